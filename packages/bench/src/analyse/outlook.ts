@@ -1,8 +1,8 @@
 /** The noise between the rounds of a comparison, and the rounds and the time that a verdict takes. */
+import { estimateSeconds } from '../plan/planned.ts';
 import type { MetricId } from '../metrics.ts';
 import { type Interval, median } from '../numbers.ts';
 import type { Plan, PlannedTrial } from '../plan/definition.ts';
-import { estimateSeconds } from '../plan/plan.ts';
 import type { StoredRun } from '../results/store.ts';
 import {
   baselinesOf,

@@ -1,10 +1,9 @@
+import { coresOf, enginesOf, isWarm, warmupOf, warmupSecondsOf } from '../plan/planned.ts';
 import { describeBackground } from '../catalogue/background.ts';
 import { describeLoad } from '../catalogue/engines.ts';
 import type { CompanionHeads, Placement, Trial } from '../results/record.ts';
 import type { CompanionHost } from '../model.ts';
-import { coresOf, enginesOf } from '../plan/plan.ts';
 import type { Plan } from '../plan/definition.ts';
-import { isWarm, warmupOf, warmupSecondsOf } from '../plan/warmup.ts';
 import type { Host } from '../results/host.ts';
 import { listAsked } from '../catalogue/workloads/requests/sent.ts';
 import { NOT_KEPT } from '../redact.ts';

@@ -29,9 +29,6 @@ export interface Engine {
   wholeSeconds: boolean;
 }
 
-/** Connections per second that a server on one core usually accepts. */
-export const USUAL_CONNECT_RATE = 2000;
-
 /** External tools open all connections at once, so more than this would overflow the accept queue. */
 const MOST_AT_ONCE = 1000;
 

@@ -1,3 +1,4 @@
+import { enginesOf } from '../plan/planned.ts';
 import { trackRun } from '../analyse/due.ts';
 import { keepTime } from '../analyse/time-budget.ts';
 import { findEngines, type FoundEngine } from '../load/engines.ts';
@@ -22,7 +23,6 @@ import type { RunEffects } from '../measure/run.ts';
 import { ANSWER_SECONDS, sendRequest } from '../machine/request.ts';
 import { awaitRightAnswer, logIn, verify } from '../measure/verify.ts';
 import { present } from '../plan/options.ts';
-import { enginesOf } from '../plan/plan.ts';
 import type { Plan } from '../plan/definition.ts';
 import type { Companion, DistantMeter, RunningCompanion } from '../services/companion.ts';
 import { startCompanions } from '../services/index.ts';

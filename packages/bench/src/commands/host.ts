@@ -1,4 +1,5 @@
 /** The program on each other host: carries out one order, as `bench` would on that machine, or keeps a companion. */
+import { enginesOf, estimateSeconds } from '../plan/planned.ts';
 import { join } from 'node:path';
 import { PassThrough } from 'node:stream';
 import { DisposableStack } from '../disposal.ts';
@@ -14,7 +15,6 @@ import { findEngines } from '../load/engines.ts';
 import { readLines } from '../load/protocol.ts';
 import { readEnd } from '../machine/launch.ts';
 import { run } from '../measure/run.ts';
-import { enginesOf, estimateSeconds } from '../plan/plan.ts';
 import { secretsIn } from '../plan/secrets.ts';
 import { hide, redact } from '../redact.ts';
 import type { Trial } from '../results/record.ts';

@@ -1,10 +1,10 @@
 /** The known warm-ups of this machine: looked up before a run, and stored after a study. */
+import { coresOf } from '../plan/planned.ts';
 import { join } from 'node:path';
 import { studyTargets } from '../analyse/warmup/targets.ts';
 import { openState } from '../machine/state.ts';
 import type { PinnedCommands } from '../machine/placement.ts';
 import type { Plan } from '../plan/definition.ts';
-import { coresOf } from '../plan/plan.ts';
 import { planOf } from '../plan/scale.ts';
 import { kindOfRung, type KnownWarmup, type RungKind } from '../plan/warmup.ts';
 import { isNode } from '../prepare/collect.ts';

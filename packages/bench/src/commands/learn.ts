@@ -1,8 +1,8 @@
 /** Plans the warm-up of each target of a run: from known warm-ups, or from studies within a fifth of its time. */
+import { estimateSeconds, longestSeconds, takesTurns } from '../plan/planned.ts';
 import { spareSeconds } from '../analyse/time-budget.ts';
-import { estimateSeconds, longestSeconds } from '../plan/plan.ts';
 import { planAlone } from '../plan/alone.ts';
-import { fitTurns, takesTurns } from '../plan/by-turns.ts';
+import { fitTurns } from '../plan/by-turns.ts';
 import type { Plan, PlannedWarmup } from '../plan/definition.ts';
 import {
   fewestBusy,

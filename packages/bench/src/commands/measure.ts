@@ -1,3 +1,4 @@
+import { enginesOf, estimateSeconds } from '../plan/planned.ts';
 import { dueTrials, trackRun } from '../analyse/due.ts';
 import { stopRun } from '../analyse/ending.ts';
 import { unlikeResumed } from '../analyse/unlike.ts';
@@ -8,7 +9,7 @@ import type { OpenCluster } from '../load/cluster/cluster.ts';
 import { findEngines } from '../load/engines.ts';
 import type { PinnedCommands } from '../machine/placement.ts';
 import { run } from '../measure/run.ts';
-import { enginesOf, estimateSeconds, fitAnswers } from '../plan/plan.ts';
+import { fitAnswers } from '../plan/plan.ts';
 import type { Plan } from '../plan/definition.ts';
 import { describeTurns } from '../report/plan.ts';
 import { showProgress } from '../report/progress.ts';

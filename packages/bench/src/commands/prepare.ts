@@ -1,4 +1,5 @@
 /** The preparation that all measuring commands share: the machine, the targets and the versions. */
+import { connectionsAtOnce, coresOf } from '../plan/planned.ts';
 import type { Stack } from '../catalogue/stack.ts';
 import { readStacks } from '../catalogue/stacks.ts';
 import { BenchError } from '../errors.ts';
@@ -17,8 +18,6 @@ import { describeOtherPackages } from '../prepare/projects/packages.ts';
 import { readInterpreter } from '../prepare/interpreters.ts';
 import { groupMissing, type Launchable } from '../prepare/prepare.ts';
 import type { Interpreter } from '../model.ts';
-import { connectionsAtOnce } from '../plan/by-turns.ts';
-import { coresOf } from '../plan/plan.ts';
 import type { Plan } from '../plan/definition.ts';
 import { adviseBuild } from '../report/interpreters.ts';
 import type { Host } from '../results/host.ts';

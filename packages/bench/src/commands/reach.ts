@@ -1,8 +1,8 @@
 /** The differences that a plan finds, and the time that they take, at the noise of this machine's stored runs. */
+import { enginesOf } from '../plan/planned.ts';
 import type { Budget } from '../analyse/budgets.ts';
 import type { Sought } from '../analyse/outlook.ts';
 import { DEFAULT_THRESHOLD } from '../plan/options.ts';
-import { enginesOf } from '../plan/plan.ts';
 import type { Plan } from '../plan/definition.ts';
 import { describeBudget } from '../report/budgets.ts';
 import { describeNoise, describePower, describeReach } from '../report/stopping.ts';

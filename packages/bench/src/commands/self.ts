@@ -1,3 +1,4 @@
+import { estimateSeconds } from '../plan/planned.ts';
 import { SELF } from '../cli/commands.ts';
 import { expandTargets, readStacks } from '../catalogue/stacks.ts';
 import { prepareAll } from '../prepare/prepare.ts';
@@ -10,7 +11,7 @@ import type { RunEffects } from '../measure/run.ts';
 import type { TrialContext } from '../measure/life.ts';
 import type { PlannedTrial } from '../plan/definition.ts';
 import { benchOptions } from '../plan/options.ts';
-import { estimateSeconds, makePlan } from '../plan/plan.ts';
+import { makePlan } from '../plan/plan.ts';
 import { countOf } from '../report/format.ts';
 import { renderRows } from '../report/terminal.ts';
 import { isKnown, summariseSelf, type SelfRung } from '../report/self.ts';

@@ -1,4 +1,5 @@
 /** A run whose rounds are spread over identical hosts: prepares and compares them, and sends them whole rounds. */
+import { estimateSeconds } from '../plan/planned.ts';
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { scheduleOf } from '../analyse/compare.ts';
@@ -16,7 +17,6 @@ import { openHosts, type OpenHosts, type ProgramHost } from '../load/cluster/hos
 import { runSpread, type HostRound, type RoundHost } from '../measure/spread.ts';
 import { planAlone } from '../plan/alone.ts';
 import type { Plan, PlannedTrial } from '../plan/definition.ts';
-import { estimateSeconds } from '../plan/plan.ts';
 import { wholeWaits } from '../plan/refusals.ts';
 import { describeJudged } from '../report/hosts.ts';
 import { countOf } from '../report/format.ts';

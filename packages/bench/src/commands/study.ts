@@ -1,4 +1,5 @@
 /** Measures studies of warm-up: those of `pnpm warm`, and those that a run makes for targets that it does not know. */
+import { enginesOf } from '../plan/planned.ts';
 import { countDisturbed, type StudiedTarget } from '../analyse/warmup/targets.ts';
 import { BenchError } from '../errors.ts';
 import { findEngines } from '../load/engines.ts';
@@ -8,7 +9,6 @@ import { observeProcess } from '../measure/warmup.ts';
 import { freshLauncher } from '../measure/launcher.ts';
 import { planMore } from '../plan/alone.ts';
 import type { Plan, PlannedTrial } from '../plan/definition.ts';
-import { enginesOf } from '../plan/plan.ts';
 import { countOf } from '../report/format.ts';
 import { describeObserved } from '../report/progress.ts';
 import { describeProcess } from '../report/warm.ts';

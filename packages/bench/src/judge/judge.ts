@@ -1,3 +1,4 @@
+import { neverSettles, staysCold } from '../plan/planned.ts';
 import type { Attestation, Counts, LatencyUs, LoadMode, Resources } from '../model.ts';
 import type {
   ClusterLoad,
@@ -12,7 +13,6 @@ import type {
   Shape,
 } from '../results/record.ts';
 import type { PlannedWarmup } from '../plan/definition.ts';
-import { neverSettles, staysCold } from '../plan/warmup.ts';
 import { isFatal, makeReason } from '../reasons.ts';
 import { classifySlices, widenSlices } from '../steadiness.ts';
 import type { CompanionEvidence, TrialCompanion } from '../services/companion.ts';

@@ -2,8 +2,8 @@
  * Judges stored trials by the rules in force, so that a record never shows a figure that would not count today. A reason
  * whose evidence is not in the record stays as it was found. Pure.
  */
+import { warmupOf } from '../plan/planned.ts';
 import { memoryByAnswers } from '../growth.ts';
-import { warmupOf } from '../plan/warmup.ts';
 import { isFatal, renewReason, type ReasonCode } from '../reasons.ts';
 import type {
   CompanionName,

@@ -1,7 +1,7 @@
 /** Judges a trial from its record, while it is measured and whenever it is read again. Pure. */
+import { coresOf } from '../plan/planned.ts';
 import { memoryByAnswers } from '../growth.ts';
 import { sum } from '../numbers.ts';
-import { coresOf } from '../plan/plan.ts';
 import type { Measured, Reason, TrialHead } from '../results/record.ts';
 import { derive } from './derive.ts';
 import { judge, type Witness } from './judge.ts';

@@ -1,11 +1,11 @@
 /** The conductor: starts fresh servers together, loads them in turn, and makes a record of each. A single trial is a duel of one server. */
 
+import { comparesByTurns, TURN_SECONDS, warmupSecondsOf } from '../plan/planned.ts';
 import { AsyncDisposableStack, DisposableStack } from '../disposal.ts';
 import type { LimitProof, LoadResult, Reason, Trial, Turns as RecordedTurns } from '../results/record.ts';
 import type { Plan, PlannedTrial } from '../plan/definition.ts';
-import { comparesByTurns, TURN_ANSWERS, TURN_SECONDS } from '../plan/by-turns.ts';
+import { TURN_ANSWERS } from '../plan/by-turns.ts';
 import { planTurns, type Turns } from '../plan/turns.ts';
-import { warmupSecondsOf } from '../plan/warmup.ts';
 import { ServerLife, type ReadyServer, type TrialContext, type TrialEffects } from './life.ts';
 import type { LoadEngine, LoadSession, Window } from '../load/engine.ts';
 import type { PinnedCommands } from '../machine/placement.ts';

@@ -1,5 +1,6 @@
 /** The source of a run's servers: started for each trial, or already running. Chosen once per run. */
 
+import { coresOf } from '../plan/planned.ts';
 import { resolve } from 'node:path';
 import { readStacks } from '../catalogue/stacks.ts';
 import type { Stack } from '../catalogue/stack.ts';
@@ -15,7 +16,6 @@ import {
   type PlacementNeeds,
 } from '../machine/placement.ts';
 import type { Target } from '../model.ts';
-import { coresOf } from '../plan/plan.ts';
 import { planOf } from '../plan/scale.ts';
 import { prepareAll, type Launchable, type Missing, type Prepared } from '../prepare/prepare.ts';
 import type { TimeCommand } from '../machine/time.ts';

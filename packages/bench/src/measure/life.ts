@@ -1,5 +1,6 @@
 /** The life of one server: start, first right answer, attest, verify, collect, load, verify, stop, account. */
 
+import { warmupOf, warmupSecondsOf } from '../plan/planned.ts';
 import { DisposableStack } from '../disposal.ts';
 import { cpus } from 'node:os';
 import { workloadOf } from '../catalogue/workloads/index.ts';
@@ -34,7 +35,6 @@ import { attest } from './attest.ts';
 import { overWindow } from '../judge/derive.ts';
 import { judgeProof, judgeUnverified, judgeWarmup } from '../judge/judge.ts';
 import { judgeTrial, type Seen } from '../judge/trial.ts';
-import { warmupOf, warmupSecondsOf } from '../plan/warmup.ts';
 import type { CodeClaim } from '../prepare/imports.ts';
 import type { Server, Stopped } from '../machine/launch.ts';
 import type { LoadEngine } from '../load/engine.ts';

@@ -1,8 +1,8 @@
+import type { RunEvent } from '../plan/planned.ts';
 import { BenchError } from '../errors.ts';
 import type { FailedTrial, Reason, Trial } from '../results/record.ts';
 import { makeReason } from '../reasons.ts';
 import type { Plan, PlannedTrial } from '../plan/definition.ts';
-import type { RunEvent } from '../plan/plan.ts';
 import { measureTogether } from './conductor.ts';
 import { scaleTo } from './launcher.ts';
 import type { PinnedCommands } from '../machine/placement.ts';

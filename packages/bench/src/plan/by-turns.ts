@@ -5,10 +5,10 @@
 import { engineNamed } from '../catalogue/engines.ts';
 import { workloadOf } from '../catalogue/workloads/index.ts';
 import type { Stack } from '../catalogue/stack.ts';
-import type { Target } from '../model.ts';
 import type { ByTurns, Plan } from './definition.ts';
 import type { Capacity } from './options.ts';
 import { canTakeTurns } from './refusals.ts';
+import { TURN_SECONDS } from './planned.ts';
 import { LONGEST_TURN_SECONDS } from './turns.ts';
 
 /** With at least this many rounds, targets are compared. */
@@ -22,14 +22,6 @@ const MOST_CONNECTIONS = 10_000;
  * share.
  */
 const MOST_IN_TABLE = 8;
-
-/** The shortest turn, in seconds. `plan/turns.ts` has the measurements. */
-export const TURN_SECONDS = {
-  /** Of a comparison: only the ratio of two servers counts, and both pay for the cold caches of their turns. */
-  comparison: 0.02,
-  /** Of a table, whose figures should be those of a server that runs alone. */
-  table: 0.1,
-};
 
 /** The answers on each connection that a turn has time for. A turn of a comparison is as short as it can be. */
 export const TURN_ANSWERS = { comparison: 2, table: 10 };
@@ -119,30 +111,4 @@ function makesTable(plan: TurnFacts, stacks: readonly Stack[]): boolean {
     workload.stores !== true &&
     stacks.every(({ name, surroundings }) => surroundings === undefined || !own.has(name))
   );
-}
-
-/** Returns true if the servers of a plan take turns at this rung. */
-export function takesTurns({ byTurns }: { byTurns?: ByTurns | undefined }, connections: number): boolean {
-  return byTurns?.rungs.includes(connections) === true;
-}
-
-/** Returns true if the servers of a plan take the short turns of a comparison, false for those of a table. */
-export function comparesByTurns({ byTurns }: Pick<Plan, 'byTurns'>): boolean {
-  return byTurns === undefined || byTurns.turnSeconds < TURN_SECONDS.table;
-}
-
-/** Returns the most servers that run at the same time. */
-export function serversAtOnce({
-  byTurns,
-  targets,
-}: {
-  byTurns?: ByTurns | undefined;
-  targets: readonly Target[];
-}): number {
-  return byTurns === undefined ? 1 : targets.length;
-}
-
-/** Returns the most connections that are open at the same time. */
-export function connectionsAtOnce(plan: Pick<Plan, 'byTurns' | 'targets' | 'rungs'>): number {
-  return Math.max(...plan.rungs.map((rung) => rung * (takesTurns(plan, rung) ? plan.targets.length : 1)));
 }

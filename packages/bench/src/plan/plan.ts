@@ -1,8 +1,9 @@
+import { TURN_SECONDS, takesTurns } from './planned.ts';
 import { resolve } from 'node:path';
 import { readApp } from '../catalogue/apps/app.ts';
 import { spreadCopies } from '../catalogue/copies.ts';
 import { describeBackground } from '../catalogue/background.ts';
-import { USUAL_CONNECT_RATE, ENGINES, refuseEngine, type EngineName } from '../catalogue/engines.ts';
+import { ENGINES, refuseEngine, type EngineName } from '../catalogue/engines.ts';
 import { chooseLooks, mostRounds, scheduleNamed } from '../catalogue/looks.ts';
 import {
   FIRST_FIVE,
@@ -21,13 +22,12 @@ import { labelOf } from '../catalogue/copy-label.ts';
 import type { BackgroundRequest, Copy, Target } from '../model.ts';
 import { BenchError } from '../errors.ts';
 import type { Stack } from '../catalogue/stack.ts';
-import type { Trial } from '../results/record.ts';
 import { START_SECONDS, present, type BenchOptions, type Capacity, type ServerOptions } from './options.ts';
-import { TURN_SECONDS, chooseTurns, fitTurns, takesTurns } from './by-turns.ts';
+import { chooseTurns, fitTurns } from './by-turns.ts';
 import type { Plan, PlannedTrial } from './definition.ts';
 import { createRandom, type Random } from '../random.ts';
 import { generatorsFor, refuseSizes, scaleTargets, sizesOf } from './scale.ts';
-import { fewestBusy, warmupSecondsOf } from './warmup.ts';
+import { fewestBusy } from './warmup.ts';
 import { redactUrl } from '../redact.ts';
 import { RUN_SCHEMA } from '../versions.ts';
 import {
@@ -40,11 +40,6 @@ import {
   refuseWindow,
   wholeWaits,
 } from './refusals.ts';
-
-/** An event of a run, for the code that shows progress. */
-export type RunEvent =
-  | { kind: 'started'; planned: PlannedTrial; done: number; of: number }
-  | { kind: 'ended'; trial: Trial; done: number; of: number };
 
 /** More than a week of trials: the user mistyped. */
 const MOST_TRIALS = 100_000;
@@ -304,16 +299,6 @@ function shuffleRound(plan: Blocks, random: Random): Cell[] {
   return random.shuffle(units).flatMap((cells) => (cells.length > 1 ? random.shuffle(cells) : cells));
 }
 
-/** Returns true if the servers of a plan use a database. */
-export function asksDatabase(plan: Pick<Plan, 'workload' | 'asked'>): boolean {
-  return workloadOf(plan).stores === true;
-}
-
-/** Returns the texts that the upstream of a plan must serve; undefined if it has no upstream. */
-export function fixturesOf(plan: Pick<Plan, 'workload' | 'asked' | 'params'>): string[] | undefined {
-  return workloadOf(plan).fixtures?.(plan.params ?? {});
-}
-
 /** Copies a target under another name. The difference between the two is noise. */
 function repeatTarget(target: Target): Target {
   return { ...target, id: `${target.id} (A/A)`, repeats: { of: target.id, as: 'a/a' } };
@@ -368,11 +353,6 @@ function crossTarget(target: Target, engine: EngineName): Target {
     repeats: { of: target.id, as: 'cross-check' },
     engine,
   };
-}
-
-/** Returns every engine that a plan needs. */
-export function enginesOf({ engine, targets }: Pick<Plan, 'engine' | 'targets'>): string[] {
-  return [...new Set([engine, ...targets.flatMap((target) => target.engine ?? [])])];
 }
 
 /** `isAny` is true if any server can be asked, whatever workloads its manifest lists. */
@@ -473,11 +453,6 @@ function attachedTarget({ target }: AttachedServer, asked: Asked | undefined): T
   };
 }
 
-/** Returns the cores of each server; by default as many as it has workers. */
-export function coresOf({ cores, workers }: Pick<Plan, 'cores' | 'workers'>): number {
-  return cores ?? workers;
-}
-
 /** Returns the id of a run that starts now: the time and the purpose. */
 export function nameRun(purpose: string, now = new Date()): string {
   const moment = now.toISOString().slice(0, 19).replaceAll(/[-:]/g, '').replace('T', '-');
@@ -528,36 +503,4 @@ export function fitAnswers(plan: Plan, seconds: number): Plan {
     timeoutSeconds: Math.max(plan.timeoutSeconds, shortest),
   };
   return { ...fitted, trials: drawTrials(fitted, plan.seed) };
-}
-
-/** The time of one trial beside its warm-up and window, in seconds: start-up, verification and stop. */
-const OVERHEAD_SECONDS = 3;
-/** The answers that verification awaits one after another: a cycle of three requests before and after the load. */
-const OVERHEAD_WAITS = 10;
-/** The same for one request of a user, and its first answer. */
-const OVERHEAD_ANSWERS = 5;
-
-/** Estimates the longest duration of a run in seconds: that of all its trials, or its budget. */
-export function longestSeconds(plan: Plan): number {
-  return Math.min(estimateSeconds(plan), plan.sequentialTest?.budgetSeconds ?? Infinity);
-}
-
-/**
- * Estimates the duration of the trials in seconds, from the plan alone. The servers of a duel start and stop
- * together.
- */
-export function estimateSeconds(plan: Plan, trials: PlannedTrial[] = plan.trials): number {
-  const perStart =
-    OVERHEAD_SECONDS +
-    OVERHEAD_WAITS * (plan.waitSeconds ?? 0) +
-    OVERHEAD_ANSWERS * (plan.answerSeconds ?? 0);
-  const starts = new Set(trials.map(({ duel, id }) => duel ?? id)).size;
-  return trials.reduce(
-    (sum, trial) =>
-      sum +
-      trial.connections / (plan.connectsPerSecond ?? USUAL_CONNECT_RATE) +
-      warmupSecondsOf(plan, trial) +
-      plan.windowSeconds,
-    starts * perStart,
-  );
 }

@@ -4,6 +4,7 @@ import type { Stack } from '../catalogue/stack.ts';
 import { BenchError } from '../errors.ts';
 import type { Scale, Target } from '../model.ts';
 import type { Plan } from './definition.ts';
+import { nameSize } from './planned.ts';
 
 /** Returns the sizes to measure in ascending order: every speed-up refers to one core, so that is one of them. */
 export function sizesOf(asked: readonly number[]): number[] {
@@ -37,12 +38,6 @@ export function scaleTargets(
 
 function nameScaled({ id }: Target, scale: Pick<Scale, 'workers' | 'threads'>): string {
   return `${id} (${nameSize(scale)})`;
-}
-
-/** Names the size of a server by what it has several of: `1 worker`, `2 workers`, `2 threads`. */
-export function nameSize({ workers, threads = 1 }: Pick<Scale, 'workers' | 'threads'>): string {
-  const [count, noun] = threads > 1 ? [threads, 'thread'] : [workers, 'worker'];
-  return `${count} ${noun}${count === 1 ? '' : 's'}`;
 }
 
 /** Returns the plan of one target: that of the run, with the resources of its server if it has its own. */

@@ -7,7 +7,7 @@
  * a trial all the time. After the same seconds a trial has therefore given at least as many answers, and the condition of
  * both kinds is met. It costs up to half of the warm-up of a runtime that counts calls.
  */
-import type { Plan, PlannedTrial, PlannedWarmup } from './definition.ts';
+import type { PlannedWarmup } from './definition.ts';
 
 /** The longest warm-up that a plan chooses, in seconds. */
 export const LONGEST_WARMUP_SECONDS = 30;
@@ -19,9 +19,6 @@ const MARGIN = 1.2;
 const FEWEST_TO_EXCEPT = 3;
 /** Warm-ups are seldom longer. A change of the machine's pace in a study looks like a long one. */
 const USUAL_SECONDS = 10;
-
-/** Levels closer than that are equal. */
-const ALIKE = 0.05;
 
 /** From this number of connections on, a server is always busy, so that answers come at its own pace. */
 const BUSY_CONNECTIONS = 10;
@@ -182,38 +179,4 @@ function excessAt(seconds: number, processes: KnownWarmup['processes']): number 
   });
   if (logs.length === 0) return undefined;
   return Math.exp(logs.reduce((sum, log) => sum + log, 0) / logs.length);
-}
-
-/** Returns the planned warm-up of a trial; undefined if it was not planned by target. */
-export function warmupOf(
-  { warmups = [] }: Pick<Plan, 'warmups'>,
-  { target, connections }: Pick<PlannedTrial, 'target' | 'connections'>,
-): PlannedWarmup | undefined {
-  return warmups.find((one) => one.target === target && one.rungs.includes(connections));
-}
-
-/** Returns the warm-up of a trial in seconds. */
-export function warmupSecondsOf(
-  plan: Pick<Plan, 'warmups' | 'warmupSeconds'>,
-  trial: Pick<PlannedTrial, 'target' | 'connections'>,
-): number {
-  return warmupOf(plan, trial)?.seconds ?? plan.warmupSeconds;
-}
-
-/** Returns true if the study says that the target does not settle. */
-export function neverSettles({ study }: PlannedWarmup): boolean {
-  return study !== undefined && study.warmSeconds === undefined;
-}
-
-/** Returns true if the study says that the target is still changing after its warm-up. */
-export function staysCold({ seconds, study }: PlannedWarmup): boolean {
-  const { warmSeconds = 0, excess = 1 } = study ?? {};
-  return warmSeconds > seconds && Math.abs(Math.log(excess)) > Math.log(1 + ALIKE);
-}
-
-/** Returns true if a study says that the target is warm after its warm-up. */
-export function isWarm(warmup: PlannedWarmup | undefined): boolean {
-  if (warmup?.study === undefined || neverSettles(warmup) || staysCold(warmup)) return false;
-  const { warmSeconds = 0, excess } = warmup.study;
-  return excess !== undefined || warmSeconds <= warmup.seconds;
 }

@@ -1,6 +1,6 @@
+import { coresOf } from '../plan/planned.ts';
 import { describeUnknown } from '../analyse/unlike.ts';
 import { describeBackground } from '../catalogue/background.ts';
-import { coresOf } from '../plan/plan.ts';
 import type { StoredRun } from '../results/store.ts';
 import { explainBuildsBetween } from './interpreters.ts';
 

@@ -1,8 +1,9 @@
 /** Plans in words. A dry run prints them, so nothing here needs a result. */
+import { longestSeconds } from '../plan/planned.ts';
+import { asksDatabase, fixturesOf } from '../catalogue/workloads/index.ts';
 import { describeBackground } from '../catalogue/background.ts';
 import { describeLoad } from '../catalogue/engines.ts';
 import { METRICS } from '../metrics.ts';
-import { asksDatabase, fixturesOf, longestSeconds } from '../plan/plan.ts';
 import { LONGEST_WARMUP_SECONDS } from '../plan/warmup.ts';
 import type { Plan } from '../plan/definition.ts';
 import {

@@ -1,3 +1,4 @@
+import { estimateSeconds, type RunEvent } from '../plan/planned.ts';
 import { scheduleOf, type ComparedRow } from '../analyse/compare.ts';
 import { dueTrials, type Standing, type Tracker, trackRun } from '../analyse/due.ts';
 import { foreseeOpen, secondsUntil, soughtBy } from '../analyse/outlook.ts';
@@ -5,7 +6,6 @@ import { figureOf } from '../analyse/metrics.ts';
 import { summarise } from '../analyse/summary.ts';
 import { METRICS } from '../metrics.ts';
 import type { Plan, PlannedTrial } from '../plan/definition.ts';
-import { estimateSeconds, type RunEvent } from '../plan/plan.ts';
 import type { Trial } from '../results/record.ts';
 import { describeBaseline, describeVerdict } from './compare.ts';
 import {

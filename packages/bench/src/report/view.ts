@@ -1,3 +1,4 @@
+import { takesTurns, enginesOf } from '../plan/planned.ts';
 import { describeRoundHosts } from './hosts.ts';
 import { describeLoad, engineNamed } from '../catalogue/engines.ts';
 import { closeReport } from './closing.ts';
@@ -7,8 +8,6 @@ import { drawCourses } from './course.ts';
 import { describeAsking } from './requests.ts';
 import type { CompanionHost } from '../model.ts';
 import type { CompanionName, Placement } from '../results/record.ts';
-import { takesTurns } from '../plan/by-turns.ts';
-import { enginesOf } from '../plan/plan.ts';
 import { describeInterpreters } from './interpreters.ts';
 import { joinWords } from '../catalogue/apps/words.ts';
 import { describeHead } from './companions.ts';

@@ -1,3 +1,4 @@
+import { estimateSeconds } from '../../src/plan/planned.ts';
 import { describe, expect, it } from 'vitest';
 import { exactly } from '../../src/analyse/differences.ts';
 import {
@@ -10,7 +11,6 @@ import {
 } from '../../src/analyse/outlook.ts';
 import { countVerdicts } from '../../src/analyse/sequential-test.ts';
 import { scheduleNamed } from '../../src/catalogue/looks.ts';
-import { estimateSeconds } from '../../src/plan/plan.ts';
 import { createRandom } from '../../src/random.ts';
 import type { Trial } from '../../src/results/record.ts';
 import { okTrial, sampleMeasured, samplePlan } from '../samples.ts';

@@ -1,7 +1,7 @@
+import { estimateSeconds } from '../../src/plan/planned.ts';
 import { describe, expect, it } from 'vitest';
 import { findShortBudget, keepTime, spareSeconds } from '../../src/analyse/time-budget.ts';
 import type { Plan } from '../../src/plan/definition.ts';
-import { estimateSeconds } from '../../src/plan/plan.ts';
 import type { Trial } from '../../src/results/record.ts';
 import { okTrial, sampleMeasured, samplePlan } from '../samples.ts';
 

@@ -1,8 +1,9 @@
+import { enginesOf } from '../../src/plan/planned.ts';
 import { describe, expect, it } from 'vitest';
 import { ENGINE_NAMES, refuseEngine } from '../../src/catalogue/engines.ts';
 import { ID } from '../../src/catalogue/workloads/workload.ts';
 import { BENCH } from '../../src/cli/bench.ts';
-import { enginesOf, makePlan } from '../../src/plan/plan.ts';
+import { makePlan } from '../../src/plan/plan.ts';
 import { CAPACITY, errorOf, samplePlan, sampleStack } from '../samples.ts';
 
 const duelOf = (engine: string) => {

@@ -1,3 +1,4 @@
+import { estimateSeconds } from '../../src/plan/planned.ts';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -6,7 +7,6 @@ import { factsOf, findWarmup, keepWarmups } from '../../src/commands/known.ts';
 import { planStudies, planWarmups } from '../../src/commands/learn.ts';
 import { PROCESS_SECONDS, type StudyMachine } from '../../src/commands/study.ts';
 import type { Plan } from '../../src/plan/definition.ts';
-import { estimateSeconds } from '../../src/plan/plan.ts';
 import { prepareFor } from '../measure/world.ts';
 import { readGoldenRun, samplePlan, sampleStudiedProcess, sampleStudy } from '../samples.ts';
 

@@ -1,3 +1,5 @@
+import { fixturesOf } from '../../src/catalogue/workloads/index.ts';
+import { coresOf } from '../../src/plan/planned.ts';
 import { randomInt } from 'node:crypto';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -24,7 +26,7 @@ import type { Stack } from '../../src/catalogue/stack.ts';
 import type { Counts } from '../../src/model.ts';
 import type { LoadResult, OwnLoadResult, Trial } from '../../src/results/record.ts';
 import { BENCH } from '../../src/cli/bench.ts';
-import { coresOf, fixturesOf, makePlan } from '../../src/plan/plan.ts';
+import { makePlan } from '../../src/plan/plan.ts';
 import type { Plan } from '../../src/plan/definition.ts';
 import { beyondNoise } from '../noise.ts';
 import { openToken } from './leftovers.ts';

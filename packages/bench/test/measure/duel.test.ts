@@ -1,3 +1,4 @@
+import { estimateSeconds } from '../../src/plan/planned.ts';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { BenchError } from '../../src/errors.ts';
@@ -7,7 +8,7 @@ import type { PinnedCommands } from '../../src/machine/placement.ts';
 import { run } from '../../src/measure/run.ts';
 import type { Trial } from '../../src/results/record.ts';
 import { BENCH } from '../../src/cli/bench.ts';
-import { estimateSeconds, makePlan } from '../../src/plan/plan.ts';
+import { makePlan } from '../../src/plan/plan.ts';
 import { CAPACITY, sampleCounts, sampleLoad, samplePlan, sampleStack } from '../samples.ts';
 import { createWorld, prepareFor, type Twist, type World } from './world.ts';
 

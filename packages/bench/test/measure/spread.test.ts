@@ -1,3 +1,4 @@
+import type { RunEvent } from '../../src/plan/planned.ts';
 import { describe, expect, it } from 'vitest';
 import {
   runSpread,
@@ -7,7 +8,6 @@ import {
   type SpreadTrials,
 } from '../../src/measure/spread.ts';
 import type { Plan, PlannedTrial } from '../../src/plan/definition.ts';
-import type { RunEvent } from '../../src/plan/plan.ts';
 import type { Trial } from '../../src/results/record.ts';
 import { okTrial, sampleMeasured, samplePlan } from '../samples.ts';
 

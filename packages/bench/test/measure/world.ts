@@ -1,5 +1,6 @@
 /** Fake effects that launch and send nothing: they record every step in order. */
 
+import type { RunEvent } from '../../src/plan/planned.ts';
 import type { Draw } from '../../src/catalogue/workloads/workload.ts';
 import type { Attestation, Interpreter, Target } from '../../src/model.ts';
 import type { BackgroundUse } from '../../src/services/background/record.ts';
@@ -10,7 +11,6 @@ import type { Prepared } from '../../src/prepare/prepare.ts';
 import type { Sampled } from '../../src/resources/sampler.ts';
 import type { RunEffects } from '../../src/measure/run.ts';
 import type { Plan } from '../../src/plan/definition.ts';
-import type { RunEvent } from '../../src/plan/plan.ts';
 import type { Background } from '../../src/services/background/request.ts';
 import { beginTrial as beginBackground } from '../../src/services/background/companion.ts';
 import type { RunningCompanion } from '../../src/services/companion.ts';

@@ -1,6 +1,7 @@
+import { estimateSeconds } from '../../src/plan/planned.ts';
 import { describe, expect, it } from 'vitest';
 import { fitTurns } from '../../src/plan/by-turns.ts';
-import { estimateSeconds, fitAnswers } from '../../src/plan/plan.ts';
+import { fitAnswers } from '../../src/plan/plan.ts';
 import { samplePlan } from '../samples.ts';
 
 const duel = (line = '') => samplePlan(`--connections 10 --until-decided --duel ${line}`, ['a', 'b']);

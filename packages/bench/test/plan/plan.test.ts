@@ -1,7 +1,9 @@
+import { coresOf, estimateSeconds } from '../../src/plan/planned.ts';
+import { asksDatabase, fixturesOf } from '../../src/catalogue/workloads/index.ts';
 import { describe, expect, it } from 'vitest';
 import { BENCH } from '../../src/cli/bench.ts';
 import { benchOptions } from '../../src/plan/options.ts';
-import { asksDatabase, coresOf, estimateSeconds, fixturesOf, makePlan } from '../../src/plan/plan.ts';
+import { makePlan } from '../../src/plan/plan.ts';
 import { CAPACITY, errorOf, samplePlan, sampleStack } from '../samples.ts';
 
 const FOUR = ['vanilla', 'fastify', 'fastapi', 'litestar'];

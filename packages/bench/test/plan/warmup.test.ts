@@ -1,17 +1,6 @@
+import { isWarm, neverSettles, staysCold, warmupSecondsOf, estimateSeconds } from '../../src/plan/planned.ts';
 import { describe, expect, it } from 'vitest';
-import {
-  isUncertain,
-  isWarm,
-  kindOfRung,
-  LONGEST_WARMUP_SECONDS,
-  neverSettles,
-  planTogether,
-  planWarmup,
-  staysCold,
-  warmupSecondsOf,
-  type KnownWarmup,
-} from '../../src/plan/warmup.ts';
-import { estimateSeconds } from '../../src/plan/plan.ts';
+import { isUncertain, kindOfRung, LONGEST_WARMUP_SECONDS, planTogether, planWarmup, type KnownWarmup } from '../../src/plan/warmup.ts';
 import { judgeWarmup } from '../../src/judge/judge.ts';
 import { samplePlan } from '../samples.ts';
 

@@ -1,7 +1,7 @@
+import type { RunEvent } from '../../src/plan/planned.ts';
 import { describe, expect, it, vi } from 'vitest';
 import type { OkTrial, Reason, ServerTiming } from '../../src/results/record.ts';
 import type { Resources } from '../../src/model.ts';
-import type { RunEvent } from '../../src/plan/plan.ts';
 import { describeDetail } from '../../src/report/detail.ts';
 import { renderJson } from '../../src/report/json.ts';
 import { renderMarkdown } from '../../src/report/markdown.ts';

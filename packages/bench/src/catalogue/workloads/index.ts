@@ -3,6 +3,7 @@ import { devices } from './devices.ts';
 import { asyncfib, fib } from './fib.ts';
 import { gather } from './gather.ts';
 import { repository } from './repository.ts';
+import type { Plan } from '../../plan/definition.ts';
 import type { Asked } from './requests/definition.ts';
 import { requestsWorkload } from './requests/workload.ts';
 import { users, usersInsert } from './users.ts';
@@ -61,4 +62,14 @@ export function completeParams({ name, params = {} }: Workload, asked: Params): 
   }
   const usual = Object.entries(params).map(([param, range]) => [param, range.usual]);
   return { ...(Object.fromEntries(usual) as Params), ...asked };
+}
+
+/** Returns true if the servers of a plan use a database. */
+export function asksDatabase(plan: Pick<Plan, 'workload' | 'asked'>): boolean {
+  return workloadOf(plan).stores === true;
+}
+
+/** Returns the texts that the upstream of a plan must serve; undefined if it has no upstream. */
+export function fixturesOf(plan: Pick<Plan, 'workload' | 'asked' | 'params'>): string[] | undefined {
+  return workloadOf(plan).fixtures?.(plan.params ?? {});
 }

@@ -1,8 +1,8 @@
 /** The database of `users` and `users-insert`: each trial has its own table in its own database. */
+import { asksDatabase } from '../../catalogue/workloads/index.ts';
 import type { databaseRecord, DatabaseUse, InsertAccount } from './record.ts';
 import type { Reason } from '../../results/record.ts';
 import { BenchError } from '../../errors.ts';
-import { asksDatabase } from '../../plan/plan.ts';
 import { makeReason } from '../../reasons.ts';
 import type { MovableCompanion, MovableKind, RunningCompanion, TrialCompanion } from '../companion.ts';
 import { findBeside } from '../movable.ts';

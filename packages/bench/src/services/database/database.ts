@@ -1,11 +1,11 @@
 /** The database of a workload: an embedded PostgreSQL for the length of a run, or the one that `DATABASE_URL` names. */
 
+import { serversAtOnce } from '../../plan/planned.ts';
 import pWaitFor from 'p-wait-for';
 import type { Client, QueryResultRow } from 'pg';
 import type { Table } from '../../catalogue/workloads/workload.ts';
 import { BenchError } from '../../errors.ts';
 import { hide, secretsOf } from '../../redact.ts';
-import { serversAtOnce } from '../../plan/by-turns.ts';
 import type { Plan } from '../../plan/definition.ts';
 import { describeEnd } from '../../machine/launch.ts';
 import { findPostgres, launchPostgres } from './postgres.ts';

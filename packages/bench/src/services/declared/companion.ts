@@ -1,5 +1,5 @@
 /** The services and the setup command that the manifest of an app declares. */
-import { serversAtOnce } from '../../plan/by-turns.ts';
+import { serversAtOnce } from '../../plan/planned.ts';
 import { accessSync, constants } from 'node:fs';
 import { join, resolve } from 'node:path';
 import type { Service, ServiceAddress, Surroundings } from '../../catalogue/apps/services.ts';

@@ -1,6 +1,6 @@
 /** The external service of the workload `gather`. Servers that run at the same time have one upstream each. */
+import { fixturesOf } from '../../catalogue/workloads/index.ts';
 import type { upstreamRecord, UpstreamUse } from './record.ts';
-import { fixturesOf } from '../../plan/plan.ts';
 import type {
   CompanionMeans,
   CompanionProgram,
