@@ -5,7 +5,8 @@
  *
  * The doubtful rounds of a candidate are its slowest ones, because a disturbance causes both.
  */
-import { type Difference, type Differences, exactly } from 'bench-http/analyse/differences';
+import { exactly } from 'bench-http/analyse/differences';
+import type { Difference, Differences } from 'bench-http/analyse/two-way';
 import { compareRounds } from 'bench-http/analyse/paired';
 import { scheduleNamed } from 'bench-http/catalogue/looks';
 import { createRandom, type Random } from 'bench-http/random';

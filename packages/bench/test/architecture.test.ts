@@ -94,7 +94,7 @@ function roomOf(file: string): string | undefined {
 }
 
 /** The judges of companions: pure, and needed to read a stored run. */
-const JUDGES = /^services\/(judges|\w+\/judge)\.ts$/;
+const JUDGES = /^services\/(judges?|\w+\/judge)\.ts$/;
 
 /** Checks if a file starts, loads or samples servers. */
 function measures(file: string): boolean {

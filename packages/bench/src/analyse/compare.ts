@@ -1,3 +1,4 @@
+import type { Difference, Differences } from './two-way.ts';
 import { type Schedule, scheduleNamed } from '../catalogue/looks.ts';
 import { nearest } from '../nearest.ts';
 import { type Level, memoryByAnswers, peaksAtEqualAnswers } from '../growth.ts';
@@ -11,7 +12,7 @@ import type { StoredRun } from '../results/store.ts';
 import { cellOf, groupByCell } from './cells.ts';
 import type { Comparison } from './comparison.ts';
 import { fewestToStop, firstDecisive, fixedSchedule, withStops } from './looks.ts';
-import { type Difference, differenceOf, type Differences, recentre } from './differences.ts';
+import { differenceOf, recentre } from './differences.ts';
 import { boundFigure, boundFigureInTurns, type BoundedFigure } from './metrics.ts';
 import { logRatio } from './verdict.ts';
 import {

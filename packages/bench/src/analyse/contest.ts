@@ -5,11 +5,11 @@
  */
 import type { Schedule } from '../catalogue/looks.ts';
 import { type Comparison, reverseComparison, type Rules } from './comparison.ts';
-import { type Differences, isBounded } from './differences.ts';
+import { isBounded } from './differences.ts';
 import { ERROR_BUDGET, levelOf, lookAt } from './looks.ts';
 import { concludeSample, locatePairs, locateTable } from './paired.ts';
 import type { Located } from './signed-rank.ts';
-import type { Pair } from './two-way.ts';
+import type { Pair, Differences } from './two-way.ts';
 import { thetaOf } from './verdict.ts';
 
 /** Two targets at a rung. */

@@ -1,16 +1,9 @@
 /** How much two targets differ in each round, and how far that is known. Differences are log ratios: above 0 the candidate is worse. */
 import type { Interval } from '../numbers.ts';
+import type { Difference, Differences } from './two-way.ts';
 import { type BoundedFigure, exact } from './metrics.ts';
 import { estimateCentre, intervalBetween, type Located, trimFor, walshAverages } from './signed-rank.ts';
 import { type Better, logRatio } from './verdict.ts';
-
-/** The difference of one round. The true one lies between `low` and `high`; both equal the value if both figures are valid. */
-export interface Difference extends Interval {
-  value: number;
-}
-
-/** The difference of each round, in order; undefined if nothing is known of it: it then lies anywhere (see `endsOf`). */
-export type Differences = readonly (Difference | undefined)[];
 
 /** Makes differences that are known exactly, or not at all. */
 export function exactly(values: readonly (number | undefined)[]): Differences {

@@ -4,10 +4,10 @@
  */
 import type { Schedule } from '../catalogue/looks.ts';
 import { type Comparison, conclude, countInvalid, type Rules } from './comparison.ts';
-import { type Differences, locateWithin, valuesOf } from './differences.ts';
+import { locateWithin, valuesOf } from './differences.ts';
 import { ERROR_BUDGET, firstDecisive, levelOf, lookAt } from './looks.ts';
 import { averagesWith, type Located, trimFor } from './signed-rank.ts';
-import { FEWEST_WITH_SPREAD, locateTogether, type Pair } from './two-way.ts';
+import { FEWEST_WITH_SPREAD, locateTogether, type Pair, type Differences } from './two-way.ts';
 import { foreseeRounds } from './verdict.ts';
 
 /** The rules for every paired comparison of a table. */

@@ -1,7 +1,8 @@
 /** Replays a sequential test look by look, and resamples many of them from a pool of real rounds. */
+import type { Differences } from './two-way.ts';
 import type { Random } from '../random.ts';
 import type { Comparison } from './comparison.ts';
-import { type Differences, exactly } from './differences.ts';
+import { exactly } from './differences.ts';
 import { compareRounds, type PairedRules } from './paired.ts';
 import type { Verdict } from './verdict.ts';
 

@@ -2,10 +2,17 @@
  * Intervals for the differences of targets from rounds that are too few for exact ones: the two-way layout of targets and
  * rounds, whose residual variance all pairs share (Scheffé 1959, "The Analysis of Variance", 4.2).
  */
-import { mean, sum } from '../numbers.ts';
-import type { Differences } from './differences.ts';
+import { mean, sum, type Interval } from '../numbers.ts';
 import type { Located } from './signed-rank.ts';
 import { studentPoint } from './student.ts';
+
+/** The difference of one round. The true one lies between `low` and `high`; both equal the value if both figures are valid. */
+export interface Difference extends Interval {
+  value: number;
+}
+
+/** The difference of each round, in order; undefined if nothing is known of it: it then lies anywhere (see `endsOf`). */
+export type Differences = readonly (Difference | undefined)[];
 
 /** Two targets and their difference in each round. */
 export interface Pair {

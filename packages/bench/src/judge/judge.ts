@@ -15,7 +15,7 @@ import type {
 import type { PlannedWarmup } from '../plan/definition.ts';
 import { isFatal, makeReason } from '../reasons.ts';
 import { classifySlices, widenSlices } from '../steadiness.ts';
-import type { CompanionEvidence, TrialCompanion } from '../services/companion.ts';
+import type { CompanionEvidence, CompanionJudge } from '../services/judge.ts';
 import { FULL, coresOfLoad } from '../saturation.ts';
 import { findBudget, isUsedUp } from './server.ts';
 import { countCompletions } from '../counts.ts';
@@ -56,7 +56,7 @@ export interface Evidence {
 /** A companion and its evidence for judging the window. */
 export interface Witness {
   name: CompanionName;
-  companion: Pick<TrialCompanion, 'bottleneck' | 'judge'>;
+  companion: CompanionJudge;
   evidence: CompanionEvidence;
 }
 

@@ -6,21 +6,14 @@
  * trial → its hooks, in the order in which `TrialCompanion` lists them → dispose, on every path.
  */
 import type { TSchema } from 'typebox';
+import type { CompanionEvidence, CompanionJudge } from './judge.ts';
 import type { Prepared } from '../prepare/prepare.ts';
 import type { Stack } from '../catalogue/stack.ts';
 import type { Draw } from '../catalogue/workloads/workload.ts';
 import { BenchError } from '../errors.ts';
 import type { Server } from '../machine/launch.ts';
 import type { PinnedCommands } from '../machine/placement.ts';
-import type {
-  CompanionLimit,
-  CompanionName,
-  HostWindow,
-  Limit,
-  LoadResult,
-  Placement,
-  Reason,
-} from '../results/record.ts';
+import type { CompanionName, Reason } from '../results/record.ts';
 import type { Counts, Resources, Target } from '../model.ts';
 import type { Plan } from '../plan/definition.ts';
 
@@ -197,7 +190,7 @@ export interface DistantMeter {
 }
 
 /** A companion for the length of one trial. Disposing ends its part, whatever the state of the trial. */
-export interface TrialCompanion extends AsyncDisposable {
+export interface TrialCompanion extends AsyncDisposable, CompanionJudge {
   /** Environment variables for the server. */
   env?: Record<string, string>;
   /** Returns the process to sample; undefined if unknown. Throws if it has ended. */
@@ -218,31 +211,12 @@ export interface TrialCompanion extends AsyncDisposable {
   requests?(): number;
   /** Returns its host in the last window and its cores there; absent if it runs beside the server. */
   elsewhere?(): Pick<CompanionEvidence, 'host' | 'placement' | 'machine'>;
-  /** Returns its name if it was saturated and so held back the server. */
-  bottleneck?(evidence: CompanionEvidence): CompanionLimit | undefined;
-  /** Returns its objections to the window. */
-  judge?(evidence: CompanionEvidence & { limit: Limit }): Reason[];
   /** Returns true if the server may still be working for it, so that a slow stop is not the fault of the server. */
   keepsServerBusy?(): boolean;
   /** Called after the server has stopped; `hasFailed` is true if the trial has failed already. */
   afterStop?(hasFailed: boolean): Promise<Reason[]>;
   /** Returns its part of the record, with its resources over the window; undefined if there is nothing to record. */
   record?(resources: Resources | undefined): unknown;
-}
-
-/** The basis on which a companion judges a window. */
-export interface CompanionEvidence {
-  load: LoadResult;
-  /** Its own resources over the window. */
-  resources: Resources | undefined;
-  /** Its cores, and those of other sides on its host. */
-  placement: Placement;
-  /** Its host; undefined if that is the server's. */
-  host?: string | undefined;
-  /** The machine of that host during the window; undefined if unknown. */
-  machine?: HostWindow | undefined;
-  /** The number of requests that companions sent to the server beside the load. */
-  besideRequests: number;
 }
 
 /** The rows in the table of reasons for failures of a companion itself. To give a companion a row of its own, add its code here. */

@@ -1,6 +1,7 @@
+import type { Differences } from '../../src/analyse/two-way.ts';
 import { describe, expect, it } from 'vitest';
 import { comparisonOf, contestAll, type Contested, rankTargets } from '../../src/analyse/contest.ts';
-import { type Differences, exactly } from '../../src/analyse/differences.ts';
+import { exactly } from '../../src/analyse/differences.ts';
 import { fixedSchedule } from '../../src/analyse/looks.ts';
 import { createRandom, type Random } from '../../src/random.ts';
 

@@ -1,6 +1,13 @@
 import { isWarm, neverSettles, staysCold, warmupSecondsOf, estimateSeconds } from '../../src/plan/planned.ts';
 import { describe, expect, it } from 'vitest';
-import { isUncertain, kindOfRung, LONGEST_WARMUP_SECONDS, planTogether, planWarmup, type KnownWarmup } from '../../src/plan/warmup.ts';
+import {
+  isUncertain,
+  kindOfRung,
+  LONGEST_WARMUP_SECONDS,
+  planTogether,
+  planWarmup,
+  type KnownWarmup,
+} from '../../src/plan/warmup.ts';
 import { judgeWarmup } from '../../src/judge/judge.ts';
 import { samplePlan } from '../samples.ts';
 

@@ -1,9 +1,9 @@
+import type { CompanionEvidence } from '../../src/services/judge.ts';
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { BenchError } from '../../src/errors.ts';
 import type { Resources } from '../../src/model.ts';
 import {
   CompanionError,
-  type CompanionEvidence,
   type CompanionMeans,
   type CompanionNeeds,
   type CompanionTrial,

@@ -3,7 +3,6 @@ import { devices } from './devices.ts';
 import { asyncfib, fib } from './fib.ts';
 import { gather } from './gather.ts';
 import { repository } from './repository.ts';
-import type { Plan } from '../../plan/definition.ts';
 import type { Asked } from './requests/definition.ts';
 import { requestsWorkload } from './requests/workload.ts';
 import { users, usersInsert } from './users.ts';
@@ -34,10 +33,17 @@ export function findWorkload(name: string): Workload {
   return found;
 }
 
+/** The part of a plan that says what is requested. */
+interface PlannedRequests {
+  workload: string;
+  asked?: Asked | undefined;
+  params?: Params | undefined;
+}
+
 /**
  * Returns the workload of a plan. Throws a usage error for an unknown name, and for requests whose files cannot be read.
  */
-export function workloadOf({ workload, asked }: { workload: string; asked?: Asked | undefined }): Workload {
+export function workloadOf({ workload, asked }: PlannedRequests): Workload {
   return asked === undefined ? findWorkload(workload) : requestsWorkload(asked);
 }
 
@@ -65,11 +71,11 @@ export function completeParams({ name, params = {} }: Workload, asked: Params): 
 }
 
 /** Returns true if the servers of a plan use a database. */
-export function asksDatabase(plan: Pick<Plan, 'workload' | 'asked'>): boolean {
+export function asksDatabase(plan: PlannedRequests): boolean {
   return workloadOf(plan).stores === true;
 }
 
 /** Returns the texts that the upstream of a plan must serve; undefined if it has no upstream. */
-export function fixturesOf(plan: Pick<Plan, 'workload' | 'asked' | 'params'>): string[] | undefined {
+export function fixturesOf(plan: PlannedRequests): string[] | undefined {
   return workloadOf(plan).fixtures?.(plan.params ?? {});
 }

@@ -1,4 +1,4 @@
-import type { CompanionEvidence, TrialCompanion } from '../companion.ts';
+import type { CompanionEvidence, CompanionJudge } from '../judge.ts';
 import type { InsertAccount } from './record.ts';
 import type { Limit, Reason } from '../../results/record.ts';
 import { makeReason } from '../../reasons.ts';
@@ -19,7 +19,7 @@ export function isDatabaseFull({ resources, placement, load }: CompanionEvidence
 }
 
 /** The judge of a database. */
-export const DATABASE_JUDGE: Pick<TrialCompanion, 'bottleneck' | 'judge'> = {
+export const DATABASE_JUDGE: CompanionJudge = {
   bottleneck: (evidence) => (isDatabaseFull(evidence) ? 'database' : undefined),
   judge: judgeDatabase,
 };

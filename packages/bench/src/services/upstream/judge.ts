@@ -1,4 +1,4 @@
-import type { CompanionEvidence, TrialCompanion } from '../companion.ts';
+import type { CompanionEvidence, CompanionJudge } from '../judge.ts';
 import type { CompanionName, Limit, LoadResult, Reason } from '../../results/record.ts';
 import type { UpstreamUse } from './record.ts';
 import { makeReason } from '../../reasons.ts';
@@ -15,10 +15,7 @@ export interface UpstreamEvidence extends CompanionEvidence {
 }
 
 /** Returns the judge of an upstream by its share of a trial, which is undefined until it is known. */
-export function watchUpstream(
-  use: () => UpstreamUse | undefined,
-  fetches?: number,
-): Pick<TrialCompanion, 'bottleneck' | 'judge'> {
+export function watchUpstream(use: () => UpstreamUse | undefined, fetches?: number): CompanionJudge {
   return {
     bottleneck: (evidence) => (isUpstreamFull(evidence) ? 'upstream' : undefined),
     judge(evidence) {

@@ -1,7 +1,7 @@
+import type { CompanionEvidence } from '../../../src/services/judge.ts';
 import { describe, expect, it } from 'vitest';
 import { judge, type Evidence } from '../../../src/judge/judge.ts';
 import { METRIC_IDS, metricsOf } from '../../../src/metrics.ts';
-import type { CompanionEvidence } from '../../../src/services/companion.ts';
 import type { Counts, Resources } from '../../../src/model.ts';
 import type { HostWindow, LoadResult, Placement } from '../../../src/results/record.ts';
 import { isUpstreamFull, judgeUpstream } from '../../../src/services/upstream/judge.ts';
