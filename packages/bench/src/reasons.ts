@@ -216,12 +216,7 @@ const DEFINITIONS = {
     invalidates: RATES,
     lowerBounds: GOODPUT,
     summary: 'the load generator was saturated',
-    text: (facts: Saturation | { ratio: number }) => {
-      if ('ratio' in facts) {
-        const rise = ((facts.ratio - 1) * 100).toFixed(1);
-        return `one more generator raised goodput by ${rise} %: the first figure was limited by the client`;
-      }
-      const { busy, coresUsed, host } = facts;
+    text: ({ busy, coresUsed, host }: Saturation) => {
       const beside = coresUsed === undefined ? '' : ` while the server used ${coresUsed.toFixed(2)} cores`;
       return `the generator ${host === undefined ? '' : `on ${host} `}was ${Math.round(busy * 100)} % busy${beside}: goodput is a lower bound, and latency includes the client's delays`;
     },

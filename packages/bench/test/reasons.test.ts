@@ -91,7 +91,6 @@ const FACTS: Facts = {
     { busy: 0.92, coresUsed: 0.5 },
     { busy: 0.92, coresUsed: undefined },
     { busy: 0.92, coresUsed: 0.5, host: 'b' },
-    { ratio: 1.042 },
   ],
   'upstream-bound': [SATURATED, { ...SATURATED, cores: undefined }],
   'database-bound': [SATURATED],

@@ -230,7 +230,6 @@ const OPTIONS = {
     group: LOAD,
     help: 'an open loop: n requests start per second, and latency counts from the intended start. auto: measure all targets first, and use half of the slowest goodput',
     usually: 'a closed loop',
-    conflicts: { 'prove-limit': 'an open loop limits the goodput to its rate' },
     notInFile: true,
   }),
   background: option('<request>', request, {
@@ -247,7 +246,6 @@ const OPTIONS = {
     help: 'send the load from the hosts that this file names, or spread the rounds over them; e.g. bench.cluster.json',
     conflicts: {
       generators: 'the file says how many processes each host has',
-      'prove-limit': 'raise "generators" in the file',
       'cross-check': 'other engines run on one machine only',
       scale: 'its sizes are planned for the cores of this machine',
     },
@@ -274,7 +272,6 @@ const OPTIONS = {
     words: ENGINE_NAMES,
     omitted: 'any',
   }),
-  'prove-limit': flag({ group: LOAD, help: 'add a load process to see whether the first one was saturated' }),
   seed: option('<n>', wholeNumber(0), {
     group: LOAD,
     help: 'sets the order of the trials and their random data',
@@ -492,7 +489,6 @@ export const BENCH = defineCommand({
       ...toCluster(values),
       aa: values.aa,
       quick: values.quick,
-      proveLimit: values.proveLimit,
       load: toLoad(values),
       resolve: values.resolve,
       ...present({

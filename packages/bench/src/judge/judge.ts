@@ -6,7 +6,6 @@ import type {
   GeneratorUse,
   HostWindow,
   Limit,
-  LimitProof,
   LoadResult,
   Reason,
   ServerBudget,
@@ -404,15 +403,6 @@ export function judgeWarmup(warmup: PlannedWarmup | undefined): Reason[] {
   if (neverSettles(warmup)) return [makeReason('never-warm', study)];
   const { warmSeconds = 0, excess = 1 } = study;
   return staysCold(warmup) ? [makeReason('not-warm', { seconds, warmSeconds, excess })] : [];
-}
-
-/** The rise of goodput with one more generator from which on the first figure counts as limited by the client. */
-const PROOF_RATIO = 1.03;
-
-/** Returns the reasons that a proof of the limit gives against the trial. */
-export function judgeProof(proof: LimitProof): Reason[] {
-  if ('unproven' in proof || proof.ratio <= PROOF_RATIO) return [];
-  return [makeReason('generator-bound', proof)];
 }
 
 /**

@@ -17,7 +17,7 @@ import type {
 import type { Plan } from '../plan/definition.ts';
 import type { Host } from '../results/host.ts';
 import { COMPANION_JUDGES } from '../services/judges.ts';
-import { judgeProof, judgeWarmup, type Witness } from './judge.ts';
+import { judgeWarmup, type Witness } from './judge.ts';
 import { judgeTurns } from './trend.ts';
 import { judgeTrial } from './trial.ts';
 
@@ -137,12 +137,10 @@ export function judgeStored({ plan, host, trials }: Stored): Trial[] {
       machineCores: host.cores,
       companions: witnessesOf(recorded),
     });
-    const { limitProof } = measured;
     const judged = [
       ...(duels.get(trial.id) ?? []),
       ...reasons,
       ...judgeWarmup(warmupOf(plan, { target: trial.target.id, connections: trial.connections })),
-      ...(limitProof === undefined ? [] : judgeProof(limitProof)),
     ];
     const { shape: shapeNow, ...found } = findings;
     const { shape: shapeBefore, ...others } = measured;

@@ -2,13 +2,12 @@
 
 import { comparesByTurns, TURN_SECONDS, warmupSecondsOf } from '../plan/planned.ts';
 import { AsyncDisposableStack, DisposableStack } from '../disposal.ts';
-import type { LimitProof, LoadResult, Reason, Trial, Turns as RecordedTurns } from '../results/record.ts';
+import type { LoadResult, Reason, Trial, Turns as RecordedTurns } from '../results/record.ts';
 import type { Plan, PlannedTrial } from '../plan/definition.ts';
 import { TURN_ANSWERS } from '../plan/by-turns.ts';
 import { planTurns, type Turns } from '../plan/turns.ts';
 import { ServerLife, type ReadyServer, type TrialContext, type TrialEffects } from './life.ts';
 import type { LoadEngine, LoadSession, Window } from '../load/engine.ts';
-import type { PinnedCommands } from '../machine/placement.ts';
 import { joinSampled, type Sampled } from '../resources/sampler.ts';
 import { explainTrends, judgeTurns } from '../judge/trend.ts';
 import { Silence } from './silence.ts';
@@ -42,10 +41,11 @@ export async function measureTrial(
  * others continue.
  */
 export async function measureTogether(entries: readonly Entry[], effects: TrialEffects): Promise<Trial[]> {
-  const sides = entries.map(({ planned, context }): Side => {
-    const life = new ServerLife(planned, context, effects);
-    return { life, planned, samples: [], hasFailed: () => life.failed, fail: (error) => life.fail(error) };
-  });
+  const sides = entries.map(({ planned, context }): Side => ({
+    life: new ServerLife(planned, context, effects),
+    planned,
+    samples: [],
+  }));
   for (const side of sides) {
     await attempt(side, async () => {
       side.ready = await side.life.start();
@@ -53,24 +53,20 @@ export async function measureTogether(entries: readonly Entry[], effects: TrialE
   }
   const [first] = entries;
   if (first !== undefined) {
-    const { plan, target, placed } = first.context;
+    const { plan, target } = first.context;
     const engine = effects.load(target);
     // A failure outside the sides, such as a generator that does not start, fails all.
-    await loadInTurn(sides, plan, { engine }).catch((error: unknown) => {
-      for (const side of sides) if (!side.hasFailed()) side.fail(error);
+    await loadInTurn(sides, plan, engine).catch((error: unknown) => {
+      for (const side of sides) if (!side.life.failed) side.life.fail(error);
     });
     for (const side of sides) {
-      await attempt(side, async () => {
-        await side.life.afterLoad();
-        const proof = plan.proveLimit ? await proveLimit(side, plan, engine, placed) : undefined;
-        if (proof !== undefined) side.proof = proof;
-      });
+      await attempt(side, () => side.life.afterLoad());
     }
   }
   for (const side of sides) {
     await attempt(side, async () => {
-      const { life, load, samples, proof, turns } = side;
-      if (load !== undefined) await life.take({ load, sampled: joinSampled(samples), turns }, proof);
+      const { life, load, samples, turns } = side;
+      if (load !== undefined) await life.take({ load, sampled: joinSampled(samples), turns });
     });
   }
   return Promise.all(sides.map(({ life }) => life.end()));
@@ -87,20 +83,15 @@ interface Side {
   samples: Sampled[];
   /** Its turns, if they were short. */
   turns?: RecordedTurns;
-  proof?: LimitProof;
-  /** True if it has failed. */
-  hasFailed(): boolean;
-  /** Marks it as failed. */
-  fail(error: unknown): void;
 }
 
 /** Takes one step with a side that has not failed. A failure in it affects only that side. */
 async function attempt(side: Side, step: () => Promise<void>): Promise<void> {
-  if (side.hasFailed()) return;
+  if (side.life.failed) return;
   try {
     await step();
   } catch (error) {
-    side.fail(error);
+    side.life.fail(error);
   }
 }
 
@@ -114,23 +105,12 @@ interface Loaded {
   silence: Silence;
 }
 
-/** The means to load sides in turn. */
-interface LoadMeans {
-  engine: LoadEngine;
-  /** The number of generators; by default that of the plan. */
-  processes?: number;
-}
-
 /** Connects to the running sides, warms them up, and opens their windows in turn. */
-async function loadInTurn(
-  sides: Side[],
-  plan: Plan,
-  { engine, processes = plan.generators }: LoadMeans,
-): Promise<void> {
+async function loadInTurn(sides: Side[], plan: Plan, engine: LoadEngine): Promise<void> {
   const up = sides.flatMap((side) => (side.ready === undefined ? [] : [{ side, ready: side.ready }]));
   const [first] = up;
   if (first === undefined) return;
-  await using opened = engine.open(first.ready.spec, processes);
+  await using opened = engine.open(first.ready.spec, plan.generators);
   await using accounts = new AsyncDisposableStack();
   using watches = new DisposableStack();
   const loaded: Loaded[] = [];
@@ -282,7 +262,7 @@ async function warmUp(loaded: readonly Loaded[], plan: Plan, outlive: Outlive): 
           return ok - before;
         };
         await attempt(side, () => outlive(() => silence.during(fire), death));
-        return side.hasFailed() ? undefined : result;
+        return side.life.failed ? undefined : result;
       },
     };
   });
@@ -298,36 +278,6 @@ async function warmUp(loaded: readonly Loaded[], plan: Plan, outlive: Outlive): 
 function noteAll(loaded: readonly Loaded[], reasons: readonly Reason[][]): void {
   for (const [index, { side }] of loaded.entries())
     for (const reason of reasons[index] ?? []) side.life.note(reason);
-}
-
-/** Measures again with one more generator, if a core is free for it. */
-async function proveLimit(
-  side: Side,
-  plan: Plan,
-  engine: LoadEngine,
-  { placement }: PinnedCommands,
-): Promise<LimitProof | undefined> {
-  const { life, ready, load: first } = side;
-  if (ready === undefined || first === undefined) return undefined;
-  const free = placement.kind === 'separate' ? (placement.generator?.length ?? 0) - plan.generators : 0;
-  if (free < 1) return { unproven: 'no core is free for one more generator' };
-  let problem: unknown;
-  const more: Side = {
-    life,
-    planned: side.planned,
-    ready: { ...ready, sampler: undefined },
-    samples: [],
-    hasFailed: () => problem !== undefined,
-    // The first window remains valid, whatever happens to the second.
-    fail: (error) => {
-      problem = error;
-    },
-  };
-  await loadInTurn([more], plan, { engine, processes: plan.generators + 1 });
-  if (more.load === undefined)
-    return { unproven: problem instanceof Error ? problem.message : String(problem) };
-  const { goodputPerSecond } = more.load;
-  return { goodputPerSecond, ratio: goodputPerSecond / first.goodputPerSecond };
 }
 
 /** Takes a step of the generators. Throws if its server dies. */

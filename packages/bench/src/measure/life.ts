@@ -10,7 +10,6 @@ import { BenchError } from '../errors.ts';
 import type {
   CompanionName,
   FailedTrial,
-  LimitProof,
   LoadResult,
   Measured,
   Placement,
@@ -33,7 +32,7 @@ import {
 } from '../services/companion.ts';
 import { attest } from './attest.ts';
 import { overWindow } from '../judge/derive.ts';
-import { judgeProof, judgeUnverified, judgeWarmup } from '../judge/judge.ts';
+import { judgeUnverified, judgeWarmup } from '../judge/judge.ts';
 import { judgeTrial, type Seen } from '../judge/trial.ts';
 import type { CodeClaim } from '../prepare/imports.ts';
 import type { Server, Stopped } from '../machine/launch.ts';
@@ -304,7 +303,7 @@ export class ServerLife {
   }
 
   /** Judges the window and verifies the answers again. Throws if they are wrong now. */
-  async take({ load, sampled, turns }: WindowResult, proof?: LimitProof): Promise<void> {
+  async take({ load, sampled, turns }: WindowResult): Promise<void> {
     const { plan, placed } = this.#context;
     const isAmount = plan.load.mode === 'amount';
     const resources = isAmount && sampled?.server ? overWindow(sampled.server, load) : sampled?.server;
@@ -336,11 +335,9 @@ export class ServerLife {
     this.#measured = {
       ...seen,
       ...findings,
-      ...(proof === undefined ? {} : { limitProof: proof }),
       ...this.#startup,
       ...this.#ageOf(load),
     };
-    if (proof !== undefined) this.#add(judgeProof(proof));
     await this.#verifyAfter(load);
     await this.#attestCode();
   }

@@ -35,7 +35,6 @@ export function planAlone(plan: Plan, run: string, targets: readonly Target[], r
     engine: 'autocannon',
     // On one machine: those of a cluster are spread over its hosts.
     generators: plan.cluster === undefined ? plan.generators : 1,
-    proveLimit: false,
     trials: cells.map((cell, order) => planOne(plan.seed, { ...cell, connections, order })),
   };
 }

@@ -36,7 +36,6 @@ export type TurnFacts = Pick<
   | 'cluster'
   | 'engine'
   | 'load'
-  | 'proveLimit'
   | 'quick'
   | 'rounds'
   | 'rungs'
@@ -69,7 +68,7 @@ function comparesRounds({ sequentialTest, rounds }: TurnFacts): boolean {
 
 /** Returns true if the targets of a plan can take turns at all. */
 function mayTakeTurns(plan: TurnFacts): boolean {
-  const { targets, waitSeconds, answerSeconds, background, cluster, load, proveLimit } = plan;
+  const { targets, waitSeconds, answerSeconds, background, cluster, load } = plan;
   return (
     targets.length > 1 &&
     canTakeTurns(targets.length, waitSeconds) &&
@@ -82,7 +81,6 @@ function mayTakeTurns(plan: TurnFacts): boolean {
     targets.every(({ scale }) => scale === undefined) &&
     // In the rest between two turns, requests of an open loop would become due and wait.
     load.mode === 'closed' &&
-    !proveLimit &&
     [plan.engine, ...targets.flatMap(({ engine }) => engine ?? [])].every((name) => engineNamed(name)?.duels)
   );
 }

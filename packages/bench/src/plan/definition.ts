@@ -134,7 +134,6 @@ export const plan = shape({
   hashEvery: ordinal('count: one of this many bodies is hashed'),
   engine: text('The engine that sends the load; a target may name another.'),
   quick: Type.Boolean({ description: 'A first impression: never published, never compared.' }),
-  proveLimit: Type.Boolean(),
   byTurns: Type.Optional(byTurns),
   sequentialTest: Type.Optional(sequentialTest),
   stops: Type.Optional(

@@ -71,7 +71,6 @@ export interface BenchOptions {
   connectsPerSecond?: number;
   seed?: number;
   quick: boolean;
-  proveLimit: boolean;
   /** Replaces a locked Python package without a wheel for the interpreter by its newest version that has one. */
   resolve: boolean;
   /** Servers that are already running, instead of targets that Bench starts. */
@@ -106,7 +105,6 @@ export function benchOptions(given: Partial<BenchOptions> = {}): BenchOptions {
     aa: false,
     workers: 1,
     quick: false,
-    proveLimit: false,
     resolve: false,
     ...given,
   };

@@ -115,7 +115,6 @@ export function makePlan(given: BenchOptions, stacks: Stack[], run: string, seed
     rungs,
     rounds,
     load,
-    proveLimit: options.proveLimit,
     quick: options.quick,
     ...present({ background, sequentialTest, waitSeconds, asked, attached, cluster: options.cluster }),
   };
@@ -191,7 +190,6 @@ export function makePlan(given: BenchOptions, stacks: Stack[], run: string, seed
     engine,
     load,
     quick: options.quick,
-    proveLimit: options.proveLimit,
     stacks: options.stacks,
     trials: drawTrials({ targets, rungs, rounds, ...present({ byTurns }) }, seed),
     ...present({

@@ -28,7 +28,7 @@ interface DuelFacts {
 
 /** Throws a usage error if the plan cannot run as a duel. */
 export function refuseDuel(
-  { load, proveLimit, background, servers, scale }: BenchOptions,
+  { load, background, servers, scale }: BenchOptions,
   { workload: { name: workload }, targets, waitSeconds }: DuelFacts,
 ): void {
   const hint = 'measure with --separate';
@@ -60,8 +60,8 @@ export function refuseDuel(
       hint,
     );
   }
-  if (load.mode !== 'closed' || proveLimit) {
-    const option = proveLimit ? '--prove-limit' : load.mode === 'open' ? '--rate' : '--amount';
+  if (load.mode !== 'closed') {
+    const option = load.mode === 'open' ? '--rate' : '--amount';
     throw new BenchError('usage', `a duel takes short turns, so it cannot be combined with ${option}`, hint);
   }
   if (waitSeconds === undefined) return;

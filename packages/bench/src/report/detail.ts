@@ -79,7 +79,6 @@ function describeMeasured({
   cpuUsPerRequest,
   limit,
   budget,
-  limitProof,
   shape,
   host,
   age,
@@ -128,13 +127,6 @@ function describeMeasured({
     lines.push(
       `other processes used ${host.otherProcessesCores.toFixed(2)} cores, Bench itself ${(host.harnessCores ?? 0).toFixed(2)}`,
     );
-  if (limitProof !== undefined) {
-    lines.push(
-      'unproven' in limitProof
-        ? `limit not proven: ${limitProof.unproven}`
-        : `with one more generator: goodput × ${limitProof.ratio.toFixed(3)}`,
-    );
-  }
   if (budget !== undefined && budget.by !== 'cores') lines.push(describeBudget(budget));
   lines.push(`limit: ${limit ?? 'unknown'}; goodput over the window: ${shape ?? 'unknown'}`);
   return lines;

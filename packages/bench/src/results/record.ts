@@ -426,23 +426,6 @@ export const budget = named(
 /** The most that a server could use: all its cores, one core for each of its event loops, or for each process under a GIL. */
 export type ServerBudget = Static<typeof budget>;
 
-const limitProof = named(
-  'limitProof',
-  Type.Union(
-    [
-      shape({
-        goodputPerSecond: amount('per second: right answers with one more generator'),
-        ratio: amount('ratio: of that to the first figure'),
-      }),
-      shape({ unproven: text('The reason why it could not be tried.') }),
-    ],
-    { description: 'The effect of one more generator; only with --prove-limit.' },
-  ),
-);
-
-/** The effect of one more generator on goodput, or the reason why that could not be tried. */
-export type LimitProof = Static<typeof limitProof>;
-
 const steadiness = oneOf(
   ['flat', 'warm-up', 'slowdown', 'erratic'] as const,
   'The course of goodput in the window; absent if it was too short to judge.',
@@ -563,7 +546,6 @@ const seen = {
   ),
   contextSwitchesPerRequest: Type.Optional(amount("count: of the server's tree for each right answer")),
   budget: Type.Optional(budget),
-  limitProof: Type.Optional(limitProof),
   shape: Type.Optional(steadiness),
   startupSeconds: Type.Optional(span('s: from launch to the first right answer')),
   age: Type.Optional(age),

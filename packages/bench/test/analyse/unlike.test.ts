@@ -29,7 +29,7 @@ const differences = (a: StoredRun, b: StoredRun): string[] => unlikeRuns(a, b, u
 const NOT_COMPARED = {
   identity: ['schema', 'run', 'seed', 'trials', 'stacks', 'apps', 'attached'],
   'how many rounds there are': ['rounds', 'sequentialTest', 'stops'],
-  'before and after the window': ['connectsPerSecond', 'startSeconds', 'barrierSeconds', 'proveLimit'],
+  'before and after the window': ['connectsPerSecond', 'startSeconds', 'barrierSeconds'],
   'follows from the workload': ['waitSeconds', 'hashEvery', 'answerSeconds'],
   'shown by the records': ['upstream', 'fresh'],
   'shown by the warm-up': ['autoWarmup'],

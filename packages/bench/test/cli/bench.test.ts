@@ -21,7 +21,7 @@ describe('bench', () => {
   it('reads targets and numbers', () => {
     const line =
       'fastapi/* litestar --connections 10,1000 --rounds 3 --duration 5 --warmup 0 --timeout 2.5s --workers 2 ' +
-      '--generators 2 --connect-rate 500 --seed 0 --workload wait --prove-limit --threads 2 --cores 3 --detail';
+      '--generators 2 --connect-rate 500 --seed 0 --workload wait --threads 2 --cores 3 --detail';
     expect(parse(line)).toMatchObject({
       targets: ['fastapi/*', 'litestar'],
       connections: [10, 1000],
@@ -36,7 +36,6 @@ describe('bench', () => {
       connectsPerSecond: 500,
       seed: 0,
       workload: 'wait',
-      proveLimit: true,
       detail: true,
     });
   });

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { createHistogram, encodeHistogram } from '../../src/histogram.ts';
-import { findLimit, judge, judgeMachine, judgeProof, type Evidence } from '../../src/judge/judge.ts';
+import { findLimit, judge, judgeMachine, type Evidence } from '../../src/judge/judge.ts';
 import { METRIC_IDS, metricsOf } from '../../src/metrics.ts';
 import type { GeneratorUse, HostWindow, LoadResult, OwnLoadResult } from '../../src/results/record.ts';
 import { sampleCounts, sampleLoad, sampleResources, sampleTold } from '../samples.ts';
@@ -404,14 +404,6 @@ describe('the limit', () => {
     const evidence = evidenceOf({ generators: [busy({ utilisation: 1 })] }, { server: undefined });
     expect(judge(evidence)).toMatchObject({ limit: 'generator', failed: false });
     expect(textOf(evidence)).not.toContain('while the server');
-  });
-
-  it('is the generator if one more generator raises goodput by more than 3 %', () => {
-    expect(judgeProof({ goodputPerSecond: 103, ratio: 1.03 })).toEqual([]);
-    expect(judgeProof({ goodputPerSecond: 104, ratio: 1.04 })).toMatchObject([
-      { code: 'generator-bound', invalidates: RATES },
-    ]);
-    expect(judgeProof({ unproven: 'no core is free' })).toEqual([]);
   });
 });
 

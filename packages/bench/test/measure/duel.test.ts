@@ -309,7 +309,6 @@ describe('the plan of a duel', () => {
   it.each([
     ['--duel', ['vanilla'], 'two targets'],
     ['--duel --amount 1000000', ['vanilla', 'fastify'], '--amount'],
-    ['--duel --prove-limit', ['vanilla', 'fastify'], '--prove-limit'],
     ['--duel --rate 500', ['vanilla', 'fastify'], '--rate'],
   ])('is refused: %s of %j', (line, names, text) => {
     expect(() => samplePlan(line, names)).toThrow(text);
@@ -371,7 +370,6 @@ describe('the plan of a table', () => {
     ['a quick run', '--connections 10 --quick', FIVE, CAPACITY],
     ['a fixed rate', '--connections 10 --rate 100', FIVE, CAPACITY],
     ['a fixed amount', '--connections 10 --amount 1000', FIVE, CAPACITY],
-    ['a proof of the limit', '--connections 10 --prove-limit', FIVE, CAPACITY],
     ['another engine', '--connections 10 --engine oha', FIVE, CAPACITY],
     ['the option', '--connections 10 --separate', FIVE, CAPACITY],
   ])('measures one server at a time: %s', (_, words, names, capacity) => {

@@ -155,7 +155,6 @@ const measured: Required<Measured> = {
   contextSwitchesPerRequest: 1,
   limit: 'server',
   budget: { by: 'threads', usedCores: 0.97, usableCores: 1 },
-  limitProof: { goodputPerSecond: 10_000, ratio: 1.01 },
   shape: 'flat',
   host,
   startupSeconds: 0.1,
@@ -264,8 +263,7 @@ const head = {
 const suspect = { ...head, status: 'suspect' } as unknown as Required<SuspectTrial>;
 const toldTrial = okTrial('fastify', { ...measured, load: sampleTold({ counts: { ok: 1, failed: 1 } }) });
 const { measured: _, ...unmeasured } = head;
-const unproven = { ...measured, limitProof: { unproven: 'no core is free for one generator more' } };
-const failed = { ...unmeasured, status: 'failed', partial: unproven } as unknown as Required<FailedTrial>;
+const failed = { ...unmeasured, status: 'failed', partial: measured } as unknown as Required<FailedTrial>;
 const plan: Required<Plan> = {
   ...samplePlan('--duel --rounds 2'),
   connectsPerSecond: 2000,
