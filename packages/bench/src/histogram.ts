@@ -1,18 +1,9 @@
-import { createRequire } from 'node:module';
-import { inflateSync } from 'node:zlib';
+// The index of the package also loads WebAssembly and log files, which take longer than everything else here.
+import { decompress, doDecode } from 'hdr-histogram-js/dist/JsHistogram.encoding.js';
+import { constructorFromBucketSize } from 'hdr-histogram-js/dist/JsHistogramFactory.js';
 import type { Histogram, JsHistogram } from 'hdr-histogram-js';
-import type * as Encoding from 'hdr-histogram-js/dist/JsHistogram.encoding.js';
-import type * as Factory from 'hdr-histogram-js/dist/JsHistogramFactory.js';
 import type { LatencyUs } from './model.ts';
 import { clamp, sum } from './numbers.ts';
-import { loadSparing } from './sparing.ts';
-
-const require = createRequire(import.meta.url);
-// The index of the package also loads WebAssembly and log files, and pako compresses only where there is no zlib.
-const { constructorFromBucketSize, decompress, doDecode } = loadSparing({ pako: undefined }, () => ({
-  ...(require('hdr-histogram-js/dist/JsHistogram.encoding.js') as typeof Encoding),
-  ...(require('hdr-histogram-js/dist/JsHistogramFactory.js') as typeof Factory),
-}));
 
 /** One day: no generator runs for longer, so no latency is truncated. */
 const HIGHEST_US = 86_400_000_000;
@@ -22,9 +13,7 @@ const Float64Histogram = constructorFromBucketSize(BUCKET_BITS);
 
 /** Creates an empty histogram of 1 µs to one day with three significant digits, of fixed size. */
 export function createHistogram(): JsHistogram {
-  const histogram = new Float64Histogram(1, HIGHEST_US, DIGITS);
-  histogram.autoResize = false;
-  return histogram;
+  return new Float64Histogram(1, HIGHEST_US, DIGITS);
 }
 
 /** Records one latency given in ms, as autocannon times it. */
@@ -72,28 +61,15 @@ export function encodeHistogram(histogram: JsHistogram): string {
   return histogram.encodeIntoCompressedBase64();
 }
 
-/**
- * Merges encoded histograms into one. Throws if a text is not a histogram. Most counts of a histogram are 0, so those
- * that are not are added without making a histogram of each.
- */
+/** Merges encoded histograms into one. Throws if a text is not a histogram. */
 export function mergeHistograms(encoded: readonly string[]): JsHistogram {
-  const merged = new Float64Histogram(1, HIGHEST_US, DIGITS);
-  const counts = new Float64Array(merged.countsArrayLength);
+  const merged = createHistogram();
   for (const text of encoded) {
-    const payload = payloadOf(text);
-    if (payload === undefined) merged.add(decode(text));
-    else addCounts(payload, counts);
-  }
-  for (const [index, count] of counts.entries()) {
-    if (count > 0)
-      merged.recordValueWithCount(merged.highestEquivalentValue(merged.valueFromIndex(index)), count);
+    // The reader reverses the bytes of a Buffer in place.
+    const bytes = new Uint8Array(Buffer.from(text, 'base64'));
+    merged.add(doDecode(decompress(bytes), BUCKET_BITS));
   }
   return merged;
-}
-
-function decode(text: string): JsHistogram {
-  // Its reader reverses the bytes of a Buffer in place.
-  return doDecode(decompress(new Uint8Array(Buffer.from(text, 'base64'))), BUCKET_BITS);
 }
 
 /** Returns a percentile of the values that an encoded histogram holds and an earlier state of it does not, in µs. */
@@ -101,42 +77,6 @@ export function percentileSince(percentile: number, earlier: string | undefined,
   const since = mergeHistograms([later]);
   if (earlier !== undefined) since.subtract(mergeHistograms([earlier]));
   return since.getValueAtPercentile(percentile);
-}
-
-/** The head of an encoded histogram: 4 bytes each for kind, length, offset and digits, then 8 for the lowest and the highest value. */
-const HEAD = { bytes: 40, length: 4, digits: 12, lowest: 16, highest: 24 };
-/** The head of its compressed form: kind and length. */
-const COMPRESSED_HEAD = { bytes: 8, kind: 0x1c849314 };
-
-/** Returns the encoded counts of a histogram with the settings of `createHistogram`; undefined for any other text. */
-function payloadOf(text: string): Buffer | undefined {
-  const bytes = Buffer.from(text, 'base64');
-  if (bytes.length < COMPRESSED_HEAD.bytes || bytes.readInt32BE() !== COMPRESSED_HEAD.kind) return undefined;
-  const histogram = inflateSync(bytes.subarray(COMPRESSED_HEAD.bytes));
-  const isAlike =
-    histogram.readInt32BE(HEAD.digits) === DIGITS &&
-    histogram.readBigInt64BE(HEAD.lowest) === 1n &&
-    histogram.readBigInt64BE(HEAD.highest) === BigInt(HIGHEST_US);
-  return isAlike
-    ? histogram.subarray(HEAD.bytes, HEAD.bytes + histogram.readInt32BE(HEAD.length))
-    : undefined;
-}
-
-/**
- * Adds counts in the V2 encoding of HdrHistogram: numbers of 7 bits a byte, the lowest first, whose last bit is the sign. A
- * negative number skips that many counts of 0.
- */
-function addCounts(payload: Buffer, counts: Float64Array): void {
-  let index = 0;
-  for (let at = 0; at < payload.length;) {
-    let [number, scale, byte] = [0, 1, 0x80];
-    for (; byte >= 0x80; scale *= 0x80) {
-      byte = payload[at++]!;
-      number += (byte & 0x7f) * scale;
-    }
-    if (number % 2 === 1) index += (number + 1) / 2;
-    else counts[index++]! += number / 2;
-  }
 }
 
 /** The answers that must lie beyond a percentile for it to be reported. */
