@@ -33,7 +33,6 @@ const FOUNDATIONS = [
   'model.ts',
   'errors.ts',
   'numbers.ts',
-  'sparing.ts',
   'histogram.ts',
   'random.ts',
   'change-points.ts',

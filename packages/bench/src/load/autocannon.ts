@@ -1,8 +1,7 @@
-/** The parts of autocannon 9.0.0 that the driver uses, loaded without what they do not need. */
+/** The parts of autocannon 9.0.0 that the driver uses. */
 import type { EventEmitter } from 'node:events';
 import { createRequire } from 'node:module';
 import type { Socket } from 'node:net';
-import { loadSparing } from '../sparing.ts';
 import type { RequestSpec } from './protocol.ts';
 
 /** The members of autocannon 9.0.0's client that the driver uses (its `lib/httpClient.js`). */
@@ -50,23 +49,12 @@ const require = createRequire(import.meta.url);
 
 export const { version } = require('autocannon/package.json') as { version: string };
 
-const standIns = {
-  /** Of its many modules, autocannon only asks whether this Node has workers. */
-  semver: {
-    gte(_node: string, least: string) {
-      if (least !== '11.7.0') throw new Error(`autocannon ${version} asks for Node ${least}: pin 9.0.0`);
-      return true;
-    },
-  },
-  /** The client connects by itself, and never with TLS. */
-  tls: {},
-};
+/** Connects and sends by itself. */
+export const Client = require('autocannon/lib/httpClient.js') as new (
+  options: ClientOptions,
+) => AutocannonClient;
 
-export const { Client, createBuilder } = loadSparing(standIns, () => ({
-  /** Connects and sends by itself. */
-  Client: require('autocannon/lib/httpClient.js') as new (options: ClientOptions) => AutocannonClient,
-  /** Writes the same bytes as autocannon itself. */
-  createBuilder: require('autocannon/lib/httpRequestBuilder.js') as (defaults: {
-    host: string;
-  }) => (request: RequestSpec) => Buffer,
-}));
+/** Writes the same bytes as autocannon itself. */
+export const createBuilder = require('autocannon/lib/httpRequestBuilder.js') as (defaults: {
+  host: string;
+}) => (request: RequestSpec) => Buffer;
