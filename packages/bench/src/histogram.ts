@@ -92,9 +92,9 @@ const PERCENTILES = [
   ['p99_9', 999],
 ] as const;
 
-/** Returns the fewest answers that support a percentile of this name; undefined if the name is not one. */
+/** Returns the fewest answers that support a percentile of this name, such as `p99.9`; undefined if the name is not one. */
 export function answersFor(name: string): number | undefined {
-  const [, thousandths] = PERCENTILES.find(([one]) => one === name) ?? [];
+  const [, thousandths] = PERCENTILES.find(([one]) => one === name.replace('.', '_')) ?? [];
   return thousandths === undefined ? undefined : (TAIL_SUPPORT * 1000) / (1000 - thousandths);
 }
 

@@ -23,6 +23,8 @@ interface Doubt<Facts> extends Base<Facts> {
   isFatal?: never;
   /** Completes "In 3 of 60 trials, …", for a summary of many trials. */
   summary: string;
+  /** What to do if it leaves too many figures without a bound. */
+  cure?: string;
   /** The invalidated metrics whose figure is still a lower bound. */
   lowerBounds?: readonly MetricId[];
   /** The invalidated metrics whose ratio is still valid between servers that take turns, because it affects them alike. */
@@ -137,6 +139,7 @@ const DEFINITIONS = {
   'not-all-stood': {
     invalidates: RATES_AND_MEMORY,
     summary: 'some connections were not established',
+    cure: 'Use fewer connections, or a longer listen backlog',
     text: ({ asked, stood, refused }: { asked: number; stood: number; refused: number }) => {
       const why =
         refused > 0 ? `${refused} connects were refused or failed` : `${asked - stood} never answered`;
@@ -146,6 +149,7 @@ const DEFINITIONS = {
   errors: {
     invalidates: UNDER_LOAD,
     summary: 'requests failed',
+    cure: 'Find out why requests fail',
     bounds: (facts) => boundErrors(facts),
     text: ({ share, kinds }: Errors) =>
       `${(share * 100).toFixed(2)} % of the requests failed (${list(kinds)})`,
@@ -159,6 +163,7 @@ const DEFINITIONS = {
   unanswered: {
     invalidates: UNANSWERED,
     summary: 'requests were never answered',
+    cure: 'Find out which requests hang',
     text: (facts: Unanswered) => describeUnanswered(facts),
   },
   'few-unanswered': {
@@ -209,6 +214,7 @@ const DEFINITIONS = {
   overrun: {
     invalidates: RATES,
     summary: 'the server could not keep up with the rate',
+    cure: 'Lower the rate',
     text: ({ due, started }: { due: number; started: number }) =>
       `${figure(due)} requests were due in the window, and only ${figure(started)} found a free connection: the server could not keep up with the rate`,
   },
@@ -216,6 +222,7 @@ const DEFINITIONS = {
     invalidates: RATES,
     lowerBounds: GOODPUT,
     summary: 'the load generator was saturated',
+    cure: 'Lower the rate, or use fewer connections',
     text: ({ busy, coresUsed, host }: Saturation) => {
       const beside = coresUsed === undefined ? '' : ` while the server used ${coresUsed.toFixed(2)} cores`;
       return `the generator ${host === undefined ? '' : `on ${host} `}was ${Math.round(busy * 100)} % busy${beside}: goodput is a lower bound, and latency includes the client's delays`;
@@ -225,6 +232,7 @@ const DEFINITIONS = {
     invalidates: RATES,
     lowerBounds: GOODPUT,
     summary: 'the upstream was saturated',
+    cure: 'Lower the rate, or use fewer connections',
     text: (use: Saturated) =>
       `the upstream used ${shareOf(use)}: goodput is a lower bound, and latency includes the upstream's delays`,
   },
@@ -232,6 +240,7 @@ const DEFINITIONS = {
     invalidates: RATES,
     lowerBounds: GOODPUT,
     summary: 'the database was saturated',
+    cure: 'Lower the rate, or use fewer connections',
     text: (use: Saturated) =>
       `the database used ${shareOf(use)}: goodput is a lower bound, and latency includes the database's delays`,
   },
@@ -290,6 +299,7 @@ const DEFINITIONS = {
   'not-warm': {
     invalidates: ALL_BUT_MEMORY,
     summary: 'the server was not warm yet',
+    cure: 'Use a longer warm-up',
     bounds: ({ excess }) => ({ cpu: { low: 1 / Math.max(1, excess), high: 1 } }),
     text: ({ seconds, warmSeconds, excess }: { seconds: number; warmSeconds: number; excess: number }) =>
       `the warm-up of ${seconds} s was too short: in a study, this server took ${Math.ceil(warmSeconds)} s to warm up, and after ${seconds} s its CPU per request was × ${excess.toFixed(2)} of its last level`,
@@ -297,6 +307,7 @@ const DEFINITIONS = {
   'never-warm': {
     invalidates: ALL_BUT_MEMORY,
     summary: 'the server never settled',
+    cure: 'Find out what still changes: its cost has no level to compare',
     text: ({ processes, settled, observedSeconds }: Unsettled) =>
       `the server does not settle: in a study, ${processes - settled} of ${processes} ${processes === 1 ? 'process' : 'processes'} found no steady level in ${Math.round(observedSeconds)} s`,
   },
@@ -315,12 +326,14 @@ const DEFINITIONS = {
   trend: {
     invalidates: RATES_AND_CPU,
     summary: 'the server became faster or slower in the window',
+    cure: 'Use a longer warm-up',
     bounds: ({ least, most }) => boundChange(most / least),
     text: (facts: Pace) => describePace(facts),
   },
   unsteady: {
     invalidates: RATES,
     summary: 'the pace of the server was not steady',
+    cure: 'Use a longer window',
     bounds: ({ least, most }) => boundChange(most / least),
     text: (facts: Pace) => describePace(facts),
   },
@@ -339,6 +352,7 @@ const DEFINITIONS = {
   'other-processes': {
     invalidates: RATES,
     summary: 'other processes used the CPU',
+    cure: 'Let no other work run at the same time',
     bounds: (facts) => boundTaken(facts),
     text: ({ cores, host }: Disturbance) => `${onHost(host)}other processes used ${percent(cores)} of a core`,
   },
@@ -347,6 +361,7 @@ const DEFINITIONS = {
     invalidates: RATES_AND_CPU,
     cancelsInTurns: CPU,
     summary: 'the hypervisor took CPU time',
+    cure: 'Use a machine that does not share its CPU',
     bounds: (facts) => boundTaken(facts),
     text: ({ cores }: Disturbance) => `the hypervisor took ${percent(cores)} of a core`,
   },
@@ -370,6 +385,7 @@ const DEFINITIONS = {
   throttled: {
     invalidates: RATES_AND_CPU,
     summary: 'the CPU was throttled',
+    cure: 'Raise the CPU limit of the container',
     text: ({ count }: { count: number }) => `the CPU was throttled ${count} times`,
   },
 } satisfies Record<string, Definition<never>>;
@@ -436,6 +452,12 @@ export function renewReason({ code, text, bounds }: Reason): Reason {
 export function summaryOf({ code }: Reason): string | undefined {
   const definition = definitionOf(code);
   return definition.isFatal ? undefined : definition.summary;
+}
+
+/** Says what to do against a reason; undefined if that depends on what its text says. */
+export function cureOf({ code }: Reason): string | undefined {
+  const definition = definitionOf(code);
+  return definition.isFatal ? undefined : definition.cure;
 }
 
 /** Returns true if a trial with this reason has failed. */

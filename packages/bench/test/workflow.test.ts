@@ -204,8 +204,7 @@ describe('the documented job, with a budget for p99', () => {
     const scaled = { rounds: 6, duration: 1.1, warmup: 0.2 };
     const { status, stdout, stderr } = runJob(scaled, (documented) => 2 * documented);
     // Other work on this machine makes a latency invalid.
-    if (/shop\[HEAD .* undecided: (?:too many invalid rounds|no valid figures)/.test(stdout))
-      test.skip(stdout);
+    if (/shop\[HEAD .* undecided: .* in \d of 6 rounds/.test(stdout)) test.skip(stdout);
     expect({ status, stderr }).toMatchObject({ status: 1 });
     expect(stdout).toMatch(/p99 at 1,000\/s at most 20\.0 ms +shop\[HEAD \w+\] .* broken/);
   });

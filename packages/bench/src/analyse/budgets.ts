@@ -1,14 +1,20 @@
-/** Budgets: the limits that a run must keep. Only a whole interval beyond a limit breaks it. */
+/**
+ * Budgets: the limits that a run must keep. Only a whole interval beyond a limit breaks it. The interval holds whatever the
+ * invalid figures are within their bounds; one end that is known is enough for a verdict.
+ */
+import { answersFor } from '../histogram.ts';
 import { METRICS, type MetricId } from '../metrics.ts';
+import type { Interval } from '../numbers.ts';
 import type { Plan } from '../plan/definition.ts';
-import type { Trial } from '../results/record.ts';
+import type { Reason, Trial } from '../results/record.ts';
 import type { StoredRun } from '../results/store.ts';
-import { compareWithin, figuresByRound, scheduleOf } from './compare.ts';
+import { compareWithin, contestRun, figuresByRound, scheduleOf } from './compare.ts';
 import type { Comparison } from './comparison.ts';
+import { contestedOf } from './contest.ts';
 import { differencesOf } from './differences.ts';
-import { exact, figureOf } from './metrics.ts';
-import { compareTable } from './paired.ts';
-import { thetaOf } from './verdict.ts';
+import { exact, figureOf, openReasons } from './metrics.ts';
+import { concludeSample, locateTable } from './paired.ts';
+import { thetaOf, toFactors } from './verdict.ts';
 
 /** A limit of a metric: a figure, or a share by which a target may be worse than a baseline of the same run. */
 export interface Budget {
@@ -35,8 +41,12 @@ export interface JudgedRow {
   verdict: BudgetVerdict;
   /** The comparison with the baseline, or with the limit itself if that is a figure. */
   comparison: Comparison;
-  /** The rounds whose trial has no figure of the metric, valid or not; a failed trial is not among them. */
+  /** The interval as factors of the baseline or of the limit; 0 or Infinity where nothing bounds it. Absent with too few rounds. */
+  interval?: Interval;
+  /** The rounds in which a trial has no figure of the metric, valid or not; a failed trial is not among them. */
   missing: MissingFigures;
+  /** The reasons that leave figures without a bound above or below, and in how many rounds; the most frequent first. */
+  open: { reason: Reason; rounds: number }[];
 }
 
 /** The rounds that lack a figure. */
@@ -72,56 +82,88 @@ export function judgeBudget(
       ? compareWithFigure(run, budget, budget.limit.value, baselines)
       : compareWithBaseline(run, budget, budget.limit);
   const theta = budget.limit.kind === 'figure' ? 0 : thetaOf(budget.limit.share);
+  const { better } = METRICS[budget.metric];
   return {
     budget,
-    rows: compared.map((row) => {
-      const missing = countMissing(run.trials, row, budget.metric);
-      const verdict = verdictOn(row.comparison, theta);
-      const isMissing = verdict === 'undecided' && missing.rounds > 0;
-      return { ...row, missing, verdict: isMissing ? 'not measured' : verdict };
+    rows: compared.map(({ target, baseline, connections, comparison, interval }) => {
+      const trials = run.trials.filter(
+        (trial) => [target, baseline].includes(trial.target.id) && trial.connections === connections,
+      );
+      const missing = countMissing(trials, budget.metric);
+      const verdict = verdictOn(interval, theta);
+      return {
+        target,
+        connections,
+        verdict: verdict === 'undecided' && missing.rounds > 0 ? 'not measured' : verdict,
+        comparison,
+        ...(interval && { interval: toFactors(interval, better) }),
+        missing,
+        open: findOpen(trials, budget.metric),
+      };
     }),
   };
 }
 
-function countMissing(
-  trials: readonly Trial[],
-  { target, connections }: Pick<JudgedRow, 'target' | 'connections'>,
-  metric: MetricId,
-): MissingFigures {
-  const here = trials.flatMap((trial) =>
-    trial.status !== 'failed' && trial.target.id === target && trial.connections === connections
-      ? [trial]
-      : [],
-  );
-  const without = here.filter((trial) => figureOf(trial, METRICS[metric]) === undefined);
-  if (without.length === 0) return { rounds: 0, of: here.length };
-  const loads = without.map(({ measured }) => measured.load);
+/** Returns true if windows had too few answers for the percentile of a budget: more rounds like them cannot show it. */
+export function lacksAnswers({ missing: { answers } }: JudgedRow, { metric }: Budget): boolean {
+  const needed = answersFor(metric);
+  return needed !== undefined && answers !== undefined && answers < needed;
+}
+
+function countMissing(trials: readonly Trial[], metric: MetricId): MissingFigures {
+  const measured = trials.filter((trial) => trial.status !== 'failed');
+  const without = measured.filter((trial) => figureOf(trial, METRICS[metric]) === undefined);
+  const [rounds, of] = [without, measured].map(countRounds) as [number, number];
+  if (rounds === 0) return { rounds, of };
+  const loads = without.map((trial) => trial.measured.load);
   return {
-    rounds: without.length,
-    of: here.length,
+    rounds,
+    of,
     answers: Math.min(...loads.map(({ counts }) => counts.ok)),
     goodputPerSecond: Math.min(...loads.map(({ goodputPerSecond }) => goodputPerSecond)),
   };
 }
 
-function verdictOn({ interval }: Comparison, theta: number): 'kept' | 'broken' | 'undecided' {
+function countRounds(trials: readonly Pick<Trial, 'round'>[]): number {
+  return new Set(trials.map(({ round }) => round)).size;
+}
+
+function findOpen(trials: readonly Trial[], metric: MetricId): JudgedRow['open'] {
+  const found = trials.flatMap((trial) =>
+    openReasons(trial, METRICS[metric]).map((reason) => ({ reason, round: trial.round })),
+  );
+  return [...Map.groupBy(found, ({ reason }) => reason.code).values()]
+    .map((alike) => ({ reason: alike[0]!.reason, rounds: countRounds(alike) }))
+    .toSorted((a, b) => b.rounds - a.rounds);
+}
+
+function verdictOn(interval: Interval | undefined, theta: number): 'kept' | 'broken' | 'undecided' {
   if (interval === undefined) return 'undecided';
   if (interval.low > theta) return 'broken';
   return interval.high <= theta ? 'kept' : 'undecided';
 }
 
-type Row = Omit<JudgedRow, 'verdict' | 'missing'>;
+/** A target with its comparison; `interval` is one of log ratios. */
+type Row = Pick<JudgedRow, 'target' | 'connections' | 'comparison'> & {
+  baseline?: string;
+  interval?: Interval | undefined;
+};
 
 function compareWithBaseline(
   run: Pick<StoredRun, 'plan' | 'trials'>,
   budget: Budget,
   { share, against }: { share: number; against: string },
 ): Row[] {
-  const { rows } = compareWithin(run, { by: budget.metric, threshold: share, baseline: against });
+  const question = { by: budget.metric, threshold: share, baseline: against };
+  const contested = contestRun(run, question);
+  const { rows } = compareWithin(run, question, contested);
   const asked = new Set(targetsOf(run.plan, budget, []));
   return rows
     .filter(({ candidate, connections }) => asked.has(candidate) && isAt(budget, connections))
-    .map(({ candidate, connections, comparison }) => ({ target: candidate, connections, comparison }));
+    .map(({ candidate: target, baseline, connections, comparison }) => {
+      const found = contestedOf(contested, { candidate: target, baseline, connections });
+      return { target, baseline, connections, comparison, interval: found?.located?.interval };
+    });
 }
 
 /** Compares the figure of each round with the limit, as if that were the figure of a baseline. */
@@ -144,8 +186,11 @@ function compareWithFigure(
     );
   });
   const rules = { schedule: scheduleOf(plan), better, threshold: ANY_THRESHOLD };
-  const comparisons = compareTable(differences, rules);
-  return cells.map((cell, index) => ({ ...cell, comparison: comparisons[index] as Comparison }));
+  return locateTable(differences, rules.schedule).map((sample, index) => ({
+    ...cells[index]!,
+    comparison: concludeSample(sample, cells.length, rules),
+    interval: sample.located?.interval,
+  }));
 }
 
 function isAt({ connections }: Budget, rung: number): boolean {

@@ -16,10 +16,10 @@ import { differenceOf, recentre } from './differences.ts';
 import { boundFigure, boundFigureInTurns, type BoundedFigure } from './metrics.ts';
 import { logRatio } from './verdict.ts';
 import {
-  comparisonOf,
   type Contestants,
   contestAll,
   type Contested,
+  contestedOf,
   contestPairs,
   rankTargets,
 } from './contest.ts';
@@ -121,7 +121,7 @@ export function compareWithin(
     const ranks = rankTargets(names, here, question.threshold);
     return race.map((pair): ComparedRow => {
       const rank = ranks.get(pair.candidate);
-      const comparison = comparisonOf(here, pair) as Comparison;
+      const { comparison } = contestedOf(here, pair) as Contested;
       return { ...pair, comparison, ...(rank !== undefined && { rank }) };
     });
   });

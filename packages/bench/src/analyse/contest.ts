@@ -108,16 +108,23 @@ export function rankTargets(
   );
 }
 
-/** Returns the comparison of two targets in this order; undefined if the contest does not hold it. */
-export function comparisonOf(
+/** Returns the result for two targets in this order; undefined if they were not compared. */
+export function contestedOf(
   contested: readonly Contested[],
   { connections, candidate, baseline }: Contestants,
-): Comparison | undefined {
+): Contested | undefined {
   const here = contested.filter((one) => one.connections === connections);
   const found = here.find((one) => one.candidate === candidate && one.baseline === baseline);
-  if (found !== undefined) return found.comparison;
   const turned = here.find((one) => one.candidate === baseline && one.baseline === candidate);
-  return turned && reverseComparison(turned.comparison);
+  if (found !== undefined || turned === undefined) return found;
+  const { comparison, located } = turned;
+  return {
+    connections,
+    candidate,
+    baseline,
+    comparison: reverseComparison(comparison),
+    located: located && reverse(located),
+  };
 }
 
 const ANYWHERE = { low: -Infinity, high: Infinity };

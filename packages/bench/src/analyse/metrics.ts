@@ -1,7 +1,7 @@
 import type { Metric } from '../metrics.ts';
 import { sum, type Interval } from '../numbers.ts';
-import { boundFactors, cancelsInTurns, makesLowerBound, type ReasonCode } from '../reasons.ts';
-import type { Trial } from '../results/record.ts';
+import { boundFactors, cancelsInTurns, isFatal, makesLowerBound, type ReasonCode } from '../reasons.ts';
+import type { Reason, Trial } from '../results/record.ts';
 
 /** The figure of one trial for a metric. */
 export interface TrialFigure {
@@ -53,6 +53,17 @@ export function boundFigureInTurns(trial: Trial, metric: Metric): BoundedFigure 
   if (trial.status !== 'suspect') return boundFigure(trial, metric);
   const reasons = trial.reasons.filter((reason) => !cancelsInTurns(reason, metric.id));
   return boundFigure({ ...trial, reasons }, metric);
+}
+
+/** Returns the reasons that leave the figure of a trial without a bound above or below: of a failed trial, those for its failure. */
+export function openReasons(trial: Trial, metric: Metric): Reason[] {
+  if (trial.status === 'failed') return trial.reasons.filter(isFatal);
+  const { low = 0, high = Infinity } = boundFigure(trial, metric) ?? {};
+  if (low > 0 && high < Infinity) return [];
+  return trial.reasons.filter((reason) => {
+    const factors = boundFactors([reason], metric.id);
+    return factors.low === 0 || factors.high === Infinity;
+  });
 }
 
 /** Reasons that leave a percentile between two known figures. */

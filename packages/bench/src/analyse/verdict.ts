@@ -81,7 +81,8 @@ export function toRatio(
   };
 }
 
-function toFactors({ low, high }: Interval, better: Better): Interval {
+/** Converts an interval of log ratios to factors of the metric. An infinite end becomes 0 or Infinity. */
+export function toFactors({ low, high }: Interval, better: Better): Interval {
   return better === 'lower'
     ? { low: Math.exp(low), high: Math.exp(high) }
     : { low: Math.exp(-high), high: Math.exp(-low) };

@@ -8,7 +8,13 @@ import { readConfig, refuseUnmeasured, type Config } from '../cli/config.ts';
 import { HOME, makeProjectFolder } from '../home.ts';
 import { METRICS } from '../metrics.ts';
 import type { Plan } from '../plan/definition.ts';
-import { describeBudget, describeMissing, renderBudgets, renderSummary } from '../report/budgets.ts';
+import {
+  describeBudget,
+  describeMissing,
+  describeWhy,
+  renderBudgets,
+  renderSummary,
+} from '../report/budgets.ts';
 import { renderComparisonMarkdown } from '../report/compare.ts';
 import { describeCopies } from '../report/copies.ts';
 import { renderMarkdown } from '../report/markdown.ts';
@@ -115,10 +121,10 @@ function conclude(
         (row) =>
           `not measured: ${describeBudget(row.budget)}, ${row.target} at ${row.connections} connections: ${describeMissing(row, row.budget)}`,
       ),
-      ...undecided.map(
-        ({ budget, target, connections }) =>
-          `undecided: ${describeBudget(budget)}, ${target} at ${connections} connections. More rounds narrow the interval`,
-      ),
+      ...undecided.map((row) => {
+        const { why, cure } = describeWhy(row);
+        return `undecided: ${describeBudget(row.budget)}, ${row.target} at ${row.connections} connections: ${why}. ${cure}`;
+      }),
       ...uncompared.map(
         ({ budget }) => `not compared: ${describeBudget(budget)}. The run has no other target`,
       ),

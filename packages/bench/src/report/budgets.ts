@@ -1,8 +1,10 @@
 /** The budgets of a job in words, as a text and as Markdown. */
-import type { Budget, JudgedBudget, JudgedRow } from '../analyse/budgets.ts';
+import { type Budget, type JudgedBudget, type JudgedRow, lacksAnswers } from '../analyse/budgets.ts';
 import { answersFor } from '../histogram.ts';
+import { commandLine } from '../home.ts';
 import { METRICS } from '../metrics.ts';
-import { formatChange, formatShare, formatWhole } from './format.ts';
+import { cureOf, summaryOf } from '../reasons.ts';
+import { countOf, formatChange, formatShare, formatWhole } from './format.ts';
 import { tableInMarkdown } from './markdown.ts';
 import { renderRows } from './terminal.ts';
 import { showValue } from './words.ts';
@@ -44,35 +46,47 @@ function rowsOf({ budget, rows }: JudgedBudget): string[][] {
   ]);
 }
 
-function describeMeasured({ comparison: { ratio } }: JudgedRow, { metric, limit }: Budget): string {
+function describeMeasured({ comparison: { ratio }, interval }: JudgedRow, { metric, limit }: Budget): string {
   if (ratio === undefined) return '—';
   const show = (factor: number): string =>
     limit.kind === 'figure' ? showValue(metric, factor * limit.value) : formatChange(factor);
-  const { interval } = ratio;
-  const range = interval ?? ratio.range;
-  const words = `${show(range.low)} to ${show(range.high)}`;
-  return interval === undefined ? `observed ${words}` : `${show(ratio.estimate)} (${words})`;
+  const { low, high } = interval ?? ANYWHERE;
+  const estimate = show(ratio.estimate);
+  if (low > 0 && high < Infinity) return `${estimate} (${show(low)} to ${show(high)})`;
+  if (high < Infinity) return `${estimate} (at most ${show(high)})`;
+  if (low > 0) return `${estimate} (at least ${show(low)})`;
+  return `observed ${show(ratio.range.low)} to ${show(ratio.range.high)}`;
 }
 
 function describeVerdict(row: JudgedRow, budget: Budget): string {
-  if (row.verdict === 'undecided') return `undecided: ${describeWhy(row)}`;
+  if (row.verdict === 'undecided') return `undecided: ${describeWhy(row).why}`;
   return row.verdict === 'not measured' ? `NOT MEASURED: ${describeMissing(row, budget)}` : row.verdict;
 }
 
 /** Says in how many rounds the metric is missing, and for a percentile, which duration has enough answers. */
-export function describeMissing({ missing }: JudgedRow, { metric }: Budget): string {
-  const { rounds, of, answers = 0, goodputPerSecond = 0 } = missing;
-  const found = `${METRICS[metric].label} is missing in ${rounds} of ${of} rounds`;
-  const needed = answersFor(metric);
-  if (needed === undefined || answers >= needed) return found;
+export function describeMissing(row: JudgedRow, budget: Budget): string {
+  const { rounds, of, answers = 0, goodputPerSecond = 0 } = row.missing;
+  const found = `${METRICS[budget.metric].label} is missing in ${rounds} of ${of} rounds`;
+  if (!lacksAnswers(row, budget)) return found;
+  const needed = answersFor(budget.metric) ?? 0;
   const seconds = goodputPerSecond > 0 ? Math.ceil((1.1 * needed) / goodputPerSecond) : undefined;
   const cure = seconds === undefined ? '' : `; "duration": ${seconds} has enough`;
   return `${found}: it needs ${formatWhole(needed)} answers, and a round had ${formatWhole(answers)}${cure}`;
 }
 
-function describeWhy({ comparison }: JudgedRow): string {
-  if (comparison.rounds === 0) return 'no valid figures';
-  if (comparison.verdict !== 'undecided' || comparison.why === 'wide')
-    return 'the interval contains the limit';
-  return comparison.why === 'too-few-rounds' ? 'too few rounds' : 'too many invalid rounds';
+/** Says why a row is undecided, and what would change that. */
+export function describeWhy({ comparison, interval, open }: JudgedRow): { why: string; cure: string } {
+  const cure = 'More rounds narrow the interval';
+  const { low, high } = interval ?? ANYWHERE;
+  if (low > 0 && high < Infinity) return { why: 'the interval contains the limit', cure };
+  const [first] = open;
+  const isShort = comparison.verdict === 'undecided' && comparison.why === 'too-few-rounds';
+  if (isShort || first === undefined) return { why: 'too few rounds', cure };
+  const { reason, rounds } = first;
+  return {
+    why: `${summaryOf(reason) ?? 'a server failed'} in ${rounds} of ${countOf(comparison.rounds, 'round')}`,
+    cure: cureOf(reason) ?? `${commandLine('report latest --detail')} says more`,
+  };
 }
+
+const ANYWHERE = { low: 0, high: Infinity };

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { judgeBudget, type Budget, type JudgedRow } from '../../src/analyse/budgets.ts';
 import type { Plan } from '../../src/plan/definition.ts';
-import type { Trial } from '../../src/results/record.ts';
+import type { Reason, Trial } from '../../src/results/record.ts';
 import type { ReasonCode } from '../../src/reasons.ts';
 import { errorOf, failedTrial, okTrial, sampleMeasured, samplePlan, suspectTrial } from '../samples.ts';
 
@@ -68,7 +68,12 @@ function runWith(missing: number): { plan: Plan; trials: Trial[] } {
 }
 
 /** A run whose p99 lies between these figures in every round: the generator sent requests late. */
-function runBetween(least: number, most: number, code: ReasonCode): { plan: Plan; trials: Trial[] } {
+function runBetween(
+  least: number,
+  most: number,
+  code: ReasonCode,
+  bounds?: { low?: number; high?: number },
+): { plan: Plan; trials: Trial[] } {
   const { plan, trials } = runWith(0);
   const late = trials.map((trial) => {
     if (trial.status === 'failed') return trial;
@@ -76,7 +81,12 @@ function runBetween(least: number, most: number, code: ReasonCode): { plan: Plan
     const [low, high] = [least, most].map((us) => ({ ...load.latencyUs!, p99: around(us)(trial.round) }));
     const schedule = { intended: 5000, late: 0, dropped: 0, sinceSentUs: low! };
     const measured = { ...trial.measured, load: { ...load, latencyUs: high, schedule } };
-    const reason = { code, text: 'late', invalidates: ['p99' as const] };
+    const reason = {
+      code,
+      text: 'late',
+      invalidates: ['p99' as const],
+      ...(bounds && { bounds: { p99: bounds } }),
+    };
     return suspectTrial('vanilla', measured, [reason], { round: trial.round });
   });
   return { plan, trials: late };
@@ -94,12 +104,54 @@ describe('a budget for a percentile that is known within bounds', () => {
   });
 });
 
+describe('a budget for a figure that is bounded at one end', () => {
+  const budget: Budget = { metric: 'p99', of: 'vanilla', limit: { kind: 'figure', value: 20_000 } };
+
+  it.each([
+    ['kept', 'at most 9 ms', 9000, { high: 1 }],
+    ['broken', 'at least 45 ms', 90_000, { low: 0.5 }],
+    ['undecided', 'at least 4.5 ms', 9000, { low: 0.5 }],
+    ['undecided', 'at most 90 ms', 90_000, { high: 1 }],
+  ] as const)('is %s if it is %s', (verdict, _, us, bounds) => {
+    const [row] = judgeBudget(runBetween(us, us, 'other-processes', bounds), budget, []).rows;
+    expect(row).toMatchObject({ verdict, open: [{ reason: { code: 'other-processes' }, rounds: 12 }] });
+  });
+
+  it('is kept in a comparison with a baseline, too', () => {
+    const { plan, trials } = runOf(around(90));
+    const reason = {
+      code: 'unanswered',
+      text: '',
+      invalidates: ['cpu' as const],
+      bounds: { cpu: { high: 1 } },
+    };
+    const bounded = trials.map((trial) =>
+      trial.target.id === 'fastify' && trial.status !== 'failed'
+        ? suspectTrial('fastify', trial.measured, [reason as Reason], { round: trial.round })
+        : trial,
+    );
+    const [row] = judgeBudget({ plan, trials: bounded }, worse(0.03), ['vanilla']).rows;
+    expect(row).toMatchObject({ verdict: 'kept', interval: { low: 0 } });
+  });
+});
+
 describe('a budget whose metric is missing in rounds', () => {
   const p99: Budget = { metric: 'p99', of: 'vanilla', limit: { kind: 'figure', value: 20_000 } };
 
   it.each([12, 6])('is not measured if %d of 12 lack it', (missing) => {
     const { rows } = judgeBudget(runWith(missing), p99, []);
     expect(rows).toMatchObject([{ verdict: 'not measured', missing: { rounds: missing, of: 12 } }]);
+  });
+
+  it('is not measured if only the baseline lacks it', () => {
+    const { plan, trials } = runWith(12);
+    const other = runWith(0).trials.map((trial) => ({
+      ...trial,
+      target: { ...trial.target, id: 'fastify' },
+    }));
+    const relative: Budget = { metric: 'p99', limit: { kind: 'worse', share: 0.03, against: 'vanilla' } };
+    const { rows } = judgeBudget({ plan, trials: [...trials, ...other] }, relative, ['vanilla']);
+    expect(rows).toMatchObject([{ target: 'fastify', verdict: 'not measured', missing: { rounds: 12 } }]);
   });
 
   it('is kept if none lacks it', () => {

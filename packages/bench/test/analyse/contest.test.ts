@@ -1,6 +1,6 @@
 import type { Differences } from '../../src/analyse/two-way.ts';
 import { describe, expect, it } from 'vitest';
-import { comparisonOf, contestAll, type Contested, rankTargets } from '../../src/analyse/contest.ts';
+import { contestAll, type Contested, contestedOf, rankTargets } from '../../src/analyse/contest.ts';
 import { exactly } from '../../src/analyse/differences.ts';
 import { fixedSchedule } from '../../src/analyse/looks.ts';
 import { createRandom, type Random } from '../../src/random.ts';
@@ -33,7 +33,7 @@ const ranksOf = (costs: Costs): Record<string, number> =>
   Object.fromEntries(rankTargets(Object.keys(costs), contest(costs), RULES.threshold));
 
 const between = (costs: Costs, candidate: string, baseline: string) =>
-  comparisonOf(contest(costs), { connections: RUNG, candidate, baseline })!;
+  contestedOf(contest(costs), { connections: RUNG, candidate, baseline })!.comparison;
 
 /** Servers whose costs vary by 2 % between rounds, and which cost these multiples of the first. */
 function drawCosts(ratios: readonly number[], rounds: number, random: Random): Costs {

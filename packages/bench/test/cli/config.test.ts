@@ -38,7 +38,7 @@ function refusalOf(budget: object, bench: object = BENCH): string {
 }
 
 /** The error for a budget of this metric whose run has these options; empty if there is none. */
-function refused(words: string, metric: 'p50' | 'p99' | 'cpu', connections?: number): string[] {
+function refused(words: string, metric: 'p50' | 'p99' | 'p99.9' | 'cpu', connections?: number): string[] {
   const limit = { kind: 'figure', value: 20_000 } as const;
   const budget = { metric, limit, ...(connections === undefined ? {} : { connections }) };
   try {
@@ -145,6 +145,7 @@ describe('bench.config.json', () => {
     expect(refused('--rate 500 --duration 2.1 --connections 10', 'p99')).toEqual([]);
     expect(refused('--rate 500 --duration 2.1 --connections 10,100', 'p99')[2]).toBe('set "duration": 2.2');
     expect(refused('--rate 500 --duration 2.1 --connections 10,100', 'p99', 10)).toEqual([]);
+    expect(refused('--rate 500 --duration 2 --connections 10', 'p99.9')[2]).toBe('set "duration": 20.1');
     expect(refused('--rate 500 --duration 2 --connections 10', 'p50')).toEqual([]);
     expect(refused('--rate 5 --duration 2 --connections 10', 'cpu')).toEqual([]);
     expect(refused('--amount 400 --connections 10', 'p99')[2]).toBe('set "amount": 1000');

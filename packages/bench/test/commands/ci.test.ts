@@ -75,7 +75,7 @@ describe('a CI job', () => {
   it('passes with a warning if nothing is decided', () => {
     const { status, stderr } = runJob(1, [{ metric: 'startup', atMost: '1ms' }]);
     expect(status).toBe(0);
-    expect(stderr).toContain('warning: undecided: start-up at most 1.00 ms, shop at 2 connections.');
+    expect(stderr).toContain('warning: undecided: start-up at most 1.00 ms, shop at 2 connections: too few rounds.');
     expect(stderr).toContain('Bench: 1 of 1 budget checks undecided');
   });
 });
