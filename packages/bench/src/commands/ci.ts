@@ -2,7 +2,7 @@
 import { appendFileSync, existsSync, mkdirSync, writeFileSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { compareWithin } from '../analyse/compare.ts';
-import { type Budget, judgeBudget, type JudgedBudget } from '../analyse/budgets.ts';
+import { type Budget, judgeBudget, type JudgedBudget, lacksAnswers } from '../analyse/budgets.ts';
 import { CI } from '../cli/commands.ts';
 import { readConfig, refuseUnmeasured, type Config } from '../cli/config.ts';
 import { HOME, makeProjectFolder } from '../home.ts';
@@ -22,6 +22,7 @@ import { toOutput } from '../report/printable.ts';
 import { toModel } from '../report/model/model.ts';
 import { describePlan } from '../report/plan.ts';
 import { toView } from '../report/view.ts';
+import type { Trial } from '../results/record.ts';
 import { readRun, shown, type StoredRun } from '../results/store.ts';
 import { measureForeseen } from './foreseen.ts';
 import { foreseeDifferences } from './reach.ts';
@@ -49,6 +50,11 @@ export const runCi = createRunner(CI, async ({ config: file, dryRun, wait }) => 
     const ended = await measureForeseen(foreseen, terminal);
     if (ended === undefined || ended.interrupted) return 130;
     measured.push({ rate, run: readRun(ended.folder) });
+    if (foreseen.goesOn?.(ended.source.trials) === false) {
+      logLine('stopped after the first round: a window has too few answers for the percentile of a budget');
+      // A longer duration changes all runs of the job.
+      break;
+    }
   }
   const judged = config.budgets.flatMap(({ budget }): JudgedBudget[] => {
     const found = measured.find(({ rate }) => rate === budget.rate);
@@ -80,9 +86,31 @@ async function foreseeRuns(config: Config, wait: boolean): Promise<JobRun[]> {
     for (const one of own) refuseUnmeasured(one, foreseen.plan);
     const budgets = own.map(({ budget }) => budget);
     const plan = { ...untilBeyond(foreseen.plan, budgets), run };
-    runs.push({ rate, foreseen: { ...foreseen, run, plan, budgets } });
+    const goesOn = whileMeasured(plan, budgets, baselinesOf(config));
+    runs.push({ rate, foreseen: { ...foreseen, run, plan, budgets, goesOn } });
   }
   return runs;
+}
+
+/**
+ * Returns a function that is false once the windows of the first round had too few answers for the percentile of a budget.
+ * Only a closed loop does not know that before.
+ */
+function whileMeasured(
+  plan: Plan,
+  budgets: readonly Budget[],
+  baselines: readonly string[],
+): (trials: readonly Trial[]) => boolean {
+  const planned = plan.trials.filter(({ round }) => round === 1);
+  let isShort: boolean | undefined;
+  return (trials) => {
+    const first = trials.filter(({ round }) => round === 1);
+    if (first.length < planned.length) return true;
+    isShort ??= budgets.some((budget) =>
+      judgeBudget({ plan, trials: first }, budget, baselines).rows.some((row) => lacksAnswers(row, budget)),
+    );
+    return !isShort;
+  };
 }
 
 /** Returns a plan whose sequential test ends only when a difference is beyond the threshold, if a budget asks for that. */

@@ -47,6 +47,8 @@ export interface Wiring {
   before?: readonly Trial[];
   /** The part of a budget that was spent before the first trial; none by default. */
   spentSeconds?: number;
+  /** Returns false if more trials are in vain; always true by default. */
+  goesOn?: (trials: readonly Trial[]) => boolean;
   /** Stores trials; does nothing by default. */
   record?: RunEffects['record'];
   /** Shows progress; does nothing by default. */
@@ -105,6 +107,7 @@ export async function createEffects({
   companions = [],
   before = [],
   spentSeconds,
+  goesOn = () => true,
   record = async () => {},
   on = () => {},
 }: Wiring): Promise<{ effects: RunEffects; stop: () => void }> {
@@ -174,7 +177,7 @@ export async function createEffects({
     meter: (server) => openCpuMeter(server.pid(), server.cgroup),
     now: () => Date.now(),
     record,
-    decide: (trials) => (mayBegin(trials) ? 'continue' : 'stop'),
+    decide: (trials) => (mayBegin(trials) && goesOn(trials) ? 'continue' : 'stop'),
     due: (trials) => tracker.due(trials),
     interrupted: () => stopped,
     on,

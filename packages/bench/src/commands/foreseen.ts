@@ -3,7 +3,7 @@ import { stopRun } from '../analyse/ending.ts';
 import type { BenchRequest } from '../cli/bench.ts';
 import { BenchError } from '../errors.ts';
 import type { Plan } from '../plan/definition.ts';
-import type { BenchOptions } from '../plan/options.ts';
+import { type BenchOptions, present } from '../plan/options.ts';
 import { restoreSecrets, secretsIn } from '../plan/secrets.ts';
 import { hide } from '../redact.ts';
 import { countOf } from '../report/format.ts';
@@ -36,7 +36,7 @@ export async function measureForeseen(asked: Foreseen, voice: Voice): Promise<Me
   for (const line of describeProspects(plan)) voice.log(`warning: ${line}`);
   for (const line of await foreseeDifferences(plan, asked)) voice.log(line);
   // The session ends with this function, so it waits for the run.
-  return await measure({ ...means, plan, stored });
+  return await measure({ ...means, plan, stored, ...present({ goesOn: asked.goesOn }) });
 }
 
 /** Measures a plan here, or on its hosts. Their code is loaded only for a plan that has some. */

@@ -11,6 +11,7 @@ import type { PinnedCommands } from '../machine/placement.ts';
 import { run } from '../measure/run.ts';
 import { fitAnswers } from '../plan/plan.ts';
 import type { Plan } from '../plan/definition.ts';
+import { present } from '../plan/options.ts';
 import { describeTurns } from '../report/plan.ts';
 import { showProgress } from '../report/progress.ts';
 import { describeShortBudget } from '../report/stopping.ts';
@@ -24,7 +25,7 @@ import {
   versionDifferences,
   type StoredRun,
 } from '../results/store.ts';
-import type { Placement } from '../results/record.ts';
+import type { Placement, Trial } from '../results/record.ts';
 import { RUN_SCHEMA } from '../versions.ts';
 import type { Versions } from '../results/run-file.ts';
 import { findDistant, listElsewhere } from '../services/index.ts';
@@ -45,6 +46,8 @@ export interface Job {
   /** True if the user named the targets: a missing one is then an error. */
   isNamed: boolean;
   voice: Voice;
+  /** Returns false if its trials so far show that more of them are in vain. */
+  goesOn?: (trials: readonly Trial[]) => boolean;
 }
 
 /** A run that was measured and stored. */
@@ -64,6 +67,7 @@ export async function measurePlan({
   stored,
   isNamed,
   voice,
+  goesOn,
 }: Job): Promise<MeasuredRun> {
   using kept = new DisposableStack();
   const release = (): void => {
@@ -141,6 +145,7 @@ export async function measurePlan({
     companions,
     before: known.slice(),
     spentSeconds,
+    ...present({ goesOn }),
     record: async (trials) => {
       appendTrials(folder, trials);
       known.push(...trials);

@@ -16,6 +16,7 @@ import { refuseCores } from '../machine/preflight.ts';
 import type { Plan } from '../plan/definition.ts';
 import { present, type BenchOptions } from '../plan/options.ts';
 import { makePlan, nameRun, repeatInCopies, repeatPlan } from '../plan/plan.ts';
+import type { Trial } from '../results/record.ts';
 import { findRun, readRun, type StoredRun } from '../results/store.ts';
 import { addRoutes } from './openapi.ts';
 
@@ -34,6 +35,8 @@ export interface Foreseen {
   old: StoredRun | undefined;
   /** The budgets of a job by which the run is judged. */
   budgets?: Budget[];
+  /** Returns false if its trials so far show that more of them are in vain. */
+  goesOn?: (trials: readonly Trial[]) => boolean;
 }
 
 /** Makes the plan of a request. Throws a usage error if it cannot be made. */

@@ -39,7 +39,7 @@ const PREPARE_SECONDS = 3600;
  * if the hosts are not alike. `open` joins them.
  */
 export async function measureSpread(
-  { plan: asked, session, stored, isNamed, voice }: Job,
+  { plan: asked, session, stored, isNamed, voice, goesOn = () => true }: Job,
   open: (spec: Spread, log: (line: string) => void) => Promise<OpenHosts> = openHosts,
 ): Promise<MeasuredRun> {
   const { spread } = asked;
@@ -92,7 +92,7 @@ export async function measureSpread(
         appendTrials(folder, measured);
         known.push(...measured);
       },
-      decide: (so) => (mayBegin(so) ? 'continue' : 'stop'),
+      decide: (so) => (mayBegin(so) && goesOn(so) ? 'continue' : 'stop'),
       due: (so) => tracker.due(so),
       nextLook: (round) => looks.find(({ rounds }) => rounds >= round)?.rounds ?? Infinity,
       begun: (name, round) => voice.log(`${name} begins round ${round}`),

@@ -1,10 +1,20 @@
-import { mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  realpathSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { environmentOfUser, runCommand, type Ended } from '../user.ts';
 
 const SERVER = `require('node:http').createServer((request, response) => response.end('ok')).listen(process.env.PORT, process.env.HOST);`;
+/** Answers after 50 ms. */
+const SLOW = SERVER.replace("response.end('ok')", "setTimeout(() => response.end('ok'), 50)");
 
 let folder: string;
 let shop: string;
@@ -22,10 +32,11 @@ function writeConfig(bench: object, budgets: object[]): void {
   writeFileSync(join(shop, 'bench.config.json'), JSON.stringify({ bench, budgets }));
 }
 
+const FEW = { connections: [2], amount: 40, warmup: 0 };
+
 /** Runs a job with these budgets. */
-function runJob(rounds: number, budgets: object[]): Ended & { step: string } {
-  const short = { rounds, connections: [2], amount: 40, warmup: 0 };
-  writeConfig({ app: '.', run: 'node server.cjs', get: '/orders', ...short }, budgets);
+function runJob(rounds: number, budgets: object[], load: object = FEW): Ended & { step: string } {
+  writeConfig({ app: '.', run: 'node server.cjs', get: '/orders', rounds, ...load }, budgets);
   const step = join(folder, 'step.md');
   writeFileSync(step, 'before\n');
   const env = { ...environmentOfUser(folder), GITHUB_STEP_SUMMARY: step };
@@ -72,10 +83,31 @@ describe('a CI job', () => {
     expect(dry()).toMatch(known);
   });
 
+  it('stops after the first round if its window has too few answers for a p99, and keeps that round', () => {
+    writeFileSync(join(shop, 'server.cjs'), SLOW);
+    const load = { connections: [2], duration: 0.5, warmup: 0 };
+    const { status, stdout, stderr } = runJob(6, [{ metric: 'p99', atMost: '20ms' }], load);
+    writeFileSync(join(shop, 'server.cjs'), SERVER);
+    expect(status).toBe(1);
+    expect(stderr).toContain('stopped after the first round');
+    expect(stdout).toMatch(
+      /NOT MEASURED: p99 is missing in 1 of 1 rounds: it needs 1,000 answers, and a round had \d+; "duration": \d+ has enough/,
+    );
+    const results = join(shop, '.bench', 'results');
+    const latest = readdirSync(results).toSorted().at(-1) ?? '';
+    expect(
+      readFileSync(join(results, latest, 'trials.jsonl'), 'utf8')
+        .trim()
+        .split('\n'),
+    ).toHaveLength(1);
+  });
+
   it('passes with a warning if nothing is decided', () => {
     const { status, stderr } = runJob(1, [{ metric: 'startup', atMost: '1ms' }]);
     expect(status).toBe(0);
-    expect(stderr).toContain('warning: undecided: start-up at most 1.00 ms, shop at 2 connections: too few rounds.');
+    expect(stderr).toContain(
+      'warning: undecided: start-up at most 1.00 ms, shop at 2 connections: too few rounds.',
+    );
     expect(stderr).toContain('Bench: 1 of 1 budget checks undecided');
   });
 });
