@@ -3,14 +3,14 @@ import { createHash } from 'node:crypto';
 import { existsSync, globSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { CHECK } from 'bench-http/cli/commands';
-import type { Stack } from 'bench-http/catalogue/stack';
+import type { Stack } from 'bench-http/model/stack';
 import { readStacks, ROOT } from 'bench-http/catalogue/stacks';
 import { run, type SubprocessError } from 'bench-http/machine/subprocess';
 import { nearest } from 'bench-http/nearest';
 import { findTool } from 'bench-http/prepare/builds';
 import { digestOf } from 'bench-http/prepare/digest';
 import { findRuntime, lastLine } from 'bench-http/prepare/runtimes';
-import { BenchError } from 'bench-http/errors';
+import { BenchError } from 'bench-http/model/errors';
 import { unreachedError } from 'bench-http/prepare/unreached';
 import { provideUv } from 'bench-http/prepare/uv';
 import {

@@ -1,6 +1,6 @@
 import { existsSync, globSync, readFileSync } from 'node:fs';
 import { basename, dirname, join, relative } from 'node:path';
-import type { Stack } from 'bench-http/catalogue/stack';
+import type { Stack } from 'bench-http/model/stack';
 import { ROOT } from 'bench-http/catalogue/stacks';
 
 /** One command of a check. */

@@ -4,7 +4,7 @@ import { dirname, join } from 'node:path';
 import { scaffold, type NewStack } from 'bench-http/catalogue/scaffold';
 import { readStacks, ROOT } from 'bench-http/catalogue/stacks';
 import { NEW } from 'bench-http/cli/commands';
-import { BenchError } from 'bench-http/errors';
+import { BenchError } from 'bench-http/model/errors';
 import { run, type SubprocessError } from 'bench-http/machine/subprocess';
 import { pnpmCommand } from 'bench-http/prepare/pnpm';
 import { lastLine } from 'bench-http/prepare/runtimes';

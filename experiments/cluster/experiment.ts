@@ -21,7 +21,7 @@ import type { LoadSession } from 'bench-http/load/engine';
 import type { CpuMeter } from 'bench-http/resources/cpu-meter';
 import { ServerLife } from 'bench-http/measure/life';
 import { median } from 'bench-http/numbers';
-import { benchOptions } from 'bench-http/plan/options';
+import { benchOptions } from 'bench-http/model/options';
 import { makePlan } from 'bench-http/plan/plan';
 import { prepareAll } from 'bench-http/prepare/prepare';
 import { createRandom } from 'bench-http/random';

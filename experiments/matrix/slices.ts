@@ -1,6 +1,6 @@
 /** Recorded slices of CPU per request in the order of time, from duels of equal servers. */
 import { median } from 'bench-http/numbers';
-import type { Trial } from 'bench-http/results/record';
+import type { Trial } from 'bench-http/model/record';
 import { findRun, readRun } from 'bench-http/results/store';
 
 /** The log costs of consecutive slices of one round, less the median of each process. */

@@ -8,7 +8,8 @@ import { createHistogram, encodeHistogram } from '../../packages/bench/src/histo
 import { judge } from '../../packages/bench/src/judge/judge.ts';
 import { mergeReports } from '../../packages/bench/src/load/merge.ts';
 import { Population } from '../../packages/bench/src/load/population.ts';
-import type { Counts, LoadMode } from '../../packages/bench/src/model.ts';
+import type { Counts } from '../../packages/bench/src/model/figures.ts';
+import type { LoadMode } from '../../packages/bench/src/model/settings.ts';
 import { createRandom, type Random } from '../../packages/bench/src/random.ts';
 
 const WINDOWS = Number(process.argv[2] ?? 200);

@@ -11,7 +11,7 @@ import { basename, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { robustDeviation } from 'bench-http/analyse/quantiles';
 import { mean, sum } from 'bench-http/numbers';
-import type { Turns } from 'bench-http/results/record';
+import type { Turns } from 'bench-http/model/measured';
 import { readStudy } from 'bench-http/results/study/store';
 import { PARTS, type ProbedProcess } from './probed.ts';
 

@@ -13,7 +13,7 @@ import { differencesWithin } from '../../packages/bench/src/analyse/compare.ts';
 import { quantile } from '../../packages/bench/src/analyse/quantiles.ts';
 import { median } from '../../packages/bench/src/numbers.ts';
 import { readRun } from '../../packages/bench/src/results/store.ts';
-import type { Trial } from '../../packages/bench/src/results/record.ts';
+import type { Trial } from '../../packages/bench/src/model/record.ts';
 
 const PUBLISHED = join(import.meta.dirname, '../../results/published');
 /** Fewer quiet rounds give no level to compare with. */

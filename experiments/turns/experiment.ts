@@ -14,7 +14,7 @@ import { openSession } from 'bench-http/commands/session';
 import type { LoadSession } from 'bench-http/load/engine';
 import { readHost } from 'bench-http/machine/host';
 import { ServerLife, type ReadyServer } from 'bench-http/measure/life';
-import { benchOptions } from 'bench-http/plan/options';
+import { benchOptions } from 'bench-http/model/options';
 import { makePlan } from 'bench-http/plan/plan';
 import { TURN_ANSWERS } from 'bench-http/plan/by-turns';
 import { sizeTurn } from 'bench-http/plan/turns';

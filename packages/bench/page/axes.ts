@@ -1,6 +1,6 @@
 /** The axes of charts, and the texts beside them. Needs no DOM: the pictures of the documents share it. */
 import type * as Plot from '@observablehq/plot';
-import { METRICS, type MetricId } from '../src/metrics.ts';
+import { METRICS, type MetricId } from '../src/model/metrics.ts';
 import { FORMATS } from '../src/report/format.ts';
 
 /** Writes a value of a metric with its unit. */

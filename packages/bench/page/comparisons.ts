@@ -1,5 +1,5 @@
 import * as Plot from '@observablehq/plot';
-import { METRICS } from '../src/metrics.ts';
+import { METRICS } from '../src/model/metrics.ts';
 import { formatChange, formatShare, formatWhole } from '../src/report/format.ts';
 import type { PageComparisons } from '../src/report/html/data.ts';
 import { fitNames, logTicks, ratioTicks } from './axes.ts';

@@ -1,5 +1,5 @@
 /** The frame of a page: its head, the links to its sections, and filters whose state is in its address. */
-import { METRICS, type MetricId } from '../src/metrics.ts';
+import { METRICS, type MetricId } from '../src/model/metrics.ts';
 import { formatAddress, parseAddress, passes, type Choice, type Filter, type Filters } from './address.ts';
 import { drawCharts } from './chart.ts';
 import { disclosure, element, type Content } from './elements.ts';

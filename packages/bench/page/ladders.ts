@@ -1,4 +1,4 @@
-import { METRICS, type MetricId } from '../src/metrics.ts';
+import { METRICS, type MetricId } from '../src/model/metrics.ts';
 import { showLimit, showMetric } from '../src/report/cells.ts';
 import { formatWhole } from '../src/report/format.ts';
 import { describeKnee } from '../src/report/knee.ts';

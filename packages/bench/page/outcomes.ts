@@ -1,4 +1,4 @@
-import { countCompletions } from '../src/counts.ts';
+import { countCompletions } from '../src/model/counts.ts';
 import { formatUs, formatWhole } from '../src/report/format.ts';
 import type { PageRow } from '../src/report/html/data.ts';
 import { element, table, type Column, type Content } from './elements.ts';

@@ -1,4 +1,4 @@
-import { METRICS } from '../src/metrics.ts';
+import { METRICS } from '../src/model/metrics.ts';
 import { formatWhole } from '../src/report/format.ts';
 import type { PageRow } from '../src/report/html/data.ts';
 import { writeValue } from './axes.ts';

@@ -1,5 +1,5 @@
 import * as Plot from '@observablehq/plot';
-import { METRICS, type MetricId } from '../src/metrics.ts';
+import { METRICS, type MetricId } from '../src/model/metrics.ts';
 import { describeRight, describeStatus, showLimit, showMetric } from '../src/report/cells.ts';
 import type { PageRow } from '../src/report/html/data.ts';
 import { axisFrom0, fitNames, logTicks, tickText, writeValue } from './axes.ts';

@@ -1,4 +1,4 @@
-import { METRICS } from '../src/metrics.ts';
+import { METRICS } from '../src/model/metrics.ts';
 import type { PageRow } from '../src/report/html/data.ts';
 import { axisFrom0, labelBelow, LINE_MARGINS, writeValue } from './axes.ts';
 import { chart } from './chart.ts';

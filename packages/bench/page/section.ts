@@ -1,4 +1,4 @@
-import { METRICS, type MetricId } from '../src/metrics.ts';
+import { METRICS, type MetricId } from '../src/model/metrics.ts';
 import { describeConnections, formatWhole } from '../src/report/format.ts';
 import type { Page, PageRow } from '../src/report/html/data.ts';
 import type { Content } from './elements.ts';

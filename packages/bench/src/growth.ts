@@ -6,9 +6,11 @@
  * median of the slopes between all pairs of floors (Theil 1950, Sen 1968), with the interval of Kendall's test (Hollander &
  * Wolfe, Nonparametric Statistical Methods, 9.3), which knows no distribution.
  */
-import type { Resources } from './model.ts';
-import type { LoadResult, Turns } from './results/record.ts';
-import { median, sum, type Interval } from './numbers.ts';
+import type { Resources } from './model/figures.ts';
+import type { LoadResult } from './model/load.ts';
+import type { Turns } from './model/measured.ts';
+import { median, sum } from './numbers.ts';
+import type { Interval } from './model/interval.ts';
 
 /** The floors of the second half, and the slopes that each end of the interval leaves out: 95 % of Kendall's null distribution lie within. */
 const FLOORS = 10;

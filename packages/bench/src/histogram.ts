@@ -2,7 +2,7 @@
 import { decompress, doDecode } from 'hdr-histogram-js/dist/JsHistogram.encoding.js';
 import { constructorFromBucketSize } from 'hdr-histogram-js/dist/JsHistogramFactory.js';
 import type { Histogram, JsHistogram } from 'hdr-histogram-js';
-import type { LatencyUs } from './model.ts';
+import type { LatencyUs } from './model/figures.ts';
 import { clamp, sum } from './numbers.ts';
 
 /** One day: no generator runs for longer, so no latency is truncated. */

@@ -90,9 +90,3 @@ export function medianOfSorted(sorted: ArrayLike<number>, count = sorted.length)
 export function clamp(value: number, least: number, most: number): number {
   return Math.min(most, Math.max(least, value));
 }
-
-/** A closed interval, in the unit of its sample. */
-export interface Interval {
-  low: number;
-  high: number;
-}

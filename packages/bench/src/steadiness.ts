@@ -24,7 +24,7 @@
  * noise with a correlation time of up to 200 ms is classified as not flat in under 2 % of them, and a first 0.6 s
  * at half speed, or a second half 30 % slower, is seen in over 95 % (test/steadiness.test.ts).
  */
-import type { Shape } from './results/record.ts';
+import type { Shape } from './model/measured.ts';
 import {
   correlateNeighbours,
   cutIntoStretches,

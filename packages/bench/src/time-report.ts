@@ -1,7 +1,7 @@
 /** Reads the output of `/usr/bin/time`, from a measured server or from a pasted text. */
 
-import { BenchError } from './errors.ts';
-import type { TimeReport } from './results/record.ts';
+import { BenchError } from './model/errors.ts';
+import type { TimeReport } from './model/record.ts';
 
 /** The fields of a report that are figures. */
 type Figure = Exclude<keyof TimeReport, 'format'>;

@@ -16,7 +16,7 @@ import {
   summariseLatency,
   timeoutsOf,
 } from '../src/histogram.ts';
-import type { LatencyUs } from '../src/model.ts';
+import type { LatencyUs } from '../src/model/figures.ts';
 import { createRandom } from '../src/random.ts';
 
 function histogramOf(us: readonly number[]): ReturnType<typeof createHistogram> {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { METRIC_IDS, METRICS, metricsOf, type MetricId } from '../src/metrics.ts';
-import type { LatencyUs } from '../src/model.ts';
+import { METRIC_IDS, METRICS, metricsOf, type MetricId } from '../src/model/metrics.ts';
+import type { LatencyUs } from '../src/model/figures.ts';
 import { figureOf } from '../src/analyse/metrics.ts';
 import { toModel } from '../src/report/model/model.ts';
 import { toView } from '../src/report/view.ts';

@@ -1,12 +1,12 @@
 import { beforeAll, beforeEach, inject } from 'vitest';
 import { ROOT } from '../src/catalogue/stacks.ts';
-import { BenchError } from '../src/errors.ts';
-import type { Stack } from '../src/catalogue/stack.ts';
+import { BenchError } from '../src/model/errors.ts';
+import type { Stack } from '../src/model/stack.ts';
 import { findTool } from '../src/prepare/builds.ts';
 import { findEngines, type FoundEngine } from '../src/load/engines.ts';
 import { findPostgres, type Postgres } from '../src/services/database/postgres.ts';
 import { prepareAll, type Prepared } from '../src/prepare/prepare.ts';
-import type { Target } from '../src/model.ts';
+import type { Target } from '../src/model/target.ts';
 
 declare module 'vitest' {
   interface ProvidedContext {

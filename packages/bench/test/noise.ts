@@ -1,4 +1,4 @@
-import type { ReasonCode } from '../src/reasons.ts';
+import type { ReasonCode } from '../src/model/reasons.ts';
 
 /**
  * The reasons that a busy machine can add to any trial. All others come from the server or from Bench.

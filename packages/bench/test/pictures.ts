@@ -4,7 +4,7 @@ import { parseHTML } from 'linkedom';
 import { readFileSync } from 'node:fs';
 import { axisFrom0, fitNames } from '../page/axes.ts';
 import { summarise, type Row } from '../src/analyse/summary.ts';
-import { METRICS, type MetricId } from '../src/metrics.ts';
+import { METRICS, type MetricId } from '../src/model/metrics.ts';
 import { showMetric } from '../src/report/cells.ts';
 import { describeConnections } from '../src/report/format.ts';
 import { describeWorkload } from '../src/report/plan.ts';

@@ -3,9 +3,9 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
 import { figureOf } from '../src/analyse/metrics.ts';
-import { METRIC_IDS, METRICS, metricsOf } from '../src/metrics.ts';
-import type { Reason } from '../src/results/record.ts';
-import { isFatal, makeReason, makesLowerBound, REASON_CODES, type ReasonCode } from '../src/reasons.ts';
+import { METRIC_IDS, METRICS, metricsOf } from '../src/model/metrics.ts';
+import type { Reason } from '../src/model/reasons.ts';
+import { isFatal, makeReason, makesLowerBound, REASON_CODES, type ReasonCode } from '../src/model/reasons.ts';
 import { readSchema, sampleMeasured, suspectTrial } from './samples.ts';
 
 const SOURCE = fileURLToPath(new URL('../src/', import.meta.url));
@@ -187,7 +187,8 @@ describe('the table of reasons', () => {
 
   it('is the only file that creates reasons', () => {
     const made = globSync('**/*.ts', { cwd: SOURCE }).filter(
-      (file) => file !== 'reasons.ts' && /\binvalidates: \[/.test(readFileSync(join(SOURCE, file), 'utf8')),
+      (file) =>
+        file !== 'model/reasons.ts' && /\binvalidates: \[/.test(readFileSync(join(SOURCE, file), 'utf8')),
     );
     expect(made).toEqual([]);
   });

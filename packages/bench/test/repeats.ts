@@ -1,6 +1,6 @@
 /** The agreement of repeats of one run, as tables of a document. */
 import type { ComparedTable } from '../src/analyse/compare.ts';
-import { METRICS, type MetricId } from '../src/metrics.ts';
+import { METRICS, type MetricId } from '../src/model/metrics.ts';
 import { median } from '../src/numbers.ts';
 import { describeVerdict } from '../src/report/compare.ts';
 import { formatWhole } from '../src/report/format.ts';

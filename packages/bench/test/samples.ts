@@ -2,28 +2,21 @@
 
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
-import { BenchError } from '../src/errors.ts';
-import type { Stack, Variant } from '../src/catalogue/stack.ts';
-import { METRIC_IDS } from '../src/metrics.ts';
-import type { BackgroundUse } from '../src/services/background/record.ts';
-import type { Counts, Resources, Target } from '../src/model.ts';
-import type {
-  FailedTrial,
-  LoadResult,
-  OwnLoadResult,
-  Measured,
-  OkTrial,
-  Reason,
-  SuspectTrial,
-  Trial,
-  TrialHead,
-  Turns,
-} from '../src/results/record.ts';
+import { BenchError } from '../src/model/errors.ts';
+import type { Stack, Variant } from '../src/model/stack.ts';
+import { METRIC_IDS } from '../src/model/metrics.ts';
+import type { BackgroundUse } from '../src/model/companions.ts';
+import type { Counts, Resources } from '../src/model/figures.ts';
+import type { Target } from '../src/model/target.ts';
+import type { FailedTrial, OkTrial, SuspectTrial, Trial, TrialHead } from '../src/model/record.ts';
+import type { LoadResult, OwnLoadResult } from '../src/model/load.ts';
+import type { Measured, Turns } from '../src/model/measured.ts';
+import type { Reason } from '../src/model/reasons.ts';
 import { BENCH } from '../src/cli/bench.ts';
-import { RECORD_SCHEMA, STUDY_SCHEMA } from '../src/versions.ts';
-import type { StudiedProcess, StudyFile } from '../src/results/study/record.ts';
+import { RECORD_SCHEMA, STUDY_SCHEMA } from '../src/model/versions.ts';
+import type { StudiedProcess, StudyFile } from '../src/model/study.ts';
 import { makePlan } from '../src/plan/plan.ts';
-import type { Plan } from '../src/plan/definition.ts';
+import type { Plan } from '../src/model/plan.ts';
 import { readRun, type StoredRun } from '../src/results/store.ts';
 
 const GOLDEN_RUN = fileURLToPath(new URL('fixtures/run/', import.meta.url));

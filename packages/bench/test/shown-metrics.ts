@@ -1,7 +1,7 @@
 /** The metrics that the golden files show, so that adding a metric changes none of them. */
 const SHOWN = ['goodput', 'p50', 'p99', 'cpu', 'memory', 'startup'] as const;
 
-type Metrics = typeof import('../src/metrics.ts');
+type Metrics = typeof import('../src/model/metrics.ts');
 
 /**
  * Returns the table of metrics with those of the golden files alone, for `vi.mock`. `metrics.test.ts` checks that every other

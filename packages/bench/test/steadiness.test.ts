@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { Shape } from '../src/results/record.ts';
+import type { Shape } from '../src/model/measured.ts';
 import { createRandom, type Random } from '../src/random.ts';
 import { classifySlices, widenSlices } from '../src/steadiness.ts';
 

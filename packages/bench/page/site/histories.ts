@@ -1,5 +1,5 @@
 import * as Plot from '@observablehq/plot';
-import { METRICS, type MetricId } from '../../src/metrics.ts';
+import { METRICS, type MetricId } from '../../src/model/metrics.ts';
 import { describeStatus, showMetric } from '../../src/report/cells.ts';
 import { findChanges } from '../../src/report/site/changes.ts';
 import { countOf } from '../../src/report/format.ts';

@@ -3,10 +3,11 @@
  * invalid figures are within their bounds; one end that is known is enough for a verdict.
  */
 import { answersFor } from '../histogram.ts';
-import { METRICS, type MetricId } from '../metrics.ts';
-import type { Interval } from '../numbers.ts';
-import type { Plan } from '../plan/definition.ts';
-import type { Reason, Trial } from '../results/record.ts';
+import { METRICS, type MetricId } from '../model/metrics.ts';
+import type { Interval } from '../model/interval.ts';
+import type { Plan } from '../model/plan.ts';
+import type { Reason } from '../model/reasons.ts';
+import type { Trial } from '../model/record.ts';
 import type { StoredRun } from '../results/store.ts';
 import { compareWithin, contestRun, figuresByRound, scheduleOf } from './compare.ts';
 import type { Comparison } from './comparison.ts';

@@ -1,5 +1,5 @@
 /** Differences between the builds of interpreters, which can outweigh those between their versions. */
-import type { BuildOption, Interpreter } from '../model.ts';
+import type { BuildOption, Interpreter } from '../model/target.ts';
 
 /** The properties of a build that figures depend on. */
 export const BUILD_PROPERTIES = [

@@ -1,6 +1,7 @@
 /** Compares the figures of Bench with those that planted servers reported, and separates the machine's part. */
 import { scheduleNamed } from '../catalogue/looks.ts';
-import { median, type Interval } from '../numbers.ts';
+import { median } from '../numbers.ts';
+import type { Interval } from '../model/interval.ts';
 import type {
   Calibrated,
   CalibratedRound,
@@ -16,8 +17,9 @@ import type {
   TwinAnswer,
   TwinRound,
   TwinScenario,
-} from '../results/calibration.ts';
-import type { HostWindow, Trial } from '../results/record.ts';
+} from '../model/calibration.ts';
+import type { HostWindow } from '../model/measured.ts';
+import type { Trial } from '../model/record.ts';
 import { exactly, isBounded, locateWithin } from './differences.ts';
 import { lastLook, levelOf } from './looks.ts';
 

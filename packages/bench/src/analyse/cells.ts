@@ -1,5 +1,5 @@
 /** The cells of a run: each is one target at one number of connections. */
-import type { Trial } from '../results/record.ts';
+import type { Trial } from '../model/record.ts';
 
 /** A target, by its name, at a number of connections. */
 export interface Cell {

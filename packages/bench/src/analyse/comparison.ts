@@ -1,7 +1,7 @@
 /** The result of a comparison: its figures, and its verdict or the reason for having none. */
 import type { Differences } from './two-way.ts';
 import { type Better, judge, type Judgement, type Ratio, thetaOf, toRatio } from './verdict.ts';
-import type { Interval } from '../numbers.ts';
+import type { Interval } from '../model/interval.ts';
 import { isBounded } from './differences.ts';
 
 /** The rules for every comparison of a table. */

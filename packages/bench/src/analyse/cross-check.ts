@@ -1,4 +1,4 @@
-import type { Target } from '../model.ts';
+import type { Target } from '../model/target.ts';
 import type { Figure, Row } from './summary.ts';
 
 /** Engines disagree if their goodputs for one target differ by more than this share. */

@@ -1,6 +1,6 @@
 /** The smallest difference that a plan finds, by simulation with the functions that judge its rounds. */
 import type { Schedule } from '../catalogue/looks.ts';
-import type { Interval } from '../numbers.ts';
+import type { Interval } from '../model/interval.ts';
 import { createRandom, type Random } from '../random.ts';
 import { isOpen } from './comparison.ts';
 import { exactly } from './differences.ts';

@@ -1,5 +1,5 @@
 /** How much two targets differ in each round, and how far that is known. Differences are log ratios: above 0 the candidate is worse. */
-import type { Interval } from '../numbers.ts';
+import type { Interval } from '../model/interval.ts';
 import type { Difference, Differences } from './two-way.ts';
 import { type BoundedFigure, exact } from './metrics.ts';
 import { estimateCentre, intervalBetween, type Located, trimFor, walshAverages } from './signed-rank.ts';

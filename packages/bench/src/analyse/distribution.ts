@@ -1,7 +1,8 @@
 /** Latency distributions, from the histograms that trials keep. */
 import { mergeHistograms } from '../histogram.ts';
-import { METRICS } from '../metrics.ts';
-import type { LoadResult, Trial } from '../results/record.ts';
+import { METRICS } from '../model/metrics.ts';
+import type { LoadResult } from '../model/load.ts';
+import type { Trial } from '../model/record.ts';
 import { sum } from '../numbers.ts';
 import { figureOf } from './metrics.ts';
 

@@ -3,9 +3,9 @@
  * the following rounds goes to the comparisons that are still open. Each row keeps the rounds and the verdict with which
  * it left. That is honest at any look, because the intervals of all looks of a row hold simultaneously.
  */
-import type { Plan, PlannedTrial } from '../plan/definition.ts';
+import type { Plan, PlannedTrial } from '../model/plan.ts';
 import { isRepeated } from '../plan/repeats.ts';
-import type { Trial } from '../results/record.ts';
+import type { Trial } from '../model/record.ts';
 import { type Cell, cellOf } from './cells.ts';
 import { compareWithin, type ComparedRow, scheduleOf } from './compare.ts';
 import { lastLook } from './looks.ts';

@@ -1,5 +1,5 @@
-import type { Trial } from '../results/record.ts';
-import type { Plan } from '../plan/definition.ts';
+import type { Trial } from '../model/record.ts';
+import type { Plan } from '../model/plan.ts';
 import { foreseeTable } from './compare.ts';
 import { dueTrials, type Standing, trackRun } from './due.ts';
 

@@ -1,6 +1,6 @@
 /** Finds slow hosts before a run is spread over them: all measure fresh servers of the same target (A/A). Pure. */
 import { median, medianOfSorted } from '../numbers.ts';
-import type { JudgedHost } from '../results/run-file.ts';
+import type { JudgedHost } from '../model/run.ts';
 import { ERROR_BUDGET } from './looks.ts';
 import { intervalOfShifts, pairwiseShifts } from './mann-whitney.ts';
 import { judge, thetaOf } from './verdict.ts';

@@ -1,6 +1,6 @@
 /** Two unpaired samples: the interval of the shift between them (Hodges & Lehmann 1963). */
 import { upperPoint } from './normal.ts';
-import type { Interval } from '../numbers.ts';
+import type { Interval } from '../model/interval.ts';
 
 /** The limit of additions for the exact distribution: about 0.1 s, or two samples of 50 values. */
 const MOST_ADDITIONS = 3e7;

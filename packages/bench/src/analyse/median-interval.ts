@@ -1,5 +1,5 @@
 /** The confidence interval of a median, from the ranks of the values alone. */
-import type { Interval } from '../numbers.ts';
+import type { Interval } from '../model/interval.ts';
 
 /** The error of the interval. */
 const ERROR = 0.05;

@@ -1,7 +1,9 @@
-import type { Metric } from '../metrics.ts';
-import { sum, type Interval } from '../numbers.ts';
-import { boundFactors, cancelsInTurns, isFatal, makesLowerBound, type ReasonCode } from '../reasons.ts';
-import type { Reason, Trial } from '../results/record.ts';
+import type { Metric } from '../model/metrics.ts';
+import { sum } from '../numbers.ts';
+import type { Interval } from '../model/interval.ts';
+import { boundFactors, cancelsInTurns, isFatal, makesLowerBound, type ReasonCode } from '../model/reasons.ts';
+import type { Reason } from '../model/reasons.ts';
+import type { Trial } from '../model/record.ts';
 
 /** The figure of one trial for a metric. */
 export interface TrialFigure {

@@ -1,8 +1,9 @@
 /** The noise between the rounds of a comparison, and the rounds and the time that a verdict takes. */
 import { estimateSeconds } from '../plan/planned.ts';
-import type { MetricId } from '../metrics.ts';
-import { type Interval, median } from '../numbers.ts';
-import type { Plan, PlannedTrial } from '../plan/definition.ts';
+import type { MetricId } from '../model/metrics.ts';
+import type { Interval } from '../model/interval.ts';
+import { median } from '../numbers.ts';
+import type { Plan, PlannedTrial } from '../model/plan.ts';
 import type { StoredRun } from '../results/store.ts';
 import {
   baselinesOf,

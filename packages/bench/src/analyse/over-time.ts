@@ -1,7 +1,7 @@
 /** The course of goodput and memory within one window. */
-import type { MemoryReading } from '../model.ts';
+import type { MemoryReading } from '../model/figures.ts';
 import { sum } from '../numbers.ts';
-import type { LoadResult } from '../results/record.ts';
+import type { LoadResult } from '../model/load.ts';
 
 /** More points than this say no more in a chart. */
 const MOST_POINTS = 25;

@@ -1,7 +1,7 @@
 /** Reads the reports of time(1) in a pasted text, as usage that can be compared with that of a run. */
 import { stripVTControlCharacters } from 'node:util';
-import { BenchError } from '../errors.ts';
-import type { TimeReport } from '../results/record.ts';
+import { BenchError } from '../model/errors.ts';
+import type { TimeReport } from '../model/record.ts';
 import { parseTime, TIME_FIELD_NAMES } from '../time-report.ts';
 import type { Usage } from './times.ts';
 

@@ -2,7 +2,7 @@
 import { scheduleNamed } from '../catalogue/looks.ts';
 import { mean, median, sum } from '../numbers.ts';
 import type { Random } from '../random.ts';
-import type { Pooled, PooledMatrix, PooledNoise, PooledRow, PooledTest } from '../results/pool/record.ts';
+import type { Pooled, PooledMatrix, PooledNoise, PooledRow, PooledTest } from '../model/pool.ts';
 import { robustDeviation } from './quantiles.ts';
 import { resampleTests, type VerdictShares } from './sequential-test.ts';
 import { estimateCentre, walshAverages } from './signed-rank.ts';

@@ -2,7 +2,8 @@
  * Comparisons of two plans by their repeats. A run is paired with its neighbour in time of the other plan, so that slow
  * changes of the machine cancel, and the pairs show the variance between runs.
  */
-import { mean, sum, type Interval } from '../numbers.ts';
+import { mean, sum } from '../numbers.ts';
+import type { Interval } from '../model/interval.ts';
 import type { StoredRun } from '../results/store.ts';
 import type { Rules } from './comparison.ts';
 import { ERROR_BUDGET } from './looks.ts';

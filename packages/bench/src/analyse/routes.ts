@@ -1,9 +1,9 @@
 /** The requests of a user one by one: how they ended, and how long their right answers took. */
-import { METRICS } from '../metrics.ts';
-import type { Counts } from '../model.ts';
+import { METRICS } from '../model/metrics.ts';
+import type { Counts } from '../model/figures.ts';
 import { median, sum } from '../numbers.ts';
 import { redactUrl } from '../redact.ts';
-import type { Trial } from '../results/record.ts';
+import type { Trial } from '../model/record.ts';
 import { figureOf } from './metrics.ts';
 
 /** One request over the trials of a target at a rung. */

@@ -2,9 +2,9 @@
  * Two runs of different times, target by target. Their ratio includes every other change between them, also that of the
  * machine, so it has no interval and no verdict, unless repeats of both show how much runs vary.
  */
-import { BenchError } from '../errors.ts';
-import { METRICS } from '../metrics.ts';
-import type { Plan } from '../plan/definition.ts';
+import { BenchError } from '../model/errors.ts';
+import { METRICS } from '../model/metrics.ts';
+import type { Plan } from '../model/plan.ts';
 import { undisturbedOf } from '../plan/repeats.ts';
 import type { StoredRun } from '../results/store.ts';
 import { cellOf } from './cells.ts';

@@ -1,8 +1,8 @@
 /** The scaling of servers: one worker of one thread on one core, against more workers or more threads on more cores. */
-import type { Scale, Target } from '../model.ts';
-import { METRICS } from '../metrics.ts';
+import type { Scale, Target } from '../model/target.ts';
+import { METRICS } from '../model/metrics.ts';
 import { median } from '../numbers.ts';
-import type { Trial } from '../results/record.ts';
+import type { Trial } from '../model/record.ts';
 import { cellOf, groupByCell } from './cells.ts';
 import { figureOf } from './metrics.ts';
 import type { Figure, Row } from './summary.ts';

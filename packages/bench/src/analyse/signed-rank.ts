@@ -3,7 +3,8 @@
  * Lehmann 1963) and the interval that inverts the test. All use the Walsh averages, so test, estimate and
  * interval cannot contradict each other.
  */
-import { type Interval, selectRank } from '../numbers.ts';
+import type { Interval } from '../model/interval.ts';
+import { selectRank } from '../numbers.ts';
 import { createRandom } from '../random.ts';
 
 const tails = new Map<number, Float64Array>();

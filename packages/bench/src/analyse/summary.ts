@@ -1,8 +1,12 @@
-import { countAnswers, countCompletions } from '../counts.ts';
-import { METRIC_IDS, METRICS, type Metric, type MetricId } from '../metrics.ts';
-import type { Limit, LoadResult, Reason, Trial } from '../results/record.ts';
-import type { StackClass } from '../model.ts';
-import { median, sum, type Interval } from '../numbers.ts';
+import { countAnswers, countCompletions } from '../model/counts.ts';
+import { METRIC_IDS, METRICS, type Metric, type MetricId } from '../model/metrics.ts';
+import type { Limit } from '../model/measured.ts';
+import type { LoadResult } from '../model/load.ts';
+import type { Reason } from '../model/reasons.ts';
+import type { Trial } from '../model/record.ts';
+import type { StackClass } from '../model/target.ts';
+import { median, sum } from '../numbers.ts';
+import type { Interval } from '../model/interval.ts';
 import { groupByCell } from './cells.ts';
 import { medianInterval } from './median-interval.ts';
 import { figureOf } from './metrics.ts';

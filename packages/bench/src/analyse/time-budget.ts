@@ -1,7 +1,7 @@
 /** Keeps a run within its budget of time, to one round. */
 import { estimateSeconds } from '../plan/planned.ts';
-import type { Plan } from '../plan/definition.ts';
-import type { Trial } from '../results/record.ts';
+import type { Plan } from '../model/plan.ts';
+import type { Trial } from '../model/record.ts';
 import { foreseeTable } from './compare.ts';
 import { dueTrials, trackRun } from './due.ts';
 

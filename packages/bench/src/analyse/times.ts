@@ -1,7 +1,7 @@
 /** The reports of time(1) of a run: the resources that each server used in its whole life. */
-import { countAnswers } from '../counts.ts';
+import { countAnswers } from '../model/counts.ts';
 import { median } from '../numbers.ts';
-import type { TimeReport, Trial } from '../results/record.ts';
+import type { TimeReport, Trial } from '../model/record.ts';
 import { TIME_FIELD_NAMES, type TimeField } from '../time-report.ts';
 import { cellOf } from './cells.ts';
 

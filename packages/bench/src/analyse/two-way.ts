@@ -2,7 +2,8 @@
  * Intervals for the differences of targets from rounds that are too few for exact ones: the two-way layout of targets and
  * rounds, whose residual variance all pairs share (Scheffé 1959, "The Analysis of Variance", 4.2).
  */
-import { mean, sum, type Interval } from '../numbers.ts';
+import { mean, sum } from '../numbers.ts';
+import type { Interval } from '../model/interval.ts';
 import type { Located } from './signed-rank.ts';
 import { studentPoint } from './student.ts';
 

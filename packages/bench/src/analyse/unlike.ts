@@ -1,10 +1,10 @@
 import { coresOf, enginesOf, isWarm, warmupOf, warmupSecondsOf } from '../plan/planned.ts';
 import { describeBackground } from '../catalogue/background.ts';
-import { describeLoad } from '../catalogue/engines.ts';
-import type { CompanionHeads, Placement, Trial } from '../results/record.ts';
-import type { CompanionHost } from '../model.ts';
-import type { Plan } from '../plan/definition.ts';
-import type { Host } from '../results/host.ts';
+import { describeLoad } from '../model/engines.ts';
+import type { CompanionHeads, CompanionHost } from '../model/companions.ts';
+import type { Placement, Trial } from '../model/record.ts';
+import type { Plan } from '../model/plan.ts';
+import type { Host } from '../model/host.ts';
 import { listAsked } from '../catalogue/workloads/requests/sent.ts';
 import { NOT_KEPT } from '../redact.ts';
 import type { StoredRun } from '../results/store.ts';

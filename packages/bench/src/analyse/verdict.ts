@@ -1,7 +1,7 @@
 /** Verdicts from intervals. Differences are log ratios: above 0 the candidate is worse. */
 import { upperPoint } from './normal.ts';
 import { robustDeviation } from './quantiles.ts';
-import type { Interval } from '../numbers.ts';
+import type { Interval } from '../model/interval.ts';
 
 /** The verdict on the candidate, for any metric: `slower` is worse, `faster` is better. */
 export type Verdict = 'faster' | 'slower' | 'same' | 'undecided';

@@ -1,4 +1,4 @@
-import type { BackgroundRequest } from '../model.ts';
+import type { BackgroundRequest } from '../model/settings.ts';
 
 /** The request as typed, e.g. `GET /fib/42`; undefined if there is none. */
 export function describeBackground(request: BackgroundRequest | undefined): string | undefined {

@@ -1,13 +1,13 @@
 /** Copies of a user's project: commits, the working tree, other folders. Each target is measured in every copy. */
 import { existsSync } from 'node:fs';
 import { basename, join, resolve } from 'node:path';
-import { BenchError } from '../errors.ts';
-import type { Copy, Target } from '../model.ts';
+import { BenchError } from '../model/errors.ts';
+import type { Copy, Target } from '../model/target.ts';
 import { toStack } from './apps/app.ts';
-import type { App } from './apps/definition.ts';
+import type { App } from '../model/app.ts';
 import { readManifest } from './manifest.ts';
 import { labelOf } from './copy-label.ts';
-import type { Stack } from './stack.ts';
+import type { Stack } from '../model/stack.ts';
 
 /**
  * Returns every target in every copy. Throws a usage error for a stack of Bench: only the project of a user has copies.

@@ -1,5 +1,5 @@
 /** The names of copies in tables. */
-import type { Copy } from '../model.ts';
+import type { Copy } from '../model/target.ts';
 
 /** The length of a short hash. */
 const SHORT = 7;

@@ -10,7 +10,7 @@ import {
   type Node,
   type ParseError,
 } from 'jsonc-parser';
-import { BenchError } from '../errors.ts';
+import { BenchError } from '../model/errors.ts';
 
 /** A JSON file with the lines of its values. */
 export interface JsonFile {

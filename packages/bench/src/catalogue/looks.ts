@@ -2,7 +2,7 @@
  * Schedules of looks: the rounds after which a running comparison may be tested. They are fixed before the first
  * round.
  */
-import { BenchError } from '../errors.ts';
+import { BenchError } from '../model/errors.ts';
 
 /**
  * One look: after `rounds` rounds, with `k` Walsh averages trimmed at each end. Without `k` this look cannot

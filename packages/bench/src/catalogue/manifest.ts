@@ -1,12 +1,12 @@
 import { readFileSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
-import { BenchError } from '../errors.ts';
+import { BenchError } from '../model/errors.ts';
 import { createCheck } from '../json-schema.ts';
 import { ADDRESS, startOf } from './apps/app.ts';
 import { findProject } from './apps/project.ts';
-import { leavesFolder, namesService, unknownPlaceholder, type Service, type Setup } from './apps/services.ts';
-import type { Deviation, Stack, Variant } from './stack.ts';
-import type { Attestation, RuntimeKind, StackClass } from '../model.ts';
+import { leavesFolder, namesService, unknownPlaceholder } from './apps/services.ts';
+import type { Service, Setup, Deviation, Stack, Variant } from '../model/stack.ts';
+import type { Attestation, RuntimeKind, StackClass } from '../model/target.ts';
 import { hide, literalsInCommand, literalsInEnvironment, valuesOf, type Literal } from '../redact.ts';
 import { describeSchemaError, parseJsonFile, readJsonText, type JsonFile } from './json-file.ts';
 import { WORKLOAD_NAMES } from './workloads/index.ts';

@@ -1,7 +1,7 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { basename, join, resolve } from 'node:path';
-import { BenchError } from '../errors.ts';
-import type { RuntimeKind } from '../model.ts';
+import { BenchError } from '../model/errors.ts';
+import type { RuntimeKind } from '../model/target.ts';
 
 /** A package named by `--with`. */
 export interface NamedPackage {

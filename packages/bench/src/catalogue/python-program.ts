@@ -1,6 +1,6 @@
 /** Python programs of Bench itself. Each has an environment like that of a stack. */
 import { join } from 'node:path';
-import type { Stack } from './stack.ts';
+import type { Stack } from '../model/stack.ts';
 import { ROOT } from './stacks.ts';
 
 /** Describes the program in `python/<name>`. `variants` has the words after `python`, by variant; the first one is the default. */

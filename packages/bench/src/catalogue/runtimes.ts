@@ -1,6 +1,6 @@
-import { BenchError } from '../errors.ts';
-import type { Attestation, ResolvedRuntime, RuntimeKind, RuntimeSpec } from '../model.ts';
-import type { Stack } from './stack.ts';
+import { BenchError } from '../model/errors.ts';
+import type { Attestation, ResolvedRuntime, RuntimeKind, RuntimeSpec } from '../model/target.ts';
+import type { Stack } from '../model/stack.ts';
 
 /** The default runtime of a target, by kind. */
 export const DEFAULT_RUNTIMES: Record<RuntimeKind, string | undefined> = {

@@ -3,8 +3,8 @@
 import { existsSync, globSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { BenchError } from '../errors.ts';
-import type { Stack } from './stack.ts';
+import { BenchError } from '../model/errors.ts';
+import type { Stack } from '../model/stack.ts';
 
 /** The languages that have a template. */
 export const LANGUAGES = ['typescript', 'python', 'go', 'rust'] as const;

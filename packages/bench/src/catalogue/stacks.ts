@@ -1,12 +1,13 @@
+import type { Matrix } from '../model/options.ts';
 import { existsSync, globSync } from 'node:fs';
 import { join } from 'node:path';
-import { BenchError } from '../errors.ts';
+import { BenchError } from '../model/errors.ts';
 import { toStack } from './apps/app.ts';
-import type { App } from './apps/definition.ts';
+import type { App } from '../model/app.ts';
 import { HOME, commandLine } from '../home.ts';
 import { nearest } from '../nearest.ts';
-import type { Stack, Variant } from './stack.ts';
-import type { Target } from '../model.ts';
+import type { Stack, Variant } from '../model/stack.ts';
+import type { Target } from '../model/target.ts';
 import { readManifest } from './manifest.ts';
 import { parsePackage, refuseStray } from './packages.ts';
 import { DEFAULT_RUNTIMES, parseRuntime } from './runtimes.ts';
@@ -182,14 +183,6 @@ export function resolveTargets(targets: Target[]): Target[] {
   return targets.map((target) =>
     target.runtime?.kind === 'python' ? { ...target, id: `${target.id}[resolved]`, resolved: true } : target,
   );
-}
-
-/** The alternatives that every target of their kind is measured with. */
-export interface Matrix {
-  python: string[];
-  node: string[];
-  /** Each package adds one alternative of every target in its language. */
-  packages: string[];
 }
 
 /**

@@ -1,26 +1,26 @@
 /** `pnpm bench`: its options, and their translation into the options of a plan. */
 import { existsSync } from 'node:fs';
 import { basename, join, resolve } from 'node:path';
-import type { AppOptions } from '../catalogue/apps/app.ts';
+import type { AppOptions } from '../model/options.ts';
 import { readCluster } from '../catalogue/cluster/file.ts';
 import { splitVersions } from '../catalogue/packages.ts';
-import { CROSS_CHECKS, ENGINE_NAMES } from '../catalogue/engines.ts';
+import { CROSS_CHECKS, ENGINE_NAMES } from '../model/engines.ts';
 import { chooseLooks, SCHEDULE_NAMES } from '../catalogue/looks.ts';
 import { WORKLOAD_NAMES } from '../catalogue/workloads/index.ts';
 import { HOME, commandLine } from '../home.ts';
 import { readRequests } from '../catalogue/workloads/requests/file.ts';
-import { BenchError } from '../errors.ts';
-import { METRIC_IDS } from '../metrics.ts';
+import { BenchError } from '../model/errors.ts';
+import { METRIC_IDS } from '../model/metrics.ts';
 import { redactUrl } from '../redact.ts';
-import { UPSTREAMS } from '../upstreams.ts';
-import type { LoadMode } from '../model.ts';
+import { UPSTREAMS } from '../model/upstreams.ts';
+import type { LoadMode } from '../model/settings.ts';
 import {
   benchOptions,
   DEFAULT_THRESHOLD,
   present,
   type BenchOptions,
   type ServerOptions,
-} from '../plan/options.ts';
+} from '../model/options.ts';
 import { LONGEST_WARMUP_SECONDS } from '../plan/warmup.ts';
 import { toSecrets, type Secrets } from '../plan/secrets.ts';
 import { defineCommand, flag, option, repeated, type Values } from './command.ts';

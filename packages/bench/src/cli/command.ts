@@ -3,7 +3,7 @@
  * commander splits the words and lays out the help.
  */
 import { Command as Commander, CommanderError, Option } from 'commander';
-import { BenchError } from '../errors.ts';
+import { BenchError } from '../model/errors.ts';
 import { commandLine } from '../home.ts';
 import { suggest, type Reader } from './values.ts';
 

@@ -3,9 +3,9 @@ import { FACTORS, type Factor } from '../analyse/unlike.ts';
 import type { Question } from '../analyse/compare.ts';
 import { LANGUAGES, type NewStack } from '../catalogue/scaffold.ts';
 import { WORKLOAD_NAMES } from '../catalogue/workloads/index.ts';
-import { METRIC_IDS } from '../metrics.ts';
-import { UPSTREAMS } from '../upstreams.ts';
-import { BenchError } from '../errors.ts';
+import { METRIC_IDS } from '../model/metrics.ts';
+import { UPSTREAMS } from '../model/upstreams.ts';
+import { BenchError } from '../model/errors.ts';
 import { commandLine, HOME } from '../home.ts';
 import {
   benchOptions,
@@ -13,7 +13,7 @@ import {
   present,
   START_SECONDS,
   type BenchOptions,
-} from '../plan/options.ts';
+} from '../model/options.ts';
 import { BENCH, VERDICTS, WAITS } from './bench.ts';
 import { ARGUMENTS, defineCommand, flag, option, repeated, type Command } from './command.ts';
 import { extra, listOf, oneOf, pair, seconds, share, span, text, wholeNumber } from './values.ts';

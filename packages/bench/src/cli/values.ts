@@ -1,7 +1,7 @@
 /** Readers of option values. Each parses one text, or throws a usage error that says what is expected. */
 import { distance } from 'fastest-levenshtein';
-import { BenchError } from '../errors.ts';
-import type { Status } from '../catalogue/workloads/requests/definition.ts';
+import { BenchError } from '../model/errors.ts';
+import type { Status } from '../model/requests.ts';
 import { redactUrl } from '../redact.ts';
 
 /** Reads the value of the option `name`. Throws a usage error if the text is not valid. */

@@ -1,12 +1,12 @@
 /** The package as a library: `import { bench, compare } from 'bench-http'`. */
-import { BenchError, type ErrorCode } from '../errors.ts';
+import { BenchError, type ErrorCode } from '../model/errors.ts';
 import type { Question } from '../analyse/compare.ts';
 import type { Factor } from '../analyse/unlike.ts';
-import { DEFAULT_THRESHOLD, benchOptions, present, type BenchOptions } from '../plan/options.ts';
-import type { Plan } from '../plan/definition.ts';
-import type { Host } from '../results/host.ts';
-import type { Trial } from '../results/record.ts';
-import type { LeftOut } from '../results/run-file.ts';
+import { DEFAULT_THRESHOLD, benchOptions, present, type BenchOptions } from '../model/options.ts';
+import type { Plan } from '../model/plan.ts';
+import type { Host } from '../model/host.ts';
+import type { Trial } from '../model/record.ts';
+import type { LeftOut } from '../model/run.ts';
 import { compareStored, type StoredComparison } from './compare.ts';
 import { measureForeseen } from './foreseen.ts';
 import { foresee } from './request.ts';
@@ -16,14 +16,16 @@ export { BenchError, type ErrorCode };
 export type { ComparedRow, ComparedTable, Question } from '../analyse/compare.ts';
 export type { Comparison } from '../analyse/comparison.ts';
 export type { Factor } from '../analyse/unlike.ts';
-export type { Target } from '../model.ts';
-export type { AppOptions } from '../catalogue/apps/app.ts';
-export type { AskedOptions } from '../catalogue/workloads/requests/compose.ts';
-export type { BenchOptions, ServerOptions } from '../plan/options.ts';
-export type { Plan } from '../plan/definition.ts';
-export type { Host } from '../results/host.ts';
-export type { Measured, Reason, Trial } from '../results/record.ts';
-export type { LeftOut } from '../results/run-file.ts';
+export type { Target } from '../model/target.ts';
+export type { AppOptions } from '../model/options.ts';
+export type { AskedOptions } from '../model/options.ts';
+export type { BenchOptions, ServerOptions } from '../model/options.ts';
+export type { Plan } from '../model/plan.ts';
+export type { Host } from '../model/host.ts';
+export type { Measured } from '../model/measured.ts';
+export type { Reason } from '../model/reasons.ts';
+export type { Trial } from '../model/record.ts';
+export type { LeftOut } from '../model/run.ts';
 export type { StoredComparison } from './compare.ts';
 
 /** The options of `bench`: those of a plan, and how to run it. Every field has the default of the command line. */

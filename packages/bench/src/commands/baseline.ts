@@ -1,9 +1,9 @@
 /** A stored run as the baseline of a job: its commit is measured again, by turns with other revisions of the project. */
 import { dirname, resolve } from 'node:path';
-import { BenchError } from '../errors.ts';
+import { BenchError } from '../model/errors.ts';
 import { commandLine, HOME } from '../home.ts';
-import type { Copy } from '../model.ts';
-import type { Plan } from '../plan/definition.ts';
+import type { Copy } from '../model/target.ts';
+import type { Plan } from '../model/plan.ts';
 import { findCommit, findRevisions } from '../prepare/copies/revisions.ts';
 import type { StoredRun } from '../results/store.ts';
 

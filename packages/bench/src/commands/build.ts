@@ -1,7 +1,7 @@
 import { BUILD } from '../cli/commands.ts';
 import { readStacks, targetsOf } from '../catalogue/stacks.ts';
 import { nearest } from '../nearest.ts';
-import { BenchError } from '../errors.ts';
+import { BenchError } from '../model/errors.ts';
 import { groupMissing, prepareAll } from '../prepare/prepare.ts';
 import { describeWork, surveyWork } from '../prepare/survey.ts';
 import { fail, createRunner, logLine } from './shell.ts';

@@ -13,16 +13,16 @@ import {
   SCENARIOS,
   type CalibrationMeans,
 } from '../measure/calibration.ts';
-import type { CalibrationRound, Scenario } from '../results/calibration.ts';
+import type { CalibrationRound, Scenario } from '../model/calibration.ts';
 import { prepareAll } from '../prepare/prepare.ts';
-import { benchOptions } from '../plan/options.ts';
+import { benchOptions } from '../model/options.ts';
 import { makePlan, nameRun } from '../plan/plan.ts';
 import { renderCalibration } from '../report/calibration.ts';
 import { countOf } from '../report/format.ts';
 import { toOutput } from '../report/printable.ts';
 import { readHost } from '../machine/host.ts';
 import { appendTrials, createRun, writeReport } from '../results/store.ts';
-import { RUN_SCHEMA } from '../versions.ts';
+import { RUN_SCHEMA } from '../model/versions.ts';
 import { createEffects } from './effects.ts';
 import { openSession } from './session.ts';
 import { SAVED } from './voice.ts';

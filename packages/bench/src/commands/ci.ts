@@ -6,8 +6,8 @@ import { type Budget, judgeBudget, type JudgedBudget, lacksAnswers } from '../an
 import { CI } from '../cli/commands.ts';
 import { readConfig, refuseUnmeasured, type Config } from '../cli/config.ts';
 import { HOME, makeProjectFolder } from '../home.ts';
-import { METRICS } from '../metrics.ts';
-import type { Plan } from '../plan/definition.ts';
+import { METRICS } from '../model/metrics.ts';
+import type { Plan } from '../model/plan.ts';
 import {
   describeBudget,
   describeMissing,
@@ -22,7 +22,7 @@ import { toOutput } from '../report/printable.ts';
 import { toModel } from '../report/model/model.ts';
 import { describePlan } from '../report/plan.ts';
 import { toView } from '../report/view.ts';
-import type { Trial } from '../results/record.ts';
+import type { Trial } from '../model/record.ts';
 import { readRun, shown, type StoredRun } from '../results/store.ts';
 import { measureForeseen } from './foreseen.ts';
 import { foreseeDifferences } from './reach.ts';

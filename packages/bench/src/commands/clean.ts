@@ -5,7 +5,7 @@ import { createInterface } from 'node:readline/promises';
 import { CLEAN } from '../cli/commands.ts';
 import { ROOT, readStacks } from '../catalogue/stacks.ts';
 import { nearest } from '../nearest.ts';
-import { BenchError } from '../errors.ts';
+import { BenchError } from '../model/errors.ts';
 import { commandLine } from '../home.ts';
 import { outputsOf } from '../prepare/builds.ts';
 import { readNames } from '../machine/procfs.ts';

@@ -1,9 +1,9 @@
 import { dirname, join, relative } from 'node:path';
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { CLUSTER, type ClusterRequest } from '../cli/commands.ts';
-import type { Cluster } from '../catalogue/cluster/definition.ts';
+import type { Cluster } from '../model/cluster.ts';
 import { readCluster } from '../catalogue/cluster/file.ts';
-import { BenchError } from '../errors.ts';
+import { BenchError } from '../model/errors.ts';
 import { HOME } from '../home.ts';
 import { estimateOffset, type Offset } from '../load/cluster/clock.ts';
 import { startCompanion } from '../load/cluster/companion.ts';
@@ -15,7 +15,8 @@ import { provideProgram, provideToken } from '../load/cluster/program.ts';
 import { RemoteProgram } from '../load/cluster/remote-program.ts';
 import { renderRows } from '../report/terminal.ts';
 import { SPARE_FILES } from '../machine/facts.ts';
-import { MOVABLE, MOVABLE_NAMES, type MovableName } from '../services/index.ts';
+import { MOVABLE, MOVABLE_NAMES } from '../services/index.ts';
+import type { MovableName } from '../services/companion.ts';
 import { createRunner, logLine, print, widthFor } from './shell.ts';
 
 export const runCluster = createRunner(CLUSTER, async (asked) => {

@@ -2,7 +2,7 @@ import { compareWithin, type ComparedTable, findVerdicts } from '../analyse/comp
 import { compareRuns, type RunsTable } from '../analyse/runs.ts';
 import { FACTORS, unlikeRuns, unlikeTargets, type Factor } from '../analyse/unlike.ts';
 import { COMPARE, type CompareRequest } from '../cli/commands.ts';
-import { BenchError } from '../errors.ts';
+import { BenchError } from '../model/errors.ts';
 import { commandLine } from '../home.ts';
 import { describeDifferences } from '../report/changes.ts';
 import { describeCopies } from '../report/copies.ts';
@@ -13,7 +13,7 @@ import { toJson } from '../report/json.ts';
 import { serversOf } from '../report/model/model.ts';
 import { describeEnding } from '../report/stopping.ts';
 import { findRun, readRun } from '../results/store.ts';
-import { present } from '../plan/options.ts';
+import { present } from '../model/options.ts';
 import { readRepeats } from './repeats.ts';
 import { createRunner, logLine, print, printJson, widthFor } from './shell.ts';
 

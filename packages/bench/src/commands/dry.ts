@@ -1,7 +1,7 @@
 /** Describes and checks a plan before anything is measured. */
 import { findShortBudget } from '../analyse/time-budget.ts';
 import { FEWEST_WITH_SPREAD } from '../analyse/two-way.ts';
-import { BenchError } from '../errors.ts';
+import { BenchError } from '../model/errors.ts';
 import { commandLine } from '../home.ts';
 import { countOf, formatBudget } from '../report/format.ts';
 import { describePlan } from '../report/plan.ts';

@@ -22,11 +22,11 @@ import { timeCommand } from '../machine/time.ts';
 import type { RunEffects } from '../measure/run.ts';
 import { ANSWER_SECONDS, sendRequest } from '../machine/request.ts';
 import { awaitRightAnswer, logIn, verify } from '../measure/verify.ts';
-import { present } from '../plan/options.ts';
-import type { Plan } from '../plan/definition.ts';
+import { present } from '../model/options.ts';
+import type { Plan } from '../model/plan.ts';
 import type { Companion, DistantMeter, RunningCompanion } from '../services/companion.ts';
 import { startCompanions } from '../services/index.ts';
-import type { Trial } from '../results/record.ts';
+import type { Trial } from '../model/record.ts';
 import type { Session } from './session.ts';
 
 /** The connections of a run to the machine. */

@@ -1,9 +1,9 @@
 /** From a plan to a stored run: the session, the measurement. */
 import { stopRun } from '../analyse/ending.ts';
 import type { BenchRequest } from '../cli/bench.ts';
-import { BenchError } from '../errors.ts';
-import type { Plan } from '../plan/definition.ts';
-import { type BenchOptions, present } from '../plan/options.ts';
+import { BenchError } from '../model/errors.ts';
+import type { Plan } from '../model/plan.ts';
+import { type BenchOptions, present } from '../model/options.ts';
 import { restoreSecrets, secretsIn } from '../plan/secrets.ts';
 import { hide } from '../redact.ts';
 import { countOf } from '../report/format.ts';

@@ -3,7 +3,7 @@ import { enginesOf, estimateSeconds } from '../plan/planned.ts';
 import { join } from 'node:path';
 import { PassThrough } from 'node:stream';
 import { DisposableStack } from '../disposal.ts';
-import { BenchError } from '../errors.ts';
+import { BenchError } from '../model/errors.ts';
 import type {
   CompanionOrder,
   CompanionStep,
@@ -17,7 +17,7 @@ import { readEnd } from '../machine/launch.ts';
 import { run } from '../measure/run.ts';
 import { secretsIn } from '../plan/secrets.ts';
 import { hide, redact } from '../redact.ts';
-import type { Trial } from '../results/record.ts';
+import type { Trial } from '../model/record.ts';
 import { startEffects } from './effects.ts';
 import { keepCompanion } from './keep-companion.ts';
 import { planWarmups } from './learn.ts';

@@ -2,7 +2,7 @@
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import type { PassThrough } from 'node:stream';
-import { BenchError } from '../errors.ts';
+import { BenchError } from '../model/errors.ts';
 import type { CompanionOrder, CompanionStep, HostMessage } from '../load/cluster/host-protocol.ts';
 import { readEnd } from '../machine/launch.ts';
 import { readCores } from '../machine/placement.ts';

@@ -4,13 +4,13 @@ import { join } from 'node:path';
 import { studyTargets } from '../analyse/warmup/targets.ts';
 import { openState } from '../machine/state.ts';
 import type { PinnedCommands } from '../machine/placement.ts';
-import type { Plan } from '../plan/definition.ts';
+import type { Plan } from '../model/plan.ts';
 import { planOf } from '../plan/scale.ts';
 import { kindOfRung, type KnownWarmup, type RungKind } from '../plan/warmup.ts';
 import { isNode } from '../prepare/collect.ts';
 import { digestOf } from '../prepare/digest.ts';
 import type { Prepared } from '../prepare/prepare.ts';
-import type { Host } from '../results/host.ts';
+import type { Host } from '../model/host.ts';
 import { readKnown, writeKnown, type WarmupFacts } from '../results/study/known.ts';
 import type { StoredStudy } from '../results/study/store.ts';
 

@@ -3,7 +3,7 @@ import { estimateSeconds, longestSeconds, takesTurns } from '../plan/planned.ts'
 import { spareSeconds } from '../analyse/time-budget.ts';
 import { planAlone } from '../plan/alone.ts';
 import { fitTurns } from '../plan/by-turns.ts';
-import type { Plan, PlannedWarmup } from '../plan/definition.ts';
+import type { Plan, PlannedWarmup } from '../model/plan.ts';
 import {
   fewestBusy,
   isUncertain,

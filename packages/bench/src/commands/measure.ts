@@ -3,20 +3,20 @@ import { dueTrials, trackRun } from '../analyse/due.ts';
 import { stopRun } from '../analyse/ending.ts';
 import { unlikeResumed } from '../analyse/unlike.ts';
 import { DisposableStack } from '../disposal.ts';
-import { BenchError } from '../errors.ts';
+import { BenchError } from '../model/errors.ts';
 import { scaleTo } from '../measure/launcher.ts';
 import type { OpenCluster } from '../load/cluster/cluster.ts';
 import { findEngines } from '../load/engines.ts';
 import type { PinnedCommands } from '../machine/placement.ts';
 import { run } from '../measure/run.ts';
 import { fitAnswers } from '../plan/plan.ts';
-import type { Plan } from '../plan/definition.ts';
-import { present } from '../plan/options.ts';
+import type { Plan } from '../model/plan.ts';
+import { present } from '../model/options.ts';
 import { describeTurns } from '../report/plan.ts';
 import { showProgress } from '../report/progress.ts';
 import { describeShortBudget } from '../report/stopping.ts';
 import type { Source } from '../report/model/model.ts';
-import type { Host } from '../results/host.ts';
+import type { Host } from '../model/host.ts';
 import {
   appendTrials,
   createRun,
@@ -25,9 +25,9 @@ import {
   versionDifferences,
   type StoredRun,
 } from '../results/store.ts';
-import type { Placement, Trial } from '../results/record.ts';
-import { RUN_SCHEMA } from '../versions.ts';
-import type { Versions } from '../results/run-file.ts';
+import type { Placement, Trial } from '../model/record.ts';
+import { RUN_SCHEMA } from '../model/versions.ts';
+import type { Versions } from '../model/run.ts';
 import { findDistant, listElsewhere } from '../services/index.ts';
 import { refuseBudget } from './dry.ts';
 import { startEffects } from './effects.ts';

@@ -4,10 +4,10 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type Noise, noiseOf } from '../analyse/outlook.ts';
 import { unlikeHosts } from '../analyse/unlike.ts';
-import { BenchError } from '../errors.ts';
+import { BenchError } from '../model/errors.ts';
 import { readHost } from '../machine/host.ts';
-import type { MetricId } from '../metrics.ts';
-import type { Plan } from '../plan/definition.ts';
+import type { MetricId } from '../model/metrics.ts';
+import type { Plan } from '../model/plan.ts';
 import type { StoredNoise } from '../report/stopping.ts';
 import { listRuns, readRun, type StoredRun } from '../results/store.ts';
 

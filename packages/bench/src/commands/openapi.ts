@@ -1,8 +1,8 @@
 /** The OpenAPI document of a run: from a file, an address, or the server itself. */
 import { readFileSync } from 'node:fs';
-import type { Draft } from '../catalogue/workloads/requests/compose.ts';
+import type { Draft } from '../model/requests.ts';
 import type { BenchRequest } from '../cli/bench.ts';
-import { BenchError } from '../errors.ts';
+import { BenchError } from '../model/errors.ts';
 import { redactUrl } from '../redact.ts';
 
 /** The hint for a document that cannot be read. */

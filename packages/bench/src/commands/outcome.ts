@@ -16,7 +16,7 @@ import { describeEnding, describeUndecided } from '../report/stopping.ts';
 import { toModel } from '../report/model/model.ts';
 import { toView } from '../report/view.ts';
 import { readRun, shown, type StoredRun } from '../results/store.ts';
-import { present } from '../plan/options.ts';
+import { present } from '../model/options.ts';
 import { readRepeats } from './repeats.ts';
 import { measureForeseen } from './foreseen.ts';
 import { writePage } from './page.ts';

@@ -1,7 +1,7 @@
 import { availableParallelism } from 'node:os';
 import { estimateSlowdown, type Slowdown } from '../analyse/neighbours.ts';
 import { PREFLIGHT } from '../cli/commands.ts';
-import { BenchError } from '../errors.ts';
+import { BenchError } from '../model/errors.ts';
 import { readFacts } from '../machine/facts.ts';
 import { keepNeighbours, measureNeighbours } from '../machine/neighbours.ts';
 import { choosePlacement, type PlacementNeeds } from '../machine/placement.ts';

@@ -1,8 +1,8 @@
 /** The preparation that all measuring commands share: the machine, the targets and the versions. */
 import { connectionsAtOnce, coresOf } from '../plan/planned.ts';
-import type { Stack } from '../catalogue/stack.ts';
+import type { Stack } from '../model/stack.ts';
 import { readStacks } from '../catalogue/stacks.ts';
-import { BenchError } from '../errors.ts';
+import { BenchError } from '../model/errors.ts';
 import { HOME } from '../home.ts';
 import { readFacts } from '../machine/facts.ts';
 import { tryCgroup } from '../machine/cgroup.ts';
@@ -17,11 +17,11 @@ import { digestOf } from '../prepare/digest.ts';
 import { describeOtherPackages } from '../prepare/projects/packages.ts';
 import { readInterpreter } from '../prepare/interpreters.ts';
 import { groupMissing, type Launchable } from '../prepare/prepare.ts';
-import type { Interpreter } from '../model.ts';
-import type { Plan } from '../plan/definition.ts';
+import type { Interpreter } from '../model/target.ts';
+import type { Plan } from '../model/plan.ts';
 import { adviseBuild } from '../report/interpreters.ts';
-import type { Host } from '../results/host.ts';
-import type { LeftOut, Versions } from '../results/run-file.ts';
+import type { Host } from '../model/host.ts';
+import type { LeftOut, Versions } from '../model/run.ts';
 import type { Companion } from '../services/companion.ts';
 import { findCompanions } from '../services/index.ts';
 import type { Session } from './session.ts';

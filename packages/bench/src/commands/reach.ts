@@ -2,8 +2,8 @@
 import { enginesOf } from '../plan/planned.ts';
 import type { Budget } from '../analyse/budgets.ts';
 import type { Sought } from '../analyse/outlook.ts';
-import { DEFAULT_THRESHOLD } from '../plan/options.ts';
-import type { Plan } from '../plan/definition.ts';
+import { DEFAULT_THRESHOLD } from '../model/options.ts';
+import type { Plan } from '../model/plan.ts';
 import { describeBudget } from '../report/budgets.ts';
 import { describeNoise, describePower, describeReach } from '../report/stopping.ts';
 import { readNoise } from './noise.ts';

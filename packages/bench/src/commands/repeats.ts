@@ -2,9 +2,9 @@
 import { dirname, join } from 'node:path';
 import type { Repeats } from '../analyse/runs.ts';
 import { unlikeHosts } from '../analyse/unlike.ts';
-import { BenchError } from '../errors.ts';
+import { BenchError } from '../model/errors.ts';
 import { HOME } from '../home.ts';
-import type { RunFile } from '../results/run-file.ts';
+import type { RunFile } from '../model/run.ts';
 import { listRuns, readRun, readRunFile, type StoredRun } from '../results/store.ts';
 
 /**

@@ -1,6 +1,6 @@
 import { readPastedTimes, type PastedUsage } from '../analyse/pasted-times.ts';
 import { REPORT, type ReportFormat, type ReportRequest } from '../cli/commands.ts';
-import { BenchError } from '../errors.ts';
+import { BenchError } from '../model/errors.ts';
 import { commandLine } from '../home.ts';
 import { renderBmf } from '../report/bmf.ts';
 import { describeDetail } from '../report/detail.ts';

@@ -1,6 +1,6 @@
 import { inspect } from 'node:util';
 import { asksForHelp, type Command } from '../cli/command.ts';
-import { BenchError } from '../errors.ts';
+import { BenchError } from '../model/errors.ts';
 import { hide, literalsInEnvironment, valuesOf } from '../redact.ts';
 import type { Layout } from '../report/page.ts';
 import { paintFor } from '../report/paint.ts';

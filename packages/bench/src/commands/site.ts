@@ -2,7 +2,7 @@
 import { HOME } from '../home.ts';
 import { existsSync, globSync, mkdirSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { basename, join, resolve } from 'node:path';
-import { BenchError } from '../errors.ts';
+import { BenchError } from '../model/errors.ts';
 import { commandLine } from '../home.ts';
 import { toSite, type Listed, type Skipped } from '../report/site/data.ts';
 import { isSite, renderSite } from '../report/site/document.ts';

@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs';
-import { BenchError } from '../errors.ts';
+import { BenchError } from '../model/errors.ts';
 
 /** Reads a text file; `-` is standard input. Throws a usage error if it cannot be read. */
 export function readText(file: string): { text: string; name: string } {

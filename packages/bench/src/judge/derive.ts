@@ -1,7 +1,8 @@
 /** Derives figures from both sides of a window: the server's resources and the load's answers. Pure. */
 
-import type { LoadResult, Measured } from '../results/record.ts';
-import type { Resources } from '../model.ts';
+import type { LoadResult } from '../model/load.ts';
+import type { Measured } from '../model/measured.ts';
+import type { Resources } from '../model/figures.ts';
 
 /** The resources of the server under load, and the relation of the sampled span to the load's. */
 export interface Span {

@@ -1,26 +1,21 @@
 import { neverSettles, staysCold } from '../plan/planned.ts';
-import type { Attestation, Counts, LatencyUs, LoadMode, Resources } from '../model.ts';
-import type {
-  ClusterLoad,
-  CompanionName,
-  GeneratorUse,
-  HostWindow,
-  Limit,
-  LoadResult,
-  Reason,
-  ServerBudget,
-  Shape,
-} from '../results/record.ts';
-import type { PlannedWarmup } from '../plan/definition.ts';
-import { isFatal, makeReason } from '../reasons.ts';
+import type { Attestation } from '../model/target.ts';
+import type { Counts, LatencyUs, Resources } from '../model/figures.ts';
+import type { LoadMode } from '../model/settings.ts';
+import type { ClusterLoad, GeneratorUse, LoadResult } from '../model/load.ts';
+import type { CompanionName } from '../model/companions.ts';
+import type { HostWindow, Limit, ServerBudget, Shape } from '../model/measured.ts';
+import type { Reason } from '../model/reasons.ts';
+import type { PlannedWarmup } from '../model/plan.ts';
+import { isFatal, makeReason } from '../model/reasons.ts';
 import { classifySlices, widenSlices } from '../steadiness.ts';
 import type { CompanionEvidence, CompanionJudge } from '../services/judge.ts';
-import { FULL, coresOfLoad } from '../saturation.ts';
+import { FULL, coresOfLoad } from '../model/saturation.ts';
 import { findBudget, isUsedUp } from './server.ts';
-import { countCompletions } from '../counts.ts';
+import { countCompletions } from '../model/counts.ts';
 import { countAbove, mergeHistograms, sumLongest } from '../histogram.ts';
 import { growthOf, type Level } from '../growth.ts';
-import { readUncertaintyUs, startUncertaintyUs } from '../metrics.ts';
+import { readUncertaintyUs, startUncertaintyUs } from '../model/metrics.ts';
 import { sum } from '../numbers.ts';
 
 const LITTLE_TOLERANCE = 0.05;

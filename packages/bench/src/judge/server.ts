@@ -1,6 +1,7 @@
-import type { Attestation, Resources } from '../model.ts';
-import type { ServerBudget } from '../results/record.ts';
-import { FULL } from '../saturation.ts';
+import type { Attestation } from '../model/target.ts';
+import type { Resources } from '../model/figures.ts';
+import type { ServerBudget } from '../model/measured.ts';
+import { FULL } from '../model/saturation.ts';
 import { sum } from '../numbers.ts';
 
 /** The evidence for the CPU that a server can use at once. */

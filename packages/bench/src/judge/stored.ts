@@ -4,18 +4,13 @@
  */
 import { warmupOf } from '../plan/planned.ts';
 import { memoryByAnswers } from '../growth.ts';
-import { isFatal, renewReason, type ReasonCode } from '../reasons.ts';
-import type {
-  CompanionName,
-  Measured,
-  OkTrial,
-  Reason,
-  SuspectTrial,
-  Trial,
-  TrialHead,
-} from '../results/record.ts';
-import type { Plan } from '../plan/definition.ts';
-import type { Host } from '../results/host.ts';
+import { isFatal, renewReason, type ReasonCode } from '../model/reasons.ts';
+import type { CompanionName } from '../model/companions.ts';
+import type { Measured } from '../model/measured.ts';
+import type { OkTrial, SuspectTrial, Trial, TrialHead } from '../model/record.ts';
+import type { Reason } from '../model/reasons.ts';
+import type { Plan } from '../model/plan.ts';
+import type { Host } from '../model/host.ts';
 import { COMPANION_JUDGES } from '../services/judges.ts';
 import { judgeWarmup, type Witness } from './judge.ts';
 import { judgeTurns } from './trend.ts';

@@ -10,8 +10,9 @@
  * matters to nobody.
  */
 import { clamp, median, sum } from '../numbers.ts';
-import { makeReason } from '../reasons.ts';
-import type { HostWindow, Reason, Turns } from '../results/record.ts';
+import { makeReason } from '../model/reasons.ts';
+import type { HostWindow, Turns } from '../model/measured.ts';
+import type { Reason } from '../model/reasons.ts';
 import { isDisturbed } from './judge.ts';
 
 /** Fewer ratios do not show their correlation. */

@@ -2,7 +2,9 @@
 import { coresOf } from '../plan/planned.ts';
 import { memoryByAnswers } from '../growth.ts';
 import { sum } from '../numbers.ts';
-import type { Measured, Reason, TrialHead } from '../results/record.ts';
+import type { Measured } from '../model/measured.ts';
+import type { Reason } from '../model/reasons.ts';
+import type { TrialHead } from '../model/record.ts';
 import { derive } from './derive.ts';
 import { judge, type Witness } from './judge.ts';
 

@@ -1,5 +1,6 @@
-import type { Counts, LoadMode } from '../model.ts';
-import type { LoadResult } from '../results/record.ts';
+import type { Counts } from '../model/figures.ts';
+import type { LoadMode } from '../model/settings.ts';
+import type { LoadResult } from '../model/load.ts';
 import type { LoadSpec } from './protocol.ts';
 
 /** The times of the warm-up and the window. */

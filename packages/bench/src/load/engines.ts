@@ -1,13 +1,14 @@
 import { getCompileCacheDir } from 'node:module';
 import { availableParallelism } from 'node:os';
 import { dirname } from 'node:path';
-import { CLIENTS, CROSS_CHECKS, ENGINE_NAMES, type EngineName } from '../catalogue/engines.ts';
-import { BenchError } from '../errors.ts';
+import { CLIENTS } from '../catalogue/engines.ts';
+import { CROSS_CHECKS, ENGINE_NAMES, type EngineName } from '../model/engines.ts';
+import { BenchError } from '../model/errors.ts';
 import { HOME, programBeside } from '../home.ts';
 import { findTool } from '../prepare/builds.ts';
 import type { PinnedCommands } from '../machine/placement.ts';
 import { prepareProgram } from '../prepare/program.ts';
-import { DRIVER_VERSION } from '../versions.ts';
+import { DRIVER_VERSION } from '../model/versions.ts';
 import type { LoadEngine } from './engine.ts';
 import { createFleetEngine } from './fleet.ts';
 import { createToolEngine } from './tool-engine.ts';

@@ -1,5 +1,5 @@
-import type { Connect, LoadResult } from '../results/record.ts';
-import type { Counts } from '../model.ts';
+import type { Connect, LoadResult } from '../model/load.ts';
+import type { Counts } from '../model/figures.ts';
 import { killAndWait, start } from '../machine/subprocess.ts';
 import type { LoadEngine, LoadSession, ShortTurns, Turn, TurnResult, Window } from './engine.ts';
 import { Generator, type Line, type LineEvents } from './line.ts';

@@ -31,9 +31,9 @@ import {
   type TurnOrder,
 } from './protocol.ts';
 import type { SchemaCheck } from '../catalogue/workloads/requests/schema.ts';
-import type { Connect } from '../results/record.ts';
-import type { Counts } from '../model.ts';
-import { countCompletions } from '../counts.ts';
+import type { Connect } from '../model/load.ts';
+import type { Counts } from '../model/figures.ts';
+import { countCompletions } from '../model/counts.ts';
 import { AcceptQueue } from '../machine/accept-queue.ts';
 import { clamp, sum } from '../numbers.ts';
 

@@ -1,8 +1,8 @@
 import { createHash, type Hash } from 'node:crypto';
 import type { JsHistogram } from 'hdr-histogram-js';
 import { performance } from 'node:perf_hooks';
-import { countAnswers } from '../counts.ts';
-import type { Counts } from '../model.ts';
+import { countAnswers } from '../model/counts.ts';
+import type { Counts } from '../model/figures.ts';
 import { Arrivals, createArrival, type Arrival } from './arrivals.ts';
 import { createHistogram, encodeHistogram, Latencies, recordMilliseconds } from '../histogram.ts';
 import { idsIn } from '../catalogue/workloads/ids.ts';

@@ -1,5 +1,5 @@
 /** A generator process as the harness sees it, on this machine or on another one. */
-import { BenchError } from '../errors.ts';
+import { BenchError } from '../model/errors.ts';
 import type { ArmedReport, CountedReport, DoneReport, Order, Report, TurnedReport } from './protocol.ts';
 
 /** The way to a running generator process. */

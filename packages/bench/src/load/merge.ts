@@ -1,6 +1,6 @@
-import { countCompletions } from '../counts.ts';
-import type { Connect, LoadResult, OwnLoadResult, Warmup } from '../results/record.ts';
-import type { Counts } from '../model.ts';
+import { countCompletions } from '../model/counts.ts';
+import type { Connect, LoadResult, OwnLoadResult, Warmup } from '../model/load.ts';
+import type { Counts } from '../model/figures.ts';
 import {
   censoredBeyond,
   encodeHistogram,

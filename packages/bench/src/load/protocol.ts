@@ -1,6 +1,6 @@
-import type { Connect, GeneratorUse, ScheduleReport, Warmup } from '../results/record.ts';
-import type { Status } from '../catalogue/workloads/requests/definition.ts';
-import type { Counts } from '../model.ts';
+import type { Connect, GeneratorUse, ScheduleReport, Warmup } from '../model/load.ts';
+import type { Status } from '../model/requests.ts';
+import type { Counts } from '../model/figures.ts';
 
 /**
  * The protocol between the harness and a generator process: one JSON object per line, on stdin and stdout. A generator

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { BenchError } from '../errors.ts';
+import { BenchError } from '../model/errors.ts';
 import { programBeside } from '../home.ts';
 import type { PinnedCommands } from '../machine/placement.ts';
 import { killAndWait, start, type Child } from '../machine/subprocess.ts';

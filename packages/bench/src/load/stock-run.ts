@@ -1,4 +1,4 @@
-import { BenchError } from '../errors.ts';
+import { BenchError } from '../model/errors.ts';
 import { programBeside } from '../home.ts';
 import type { PinnedCommands } from '../machine/placement.ts';
 import { run } from '../machine/subprocess.ts';

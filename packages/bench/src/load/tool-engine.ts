@@ -1,11 +1,11 @@
-import { engineNamed } from '../catalogue/engines.ts';
-import { BenchError } from '../errors.ts';
-import type { LoadResult } from '../results/record.ts';
+import { engineNamed } from '../model/engines.ts';
+import { BenchError } from '../model/errors.ts';
+import type { LoadResult } from '../model/load.ts';
 import { watchGroup } from '../machine/launch.ts';
 import { hasEnded, quote, start, type Child } from '../machine/subprocess.ts';
 import type { LoadEngine, LoadSession, Window } from './engine.ts';
 import { summarise, timeoutsOf } from '../histogram.ts';
-import { countCompletions } from '../counts.ts';
+import { countCompletions } from '../model/counts.ts';
 import type { LoadSpec } from './protocol.ts';
 import { describeExit } from './listen.ts';
 import type { Tool, ToolRun } from './tools/tool.ts';

@@ -3,7 +3,7 @@
 import { accessSync, constants, existsSync, mkdirSync, rmdirSync } from 'node:fs';
 import { join, relative } from 'node:path';
 import pWaitFor from 'p-wait-for';
-import { BenchError } from '../errors.ts';
+import { BenchError } from '../model/errors.ts';
 import type { CpuReading } from './cpu.ts';
 import { readNames, readText } from './procfs.ts';
 

@@ -3,7 +3,7 @@
 import { linkSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname } from 'node:path';
 import pWaitFor from 'p-wait-for';
-import { BenchError } from '../errors.ts';
+import { BenchError } from '../model/errors.ts';
 import { readProcess } from './procfs.ts';
 import { isToken, newToken } from './scratch.ts';
 import { runSync } from './subprocess.ts';

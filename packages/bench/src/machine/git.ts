@@ -1,5 +1,5 @@
 /** Git, asked without any effect on the checkout, the index, the stash or the worktree list of the user. */
-import { BenchError } from '../errors.ts';
+import { BenchError } from '../model/errors.ts';
 import { run, SubprocessError } from './subprocess.ts';
 
 const STEP_MS = 300_000;

@@ -5,7 +5,7 @@ import { readEphemeralPorts, readGovernor, readOpenFiles, readSomaxconn, sysctl 
 import { tryCgroup } from './cgroup.ts';
 import { recallNeighbours } from './neighbours.ts';
 import { readText } from './procfs.ts';
-import type { Host } from '../results/host.ts';
+import type { Host } from '../model/host.ts';
 
 /** Reads the facts of this machine. Creates and removes a cgroup to find out whether that works. */
 export async function readHost(): Promise<Host> {

@@ -3,7 +3,7 @@
 import { statSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { basename } from 'node:path';
-import type { ServerProcess } from '../results/record.ts';
+import type { ServerProcess } from '../model/record.ts';
 import { isSecretName, NOT_KEPT, redact } from '../redact.ts';
 import { parseCpuList } from './placement.ts';
 import { readLink, readText } from './procfs.ts';

@@ -2,10 +2,11 @@ import { closeSync, mkdirSync, openSync, readSync, rmSync, statSync, writeFileSy
 import { dirname, join, relative } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import pWaitFor from 'p-wait-for';
-import { BenchError } from '../errors.ts';
-import type { Attestation } from '../model.ts';
-import type { Reason, ServerProcess, TimeReport } from '../results/record.ts';
-import { makeReason } from '../reasons.ts';
+import { BenchError } from '../model/errors.ts';
+import type { Attestation } from '../model/target.ts';
+import type { Reason } from '../model/reasons.ts';
+import type { ServerProcess, TimeReport } from '../model/record.ts';
+import { makeReason } from '../model/reasons.ts';
 import { redactFile } from './redact-file.ts';
 import { parseTime } from '../time-report.ts';
 import { describeListeners, findFreePort, isListening, toAuthority } from './ports.ts';

@@ -1,7 +1,7 @@
 import { existsSync, lstatSync } from 'node:fs';
 import { join } from 'node:path';
 import pWaitFor from 'p-wait-for';
-import { BenchError } from '../errors.ts';
+import { BenchError } from '../model/errors.ts';
 import { clearAway, holderFor, release, rewrite, tryCreate, type Holder } from './filelock.ts';
 import { claimMachine, PORT, type Measuring } from './claim.ts';
 import { newToken } from './scratch.ts';

@@ -1,6 +1,7 @@
 /** Placement: which cores the server, the generators and the harness may use, so that they do not compete. */
 
-import type { CompanionName, Placement } from '../results/record.ts';
+import type { CompanionName } from '../model/companions.ts';
+import type { Placement } from '../model/record.ts';
 import { readText } from './procfs.ts';
 import { run } from './subprocess.ts';
 

@@ -1,7 +1,7 @@
 /** Preflight: checks if this machine can carry a plan, and says what to change if not. Pure: facts in, findings out. */
 
-import { BenchError } from '../errors.ts';
-import { NEIGHBOURLY } from '../saturation.ts';
+import { BenchError } from '../model/errors.ts';
+import { NEIGHBOURLY } from '../model/saturation.ts';
 import { SPARE_FILES, type MachineFacts } from './facts.ts';
 
 /** The demands of a plan on the machine. */

@@ -2,7 +2,7 @@
 
 import { createIds, nextSender } from '../catalogue/workloads/ids.ts';
 import { haveIds, ID, type Answer, type WorkloadRequest } from '../catalogue/workloads/workload.ts';
-import { BenchError } from '../errors.ts';
+import { BenchError } from '../model/errors.ts';
 import { request } from './http.ts';
 import type { Listening } from './procfs.ts';
 

@@ -2,7 +2,7 @@
 import { lstatSync, mkdirSync, type Stats } from 'node:fs';
 import { homedir, hostname } from 'node:os';
 import { isAbsolute, join } from 'node:path';
-import { BenchError } from '../errors.ts';
+import { BenchError } from '../model/errors.ts';
 
 /** A folder that other users cannot write to, so that its content can be trusted. */
 const PRIVATE = 0o700;

@@ -3,7 +3,7 @@
 import type { ChildProcess, StdioOptions } from 'node:child_process';
 import { constants } from 'node:os';
 import { $, which } from 'zx/core';
-import { BenchError } from '../errors.ts';
+import { BenchError } from '../model/errors.ts';
 import { readProcess } from './procfs.ts';
 
 /** The longest time that a program may take to stop after SIGTERM at its time limit, before it is killed. */

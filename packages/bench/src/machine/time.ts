@@ -1,7 +1,7 @@
 /** The `/usr/bin/time` command, which reports on the whole life of a server. */
 
 import { existsSync } from 'node:fs';
-import type { TimeReport } from '../results/record.ts';
+import type { TimeReport } from '../model/record.ts';
 import { run } from './subprocess.ts';
 
 /** Its path on Linux and macOS, unless `BENCH_TIME` names another. The `time` of a shell reports less. */

@@ -1,11 +1,11 @@
 /** A server that is already running: found, described and loaded, never started or stopped. */
 
 import { lookup } from 'node:dns/promises';
-import type { AttachedServer } from '../catalogue/workloads/requests/definition.ts';
-import type { Target } from '../model.ts';
-import type { Plan } from '../plan/definition.ts';
-import { BenchError } from '../errors.ts';
-import type { ServerProcess } from '../results/record.ts';
+import type { AttachedServer } from '../model/requests.ts';
+import type { Target } from '../model/target.ts';
+import type { Plan } from '../model/plan.ts';
+import { BenchError } from '../model/errors.ts';
+import type { ServerProcess } from '../model/record.ts';
 import { identify } from '../machine/identity.ts';
 import type { Server } from '../machine/launch.ts';
 import { freshLauncher, type Launcher } from './launcher.ts';

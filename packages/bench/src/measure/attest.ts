@@ -1,6 +1,6 @@
 import pWaitFor from 'p-wait-for';
-import { BenchError } from '../errors.ts';
-import type { Attestation } from '../model.ts';
+import { BenchError } from '../model/errors.ts';
+import type { Attestation } from '../model/target.ts';
 import { countWorkers, type Server } from '../machine/launch.ts';
 import type { Prepared } from '../prepare/prepare.ts';
 

@@ -1,5 +1,5 @@
 /** Measures planted servers, which know what they do: twins as duels, and latency by turns with bare sockets. */
-import type { Stack, Variant } from '../catalogue/stack.ts';
+import type { Stack, Variant } from '../model/stack.ts';
 import type { Look } from '../catalogue/looks.ts';
 import { percentileSince } from '../histogram.ts';
 import { judgeMachine } from '../judge/judge.ts';
@@ -8,9 +8,10 @@ import type { LoadSession } from '../load/engine.ts';
 import { get } from '../machine/http.ts';
 import type { Server } from '../machine/launch.ts';
 import type { PinnedCommands } from '../machine/placement.ts';
-import type { Attestation, LoadMode } from '../model.ts';
-import type { Plan, PlannedTrial } from '../plan/definition.ts';
-import { benchOptions, type BenchOptions } from '../plan/options.ts';
+import type { Attestation } from '../model/target.ts';
+import type { LoadMode } from '../model/settings.ts';
+import type { Plan, PlannedTrial } from '../model/plan.ts';
+import { benchOptions, type BenchOptions } from '../model/options.ts';
 import { makePlan } from '../plan/plan.ts';
 import type { Prepared } from '../prepare/prepare.ts';
 import { joinSampled, type Sampled } from '../resources/sampler.ts';
@@ -27,8 +28,9 @@ import type {
   Stalls,
   TwinRound,
   TwinScenario,
-} from '../results/calibration.ts';
-import type { HostWindow, Trial } from '../results/record.ts';
+} from '../model/calibration.ts';
+import type { HostWindow } from '../model/measured.ts';
+import type { Trial } from '../model/record.ts';
 import { measureTogether, type Entry } from './conductor.ts';
 import { ServerLife, type ReadyServer, type TrialEffects } from './life.ts';
 import { accountFor } from './window.ts';

@@ -2,8 +2,11 @@
 
 import { comparesByTurns, TURN_SECONDS, warmupSecondsOf } from '../plan/planned.ts';
 import { AsyncDisposableStack, DisposableStack } from '../disposal.ts';
-import type { LoadResult, Reason, Trial, Turns as RecordedTurns } from '../results/record.ts';
-import type { Plan, PlannedTrial } from '../plan/definition.ts';
+import type { LoadResult } from '../model/load.ts';
+import type { Reason } from '../model/reasons.ts';
+import type { Trial } from '../model/record.ts';
+import type { Turns as RecordedTurns } from '../model/measured.ts';
+import type { Plan, PlannedTrial } from '../model/plan.ts';
 import { TURN_ANSWERS } from '../plan/by-turns.ts';
 import { planTurns, type Turns } from '../plan/turns.ts';
 import { ServerLife, type ReadyServer, type TrialContext, type TrialEffects } from './life.ts';

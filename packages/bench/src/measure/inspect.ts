@@ -1,8 +1,8 @@
 import { HOME } from '../home.ts';
 import type { KnownRuntime } from '../catalogue/runtimes.ts';
-import { BenchError } from '../errors.ts';
-import type { Stack } from '../catalogue/stack.ts';
-import type { Target } from '../model.ts';
+import { BenchError } from '../model/errors.ts';
+import type { Stack } from '../model/stack.ts';
+import type { Target } from '../model/target.ts';
 import { inspectBuild, isCompiled } from '../prepare/builds.ts';
 import { findFitting, findStack, isMade, type FoundStack } from '../prepare/prepare.ts';
 import { findRuntime } from '../prepare/runtimes.ts';

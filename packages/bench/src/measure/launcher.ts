@@ -3,9 +3,9 @@
 import { coresOf } from '../plan/planned.ts';
 import { resolve } from 'node:path';
 import { readStacks } from '../catalogue/stacks.ts';
-import type { Stack } from '../catalogue/stack.ts';
+import type { Stack } from '../model/stack.ts';
 import type { Draw } from '../catalogue/workloads/workload.ts';
-import type { Plan, PlannedTrial } from '../plan/definition.ts';
+import type { Plan, PlannedTrial } from '../model/plan.ts';
 import { collectableEnvironment, isNode } from '../prepare/collect.ts';
 import { askableEnvironment, reportingEnvironment } from '../prepare/imports.ts';
 import { launch } from '../machine/launch.ts';
@@ -15,7 +15,7 @@ import {
   type PinnedCommands,
   type PlacementNeeds,
 } from '../machine/placement.ts';
-import type { Target } from '../model.ts';
+import type { Target } from '../model/target.ts';
 import { planOf } from '../plan/scale.ts';
 import { prepareAll, type Launchable, type Missing, type Prepared } from '../prepare/prepare.ts';
 import type { TimeCommand } from '../machine/time.ts';

@@ -6,23 +6,17 @@ import { cpus } from 'node:os';
 import { workloadOf } from '../catalogue/workloads/index.ts';
 import { describeSent } from '../catalogue/workloads/requests/sent.ts';
 import type { Draw } from '../catalogue/workloads/workload.ts';
-import { BenchError } from '../errors.ts';
-import type {
-  CompanionName,
-  FailedTrial,
-  LoadResult,
-  Measured,
-  Placement,
-  Reason,
-  RunningCode,
-  Trial,
-  TrialHead,
-  TrialTail,
-} from '../results/record.ts';
-import type { Counts, Interpreter, Target } from '../model.ts';
-import type { Plan, PlannedTrial } from '../plan/definition.ts';
-import { RECORD_SCHEMA } from '../versions.ts';
-import { isFatal, makeReason } from '../reasons.ts';
+import { BenchError } from '../model/errors.ts';
+import type { CompanionName } from '../model/companions.ts';
+import type { FailedTrial, Placement, RunningCode, Trial, TrialHead, TrialTail } from '../model/record.ts';
+import type { LoadResult } from '../model/load.ts';
+import type { Measured } from '../model/measured.ts';
+import type { Reason } from '../model/reasons.ts';
+import type { Counts } from '../model/figures.ts';
+import type { Interpreter, Target } from '../model/target.ts';
+import type { Plan, PlannedTrial } from '../model/plan.ts';
+import { RECORD_SCHEMA } from '../model/versions.ts';
+import { isFatal, makeReason } from '../model/reasons.ts';
 import { createRandom } from '../random.ts';
 import {
   CompanionError,

@@ -1,15 +1,15 @@
 /** Attests a user's server from outside: it prints nothing for Bench. */
 import { existsSync, realpathSync } from 'node:fs';
 import { basename } from 'node:path';
-import { BenchError } from '../errors.ts';
+import { BenchError } from '../model/errors.ts';
 import { identify } from '../machine/identity.ts';
 import type { Server } from '../machine/launch.ts';
 import { familyOf, readLink } from '../machine/procfs.ts';
-import type { Attestation } from '../model.ts';
+import type { Attestation } from '../model/target.ts';
 import { claimsOfRuntime } from '../catalogue/runtimes.ts';
 import { askRuntime } from '../prepare/imports.ts';
 import type { Prepared } from '../prepare/prepare.ts';
-import type { ServerProcess } from '../results/record.ts';
+import type { ServerProcess } from '../model/record.ts';
 
 /** A user's server as it was seen from outside. */
 export interface SeenServer {

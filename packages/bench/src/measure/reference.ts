@@ -3,10 +3,10 @@
  * and the ratio of the two does not contain the pace of the machine.
  */
 import { dirname } from 'node:path';
-import type { Stack, Variant } from '../catalogue/stack.ts';
+import type { Stack, Variant } from '../model/stack.ts';
 import { programBeside } from '../home.ts';
-import type { Target } from '../model.ts';
-import type { Plan } from '../plan/definition.ts';
+import type { Target } from '../model/target.ts';
+import type { Plan } from '../model/plan.ts';
 import type { Prepared } from '../prepare/prepare.ts';
 import type { PinnedCommands } from '../machine/placement.ts';
 import { ServerLife, type ReadyServer, type TrialEffects } from './life.ts';

@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { LoadSession, ShortTurns } from '../load/engine.ts';
 import { Rival, type Work } from '../load/rival.ts';
 import type { LoadSpec } from '../load/protocol.ts';
-import { BenchError } from '../errors.ts';
+import { BenchError } from '../model/errors.ts';
 import type { PinnedCommands } from '../machine/placement.ts';
 import { sum } from '../numbers.ts';
 import type { Sampler } from '../resources/sampler.ts';

@@ -1,8 +1,9 @@
 import type { RunEvent } from '../plan/planned.ts';
-import { BenchError } from '../errors.ts';
-import type { FailedTrial, Reason, Trial } from '../results/record.ts';
-import { makeReason } from '../reasons.ts';
-import type { Plan, PlannedTrial } from '../plan/definition.ts';
+import { BenchError } from '../model/errors.ts';
+import type { FailedTrial, Trial } from '../model/record.ts';
+import type { Reason } from '../model/reasons.ts';
+import { makeReason } from '../model/reasons.ts';
+import type { Plan, PlannedTrial } from '../model/plan.ts';
 import { measureTogether } from './conductor.ts';
 import { scaleTo } from './launcher.ts';
 import type { PinnedCommands } from '../machine/placement.ts';

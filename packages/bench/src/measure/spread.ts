@@ -1,8 +1,8 @@
 /** A run on several hosts: rounds side by side, each complete on one host, so that its trials stay paired. */
-import type { Plan, PlannedTrial } from '../plan/definition.ts';
+import type { Plan, PlannedTrial } from '../model/plan.ts';
 import { sum } from '../numbers.ts';
-import { makeReason } from '../reasons.ts';
-import type { FailedTrial, Placement, Trial } from '../results/record.ts';
+import { makeReason } from '../model/reasons.ts';
+import type { FailedTrial, Placement, Trial } from '../model/record.ts';
 import { plannedHead } from './life.ts';
 import { failTrial, refuseSameCode, type RunEffects } from './run.ts';
 

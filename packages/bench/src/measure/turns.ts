@@ -1,5 +1,6 @@
 /** Short turns: servers are loaded in turn for a few ms each, and their CPU is read in the silence before and after. */
-import type { LoadResult, Turns as RecordedTurns } from '../results/record.ts';
+import type { LoadResult } from '../model/load.ts';
+import type { Turns as RecordedTurns } from '../model/measured.ts';
 import type { Turns } from '../plan/turns.ts';
 import type { ShortTurns, TurnResult } from '../load/engine.ts';
 import { sum } from '../numbers.ts';

@@ -1,7 +1,7 @@
 /** Twins: one server with different amounts of work per request, so that the difference between two is known. */
 import { cpSync } from 'node:fs';
-import type { Stack } from '../catalogue/stack.ts';
-import type { Twins } from '../results/pool/record.ts';
+import type { Stack } from '../model/stack.ts';
+import type { Twins } from '../model/pool.ts';
 
 /** The extra cost per request of the costlier twin, as shares, in a comparison of two. 0 is A/A. */
 export const EFFECTS: readonly number[] = [0.03, 0, 0.015];

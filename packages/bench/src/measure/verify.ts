@@ -3,7 +3,7 @@ import { basename, relative } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import pWaitFor from 'p-wait-for';
 import { haveIds, ID, type Draw, type WorkloadRequest } from '../catalogue/workloads/workload.ts';
-import { BenchError } from '../errors.ts';
+import { BenchError } from '../model/errors.ts';
 import { describeElsewhere, describeEnd, listensElsewhere } from '../machine/launch.ts';
 import { sendRequest, EndlessError, UnansweredError, type Endpoint } from '../machine/request.ts';
 import type { ExpectedBody, LoadSpec } from '../load/protocol.ts';

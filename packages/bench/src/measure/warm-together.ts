@@ -1,5 +1,5 @@
 /** Warms up the servers of a duel by turns, until none of them still changes relative to the others. */
-import type { LoadResult } from '../results/record.ts';
+import type { LoadResult } from '../model/load.ts';
 import { findTrends, type RatioTrend } from '../judge/trend.ts';
 import { LONGEST_WARMUP_SECONDS } from '../plan/warmup.ts';
 import { TurnMeter, type CpuMeter } from '../resources/cpu-meter.ts';

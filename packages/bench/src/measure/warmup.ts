@@ -1,12 +1,13 @@
 /** Studies the warm-up of one fresh process, by short turns against a warm reference on the same core. */
 import { TURN_SECONDS } from '../plan/planned.ts';
-import type { LoadResult, Turns } from '../results/record.ts';
-import type { RecordedCourse, StudiedProcess } from '../results/study/record.ts';
-import { BenchError } from '../errors.ts';
+import type { LoadResult } from '../model/load.ts';
+import type { Turns } from '../model/measured.ts';
+import type { RecordedCourse, StudiedProcess } from '../model/study.ts';
+import { BenchError } from '../model/errors.ts';
 import type { LoadSession, ShortTurns, Turn, TurnResult } from '../load/engine.ts';
 import { TURN_ANSWERS } from '../plan/by-turns.ts';
 import { sizeTurn } from '../plan/turns.ts';
-import { STUDY_SCHEMA } from '../versions.ts';
+import { STUDY_SCHEMA } from '../model/versions.ts';
 import type { Entry } from './conductor.ts';
 import { ServerLife, type ReadyServer, type TrialEffects } from './life.ts';
 import type { Reference } from './reference.ts';

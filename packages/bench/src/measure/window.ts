@@ -1,8 +1,9 @@
 /** One window on a server: the load, the sampler, and the death of the server. */
 
-import { BenchError } from '../errors.ts';
-import type { Counts } from '../model.ts';
-import type { LoadResult, Turns } from '../results/record.ts';
+import { BenchError } from '../model/errors.ts';
+import type { Counts } from '../model/figures.ts';
+import type { LoadResult } from '../model/load.ts';
+import type { Turns } from '../model/measured.ts';
 import { describeEnd, type Server } from '../machine/launch.ts';
 import type { LoadSession, Window } from '../load/engine.ts';
 import type { Sampled, Sampler } from '../resources/sampler.ts';

@@ -1,6 +1,6 @@
 /** Plans that measure targets of a run alone, on one machine: for studies of warm-up, and for the A/A trials of hosts. */
-import type { Target } from '../model.ts';
-import type { Plan, PlannedTrial } from './definition.ts';
+import type { Target } from '../model/target.ts';
+import type { Plan, PlannedTrial } from '../model/plan.ts';
 import { nameTrial } from './plan.ts';
 import { fewestBusy } from './warmup.ts';
 

@@ -2,11 +2,11 @@
  * Chooses the rungs at which the servers of a round run at the same time and take turns, and the length of their turns.
  * Turns share the momentary speed of the machine, so they show smaller differences than trials one after the other.
  */
-import { engineNamed } from '../catalogue/engines.ts';
+import { engineNamed } from '../model/engines.ts';
 import { workloadOf } from '../catalogue/workloads/index.ts';
-import type { Stack } from '../catalogue/stack.ts';
-import type { ByTurns, Plan } from './definition.ts';
-import type { Capacity } from './options.ts';
+import type { Stack } from '../model/stack.ts';
+import type { ByTurns, Plan } from '../model/plan.ts';
+import type { Capacity } from '../model/options.ts';
 import { canTakeTurns } from './refusals.ts';
 import { TURN_SECONDS } from './planned.ts';
 import { LONGEST_TURN_SECONDS } from './turns.ts';

@@ -3,7 +3,8 @@ import { resolve } from 'node:path';
 import { readApp } from '../catalogue/apps/app.ts';
 import { spreadCopies } from '../catalogue/copies.ts';
 import { describeBackground } from '../catalogue/background.ts';
-import { ENGINES, refuseEngine, type EngineName } from '../catalogue/engines.ts';
+import { ENGINES, type EngineName } from '../model/engines.ts';
+import { refuseEngine } from '../catalogue/engines.ts';
 import { chooseLooks, mostRounds, scheduleNamed } from '../catalogue/looks.ts';
 import {
   FIRST_FIVE,
@@ -14,22 +15,29 @@ import {
 } from '../catalogue/stacks.ts';
 import { completeParams, workloadOf } from '../catalogue/workloads/index.ts';
 import { completeAsked, draftOptions } from '../catalogue/workloads/requests/compose.ts';
-import type { Asked, AttachedServer } from '../catalogue/workloads/requests/definition.ts';
+import type { Asked, AttachedServer } from '../model/requests.ts';
 import { describeAsked } from '../catalogue/workloads/requests/sent.ts';
 import type { Workload } from '../catalogue/workloads/workload.ts';
 import { REQUESTS } from '../catalogue/workloads/requests/workload.ts';
 import { labelOf } from '../catalogue/copy-label.ts';
-import type { BackgroundRequest, Copy, Target } from '../model.ts';
-import { BenchError } from '../errors.ts';
-import type { Stack } from '../catalogue/stack.ts';
-import { START_SECONDS, present, type BenchOptions, type Capacity, type ServerOptions } from './options.ts';
+import type { BackgroundRequest } from '../model/settings.ts';
+import type { Copy, Target } from '../model/target.ts';
+import { BenchError } from '../model/errors.ts';
+import type { Stack } from '../model/stack.ts';
+import {
+  START_SECONDS,
+  present,
+  type BenchOptions,
+  type Capacity,
+  type ServerOptions,
+} from '../model/options.ts';
 import { chooseTurns, fitTurns } from './by-turns.ts';
-import type { Plan, PlannedTrial } from './definition.ts';
+import type { Plan, PlannedTrial } from '../model/plan.ts';
 import { createRandom, type Random } from '../random.ts';
 import { generatorsFor, refuseSizes, scaleTargets, sizesOf } from './scale.ts';
 import { fewestBusy } from './warmup.ts';
 import { redactUrl } from '../redact.ts';
-import { RUN_SCHEMA } from '../versions.ts';
+import { RUN_SCHEMA } from '../model/versions.ts';
 import {
   FEWEST_WAITS,
   refuseBackground,

@@ -1,7 +1,7 @@
 /** What a plan says: of its servers, its turns, its warm-ups and its duration. */
-import type { Scale, Target } from '../model.ts';
-import type { Trial } from '../results/record.ts';
-import type { ByTurns, Plan, PlannedTrial, PlannedWarmup } from './definition.ts';
+import type { Scale, Target } from '../model/target.ts';
+import type { Trial } from '../model/record.ts';
+import type { ByTurns, Plan, PlannedTrial, PlannedWarmup } from '../model/plan.ts';
 
 /** Connections per second that a server on one core usually accepts. */
 const USUAL_CONNECT_RATE = 2000;

@@ -1,9 +1,10 @@
 /** Usage errors for plans that cannot be measured, and the length of windows whose answers wait by design. */
 import type { Workload } from '../catalogue/workloads/workload.ts';
-import { BenchError } from '../errors.ts';
+import { BenchError } from '../model/errors.ts';
 import { IDLE_SECONDS, longestSilence, planTurns } from './turns.ts';
-import type { Target, UpstreamKind } from '../model.ts';
-import type { BenchOptions } from './options.ts';
+import type { Target } from '../model/target.ts';
+import type { UpstreamKind } from '../model/settings.ts';
+import type { BenchOptions } from '../model/options.ts';
 
 /** With fewer waits, the edges of a window would weigh too much. */
 export const FEWEST_WAITS = 5;

@@ -2,7 +2,7 @@
  * Targets that repeat others. Each differs in one thing from the target that it repeats, which may itself repeat
  * another: `vanilla (A/A) by wrk` repeats `vanilla (A/A)`, and that repeats `vanilla`.
  */
-import type { Repetition, Target } from '../model.ts';
+import type { Repetition, Target } from '../model/target.ts';
 
 /** Returns true if a target, or one that it repeats, is a repetition of this kind. */
 export function isRepeated(as: Repetition, { repeats }: Target, targets: readonly Target[]): boolean {

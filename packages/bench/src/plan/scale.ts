@@ -1,9 +1,9 @@
 /** Runs that scale servers: one worker of one thread on one core, against more workers or more threads on more cores. */
 import { takesThreads } from '../catalogue/stacks.ts';
-import type { Stack } from '../catalogue/stack.ts';
-import { BenchError } from '../errors.ts';
-import type { Scale, Target } from '../model.ts';
-import type { Plan } from './definition.ts';
+import type { Stack } from '../model/stack.ts';
+import { BenchError } from '../model/errors.ts';
+import type { Scale, Target } from '../model/target.ts';
+import type { Plan } from '../model/plan.ts';
 import { nameSize } from './planned.ts';
 
 /** Returns the sizes to measure in ascending order: every speed-up refers to one core, so that is one of them. */

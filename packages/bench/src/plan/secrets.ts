@@ -1,9 +1,9 @@
 /** The secrets of a request. Stored plans hold none, so the user gives them again. */
-import { BenchError } from '../errors.ts';
+import { BenchError } from '../model/errors.ts';
 import { commandLine } from '../home.ts';
-import type { Plan } from './definition.ts';
+import type { Plan } from '../model/plan.ts';
 import { NOT_KEPT, NOT_KEPT_IN_URL, redact, redactUrl, secretsOf, splitCredentials } from '../redact.ts';
-import type { AskedRequest } from '../catalogue/workloads/requests/definition.ts';
+import type { AskedRequest } from '../model/requests.ts';
 import { readRequests } from '../catalogue/workloads/requests/file.ts';
 import { nameRequest } from '../catalogue/workloads/requests/sent.ts';
 

@@ -7,7 +7,7 @@
  * a trial all the time. After the same seconds a trial has therefore given at least as many answers, and the condition of
  * both kinds is met. It costs up to half of the warm-up of a runtime that counts calls.
  */
-import type { PlannedWarmup } from './definition.ts';
+import type { PlannedWarmup } from '../model/plan.ts';
 
 /** The longest warm-up that a plan chooses, in seconds. */
 export const LONGEST_WARMUP_SECONDS = 30;

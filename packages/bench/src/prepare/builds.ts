@@ -1,7 +1,7 @@
 import { existsSync, globSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { basename, dirname, join, relative } from 'node:path';
-import { BenchError } from '../errors.ts';
-import type { Stack, Variant } from '../catalogue/stack.ts';
+import { BenchError } from '../model/errors.ts';
+import type { Stack, Variant } from '../model/stack.ts';
 import { digestOf } from './digest.ts';
 import { awaitLock } from '../machine/filelock.ts';
 import { run, SubprocessError } from '../machine/subprocess.ts';

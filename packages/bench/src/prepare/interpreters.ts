@@ -7,7 +7,7 @@ import { basename } from 'node:path';
 import { isTrusted, readProgram } from '../machine/identity.ts';
 import { familyOf } from '../machine/procfs.ts';
 import { run } from '../machine/subprocess.ts';
-import type { Interpreter, RuntimeKind } from '../model.ts';
+import type { Interpreter, RuntimeKind } from '../model/target.ts';
 
 const ANSWER_MS = 5000;
 

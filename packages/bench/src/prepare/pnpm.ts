@@ -2,8 +2,8 @@ import { cpSync, existsSync, globSync, mkdirSync, readFileSync, realpathSync, wr
 import { basename, join } from 'node:path';
 import type { NamedPackage } from '../catalogue/packages.ts';
 import { ROOT } from '../catalogue/stacks.ts';
-import { BenchError } from '../errors.ts';
-import type { Stack } from '../catalogue/stack.ts';
+import { BenchError } from '../model/errors.ts';
+import type { Stack } from '../model/stack.ts';
 import { run, type SubprocessError } from '../machine/subprocess.ts';
 import { lastLine } from './runtimes.ts';
 import { unreachedError } from './unreached.ts';

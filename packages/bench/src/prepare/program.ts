@@ -1,6 +1,6 @@
 import { DEFAULT_RUNTIMES } from '../catalogue/runtimes.ts';
-import type { Stack } from '../catalogue/stack.ts';
-import { BenchError } from '../errors.ts';
+import type { Stack } from '../model/stack.ts';
+import { BenchError } from '../model/errors.ts';
 import { HOME } from '../home.ts';
 import type { Prepared } from './prepare.ts';
 import { prepareAll } from './prepare.ts';

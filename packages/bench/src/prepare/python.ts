@@ -1,8 +1,8 @@
 import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { basename, dirname, join, relative } from 'node:path';
 import { ROOT } from '../catalogue/stacks.ts';
-import type { Stack, Variant } from '../catalogue/stack.ts';
-import { BenchError } from '../errors.ts';
+import type { Stack, Variant } from '../model/stack.ts';
+import { BenchError } from '../model/errors.ts';
 import { commandLine } from '../home.ts';
 import { run, SubprocessError } from '../machine/subprocess.ts';
 import { lastLine } from './runtimes.ts';

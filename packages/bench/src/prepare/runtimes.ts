@@ -2,8 +2,8 @@ import { existsSync, globSync, mkdirSync, renameSync, rmSync, writeFileSync } fr
 import { homedir } from 'node:os';
 import { join } from 'node:path';
 import { DEFAULT_RUNTIMES, parseRuntime } from '../catalogue/runtimes.ts';
-import { BenchError } from '../errors.ts';
-import type { ResolvedRuntime, RuntimeSpec } from '../model.ts';
+import { BenchError } from '../model/errors.ts';
+import type { ResolvedRuntime, RuntimeSpec } from '../model/target.ts';
 import { awaitLock } from '../machine/filelock.ts';
 import { run, type SubprocessError } from '../machine/subprocess.ts';
 import { interpretersOf, listVersions, pathWithoutShims } from './pyenv.ts';

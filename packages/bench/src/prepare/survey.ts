@@ -1,10 +1,10 @@
 /** A survey of everything to fetch and build before targets can be measured, with a rough duration. */
 
 import { HOME } from '../home.ts';
-import { BenchError } from '../errors.ts';
+import { BenchError } from '../model/errors.ts';
 import { refuseUnfit } from '../catalogue/runtimes.ts';
-import type { Stack } from '../catalogue/stack.ts';
-import type { Target } from '../model.ts';
+import type { Stack } from '../model/stack.ts';
+import type { Target } from '../model/target.ts';
 import { inspectBuild, isCompiled } from './builds.ts';
 import { findStack, isMade, type FoundStack } from './prepare.ts';
 import { findRuntime, type FoundRuntime } from './runtimes.ts';

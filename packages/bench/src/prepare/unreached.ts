@@ -1,6 +1,6 @@
 /** Registries that cannot be reached. After the first failure, this command and its child processes work offline. */
 
-import { BenchError } from '../errors.ts';
+import { BenchError } from '../model/errors.ts';
 
 /** Messages of tools when no registry answered. */
 const UNREACHED =

@@ -1,6 +1,6 @@
 import { existsSync, globSync } from 'node:fs';
 import { basename, join } from 'node:path';
-import { BenchError } from '../errors.ts';
+import { BenchError } from '../model/errors.ts';
 import { awaitLock } from '../machine/filelock.ts';
 import { run } from '../machine/subprocess.ts';
 import { findBehindShim } from './pyenv.ts';

@@ -2,8 +2,8 @@
 import { type Budget, type JudgedBudget, type JudgedRow, lacksAnswers } from '../analyse/budgets.ts';
 import { answersFor } from '../histogram.ts';
 import { commandLine } from '../home.ts';
-import { METRICS } from '../metrics.ts';
-import { cureOf, summaryOf } from '../reasons.ts';
+import { METRICS } from '../model/metrics.ts';
+import { cureOf, summaryOf } from '../model/reasons.ts';
 import { countOf, formatChange, formatShare, formatWhole } from './format.ts';
 import { tableInMarkdown } from './markdown.ts';
 import { renderRows } from './terminal.ts';

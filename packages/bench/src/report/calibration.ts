@@ -1,5 +1,5 @@
-import type { Calibrated, Calibration, MachineDuring } from '../results/calibration.ts';
-import type { Host } from '../results/host.ts';
+import type { Calibrated, Calibration, MachineDuring } from '../model/calibration.ts';
+import type { Host } from '../model/host.ts';
 import { countOf, formatWhole } from './format.ts';
 import { renderRows } from './terminal.ts';
 import { describeMachine } from './view.ts';

@@ -1,6 +1,6 @@
 /** The figures and words of a row, as tables show them. Pure: the page of the HTML report uses it in a browser. */
 import type { Figure, Row } from '../analyse/summary.ts';
-import { METRICS, type MetricId } from '../metrics.ts';
+import { METRICS, type MetricId } from '../model/metrics.ts';
 import { formatAtMost, FORMATS } from './format.ts';
 
 /** Renders the cell of a row in the column of a metric. */

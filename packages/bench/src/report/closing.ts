@@ -2,10 +2,10 @@
 import { FEWEST_ROUNDS } from '../analyse/verdict.ts';
 import { completeParams, workloadOf } from '../catalogue/workloads/index.ts';
 import { commandLine } from '../home.ts';
-import { METRICS, type MetricId } from '../metrics.ts';
-import type { Target } from '../model.ts';
+import { METRICS, type MetricId } from '../model/metrics.ts';
+import type { Target } from '../model/target.ts';
 import { sum } from '../numbers.ts';
-import type { Plan } from '../plan/definition.ts';
+import type { Plan } from '../model/plan.ts';
 import { describeBaseline, describeVerdict } from './compare.ts';
 import type { Closing } from './content.ts';
 import { describeConnections, formatChange, formatShare, formatWhole } from './format.ts';

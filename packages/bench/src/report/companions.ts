@@ -1,6 +1,6 @@
 /** The parts of companions in words. To print words for a new companion instead of JSON, add a row to a table here. */
 import { joinWords } from '../catalogue/apps/words.ts';
-import type { CompanionHeads, CompanionName, CompanionRecords } from '../results/record.ts';
+import type { CompanionHeads, CompanionName, CompanionRecords } from '../model/companions.ts';
 import { formatUs, formatWhole } from './format.ts';
 
 type Words<Parts> = { readonly [Name in keyof Parts]?: (part: Parts[Name]) => string | undefined };

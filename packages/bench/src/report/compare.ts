@@ -1,13 +1,13 @@
 import { ONE_WORKER, UNDISTURBED, type ComparedRow, type ComparedTable } from '../analyse/compare.ts';
 import type { Comparison } from '../analyse/comparison.ts';
 import { SOUGHT_EFFECT } from '../analyse/verdict.ts';
-import type { Interval } from '../numbers.ts';
+import type { Interval } from '../model/interval.ts';
 import { formatChange, formatShare } from './format.ts';
 import { listInMarkdown, tableInMarkdown } from './markdown.ts';
 import { toLine } from './printable.ts';
 import { renderRows } from './terminal.ts';
 import { wrap } from './width.ts';
-import { METRICS } from '../metrics.ts';
+import { METRICS } from '../model/metrics.ts';
 
 /** Renders a table of comparisons: the ratio, and the verdict with its difference and interval. */
 export function renderComparison(

@@ -1,6 +1,6 @@
 /** The copies of a project in words: the commits that were measured. */
 import { labelOf } from '../catalogue/copy-label.ts';
-import type { Plan } from '../plan/definition.ts';
+import type { Plan } from '../model/plan.ts';
 
 /** Describes each revision of a plan in one line: `main 89c6f5c: Add an index`. Folders are described by their names. */
 export function describeCopies({ targets }: Pick<Plan, 'targets'>): string[] {

@@ -1,5 +1,5 @@
 import { stringify } from 'csv-stringify/sync';
-import { METRIC_IDS } from '../metrics.ts';
+import { METRIC_IDS } from '../model/metrics.ts';
 import { nameWithUnit } from './export.ts';
 import { describeInterpreter } from './interpreters.ts';
 import type { Model, ModelRow, Point } from './model/model.ts';

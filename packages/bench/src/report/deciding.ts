@@ -1,5 +1,5 @@
-import type { MetricId } from '../metrics.ts';
-import { METRIC_IDS } from '../metrics.ts';
+import type { MetricId } from '../model/metrics.ts';
+import { METRIC_IDS } from '../model/metrics.ts';
 import type { Model } from './model/definition.ts';
 
 /** Returns the metric that answers come from: that of a sequential test, else CPU per request, else the first measured one. */

@@ -1,18 +1,12 @@
-import { countAnswers, describeCount } from '../counts.ts';
+import { countAnswers, describeCount } from '../model/counts.ts';
 import { growthOf, memoryByAnswers, type Growth } from '../growth.ts';
-import type {
-  Age,
-  CompanionName,
-  CompanionRecords,
-  GeneratorUse,
-  LoadResult,
-  Measured,
-  ServerBudget,
-  Trial,
-} from '../results/record.ts';
+import type { Age, Measured, ServerBudget } from '../model/measured.ts';
+import type { CompanionName, CompanionRecords } from '../model/companions.ts';
+import type { GeneratorUse, LoadResult } from '../model/load.ts';
+import type { Trial } from '../model/record.ts';
 import { sum } from '../numbers.ts';
 import { describeUse } from './companions.ts';
-import { describeBytes } from '../units.ts';
+import { describeBytes } from '../model/units.ts';
 import { countOf, formatBytes, formatCost, formatCount, formatUs, formatWhole } from './format.ts';
 import { toLine } from './printable.ts';
 import { describeRoutes } from './requests.ts';

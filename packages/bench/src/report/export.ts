@@ -1,8 +1,8 @@
 /** The part that the formats for other programs share: plain names, and only figures that a program may compare. */
-import { describeLoad } from '../catalogue/engines.ts';
-import { BenchError } from '../errors.ts';
-import { METRIC_IDS, METRICS, type MetricId } from '../metrics.ts';
-import { UNITS } from '../units.ts';
+import { describeLoad } from '../model/engines.ts';
+import { BenchError } from '../model/errors.ts';
+import { METRIC_IDS, METRICS, type MetricId } from '../model/metrics.ts';
+import { UNITS } from '../model/units.ts';
 import { describeConnections } from './format.ts';
 import type { Model, ModelFigure, ModelRow } from './model/model.ts';
 import { describeWorkload } from './plan.ts';

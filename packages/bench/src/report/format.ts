@@ -1,6 +1,6 @@
 /** Numbers as people read them. Each bound is where rounding would reach the next form. */
 import type { Range } from './model/definition.ts';
-import type { Unit } from '../units.ts';
+import type { Unit } from '../model/units.ts';
 
 /** The format of each unit in a column. */
 export const FORMATS: Readonly<Record<Unit, (value: number) => string>> = {

@@ -1,5 +1,5 @@
 import type { Better } from '../analyse/verdict.ts';
-import { METRICS } from '../metrics.ts';
+import { METRICS } from '../model/metrics.ts';
 import { exportFigures } from './export.ts';
 import { toJson } from './json.ts';
 import type { Model } from './model/model.ts';

@@ -1,5 +1,5 @@
 /** The hosts that the rounds of a run are spread over, in words. */
-import type { JudgedHost } from '../results/run-file.ts';
+import type { JudgedHost } from '../model/run.ts';
 import { countOf, formatChange, formatCost, formatShare } from './format.ts';
 import type { RoundHost } from './model/definition.ts';
 

@@ -1,6 +1,6 @@
 /** Interpreters in words: the build of each, and unlike builds in a comparison. */
 import { findUnlikeBuilds, valueOf, type BuildProperty, type NamedInterpreter } from '../analyse/builds.ts';
-import type { BuildOption, Interpreter } from '../model.ts';
+import type { BuildOption, Interpreter } from '../model/target.ts';
 import type { StoredRun } from '../results/store.ts';
 import type { ModelServer } from './model/model.ts';
 import { listAll } from './words.ts';

@@ -1,5 +1,5 @@
 import { redact } from '../redact.ts';
-import { REPORT_SCHEMA } from '../versions.ts';
+import { REPORT_SCHEMA } from '../model/versions.ts';
 import { toModel, type Source } from './model/model.ts';
 import { describeAll } from './notes.ts';
 

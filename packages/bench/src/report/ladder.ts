@@ -1,6 +1,6 @@
 import { PLATEAU } from '../analyse/ladder.ts';
 import type { Row } from '../analyse/summary.ts';
-import { METRICS, type MetricId } from '../metrics.ts';
+import { METRICS, type MetricId } from '../model/metrics.ts';
 import { showLimit, showMetric } from './cells.ts';
 import { formatWhole } from './format.ts';
 import { layOut, type Layout } from './page.ts';

@@ -1,6 +1,6 @@
 /** The best rows of a rung by one metric: one rule for every format. */
 import { FEWEST_WITH_SPREAD } from '../analyse/two-way.ts';
-import { METRICS, type MetricId } from '../metrics.ts';
+import { METRICS, type MetricId } from '../model/metrics.ts';
 import type { ModelFigure, ModelRow } from './model/definition.ts';
 
 /** A row with its figure of the metric. */

@@ -2,12 +2,12 @@
 import type { Row } from '../analyse/summary.ts';
 import { FEWEST_WITH_SPREAD } from '../analyse/two-way.ts';
 import { commandLine } from '../home.ts';
-import { METRICS, metricsOf, type MetricId } from '../metrics.ts';
+import { METRICS, metricsOf, type MetricId } from '../model/metrics.ts';
 import { sum } from '../numbers.ts';
-import type { Plan } from '../plan/definition.ts';
-import { DEFAULT_THRESHOLD } from '../plan/options.ts';
-import { makesLowerBound, summaryOf } from '../reasons.ts';
-import type { Reason } from '../results/record.ts';
+import type { Plan } from '../model/plan.ts';
+import { DEFAULT_THRESHOLD } from '../model/options.ts';
+import { makesLowerBound, summaryOf } from '../model/reasons.ts';
+import type { Reason } from '../model/reasons.ts';
 import { isSampled, showLimit } from './cells.ts';
 import { describeCrossCheck } from './cross-check.ts';
 import { describeBudget } from './detail.ts';

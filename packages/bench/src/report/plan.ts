@@ -2,10 +2,10 @@
 import { longestSeconds } from '../plan/planned.ts';
 import { asksDatabase, fixturesOf } from '../catalogue/workloads/index.ts';
 import { describeBackground } from '../catalogue/background.ts';
-import { describeLoad } from '../catalogue/engines.ts';
-import { METRICS } from '../metrics.ts';
+import { describeLoad } from '../model/engines.ts';
+import { METRICS } from '../model/metrics.ts';
 import { LONGEST_WARMUP_SECONDS } from '../plan/warmup.ts';
-import type { Plan } from '../plan/definition.ts';
+import type { Plan } from '../model/plan.ts';
 import {
   countOf,
   describeConnections,

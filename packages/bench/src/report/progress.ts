@@ -4,9 +4,9 @@ import { dueTrials, type Standing, type Tracker, trackRun } from '../analyse/due
 import { foreseeOpen, secondsUntil, soughtBy } from '../analyse/outlook.ts';
 import { figureOf } from '../analyse/metrics.ts';
 import { summarise } from '../analyse/summary.ts';
-import { METRICS } from '../metrics.ts';
-import type { Plan, PlannedTrial } from '../plan/definition.ts';
-import type { Trial } from '../results/record.ts';
+import { METRICS } from '../model/metrics.ts';
+import type { Plan, PlannedTrial } from '../model/plan.ts';
+import type { Trial } from '../model/record.ts';
 import { describeBaseline, describeVerdict } from './compare.ts';
 import {
   countOf,

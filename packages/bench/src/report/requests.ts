@@ -1,7 +1,8 @@
 /** Words about the requests of a user. */
-import type { Asked, CheckKind, SentRequests } from '../catalogue/workloads/requests/definition.ts';
+import type { Asked, CheckKind, SentRequests } from '../model/requests.ts';
 import { redactUrl } from '../redact.ts';
-import type { LoadResult, Trial } from '../results/record.ts';
+import type { LoadResult } from '../model/load.ts';
+import type { Trial } from '../model/record.ts';
 import { formatUs, formatWhole } from './format.ts';
 
 /** More requests are counted, not listed. */

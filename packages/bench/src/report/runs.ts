@@ -1,7 +1,7 @@
 /** Two runs of different times, as text and as Markdown. */
 import { FEWEST_PAIRS } from '../analyse/repeats.ts';
 import type { RunsRow, RunsTable } from '../analyse/runs.ts';
-import { METRICS } from '../metrics.ts';
+import { METRICS } from '../model/metrics.ts';
 import { showMetric } from './cells.ts';
 import { type LaidOut, renderLaidOut, renderLaidOutMarkdown } from './compare.ts';
 import { countOf, formatChange, formatShare, formatWhole } from './format.ts';

@@ -1,6 +1,6 @@
 /** The scaling of servers in words: a table with a group for each target at each rung. */
 import { nameSize } from '../plan/planned.ts';
-import { METRICS } from '../metrics.ts';
+import { METRICS } from '../model/metrics.ts';
 import { showFigure, showLimit, showMetric } from './cells.ts';
 import { countOf, describeConnections } from './format.ts';
 import type { Model, ModelScaling } from './model/model.ts';

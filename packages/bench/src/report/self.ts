@@ -1,6 +1,6 @@
 import { estimateRatio, isKnownTo, type Ratio } from '../analyse/ratio.ts';
 import { median } from '../numbers.ts';
-import type { Measured } from '../results/record.ts';
+import type { Measured } from '../model/measured.ts';
 import { formatCount } from './format.ts';
 
 /** The work of a client in one turn. */

@@ -13,9 +13,9 @@ import {
   type Sought,
   soughtBy,
 } from '../analyse/outlook.ts';
-import { METRICS, type MetricId } from '../metrics.ts';
-import type { Trial } from '../results/record.ts';
-import type { Plan } from '../plan/definition.ts';
+import { METRICS, type MetricId } from '../model/metrics.ts';
+import type { Trial } from '../model/record.ts';
+import type { Plan } from '../model/plan.ts';
 import { countOf, formatBudget, formatShare, formatSpan, formatWhole } from './format.ts';
 
 /** Warnings about a plan whose comparisons cannot all be decided: too many rows for its rounds, or too small a budget. */

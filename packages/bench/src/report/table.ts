@@ -1,6 +1,6 @@
 /** The table of a run in words: its columns, and the rows grouped by rung. */
 import type { Figure, Row } from '../analyse/summary.ts';
-import { METRIC_IDS, METRICS, type MetricId } from '../metrics.ts';
+import { METRIC_IDS, METRICS, type MetricId } from '../model/metrics.ts';
 import { describeRight, describeStatus, showFigure, showLimit, showMetric } from './cells.ts';
 import { describeConnections, formatUs } from './format.ts';
 import type { View } from './content.ts';

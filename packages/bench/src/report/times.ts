@@ -2,7 +2,7 @@
 import { basename } from 'node:path';
 import { LEAST_CPU_US, type Cover, type PastedUsage } from '../analyse/pasted-times.ts';
 import type { Usage } from '../analyse/times.ts';
-import type { TimeReport } from '../results/record.ts';
+import type { TimeReport } from '../model/record.ts';
 import {
   TIME_FIELD_NAMES,
   TIME_FIELDS,

@@ -9,7 +9,7 @@ import type {
   TargetStudy,
 } from '../analyse/warmup/study.ts';
 import { mean, median } from '../numbers.ts';
-import type { StudiedProcess } from '../results/study/record.ts';
+import type { StudiedProcess } from '../model/study.ts';
 import type { StoredStudy } from '../results/study/store.ts';
 import { countOf, formatShare, formatWhole } from './format.ts';
 import { toLine } from './printable.ts';

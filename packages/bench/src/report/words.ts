@@ -1,6 +1,6 @@
 /** Values, verdicts and lists in the middle of a sentence. */
-import { METRICS, type MetricId } from '../metrics.ts';
-import { UNITS } from '../units.ts';
+import { METRICS, type MetricId } from '../model/metrics.ts';
+import { UNITS } from '../model/units.ts';
 import { FORMATS } from './format.ts';
 
 /** The words for a verdict on any metric, whichever direction is better. */

@@ -1,6 +1,6 @@
 /** The sampler on macOS, which has neither /proc nor cgroups: it reads ps(1). Tested only on captured text. */
 
-import { BenchError } from '../errors.ts';
+import { BenchError } from '../model/errors.ts';
 import { cpuBetween } from '../machine/cpu.ts';
 import type { CpuReading } from '../machine/cpu.ts';
 import { run } from '../machine/subprocess.ts';

@@ -1,8 +1,8 @@
 /** The sampler on Linux: cgroup or stat ticks for CPU, PSS for memory. */
 
-import { BenchError } from '../errors.ts';
-import type { HostWindow } from '../results/record.ts';
-import type { Resources } from '../model.ts';
+import { BenchError } from '../model/errors.ts';
+import type { HostWindow } from '../model/measured.ts';
+import type { Resources } from '../model/figures.ts';
 import { cpuBetween } from '../machine/cpu.ts';
 import type { CpuReading } from '../machine/cpu.ts';
 import type { Cgroup } from '../machine/cgroup.ts';

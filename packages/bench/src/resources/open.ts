@@ -1,5 +1,5 @@
 /** Chooses the sampler of this platform. */
-import { BenchError } from '../errors.ts';
+import { BenchError } from '../model/errors.ts';
 import { openDarwinSampler } from './darwin.ts';
 import { openLinuxSampler } from './linux.ts';
 import type { Sampler, SamplerOptions } from './sampler.ts';

@@ -1,7 +1,8 @@
 /** Samples the resources of a server under load, and those of the other processes on the machine. */
 
-import type { CompanionName, HostWindow } from '../results/record.ts';
-import type { ProcessUse, Resources } from '../model.ts';
+import type { CompanionName } from '../model/companions.ts';
+import type { HostWindow } from '../model/measured.ts';
+import type { ProcessUse, Resources } from '../model/figures.ts';
 import type { Cgroup } from '../machine/cgroup.ts';
 import { sum } from '../numbers.ts';
 

@@ -1,4 +1,4 @@
-import type { MemoryReading } from '../model.ts';
+import type { MemoryReading } from '../model/figures.ts';
 
 /** The most readings of a window, whatever its length. */
 const MOST = 120;

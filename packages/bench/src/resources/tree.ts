@@ -1,6 +1,6 @@
 /** A tree of processes on Linux, followed over time. */
 
-import type { ProcessUse } from '../model.ts';
+import type { ProcessUse } from '../model/figures.ts';
 import type { CpuReading } from '../machine/cpu.ts';
 import { familyOf, readProcess, readSwitches, readThreadsUs, US_PER_TICK } from '../machine/procfs.ts';
 import type { Process } from '../machine/procfs.ts';

@@ -1,5 +1,5 @@
 /** Readers of older schemas. Each converts stored JSON into the current shape. Pure. */
-import type { LoadMode } from '../model.ts';
+import type { LoadMode } from '../model/settings.ts';
 
 /** A stored JSON object of any shape. */
 type Stored = Record<string, unknown>;

@@ -2,11 +2,11 @@
 import { readFileSync } from 'node:fs';
 import type { ErrorObject } from 'ajv';
 import { createCheck } from '../json-schema.ts';
-import type { Host } from './host.ts';
-import type { PooledMatrix, PooledNoise, PooledTest, PoolFile } from './pool/record.ts';
-import type { Trial } from './record.ts';
-import type { RunFile } from './run-file.ts';
-import type { StoredWarmup, StudiedProcess, StudyFile } from './study/record.ts';
+import type { Host } from '../model/host.ts';
+import type { PooledMatrix, PooledNoise, PooledTest, PoolFile } from '../model/pool.ts';
+import type { Trial } from '../model/record.ts';
+import type { RunFile } from '../model/run.ts';
+import type { StoredWarmup, StudiedProcess, StudyFile } from '../model/study.ts';
 
 /** The types of stored values, by the names of their schemas. */
 export interface Stored {

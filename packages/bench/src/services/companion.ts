@@ -5,27 +5,19 @@
  * The life of a companion: `find` (does the plan need it, and is it installed?) → `start` once per run → `begin` for each
  * trial → its hooks, in the order in which `TrialCompanion` lists them → dispose, on every path.
  */
-import type { TSchema } from 'typebox';
+import type { Cluster } from '../model/cluster.ts';
 import type { CompanionEvidence, CompanionJudge } from './judge.ts';
 import type { Prepared } from '../prepare/prepare.ts';
-import type { Stack } from '../catalogue/stack.ts';
+import type { Stack } from '../model/stack.ts';
 import type { Draw } from '../catalogue/workloads/workload.ts';
-import { BenchError } from '../errors.ts';
+import { BenchError } from '../model/errors.ts';
 import type { Server } from '../machine/launch.ts';
 import type { PinnedCommands } from '../machine/placement.ts';
-import type { CompanionName, Reason } from '../results/record.ts';
-import type { Counts, Resources, Target } from '../model.ts';
-import type { Plan } from '../plan/definition.ts';
-
-/** The definitions of a companion's part of a record. */
-export interface CompanionParts {
-  /** Its part of the head. */
-  head: TSchema;
-  /** Its part of the measurements. */
-  use: TSchema;
-  /** Present if it can be saturated: a report then names it as the limit. */
-  canBeLimit?: true;
-}
+import type { CompanionName } from '../model/companions.ts';
+import type { Reason } from '../model/reasons.ts';
+import type { Counts, Resources } from '../model/figures.ts';
+import type { Target } from '../model/target.ts';
+import type { Plan } from '../model/plan.ts';
 
 /** The facts that decide which companions a plan, or a command that serves one target, needs. */
 export interface CompanionNeeds extends Pick<
@@ -47,10 +39,8 @@ export interface CompanionNeeds extends Pick<
 }
 
 /** One kind of companion: a line of the list. */
-export interface CompanionKind<Parts extends CompanionParts = CompanionParts> {
+export interface CompanionKind {
   name: CompanionName;
-  /** Loads the parts of which the definition of a record is composed; a command that only measures needs none. */
-  record(): Promise<Parts>;
   /**
    * Finds the companion; undefined if it is not needed. Throws a usage or toolchain error if it is needed and not
    * available.
@@ -58,8 +48,11 @@ export interface CompanionKind<Parts extends CompanionParts = CompanionParts> {
   find(needs: CompanionNeeds): Promise<Companion | undefined>;
 }
 
+/** The name of a companion whose program can run on another host: its role in a cluster. */
+export type MovableName = Exclude<keyof Cluster['roles'], 'server' | 'generator'>;
+
 /** A kind of companion whose program can run on another host. */
-export interface MovableKind<Parts extends CompanionParts = CompanionParts> extends CompanionKind<Parts> {
+export interface MovableKind extends CompanionKind {
   movable: MovableCompanion;
 }
 

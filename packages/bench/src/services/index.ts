@@ -1,9 +1,6 @@
-/**
- * The companions in the order in which they begin, by their names in a record. A new one is a folder here and an entry in
- * this list: the definition of a record is composed from it.
- */
+/** The companions by their names in a record. A new one is a folder here, an entry in this list, and its part in `model/companions.ts`. */
 import { AsyncDisposableStack } from '../disposal.ts';
-import type { CompanionName } from '../results/record.ts';
+import type { CompanionName } from '../model/companions.ts';
 import { background } from './background/companion.ts';
 import type {
   Companion,
@@ -11,6 +8,7 @@ import type {
   CompanionMeans,
   CompanionNeeds,
   MovableKind,
+  MovableName,
   RunningCompanion,
 } from './companion.ts';
 import { database } from './database/companion.ts';
@@ -18,17 +16,11 @@ import { services } from './declared/companion.ts';
 import { findElsewhere, type CompanionHosts } from './movable.ts';
 import { upstream } from './upstream/companion.ts';
 
-export const COMPANIONS = { upstream, database, services, background };
-
-/** The name of a companion whose program can run on another host. */
-export type MovableName = {
-  [Name in CompanionName]: (typeof COMPANIONS)[Name] extends MovableKind ? Name : never;
-}[CompanionName];
-
 /** The companions whose program can run on another host. */
-export const MOVABLE = Object.fromEntries(
-  Object.entries(COMPANIONS).filter(([, kind]) => 'movable' in kind),
-) as unknown as Record<MovableName, MovableKind>;
+export const MOVABLE: Record<MovableName, MovableKind> = { upstream, database };
+
+/** All companions, in the order in which they begin. */
+const COMPANIONS: Record<CompanionName, CompanionKind> = { ...MOVABLE, services, background };
 
 export const MOVABLE_NAMES = Object.keys(MOVABLE) as MovableName[];
 
@@ -39,7 +31,7 @@ export const MOVABLE_NAMES = Object.keys(MOVABLE) as MovableName[];
 export async function findCompanions(needs: CompanionNeeds): Promise<Companion[]> {
   const found: Companion[] = [];
   const elsewhere = new Set<string>(listElsewhere(needs));
-  for (const kind of Object.values<CompanionKind>(COMPANIONS))
+  for (const kind of Object.values(COMPANIONS))
     if (!elsewhere.has(kind.name)) found.push(...[(await kind.find(needs)) ?? []].flat());
   return found;
 }

@@ -1,6 +1,10 @@
 /** How companions judge a window. */
-import type { Resources } from '../model.ts';
-import type { CompanionLimit, HostWindow, Limit, LoadResult, Placement, Reason } from '../results/record.ts';
+import type { Resources } from '../model/figures.ts';
+import type { CompanionLimit } from '../model/companions.ts';
+import type { HostWindow, Limit } from '../model/measured.ts';
+import type { LoadResult } from '../model/load.ts';
+import type { Placement } from '../model/record.ts';
+import type { Reason } from '../model/reasons.ts';
 
 /** The judgement of a companion. */
 export interface CompanionJudge {

@@ -1,5 +1,5 @@
 /** The judges of companions by their parts of a stored record. Pure. */
-import type { CompanionName, CompanionRecords } from '../results/record.ts';
+import type { CompanionName, CompanionRecords } from '../model/companions.ts';
 import { judgeBackground } from './background/judge.ts';
 import type { CompanionJudge } from './judge.ts';
 import { DATABASE_JUDGE } from './database/judge.ts';

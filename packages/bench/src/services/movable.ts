@@ -1,7 +1,9 @@
 /** Companions whose program can run on another host than the servers. Its host is watched like those that send load. */
-import type { CompanionHost, Target } from '../model.ts';
-import { makeReason } from '../reasons.ts';
-import type { CompanionName, HostWindow, Reason } from '../results/record.ts';
+import type { CompanionHost, CompanionName } from '../model/companions.ts';
+import type { Target } from '../model/target.ts';
+import { makeReason } from '../model/reasons.ts';
+import type { HostWindow } from '../model/measured.ts';
+import type { Reason } from '../model/reasons.ts';
 import type {
   Companion,
   CompanionMeans,
@@ -13,9 +15,9 @@ import type {
   MovableNeeds,
   RunningCompanion,
   TrialCompanion,
+  MovableName,
 } from './companion.ts';
 import { CompanionError } from './companion.ts';
-import type { MovableName } from './index.ts';
 import type { Draw } from '../catalogue/workloads/workload.ts';
 
 /** The other hosts that companions run on. */

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { judgeBudget, type Budget, type JudgedRow } from '../../src/analyse/budgets.ts';
-import type { Plan } from '../../src/plan/definition.ts';
-import type { Reason, Trial } from '../../src/results/record.ts';
-import type { ReasonCode } from '../../src/reasons.ts';
+import type { Plan } from '../../src/model/plan.ts';
+import type { Reason, ReasonCode } from '../../src/model/reasons.ts';
+import type { Trial } from '../../src/model/record.ts';
 import { errorOf, failedTrial, okTrial, sampleMeasured, samplePlan, suspectTrial } from '../samples.ts';
 
 /** A run in which vanilla uses 100 µs of CPU per request, and fastify `cpuOf(round)` µs. */

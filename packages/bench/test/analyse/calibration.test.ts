@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { evaluate, isSettled } from '../../src/analyse/calibration.ts';
-import { makeReason } from '../../src/reasons.ts';
+import { makeReason } from '../../src/model/reasons.ts';
 import { renderCalibration } from '../../src/report/calibration.ts';
 import type {
   Calibrated,
@@ -8,7 +8,7 @@ import type {
   CalibrationRound,
   LatencyScenario,
   TwinScenario,
-} from '../../src/results/calibration.ts';
+} from '../../src/model/calibration.ts';
 import { okTrial, sampleMeasured } from '../samples.ts';
 
 const SERVER = { name: 'server', program: 'server' as const, faults: [] };

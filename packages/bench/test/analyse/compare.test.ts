@@ -10,8 +10,8 @@ import { describeChanges } from '../../src/report/changes.ts';
 import { renderComparison } from '../../src/report/compare.ts';
 import { renderRuns } from '../../src/report/runs.ts';
 import { summarise } from '../../src/analyse/summary.ts';
-import { makeReason } from '../../src/reasons.ts';
-import type { Trial } from '../../src/results/record.ts';
+import { makeReason } from '../../src/model/reasons.ts';
+import type { Trial } from '../../src/model/record.ts';
 import type { StoredRun } from '../../src/results/store.ts';
 import {
   errorOf,

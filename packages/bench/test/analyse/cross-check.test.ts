@@ -3,7 +3,8 @@ import { compareWithin } from '../../src/analyse/compare.ts';
 import { crossCheck, disagrees } from '../../src/analyse/cross-check.ts';
 import { summarise } from '../../src/analyse/summary.ts';
 import { unlikeRuns, unlikeTargets } from '../../src/analyse/unlike.ts';
-import type { Reason, Trial } from '../../src/results/record.ts';
+import type { Reason } from '../../src/model/reasons.ts';
+import type { Trial } from '../../src/model/record.ts';
 import { describeCrossCheck } from '../../src/report/cross-check.ts';
 import { failedTrial, okTrial, readGoldenRun, sampleMeasured, samplePlan, suspectTrial } from '../samples.ts';
 

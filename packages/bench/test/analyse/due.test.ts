@@ -2,9 +2,9 @@ import { describe, expect, it } from 'vitest';
 import { compareWithin } from '../../src/analyse/compare.ts';
 import { dueTrials, trackRun } from '../../src/analyse/due.ts';
 import { endingOf, stopRun } from '../../src/analyse/ending.ts';
-import type { Plan } from '../../src/plan/definition.ts';
+import type { Plan } from '../../src/model/plan.ts';
 import { createRandom } from '../../src/random.ts';
-import type { Trial } from '../../src/results/record.ts';
+import type { Trial } from '../../src/model/record.ts';
 import { failedTrial, okTrial, sampleMeasured, samplePlan } from '../samples.ts';
 
 const CPU = { by: 'cpu', threshold: 0.02 } as const;

@@ -1,7 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { toLadders, type Ladder } from '../../src/analyse/ladder.ts';
 import { summarise } from '../../src/analyse/summary.ts';
-import type { Reason, Trial } from '../../src/results/record.ts';
+import type { Reason } from '../../src/model/reasons.ts';
+import type { Trial } from '../../src/model/record.ts';
 import { failedTrial, okTrial, sampleMeasured, suspectTrial } from '../samples.ts';
 
 const bound: Reason = { code: 'generator-bound', text: 'busy', invalidates: ['goodput', 'p50', 'p99'] };

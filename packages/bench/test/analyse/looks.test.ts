@@ -11,7 +11,7 @@ import {
 } from '../../src/analyse/looks.ts';
 import { errorOfTrim, trimFor } from '../../src/analyse/signed-rank.ts';
 import { createRandom } from '../../src/random.ts';
-import { BenchError } from '../../src/errors.ts';
+import { BenchError } from '../../src/model/errors.ts';
 import { type Boundary, boundJointError, jointError, missesZero } from './joint.ts';
 
 /** The share of tests of `rounds` symmetric differences that cross a boundary, over all orders and signs. */

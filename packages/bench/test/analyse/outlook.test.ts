@@ -12,7 +12,7 @@ import {
 import { countVerdicts } from '../../src/analyse/sequential-test.ts';
 import { scheduleNamed } from '../../src/catalogue/looks.ts';
 import { createRandom } from '../../src/random.ts';
-import type { Trial } from '../../src/results/record.ts';
+import type { Trial } from '../../src/model/record.ts';
 import { okTrial, sampleMeasured, samplePlan } from '../samples.ts';
 
 const planOf = (names: string[], line = '--looks 12/18/24') =>

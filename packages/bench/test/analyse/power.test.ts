@@ -2,13 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { summarisePool } from '../../src/analyse/power.ts';
 import { createRandom } from '../../src/random.ts';
 import { renderPower } from '../../src/report/power.ts';
-import type {
-  Pooled,
-  PooledMatrix,
-  PooledNoise,
-  PooledRow,
-  PooledTest,
-} from '../../src/results/pool/record.ts';
+import type { Pooled, PooledMatrix, PooledNoise, PooledRow, PooledTest } from '../../src/model/pool.ts';
 import { readGoldenRun } from '../samples.ts';
 
 const LOOKS = '12/18/24';

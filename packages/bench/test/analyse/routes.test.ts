@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { summariseRoutes } from '../../src/analyse/routes.ts';
-import type { Trial } from '../../src/results/record.ts';
+import type { Trial } from '../../src/model/record.ts';
 import { okTrial, sampleCounts, sampleLoad, sampleMeasured, suspectTrial } from '../samples.ts';
 
 const latency = { mean: 100, max: 900 };

@@ -2,8 +2,9 @@ import { describe, expect, it } from 'vitest';
 import { toScalings, type Scaling } from '../../src/analyse/scaling.ts';
 import { compareWithin } from '../../src/analyse/compare.ts';
 import { summarise } from '../../src/analyse/summary.ts';
-import type { Placement, Reason, Trial } from '../../src/results/record.ts';
-import type { Target } from '../../src/model.ts';
+import type { Placement, Trial } from '../../src/model/record.ts';
+import type { Reason } from '../../src/model/reasons.ts';
+import type { Target } from '../../src/model/target.ts';
 import {
   failedTrial,
   okTrial,

@@ -1,8 +1,10 @@
 import { describe, expect, it } from 'vitest';
 import { figureOf } from '../../src/analyse/metrics.ts';
 import { summarise } from '../../src/analyse/summary.ts';
-import { METRIC_IDS, METRICS, type MetricId } from '../../src/metrics.ts';
-import type { Limit, Reason, Trial } from '../../src/results/record.ts';
+import { METRIC_IDS, METRICS, type MetricId } from '../../src/model/metrics.ts';
+import type { Limit } from '../../src/model/measured.ts';
+import type { Reason } from '../../src/model/reasons.ts';
+import type { Trial } from '../../src/model/record.ts';
 import { failedTrial, okTrial, sampleLoad, sampleMeasured, suspectTrial } from '../samples.ts';
 
 const spoil = (...invalidates: MetricId[]): Reason => ({

@@ -1,8 +1,8 @@
 import { estimateSeconds } from '../../src/plan/planned.ts';
 import { describe, expect, it } from 'vitest';
 import { findShortBudget, keepTime, spareSeconds } from '../../src/analyse/time-budget.ts';
-import type { Plan } from '../../src/plan/definition.ts';
-import type { Trial } from '../../src/results/record.ts';
+import type { Plan } from '../../src/model/plan.ts';
+import type { Trial } from '../../src/model/record.ts';
 import { okTrial, sampleMeasured, samplePlan } from '../samples.ts';
 
 const planOf = (line: string): Plan => samplePlan(`--connections 10 --until-decided ${line}`, ['a', 'b']);

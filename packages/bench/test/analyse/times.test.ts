@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { usageOf } from '../../src/analyse/times.ts';
-import type { TimeReport } from '../../src/results/record.ts';
+import type { TimeReport } from '../../src/model/record.ts';
 import { parseTime, TIME_FIELD_NAMES, TIME_FIELDS } from '../../src/time-report.ts';
 import { failedTrial, okTrial, readFixture, sampleMeasured } from '../samples.ts';
 

@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import { describeUnknown, listDifferences, startedFresh, unlikeRuns } from '../../src/analyse/unlike.ts';
-import type { Asked, AskedRequest } from '../../src/catalogue/workloads/requests/definition.ts';
+import type { Asked, AskedRequest } from '../../src/model/requests.ts';
 import { planFrom } from '../../src/commands/request.ts';
-import { benchOptions } from '../../src/plan/options.ts';
-import { plan as planDefinition } from '../../src/plan/definition.ts';
+import { benchOptions } from '../../src/model/options.ts';
+import { plan as planDefinition } from '../../src/model/plan.ts';
 import { redact } from '../../src/redact.ts';
 import type { StoredRun } from '../../src/results/store.ts';
 import { okTrial, readGoldenRun, sampleMeasured, samplePlan } from '../samples.ts';

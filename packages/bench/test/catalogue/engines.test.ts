@@ -1,6 +1,7 @@
 import { enginesOf } from '../../src/plan/planned.ts';
 import { describe, expect, it } from 'vitest';
-import { ENGINE_NAMES, refuseEngine } from '../../src/catalogue/engines.ts';
+import { ENGINE_NAMES } from '../../src/model/engines.ts';
+import { refuseEngine } from '../../src/catalogue/engines.ts';
 import { ID } from '../../src/catalogue/workloads/workload.ts';
 import { BENCH } from '../../src/cli/bench.ts';
 import { makePlan } from '../../src/plan/plan.ts';

@@ -7,7 +7,7 @@ import {
   parseRuntime,
   refuseUnfit,
 } from '../../src/catalogue/runtimes.ts';
-import type { ResolvedRuntime, RuntimeSpec } from '../../src/model.ts';
+import type { ResolvedRuntime, RuntimeSpec } from '../../src/model/target.ts';
 import { errorOf, sampleStack, sampleTarget } from '../samples.ts';
 
 const python = (spec: string): RuntimeSpec => ({ kind: 'python', spec });

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { readApp } from '../../src/catalogue/apps/app.ts';
 import { expandTargets, readStacks, targetsOf } from '../../src/catalogue/stacks.ts';
-import type { Stack } from '../../src/catalogue/stack.ts';
+import type { Stack } from '../../src/model/stack.ts';
 import { errorOf, sampleStack } from '../samples.ts';
 
 const STACKS: Stack[] = [

@@ -7,13 +7,13 @@ import { fileURLToPath } from 'node:url';
 import { vi } from 'vitest';
 import type { Runner } from '../../src/commands/shell.ts';
 import { findHome, HOME } from '../../src/home.ts';
-import type { Trial } from '../../src/results/record.ts';
+import type { Trial } from '../../src/model/record.ts';
 import { readCores } from '../../src/machine/placement.ts';
 import { environHas, listPids, readText } from '../../src/machine/procfs.ts';
 import { run, start, type Child } from '../../src/machine/subprocess.ts';
 import { removeLeftovers } from '../../src/measure/session.ts';
 import { scratchOf } from '../../src/machine/scratch.ts';
-import type { RunFile } from '../../src/results/run-file.ts';
+import type { RunFile } from '../../src/model/run.ts';
 import { isOfTest, type Ended } from '../user.ts';
 
 /** The root of the repository, where every command starts. */

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { configSchema, readConfig, refuseUnmeasured } from '../../src/cli/config.ts';
-import { BenchError } from '../../src/errors.ts';
+import { BenchError } from '../../src/model/errors.ts';
 import { errorOf, samplePlan } from '../samples.ts';
 
 let folder: string;

@@ -7,13 +7,13 @@ import { describe, expect, it, vi } from 'vitest';
 import { ARGUMENTS, type Command } from '../../src/cli/command.ts';
 import { BENCH } from '../../src/cli/bench.ts';
 import { COMMANDS } from '../../src/cli/commands.ts';
-import { BenchError } from '../../src/errors.ts';
+import { BenchError } from '../../src/model/errors.ts';
 import { commandLine } from '../../src/home.ts';
 import { makePlan } from '../../src/plan/plan.ts';
 import { sampleStack } from '../samples.ts';
 
 // A new metric changes no golden file.
-vi.mock(import('../../src/metrics.ts'), async (original) => {
+vi.mock(import('../../src/model/metrics.ts'), async (original) => {
   const { limitMetrics } = await import('../shown-metrics.ts');
   return limitMetrics(await original());
 });

@@ -1,8 +1,8 @@
 import { appendFileSync, cpSync, existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { Trial } from '../../src/results/record.ts';
-import type { Plan } from '../../src/plan/definition.ts';
+import type { Trial } from '../../src/model/record.ts';
+import type { Plan } from '../../src/model/plan.ts';
 import { readProcess } from '../../src/machine/procfs.ts';
 import type { Ended } from '../user.ts';
 import { PLANTED, Place, flags } from './cli.ts';

@@ -5,7 +5,8 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
 import type { ShopAccount } from '../../planted/shop/server.ts';
-import type { LoadResult, Trial } from '../../src/results/record.ts';
+import type { LoadResult } from '../../src/model/load.ts';
+import type { Trial } from '../../src/model/record.ts';
 import { start } from '../../src/machine/subprocess.ts';
 import { Place, flags, hasProc } from './cli.ts';
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { Cluster } from '../../src/catalogue/cluster/definition.ts';
+import type { Cluster } from '../../src/model/cluster.ts';
 import { findProblems } from '../../src/commands/cluster.ts';
 import { nameHosts, type CheckedHost } from '../../src/load/cluster/inspect.ts';
 

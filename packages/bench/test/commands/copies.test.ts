@@ -11,7 +11,7 @@ import {
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import type { Trial } from '../../src/results/record.ts';
+import type { Trial } from '../../src/model/record.ts';
 import { environmentOfUser, git, runCommand, type Ended } from '../user.ts';
 
 const SHORT = ['--rounds', '1', '--connections', '2', '--amount', '40', '--warmup', '0', '--separate'];

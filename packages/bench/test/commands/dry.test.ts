@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import { refuseBudget } from '../../src/commands/dry.ts';
-import { BenchError } from '../../src/errors.ts';
+import { BenchError } from '../../src/model/errors.ts';
 import { errorOf, samplePlan } from '../samples.ts';
 
 const budget = (line: string) => samplePlan(`--connections 10 --until-decided --budget ${line}`, ['a', 'b']);

@@ -6,7 +6,7 @@ import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { factsOf, findWarmup, keepWarmups } from '../../src/commands/known.ts';
 import { planStudies, planWarmups } from '../../src/commands/learn.ts';
 import { PROCESS_SECONDS, type StudyMachine } from '../../src/commands/study.ts';
-import type { Plan } from '../../src/plan/definition.ts';
+import type { Plan } from '../../src/model/plan.ts';
 import { prepareFor } from '../measure/world.ts';
 import { readGoldenRun, samplePlan, sampleStudiedProcess, sampleStudy } from '../samples.ts';
 

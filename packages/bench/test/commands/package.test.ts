@@ -11,7 +11,7 @@ import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { runSync, SubprocessError } from '../../src/machine/subprocess.ts';
-import type { Trial } from '../../src/results/record.ts';
+import type { Trial } from '../../src/model/record.ts';
 import { Installed } from '../packed.ts';
 
 const MODULES = fileURLToPath(new URL('../../../../node_modules', import.meta.url));

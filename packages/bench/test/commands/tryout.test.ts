@@ -2,7 +2,7 @@ import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import type { Answer, Draw } from '../../src/catalogue/workloads/workload.ts';
 import { reportWaiting, timeAnswers } from '../../src/commands/tryout.ts';
 import type { Server } from '../../src/machine/launch.ts';
-import { benchOptions } from '../../src/plan/options.ts';
+import { benchOptions } from '../../src/model/options.ts';
 import { makePlan } from '../../src/plan/plan.ts';
 import { readStacks } from '../../src/catalogue/stacks.ts';
 import type { Prepared } from '../../src/prepare/prepare.ts';

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { expandTargets, readStacks } from '../../src/catalogue/stacks.ts';
-import type { Stack } from '../../src/catalogue/stack.ts';
-import { METRIC_IDS } from '../../src/metrics.ts';
+import type { Stack } from '../../src/model/stack.ts';
+import { METRIC_IDS } from '../../src/model/metrics.ts';
 import { openRig, reasonOf, reasonsOf } from '../known/rig.ts';
 import { needs, target } from '../needs.ts';
 

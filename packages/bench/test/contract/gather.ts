@@ -2,7 +2,7 @@ import type { RequestListener, ServerResponse } from 'node:http';
 import type { Item } from '@bench/upstream/fixtures';
 import { beforeAll, describe, expect, it } from 'vitest';
 import type { Server } from '../../src/machine/launch.ts';
-import type { Target } from '../../src/model.ts';
+import type { Target } from '../../src/model/target.ts';
 import type { Prepared } from '../../src/prepare/prepare.ts';
 import type { Need } from '../needs.ts';
 import type { Running } from './host.ts';

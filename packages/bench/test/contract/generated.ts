@@ -3,7 +3,7 @@ import { cpSync, mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } f
 import { dirname, join } from 'node:path';
 import { readManifest } from '../../src/catalogue/manifest.ts';
 import { folderOf, scaffold, type Language } from '../../src/catalogue/scaffold.ts';
-import type { Stack } from '../../src/catalogue/stack.ts';
+import type { Stack } from '../../src/model/stack.ts';
 import { ROOT } from '../../src/catalogue/stacks.ts';
 
 /** Rust has a template, too, but a separate workspace would compile all crates again. */

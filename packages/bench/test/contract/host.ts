@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll } from 'vitest';
-import type { Variant } from '../../src/catalogue/stack.ts';
+import type { Variant } from '../../src/model/stack.ts';
 import { completeParams, findWorkload } from '../../src/catalogue/workloads/index.ts';
 import type { Draw, Params, Table, Workload } from '../../src/catalogue/workloads/workload.ts';
 import {

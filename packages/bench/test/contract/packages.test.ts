@@ -3,7 +3,7 @@ import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync
 import { dirname, join, relative } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { expandTargets, readStacks, spreadTargets } from '../../src/catalogue/stacks.ts';
-import { BenchError } from '../../src/errors.ts';
+import { BenchError } from '../../src/model/errors.ts';
 import { run } from '../../src/machine/subprocess.ts';
 import { prepareAll, type Prepared } from '../../src/prepare/prepare.ts';
 import { openRig, reasonsOf } from '../known/rig.ts';

@@ -2,14 +2,14 @@ import { connect } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import pWaitFor from 'p-wait-for';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
-import type { Stack } from '../../src/catalogue/stack.ts';
+import type { Stack } from '../../src/model/stack.ts';
 import { targetsOf } from '../../src/catalogue/stacks.ts';
 import { completeParams } from '../../src/catalogue/workloads/index.ts';
 import type { Draw, Params, Workload } from '../../src/catalogue/workloads/workload.ts';
 import { countWorkers, type Server } from '../../src/machine/launch.ts';
 import { sendRequest } from '../../src/machine/request.ts';
 import { awaitRightAnswer, verify } from '../../src/measure/verify.ts';
-import type { Attestation, Target } from '../../src/model.ts';
+import type { Attestation, Target } from '../../src/model/target.ts';
 import type { Prepared } from '../../src/prepare/prepare.ts';
 import { needs, target, type Need } from '../needs.ts';
 import {

@@ -1,8 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import { createHistogram, encodeHistogram } from '../../src/histogram.ts';
 import { findLimit, judge, judgeMachine, type Evidence } from '../../src/judge/judge.ts';
-import { METRIC_IDS, metricsOf } from '../../src/metrics.ts';
-import type { GeneratorUse, HostWindow, LoadResult, OwnLoadResult } from '../../src/results/record.ts';
+import { METRIC_IDS, metricsOf } from '../../src/model/metrics.ts';
+import type { GeneratorUse, LoadResult, OwnLoadResult } from '../../src/model/load.ts';
+import type { HostWindow } from '../../src/model/measured.ts';
 import { sampleCounts, sampleLoad, sampleResources, sampleTold } from '../samples.ts';
 
 const ALL = [...METRIC_IDS];

@@ -1,7 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { findBudget, isUsedUp, type ServerEvidence } from '../../src/judge/server.ts';
 import { findLimit } from '../../src/judge/judge.ts';
-import type { Attestation, ProcessUse } from '../../src/model.ts';
+import type { Attestation } from '../../src/model/target.ts';
+import type { ProcessUse } from '../../src/model/figures.ts';
 import { sampleLoad, sampleResources } from '../samples.ts';
 
 interface Given {

@@ -1,8 +1,10 @@
-import { metricsOf } from '../../src/metrics.ts';
+import { metricsOf } from '../../src/model/metrics.ts';
 import { describe, expect, it } from 'vitest';
 import { judgeStored, lackedEvidence } from '../../src/judge/stored.ts';
-import { makeReason } from '../../src/reasons.ts';
-import type { Measured, Reason, Trial, TrialHead, Turns } from '../../src/results/record.ts';
+import { makeReason } from '../../src/model/reasons.ts';
+import type { Measured, Turns } from '../../src/model/measured.ts';
+import type { Reason } from '../../src/model/reasons.ts';
+import type { Trial, TrialHead } from '../../src/model/record.ts';
 import {
   failedTrial,
   okTrial,

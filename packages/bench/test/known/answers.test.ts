@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { METRIC_IDS } from '../../src/metrics.ts';
+import { METRIC_IDS } from '../../src/model/metrics.ts';
 import { ASKED, ASKED_BEFORE, accountOf, loadOf, openBothWays, reasonOf, reasonsOf } from './rig.ts';
 
 const { ways } = openBothWays();

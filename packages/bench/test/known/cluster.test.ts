@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import pWaitFor from 'p-wait-for';
 import { Client } from 'pg';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { Cluster, ClusterFile } from '../../src/catalogue/cluster/definition.ts';
+import type { Cluster, ClusterFile } from '../../src/model/cluster.ts';
 import { readCluster } from '../../src/catalogue/cluster/file.ts';
 import { readStacks } from '../../src/catalogue/stacks.ts';
 import type { Draw } from '../../src/catalogue/workloads/workload.ts';
@@ -21,7 +21,7 @@ import {
   readProcess,
   readText,
 } from '../../src/machine/procfs.ts';
-import type { Target } from '../../src/model.ts';
+import type { Target } from '../../src/model/target.ts';
 import { sum } from '../../src/numbers.ts';
 import type { CompanionNeeds, RunningCompanion } from '../../src/services/companion.ts';
 import { findDistant } from '../../src/services/index.ts';

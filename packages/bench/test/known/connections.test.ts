@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { socketsOf } from '../../src/machine/procfs.ts';
-import { metricsOf } from '../../src/metrics.ts';
+import { metricsOf } from '../../src/model/metrics.ts';
 import { listConnectionsTo } from './established.ts';
 import {
   ASKED,

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { describeCount } from '../../src/counts.ts';
-import { METRIC_IDS, metricsOf } from '../../src/metrics.ts';
+import { describeCount } from '../../src/model/counts.ts';
+import { METRIC_IDS, metricsOf } from '../../src/model/metrics.ts';
 import {
   ASKED,
   ASKED_AFTER,

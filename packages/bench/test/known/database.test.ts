@@ -5,7 +5,7 @@ import { fileURLToPath } from 'node:url';
 import { Client } from 'pg';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { readManifest } from '../../src/catalogue/manifest.ts';
-import { BenchError } from '../../src/errors.ts';
+import { BenchError } from '../../src/model/errors.ts';
 import {
   findDatabase,
   refuseCrowd,
@@ -15,10 +15,10 @@ import {
   type Debt,
 } from '../../src/services/database/database.ts';
 import { keepDatabase } from '../../src/services/database/companion.ts';
-import type { DatabaseUse } from '../../src/services/database/record.ts';
+import type { DatabaseUse } from '../../src/model/companions.ts';
 import { BENCH } from '../../src/cli/bench.ts';
 import { makePlan } from '../../src/plan/plan.ts';
-import { METRIC_IDS } from '../../src/metrics.ts';
+import { METRIC_IDS } from '../../src/model/metrics.ts';
 import { needs, postgres } from '../needs.ts';
 import { samplePlan } from '../samples.ts';
 import { openToken } from './leftovers.ts';

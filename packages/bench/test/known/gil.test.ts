@@ -4,8 +4,8 @@ import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { readManifest } from '../../src/catalogue/manifest.ts';
-import type { Stack } from '../../src/catalogue/stack.ts';
-import { METRIC_IDS } from '../../src/metrics.ts';
+import type { Stack } from '../../src/model/stack.ts';
+import { METRIC_IDS } from '../../src/model/metrics.ts';
 import { accountOf, openRig, reasonOf, reasonsOf, type Seen } from './rig.ts';
 
 const rig = openRig();

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { Snapshot } from '../../planted/account.ts';
-import { METRIC_IDS } from '../../src/metrics.ts';
+import { METRIC_IDS } from '../../src/model/metrics.ts';
 import { ASKED, ASKED_BEFORE, accountOf, loadOf, openRig, reasonOf, reasonsOf } from './rig.ts';
 
 const rig = openRig();

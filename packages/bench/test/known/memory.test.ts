@@ -3,7 +3,8 @@ import { readManifest } from '../../src/catalogue/manifest.ts';
 import { BENCH } from '../../src/cli/bench.ts';
 import { growthOf, memoryByAnswers, type Growth } from '../../src/growth.ts';
 import { makePlan } from '../../src/plan/plan.ts';
-import type { Measured, Trial } from '../../src/results/record.ts';
+import type { Measured } from '../../src/model/measured.ts';
+import type { Trial } from '../../src/model/record.ts';
 import { openRig, PLANTED } from './rig.ts';
 
 const rig = openRig();

@@ -2,8 +2,8 @@ import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
 import type { RepositoryAccount } from '../../planted/repository/server.ts';
 import { readManifest } from '../../src/catalogue/manifest.ts';
-import type { Stack } from '../../src/catalogue/stack.ts';
-import { METRIC_IDS } from '../../src/metrics.ts';
+import type { Stack } from '../../src/model/stack.ts';
+import { METRIC_IDS } from '../../src/model/metrics.ts';
 import { loadOf, openRig, reasonOf, reasonsOf, sumOf, type Seen } from './rig.ts';
 
 const rig = openRig();

@@ -22,12 +22,13 @@ import type { RunningCompanion } from '../../src/services/companion.ts';
 import { findCompanions, startCompanions } from '../../src/services/index.ts';
 import { startUpstreams } from '../../src/services/upstream/companion.ts';
 import { findUpstream, serveFixtures, type UpstreamProgram } from '../../src/services/upstream/upstream.ts';
-import type { Stack } from '../../src/catalogue/stack.ts';
-import type { Counts } from '../../src/model.ts';
-import type { LoadResult, OwnLoadResult, Trial } from '../../src/results/record.ts';
+import type { Stack } from '../../src/model/stack.ts';
+import type { Counts } from '../../src/model/figures.ts';
+import type { LoadResult, OwnLoadResult } from '../../src/model/load.ts';
+import type { Trial } from '../../src/model/record.ts';
 import { BENCH } from '../../src/cli/bench.ts';
 import { makePlan } from '../../src/plan/plan.ts';
-import type { Plan } from '../../src/plan/definition.ts';
+import type { Plan } from '../../src/model/plan.ts';
 import { beyondNoise } from '../noise.ts';
 import { openToken } from './leftovers.ts';
 

@@ -4,9 +4,9 @@ import { readManifest } from '../../src/catalogue/manifest.ts';
 import { BENCH } from '../../src/cli/bench.ts';
 import { readStacks } from '../../src/catalogue/stacks.ts';
 import { findUpstream, type UpstreamProgram } from '../../src/services/upstream/upstream.ts';
-import { UPSTREAMS } from '../../src/upstreams.ts';
+import { UPSTREAMS } from '../../src/model/upstreams.ts';
 import { makePlan } from '../../src/plan/plan.ts';
-import { METRIC_IDS, metricsOf } from '../../src/metrics.ts';
+import { METRIC_IDS, metricsOf } from '../../src/model/metrics.ts';
 import { loadOf, openRig, reasonOf, reasonsOf, type Order, type Seen } from './rig.ts';
 
 const rig = openRig();

@@ -4,7 +4,7 @@ import { fileURLToPath } from 'node:url';
 import { afterEach, describe, expect, it } from 'vitest';
 import { createFleetEngine } from '../../src/load/fleet.ts';
 import type { LoadSpec, RequestSpec } from '../../src/load/protocol.ts';
-import type { LoadResult } from '../../src/results/record.ts';
+import type { LoadResult } from '../../src/model/load.ts';
 
 const GENERATOR = fileURLToPath(new URL('../../src/load/generator.ts', import.meta.url));
 const AMOUNT = 200;

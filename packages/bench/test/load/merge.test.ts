@@ -1,9 +1,9 @@
-import { countCompletions } from '../../src/counts.ts';
+import { countCompletions } from '../../src/model/counts.ts';
 import { describe, expect, it } from 'vitest';
 import { createHistogram, encodeHistogram, mergeHistograms } from '../../src/histogram.ts';
 import { mergeConnects, mergeReports, splitShares } from '../../src/load/merge.ts';
 import type { DoneReport } from '../../src/load/protocol.ts';
-import type { Counts } from '../../src/model.ts';
+import type { Counts } from '../../src/model/figures.ts';
 import { createRandom, type Random } from '../../src/random.ts';
 import { sampleCounts, sumOf } from '../samples.ts';
 

@@ -4,7 +4,7 @@ import { k6 } from '../../src/load/tools/k6.ts';
 import { oha } from '../../src/load/tools/oha.ts';
 import type { Tool, ToolRun } from '../../src/load/tools/tool.ts';
 import { wrk } from '../../src/load/tools/wrk.ts';
-import type { LatencyUs } from '../../src/model.ts';
+import type { LatencyUs } from '../../src/model/figures.ts';
 import { readFixture } from '../samples.ts';
 
 const RUN: ToolRun = {

@@ -2,7 +2,7 @@ import { hostname, userInfo } from 'node:os';
 import { describe, expect, it } from 'vitest';
 import { unlikeHosts } from '../../src/analyse/unlike.ts';
 import { readHost } from '../../src/machine/host.ts';
-import type { Host } from '../../src/results/host.ts';
+import type { Host } from '../../src/model/host.ts';
 
 const HOST: Host = {
   platform: 'linux',

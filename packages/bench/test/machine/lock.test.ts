@@ -16,7 +16,7 @@ import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { BenchError } from '../../src/errors.ts';
+import { BenchError } from '../../src/model/errors.ts';
 import { lockHost, type LockOptions, type HostLock } from '../../src/machine/lock.ts';
 import { findFreePort } from '../../src/machine/ports.ts';
 import { isToken, newToken, scratchOf } from '../../src/machine/scratch.ts';

@@ -1,6 +1,6 @@
 /** A process that takes and releases the lock of the host: it reads `take TOKEN` or `release`, and answers each line with one. */
 import { createInterface } from 'node:readline';
-import { BenchError } from '../../src/errors.ts';
+import { BenchError } from '../../src/model/errors.ts';
 import { lockHost, type HostLock } from '../../src/machine/lock.ts';
 
 const [state = ''] = process.argv.slice(2);

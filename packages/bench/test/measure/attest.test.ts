@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { claimsOfRuntime } from '../../src/catalogue/runtimes.ts';
 import { attest, modulesThatTookGil } from '../../src/measure/attest.ts';
-import type { Attestation, RuntimeSpec } from '../../src/model.ts';
+import type { Attestation, RuntimeSpec } from '../../src/model/target.ts';
 import { sampleStack, sampleTarget } from '../samples.ts';
 
 /** The warning of CPython 3.14t. */

@@ -10,8 +10,8 @@ import {
   SCENARIOS,
   serversOf,
 } from '../../src/measure/calibration.ts';
-import type { CalibrationRound, Scenario, TwinScenario } from '../../src/results/calibration.ts';
-import type { Trial } from '../../src/results/record.ts';
+import type { CalibrationRound, Scenario, TwinScenario } from '../../src/model/calibration.ts';
+import type { Trial } from '../../src/model/record.ts';
 import { sampleResources, sampleStack } from '../samples.ts';
 import { PLACED } from './one-trial.ts';
 import { createWorld, prepareFor, type Twist } from './world.ts';

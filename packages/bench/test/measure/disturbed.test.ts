@@ -1,8 +1,8 @@
-import { makeReason } from '../../src/reasons.ts';
+import { makeReason } from '../../src/model/reasons.ts';
 import { describe, expect, it } from 'vitest';
-import { BenchError } from '../../src/errors.ts';
+import { BenchError } from '../../src/model/errors.ts';
 import { measureTrial } from '../../src/measure/conductor.ts';
-import type { Trial } from '../../src/results/record.ts';
+import type { Trial } from '../../src/model/record.ts';
 import { sampleBackground, sampleLoad, samplePlan } from '../samples.ts';
 import { createWorld, prepareFor, type Twist, type World } from './world.ts';
 

@@ -1,12 +1,12 @@
 import { estimateSeconds } from '../../src/plan/planned.ts';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterEach, describe, expect, it, vi } from 'vitest';
-import { BenchError } from '../../src/errors.ts';
+import { BenchError } from '../../src/model/errors.ts';
 import { describePlan } from '../../src/report/plan.ts';
 import { longestSilence, planTurns } from '../../src/plan/turns.ts';
 import type { PinnedCommands } from '../../src/machine/placement.ts';
 import { run } from '../../src/measure/run.ts';
-import type { Trial } from '../../src/results/record.ts';
+import type { Trial } from '../../src/model/record.ts';
 import { BENCH } from '../../src/cli/bench.ts';
 import { makePlan } from '../../src/plan/plan.ts';
 import { CAPACITY, sampleCounts, sampleLoad, samplePlan, sampleStack } from '../samples.ts';

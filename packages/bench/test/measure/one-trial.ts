@@ -4,8 +4,8 @@ import { Ajv } from 'ajv';
 import { expect } from 'vitest';
 import type { PinnedCommands } from '../../src/machine/placement.ts';
 import { measureTrial } from '../../src/measure/conductor.ts';
-import type { Attestation } from '../../src/model.ts';
-import type { Trial } from '../../src/results/record.ts';
+import type { Attestation } from '../../src/model/target.ts';
+import type { Trial } from '../../src/model/record.ts';
 import { asStored, readSchema, samplePlan } from '../samples.ts';
 import { createWorld, prepareFor, type Twist, type World } from './world.ts';
 

@@ -6,8 +6,8 @@ import type { Readable } from 'node:stream';
 import { afterAll, afterEach, describe, expect, it } from 'vitest';
 import { start, type Child } from '../../src/machine/subprocess.ts';
 import { seeServer, type SeenServer } from '../../src/measure/outside.ts';
-import { BenchError } from '../../src/errors.ts';
-import type { Target } from '../../src/model.ts';
+import { BenchError } from '../../src/model/errors.ts';
+import type { Target } from '../../src/model/target.ts';
 import { reportingEnvironment } from '../../src/prepare/imports.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'bench-outside-'));

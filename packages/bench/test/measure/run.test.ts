@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest';
-import { BenchError } from '../../src/errors.ts';
-import type { Trial } from '../../src/results/record.ts';
+import { BenchError } from '../../src/model/errors.ts';
+import type { Trial } from '../../src/model/record.ts';
 import { placeOn, type PinnedCommands } from '../../src/machine/placement.ts';
 import { run } from '../../src/measure/run.ts';
-import type { Plan } from '../../src/plan/definition.ts';
-import { benchOptions } from '../../src/plan/options.ts';
+import type { Plan } from '../../src/model/plan.ts';
+import { benchOptions } from '../../src/model/options.ts';
 import { makePlan } from '../../src/plan/plan.ts';
 import { failedTrial, okTrial, sampleMeasured, samplePlan, sampleStack } from '../samples.ts';
 import { createWorld, prepareFor, type Twist, type World } from './world.ts';

@@ -7,8 +7,8 @@ import {
   type SpreadEffects,
   type SpreadTrials,
 } from '../../src/measure/spread.ts';
-import type { Plan, PlannedTrial } from '../../src/plan/definition.ts';
-import type { Trial } from '../../src/results/record.ts';
+import type { Plan, PlannedTrial } from '../../src/model/plan.ts';
+import type { Trial } from '../../src/model/record.ts';
 import { okTrial, sampleMeasured, samplePlan } from '../samples.ts';
 
 const PLAN = samplePlan('--rounds 5 --connections 10');

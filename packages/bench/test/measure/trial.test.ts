@@ -1,14 +1,14 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { BenchError } from '../../src/errors.ts';
+import { BenchError } from '../../src/model/errors.ts';
 import type { PinnedCommands } from '../../src/machine/placement.ts';
 import { UnansweredError } from '../../src/machine/request.ts';
 import { asStored, sampleCounts, sampleLoad } from '../samples.ts';
 import { measure, PLACED, textsOf } from './one-trial.ts';
-import type { Age } from '../../src/results/record.ts';
+import type { Age } from '../../src/model/measured.ts';
 import type { Step } from './world.ts';
-import { makeReason } from '../../src/reasons.ts';
-import { METRIC_IDS } from '../../src/metrics.ts';
-import { RECORD_SCHEMA } from '../../src/versions.ts';
+import { makeReason } from '../../src/model/reasons.ts';
+import { METRIC_IDS } from '../../src/model/metrics.ts';
+import { RECORD_SCHEMA } from '../../src/model/versions.ts';
 
 const fail = (text: string) => () => {
   throw new BenchError('trial', text);

@@ -1,12 +1,12 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { BenchError } from '../../src/errors.ts';
+import { BenchError } from '../../src/model/errors.ts';
 import type { LoadSession, Turn } from '../../src/load/engine.ts';
 import type { Server } from '../../src/machine/launch.ts';
 import { startReference } from '../../src/measure/reference.ts';
 import type { TrialEffects } from '../../src/measure/life.ts';
 import { observeProcess } from '../../src/measure/warmup.ts';
 import { toSeries } from '../../src/analyse/warmup/pairs.ts';
-import type { StudiedProcess } from '../../src/results/study/record.ts';
+import type { StudiedProcess } from '../../src/model/study.ts';
 import { samplePlan, sampleCounts, sampleLoad } from '../samples.ts';
 import { createWorld, prepareFor } from './world.ts';
 

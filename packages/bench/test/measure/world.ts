@@ -2,15 +2,16 @@
 
 import type { RunEvent } from '../../src/plan/planned.ts';
 import type { Draw } from '../../src/catalogue/workloads/workload.ts';
-import type { Attestation, Interpreter, Target } from '../../src/model.ts';
-import type { BackgroundUse } from '../../src/services/background/record.ts';
-import type { LoadResult, Trial } from '../../src/results/record.ts';
+import type { Attestation, Interpreter, Target } from '../../src/model/target.ts';
+import type { BackgroundUse } from '../../src/model/companions.ts';
+import type { LoadResult } from '../../src/model/load.ts';
+import type { Trial } from '../../src/model/record.ts';
 import type { Server, Stopped } from '../../src/machine/launch.ts';
 import type { LoadSession, Turn } from '../../src/load/engine.ts';
 import type { Prepared } from '../../src/prepare/prepare.ts';
 import type { Sampled } from '../../src/resources/sampler.ts';
 import type { RunEffects } from '../../src/measure/run.ts';
-import type { Plan } from '../../src/plan/definition.ts';
+import type { Plan } from '../../src/model/plan.ts';
 import type { Background } from '../../src/services/background/request.ts';
 import { beginTrial as beginBackground } from '../../src/services/background/companion.ts';
 import type { RunningCompanion } from '../../src/services/companion.ts';

@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import { compareWithin, foreseeTable } from '../../src/analyse/compare.ts';
-import type { Copy } from '../../src/model.ts';
-import { benchOptions } from '../../src/plan/options.ts';
+import type { Copy } from '../../src/model/target.ts';
+import { benchOptions } from '../../src/model/options.ts';
 import { makePlan, repeatInCopies } from '../../src/plan/plan.ts';
-import type { Plan } from '../../src/plan/definition.ts';
+import type { Plan } from '../../src/model/plan.ts';
 import { CAPACITY, errorOf, sampleStack } from '../samples.ts';
 
 const COPIES: Copy[] = [

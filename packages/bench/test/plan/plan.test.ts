@@ -2,7 +2,7 @@ import { coresOf, estimateSeconds } from '../../src/plan/planned.ts';
 import { asksDatabase, fixturesOf } from '../../src/catalogue/workloads/index.ts';
 import { describe, expect, it } from 'vitest';
 import { BENCH } from '../../src/cli/bench.ts';
-import { benchOptions } from '../../src/plan/options.ts';
+import { benchOptions } from '../../src/model/options.ts';
 import { makePlan } from '../../src/plan/plan.ts';
 import { CAPACITY, errorOf, samplePlan, sampleStack } from '../samples.ts';
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { Target } from '../../src/model.ts';
+import type { Target } from '../../src/model/target.ts';
 import { isRepeated, undisturbedOf } from '../../src/plan/repeats.ts';
 import { samplePlan } from '../samples.ts';
 

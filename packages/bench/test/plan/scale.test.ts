@@ -1,10 +1,10 @@
 import { coresOf } from '../../src/plan/planned.ts';
 import { describe, expect, it } from 'vitest';
 import { placeOn, narrowServer, type Core } from '../../src/machine/placement.ts';
-import { benchOptions, type BenchOptions } from '../../src/plan/options.ts';
+import { benchOptions, type BenchOptions } from '../../src/model/options.ts';
 import { makePlan } from '../../src/plan/plan.ts';
 import { planOf } from '../../src/plan/scale.ts';
-import type { Plan } from '../../src/plan/definition.ts';
+import type { Plan } from '../../src/model/plan.ts';
 import { CAPACITY, errorOf, sampleStack } from '../samples.ts';
 
 const STACKS = [

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeEach, describe, expect, it } from 'vitest';
 import { findTool, inspectBuild, outputsOf, provideBuild, type Built } from '../../src/prepare/builds.ts';
-import type { Stack, Variant } from '../../src/catalogue/stack.ts';
+import type { Stack, Variant } from '../../src/model/stack.ts';
 import { sampleStack } from '../samples.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'bench-builds-'));

@@ -6,8 +6,8 @@ import type { Readable } from 'node:stream';
 import { afterAll, afterEach, describe, expect, it } from 'vitest';
 import { start, type Child } from '../../src/machine/subprocess.ts';
 import { collectableEnvironment, collectGarbage, isNode } from '../../src/prepare/collect.ts';
-import type { Stack } from '../../src/catalogue/stack.ts';
-import type { RuntimeSpec } from '../../src/model.ts';
+import type { Stack } from '../../src/model/stack.ts';
+import type { RuntimeSpec } from '../../src/model/target.ts';
 import { sampleStack, sampleTarget } from '../samples.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'bench collect-'));

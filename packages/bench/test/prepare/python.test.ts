@@ -11,7 +11,7 @@ import {
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import type { Stack, Variant } from '../../src/catalogue/stack.ts';
+import type { Stack, Variant } from '../../src/model/stack.ts';
 import { ROOT } from '../../src/catalogue/stacks.ts';
 import { run, type SubprocessError } from '../../src/machine/subprocess.ts';
 import { adviseWheels, locksOf, makeEnvironment } from '../../src/prepare/python.ts';

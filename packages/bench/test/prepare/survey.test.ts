@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import type { Stack } from '../../src/catalogue/stack.ts';
+import type { Stack } from '../../src/model/stack.ts';
 import { targetsOf } from '../../src/catalogue/stacks.ts';
 import { groupMissing, reportProgress } from '../../src/prepare/prepare.ts';
 import { describeWork, surveyWork } from '../../src/prepare/survey.ts';

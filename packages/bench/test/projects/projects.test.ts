@@ -11,7 +11,7 @@ import { runSync, SubprocessError } from '../../src/machine/subprocess.ts';
 import { newToken } from '../../src/machine/scratch.ts';
 import { unreachedError } from '../../src/prepare/unreached.ts';
 import { provideUv } from '../../src/prepare/uv.ts';
-import type { Trial } from '../../src/results/record.ts';
+import type { Trial } from '../../src/model/record.ts';
 import { findDatabase, startDatabase } from '../../src/services/database/database.ts';
 import { needs, postgres, tool } from '../needs.ts';
 import { Installed } from '../packed.ts';

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { describeDetail } from '../../src/report/detail.ts';
-import type { Limit } from '../../src/results/record.ts';
+import type { Limit } from '../../src/model/measured.ts';
 import { readSigns } from '../../src/report/notes.ts';
 import { toModel } from '../../src/report/model/model.ts';
 import { describePlan } from '../../src/report/plan.ts';

@@ -1,5 +1,6 @@
 import { expect, it } from 'vitest';
-import type { ServerBudget, Trial } from '../../src/results/record.ts';
+import type { ServerBudget } from '../../src/model/measured.ts';
+import type { Trial } from '../../src/model/record.ts';
 import { describeBudget, describeDetail } from '../../src/report/detail.ts';
 import { toModel } from '../../src/report/model/model.ts';
 import { describeNotes, summariseNotes } from '../../src/report/notes.ts';

@@ -3,7 +3,7 @@ import type { Budget, JudgedRow } from '../../src/analyse/budgets.ts';
 import { exactly } from '../../src/analyse/differences.ts';
 import { fixedSchedule } from '../../src/analyse/looks.ts';
 import { compareRounds } from '../../src/analyse/paired.ts';
-import { makeReason } from '../../src/reasons.ts';
+import { makeReason } from '../../src/model/reasons.ts';
 import { describeWhy, renderBudgets } from '../../src/report/budgets.ts';
 
 const P99: Budget = { metric: 'p99', limit: { kind: 'figure', value: 20_000 } };

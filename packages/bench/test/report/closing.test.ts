@@ -1,12 +1,12 @@
 import { describe, expect, it } from 'vitest';
 import { closeReport } from '../../src/report/closing.ts';
-import { makeReason } from '../../src/reasons.ts';
+import { makeReason } from '../../src/model/reasons.ts';
 import { renderMarkdown } from '../../src/report/markdown.ts';
 import { toModel } from '../../src/report/model/model.ts';
 import { renderTerminal } from '../../src/report/terminal.ts';
 import { toView } from '../../src/report/view.ts';
-import type { Plan } from '../../src/plan/definition.ts';
-import type { Trial } from '../../src/results/record.ts';
+import type { Plan } from '../../src/model/plan.ts';
+import type { Trial } from '../../src/model/record.ts';
 import { failedTrial, okTrial, readGoldenRun, sampleMeasured, samplePlan, suspectTrial } from '../samples.ts';
 
 const { host } = readGoldenRun();

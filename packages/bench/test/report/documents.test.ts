@@ -1,12 +1,12 @@
 import { existsSync, readdirSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { beforeAll, describe, expect, it } from 'vitest';
-import { ENGINE_NAMES } from '../../src/catalogue/engines.ts';
+import { ENGINE_NAMES } from '../../src/model/engines.ts';
 import { ROOT } from '../../src/catalogue/stacks.ts';
 import { WORKLOAD_NAMES } from '../../src/catalogue/workloads/index.ts';
 import { REPORT_FORMATS } from '../../src/cli/commands.ts';
-import { METRIC_IDS, METRICS } from '../../src/metrics.ts';
-import { REASON_CODES } from '../../src/reasons.ts';
+import { METRIC_IDS, METRICS } from '../../src/model/metrics.ts';
+import { REASON_CODES } from '../../src/model/reasons.ts';
 import {
   findBlocks,
   isQuoted,

@@ -9,7 +9,7 @@ import { toModel } from '../../src/report/model/model.ts';
 import { errorOf, okTrial, readGoldenRun, sampleMeasured } from '../samples.ts';
 
 // Limits the metrics, so that a new one changes no golden file.
-vi.mock(import('../../src/metrics.ts'), async (original) => {
+vi.mock(import('../../src/model/metrics.ts'), async (original) => {
   const { limitMetrics } = await import('../shown-metrics.ts');
   return limitMetrics(await original());
 });

@@ -1,7 +1,9 @@
 import type { RunEvent } from '../../src/plan/planned.ts';
 import { describe, expect, it, vi } from 'vitest';
-import type { OkTrial, Reason, ServerTiming } from '../../src/results/record.ts';
-import type { Resources } from '../../src/model.ts';
+import type { OkTrial } from '../../src/model/record.ts';
+import type { Reason } from '../../src/model/reasons.ts';
+import type { ServerTiming } from '../../src/model/load.ts';
+import type { Resources } from '../../src/model/figures.ts';
 import { describeDetail } from '../../src/report/detail.ts';
 import { renderJson } from '../../src/report/json.ts';
 import { renderMarkdown } from '../../src/report/markdown.ts';
@@ -14,7 +16,7 @@ import { toView } from '../../src/report/view.ts';
 import { okTrial, readGoldenRun, sampleLoad, sampleMeasured, suspectTrial } from '../samples.ts';
 
 // Limits the metrics, so that a new one changes no golden file.
-vi.mock(import('../../src/metrics.ts'), async (original) => {
+vi.mock(import('../../src/model/metrics.ts'), async (original) => {
   const { limitMetrics } = await import('../shown-metrics.ts');
   return limitMetrics(await original());
 });

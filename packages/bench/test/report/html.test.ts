@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
-import type { Trial } from '../../src/results/record.ts';
+import type { Trial } from '../../src/model/record.ts';
 import { hide } from '../../src/redact.ts';
 import { describeAnswers, describeCaveats } from '../../src/report/html/answer.ts';
 import { toPage } from '../../src/report/html/data.ts';

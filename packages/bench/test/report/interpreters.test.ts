@@ -2,7 +2,7 @@ import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
 import { COMPARE } from '../../src/cli/commands.ts';
 import { compareStored } from '../../src/commands/compare.ts';
-import type { Interpreter } from '../../src/model.ts';
+import type { Interpreter } from '../../src/model/target.ts';
 import { renderCsv } from '../../src/report/csv.ts';
 import {
   adviseBuild,

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import type { Reason, Trial } from '../../src/results/record.ts';
+import type { Reason } from '../../src/model/reasons.ts';
+import type { Trial } from '../../src/model/record.ts';
 import { renderLadder, toLadderView } from '../../src/report/ladder.ts';
 import { renderMarkdown } from '../../src/report/markdown.ts';
 import { renderTerminal } from '../../src/report/terminal.ts';

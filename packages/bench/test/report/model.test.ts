@@ -2,16 +2,17 @@ import { globSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { Ajv } from 'ajv';
 import { describe, expect, it } from 'vitest';
-import { toDocument } from '../../src/definitions.ts';
+import { toDocument } from '../../src/model/definitions.ts';
 import { createHistogram, encodeHistogram } from '../../src/histogram.ts';
-import { METRIC_IDS } from '../../src/metrics.ts';
-import type { Reason, Trial } from '../../src/results/record.ts';
+import { METRIC_IDS } from '../../src/model/metrics.ts';
+import type { Reason } from '../../src/model/reasons.ts';
+import type { Trial } from '../../src/model/record.ts';
 import { renderJson } from '../../src/report/json.ts';
 import { reportDocument, REPORT_HEAD } from '../../src/report/model/definition.ts';
 import { toModel } from '../../src/report/model/model.ts';
 import { ROOT } from '../../src/catalogue/stacks.ts';
 import { readRun } from '../../src/results/store.ts';
-import { REPORT_SCHEMA } from '../../src/versions.ts';
+import { REPORT_SCHEMA } from '../../src/model/versions.ts';
 import {
   failedTrial,
   okTrial,

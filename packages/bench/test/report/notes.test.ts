@@ -1,10 +1,11 @@
 import { describe, expect, it } from 'vitest';
-import { makeReason } from '../../src/reasons.ts';
+import { makeReason } from '../../src/model/reasons.ts';
 import { toModel } from '../../src/report/model/model.ts';
 import { describeNotes, readSigns, summariseNotes } from '../../src/report/notes.ts';
 import { renderTerminal } from '../../src/report/terminal.ts';
 import { toView } from '../../src/report/view.ts';
-import type { Reason, Trial } from '../../src/results/record.ts';
+import type { Reason } from '../../src/model/reasons.ts';
+import type { Trial } from '../../src/model/record.ts';
 import { findRun, readRun } from '../../src/results/store.ts';
 import { failedTrial, okTrial, readGoldenRun, sampleMeasured, samplePlan, suspectTrial } from '../samples.ts';
 

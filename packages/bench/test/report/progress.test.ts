@@ -1,8 +1,8 @@
 import { stripVTControlCharacters } from 'node:util';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import type { Plan } from '../../src/plan/definition.ts';
+import type { Plan } from '../../src/model/plan.ts';
 import { describeObserved, describeTrial, showProgress, type Screen } from '../../src/report/progress.ts';
-import type { Trial } from '../../src/results/record.ts';
+import type { Trial } from '../../src/model/record.ts';
 import { okTrial, sampleMeasured, samplePlan } from '../samples.ts';
 
 /** A screen that keeps what it shows, each text with its kind. */

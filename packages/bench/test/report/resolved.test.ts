@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { Target } from '../../src/model.ts';
+import type { Target } from '../../src/model/target.ts';
 import { toModel } from '../../src/report/model/model.ts';
 import { toView } from '../../src/report/view.ts';
 import { okTrial, readGoldenRun, sampleMeasured, samplePlan } from '../samples.ts';

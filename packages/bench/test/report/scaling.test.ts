@@ -7,8 +7,8 @@ import { renderMarkdown } from '../../src/report/markdown.ts';
 import { renderTerminal } from '../../src/report/terminal.ts';
 import { describePlan } from '../../src/report/plan.ts';
 import { toView } from '../../src/report/view.ts';
-import type { Placement } from '../../src/results/record.ts';
-import { benchOptions } from '../../src/plan/options.ts';
+import type { Placement } from '../../src/model/record.ts';
+import { benchOptions } from '../../src/model/options.ts';
 import { makePlan } from '../../src/plan/plan.ts';
 import { okTrial, readGoldenRun, sampleMeasured, sampleResources, sampleStack } from '../samples.ts';
 

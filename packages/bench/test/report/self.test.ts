@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { isKnown, summariseSelf, type SelfRound } from '../../src/report/self.ts';
-import type { Measured } from '../../src/results/record.ts';
+import type { Measured } from '../../src/model/measured.ts';
 import { createRandom } from '../../src/random.ts';
 
 /** Rounds in which the driver answers twice as many requests per CPU second as stock autocannon, and 0.8 times as many as the plain client. */

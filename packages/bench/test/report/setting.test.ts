@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { Plan } from '../../src/plan/definition.ts';
+import type { Plan } from '../../src/model/plan.ts';
 import { toModel } from '../../src/report/model/model.ts';
 import { describeSetting } from '../../src/report/view.ts';
 import { readGoldenRun, samplePlan } from '../samples.ts';

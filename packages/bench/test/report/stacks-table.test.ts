@@ -2,7 +2,7 @@ import { existsSync, globSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { readStacks } from '../../src/catalogue/stacks.ts';
-import type { Stack } from '../../src/catalogue/stack.ts';
+import type { Stack } from '../../src/model/stack.ts';
 import { readStackRows } from '../stack-rows.ts';
 
 const ROWS = readStackRows();

@@ -11,7 +11,7 @@ import {
 import { toModel } from '../../src/report/model/model.ts';
 import { readSigns } from '../../src/report/notes.ts';
 import { toView } from '../../src/report/view.ts';
-import type { Trial } from '../../src/results/record.ts';
+import type { Trial } from '../../src/model/record.ts';
 import { okTrial, readGoldenRun, sampleMeasured, samplePlan, suspectTrial } from '../samples.ts';
 
 const names = (count: number): string[] => Array.from({ length: count }, (_, index) => `stack-${index}`);

@@ -1,11 +1,11 @@
 import { describe, expect, it } from 'vitest';
-import type { Plan } from '../../src/plan/definition.ts';
+import type { Plan } from '../../src/model/plan.ts';
 import { describeDetail } from '../../src/report/detail.ts';
 import { toModel } from '../../src/report/model/model.ts';
 import { describePlan } from '../../src/report/plan.ts';
 import { describeRoutes } from '../../src/report/requests.ts';
 import { describeSetting } from '../../src/report/view.ts';
-import type { Trial } from '../../src/results/record.ts';
+import type { Trial } from '../../src/model/record.ts';
 import { okTrial, readGoldenRun, sampleCounts, sampleLoad, sampleMeasured, samplePlan } from '../samples.ts';
 
 const { host } = readGoldenRun();

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { createRandom } from '../../src/random.ts';
 import { renderMarkdown } from '../../src/report/markdown.ts';
 import { drawCurve, renderStudy, viewStudies } from '../../src/report/warm.ts';
-import type { StudiedProcess } from '../../src/results/study/record.ts';
+import type { StudiedProcess } from '../../src/model/study.ts';
 import { readGoldenRun, sampleStudiedProcess, sampleStudy } from '../samples.ts';
 
 const { host } = readGoldenRun();

@@ -5,7 +5,7 @@ import type { Reading } from '../../src/resources/linux.ts';
 import { readProcess } from '../../src/machine/procfs.ts';
 import { openSampler } from '../../src/resources/open.ts';
 import { joinSampled, sampleTogether, type Sampled, type Sampler } from '../../src/resources/sampler.ts';
-import type { ProcessUse } from '../../src/model.ts';
+import type { ProcessUse } from '../../src/model/figures.ts';
 import { sampleResources } from '../samples.ts';
 import { startWorker } from './worker.ts';
 

@@ -7,7 +7,7 @@ import { ROOT } from '../../src/catalogue/stacks.ts';
 import { upgradePooled, upgradeRun, upgradeTrial } from '../../src/results/older.ts';
 import { readPool } from '../../src/results/pool/store.ts';
 import { readRun } from '../../src/results/store.ts';
-import { RECORD_SCHEMA, RUN_SCHEMA } from '../../src/versions.ts';
+import { RECORD_SCHEMA, RUN_SCHEMA } from '../../src/model/versions.ts';
 import { readFixture, readGoldenRun } from '../samples.ts';
 
 const OPEN = { mode: 'open', perSecond: 2000 };

@@ -4,10 +4,11 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { HOME } from '../../src/home.ts';
 import { lackedEvidence } from '../../src/judge/stored.ts';
-import { METRIC_IDS, type MetricId } from '../../src/metrics.ts';
-import { renewReason, type ReasonCode } from '../../src/reasons.ts';
+import { METRIC_IDS, type MetricId } from '../../src/model/metrics.ts';
+import { renewReason, type ReasonCode } from '../../src/model/reasons.ts';
 import { upgradeTrial } from '../../src/results/older.ts';
-import type { GeneratorUse, Trial } from '../../src/results/record.ts';
+import type { GeneratorUse } from '../../src/model/load.ts';
+import type { Trial } from '../../src/model/record.ts';
 import { listRuns, readRun } from '../../src/results/store.ts';
 import { findBlocks, listDocuments, proseOf, readDocument } from '../documents.ts';
 

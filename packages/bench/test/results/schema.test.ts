@@ -1,22 +1,15 @@
 import { Ajv, type ValidateFunction } from 'ajv';
 import { beforeAll, describe, expect, it } from 'vitest';
-import type { DatabaseUse } from '../../src/services/database/record.ts';
-import type {
-  Age,
-  Turns,
-  FailedTrial,
-  HostWindow,
-  LoadResult,
-  Measured,
-  SuspectTrial,
-  TimeReport,
-} from '../../src/results/record.ts';
-import type { Interpreter, LatencyUs, Resources } from '../../src/model.ts';
-import type { UpstreamUse } from '../../src/services/upstream/record.ts';
-import type { Plan } from '../../src/plan/definition.ts';
-import { RUN_SCHEMA, RECORD_SCHEMA } from '../../src/versions.ts';
-import type { RunFile } from '../../src/results/run-file.ts';
-import type { Host } from '../../src/results/host.ts';
+import type { DatabaseUse, UpstreamUse } from '../../src/model/companions.ts';
+import type { Age, Turns, HostWindow, Measured } from '../../src/model/measured.ts';
+import type { FailedTrial, SuspectTrial, TimeReport } from '../../src/model/record.ts';
+import type { LoadResult } from '../../src/model/load.ts';
+import type { Interpreter } from '../../src/model/target.ts';
+import type { LatencyUs, Resources } from '../../src/model/figures.ts';
+import type { Plan } from '../../src/model/plan.ts';
+import { RUN_SCHEMA, RECORD_SCHEMA } from '../../src/model/versions.ts';
+import type { RunFile } from '../../src/model/run.ts';
+import type { Host } from '../../src/model/host.ts';
 import {
   sampleTarget,
   asStored,
@@ -32,7 +25,7 @@ import {
   samplePlan,
   sampleTold,
 } from '../samples.ts';
-import { SCHEMAS } from '../../src/results/schemas.ts';
+import { SCHEMAS } from '../../src/model/schemas.ts';
 import { figuresOf, openObjects, pathsOf } from './walk.ts';
 
 const ajv = new Ajv({ allErrors: true, allowUnionTypes: true });

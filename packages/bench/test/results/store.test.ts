@@ -25,8 +25,8 @@ import {
   versionDifferences,
   writeReport,
 } from '../../src/results/store.ts';
-import type { RunFile } from '../../src/results/run-file.ts';
-import { RECORD_SCHEMA, RUN_SCHEMA } from '../../src/versions.ts';
+import type { RunFile } from '../../src/model/run.ts';
+import { RECORD_SCHEMA, RUN_SCHEMA } from '../../src/model/versions.ts';
 import { errorOf, failedTrial, okTrial, readGoldenRun, sampleMeasured, samplePlan } from '../samples.ts';
 
 // The store keeps runs inside the repository. These tests use a temporary folder instead.

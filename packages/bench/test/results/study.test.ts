@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { appendProcess, createStudy, findStudy, readStudy } from '../../src/results/study/store.ts';
-import { STUDY_SCHEMA } from '../../src/versions.ts';
+import { STUDY_SCHEMA } from '../../src/model/versions.ts';
 import { errorOf, readGoldenRun, sampleStudiedProcess, sampleStudy } from '../samples.ts';
 
 const { host } = readGoldenRun();

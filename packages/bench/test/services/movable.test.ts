@@ -1,7 +1,7 @@
 import type { CompanionEvidence } from '../../src/services/judge.ts';
 import { afterEach, describe, expect, it, vi } from 'vitest';
-import { BenchError } from '../../src/errors.ts';
-import type { Resources } from '../../src/model.ts';
+import { BenchError } from '../../src/model/errors.ts';
+import type { Resources } from '../../src/model/figures.ts';
 import {
   CompanionError,
   type CompanionMeans,
@@ -69,7 +69,6 @@ function companionOf(done: string[], trial: Partial<TrialCompanion> = {}): Movab
   return {
     name: 'upstream',
     movable,
-    record: () => Promise.reject(new Error()),
     find: async () => undefined,
   };
 }

@@ -12,7 +12,8 @@ import {
   type Stretch,
   stretchOf,
 } from '../../change-points.ts';
-import { clamp, mean, median, medianBetween, sum, type Interval } from '../../numbers.ts';
+import { clamp, mean, median, medianBetween, sum } from '../../numbers.ts';
+import type { Interval } from '../../model/interval.ts';
 import { robustDeviation } from '../quantiles.ts';
 import { studentPoint } from '../student.ts';
 

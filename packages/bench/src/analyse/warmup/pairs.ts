@@ -1,6 +1,6 @@
 /** From what a study stored to the ratios that the statistics take. */
-import type { Turns } from '../../results/record.ts';
-import type { StudiedProcess } from '../../results/study/record.ts';
+import type { Turns } from '../../model/measured.ts';
+import type { StudiedProcess } from '../../model/study.ts';
 import type { Age, ProcessSeries, WarmPair } from './study.ts';
 
 /** Returns the series of a process. Pairs with a side that answered nothing in its window have no ratio and are omitted. */

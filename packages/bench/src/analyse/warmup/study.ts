@@ -1,5 +1,5 @@
 /** The input and the results of a study of warm-up. Ratios are to a warm reference on the same core; 1 is equal. */
-import type { Interval } from '../../numbers.ts';
+import type { Interval } from '../../model/interval.ts';
 
 /** One pair of neighbouring spans: the fresh process, and the warm reference on the same core. */
 export interface WarmPair {

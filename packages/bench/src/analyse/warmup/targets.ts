@@ -1,5 +1,5 @@
 /** The targets of a stored study: which of their processes count, and what these show. */
-import type { StudiedProcess } from '../../results/study/record.ts';
+import type { StudiedProcess } from '../../model/study.ts';
 import type { StoredStudy } from '../../results/study/store.ts';
 import { findUsualPace, selectUsual, type UsualPairs } from './pace.ts';
 import { toSeries } from './pairs.ts';

@@ -1,25 +1,14 @@
 /** An app of a user as a stack: `--app ./myapp --run 'uvicorn app:app --port {port}'`. */
+import type { AppOptions } from '../../model/options.ts';
 import { statSync } from 'node:fs';
 import { basename, resolve } from 'node:path';
-import { BenchError } from '../../errors.ts';
-import type { RuntimeKind } from '../../model.ts';
+import { BenchError } from '../../model/errors.ts';
+import type { RuntimeKind } from '../../model/target.ts';
 import { hide, literalsInCommand, literalsInEnvironment, valuesOf } from '../../redact.ts';
-import type { Stack } from '../stack.ts';
-import type { App } from './definition.ts';
+import type { Stack } from '../../model/stack.ts';
+import type { App } from '../../model/app.ts';
 import { findProject, readNodeManifest } from './project.ts';
 import { splitCommand, type Words } from './words.ts';
-
-/** An app as a user describes it. */
-export interface AppOptions {
-  /** The folder of the project. */
-  folder: string;
-  /** The command line that starts the server. `{port}` and `{host}` are replaced, and PORT and HOST are set too. */
-  run: string;
-  /** The name of its target; by default that of the folder. */
-  name?: string;
-  /** The lock or the list of requirements, relative to the folder; found there by default. */
-  lock?: string;
-}
 
 /** The variables that tell a server of a user where to listen. */
 export const ADDRESS = { HOST: '{host}', PORT: '{port}' };

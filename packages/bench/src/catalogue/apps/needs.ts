@@ -1,7 +1,7 @@
 /** The services that a project probably needs beside its server, read from its files. Changes no file. */
 import { existsSync, readFileSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
-import type { Service } from './services.ts';
+import type { Service } from '../../model/stack.ts';
 
 /** A service to declare, and the variable of the server that takes its address. */
 export interface Need {

@@ -1,28 +1,10 @@
 /** The language and the dependencies of a user's project. */
+import type { Lock, LockKind, Project } from '../../model/stack.ts';
 import { existsSync, readFileSync, readdirSync, statSync } from 'node:fs';
 import { basename, dirname, join, relative, resolve } from 'node:path';
-import { BenchError } from '../../errors.ts';
-import type { RuntimeKind } from '../../model.ts';
+import { BenchError } from '../../model/errors.ts';
+import type { RuntimeKind } from '../../model/target.ts';
 import { findPinned } from './pinned.ts';
-
-/** The files from which an environment can be made, and the tools that read them. */
-export type LockKind = 'uv' | 'poetry' | 'requirements' | 'pyproject' | 'pnpm' | 'npm' | 'yarn' | 'package';
-
-/** The dependencies of a project: the file that lists them. */
-export interface Lock {
-  kind: LockKind;
-  /** The absolute path of the file. */
-  file: string;
-}
-
-/** The project that a server program belongs to. */
-export interface Project {
-  kind: RuntimeKind;
-  /** Absent if it has no dependencies. */
-  lock?: Lock;
-  /** The version of its runtime that it asks for, if that is not the default. */
-  version?: string;
-}
 
 /** The facts about a project that are given before its files are read. */
 interface NamedLock {

@@ -1,34 +1,6 @@
 /** The surroundings of the server of an app: the services and the setup command of its manifest. */
+import type { Service } from '../../model/stack.ts';
 import { isAbsolute, relative, resolve } from 'node:path';
-
-/** A program beside the server, and the check for its readiness. */
-export interface ProgramService {
-  command: string[];
-  env?: Record<string, string>;
-  /** A fixed port; a free one is chosen if absent. */
-  port?: number;
-  /** The value of `{name.url}`. */
-  url?: string;
-  ready?: 'tcp' | { http: string } | { command: string[] };
-  per?: 'trial' | 'run';
-  timeoutSeconds?: number;
-}
-
-/** One entry of `services`: an empty PostgreSQL database for each trial, or a program. */
-export type Service = { use: 'postgres' } | ProgramService;
-
-/** The command that runs before each trial. */
-export interface Setup {
-  command: string[];
-  env?: Record<string, string>;
-  timeoutSeconds?: number;
-}
-
-/** The surroundings of a server, as its manifest declares them. */
-export interface Surroundings {
-  services: Record<string, Service>;
-  setup?: Setup;
-}
 
 /** The longest time that a service may take to become ready. */
 export const READY_SECONDS = 30;

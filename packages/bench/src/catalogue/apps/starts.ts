@@ -1,7 +1,7 @@
 /** The ways to start the server of a project, read from its files. Changes no file. */
 import { existsSync, globSync, readFileSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
-import type { RuntimeKind } from '../../model.ts';
+import type { RuntimeKind } from '../../model/target.ts';
 import { readNodeManifest } from './project.ts';
 import { splitCommand } from './words.ts';
 

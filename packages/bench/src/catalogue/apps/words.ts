@@ -1,5 +1,5 @@
 /** Command lines as words. Bench starts no shell, so a command line must not need one. */
-import { BenchError } from '../../errors.ts';
+import { BenchError } from '../../model/errors.ts';
 
 const SCRIPT = 'put it into a script of the project, and run that';
 

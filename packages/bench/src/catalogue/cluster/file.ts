@@ -1,9 +1,9 @@
 /** Reads `bench.cluster.json`. */
 import { readFileSync } from 'node:fs';
-import { BenchError } from '../../errors.ts';
+import { BenchError } from '../../model/errors.ts';
 import { createCheck } from '../../json-schema.ts';
 import { describeSchemaError, readJsonFile } from '../json-file.ts';
-import type { Cluster, ClusterFile, Spread } from './definition.ts';
+import type { Cluster, ClusterFile, Spread } from '../../model/cluster.ts';
 
 const SCHEMA = new URL('../../../schema/cluster.schema.json', import.meta.url);
 const HINT = 'docs/cluster.md shows a complete bench.cluster.json';

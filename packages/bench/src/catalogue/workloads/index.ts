@@ -1,9 +1,9 @@
-import { BenchError } from '../../errors.ts';
+import { BenchError } from '../../model/errors.ts';
 import { devices } from './devices.ts';
 import { asyncfib, fib } from './fib.ts';
 import { gather } from './gather.ts';
 import { repository } from './repository.ts';
-import type { Asked } from './requests/definition.ts';
+import type { Asked } from '../../model/requests.ts';
 import { requestsWorkload } from './requests/workload.ts';
 import { users, usersInsert } from './users.ts';
 import { asyncwait, wait } from './wait.ts';

@@ -1,5 +1,5 @@
 import type { IncomingHttpHeaders } from 'node:http';
-import type { Status } from './requests/definition.ts';
+import type { Status } from '../../model/requests.ts';
 
 /**
  * The placeholder for an id. The sender replaces it with a unique id in each request body; a right answer repeats

@@ -1,6 +1,6 @@
 /** The agent of a host that sends load: it starts generators there. */
 import { join, relative } from 'node:path';
-import type { Cluster as ClusterSpec } from '../../catalogue/cluster/definition.ts';
+import type { Cluster as ClusterSpec } from '../../model/cluster.ts';
 import { HOME, programBeside } from '../../home.ts';
 import type { Line, LineEvents } from '../line.ts';
 import type { Report } from '../protocol.ts';

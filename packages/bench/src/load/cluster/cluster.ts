@@ -1,9 +1,9 @@
 /** A cluster as a run uses it: the hosts that send its load, as one engine, and those of its companions. */
-import type { Cluster as ClusterSpec } from '../../catalogue/cluster/definition.ts';
-import { BenchError } from '../../errors.ts';
-import { DRIVER_VERSION } from '../../versions.ts';
+import type { Cluster as ClusterSpec } from '../../model/cluster.ts';
+import { BenchError } from '../../model/errors.ts';
+import { DRIVER_VERSION } from '../../model/versions.ts';
 import type { MovableNeeds } from '../../services/companion.ts';
-import type { MovableName } from '../../services/index.ts';
+import type { MovableName } from '../../services/companion.ts';
 import type { CompanionHosts, DistantProgram } from '../../services/movable.ts';
 import type { FoundEngine } from '../engines.ts';
 import { RemoteAgent } from './agent.ts';

@@ -1,10 +1,10 @@
 /** A companion that the program of another host runs. */
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { BenchError } from '../../errors.ts';
-import type { CompanionHost } from '../../model.ts';
+import { BenchError } from '../../model/errors.ts';
+import type { CompanionHost } from '../../model/companions.ts';
 import { hide, redact, secretsOf } from '../../redact.ts';
-import type { HostWindow } from '../../results/record.ts';
+import type { HostWindow } from '../../model/measured.ts';
 import type { DistantMeter, LaunchedProgram, LaunchMeans, MovableNeeds } from '../../services/companion.ts';
 import type { DistantProgram } from '../../services/movable.ts';
 import { listOwnAddresses, type Inspected } from './inspect.ts';

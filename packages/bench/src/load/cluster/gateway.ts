@@ -1,5 +1,5 @@
 /** The Python process that speaks to Ray: orders with an answer each, and events of agents. */
-import { BenchError } from '../../errors.ts';
+import { BenchError } from '../../model/errors.ts';
 import { hasEnded, start, type Child } from '../../machine/subprocess.ts';
 import { listenTo } from '../listen.ts';
 import type { RoundTrip } from './clock.ts';

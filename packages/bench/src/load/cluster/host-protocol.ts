@@ -3,13 +3,14 @@
  * carries out one order and ends. It also ends, with its servers, when it is told to stop or its stdin ends. A companion
  * stays until then: it takes steps, and answers each with one message.
  */
-import type { Resources } from '../../model.ts';
-import type { Plan } from '../../plan/definition.ts';
+import type { Resources } from '../../model/figures.ts';
+import type { Plan } from '../../model/plan.ts';
 import type { CompanionNetwork, MovableNeeds } from '../../services/companion.ts';
-import type { MovableName } from '../../services/index.ts';
-import type { Host } from '../../results/host.ts';
-import type { HostWindow, Placement, Trial } from '../../results/record.ts';
-import type { LeftOut, Versions } from '../../results/run-file.ts';
+import type { MovableName } from '../../services/companion.ts';
+import type { Host } from '../../model/host.ts';
+import type { HostWindow } from '../../model/measured.ts';
+import type { Placement, Trial } from '../../model/record.ts';
+import type { LeftOut, Versions } from '../../model/run.ts';
 
 /** An order to prepare or to measure a plan on another host. */
 export interface HostOrder {

@@ -1,6 +1,6 @@
 /** The hosts that rounds are spread over: placed, checked, and each running the program of this checkout. */
-import type { Spread } from '../../catalogue/cluster/definition.ts';
-import { BenchError } from '../../errors.ts';
+import type { Spread } from '../../model/cluster.ts';
+import { BenchError } from '../../model/errors.ts';
 import { checkoutOf, inspectCluster, refuseUnfit, type CheckedHost } from './inspect.ts';
 import { Gateway, type HostFacts } from './gateway.ts';
 import type { HostMessage, HostOrder } from './host-protocol.ts';

@@ -1,10 +1,10 @@
 /** The hosts of a cluster: placed by their roles, asked for their facts, and checked. */
 import { networkInterfaces } from 'node:os';
 import { isAbsolute, join, relative } from 'node:path';
-import type { Cluster as ClusterSpec, Spread } from '../../catalogue/cluster/definition.ts';
-import { BenchError } from '../../errors.ts';
+import type { Cluster as ClusterSpec, Spread } from '../../model/cluster.ts';
+import { BenchError } from '../../model/errors.ts';
 import { HOME } from '../../home.ts';
-import type { MovableName } from '../../services/index.ts';
+import type { MovableName } from '../../services/companion.ts';
 import type { Gateway, HostFacts, PlacedAgent, RayNode } from './gateway.ts';
 
 /** The task of a host. */

@@ -1,7 +1,7 @@
 /** Merges the reports of generators on several hosts, whose clocks differ. Pure. */
-import { countCompletions } from '../../counts.ts';
+import { countCompletions } from '../../model/counts.ts';
 import { sum } from '../../numbers.ts';
-import type { ClusterLoad, Connect, HostPart, HostUse, OwnLoadResult } from '../../results/record.ts';
+import type { ClusterLoad, Connect, HostPart, HostUse, OwnLoadResult } from '../../model/load.ts';
 import { mergeReports } from '../merge.ts';
 import type { DoneReport } from '../protocol.ts';
 

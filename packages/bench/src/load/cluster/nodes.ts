@@ -3,7 +3,7 @@ import { existsSync, mkdirSync, openSync, readFileSync, rmSync, writeFileSync } 
 import { hostname } from 'node:os';
 import { dirname, join } from 'node:path';
 import pWaitFor from 'p-wait-for';
-import { BenchError } from '../../errors.ts';
+import { BenchError } from '../../model/errors.ts';
 import { HOME } from '../../home.ts';
 import { readText } from '../../machine/procfs.ts';
 import { start } from '../../machine/subprocess.ts';

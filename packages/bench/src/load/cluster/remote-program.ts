@@ -1,7 +1,7 @@
 /** The program of the checkout on another host, which the agent there starts. */
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { BenchError } from '../../errors.ts';
+import { BenchError } from '../../model/errors.ts';
 import type { Gateway, HostFacts } from './gateway.ts';
 import type { CompanionOrder, CompanionStep, HostMessage, HostOrder, StopOrder } from './host-protocol.ts';
 import { RemoteProcesses } from './process.ts';

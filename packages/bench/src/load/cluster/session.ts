@@ -1,8 +1,8 @@
 /** The load of several hosts on one server: place, arm, compare clocks, fire at T, merge. */
-import { BenchError } from '../../errors.ts';
+import { BenchError } from '../../model/errors.ts';
 import { readBacklog } from '../../machine/backlog.ts';
-import type { Counts } from '../../model.ts';
-import type { Connect, HostUse, LoadResult } from '../../results/record.ts';
+import type { Counts } from '../../model/figures.ts';
+import type { Connect, HostUse, LoadResult } from '../../model/load.ts';
 import type { LoadSession, Window } from '../engine.ts';
 import { Generator, type Line, type LineEvents } from '../line.ts';
 import { mergeConnects, mergeCounts } from '../merge.ts';

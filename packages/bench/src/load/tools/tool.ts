@@ -1,5 +1,5 @@
-import type { EngineName } from '../../catalogue/engines.ts';
-import type { ToldCounts } from '../../results/record.ts';
+import type { EngineName } from '../../model/engines.ts';
+import type { ToldCounts } from '../../model/load.ts';
 import type { LatencySample } from '../../histogram.ts';
 
 /** One run of a tool: its request, connections and duration. */

@@ -2,12 +2,12 @@
 import { realpathSync, rmSync } from 'node:fs';
 import { join, relative, resolve } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
-import type { App } from '../../catalogue/apps/definition.ts';
+import type { App } from '../../model/app.ts';
 import { readInCopy } from '../../catalogue/copies.ts';
 import { labelOf } from '../../catalogue/copy-label.ts';
-import type { Stack } from '../../catalogue/stack.ts';
-import { BenchError } from '../../errors.ts';
-import type { Copy, Target } from '../../model.ts';
+import type { Stack } from '../../model/stack.ts';
+import { BenchError } from '../../model/errors.ts';
+import type { Copy, Target } from '../../model/target.ts';
 import { digestOf } from '../digest.ts';
 import { filesOfProject } from '../projects/tree.ts';
 import { findRepository, folderOf, layOut } from './revisions.ts';

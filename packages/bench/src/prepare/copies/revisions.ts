@@ -12,10 +12,10 @@ import {
 } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { labelOf } from '../../catalogue/copy-label.ts';
-import { BenchError } from '../../errors.ts';
+import { BenchError } from '../../model/errors.ts';
 import { git, tryGit } from '../../machine/git.ts';
 import { SubprocessError } from '../../machine/subprocess.ts';
-import type { Copy } from '../../model.ts';
+import type { Copy } from '../../model/target.ts';
 import { nearest } from '../../nearest.ts';
 import { digestOf } from '../digest.ts';
 import { holdsSettings } from '../projects/tree.ts';

@@ -1,8 +1,8 @@
 /** The dependencies of a user's Node project, installed from its own lock in a copy of the project. */
 import { existsSync, readFileSync, rmSync } from 'node:fs';
 import { dirname, join, relative } from 'node:path';
-import type { Lock } from '../../catalogue/apps/project.ts';
-import { BenchError } from '../../errors.ts';
+import type { Lock } from '../../model/stack.ts';
+import { BenchError } from '../../model/errors.ts';
 import { run, SubprocessError } from '../../machine/subprocess.ts';
 import { pnpmCommand } from '../pnpm.ts';
 import { lastLine } from '../runtimes.ts';

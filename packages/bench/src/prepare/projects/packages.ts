@@ -1,6 +1,6 @@
 /** The packages of environments: a comparison of interpreters must not be one of packages. */
 import { parsePackage } from '../../catalogue/packages.ts';
-import type { Target } from '../../model.ts';
+import type { Target } from '../../model/target.ts';
 
 /** Describes the versions that one list of `name==version` has and the other has not. */
 export function differences(before: readonly string[], after: readonly string[]): string[] {

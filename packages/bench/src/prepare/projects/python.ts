@@ -2,8 +2,8 @@
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { basename, dirname, isAbsolute, join, relative, resolve } from 'node:path';
-import type { Lock } from '../../catalogue/apps/project.ts';
-import { BenchError } from '../../errors.ts';
+import type { Lock } from '../../model/stack.ts';
+import { BenchError } from '../../model/errors.ts';
 import { run, SubprocessError } from '../../machine/subprocess.ts';
 import { adviseWheels, failedPackage } from '../python.ts';
 import { lastLine } from '../runtimes.ts';

@@ -1,8 +1,8 @@
 /** The first lines of the page: the outcome of the run, and what a reader must know before using it. */
 import { FEWEST_WITH_SPREAD } from '../../analyse/two-way.ts';
-import { METRICS, type MetricId } from '../../metrics.ts';
+import { METRICS, type MetricId } from '../../model/metrics.ts';
 import { median, sum } from '../../numbers.ts';
-import type { Limit } from '../../results/record.ts';
+import type { Limit } from '../../model/measured.ts';
 import { describeBaseline } from '../compare.ts';
 import { describeConnections, formatChange, formatWhole } from '../format.ts';
 import { findStanding, type Placed } from '../leaders.ts';

@@ -1,5 +1,5 @@
 /** The data of the page: the model of a run, with the words that need no browser. */
-import type { MetricId } from '../../metrics.ts';
+import type { MetricId } from '../../model/metrics.ts';
 import type { Model, ModelComparisons, ModelRow, ModelServer, Point } from '../model/definition.ts';
 import { describeBaseline, describeVerdict } from '../compare.ts';
 import type { ScalingView, View } from '../content.ts';

@@ -14,36 +14,21 @@ import {
   shape,
   text,
   texts,
-} from '../../definitions.ts';
-import { sent } from '../../catalogue/workloads/requests/definition.ts';
-import { METRIC_IDS, type MetricId } from '../../metrics.ts';
-import {
-  attestation,
-  companionHost,
-  counts,
-  interpreter,
-  resolvedRuntime,
-  scale,
-  target,
-} from '../../model.ts';
-import { plan } from '../../plan/definition.ts';
-import { REASON_CODES } from '../../reasons.ts';
-import { host } from '../../results/host.ts';
-import {
-  budget,
-  companionHeads,
-  limit,
-  placement,
-  reason,
-  record,
-  serverProcess,
-  STATUSES,
-  time,
-  toldCounts,
-} from '../../results/record.ts';
-import { judgedHost, leftOut, versions } from '../../results/run-file.ts';
+} from '../../model/definitions.ts';
+import { sent } from '../../model/requests.ts';
+import { METRIC_IDS, type MetricId } from '../../model/metrics.ts';
+import { attestation, interpreter, resolvedRuntime, scale, target } from '../../model/target.ts';
+import { companionHost, companionHeads } from '../../model/companions.ts';
+import { counts } from '../../model/figures.ts';
+import { plan } from '../../model/plan.ts';
+import { REASON_CODES } from '../../model/reasons.ts';
+import { host } from '../../model/host.ts';
+import { budget, limit } from '../../model/measured.ts';
+import { placement, reason, record, serverProcess, STATUSES, time } from '../../model/record.ts';
+import { toldCounts } from '../../model/load.ts';
+import { judgedHost, leftOut, versions } from '../../model/run.ts';
 import { TIME_FIELD_NAMES, type TimeField } from '../../time-report.ts';
-import { REPORT_SCHEMA } from '../../versions.ts';
+import { REPORT_SCHEMA } from '../../model/versions.ts';
 
 const metric = named('metric', oneOf(METRIC_IDS));
 const value = (description: string) => Type.Number({ description });

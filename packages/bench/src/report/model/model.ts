@@ -12,12 +12,12 @@ import { toScalings } from '../../analyse/scaling.ts';
 import { summarise, type Row } from '../../analyse/summary.ts';
 import { usageOf } from '../../analyse/times.ts';
 import { commandLine } from '../../home.ts';
-import { METRIC_IDS, METRICS, type MetricId } from '../../metrics.ts';
+import { METRIC_IDS, METRICS, type MetricId } from '../../model/metrics.ts';
 import { median, sum } from '../../numbers.ts';
-import { DEFAULT_THRESHOLD } from '../../plan/options.ts';
-import type { Plan } from '../../plan/definition.ts';
-import { isFatal } from '../../reasons.ts';
-import type { Trial } from '../../results/record.ts';
+import { DEFAULT_THRESHOLD } from '../../model/options.ts';
+import type { Plan } from '../../model/plan.ts';
+import { isFatal } from '../../model/reasons.ts';
+import type { Trial } from '../../model/record.ts';
 import type { StoredRun } from '../../results/store.ts';
 import type {
   LoadHost,

@@ -1,5 +1,5 @@
 /** The data of the index over stored runs, with the words that need no browser. */
-import { METRIC_IDS, type MetricId } from '../../metrics.ts';
+import { METRIC_IDS, type MetricId } from '../../model/metrics.ts';
 import { sum } from '../../numbers.ts';
 import type { StoredRun } from '../../results/store.ts';
 import { trackRun } from '../../analyse/due.ts';

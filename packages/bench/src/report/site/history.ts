@@ -2,8 +2,8 @@
 import { startOf } from '../../analyse/repeats.ts';
 import { summarise, type Row } from '../../analyse/summary.ts';
 import { listDifferences, listHostDifferences } from '../../analyse/unlike.ts';
-import type { MetricId } from '../../metrics.ts';
-import type { Host } from '../../results/host.ts';
+import type { MetricId } from '../../model/metrics.ts';
+import type { Host } from '../../model/host.ts';
 import type { StoredRun } from '../../results/store.ts';
 import { versionsOf } from '../changes.ts';
 import { formatBytes } from '../format.ts';

@@ -1,11 +1,11 @@
 import { existsSync, mkdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { BenchError } from '../../errors.ts';
+import { BenchError } from '../../model/errors.ts';
 import { upgradePooled } from '../older.ts';
 import { appendLine, refuseNewer, shown, writeReport } from '../store.ts';
 import { problemWith, type Stored } from '../validate.ts';
-import { POOL_SCHEMA } from '../../versions.ts';
-import type { Pooled, PoolFile } from './record.ts';
+import { POOL_SCHEMA } from '../../model/versions.ts';
+import type { Pooled, PoolFile } from '../../model/pool.ts';
 
 /** A stored pool. */
 export interface Pool extends PoolFile {

@@ -3,9 +3,9 @@ import { createHash } from 'node:crypto';
 import { mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { isUncertain } from '../../plan/warmup.ts';
-import { STUDY_SCHEMA } from '../../versions.ts';
+import { STUDY_SCHEMA } from '../../model/versions.ts';
 import { problemWith } from '../validate.ts';
-import type { StoredWarmup } from './record.ts';
+import type { StoredWarmup } from '../../model/study.ts';
 
 /** Everything that the warm-up of a target depends on. */
 export type WarmupFacts = Record<string, string>;

@@ -2,13 +2,13 @@
 import { HOME } from '../../home.ts';
 import { existsSync, mkdirSync, readFileSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
-import { BenchError } from '../../errors.ts';
+import { BenchError } from '../../model/errors.ts';
 import { redact } from '../../redact.ts';
-import { STUDY_SCHEMA } from '../../versions.ts';
-import type { Host } from '../host.ts';
+import { STUDY_SCHEMA } from '../../model/versions.ts';
+import type { Host } from '../../model/host.ts';
 import { appendLine, shown, writeReport } from '../store.ts';
 import { problemWith, type Stored } from '../validate.ts';
-import type { StudiedProcess, StudyFile } from './record.ts';
+import type { StudiedProcess, StudyFile } from '../../model/study.ts';
 
 /** A stored study. */
 export interface StoredStudy {

@@ -1,14 +1,13 @@
 /** A request kept in flight beside the load (`--background`), for the targets that repeat another one with it. */
-import type { BackgroundRequest } from '../../model.ts';
-import type { backgroundRecord, BackgroundUse } from './record.ts';
+import type { BackgroundRequest } from '../../model/settings.ts';
+import type { BackgroundUse } from '../../model/companions.ts';
 import { isRepeated } from '../../plan/repeats.ts';
 import type { CompanionKind, TrialCompanion } from '../companion.ts';
 import { judgeBackground } from './judge.ts';
 import { keepInFlight, type Background } from './request.ts';
 
-export const background: CompanionKind<typeof backgroundRecord> = {
+export const background: CompanionKind = {
   name: 'background',
-  record: async () => (await import('./record.ts')).backgroundRecord,
   async find({ background: request, targets }) {
     if (request === undefined) return undefined;
     return {

@@ -1,6 +1,6 @@
-import type { BackgroundUse } from './record.ts';
-import type { Reason } from '../../results/record.ts';
-import { makeReason } from '../../reasons.ts';
+import type { BackgroundUse } from '../../model/companions.ts';
+import type { Reason } from '../../model/reasons.ts';
+import { makeReason } from '../../model/reasons.ts';
 import { sum } from '../../numbers.ts';
 
 /** Judges the background request of a window: without the expected answers, the server was disturbed differently. */

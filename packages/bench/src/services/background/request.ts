@@ -1,6 +1,6 @@
 import type { ClientRequest, IncomingMessage } from 'node:http';
-import type { BackgroundRequest } from '../../model.ts';
-import type { BackgroundUse } from './record.ts';
+import type { BackgroundRequest } from '../../model/settings.ts';
+import type { BackgroundUse } from '../../model/companions.ts';
 import { createHistogram, recordMilliseconds, summariseLatency } from '../../histogram.ts';
 import { Agent, request } from '../../machine/http.ts';
 import type { Endpoint } from '../../machine/request.ts';

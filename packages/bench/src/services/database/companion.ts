@@ -1,9 +1,9 @@
 /** The database of `users` and `users-insert`: each trial has its own table in its own database. */
 import { asksDatabase } from '../../catalogue/workloads/index.ts';
-import type { databaseRecord, DatabaseUse, InsertAccount } from './record.ts';
-import type { Reason } from '../../results/record.ts';
-import { BenchError } from '../../errors.ts';
-import { makeReason } from '../../reasons.ts';
+import type { DatabaseUse, InsertAccount } from '../../model/companions.ts';
+import type { Reason } from '../../model/reasons.ts';
+import { BenchError } from '../../model/errors.ts';
+import { makeReason } from '../../model/reasons.ts';
 import type { MovableCompanion, MovableKind, RunningCompanion, TrialCompanion } from '../companion.ts';
 import { findBeside } from '../movable.ts';
 import { findDatabase, refuseCrowd, startDatabase, type Database } from './database.ts';
@@ -35,9 +35,8 @@ const movable: MovableCompanion = {
   },
 };
 
-export const database: MovableKind<typeof databaseRecord> = {
+export const database: MovableKind = {
   name: 'database',
-  record: async () => (await import('./record.ts')).databaseRecord,
   find: (plan) => findBeside('database', movable, plan),
   movable,
 };

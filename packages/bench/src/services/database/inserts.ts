@@ -1,5 +1,5 @@
-import type { Counts } from '../../model.ts';
-import type { InsertAccount } from './record.ts';
+import type { Counts } from '../../model/figures.ts';
+import type { InsertAccount } from '../../model/companions.ts';
 
 /** Counts the inserts of one trial by their answers, to the harness and to the generators. */
 export class Inserts {

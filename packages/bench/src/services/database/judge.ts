@@ -1,8 +1,9 @@
 import type { CompanionEvidence, CompanionJudge } from '../judge.ts';
-import type { InsertAccount } from './record.ts';
-import type { Limit, Reason } from '../../results/record.ts';
-import { makeReason } from '../../reasons.ts';
-import { FULL, takesTheRest } from '../../saturation.ts';
+import type { InsertAccount } from '../../model/companions.ts';
+import type { Limit } from '../../model/measured.ts';
+import type { Reason } from '../../model/reasons.ts';
+import { makeReason } from '../../model/reasons.ts';
+import { FULL, takesTheRest } from '../../model/saturation.ts';
 
 /**
  * Returns true if it saturated its cores, or the share that generators on the same cores left. Always false if its

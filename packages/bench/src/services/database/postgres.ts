@@ -3,7 +3,7 @@
 import { randomBytes } from 'node:crypto';
 import { chownSync, cpSync, mkdirSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { BenchError } from '../../errors.ts';
+import { BenchError } from '../../model/errors.ts';
 import { launch } from '../../machine/launch.ts';
 import { findFreePort, toAuthority } from '../../machine/ports.ts';
 import { readText } from '../../machine/procfs.ts';

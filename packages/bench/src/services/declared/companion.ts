@@ -2,12 +2,12 @@
 import { serversAtOnce } from '../../plan/planned.ts';
 import { accessSync, constants } from 'node:fs';
 import { join, resolve } from 'node:path';
-import type { Service, ServiceAddress, Surroundings } from '../../catalogue/apps/services.ts';
-import type { Stack } from '../../catalogue/stack.ts';
+import type { Service, Surroundings, Stack } from '../../model/stack.ts';
+import type { ServiceAddress } from '../../catalogue/apps/services.ts';
 import { readStacks } from '../../catalogue/stacks.ts';
 import { AsyncDisposableStack } from '../../disposal.ts';
-import { BenchError } from '../../errors.ts';
-import type { Target } from '../../model.ts';
+import { BenchError } from '../../model/errors.ts';
+import type { Target } from '../../model/target.ts';
 import { digestOf } from '../../prepare/digest.ts';
 import { findDatabase, startDatabase, type Database, type DatabaseProgram } from '../database/database.ts';
 import {
@@ -22,16 +22,15 @@ import {
 } from '../companion.ts';
 import { SERVICES_JUDGE } from './judge.ts';
 import { fillAll, refuseTakenPort, runSetup, startService, type ProgramMeans } from './program.ts';
-import type { servicesRecord, DeclaredServices, ServicesUse } from './record.ts';
+import type { DeclaredServices, ServicesUse } from '../../model/companions.ts';
 
 /** A stack with services or a setup command. */
 interface Declared extends Surroundings {
   stack: Stack;
 }
 
-export const services: CompanionKind<typeof servicesRecord> = {
+export const services: CompanionKind = {
   name: 'services',
-  record: async () => (await import('./record.ts')).servicesRecord,
   async find({ targets, stacks, apps, byTurns, copies = [] }): Promise<Companion | undefined> {
     const found = [...readStacks(stacks, apps), ...copies].filter((stack) =>
       targets.some((target) => isOf(stack, target)),

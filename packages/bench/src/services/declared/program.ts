@@ -5,12 +5,11 @@ import {
   READY_SECONDS,
   SETUP_SECONDS,
   fillAddresses,
-  type ProgramService,
   type ServiceAddress,
-  type Setup,
 } from '../../catalogue/apps/services.ts';
+import type { ProgramService, Setup } from '../../model/stack.ts';
 import { joinWords } from '../../catalogue/apps/words.ts';
-import { BenchError } from '../../errors.ts';
+import { BenchError } from '../../model/errors.ts';
 import { describeEnd, launch, type Server } from '../../machine/launch.ts';
 import { describeListeners, isListening } from '../../machine/ports.ts';
 import { sendRequest } from '../../machine/request.ts';

@@ -1,6 +1,6 @@
 /** The external service of the workload `gather`. Servers that run at the same time have one upstream each. */
 import { fixturesOf } from '../../catalogue/workloads/index.ts';
-import type { upstreamRecord, UpstreamUse } from './record.ts';
+import type { UpstreamUse } from '../../model/companions.ts';
 import type {
   CompanionMeans,
   CompanionProgram,
@@ -27,9 +27,8 @@ const movable: MovableCompanion = {
   start: (program, plan, means) => startUpstreams(program as CompanionProgram, fixturesOf(plan) ?? [], means),
 };
 
-export const upstream: MovableKind<typeof upstreamRecord> = {
+export const upstream: MovableKind = {
   name: 'upstream',
-  record: async () => (await import('./record.ts')).upstreamRecord,
   find: (plan) => findBeside('upstream', movable, plan),
   movable,
 };

@@ -1,8 +1,10 @@
 import type { CompanionEvidence, CompanionJudge } from '../judge.ts';
-import type { CompanionName, Limit, LoadResult, Reason } from '../../results/record.ts';
-import type { UpstreamUse } from './record.ts';
-import { makeReason } from '../../reasons.ts';
-import { FULL, takesTheRest } from '../../saturation.ts';
+import type { CompanionName, UpstreamUse } from '../../model/companions.ts';
+import type { Limit } from '../../model/measured.ts';
+import type { LoadResult } from '../../model/load.ts';
+import type { Reason } from '../../model/reasons.ts';
+import { makeReason } from '../../model/reasons.ts';
+import { FULL, takesTheRest } from '../../model/saturation.ts';
 
 /** An idle upstream serves a fixture from the memory of the same machine within a few ms. */
 const SLOW_US = 50_000;

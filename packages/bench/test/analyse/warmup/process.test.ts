@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
-import type { Interval } from '../../../src/numbers.ts';
+import type { Interval } from '../../../src/model/interval.ts';
 import { studyProcess } from '../../../src/analyse/warmup/process.ts';
 import type { ProcessStudy, WarmPair } from '../../../src/analyse/warmup/study.ts';
 import { studyTarget } from '../../../src/analyse/warmup/target.ts';

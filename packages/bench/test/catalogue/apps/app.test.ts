@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { basename, dirname, join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { readApp, toStack } from '../../../src/catalogue/apps/app.ts';
-import type { Stack } from '../../../src/catalogue/stack.ts';
+import type { Stack } from '../../../src/model/stack.ts';
 import { errorOf } from '../../samples.ts';
 
 function stackOf(folder: string, run: string, lock?: string): Stack {

@@ -4,7 +4,7 @@ import type { LoadSpec } from '../../../src/load/protocol.ts';
 import { ClusterSession, type ClusterTerms } from '../../../src/load/cluster/session.ts';
 import { sum } from '../../../src/numbers.ts';
 import { createRandom } from '../../../src/random.ts';
-import type { LoadResult } from '../../../src/results/record.ts';
+import type { LoadResult } from '../../../src/model/load.ts';
 import { sampleResources } from '../../samples.ts';
 import { encodeLatencies, SimulatedAgent, type Fault, type Nature } from './simulated.ts';
 

@@ -3,9 +3,9 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { labelOf } from '../../../src/catalogue/copy-label.ts';
-import { BenchError } from '../../../src/errors.ts';
+import { BenchError } from '../../../src/model/errors.ts';
 import { runSync } from '../../../src/machine/subprocess.ts';
-import type { Copy } from '../../../src/model.ts';
+import type { Copy } from '../../../src/model/target.ts';
 import { findRevisions, layOut } from '../../../src/prepare/copies/revisions.ts';
 import { git } from '../../user.ts';
 

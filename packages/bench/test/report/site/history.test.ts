@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { findChanges } from '../../../src/report/site/changes.ts';
 import { nameMachines, toHistories } from '../../../src/report/site/history.ts';
-import type { Host } from '../../../src/results/host.ts';
+import type { Host } from '../../../src/model/host.ts';
 import type { StoredRun } from '../../../src/results/store.ts';
 import { runOn, withVersions } from '../../over-time.ts';
 

@@ -1,8 +1,8 @@
 import { createServer, type RequestListener, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterEach, describe, expect, it, vi } from 'vitest';
-import { METRIC_IDS, metricsOf } from '../../../src/metrics.ts';
-import { isFatal } from '../../../src/reasons.ts';
+import { METRIC_IDS, metricsOf } from '../../../src/model/metrics.ts';
+import { isFatal } from '../../../src/model/reasons.ts';
 import { judgeBackground } from '../../../src/services/background/judge.ts';
 import { keepInFlight, type Background } from '../../../src/services/background/request.ts';
 import { sampleBackground } from '../../samples.ts';

@@ -1,9 +1,9 @@
 import type { CompanionEvidence } from '../../../src/services/judge.ts';
 import { describe, expect, it } from 'vitest';
 import { judge } from '../../../src/judge/judge.ts';
-import { METRIC_IDS, metricsOf } from '../../../src/metrics.ts';
-import type { Placement } from '../../../src/results/record.ts';
-import { makeReason } from '../../../src/reasons.ts';
+import { METRIC_IDS, metricsOf } from '../../../src/model/metrics.ts';
+import type { Placement } from '../../../src/model/record.ts';
+import { makeReason } from '../../../src/model/reasons.ts';
 import { isDatabaseFull, judgeDatabase, judgeInserts } from '../../../src/services/database/judge.ts';
 import { sampleLoad, sampleResources } from '../../samples.ts';
 

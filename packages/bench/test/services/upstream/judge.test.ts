@@ -1,9 +1,11 @@
 import type { CompanionEvidence } from '../../../src/services/judge.ts';
 import { describe, expect, it } from 'vitest';
 import { judge, type Evidence } from '../../../src/judge/judge.ts';
-import { METRIC_IDS, metricsOf } from '../../../src/metrics.ts';
-import type { Counts, Resources } from '../../../src/model.ts';
-import type { HostWindow, LoadResult, Placement } from '../../../src/results/record.ts';
+import { METRIC_IDS, metricsOf } from '../../../src/model/metrics.ts';
+import type { Counts, Resources } from '../../../src/model/figures.ts';
+import type { HostWindow } from '../../../src/model/measured.ts';
+import type { LoadResult } from '../../../src/model/load.ts';
+import type { Placement } from '../../../src/model/record.ts';
 import { isUpstreamFull, judgeUpstream } from '../../../src/services/upstream/judge.ts';
 import { sampleCounts, sampleLoad, sampleResources } from '../../samples.ts';
 

@@ -1,39 +1,12 @@
 /** From what a user wrote to the requests of a plan. */
-import { BenchError } from '../../../errors.ts';
-import type { Asked, AskedLogin, AskedRequest, Expectation, RouteLeftOut, Status } from './definition.ts';
+import type { AskedOptions } from '../../../model/options.ts';
+import type { Draft, Locate, Asked, AskedRequest, Expectation } from '../../../model/requests.ts';
+import { BenchError } from '../../../model/errors.ts';
 import { readRows } from './rows.ts';
 import { compileSchema } from './schema.ts';
 import { nameRequest } from './sent.ts';
 import { namesIn, TOKEN, variablesIn } from './template.ts';
 import { Texts } from './texts.ts';
-
-/** Requests as they were written, before their files are read. */
-export interface Draft {
-  requests: AskedRequest[];
-  rows?: string;
-  login?: AskedLogin;
-  from?: string;
-  openapi?: string;
-  leftOut?: RouteLeftOut[];
-}
-
-/** The requests that are written as options. */
-export interface AskedOptions {
-  requests: { method: string; path: string }[];
-  /** Headers of every request. */
-  headers: Record<string, string>;
-  /** The body of every request that has one by its method: the text itself, or `@file`. */
-  body?: string;
-  expect?: string;
-  schema?: string;
-  statuses?: Status[];
-  rows?: string;
-  /** The requests of a file, a manifest or an OpenAPI document, to which those above are added. */
-  draft?: Draft;
-}
-
-/** Names the place of a request and one of its fields, for messages: `stack.json:12`, `--get /orders`. */
-export type Locate = (request: number, field: string) => string;
 
 const WITHOUT_BODY = new Set(['GET', 'HEAD', 'OPTIONS', 'DELETE']);
 

@@ -1,11 +1,18 @@
 /** The requests in a JSON file: a separate file of requests, or a manifest. */
 import { readFileSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
-import { BenchError } from '../../../errors.ts';
+import { BenchError } from '../../../model/errors.ts';
 import { createCheck } from '../../../json-schema.ts';
 import { describeSchemaError, readJsonFile, showPath, type JsonFile } from '../../json-file.ts';
-import type { Draft, Locate } from './compose.ts';
-import type { AskedLogin, AskedRequest, Expectation, Status, TokenPlace } from './definition.ts';
+import type {
+  Draft,
+  Locate,
+  AskedLogin,
+  AskedRequest,
+  Expectation,
+  Status,
+  TokenPlace,
+} from '../../../model/requests.ts';
 
 /** The JSON Schema of a file of requests. */
 export const REQUESTS_SCHEMA = JSON.parse(

@@ -1,8 +1,8 @@
 /** OpenAPI documents: the GET routes that can be asked without knowing the service. */
 import { parse, YAMLParseError } from 'yaml';
-import { BenchError } from '../../../errors.ts';
+import { BenchError } from '../../../model/errors.ts';
 import { isSecretName } from '../../../redact.ts';
-import type { AskedRequest, RouteLeftOut } from './definition.ts';
+import type { AskedRequest, RouteLeftOut } from '../../../model/requests.ts';
 
 /** The routes of a document. */
 export interface Routes {

@@ -3,8 +3,8 @@ import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { extname } from 'node:path';
-import { BenchError } from '../../../errors.ts';
-import type { AskedRows } from './definition.ts';
+import { BenchError } from '../../../model/errors.ts';
+import type { AskedRows } from '../../../model/requests.ts';
 import type { Values } from './template.ts';
 
 /** One row, and the line on which it begins. */

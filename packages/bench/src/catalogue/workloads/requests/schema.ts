@@ -1,7 +1,7 @@
 /** JSON Schemas of right answers. */
 import { createRequire } from 'node:module';
 import type { ErrorObject, ValidateFunction } from 'ajv';
-import { BenchError } from '../../../errors.ts';
+import { BenchError } from '../../../model/errors.ts';
 
 /** Loads Ajv for the first schema: most runs have none. */
 const require = createRequire(import.meta.url);

@@ -1,7 +1,7 @@
 /** Describes requests for plans and records, without secrets. */
 import { redactHeaders, redactUrl } from '../../../redact.ts';
 import type { Draw, Route } from '../workload.ts';
-import type { Asked, AskedRequest, CheckKind, Expectation, SentRequests } from './definition.ts';
+import type { Asked, AskedRequest, CheckKind, Expectation, SentRequests } from '../../../model/requests.ts';
 import { digestOf } from './texts.ts';
 
 /** The method and the path of a request as it was written. */

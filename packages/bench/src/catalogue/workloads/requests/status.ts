@@ -1,4 +1,4 @@
-import type { Status } from './definition.ts';
+import type { Status } from '../../../model/requests.ts';
 
 /** Returns true if a status is one of these codes or classes. */
 export function isRightStatus(status: number, statuses: readonly Status[]): boolean {

@@ -1,5 +1,5 @@
 /** Placeholders in requests: `{id}` from a row, `{token}` from the login, `{env:NAME}` from the environment. */
-import { BenchError } from '../../../errors.ts';
+import { BenchError } from '../../../model/errors.ts';
 import { hide } from '../../../redact.ts';
 
 /** Values by the names of their placeholders. A row of JSON lines holds any JSON value. */

@@ -1,7 +1,7 @@
 /** Texts that are written in place or in a file: `{"n":1}` or `@order.json`. */
 import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
-import { BenchError } from '../../../errors.ts';
+import { BenchError } from '../../../model/errors.ts';
 
 /** Reads texts. Each file is read once. */
 export class Texts {

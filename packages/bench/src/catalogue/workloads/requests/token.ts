@@ -1,6 +1,6 @@
 /** Reads the token from the answer to a login. */
 import type { Answer } from '../workload.ts';
-import type { TokenPlace } from './definition.ts';
+import type { TokenPlace } from '../../../model/requests.ts';
 
 /** A shorter token would occur by chance in other texts, and could not be removed from them. */
 const SHORTEST_TOKEN = 6;

@@ -12,7 +12,7 @@ import {
   type WorkloadRequest,
 } from '../workload.ts';
 import { orderByWeight } from './cycle.ts';
-import type { Asked, AskedLogin, AskedRequest, Status } from './definition.ts';
+import type { Asked, AskedLogin, AskedRequest, Status } from '../../../model/requests.ts';
 import { nameRequest } from './sent.ts';
 import { isRightStatus } from './status.ts';
 import { readRows, type Row, type Rows } from './rows.ts';

@@ -4,12 +4,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
 import { workloadOf } from '../../../../src/catalogue/workloads/index.ts';
-import {
-  completeAsked,
-  draftOptions,
-  type AskedOptions,
-} from '../../../../src/catalogue/workloads/requests/compose.ts';
-import type { AskedRequest } from '../../../../src/catalogue/workloads/requests/definition.ts';
+import { completeAsked, draftOptions } from '../../../../src/catalogue/workloads/requests/compose.ts';
+import type { AskedOptions } from '../../../../src/model/options.ts';
+import type { AskedRequest } from '../../../../src/model/requests.ts';
 import { requestsWorkload } from '../../../../src/catalogue/workloads/requests/workload.ts';
 import type { Draw } from '../../../../src/catalogue/workloads/workload.ts';
 import { createRandom } from '../../../../src/random.ts';

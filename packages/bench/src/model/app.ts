@@ -1,6 +1,6 @@
 /** The app of a user as a plan stores it. */
 import { Type, type Static } from 'typebox';
-import { command, shape, text } from '../../definitions.ts';
+import { command, shape, text } from './definitions.ts';
 
 export const app = shape(
   {

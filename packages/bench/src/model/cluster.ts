@@ -1,6 +1,6 @@
 /** `bench.cluster.json`, the hosts that take part in a run: its definition, and the types derived from it. */
 import { Type, type Static } from 'typebox';
-import { mapOf, ordinal, shape, span, text } from '../../definitions.ts';
+import { mapOf, ordinal, shape, span, text } from './definitions.ts';
 
 const ROLES = { description: 'The names of the resources that say which host does what.' };
 

@@ -1,8 +1,8 @@
 /** A stored pool of sequential tests: `pool.json`, and one line of `pool.jsonl` for each entry. */
 import { Type, type Static } from 'typebox';
-import { amount, count, oneOf, ordinal, shape, text } from '../../definitions.ts';
-import { POOL_SCHEMA } from '../../versions.ts';
-import { host } from '../host.ts';
+import { amount, count, oneOf, ordinal, shape, text } from './definitions.ts';
+import { POOL_SCHEMA } from './versions.ts';
+import { host } from './host.ts';
 
 const twins = shape(
   {

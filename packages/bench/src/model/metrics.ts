@@ -1,5 +1,6 @@
 /** The metrics of trials. To add a metric, add an entry here: ids, schema, columns and reasons derive from it. */
-import type { LoadResult, Measured } from './results/record.ts';
+import type { LoadResult } from './load.ts';
+import type { Measured } from './measured.ts';
 import type { Unit } from './units.ts';
 
 /**

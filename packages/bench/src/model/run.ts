@@ -1,8 +1,8 @@
 /** `run.json`: its definition, and the types derived from it. */
 import { Type, type Static } from 'typebox';
-import { mapOf, oneOf, shape, span, text } from '../definitions.ts';
-import { plan } from '../plan/definition.ts';
-import { RUN_SCHEMA } from '../versions.ts';
+import { mapOf, oneOf, shape, span, text } from './definitions.ts';
+import { plan } from './plan.ts';
+import { RUN_SCHEMA } from './versions.ts';
 
 export const versions = mapOf(
   Type.String(),

@@ -1,6 +1,8 @@
 /** The rounds of a calibration, and what they say about the instrument. */
-import type { Interval } from '../numbers.ts';
-import type { HostWindow, Reason, Trial } from './record.ts';
+import type { Interval } from './interval.ts';
+import type { HostWindow } from './measured.ts';
+import type { Reason } from './reasons.ts';
+import type { Trial } from './record.ts';
 
 /** A planted server: its program, and its options besides its ports. */
 export interface PlantedServer {

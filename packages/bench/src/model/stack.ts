@@ -1,7 +1,5 @@
-import type { Surroundings } from './apps/services.ts';
-import type { Project } from './apps/project.ts';
-import type { Draft, Locate } from './workloads/requests/compose.ts';
-import type { Attestation, RuntimeKind, StackClass } from '../model.ts';
+import type { Draft, Locate } from './requests.ts';
+import type { Attestation, RuntimeKind, StackClass } from './target.ts';
 
 /** The connection defaults that every server shares, by their names in a manifest. */
 export const DEVIATIONS = ['backlog', 'keep-alive', 'nodelay'] as const;
@@ -55,4 +53,52 @@ export interface Stack {
   project?: Project;
   /** The requests that the manifest asks for, instead of a workload of Bench. */
   requests?: { draft: Draft; locate: Locate };
+}
+
+/** The files from which an environment can be made, and the tools that read them. */
+export type LockKind = 'uv' | 'poetry' | 'requirements' | 'pyproject' | 'pnpm' | 'npm' | 'yarn' | 'package';
+
+/** The dependencies of a project: the file that lists them. */
+export interface Lock {
+  kind: LockKind;
+  /** The absolute path of the file. */
+  file: string;
+}
+
+/** The project that a server program belongs to. */
+export interface Project {
+  kind: RuntimeKind;
+  /** Absent if it has no dependencies. */
+  lock?: Lock;
+  /** The version of its runtime that it asks for, if that is not the default. */
+  version?: string;
+}
+
+/** A program beside the server, and the check for its readiness. */
+export interface ProgramService {
+  command: string[];
+  env?: Record<string, string>;
+  /** A fixed port; a free one is chosen if absent. */
+  port?: number;
+  /** The value of `{name.url}`. */
+  url?: string;
+  ready?: 'tcp' | { http: string } | { command: string[] };
+  per?: 'trial' | 'run';
+  timeoutSeconds?: number;
+}
+
+/** One entry of `services`: an empty PostgreSQL database for each trial, or a program. */
+export type Service = { use: 'postgres' } | ProgramService;
+
+/** The command that runs before each trial. */
+export interface Setup {
+  command: string[];
+  env?: Record<string, string>;
+  timeoutSeconds?: number;
+}
+
+/** The surroundings of a server, as its manifest declares them. */
+export interface Surroundings {
+  services: Record<string, Service>;
+  setup?: Setup;
 }

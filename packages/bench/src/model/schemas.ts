@@ -1,6 +1,6 @@
 /** The JSON Schemas of stored files, made from the definitions. The files in `schema/` are these. */
-import { CLUSTER_HEAD, clusterFile } from '../catalogue/cluster/definition.ts';
-import { toDocument } from '../definitions.ts';
+import { CLUSTER_HEAD, clusterFile } from './cluster.ts';
+import { toDocument } from './definitions.ts';
 import { host, HOST_HEAD } from './host.ts';
 import {
   MATRIX_HEAD,
@@ -11,17 +11,10 @@ import {
   pooledTest,
   poolFile,
   TEST_HEAD,
-} from './pool/record.ts';
+} from './pool.ts';
 import { record, RECORD_HEAD } from './record.ts';
-import { runFile, RUN_HEAD } from './run-file.ts';
-import {
-  KNOWN_HEAD,
-  knownWarmup,
-  PROCESS_HEAD,
-  studiedProcess,
-  studyFile,
-  STUDY_HEAD,
-} from './study/record.ts';
+import { runFile, RUN_HEAD } from './run.ts';
+import { KNOWN_HEAD, knownWarmup, PROCESS_HEAD, studiedProcess, studyFile, STUDY_HEAD } from './study.ts';
 
 export const SCHEMAS = {
   record: toDocument(record, RECORD_HEAD),

@@ -1,9 +1,19 @@
 /** Every problem that a trial can have: one row per reason. Nothing else decides the meaning of a reason. */
 import { describeCount } from './counts.ts';
 import { METRIC_IDS, metricsOf, type MetricId } from './metrics.ts';
-import type { Interval } from './numbers.ts';
+import type { Interval } from './interval.ts';
 import { describeBytes } from './units.ts';
-import type { Bounds, Reason } from './results/record.ts';
+
+/** The factors between which the true figures lie, relative to those of a trial; a metric or an end that is absent has no bound. */
+export type Bounds = Partial<Record<MetricId, Partial<Interval>>>;
+
+/** The reason why a trial is not simply `ok`: the observation, in words and figures, and the metrics that it invalidates. */
+export interface Reason {
+  code: ReasonCode;
+  text: string;
+  invalidates: MetricId[];
+  bounds?: Bounds;
+}
 
 /** The meaning of a reason. */
 type Definition<Facts> = Fatal<Facts> | Doubt<Facts>;

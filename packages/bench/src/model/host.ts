@@ -1,6 +1,6 @@
 /** `host.json`, the machine that a run was measured on: its definition, and the type derived from it. */
 import { Type, type Static } from 'typebox';
-import { ordinal, shape, span, text } from '../definitions.ts';
+import { ordinal, shape, span, text } from './definitions.ts';
 
 const fileLimit = Type.Union([ordinal('count: files'), Type.Literal('unlimited')]);
 const port = (description: string) => Type.Integer({ description, minimum: 1, maximum: 65_535 });

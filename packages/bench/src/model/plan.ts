@@ -1,12 +1,13 @@
 /** Plans: their definition, and the types derived from it. */
 import { Type, type Static } from 'typebox';
-import { amount, as, count, flag, oneOf, ordinal, shape, span, text, texts } from '../definitions.ts';
-import { app } from '../catalogue/apps/definition.ts';
-import { cluster, spread } from '../catalogue/cluster/definition.ts';
-import { METRIC_IDS } from '../metrics.ts';
-import { asked, attached } from '../catalogue/workloads/requests/definition.ts';
-import { backgroundRequest, loadMode, params, target, upstreamKind } from '../model.ts';
-import { RUN_SCHEMA } from '../versions.ts';
+import { amount, as, count, flag, oneOf, ordinal, shape, span, text, texts } from './definitions.ts';
+import { app } from './app.ts';
+import { cluster, spread } from './cluster.ts';
+import { METRIC_IDS } from './metrics.ts';
+import { asked, attached } from './requests.ts';
+import { backgroundRequest, loadMode, params, upstreamKind } from './settings.ts';
+import { target } from './target.ts';
+import { RUN_SCHEMA } from './versions.ts';
 
 const sequentialTest = shape(
   {

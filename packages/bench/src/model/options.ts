@@ -1,11 +1,10 @@
 /** The options of a plan as typed values. Every caller that makes a plan fills them in. */
-import type { AppOptions } from '../catalogue/apps/app.ts';
-import type { Cluster, Spread } from '../catalogue/cluster/definition.ts';
-import type { EngineName } from '../catalogue/engines.ts';
-import type { Matrix } from '../catalogue/stacks.ts';
-import type { BackgroundRequest, Copy, LoadMode, UpstreamKind } from '../model.ts';
-import type { AskedOptions } from '../catalogue/workloads/requests/compose.ts';
-import type { SequentialTest } from './definition.ts';
+import type { Cluster, Spread } from './cluster.ts';
+import type { EngineName } from './engines.ts';
+import type { BackgroundRequest, LoadMode, UpstreamKind } from './settings.ts';
+import type { Copy } from './target.ts';
+import type { Draft, Status } from './requests.ts';
+import type { SequentialTest } from './plan.ts';
 
 /** The default threshold: the smallest difference that matters, as a share. */
 export const DEFAULT_THRESHOLD = 0.02;
@@ -77,6 +76,41 @@ export interface BenchOptions {
   servers?: ServerOptions[];
   /** The requests to send, instead of those of a workload of Bench. */
   asked?: AskedOptions;
+}
+
+/** An app as a user describes it. */
+export interface AppOptions {
+  /** The folder of the project. */
+  folder: string;
+  /** The command line that starts the server. `{port}` and `{host}` are replaced, and PORT and HOST are set too. */
+  run: string;
+  /** The name of its target; by default that of the folder. */
+  name?: string;
+  /** The lock or the list of requirements, relative to the folder; found there by default. */
+  lock?: string;
+}
+
+/** The alternatives that every target of their kind is measured with. */
+export interface Matrix {
+  python: string[];
+  node: string[];
+  /** Each package adds one alternative of every target in its language. */
+  packages: string[];
+}
+
+/** The requests that are written as options. */
+export interface AskedOptions {
+  requests: { method: string; path: string }[];
+  /** Headers of every request. */
+  headers: Record<string, string>;
+  /** The body of every request that has one by its method: the text itself, or `@file`. */
+  body?: string;
+  expect?: string;
+  schema?: string;
+  statuses?: Status[];
+  rows?: string;
+  /** The requests of a file, a manifest or an OpenAPI document, to which those above are added. */
+  draft?: Draft;
 }
 
 /** The most that this machine holds at the same time. */

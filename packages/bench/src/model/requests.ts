@@ -1,6 +1,6 @@
 /** The requests that a user asks for: their definition, and the types derived from it. */
 import { Type, type Static } from 'typebox';
-import { count, digest, mapOf, named, ordinal, shape, text, texts } from '../../../definitions.ts';
+import { count, digest, mapOf, named, ordinal, shape, text, texts } from './definitions.ts';
 
 const STATUS_CLASSES = ['1xx', '2xx', '3xx', '4xx', '5xx'] as const;
 
@@ -168,3 +168,16 @@ export const sent = shape(
 
 /** The requests of a trial, as its record keeps them. */
 export type SentRequests = Static<typeof sent>;
+
+/** Requests as they were written, before their files are read. */
+export interface Draft {
+  requests: AskedRequest[];
+  rows?: string;
+  login?: AskedLogin;
+  from?: string;
+  openapi?: string;
+  leftOut?: RouteLeftOut[];
+}
+
+/** Names the place of a request and one of its fields, for messages: `stack.json:12`, `--get /orders`. */
+export type Locate = (request: number, field: string) => string;

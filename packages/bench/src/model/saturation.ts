@@ -1,6 +1,5 @@
 /** The thresholds of saturation and of neighbouring cores, and the cores that the generators use. */
-import type { LoadResult } from './results/record.ts';
-import { sum } from './numbers.ts';
+import type { LoadResult } from './load.ts';
 
 /** From this share on, a core or a budget of cores counts as saturated. */
 export const FULL = 0.9;
@@ -13,7 +12,7 @@ export function takesTheRest(coresUsed: number, cores: readonly number[], load: 
 
 /** The cores that all generators used together. */
 export function coresOfLoad({ generators }: LoadResult): number {
-  return sum(generators.map(({ cpuUs, seconds }) => cpuUs / 1e6 / seconds));
+  return generators.reduce((total, { cpuUs, seconds }) => total + cpuUs / 1e6 / seconds, 0);
 }
 
 /** From this factor of CPU for the same work on, a busy core slows its neighbour. */

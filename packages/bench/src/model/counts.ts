@@ -1,6 +1,5 @@
-import type { Counts } from './model.ts';
-import type { ToldCounts } from './results/record.ts';
-import { sum } from './numbers.ts';
+import type { Counts } from './figures.ts';
+import type { ToldCounts } from './load.ts';
 
 /** The outcomes of requests in words, after their number; any other name is a word already. */
 const OUTCOMES: Readonly<Record<string, string>> = {
@@ -20,7 +19,7 @@ export function describeCount(outcome: string, count: number, windows = 1): stri
 
 /** The number of requests that ended, in any way. */
 export function countCompletions({ sent: _sent, inFlight: _inFlight, ...ended }: ToldCounts): number {
-  return sum(Object.values(ended));
+  return Object.values(ended).reduce((total, count) => total + count, 0);
 }
 
 /** The number of requests that were answered, right or wrong. */

@@ -13,12 +13,13 @@ import {
   span,
   text,
   texts,
-} from '../../definitions.ts';
-import { attestation, params, resolvedRuntime, target } from '../../model.ts';
-import { REASON_CODES } from '../../reasons.ts';
-import { STUDY_SCHEMA } from '../../versions.ts';
-import { turns } from '../record.ts';
-import { leftOut, versions } from '../run-file.ts';
+} from './definitions.ts';
+import { attestation, resolvedRuntime, target } from './target.ts';
+import { params } from './settings.ts';
+import { REASON_CODES } from './reasons.ts';
+import { STUDY_SCHEMA } from './versions.ts';
+import { turns } from './measured.ts';
+import { leftOut, versions } from './run.ts';
 
 const course = named(
   'course',

@@ -1,0 +1,186 @@
+/**
+ * The part of each companion in a record: `head` says what it was, `use` what it did in the trial. `canBeLimit` marks those
+ * that can be saturated: a report then names them as the limit. A new companion is one more entry in `COMPANION_PARTS`.
+ */
+import { Type, type Static, type TObject, type TOptional } from 'typebox';
+import { amount, command, count, mapOf, named, oneOf, ordinal, shape, span, text } from './definitions.ts';
+import { latency, resources } from './figures.ts';
+import { backgroundRequest } from './settings.ts';
+
+export const companionHost = named(
+  'companionHost',
+  shape(
+    {
+      name: text('As reports show it.'),
+      cpuModel: Type.Optional(text()),
+      cores: ordinal('cores: logical ones'),
+      release: text('Of the kernel.'),
+    },
+    { description: 'The host of a cluster that a companion ran on; absent if it ran beside the server.' },
+  ),
+);
+
+/** The host of a cluster that a companion ran on. */
+export type CompanionHost = Static<typeof companionHost>;
+
+const upstreamUse = shape(
+  {
+    requests: count('count: of the server, from the first connect to the end of the drain'),
+    fetchUs: amount('µs: for one fixture without load, the longer of before and after'),
+    resources: Type.Optional(resources),
+  },
+  { description: "The upstream's share of the trial." },
+);
+
+/** The upstream's share of a trial. */
+export type UpstreamUse = Static<typeof upstreamUse>;
+
+const upstream = {
+  canBeLimit: true as const,
+  head: shape(
+    { kind: text(), version: text(), host: Type.Optional(companionHost) },
+    { description: 'The server of the fixtures.' },
+  ),
+  use: upstreamUse,
+};
+
+const insertAccount = shape(
+  {
+    acknowledged: count('count: answered with a status from 200 to 299'),
+    stored: count('count: rows in the end'),
+    unanswered: count('count: sent and never answered, each stored or not'),
+  },
+  {
+    description:
+      "The outcome of inserts, if requests insert: from the first of them to the server's end, including those of the harness.",
+  },
+);
+
+/** The outcome of inserts. */
+export type InsertAccount = Static<typeof insertAccount>;
+
+const databaseUse = shape(
+  { inserts: Type.Optional(insertAccount), resources: Type.Optional(resources) },
+  { description: "The database's share of the trial." },
+);
+
+/** The database's share of a trial. */
+export type DatabaseUse = Static<typeof databaseUse>;
+
+const database = {
+  canBeLimit: true as const,
+  head: shape(
+    {
+      kind: oneOf(['embedded', 'external'] as const),
+      version: text(),
+      maxConnections: count('count: connections that it accepts, its own setting'),
+      host: Type.Optional(companionHost),
+    },
+    { description: 'The database that the server asked: the embedded PostgreSQL, or an external one.' },
+  ),
+  use: databaseUse,
+};
+
+const service = shape(
+  {
+    name: text(),
+    kind: oneOf(['program', 'postgres'] as const),
+    per: oneOf(['trial', 'run'] as const, 'Its lifetime. A database of PostgreSQL lives as long as a trial.'),
+    command: Type.Optional(command('As in the manifest.')),
+    version: Type.Optional(text('The kind and the version of PostgreSQL.')),
+  },
+  { description: 'A service of the manifest.' },
+);
+
+const declared = shape(
+  {
+    services: Type.Array(service),
+    setup: Type.Optional(command('The command that ran before the server started, as in the manifest.')),
+  },
+  { description: 'The services and the setup command of the server, by its manifest.' },
+);
+
+/** The services and the setup of a target. */
+export type DeclaredServices = Static<typeof declared>;
+
+const servicesUse = shape(
+  {
+    startSeconds: span('s: until all services were ready'),
+    setupSeconds: Type.Optional(span('s: the setup command')),
+    resources: Type.Optional(resources),
+  },
+  {
+    description:
+      'The share of the services in the trial. The resources are those of the only service; absent if there are several.',
+  },
+);
+
+/** The share of the services in a trial. */
+export type ServicesUse = Static<typeof servicesUse>;
+
+const services = { head: declared, use: servicesUse, canBeLimit: true as const };
+
+const backgroundUse = shape(
+  {
+    seconds: span('s: warm-up and window'),
+    sent: count('count: requests that were begun'),
+    statusCodes: mapOf(count('count: answers'), 'Answers by their status.'),
+    lost: count('count: requests without a whole answer'),
+    cancelled: count(
+      'count: unfinished at the end of the window, 1 or 0; the server may have gone on with it',
+    ),
+    durationUs: Type.Optional(latency),
+  },
+  {
+    description:
+      "The outcome of the request that was kept in flight, from the start of the warm-up to the end of the window. The load's counts do not include it. `sent` is the sum of the answered, lost and cancelled requests.",
+  },
+);
+
+/** The outcome of the request that was kept in flight; the load's counts do not include it. */
+export type BackgroundUse = Static<typeof backgroundUse>;
+
+const background = { head: backgroundRequest, use: backgroundUse };
+
+/** The parts of all companions, in the order in which these begin. */
+export const COMPANION_PARTS = { upstream, database, services, background };
+
+type Parts = typeof COMPANION_PARTS;
+
+/** The name of a possible companion of a server during a trial. */
+export type CompanionName = keyof Parts;
+
+/** The definition of a companion's part of a record. */
+export type PartOf<Name extends CompanionName, Part extends 'head' | 'use'> = Parts[Name][Part];
+
+/** The part of each companion in a record's head. */
+export type CompanionHeads = { [Name in CompanionName]: Static<PartOf<Name, 'head'>> };
+
+/** The part of each companion in the measurements. */
+export type CompanionRecords = { [Name in CompanionName]: Static<PartOf<Name, 'use'>> };
+
+/** The name of a companion that can be saturated. */
+export type CompanionLimit = {
+  [Name in CompanionName]: Parts[Name] extends { canBeLimit: true } ? Name : never;
+}[CompanionName];
+
+const COMPANION_NAMES = Object.keys(COMPANION_PARTS) as CompanionName[];
+
+/** The companions that can be saturated. */
+export const COMPANION_LIMITS = COMPANION_NAMES.filter(
+  (name): name is CompanionLimit => 'canBeLimit' in COMPANION_PARTS[name],
+);
+
+/** Returns a definition with one optional field for each companion. */
+export function forEachCompanion<Fields extends Record<CompanionName, unknown>>(
+  make: (name: CompanionName) => object,
+  description: string,
+): TObject<{ [Name in CompanionName]: TOptional<Extract<Fields[Name], object>> }> {
+  const fields = Object.fromEntries(COMPANION_NAMES.map((name) => [name, Type.Optional(make(name))]));
+  return shape(fields, { description, minProperties: 1 }) as never;
+}
+
+export const companionHeads = forEachCompanion<{ [Name in CompanionName]: PartOf<Name, 'head'> }>(
+  (name) => COMPANION_PARTS[name].head,
+  'The companions of the server, by name; absent if there were none.',
+);

@@ -1,0 +1,108 @@
+/** What each load engine can do. To add an engine, add an entry here. */
+import type { LoadMode } from './settings.ts';
+
+/** A load engine and its abilities. */
+export interface Engine {
+  /** Shown above every table that this engine measured. */
+  note: string;
+  /** The most connections that it opens. */
+  mostConnections: number;
+  /** The unit that `--generators` multiplies; absent if the engine is always one process. */
+  generators?: 'processes' | 'threads';
+  /** True if it opens connections at a given rate. */
+  paces: boolean;
+  /** True if it can send an exact number of requests. */
+  counts: boolean;
+  /** True if it has an open loop. */
+  openLoop: boolean;
+  /** True if it can load several servers by short turns. */
+  duels: boolean;
+  /** True if it can send any method and body, and several requests in turn. */
+  anyRequest: boolean;
+  /** True if it can send the requests of a user: their rows, weights and expected answers. */
+  routes: boolean;
+  /** True if it can give every request a unique id and find that id in the answer. */
+  ids: boolean;
+  /** True if it takes durations in whole seconds only. */
+  wholeSeconds: boolean;
+}
+
+/** External tools open all connections at once, so more than this would overflow the accept queue. */
+const MOST_AT_ONCE = 1000;
+
+const CLIENT = {
+  generators: 'processes',
+  paces: true,
+  counts: true,
+  openLoop: false,
+  duels: false,
+  anyRequest: true,
+  routes: false,
+  ids: false,
+  wholeSeconds: false,
+} as const;
+const TOOL = {
+  mostConnections: MOST_AT_ONCE,
+  paces: false,
+  counts: false,
+  openLoop: false,
+  duels: false,
+  anyRequest: false,
+  routes: false,
+  ids: false,
+  wholeSeconds: false,
+};
+
+/** Every engine by name. All of them offer a closed loop: a connection sends its next request after the answer. */
+export const ENGINES = {
+  autocannon: {
+    ...CLIENT,
+    openLoop: true,
+    duels: true,
+    routes: true,
+    ids: true,
+    note: 'closed loop',
+    mostConnections: Infinity,
+  },
+  requests: {
+    ...CLIENT,
+    note: 'closed loop on one connection, from Python’s requests',
+    mostConnections: 1,
+  },
+  threads: {
+    ...CLIENT,
+    note: 'closed loop, from a pool of Python threads with requests, one thread per connection',
+    mostConnections: 1000,
+  },
+  aiohttp: {
+    ...CLIENT,
+    note: 'closed loop, from Python’s asyncio with aiohttp, one task per connection',
+    mostConnections: 10_000,
+  },
+  wrk: {
+    ...TOOL,
+    generators: 'threads',
+    wholeSeconds: true,
+    note: 'closed loop; no body is checked, and any status below 400 counts as right; its percentiles are corrected for coordinated omission',
+  },
+  oha: { ...TOOL, note: 'closed loop; no body is checked' },
+  k6: { ...TOOL, note: 'closed loop; no body is checked, and any status below 400 counts as right' },
+} as const satisfies Record<string, Engine>;
+
+export type EngineName = keyof typeof ENGINES;
+export const ENGINE_NAMES = Object.keys(ENGINES) as EngineName[];
+
+/** The engines that `--cross-check` looks for, in this order; the first one installed is used. */
+export const CROSS_CHECKS = ['wrk', 'oha', 'k6'] as const satisfies EngineName[];
+
+/** Returns the engine of this name; undefined if it is unknown. */
+export function engineNamed(name: string): Engine | undefined {
+  return (ENGINES as Record<string, Engine>)[name];
+}
+
+/** Describes a load mode, e.g. `open loop at 2,000/s`. */
+export function describeLoad(load: LoadMode): string {
+  if (load.mode === 'closed') return 'closed loop';
+  if (load.mode === 'open') return `open loop at ${load.perSecond.toLocaleString('en-US')}/s`;
+  return `exactly ${load.requests.toLocaleString('en-US')} requests`;
+}

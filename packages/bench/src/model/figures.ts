@@ -1,0 +1,117 @@
+/** The counts, latencies and resources of a window: their definitions, and the types derived from them. */
+import { Type, type Static } from 'typebox';
+import { amount, count, named, oneOf, shape, span, text } from './definitions.ts';
+
+export const counts = named(
+  'counts',
+  shape(
+    {
+      sent: count('count: requests, including those in flight at the start'),
+      ok: count('count: right answers'),
+      non2xx: count(
+        'count: answers with a wrong status: another than 2xx, unless the request expects another',
+      ),
+      mismatch: count('count: answers with a wrong body'),
+      timeout: count('count: requests without an answer in time'),
+      reset: count('count: requests lost to a connection that was reset'),
+      closedEarly: count('count: requests lost to a connection that was closed'),
+      inFlight: count('count: requests still in flight at the end'),
+    },
+    { description: 'The outcome of requests: sent is exactly the sum of all the others.' },
+  ),
+);
+
+/** The outcome of requests. `sent` is exactly the sum of all the others. */
+export type Counts = Static<typeof counts>;
+
+const PERCENTILES = ['p50', 'p75', 'p90', 'p97_5', 'p99', 'p99_9'] as const;
+
+export const latency = named(
+  'latency',
+  shape(
+    {
+      mean: amount('µs: of the answered requests'),
+      p50: Type.Optional(amount('µs: 50th percentile')),
+      p75: Type.Optional(amount('µs: 75th percentile')),
+      p90: Type.Optional(amount('µs: 90th percentile')),
+      p97_5: Type.Optional(amount('µs: 97.5th percentile')),
+      p99: Type.Optional(amount('µs: 99th percentile')),
+      p99_9: Type.Optional(amount('µs: 99.9th percentile')),
+      max: amount('µs: the slowest answer; with an older request or a timeout, the longest wait'),
+      atLeast: Type.Optional(
+        Type.Unsafe<string[]>(
+          Type.Array(oneOf([...PERCENTILES, 'max']), {
+            description:
+              'Percentiles that fell among requests without an answer. The figure is a lower bound: the timeout, or the age of the request when the window closed.',
+            minItems: 1,
+            uniqueItems: true,
+          }),
+        ),
+      ),
+    },
+    {
+      description:
+        'Latency of right answers as the client saw it, or a part of it. A percentile with fewer than ten answers beyond it is absent.',
+    },
+  ),
+);
+
+/** Percentiles in µs; one that its sample cannot support is absent, one beyond the timeout is a lower bound. */
+export type LatencyUs = Static<typeof latency>;
+
+const processUse = shape({
+  pid: count('process: its id, as attested'),
+  cores: amount('cores: CPU of its threads that were alive at the end of the window'),
+  threads: Type.Array(amount('cores: CPU of one thread'), {
+    description: 'Its busiest threads, most first.',
+  }),
+});
+
+/** CPU of one process over the window, of the threads that were alive at its end. */
+export type ProcessUse = Static<typeof processUse>;
+
+const memoryReading = shape({
+  seconds: amount('s: since the window opened'),
+  bytes: amount('bytes: of the process tree then'),
+});
+
+/** Memory at a moment of a window. */
+export type MemoryReading = Static<typeof memoryReading>;
+
+export const resources = named(
+  'resources',
+  shape(
+    {
+      source: text('Where CPU was read: cgroup v1, proc stat ticks, self.'),
+      scope: text('The processes that it covers.'),
+      seconds: span('s: length of the sampled span'),
+      cpuUserUs: amount('µs: CPU in user mode'),
+      cpuSystemUs: amount('µs: CPU in the kernel'),
+      coresUsed: amount('cores: CPU divided by the length of the span'),
+      memorySource: Type.Optional(text('The kind of memory figures: pss, footprint.')),
+      idleBytes: Type.Optional(span('bytes: before the load')),
+      loadedBytes: Type.Optional(span('bytes: at the end of the window')),
+      peakBytes: Type.Optional(span('bytes: the most seen in the window')),
+      contextSwitches: Type.Optional(count('count: voluntary and involuntary')),
+      processes: Type.Optional(count('count: processes alive at the end of the window')),
+      busiest: Type.Optional(
+        Type.Array(processUse, {
+          description: 'The processes that used most CPU, most first; absent if threads cannot be read.',
+        }),
+      ),
+      memoryOverTime: Type.Optional(
+        Type.Array(memoryReading, {
+          description: 'Memory while the window was open, oldest first: at most 120 readings.',
+          maxItems: 120,
+        }),
+      ),
+    },
+    {
+      description:
+        'Resources of the server or of a companion over the window. An absent field was not measured.',
+    },
+  ),
+);
+
+/** Resources of one side over the window. Absent fields were not measured on this platform. */
+export type Resources = Static<typeof resources>;

@@ -1,0 +1,5 @@
+/** A closed interval, in the unit of its sample. */
+export interface Interval {
+  low: number;
+  high: number;
+}

@@ -1,0 +1,169 @@
+/** Everything that a window gives: its definition, and the types derived from it. */
+import { Type, type Static } from 'typebox';
+import {
+  COMPANION_LIMITS,
+  COMPANION_PARTS,
+  forEachCompanion,
+  type CompanionName,
+  type PartOf,
+} from './companions.ts';
+import { amount, as, count, named, oneOf, shape, span, text } from './definitions.ts';
+import { resources } from './figures.ts';
+import { load } from './load.ts';
+
+export const limit = oneOf(
+  ['server', 'generator', 'others', 'waiting', 'unknown', ...COMPANION_LIMITS],
+  'The side that was saturated; waiting if none was.',
+);
+
+/** The side that was saturated. */
+export type Limit = Static<typeof limit>;
+
+export const budget = named(
+  'budget',
+  shape(
+    {
+      by: oneOf(['cores', 'threads', 'gil'] as const),
+      usedCores: amount('cores: CPU of the server, of its loops, or of its processes'),
+      usableCores: amount('cores: the most that these could use'),
+    },
+    {
+      description:
+        'The budget that the server was judged by: all its cores, one core for each of its event loops, or for each process under a GIL. Absent if its CPU was not measured.',
+    },
+  ),
+);
+
+/** The most that a server could use: all its cores, one core for each of its event loops, or for each process under a GIL. */
+export type ServerBudget = Static<typeof budget>;
+
+const steadiness = oneOf(
+  ['flat', 'warm-up', 'slowdown', 'erratic'] as const,
+  'The course of goodput in the window; absent if it was too short to judge.',
+);
+
+/** The shape of a window: the course of goodput in it. */
+export type Shape = Static<typeof steadiness>;
+
+const hostWindow = named(
+  'hostWindow',
+  shape(
+    {
+      otherProcessesCores: Type.Optional(
+        amount('cores: CPU of processes other than server, load and harness'),
+      ),
+      unattributedCores: Type.Optional(
+        amount('cores: CPU of all other processes and the server, because its process is not known'),
+      ),
+      otherProcessesSource: Type.Optional(
+        text('Where that was read: the cgroup root, a sum over processes, ticks of /proc/stat.'),
+      ),
+      stealCores: Type.Optional(amount('cores: CPU that the hypervisor gave to others')),
+      listenOverflows: Type.Optional(count('count: connects that found the accept queue full')),
+      retransmits: Type.Optional(count('count: TCP segments sent again, without tail loss probes')),
+      throttled: Type.Optional(count('count: thermal throttles of cores and exhausted CPU quotas')),
+      harnessCores: Type.Optional(amount('cores: CPU of the harness itself')),
+    },
+    { description: 'The machine during the window.' },
+  ),
+);
+
+/** The machine during the window. */
+export type HostWindow = Static<typeof hostWindow>;
+
+const age = named(
+  'age',
+  shape(
+    {
+      secondsSinceStart: amount('s: since its launch'),
+      secondsSinceAnswer: amount('s: since its first right answer'),
+      answers: Type.Optional(
+        count(
+          'count: complete answers, right or wrong, that all its processes had given by then: before the load, to the load, and to a background request; absent if the engine does not report its own part',
+        ),
+      ),
+      collected: Type.Optional(
+        count(
+          'count: Node processes that collected all garbage in an idle moment before the load, as in production sooner or later; 0 if none could be asked to; absent for other runtimes and with --fresh',
+        ),
+      ),
+    },
+    {
+      description:
+        'The age of the server when its window opened; in a duel, when the first of its windows opened. Absent for a server that was already running.',
+    },
+  ),
+);
+
+/** The age of a server when its window opened, or the first of its windows in a duel. */
+export type Age = Static<typeof age>;
+
+export const turns = named(
+  'turns',
+  shape(
+    {
+      answers: Type.Array(count('count: right answers of the whole turn, from silence to silence')),
+      cpuUs: Type.Optional(
+        Type.Array(
+          amount(
+            "µs: CPU of the server's tree in this turn; in records without `restsCpuUs`, from the end of its previous turn to the end of this one",
+          ),
+          { description: 'Absent if the process of the server is not known.' },
+        ),
+      ),
+      restsCpuUs: Type.Optional(
+        amount("µs: CPU of the server's tree between its turns, all rests together; absent in older records"),
+      ),
+      goodputPerSecond: Type.Array(
+        amount('per second: right answers, each connection from its first request to its last answer'),
+      ),
+      memoryBytes: Type.Optional(
+        Type.Array(amount('bytes: memory after the turn'), { description: 'Absent if it was not read.' }),
+      ),
+      places: Type.Optional(
+        Type.Array(count('count: turns of all servers before it in this round'), {
+          description: 'The order of time; absent in older records.',
+        }),
+      ),
+    },
+    {
+      description:
+        'The short turns of a server, oldest first. A baseline may have more turns than the others. Without `places`, turns with the same index of two servers are neighbours in time.',
+    },
+  ),
+);
+
+/** The short turns of a server, oldest first. */
+export type Turns = Static<typeof turns>;
+
+/** The fields of a window that was measured to its end. */
+const whole = { load, limit, host: hostWindow };
+const seen = {
+  ...whole,
+  server: Type.Optional(resources),
+  companions: Type.Optional(
+    named(
+      'companionRecords',
+      forEachCompanion<{ [Name in CompanionName]: PartOf<Name, 'use'> }>(
+        (name) => COMPANION_PARTS[name].use,
+        'The parts of the companions of the trial, by name.',
+      ),
+    ),
+  ),
+  cpuUsPerRequest: Type.Optional(
+    amount(
+      "µs: user and system CPU of the server's tree for each right answer to the load, including the CPU for a background request",
+    ),
+  ),
+  contextSwitchesPerRequest: Type.Optional(amount("count: of the server's tree for each right answer")),
+  budget: Type.Optional(budget),
+  shape: Type.Optional(steadiness),
+  startupSeconds: Type.Optional(span('s: from launch to the first right answer')),
+  age: Type.Optional(age),
+  turns: Type.Optional(as(turns, 'Of a duel. Absent if the engine or the companions need long windows.')),
+};
+export const measured = named('measured', shape(seen, { description: 'Everything that the window gave.' }));
+export const partial = named('partial', shape(Type.Partial(measured).properties));
+
+/** Everything that a window gave. */
+export type Measured = Static<typeof measured>;

@@ -1,0 +1,263 @@
+/** The record of one trial: its definition, and the types derived from it. */
+import { Type, type Static, type TObject } from 'typebox';
+import { amount, as, count, digest, flag, named, oneOf, ordinal, shape, span, text } from './definitions.ts';
+import { companionHeads, forEachCompanion, type CompanionName } from './companions.ts';
+import { measured, partial } from './measured.ts';
+import { METRIC_IDS } from './metrics.ts';
+import { REASON_CODES, type Bounds } from './reasons.ts';
+import { sent } from './requests.ts';
+import { loadMode, params } from './settings.ts';
+import { attestation, interpreter, resolvedRuntime, target } from './target.ts';
+import { RECORD_SCHEMA } from './versions.ts';
+
+const ends = {
+  low: Type.Optional(amount('ratio: the least that the truth can be; absent if it has no lower bound')),
+  high: Type.Optional(amount('ratio: the most that the truth can be; absent if it has no upper bound')),
+};
+const bounds = Type.Unsafe<Bounds>(
+  shape(Object.fromEntries(METRIC_IDS.map((id) => [id, Type.Optional(shape(ends, { minProperties: 1 }))])), {
+    description:
+      'The factors of its figures between which the true ones lie. An invalidated metric that is absent has no bounds.',
+    minProperties: 1,
+  }),
+);
+
+export const reason = named(
+  'reason',
+  shape({
+    code: oneOf(REASON_CODES),
+    text: text('The observation, in words and figures.'),
+    invalidates: Type.Array(named('metric', oneOf(METRIC_IDS)), {
+      description: 'The metrics that it invalidates: only those leave their ranking.',
+      uniqueItems: true,
+    }),
+    bounds: Type.Optional(bounds),
+  }),
+);
+
+const code = shape(
+  {
+    from: text('The folder or the revision as typed.'),
+    files: Type.Optional(ordinal('count: files')),
+    sha256: Type.Optional(digest('Of the names and contents of those files.')),
+    unknown: Type.Optional(
+      text('The reason why the loaded code is unknown; the other fields are then absent.'),
+    ),
+  },
+  { description: 'The code that a live server had loaded from a copy: of --with, --copy or --rev.' },
+);
+
+/** The code of a copy that a live server had loaded. */
+export type RunningCode = Static<typeof code>;
+
+const driver = named(
+  'driver',
+  shape(
+    { name: text('Its engine.'), version: text('version: of what sent the load') },
+    { description: 'The program that sent the load. Figures of two versions are not compared.' },
+  ),
+);
+
+/** The program that sent the load, and its version. */
+export type Driver = Static<typeof driver>;
+
+const cores = named('cores', Type.Array(count("count: a core's number, from 0 on"), { minItems: 1 }));
+
+export const serverProcess = shape(
+  {
+    pid: ordinal('process: its id'),
+    executable: Type.Optional(text()),
+    version: Type.Optional(text('version: as the executable prints it, if it is a known runtime')),
+    command: Type.Optional(Type.Array(Type.String(), { description: 'Without secrets.' })),
+    cores: Type.Optional(as(cores, 'The cores that it may use.')),
+  },
+  {
+    description:
+      'The process of a server that was already running, as the system describes it; absent if it is not known.',
+  },
+);
+
+/** A process as the system describes it. A field that it does not report is absent. */
+export type ServerProcess = Static<typeof serverProcess>;
+
+export const placement = shape(
+  {
+    kind: oneOf(['separate', 'shared', 'unpinned'] as const),
+    server: Type.Optional(cores),
+    generator: Type.Optional(cores),
+    beside: Type.Optional(
+      forEachCompanion<Record<CompanionName, typeof cores>>(
+        () => cores,
+        "Cores of each companion with processes on this machine; the generators' if no core was left for it.",
+      ),
+    ),
+  },
+  {
+    description:
+      'The cores that each side could use, by their number; an absent list means that nothing was pinned.',
+  },
+);
+
+/** The cores that each side may use; absent lists mean that the platform cannot pin. */
+export type Placement = Static<typeof placement>;
+
+export const time = shape(
+  {
+    format: oneOf(['gnu', 'bsd'] as const),
+    elapsedSeconds: Type.Optional(amount('s: wall clock')),
+    userSeconds: Type.Optional(amount('s: CPU in user mode, of descendants that were waited for')),
+    systemSeconds: Type.Optional(amount('s: CPU in the kernel, of descendants that were waited for')),
+    maxResidentBytes: Type.Optional(count('bytes: of the largest single process, not the sum')),
+    minorFaults: Type.Optional(count('count: page faults without I/O')),
+    majorFaults: Type.Optional(count('count: page faults with I/O')),
+    voluntarySwitches: Type.Optional(count('count: context switches, waiting')),
+    involuntarySwitches: Type.Optional(count('count: context switches, preempted')),
+    fileInputs: Type.Optional(count('count: file system reads')),
+    fileOutputs: Type.Optional(count('count: file system writes')),
+    messagesSent: Type.Optional(count('count: socket messages; BSD only')),
+    messagesReceived: Type.Optional(count('count: socket messages; BSD only')),
+    signalsReceived: Type.Optional(count('count: signals; BSD only')),
+    instructions: Type.Optional(count('count: instructions retired, direct child only; BSD only')),
+    cycles: Type.Optional(count('count: CPU cycles, direct child only; BSD only')),
+    peakFootprintBytes: Type.Optional(count('bytes: direct child only; BSD only')),
+    exitStatus: Type.Optional(count('status: as the shell gives it')),
+    terminatedBySignal: Type.Optional(ordinal('signal: its number')),
+  },
+  {
+    description:
+      "The report of /usr/bin/time over the server's whole life; a field that its platform does not keep is absent.",
+  },
+);
+
+/** One `/usr/bin/time` report, both formats in one shape; a field that its platform does not keep is absent. */
+export type TimeReport = Static<typeof time>;
+
+const head = shape({
+  schema: Type.Unsafe<number>({
+    description: 'version: of this schema',
+    type: 'integer',
+    const: RECORD_SCHEMA,
+  }),
+  id: text("Unique in its run; names the trial's files."),
+  run: text('Id of the run, and name of its folder.'),
+  target,
+  runtime: Type.Optional(resolvedRuntime),
+  attested: Type.Array(attestation, {
+    description:
+      'The attestations of the live server, one for each process that serves; a process of several threads counts as `workers` processes.',
+  }),
+  interpreter: Type.Optional(
+    as(interpreter, 'Absent for a binary, if it is not known, and from records before schema 6.'),
+  ),
+  workload: text(),
+  params: Type.Optional(params),
+  requests: Type.Optional(sent),
+  process: Type.Optional(serverProcess),
+  code: Type.Optional(code),
+  connections: ordinal('count: connections asked for'),
+  round: ordinal('count: from 1 on'),
+  order: count('count: position in the run, from 0 on'),
+  seed: count('seed: of the random choices of the trial'),
+  host: Type.Optional(
+    text('The host of a cluster that ran its round; absent if the machine of the command did.'),
+  ),
+  duel: Type.Optional(text('Trials of one duel, whose servers ran at the same time, have the same.')),
+  startedAt: Type.String({
+    description: 'When the trial began: ISO 8601, UTC.',
+    pattern: '^\\d{4}-\\d{2}-\\d{2}T\\d{2}:\\d{2}:\\d{2}\\.\\d{3}Z$',
+  }),
+  engine: text('The engine that sent the load.'),
+  driver: Type.Optional(
+    as(
+      driver,
+      'Absent if the engine does not report its version, and from records of engines other than autocannon before schema 4.',
+    ),
+  ),
+  load: Type.Optional(
+    as(loadMode, 'The load mode of the engine; absent only from records of schema 1 that do not have it.'),
+  ),
+  workers: ordinal('count: processes that the server was asked to serve with'),
+  threads: Type.Optional(
+    ordinal('count: threads that each process was asked to serve with; absent if the stack chose'),
+  ),
+  cores: Type.Optional(
+    ordinal('count: cores that the server was to use, if asked for; placement has those that it could use'),
+  ),
+  companions: Type.Optional(companionHeads),
+  placement,
+  warmupSeconds: amount('s: of load before the window'),
+  plannedSeconds: span('s: length of the window as planned'),
+  timeoutSeconds: span('s: after which a request counts as timed out'),
+  quick: flag('A first impression (--quick): never published, never compared.'),
+});
+
+/** The part of a trial's record that is known before its outcome. */
+export type TrialHead = Static<typeof head>;
+
+const tail = shape({
+  time: Type.Optional(time),
+  files: Type.Array(Type.String({ pattern: '^(?!/)(?!.*\\.\\.).' }), {
+    description: "The log and the raw time(1) report, relative to the run's folder.",
+  }),
+  logTail: Type.Optional(
+    Type.Array(Type.String(), {
+      description: 'The last lines of the log of a server that was started; present whenever a reason is.',
+    }),
+  ),
+});
+
+/** The part of a trial's record about the end of the server, whatever the outcome. */
+export type TrialTail = Static<typeof tail>;
+
+/** The fields that depend on the status of a trial. */
+const OUTCOMES = {
+  ok: { reasons: Type.Unsafe<[]>(Type.Array(reason, { maxItems: 0 })), measured },
+  suspect: { reasons: Type.Array(reason, { minItems: 1 }), measured },
+  failed: {
+    reasons: Type.Array(reason, { minItems: 1 }),
+    partial: Type.Optional(as(partial, 'Measured before the trial failed; never ranked.')),
+  },
+};
+
+type Status = keyof typeof OUTCOMES;
+export const STATUSES = Object.keys(OUTCOMES) as Status[];
+type TrialOf<Of extends Status> = TrialHead &
+  TrialTail & { status: Of } & Static<TObject<(typeof OUTCOMES)[Of]>>;
+
+export type OkTrial = TrialOf<'ok'>;
+export type SuspectTrial = TrialOf<'suspect'>;
+export type FailedTrial = TrialOf<'failed'>;
+/** The record of one trial: figures can only be read where there are some. */
+export type Trial = OkTrial | SuspectTrial | FailedTrial;
+
+const varying = [...new Set(STATUSES.flatMap((status) => Object.keys(OUTCOMES[status])))];
+
+/** The definition of a record: head and tail, and the fields that belong to its status and to no other. */
+export const record = Type.Unsafe<Trial>({
+  ...shape({ ...head.properties, ...tail.properties, status: oneOf(STATUSES) }),
+  properties: {
+    ...head.properties,
+    ...tail.properties,
+    status: oneOf(STATUSES),
+    ...Object.fromEntries(varying.map((name) => [name, true])),
+  },
+  allOf: STATUSES.map((status) => {
+    const { type, required, properties } = Type.Object(OUTCOMES[status]);
+    const others = varying.filter((name) => !(name in properties));
+    return {
+      if: { properties: { status: { const: status } }, required: ['status'] },
+      // oxlint-disable-next-line unicorn/no-thenable -- a keyword of JSON Schema
+      then: {
+        type,
+        required,
+        properties: { ...properties, ...Object.fromEntries(others.map((name) => [name, false])) },
+      },
+    };
+  }),
+});
+
+export const RECORD_HEAD = {
+  title: "The record of one trial: one line of a run's trials.jsonl",
+  description:
+    "A field that was not measured is absent: never 0, never -1. A figure's description begins with its unit. History: 1 (2026-11-20) first version; 2 (2026-11-22) the load mode is separate from the engine; 3 (2026-11-22) foreign is crossed, foreignCores and foreignSource are otherProcessesCores and otherProcessesSource, shape none is erratic; reasons have a closed list of codes; budget and busiest are new; slices are 50 ms long; the companions of a trial are in one object each of its head, its measurements and its placement; 4 (2026-11-22) repeats replaces aaOf, undisturbed and crossOf of a target; driver, age and warmup are new; 5 (2026-11-22) the request of --url is one of `requests`, whose routes have an account each; the turns of a duel and `collected` are new; 6 (2026-11-23) `interpreter` is new.",
+};

@@ -1,0 +1,176 @@
+/** Targets and runtimes: their definitions, and the types derived from them. */
+import { Type, type Static, type TBoolean, type TOptional } from 'typebox';
+import { flag, mapOf, named, oneOf, ordinal, shape, text, texts } from './definitions.ts';
+
+const STACK_CLASSES = ['raw', 'framework', 'tuned'] as const;
+
+/** The framework's share of the work: no framework, as documented, or hand-optimised. */
+export type StackClass = (typeof STACK_CLASSES)[number];
+
+export const runtimeKind = oneOf(
+  ['node', 'python', 'none'] as const,
+  'The kind of runtime: none is a compiled binary.',
+);
+
+/** The kind of runtime that a stack needs: `none` is a compiled binary. */
+export type RuntimeKind = Static<typeof runtimeKind>;
+
+export const attestation = Type.Unsafe<Record<string, string | number | boolean | null>>({
+  type: 'object',
+  additionalProperties: { type: ['string', 'number', 'boolean', 'null'] },
+});
+
+/** Properties that must be true of the live server, or that it reports: one JSON value each. */
+export type Attestation = Static<typeof attestation>;
+
+export const runtimeSpec = shape(
+  { kind: runtimeKind, spec: text('As written: 3.13, 3.14t, 3.14+jit, 22, bun, or a path.') },
+  { description: 'The runtime as asked for; absent for a binary and for a server that was already running.' },
+);
+
+/** A runtime as asked for on the command line. */
+export type RuntimeSpec = Static<typeof runtimeSpec>;
+
+export const resolvedRuntime = named(
+  'resolvedRuntime',
+  shape(
+    {
+      ...runtimeSpec.properties,
+      version: text(),
+      build: mapOf(Type.String(), 'The build in its own words: compiler, configure flags, engine version.'),
+    },
+    { description: 'The runtime as found; absent for a binary and for a server that was already running.' },
+  ),
+);
+
+/** A runtime as found on this machine. */
+export type ResolvedRuntime = Static<typeof resolvedRuntime>;
+
+const BUILD_OPTIONS = {
+  pgo: 'Profile-guided optimisation.',
+  lto: 'Link-time optimisation.',
+  bolt: 'The binary was optimised by BOLT.',
+  tailCalls: 'Bytecodes are dispatched by tail calls.',
+  pointerCompression: 'V8 compresses pointers.',
+  assertions: 'Internal assertions are compiled in.',
+  debug: 'A debug build.',
+};
+
+/** A build option that is on or off. */
+export type BuildOption = keyof typeof BUILD_OPTIONS;
+
+export const interpreter = named(
+  'interpreter',
+  shape(
+    {
+      implementation: text('Its name: CPython, node.'),
+      version: text(),
+      compiler: Type.Optional(text('The compiler and its version.')),
+      optimisation: Type.Optional(text('The optimisation level of the compiler: -O3.')),
+      ...(Object.fromEntries(
+        Object.entries(BUILD_OPTIONS).map(([name, description]) => [
+          name,
+          Type.Optional(Type.Boolean({ description })),
+        ]),
+      ) as Record<BuildOption, TOptional<TBoolean>>),
+    },
+    {
+      description:
+        'The interpreter that the live server ran, and its build as that interpreter reports it. An option that it does not report is absent.',
+    },
+  ),
+);
+
+/** The interpreter that a live server ran, and its build. An option that it does not report is absent. */
+export type Interpreter = Static<typeof interpreter>;
+
+const REPETITIONS = ['a/a', 'background', 'cross-check'] as const;
+
+/** The difference of a target from the one that it repeats: none, a background request, or its engine. */
+export type Repetition = (typeof REPETITIONS)[number];
+
+export const repeats = named(
+  'repeats',
+  shape(
+    {
+      of: text('Id of the repeated target, which may itself repeat another one.'),
+      as: oneOf(
+        REPETITIONS,
+        'The only difference from that target: a/a is none, so that figures differ by noise alone (--aa); background is a request kept in flight beside the load (--background); cross-check is another engine (--cross-check).',
+      ),
+    },
+    { description: 'The target that this one repeats, and the difference between them.' },
+  ),
+);
+
+/** The target that another one repeats, and the difference between them. */
+export type Repeats = Static<typeof repeats>;
+
+export const scale = named(
+  'scale',
+  shape(
+    {
+      of: text('Id of the target with one worker of one thread on one core; its own id if it is that.'),
+      workers: ordinal('count: workers of its server'),
+      threads: Type.Optional(ordinal('count: threads of each worker; absent if the stack chooses')),
+      cores: ordinal('count: cores that its server may use'),
+    },
+    { description: 'The resources of its server, instead of those of the plan (--scale).' },
+  ),
+);
+
+/** The resources of one server in a run that scales them. */
+export type Scale = Static<typeof scale>;
+
+export const copy = named(
+  'copy',
+  shape(
+    {
+      kind: oneOf(
+        ['revision', 'working-tree', 'folder'] as const,
+        'A commit (--rev main); the files of the project with their uncommitted changes (--rev .); another folder (--copy).',
+      ),
+      name: text('As typed: main, HEAD, ., ./a.'),
+      commit: Type.Optional(
+        text('Hash of the commit; for a working tree, of the commit that it is based on.'),
+      ),
+      subject: Type.Optional(text('First line of the message of that commit.')),
+    },
+    { description: 'The copy of the project that is measured; absent if it is measured where it is.' },
+  ),
+);
+
+/** A copy of a user's project: a commit, the working tree, or another folder. */
+export type Copy = Static<typeof copy>;
+
+export const target = named(
+  'target',
+  shape(
+    {
+      id: text(
+        'As written in tables: without a default variant, and without a runtime that was not asked for.',
+      ),
+      stack: text(),
+      variant: text(),
+      class: oneOf(
+        [...STACK_CLASSES, 'unknown'],
+        "How much of the work is the framework's; unknown of a server that was already running.",
+      ),
+      language: Type.String(),
+      framework: Type.String(),
+      runtime: Type.Optional(runtimeSpec),
+      packages: Type.Optional(texts('Package versions or checkouts on top of the lock (--with).')),
+      resolved: flag(
+        'Locked versions without a wheel for the runtime were replaced by the newest that have one (--resolve); runtime.build.resolved names them.',
+      ),
+      copy: Type.Optional(copy),
+      repeats: Type.Optional(repeats),
+      scale: Type.Optional(scale),
+      engine: Type.Optional(text('The engine that loads it, if it is not the engine of the plan.')),
+    },
+    { description: 'The measured target: stack[/variant][@runtime].' },
+  ),
+);
+
+/** `stack[/variant][@runtime]`, resolved: one thing to be measured. */
+export type Target = Static<typeof target>;
