@@ -1,4 +1,5 @@
 /** `pnpm bench`: its options, and their translation into the options of a plan. */
+import { LONGEST_WARMUP_SECONDS } from '../plan/planned.ts';
 import { existsSync } from 'node:fs';
 import { basename, join, resolve } from 'node:path';
 import type { AppOptions } from '../model/options.ts';
@@ -21,7 +22,6 @@ import {
   type BenchOptions,
   type ServerOptions,
 } from '../model/options.ts';
-import { LONGEST_WARMUP_SECONDS } from '../plan/warmup.ts';
 import { toSecrets, type Secrets } from '../plan/secrets.ts';
 import { defineCommand, flag, option, repeated, type Values } from './command.ts';
 import {

@@ -1,5 +1,5 @@
 /** Plans the warm-up of each target of a run: from known warm-ups, or from studies within a fifth of its time. */
-import { estimateSeconds, longestSeconds, takesTurns } from '../plan/planned.ts';
+import { estimateSeconds, longestSeconds, takesTurns, LONGEST_WARMUP_SECONDS } from '../plan/planned.ts';
 import { spareSeconds } from '../analyse/time-budget.ts';
 import { planAlone } from '../plan/alone.ts';
 import { fitTurns } from '../plan/by-turns.ts';
@@ -8,7 +8,6 @@ import {
   fewestBusy,
   isUncertain,
   kindOfRung,
-  LONGEST_WARMUP_SECONDS,
   planTogether,
   planWarmup,
   tellsNothing,

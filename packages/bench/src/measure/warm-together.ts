@@ -1,7 +1,7 @@
 /** Warms up the servers of a duel by turns, until none of them still changes relative to the others. */
+import { LONGEST_WARMUP_SECONDS } from '../plan/planned.ts';
 import type { LoadResult } from '../model/load.ts';
 import { findTrends, type RatioTrend } from '../judge/trend.ts';
-import { LONGEST_WARMUP_SECONDS } from '../plan/warmup.ts';
 import { TurnMeter, type CpuMeter } from '../resources/cpu-meter.ts';
 
 /** The length of a turn in seconds: short, where each gives a ratio; else as long as all keep idle connections. */

@@ -61,6 +61,9 @@ export function connectionsAtOnce(plan: Pick<Plan, 'byTurns' | 'targets' | 'rung
   return Math.max(...plan.rungs.map((rung) => rung * (takesTurns(plan, rung) ? plan.targets.length : 1)));
 }
 
+/** The longest warm-up that a plan chooses, in seconds. */
+export const LONGEST_WARMUP_SECONDS = 30;
+
 /** Levels closer than that are equal. */
 const ALIKE = 0.05;
 

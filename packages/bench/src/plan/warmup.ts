@@ -8,9 +8,7 @@
  * both kinds is met. It costs up to half of the warm-up of a runtime that counts calls.
  */
 import type { PlannedWarmup } from '../model/plan.ts';
-
-/** The longest warm-up that a plan chooses, in seconds. */
-export const LONGEST_WARMUP_SECONDS = 30;
+import { LONGEST_WARMUP_SECONDS } from './planned.ts';
 
 /** Processes of one target differ in the age at which they are warm, and a study has observed only a few. */
 const MARGIN = 1.2;

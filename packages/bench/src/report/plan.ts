@@ -1,10 +1,9 @@
 /** Plans in words. A dry run prints them, so nothing here needs a result. */
-import { longestSeconds } from '../plan/planned.ts';
+import { longestSeconds, LONGEST_WARMUP_SECONDS } from '../plan/planned.ts';
 import { asksDatabase, fixturesOf } from '../catalogue/workloads/index.ts';
 import { describeBackground } from '../catalogue/background.ts';
 import { describeLoad } from '../model/engines.ts';
 import { METRICS } from '../model/metrics.ts';
-import { LONGEST_WARMUP_SECONDS } from '../plan/warmup.ts';
 import type { Plan } from '../model/plan.ts';
 import {
   countOf,

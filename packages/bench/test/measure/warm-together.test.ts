@@ -1,6 +1,6 @@
+import { LONGEST_WARMUP_SECONDS } from '../../src/plan/planned.ts';
 import { describe, expect, it } from 'vitest';
 import { warmTogether, type WarmingSide } from '../../src/measure/warm-together.ts';
-import { LONGEST_WARMUP_SECONDS } from '../../src/plan/warmup.ts';
 import { sampleCounts, sampleLoad } from '../samples.ts';
 
 /** A server that answers 1,000 times a second, at this cost by its time under load. */

@@ -1,9 +1,15 @@
-import { isWarm, neverSettles, staysCold, warmupSecondsOf, estimateSeconds } from '../../src/plan/planned.ts';
+import {
+  isWarm,
+  neverSettles,
+  staysCold,
+  warmupSecondsOf,
+  estimateSeconds,
+  LONGEST_WARMUP_SECONDS,
+} from '../../src/plan/planned.ts';
 import { describe, expect, it } from 'vitest';
 import {
   isUncertain,
   kindOfRung,
-  LONGEST_WARMUP_SECONDS,
   planTogether,
   planWarmup,
   type KnownWarmup,
