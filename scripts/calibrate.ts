@@ -1,3 +1,3 @@
-import { runCalibrate } from 'bench-http/commands/calibrate';
+import { runCalibrate } from 'bench-lab/commands/calibrate';
 
 process.exitCode = await runCalibrate(process.argv.slice(2));

@@ -1,18 +1,18 @@
-import { HOME } from 'bench-http/home';
+import { HOME } from 'bench-machine/home';
 import { createHash } from 'node:crypto';
 import { existsSync, globSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { CHECK } from 'bench-http/cli/commands';
-import type { Stack } from 'bench-http/model/stack';
-import { readStacks, ROOT } from 'bench-http/catalogue/stacks';
-import { run, type SubprocessError } from 'bench-http/machine/subprocess';
-import { nearest } from 'bench-http/nearest';
-import { findTool } from 'bench-http/prepare/builds';
-import { digestOf } from 'bench-http/prepare/digest';
-import { findRuntime, lastLine } from 'bench-http/prepare/runtimes';
-import { BenchError } from 'bench-http/model/errors';
-import { unreachedError } from 'bench-http/prepare/unreached';
-import { provideUv } from 'bench-http/prepare/uv';
+import type { Stack } from 'bench-model/stack';
+import { readStacks, ROOT } from 'bench-targets/catalogue/stacks';
+import { run, type SubprocessError } from 'bench-machine/subprocess';
+import { nearest } from 'bench-model/nearest';
+import { findTool } from 'bench-targets/prepare/builds';
+import { digestOf } from 'bench-targets/prepare/digest';
+import { findRuntime, lastLine } from 'bench-targets/prepare/runtimes';
+import { BenchError } from 'bench-model/errors';
+import { unreachedError } from 'bench-targets/prepare/unreached';
+import { provideUv } from 'bench-targets/prepare/uv';
 import {
   folderOf,
   dotnetChecks,

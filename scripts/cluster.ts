@@ -1,3 +1,3 @@
-import { runCluster } from 'bench-http/commands/cluster';
+import { runCluster } from 'bench-cluster/commands/cluster';
 
 process.exitCode = await runCluster(process.argv.slice(2));

@@ -1,3 +1,3 @@
-import { runHost } from 'bench-http/commands/host';
+import { runHost } from 'bench-cluster/commands/host';
 
 process.exitCode = await runHost();

@@ -1,7 +1,7 @@
 import { existsSync, globSync, readFileSync } from 'node:fs';
 import { basename, dirname, join, relative } from 'node:path';
-import type { Stack } from 'bench-http/model/stack';
-import { ROOT } from 'bench-http/catalogue/stacks';
+import type { Stack } from 'bench-model/stack';
+import { ROOT } from 'bench-targets/catalogue/stacks';
 
 /** One command of a check. */
 export interface Job {
@@ -26,8 +26,6 @@ export interface Checks {
 export const LANGUAGES = ['typescript', 'python', 'go', 'rust', 'csharp'] as const;
 export type Language = (typeof LANGUAGES)[number];
 
-/** The script of the HTML report runs in a browser, with other global names. */
-const PAGE = 'packages/bench/page';
 const RUST = 'packages/rustcontract/Cargo.toml';
 const GO_TEST = (folder: string): string => `go -C ${folder} vet ./... && go -C ${folder} test ./...`;
 /** gofmt lists unformatted files, but exits with 0. */
@@ -39,10 +37,7 @@ export function typescriptChecks(fix: boolean, folder = ''): Checks {
   return {
     format: [{ name: 'format', command: `oxfmt ${fix ? '' : '--check'} ${folder}` }],
     lint: [{ name: 'lint', command: `oxlint --deny-warnings ${fix ? '--fix' : ''} ${folder}` }],
-    verify: [
-      { name: 'types', command: 'tsc --noEmit' },
-      { name: 'types of the page', command: `tsc --noEmit -p ${PAGE}` },
-    ],
+    verify: [{ name: 'types', command: 'tsc -b' }],
     compile: [],
   };
 }
@@ -138,7 +133,7 @@ export function stackTests({ name }: Stack): Job[] {
     { name: 'contract', command: `vitest run packages/bench/test/contract -t '${pattern}'` },
     {
       name: 'row in the table',
-      command: `vitest run packages/bench/test/report/stacks-table.test.ts -t '${pattern}'`,
+      command: `vitest run packages/bench-report/test/stacks-table.test.ts -t '${pattern}'`,
     },
   ];
 }

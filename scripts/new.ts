@@ -1,14 +1,14 @@
-import { HOME } from 'bench-http/home';
+import { HOME } from 'bench-machine/home';
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { scaffold, type NewStack } from 'bench-http/catalogue/scaffold';
-import { readStacks, ROOT } from 'bench-http/catalogue/stacks';
+import { scaffold, type NewStack } from 'bench-targets/catalogue/scaffold';
+import { readStacks, ROOT } from 'bench-targets/catalogue/stacks';
 import { NEW } from 'bench-http/cli/commands';
-import { BenchError } from 'bench-http/model/errors';
-import { run, type SubprocessError } from 'bench-http/machine/subprocess';
-import { pnpmCommand } from 'bench-http/prepare/pnpm';
-import { lastLine } from 'bench-http/prepare/runtimes';
-import { provideUv } from 'bench-http/prepare/uv';
+import { BenchError } from 'bench-model/errors';
+import { run, type SubprocessError } from 'bench-machine/subprocess';
+import { pnpmCommand } from 'bench-targets/prepare/pnpm';
+import { lastLine } from 'bench-targets/prepare/runtimes';
+import { provideUv } from 'bench-targets/prepare/uv';
 import { fail, print, createRunner, logLine } from 'bench-http/commands/shell';
 
 /** Returns the newest npm versions of the packages, which the workspace pins. The lock pins those of Python. */

@@ -1,3 +1,3 @@
-import { runPower } from 'bench-http/commands/power';
+import { runPower } from 'bench-lab/commands/power';
 
 process.exitCode = await runPower(process.argv.slice(2));

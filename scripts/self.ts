@@ -1,3 +1,3 @@
-import { runSelf } from 'bench-http/commands/self';
+import { runSelf } from 'bench-lab/commands/self';
 
 process.exitCode = await runSelf(process.argv.slice(2));

@@ -1,7 +1,7 @@
 import type { Writable } from 'node:stream';
 import { stripVTControlCharacters } from 'node:util';
 import { concurrently, type CloseEvent, type Command } from 'concurrently';
-import { unreachedError } from 'bench-http/prepare/unreached';
+import { unreachedError } from 'bench-targets/prepare/unreached';
 import type { Job } from './jobs.ts';
 
 const ERROR_LINES = 30;

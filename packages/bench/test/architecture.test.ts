@@ -2,224 +2,166 @@ import { globSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
-import { importsOf, type Import } from './imports.ts';
+import { importsOf, type Import } from '../../bench-lab/testing/imports.ts';
 
 const ROOT = fileURLToPath(new URL('../../../', import.meta.url));
-const SOURCE = join(ROOT, 'packages/bench/src');
 
-/** A room imports only rooms before it. Only commands and the scripts import cli. */
-const ROOMS = [
-  'model',
-  'catalogue',
-  'plan',
-  'machine',
-  'prepare',
-  'services',
-  'load',
-  'resources',
-  'judge',
-  'measure',
-  'results',
-  'analyse',
-  'report',
-  'cli',
-  'commands',
+/** A package imports only packages before it; the last two import what they need, and nothing imports them. */
+const PACKAGES = [
+  'bench-model',
+  'bench-statistics',
+  'bench-machine',
+  'bench-targets',
+  'bench-load',
+  'bench-analysis',
+  'bench-report',
+  'bench',
+  'bench-cluster',
+  'bench-lab',
 ];
 
-/** The rooms that touch the machine while something is measured. */
-const MEASURING = ['machine', 'prepare', 'services', 'load', 'resources', 'judge', 'measure'];
-
-/** Files that every room may import. */
-const FOUNDATIONS = [
-  'numbers.ts',
-  'histogram.ts',
-  'random.ts',
-  'change-points.ts',
-  'steadiness.ts',
-  'growth.ts',
-  'time-report.ts',
-  'nearest.ts',
-  'redact.ts',
-  'home.ts',
-  'disposal.ts',
-  'json-schema.ts',
-];
-
-/** The rooms that analyse and show stored runs, without the code that measures. */
-const READERS = ['analyse', 'report'];
+/** These analyse and show stored runs, without the code that measures. */
+const READERS = ['bench-analysis', 'bench-report'];
 
 /** Started as separate processes: the harness writes their command line, not a user. */
-const PROGRAMS = ['load/rival-plain.ts', 'load/rival-stock.ts', 'load/stock.ts'];
+const PROGRAMS = ['rival-plain', 'rival-stock', 'stock'].map((name) => `packages/bench-load/src/${name}.ts`);
 
-/** The scripts of the HTML report and of the index over runs, which run in a browser, and the files that they share with the other reports. */
-const PAGE = join(ROOT, 'packages/bench/page');
-const SHARED_WITH_PAGE = [
-  'model/counts.ts',
-  'model/metrics.ts',
-  'numbers.ts',
-  'report/cells.ts',
-  'report/format.ts',
-  'report/knee.ts',
-  'report/site/changes.ts',
-];
+/** The scripts of the HTML report and of the index over runs, which run in a browser. */
+const PAGE = 'packages/bench-report/page';
 
-const sources = globSync('**/*.ts', { cwd: SOURCE }).filter((file) => !file.endsWith('.d.ts'));
-const imports = sources.flatMap((file) => importsOf(SOURCE, file));
-
-function read(file: string): string {
-  return readFileSync(join(SOURCE, file), 'utf8');
-}
+const sources = globSync(`packages/{${PACKAGES.join(',')}}/src/**/*.ts`, { cwd: ROOT }).filter(
+  (file) => !file.endsWith('.d.ts'),
+);
+const pages = globSync(`${PAGE}/**/*.ts`, { cwd: ROOT });
+const imports = sources.flatMap((file) => importsOf(ROOT, file));
 
 /** Definitions load TypeBox, which takes longer than a report. */
 const DEFINING = new Set(
   imports.filter(({ to, erased }) => to === 'typebox' && !erased).map(({ from }) => from),
 );
 
-function isOurs({ to }: Import): boolean {
-  return sources.includes(to);
+const packageOf = (file: string): string => file.split('/')[1] ?? '';
+const isOurs = ({ to }: Import): boolean => sources.includes(to);
+const show = (found: readonly Import[]): string[] => found.map(({ from, to }) => `${from} imports ${to}`);
+
+function read(file: string): string {
+  return readFileSync(join(ROOT, file), 'utf8');
 }
 
-/** The room of a file, or undefined for a foundation. */
-function roomOf(file: string): string | undefined {
-  if (FOUNDATIONS.includes(file)) return undefined;
-  return file.split('/')[0];
-}
-
-/** The judges of companions: pure, and needed to read a stored run. */
-const JUDGES = /^services\/(judges?|\w+\/judge)\.ts$/;
-
-/** Checks if a file starts, loads or samples servers. */
-function measures(file: string): boolean {
-  return ['services', 'load', 'resources', 'measure'].includes(roomOf(file) ?? '') && !JUDGES.test(file);
-}
-
-function importedBy(file: string): string[] {
-  return imports.filter(({ from }) => from === file).map(({ to }) => to);
-}
-
-/** The files that run when something stored is analysed or reported. A definition runs only if another file imports it. */
-function reachedByReaders(): Set<string> {
-  const running = imports.filter((found) => isOurs(found) && !found.erased);
-  const reached = new Set(
-    sources.filter((file) => READERS.includes(roomOf(file) ?? '') && !DEFINING.has(file)),
-  );
+/** Returns the files that some load, and those that these load in turn, as far as `follows` says. */
+function reached(from: readonly string[], follows: (found: Import) => boolean): Set<string> {
+  const files = new Set(from);
   // The loop also visits the files that it adds to the set.
-  for (const file of reached) {
-    for (const { to } of running.filter(({ from }) => from === file)) reached.add(to);
+  for (const file of files) {
+    for (const found of imports)
+      if (found.from === file && follows(found) && isOurs(found)) files.add(found.to);
   }
-  return reached;
+  return files;
 }
 
-/** The files that are loaded with this one, without those that wait for the code that needs them. */
-function loadedWith(file: string): Set<string> {
-  const reached = new Set([file]);
-  // The loop also visits the files that it adds to the set.
-  for (const from of reached) {
-    const found = imports.filter((one) => one.from === from && !one.erased && !one.deferred);
-    for (const { to } of found) reached.add(to);
-  }
-  return reached;
+/** Returns the files that are loaded with one, without those that wait for the code that needs them. */
+const loadedWith = (file: string): Set<string> =>
+  reached([file], ({ erased, deferred }) => !erased && !deferred);
+
+/** Returns the imports, those of types too, by which a file reaches itself; empty if there are none. */
+function findCircle(): string[] {
+  const finished = new Set<string>();
+  const path: string[] = [];
+  const visit = (file: string): string[] => {
+    if (path.includes(file)) return [...path.slice(path.indexOf(file)), file];
+    if (finished.has(file)) return [];
+    path.push(file);
+    for (const found of imports) {
+      if (found.from !== file || found.deferred || !isOurs(found)) continue;
+      const circle = visit(found.to);
+      if (circle.length > 0) return circle;
+    }
+    path.pop();
+    finished.add(file);
+    return [];
+  };
+  return sources.map(visit).find((circle) => circle.length > 0) ?? [];
 }
 
-/** Returns the imports that lie on a circle, or between two. */
-function listCircular(): Import[] {
-  let left = imports.filter(isOurs);
-  for (;;) {
-    const [from, to] = [new Set(left.map((one) => one.from)), new Set(left.map((one) => one.to))];
-    const kept = left.filter((one) => to.has(one.from) && from.has(one.to));
-    if (kept.length === left.length) return kept;
-    left = kept;
-  }
-}
-
-function show(found: readonly Import[]): string[] {
-  return found.map(({ from, to }) => `${from} imports ${to}`);
-}
+const measures = (file: string): boolean =>
+  packageOf(file) === 'bench-load' || /^packages\/bench\/src\/(measure|services)\//.test(file);
 
 describe('the architecture', () => {
   it('is checked on all imports of all source files', () => {
-    expect(sources.length).toBeGreaterThan(40);
+    expect(sources.length).toBeGreaterThan(200);
+    expect(PACKAGES.filter((name) => !sources.some((file) => packageOf(file) === name))).toEqual([]);
     expect(show(imports.filter((found) => found.relative && !isOurs(found)))).toEqual([]);
     const ends = sources.map((file) => read(file).match(/^(?:import |\}).*from '.*;$/gm)?.length ?? 0);
     expect(imports.length).toBeGreaterThanOrEqual(ends.reduce((sum, count) => sum + count, 0));
   });
 
-  it('has a room for every file', () => {
-    const rooms = sources.map(roomOf).filter((room) => room !== undefined);
-    expect([...new Set(rooms)].filter((room) => !ROOMS.includes(room))).toEqual([]);
-  });
-
-  it('lets a room import only earlier rooms', () => {
+  it('lets a package import only earlier ones', () => {
     const wrong = imports.filter(isOurs).filter(({ from, to }) => {
-      const [source, target] = [roomOf(from), roomOf(to)];
-      if (target === undefined || target === 'model') return false;
-      return source === undefined || ROOMS.indexOf(target) > ROOMS.indexOf(source);
+      const [importing, imported] = [packageOf(from), packageOf(to)];
+      return importing !== imported && PACKAGES.indexOf(imported) >= PACKAGES.indexOf(importing);
     });
     expect(show(wrong)).toEqual([]);
   });
 
-  it('keeps the syntax of the command line in cli, which only commands and the scripts import', () => {
-    const importers = imports.filter(
-      ({ from, to }) => roomOf(to) === 'cli' && !['cli', 'commands'].includes(roomOf(from) ?? ''),
+  it('has nothing that reaches into another package past its exports', () => {
+    const wrong = imports.filter(
+      ({ from, to, relative }) => relative && packageOf(from) !== packageOf(to) && isOurs({ to } as Import),
     );
-    expect(show(importers)).toEqual([]);
-    const running = imports.filter(
-      ({ from, to, erased }) =>
-        roomOf(from) === 'cli' && !erased && ['measure', 'results', 'report'].includes(roomOf(to) ?? ''),
-    );
-    expect(show(running)).toEqual([]);
+    expect(show(wrong)).toEqual([]);
   });
 
-  it('has no circle of imports, types included', () => {
-    expect(show(listCircular())).toEqual([]);
+  it('exports only what others import', () => {
+    const users = globSync(
+      ['packages/*/{src,test,testing,planted,experiments,page}/**/*.ts', 'scripts/*.{ts,mjs}', '*.ts'],
+      { cwd: ROOT },
+    );
+    const used = new Set(users.flatMap((file) => importsOf(ROOT, file).map(({ path }) => path)));
+    const unused = PACKAGES.filter((name) => name !== 'bench').flatMap((name) => {
+      const { exports } = JSON.parse(read(`packages/${name}/package.json`)) as {
+        exports: Record<string, string>;
+      };
+      return Object.keys(exports)
+        .map((key) => key.replace('.', name))
+        .filter((key) => !used.has(key));
+    });
+    expect(unused).toEqual([]);
   });
 
-  it('lets the model import nothing of ours', () => {
-    const model = imports.filter((found) => roomOf(found.from) === 'model');
-    expect(show(model.filter((found) => isOurs(found) && roomOf(found.to) !== 'model'))).toEqual([]);
-    expect(new Set(model.filter((found) => !isOurs(found)).map(({ to }) => to))).toEqual(
-      new Set(['typebox']),
-    );
-    expect(importedBy('model/errors.ts')).toEqual([]);
+  it('has no circle of imports, those of types included', () => {
+    expect(findCircle()).toEqual([]);
   });
 
-  it('lets the page of the HTML report run only what needs no Node', () => {
-    const files = globSync('**/*.ts', { cwd: PAGE });
-    const shared = files.flatMap((file) =>
-      importsOf(PAGE, join(PAGE, file))
-        .filter(({ to, erased }) => to.startsWith(SOURCE) && !erased)
-        .map(({ to }) => to.slice(SOURCE.length + 1)),
-    );
-    expect(new Set(shared)).toEqual(new Set(SHARED_WITH_PAGE));
-    const running = imports.filter(({ from, erased }) => SHARED_WITH_PAGE.includes(from) && !erased);
-    expect(running.filter(({ to }) => !SHARED_WITH_PAGE.includes(to))).toEqual([]);
+  it('lets analysis and reports run without the code that measures', () => {
+    const readers = sources.filter((file) => READERS.includes(packageOf(file)));
+    const wrong = [...reached(readers, () => true)].filter((file) => packageOf(file) === 'bench-load');
+    expect(wrong).toEqual([]);
   });
 
   it('keeps the definitions out of commands that only read', () => {
-    expect([...reachedByReaders()].filter((file) => DEFINING.has(file))).toEqual([]);
+    const readers = sources.filter((file) => READERS.includes(packageOf(file)) && !DEFINING.has(file));
+    const found = [...reached(readers, ({ erased, deferred }) => !erased && !deferred)];
+    expect(found.filter((file) => DEFINING.has(file))).toEqual([]);
   });
 
-  it('lets analyse and report run without the code that measures', () => {
-    const direct = imports.filter(
-      ({ from, to }) => READERS.includes(roomOf(from) ?? '') && MEASURING.includes(roomOf(to) ?? ''),
+  it('lets the pages run only what needs no Node', () => {
+    const shared = pages
+      .flatMap((file) => importsOf(ROOT, file))
+      .filter(({ to, erased }) => sources.includes(to) && !erased)
+      .map(({ to }) => to);
+    const running = [...reached(shared, ({ erased }) => !erased)];
+    expect(running.length).toBeGreaterThan(3);
+    const foreign = imports.filter(
+      ({ from, to, erased }) => running.includes(from) && !erased && !sources.includes(to),
     );
-    expect(show(direct)).toEqual([]);
-    expect([...reachedByReaders()].filter((file) => MEASURING.includes(roomOf(file) ?? ''))).toEqual([]);
-  });
-
-  it('loads nothing that speaks to a cluster, or installs Ray, without --cluster', () => {
-    const loaded = loadedWith('commands/outcome.ts');
-    expect(loaded).toContain('load/fleet.ts');
-    const cluster = [...loaded].filter((file) => /^load\/cluster\/|^catalogue\/cluster\/program/.test(file));
-    expect(cluster).toEqual([]);
-    expect(loadedWith('commands/cluster.ts')).toContain('load/cluster/program.ts');
+    expect(show(foreign)).toEqual([]);
   });
 
   it('explains pnpm bench, and plans it, without the code that measures', () => {
     for (const step of ['bench', 'request', 'dry'])
-      expect([...loadedWith(`commands/${step}.ts`)].filter(measures)).toEqual([]);
+      expect([...loadedWith(`packages/bench/src/commands/${step}.ts`)].filter(measures)).toEqual([]);
+    const planning = /^packages\/(bench\/src\/plan\/plan|bench-analysis\/.*)\.ts$/;
     expect(
-      [...loadedWith('commands/bench.ts')].filter((file) => /^(plan\/plan|analyse\/.*)\.ts$/.test(file)),
+      [...loadedWith('packages/bench/src/commands/bench.ts')].filter((file) => planning.test(file)),
     ).toEqual([]);
   });
 
@@ -227,12 +169,12 @@ describe('the architecture', () => {
     const defining = sources.filter((file) =>
       /^(?:export )?function (?:sum|mean|median|medianOf|middle|clamp)\(/m.test(read(file)),
     );
-    expect(defining).toEqual(['numbers.ts']);
+    expect(defining).toEqual(['packages/bench-statistics/src/numbers.ts']);
   });
 
   it('leaves the command line and the exit code to the scripts', () => {
     const wrong = sources.filter((file) => /process\.(argv|exitCode)|parseArgs\(\)/.test(read(file)));
-    expect(wrong).toEqual(PROGRAMS);
+    expect(wrong.toSorted()).toEqual(PROGRAMS);
   });
 });
 

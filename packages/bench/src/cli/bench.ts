@@ -1,27 +1,27 @@
 /** `pnpm bench`: its options, and their translation into the options of a plan. */
-import { LONGEST_WARMUP_SECONDS } from '../plan/planned.ts';
+import { LONGEST_WARMUP_SECONDS } from 'bench-model/planned';
 import { existsSync } from 'node:fs';
 import { basename, join, resolve } from 'node:path';
-import type { AppOptions } from '../model/options.ts';
-import { readCluster } from '../catalogue/cluster/file.ts';
-import { splitVersions } from '../catalogue/packages.ts';
-import { CROSS_CHECKS, ENGINE_NAMES } from '../model/engines.ts';
-import { chooseLooks, SCHEDULE_NAMES } from '../catalogue/looks.ts';
-import { WORKLOAD_NAMES } from '../catalogue/workloads/index.ts';
-import { HOME, commandLine } from '../home.ts';
-import { readRequests } from '../catalogue/workloads/requests/file.ts';
-import { BenchError } from '../model/errors.ts';
-import { METRIC_IDS } from '../model/metrics.ts';
-import { redactUrl } from '../redact.ts';
-import { UPSTREAMS } from '../model/upstreams.ts';
-import type { LoadMode } from '../model/settings.ts';
+import type { AppOptions } from 'bench-model/options';
+import { readCluster } from 'bench-targets/catalogue/cluster';
+import { splitVersions } from 'bench-targets/catalogue/packages';
+import { CROSS_CHECKS, ENGINE_NAMES } from 'bench-model/engines';
+import { chooseLooks, SCHEDULE_NAMES } from 'bench-targets/catalogue/looks';
+import { WORKLOAD_NAMES } from 'bench-targets/catalogue/workloads/index';
+import { HOME, commandLine } from 'bench-machine/home';
+import { readRequests } from 'bench-targets/catalogue/workloads/requests/file';
+import { BenchError } from 'bench-model/errors';
+import { METRIC_IDS } from 'bench-model/metrics';
+import { redactUrl } from 'bench-machine/redact';
+import { UPSTREAMS } from 'bench-model/upstreams';
+import type { LoadMode } from 'bench-model/settings';
 import {
   benchOptions,
   DEFAULT_THRESHOLD,
   present,
   type BenchOptions,
   type ServerOptions,
-} from '../model/options.ts';
+} from 'bench-model/options';
 import { toSecrets, type Secrets } from '../plan/secrets.ts';
 import { defineCommand, flag, option, repeated, type Values } from './command.ts';
 import {

@@ -3,8 +3,8 @@
  * commander splits the words and lays out the help.
  */
 import { Command as Commander, CommanderError, Option } from 'commander';
-import { BenchError } from '../model/errors.ts';
-import { commandLine } from '../home.ts';
+import { BenchError } from 'bench-model/errors';
+import { commandLine } from 'bench-machine/home';
 import { suggest, type Reader } from './values.ts';
 
 /** One option of a command. */

@@ -1,19 +1,19 @@
 /** Every command by the name of its script, and the declarations of all but `bench`. */
-import { FACTORS, type Factor } from '../analyse/unlike.ts';
-import type { Question } from '../analyse/compare.ts';
-import { LANGUAGES, type NewStack } from '../catalogue/scaffold.ts';
-import { WORKLOAD_NAMES } from '../catalogue/workloads/index.ts';
-import { METRIC_IDS } from '../model/metrics.ts';
-import { UPSTREAMS } from '../model/upstreams.ts';
-import { BenchError } from '../model/errors.ts';
-import { commandLine, HOME } from '../home.ts';
+import { FACTORS, type Factor } from 'bench-analysis/unlike';
+import type { Question } from 'bench-analysis/compare';
+import { LANGUAGES, type NewStack } from 'bench-targets/catalogue/scaffold';
+import { WORKLOAD_NAMES } from 'bench-targets/catalogue/workloads/index';
+import { METRIC_IDS } from 'bench-model/metrics';
+import { UPSTREAMS } from 'bench-model/upstreams';
+import { BenchError } from 'bench-model/errors';
+import { commandLine, HOME } from 'bench-machine/home';
 import {
   benchOptions,
   DEFAULT_THRESHOLD,
   present,
   START_SECONDS,
   type BenchOptions,
-} from '../model/options.ts';
+} from 'bench-model/options';
 import { BENCH, VERDICTS, WAITS } from './bench.ts';
 import { ARGUMENTS, defineCommand, flag, option, repeated, type Command } from './command.ts';
 import { extra, listOf, oneOf, pair, seconds, share, span, text, wholeNumber } from './values.ts';

@@ -1,14 +1,14 @@
 /** `bench.config.json`: the runs of a CI job, and the budgets that they must keep. */
 import { dirname, resolve } from 'node:path';
-import type { Budget } from '../analyse/budgets.ts';
-import { requireBaseline } from '../analyse/compare.ts';
-import { describeSchemaError, readJsonFile, type JsonFile } from '../catalogue/json-file.ts';
-import { BenchError } from '../model/errors.ts';
-import { answersFor } from '../histogram.ts';
-import { createCheck } from '../json-schema.ts';
-import { METRIC_IDS, METRICS, type MetricId } from '../model/metrics.ts';
-import type { Plan } from '../model/plan.ts';
-import { UNITS, type Unit } from '../model/units.ts';
+import type { Budget } from 'bench-analysis/budgets';
+import { requireBaseline } from 'bench-analysis/compare';
+import { describeSchemaError, readJsonFile, type JsonFile } from 'bench-targets/catalogue/json-file';
+import { BenchError } from 'bench-model/errors';
+import { answersFor } from 'bench-statistics/histogram';
+import { createCheck } from 'bench-model/json-schema';
+import { METRIC_IDS, METRICS, type MetricId } from 'bench-model/metrics';
+import type { Plan } from 'bench-model/plan';
+import { UNITS, type Unit } from 'bench-model/units';
 import { BENCH, type BenchRequest } from './bench.ts';
 import type { OptionSpec } from './command.ts';
 import { share, suggest } from './values.ts';

@@ -1,8 +1,8 @@
 /** Readers of option values. Each parses one text, or throws a usage error that says what is expected. */
 import { distance } from 'fastest-levenshtein';
-import { BenchError } from '../model/errors.ts';
-import type { Status } from '../model/requests.ts';
-import { redactUrl } from '../redact.ts';
+import { BenchError } from 'bench-model/errors';
+import type { Status } from 'bench-model/requests';
+import { redactUrl } from 'bench-machine/redact';
 
 /** Reads the value of the option `name`. Throws a usage error if the text is not valid. */
 export type Reader<T> = (text: string, name: string) => T;

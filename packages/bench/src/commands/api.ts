@@ -1,31 +1,31 @@
 /** The package as a library: `import { bench, compare } from 'bench-http'`. */
-import { BenchError, type ErrorCode } from '../model/errors.ts';
-import type { Question } from '../analyse/compare.ts';
-import type { Factor } from '../analyse/unlike.ts';
-import { DEFAULT_THRESHOLD, benchOptions, present, type BenchOptions } from '../model/options.ts';
-import type { Plan } from '../model/plan.ts';
-import type { Host } from '../model/host.ts';
-import type { Trial } from '../model/record.ts';
-import type { LeftOut } from '../model/run.ts';
+import { BenchError, type ErrorCode } from 'bench-model/errors';
+import type { Question } from 'bench-analysis/compare';
+import type { Factor } from 'bench-analysis/unlike';
+import { DEFAULT_THRESHOLD, benchOptions, present, type BenchOptions } from 'bench-model/options';
+import type { Plan } from 'bench-model/plan';
+import type { Host } from 'bench-model/host';
+import type { Trial } from 'bench-model/record';
+import type { LeftOut } from 'bench-model/run';
 import { compareStored, type StoredComparison } from './compare.ts';
 import { measureForeseen } from './foreseen.ts';
 import { foresee } from './request.ts';
 import { programVoice } from './voice.ts';
 
 export { BenchError, type ErrorCode };
-export type { ComparedRow, ComparedTable, Question } from '../analyse/compare.ts';
-export type { Comparison } from '../analyse/comparison.ts';
-export type { Factor } from '../analyse/unlike.ts';
-export type { Target } from '../model/target.ts';
-export type { AppOptions } from '../model/options.ts';
-export type { AskedOptions } from '../model/options.ts';
-export type { BenchOptions, ServerOptions } from '../model/options.ts';
-export type { Plan } from '../model/plan.ts';
-export type { Host } from '../model/host.ts';
-export type { Measured } from '../model/measured.ts';
-export type { Reason } from '../model/reasons.ts';
-export type { Trial } from '../model/record.ts';
-export type { LeftOut } from '../model/run.ts';
+export type { ComparedRow, ComparedTable, Question } from 'bench-analysis/compare';
+export type { Comparison } from 'bench-analysis/comparison';
+export type { Factor } from 'bench-analysis/unlike';
+export type { Target } from 'bench-model/target';
+export type { AppOptions } from 'bench-model/options';
+export type { AskedOptions } from 'bench-model/options';
+export type { BenchOptions, ServerOptions } from 'bench-model/options';
+export type { Plan } from 'bench-model/plan';
+export type { Host } from 'bench-model/host';
+export type { Measured } from 'bench-model/measured';
+export type { Reason } from 'bench-model/reasons';
+export type { Trial } from 'bench-model/record';
+export type { LeftOut } from 'bench-model/run';
 export type { StoredComparison } from './compare.ts';
 
 /** The options of `bench`: those of a plan, and how to run it. Every field has the default of the command line. */

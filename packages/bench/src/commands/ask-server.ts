@@ -1,10 +1,10 @@
 /** The OpenAPI document of a run, from the server itself. */
 import type { BenchRequest } from '../cli/bench.ts';
-import { BenchError } from '../model/errors.ts';
-import { sendRequest } from '../machine/request.ts';
+import { BenchError } from 'bench-model/errors';
+import { sendRequest } from 'bench-targets/catalogue/workloads/send';
 import { chooseLauncher } from '../measure/attach.ts';
 import { ServerLife } from '../measure/life.ts';
-import type { Plan } from '../model/plan.ts';
+import type { Plan } from 'bench-model/plan';
 import { createEffects } from './effects.ts';
 import { HINT, withRoutes } from './openapi.ts';
 import { placePlanned, prepareTargets } from './prepare.ts';

@@ -1,11 +1,11 @@
 /** A stored run as the baseline of a job: its commit is measured again, by turns with other revisions of the project. */
 import { dirname, resolve } from 'node:path';
-import { BenchError } from '../model/errors.ts';
-import { commandLine, HOME } from '../home.ts';
-import type { Copy } from '../model/target.ts';
-import type { Plan } from '../model/plan.ts';
-import { findCommit, findRevisions } from '../prepare/copies/revisions.ts';
-import type { StoredRun } from '../results/store.ts';
+import { BenchError } from 'bench-model/errors';
+import { commandLine, HOME } from 'bench-machine/home';
+import type { Copy } from 'bench-model/target';
+import type { Plan } from 'bench-model/plan';
+import { findCommit, findRevisions } from 'bench-targets/prepare/copies/revisions';
+import type { StoredRun } from 'bench-analysis/results/store';
 
 /** The name of the commit of the baseline in tables and budgets. */
 const NAME = 'baseline';

@@ -1,9 +1,9 @@
 import { BUILD } from '../cli/commands.ts';
-import { readStacks, targetsOf } from '../catalogue/stacks.ts';
-import { nearest } from '../nearest.ts';
-import { BenchError } from '../model/errors.ts';
-import { groupMissing, prepareAll } from '../prepare/prepare.ts';
-import { describeWork, surveyWork } from '../prepare/survey.ts';
+import { readStacks, targetsOf } from 'bench-targets/catalogue/stacks';
+import { nearest } from 'bench-model/nearest';
+import { BenchError } from 'bench-model/errors';
+import { groupMissing, prepareAll } from 'bench-targets/prepare/prepare';
+import { describeWork, surveyWork } from 'bench-targets/prepare/survey';
 import { fail, createRunner, logLine } from './shell.ts';
 
 export const runBuild = createRunner(BUILD, async ({ stacks: wanted }) => {

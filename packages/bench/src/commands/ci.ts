@@ -1,29 +1,29 @@
 /** Measures the runs that `bench.config.json` describes, and judges their budgets. */
 import { appendFileSync, existsSync, mkdirSync, writeFileSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
-import { compareWithin } from '../analyse/compare.ts';
-import { type Budget, judgeBudget, type JudgedBudget, lacksAnswers } from '../analyse/budgets.ts';
+import { compareWithin } from 'bench-analysis/compare';
+import { type Budget, judgeBudget, type JudgedBudget, lacksAnswers } from 'bench-analysis/budgets';
 import { CI } from '../cli/commands.ts';
 import { readConfig, refuseUnmeasured, type Config } from '../cli/config.ts';
-import { HOME, makeProjectFolder } from '../home.ts';
-import { METRICS } from '../model/metrics.ts';
-import type { Plan } from '../model/plan.ts';
+import { HOME, makeProjectFolder } from 'bench-machine/home';
+import { METRICS } from 'bench-model/metrics';
+import type { Plan } from 'bench-model/plan';
 import {
   describeBudget,
   describeMissing,
   describeWhy,
   renderBudgets,
   renderSummary,
-} from '../report/budgets.ts';
-import { renderComparisonMarkdown } from '../report/compare.ts';
-import { describeCopies } from '../report/copies.ts';
-import { renderMarkdown } from '../report/markdown.ts';
-import { toOutput } from '../report/printable.ts';
-import { toModel } from '../report/model/model.ts';
-import { describePlan } from '../report/plan.ts';
-import { toView } from '../report/view.ts';
-import type { Trial } from '../model/record.ts';
-import { readRun, shown, type StoredRun } from '../results/store.ts';
+} from 'bench-report/budgets';
+import { renderComparisonMarkdown } from 'bench-report/compare';
+import { describeCopies } from 'bench-report/copies';
+import { renderMarkdown } from 'bench-report/markdown';
+import { toOutput } from 'bench-report/printable';
+import { toModel } from 'bench-report/model/model';
+import { describePlan } from 'bench-report/plan';
+import { toView } from 'bench-report/view';
+import type { Trial } from 'bench-model/record';
+import { readRun, shown, type StoredRun } from 'bench-analysis/results/store';
 import { measureForeseen } from './foreseen.ts';
 import { foreseeDifferences } from './reach.ts';
 import { foresee, type Foreseen } from './request.ts';

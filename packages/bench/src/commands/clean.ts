@@ -1,20 +1,20 @@
-import { HOME } from '../home.ts';
+import { HOME } from 'bench-machine/home';
 import { rmSync, statSync } from 'node:fs';
 import { basename, join, relative } from 'node:path';
 import { createInterface } from 'node:readline/promises';
 import { CLEAN } from '../cli/commands.ts';
-import { ROOT, readStacks } from '../catalogue/stacks.ts';
-import { nearest } from '../nearest.ts';
-import { BenchError } from '../model/errors.ts';
-import { commandLine } from '../home.ts';
-import { outputsOf } from '../prepare/builds.ts';
-import { readNames } from '../machine/procfs.ts';
-import { formatBytes } from '../report/format.ts';
-import { listRuns, sizeOf } from '../results/store.ts';
-import { listStudies } from '../results/study/store.ts';
+import { ROOT, readStacks } from 'bench-targets/catalogue/stacks';
+import { nearest } from 'bench-model/nearest';
+import { BenchError } from 'bench-model/errors';
+import { commandLine } from 'bench-machine/home';
+import { outputsOf } from 'bench-targets/prepare/builds';
+import { readNames } from 'bench-machine/procfs';
+import { formatBytes } from 'bench-report/format';
+import { listRuns, sizeOf } from 'bench-analysis/results/store';
+import { listStudies } from 'bench-analysis/results/study/store';
 import { openSession } from './session.ts';
 import { print, createRunner } from './shell.ts';
-import { sum } from '../numbers.ts';
+import { sum } from 'bench-statistics/numbers';
 
 const KINDS = {
   environments: () => foldersIn(join(HOME.cache, 'environments')),

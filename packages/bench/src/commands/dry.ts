@@ -1,11 +1,11 @@
 /** Describes and checks a plan before anything is measured. */
-import { findShortBudget } from '../analyse/time-budget.ts';
-import { FEWEST_WITH_SPREAD } from '../analyse/two-way.ts';
-import { BenchError } from '../model/errors.ts';
-import { commandLine } from '../home.ts';
-import { countOf, formatBudget } from '../report/format.ts';
-import { describePlan } from '../report/plan.ts';
-import { typeBudget } from '../report/stopping.ts';
+import { findShortBudget } from 'bench-analysis/time-budget';
+import { FEWEST_WITH_SPREAD } from 'bench-statistics/two-way';
+import { BenchError } from 'bench-model/errors';
+import { commandLine } from 'bench-machine/home';
+import { countOf, formatBudget } from 'bench-report/format';
+import { describePlan } from 'bench-report/plan';
+import { typeBudget } from 'bench-report/stopping';
 import { foreseeDifferences } from './reach.ts';
 import { planFrom, probing, type Foreseen } from './request.ts';
 

@@ -1,10 +1,10 @@
-import { enginesOf } from '../plan/planned.ts';
-import { trackRun } from '../analyse/due.ts';
-import { keepTime } from '../analyse/time-budget.ts';
-import { findEngines, type FoundEngine } from '../load/engines.ts';
-import type { Server } from '../machine/launch.ts';
-import { collectGarbage, isNode } from '../prepare/collect.ts';
-import { readRunningCode } from '../prepare/imports.ts';
+import { enginesOf } from 'bench-model/planned';
+import { trackRun } from 'bench-analysis/due';
+import { keepTime } from 'bench-analysis/time-budget';
+import { findEngines, type FoundEngine } from 'bench-load/engines';
+import type { Server } from 'bench-machine/launch';
+import { collectGarbage, isNode } from 'bench-targets/prepare/collect';
+import { readRunningCode } from 'bench-targets/prepare/imports';
 import {
   collectedFile,
   freshLauncher,
@@ -13,20 +13,20 @@ import {
   type Launcher,
 } from '../measure/launcher.ts';
 import { seeServer } from '../measure/outside.ts';
-import { readInterpreterOf } from '../prepare/interpreters.ts';
-import type { PinnedCommands } from '../machine/placement.ts';
-import { openCpuMeter } from '../resources/cpu-meter.ts';
-import { openSampler } from '../resources/open.ts';
-import { sampleTogether, type SampledCompanion } from '../resources/sampler.ts';
-import { timeCommand } from '../machine/time.ts';
+import { readInterpreterOf } from 'bench-targets/prepare/interpreters';
+import type { PinnedCommands } from 'bench-machine/placement';
+import { openCpuMeter } from 'bench-machine/resources/cpu-meter';
+import { openSampler } from 'bench-machine/resources/open';
+import { sampleTogether, type SampledCompanion } from 'bench-machine/resources/sampler';
+import { timeCommand } from 'bench-machine/time';
 import type { RunEffects } from '../measure/run.ts';
-import { ANSWER_SECONDS, sendRequest } from '../machine/request.ts';
+import { ANSWER_SECONDS, sendRequest } from 'bench-targets/catalogue/workloads/send';
 import { awaitRightAnswer, logIn, verify } from '../measure/verify.ts';
-import { present } from '../model/options.ts';
-import type { Plan } from '../model/plan.ts';
+import { present } from 'bench-model/options';
+import type { Plan } from 'bench-model/plan';
 import type { Companion, DistantMeter, RunningCompanion } from '../services/companion.ts';
 import { startCompanions } from '../services/index.ts';
-import type { Trial } from '../model/record.ts';
+import type { Trial } from 'bench-model/record';
 import type { Session } from './session.ts';
 
 /** The connections of a run to the machine. */

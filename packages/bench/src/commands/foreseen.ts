@@ -1,17 +1,19 @@
 /** From a plan to a stored run: the session, the measurement. */
-import { stopRun } from '../analyse/ending.ts';
+import type { Job, MeasuredRun } from './job.ts';
+import { stopRun } from 'bench-analysis/ending';
 import type { BenchRequest } from '../cli/bench.ts';
-import { BenchError } from '../model/errors.ts';
-import type { Plan } from '../model/plan.ts';
-import { type BenchOptions, present } from '../model/options.ts';
+import { BenchError } from 'bench-model/errors';
+import type { Plan } from 'bench-model/plan';
+import { type BenchOptions, present } from 'bench-model/options';
 import { restoreSecrets, secretsIn } from '../plan/secrets.ts';
-import { hide } from '../redact.ts';
-import { countOf } from '../report/format.ts';
-import { describeLeftOut } from '../report/requests.ts';
-import { describeProspects } from '../report/stopping.ts';
-import { shown } from '../results/store.ts';
+import { hide } from 'bench-machine/redact';
+import { countOf } from 'bench-report/format';
+import { describeLeftOut } from 'bench-report/requests';
+import { describeProspects } from 'bench-report/stopping';
+import { shown } from 'bench-analysis/results/store';
+import { loadCluster } from '../cluster.ts';
 import { askForRoutes } from './ask-server.ts';
-import { measurePlan, type Job, type MeasuredRun } from './measure.ts';
+import { measurePlan } from './measure.ts';
 import { isAskedOfServer } from './openapi.ts';
 import { planFrom, probing, type Foreseen } from './request.ts';
 import { foreseeDifferences } from './reach.ts';
@@ -44,7 +46,7 @@ async function measure({ plan, ...asked }: Job): Promise<MeasuredRun> {
   // Whatever became of the run, its report so far was a look.
   const job = { ...asked, plan: asked.stored === undefined ? plan : stopRun(plan, asked.stored.trials) };
   if (job.plan.spread === undefined) return measurePlan(job);
-  const { measureSpread } = await import('./spread.ts');
+  const { measureSpread } = await loadCluster();
   return measureSpread(job);
 }
 

@@ -1,18 +1,18 @@
 /** The known warm-ups of this machine: looked up before a run, and stored after a study. */
-import { coresOf } from '../plan/planned.ts';
+import { coresOf } from 'bench-model/planned';
 import { join } from 'node:path';
-import { studyTargets } from '../analyse/warmup/targets.ts';
-import { openState } from '../machine/state.ts';
-import type { PinnedCommands } from '../machine/placement.ts';
-import type { Plan } from '../model/plan.ts';
+import { studyTargets } from 'bench-analysis/warmup/targets';
+import { openState } from 'bench-machine/state';
+import type { PinnedCommands } from 'bench-machine/placement';
+import type { Plan } from 'bench-model/plan';
 import { planOf } from '../plan/scale.ts';
 import { kindOfRung, type KnownWarmup, type RungKind } from '../plan/warmup.ts';
-import { isNode } from '../prepare/collect.ts';
-import { digestOf } from '../prepare/digest.ts';
-import type { Prepared } from '../prepare/prepare.ts';
-import type { Host } from '../model/host.ts';
-import { readKnown, writeKnown, type WarmupFacts } from '../results/study/known.ts';
-import type { StoredStudy } from '../results/study/store.ts';
+import { isNode } from 'bench-targets/prepare/collect';
+import { digestOf } from 'bench-targets/prepare/digest';
+import type { Prepared } from 'bench-targets/prepare/prepare';
+import type { Host } from 'bench-model/host';
+import { readKnown, writeKnown, type WarmupFacts } from '../plan/known-warmups.ts';
+import type { StoredStudy } from 'bench-analysis/results/study/store';
 
 /** The machine that a warm-up is known on. */
 export interface WarmupMachine {

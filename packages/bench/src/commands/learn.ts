@@ -1,9 +1,9 @@
 /** Plans the warm-up of each target of a run: from known warm-ups, or from studies within a fifth of its time. */
-import { estimateSeconds, longestSeconds, takesTurns, LONGEST_WARMUP_SECONDS } from '../plan/planned.ts';
-import { spareSeconds } from '../analyse/time-budget.ts';
+import { estimateSeconds, longestSeconds, takesTurns, LONGEST_WARMUP_SECONDS } from 'bench-model/planned';
+import { spareSeconds } from 'bench-analysis/time-budget';
 import { planAlone } from '../plan/alone.ts';
 import { fitTurns } from '../plan/by-turns.ts';
-import type { Plan, PlannedWarmup } from '../model/plan.ts';
+import type { Plan, PlannedWarmup } from 'bench-model/plan';
 import {
   fewestBusy,
   isUncertain,
@@ -12,7 +12,7 @@ import {
   planWarmup,
   tellsNothing,
 } from '../plan/warmup.ts';
-import type { Launchable, Prepared } from '../prepare/prepare.ts';
+import type { Launchable, Prepared } from 'bench-targets/prepare/prepare';
 import { factsOf, findWarmup, type TargetFacts } from './known.ts';
 import { observeTargets, PROCESS_SECONDS, whyNoStudy, type StudyMachine } from './study.ts';
 

@@ -1,22 +1,21 @@
-import { enginesOf, estimateSeconds } from '../plan/planned.ts';
-import { dueTrials, trackRun } from '../analyse/due.ts';
-import { stopRun } from '../analyse/ending.ts';
-import { unlikeResumed } from '../analyse/unlike.ts';
-import { DisposableStack } from '../disposal.ts';
-import { BenchError } from '../model/errors.ts';
+import { enginesOf, estimateSeconds } from 'bench-model/planned';
+import { dueTrials, trackRun } from 'bench-analysis/due';
+import { stopRun } from 'bench-analysis/ending';
+import { unlikeResumed } from 'bench-analysis/unlike';
+import { DisposableStack } from 'bench-machine/disposal';
+import { BenchError } from 'bench-model/errors';
 import { scaleTo } from '../measure/launcher.ts';
-import type { OpenCluster } from '../load/cluster/cluster.ts';
-import { findEngines } from '../load/engines.ts';
-import type { PinnedCommands } from '../machine/placement.ts';
+import { loadCluster, type OpenCluster } from '../cluster.ts';
+import { findEngines } from 'bench-load/engines';
+import type { PinnedCommands } from 'bench-machine/placement';
 import { run } from '../measure/run.ts';
 import { fitAnswers } from '../plan/plan.ts';
-import type { Plan } from '../model/plan.ts';
-import { present } from '../model/options.ts';
-import { describeTurns } from '../report/plan.ts';
-import { showProgress } from '../report/progress.ts';
-import { describeShortBudget } from '../report/stopping.ts';
-import type { Source } from '../report/model/model.ts';
-import type { Host } from '../model/host.ts';
+import type { Plan } from 'bench-model/plan';
+import { present } from 'bench-model/options';
+import { describeTurns } from 'bench-report/plan';
+import { showProgress } from 'bench-report/progress';
+import { describeShortBudget } from 'bench-report/stopping';
+import type { Host } from 'bench-model/host';
 import {
   appendTrials,
   createRun,
@@ -24,38 +23,18 @@ import {
   mendRun,
   versionDifferences,
   type StoredRun,
-} from '../results/store.ts';
-import type { Placement, Trial } from '../model/record.ts';
-import { RUN_SCHEMA } from '../model/versions.ts';
-import type { Versions } from '../model/run.ts';
+} from 'bench-analysis/results/store';
+import type { Placement } from 'bench-model/record';
+import { RUN_SCHEMA } from 'bench-model/versions';
+import type { Versions } from 'bench-model/run';
 import { findDistant, listElsewhere } from '../services/index.ts';
 import { refuseBudget } from './dry.ts';
 import { startEffects } from './effects.ts';
 import { planWarmups } from './learn.ts';
 import { prepareRun, readVersions } from './prepare.ts';
-import type { Session } from './session.ts';
+import type { Job, MeasuredRun } from './job.ts';
 import { tryTargets } from './tryout.ts';
 import { NOTHING_YET, SAVED, type Voice } from './voice.ts';
-
-/** A run to start or to resume. */
-export interface Job {
-  plan: Plan;
-  /** Closed early if a Ctrl-C ends the process immediately. */
-  session: Session;
-  stored: StoredRun | undefined;
-  /** True if the user named the targets: a missing one is then an error. */
-  isNamed: boolean;
-  voice: Voice;
-  /** Returns false if its trials so far show that more of them are in vain. */
-  goesOn?: (trials: readonly Trial[]) => boolean;
-}
-
-/** A run that was measured and stored. */
-export interface MeasuredRun {
-  source: Source;
-  folder: string;
-  interrupted: boolean;
-}
 
 /**
  * Prepares, measures and stores the trials of a plan. Throws a usage or toolchain error before anything is
@@ -170,7 +149,7 @@ async function joinCluster(
 ): Promise<OpenCluster | undefined> {
   const { cluster, run: name } = plan;
   if (cluster === undefined) return undefined;
-  const { openCluster } = await import('../load/cluster/cluster.ts');
+  const { openCluster } = await loadCluster();
   const localPrefix = placed.generator;
   return openCluster(cluster, { log, run: name, companions: listElsewhere(plan), localPrefix });
 }

@@ -1,15 +1,15 @@
 /** The noise between rounds in the stored runs of this machine, for plans like one. */
-import { HOME } from '../home.ts';
+import { HOME } from 'bench-machine/home';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { type Noise, noiseOf } from '../analyse/outlook.ts';
-import { unlikeHosts } from '../analyse/unlike.ts';
-import { BenchError } from '../model/errors.ts';
-import { readHost } from '../machine/host.ts';
-import type { MetricId } from '../model/metrics.ts';
-import type { Plan } from '../model/plan.ts';
-import type { StoredNoise } from '../report/stopping.ts';
-import { listRuns, readRun, type StoredRun } from '../results/store.ts';
+import { type Noise, noiseOf } from 'bench-analysis/outlook';
+import { unlikeHosts } from 'bench-analysis/unlike';
+import { BenchError } from 'bench-model/errors';
+import { readHost } from 'bench-machine/host';
+import type { MetricId } from 'bench-model/metrics';
+import type { Plan } from 'bench-model/plan';
+import type { StoredNoise } from 'bench-report/stopping';
+import { listRuns, readRun, type StoredRun } from 'bench-analysis/results/store';
 
 /** Older runs say less of the machine as it is now, and reading them takes time. */
 const MOST_RUNS = 10;

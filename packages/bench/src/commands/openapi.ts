@@ -1,9 +1,9 @@
 /** The OpenAPI document of a run: from a file, an address, or the server itself. */
 import { readFileSync } from 'node:fs';
-import type { Draft } from '../model/requests.ts';
+import type { Draft } from 'bench-model/requests';
 import type { BenchRequest } from '../cli/bench.ts';
-import { BenchError } from '../model/errors.ts';
-import { redactUrl } from '../redact.ts';
+import { BenchError } from 'bench-model/errors';
+import { redactUrl } from 'bench-machine/redact';
 
 /** The hint for a document that cannot be read. */
 export const HINT = 'name a file, an address, or a path of the server: --openapi /openapi.json';
@@ -43,7 +43,7 @@ export async function withRoutes(asked: BenchRequest, { text, shown }: Document)
   const { asked: given } = asked;
   if (given === undefined) return asked;
   // Loaded here, with the parser of YAML: most runs name no document.
-  const { readOpenapi } = await import('../catalogue/workloads/requests/openapi.ts');
+  const { readOpenapi } = await import('bench-targets/catalogue/workloads/requests/openapi');
   const { requests, leftOut } = readOpenapi(text, shown, given.headers);
   const draft: Draft = { requests, openapi: shown, ...(leftOut.length === 0 ? {} : { leftOut }) };
   return { ...asked, asked: { ...given, draft } };

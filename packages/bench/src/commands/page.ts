@@ -2,13 +2,13 @@
 import { existsSync, globSync, mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { digestOf } from '../prepare/digest.ts';
-import { renderHtml, type Assets } from '../report/html/document.ts';
-import type { Source } from '../report/model/model.ts';
-import { writeReport } from '../results/store.ts';
+import { digestOf } from 'bench-targets/prepare/digest';
+import { renderHtml, type Assets } from 'bench-report/html/document';
+import type { Source } from 'bench-report/model/model';
+import { writeReport } from 'bench-analysis/results/store';
 import type { PageName } from './bundle.ts';
 
-const FOLDER = fileURLToPath(new URL('../../page/', import.meta.url));
+const FOLDER = fileURLToPath(new URL('../../../bench-report/page/', import.meta.url));
 
 /** The bundles of a checkout, which serve all projects that are measured with it. */
 const CACHE = join(FOLDER, '../../../.cache/page');

@@ -1,11 +1,11 @@
 import { availableParallelism } from 'node:os';
-import { estimateSlowdown, type Slowdown } from '../analyse/neighbours.ts';
+import { estimateSlowdown, type Slowdown } from 'bench-analysis/neighbours';
 import { PREFLIGHT } from '../cli/commands.ts';
-import { BenchError } from '../model/errors.ts';
-import { readFacts } from '../machine/facts.ts';
-import { keepNeighbours, measureNeighbours } from '../machine/neighbours.ts';
-import { choosePlacement, type PlacementNeeds } from '../machine/placement.ts';
-import { preflight, refuseCores } from '../machine/preflight.ts';
+import { BenchError } from 'bench-model/errors';
+import { readFacts } from 'bench-machine/facts';
+import { keepNeighbours, measureNeighbours } from 'bench-machine/neighbours';
+import { choosePlacement, type PlacementNeeds } from 'bench-machine/placement';
+import { preflight, refuseCores } from 'bench-machine/preflight';
 import { createRunner, logLine, print } from './shell.ts';
 
 /** Pairs of turns, which take about 5 s. */

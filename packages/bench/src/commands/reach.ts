@@ -1,11 +1,11 @@
 /** The differences that a plan finds, and the time that they take, at the noise of this machine's stored runs. */
-import { enginesOf } from '../plan/planned.ts';
-import type { Budget } from '../analyse/budgets.ts';
-import type { Sought } from '../analyse/outlook.ts';
-import { DEFAULT_THRESHOLD } from '../model/options.ts';
-import type { Plan } from '../model/plan.ts';
-import { describeBudget } from '../report/budgets.ts';
-import { describeNoise, describePower, describeReach } from '../report/stopping.ts';
+import { enginesOf } from 'bench-model/planned';
+import type { Budget } from 'bench-analysis/budgets';
+import type { Sought } from 'bench-analysis/outlook';
+import { DEFAULT_THRESHOLD } from 'bench-model/options';
+import type { Plan } from 'bench-model/plan';
+import { describeBudget } from 'bench-report/budgets';
+import { describeNoise, describePower, describeReach } from 'bench-report/stopping';
 import { readNoise } from './noise.ts';
 import type { Foreseen } from './request.ts';
 

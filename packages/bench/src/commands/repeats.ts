@@ -1,11 +1,11 @@
 /** The stored runs that repeat others. */
 import { dirname, join } from 'node:path';
-import type { Repeats } from '../analyse/runs.ts';
-import { unlikeHosts } from '../analyse/unlike.ts';
-import { BenchError } from '../model/errors.ts';
-import { HOME } from '../home.ts';
-import type { RunFile } from '../model/run.ts';
-import { listRuns, readRun, readRunFile, type StoredRun } from '../results/store.ts';
+import type { Repeats } from 'bench-analysis/runs';
+import { unlikeHosts } from 'bench-analysis/unlike';
+import { BenchError } from 'bench-model/errors';
+import { HOME } from 'bench-machine/home';
+import type { RunFile } from 'bench-model/run';
+import { listRuns, readRun, readRunFile, type StoredRun } from 'bench-analysis/results/store';
 
 /**
  * Reads the repeats of two runs: the runs beside them, and those of this checkout or project, with the same plan, versions

@@ -1,23 +1,23 @@
-import { readPastedTimes, type PastedUsage } from '../analyse/pasted-times.ts';
+import { readPastedTimes, type PastedUsage } from 'bench-analysis/pasted-times';
 import { REPORT, type ReportFormat, type ReportRequest } from '../cli/commands.ts';
-import { BenchError } from '../model/errors.ts';
-import { commandLine } from '../home.ts';
-import { renderBmf } from '../report/bmf.ts';
-import { describeDetail } from '../report/detail.ts';
-import { describeUnfit } from '../report/export.ts';
-import { countOf } from '../report/format.ts';
-import { renderGab } from '../report/gab.ts';
-import { renderJson } from '../report/json.ts';
-import { renderLadder, toLadderView } from '../report/ladder.ts';
-import { renderMarkdown } from '../report/markdown.ts';
-import { toModel, type Model } from '../report/model/model.ts';
-import { renderClosing } from '../report/page.ts';
-import { renderTerminal } from '../report/terminal.ts';
-import { toTimesView } from '../report/times.ts';
-import { toView } from '../report/view.ts';
-import { renderStudy, renderStudyJson } from '../report/warm.ts';
-import { findRun, readRun, type StoredRun } from '../results/store.ts';
-import { findStudy, readStudy } from '../results/study/store.ts';
+import { BenchError } from 'bench-model/errors';
+import { commandLine } from 'bench-machine/home';
+import { renderBmf } from 'bench-report/bmf';
+import { describeDetail } from 'bench-report/detail';
+import { describeUnfit } from 'bench-report/export';
+import { countOf } from 'bench-report/format';
+import { renderGab } from 'bench-report/gab';
+import { renderJson } from 'bench-report/json';
+import { renderLadder, toLadderView } from 'bench-report/ladder';
+import { renderMarkdown } from 'bench-report/markdown';
+import { toModel, type Model } from 'bench-report/model/model';
+import { renderClosing } from 'bench-report/page';
+import { renderTerminal } from 'bench-report/terminal';
+import { toTimesView } from 'bench-report/times';
+import { toView } from 'bench-report/view';
+import { renderStudy, renderStudyJson } from 'bench-report/warm';
+import { findRun, readRun, type StoredRun } from 'bench-analysis/results/store';
+import { findStudy, readStudy } from 'bench-analysis/results/study/store';
 import { openPage, renderPage, writePage } from './page.ts';
 import {
   createRunner,
@@ -124,7 +124,7 @@ const PRINTERS: Record<Exclude<ReportFormat, 'markdown'>, (run: StoredRun) => vo
   json: (run) => printJson(renderJson(run)),
   async csv(run) {
     // The library is loaded only where it is used.
-    const { renderCsv } = await import('../report/csv.ts');
+    const { renderCsv } = await import('bench-report/csv');
     print(renderCsv(toModel(run)));
   },
   bmf: (run) => printFigures(run, renderBmf),

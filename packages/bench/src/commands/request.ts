@@ -3,21 +3,21 @@ import { randomInt } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
 import { dirname, join, relative, resolve } from 'node:path';
-import type { Budget } from '../analyse/budgets.ts';
-import { startedFresh } from '../analyse/unlike.ts';
-import { readApp } from '../catalogue/apps/app.ts';
-import type { EngineName } from '../model/engines.ts';
-import { readStacks } from '../catalogue/stacks.ts';
+import type { Budget } from 'bench-analysis/budgets';
+import { startedFresh } from 'bench-analysis/unlike';
+import { readApp } from 'bench-targets/catalogue/apps/app';
+import type { EngineName } from 'bench-model/engines';
+import { readStacks } from 'bench-targets/catalogue/stacks';
 import type { BenchRequest } from '../cli/bench.ts';
-import { HOME } from '../home.ts';
-import { tryCgroup } from '../machine/cgroup.ts';
-import { readCapacity } from '../machine/facts.ts';
-import { refuseCores } from '../machine/preflight.ts';
-import type { Plan } from '../model/plan.ts';
-import { present, type BenchOptions } from '../model/options.ts';
+import { HOME } from 'bench-machine/home';
+import { tryCgroup } from 'bench-machine/cgroup';
+import { readCapacity } from 'bench-machine/facts';
+import { refuseCores } from 'bench-machine/preflight';
+import type { Plan } from 'bench-model/plan';
+import { present, type BenchOptions } from 'bench-model/options';
 import { makePlan, nameRun, repeatInCopies, repeatPlan } from '../plan/plan.ts';
-import type { Trial } from '../model/record.ts';
-import { findRun, readRun, type StoredRun } from '../results/store.ts';
+import type { Trial } from 'bench-model/record';
+import { findRun, readRun, type StoredRun } from 'bench-analysis/results/store';
 import { addRoutes } from './openapi.ts';
 
 /** A request with everything that it refers to. */
@@ -58,7 +58,7 @@ export async function foresee(written: BenchRequest): Promise<Foreseen> {
 }
 
 async function chooseCrossCheck(): Promise<EngineName> {
-  const { findCrossCheck } = await import('../load/engines.ts');
+  const { findCrossCheck } = await import('bench-load/engines');
   return findCrossCheck();
 }
 
@@ -76,7 +76,7 @@ async function addCopies(
     const { findBeside } = await import('./baseline.ts');
     return { ...options, copies: await findBeside(again, revisions, { mayRepeat }) };
   }
-  const { findRevisions } = await import('../prepare/copies/revisions.ts');
+  const { findRevisions } = await import('bench-targets/prepare/copies/revisions');
   const [app] = options.apps ?? [];
   const [manifest] = options.stacks;
   const folder = app?.folder ?? (manifest === undefined ? HOME.root : dirname(manifest));

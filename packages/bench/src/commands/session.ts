@@ -4,7 +4,7 @@ import {
   pinHarness,
   type PinnedCommands,
   type PlacementNeeds,
-} from '../machine/placement.ts';
+} from 'bench-machine/placement';
 import { terminal } from './shell.ts';
 import { NOTHING_YET, type Voice } from './voice.ts';
 

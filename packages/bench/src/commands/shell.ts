@@ -1,11 +1,11 @@
 import { inspect } from 'node:util';
 import { asksForHelp, type Command } from '../cli/command.ts';
-import { BenchError } from '../model/errors.ts';
-import { hide, literalsInEnvironment, valuesOf } from '../redact.ts';
-import type { Layout } from '../report/page.ts';
-import { paintFor } from '../report/paint.ts';
-import { toLine, toOutput, toPrintable } from '../report/printable.ts';
-import type { Screen } from '../report/progress.ts';
+import { BenchError } from 'bench-model/errors';
+import { hide, literalsInEnvironment, valuesOf } from 'bench-machine/redact';
+import type { Layout } from 'bench-report/page';
+import { paintFor } from 'bench-report/paint';
+import { toLine, toOutput, toPrintable } from 'bench-report/printable';
+import type { Screen } from 'bench-report/progress';
 import type { Voice, Words } from './voice.ts';
 
 /** Under `npx pnpm` one Ctrl-C arrives twice. A second signal within this time counts as the same press. */

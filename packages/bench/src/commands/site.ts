@@ -1,13 +1,13 @@
 /** The index over all stored runs as a folder for a static host: `index.html`, and the report of each run beside it. */
-import { HOME } from '../home.ts';
+import { HOME } from 'bench-machine/home';
 import { existsSync, globSync, mkdirSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { basename, join, resolve } from 'node:path';
-import { BenchError } from '../model/errors.ts';
-import { commandLine } from '../home.ts';
-import { toSite, type Listed, type Skipped } from '../report/site/data.ts';
-import { isSite, renderSite } from '../report/site/document.ts';
-import { readRun, shown, writeReport } from '../results/store.ts';
-import { findStudy } from '../results/study/store.ts';
+import { BenchError } from 'bench-model/errors';
+import { commandLine } from 'bench-machine/home';
+import { toSite, type Listed, type Skipped } from 'bench-report/site/data';
+import { isSite, renderSite } from 'bench-report/site/document';
+import { readRun, shown, writeReport } from 'bench-analysis/results/store';
+import { findStudy } from 'bench-analysis/results/study/store';
 import { readAssets, renderPage } from './page.ts';
 import { screen } from './shell.ts';
 

@@ -1,8 +1,8 @@
 import { STACKS } from '../cli/commands.ts';
-import { RUNTIMES } from '../catalogue/runtimes.ts';
-import { readStacks, targetsOf } from '../catalogue/stacks.ts';
+import { RUNTIMES } from 'bench-targets/catalogue/runtimes';
+import { readStacks, targetsOf } from 'bench-targets/catalogue/stacks';
 import { inspectRuntime, inspectTarget } from '../measure/inspect.ts';
-import { renderRows } from '../report/terminal.ts';
+import { renderRows } from 'bench-report/terminal';
 import { createRunner, print, widthFor } from './shell.ts';
 
 export const runStacks = createRunner(STACKS, async () => {

@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs';
-import { BenchError } from '../model/errors.ts';
+import { BenchError } from 'bench-model/errors';
 
 /** Reads a text file; `-` is standard input. Throws a usage error if it cannot be read. */
 export function readText(file: string): { text: string; name: string } {

@@ -1,17 +1,17 @@
 /** The first start of a user's servers, before anything is measured. Problems are reported at once. */
 import { relative } from 'node:path';
-import { workloadOf } from '../catalogue/workloads/index.ts';
-import type { Draw } from '../catalogue/workloads/workload.ts';
-import { joinWords } from '../catalogue/apps/words.ts';
-import { BenchError } from '../model/errors.ts';
-import { describeElsewhere, type Server } from '../machine/launch.ts';
+import { workloadOf } from 'bench-targets/catalogue/workloads/index';
+import type { Draw } from 'bench-targets/catalogue/workloads/workload';
+import { joinWords } from 'bench-targets/catalogue/apps/words';
+import { BenchError } from 'bench-model/errors';
+import { describeElsewhere, type Server } from 'bench-machine/launch';
 import { scaleTo } from '../measure/launcher.ts';
 import { ServerLife, type TrialContext } from '../measure/life.ts';
 import type { RunEffects } from '../measure/run.ts';
 import type { Expected } from '../measure/verify.ts';
-import type { Launchable, Prepared } from '../prepare/prepare.ts';
-import type { Plan, PlannedTrial } from '../model/plan.ts';
-import type { Trial } from '../model/record.ts';
+import type { Launchable, Prepared } from 'bench-targets/prepare/prepare';
+import type { Plan, PlannedTrial } from 'bench-model/plan';
+import type { Trial } from 'bench-model/record';
 import { CompanionError } from '../services/companion.ts';
 import { startEffects, type Start } from './effects.ts';
 import { NOTHING_YET, type Voice } from './voice.ts';

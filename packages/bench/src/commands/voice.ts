@@ -1,4 +1,4 @@
-import type { Screen } from '../report/progress.ts';
+import type { Screen } from 'bench-report/progress';
 
 /** The words of an interruption, or a function that returns them when it happens. */
 export type Words = string | (() => string);

@@ -1,9 +1,9 @@
 import { randomInt } from 'node:crypto';
-import { readStacks } from '../catalogue/stacks.ts';
+import { readStacks } from 'bench-targets/catalogue/stacks';
 import { WARM } from '../cli/commands.ts';
 import { makePlan, nameRun } from '../plan/plan.ts';
-import { renderStudy, renderStudyJson } from '../report/warm.ts';
-import { shown } from '../results/store.ts';
+import { renderStudy, renderStudyJson } from 'bench-report/warm';
+import { shown } from 'bench-analysis/results/store';
 import { openSession } from './session.ts';
 import { createRunner, logLine, print, printJson, terminal, widthFor } from './shell.ts';
 import { measureStudy } from './study.ts';

@@ -1,17 +1,17 @@
 /** A server that is already running: found, described and loaded, never started or stopped. */
 
 import { lookup } from 'node:dns/promises';
-import type { AttachedServer } from '../model/requests.ts';
-import type { Target } from '../model/target.ts';
-import type { Plan } from '../model/plan.ts';
-import { BenchError } from '../model/errors.ts';
-import type { ServerProcess } from '../model/record.ts';
-import { identify } from '../machine/identity.ts';
-import type { Server } from '../machine/launch.ts';
+import type { AttachedServer } from 'bench-model/requests';
+import type { Target } from 'bench-model/target';
+import type { Plan } from 'bench-model/plan';
+import { BenchError } from 'bench-model/errors';
+import type { ServerProcess } from 'bench-model/record';
+import { identify } from 'bench-machine/identity';
+import type { Server } from 'bench-machine/launch';
 import { freshLauncher, type Launcher } from './launcher.ts';
-import { findListener, isThisMachine, whyNotListener } from '../machine/listener.ts';
-import { placeBeside, readCores, whyNotPinned } from '../machine/placement.ts';
-import { isListening } from '../machine/ports.ts';
+import { findListener, isThisMachine, whyNotListener } from 'bench-machine/listener';
+import { placeBeside, readCores, whyNotPinned } from 'bench-machine/placement';
+import { isListening } from 'bench-machine/ports';
 
 /** The address of the server and its process. */
 interface Place {

@@ -1,8 +1,8 @@
 import pWaitFor from 'p-wait-for';
-import { BenchError } from '../model/errors.ts';
-import type { Attestation } from '../model/target.ts';
-import { countWorkers, type Server } from '../machine/launch.ts';
-import type { Prepared } from '../prepare/prepare.ts';
+import { BenchError } from 'bench-model/errors';
+import type { Attestation } from 'bench-model/target';
+import { countWorkers, type Server } from 'bench-machine/launch';
+import type { Prepared } from 'bench-targets/prepare/prepare';
 
 const ATTEST_SECONDS = 5;
 const POLL_MS = 20;

@@ -1,18 +1,18 @@
 /** The conductor: starts fresh servers together, loads them in turn, and makes a record of each. A single trial is a duel of one server. */
 
-import { comparesByTurns, TURN_SECONDS, warmupSecondsOf } from '../plan/planned.ts';
-import { AsyncDisposableStack, DisposableStack } from '../disposal.ts';
-import type { LoadResult } from '../model/load.ts';
-import type { Reason } from '../model/reasons.ts';
-import type { Trial } from '../model/record.ts';
-import type { Turns as RecordedTurns } from '../model/measured.ts';
-import type { Plan, PlannedTrial } from '../model/plan.ts';
+import { comparesByTurns, TURN_SECONDS, warmupSecondsOf } from 'bench-model/planned';
+import { AsyncDisposableStack, DisposableStack } from 'bench-machine/disposal';
+import type { LoadResult } from 'bench-model/load';
+import type { Reason } from 'bench-model/reasons';
+import type { Trial } from 'bench-model/record';
+import type { Turns as RecordedTurns } from 'bench-model/measured';
+import type { Plan, PlannedTrial } from 'bench-model/plan';
 import { TURN_ANSWERS } from '../plan/by-turns.ts';
 import { planTurns, type Turns } from '../plan/turns.ts';
 import { ServerLife, type ReadyServer, type TrialContext, type TrialEffects } from './life.ts';
-import type { LoadEngine, LoadSession, Window } from '../load/engine.ts';
-import { joinSampled, type Sampled } from '../resources/sampler.ts';
-import { explainTrends, judgeTurns } from '../judge/trend.ts';
+import type { LoadEngine, LoadSession, Window } from 'bench-load/engine';
+import { joinSampled, type Sampled } from 'bench-machine/resources/sampler';
+import { explainTrends, judgeTurns } from 'bench-analysis/judge/trend';
 import { Silence } from './silence.ts';
 import { TurnTaker } from './turns.ts';
 import { warmTogether } from './warm-together.ts';

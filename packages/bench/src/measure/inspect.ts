@@ -1,12 +1,12 @@
-import { HOME } from '../home.ts';
-import type { KnownRuntime } from '../catalogue/runtimes.ts';
-import { BenchError } from '../model/errors.ts';
-import type { Stack } from '../model/stack.ts';
-import type { Target } from '../model/target.ts';
-import { inspectBuild, isCompiled } from '../prepare/builds.ts';
-import { findFitting, findStack, isMade, type FoundStack } from '../prepare/prepare.ts';
-import { findRuntime } from '../prepare/runtimes.ts';
-import { findUv } from '../prepare/uv.ts';
+import { HOME } from 'bench-machine/home';
+import type { KnownRuntime } from 'bench-targets/catalogue/runtimes';
+import { BenchError } from 'bench-model/errors';
+import type { Stack } from 'bench-model/stack';
+import type { Target } from 'bench-model/target';
+import { inspectBuild, isCompiled } from 'bench-targets/prepare/builds';
+import { findFitting, findStack, isMade, type FoundStack } from 'bench-targets/prepare/prepare';
+import { findRuntime } from 'bench-targets/prepare/runtimes';
+import { findUv } from 'bench-targets/prepare/uv';
 
 /** Checks if a target can be launched: `ready`, made `on first use`, or `missing`, and why. Builds and fetches nothing. */
 export async function inspectTarget(

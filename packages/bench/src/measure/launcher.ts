@@ -1,25 +1,25 @@
 /** The source of a run's servers: started for each trial, or already running. Chosen once per run. */
 
-import { coresOf } from '../plan/planned.ts';
+import { coresOf } from 'bench-model/planned';
 import { resolve } from 'node:path';
-import { readStacks } from '../catalogue/stacks.ts';
-import type { Stack } from '../model/stack.ts';
-import type { Draw } from '../catalogue/workloads/workload.ts';
-import type { Plan, PlannedTrial } from '../model/plan.ts';
-import { collectableEnvironment, isNode } from '../prepare/collect.ts';
-import { askableEnvironment, reportingEnvironment } from '../prepare/imports.ts';
-import { launch } from '../machine/launch.ts';
+import { readStacks } from 'bench-targets/catalogue/stacks';
+import type { Stack } from 'bench-model/stack';
+import type { Draw } from 'bench-targets/catalogue/workloads/workload';
+import type { Plan, PlannedTrial } from 'bench-model/plan';
+import { collectableEnvironment, isNode } from 'bench-targets/prepare/collect';
+import { askableEnvironment, reportingEnvironment } from 'bench-targets/prepare/imports';
+import { launch } from 'bench-machine/launch';
 import {
   choosePlacement,
   narrowServer,
   type PinnedCommands,
   type PlacementNeeds,
-} from '../machine/placement.ts';
-import type { Target } from '../model/target.ts';
+} from 'bench-machine/placement';
+import type { Target } from 'bench-model/target';
 import { planOf } from '../plan/scale.ts';
-import { prepareAll, type Launchable, type Missing, type Prepared } from '../prepare/prepare.ts';
-import type { TimeCommand } from '../machine/time.ts';
-import { describeWork, surveyWork } from '../prepare/survey.ts';
+import { prepareAll, type Launchable, type Missing, type Prepared } from 'bench-targets/prepare/prepare';
+import type { TimeCommand } from 'bench-machine/time';
+import { describeWork, surveyWork } from 'bench-targets/prepare/survey';
 import type { TrialEffects } from './life.ts';
 
 /** The inputs of a server, whoever started it. */

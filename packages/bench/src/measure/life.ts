@@ -1,23 +1,23 @@
 /** The life of one server: start, first right answer, attest, verify, collect, load, verify, stop, account. */
 
-import { warmupOf, warmupSecondsOf } from '../plan/planned.ts';
-import { DisposableStack } from '../disposal.ts';
+import { warmupOf, warmupSecondsOf } from 'bench-model/planned';
+import { DisposableStack } from 'bench-machine/disposal';
 import { cpus } from 'node:os';
-import { workloadOf } from '../catalogue/workloads/index.ts';
-import { describeSent } from '../catalogue/workloads/requests/sent.ts';
-import type { Draw } from '../catalogue/workloads/workload.ts';
-import { BenchError } from '../model/errors.ts';
-import type { CompanionName } from '../model/companions.ts';
-import type { FailedTrial, Placement, RunningCode, Trial, TrialHead, TrialTail } from '../model/record.ts';
-import type { LoadResult } from '../model/load.ts';
-import type { Measured } from '../model/measured.ts';
-import type { Reason } from '../model/reasons.ts';
-import type { Counts } from '../model/figures.ts';
-import type { Interpreter, Target } from '../model/target.ts';
-import type { Plan, PlannedTrial } from '../model/plan.ts';
-import { RECORD_SCHEMA } from '../model/versions.ts';
-import { isFatal, makeReason } from '../model/reasons.ts';
-import { createRandom } from '../random.ts';
+import { workloadOf } from 'bench-targets/catalogue/workloads/index';
+import { describeSent } from 'bench-targets/catalogue/workloads/requests/sent';
+import type { Draw } from 'bench-targets/catalogue/workloads/workload';
+import { BenchError } from 'bench-model/errors';
+import type { CompanionName } from 'bench-model/companions';
+import type { FailedTrial, Placement, RunningCode, Trial, TrialHead, TrialTail } from 'bench-model/record';
+import type { LoadResult } from 'bench-model/load';
+import type { Measured } from 'bench-model/measured';
+import type { Reason } from 'bench-model/reasons';
+import type { Counts } from 'bench-model/figures';
+import type { Interpreter, Target } from 'bench-model/target';
+import type { Plan, PlannedTrial } from 'bench-model/plan';
+import { RECORD_SCHEMA } from 'bench-model/versions';
+import { isFatal, makeReason } from 'bench-model/reasons';
+import { createRandom } from 'bench-statistics/random';
 import {
   CompanionError,
   type CompanionProcess,
@@ -25,22 +25,22 @@ import {
   type TrialCompanion,
 } from '../services/companion.ts';
 import { attest } from './attest.ts';
-import { overWindow } from '../judge/derive.ts';
-import { judgeUnverified, judgeWarmup } from '../judge/judge.ts';
-import { judgeTrial, type Seen } from '../judge/trial.ts';
-import type { CodeClaim } from '../prepare/imports.ts';
-import type { Server, Stopped } from '../machine/launch.ts';
-import type { LoadEngine } from '../load/engine.ts';
-import type { LoadSpec } from '../load/protocol.ts';
+import { overWindow } from 'bench-analysis/judge/derive';
+import { judgeUnverified, judgeWarmup } from 'bench-analysis/judge/judge';
+import { judgeTrial, type Seen } from 'bench-analysis/judge/trial';
+import type { CodeClaim } from 'bench-targets/prepare/imports';
+import type { Server, Stopped } from 'bench-machine/launch';
+import type { LoadEngine } from 'bench-load/engine';
+import type { LoadSpec } from 'bench-load/protocol';
 import type { Expected } from './verify.ts';
-import type { PinnedCommands } from '../machine/placement.ts';
-import type { Prepared } from '../prepare/prepare.ts';
-import type { CpuMeter } from '../resources/cpu-meter.ts';
-import type { Sampler } from '../resources/sampler.ts';
-import { UnansweredError } from '../machine/request.ts';
+import type { PinnedCommands } from 'bench-machine/placement';
+import type { Prepared } from 'bench-targets/prepare/prepare';
+import type { CpuMeter } from 'bench-machine/resources/cpu-meter';
+import type { Sampler } from 'bench-machine/resources/sampler';
+import { UnansweredError } from 'bench-targets/catalogue/workloads/send';
 import type { SeenServer } from './outside.ts';
 import type { WindowResult } from './window.ts';
-import { sum } from '../numbers.ts';
+import { sum } from 'bench-statistics/numbers';
 
 const CHANGED_HINT = 'if they may differ, expect a status or a JSON Schema: --expect-status 2xx';
 

@@ -1,15 +1,15 @@
 /** Attests a user's server from outside: it prints nothing for Bench. */
 import { existsSync, realpathSync } from 'node:fs';
 import { basename } from 'node:path';
-import { BenchError } from '../model/errors.ts';
-import { identify } from '../machine/identity.ts';
-import type { Server } from '../machine/launch.ts';
-import { familyOf, readLink } from '../machine/procfs.ts';
-import type { Attestation } from '../model/target.ts';
-import { claimsOfRuntime } from '../catalogue/runtimes.ts';
-import { askRuntime } from '../prepare/imports.ts';
-import type { Prepared } from '../prepare/prepare.ts';
-import type { ServerProcess } from '../model/record.ts';
+import { BenchError } from 'bench-model/errors';
+import { identify } from 'bench-machine/identity';
+import type { Server } from 'bench-machine/launch';
+import { familyOf, readLink } from 'bench-machine/procfs';
+import type { Attestation } from 'bench-model/target';
+import { claimsOfRuntime } from 'bench-targets/catalogue/runtimes';
+import { askRuntime } from 'bench-targets/prepare/imports';
+import type { Prepared } from 'bench-targets/prepare/prepare';
+import type { ServerProcess } from 'bench-model/record';
 
 /** A user's server as it was seen from outside. */
 export interface SeenServer {

@@ -3,12 +3,12 @@
  * and the ratio of the two does not contain the pace of the machine.
  */
 import { dirname } from 'node:path';
-import type { Stack, Variant } from '../model/stack.ts';
-import { programBeside } from '../home.ts';
-import type { Target } from '../model/target.ts';
-import type { Plan } from '../model/plan.ts';
-import type { Prepared } from '../prepare/prepare.ts';
-import type { PinnedCommands } from '../machine/placement.ts';
+import type { Stack, Variant } from 'bench-model/stack';
+import { programBeside } from 'bench-machine/home';
+import type { Target } from 'bench-model/target';
+import type { Plan } from 'bench-model/plan';
+import type { Prepared } from 'bench-targets/prepare/prepare';
+import type { PinnedCommands } from 'bench-machine/placement';
 import { ServerLife, type ReadyServer, type TrialEffects } from './life.ts';
 
 const SERVER = programBeside(import.meta.url, 'reference-server');

@@ -1,11 +1,11 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { LoadSession, ShortTurns } from '../load/engine.ts';
-import { Rival, type Work } from '../load/rival.ts';
-import type { LoadSpec } from '../load/protocol.ts';
-import { BenchError } from '../model/errors.ts';
-import type { PinnedCommands } from '../machine/placement.ts';
-import { sum } from '../numbers.ts';
-import type { Sampler } from '../resources/sampler.ts';
+import type { LoadSession, ShortTurns } from 'bench-load/engine';
+import { Rival, type Work } from 'bench-load/rival';
+import type { LoadSpec } from 'bench-load/protocol';
+import { BenchError } from 'bench-model/errors';
+import type { PinnedCommands } from 'bench-machine/placement';
+import { sum } from 'bench-statistics/numbers';
+import type { Sampler } from 'bench-machine/resources/sampler';
 
 /** Turns are this long at least, and longer with many connections, so that each is answered about five times. */
 const LEAST_SECONDS = 0.2;

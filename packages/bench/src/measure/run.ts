@@ -1,13 +1,13 @@
-import type { RunEvent } from '../plan/planned.ts';
-import { BenchError } from '../model/errors.ts';
-import type { FailedTrial, Trial } from '../model/record.ts';
-import type { Reason } from '../model/reasons.ts';
-import { makeReason } from '../model/reasons.ts';
-import type { Plan, PlannedTrial } from '../model/plan.ts';
+import type { RunEvent } from 'bench-model/planned';
+import { BenchError } from 'bench-model/errors';
+import type { FailedTrial, Trial } from 'bench-model/record';
+import type { Reason } from 'bench-model/reasons';
+import { makeReason } from 'bench-model/reasons';
+import type { Plan, PlannedTrial } from 'bench-model/plan';
 import { measureTogether } from './conductor.ts';
 import { scaleTo } from './launcher.ts';
-import type { PinnedCommands } from '../machine/placement.ts';
-import type { Launchable } from '../prepare/prepare.ts';
+import type { PinnedCommands } from 'bench-machine/placement';
+import type { Launchable } from 'bench-targets/prepare/prepare';
 import type { TrialContext, TrialEffects } from './life.ts';
 
 /** The effects of a whole run. */

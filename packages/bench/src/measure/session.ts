@@ -7,13 +7,13 @@ import { tmpdir } from 'node:os';
 import { isAbsolute, join } from 'node:path';
 import pWaitFor from 'p-wait-for';
 import { removeDatabases } from '../services/database/database.ts';
-import { beginOf, holderFor, isAlive, readHolder, rewrite, type Holder } from '../machine/filelock.ts';
-import { lockHost, removeDeadLock, type LockOptions, type HostLock } from '../machine/lock.ts';
+import { beginOf, holderFor, isAlive, readHolder, rewrite, type Holder } from 'bench-machine/filelock';
+import { lockHost, removeDeadLock, type LockOptions, type HostLock } from 'bench-machine/lock';
 import { NOBODY, releaseMemory } from '../services/database/postgres.ts';
-import { readHierarchies, removeCgroups, removeProbes } from '../machine/cgroup.ts';
-import { environHas, listPids, readNames, readProcess } from '../machine/procfs.ts';
-import { isToken, newToken, scratchOf } from '../machine/scratch.ts';
-import { openState } from '../machine/state.ts';
+import { readHierarchies, removeCgroups, removeProbes } from 'bench-machine/cgroup';
+import { environHas, listPids, readNames, readProcess } from 'bench-machine/procfs';
+import { isToken, newToken, scratchOf } from 'bench-machine/scratch';
+import { openState } from 'bench-machine/state';
 
 /** The marks and rights of one command. Disposing releases everything. */
 export interface Session extends Disposable {

@@ -1,11 +1,11 @@
 /** Short turns: servers are loaded in turn for a few ms each, and their CPU is read in the silence before and after. */
-import type { LoadResult } from '../model/load.ts';
-import type { Turns as RecordedTurns } from '../model/measured.ts';
+import type { LoadResult } from 'bench-model/load';
+import type { Turns as RecordedTurns } from 'bench-model/measured';
 import type { Turns } from '../plan/turns.ts';
-import type { ShortTurns, TurnResult } from '../load/engine.ts';
-import { sum } from '../numbers.ts';
-import { TurnMeter } from '../resources/cpu-meter.ts';
-import { overTurns, type Sampled } from '../resources/sampler.ts';
+import type { ShortTurns, TurnResult } from 'bench-load/engine';
+import { sum } from 'bench-statistics/numbers';
+import { TurnMeter } from 'bench-machine/resources/cpu-meter';
+import { overTurns, type Sampled } from 'bench-machine/resources/sampler';
 import type { ReadyServer } from './life.ts';
 
 /** The result of all turns of one server. */

@@ -2,12 +2,17 @@ import { createHash } from 'node:crypto';
 import { basename, relative } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import pWaitFor from 'p-wait-for';
-import { haveIds, ID, type Draw, type WorkloadRequest } from '../catalogue/workloads/workload.ts';
-import { BenchError } from '../model/errors.ts';
-import { describeElsewhere, describeEnd, listensElsewhere } from '../machine/launch.ts';
-import { sendRequest, EndlessError, UnansweredError, type Endpoint } from '../machine/request.ts';
-import type { ExpectedBody, LoadSpec } from '../load/protocol.ts';
-import { toAuthority } from '../machine/ports.ts';
+import { haveIds, ID, type Draw, type WorkloadRequest } from 'bench-targets/catalogue/workloads/workload';
+import { BenchError } from 'bench-model/errors';
+import { describeElsewhere, describeEnd, listensElsewhere } from 'bench-machine/launch';
+import {
+  sendRequest,
+  EndlessError,
+  UnansweredError,
+  type Endpoint,
+} from 'bench-targets/catalogue/workloads/send';
+import type { ExpectedBody, LoadSpec } from 'bench-load/protocol';
+import { toAuthority } from 'bench-machine/ports';
 
 const POLL_MS = 5;
 /** The time for which a server may refuse its first request: it may mount its routes after it listens. */

@@ -1,8 +1,8 @@
 /** Warms up the servers of a duel by turns, until none of them still changes relative to the others. */
-import { LONGEST_WARMUP_SECONDS } from '../plan/planned.ts';
-import type { LoadResult } from '../model/load.ts';
-import { findTrends, type RatioTrend } from '../judge/trend.ts';
-import { TurnMeter, type CpuMeter } from '../resources/cpu-meter.ts';
+import { LONGEST_WARMUP_SECONDS } from 'bench-model/planned';
+import type { LoadResult } from 'bench-model/load';
+import { findTrends, type RatioTrend } from 'bench-analysis/judge/trend';
+import { TurnMeter, type CpuMeter } from 'bench-machine/resources/cpu-meter';
 
 /** The length of a turn in seconds: short, where each gives a ratio; else as long as all keep idle connections. */
 const TURN_SECONDS = { measured: 0.125, unmeasured: 2 };

@@ -1,13 +1,13 @@
 /** Studies the warm-up of one fresh process, by short turns against a warm reference on the same core. */
-import { TURN_SECONDS } from '../plan/planned.ts';
-import type { LoadResult } from '../model/load.ts';
-import type { Turns } from '../model/measured.ts';
-import type { RecordedCourse, StudiedProcess } from '../model/study.ts';
-import { BenchError } from '../model/errors.ts';
-import type { LoadSession, ShortTurns, Turn, TurnResult } from '../load/engine.ts';
+import { TURN_SECONDS } from 'bench-model/planned';
+import type { LoadResult } from 'bench-model/load';
+import type { Turns } from 'bench-model/measured';
+import type { RecordedCourse, StudiedProcess } from 'bench-model/study';
+import { BenchError } from 'bench-model/errors';
+import type { LoadSession, ShortTurns, Turn, TurnResult } from 'bench-load/engine';
 import { TURN_ANSWERS } from '../plan/by-turns.ts';
 import { sizeTurn } from '../plan/turns.ts';
-import { STUDY_SCHEMA } from '../model/versions.ts';
+import { STUDY_SCHEMA } from 'bench-model/versions';
 import type { Entry } from './conductor.ts';
 import { ServerLife, type ReadyServer, type TrialEffects } from './life.ts';
 import type { Reference } from './reference.ts';

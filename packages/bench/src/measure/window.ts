@@ -1,12 +1,12 @@
 /** One window on a server: the load, the sampler, and the death of the server. */
 
-import { BenchError } from '../model/errors.ts';
-import type { Counts } from '../model/figures.ts';
-import type { LoadResult } from '../model/load.ts';
-import type { Turns } from '../model/measured.ts';
-import { describeEnd, type Server } from '../machine/launch.ts';
-import type { LoadSession, Window } from '../load/engine.ts';
-import type { Sampled, Sampler } from '../resources/sampler.ts';
+import { BenchError } from 'bench-model/errors';
+import type { Counts } from 'bench-model/figures';
+import type { LoadResult } from 'bench-model/load';
+import type { Turns } from 'bench-model/measured';
+import { describeEnd, type Server } from 'bench-machine/launch';
+import type { LoadSession, Window } from 'bench-load/engine';
+import type { Sampled, Sampler } from 'bench-machine/resources/sampler';
 
 const POLL_MS = 20;
 

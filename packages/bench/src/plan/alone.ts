@@ -1,6 +1,6 @@
 /** Plans that measure targets of a run alone, on one machine: for studies of warm-up, and for the A/A trials of hosts. */
-import type { Target } from '../model/target.ts';
-import type { Plan, PlannedTrial } from '../model/plan.ts';
+import type { Target } from 'bench-model/target';
+import type { Plan, PlannedTrial } from 'bench-model/plan';
 import { nameTrial } from './plan.ts';
 import { fewestBusy } from './warmup.ts';
 

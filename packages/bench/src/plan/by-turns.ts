@@ -2,13 +2,13 @@
  * Chooses the rungs at which the servers of a round run at the same time and take turns, and the length of their turns.
  * Turns share the momentary speed of the machine, so they show smaller differences than trials one after the other.
  */
-import { engineNamed } from '../model/engines.ts';
-import { workloadOf } from '../catalogue/workloads/index.ts';
-import type { Stack } from '../model/stack.ts';
-import type { ByTurns, Plan } from '../model/plan.ts';
-import type { Capacity } from '../model/options.ts';
+import { engineNamed } from 'bench-model/engines';
+import { workloadOf } from 'bench-targets/catalogue/workloads/index';
+import type { Stack } from 'bench-model/stack';
+import type { ByTurns, Plan } from 'bench-model/plan';
+import type { Capacity } from 'bench-model/options';
 import { canTakeTurns } from './refusals.ts';
-import { TURN_SECONDS } from './planned.ts';
+import { TURN_SECONDS } from 'bench-model/planned';
 import { LONGEST_TURN_SECONDS } from './turns.ts';
 
 /** With at least this many rounds, targets are compared. */

@@ -1,43 +1,43 @@
-import { TURN_SECONDS, takesTurns } from './planned.ts';
+import { TURN_SECONDS, takesTurns } from 'bench-model/planned';
 import { resolve } from 'node:path';
-import { readApp } from '../catalogue/apps/app.ts';
-import { spreadCopies } from '../catalogue/copies.ts';
-import { describeBackground } from '../catalogue/background.ts';
-import { ENGINES, type EngineName } from '../model/engines.ts';
-import { refuseEngine } from '../catalogue/engines.ts';
-import { chooseLooks, mostRounds, scheduleNamed } from '../catalogue/looks.ts';
+import { readApp } from 'bench-targets/catalogue/apps/app';
+import { spreadCopies } from 'bench-targets/catalogue/copies';
+import { describeBackground } from 'bench-targets/catalogue/background';
+import { ENGINES, type EngineName } from 'bench-model/engines';
+import { refuseEngine } from 'bench-targets/catalogue/engines';
+import { chooseLooks, mostRounds, scheduleNamed } from 'bench-targets/catalogue/looks';
 import {
   FIRST_FIVE,
   expandTargets,
   refuseThreads,
   resolveTargets,
   spreadTargets,
-} from '../catalogue/stacks.ts';
-import { completeParams, workloadOf } from '../catalogue/workloads/index.ts';
-import { completeAsked, draftOptions } from '../catalogue/workloads/requests/compose.ts';
-import type { Asked, AttachedServer } from '../model/requests.ts';
-import { describeAsked } from '../catalogue/workloads/requests/sent.ts';
-import type { Workload } from '../catalogue/workloads/workload.ts';
-import { REQUESTS } from '../catalogue/workloads/requests/workload.ts';
-import { labelOf } from '../catalogue/copy-label.ts';
-import type { BackgroundRequest } from '../model/settings.ts';
-import type { Copy, Target } from '../model/target.ts';
-import { BenchError } from '../model/errors.ts';
-import type { Stack } from '../model/stack.ts';
+} from 'bench-targets/catalogue/stacks';
+import { completeParams, workloadOf } from 'bench-targets/catalogue/workloads/index';
+import { completeAsked, draftOptions } from 'bench-targets/catalogue/workloads/requests/compose';
+import type { Asked, AttachedServer } from 'bench-model/requests';
+import { describeAsked } from 'bench-targets/catalogue/workloads/requests/sent';
+import type { Workload } from 'bench-targets/catalogue/workloads/workload';
+import { REQUESTS } from 'bench-targets/catalogue/workloads/requests/workload';
+import { labelOf } from 'bench-targets/catalogue/copy-label';
+import type { BackgroundRequest } from 'bench-model/settings';
+import type { Copy, Target } from 'bench-model/target';
+import { BenchError } from 'bench-model/errors';
+import type { Stack } from 'bench-model/stack';
 import {
   START_SECONDS,
   present,
   type BenchOptions,
   type Capacity,
   type ServerOptions,
-} from '../model/options.ts';
+} from 'bench-model/options';
 import { chooseTurns, fitTurns } from './by-turns.ts';
-import type { Plan, PlannedTrial } from '../model/plan.ts';
-import { createRandom, type Random } from '../random.ts';
+import type { Plan, PlannedTrial } from 'bench-model/plan';
+import { createRandom, type Random } from 'bench-statistics/random';
 import { generatorsFor, refuseSizes, scaleTargets, sizesOf } from './scale.ts';
 import { fewestBusy } from './warmup.ts';
-import { redactUrl } from '../redact.ts';
-import { RUN_SCHEMA } from '../model/versions.ts';
+import { redactUrl } from 'bench-machine/redact';
+import { RUN_SCHEMA } from 'bench-model/versions';
 import {
   FEWEST_WAITS,
   refuseBackground,

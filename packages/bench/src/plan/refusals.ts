@@ -1,10 +1,10 @@
 /** Usage errors for plans that cannot be measured, and the length of windows whose answers wait by design. */
-import type { Workload } from '../catalogue/workloads/workload.ts';
-import { BenchError } from '../model/errors.ts';
+import type { Workload } from 'bench-targets/catalogue/workloads/workload';
+import { BenchError } from 'bench-model/errors';
 import { IDLE_SECONDS, longestSilence, planTurns } from './turns.ts';
-import type { Target } from '../model/target.ts';
-import type { UpstreamKind } from '../model/settings.ts';
-import type { BenchOptions } from '../model/options.ts';
+import type { Target } from 'bench-model/target';
+import type { UpstreamKind } from 'bench-model/settings';
+import type { BenchOptions } from 'bench-model/options';
 
 /** With fewer waits, the edges of a window would weigh too much. */
 export const FEWEST_WAITS = 5;

@@ -1,10 +1,10 @@
 /** Runs that scale servers: one worker of one thread on one core, against more workers or more threads on more cores. */
-import { takesThreads } from '../catalogue/stacks.ts';
-import type { Stack } from '../model/stack.ts';
-import { BenchError } from '../model/errors.ts';
-import type { Scale, Target } from '../model/target.ts';
-import type { Plan } from '../model/plan.ts';
-import { nameSize } from './planned.ts';
+import { takesThreads } from 'bench-targets/catalogue/stacks';
+import type { Stack } from 'bench-model/stack';
+import { BenchError } from 'bench-model/errors';
+import type { Scale, Target } from 'bench-model/target';
+import type { Plan } from 'bench-model/plan';
+import { nameSize } from 'bench-model/planned';
 
 /** Returns the sizes to measure in ascending order: every speed-up refers to one core, so that is one of them. */
 export function sizesOf(asked: readonly number[]): number[] {

@@ -1,11 +1,18 @@
 /** The secrets of a request. Stored plans hold none, so the user gives them again. */
-import { BenchError } from '../model/errors.ts';
-import { commandLine } from '../home.ts';
-import type { Plan } from '../model/plan.ts';
-import { NOT_KEPT, NOT_KEPT_IN_URL, redact, redactUrl, secretsOf, splitCredentials } from '../redact.ts';
-import type { AskedRequest } from '../model/requests.ts';
-import { readRequests } from '../catalogue/workloads/requests/file.ts';
-import { nameRequest } from '../catalogue/workloads/requests/sent.ts';
+import { BenchError } from 'bench-model/errors';
+import { commandLine } from 'bench-machine/home';
+import type { Plan } from 'bench-model/plan';
+import {
+  NOT_KEPT,
+  NOT_KEPT_IN_URL,
+  redact,
+  redactUrl,
+  secretsOf,
+  splitCredentials,
+} from 'bench-machine/redact';
+import type { AskedRequest } from 'bench-model/requests';
+import { readRequests } from 'bench-targets/catalogue/workloads/requests/file';
+import { nameRequest } from 'bench-targets/catalogue/workloads/requests/sent';
 
 /** The values that a stored run does not keep: secret headers, and a URL with secret parameters. */
 export interface Secrets {

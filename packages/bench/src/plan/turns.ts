@@ -1,5 +1,5 @@
 /** The order and length of the windows when several servers are loaded in turn. */
-import { clamp } from '../numbers.ts';
+import { clamp } from 'bench-statistics/numbers';
 
 /** A side is idle between its windows, and servers close connections that are idle for long. */
 export const LONGEST_TURN_SECONDS = 1;

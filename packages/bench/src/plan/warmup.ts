@@ -7,8 +7,8 @@
  * a trial all the time. After the same seconds a trial has therefore given at least as many answers, and the condition of
  * both kinds is met. It costs up to half of the warm-up of a runtime that counts calls.
  */
-import type { PlannedWarmup } from '../model/plan.ts';
-import { LONGEST_WARMUP_SECONDS } from './planned.ts';
+import type { PlannedWarmup } from 'bench-model/plan';
+import { LONGEST_WARMUP_SECONDS } from 'bench-model/planned';
 
 /** Processes of one target differ in the age at which they are warm, and a study has observed only a few. */
 const MARGIN = 1.2;

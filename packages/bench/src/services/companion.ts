@@ -5,19 +5,19 @@
  * The life of a companion: `find` (does the plan need it, and is it installed?) → `start` once per run → `begin` for each
  * trial → its hooks, in the order in which `TrialCompanion` lists them → dispose, on every path.
  */
-import type { Cluster } from '../model/cluster.ts';
-import type { CompanionEvidence, CompanionJudge } from './judge.ts';
-import type { Prepared } from '../prepare/prepare.ts';
-import type { Stack } from '../model/stack.ts';
-import type { Draw } from '../catalogue/workloads/workload.ts';
-import { BenchError } from '../model/errors.ts';
-import type { Server } from '../machine/launch.ts';
-import type { PinnedCommands } from '../machine/placement.ts';
-import type { CompanionName } from '../model/companions.ts';
-import type { Reason } from '../model/reasons.ts';
-import type { Counts, Resources } from '../model/figures.ts';
-import type { Target } from '../model/target.ts';
-import type { Plan } from '../model/plan.ts';
+import type { Cluster } from 'bench-model/cluster';
+import type { CompanionEvidence, CompanionJudge } from 'bench-analysis/services/judge';
+import type { Prepared } from 'bench-targets/prepare/prepare';
+import type { Stack } from 'bench-model/stack';
+import type { Draw } from 'bench-targets/catalogue/workloads/workload';
+import { BenchError } from 'bench-model/errors';
+import type { Server } from 'bench-machine/launch';
+import type { PinnedCommands } from 'bench-machine/placement';
+import type { CompanionName } from 'bench-model/companions';
+import type { Reason } from 'bench-model/reasons';
+import type { Counts, Resources } from 'bench-model/figures';
+import type { Target } from 'bench-model/target';
+import type { Plan } from 'bench-model/plan';
 
 /** The facts that decide which companions a plan, or a command that serves one target, needs. */
 export interface CompanionNeeds extends Pick<

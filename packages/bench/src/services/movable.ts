@@ -1,9 +1,9 @@
 /** Companions whose program can run on another host than the servers. Its host is watched like those that send load. */
-import type { CompanionHost, CompanionName } from '../model/companions.ts';
-import type { Target } from '../model/target.ts';
-import { makeReason } from '../model/reasons.ts';
-import type { HostWindow } from '../model/measured.ts';
-import type { Reason } from '../model/reasons.ts';
+import type { CompanionHost, CompanionName } from 'bench-model/companions';
+import type { Target } from 'bench-model/target';
+import { makeReason } from 'bench-model/reasons';
+import type { HostWindow } from 'bench-model/measured';
+import type { Reason } from 'bench-model/reasons';
 import type {
   Companion,
   CompanionMeans,
@@ -18,7 +18,7 @@ import type {
   MovableName,
 } from './companion.ts';
 import { CompanionError } from './companion.ts';
-import type { Draw } from '../catalogue/workloads/workload.ts';
+import type { Draw } from 'bench-targets/catalogue/workloads/workload';
 
 /** The other hosts that companions run on. */
 export interface CompanionHosts {

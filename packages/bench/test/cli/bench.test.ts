@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { BENCH } from '../../src/cli/bench.ts';
-import { errorOf } from '../samples.ts';
-import { benchOptions } from '../../src/model/options.ts';
+import { errorOf } from '../../../bench-lab/testing/samples.ts';
+import { benchOptions } from 'bench-model/options';
 
 const URL_WORDS = ['--url', 'http://127.0.0.1:3000/orders?page=2'];
 const parse = (line: string) => BENCH.parse(line.split(' ').filter(Boolean));

@@ -13,7 +13,7 @@ import {
   type Job,
 } from '../../../../scripts/jobs.ts';
 import { runStage, summarise, type Done } from '../../../../scripts/stages.ts';
-import { readStacks } from '../../src/catalogue/stacks.ts';
+import { readStacks } from 'bench-targets/catalogue/stacks';
 import { Place } from './cli.ts';
 
 const cwd = mkdtempSync(join(tmpdir(), 'bench-check-'));
@@ -55,7 +55,7 @@ describe('a check', () => {
     expect(names).toEqual([
       ['format', 'ruff format', 'gofmt', 'rustfmt'],
       ['lint', 'ruff'],
-      ['types', 'types of the page', 'mypy', 'pytest'],
+      ['types', 'mypy', 'pytest'],
       ['go fiber', 'go gin', 'go gocontract', 'clippy', 'cargo test'],
     ]);
   });

@@ -6,22 +6,22 @@ import pWaitFor from 'p-wait-for';
 import { fileURLToPath } from 'node:url';
 import { vi } from 'vitest';
 import type { Runner } from '../../src/commands/shell.ts';
-import { findHome, HOME } from '../../src/home.ts';
-import type { Trial } from '../../src/model/record.ts';
-import { readCores } from '../../src/machine/placement.ts';
-import { environHas, listPids, readText } from '../../src/machine/procfs.ts';
-import { run, start, type Child } from '../../src/machine/subprocess.ts';
+import { findHome, HOME } from 'bench-machine/home';
+import type { Trial } from 'bench-model/record';
+import { readCores } from 'bench-machine/placement';
+import { environHas, listPids, readText } from 'bench-machine/procfs';
+import { run, start, type Child } from 'bench-machine/subprocess';
 import { removeLeftovers } from '../../src/measure/session.ts';
-import { scratchOf } from '../../src/machine/scratch.ts';
-import type { RunFile } from '../../src/model/run.ts';
-import { isOfTest, type Ended } from '../user.ts';
+import { scratchOf } from 'bench-machine/scratch';
+import type { RunFile } from 'bench-model/run';
+import { isOfTest, type Ended } from '../../../bench-lab/testing/user.ts';
 
 /** The root of the repository, where every command starts. */
 export const ROOT = fileURLToPath(new URL('../../../../', import.meta.url));
 /** The stack with planted faults. */
-export const PLANTED = 'packages/bench/planted/stack.json';
+export const PLANTED = 'packages/bench-lab/planted/stack.json';
 /** The stack with planted faults that uses a database. */
-export const USERS = 'packages/bench/planted/users/stack.json';
+export const USERS = 'packages/bench-lab/planted/users/stack.json';
 /** Starts `bench` so that a Ctrl-C in the terminal reaches it twice, as under `npx pnpm`. */
 export const FORWARDER = 'node packages/bench/test/cli/forwarder.ts bench';
 /** True on Linux, where /proc shows which processes belong to a test. */

@@ -4,8 +4,8 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { configSchema, readConfig, refuseUnmeasured } from '../../src/cli/config.ts';
-import { BenchError } from '../../src/model/errors.ts';
-import { errorOf, samplePlan } from '../samples.ts';
+import { BenchError } from 'bench-model/errors';
+import { errorOf, samplePlan } from '../../../bench-lab/testing/samples.ts';
 
 let folder: string;
 
@@ -53,7 +53,7 @@ function refused(words: string, metric: 'p50' | 'p99' | 'p99.9' | 'cpu', connect
 describe('bench.config.json', () => {
   it('has a schema with every option that belongs into a file', async () => {
     const text = `${JSON.stringify(configSchema(), null, 2)}\n`;
-    await expect(text).toMatchFileSnapshot('../../schema/config.schema.json');
+    await expect(text).toMatchFileSnapshot('../../../bench-model/schema/config.schema.json');
   });
 
   it('names the options of bench, and budgets in the units of their metrics', () => {

@@ -1,7 +1,7 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import type { RunFile } from '../../src/model/run.ts';
+import type { RunFile } from 'bench-model/run';
 import { FORWARDER, PLANTED, Place, flags, hasProc } from './cli.ts';
 
 const SHORT = { rounds: 1, duration: 0.8, warmup: 0, connections: 2 };

@@ -4,10 +4,10 @@ import { chmodSync, globSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writ
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { afterAll, afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { findStarts } from '../../src/catalogue/apps/starts.ts';
-import { readManifest } from '../../src/catalogue/manifest.ts';
+import { findStarts } from 'bench-targets/catalogue/apps/starts';
+import { readManifest } from 'bench-targets/catalogue/manifest';
 import { runInit } from '../../src/commands/init.ts';
-import { listPids, readLink } from '../../src/machine/procfs.ts';
+import { listPids, readLink } from 'bench-machine/procfs';
 import { runHere } from './cli.ts';
 
 const state = vi.hoisted(() => {

@@ -1,8 +1,8 @@
 import { appendFileSync, existsSync, globSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { findFreePort, isListening } from '../../src/machine/ports.ts';
-import { start } from '../../src/machine/subprocess.ts';
+import { findFreePort, isListening } from 'bench-machine/ports';
+import { start } from 'bench-machine/subprocess';
 import { PLANTED, USERS, Place, flags, hasProc, isAlive, until } from './cli.ts';
 
 /** Takes the lock and fails: nothing listens at that address. */

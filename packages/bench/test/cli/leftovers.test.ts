@@ -4,8 +4,8 @@ import { basename, join } from 'node:path';
 import { Client } from 'pg';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { findDatabase, startDatabase, type Database } from '../../src/services/database/database.ts';
-import { findFreePort } from '../../src/machine/ports.ts';
-import { newToken } from '../../src/machine/scratch.ts';
+import { findFreePort } from 'bench-machine/ports';
+import { newToken } from 'bench-machine/scratch';
 import { PLANTED, USERS, Place, flags, hasProc, until, type Running } from './cli.ts';
 
 /** Its delays leave the cores to the other tests. */

@@ -7,14 +7,14 @@ import { describe, expect, it, vi } from 'vitest';
 import { ARGUMENTS, type Command } from '../../src/cli/command.ts';
 import { BENCH } from '../../src/cli/bench.ts';
 import { COMMANDS } from '../../src/cli/commands.ts';
-import { BenchError } from '../../src/model/errors.ts';
-import { commandLine } from '../../src/home.ts';
+import { BenchError } from 'bench-model/errors';
+import { commandLine } from 'bench-machine/home';
 import { makePlan } from '../../src/plan/plan.ts';
-import { sampleStack } from '../samples.ts';
+import { sampleStack } from '../../../bench-lab/testing/samples.ts';
 
 // A new metric changes no golden file.
-vi.mock(import('../../src/model/metrics.ts'), async (original) => {
-  const { limitMetrics } = await import('../shown-metrics.ts');
+vi.mock(import('bench-model/metrics'), async (original) => {
+  const { limitMetrics } = await import('../../../bench-lab/testing/shown-metrics.ts');
   return limitMetrics(await original());
 });
 
@@ -236,7 +236,7 @@ const commands = Object.entries(COMMANDS) as [keyof typeof COMMANDS, Command<unk
 describe('the messages of the command line', () => {
   it('are those of the golden file: the help of every command', async () => {
     const texts = commands.map(([, command]) => `$ ${commandLine(command.name)} --help\n${command.help()}`);
-    await expect(texts.join('\n')).toMatchFileSnapshot('../fixtures/golden/help.txt');
+    await expect(texts.join('\n')).toMatchFileSnapshot('../../../bench-lab/testing/fixtures/golden/help.txt');
   });
 
   it('are those of the golden file: every error', async () => {
@@ -252,7 +252,9 @@ describe('the messages of the command line', () => {
       (line) =>
         `$ pnpm bench ${line}\n${messageOf(() => makePlan(BENCH.parse(words(line)), stacks, 'a-run', 1))}`,
     );
-    await expect([...wrong, ...refused].join('\n')).toMatchFileSnapshot('../fixtures/golden/errors.txt');
+    await expect([...wrong, ...refused].join('\n')).toMatchFileSnapshot(
+      '../../../bench-lab/testing/fixtures/golden/errors.txt',
+    );
   });
 });
 

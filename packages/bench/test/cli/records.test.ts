@@ -1,10 +1,10 @@
 import { appendFileSync, cpSync, existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { Trial } from '../../src/model/record.ts';
-import type { Plan } from '../../src/model/plan.ts';
-import { readProcess } from '../../src/machine/procfs.ts';
-import type { Ended } from '../user.ts';
+import type { Trial } from 'bench-model/record';
+import type { Plan } from 'bench-model/plan';
+import { readProcess } from 'bench-machine/procfs';
+import type { Ended } from '../../../bench-lab/testing/user.ts';
 import { PLANTED, Place, flags } from './cli.ts';
 
 const SHORT = { rounds: 1, duration: 0.8, warmup: 0, seed: 7 };

@@ -4,13 +4,13 @@ import { mkdirSync, readFileSync, readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
-import type { ShopAccount } from '../../planted/shop/server.ts';
-import type { LoadResult } from '../../src/model/load.ts';
-import type { Trial } from '../../src/model/record.ts';
-import { start } from '../../src/machine/subprocess.ts';
+import type { ShopAccount } from '../../../bench-lab/planted/shop/server.ts';
+import type { LoadResult } from 'bench-model/load';
+import type { Trial } from 'bench-model/record';
+import { start } from 'bench-machine/subprocess';
 import { Place, flags, hasProc } from './cli.ts';
 
-const SERVER = fileURLToPath(new URL('../../planted/shop/server.ts', import.meta.url));
+const SERVER = fileURLToPath(new URL('../../../bench-lab/planted/shop/server.ts', import.meta.url));
 const FEW = { connections: 4, rounds: 1, warmup: 0 };
 const IDS = ['a', 'b', 'c', 'd', 'e'];
 const MIX = {

@@ -4,8 +4,8 @@ import { createServer, type AddressInfo } from 'node:net';
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import type { Trial } from '../../src/model/record.ts';
-import type { Ended } from '../user.ts';
+import type { Trial } from 'bench-model/record';
+import type { Ended } from '../../../bench-lab/testing/user.ts';
 import { Place, hasProc } from './cli.ts';
 
 const PG = createRequire(import.meta.url).resolve('pg');

@@ -5,7 +5,7 @@ import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { describe, expect, it } from 'vitest';
-import { start } from '../../src/machine/subprocess.ts';
+import { start } from 'bench-machine/subprocess';
 import { Place, flags } from './cli.ts';
 
 const ORDER = '{"item":"tea","count":2}';

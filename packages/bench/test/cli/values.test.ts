@@ -15,7 +15,7 @@ import {
   wholeNumber,
   type Reader,
 } from '../../src/cli/values.ts';
-import { errorOf } from '../samples.ts';
+import { errorOf } from '../../../bench-lab/testing/samples.ts';
 
 const READS: [string, Reader<unknown>, string, unknown][] = [
   ['text', text, 'a b', 'a b'],

@@ -1,7 +1,7 @@
 import { describe, it } from 'vitest';
 import { existsSync } from 'node:fs';
-import { readStudy } from '../../src/results/study/store.ts';
-import { beyondNoise } from '../noise.ts';
+import { readStudy } from 'bench-analysis/results/study/store';
+import { beyondNoise } from '../../../bench-lab/testing/noise.ts';
 import { PLANTED, Place, hasProc } from './cli.ts';
 
 const WARM = ['--stack', PLANTED, 'planted/steady', '--connections', '2'];

@@ -3,11 +3,11 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { findBeside } from '../../src/commands/baseline.ts';
-import { BenchError } from '../../src/model/errors.ts';
-import type { Copy } from '../../src/model/target.ts';
-import type { StoredRun } from '../../src/results/store.ts';
-import { samplePlan, sampleStack } from '../samples.ts';
-import { git } from '../user.ts';
+import { BenchError } from 'bench-model/errors';
+import type { Copy } from 'bench-model/target';
+import type { StoredRun } from 'bench-analysis/results/store';
+import { samplePlan, sampleStack } from '../../../bench-lab/testing/samples.ts';
+import { git } from '../../../bench-lab/testing/user.ts';
 
 let folder: string;
 let first: string;

@@ -10,7 +10,7 @@ import {
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { environmentOfUser, runCommand, type Ended } from '../user.ts';
+import { environmentOfUser, runCommand, type Ended } from '../../../bench-lab/testing/user.ts';
 
 const SERVER = `require('node:http').createServer((request, response) => response.end('ok')).listen(process.env.PORT, process.env.HOST);`;
 /** Answers after 50 ms. */

@@ -11,8 +11,8 @@ import {
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import type { Trial } from '../../src/model/record.ts';
-import { environmentOfUser, git, runCommand, type Ended } from '../user.ts';
+import type { Trial } from 'bench-model/record';
+import { environmentOfUser, git, runCommand, type Ended } from '../../../bench-lab/testing/user.ts';
 
 const SHORT = ['--rounds', '1', '--connections', '2', '--amount', '40', '--warmup', '0', '--separate'];
 const SERVER = `

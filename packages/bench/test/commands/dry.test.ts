@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { refuseBudget } from '../../src/commands/dry.ts';
-import { BenchError } from '../../src/model/errors.ts';
-import { errorOf, samplePlan } from '../samples.ts';
+import { BenchError } from 'bench-model/errors';
+import { errorOf, samplePlan } from '../../../bench-lab/testing/samples.ts';
 
 const budget = (line: string) => samplePlan(`--connections 10 --until-decided --budget ${line}`, ['a', 'b']);
 

@@ -1,4 +1,4 @@
-import { estimateSeconds } from '../../src/plan/planned.ts';
+import { estimateSeconds } from 'bench-model/planned';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -6,9 +6,14 @@ import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { factsOf, findWarmup, keepWarmups } from '../../src/commands/known.ts';
 import { planStudies, planWarmups } from '../../src/commands/learn.ts';
 import { PROCESS_SECONDS, type StudyMachine } from '../../src/commands/study.ts';
-import type { Plan } from '../../src/model/plan.ts';
+import type { Plan } from 'bench-model/plan';
 import { prepareFor } from '../measure/world.ts';
-import { readGoldenRun, samplePlan, sampleStudiedProcess, sampleStudy } from '../samples.ts';
+import {
+  readGoldenRun,
+  samplePlan,
+  sampleStudiedProcess,
+  sampleStudy,
+} from '../../../bench-lab/testing/samples.ts';
 
 const { host } = readGoldenRun();
 let state = '';

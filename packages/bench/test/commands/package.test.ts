@@ -10,9 +10,9 @@ import {
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { runSync, SubprocessError } from '../../src/machine/subprocess.ts';
-import type { Trial } from '../../src/model/record.ts';
-import { Installed } from '../packed.ts';
+import { runSync, SubprocessError } from 'bench-machine/subprocess';
+import type { Trial } from 'bench-model/record';
+import { Installed } from '../../../bench-lab/testing/packed.ts';
 
 const MODULES = fileURLToPath(new URL('../../../../node_modules', import.meta.url));
 
@@ -69,7 +69,7 @@ describe('the package', () => {
   it('contains JavaScript, declarations and schemas, but no sources', () => {
     const files = globSync('**/*', { cwd: installed.package, exclude: ['node_modules'] });
     expect(files).toContain('bench-http.mjs');
-    expect(files).toContain('dist/bench/schema/stack.schema.json');
+    expect(files).toContain('dist/bench-model/schema/stack.schema.json');
     expect(files.filter((file) => /(?<!\.d)\.ts$/.test(file))).toEqual([]);
   });
 

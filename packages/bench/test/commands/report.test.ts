@@ -7,7 +7,8 @@ import { REPORT } from '../../src/cli/commands.ts';
 import { runReport } from '../../src/commands/report.ts';
 import { runHere } from '../cli/cli.ts';
 
-const fixture = (path: string) => fileURLToPath(new URL(`../fixtures/${path}`, import.meta.url));
+const fixture = (path: string) =>
+  fileURLToPath(new URL(`../../../bench-lab/testing/fixtures/${path}`, import.meta.url));
 
 const report = (...words: string[]) => runHere(runReport, [fixture('run'), ...words]);
 

@@ -14,10 +14,11 @@ import { fileURLToPath } from 'node:url';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { runReport } from '../../src/commands/report.ts';
 import { writeSite } from '../../src/commands/site.ts';
-import type { Site } from '../../src/report/site/data.ts';
+import type { Site } from 'bench-report/site/data';
 import { runHere } from '../cli/cli.ts';
 
-const fixture = (path: string) => fileURLToPath(new URL(`../fixtures/${path}`, import.meta.url));
+const fixture = (path: string) =>
+  fileURLToPath(new URL(`../../../bench-lab/testing/fixtures/${path}`, import.meta.url));
 
 let folder = '';
 beforeEach(() => {

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { replaceDisturbed } from '../../src/commands/study.ts';
 import { planAlone } from '../../src/plan/alone.ts';
-import { samplePlan } from '../samples.ts';
+import { samplePlan } from '../../../bench-lab/testing/samples.ts';
 
 const whole = samplePlan('');
 const plan = planAlone(whole, 'warm', whole.targets, 4);

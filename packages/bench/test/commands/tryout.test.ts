@@ -1,11 +1,11 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import type { Answer, Draw } from '../../src/catalogue/workloads/workload.ts';
+import type { Answer, Draw } from 'bench-targets/catalogue/workloads/workload';
 import { reportWaiting, timeAnswers } from '../../src/commands/tryout.ts';
-import type { Server } from '../../src/machine/launch.ts';
-import { benchOptions } from '../../src/model/options.ts';
+import type { Server } from 'bench-machine/launch';
+import { benchOptions } from 'bench-model/options';
 import { makePlan } from '../../src/plan/plan.ts';
-import { readStacks } from '../../src/catalogue/stacks.ts';
-import type { Prepared } from '../../src/prepare/prepare.ts';
+import { readStacks } from 'bench-targets/catalogue/stacks';
+import type { Prepared } from 'bench-targets/prepare/prepare';
 
 const stacks = readStacks();
 const plan = makePlan(benchOptions({ targets: ['vanilla'], startSeconds: 90 }), stacks, 'here', 1);

@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
-import { expandTargets, readStacks } from '../../src/catalogue/stacks.ts';
-import type { Stack } from '../../src/model/stack.ts';
-import { METRIC_IDS } from '../../src/model/metrics.ts';
-import { openRig, reasonOf, reasonsOf } from '../known/rig.ts';
-import { needs, target } from '../needs.ts';
+import { expandTargets, readStacks } from 'bench-targets/catalogue/stacks';
+import type { Stack } from 'bench-model/stack';
+import { METRIC_IDS } from 'bench-model/metrics';
+import { openRig, reasonOf, reasonsOf } from '../../../bench-lab/test/known/rig.ts';
+import { needs, target } from '../../../bench-lab/testing/needs.ts';
 
 const rig = openRig();
 const uvicorn = readStacks().find(({ name }) => name === 'uvicorn');

@@ -1,12 +1,12 @@
 import { dirname, join } from 'node:path';
 import { describe, it } from 'vitest';
-import { readStacks, targetsOf } from '../../src/catalogue/stacks.ts';
-import type { WorkloadRequest } from '../../src/catalogue/workloads/workload.ts';
-import { isListening } from '../../src/machine/ports.ts';
-import { sendRequest } from '../../src/machine/request.ts';
-import type { Prepared } from '../../src/prepare/prepare.ts';
+import { readStacks, targetsOf } from 'bench-targets/catalogue/stacks';
+import type { WorkloadRequest } from 'bench-targets/catalogue/workloads/workload';
+import { isListening } from 'bench-machine/ports';
+import { sendRequest } from 'bench-targets/catalogue/workloads/send';
+import type { Prepared } from 'bench-targets/prepare/prepare';
 import { until } from '../cli/cli.ts';
-import { needs, target } from '../needs.ts';
+import { needs, target } from '../../../bench-lab/testing/needs.ts';
 import { listenersOf, loopback, openHost } from './host.ts';
 import { ADD, LIST } from './users.ts';
 

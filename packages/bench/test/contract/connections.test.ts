@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import { afterEach, describe, expect, it } from 'vitest';
-import { start, type Child } from '../../src/machine/subprocess.ts';
+import { start, type Child } from 'bench-machine/subprocess';
 import { leastBacklog, openConnection, readSockets } from './connections.ts';
 
 const GET = { method: 'GET', path: '/', headers: {} };

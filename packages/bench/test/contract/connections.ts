@@ -1,10 +1,10 @@
 import { Agent, request } from 'node:http';
 import { fileURLToPath } from 'node:url';
-import type { WorkloadRequest } from '../../src/catalogue/workloads/workload.ts';
-import type { Server } from '../../src/machine/launch.ts';
-import { familyOf, readText } from '../../src/machine/procfs.ts';
-import { run } from '../../src/machine/subprocess.ts';
-import { findBehindShim } from '../../src/prepare/pyenv.ts';
+import type { WorkloadRequest } from 'bench-targets/catalogue/workloads/workload';
+import type { Server } from 'bench-machine/launch';
+import { familyOf, readText } from 'bench-machine/procfs';
+import { run } from 'bench-machine/subprocess';
+import { findBehindShim } from 'bench-targets/prepare/pyenv';
 
 /** Longer than the defaults that servers come with: 2 s (gunicorn), 5 s (uvicorn, actix, Rocket) or 6 s (Node). */
 export const IDLE_SECONDS = 8;

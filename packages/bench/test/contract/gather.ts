@@ -1,10 +1,10 @@
 import type { RequestListener, ServerResponse } from 'node:http';
 import type { Item } from '@bench/upstream/fixtures';
 import { beforeAll, describe, expect, it } from 'vitest';
-import type { Server } from '../../src/machine/launch.ts';
-import type { Target } from '../../src/model/target.ts';
-import type { Prepared } from '../../src/prepare/prepare.ts';
-import type { Need } from '../needs.ts';
+import type { Server } from 'bench-machine/launch';
+import type { Target } from 'bench-model/target';
+import type { Prepared } from 'bench-targets/prepare/prepare';
+import type { Need } from '../../../bench-lab/testing/needs.ts';
 import type { Running } from './host.ts';
 import type { Upstream } from './upstream.ts';
 

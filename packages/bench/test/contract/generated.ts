@@ -1,10 +1,10 @@
-import { HOME } from '../../src/home.ts';
+import { HOME } from 'bench-machine/home';
 import { cpSync, mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { readManifest } from '../../src/catalogue/manifest.ts';
-import { folderOf, scaffold, type Language } from '../../src/catalogue/scaffold.ts';
-import type { Stack } from '../../src/model/stack.ts';
-import { ROOT } from '../../src/catalogue/stacks.ts';
+import { readManifest } from 'bench-targets/catalogue/manifest';
+import { folderOf, scaffold, type Language } from 'bench-targets/catalogue/scaffold';
+import type { Stack } from 'bench-model/stack';
+import { ROOT } from 'bench-targets/catalogue/stacks';
 
 /** Rust has a template, too, but a separate workspace would compile all crates again. */
 const GENERATED: Language[] = ['typescript', 'python', 'go'];

@@ -2,21 +2,21 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll } from 'vitest';
-import type { Variant } from '../../src/model/stack.ts';
-import { completeParams, findWorkload } from '../../src/catalogue/workloads/index.ts';
-import type { Draw, Params, Table, Workload } from '../../src/catalogue/workloads/workload.ts';
+import type { Variant } from 'bench-model/stack';
+import { completeParams, findWorkload } from 'bench-targets/catalogue/workloads/index';
+import type { Draw, Params, Table, Workload } from 'bench-targets/catalogue/workloads/workload';
 import {
   findDatabase,
   startDatabase,
   type Database,
   type OpenTable,
 } from '../../src/services/database/database.ts';
-import { launch, type LaunchSpec, type Server } from '../../src/machine/launch.ts';
-import type { Prepared } from '../../src/prepare/prepare.ts';
-import { familyOf, readText, socketsOf } from '../../src/machine/procfs.ts';
-import { timeCommand } from '../../src/machine/time.ts';
-import { createRandom } from '../../src/random.ts';
-import { openToken } from '../known/leftovers.ts';
+import { launch, type LaunchSpec, type Server } from 'bench-machine/launch';
+import type { Prepared } from 'bench-targets/prepare/prepare';
+import { familyOf, readText, socketsOf } from 'bench-machine/procfs';
+import { timeCommand } from 'bench-machine/time';
+import { createRandom } from 'bench-statistics/random';
+import { openToken } from '../../../bench-lab/test/known/leftovers.ts';
 import { openUpstream, type Upstream } from './upstream.ts';
 
 /** The longest time to the first right answer of a server on a busy machine. */

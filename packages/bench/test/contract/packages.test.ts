@@ -1,13 +1,13 @@
-import { HOME } from '../../src/home.ts';
+import { HOME } from 'bench-machine/home';
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join, relative } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { expandTargets, readStacks, spreadTargets } from '../../src/catalogue/stacks.ts';
-import { BenchError } from '../../src/model/errors.ts';
-import { run } from '../../src/machine/subprocess.ts';
-import { prepareAll, type Prepared } from '../../src/prepare/prepare.ts';
-import { openRig, reasonsOf } from '../known/rig.ts';
-import { needs, target } from '../needs.ts';
+import { expandTargets, readStacks, spreadTargets } from 'bench-targets/catalogue/stacks';
+import { BenchError } from 'bench-model/errors';
+import { run } from 'bench-machine/subprocess';
+import { prepareAll, type Prepared } from 'bench-targets/prepare/prepare';
+import { openRig, reasonsOf } from '../../../bench-lab/test/known/rig.ts';
+import { needs, target } from '../../../bench-lab/testing/needs.ts';
 
 const rig = openRig();
 const stacks = readStacks();

@@ -1,4 +1,4 @@
-import { readStacks } from '../../src/catalogue/stacks.ts';
+import { readStacks } from 'bench-targets/catalogue/stacks';
 import { testStacks } from './stacks.ts';
 
 testStacks(readStacks().filter(({ framework }) => framework === 'fastapi'));

@@ -2,16 +2,16 @@ import { connect } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import pWaitFor from 'p-wait-for';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
-import type { Stack } from '../../src/model/stack.ts';
-import { targetsOf } from '../../src/catalogue/stacks.ts';
-import { completeParams } from '../../src/catalogue/workloads/index.ts';
-import type { Draw, Params, Workload } from '../../src/catalogue/workloads/workload.ts';
-import { countWorkers, type Server } from '../../src/machine/launch.ts';
-import { sendRequest } from '../../src/machine/request.ts';
+import type { Stack } from 'bench-model/stack';
+import { targetsOf } from 'bench-targets/catalogue/stacks';
+import { completeParams } from 'bench-targets/catalogue/workloads/index';
+import type { Draw, Params, Workload } from 'bench-targets/catalogue/workloads/workload';
+import { countWorkers, type Server } from 'bench-machine/launch';
+import { sendRequest } from 'bench-targets/catalogue/workloads/send';
 import { awaitRightAnswer, verify } from '../../src/measure/verify.ts';
-import type { Attestation, Target } from '../../src/model/target.ts';
-import type { Prepared } from '../../src/prepare/prepare.ts';
-import { needs, target, type Need } from '../needs.ts';
+import type { Attestation, Target } from 'bench-model/target';
+import type { Prepared } from 'bench-targets/prepare/prepare';
+import { needs, target, type Need } from '../../../bench-lab/testing/needs.ts';
 import {
   IDLE_SECONDS,
   leastBacklog,
@@ -19,7 +19,7 @@ import {
   readSockets,
   type KeptConnection,
 } from './connections.ts';
-import { readStackRows } from '../stack-rows.ts';
+import { readStackRows } from '../../../bench-lab/testing/stack-rows.ts';
 import { testGather } from './gather.ts';
 import { START_SECONDS, drawAll, listenersOf, loopback, openHost, type Host, type Running } from './host.ts';
 

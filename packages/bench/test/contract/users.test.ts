@@ -1,11 +1,11 @@
 import { once } from 'node:events';
 import { connect, createServer, type AddressInfo, type Socket } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { readStacks, targetsOf } from '../../src/catalogue/stacks.ts';
-import type { Server } from '../../src/machine/launch.ts';
-import { sendRequest } from '../../src/machine/request.ts';
+import { readStacks, targetsOf } from 'bench-targets/catalogue/stacks';
+import type { Server } from 'bench-machine/launch';
+import { sendRequest } from 'bench-targets/catalogue/workloads/send';
 import { until } from '../cli/cli.ts';
-import { needs, target } from '../needs.ts';
+import { needs, target } from '../../../bench-lab/testing/needs.ts';
 import { openHost } from './host.ts';
 import { ADD, LIST } from './users.ts';
 

@@ -1,4 +1,4 @@
-import type { WorkloadRequest } from '../../src/catalogue/workloads/workload.ts';
+import type { WorkloadRequest } from 'bench-targets/catalogue/workloads/workload';
 
 /** Asks for all rows of the table `users`. */
 export const LIST: WorkloadRequest = { method: 'GET', path: '/users', headers: {} };

@@ -1,12 +1,12 @@
 import { once } from 'node:events';
 import { createServer, type AddressInfo } from 'node:net';
 import { describe, expect, it } from 'vitest';
-import { samplePlan } from '../samples.ts';
+import { samplePlan } from '../../../bench-lab/testing/samples.ts';
 import { attachLauncher, describeProcess } from '../../src/measure/attach.ts';
-import { redactCommand } from '../../src/machine/identity.ts';
+import { redactCommand } from 'bench-machine/identity';
 import type { Launcher } from '../../src/measure/launcher.ts';
-import { findListener, parseLsof, rootsOf, whyNotListener } from '../../src/machine/listener.ts';
-import { start, type Child } from '../../src/machine/subprocess.ts';
+import { findListener, parseLsof, rootsOf, whyNotListener } from 'bench-machine/listener';
+import { start, type Child } from 'bench-machine/subprocess';
 
 const isLinux = process.platform === 'linux';
 
@@ -122,7 +122,7 @@ describe.runIf(isLinux)('the attached launcher', () => {
 });
 
 async function nameOf(pid: number): Promise<string> {
-  const { readProcess } = await import('../../src/machine/procfs.ts');
+  const { readProcess } = await import('bench-machine/procfs');
   return readProcess(pid)?.command ?? '';
 }
 

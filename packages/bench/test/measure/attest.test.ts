@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
-import { claimsOfRuntime } from '../../src/catalogue/runtimes.ts';
+import { claimsOfRuntime } from 'bench-targets/catalogue/runtimes';
 import { attest, modulesThatTookGil } from '../../src/measure/attest.ts';
-import type { Attestation, RuntimeSpec } from '../../src/model/target.ts';
-import { sampleStack, sampleTarget } from '../samples.ts';
+import type { Attestation, RuntimeSpec } from 'bench-model/target';
+import { sampleStack, sampleTarget } from '../../../bench-lab/testing/samples.ts';
 
 /** The warning of CPython 3.14t. */
 const WARNING =

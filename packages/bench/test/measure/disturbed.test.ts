@@ -1,9 +1,9 @@
-import { makeReason } from '../../src/model/reasons.ts';
+import { makeReason } from 'bench-model/reasons';
 import { describe, expect, it } from 'vitest';
-import { BenchError } from '../../src/model/errors.ts';
+import { BenchError } from 'bench-model/errors';
 import { measureTrial } from '../../src/measure/conductor.ts';
-import type { Trial } from '../../src/model/record.ts';
-import { sampleBackground, sampleLoad, samplePlan } from '../samples.ts';
+import type { Trial } from 'bench-model/record';
+import { sampleBackground, sampleLoad, samplePlan } from '../../../bench-lab/testing/samples.ts';
 import { createWorld, prepareFor, type Twist, type World } from './world.ts';
 
 const DISTURBED = 'fastify (with GET /fib/42)';

@@ -1,15 +1,21 @@
-import { estimateSeconds } from '../../src/plan/planned.ts';
+import { estimateSeconds } from 'bench-model/planned';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterEach, describe, expect, it, vi } from 'vitest';
-import { BenchError } from '../../src/model/errors.ts';
-import { describePlan } from '../../src/report/plan.ts';
+import { BenchError } from 'bench-model/errors';
+import { describePlan } from 'bench-report/plan';
 import { longestSilence, planTurns } from '../../src/plan/turns.ts';
-import type { PinnedCommands } from '../../src/machine/placement.ts';
+import type { PinnedCommands } from 'bench-machine/placement';
 import { run } from '../../src/measure/run.ts';
-import type { Trial } from '../../src/model/record.ts';
+import type { Trial } from 'bench-model/record';
 import { BENCH } from '../../src/cli/bench.ts';
 import { makePlan } from '../../src/plan/plan.ts';
-import { CAPACITY, sampleCounts, sampleLoad, samplePlan, sampleStack } from '../samples.ts';
+import {
+  CAPACITY,
+  sampleCounts,
+  sampleLoad,
+  samplePlan,
+  sampleStack,
+} from '../../../bench-lab/testing/samples.ts';
 import { createWorld, prepareFor, type Twist, type World } from './world.ts';
 
 const placed: PinnedCommands = {

@@ -2,11 +2,11 @@
 
 import { Ajv } from 'ajv';
 import { expect } from 'vitest';
-import type { PinnedCommands } from '../../src/machine/placement.ts';
+import type { PinnedCommands } from 'bench-machine/placement';
 import { measureTrial } from '../../src/measure/conductor.ts';
-import type { Attestation } from '../../src/model/target.ts';
-import type { Trial } from '../../src/model/record.ts';
-import { asStored, readSchema, samplePlan } from '../samples.ts';
+import type { Attestation } from 'bench-model/target';
+import type { Trial } from 'bench-model/record';
+import { asStored, readSchema, samplePlan } from '../../../bench-lab/testing/samples.ts';
 import { createWorld, prepareFor, type Twist, type World } from './world.ts';
 
 const isRecord = new Ajv({ allErrors: true, allowUnionTypes: true }).compile(readSchema('record'));

@@ -4,11 +4,11 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Readable } from 'node:stream';
 import { afterAll, afterEach, describe, expect, it } from 'vitest';
-import { start, type Child } from '../../src/machine/subprocess.ts';
+import { start, type Child } from 'bench-machine/subprocess';
 import { seeServer, type SeenServer } from '../../src/measure/outside.ts';
-import { BenchError } from '../../src/model/errors.ts';
-import type { Target } from '../../src/model/target.ts';
-import { reportingEnvironment } from '../../src/prepare/imports.ts';
+import { BenchError } from 'bench-model/errors';
+import type { Target } from 'bench-model/target';
+import { reportingEnvironment } from 'bench-targets/prepare/imports';
 
 const folder = mkdtempSync(join(tmpdir(), 'bench-outside-'));
 afterAll(() => rmSync(folder, { recursive: true }));

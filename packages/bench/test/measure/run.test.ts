@@ -1,12 +1,18 @@
 import { describe, expect, it } from 'vitest';
-import { BenchError } from '../../src/model/errors.ts';
-import type { Trial } from '../../src/model/record.ts';
-import { placeOn, type PinnedCommands } from '../../src/machine/placement.ts';
+import { BenchError } from 'bench-model/errors';
+import type { Trial } from 'bench-model/record';
+import { placeOn, type PinnedCommands } from 'bench-machine/placement';
 import { run } from '../../src/measure/run.ts';
-import type { Plan } from '../../src/model/plan.ts';
-import { benchOptions } from '../../src/model/options.ts';
+import type { Plan } from 'bench-model/plan';
+import { benchOptions } from 'bench-model/options';
 import { makePlan } from '../../src/plan/plan.ts';
-import { failedTrial, okTrial, sampleMeasured, samplePlan, sampleStack } from '../samples.ts';
+import {
+  failedTrial,
+  okTrial,
+  sampleMeasured,
+  samplePlan,
+  sampleStack,
+} from '../../../bench-lab/testing/samples.ts';
 import { createWorld, prepareFor, type Twist, type World } from './world.ts';
 
 const placed: PinnedCommands = { placement: { kind: 'unpinned' }, server: [], generator: [] };

@@ -3,11 +3,11 @@ import { existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync 
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { openCgroup, readHierarchies } from '../../src/machine/cgroup.ts';
-import { newToken } from '../../src/machine/scratch.ts';
-import { run, start, type Child } from '../../src/machine/subprocess.ts';
+import { openCgroup, readHierarchies } from 'bench-machine/cgroup';
+import { newToken } from 'bench-machine/scratch';
+import { run, start, type Child } from 'bench-machine/subprocess';
 import { openSession, removeLeftovers, type Purpose, type Session } from '../../src/measure/session.ts';
-import { deadPid } from '../dead.ts';
+import { deadPid } from '../../../bench-lab/testing/dead.ts';
 
 let folder = '';
 let state = '';

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { DatabaseError } from '../../src/services/database/database.ts';
 import { UpstreamError } from '../../src/services/upstream/upstream.ts';
-import { sampleCounts, sampleLoad } from '../samples.ts';
+import { sampleCounts, sampleLoad } from '../../../bench-lab/testing/samples.ts';
 import { measure, textsOf } from './one-trial.ts';
 
 describe('a trial with an upstream', () => {

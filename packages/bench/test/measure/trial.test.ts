@@ -1,14 +1,14 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { BenchError } from '../../src/model/errors.ts';
-import type { PinnedCommands } from '../../src/machine/placement.ts';
-import { UnansweredError } from '../../src/machine/request.ts';
-import { asStored, sampleCounts, sampleLoad } from '../samples.ts';
+import { BenchError } from 'bench-model/errors';
+import type { PinnedCommands } from 'bench-machine/placement';
+import { UnansweredError } from 'bench-targets/catalogue/workloads/send';
+import { asStored, sampleCounts, sampleLoad } from '../../../bench-lab/testing/samples.ts';
 import { measure, PLACED, textsOf } from './one-trial.ts';
-import type { Age } from '../../src/model/measured.ts';
+import type { Age } from 'bench-model/measured';
 import type { Step } from './world.ts';
-import { makeReason } from '../../src/model/reasons.ts';
-import { METRIC_IDS } from '../../src/model/metrics.ts';
-import { RECORD_SCHEMA } from '../../src/model/versions.ts';
+import { makeReason } from 'bench-model/reasons';
+import { METRIC_IDS } from 'bench-model/metrics';
+import { RECORD_SCHEMA } from 'bench-model/versions';
 
 const fail = (text: string) => () => {
   throw new BenchError('trial', text);

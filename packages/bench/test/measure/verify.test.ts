@@ -2,8 +2,8 @@ import { once } from 'node:events';
 import { createServer, type RequestListener } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { checkJson, ID, type Draw } from '../../src/catalogue/workloads/workload.ts';
-import { sendRequest, type Endpoint } from '../../src/machine/request.ts';
+import { checkJson, ID, type Draw } from 'bench-targets/catalogue/workloads/workload';
+import { sendRequest, type Endpoint } from 'bench-targets/catalogue/workloads/send';
 import { awaitRightAnswer, verify } from '../../src/measure/verify.ts';
 
 /** The answer of the server to a body; each test sets it. */

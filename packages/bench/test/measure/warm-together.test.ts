@@ -1,7 +1,7 @@
-import { LONGEST_WARMUP_SECONDS } from '../../src/plan/planned.ts';
+import { LONGEST_WARMUP_SECONDS } from 'bench-model/planned';
 import { describe, expect, it } from 'vitest';
 import { warmTogether, type WarmingSide } from '../../src/measure/warm-together.ts';
-import { sampleCounts, sampleLoad } from '../samples.ts';
+import { sampleCounts, sampleLoad } from '../../../bench-lab/testing/samples.ts';
 
 /** A server that answers 1,000 times a second, at this cost by its time under load. */
 function sideOf(

@@ -1,13 +1,13 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { BenchError } from '../../src/model/errors.ts';
-import type { LoadSession, Turn } from '../../src/load/engine.ts';
-import type { Server } from '../../src/machine/launch.ts';
+import { BenchError } from 'bench-model/errors';
+import type { LoadSession, Turn } from 'bench-load/engine';
+import type { Server } from 'bench-machine/launch';
 import { startReference } from '../../src/measure/reference.ts';
 import type { TrialEffects } from '../../src/measure/life.ts';
 import { observeProcess } from '../../src/measure/warmup.ts';
-import { toSeries } from '../../src/analyse/warmup/pairs.ts';
-import type { StudiedProcess } from '../../src/model/study.ts';
-import { samplePlan, sampleCounts, sampleLoad } from '../samples.ts';
+import { toSeries } from 'bench-analysis/warmup/pairs';
+import type { StudiedProcess } from 'bench-model/study';
+import { samplePlan, sampleCounts, sampleLoad } from '../../../bench-lab/testing/samples.ts';
 import { createWorld, prepareFor } from './world.ts';
 
 const placed = {

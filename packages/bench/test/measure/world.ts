@@ -1,24 +1,29 @@
 /** Fake effects that launch and send nothing: they record every step in order. */
 
-import type { RunEvent } from '../../src/plan/planned.ts';
-import type { Draw } from '../../src/catalogue/workloads/workload.ts';
-import type { Attestation, Interpreter, Target } from '../../src/model/target.ts';
-import type { BackgroundUse } from '../../src/model/companions.ts';
-import type { LoadResult } from '../../src/model/load.ts';
-import type { Trial } from '../../src/model/record.ts';
-import type { Server, Stopped } from '../../src/machine/launch.ts';
-import type { LoadSession, Turn } from '../../src/load/engine.ts';
-import type { Prepared } from '../../src/prepare/prepare.ts';
-import type { Sampled } from '../../src/resources/sampler.ts';
+import type { RunEvent } from 'bench-model/planned';
+import type { Draw } from 'bench-targets/catalogue/workloads/workload';
+import type { Attestation, Interpreter, Target } from 'bench-model/target';
+import type { BackgroundUse } from 'bench-model/companions';
+import type { LoadResult } from 'bench-model/load';
+import type { Trial } from 'bench-model/record';
+import type { Server, Stopped } from 'bench-machine/launch';
+import type { LoadSession, Turn } from 'bench-load/engine';
+import type { Prepared } from 'bench-targets/prepare/prepare';
+import type { Sampled } from 'bench-machine/resources/sampler';
 import type { RunEffects } from '../../src/measure/run.ts';
-import type { Plan } from '../../src/model/plan.ts';
+import type { Plan } from 'bench-model/plan';
 import type { Background } from '../../src/services/background/request.ts';
 import { beginTrial as beginBackground } from '../../src/services/background/companion.ts';
 import type { RunningCompanion } from '../../src/services/companion.ts';
 import { beginTrial as beginTable } from '../../src/services/database/companion.ts';
 import { beginTrial as beginUpstream } from '../../src/services/upstream/companion.ts';
 import type { UpstreamLook } from '../../src/services/upstream/upstream.ts';
-import { sampleCounts, sampleBackground, sampleLoad, sampleStack } from '../samples.ts';
+import {
+  sampleCounts,
+  sampleBackground,
+  sampleLoad,
+  sampleStack,
+} from '../../../bench-lab/testing/samples.ts';
 
 /** Every step that can fail. */
 export type Step =

@@ -1,5 +1,11 @@
 import { describe, expect, it } from 'vitest';
-import { formatAddress, parseAddress, passes, type Choice, type Filters } from '../../page/address.ts';
+import {
+  formatAddress,
+  parseAddress,
+  passes,
+  type Choice,
+  type Filters,
+} from '../../../bench-report/page/address.ts';
 
 interface Row {
   stack: string;

@@ -1,11 +1,11 @@
 import { describe, expect, it } from 'vitest';
 import { renderPage } from '../../src/commands/page.ts';
-import { sum } from '../../src/numbers.ts';
-import { toModel, type Source } from '../../src/report/model/model.ts';
-import { toTimesView } from '../../src/report/times.ts';
-import { toView } from '../../src/report/view.ts';
-import { findRun, readRun } from '../../src/results/store.ts';
-import { readGoldenRun } from '../samples.ts';
+import { sum } from 'bench-statistics/numbers';
+import { toModel, type Source } from 'bench-report/model/model';
+import { toTimesView } from 'bench-report/times';
+import { toView } from 'bench-report/view';
+import { findRun, readRun } from 'bench-analysis/results/store';
+import { readGoldenRun } from '../../../bench-lab/testing/samples.ts';
 import {
   becomesTrue,
   checkAccess,

@@ -7,8 +7,8 @@ import axe, { type AxeResults, type RunOptions } from 'axe-core';
 import { chromium, type Browser, type Page } from 'playwright-core';
 import pWaitFor from 'p-wait-for';
 import { afterAll, beforeAll } from 'vitest';
-import { runSync } from '../../src/machine/subprocess.ts';
-import { needs, tool } from '../needs.ts';
+import { runSync } from 'bench-machine/subprocess';
+import { needs, tool } from '../../../bench-lab/testing/needs.ts';
 
 const POLL_MS = 20;
 /** The longest wait for a page on a busy machine. */

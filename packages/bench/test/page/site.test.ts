@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import { readAssets } from '../../src/commands/page.ts';
-import { toSite, type Skipped } from '../../src/report/site/data.ts';
-import { renderSite } from '../../src/report/site/document.ts';
-import type { StoredRun } from '../../src/results/store.ts';
-import { runOn, withVersions } from '../over-time.ts';
+import { toSite, type Skipped } from 'bench-report/site/data';
+import { renderSite } from 'bench-report/site/document';
+import type { StoredRun } from 'bench-analysis/results/store';
+import { runOn, withVersions } from '../../../bench-lab/testing/over-time.ts';
 import {
   checkAccess,
   HOSTILE,

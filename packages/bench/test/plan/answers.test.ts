@@ -1,8 +1,8 @@
-import { estimateSeconds } from '../../src/plan/planned.ts';
+import { estimateSeconds } from 'bench-model/planned';
 import { describe, expect, it } from 'vitest';
 import { fitTurns } from '../../src/plan/by-turns.ts';
 import { fitAnswers } from '../../src/plan/plan.ts';
-import { samplePlan } from '../samples.ts';
+import { samplePlan } from '../../../bench-lab/testing/samples.ts';
 
 const duel = (line = '') => samplePlan(`--connections 10 --until-decided --duel ${line}`, ['a', 'b']);
 

@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest';
-import { compareWithin, foreseeTable } from '../../src/analyse/compare.ts';
-import type { Copy } from '../../src/model/target.ts';
-import { benchOptions } from '../../src/model/options.ts';
+import { compareWithin, foreseeTable } from 'bench-analysis/compare';
+import type { Copy } from 'bench-model/target';
+import { benchOptions } from 'bench-model/options';
 import { makePlan, repeatInCopies } from '../../src/plan/plan.ts';
-import type { Plan } from '../../src/model/plan.ts';
-import { CAPACITY, errorOf, sampleStack } from '../samples.ts';
+import type { Plan } from 'bench-model/plan';
+import { CAPACITY, errorOf, sampleStack } from '../../../bench-lab/testing/samples.ts';
 
 const COPIES: Copy[] = [
   { kind: 'revision', name: 'main', commit: '1111111aaaa', subject: 'Serve orders' },

@@ -1,10 +1,10 @@
-import { coresOf, estimateSeconds } from '../../src/plan/planned.ts';
-import { asksDatabase, fixturesOf } from '../../src/catalogue/workloads/index.ts';
+import { coresOf, estimateSeconds } from 'bench-model/planned';
+import { asksDatabase, fixturesOf } from 'bench-targets/catalogue/workloads/index';
 import { describe, expect, it } from 'vitest';
 import { BENCH } from '../../src/cli/bench.ts';
-import { benchOptions } from '../../src/model/options.ts';
+import { benchOptions } from 'bench-model/options';
 import { makePlan } from '../../src/plan/plan.ts';
-import { CAPACITY, errorOf, samplePlan, sampleStack } from '../samples.ts';
+import { CAPACITY, errorOf, samplePlan, sampleStack } from '../../../bench-lab/testing/samples.ts';
 
 const FOUR = ['vanilla', 'fastify', 'fastapi', 'litestar'];
 

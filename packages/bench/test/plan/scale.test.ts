@@ -1,11 +1,11 @@
-import { coresOf } from '../../src/plan/planned.ts';
+import { coresOf } from 'bench-model/planned';
 import { describe, expect, it } from 'vitest';
-import { placeOn, narrowServer, type Core } from '../../src/machine/placement.ts';
-import { benchOptions, type BenchOptions } from '../../src/model/options.ts';
+import { placeOn, narrowServer, type Core } from 'bench-machine/placement';
+import { benchOptions, type BenchOptions } from 'bench-model/options';
 import { makePlan } from '../../src/plan/plan.ts';
 import { planOf } from '../../src/plan/scale.ts';
-import type { Plan } from '../../src/model/plan.ts';
-import { CAPACITY, errorOf, sampleStack } from '../samples.ts';
+import type { Plan } from 'bench-model/plan';
+import { CAPACITY, errorOf, sampleStack } from '../../../bench-lab/testing/samples.ts';
 
 const STACKS = [
   sampleStack('granian', { asgi: { command: ['granian', '--workers', '{workers}', '--threads={threads}'] } }),

@@ -5,7 +5,7 @@ import {
   warmupSecondsOf,
   estimateSeconds,
   LONGEST_WARMUP_SECONDS,
-} from '../../src/plan/planned.ts';
+} from 'bench-model/planned';
 import { describe, expect, it } from 'vitest';
 import {
   isUncertain,
@@ -14,8 +14,8 @@ import {
   planWarmup,
   type KnownWarmup,
 } from '../../src/plan/warmup.ts';
-import { judgeWarmup } from '../../src/judge/judge.ts';
-import { samplePlan } from '../samples.ts';
+import { judgeWarmup } from 'bench-analysis/judge/judge';
+import { samplePlan } from '../../../bench-lab/testing/samples.ts';
 
 type Process = KnownWarmup['processes'][number];
 

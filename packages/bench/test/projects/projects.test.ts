@@ -5,17 +5,17 @@ import { homedir, tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { HOME } from '../../src/home.ts';
-import { environHas, listPids } from '../../src/machine/procfs.ts';
-import { runSync, SubprocessError } from '../../src/machine/subprocess.ts';
-import { newToken } from '../../src/machine/scratch.ts';
-import { unreachedError } from '../../src/prepare/unreached.ts';
-import { provideUv } from '../../src/prepare/uv.ts';
-import type { Trial } from '../../src/model/record.ts';
+import { HOME } from 'bench-machine/home';
+import { environHas, listPids } from 'bench-machine/procfs';
+import { runSync, SubprocessError } from 'bench-machine/subprocess';
+import { newToken } from 'bench-machine/scratch';
+import { unreachedError } from 'bench-targets/prepare/unreached';
+import { provideUv } from 'bench-targets/prepare/uv';
+import type { Trial } from 'bench-model/record';
 import { findDatabase, startDatabase } from '../../src/services/database/database.ts';
-import { needs, postgres, tool } from '../needs.ts';
-import { Installed } from '../packed.ts';
-import { git, type Ended } from '../user.ts';
+import { needs, postgres, tool } from '../../../bench-lab/testing/needs.ts';
+import { Installed } from '../../../bench-lab/testing/packed.ts';
+import { git, type Ended } from '../../../bench-lab/testing/user.ts';
 
 const MINUTES = 60_000;
 /** As little load as possible: the figures are not what is tested. */

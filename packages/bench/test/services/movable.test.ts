@@ -1,7 +1,7 @@
-import type { CompanionEvidence } from '../../src/services/judge.ts';
+import type { CompanionEvidence } from 'bench-analysis/services/judge';
 import { afterEach, describe, expect, it, vi } from 'vitest';
-import { BenchError } from '../../src/model/errors.ts';
-import type { Resources } from '../../src/model/figures.ts';
+import { BenchError } from 'bench-model/errors';
+import type { Resources } from 'bench-model/figures';
 import {
   CompanionError,
   type CompanionMeans,
@@ -13,8 +13,8 @@ import {
 } from '../../src/services/companion.ts';
 import { findDistant, listElsewhere } from '../../src/services/index.ts';
 import { findElsewhere, type CompanionHosts, type DistantProgram } from '../../src/services/movable.ts';
-import { isUpstreamFull } from '../../src/services/upstream/judge.ts';
-import { errorOf, sampleLoad, samplePlan, sampleResources } from '../samples.ts';
+import { isUpstreamFull } from 'bench-analysis/services/upstream/judge';
+import { errorOf, sampleLoad, samplePlan, sampleResources } from '../../../bench-lab/testing/samples.ts';
 
 afterEach(() => void vi.unstubAllEnvs());
 

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 #: The files of a checkout that must be the same on all hosts.
-SOURCES = ("packages/bench/src", "packages/contract/src", "packages/upstream", "python/cluster/src")
+SOURCES = ("packages/bench*/src", "packages/contract/src", "packages/upstream", "python/cluster/src")
 #: Folders in them that an installation makes.
 IGNORED = {"__pycache__", "node_modules"}
 LOCK = "pnpm-lock.yaml"
@@ -20,7 +20,7 @@ VERSION_SECONDS = 10
 
 def digest_checkout(folder: Path) -> str | None:
     """Return the SHA-256 of the sources of Bench and the lock file, with names; None if there are none."""
-    found = [path for source in SOURCES for path in (folder / source).rglob("*")]
+    found = [path for source in SOURCES for path in folder.glob(f"{source}/**/*")]
     files = [path for path in found if path.is_file() and not IGNORED & set(path.relative_to(folder).parts)]
     if not files or not (folder / LOCK).is_file():
         return None

@@ -1,9 +1,9 @@
 /** A request kept in flight beside the load (`--background`), for the targets that repeat another one with it. */
-import type { BackgroundRequest } from '../../model/settings.ts';
-import type { BackgroundUse } from '../../model/companions.ts';
-import { isRepeated } from '../../plan/repeats.ts';
+import type { BackgroundRequest } from 'bench-model/settings';
+import type { BackgroundUse } from 'bench-model/companions';
+import { isRepeated } from 'bench-model/repeats';
 import type { CompanionKind, TrialCompanion } from '../companion.ts';
-import { judgeBackground } from './judge.ts';
+import { judgeBackground } from 'bench-analysis/services/background/judge';
 import { keepInFlight, type Background } from './request.ts';
 
 export const background: CompanionKind = {

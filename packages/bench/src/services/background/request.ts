@@ -1,9 +1,9 @@
 import type { ClientRequest, IncomingMessage } from 'node:http';
-import type { BackgroundRequest } from '../../model/settings.ts';
-import type { BackgroundUse } from '../../model/companions.ts';
-import { createHistogram, recordMilliseconds, summariseLatency } from '../../histogram.ts';
-import { Agent, request } from '../../machine/http.ts';
-import type { Endpoint } from '../../machine/request.ts';
+import type { BackgroundRequest } from 'bench-model/settings';
+import type { BackgroundUse } from 'bench-model/companions';
+import { createHistogram, recordMilliseconds, summariseLatency } from 'bench-statistics/histogram';
+import { Agent, request } from 'bench-machine/http';
+import type { Endpoint } from 'bench-targets/catalogue/workloads/send';
 
 /** The pause after an unanswered request, so that a server that is down is not flooded. */
 const REST_MS = 50;

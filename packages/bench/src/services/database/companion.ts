@@ -1,15 +1,15 @@
 /** The database of `users` and `users-insert`: each trial has its own table in its own database. */
-import { asksDatabase } from '../../catalogue/workloads/index.ts';
-import type { DatabaseUse, InsertAccount } from '../../model/companions.ts';
-import type { Reason } from '../../model/reasons.ts';
-import { BenchError } from '../../model/errors.ts';
-import { makeReason } from '../../model/reasons.ts';
+import { asksDatabase } from 'bench-targets/catalogue/workloads/index';
+import type { DatabaseUse, InsertAccount } from 'bench-model/companions';
+import type { Reason } from 'bench-model/reasons';
+import { BenchError } from 'bench-model/errors';
+import { makeReason } from 'bench-model/reasons';
 import type { MovableCompanion, MovableKind, RunningCompanion, TrialCompanion } from '../companion.ts';
 import { findBeside } from '../movable.ts';
 import { findDatabase, refuseCrowd, startDatabase, type Database } from './database.ts';
 import { Inserts } from './inserts.ts';
-import { DATABASE_JUDGE, judgeInserts } from './judge.ts';
-import type { Table } from '../../catalogue/workloads/workload.ts';
+import { DATABASE_JUDGE, judgeInserts } from 'bench-analysis/services/database/judge';
+import type { Table } from 'bench-targets/catalogue/workloads/workload';
 
 const movable: MovableCompanion = {
   isNeeded: asksDatabase,

@@ -1,16 +1,16 @@
 /** The database of a workload: an embedded PostgreSQL for the length of a run, or the one that `DATABASE_URL` names. */
 
-import { serversAtOnce } from '../../plan/planned.ts';
+import { serversAtOnce } from 'bench-model/planned';
 import pWaitFor from 'p-wait-for';
 import type { Client, QueryResultRow } from 'pg';
-import type { Table } from '../../catalogue/workloads/workload.ts';
-import { BenchError } from '../../model/errors.ts';
-import { hide, secretsOf } from '../../redact.ts';
-import type { Plan } from '../../model/plan.ts';
-import { describeEnd } from '../../machine/launch.ts';
+import type { Table } from 'bench-targets/catalogue/workloads/workload';
+import { BenchError } from 'bench-model/errors';
+import { hide, secretsOf } from 'bench-machine/redact';
+import type { Plan } from 'bench-model/plan';
+import { describeEnd } from 'bench-machine/launch';
 import { findPostgres, launchPostgres } from './postgres.ts';
-import { isToken } from '../../machine/scratch.ts';
-import { readProcess } from '../../machine/procfs.ts';
+import { isToken } from 'bench-machine/scratch';
+import { readProcess } from 'bench-machine/procfs';
 import {
   CompanionError,
   type CompanionMeans,

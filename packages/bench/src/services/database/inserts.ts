@@ -1,5 +1,5 @@
-import type { Counts } from '../../model/figures.ts';
-import type { InsertAccount } from '../../model/companions.ts';
+import type { Counts } from 'bench-model/figures';
+import type { InsertAccount } from 'bench-model/companions';
 
 /** Counts the inserts of one trial by their answers, to the harness and to the generators. */
 export class Inserts {

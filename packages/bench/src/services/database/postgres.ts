@@ -3,13 +3,13 @@
 import { randomBytes } from 'node:crypto';
 import { chownSync, cpSync, mkdirSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { BenchError } from '../../model/errors.ts';
-import { launch } from '../../machine/launch.ts';
-import { findFreePort, toAuthority } from '../../machine/ports.ts';
-import { readText } from '../../machine/procfs.ts';
-import { scratchOf } from '../../machine/scratch.ts';
-import { run, runSync } from '../../machine/subprocess.ts';
-import { lastLine } from '../../prepare/runtimes.ts';
+import { BenchError } from 'bench-model/errors';
+import { launch } from 'bench-machine/launch';
+import { findFreePort, toAuthority } from 'bench-machine/ports';
+import { readText } from 'bench-machine/procfs';
+import { scratchOf } from 'bench-machine/scratch';
+import { run, runSync } from 'bench-machine/subprocess';
+import { lastLine } from 'bench-targets/prepare/runtimes';
 import { launchedHere, type LaunchedProgram, type LaunchMeans } from '../companion.ts';
 
 /** More than any plan needs, and the same for every plan. */

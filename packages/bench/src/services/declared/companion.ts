@@ -1,14 +1,14 @@
 /** The services and the setup command that the manifest of an app declares. */
-import { serversAtOnce } from '../../plan/planned.ts';
+import { serversAtOnce } from 'bench-model/planned';
 import { accessSync, constants } from 'node:fs';
 import { join, resolve } from 'node:path';
-import type { Service, Surroundings, Stack } from '../../model/stack.ts';
-import type { ServiceAddress } from '../../catalogue/apps/services.ts';
-import { readStacks } from '../../catalogue/stacks.ts';
-import { AsyncDisposableStack } from '../../disposal.ts';
-import { BenchError } from '../../model/errors.ts';
-import type { Target } from '../../model/target.ts';
-import { digestOf } from '../../prepare/digest.ts';
+import type { Service, Surroundings, Stack } from 'bench-model/stack';
+import type { ServiceAddress } from 'bench-targets/catalogue/apps/services';
+import { readStacks } from 'bench-targets/catalogue/stacks';
+import { AsyncDisposableStack } from 'bench-machine/disposal';
+import { BenchError } from 'bench-model/errors';
+import type { Target } from 'bench-model/target';
+import { digestOf } from 'bench-targets/prepare/digest';
 import { findDatabase, startDatabase, type Database, type DatabaseProgram } from '../database/database.ts';
 import {
   CompanionError,
@@ -20,9 +20,9 @@ import {
   type RunningCompanion,
   type TrialCompanion,
 } from '../companion.ts';
-import { SERVICES_JUDGE } from './judge.ts';
+import { SERVICES_JUDGE } from 'bench-analysis/services/declared/judge';
 import { fillAll, refuseTakenPort, runSetup, startService, type ProgramMeans } from './program.ts';
-import type { DeclaredServices, ServicesUse } from '../../model/companions.ts';
+import type { DeclaredServices, ServicesUse } from 'bench-model/companions';
 
 /** A stack with services or a setup command. */
 interface Declared extends Surroundings {

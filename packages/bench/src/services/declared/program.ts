@@ -6,14 +6,14 @@ import {
   SETUP_SECONDS,
   fillAddresses,
   type ServiceAddress,
-} from '../../catalogue/apps/services.ts';
-import type { ProgramService, Setup } from '../../model/stack.ts';
-import { joinWords } from '../../catalogue/apps/words.ts';
-import { BenchError } from '../../model/errors.ts';
-import { describeEnd, launch, type Server } from '../../machine/launch.ts';
-import { describeListeners, isListening } from '../../machine/ports.ts';
-import { sendRequest } from '../../machine/request.ts';
-import { run, SubprocessError } from '../../machine/subprocess.ts';
+} from 'bench-targets/catalogue/apps/services';
+import type { ProgramService, Setup } from 'bench-model/stack';
+import { joinWords } from 'bench-targets/catalogue/apps/words';
+import { BenchError } from 'bench-model/errors';
+import { describeEnd, launch, type Server } from 'bench-machine/launch';
+import { describeListeners, isListening } from 'bench-machine/ports';
+import { sendRequest } from 'bench-targets/catalogue/workloads/send';
+import { run, SubprocessError } from 'bench-machine/subprocess';
 import { CompanionError } from '../companion.ts';
 
 const POLL_MS = 20;

@@ -1,6 +1,6 @@
 /** The external service of the workload `gather`. Servers that run at the same time have one upstream each. */
-import { fixturesOf } from '../../catalogue/workloads/index.ts';
-import type { UpstreamUse } from '../../model/companions.ts';
+import { fixturesOf } from 'bench-targets/catalogue/workloads/index';
+import type { UpstreamUse } from 'bench-model/companions';
 import type {
   CompanionMeans,
   CompanionProgram,
@@ -10,7 +10,7 @@ import type {
   TrialCompanion,
 } from '../companion.ts';
 import { findBeside } from '../movable.ts';
-import { watchUpstream } from './judge.ts';
+import { watchUpstream } from 'bench-analysis/services/upstream/judge';
 import {
   findUpstream,
   serveFixtures,

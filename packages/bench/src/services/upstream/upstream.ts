@@ -6,13 +6,13 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { pathOf, writeFixtures } from '@bench/upstream/fixtures';
 import pWaitFor from 'p-wait-for';
-import type { Answer } from '../../catalogue/workloads/workload.ts';
-import { BenchError } from '../../model/errors.ts';
-import type { UpstreamKind } from '../../model/settings.ts';
-import type { UpstreamUse } from '../../model/companions.ts';
-import { describeEnd, launch } from '../../machine/launch.ts';
-import { findFreePort, toAuthority } from '../../machine/ports.ts';
-import { run, SubprocessError } from '../../machine/subprocess.ts';
+import type { Answer } from 'bench-targets/catalogue/workloads/workload';
+import { BenchError } from 'bench-model/errors';
+import type { UpstreamKind } from 'bench-model/settings';
+import type { UpstreamUse } from 'bench-model/companions';
+import { describeEnd, launch } from 'bench-machine/launch';
+import { findFreePort, toAuthority } from 'bench-machine/ports';
+import { run, SubprocessError } from 'bench-machine/subprocess';
 import {
   CompanionError,
   launchedHere,
@@ -21,7 +21,7 @@ import {
   type LaunchedProgram,
   type LaunchMeans,
 } from '../companion.ts';
-import { sendRequest } from '../../machine/request.ts';
+import { sendRequest } from 'bench-targets/catalogue/workloads/send';
 
 const CONFIGURATION = fileURLToPath(import.meta.resolve('@bench/upstream/nginx.conf'));
 const EMBEDDED = fileURLToPath(import.meta.resolve('@bench/upstream/server'));

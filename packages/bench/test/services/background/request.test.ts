@@ -1,11 +1,11 @@
 import { createServer, type RequestListener, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterEach, describe, expect, it, vi } from 'vitest';
-import { METRIC_IDS, metricsOf } from '../../../src/model/metrics.ts';
-import { isFatal } from '../../../src/model/reasons.ts';
-import { judgeBackground } from '../../../src/services/background/judge.ts';
+import { METRIC_IDS, metricsOf } from 'bench-model/metrics';
+import { isFatal } from 'bench-model/reasons';
+import { judgeBackground } from 'bench-analysis/services/background/judge';
 import { keepInFlight, type Background } from '../../../src/services/background/request.ts';
-import { sampleBackground } from '../../samples.ts';
+import { sampleBackground } from '../../../../bench-lab/testing/samples.ts';
 
 let server: Server | undefined;
 afterEach(() => {

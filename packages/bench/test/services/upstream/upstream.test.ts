@@ -2,7 +2,7 @@ import { chmodSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, afterEach, describe, expect, it, vi } from 'vitest';
-import { BenchError } from '../../../src/model/errors.ts';
+import { BenchError } from 'bench-model/errors';
 import { findUpstream, parseCount, useBetween } from '../../../src/services/upstream/upstream.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'bench-path-'));

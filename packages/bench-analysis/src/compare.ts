@@ -1,0 +1,384 @@
+import type { Difference, Differences } from 'bench-statistics/two-way';
+import { type Schedule, scheduleNamed } from 'bench-targets/catalogue/looks';
+import { nearest } from 'bench-model/nearest';
+import { type Level, memoryByAnswers, peaksAtEqualAnswers } from 'bench-statistics/growth';
+import { BenchError } from 'bench-model/errors';
+import { type Metric, METRICS, type MetricId } from 'bench-model/metrics';
+import type { Target } from 'bench-model/target';
+import type { Trial } from 'bench-model/record';
+import type { Plan } from 'bench-model/plan';
+import { isRepeated, undisturbedOf } from 'bench-model/repeats';
+import type { StoredRun } from './results/store.ts';
+import { cellOf, groupByCell } from './cells.ts';
+import type { Comparison } from './comparison.ts';
+import { fewestToStop, firstDecisive, fixedSchedule, withStops } from './looks.ts';
+import { differenceOf, recentre } from './differences.ts';
+import { boundFigure, boundFigureInTurns, type BoundedFigure } from './metrics.ts';
+import { logRatio } from './verdict.ts';
+import {
+  type Contestants,
+  contestAll,
+  type Contested,
+  contestedOf,
+  contestPairs,
+  rankTargets,
+} from './contest.ts';
+
+/** The metric, the threshold and the baseline of a comparison. */
+export interface Question {
+  by: MetricId;
+  /** The smallest difference that matters, as a share. */
+  threshold: number;
+  /**
+   * One of four forms: the id of a target; `@` and a runtime, to compare each stack with itself on that runtime; the name
+   * of a copy, such as a revision, to compare each target with itself there; or
+   * `undisturbed`, to compare each target that has a background request with itself without one. The default is
+   * `undisturbed` if such targets exist, otherwise the first target or runtime.
+   */
+  baseline?: string;
+}
+
+/** The baseline that compares each target that has a background request with itself without one. */
+export const UNDISTURBED = 'undisturbed';
+
+/** The name of the baseline that compares each scaled target with itself of one worker. */
+export const ONE_WORKER = 'one worker';
+
+/** One candidate against its baseline at one rung. */
+export interface ComparedRow {
+  connections: number;
+  candidate: string;
+  baseline: string;
+  comparison: Comparison;
+  /** The rank among the targets with this baseline at this rung, the baseline included; 1 is best. Indistinguishable targets share a rank. */
+  rank?: number;
+}
+
+/** All comparisons of one metric. They share one error budget. */
+export interface ComparedTable extends Question {
+  rows: ComparedRow[];
+}
+
+/**
+ * Holds the contest of a run by a metric: all pairs of its targets, or in a sequential test each target with its baseline.
+ * Throws a usage error if the run has no such baseline.
+ */
+export function contestRun(
+  { plan, trials }: Pick<StoredRun, 'plan' | 'trials'>,
+  { by, threshold, baseline }: Question,
+): Contested[] {
+  const targets = measuredTargets(plan, trials);
+  const cells = groupByCell(trials);
+  const measure = (pair: Contestants): Differences => {
+    const own = [pair.candidate, pair.baseline].flatMap(
+      (target) => cells.get(cellOf({ target, connections: pair.connections })) ?? [],
+    );
+    return differencesWithin(own, pair, by);
+  };
+  const rules = { better: METRICS[by].better, threshold, schedule: scheduleOf(plan) };
+  if (plan.sequentialTest !== undefined) {
+    const { pairs } = pairTargets(plan, targets, baseline);
+    return contestPairs(pairs, measure, rules);
+  }
+  const names = targets.map(({ id }) => id);
+  return contestAll(names, plan.rungs, measure, rules);
+}
+
+function measuredTargets(plan: Plan, trials: readonly Trial[]): Target[] {
+  const measured = new Set(trials.map(({ target }) => target.id));
+  return plan.targets.filter(({ id }) => measured.has(id));
+}
+
+/**
+ * Returns those of the verdicts that a table has. `slower` and `faster` count only if the whole interval lies beyond the
+ * threshold, as for a budget: a difference that may be smaller fails no job.
+ */
+export function findVerdicts<Name extends Comparison['verdict']>(
+  { rows }: ComparedTable,
+  verdicts: readonly Name[],
+): Name[] {
+  return verdicts.filter((wanted) =>
+    rows.some(({ comparison: { verdict, byMoreThanThreshold } }) => {
+      const isDifference = verdict === 'slower' || verdict === 'faster';
+      return verdict === wanted && (byMoreThanThreshold || !isDifference);
+    }),
+  );
+}
+
+/** Compares the targets of one run with its baseline, round by round. Throws a usage error if the run has no such baseline. */
+export function compareWithin(
+  run: Pick<StoredRun, 'plan' | 'trials'>,
+  question: Question,
+  contested = contestRun(run, question),
+): ComparedTable {
+  const { plan, trials } = run;
+  const { asked, pairs } = pairTargets(plan, measuredTargets(plan, trials), question.baseline);
+  const races = Map.groupBy(pairs, ({ connections, baseline }) => cellOf({ target: baseline, connections }));
+  const rows = [...races.values()].flatMap((race) => {
+    const [{ connections, baseline } = {}] = race;
+    const names = [...(baseline === undefined ? [] : [baseline]), ...race.map(({ candidate }) => candidate)];
+    const here = contested.filter((one) => one.connections === connections);
+    const ranks = rankTargets(names, here, question.threshold);
+    return race.map((pair): ComparedRow => {
+      const rank = ranks.get(pair.candidate);
+      const { comparison } = contestedOf(here, pair) as Contested;
+      return { ...pair, comparison, ...(rank !== undefined && { rank }) };
+    });
+  });
+  return { ...question, baseline: asked, rows };
+}
+
+/**
+ * Ranks the targets of a run at a rung. Empty if not all of them were compared with each other or with one baseline: the
+ * comparisons of a sequential test with several baselines say nothing of the others.
+ */
+export function rankRung(
+  plan: Plan,
+  contested: readonly Contested[],
+  connections: number,
+  threshold: number,
+): Map<string, number> {
+  const here = contested.filter((one) => one.connections === connections);
+  const baselines = new Set(here.map(({ baseline }) => baseline));
+  if (plan.sequentialTest !== undefined && baselines.size > 1) return new Map();
+  const names = new Set(here.flatMap(({ candidate, baseline }) => [baseline, candidate]));
+  return rankTargets([...names], here, threshold);
+}
+
+/**
+ * Returns the log ratio of each round of a run, from the totals of both trials, whether they took turns or not. The last
+ * round is the last one with a trial of both, because a decided comparison leaves the rounds. A centre of the turns would
+ * vary a little less, but it misses costs that come in bursts (docs/methodology.md).
+ */
+export function differencesWithin(
+  trials: Trial[],
+  { connections, candidate, baseline }: Pick<ComparedRow, 'connections' | 'candidate' | 'baseline'>,
+  by: MetricId,
+): Differences {
+  const rounds = Math.min(...[candidate, baseline].map((target) => lastRound(trials, target, connections)));
+  const [ours, theirs] = [candidate, baseline].map((target) =>
+    trialsByRound(trials, target, connections, rounds),
+  ) as [ByRound, ByRound];
+  return ours.map((trial, round) => differenceInRound(trial, theirs[round], METRICS[by]));
+}
+
+type ByRound = (Trial | undefined)[];
+
+/** Returns the difference of two trials in one round, from their figures. */
+function differenceInRound(
+  candidate: Trial | undefined,
+  baseline: Trial | undefined,
+  metric: Metric,
+): Difference | undefined {
+  const bound = takeTurns(candidate, baseline) ? boundFigureInTurns : boundFigure;
+  const [ours, theirs] = [candidate, baseline].map((trial) => trial && bound(trial, metric));
+  const difference = differenceOf(ours, theirs, metric.better);
+  const [peak, other] = (metric.id === 'memory' && comparePeaks(candidate, baseline)) || [];
+  const value = logRatio(peak, other, metric.better);
+  return difference === undefined || value === undefined ? difference : recentre(difference, value);
+}
+
+/** Returns the memory of two servers after equal numbers of answers: a faster one that leaks would have more. */
+function comparePeaks(one: Trial | undefined, other: Trial | undefined): [number, number] | undefined {
+  const [ours, theirs] = [one, other].map((trial) =>
+    trial === undefined || trial.status === 'failed' ? [] : memoryByAnswers(trial.measured),
+  ) as [Level[], Level[]];
+  return peaksAtEqualAnswers(ours, theirs);
+}
+
+/** Returns true if two trials took short turns with each other. */
+function takeTurns(one: Trial | undefined, other: Trial | undefined): boolean {
+  return one?.duel !== undefined && one.duel === other?.duel;
+}
+
+/** The looks at which a run's comparisons may decide: its schedule or one look after its fixed rounds, and its stops. */
+export function scheduleOf({
+  sequentialTest,
+  rounds,
+  stops,
+}: Pick<Plan, 'sequentialTest' | 'rounds' | 'stops'>): Schedule {
+  const planned = sequentialTest === undefined ? fixedSchedule(rounds) : scheduleNamed(sequentialTest.looks);
+  return withStops(planned, stops);
+}
+
+/** Lists the rows of a run's table in order, with the name of the baseline. Throws a usage error if the run has no such baseline. */
+function pairTargets(
+  plan: Pick<Plan, 'rungs' | 'engine'>,
+  targets: Target[],
+  baseline: string | undefined,
+): { asked: string; pairs: Pick<ComparedRow, 'connections' | 'candidate' | 'baseline'>[] } {
+  const crossed = baseline === undefined ? crossedPairs(targets) : new Map<string, string>();
+  const scaled = baseline === undefined ? scaledPairs(targets) : new Map<string, string>();
+  const paired = new Map([...crossed, ...scaled]);
+  const asked =
+    crossed.size > 0 ? plan.engine : scaled.size > 0 ? ONE_WORKER : (baseline ?? defaultBaseline(targets));
+  const baselines = paired.size > 0 ? paired : chooseBaselines(targets, asked);
+  const pairs = plan.rungs.flatMap((connections) =>
+    [...baselines].map(([candidate, of]) => ({ connections, candidate, baseline: of })),
+  );
+  return { asked, pairs };
+}
+
+/** Maps each candidate of a plan to its baseline; throws a usage error if the plan has no such one. */
+export function baselinesOf(plan: Plan, asked?: string): Map<string, string> {
+  const { pairs } = pairTargets(plan, plan.targets, asked);
+  return new Map(pairs.map(({ candidate, baseline }) => [candidate, baseline]));
+}
+
+/** Throws a usage error if the targets of a plan have no such baseline. */
+export function requireBaseline({ targets }: Pick<Plan, 'targets'>, baseline: string): void {
+  chooseBaselines(targets, baseline);
+}
+
+/**
+ * Counts the comparisons of a plan that share its error of 5 %: all pairs of targets at one rung, or in a sequential test each
+ * target with its baseline at every rung.
+ */
+export function countShares(plan: Plan, baseline?: string): number {
+  const { length } = plan.targets;
+  if (plan.sequentialTest === undefined) return (length * (length - 1)) / 2;
+  return pairTargets(plan, plan.targets, baseline).pairs.length;
+}
+
+/** The comparisons of a plan with its default baseline. */
+export interface Foreseen {
+  rows: number;
+  schedule: Schedule;
+  /** Rounds at the first look that can decide this number of rows; undefined if none can. */
+  decisiveRounds: number | undefined;
+  /** The fewest rounds that decide them if the run is stopped; undefined if none do. */
+  fewestRounds: number | undefined;
+}
+
+/** Counts the rows of a plan's table before it is measured, and finds the first look that can decide them. */
+export function foreseeTable(plan: Plan): Foreseen {
+  const schedule = scheduleOf(plan);
+  const rows = plan.targets.length < 2 ? 0 : pairTargets(plan, plan.targets, undefined).pairs.length;
+  const least = Math.max(1, rows);
+  return {
+    rows,
+    schedule,
+    decisiveRounds: firstDecisive(schedule, least)?.rounds,
+    fewestRounds: fewestToStop(schedule, least),
+  };
+}
+
+/** Pairs each target of a second engine with the same target of the first. */
+function crossedPairs(targets: Target[]): Map<string, string> {
+  return new Map(
+    targets.flatMap(({ id, repeats }) => (repeats?.as === 'cross-check' ? [[id, repeats.of]] : [])),
+  );
+}
+
+/** Pairs each target of more workers or threads with itself of one. */
+function scaledPairs(targets: Target[]): Map<string, string> {
+  return new Map(
+    targets.flatMap(({ id, scale }) => (scale === undefined || scale.of === id ? [] : [[id, scale.of]])),
+  );
+}
+
+/**
+ * Chooses the default baseline: `undisturbed` if targets have a background request; the first copy of the project if
+ * several targets run in each of several copies; the first runtime if stacks run on several; otherwise the first target.
+ */
+function defaultBaseline(targets: Target[]): string {
+  if (targets.some((target) => isDisturbed(target, targets))) return UNDISTURBED;
+  const [first] = targets;
+  const copies = new Set(targets.map(({ copy }) => copy?.name));
+  if (copies.size > 1) return targets.length > copies.size ? (first?.copy?.name ?? '') : (first?.id ?? '');
+  const others = targets.filter(({ stack, variant }) => stack === first?.stack && variant === first.variant);
+  const runtimes = new Set(others.map(({ runtime }) => runtime?.spec));
+  return runtimes.size > 1 ? `@${first?.runtime?.spec}` : (first?.id ?? '');
+}
+
+/**
+ * Maps the id of each target to its baseline: the target of that id, the same stack and variant on the runtime `@3.11` or
+ * in the named copy, or itself undisturbed. Targets without a baseline are omitted. Throws a usage error if no target matches.
+ */
+function chooseBaselines(targets: Target[], asked: string): Map<string, string> {
+  if (asked === UNDISTURBED && defaultBaseline(targets) === UNDISTURBED) {
+    return new Map(
+      targets.flatMap((target) => {
+        const undisturbed = undisturbedOf(target, targets);
+        return undisturbed === undefined ? [] : [[target.id, undisturbed]];
+      }),
+    );
+  }
+  const form = formOf(asked, targets);
+  const found = targets.filter(
+    ({ id, runtime, copy }) =>
+      ({ copy: copy?.name, runtime: `@${runtime?.spec}`, target: id })[form] === asked,
+  );
+  if (found.length === 0) {
+    const names = targets.flatMap(({ id, runtime, copy }) => [
+      id,
+      ...(copy === undefined ? [] : [copy.name]),
+      ...(runtime === undefined ? [] : [`@${runtime.spec}`]),
+    ]);
+    throw new BenchError(
+      'usage',
+      `the run has no target "${asked}"`,
+      `did you mean ${nearest(asked, [...new Set(names)]).join(', ')}?`,
+    );
+  }
+  const baselineOf = (target: Target): string | undefined =>
+    found.find((one) => form === 'target' || isSameBut(form, one, target, targets))?.id;
+  const pairs = targets.map((target) => [target.id, baselineOf(target)] as const);
+  return new Map(
+    pairs.flatMap(([id, baseline]) => (baseline === undefined || baseline === id ? [] : [[id, baseline]])),
+  );
+}
+
+/** The form of a baseline: a copy of the project, a runtime or one target. */
+function formOf(asked: string, targets: Target[]): 'copy' | 'runtime' | 'target' {
+  if (targets.some(({ copy }) => copy?.name === asked)) return 'copy';
+  return asked.startsWith('@') ? 'runtime' : 'target';
+}
+
+function isSameBut(factor: 'copy' | 'runtime', a: Target, b: Target, targets: Target[]): boolean {
+  return (
+    (factor === 'copy' || a.copy?.name === b.copy?.name) &&
+    (factor === 'runtime' || a.runtime?.spec === b.runtime?.spec) &&
+    a.stack === b.stack &&
+    a.variant === b.variant &&
+    String(a.packages) === String(b.packages) &&
+    a.engine === b.engine &&
+    isDisturbed(a, targets) === isDisturbed(b, targets)
+  );
+}
+
+/** Returns true if a target has a background request, or repeats one that has. */
+export function isDisturbed(target: Target, targets: Target[]): boolean {
+  return isRepeated('background', target, targets);
+}
+
+/** The figures of a target at a rung with their bounds, by round; undefined if the trial failed or is missing. */
+export function figuresByRound(
+  trials: Trial[],
+  target: string,
+  connections: number,
+  by: MetricId,
+  rounds = lastRound(trials, target, connections),
+): (BoundedFigure | undefined)[] {
+  return trialsByRound(trials, target, connections, rounds).map(
+    (trial) => trial && boundFigure(trial, METRICS[by]),
+  );
+}
+
+/** The last round in which a target was measured at a rung; 0 if it never was. */
+function lastRound(trials: Trial[], target: string, connections: number): number {
+  const here = trials.filter((trial) => trial.target.id === target && trial.connections === connections);
+  return Math.max(0, ...here.map(({ round }) => round));
+}
+
+/** The trials of a target at a rung, by round; undefined if missing. */
+function trialsByRound(
+  trials: Trial[],
+  target: string,
+  connections: number,
+  rounds: number,
+): (Trial | undefined)[] {
+  const here = trials.filter((trial) => trial.target.id === target && trial.connections === connections);
+  const byRound = Map.groupBy(here, ({ round }) => round);
+  return Array.from({ length: rounds }, (_, index) => byRound.get(index + 1)?.[0]);
+}

@@ -1,0 +1,125 @@
+/** The result of a comparison: its figures, and its verdict or the reason for having none. */
+import type { Differences } from 'bench-statistics/two-way';
+import { type Better, judge, type Judgement, type Ratio, thetaOf, toRatio } from './verdict.ts';
+import type { Interval } from 'bench-model/interval';
+import { isBounded } from './differences.ts';
+
+/** The rules for every comparison of a table. */
+export interface Rules {
+  better: Better;
+  /** The smallest difference that matters, as a share: 0.02. */
+  threshold: number;
+}
+
+interface Compared {
+  /** The rounds that it rests on, whether their figures are valid or not. */
+  rounds: number;
+  /** The invalid ones with bounds: the interval holds for every difference within them. */
+  bounded: number;
+  /** The invalid ones without a bound above or below, such as failed trials: there they count as the worst difference. */
+  unbounded: number;
+}
+
+/** A comparison with a verdict. `estimate` and `interval` are log ratios; above 0 the candidate is worse. */
+export interface Decided extends Compared {
+  verdict: 'faster' | 'slower' | 'same';
+  byMoreThanThreshold: boolean;
+  estimate: number;
+  interval: Interval;
+  ratio: Ratio;
+}
+
+/** A comparison without a verdict. Only `wide` has an interval; without rounds there is no estimate. */
+export interface Undecided extends Compared {
+  verdict: 'undecided';
+  byMoreThanThreshold: false;
+  /** `unbounded`: too many rounds have no bound for an interval that holds whatever their differences were. */
+  why: 'too-few-rounds' | 'unbounded' | 'wide';
+  estimate?: number;
+  interval?: Interval;
+  ratio?: Ratio;
+  /** The estimated total of rounds that would show the sought effect; absent if that many were measured already. */
+  neededRounds?: number;
+}
+
+export type Comparison = Decided | Undecided;
+
+/**
+ * Returns true if further rounds of a sequential test may answer its question. If only a difference beyond the threshold
+ * counts, `faster` and `slower` stay open until their whole interval lies there.
+ */
+export function isOpen({ verdict, byMoreThanThreshold }: Judgement, isBeyond = false): boolean {
+  return verdict === 'undecided' || (isBeyond && verdict !== 'same' && !byMoreThanThreshold);
+}
+
+/** The figures behind a conclusion, as log ratios; above 0 the candidate is worse. */
+export interface Figures {
+  estimate: number;
+  /** Absent if there are too few rounds for an interval at the permitted error; an end is infinite if nothing bounds it. */
+  interval?: Interval | undefined;
+  /** The smallest and the largest observed difference. */
+  range: Interval;
+  neededRounds?: number | undefined;
+}
+
+/** Counts the rounds whose differences are known only within bounds, and those that have no bound above or below. */
+export function countInvalid(differences: Differences): Pick<Compared, 'bounded' | 'unbounded'> {
+  let [bounded, unbounded] = [0, 0];
+  for (const difference of differences) {
+    const { low, high } = difference ?? { low: -Infinity, high: Infinity };
+    if (!isBounded({ low, high })) unbounded++;
+    else if (low < high) bounded++;
+  }
+  return { bounded, unbounded };
+}
+
+/**
+ * Reaches a verdict on figures, or gives the reason for having none. `areEnough` is true if there are enough rounds for an
+ * interval. Throws RangeError unless the threshold is above 0.
+ */
+export function conclude(
+  compared: Compared,
+  areEnough: boolean,
+  figures: Figures | undefined,
+  rules: Rules,
+): Comparison {
+  const theta = thetaOf(rules.threshold);
+  const undecided = { ...compared, verdict: 'undecided', byMoreThanThreshold: false } as const;
+  const why = areEnough ? 'unbounded' : 'too-few-rounds';
+  if (!figures) return { ...undecided, why };
+
+  const { estimate, range, neededRounds } = figures;
+  const foreseen = neededRounds !== undefined && neededRounds > compared.rounds ? { neededRounds } : {};
+  // An interval that is open at one end would need words of its own everywhere.
+  const interval = figures.interval && isBounded(figures.interval) ? figures.interval : undefined;
+  const ratio = toRatio({ estimate, interval, range }, rules.better);
+  if (!interval) return { ...undecided, why, estimate, ratio, ...foreseen };
+
+  const { verdict, byMoreThanThreshold } = judge(estimate, interval, theta);
+  return verdict === 'undecided'
+    ? { ...undecided, why: 'wide', estimate, interval, ratio, ...foreseen }
+    : { ...compared, verdict, byMoreThanThreshold, estimate, interval, ratio };
+}
+
+/** Returns the comparison of the baseline with the candidate. */
+export function reverseComparison(comparison: Comparison): Comparison {
+  const { estimate, interval, ratio } = comparison;
+  const turned = {
+    ...comparison,
+    ...(estimate !== undefined && { estimate: -estimate }),
+    ...(interval && { interval: { low: -interval.high, high: -interval.low } }),
+    ...(ratio && {
+      ratio: {
+        estimate: 1 / ratio.estimate,
+        ...(ratio.interval && { interval: invert(ratio.interval) }),
+        range: invert(ratio.range),
+      },
+    }),
+  };
+  if (turned.verdict !== 'faster' && turned.verdict !== 'slower') return turned;
+  return { ...turned, verdict: turned.verdict === 'faster' ? 'slower' : 'faster' };
+}
+
+function invert({ low, high }: Interval): Interval {
+  return { low: 1 / high, high: 1 / low };
+}

@@ -1,0 +1,116 @@
+/**
+ * The trials that a sequential test has yet to measure. A comparison that is decided at a look leaves, and the time of
+ * the following rounds goes to the comparisons that are still open. Each row keeps the rounds and the verdict with which
+ * it left. That is honest at any look, because the intervals of all looks of a row hold simultaneously.
+ */
+import type { Plan, PlannedTrial } from 'bench-model/plan';
+import { isRepeated } from 'bench-model/repeats';
+import type { Trial } from 'bench-model/record';
+import { type Cell, cellOf } from './cells.ts';
+import { compareWithin, type ComparedRow, scheduleOf } from './compare.ts';
+import { lastLook } from './looks.ts';
+import { isOpen } from './comparison.ts';
+import { canDecide } from './paired.ts';
+
+/** The comparisons of a sequential test at a look. */
+export interface Standing {
+  /** The rounds of the look. */
+  rounds: number;
+  rows: ComparedRow[];
+  /** The rows that further rounds may decide. */
+  open: ComparedRow[];
+  /** The undecided rows that no further look can decide, because too many of their rounds have no bound. */
+  lost: ComparedRow[];
+}
+
+/** Follows a run from trial to trial. Keeps the comparisons of each look, because they take long to compute. */
+export interface Tracker {
+  /**
+   * Counts the complete rounds before the first that is missing: several hosts may store a later one first. The last one
+   * counts only if all trials that were due in it are recorded.
+   */
+  countRounds(trials: readonly Trial[]): number;
+  /** Returns the comparisons at the last look that was reached; undefined before the first, and for a run of fixed rounds. */
+  standing(trials: readonly Trial[]): Standing | undefined;
+  /** Returns a function that is false for a target without an open comparison: it needs no further round. */
+  due(trials: readonly Trial[]): (cell: Cell) => boolean;
+}
+
+/** Creates the tracker of a run. */
+export function trackRun(plan: Plan): Tracker {
+  const standings = new Map<string, Standing>();
+  const standAt = (trials: readonly Trial[], rounds: number): Standing | undefined => {
+    if (plan.sequentialTest === undefined) return undefined;
+    const look = lastLook(scheduleOf(plan), rounds);
+    if (look === undefined) return undefined;
+    const measured = trials.filter(({ round }) => round <= look.rounds);
+    const key = `${look.rounds} ${measured.length}`;
+    const standing = standings.get(key) ?? standWith(plan, measured, look.rounds);
+    standings.set(key, standing);
+    return standing;
+  };
+  const countRounds = (trials: readonly Trial[]): number => {
+    const stored = new Set(trials.map(({ round }) => round));
+    let last = 0;
+    while (stored.has(last + 1)) last += 1;
+    const isDue = isOpenIn(standAt(trials, last - 1));
+    const targets = new Set(trials.map(({ target }) => target.id));
+    const there = trials.filter(({ round }) => round === last).length;
+    const due = plan.rungs.flatMap((connections) =>
+      [...targets].filter((target) => isDue({ target, connections })),
+    );
+    return there >= due.length ? last : last - 1;
+  };
+  const standing = (trials: readonly Trial[]): Standing | undefined => standAt(trials, countRounds(trials));
+  return {
+    countRounds,
+    standing,
+    due: (trials) => (plan.sequentialTest === undefined ? () => true : isOpenIn(standing(trials))),
+  };
+}
+
+/** Returns the planned trials that are still to be measured, if no further look decides a comparison. */
+export function dueTrials(
+  plan: Plan,
+  trials: readonly Trial[],
+  tracker: Tracker = trackRun(plan),
+): PlannedTrial[] {
+  const kept = new Set(trials.map(({ id }) => id));
+  const isDue = tracker.due(trials);
+  return plan.trials.filter((planned) => !kept.has(planned.id) && isDue(planned));
+}
+
+function isOpenIn(standing: Standing | undefined): (cell: Cell) => boolean {
+  if (standing === undefined) return () => true;
+  const cells = new Set(
+    standing.open.flatMap(({ connections, candidate, baseline }) => [
+      cellOf({ target: candidate, connections }),
+      cellOf({ target: baseline, connections }),
+    ]),
+  );
+  return (cell) => cells.has(cellOf(cell));
+}
+
+function standWith(plan: Plan, trials: Trial[], rounds: number): Standing {
+  const { by = 'cpu', threshold = 0 } = plan.sequentialTest ?? {};
+  const { rows } = compareWithin({ plan, trials }, { by, threshold });
+  const undecided = rows.filter(({ comparison }) => isOpen(comparison, plan.sequentialTest?.beyond));
+  const lost = undecided.filter(
+    ({ comparison }) => !canDecide(comparison.unbounded, scheduleOf(plan), rows.length),
+  );
+  const open = openAmong(
+    undecided.filter((row) => !lost.includes(row)),
+    plan,
+  );
+  return { rounds, rows, open, lost };
+}
+
+/**
+ * Returns the undecided rows that need more rounds. Targets that repeat another (`--aa`) are measured as long as others
+ * are; they need a verdict only if there are no others.
+ */
+function openAmong(undecided: ComparedRow[], { targets }: Plan): ComparedRow[] {
+  const repeats = targets.filter((target) => isRepeated('a/a', target, targets)).map(({ id }) => id);
+  const isAA = targets.length - repeats.length < 2;
+  return isAA || undecided.some(({ candidate }) => !repeats.includes(candidate)) ? undecided : [];
+}

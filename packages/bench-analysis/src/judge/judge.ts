@@ -1,0 +1,467 @@
+import { neverSettles, staysCold } from 'bench-model/planned';
+import type { Attestation } from 'bench-model/target';
+import type { Counts, LatencyUs, Resources } from 'bench-model/figures';
+import type { LoadMode } from 'bench-model/settings';
+import type { ClusterLoad, GeneratorUse, LoadResult } from 'bench-model/load';
+import type { CompanionName } from 'bench-model/companions';
+import type { HostWindow, Limit, ServerBudget, Shape } from 'bench-model/measured';
+import type { Reason } from 'bench-model/reasons';
+import type { PlannedWarmup } from 'bench-model/plan';
+import { isFatal, makeReason } from 'bench-model/reasons';
+import { classifySlices, widenSlices } from 'bench-statistics/steadiness';
+import type { CompanionEvidence, CompanionJudge } from '../services/judge.ts';
+import { FULL, coresOfLoad } from 'bench-model/saturation';
+import { findBudget, isUsedUp } from './server.ts';
+import { countCompletions } from 'bench-model/counts';
+import { countAbove, mergeHistograms, sumLongest } from 'bench-statistics/histogram';
+import { growthOf, type Level } from 'bench-statistics/growth';
+import { readUncertaintyUs, startUncertaintyUs } from 'bench-model/metrics';
+import { sum } from 'bench-statistics/numbers';
+
+const LITTLE_TOLERANCE = 0.05;
+const ERROR_SHARE = 0.001;
+const BUSY_CORES = 0.1;
+
+/** The evidence for judging a window. */
+export interface Evidence {
+  load: LoadResult;
+  server: Resources | undefined;
+  /** Cores that the server may use. */
+  budgetCores: number;
+  /** True if the load runs on the same cores. */
+  isShared: boolean;
+  /** The processes or event loops of the server. */
+  workers: number;
+  /** The attestations of its live workers. */
+  attested: readonly Attestation[];
+  host: HostWindow;
+  /** Cores of the machine; absent if they are not judged. */
+  machineCores?: number;
+  /** The companions of the server. */
+  companions: Witness[];
+  /** The load. In a closed loop, every connection sends its next request as soon as it is answered. Some old records do not have it. */
+  mode: LoadMode | undefined;
+  /** The number of short turns that the load sums; 0 or absent for one window. */
+  turns?: number;
+  /** The memory of the server by its answers; absent or empty if it was not measured. */
+  memory?: readonly Level[];
+}
+
+/** A companion and its evidence for judging the window. */
+export interface Witness {
+  name: CompanionName;
+  companion: CompanionJudge;
+  evidence: CompanionEvidence;
+}
+
+/** The reasons against a window, the saturated side, and the shape. */
+export interface Judgement {
+  /** True if one of them is fatal. */
+  failed: boolean;
+  reasons: Reason[];
+  limit: Limit;
+  /** Undefined if the CPU of the server was not measured. */
+  budget: ServerBudget | undefined;
+  /** Undefined if the window is too short. */
+  shape: Shape | undefined;
+}
+
+/** Judges one window by the checks that docs/reading-a-report.md lists under "Status". Pure. */
+export function judge(evidence: Evidence): Judgement {
+  const budget = budgetOf(evidence);
+  const limit = findLimit(evidence, budget);
+  const { shape, reasons: unsteady } = judgeShape(evidence);
+  const { load, host, companions, mode, turns = 0 } = evidence;
+  const reasons = [
+    ...judgeCluster(load.cluster),
+    ...judgeAccounting(load),
+    ...judgeAnswers(load),
+    ...judgeUnsolicited(load),
+    ...judgeConnect(load.connect),
+    ...judgeErrors(load),
+    ...judgeStall(load),
+    ...judgeUnanswered(load),
+    ...(mode?.mode === 'closed' ? [...judgeLittle(load, turns), ...judgeParts(load)] : []),
+    ...(mode?.mode === 'open' ? judgeOpenLoop(load, mode.perSecond) : []),
+    ...judgeStarts(load),
+    ...judgeArrivals(load),
+    ...judgeLimit(limit, evidence),
+    ...companions.flatMap(({ companion, evidence: own }) => [
+      ...(companion.judge?.({ ...own, limit }) ?? []),
+      // Throttling there says nothing about the CPU of the server.
+      ...judgeMachine({ ...own.machine, throttled: 0 }, { host: own.host }),
+    ]),
+    ...unsteady,
+    ...judgeMemory(evidence.memory),
+    ...judgeHost(host, countCompletions(load.counts), evidence.server?.coresUsed),
+  ];
+  const fatal = reasons.filter(isFatal);
+  const doubts = reasons.filter((reason) => !isFatal(reason));
+  return { failed: fatal.length > 0, reasons: [...fatal, ...doubts], limit, budget, shape };
+}
+
+/**
+ * Names the saturated side. Generators come first: a saturated generator reads answers late, so it determines the
+ * figures, whatever else was busy.
+ */
+export function findLimit(evidence: Evidence, budget = budgetOf(evidence)): Limit {
+  const { load, server, companions, budgetCores, isShared } = evidence;
+  const isFull = (coresUsed: number): boolean => coresUsed >= FULL * budgetCores;
+  if (load.generators.some((use) => busy(use) > FULL)) return 'generator';
+  if (budget !== undefined && isUsedUp(budget)) return 'server';
+  const [full] = companions.flatMap((one) => one.companion.bottleneck?.(one.evidence) ?? []);
+  if (full !== undefined) return full;
+  if (server === undefined) return 'unknown';
+  if (isCrowded(evidence)) return 'others';
+  if (!isShared) return 'waiting';
+  // The server cannot use the part of shared cores that the load and the companions use.
+  const here = companions.filter((one) => one.evidence.host === undefined);
+  const beside = sum(here.map((one) => one.evidence.resources?.coresUsed ?? 0));
+  const taken = coresOfLoad(load) + beside;
+  return isFull(server.coresUsed + taken) ? 'server' : 'waiting';
+}
+
+function budgetOf({ server, ...evidence }: Evidence): ServerBudget | undefined {
+  return server && findBudget({ ...evidence, server });
+}
+
+/** Returns true if other processes took the CPU that the server needed. */
+function isCrowded({ load, server, host, machineCores = Infinity }: Evidence): boolean {
+  const { otherProcessesCores = 0, harnessCores = 0 } = host;
+  const used = (server?.coresUsed ?? 0) + coresOfLoad(load) + harnessCores + otherProcessesCores;
+  return otherProcessesCores > BUSY_CORES && used >= FULL * machineCores;
+}
+
+/** The utilisation of a generator, from 0 to 1: its event loop or its cores, whichever was busier. */
+function busy({ utilisation = 0, cpuUs, seconds, cores = 1 }: GeneratorUse): number {
+  return Math.max(utilisation, cpuUs / 1e6 / seconds / cores);
+}
+
+/** Judges whether all generators of a cluster measured the same window. */
+function judgeCluster(cluster: ClusterLoad | undefined): Reason[] {
+  if (cluster === undefined) return [];
+  const { asked, missing, hosts, parts, allowedSkewMs } = cluster;
+  const apart = parts.flatMap(({ host, skewMs }) => {
+    const { clockErrorMs = Infinity } = hosts.find(({ name }) => name === host) ?? {};
+    return Math.abs(skewMs) + clockErrorMs > allowedSkewMs ? [{ host, skewMs, clockErrorMs }] : [];
+  });
+  const worst = apart.toSorted((a, b) => Math.abs(b.skewMs) - Math.abs(a.skewMs))[0];
+  return [
+    ...(missing.length > 0 ? [makeReason('generators-missing', { asked, missing })] : []),
+    ...(worst === undefined ? [] : [makeReason('skew', { ...worst, allowedSkewMs })]),
+  ];
+}
+
+function judgeAccounting({ counts, cluster }: LoadResult): Reason[] {
+  const all = [{ counts, host: undefined }, ...(cluster?.parts ?? [])];
+  const wrong = all.flatMap(({ counts: { sent, ...rest }, host }) => {
+    const accounted = sum(Object.values(rest));
+    return sent === undefined || sent === accounted ? [] : [{ sent, accounted, host }];
+  });
+  const [first] = wrong;
+  return first === undefined ? [] : [makeReason('accounting', first)];
+}
+
+function judgeAnswers({ counts, connect, crossed = 0 }: LoadResult): Reason[] {
+  const wrong = (counts.mismatch ?? 0) - crossed;
+  const reasons = [
+    ...(crossed > 0 ? [makeReason('crossed-answers', { count: crossed })] : []),
+    ...(wrong > 0 ? [makeReason('wrong-body', { count: wrong })] : []),
+  ];
+  if (reasons.length > 0 || counts.ok > 0) return reasons;
+  const seen = Object.entries(counts).filter(([name, count]) => count > 0 && name !== 'sent');
+  return [makeReason('no-answers', { asked: connect.asked, stood: connect.stood, seen })];
+}
+
+/** After one unsolicited answer, every later answer on its connection belongs to another request. */
+function judgeUnsolicited({ unsolicited = 0 }: LoadResult): Reason[] {
+  return unsolicited === 0 ? [] : [makeReason('unsolicited', { count: unsolicited })];
+}
+
+function judgeConnect({ asked, stood, refused = 0 }: LoadResult['connect']): Reason[] {
+  if (stood === undefined || stood >= asked) return [];
+  return [makeReason('not-all-stood', { asked, stood, refused })];
+}
+
+function judgeErrors({ counts }: LoadResult): Reason[] {
+  const { non2xx = 0, timeout = 0, reset = 0, closedEarly = 0, failed = 0 } = counts;
+  const kinds = Object.entries({ non2xx, timeout, reset, closedEarly, failed });
+  const errors = sum(kinds.map(([, count]) => count));
+  const share = errors / Math.max(1, countCompletions(counts));
+  if (share <= ERROR_SHARE) return [];
+  return [makeReason('errors', { share, kinds: kinds.filter(([, count]) => count > 0) })];
+}
+
+/**
+ * Little's law for a closed loop (Little 1961): completions per second × mean time from completion to
+ * completion = connections. The product falls short if connections starve. Right answers that took longer than all
+ * cycles together were paired with the wrong requests.
+ */
+function judgeLittle(load: LoadResult, turns: number): Reason[] {
+  const { counts, completionsPerSecond, meanCycleUs, connect, silentConnections = 0, latencyUs } = load;
+  const completions = Math.max(1, countCompletions(counts));
+  const { tolerance, reasons } = weighLittle({
+    completions,
+    completionsPerSecond,
+    meanCycleUs,
+    asked: connect.asked,
+    silent: silentConnections,
+    straddled: straddledSeconds(load, { asked: connect.asked, turns }) / load.windowSeconds,
+    turns,
+  });
+  if (
+    latencyUs !== undefined &&
+    meanCycleUs !== undefined &&
+    latencyUs.mean * counts.ok > meanCycleUs * completions * (1 + tolerance)
+  ) {
+    reasons.push(makeReason('pairing', { meanUs: latencyUs.mean, cycleUs: meanCycleUs }));
+  }
+  return reasons;
+}
+
+/** Applies Little's law to each generator of a cluster: together, one that served too few can hide. */
+function judgeParts(load: LoadResult): Reason[] {
+  const { cluster, windowSeconds } = load;
+  const found = (cluster?.parts ?? []).flatMap((part) => {
+    const { connections: asked, silentConnections: silent, meanCycleUs, completionsPerSecond, host } = part;
+    const completions = Math.max(1, countCompletions(part.counts));
+    const straddled = straddledSeconds(load, { asked, turns: 0 }) / windowSeconds;
+    return weighLittle({ completions, completionsPerSecond, meanCycleUs, asked, silent, straddled, host })
+      .reasons;
+  });
+  return found.slice(0, 1);
+}
+
+/** The figures of Little's law. */
+interface Flow {
+  completions: number;
+  completionsPerSecond: number;
+  meanCycleUs: number | undefined;
+  asked: number;
+  silent: number;
+  /** The most that answers across an edge of the window can add or hide, in connections. */
+  straddled: number;
+  turns?: number;
+  host?: string;
+}
+
+/**
+ * Returns the most time that answers can have spent on the other side of an edge of the window, summed over the
+ * connections, in seconds. The usual ones cancel out between two edges, so only the excess over the median of the longest
+ * counts, one for each connection. In short turns, all that last longer than a turn end after it. A request that is still
+ * open is older than all of them.
+ */
+function straddledSeconds(
+  { latencyUs, latencyHistogram, censoredHistogram, windowSeconds }: LoadResult,
+  { asked, turns }: { asked: number; turns: number },
+): number {
+  if (latencyHistogram === undefined) return 0;
+  const answers = mergeHistograms([latencyHistogram]);
+  const { p50 = 0 } = latencyUs ?? {};
+  const longestUs =
+    turns === 0
+      ? sumLongest(answers, asked, p50)
+      : sumLongest(answers, countAbove(answers, (windowSeconds / turns) * 1e6), p50);
+  if (censoredHistogram === undefined) return longestUs / 1e6;
+  const open = mergeHistograms([censoredHistogram]);
+  return (longestUs + sumLongest(open, asked, p50)) / 1e6;
+}
+
+function weighLittle({
+  completions,
+  completionsPerSecond,
+  meanCycleUs,
+  asked,
+  silent,
+  straddled,
+  turns = 0,
+  host,
+}: Flow): { tolerance: number; reasons: Reason[] } {
+  const served = meanCycleUs === undefined ? undefined : (completionsPerSecond * meanCycleUs) / 1e6;
+  const share = (served ?? asked) / asked;
+  // The end of a turn cuts one cycle of each connection: half of it on average, and more if the cycles differ.
+  const cut = (asked * turns) / completions;
+  // With fewer than ten completions per connection, the edges of the window outweigh the tolerance.
+  const tolerance = Math.max(LITTLE_TOLERANCE, asked / (2 * completions)) + cut + straddled / asked;
+  const isKept = Math.abs(share - 1) <= tolerance && silent <= asked * LITTLE_TOLERANCE;
+  const facts = { served: Math.round(served ?? 0), asked, silent, host };
+  return { tolerance, reasons: isKept ? [] : [makeReason('little', facts)] };
+}
+
+/** An answer that takes this long, and this many times as long as the tail of the others, was stalled. */
+const STALL = { us: 100_000, ratio: 10, tails: ['p99', 'p97_5', 'p90', 'p75', 'p50'] as const };
+
+/**
+ * Names the answers that took far longer than the tail of the others, which no percentile shows. The bound is the largest
+ * power of ten below the slowest.
+ */
+function judgeStall({ latencyUs, latencyHistogram }: LoadResult): Reason[] {
+  if (latencyUs === undefined || latencyHistogram === undefined) return [];
+  const tail = STALL.tails.find((name) => latencyUs[name] !== undefined);
+  const tailUs = tail && latencyUs[tail];
+  const histogram = mergeHistograms([latencyHistogram]);
+  const slowestUs = histogram.maxValue;
+  if (tail === undefined || tailUs === undefined || slowestUs < Math.max(STALL.us, STALL.ratio * tailUs))
+    return [];
+  const aboveUs = 10 ** Math.floor(Math.log10(slowestUs));
+  return [makeReason('stall', { count: countAbove(histogram, aboveUs), aboveUs, slowestUs, tail, tailUs })];
+}
+
+/** Names the requests that got no answer, long after the slowest one. Percentiles include them as lower bounds. */
+function judgeUnanswered({ unanswered, counts: { sent = 0 }, latencyHistogram }: LoadResult): Reason[] {
+  if (unanswered === undefined || latencyHistogram === undefined) return [];
+  const facts = { ...unanswered, sent, slowestUs: slowestAnswer(latencyHistogram) };
+  const isFew = unanswered.count <= sent * ERROR_SHARE;
+  return [makeReason(isFew ? 'few-unanswered' : 'unanswered', facts)];
+}
+
+/** The latency of the slowest right answer, in µs. */
+function slowestAnswer(latencyHistogram: string): number {
+  return mergeHistograms([latencyHistogram]).maxValue;
+}
+
+/**
+ * Holds what an open loop sent against its rate, and its open requests against Little's law (Little 1961): right answers
+ * per second × mean latency = requests that were open on average. Requests that vanish, and latencies that belong to
+ * other requests, break it.
+ */
+function judgeOpenLoop(load: LoadResult, perSecond: number): Reason[] {
+  const { schedule, connect, windowSeconds, counts, latencyUs, latencyHistogram } = load;
+  const { started, meanOpen } = schedule ?? {};
+  if (started === undefined || meanOpen === undefined) return [];
+  const due = Math.round(perSecond * windowSeconds);
+  // A pause of the server just before the close leaves requests waiting, too. They only pile up if no connection is free
+  // for most of the time.
+  const isOverrun = due - started > due * ERROR_SHARE && meanOpen > connect.asked;
+  const reasons = isOverrun ? [makeReason('overrun', { due, started })] : [];
+  const isWhole = countCompletions(counts) === counts.ok && load.unanswered === undefined;
+  if (latencyUs === undefined || latencyHistogram === undefined || !isWhole) return reasons;
+  const served = (load.goodputPerSecond * latencyUs.mean) / 1e6;
+  // A pause at an edge of the window cuts the latencies of all requests that became due in it.
+  const slowest = slowestAnswer(latencyHistogram) / 1e6;
+  const cut = (perSecond * slowest ** 2) / 2 / windowSeconds;
+  if (Math.abs(served - meanOpen) <= LITTLE_TOLERANCE * Math.max(served, meanOpen) + cut) return reasons;
+  return [...reasons, makeReason('little', { served, open: meanOpen })];
+}
+
+/** Finds late starts in an open loop: a request that the generator sends late although a connection is free is not slow itself. */
+function judgeStarts({ latencyUs, schedule }: LoadResult): Reason[] {
+  return compareBounds(latencyUs, schedule?.sinceSentUs, startUncertaintyUs).map((one) =>
+    makeReason(one.metric === 'p50' ? 'late-starts' : 'late-starts-tail', { uncertain: [one] }),
+  );
+}
+
+/** Returns the percentiles whose bounds differ by more than is allowed for the upper one. */
+function compareBounds(
+  upper: LatencyUs | undefined,
+  lower: LatencyUs | undefined,
+  allowed: (mostUs: number) => number,
+): { metric: 'p50' | 'p99'; most: number; least: number }[] {
+  return (['p50', 'p99'] as const).flatMap((metric) => {
+    const most = upper?.[metric];
+    const least = lower?.[metric];
+    if (most === undefined || least === undefined) return [];
+    return most - least > allowed(most) ? [{ metric, most, least }] : [];
+  });
+}
+
+function judgeMemory(levels: readonly Level[] = []): Reason[] {
+  const growth = growthOf(levels);
+  return growth?.isKept === true ? [makeReason('memory-grows', growth)] : [];
+}
+
+/** Finds late reads: a generator that is idle on average can still read the answers of a burst long after they arrived. */
+function judgeArrivals({ latencyUs, latencyAtLeastUs }: LoadResult): Reason[] {
+  const uncertain = compareBounds(latencyUs, latencyAtLeastUs, readUncertaintyUs);
+  const [first] = uncertain;
+  if (first === undefined) return [];
+  return [makeReason(first.metric === 'p50' ? 'late-reads' : 'late-tail', { uncertain })];
+}
+
+function judgeLimit(limit: Limit, { load, server }: Evidence): Reason[] {
+  if (limit !== 'generator') return [];
+  const uses = load.generators.map(busy);
+  const most = Math.max(...uses);
+  const host = load.cluster?.parts[uses.indexOf(most)]?.host;
+  return [makeReason('generator-bound', { busy: most, coresUsed: server?.coresUsed, host })];
+}
+
+/** Marks a server that does not answer after the load because it still works for clients that have left. */
+export function judgeUnverified(problem: string, { inFlight }: Counts): Reason {
+  return makeReason('not-verified', { problem, inFlight });
+}
+
+/** Judges the warm-up of a trial by a study of its target. A server whose cost still changes has no figure that holds. */
+export function judgeWarmup(warmup: PlannedWarmup | undefined): Reason[] {
+  const { seconds, study } = warmup ?? {};
+  if (warmup === undefined || seconds === undefined || study === undefined) return [];
+  if (neverSettles(warmup)) return [makeReason('never-warm', study)];
+  const { warmSeconds = 0, excess = 1 } = study;
+  return staysCold(warmup) ? [makeReason('not-warm', { seconds, warmSeconds, excess })] : [];
+}
+
+/**
+ * Judges a window that is not flat. On a quiet machine, a trend comes from the server, and its CPU per request changes
+ * too. An erratic pace, or one that other processes disturbed, says nothing about CPU. Of servers that take short turns, the
+ * trend of their ratio shows whether it comes from one of them (see trend.ts).
+ */
+function judgeShape({ load: { slices, windowSeconds, meanCycleUs }, host, turns = 0 }: Evidence): {
+  shape: Shape | undefined;
+  reasons: Reason[];
+} {
+  if (slices === undefined) return { shape: undefined, reasons: [] };
+  const { milliseconds, counts } = widenSlices(slices, { windowSeconds, meanCycleUs });
+  const shape = classifySlices(counts)?.shape;
+  if (shape === undefined || shape === 'flat') return { shape, reasons: [] };
+  const isOwn = shape !== 'erratic' && turns === 0 && !isDisturbed(host);
+  const facts = { shape, least: Math.min(...counts), most: Math.max(...counts), milliseconds };
+  return { shape, reasons: [makeReason(isOwn ? 'trend' : 'unsteady', facts)] };
+}
+
+/** Returns true if other processes or the hypervisor took so much CPU that the pace says little about the server. */
+export function isDisturbed({ otherProcessesCores = 0, stealCores = 0 }: HostWindow): boolean {
+  return otherProcessesCores > BUSY_CORES || stealCores > BUSY_CORES;
+}
+
+/**
+ * Judges what a machine did to a window, whatever the load on it was. `host` is that of a companion; undefined for the
+ * machine of the server.
+ */
+export function judgeMachine(
+  { otherProcessesCores = 0, stealCores = 0, throttled = 0 }: HostWindow,
+  { host, coresUsed }: { host?: string | undefined; coresUsed?: number | undefined } = {},
+): Reason[] {
+  return [
+    ...(otherProcessesCores > BUSY_CORES
+      ? [makeReason('other-processes', { cores: otherProcessesCores, coresUsed, host })]
+      : []),
+    ...(stealCores > BUSY_CORES
+      ? [
+          host === undefined
+            ? makeReason('steal', { cores: stealCores, coresUsed })
+            : makeReason('steal-elsewhere', { cores: stealCores, host }),
+        ]
+      : []),
+    ...(throttled > 0 ? [makeReason('throttled', { count: throttled })] : []),
+  ];
+}
+
+function judgeHost(
+  {
+    otherProcessesCores = 0,
+    unattributedCores,
+    stealCores = 0,
+    listenOverflows = 0,
+    retransmits = 0,
+    throttled = 0,
+  }: HostWindow,
+  completions: number,
+  coresUsed: number | undefined,
+): Reason[] {
+  return [
+    ...(unattributedCores === undefined ? [] : [makeReason('server-unknown', { cores: unattributedCores })]),
+    ...judgeMachine({ otherProcessesCores, stealCores, throttled }, { coresUsed }),
+    ...(listenOverflows > 0 ? [makeReason('listen-overflows', { count: listenOverflows })] : []),
+    ...(retransmits > completions * ERROR_SHARE ? [makeReason('retransmits', { count: retransmits })] : []),
+  ];
+}

@@ -1,0 +1,212 @@
+/**
+ * Judges stored trials by the rules in force, so that a record never shows a figure that would not count today. A reason
+ * whose evidence is not in the record stays as it was found. Pure.
+ */
+import { warmupOf } from 'bench-model/planned';
+import { memoryByAnswers } from 'bench-statistics/growth';
+import { isFatal, renewReason, type ReasonCode } from 'bench-model/reasons';
+import type { CompanionName } from 'bench-model/companions';
+import type { Measured } from 'bench-model/measured';
+import type { OkTrial, SuspectTrial, Trial, TrialHead } from 'bench-model/record';
+import type { Reason } from 'bench-model/reasons';
+import type { Plan } from 'bench-model/plan';
+import type { Host } from 'bench-model/host';
+import { COMPANION_JUDGES } from '../services/judges.ts';
+import { judgeWarmup, type Witness } from './judge.ts';
+import { judgeTurns } from './trend.ts';
+import { judgeTrial } from './trial.ts';
+
+/** A run as its files hold it. */
+interface Stored {
+  plan: Plan;
+  host: Host;
+  trials: Trial[];
+}
+
+/** A trial that was measured to its end, and its run. */
+interface Recorded {
+  trial: TrialHead;
+  measured: Measured;
+  plan: Stored['plan'];
+}
+
+type IsStored = (recorded: Recorded) => boolean;
+
+const always: IsStored = () => true;
+/** Older records do not say how many turns a server had in a duel. */
+const turns: IsStored = ({ trial, measured }) => trial.duel === undefined || measured.turns !== undefined;
+const flow: IsStored = (recorded) => {
+  const { trial, measured } = recorded;
+  if (trial.load?.mode === 'open') return measured.load.schedule?.meanOpen !== undefined;
+  return trial.load !== undefined && turns(recorded);
+};
+const pace: IsStored = (recorded) => recorded.measured.load.slices !== undefined && turns(recorded);
+/** Older records count the requests that were still open after the drain, without their ages. */
+const ages: IsStored = ({ measured: { load } }) =>
+  load.unanswered !== undefined || load.lifetime?.inFlight === 0;
+const starts: IsStored = ({ trial, measured: { load } }) =>
+  trial.load?.mode !== 'open' || load.schedule?.sinceSentUs !== undefined;
+const arrivals: IsStored = ({ measured: { load } }) =>
+  load.latencyUs === undefined || load.latencyAtLeastUs !== undefined;
+const hostHas =
+  (...fields: (keyof Measured['host'])[]): IsStored =>
+  ({ measured: { host } }) =>
+    fields.some((field) => host[field] !== undefined);
+const resourcesOf =
+  (name: 'upstream' | 'database'): IsStored =>
+  ({ trial, measured }) =>
+    trial.companions?.[name] === undefined || measured.companions?.[name]?.resources !== undefined;
+const useOf =
+  (name: CompanionName): IsStored =>
+  ({ trial, measured }) =>
+    trial.companions?.[name] === undefined || measured.companions?.[name] !== undefined;
+const study: IsStored = ({ plan }) => plan.warmups !== undefined;
+
+/**
+ * Returns true if a record has the evidence of a reason. A code that is missing here rests on what only the running trial
+ * could see.
+ */
+const EVIDENCE: { readonly [Code in ReasonCode]?: IsStored } = {
+  'generators-missing': always,
+  skew: always,
+  accounting: always,
+  'crossed-answers': always,
+  'wrong-body': always,
+  'no-answers': always,
+  unsolicited: ({ measured: { load } }) => load.unsolicited !== undefined,
+  'not-all-stood': ({ measured: { load } }) => load.connect.stood !== undefined,
+  errors: always,
+  stall: always,
+  unanswered: ages,
+  'few-unanswered': ages,
+  little: flow,
+  pairing: flow,
+  'late-starts': starts,
+  'late-starts-tail': starts,
+  'late-reads': arrivals,
+  'late-tail': arrivals,
+  overrun: ({ trial, measured: { load } }) =>
+    trial.load?.mode !== 'open' || load.schedule?.started !== undefined,
+  'generator-bound': always,
+  'upstream-bound': resourcesOf('upstream'),
+  'database-bound': resourcesOf('database'),
+  'upstream-failed': ({ measured: { load } }) => load.statusCodes !== undefined,
+  'upstream-slow': useOf('upstream'),
+  background: useOf('background'),
+  'background-failed': useOf('background'),
+  'not-warm': study,
+  'never-warm': study,
+  'ratio-trend': ({ trial, measured }) => trial.duel === undefined || measured.turns?.cpuUs !== undefined,
+  trend: pace,
+  unsteady: pace,
+  'memory-grows': ({ measured }) => memoryByAnswers(measured).length > 0,
+  'server-unknown': hostHas('unattributedCores', 'otherProcessesCores'),
+  'other-processes': hostHas('otherProcessesCores', 'unattributedCores'),
+  steal: hostHas('stealCores'),
+  'listen-overflows': hostHas('listenOverflows'),
+  retransmits: hostHas('retransmits'),
+  throttled: hostHas('throttled'),
+};
+
+/** Returns the codes of the reasons that a trial cannot be judged by: its record lacks the evidence. */
+export function lackedEvidence(trial: Trial, { plan }: Pick<Stored, 'plan'>): ReasonCode[] {
+  if (trial.status === 'failed') return [];
+  const recorded = { trial, measured: trial.measured, plan };
+  const codes = Object.keys(EVIDENCE) as ReasonCode[];
+  return codes.filter((code) => EVIDENCE[code]?.(recorded) === false);
+}
+
+/**
+ * Returns the trials of a run with the status, the reasons and the findings of today's rules. A failed trial stays as it
+ * is.
+ */
+export function judgeStored({ plan, host, trials }: Stored): Trial[] {
+  const duels = judgeDuels(trials);
+  return trials.map((trial) => {
+    if (trial.status === 'failed') return trial;
+    const { measured, reasons: before } = trial;
+    // The machine and the cores of another host are not stored.
+    if (isElsewhere(trial)) return withReasons(trial, measured, before.map(renewReason));
+    const recorded = { trial, measured, plan };
+    const { reasons, findings } = judgeTrial(trial, measured, {
+      machineCores: host.cores,
+      companions: witnessesOf(recorded),
+    });
+    const judged = [
+      ...(duels.get(trial.id) ?? []),
+      ...reasons,
+      ...judgeWarmup(warmupOf(plan, { target: trial.target.id, connections: trial.connections })),
+    ];
+    const { shape: shapeNow, ...found } = findings;
+    const { shape: shapeBefore, ...others } = measured;
+    const shape = pace(recorded) ? shapeNow : shapeBefore;
+    // The order of the fields stays.
+    const now = shape === undefined ? { ...others, ...found } : { ...measured, ...found, shape };
+    return withReasons(trial, now, mergeReasons(before, judged, recorded));
+  });
+}
+
+/** The reasons that their turns give against the servers of each duel, by the ids of their trials. */
+function judgeDuels(trials: readonly Trial[]): Map<string, Reason[]> {
+  const duels = Map.groupBy(
+    trials.filter(({ duel }) => duel !== undefined),
+    ({ duel }) => duel,
+  );
+  return new Map(
+    [...duels.values()].flatMap((all) => {
+      const servers = all.flatMap((trial) => {
+        const { turns: taken, host } = (trial.status === 'failed' ? trial.partial : trial.measured) ?? {};
+        const hosts = host === undefined ? [] : [host];
+        return taken === undefined ? [] : [{ id: trial.id, target: trial.target.id, turns: taken, hosts }];
+      });
+      const found = judgeTurns(servers);
+      return servers.map(({ id }, index) => [id, found[index] ?? []] as const);
+    }),
+  );
+}
+
+function isElsewhere({ companions = {} }: TrialHead): boolean {
+  return Object.values(companions).some((head) => 'host' in head && head.host !== undefined);
+}
+
+function witnessesOf({ trial, measured }: Recorded): Witness[] {
+  const { load, companions = {} } = measured;
+  const besideRequests = companions.background?.sent ?? 0;
+  return (Object.keys(COMPANION_JUDGES) as CompanionName[]).flatMap((name) => {
+    const use = companions[name];
+    if (use === undefined) return [];
+    return {
+      name,
+      companion: COMPANION_JUDGES[name](use as never),
+      evidence: {
+        load,
+        resources: 'resources' in use ? use.resources : undefined,
+        placement: trial.placement,
+        besideRequests,
+      },
+    };
+  });
+}
+
+/** Replaces each stored reason by that of today, or keeps it where the evidence is missing. New ones come last. */
+function mergeReasons(stored: readonly Reason[], judged: readonly Reason[], recorded: Recorded): Reason[] {
+  const codes = new Set([...stored, ...judged].map(({ code }) => code));
+  return [...codes].flatMap((code) => {
+    const isKnown = EVIDENCE[code]?.(recorded);
+    const kept = stored.filter((reason) => reason.code === code).map(renewReason);
+    const found = judged.filter((reason) => reason.code === code);
+    if (isKnown === true) return found;
+    return isKnown === false || found.length === 0 ? kept : found;
+  });
+}
+
+function withReasons(trial: OkTrial | SuspectTrial, measured: Measured, reasons: Reason[]): Trial {
+  const doubts = reasons.filter((reason) => !isFatal(reason));
+  if (doubts.length < reasons.length) {
+    const { measured: _, ...rest } = trial;
+    const sorted = [...reasons.filter(isFatal), ...doubts];
+    return { ...rest, status: 'failed', reasons: sorted, partial: measured };
+  }
+  if (doubts.length > 0) return { ...trial, status: 'suspect', reasons: doubts, measured };
+  return { ...trial, status: 'ok', reasons: [], measured };
+}

@@ -1,0 +1,130 @@
+/**
+ * Paired comparisons. Two targets in the same rounds give one log ratio per round; above 0 the candidate is worse. All
+ * comparisons of a table share one error budget.
+ */
+import type { Schedule } from 'bench-targets/catalogue/looks';
+import { type Comparison, conclude, countInvalid, type Rules } from './comparison.ts';
+import { locateWithin, valuesOf } from './differences.ts';
+import { ERROR_BUDGET, firstDecisive, levelOf, lookAt } from './looks.ts';
+import { averagesWith, type Located, trimFor } from 'bench-statistics/signed-rank';
+import { FEWEST_WITH_SPREAD, locateTogether, type Pair, type Differences } from 'bench-statistics/two-way';
+import { foreseeRounds } from './verdict.ts';
+
+/** The rules for every paired comparison of a table. */
+export interface PairedRules extends Rules {
+  schedule: Schedule;
+  /** The effect for which `neededRounds` is estimated, as a share; 6 % by default. */
+  soughtEffect?: number;
+}
+
+/** The differences of one row up to its last look, with their centre and its interval. */
+export interface Sample {
+  differences: Differences;
+  /** True if the rounds are enough for an interval. */
+  areEnough: boolean;
+  /** The ends of the interval are infinite where nothing bounds it; absent without one. */
+  located?: Located | undefined;
+}
+
+/** Makes one comparison with the whole error budget: Hodges-Lehmann estimate, exact signed-rank interval, two-level verdict. */
+export function compareRounds(differences: Differences, rules: PairedRules): Comparison {
+  return compareTable([differences], rules)[0]!;
+}
+
+/** Makes the comparisons of one table, in order (see `locateTable`). Throws RangeError unless the threshold is above 0. */
+export function compareTable(rows: readonly Differences[], rules: PairedRules): Comparison[] {
+  return locateTable(rows, rules.schedule).map((sample) => concludeSample(sample, rows.length, rules));
+}
+
+/**
+ * Locates the differences of the rows of one table, in order. Each ends at a planned look, or where the run was
+ * stopped. Its interval gets an equal share of the error of that look (see `levelOf`), so that all intervals of the table hold
+ * simultaneously. A single look after too few rounds for exact intervals gets those of `locateTogether`, each row by itself.
+ */
+export function locateTable(rows: readonly Differences[], schedule: Schedule): Sample[] {
+  return dropPartOfRound(rows, schedule).map((row) => {
+    const look = lookAt(schedule, row.length);
+    const differences = look ? row.slice(0, look.rounds) : row;
+    const level = look ? levelOf(look, schedule, rows.length) : 0;
+    if (level === 0) return { differences, areEnough: false };
+    if (trimFor(differences.length, level) !== undefined) return locateExactly(differences, level);
+    if (schedule.length > 1) return { differences, areEnough: false };
+    return locateFew([{ candidate: 'row', baseline: 'limit', differences }], level)[0]!;
+  });
+}
+
+/** Drops the last round of a run that was stopped in the middle of it: only some rows have it, and their look would be another. */
+function dropPartOfRound(rows: readonly Differences[], schedule: Schedule): readonly Differences[] {
+  const most = Math.max(0, ...rows.map(({ length }) => length));
+  const isLook = schedule.some(({ rounds }) => rounds === most);
+  if (isLook || !rows.some(({ length }) => length === most - 1)) return rows;
+  return rows.map((row) => row.slice(0, most - 1));
+}
+
+/**
+ * Locates the differences of all pairs of a rung, each with an interval of this error. It is the exact one if the rounds of
+ * the pair are enough for it, and otherwise that of `locateTogether`: the choice depends on nothing that was measured.
+ */
+export function locatePairs(pairs: readonly Pair[], error: number): Sample[] {
+  const few = locateFew(pairs, error);
+  return pairs.map(({ differences }, index) =>
+    trimFor(differences.length, error) === undefined
+      ? (few[index] as Sample)
+      : locateExactly(differences, error),
+  );
+}
+
+function locateExactly(differences: Differences, error: number): Sample {
+  const isKnown = differences.some((difference) => difference !== undefined);
+  return { differences, areEnough: true, ...(isKnown && { located: locateWithin(differences, error) }) };
+}
+
+function locateFew(pairs: readonly Pair[], error: number): Sample[] {
+  const located = locateTogether(pairs, error);
+  return pairs.map(({ differences }, index) => ({
+    differences,
+    areEnough: differences.length >= FEWEST_WITH_SPREAD,
+    located: located[index],
+  }));
+}
+
+/**
+ * Reaches the verdict on a row that shares its error budget with this many comparisons. Throws RangeError unless the
+ * threshold is above 0.
+ */
+export function concludeSample(
+  { differences, areEnough, located }: Sample,
+  rows: number,
+  rules: Rules & Partial<Pick<PairedRules, 'schedule' | 'soughtEffect'>>,
+): Comparison {
+  const compared = { rounds: differences.length, ...countInvalid(differences) };
+  const values = valuesOf(differences);
+  if (values.length === 0) return conclude(compared, areEnough, undefined, rules);
+  const { centre: estimate, interval } = located ?? locateWithin(differences, 0);
+  const figures = {
+    estimate,
+    interval,
+    range: { low: Math.min(...values), high: Math.max(...values) },
+    neededRounds: foreseeWithin(rules, values, rows),
+  };
+  return conclude(compared, areEnough, figures, rules);
+}
+
+/** Estimates the rounds that would show the sought effect; with scheduled looks, at least those of the first that can decide. */
+function foreseeWithin(
+  { schedule = [], soughtEffect }: Partial<PairedRules>,
+  values: number[],
+  rows: number,
+): number | undefined {
+  const foreseen = foreseeRounds(values, soughtEffect, ERROR_BUDGET / rows);
+  if (foreseen === undefined || schedule.length < 2) return foreseen;
+  return Math.max(foreseen, firstDecisive(schedule, rows)?.rounds ?? 0);
+}
+
+/** Returns true if a look of the schedule can still decide a row of a table that has this many rounds without a bound. */
+export function canDecide(unbounded: number, schedule: Schedule, rows: number): boolean {
+  return schedule.some((look) => {
+    const trim = trimFor(look.rounds, levelOf(look, schedule, rows));
+    return trim !== undefined && unbounded <= look.rounds && averagesWith(unbounded, look.rounds) <= trim;
+  });
+}

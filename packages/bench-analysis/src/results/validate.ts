@@ -1,0 +1,68 @@
+/** Validates the stored files of a run against the shipped schemas. */
+import { readFileSync } from 'node:fs';
+import type { ErrorObject } from 'ajv';
+import { createCheck } from 'bench-model/json-schema';
+import type { Host } from 'bench-model/host';
+import type { PooledMatrix, PooledNoise, PooledTest, PoolFile } from 'bench-model/pool';
+import type { Trial } from 'bench-model/record';
+import type { RunFile } from 'bench-model/run';
+import type { StoredWarmup, StudiedProcess, StudyFile } from 'bench-model/study';
+
+/** The types of stored values, by the names of their schemas. */
+export interface Stored {
+  record: Trial;
+  run: RunFile;
+  host: Host;
+  study: StudyFile;
+  process: StudiedProcess;
+  pool: PoolFile;
+  'pool-test': PooledTest;
+  'pool-matrix': PooledMatrix;
+  'pool-noise': PooledNoise;
+  warmup: StoredWarmup;
+}
+
+/** Made at the first use: most commands need few of them. */
+const checks = new Map<keyof Stored, ReturnType<typeof createCheck>>();
+
+/** Returns the first difference of a value from its schema, with the path of the field; undefined if it keeps the schema. */
+export function problemWith(name: keyof Stored, value: unknown): string | undefined {
+  const check = checks.get(name) ?? makeCheck(name);
+  checks.set(name, check);
+  const errors = check(value);
+  // A condition fails because of the error before it, which says more.
+  const error = errors.findLast(({ keyword }) => keyword !== 'if') ?? errors[0];
+  return error === undefined ? undefined : describe(error);
+}
+
+function makeCheck(name: keyof Stored): ReturnType<typeof createCheck> {
+  const file = new URL(`../../../bench-model/schema/${name}.schema.json`, import.meta.url);
+  const schema = JSON.parse(readFileSync(file, 'utf8')) as object;
+  return createCheck({ schema, options: { allowUnionTypes: true, verbose: true } });
+}
+
+function describe({ keyword, instancePath, params, message, data }: ErrorObject): string {
+  const at = (name?: unknown): string =>
+    [...instancePath.split('/').slice(1), ...(typeof name === 'string' ? [name] : [])].join('.');
+  const where = at() === '' ? 'it' : at();
+  switch (keyword) {
+    case 'required':
+      return `${at(params['missingProperty'])} is missing`;
+    case 'additionalProperties':
+      return `unknown field ${at(params['additionalProperty'])}`;
+    case 'false schema':
+      return `${where} does not belong to a trial of this status`;
+    case 'enum':
+      return `unknown value ${show(data)} of ${where}`;
+    case 'anyOf':
+      return `${where} has none of the possible shapes`;
+    default:
+      return `${where} ${message ?? 'is not valid'}, not ${show(data)}`;
+  }
+}
+
+/** A value as JSON, cut where it is long. */
+function show(value: unknown): string {
+  const json = JSON.stringify(value) ?? 'undefined';
+  return json.length > 40 ? `${json.slice(0, 39)}…` : json;
+}

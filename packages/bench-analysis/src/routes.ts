@@ -1,0 +1,52 @@
+/** The requests of a user one by one: how they ended, and how long their right answers took. */
+import { METRICS } from 'bench-model/metrics';
+import type { Counts } from 'bench-model/figures';
+import { median, sum } from 'bench-statistics/numbers';
+import { redactUrl } from 'bench-machine/redact';
+import type { Trial } from 'bench-model/record';
+import { figureOf } from './metrics.ts';
+
+/** One request over the trials of a target at a rung. */
+export interface Route {
+  /** `GET /orders`. */
+  request: string;
+  /** The sums over the windows. */
+  counts: Counts;
+  /** Medians over the trials in which the percentile of all requests is valid, in µs; absent if there is none. */
+  p50?: number;
+  p99?: number;
+}
+
+/** Summarises the requests of trials that sent the same ones; empty if they sent only one. */
+export function summariseRoutes(trials: readonly Trial[]): Route[] {
+  const told = trials.flatMap((trial) => {
+    const { routes } = (trial.status === 'failed' ? trial.partial : trial.measured)?.load ?? {};
+    return routes === undefined ? [] : [{ trial, routes }];
+  });
+  const [first] = told;
+  return (first?.routes ?? []).map(({ counts }, index): Route => {
+    const own = told.flatMap(({ trial, routes }) => {
+      const route = routes[index];
+      return route === undefined ? [] : [{ trial, route }];
+    });
+    const middle = (id: 'p50' | 'p99'): { p50?: number; p99?: number } => {
+      const valid = own.flatMap(({ trial, route }) =>
+        figureOf(trial, METRICS[id])?.valid === true ? (route.latencyUs?.[id] ?? []) : [],
+      );
+      return valid.length === 0 ? {} : { [id]: median(valid) };
+    };
+    const { method, path } = first?.trial.requests?.requests[index] ?? {
+      method: 'request',
+      path: String(index + 1),
+    };
+    const names = Object.keys(counts) as (keyof Counts)[];
+    return {
+      request: redactUrl(`${method} ${path}`),
+      counts: Object.fromEntries(
+        names.map((name) => [name, sum(own.map(({ route }) => route.counts[name]))]),
+      ) as unknown as Counts,
+      ...middle('p50'),
+      ...middle('p99'),
+    };
+  });
+}

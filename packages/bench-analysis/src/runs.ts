@@ -1,0 +1,130 @@
+/**
+ * Two runs of different times, target by target. Their ratio includes every other change between them, also that of the
+ * machine, so it has no interval and no verdict, unless repeats of both show how much runs vary.
+ */
+import { BenchError } from 'bench-model/errors';
+import { METRICS } from 'bench-model/metrics';
+import type { Plan } from 'bench-model/plan';
+import { undisturbedOf } from 'bench-model/repeats';
+import type { StoredRun } from './results/store.ts';
+import { cellOf } from './cells.ts';
+import { isDisturbed, type Question } from './compare.ts';
+import { compareRepeats, pairInTime, type RepeatedComparison, startOf } from './repeats.ts';
+import { type Figure, type Row, summarise } from './summary.ts';
+import type { Factor } from './unlike.ts';
+import { logRatio } from './verdict.ts';
+
+/** A target of two runs at one rung. */
+export interface RunsRow {
+  connections: number;
+  /** The target of the new run. */
+  candidate: string;
+  /** The same target in the old run. */
+  baseline: string;
+  /** The figures that the reports of the runs show; absent if a run has none. */
+  old?: Figure;
+  new?: Figure;
+  /** new ÷ old. Absent unless both figures are valid and exact. */
+  ratio?: number;
+  /** The comparison of all repeats; absent if too few of them are neighbours in time. */
+  repeated?: RepeatedComparison;
+}
+
+/** The stored runs with the plan and the versions of two runs, these included. */
+export interface Repeats {
+  old: readonly StoredRun[];
+  new: readonly StoredRun[];
+}
+
+/** One metric of the targets that two runs share. */
+export interface RunsTable extends Omit<Question, 'baseline'> {
+  rows: RunsRow[];
+  /** The numbers of repeats of each run; absent if neither was repeated. */
+  repeats?: { old: number; new: number };
+}
+
+/**
+ * Compares the targets that two runs share; `across` is the factor in which they may differ. `repeats` may be those of both
+ * runs. Throws a usage error if they share no target.
+ */
+export function compareRuns(
+  old: StoredRun,
+  now: StoredRun,
+  { by, threshold }: Omit<Question, 'baseline'>,
+  { across, repeats = { old: [old], new: [now] } }: { across?: Factor; repeats?: Repeats } = {},
+): RunsTable {
+  const [then, here] = [entrantsOf(old.plan, across), entrantsOf(now.plan, across)];
+  const shared = [...then].flatMap(([name, baseline]) => {
+    const candidate = here.get(name);
+    return candidate === undefined ? [] : [{ candidate, baseline }];
+  });
+  if (shared.length === 0)
+    throw new BenchError('usage', 'the two runs share no target', 'compare runs of the same targets');
+  const pairs = old.plan.rungs
+    .filter((rung) => now.plan.rungs.includes(rung))
+    .flatMap((connections) => shared.map((pair) => ({ connections, ...pair })));
+  const [before, after] = [old, now].map(figuresOf);
+  const rows = pairs.map(({ connections, candidate, baseline }): RunsRow => {
+    const a = before?.get(cellOf({ target: baseline, connections }))?.[by];
+    const b = after?.get(cellOf({ target: candidate, connections }))?.[by];
+    return {
+      connections,
+      candidate,
+      baseline,
+      ...(a !== undefined && { old: a }),
+      ...(b !== undefined && { new: b }),
+      ...(isExact(a) && isExact(b) && { ratio: b.median / a.median }),
+    };
+  });
+  const isRepeated = repeats.old.length + repeats.new.length > 2;
+  return {
+    by,
+    threshold,
+    rows: isRepeated ? addRepeats(rows, repeats, { by, threshold }) : rows,
+    ...(isRepeated && { repeats: { old: repeats.old.length, new: repeats.new.length } }),
+  };
+}
+
+/** Adds the comparisons of all repeats to the rows that have enough pairs of them. */
+function addRepeats(
+  rows: RunsRow[],
+  repeats: Repeats,
+  { by, threshold }: Omit<Question, 'baseline'>,
+): RunsRow[] {
+  const { better } = METRICS[by];
+  const [before, after] = [repeats.old, repeats.new].map((runs) =>
+    runs.flatMap((run) => {
+      const startedAt = startOf(run);
+      return startedAt === undefined ? [] : [{ startedAt, figures: figuresOf(run) }];
+    }),
+  );
+  const pairs = pairInTime(before ?? [], after ?? []);
+  const differences = rows.map(({ connections, candidate, baseline }) =>
+    pairs.flatMap((pair) => {
+      const a = pair.old.figures.get(cellOf({ target: baseline, connections }))?.[by];
+      const b = pair.new.figures.get(cellOf({ target: candidate, connections }))?.[by];
+      const ratio = isExact(a) && isExact(b) ? logRatio(b.median, a.median, better) : undefined;
+      return ratio === undefined ? [] : [ratio];
+    }),
+  );
+  const compared = compareRepeats(differences, { better, threshold });
+  return rows.map((row, index) => {
+    const repeated = compared[index];
+    return repeated === undefined ? row : { ...row, repeated };
+  });
+}
+
+function figuresOf({ trials }: StoredRun): Map<string, Row['figures']> {
+  return new Map(summarise(trials).map((row) => [cellOf(row), row.figures]));
+}
+
+function isExact(figure: Figure | undefined): figure is Figure {
+  return figure !== undefined && figure.valid && !figure.atLeast && figure.median > 0;
+}
+
+/** Maps the names that pair two runs to the targets of one of them; across backgrounds, only disturbed targets if it has any. */
+function entrantsOf({ targets }: Plan, across: Factor | undefined): Map<string, string> {
+  const disturbed = across === 'background' ? targets.filter((target) => isDisturbed(target, targets)) : [];
+  if (disturbed.length === 0) return new Map(targets.map(({ id }) => [id, id]));
+  return new Map(disturbed.map((target) => [undisturbedOf(target, targets) ?? target.id, target.id]));
+}

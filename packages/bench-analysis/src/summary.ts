@@ -1,0 +1,156 @@
+import { countAnswers, countCompletions } from 'bench-model/counts';
+import { METRIC_IDS, METRICS, type Metric, type MetricId } from 'bench-model/metrics';
+import type { Limit } from 'bench-model/measured';
+import type { LoadResult } from 'bench-model/load';
+import type { Reason } from 'bench-model/reasons';
+import type { Trial } from 'bench-model/record';
+import type { StackClass } from 'bench-model/target';
+import { median, sum } from 'bench-statistics/numbers';
+import type { Interval } from 'bench-model/interval';
+import { groupByCell } from './cells.ts';
+import { medianInterval } from 'bench-statistics/median-interval';
+import { figureOf } from './metrics.ts';
+
+/** One metric over the rounds of a target at a rung. */
+export interface Figure {
+  median: number;
+  least: number;
+  most: number;
+  rounds: number;
+  /** True if the median is a lower bound. */
+  atLeast: boolean;
+  /** False if a reason invalidates it in every round: shown, but never ranked. */
+  valid: boolean;
+  /** The 95 % confidence interval of the median; absent below six rounds, and if the figure is invalid or a lower bound. */
+  interval?: Interval;
+}
+
+/** A target at a rung, over all its rounds. */
+export interface Row {
+  target: string;
+  class: StackClass | 'unknown';
+  connections: number;
+  rounds: number;
+  statuses: Record<Trial['status'], number>;
+  /** The share of right answers among all requests completed in its windows, failed trials included. */
+  right?: number;
+  /** The answers whose bytes were all compared; for the others, status and length were. Absent if the engine does not report it. */
+  checked?: { bodies: number; answers: number };
+  figures: Partial<Record<MetricId, Figure>>;
+  /** Medians of the time that the server reported and of the rest of the latency, in µs; absent if it reported none. */
+  timing?: { metric: string; told: Figure; rest: Figure };
+  /** The limits in its rounds, the most frequent first. */
+  limits: Limit[];
+  reasons: { reason: Reason; rounds: number }[];
+}
+
+/**
+ * Summarises trials as one row per target and rung, sorted by rung and then by CPU per request (lowest first, rows
+ * without a valid one last). A figure is the median of its valid rounds, or of all rounds if none is valid.
+ */
+export function summarise(trials: Trial[]): Row[] {
+  return [...groupByCell(trials).values()].map(toRow).toSorted(byRungAndCost);
+}
+
+function toRow(trials: Trial[]): Row {
+  const [first] = trials as [Trial];
+  const statuses = { ok: 0, suspect: 0, failed: 0 };
+  for (const { status } of trials) statuses[status]++;
+  const figures = METRIC_IDS.flatMap((id) => {
+    const figure = toFigure(trials, METRICS[id]);
+    return figure === undefined ? [] : [[id, figure] as const];
+  });
+  const timing = toTiming(trials);
+  const right = toRight(trials);
+  const checked = toChecked(trials);
+  const reasons = Map.groupBy(
+    trials.flatMap((trial) => trial.reasons),
+    ({ code }) => code,
+  );
+  return {
+    target: first.target.id,
+    class: first.target.class,
+    connections: first.connections,
+    rounds: trials.length,
+    statuses,
+    ...(right === undefined ? {} : { right }),
+    ...(checked === undefined ? {} : { checked }),
+    figures: Object.fromEntries(figures),
+    ...(timing === undefined ? {} : { timing }),
+    limits: byFrequency(trials.flatMap((trial) => (trial.status === 'failed' ? [] : [trial.measured.limit]))),
+    reasons: [...reasons.values()].map((same) => ({ reason: same[0] as Reason, rounds: same.length })),
+  };
+}
+
+function loadsOf(trials: Trial[]): LoadResult[] {
+  return trials.flatMap(
+    (trial) => (trial.status === 'failed' ? trial.partial?.load : trial.measured.load) ?? [],
+  );
+}
+
+function toRight(trials: Trial[]): number | undefined {
+  const counts = loadsOf(trials).map((load) => load.counts);
+  const ended = sum(counts.map(countCompletions));
+  return ended === 0 ? undefined : sum(counts.map(({ ok }) => ok)) / ended;
+}
+
+function toChecked(trials: Trial[]): Row['checked'] {
+  const reported = loadsOf(trials).flatMap(({ lifetime, bodiesHashed: bodies }) =>
+    lifetime === undefined || bodies === undefined ? [] : [{ bodies, answers: countAnswers(lifetime) }],
+  );
+  if (reported.length === 0) return undefined;
+  return {
+    bodies: sum(reported.map(({ bodies }) => bodies)),
+    answers: sum(reported.map(({ answers }) => answers)),
+  };
+}
+
+/** Splits the median latency; a reason that invalidates it invalidates its parts. */
+function toTiming(trials: Trial[]): Row['timing'] {
+  const timings = trials.flatMap((trial) =>
+    trial.status === 'failed' ? [] : (trial.measured.load.timing ?? []),
+  );
+  const told = toFigure(trials, { ...METRICS.p50, from: ({ load }) => load.timing?.toldUs.p50 });
+  const rest = toFigure(trials, { ...METRICS.p50, from: ({ load }) => load.timing?.restUs.p50 });
+  const [first] = timings;
+  return first && told && rest && { metric: first.metric, told, rest };
+}
+
+function toFigure(trials: Trial[], metric: Metric): Figure | undefined {
+  const all = trials.flatMap((trial) => figureOf(trial, metric) ?? []);
+  const isSound = all.some(({ valid }) => valid);
+  // Lower bounds count with the valid figures: without them, the median would be biased towards slow rounds.
+  const used = all.filter(({ valid, atLeast }) => !isSound || valid || atLeast);
+  const values = used.map(({ value }) => value).toSorted((a, b) => a - b);
+  const [least] = values;
+  if (least === undefined) return undefined;
+  const upperMiddle = values[values.length >> 1] as number;
+  const bounds = used.filter(({ value, atLeast }) => atLeast && value <= upperMiddle);
+  const isExact = used.every(({ valid, atLeast }) => valid && !atLeast);
+  const interval = isExact ? medianInterval(values) : undefined;
+  return {
+    median: median(values),
+    least,
+    most: values.at(-1) as number,
+    rounds: used.length,
+    atLeast: bounds.length > 0,
+    valid: isSound && bounds.every(({ valid }) => valid),
+    ...(interval && { interval }),
+  };
+}
+
+function byFrequency(limits: Limit[]): Limit[] {
+  const groups = [...Map.groupBy(limits, (limit) => limit).values()];
+  return groups.toSorted((a, b) => b.length - a.length).map(([limit]) => limit as Limit);
+}
+
+function byRungAndCost(a: Row, b: Row): number {
+  const isValid = ({ figures: { cpu } }: Row) => cpu?.valid === true;
+  const cost = ({ figures: { cpu } }: Row) => cpu?.median ?? Infinity;
+  const difference = cost(a) - cost(b);
+  return (
+    a.connections - b.connections ||
+    Number(isValid(b)) - Number(isValid(a)) ||
+    (Number.isNaN(difference) ? a.target.localeCompare(b.target) : difference)
+  );
+}

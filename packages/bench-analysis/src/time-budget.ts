@@ -1,0 +1,78 @@
+/** Keeps a run within its budget of time, to one round. */
+import { estimateSeconds } from 'bench-model/planned';
+import type { Plan } from 'bench-model/plan';
+import type { Trial } from 'bench-model/record';
+import { foreseeTable } from './compare.ts';
+import { dueTrials, trackRun } from './due.ts';
+
+/** A budget that does not hold the rounds that a comparison needs. */
+export interface ShortBudget {
+  budgetSeconds: number;
+  /** The rounds that it holds, and those that are needed. */
+  held: number;
+  needed: number;
+  /** The budget that holds them. */
+  enoughSeconds: number;
+}
+
+/**
+ * Finds out if the budget of a plan is too short for any verdict, by the estimated time of its rounds. `spentSeconds` of it are
+ * gone, and `rounds` are already measured.
+ */
+export function findShortBudget(
+  plan: Plan,
+  { spentSeconds = 0, rounds = 0 }: { spentSeconds?: number; rounds?: number } = {},
+): ShortBudget | undefined {
+  const { budgetSeconds } = plan.sequentialTest ?? {};
+  const { rows, fewestRounds: needed } = foreseeTable(plan);
+  if (budgetSeconds === undefined || rows === 0 || needed === undefined) return undefined;
+  const perRound = estimateSeconds(plan) / plan.rounds;
+  // The last of them may end after the budget.
+  const held = rounds + Math.ceil(Math.max(0, budgetSeconds - spentSeconds) / perRound);
+  const enoughSeconds = spentSeconds + (needed - rounds) * perRound;
+  return held < needed ? { budgetSeconds, held, needed, enoughSeconds } : undefined;
+}
+
+/** Returns the time that a budget has beside the rounds that a comparison needs, in seconds; Infinity without a budget. */
+export function spareSeconds(plan: Plan): number {
+  const { budgetSeconds = Infinity } = plan.sequentialTest ?? {};
+  const { rows, fewestRounds: needed = 0 } = foreseeTable(plan);
+  return rows === 0 ? budgetSeconds : budgetSeconds - (needed * estimateSeconds(plan)) / plan.rounds;
+}
+
+/**
+ * Returns a function that decides before each trial if the budget of a plan allows it; for a plan without one, always. A round
+ * begins if the budget holds it, by the pace of the rounds so far, or if a comparison needs just this one. A round that has
+ * begun is finished. `before` are trials of an interrupted run, `atOnce` the rounds that are measured side by side.
+ */
+export function keepTime(
+  plan: Plan,
+  {
+    before,
+    spentSeconds = 0,
+    atOnce = 1,
+    now = () => performance.now(),
+  }: { before: readonly Trial[]; spentSeconds?: number; atOnce?: number; now?: () => number },
+): (trials: readonly Trial[]) => boolean {
+  const { budgetSeconds } = plan.sequentialTest ?? {};
+  if (budgetSeconds === undefined) return () => true;
+  const tracker = trackRun(plan);
+  const { fewestRounds: needed } = foreseeTable(plan);
+  const stored = new Set(before.map(({ id }) => id));
+  const beganAtMs = now();
+  return (trials) => {
+    const rounds = tracker.countRounds(trials);
+    const isMidway = atOnce === 1 && trials.some(({ round }) => round > rounds);
+    if (isMidway) return true;
+    const elapsed = (now() - beganAtMs) / 1000;
+    const leftSeconds = budgetSeconds - spentSeconds - elapsed;
+    const ids = new Set(trials.flatMap(({ id }) => (stored.has(id) ? [] : [id])));
+    const measured = plan.trials.filter(({ id }) => ids.has(id));
+    if (measured.length === 0) return true;
+    const pace = (atOnce * elapsed) / estimateSeconds(plan, measured);
+    const due = dueTrials(plan, trials, tracker);
+    const next = due.filter(({ round }) => round === due[0]?.round);
+    if (pace * estimateSeconds(plan, next) <= leftSeconds) return true;
+    return leftSeconds > 0 && rounds + 1 === needed;
+  };
+}

@@ -1,0 +1,70 @@
+/** The reports of time(1) of a run: the resources that each server used in its whole life. */
+import { countAnswers } from 'bench-model/counts';
+import { median } from 'bench-statistics/numbers';
+import type { TimeReport, Trial } from 'bench-model/record';
+import { TIME_FIELD_NAMES, type TimeField } from 'bench-machine/time-report';
+import { cellOf } from './cells.ts';
+
+/** The resources that one command used: one report, or the medians of several. */
+export interface Usage {
+  format: TimeReport['format'];
+  /** A field that the platform does not keep is absent. */
+  fields: Partial<Record<TimeField, number>>;
+  /** Answers in its whole life, right or wrong. */
+  answers?: number;
+  /** User and system CPU for each of these answers, start-up included. */
+  cpuUsPerAnswer?: number;
+}
+
+/** The resources that a target used at a rung: the median of each field over its rounds. */
+export interface TargetUsage extends Usage {
+  target: string;
+  connections: number;
+  rounds: number;
+}
+
+/** Returns the usage of every target at every rung, by rung. Trials that failed, or that have no report, do not count. */
+export function usageOf(trials: readonly Trial[]): TargetUsage[] {
+  const timed = trials.flatMap((trial) => {
+    const { time, status, target, connections } = trial;
+    if (time === undefined || status === 'failed') return [];
+    const { lifetime } = trial.measured.load;
+    const answers = lifetime && countAnswers(lifetime);
+    return [{ target: target.id, connections, time, answers }];
+  });
+  const groups = Map.groupBy(timed, cellOf);
+  return [...groups.values()]
+    .map((rounds): TargetUsage => {
+      const [{ target, connections, time }] = rounds as [(typeof rounds)[number]];
+      const answers = medianOfKnown(rounds.map((one) => one.answers));
+      const cost = medianOfKnown(rounds.map((one) => costOf(one.time, one.answers)));
+      return {
+        target,
+        connections,
+        rounds: rounds.length,
+        format: time.format,
+        fields: mediansOf(rounds.map((one) => one.time)),
+        ...(answers !== undefined && { answers }),
+        ...(cost !== undefined && { cpuUsPerAnswer: cost }),
+      };
+    })
+    .toSorted((a, b) => a.connections - b.connections);
+}
+
+function mediansOf(reports: readonly TimeReport[]): Usage['fields'] {
+  const fields = TIME_FIELD_NAMES.flatMap((name) => {
+    const value = medianOfKnown(reports.map((report) => report[name]));
+    return value === undefined ? [] : [[name, value] as const];
+  });
+  return Object.fromEntries(fields);
+}
+
+function costOf({ userSeconds, systemSeconds }: TimeReport, answers = 0): number | undefined {
+  if (userSeconds === undefined || systemSeconds === undefined || answers === 0) return undefined;
+  return ((userSeconds + systemSeconds) * 1e6) / answers;
+}
+
+function medianOfKnown(values: readonly (number | undefined)[]): number | undefined {
+  const known = values.filter((value) => value !== undefined);
+  return known.length === 0 ? undefined : median(known);
+}

@@ -1,0 +1,262 @@
+import { describe, expect, it } from 'vitest';
+import { mostRounds, type Schedule, SCHEDULES, scheduleNamed } from 'bench-targets/catalogue/looks';
+import {
+  fewestToStop,
+  firstDecisive,
+  fixedSchedule,
+  lastLook,
+  levelOf,
+  lookAt,
+  withStops,
+} from '../src/looks.ts';
+import { errorOfTrim, trimFor } from 'bench-statistics/signed-rank';
+import { createRandom } from 'bench-statistics/random';
+import { BenchError } from 'bench-model/errors';
+import { type Boundary, boundJointError, jointError, missesZero } from './joint.ts';
+
+/** The share of tests of `rounds` symmetric differences that cross a boundary, over all orders and signs. */
+function enumerateJointError(looks: readonly Boundary[]): number {
+  const rounds = looks.at(-1)!.rounds;
+  const orders = permute(Array.from({ length: rounds }, (_, i) => i + 1));
+  let crossed = 0;
+  for (const sizes of orders) {
+    for (let signs = 0; signs < 2 ** rounds; signs++) {
+      const differences = sizes.map((size, i) => (signs & (1 << i) ? size : -size));
+      if (looks.some(({ rounds: n, k }) => k !== undefined && smallerSum(differences.slice(0, n)) <= k))
+        crossed++;
+    }
+  }
+  return crossed / (orders.length * 2 ** rounds);
+}
+
+function smallerSum(differences: readonly number[]): number {
+  let positive = 0;
+  const rising = differences.toSorted((a, b) => Math.abs(a) - Math.abs(b));
+  for (const [index, difference] of rising.entries()) if (difference > 0) positive += index + 1;
+  return Math.min(positive, (rising.length * (rising.length + 1)) / 2 - positive);
+}
+
+function permute(items: readonly number[]): number[][] {
+  if (items.length === 0) return [[]];
+  return items.flatMap((item, i) => permute(items.toSpliced(i, 1)).map((rest) => [item, ...rest]));
+}
+
+function withK(name: string): { rounds: number; k: number }[] {
+  return scheduleNamed(name).flatMap(({ rounds, k }) => (k === undefined ? [] : [{ rounds, k }]));
+}
+
+/** The exact joint error takes minutes to compute for late looks. */
+const LONG = '12/18/27/40/60';
+const SHORT = Object.keys(SCHEDULES).filter((name) => name !== LONG);
+
+describe('the joint error', () => {
+  it('equals the result of enumeration', () => {
+    const looks = [
+      { rounds: 3, k: 0 },
+      { rounds: 5, k: 1 },
+      { rounds: 6, k: 3 },
+    ];
+    expect(jointError(looks)).toBeCloseTo(enumerateJointError(looks), 12);
+    const { low, high } = boundJointError(looks);
+    expect(low).toBeLessThanOrEqual(jointError(looks));
+    expect(high).toBeGreaterThanOrEqual(jointError(looks));
+  });
+
+  it.each([
+    ['12/18/24', 0.0473655],
+    ['10/15/20', 0.048262],
+    ['6/12/18', 0.0481868],
+  ])('of %s is below 5 %%: exactly %d', (name, error) => {
+    expect(jointError(withK(name))).toBeCloseTo(error, 7);
+    expect(error).toBeLessThanOrEqual(0.05);
+  });
+
+  // The exact value, 0.0500444, takes a minute to compute. The bounds use exact pairs of looks.
+  it('of 18/27/36 is about 5 %', () => {
+    const { low, high } = boundJointError(withK('18/27/36'));
+    expect(low).toBeGreaterThan(0.048);
+    expect(high).toBeLessThan(0.0505);
+  });
+
+  it.each(SHORT)('of %s uses nearly all of 5 %%: a last k that is 10 %% larger exceeds it', (name) => {
+    const looks = withK(name);
+    const last = looks.at(-1)!;
+    const { low } = boundJointError(looks.with(looks.length - 1, { ...last, k: Math.ceil(1.1 * last.k) }));
+    expect(low).toBeGreaterThan(0.05);
+  });
+
+  it.each(SHORT)('of %s is at most 5 %% for any number of rows', (name) => {
+    const schedule = scheduleNamed(name);
+    for (const rows of [2, 3, 4, 5, 6, 7, 8, 10, 12, 14, 20, 30, 60, 120]) {
+      const looks = schedule.flatMap((look) => {
+        const k = trimFor(look.rounds, levelOf(look, schedule, rows));
+        return k === undefined ? [] : [{ rounds: look.rounds, k }];
+      });
+      const { low, high } = boundJointError(looks);
+      expect(rows * high).toBeLessThanOrEqual(0.05);
+      expect(rows * low).toBeGreaterThan(0.03);
+    }
+  });
+
+  it(`of ${LONG} is below 5 %, and not far below`, () => {
+    const random = createRandom(1);
+    const looks = withK(LONG);
+    const tests = 20_000;
+    let crossed = 0;
+    for (let test = 0; test < tests; test++) {
+      const differences = Array.from({ length: 60 }, () => random.normal());
+      if (missesZero(differences, looks)) crossed++;
+    }
+    // Twice the standard deviation of the simulated share.
+    expect(crossed / tests).toBeLessThan(0.05);
+    expect(crossed / tests).toBeGreaterThan(0.038);
+  });
+
+  it('would exceed 5 % if the rows shared every look equally', () => {
+    const looks = withK('18/27/36').map(({ rounds, k }) => ({
+      rounds,
+      k: trimFor(rounds, errorOfTrim(rounds, k) / 14)!,
+    }));
+    expect(14 * boundJointError(looks).low).toBeGreaterThan(0.0515);
+  });
+});
+
+/** The looks of a run that was stopped after these rounds, and their k in a table of `rows` comparisons. */
+function boundariesOf(planned: Schedule, stops: readonly number[], rows = 1): Boundary[] {
+  const schedule = withStops(planned, stops);
+  return schedule.map((look) => ({
+    rounds: look.rounds,
+    k: trimFor(look.rounds, levelOf(look, schedule, rows)),
+  }));
+}
+
+const PLANNED: [string, Schedule][] = [
+  ...Object.entries(SCHEDULES),
+  ['12 fixed rounds', fixedSchedule(12)],
+  ['30 fixed rounds', fixedSchedule(30)],
+];
+
+describe('the joint error of a run that is stopped', () => {
+  it.each(PLANNED)('$0 is at most 5 percent for any rounds and rows', (name, planned) => {
+    const most = mostRounds(planned);
+    for (const rows of [1, 2, 6, 14, 30, 60, 120]) {
+      for (let stop = 6; stop < most; stop++) {
+        const able = boundariesOf(planned, [stop], rows).flatMap(({ rounds, k }) =>
+          rounds > stop || k === undefined ? [] : [{ rounds, k }],
+        );
+        if (able.length === 0) continue;
+        // The bounds of late looks take minutes to compute: those are simulated below.
+        if (name === LONG && stop > 27) continue;
+        const { low, high } = boundJointError(able);
+        expect(rows * high, `${rows} rows, ${stop} rounds`).toBeLessThanOrEqual(0.05);
+        const least = stop >= 12 && rows <= 14 ? 0.024 : 0;
+        expect(rows * low, `${rows} rows, ${stop} rounds`).toBeGreaterThan(least);
+      }
+    }
+  });
+
+  it.each(PLANNED)('$0 is about 5 percent if the run is continued to its end', (_, planned) => {
+    const random = createRandom(5);
+    const most = mostRounds(planned);
+    const stopped = [[6], [8], [11], [13], [17], [17, 20], [20, 22], [23], [30], [38], [45], [52], [59]]
+      .filter((stops) => stops.every((rounds) => rounds < most))
+      .map((stops) => ({ stops, looks: boundariesOf(planned, stops), crossed: 0 }));
+    const tests = 8000;
+    for (let test = 0; test < tests; test++) {
+      const differences = Array.from({ length: most }, () => random.normal());
+      for (const one of stopped) if (missesZero(differences, one.looks)) one.crossed++;
+    }
+    for (const { stops, crossed } of stopped) {
+      // 5 %, and twice the standard deviation of the simulated share.
+      expect(crossed / tests, `stopped after ${stops.join(' and ')}`).toBeLessThan(0.055);
+      expect(crossed / tests, `stopped after ${stops.join(' and ')}`).toBeGreaterThan(0.038);
+    }
+  });
+
+  it('is exact for a stop after one look and after two', () => {
+    for (const stop of [13, 17])
+      expect(jointError(boundariesOf(SCHEDULES['12/18/24'], [stop]).slice(0, 2))).toBeLessThan(0.045);
+    expect(jointError(boundariesOf(SCHEDULES['12/18/24'], [20]).slice(0, 3))).toBeLessThan(0.05);
+  });
+});
+
+describe('a stop', () => {
+  const SHORT_PLAN = scheduleNamed('12/18/24');
+
+  it('is a look at any rounds but the planned ones, with most of what is left', () => {
+    expect(lookAt(SHORT_PLAN, 0)).toBeUndefined();
+    expect(lookAt(SHORT_PLAN, 12)).toEqual({ rounds: 12, k: 4 });
+    expect(lookAt(SHORT_PLAN, 17)).toEqual({ rounds: 17, isStop: true });
+    expect(lookAt(SHORT_PLAN, 30)).toEqual({ rounds: 24, k: 78 });
+    expect(boundariesOf(SHORT_PLAN, [11])).toEqual([
+      { rounds: 11, k: 9 },
+      { rounds: 12, k: 8 },
+      { rounds: 18, k: 29 },
+      { rounds: 24, k: 68 },
+    ]);
+    expect(boundariesOf(fixedSchedule(12), [8])).toEqual([
+      { rounds: 8, k: 3 },
+      { rounds: 12, k: 9 },
+    ]);
+  });
+
+  it('at a planned look takes its place', () => {
+    expect(withStops(SHORT_PLAN, [12])).toEqual([{ rounds: 12, k: 4, isStop: true }, ...SHORT_PLAN.slice(1)]);
+    expect(boundariesOf(SHORT_PLAN, [12])[0]?.k).toBe(12);
+  });
+
+  it.each([
+    [1, 6],
+    [2, 7],
+    [14, 10],
+  ])('can decide %i rows after %i rounds', (rows, fewest) => {
+    expect(fewestToStop(SHORT_PLAN, rows)).toBe(fewest);
+  });
+});
+
+describe('schedules', () => {
+  it('have the rounds of their names and the expected k', () => {
+    for (const [name, schedule] of Object.entries(SCHEDULES)) {
+      expect(schedule.map(({ rounds }) => rounds).join('/')).toBe(name);
+    }
+    expect(withK('12/18/24').map(({ k }) => k)).toEqual([4, 32, 78]);
+    expect(withK('6/12/18').map(({ k }) => k)).toEqual([8, 39]);
+    expect(withK('10/15/20').map(({ k }) => k)).toEqual([1, 19, 50]);
+    expect(withK(LONG).map(({ k }) => k)).toEqual([4, 27, 90, 237, 605]);
+    expect(withK('18/27/36').map(({ k }) => k)).toEqual([22, 92, 204]);
+  });
+
+  it('reject an unknown name, and quote it', () => {
+    expect(() => scheduleNamed('1/2/3')).toThrow(BenchError);
+    expect(() => scheduleNamed('toString')).toThrow(/toString/);
+  });
+
+  it('give the last look at or before a round', () => {
+    const schedule = scheduleNamed('12/18/24');
+    const last = [0, 11, 12, 17, 18, 24, 30].map((rounds) => lastLook(schedule, rounds)?.rounds);
+    expect(last).toEqual([undefined, undefined, 12, 12, 18, 24, 24]);
+  });
+
+  it('of a fixed number of rounds have one look with the whole error budget, which is exact from 6 rounds on', () => {
+    expect(fixedSchedule(5)).toEqual([{ rounds: 5 }]);
+    expect(fixedSchedule(6)).toEqual([{ rounds: 6, k: 0 }]);
+    expect(fixedSchedule(20)).toEqual([{ rounds: 20, k: 52 }]);
+    expect(levelOf({ rounds: 20, k: 52 }, fixedSchedule(20))).toBe(0.05);
+    expect(levelOf({ rounds: 20, k: 52 }, fixedSchedule(20), 4)).toBe(0.0125);
+    expect(levelOf({ rounds: 5 }, fixedSchedule(5))).toBe(0.05);
+  });
+
+  it('spend at each look the error of its k, and nothing without a k', () => {
+    const schedule = scheduleNamed('6/12/18');
+    expect(schedule.map((look) => levelOf(look, schedule))).toEqual([0, 50 / 4096, 0.0431671142578125]);
+  });
+
+  it.each([
+    [1, 12],
+    [6, 12],
+    [14, 18],
+    [30, 18],
+  ])('can decide %i rows after %i rounds of 12/18/24', (rows, look) => {
+    expect(firstDecisive(scheduleNamed('12/18/24'), rows)?.rounds).toBe(look);
+  });
+});

@@ -1,0 +1,209 @@
+import type { CompanionEvidence } from '../../../src/services/judge.ts';
+import { describe, expect, it } from 'vitest';
+import { judge, type Evidence } from '../../../src/judge/judge.ts';
+import { METRIC_IDS, metricsOf } from 'bench-model/metrics';
+import type { Counts, Resources } from 'bench-model/figures';
+import type { HostWindow } from 'bench-model/measured';
+import type { LoadResult } from 'bench-model/load';
+import type { Placement } from 'bench-model/record';
+import { isUpstreamFull, judgeUpstream } from '../../../src/services/upstream/judge.ts';
+import { sampleCounts, sampleLoad, sampleResources } from '../../../../bench-lab/testing/samples.ts';
+
+const RATES = metricsOf('pace');
+
+/** The evidence about an upstream. */
+interface Asked {
+  requests: number;
+  fetchUs: number;
+  resources?: Resources;
+  placement: Placement;
+  besideRequests: number;
+  host?: string;
+  machine?: HostWindow;
+}
+
+/** The upstream of a window of 50,000 answers of 10 fixtures each, on a separate core. */
+function evidenceOf(given: Partial<Asked> = {}): Asked {
+  return {
+    requests: 500_000,
+    fetchUs: 800,
+    resources: sampleResources(0.3),
+    placement: { kind: 'separate', server: [2], generator: [0], beside: { upstream: [1] } },
+    besideRequests: 0,
+    ...given,
+  };
+}
+
+/** A window with that upstream. */
+function windowOf(
+  { requests, fetchUs, resources, placement, besideRequests, host, machine }: Asked,
+  load: LoadResult,
+  serverCores = 0.5,
+): Evidence {
+  const companion = {
+    bottleneck: (evidence: CompanionEvidence) =>
+      isUpstreamFull(evidence) ? ('upstream' as const) : undefined,
+    judge: (evidence: Parameters<typeof judgeUpstream>[0]) =>
+      judgeUpstream({ ...evidence, use: { requests, fetchUs }, fetches: 10 }),
+  };
+  return {
+    load,
+    server: sampleResources(serverCores),
+    budgetCores: 1,
+    isShared: false,
+    workers: 1,
+    attested: [],
+    host: {},
+    companions: [
+      {
+        name: 'upstream',
+        companion,
+        evidence: { load, resources, placement, besideRequests, host, machine },
+      },
+    ],
+    mode: { mode: 'closed' },
+  };
+}
+
+function judgeOf(upstream: Asked, counts: Partial<Counts> = {}, statusCodes = {}) {
+  const lifetime = sampleCounts({ ok: 50_000, ...counts });
+  const load = sampleLoad({ lifetime, statusCodes: { 200: 50_000, ...statusCodes } });
+  const verdict = judge(windowOf(upstream, load));
+  return { ...verdict, texts: verdict.reasons.map(({ code, text }) => `${code}: ${text}`) };
+}
+
+describe('the count of the upstream', () => {
+  it('must be exact if every request was answered correctly', () => {
+    expect(judgeOf(evidenceOf()).reasons).toEqual([]);
+    for (const requests of [499_999, 500_001]) {
+      const { failed, reasons } = judgeOf(evidenceOf({ requests }));
+      expect(failed).toBe(true);
+      expect(reasons).toMatchObject([{ code: 'upstream-count', invalidates: METRIC_IDS }]);
+    }
+  });
+
+  it('allows for requests that companions sent to the server', () => {
+    expect(judgeOf(evidenceOf({ requests: 500_010, besideRequests: 1 })).failed).toBe(false);
+    expect(judgeOf(evidenceOf({ requests: 500_011, besideRequests: 1 })).failed).toBe(true);
+  });
+
+  it('reports too few requests as possible caching, and too many as more than needed', () => {
+    expect(judgeOf(evidenceOf({ requests: 20 })).texts).toEqual([
+      'upstream-count: 50,000 answers need 10 fixtures each, but the upstream got only 20 requests: the server may have cached fixtures',
+    ]);
+    expect(judgeOf(evidenceOf({ requests: 1_000_000 })).texts).toEqual([
+      'upstream-count: 50,000 answers need 10 fixtures each, but the upstream got 1,000,000 requests: more than needed',
+    ]);
+  });
+
+  it('allows for 0 to 10 fixtures for each unfinished request', () => {
+    const lost = { timeout: 2, inFlight: 1 };
+    for (const requests of [500_000, 500_015, 500_030])
+      expect(judgeOf(evidenceOf({ requests }), lost).failed).toBe(false);
+    for (const requests of [499_999, 500_031])
+      expect(judgeOf(evidenceOf({ requests }), lost).failed).toBe(true);
+  });
+});
+
+describe('an upstream', () => {
+  it('that fails requests is reported', () => {
+    const { reasons, texts } = judgeOf(evidenceOf(), {}, { 502: 3 });
+    expect(texts).toEqual([
+      'upstream-failed: 3 requests were answered with 502: the upstream did not answer the server',
+    ]);
+    expect(reasons[0]?.invalidates).toEqual(METRIC_IDS.filter((metric) => metric !== 'startup'));
+  });
+
+  it('that is slow without load is reported', () => {
+    const { reasons, texts } = judgeOf(evidenceOf({ fetchUs: 203_400 }));
+    expect(texts).toEqual([
+      'upstream-slow: the upstream took 203 ms per fixture without load: the server had to wait for it',
+    ]);
+    expect(reasons[0]?.invalidates).toEqual(RATES);
+  });
+
+  it('that used up its core is the limit, unless the server used up its core too', () => {
+    const full = evidenceOf({ resources: sampleResources(0.95) });
+    const verdict = judgeOf(full);
+    expect(verdict.limit).toBe('upstream');
+    expect(verdict.reasons).toMatchObject([{ code: 'upstream-bound', invalidates: RATES }]);
+    expect(verdict.texts[0]).toContain('the upstream used 0.95 cores of core 1');
+    const both = judge(windowOf(full, sampleLoad({ lifetime: sampleCounts({ ok: 50_000 }) }), 0.97));
+    expect(both).toMatchObject({ limit: 'server', reasons: [] });
+  });
+
+  it('that used up a core of another host is named with that host', () => {
+    const placement = { kind: 'separate' as const, server: [], generator: [], beside: { upstream: [0, 1] } };
+    const { limit, texts } = judgeOf(evidenceOf({ resources: sampleResources(0.95), placement, host: 'h3' }));
+    expect(limit).toBe('upstream');
+    expect(texts[0]).toContain('the upstream used 0.95 cores of core 0,1 on h3');
+  });
+
+  it('whose host was disturbed is named with that host', () => {
+    const machine = { otherProcessesCores: 0.34, stealCores: 0.02, throttled: 3 };
+    expect(judgeOf(evidenceOf({ host: 'h3', machine })).texts).toEqual([
+      'other-processes: on h3, other processes used 34 % of a core',
+    ]);
+  });
+
+  it('that runs on another host takes nothing of the cores that server and load share', () => {
+    const load = sampleLoad({ generators: [{ cpuUs: 0.3 * 5e6, seconds: 5, utilisation: 0.3 }] });
+    const limitOf = (upstream: Partial<Asked>): string =>
+      judge({
+        ...windowOf(evidenceOf({ resources: sampleResources(0.5), ...upstream }), load, 0.3),
+        isShared: true,
+      }).limit;
+    expect(limitOf({})).toBe('server');
+    expect(limitOf({ host: 'h3' })).toBe('waiting');
+  });
+
+  it('that used up its core is not the limit if the generator is saturated', () => {
+    const full = evidenceOf({ resources: sampleResources(0.95) });
+    const both = judge(
+      windowOf(
+        full,
+        sampleLoad({
+          lifetime: sampleCounts({ ok: 50_000 }),
+          generators: [{ cpuUs: 1e6, seconds: 5, utilisation: 0.95 }],
+        }),
+      ),
+    );
+    expect(both).toMatchObject({
+      limit: 'generator',
+      reasons: [{ code: 'generator-bound', invalidates: RATES }],
+    });
+  });
+});
+
+/** A window in which the generator used this many cores. */
+const beside = (cores: number) =>
+  sampleLoad({ generators: [{ cpuUs: cores * 5e6, seconds: 5, utilisation: cores }] });
+
+/** An upstream that used this many cores, on the core of the generator. */
+const shared = (cores: number) =>
+  evidenceOf({
+    resources: sampleResources(cores),
+    placement: { kind: 'separate', server: [1], generator: [0], beside: { upstream: [0] } },
+  });
+
+describe('isUpstreamFull', () => {
+  it.each([
+    [0.6, 0.35, true],
+    [0.35, 0.6, false],
+    [0.4, 0.3, false],
+  ])('depends on which of upstream and load uses more of one core: %d and %d, %s', (own, load, full) => {
+    expect(isUpstreamFull({ ...shared(own), load: beside(load), resources: shared(own).resources })).toBe(
+      full,
+    );
+  });
+
+  it('depends on its one process if nothing is pinned, and is false if it was not sampled', () => {
+    const isFull = (given: Pick<Asked, 'placement'> & { resources: Resources }) =>
+      isUpstreamFull({ ...evidenceOf(given), ...given, load: beside(0.1) });
+    const unpinned = { placement: { kind: 'unpinned' as const } };
+    expect(isFull({ ...unpinned, resources: sampleResources(0.92) })).toBe(true);
+    expect(isFull({ ...unpinned, resources: sampleResources(0.8) })).toBe(false);
+    const { resources: _, ...unsampled } = evidenceOf();
+    expect(isUpstreamFull({ ...unsampled, resources: undefined, load: beside(0.1) })).toBe(false);
+  });
+});

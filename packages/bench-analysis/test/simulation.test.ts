@@ -1,0 +1,134 @@
+import { describe, expect, it } from 'vitest';
+import type { Comparison } from '../src/comparison.ts';
+import { fixedSchedule } from '../src/looks.ts';
+import { type Schedule, scheduleNamed } from 'bench-targets/catalogue/looks';
+import { exactly } from '../src/differences.ts';
+import { compareRounds, compareTable } from '../src/paired.ts';
+import { countVerdicts, type VerdictShares } from 'bench-lab/analyse/sequential-test';
+import { createRandom, type Random } from 'bench-statistics/random';
+import { type Noise, NOISES, drawTests } from './noise.ts';
+
+const USUAL = scheduleNamed('12/18/24');
+const RULES = { schedule: USUAL, better: 'lower', threshold: 0.02 } as const;
+
+/** Simulates sequential tests under this noise. `sd` is the standard deviation of one round's log ratio. */
+function simulate(
+  noise: Noise,
+  sd: number,
+  effect: number,
+  count: number,
+  schedule: Schedule = USUAL,
+): VerdictShares {
+  const random = createRandom(1);
+  const draw = drawTests(noise, sd, effect, random);
+  const rounds = schedule.at(-1)!.rounds;
+  return countVerdicts({ ...RULES, schedule, tests: count }, () => exactly(draw(rounds)));
+}
+
+/** Log ratios of rows to one baseline, whose noise they share. */
+function drawTable(effects: readonly number[], random: Random): number[][] {
+  const baseline = Array.from({ length: 24 }, () => 0.04 * random.normal());
+  return effects.map((effect) => baseline.map((own) => Math.log(1 + effect) + 0.04 * random.normal() - own));
+}
+
+const differs = ({ verdict }: Comparison): boolean => verdict === 'faster' || verdict === 'slower';
+
+describe.each(NOISES)('%s noise', (noise) => {
+  it.each([0.03, 0.08])(
+    'A/A at sd(d) = %d: faster or slower ≤ 0.055, "by more than 2 percent" ≤ 0.01',
+    (sd) => {
+      const { verdicts, byMoreThanThreshold } = simulate(noise, sd, 0, 3000);
+      expect(verdicts.faster + verdicts.slower).toBeLessThanOrEqual(0.055);
+      expect(byMoreThanThreshold).toBeLessThanOrEqual(0.01);
+    },
+  );
+
+  it('A/A at sd(d) = 0.01: same > 0.99, never faster or slower', () => {
+    const { verdicts } = simulate(noise, 0.01, 0, 1000);
+    expect(verdicts.same).toBeGreaterThan(0.99);
+    expect(verdicts.faster + verdicts.slower).toBe(0);
+  });
+
+  it.each([0.01, 0.03, 0.08])(
+    'exactly +2 percent at sd(d) = %d: "by more than 2 percent", same and faster each ≤ 0.035',
+    (sd) => {
+      const { verdicts, byMoreThanThreshold } = simulate(noise, sd, 0.02, 1200);
+      expect(byMoreThanThreshold).toBeLessThanOrEqual(0.035);
+      expect(verdicts.same).toBeLessThanOrEqual(0.035);
+      expect(verdicts.faster).toBeLessThanOrEqual(0.035);
+    },
+  );
+
+  it('+6 and +3 percent at sd(d) = 0.054: +6 is found, neither is called same or faster', () => {
+    const six = simulate(noise, 0.054, 0.06, 1000).verdicts;
+    expect(six.slower).toBeGreaterThanOrEqual(0.95);
+    expect(six.faster + six.same).toBe(0);
+    const three = simulate(noise, 0.054, 0.03, 1000).verdicts;
+    expect(three.faster + three.same).toBeLessThanOrEqual(0.005);
+  });
+
+  it.each([6, 12])(
+    '%i rounds and one look: wrong A/A verdicts ≤ 0.055, exactly +2 called "by more" ≤ 0.035',
+    (rounds) => {
+      const none = simulate(noise, 0.08, 0, 1500, fixedSchedule(rounds)).verdicts;
+      expect(none.faster + none.slower).toBeLessThanOrEqual(0.055);
+      const two = simulate(noise, 0.03, 0.02, 1200, fixedSchedule(rounds));
+      expect(two.byMoreThanThreshold).toBeLessThanOrEqual(0.035);
+    },
+  );
+});
+
+describe('the simulation shows that', () => {
+  it('looking after every round is wrong far more often', () => {
+    const draw = drawTests('normal', 0.08, 0, createRandom(2));
+    const everyRound = Array.from({ length: 19 }, (_, i) => 6 + i);
+    const wrong = Array.from({ length: 1000 }, () => draw(24)).filter((differences) =>
+      everyRound.some((rounds) =>
+        differs(
+          compareRounds(exactly(differences.slice(0, rounds)), { ...RULES, schedule: fixedSchedule(rounds) }),
+        ),
+      ),
+    );
+    expect(wrong.length).toBeGreaterThan(120);
+  });
+
+  it('a table whose rows do not share the error budget is wrong far more often', () => {
+    const random = createRandom(3);
+    const tables = Array.from({ length: 500 }, () => drawTable([0, 0, 0, 0, 0, 0], random));
+    const wrong = tables.filter((rows) => rows.some((row) => differs(compareRounds(exactly(row), RULES))));
+    expect(wrong.length).toBeGreaterThan(50);
+  });
+});
+
+describe('a table of six rows against one baseline', () => {
+  it('has a faster or slower row at any look in ≤ 0.055 of tables if all are equal', () => {
+    const random = createRandom(3);
+    const tables = Array.from({ length: 1000 }, () => drawTable([0, 0, 0, 0, 0, 0], random));
+    const wrong = tables.filter((rows) =>
+      USUAL.some(({ rounds }) => {
+        const soFar = rows.map((row) => exactly(row.slice(0, rounds)));
+        return compareTable(soFar, RULES).some(differs);
+      }),
+    );
+    expect(wrong.length / tables.length).toBeLessThanOrEqual(0.055);
+  });
+
+  it('finds the three rows that differ, with a wrong verdict in ≤ 0.055 of tables', () => {
+    const random = createRandom(4);
+    const tables = Array.from({ length: 1000 }, () =>
+      compareTable(drawTable([0.3, -0.2, 0.15, 0, 0, 0], random).map(exactly), RULES).map(
+        ({ verdict }) => verdict,
+      ),
+    );
+    const wrong = tables.filter(
+      (verdicts) =>
+        ['faster', 'same'].includes(verdicts[0]!) ||
+        ['slower', 'same'].includes(verdicts[1]!) ||
+        ['faster', 'same'].includes(verdicts[2]!) ||
+        verdicts.slice(3).some((verdict) => verdict === 'faster' || verdict === 'slower'),
+    );
+    const found = tables.filter((verdicts) => verdicts.slice(0, 3).join() === 'slower,faster,slower');
+    expect(wrong.length / tables.length).toBeLessThanOrEqual(0.055);
+    expect(found.length / tables.length).toBeGreaterThan(0.95);
+  });
+});

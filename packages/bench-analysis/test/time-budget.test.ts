@@ -1,0 +1,86 @@
+import { estimateSeconds } from 'bench-model/planned';
+import { describe, expect, it } from 'vitest';
+import { findShortBudget, keepTime, spareSeconds } from '../src/time-budget.ts';
+import type { Plan } from 'bench-model/plan';
+import type { Trial } from 'bench-model/record';
+import { okTrial, sampleMeasured, samplePlan } from '../../bench-lab/testing/samples.ts';
+
+const planOf = (line: string): Plan => samplePlan(`--connections 10 --until-decided ${line}`, ['a', 'b']);
+
+/** The time of a round of two trials, by estimate. */
+const ROUND = estimateSeconds(planOf('')) / planOf('').rounds;
+
+/** Plays a run whose rounds take `pace` times their estimate. Returns its rounds, and the seconds that they took. */
+function play(plan: Plan, { pace = 1, before = [] as Trial[], spentSeconds = 0 } = {}) {
+  let nowMs = 0;
+  const mayBegin = keepTime(plan, { before, spentSeconds, now: () => nowMs });
+  const trials = [...before];
+  const kept = new Set(before.map(({ id }) => id));
+  for (const planned of plan.trials) {
+    if (kept.has(planned.id)) continue;
+    if (!mayBegin(trials)) break;
+    nowMs += 1000 * pace * estimateSeconds(plan, [planned]);
+    const target = plan.targets.find(({ id }) => id === planned.target)!;
+    const cpu = 100 * (1 + 0.1 * (-1) ** (planned.round + (planned.target === 'a' ? 0 : 1)));
+    const { id, connections, round, order } = planned;
+    const trial = okTrial(planned.target, sampleMeasured({ cpu }), { id, connections, round, order });
+    trials.push({ ...trial, target });
+  }
+  return { trials, rounds: trials.at(-1)?.round ?? 0, seconds: nowMs / 1000 };
+}
+
+describe('keepTime', () => {
+  it('begins no round that the budget does not hold', () => {
+    const { rounds, seconds } = play(planOf(`--budget ${10.5 * ROUND}s`));
+    expect(rounds).toBe(10);
+    expect(seconds).toBeCloseTo(10 * ROUND, 6);
+  });
+
+  it('follows the pace of the rounds so far', () => {
+    const { rounds, seconds } = play(planOf(`--budget ${20.5 * ROUND}s`), { pace: 2.5 });
+    expect(rounds).toBe(8);
+    expect(seconds).toBeLessThanOrEqual(20.5 * ROUND);
+  });
+
+  it('exceeds the budget by less than a round for the round that a comparison needs', () => {
+    const { rounds, seconds } = play(planOf(`--budget ${5.5 * ROUND}s`));
+    expect(rounds).toBe(6);
+    expect(seconds).toBeLessThan(6.5 * ROUND);
+  });
+
+  it('stops if no comparison can be decided any more', () => {
+    expect(play(planOf(`--budget ${4.5 * ROUND}s`))).toMatchObject({ rounds: 4 });
+    expect(play(planOf(`--budget ${8.2 * ROUND}s`), { pace: 4 })).toMatchObject({ rounds: 2 });
+  });
+
+  it('counts what studies have spent, and gives a continued run its budget anew', () => {
+    expect(play(planOf(`--budget ${10.5 * ROUND}s`), { spentSeconds: 3 * ROUND }).rounds).toBe(7);
+    const plan = planOf(`--budget ${10.5 * ROUND}s`);
+    const { trials } = play(plan);
+    expect(play(plan, { before: trials }).rounds).toBe(20);
+  });
+
+  it('allows every trial without a budget', () => {
+    expect(keepTime(planOf(''), { before: [], now: () => Infinity })([])).toBe(true);
+  });
+});
+
+describe('findShortBudget', () => {
+  it('names the budget that holds the rounds of a comparison', () => {
+    const short = findShortBudget(planOf(`--budget ${4.5 * ROUND}s`));
+    expect(short).toMatchObject({ held: 5, needed: 6, enoughSeconds: 6 * ROUND });
+    expect(play(planOf(`--budget ${short!.enoughSeconds}s`)).rounds).toBe(6);
+    expect(findShortBudget(planOf(`--budget ${5.5 * ROUND}s`))).toBeUndefined();
+  });
+
+  it('leaves to studies what those rounds do not need', () => {
+    expect(spareSeconds(planOf(`--budget ${8 * ROUND}s`))).toBeCloseTo(2 * ROUND, 6);
+    expect(spareSeconds(planOf(''))).toBe(Infinity);
+  });
+
+  it('finds none without a budget, and none for a single target', () => {
+    expect(findShortBudget(planOf(''))).toBeUndefined();
+    const alone = samplePlan('--connections 10 --until-decided --budget 5s', ['a']);
+    expect(findShortBudget(alone)).toBeUndefined();
+  });
+});

@@ -1,0 +1,92 @@
+/** Planted courses whose class, age and last level are known: right in at least 19 of 20 studies. */
+import { describe, expect, it } from 'vitest';
+import type { ProcessSeries, TargetStudy, WarmClass } from '../../src/warmup/study.ts';
+import { type StudiedTarget, studyObserved } from '../../src/warmup/targets.ts';
+import { createRandom, type Random } from 'bench-statistics/random';
+import {
+  type Conditions,
+  type Course,
+  drawSeries,
+  flat,
+  leak,
+  nowAndThen,
+  tenPercentFirst,
+  twiceAsFastLater,
+  twiceFirst,
+} from './courses.ts';
+
+const STUDIES = 20;
+const PROCESSES = 5;
+/** The standard deviation between processes. */
+const DEVIATION = 0.015;
+
+interface Answer {
+  class: WarmClass;
+  warm?: { seconds?: number; answers?: number };
+  last?: number;
+}
+
+const ANSWERS: [string, Course, Answer][] = [
+  ['flat', flat, { class: 'flat', warm: { seconds: 0 }, last: 1 }],
+  [
+    'twice as expensive for the first 200,000 answers',
+    twiceFirst,
+    { class: 'warm-up', warm: { answers: 200_000 }, last: 1 },
+  ],
+  [
+    '10 % more expensive for the first 20 s',
+    tenPercentFirst,
+    { class: 'warm-up', warm: { seconds: 20 }, last: 1 },
+  ],
+  [
+    'level for 15 s, then twice as fast',
+    twiceAsFastLater,
+    { class: 'warm-up', warm: { seconds: 15 }, last: 0.5 },
+  ],
+  ['a leak', leak, { class: 'slowdown' }],
+  ['alternately fast and slow, every 3 s', nowAndThen, { class: 'no steady state' }],
+];
+
+function drawStudy(course: Course, random: Random, conditions: Conditions): TargetStudy {
+  const { study } = studyAll(
+    Array.from({ length: PROCESSES }, () => {
+      const level = Math.exp(DEVIATION * random.normal());
+      const planted: Course = (seconds, answers) => level * course(seconds, answers);
+      return drawSeries(planted, random, conditions);
+    }),
+  );
+  return study!;
+}
+
+function studyAll(all: readonly ProcessSeries[]): StudiedTarget {
+  const observed = all.map((series, process) => ({ target: 'planted', process, all: series }));
+  return studyObserved(observed, ['planted'])[0]!;
+}
+
+function isNear(value: number | undefined, planted: number | undefined, tolerance: number): boolean {
+  if (planted === undefined) return true;
+  return value !== undefined && Math.abs(value - planted) <= tolerance * planted;
+}
+
+function isRight(study: TargetStudy, answer: Answer): boolean {
+  return (
+    study.class === answer.class &&
+    (answer.warm === undefined) === (study.warmSeconds === undefined) &&
+    isNear(study.warmSeconds?.median, answer.warm?.seconds, 0.2) &&
+    isNear(study.warmAnswers?.median, answer.warm?.answers, 0.2) &&
+    isNear(study.lastCpu.median, answer.last, 0.03) &&
+    (answer.last === undefined || isNear(study.lastGoodput.median, 1 / answer.last, 0.03))
+  );
+}
+
+describe.each([
+  ['on a quiet machine', {}],
+  ['beside a neighbour in bursts', { neighbour: true }],
+  ['on a machine whose pace changes', { weather: true }],
+])('%s', (_, conditions) => {
+  it.each(ANSWERS)('%s: classified correctly in at least 19 of 20 studies', (__, course, answer) => {
+    const random = createRandom(11);
+    const studies = Array.from({ length: STUDIES }, () => drawStudy(course, random, conditions));
+    expect(studies.filter((study) => isRight(study, answer)).length).toBeGreaterThanOrEqual(19);
+  });
+});

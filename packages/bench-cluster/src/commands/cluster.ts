@@ -1,0 +1,254 @@
+import { dirname, join, relative } from 'node:path';
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { CLUSTER, type ClusterRequest } from 'bench-http/cli/commands';
+import type { Cluster } from 'bench-model/cluster';
+import { readCluster } from 'bench-targets/catalogue/cluster';
+import { BenchError } from 'bench-model/errors';
+import { HOME } from 'bench-machine/home';
+import { estimateOffset, type Offset } from '../clock.ts';
+import { startCompanion } from '../companion.ts';
+import { checkoutOf, inspectCluster, type CheckedHost, type Inspected } from '../inspect.ts';
+import { findUnequal } from '../hosts.ts';
+import { Gateway } from '../gateway.ts';
+import { listNodes, startNodes, stopNodes } from '../nodes.ts';
+import { provideProgram, provideToken } from '../program.ts';
+import { RemoteProgram } from '../remote-program.ts';
+import { renderRows } from 'bench-report/terminal';
+import { SPARE_FILES } from 'bench-machine/facts';
+import { MOVABLE, MOVABLE_NAMES } from 'bench-http/services/index';
+import type { MovableName } from 'bench-http/services/companion';
+import { createRunner, logLine, print, widthFor } from 'bench-http/commands/shell';
+
+export const runCluster = createRunner(CLUSTER, async (asked) => {
+  if (asked.action === 'check') return check(asked.file);
+  if (asked.action === 'down') {
+    const count = await stopNodes();
+    logLine(count === 0 ? 'nothing runs' : 'stopped');
+    return 0;
+  }
+  return up(asked);
+});
+
+/** Starts nodes, and prints the next steps. */
+async function up(asked: Extract<ClusterRequest, { action: 'up' }>): Promise<number> {
+  const [running] = listNodes();
+  if (running !== undefined)
+    throw new BenchError('usage', `a cluster runs already: ${running.words.join(' ')}`, 'pnpm cluster down');
+  const token = provideToken();
+  const program = await provideProgram(logLine);
+  const words =
+    'local' in asked
+      ? ['local', String(asked.local)]
+      : [
+          'node',
+          asked.role,
+          ...(asked.join === undefined ? [] : ['--join', asked.join]),
+          ...(asked.ip === undefined ? [] : ['--ip', asked.ip]),
+        ];
+  const address = await startNodes(program, words);
+  if ('local' in asked && address !== undefined) {
+    const file = join(HOME.cache, 'cluster', 'bench.cluster.json');
+    mkdirSync(dirname(file), { recursive: true });
+    writeFileSync(file, `${JSON.stringify({ address, generators: asked.local - 1 }, undefined, 2)}\n`);
+    const shown = relative(process.cwd(), file);
+    print(`${asked.local} nodes run at ${address}\n`);
+    print(`try it: pnpm bench vanilla --cluster ${shown}\n`);
+  } else if ('role' in asked && asked.join === undefined) {
+    print('the head of a cluster runs on port 6379\n');
+    print(`copy ${relative(process.cwd(), token)} to the same place on every host, then start there:\n`);
+    print('  pnpm cluster up --join <address of this host>:6379 --role generator\n');
+  } else print('the node runs\n');
+  print('to stop: pnpm cluster down\n');
+  return 0;
+}
+
+/** The round trips of which the shortest gives the offset. */
+const TRIPS = 32;
+
+/** Shows the hosts of a file, their problems and the remedies. */
+async function check(file: string): Promise<number> {
+  const { connections = [], ...read } = readCluster(file);
+  const spec = 'spread' in read ? read.spread : read.cluster;
+  const roles: [string, string][] =
+    'role' in spec ? [['server', spec.role]] : Object.entries<string>(spec.roles);
+  await using gateway = await Gateway.join(await provideProgram(logLine), spec.address);
+  const nodes = await gateway.ask('nodes');
+  for (const { hostname, address, resources, alive } of nodes) {
+    const own = roles.filter(([, role]) => resources.includes(role)).map((role) => describeRole(...role));
+    print(`${hostname} ${address}: ${alive ? own.join(', ') || 'no role' : 'gone'}\n`);
+  }
+  const seen = await observe(gateway, await inspectCluster(gateway, spec));
+  const problems =
+    'role' in spec
+      ? [
+          ...seen.flatMap(({ host }) => refuseHost(host)),
+          ...findUnequal(seen.map(({ host }) => host)).map((what) => ({
+            what,
+            advice: 'give the role to equal hosts only',
+          })),
+        ]
+      : seen.flatMap(({ host, offset }) => findProblems(host, offset, spec, Math.max(0, ...connections)));
+  const companions = 'role' in spec ? [] : await tryCompanions(gateway, spec);
+  const rows = [...seen, ...companions.flatMap((one) => one.seen)].map(({ host, offset }) =>
+    rowOf(host, offset),
+  );
+  print(`\n${renderRows(HEAD, rows, WORDS, widthFor({}))}\n\n`);
+  for (const { told } of companions) if (told !== undefined) print(`${told}\n`);
+  if (companions.length > 0) print('\n');
+  const all = [...problems, ...companions.flatMap(({ problem }) => problem ?? [])];
+  for (const { what, advice } of all) print(`stop  ${what}\n      ${advice}\n`);
+  if (all.length === 0) print('ok    every host can take part\n');
+  return all.length === 0 ? 0 : 1;
+}
+
+function describeRole(task: string, role: string): string {
+  return task === role ? role : `${task} (${role})`;
+}
+
+/** A host and its clock. */
+interface Observed {
+  host: Inspected;
+  offset: Offset;
+}
+
+function observe(gateway: Gateway, hosts: readonly Inspected[]): Promise<Observed[]> {
+  return Promise.all(
+    hosts.map(async (host) => {
+      const trips = await gateway.ask('clock', { agent: host.agent, trips: TRIPS });
+      return { host, offset: estimateOffset(trips) };
+    }),
+  );
+}
+
+/** A companion that was looked for on the host with its role. */
+interface TriedCompanion {
+  seen: Observed[];
+  /** The companion and its host, in words. */
+  told?: string;
+  problem?: HostProblem;
+}
+
+/**
+ * Places each companion of a file beside the other roles, and asks its host for it. A run needs at most one of them, so they
+ * may share a host.
+ */
+async function tryCompanions(gateway: Gateway, spec: Cluster): Promise<TriedCompanion[]> {
+  const tried: TriedCompanion[] = [];
+  for (const name of MOVABLE_NAMES) {
+    const role = spec.roles[name];
+    if (role === undefined) continue;
+    const advice = `pnpm cluster up --join ${spec.address} --role ${role}`;
+    const hosts = await inspectCluster(gateway, spec, [name]).catch((error: unknown) => describeError(error));
+    if (typeof hosts === 'string') tried.push({ seen: [], problem: { what: `${name}: ${hosts}`, advice } });
+    else {
+      const own = hosts.filter(({ task }) => task === name);
+      for (const host of own)
+        tried.push({ seen: await observe(gateway, own), ...(await tryCompanion(gateway, host, spec)) });
+    }
+  }
+  return tried;
+}
+
+/** Asks a host for its companion. */
+async function tryCompanion(
+  gateway: Gateway,
+  host: Inspected,
+  spec: Cluster,
+): Promise<Pick<TriedCompanion, 'told' | 'problem'>> {
+  const [problem] = refuseHost(host);
+  if (problem !== undefined) return { problem };
+  const name = host.task as MovableName;
+  try {
+    await using found = await startCompanion(new RemoteProgram(gateway, host, checkoutOf(spec)), host, {
+      name,
+      needs: MOVABLE[name].movable.example,
+      run: 'cluster check',
+      prefix: [],
+      isAlone: false,
+      deadlineSeconds: spec.deadlineSeconds,
+      log: logLine,
+    });
+    return { told: `${name}: ${found.kind} ${found.version} on ${host.name}` };
+  } catch (error) {
+    const what = `${name}: ${describeError(error)}`;
+    return { problem: { what, advice: 'install it there, or omit its role' } };
+  }
+}
+
+/** Returns the message of an error for the user. Throws any other error. */
+function describeError(error: unknown): string {
+  if (!(error instanceof BenchError)) throw error;
+  return error.message;
+}
+
+const WORDS = ['host', 'role', 'CPU', 'Node'];
+const HEAD = ['host', 'role', 'cores', 'CPU', 'Node', 'clock', 'round trip', 'open files', 'ports', 'load'];
+
+function rowOf(
+  { name, task, role, facts }: CheckedHost,
+  { offsetMs, errorMs, roundTripMs }: Offset,
+): string[] {
+  return [
+    name,
+    describeRole(task, role),
+    String(facts.cores),
+    facts.cpuModel ?? 'unknown',
+    facts.node.version ?? 'none',
+    `${offsetMs < 0 ? '−' : '+'}${Math.abs(offsetMs).toFixed(1)} ± ${errorMs.toFixed(1)} ms`,
+    `${roundTripMs.toFixed(1)} ms`,
+    facts.openFiles?.toLocaleString('en-US') ?? 'any',
+    facts.ports?.toLocaleString('en-US') ?? 'unknown',
+    facts.load.toFixed(2),
+  ];
+}
+
+/** A problem of a host, and its remedy. */
+interface HostProblem {
+  what: string;
+  advice: string;
+}
+
+function refuseHost({ name, unfit }: CheckedHost): HostProblem[] {
+  return unfit === undefined ? [] : [{ what: `${name}: ${unfit}`, advice: 'update this host' }];
+}
+
+/** Returns the reasons why a host cannot do its part of the load, each with its remedy. */
+export function findProblems(
+  host: CheckedHost,
+  { errorMs }: Offset,
+  { generators, processes, skewMs, addresses = {} }: Cluster,
+  connections: number,
+): HostProblem[] {
+  const { name, task, facts } = host;
+  const isServer = task === 'server';
+  const share = Math.ceil(connections / (isServer ? 1 : generators));
+  const files = Math.ceil(isServer ? share : share / processes) + SPARE_FILES;
+  const sources = addresses[name]?.length ?? 1;
+  return [
+    ...refuseHost(host),
+    ...(errorMs > skewMs
+      ? [
+          {
+            what: `${name}: its clock is known only to ± ${errorMs.toFixed(1)} ms, and ${skewMs} ms are allowed`,
+            advice: 'use a faster network, or raise "skewMs"',
+          },
+        ]
+      : []),
+    ...(facts.openFiles !== undefined && facts.openFiles < files
+      ? [
+          {
+            what: `${name}: a process may open ${facts.openFiles} files, and its share of ${connections} connections needs ${files}`,
+            advice: isServer ? `raise its hard limit to ${files}, or use more workers` : 'raise "processes"',
+          },
+        ]
+      : []),
+    ...(!isServer && facts.ports !== undefined && facts.ports * sources < share
+      ? [
+          {
+            what: `${name}: ${facts.ports} ports on ${sources} address${sources === 1 ? '' : 'es'} for ${share} connections`,
+            advice: `name ${Math.ceil(share / facts.ports)} source addresses in "addresses"`,
+          },
+        ]
+      : []),
+  ];
+}

@@ -1,0 +1,126 @@
+/** The program on each other host: carries out one order, as `bench` would on that machine, or keeps a companion. */
+import { enginesOf, estimateSeconds } from 'bench-model/planned';
+import { join } from 'node:path';
+import { PassThrough } from 'node:stream';
+import { DisposableStack } from 'bench-machine/disposal';
+import { BenchError } from 'bench-model/errors';
+import type { CompanionOrder, CompanionStep, HostMessage, HostOrder, StopOrder } from '../host-protocol.ts';
+import { findEngines } from 'bench-load/engines';
+import { readLines } from 'bench-load/protocol';
+import { readEnd } from 'bench-machine/launch';
+import { run } from 'bench-http/measure/run';
+import { secretsIn } from 'bench-http/plan/secrets';
+import { hide, redact } from 'bench-machine/redact';
+import type { Trial } from 'bench-model/record';
+import { startEffects } from 'bench-http/commands/effects';
+import { keepCompanion } from './keep-companion.ts';
+import { planWarmups } from 'bench-http/commands/learn';
+import { prepareRun, readVersions, type ReadyRun } from 'bench-http/commands/prepare';
+import { openSession, type Session } from 'bench-http/commands/session';
+import { sendMessage, terminal } from 'bench-http/commands/shell';
+import type { Voice } from 'bench-http/commands/voice';
+
+/** Takes one order on stdin, carries it out, and reports events on stdout. Returns the exit code. */
+export async function runHost(): Promise<number> {
+  const { promise: ordered, resolve } = Promise.withResolvers<HostOrder | CompanionOrder>();
+  const steps = new PassThrough({ objectMode: true });
+  readLines<HostOrder | CompanionOrder | CompanionStep | StopOrder>(process.stdin, (order) => {
+    if (order.do === 'stop') interrupt();
+    else if (isOrder(order)) resolve(order);
+    else steps.write(order);
+  });
+  // A step that arrives after the stop.
+  steps.on('error', () => {});
+  process.stdin.on('end', interrupt);
+  // Without its command, it still has servers to stop.
+  process.stdout.on('error', () => {});
+  try {
+    const order = await ordered;
+    if (order.do === 'companion') await keepCompanion(order, steps, { tell, voice: VOICE });
+    else await carryOut(order);
+    await tell({ event: 'done' });
+    return 0;
+  } catch (error) {
+    const message = error instanceof Error ? error.message : String(error);
+    const hint = error instanceof BenchError ? error.hint : undefined;
+    await tell({ event: 'refused', message, ...(hint === undefined ? {} : { hint }) });
+    return error instanceof BenchError ? error.exitCode : 1;
+  } finally {
+    process.stdin.destroy();
+  }
+}
+
+function isOrder(message: HostOrder | CompanionOrder | CompanionStep): message is HostOrder | CompanionOrder {
+  return 'plan' in message || 'needs' in message;
+}
+
+/** Interrupts what this program does, as Ctrl-C would. */
+function interrupt(): void {
+  process.kill(process.pid, 'SIGTERM');
+}
+
+function tell(message: HostMessage): Promise<void> {
+  return sendMessage(message);
+}
+
+const VOICE: Voice = {
+  ...terminal,
+  log: (line) => void tell({ event: 'log', line }),
+  screen: { isLive: false, layout: () => ({}), showLive() {}, showLine() {}, showReport() {} },
+};
+
+async function carryOut(order: HostOrder): Promise<void> {
+  const { plan, isNamed } = order;
+  hide(secretsIn(plan));
+  using session = await openSession(plan.run, { wait: true, voice: VOICE });
+  await tell({ event: 'began' });
+  using kept = new DisposableStack();
+  const ready = await prepareRun(plan, { session, isNamed, voice: VOICE, kept });
+  if (order.do === 'prepare') await prepare(order, ready, session);
+  else await measure(order, ready, session);
+}
+
+async function prepare({ plan, learns }: HostOrder, ready: ReadyRun, session: Session): Promise<void> {
+  const { prepared, placed, host, companions, leftOut } = ready;
+  const versions = readVersions(prepared, companions, await findEngines(enginesOf(plan)));
+  const machine = { session, voice: VOICE, placed, host, companions, leftOut };
+  const learned = learns ? await planWarmups(plan, prepared, machine) : { plan, interrupted: false };
+  if (learned.interrupted) throw new BenchError('interrupted', 'it was interrupted');
+  const targets = prepared.map(({ target }) => target.id);
+  const { placement } = placed;
+  await tell({
+    event: 'prepared',
+    prepared: { host, placement, versions, targets, leftOut, plan: learned.plan },
+  });
+}
+
+async function measure({ plan }: HostOrder, ready: ReadyRun, session: Session): Promise<void> {
+  const { prepared, placed, launcher, companions } = ready;
+  const folder = session.makeFolder('round');
+  session.expect(estimateSeconds(plan));
+  await using started = await startEffects({
+    plan,
+    session,
+    placed,
+    folder,
+    launcher,
+    companions,
+    record: async (trials) => {
+      for (const trial of trials) await tell({ event: 'trial', ...withFiles(trial, folder) });
+    },
+  });
+  const { effects, stop } = started;
+  using _ = VOICE.onInterrupt(stop, 'stopping');
+  // The command chooses the trials, and ends the run.
+  const all = { ...effects, due: () => () => true, decide: () => 'continue' as const };
+  await run(plan, { placed, prepared, before: [] }, all);
+}
+
+/** The part of a file that is kept of a longer one: its end. */
+const KEPT_BYTES = 2 ** 20;
+
+/** Returns a trial without secrets, with the contents of its files. */
+function withFiles(trial: Trial, folder: string): { trial: Trial; files: Record<string, string> } {
+  const files = trial.files.map((name) => [name, readEnd(join(folder, name), KEPT_BYTES)]);
+  return { trial: redact(trial), files: Object.fromEntries(files) };
+}

@@ -1,0 +1,253 @@
+/** The load of several hosts on one server: place, arm, compare clocks, fire at T, merge. */
+import { BenchError } from 'bench-model/errors';
+import { readBacklog } from 'bench-machine/backlog';
+import type { Counts } from 'bench-model/figures';
+import type { Connect, HostUse, LoadResult } from 'bench-model/load';
+import type { LoadSession, Window } from 'bench-load/engine';
+import { Generator, type Line, type LineEvents } from 'bench-load/line';
+import { mergeConnects, mergeCounts } from 'bench-load/merge';
+import { armOrders, fireOrders } from 'bench-load/orders';
+import type {
+  ArmedReport,
+  ArmOrder,
+  CountedReport,
+  DoneReport,
+  FireOrder,
+  LoadSpec,
+} from 'bench-load/protocol';
+import { estimateOffset, joinOffsets, type Offset, type RoundTrip } from './clock.ts';
+import { mergeHosts, type HostReport } from './merge.ts';
+
+/** The round trips to an agent of which the shortest gives the offset of its clock. */
+const TRIPS = 16;
+
+/** The longest that a generator waits for open answers and late ones after its window. */
+const DRAIN_SECONDS = 6;
+
+/** The CPU of a host and of its agent so far. */
+export interface AgentUse {
+  /** On the monotonic clock of the host. */
+  atMs: number;
+  /** Of all processes; undefined if the system does not report it. */
+  busyUs?: number | undefined;
+  agentUs: number;
+}
+
+/** An agent on a host that generates load. */
+export interface Agent {
+  /** The name of its host, unique in the cluster. */
+  readonly name: string;
+  /** Its hardware and kernel. */
+  readonly host: Pick<HostUse, 'cores' | 'cpuModel' | 'release'>;
+  readClock(trips: number): Promise<RoundTrip[]>;
+  /** Starts a generator process. */
+  open(events: LineEvents): Line;
+  readUse(): Promise<AgentUse>;
+  /** Its process, if that runs on this machine. */
+  readonly pid: number | undefined;
+}
+
+/** The conditions of a load by several hosts. */
+export interface ClusterTerms {
+  /** Returns the agents of a trial. Throws a trial error if too few hosts are left, or one does not fit. */
+  place: () => Promise<Agent[]>;
+  /** The generator processes on each host. */
+  processes: number;
+  leadMs: number;
+  allowedSkewMs: number;
+  /** The longest wait for an answer that is due. */
+  deadlineSeconds: number;
+  engine: string;
+  /** The source addresses of each host, by its name. */
+  addresses?: Record<string, string[]> | undefined;
+  /** Reads the accept queue of the server. */
+  backlog?: typeof readBacklog;
+}
+
+/** A generator process and its agent. */
+interface Member {
+  agent: Agent;
+  generator: Generator;
+  connections: number;
+}
+
+/** The generator processes of one trial on all hosts. They share its connections exactly. */
+export class ClusterSession implements LoadSession {
+  readonly #terms: ClusterTerms;
+  readonly #spec: LoadSpec;
+  #members: Member[] = [];
+  #connect: Connect | undefined;
+
+  constructor(terms: ClusterTerms, spec: LoadSpec) {
+    this.#terms = terms;
+    this.#spec = spec;
+  }
+
+  get pids(): number[] {
+    return [...new Set(this.#members.flatMap(({ agent }) => agent.pid ?? []))];
+  }
+
+  async arm(): Promise<void> {
+    const { place, processes, deadlineSeconds, addresses = {}, backlog = readBacklog } = this.#terms;
+    const { host, port, barrierSeconds } = this.#spec;
+    const agents = await place();
+    const capacity = await backlog(host, port);
+    const orders = armOrders(this.#spec, agents.length * processes, { session: 0, capacity });
+    this.#members = orders.map(({ connections }, index) => {
+      const agent = agents[index % agents.length] as Agent;
+      const generator = new Generator((events) => agent.open(events), `the generator on ${agent.name}`);
+      return { agent, generator, connections };
+    });
+    const asked = this.#members.map(async ({ agent, generator }, index) => {
+      const sources = addresses[agent.name];
+      const order = { ...(orders[index] as ArmOrder), ...(sources === undefined ? {} : { sources }) };
+      const armed = generator.ask<ArmedReport>(order, 'armed');
+      return (await inTime(armed, barrierSeconds + deadlineSeconds, agent.name)).connect;
+    });
+    this.#connect = mergeConnects(await Promise.all(asked));
+  }
+
+  async fire(window: Window, mark: (edge: 'opened' | 'closed') => void): Promise<LoadResult> {
+    if (this.#connect === undefined) throw new Error('fire before arm');
+    const { leadMs, allowedSkewMs, deadlineSeconds, engine } = this.#terms;
+    const members = this.#members;
+    const agents = [...new Set(members.map(({ agent }) => agent))];
+    const before = new Map<Agent, Observed>();
+    // One after the other: calls at the same time would lengthen the round trips of each other.
+    for (const agent of agents) before.set(agent, await this.#observe(agent).catch(blame(agent)));
+    const atMs = Date.now() + leadMs;
+    const orders = fireOrders(window, members.length, { session: 0, atMs });
+    const edges = countEdges(members.length, mark);
+    const seconds = leadMs / 1000 + window.warmupSeconds + window.windowSeconds;
+    const outcomes = await Promise.allSettled(
+      members.map(async ({ agent, generator }, index) => {
+        const order = orders[index] as FireOrder;
+        const own = order.atMs + (before.get(agent)?.clock.offsetMs ?? 0);
+        generator.mark = edges.mark;
+        try {
+          const done = generator.ask<DoneReport>({ ...order, atMs: own }, 'done', own);
+          return await inTime(done, seconds + DRAIN_SECONDS + deadlineSeconds, agent.name);
+        } finally {
+          edges.leave();
+        }
+      }),
+    );
+    const hosts = new Map<Agent, HostUse | Error>();
+    for (const agent of agents) {
+      const then = before.get(agent) as Observed;
+      const now = await this.#observe(agent).catch((error: Error) => error);
+      hosts.set(agent, now instanceof Error ? now : describeUse(agent, then, now));
+    }
+    const parts: HostReport[] = [];
+    const missing: { host: string; why: string }[] = [];
+    for (const [index, { agent, connections }] of members.entries()) {
+      const outcome = outcomes[index] as PromiseSettledResult<DoneReport>;
+      const host = hosts.get(agent) as HostUse | Error;
+      const error = outcome.status === 'rejected' ? (outcome.reason as Error) : host;
+      if (error instanceof Error) missing.push({ host: agent.name, why: error.message });
+      else if (outcome.status === 'fulfilled')
+        parts.push({ host: error, connections, report: outcome.value });
+    }
+    if (parts.length === 0) throw new BenchError('trial', describeMissing(missing));
+    const { timeoutSeconds } = this.#spec;
+    return mergeHosts(parts, {
+      connect: this.#connect,
+      timeoutSeconds,
+      engine,
+      opensAtMs: atMs + window.warmupSeconds * 1000,
+      asked: members.length,
+      missing,
+      allowedSkewMs,
+    });
+  }
+
+  async count(): Promise<Counts> {
+    const { deadlineSeconds } = this.#terms;
+    const asked = this.#members.map(async ({ agent, generator }) => {
+      const counted = generator.ask<CountedReport>({ do: 'count', session: 0 }, 'counted');
+      return (await inTime(counted, deadlineSeconds, agent.name)).lifetime;
+    });
+    return mergeCounts(await Promise.all(asked));
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await Promise.all(this.#members.map(({ generator }) => generator.end()));
+  }
+
+  async #observe(agent: Agent): Promise<Observed> {
+    const { deadlineSeconds } = this.#terms;
+    const trips = await inTime(agent.readClock(TRIPS), deadlineSeconds, agent.name);
+    const use = await inTime(agent.readUse(), deadlineSeconds, agent.name);
+    return { clock: estimateOffset(trips), use };
+  }
+}
+
+/** Names the host in the error of its agent. */
+function blame({ name }: Agent): (error: Error) => never {
+  return (error) => {
+    throw new BenchError('trial', `${name}: ${error.message}`);
+  };
+}
+
+/** A host at one moment. */
+interface Observed {
+  clock: Offset;
+  use: AgentUse;
+}
+
+function describeUse({ name, host }: Agent, before: Observed, after: Observed): HostUse {
+  const { offsetMs, errorMs, roundTripMs } = joinOffsets(before.clock, after.clock);
+  const us = (after.use.atMs - before.use.atMs) * 1000;
+  const [then, now] = [before.use, after.use];
+  return {
+    name,
+    ...host,
+    offsetMs,
+    clockErrorMs: errorMs,
+    roundTripMs,
+    ...(then.busyUs !== undefined && now.busyUs !== undefined
+      ? { busyCores: Math.max(0, now.busyUs - then.busyUs) / us }
+      : {}),
+    agentCores: (now.agentUs - then.agentUs) / us,
+  };
+}
+
+/** Passes on the first window that opens and the last that closes, also if a generator leaves before. */
+function countEdges(
+  processes: number,
+  tell: (edge: 'opened' | 'closed') => void,
+): { mark: (edge: 'opened' | 'closed') => void; leave: () => void } {
+  let [opened, closed, left] = [0, 0, 0];
+  let isClosed = false;
+  const close = (): void => {
+    if (opened === 0 || isClosed) return;
+    isClosed = true;
+    tell('closed');
+  };
+  return {
+    mark(edge) {
+      if (edge === 'opened' && opened++ === 0) tell('opened');
+      if (edge === 'closed' && ++closed === processes) close();
+    },
+    leave() {
+      if (++left === processes) close();
+    },
+  };
+}
+
+function describeMissing(missing: readonly { host: string; why: string }[]): string {
+  return missing.map(({ host, why }) => `${host}: ${why}`).join('; ');
+}
+
+/** Waits for an answer of a host. Throws a trial error after this many seconds. */
+async function inTime<T>(answer: Promise<T>, seconds: number, host: string): Promise<T> {
+  const { promise: late, reject } = Promise.withResolvers<never>();
+  const timer = setTimeout(() => {
+    reject(new BenchError('trial', `${host} did not answer for ${Math.round(seconds)} s`));
+  }, seconds * 1000);
+  try {
+    return await Promise.race([answer, late]);
+  } finally {
+    clearTimeout(timer);
+  }
+}

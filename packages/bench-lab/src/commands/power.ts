@@ -1,0 +1,171 @@
+import { HOME } from 'bench-machine/home';
+import { join } from 'node:path';
+import { summarisePool } from '../analyse/power.ts';
+import { unlikeHosts } from 'bench-analysis/unlike';
+import { POWER } from 'bench-http/cli/commands';
+import { BenchError } from 'bench-model/errors';
+import { EFFECTS } from '../measure/twins.ts';
+import { createRandom } from 'bench-statistics/random';
+import { describeEffect, renderPower } from '../report/power.ts';
+import { toOutput } from 'bench-report/printable';
+import { readHost } from 'bench-machine/host';
+import type { PooledMatrix, PooledTest } from 'bench-model/pool';
+import { appendPooled, createPool, readPool, type Pool } from 'bench-analysis/results/pool/store';
+import { shown, writeReport } from 'bench-analysis/results/store';
+import { POOL_SCHEMA } from 'bench-model/versions';
+import { openSession } from 'bench-http/commands/session';
+import { onInterrupt, print, createRunner, logLine } from 'bench-http/commands/shell';
+import {
+  LOOKS,
+  measureTwins,
+  repeatBothWays,
+  runMatrix,
+  runTest,
+  type Means,
+  type TestSetup,
+} from './sequential-test.ts';
+
+/** The longest times of the entries of a pool, in seconds; stock autocannon adds to that of a test. */
+const TEST_SECONDS = 120;
+const STOCK_SECONDS = 30;
+const MATRIX_SECONDS = 600;
+const ROUND_SECONDS = 30;
+
+export const runPower = createRunner(
+  POWER,
+  async ({ effects = EFFECTS, matrices, noise, target, pool: asked, wait, ...values }) => {
+    const folder = asked ?? join(HOME.results, 'power');
+    const stored = readPool(folder);
+    const { tests = matrices + noise > 0 ? 0 : EFFECTS.length, noStock } = values;
+    const more: More = { tests, effects, asksStock: !noStock, matrices, noise, target, wait };
+    const interrupted = tests + matrices + noise > 0 ? await addTo(folder, stored, more) : false;
+    const pool = readPool(folder);
+    // If the first test was interrupted, there is no pool yet.
+    if (pool === undefined && interrupted) return 130;
+    if (pool === undefined)
+      throw new BenchError('usage', `${shown(folder)} has no pool`, 'pnpm bench:power creates one');
+    const text = renderPower(pool, summarisePool(pool.entries, LOOKS, createRandom(1)));
+    writeReport(folder, 'power.txt', toOutput(text));
+    print(text);
+    logLine(`saved in ${shown(folder)}`);
+    return interrupted ? 130 : 0;
+  },
+);
+
+/** The entries to add. */
+interface More {
+  tests: number;
+  /** The effects to plant in these tests. */
+  effects: readonly number[];
+  asksStock: boolean;
+  matrices: number;
+  noise: number;
+  target: string | undefined;
+  /** True if the command waits for another run to end. */
+  wait: boolean;
+}
+
+/** Adds sequential tests and A/A rounds to the pool; stores each once it is complete. Returns true if interrupted. */
+async function addTo(
+  folder: string,
+  stored: Pool | undefined,
+  { tests, effects, asksStock, matrices, noise, target = 'vanilla', wait }: More,
+): Promise<boolean> {
+  using session = await openSession('power', { wait });
+  session.expect(
+    tests * (TEST_SECONDS + (asksStock ? STOCK_SECONDS : 0)) +
+      matrices * MATRIX_SECONDS +
+      noise * ROUND_SECONDS,
+  );
+  const host = await readHost();
+  const unlike = stored === undefined ? [] : unlikeHosts(stored.host, host);
+  if (unlike.length > 0)
+    throw new BenchError(
+      'usage',
+      `the pool was measured on another host: ${unlike.join('; ')}`,
+      'start another pool with --pool FOLDER',
+    );
+  const placed = await session.place({ serverCores: 1, generators: 1 });
+  const work = session.makeFolder('work');
+  let stopped = false;
+  let stopLive: (() => void) | undefined;
+  using _ = onInterrupt(() => {
+    stopped = true;
+    stopLive?.();
+  }, 'stopping: completed tests are saved, the current one is discarded');
+  const means: Means = {
+    placed,
+    token: session.token,
+    folder: work,
+    isInterrupted: () => stopped,
+    track(stop) {
+      stopLive = stop;
+    },
+  };
+
+  if (stored === undefined) {
+    const twins = await measureTwins(means);
+    if (twins === undefined) return true;
+    createPool(folder, { schema: POOL_SCHEMA, host, twins });
+  }
+  const pool = readPool(folder) as Pool;
+  const done = pool.entries.filter((entry) => entry.kind === 'sequential-test');
+  for (let index = 1; index <= tests; index++) {
+    const setup = nextTest(done, effects);
+    const test = await runTest(pool.twins, { ...setup, asksStock }, means);
+    if (test === undefined) return true;
+    appendPooled(folder, test);
+    done.push(test);
+    logLine(`[${index}/${tests}] ${describeTest(test)}`);
+  }
+  for (let index = 1; index <= matrices; index++) {
+    const matrix = await runMatrix(pool.twins, means);
+    if (matrix === undefined) return true;
+    appendPooled(folder, matrix);
+    logLine(`[${index}/${matrices}] ${describeMatrix(matrix)}`);
+  }
+  for (let round = 1; round <= noise; round++) {
+    const rounds = await repeatBothWays(target, means);
+    if (rounds === undefined) return true;
+    for (const one of rounds) appendPooled(folder, one);
+    logLine(`[${round}/${noise}] A/A round of ${target}, separate and as a duel`);
+  }
+  return false;
+}
+
+/**
+ * Returns the next test: the effect with the fewest tests so far. Every other A/A test compares two copies of the same
+ * program in different folders.
+ */
+export function nextTest(
+  done: readonly Pick<PooledTest, 'effect'>[],
+  effects: readonly number[],
+): Pick<TestSetup, 'effect' | 'copied'> {
+  const testsOf = (wanted: number): number => done.filter(({ effect }) => effect === wanted).length;
+  const [effect = 0] = effects.toSorted((a, b) => testsOf(a) - testsOf(b));
+  return { effect, copied: effect === 0 && testsOf(0) % 2 === 1 };
+}
+
+function describeMatrix({ rows, seconds }: PooledMatrix): string {
+  const verdicts = rows.map(
+    ({ effect, verdict, ratio = Number.NaN }) => `${describeEffect(effect)} ${verdict} × ${ratio.toFixed(3)}`,
+  );
+  return `${verdicts.join(', ')}; ${seconds.toFixed(0)} s`;
+}
+
+function describeTest({
+  effect,
+  copied,
+  verdict,
+  ratio = Number.NaN,
+  rounds,
+  seconds,
+  stock,
+}: PooledTest): string {
+  const planted = `${describeEffect(effect)}${copied ? ', copied' : ''}`;
+  const printed =
+    stock === undefined
+      ? ''
+      : `; stock printed ${Math.round(stock.baseline)} and ${Math.round(stock.candidate)}`;
+  return `${planted}: ${verdict}, × ${ratio.toFixed(3)} after ${rounds} rounds, ${seconds.toFixed(0)} s${printed}`;
+}

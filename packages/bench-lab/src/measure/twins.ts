@@ -1,0 +1,47 @@
+/** Twins: one server with different amounts of work per request, so that the difference between two is known. */
+import { cpSync } from 'node:fs';
+import type { Stack } from 'bench-model/stack';
+import type { Twins } from 'bench-model/pool';
+
+/** The extra cost per request of the costlier twin, as shares, in a comparison of two. 0 is A/A. */
+export const EFFECTS: readonly number[] = [0.03, 0, 0.015];
+/** The same for the twins of a matrix, which share a baseline. */
+export const MATRIX_EFFECTS: readonly number[] = [0, 0, 0.03, 0.03, 0.06];
+
+/** The approximate cost per request of the base, in µs of CPU. */
+const BASE_COST_US = 100;
+/** The units of work that determine the cost of one. */
+export const TRIAL_UNITS = 5000;
+
+/**
+ * Determines the twins for this machine from the cost of a request without work and with `TRIAL_UNITS` of it, in µs.
+ * Throws RangeError if the second is not higher.
+ */
+export function makeTwins(bareUs: number, workedUs: number): Twins {
+  const unitUs = (workedUs - bareUs) / TRIAL_UNITS;
+  if (!(unitUs > 0)) throw new RangeError(`${TRIAL_UNITS} units of work cost ${workedUs - bareUs} µs`);
+  const baseUs = Math.max(BASE_COST_US, 2 * bareUs);
+  return { unitNs: unitUs * 1000, bareUs, units: { base: Math.round((baseUs - bareUs) / unitUs) } };
+}
+
+/** Returns the units of work of the twin whose requests cost this share more than those of the base. */
+export function unitsOf({ unitNs, bareUs, units: { base } }: Twins, effect: number): number {
+  return base + Math.round((effect * (bareUs * 1000 + base * unitNs)) / unitNs);
+}
+
+/** Builds the stack of the twin with one variant per name, which does this number of units per request. */
+export function plantTwins(twin: Stack, units: Record<string, number>): Stack {
+  const { base } = twin.variants;
+  if (base === undefined) throw new Error(`${twin.manifest} has no variant "base"`);
+  const variants = Object.entries(units).map(([name, count]) => [
+    name,
+    { ...base, command: [...base.command, '--units', String(count)] },
+  ]);
+  return { ...twin, default: Object.keys(units)[0] ?? 'base', variants: Object.fromEntries(variants) };
+}
+
+/** Copies the program to another folder under another name: only its location differs (Mytkowicz et al. 2009). */
+export function copyTwin(twin: Stack, folder: string): Stack {
+  cpSync(twin.root, folder, { recursive: true });
+  return { ...twin, name: `${twin.name}-copy`, root: folder };
+}

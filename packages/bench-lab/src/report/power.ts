@@ -1,0 +1,125 @@
+import type {
+  EffectSummary,
+  MatrixSummary,
+  NoiseSummary,
+  PowerSummary,
+  ResampledSummary,
+} from '../analyse/power.ts';
+import { QUIET } from '../analyse/power.ts';
+import type { Pool } from 'bench-analysis/results/pool/store';
+import { describeMachine } from 'bench-report/view';
+import { countOf, formatShare, formatSpan } from 'bench-report/format';
+import { renderRows } from 'bench-report/terminal';
+
+/** Renders a pool: the verdicts on twins, those of stock autocannon, the noise, and tests resampled from the pool. */
+export function renderPower(pool: Pool, { effects, matrix, noise, resampled }: PowerSummary): string {
+  return [
+    effects.length > 0
+      ? 'Two builds of one server; one uses N % more CPU per request. What does a two-minute comparison conclude?'
+      : 'Builds of one server that use N % more CPU per request. What does a comparison conclude?',
+    describeMachine(pool.host),
+    '',
+    ...(effects.length > 0 ? [renderEffects(effects), ''] : []),
+    ...(matrix === undefined ? [] : [renderMatrix(matrix), '']),
+    ...(noise.length > 0 ? [renderNoise(noise), ''] : []),
+    ...(resampled === undefined ? [] : describeResampled(resampled)),
+    '',
+  ].join('\n');
+}
+
+function renderEffects(effects: EffectSummary[]): string {
+  const heads = [
+    'planted',
+    'tests',
+    'slower',
+    'same',
+    'undecided',
+    'faster',
+    `by > ${formatShare(effects[0]?.tests[0]?.threshold ?? 0.02)}`,
+    'right when quiet',
+    'ratio',
+    'spread',
+    'rounds',
+    'seconds',
+    'stock autocannon',
+  ];
+  const rows = effects.map((one) => [
+    describeEffect(one.effect),
+    String(one.tests.length),
+    ...(['slower', 'same', 'undecided', 'faster'] as const).map((verdict) => String(one.verdicts[verdict])),
+    String(one.byMoreThanThreshold),
+    one.effect === 0 ? '—' : `${one.quietRight} of ${one.quiet}`,
+    `× ${one.ratio.toFixed(3)}`,
+    formatShare(one.deviation),
+    one.meanRounds.toFixed(1),
+    one.meanSeconds.toFixed(0),
+    describeStock(one),
+  ]);
+  const notes = [
+    `metric: CPU per request. ratio: over the rounds of all tests. spread: the median robust deviation of the log ratios in a test. A test is quiet up to ${formatShare(QUIET)}`,
+    'stock autocannon: the winner by the printed averages of one 10 s run per build, if they differ by at least 2 %',
+  ];
+  return `${renderRows(heads, rows)}\n${notes.map((note) => `  ${note}\n`).join('')}`;
+}
+
+/** Names a planted effect: `A/A`, `+3 %`. */
+export function describeEffect(effect: number): string {
+  return effect === 0 ? 'A/A' : `+${formatShare(effect)}`;
+}
+
+/** Renders the matrices: each row by its planted effect, and the tables as a whole. */
+function renderMatrix({ effects, matrices, builds, budgetSeconds, ...summary }: MatrixSummary): string {
+  const { threshold, wrong, decided, meanSeconds } = summary;
+  const heads = [
+    'planted',
+    'rows',
+    'slower',
+    'same',
+    'undecided',
+    'faster',
+    `by > ${formatShare(threshold)}`,
+  ];
+  const rows = effects.map((one) => [
+    describeEffect(one.effect),
+    String(one.rows),
+    ...(['slower', 'same', 'undecided', 'faster'] as const).map((verdict) => String(one.verdicts[verdict])),
+    String(one.byMoreThanThreshold),
+    `× ${one.ratio.toFixed(3)}`,
+    formatShare(one.deviation),
+    one.meanRounds.toFixed(1),
+  ]);
+  return [
+    `${countOf(matrices, 'table')} of ${builds} builds: ${builds - 1} rows share a baseline, for at most ${formatSpan(budgetSeconds)}`,
+    renderRows([...heads, 'ratio', 'spread', 'rounds'], rows),
+    `  ${decided} of ${matrices} decided every row, ${wrong} had a wrong row; ${meanSeconds.toFixed(0)} s on average`,
+    '',
+  ].join('\n');
+}
+
+function describeStock({ effect, stock: { runs, baseline, candidate } }: EffectSummary): string {
+  if (runs === 0) return '—';
+  const none = runs - baseline - candidate;
+  return effect === 0
+    ? `named a winner in ${baseline + candidate} of ${runs}`
+    : `right ${baseline}, wrong ${candidate}, none ${none} of ${runs}`;
+}
+
+function renderNoise(noise: NoiseSummary[]): string {
+  const rows = noise.map(({ target, method, rounds, failed, deviation, robustDeviation }) => [
+    target,
+    method === 'duel' ? 'duel' : 'separate trials',
+    String(rounds),
+    String(failed),
+    formatShare(deviation),
+    formatShare(robustDeviation),
+  ]);
+  return `A/A rounds of one target, CPU per request: standard deviation (sd) of the log ratio\n${renderRows(['target', 'kind', 'rounds', 'failed', 'sd', 'robust sd'], rows)}\n`;
+}
+
+function describeResampled({ rounds, deviation, aa, planted }: ResampledSummary): string[] {
+  return [
+    `${rounds} A/A rounds of the pool (robust sd ${formatShare(deviation)}), signs flipped, resampled into ${aa.tests.toLocaleString('en-US')} sequential tests each:`,
+    `  A/A: ${formatShare(aa.verdicts.faster + aa.verdicts.slower)} faster or slower, ${formatShare(aa.byMoreThanThreshold)} by more than 2 %, ${formatShare(aa.verdicts.same)} same`,
+    `  +${formatShare(planted.effect)} added: ${formatShare(planted.verdicts.slower)} slower`,
+  ];
+}

@@ -1,0 +1,44 @@
+import { describe, expect, it } from 'vitest';
+import { METRIC_IDS } from 'bench-model/metrics';
+import { ASKED, ASKED_BEFORE, accountOf, loadOf, openBothWays, reasonOf, reasonsOf } from './rig.ts';
+
+const { ways } = openBothWays();
+
+const SOUND = ['--sound-first', String(ASKED_BEFORE)];
+const AMOUNT = 600;
+/** The last of the answers that are sent twice comes long before the end of the load. */
+const EVERY = 130;
+const LOAD = ['--connections', '10', '--amount', String(AMOUNT)];
+
+describe.each(ways)('a server that answers a request twice, read $way', ({ rig }) => {
+  it.each([
+    ['at once', '0'],
+    ['a little later', '3'],
+  ])('fails the trial if the second answer comes %s', async (_, ms) => {
+    const seen = await rig.measure({
+      planted: [...SOUND, '--duplicate-every', String(EVERY), '--duplicate-after-ms', ms],
+      bench: LOAD,
+    });
+    expect(loadOf(seen).counts).toMatchObject({ sent: AMOUNT, ok: AMOUNT });
+    expect(loadOf(seen).unsolicited).toBe(accountOf(seen).duplicates);
+    expect(accountOf(seen).duplicates).toBe(Math.floor(AMOUNT / EVERY));
+    expect(seen.trial.status).toBe('failed');
+    expect(reasonsOf(seen)).toEqual(['unsolicited']);
+    expect(reasonOf(seen, 'unsolicited')).toMatchObject({
+      text: expect.stringMatching(/^\d+ answers/) as string,
+      invalidates: METRIC_IDS,
+    });
+  });
+});
+
+describe.each(ways)('a server that sends 103 before each answer, read $way', ({ rig }) => {
+  it('completes each request once, and the counts agree', async () => {
+    const seen = await rig.measure({ planted: ['--early-hints'], bench: LOAD });
+    const { counts, lifetime, statusCodes, unsolicited } = loadOf(seen);
+    expect(counts).toMatchObject({ sent: AMOUNT, ok: AMOUNT, non2xx: 0 });
+    expect(statusCodes).toEqual({ 200: AMOUNT });
+    expect(unsolicited).toBe(0);
+    expect(accountOf(seen).requests.answered.ok).toBe(lifetime.ok + ASKED);
+    expect(reasonsOf(seen)).toEqual([]);
+  });
+});

@@ -1,0 +1,126 @@
+import { describe, expect, it } from 'vitest';
+import type { Snapshot } from '../../planted/account.ts';
+import { METRIC_IDS } from 'bench-model/metrics';
+import { ASKED, ASKED_BEFORE, accountOf, loadOf, openRig, reasonOf, reasonsOf } from './rig.ts';
+
+const rig = openRig();
+
+const SOUND = ['--sound-first', String(ASKED_BEFORE)];
+const LOAD = ['--connections', '10', '--amount', '500'];
+
+describe('the start of a server', () => {
+  it('is waited for, and the start-up time includes the wait', async () => {
+    const { trial } = await rig.measure({ planted: [...SOUND, '--bind-after-ms', '700'], bench: LOAD });
+    expect(trial.status).not.toBe('failed');
+    expect(trial).toMatchObject({ measured: { load: { counts: { ok: 500 } } } });
+    expect('measured' in trial && trial.measured.startupSeconds).toBeGreaterThanOrEqual(0.7);
+  });
+
+  it('fails at the deadline if it never binds', async () => {
+    const seen = await rig.measure({ planted: ['--never-bind'], bench: LOAD, plan: { startSeconds: 1 } });
+    expect(seen.trial.status).toBe('failed');
+    expect(seen.trial).not.toHaveProperty('partial');
+    expect(reasonsOf(seen)).toEqual(['trial']);
+    expect(reasonOf(seen, 'trial')).toMatchObject({
+      text: expect.stringMatching(/within 1 s: .*ECONNREFUSED/) as string,
+      invalidates: METRIC_IDS,
+    });
+  });
+});
+
+describe('a server that ends under load', () => {
+  it.each([
+    ['by itself', [], 'exit status 1', { exitStatus: 1 }],
+    ['by SIGKILL', ['--die-signal', 'SIGKILL'], 'ended by signal 9', { terminatedBySignal: 9 }],
+  ])('%s fails, with the cause and its last lines', async (_, how, cause, time) => {
+    const seen = await rig.measure({
+      planted: [...SOUND, '--die-after-requests', '300', ...how],
+      bench: ['--connections', '10', '--duration', '5'],
+    });
+    const { trial } = seen;
+    expect(trial.status).toBe('failed');
+    expect(trial).not.toHaveProperty('partial');
+    expect(reasonsOf(seen)).toEqual(['trial']);
+    expect(reasonOf(seen, 'trial')).toMatchObject({
+      text: expect.stringContaining(cause) as string,
+      invalidates: METRIC_IDS,
+    });
+    expect(accountOf(seen)).toMatchObject({ occasion: 'death', requests: { read: 300 + ASKED_BEFORE + 1 } });
+    expect(trial.logTail?.at(-1)).toContain('"occasion":"death"');
+    expect(trial.time ?? time).toMatchObject(process.platform === 'linux' ? time : {});
+  });
+});
+
+describe('a server that ignores SIGTERM', () => {
+  it('is killed, and its trial is suspect and keeps its figures', async () => {
+    const seen = await rig.measure({ planted: ['--ignore-sigterm'], bench: LOAD });
+    const account: Snapshot = accountOf(seen);
+    expect(seen.trial.status).toBe('suspect');
+    expect(loadOf(seen).counts.ok).toBe(500);
+    expect(reasonsOf(seen)).toEqual(['ignored-sigterm']);
+    expect(reasonOf(seen, 'ignored-sigterm').invalidates).toEqual([]);
+    expect(account.occasion).toBe('SIGTERM');
+    expect(account.requests.read).toBe(loadOf(seen).lifetime.sent + ASKED);
+    expect(() => process.kill(account.pid, 0)).toThrow('ESRCH');
+  });
+});
+
+describe('a server whose answers become wrong', () => {
+  const TURNS = [...SOUND, '--answer-wrong-after', '1000'];
+  const bench = ['--connections', '10', '--amount', '2000'];
+
+  it('during the load is caught by hashing one body in 64, as in a real run', async () => {
+    const seen = await rig.measure({ planted: TURNS, bench, plan: { hashEvery: 64 } });
+    const { counts, lifetime, bodiesHashed } = loadOf(seen);
+    expect(bodiesHashed).toBe(Math.ceil(lifetime.sent / 64));
+    expect(counts.mismatch).toBeGreaterThan(0);
+    expect(counts.ok + counts.mismatch).toBe(counts.sent);
+    expect(seen.trial.status).toBe('failed');
+    expect(reasonsOf(seen)).toEqual(['trial', 'wrong-body']);
+    expect(reasonOf(seen, 'wrong-body').text).toContain(`${counts.mismatch} answers`);
+  });
+
+  it('is caught by the verification after the load if no hashed body was wrong', async () => {
+    const seen = await rig.measure({ planted: TURNS, bench, plan: { hashEvery: 1_000_000 } });
+    expect(loadOf(seen).counts).toMatchObject({ ok: 2000, mismatch: 0 });
+    expect(seen.trial.status).toBe('failed');
+    expect(reasonsOf(seen)).toEqual(['trial']);
+    expect(reasonOf(seen, 'trial')).toMatchObject({
+      text: expect.stringMatching(/after the load: wrong body/) as string,
+      invalidates: METRIC_IDS,
+    });
+  });
+
+  it('before the load is caught by the verification before it', async () => {
+    const seen = await rig.measure({
+      planted: ['--sound-first', '2', '--answer-wrong-after', '0', '--wrong-body-every', '1'],
+      bench,
+    });
+    expect(seen.trial).not.toHaveProperty('partial');
+    expect(accountOf(seen).requests).toMatchObject({ read: 3, answered: { ok: 2, wrongBody: 1 } });
+    expect(reasonOf(seen, 'trial').text).toMatch(/before the load: wrong body/);
+  });
+});
+
+describe('an attestation', () => {
+  it.each([
+    ['false', 'false-attestation', 'mypyc is false'],
+    ['missing', 'no-attestation', 'mypyc is undefined'],
+  ])('that is %s fails the trial before any load', async (_, variant, text) => {
+    const seen = await rig.measure({ planted: variant, bench: LOAD });
+    expect(seen.trial.status).toBe('failed');
+    expect(seen.trial).not.toHaveProperty('partial');
+    expect(reasonsOf(seen)).toEqual(['trial']);
+    expect(reasonOf(seen, 'trial')).toMatchObject({
+      text: expect.stringContaining(text) as string,
+      invalidates: METRIC_IDS,
+    });
+    expect(accountOf(seen).requests.read).toBe(1);
+  });
+
+  it('that is true is recorded', async () => {
+    const seen = await rig.measure({ planted: 'true-attestation', bench: LOAD });
+    expect(reasonsOf(seen)).toEqual([]);
+    expect(seen.trial.attested).toEqual([expect.objectContaining({ mypyc: true, framework: 'planted' })]);
+  });
+});

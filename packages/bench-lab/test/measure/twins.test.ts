@@ -1,0 +1,63 @@
+import { existsSync, mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { describe, expect, it } from 'vitest';
+import { readManifest } from 'bench-targets/catalogue/manifest';
+import {
+  copyTwin,
+  EFFECTS,
+  makeTwins,
+  MATRIX_EFFECTS,
+  plantTwins,
+  TRIAL_UNITS,
+  unitsOf,
+} from '../../src/measure/twins.ts';
+
+const TWIN = readManifest(fileURLToPath(new URL('../../planted/twin/stack.json', import.meta.url)));
+
+describe('twins', () => {
+  it('differ in total cost by exactly the planted share', () => {
+    const bareUs = 20;
+    const unitUs = 0.005;
+    const twins = makeTwins(bareUs, bareUs + TRIAL_UNITS * unitUs);
+    const costOf = (count: number) => bareUs + count * unitUs;
+    expect(costOf(twins.units.base)).toBeCloseTo(100);
+    for (const effect of [...EFFECTS, ...MATRIX_EFFECTS, 0.1])
+      expect(costOf(unitsOf(twins, effect)) / costOf(twins.units.base)).toBeCloseTo(1 + effect, 4);
+    expect(unitsOf(twins, 0)).toBe(twins.units.base);
+  });
+
+  it('cost the same as those of an older pool', () => {
+    const units = { base: 7000, 0: 7000, 0.015: 7150, 0.03: 7300 };
+    const twins = { unitNs: 10, bareUs: 30, units };
+    expect([0, 0.015, 0.03].map((effect) => unitsOf(twins, effect))).toEqual([7000, 7150, 7300]);
+  });
+
+  it('cost at least twice as much as the server without work', () => {
+    const { units } = makeTwins(80, 80 + TRIAL_UNITS * 0.01);
+    expect(80 + units.base * 0.01).toBeCloseTo(160);
+  });
+
+  it('cannot be made if work costs nothing', () => {
+    expect(() => makeTwins(20, 20)).toThrow(`${TRIAL_UNITS} units of work cost 0 µs`);
+  });
+
+  it('differ only in their units', () => {
+    const { variants, default: first } = plantTwins(TWIN, { base: 7, dearer: 9 });
+    expect(first).toBe('base');
+    expect(variants['base']?.command.slice(0, -1)).toEqual(variants['dearer']?.command.slice(0, -1));
+    expect([variants['base']?.command.at(-1), variants['dearer']?.command.at(-1)]).toEqual(['7', '9']);
+  });
+
+  it('can be in another folder', () => {
+    const folder = mkdtempSync(join(tmpdir(), 'bench-twin-'));
+    try {
+      const copy = copyTwin(TWIN, join(folder, 'twin'));
+      expect([copy.name, copy.root]).toEqual(['twin-copy', join(folder, 'twin')]);
+      expect(existsSync(join(copy.root, 'server.ts'))).toBe(true);
+    } finally {
+      rmSync(folder, { recursive: true });
+    }
+  });
+});

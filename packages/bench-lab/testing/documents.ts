@@ -1,0 +1,328 @@
+/** The documents of the repository, and their quotations from published runs. */
+import { HOME } from 'bench-machine/home';
+import { globSync, readFileSync } from 'node:fs';
+import { dirname, join, relative } from 'node:path';
+import { compareWithin, type ComparedTable } from 'bench-analysis/compare';
+import { compareRuns } from 'bench-analysis/runs';
+import { summarisePool } from '../src/analyse/power.ts';
+import { summarise, type Row } from 'bench-analysis/summary';
+import { ROOT } from 'bench-targets/catalogue/stacks';
+import { METRIC_IDS, METRICS, type MetricId } from 'bench-model/metrics';
+import { DEFAULT_THRESHOLD } from 'bench-model/options';
+import { createRandom } from 'bench-statistics/random';
+import { renderCalibration } from '../src/report/calibration.ts';
+import { renderComparison } from 'bench-report/compare';
+import { renderRuns } from 'bench-report/runs';
+import { describeDetail } from 'bench-report/detail';
+import { formatWhole } from 'bench-report/format';
+import { explainBuilds } from 'bench-report/interpreters';
+import { renderMarkdown } from 'bench-report/markdown';
+import { renderPower } from '../src/report/power.ts';
+import { serversOf, toModel } from 'bench-report/model/model';
+import { viewStudies } from 'bench-report/warm';
+import { showLimit, showMetric } from 'bench-report/cells';
+import { toView } from 'bench-report/view';
+import type { Calibration } from 'bench-model/calibration';
+import type { Host } from 'bench-model/host';
+import { readPool } from 'bench-analysis/results/pool/store';
+import { drawSwitches } from './kinds.ts';
+import { drawEngines } from './engines.ts';
+import { drawFills, drawNoise, drawPairs, drawRatios } from './neighbours.ts';
+import { drawProbe } from './probe.ts';
+import { readStudy, type StoredStudy } from 'bench-analysis/results/study/store';
+import { embedPicture, toPicture, type Picture } from './pictures.ts';
+import { drawRecordings } from './recordings.ts';
+import { drawRepeats, drawVerdicts } from './repeats.ts';
+import { readRun, type StoredRun } from 'bench-analysis/results/store';
+
+/** A part of a document between `<!-- kind words -->` and `<!-- end -->`. */
+export interface Block {
+  kind: string;
+  words: string[];
+  text: string;
+}
+
+/** The document with the table of stacks. */
+
+/** An indented one is an example. */
+const BLOCK = /^<!-- (?<kind>[a-z]+) (?<words>[^\n>]*) -->\n(?<text>.*?)^<!-- end -->/gms;
+
+/** Returns the documents that people read, as paths from the root. */
+export function listDocuments(): string[] {
+  const pages = globSync('docs/**/*.md', { cwd: ROOT }).toSorted();
+  return ['README.md', 'CONTRIBUTING.md', 'CHANGELOG.md', ...pages];
+}
+
+/** Reads one of the documents. */
+export function readDocument(path: string): string {
+  return readFileSync(join(ROOT, path), 'utf8');
+}
+
+/** Finds the blocks of a document. */
+export function findBlocks(document: string): Block[] {
+  return [...document.matchAll(BLOCK)].map(({ groups }) => ({
+    kind: groups?.['kind'] ?? '',
+    words: (groups?.['words'] ?? '').split(' '),
+    text: groups?.['text'] ?? '',
+  }));
+}
+
+/** Returns the document at this path with each of its blocks rendered anew from the published runs. */
+export function renderBlocks(document: string, path: string): string {
+  return document.replaceAll(BLOCK, (_, kind: string, words: string) => {
+    const render = BLOCKS[kind];
+    if (render === undefined)
+      throw new Error(`unknown block "${kind}": ${Object.keys(BLOCKS).join(', ')} are known`);
+    return `<!-- ${kind} ${words} -->\n${render(words.split(' '), path).trimEnd()}\n<!-- end -->`;
+  });
+}
+
+/** Returns the text of a document without its blocks, code and comments. */
+export function proseOf(document: string): string {
+  return document
+    .replaceAll(BLOCK, '')
+    .replaceAll(/^ *```.*?^ *```$/gms, '')
+    .replaceAll(/`[^`\n]+`/g, '')
+    .replaceAll(/<!--.*?-->/gs, '');
+}
+
+/** Returns the pictures that the documents show. */
+export function listPictures(): Picture[] {
+  const blocks = listDocuments().flatMap((path) => findBlocks(readDocument(path)));
+  return blocks.filter(({ kind }) => kind === 'picture').map(({ words }) => pictureOf(words));
+}
+
+function pictureOf([id = '', metric = '', ...rest]: string[]): Picture {
+  return toPicture(readPublished(id, connectionsOf(rest)), metricOf(metric));
+}
+
+/** The figures that a document says it took from a run: those in bold. */
+export function listFigures(document: string): string[] {
+  const bold = [...proseOf(document).matchAll(/\*\*(?<text>[^*]+)\*\*/g)];
+  return bold.map(({ groups }) => groups?.['text'] ?? '').filter((text) => /\d/.test(text));
+}
+
+/** Returns true if a text has this figure, and not only as a part of a longer one. */
+export function isQuoted(figure: string, text: string): boolean {
+  const parts = text.split(figure);
+  return parts.some((before, index) => {
+    const after = parts[index + 1];
+    return after !== undefined && !/[\d.,]$/.test(before) && !/^[\d.,]*\d/.test(after);
+  });
+}
+
+/** The content of each kind of block. Words after the run limit it: `at 100` to a number of connections. */
+const BLOCKS: Record<string, (words: string[], path: string) => string> = {
+  /** `run ID [at 100] [detail]`: the report, as `pnpm report --format markdown` prints it, without its closing sentence. */
+  run: ([id = '', ...rest]) => {
+    const model = toModel(readPublished(id, connectionsOf(rest)));
+    const { closing: _, ...view } = toView(model, { detail: rest.at(-1) === 'detail' });
+    return renderMarkdown(view);
+  },
+
+  /** `detail ID`: one paragraph a trial, as `pnpm report --detail` prints them. */
+  detail: ([id = '']) => fence(describeDetail(readPublished(id).trials)),
+
+  /** `turns ID NAME NAME`: recordings of two servers in turns. */
+  turns: ([id = '', ...names]) => drawRecordings(folderOf(id), names),
+
+  /** `beside METRIC METRIC at N of ID ID`: each target with its figures from several runs side by side. */
+  beside: (words) => {
+    const split = words.indexOf('of');
+    const at = words.indexOf('at');
+    const runs = words.slice(split + 1).map((id) => readPublished(id, connectionsOf(words.slice(at, split))));
+    return drawBeside(words.slice(0, at).map(metricOf), runs);
+  },
+
+  /** `warm ID ID` or `warm TARGET TARGET of ID ID`: studies of `pnpm warm`, or these targets of them, in one table. */
+  warm: (words) => {
+    const split = words.indexOf('of');
+    const studies = words.slice(split + 1).map((id) => readStudy(folderOf(id)));
+    const wanted = split === -1 ? undefined : words.slice(0, split);
+    return renderMarkdown(viewStudies(studies.map((study) => selectTargets(study, wanted))));
+  },
+
+  /** `compare ID` or `compare ID ID`: as `pnpm compare` prints it. */
+  compare: ([id = '', other]) => {
+    const run = readPublished(id);
+    if (other !== undefined)
+      return fence(
+        renderRuns(
+          compareRuns(run, readPublished(other), { by: 'cpu', threshold: DEFAULT_THRESHOLD }),
+          `${id} → ${other}`,
+          [],
+        ),
+      );
+    const marks = explainBuilds(serversOf(run.plan, run.trials));
+    return fence(renderComparison(compareOf(run), `run ${id}`, marks));
+  },
+
+  /** `verdicts ID ID`: the verdicts of repeats, side by side. */
+  verdicts: (ids, path) =>
+    drawVerdicts(ids.map((id) => ({ link: linkFrom(path, id), table: compareOf(readPublished(id)) }))),
+
+  /** `power ID`: as `pnpm bench:power` prints it. */
+  power: ([id = '']) => {
+    const pool = readPool(folderOf(id));
+    if (pool === undefined) throw new Error(`no pool ${id}`);
+    return fence(renderPower(pool, summarisePool(pool.entries, '12/18/24', createRandom(1))));
+  },
+
+  /** `calibration ID`: as `pnpm calibrate` prints it. */
+  calibration: ([id = '']) => {
+    const [calibration, host] = ['calibration', 'host'].map(
+      (name) => JSON.parse(readFileSync(join(folderOf(id), `${name}.json`), 'utf8')) as unknown,
+    );
+    return fence(renderCalibration(calibration as Calibration, host as Host, id));
+  },
+
+  /** `switches ID`: what packages/bench-lab/experiments/kinds found with the collection and the tick object in its hands. */
+  switches: ([id = '']) => drawSwitches(folderOf(id)),
+
+  /** `neighbours ID TABLE`: the measurements of packages/bench-lab/experiments/neighbours: fills, ratios, noise or pairs. */
+  neighbours: ([id = '', table = '']) => {
+    const draw = { fills: drawFills, ratios: drawRatios, noise: drawNoise, pairs: drawPairs }[table];
+    if (draw === undefined) throw new Error(`no table ${table}`);
+    return draw(folderOf(id));
+  },
+
+  /** `engines ID TARGET at CONNECTIONS`: the measurements of one server by packages/bench-lab/experiments/engines. */
+  engines: ([id = '', target = '', , connections = '']) =>
+    drawEngines(folderOf(id), target, Number(connections)),
+
+  /** `cause ID`: as packages/bench-lab/experiments/kinds/cause.cjs printed it. */
+  cause: ([id = '']) => fence(readFileSync(join(folderOf(id), 'cause.txt'), 'utf8')),
+
+  /** `probe ID ID`: the part of the deviation that probes of the machine explain, by packages/bench-lab/experiments/probe. */
+  probe: (ids) => drawProbe(ids.map(folderOf)),
+
+  /** `picture ID cpu at 100`: a metric of all targets as a picture. */
+  picture: (words, path) => embedPicture(pictureOf(words), relative(dirname(path), '.')),
+
+  /** `repeats cpu of ID ID`: the agreement of repeats of one run. */
+  repeats: ([metric = '', , ...ids], path) =>
+    drawRepeats(
+      metricOf(metric),
+      ids.map((id) => ({ link: linkFrom(path, id), run: readPublished(id) })),
+    ),
+
+  /** `rows goodput cpu of ID ID`: chosen columns of several runs in one table. */
+  rows: (words) => {
+    const split = words.indexOf('of');
+    const metrics = words.slice(0, split).map(metricOf);
+    return drawRows(
+      metrics,
+      words.slice(split + 1).map((id) => readPublished(id)),
+    );
+  },
+};
+
+function folderOf(id: string): string {
+  return join(HOME.results, 'published', id);
+}
+
+/** The address of a published run, from a document. */
+function linkFrom(path: string, id: string): string {
+  return relative(dirname(path), `results/published/${id}`);
+}
+
+/** Several documents quote the same runs. */
+const published = new Map<string, StoredRun>();
+
+/** Reads a published run, or its trials at some numbers of connections. */
+function readPublished(id: string, connections?: number[]): StoredRun {
+  const run = published.get(id) ?? readRun(folderOf(id));
+  published.set(id, run);
+  if (run.plan.quick) throw new Error(`${id} is a first impression: it is not for publishing`);
+  return connections === undefined
+    ? run
+    : { ...run, trials: run.trials.filter((trial) => connections.includes(trial.connections)) };
+}
+
+function compareOf(run: StoredRun): ComparedTable {
+  return compareWithin(run, { by: 'cpu', threshold: DEFAULT_THRESHOLD });
+}
+
+function connectionsOf([at, list]: string[]): number[] | undefined {
+  return at === 'at' ? list?.split(',').map(Number) : undefined;
+}
+
+function metricOf(word: string): MetricId {
+  const metric = METRIC_IDS.find((id) => id === word);
+  if (metric === undefined) throw new Error(`unknown metric "${word}"`);
+  return metric;
+}
+
+function fence(text: string): string {
+  return `\`\`\`\n${text.trimEnd()}\n\`\`\``;
+}
+
+/** The columns of words; those of figures are aligned right. */
+const WORDS = new Set(['run', 'workload', 'engine', 'target', 'limit', 'status']);
+
+/** Draws one row for each target and number of connections, with a link to its run. */
+function drawRows(metrics: MetricId[], runs: StoredRun[]): string {
+  const head = [
+    'run',
+    'workload',
+    'engine',
+    'workers',
+    'target',
+    'connections',
+    ...metrics.map((id) => METRICS[id].label),
+    'limit',
+    'status',
+  ];
+  const rows = runs.flatMap(({ plan, trials }) =>
+    summarise(trials).map((row) => [
+      `[${plan.run}](../../results/published/${plan.run})`,
+      plan.workload,
+      plan.engine,
+      String(plan.workers),
+      row.target,
+      formatWhole(row.connections),
+      ...metrics.map((id) => showMetric(id, row)),
+      showLimit(row),
+      showStatus(row),
+    ]),
+  );
+  const alignment = head.map((name) => (WORDS.has(name) ? '---' : '---:'));
+  return [head, alignment, ...rows].map((cells) => `| ${cells.join(' | ')} |`).join('\n');
+}
+
+/** Draws one row for each target: its figures after the warm-up of each run, side by side. */
+function drawBeside(metrics: MetricId[], runs: StoredRun[]): string {
+  const tables = runs.map(({ plan, trials }) => ({ plan, rows: summarise(trials) }));
+  const head = [
+    'target',
+    ...tables.flatMap(({ plan: { workload, warmupSeconds } }) =>
+      metrics.map((id) => `\`${workload}\` ${METRICS[id].label} after ${warmupSeconds} s`),
+    ),
+  ];
+  const targets = [...new Set(tables.flatMap(({ rows }) => rows.map(({ target }) => target)))];
+  const lines = targets.map((target) => [
+    target,
+    ...tables.flatMap(({ rows }) => {
+      const row = rows.find((one) => one.target === target);
+      return metrics.map((id) => (row === undefined ? '—' : showMetric(id, row)));
+    }),
+  ]);
+  const alignment = head.map((name) => (WORDS.has(name) ? '---' : '---:'));
+  return [head, alignment, ...lines].map((cells) => `| ${cells.join(' | ')} |`).join('\n');
+}
+
+function showStatus({ statuses }: Row): string {
+  const seen = Object.entries(statuses).filter(([, count]) => count > 0);
+  return seen.map(([status, count]) => `${count} ${status}`).join(', ');
+}
+
+/** Returns a study of these targets only; all of them if `wanted` is undefined. */
+function selectTargets(study: StoredStudy, wanted: readonly string[] | undefined): StoredStudy {
+  const isWanted = (id: string): boolean => wanted === undefined || wanted.includes(id);
+  return {
+    ...study,
+    file: { ...study.file, targets: study.file.targets.filter(({ id }) => isWanted(id)) },
+    // All processes that were observed show the usual pace of the machine.
+    processes: study.processes.filter(({ target, status }) => status === 'ok' || isWanted(target.id)),
+  };
+}

@@ -1,0 +1,160 @@
+/** The published results of packages/bench-lab/experiments/neighbours, as tables of a document. */
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { estimateSlowdown } from 'bench-analysis/neighbours';
+import { median } from 'bench-statistics/numbers';
+import { formatChange, formatWhole } from 'bench-report/format';
+import type { Arm, Fill, MeasuredPair, MeasuredSpan } from '../experiments/neighbours/spans.ts';
+import { drawTable } from './draw-table.ts';
+
+/** The spans of one arm in one round, under each condition. */
+type Round = Record<Fill, MeasuredSpan>;
+
+function readLines<T>(folder: string, name: string): T[] {
+  const lines = readFileSync(join(folder, name), 'utf8').trim().split('\n');
+  return lines.map((line) => JSON.parse(line) as T);
+}
+
+/** Reads the rounds of each arm, in the order of rising cost and rate. Rounds that ended early are left out. */
+function readArms(folder: string): { arm: Arm; rounds: Map<number, Round> }[] {
+  const spans = readLines<MeasuredSpan>(folder, 'spans.jsonl');
+  const arms = [...Map.groupBy(spans, nameArm).values()].map((all) => {
+    const rounds = [...Map.groupBy(all, ({ round }) => round)].flatMap(([round, own]): [number, Round][] =>
+      own.length === 3 ? [[round, Object.fromEntries(own.map((span) => [span.fill, span])) as Round]] : [],
+    );
+    return { arm: all[0] as Arm, rounds: new Map(rounds) };
+  });
+  const order = ['vanilla', 'fastify', 'uvicorn', 'fastapi'];
+  return arms.toSorted(
+    (a, b) =>
+      order.indexOf(a.arm.target) - order.indexOf(b.arm.target) ||
+      (a.arm.perSecond ?? Infinity) - (b.arm.perSecond ?? Infinity),
+  );
+}
+
+function nameArm({ target, perSecond = 0 }: Arm): string {
+  return `${target} ${perSecond}`;
+}
+
+function nameLoad({ perSecond }: Arm): string {
+  return perSecond === undefined ? 'closed loop' : `${formatWhole(perSecond)}/s`;
+}
+
+/** Draws the changes that a kept-busy core causes, one row for each server and load. */
+export function drawFills(folder: string): string {
+  const rows = readArms(folder).map(({ arm, rounds: all }) => {
+    const rounds = [...all.values()];
+    const costs = rounds.map(({ nothing }) => nothing.cpuUs);
+    return [
+      arm.target,
+      nameLoad(arm),
+      String(rounds.length),
+      ...(['nothing', 'filler'] as const).map((fill) =>
+        formatWhole(Math.round(median(rounds.map(({ [fill]: span }) => span.answers / span.seconds)))),
+      ),
+      `${median(costs).toFixed(1)} µs`,
+      showChange(rounds.map(({ nothing, filler }) => [nothing.cpuUs, filler.cpuUs])),
+      showChange(rounds.map(({ nothing, rival }) => [nothing.cpuUs, rival.cpuUs])),
+      (['nothing', 'filler'] as const)
+        .map((fill) => median(rounds.map(({ [fill]: span }) => clientUs(span))).toFixed(1))
+        .join(' → '),
+    ];
+  });
+  return drawTable(
+    [
+      'server',
+      'load',
+      'rounds',
+      'answers/s',
+      'with the filler',
+      'CPU per request',
+      'with the filler (95 % interval)',
+      'with the rival (95 % interval)',
+      'CPU of the client, µs',
+    ],
+    rows,
+  );
+}
+
+/** CPU of the client per answer, in µs. */
+function clientUs({ clientCores, seconds, answers }: MeasuredSpan): number {
+  return (clientCores * 1e6 * seconds) / answers;
+}
+
+/** Draws the ratios of CPU per request between a slow and a fast server at the same load, without and with the filler. */
+export function drawRatios(folder: string): string {
+  const arms = readArms(folder);
+  const rows = arms.flatMap(({ arm: slow, rounds }) => {
+    const fast = arms.find(
+      ({ arm }) => arm.target === 'vanilla' && arm.perSecond === slow.perSecond && slow.target !== 'vanilla',
+    );
+    if (fast === undefined) return [];
+    const pairs = [...rounds].flatMap(([round, own]) => {
+      const other = fast.rounds.get(round);
+      return other === undefined ? [] : [{ own, other }];
+    });
+    const ratioWith = (fill: Fill) =>
+      showRatio(pairs.map(({ own, other }) => [other[fill].cpuUs, own[fill].cpuUs]));
+    const change = pairs.map(({ own, other }): [number, number] => [
+      own.nothing.cpuUs / other.nothing.cpuUs,
+      own.filler.cpuUs / other.filler.cpuUs,
+    ]);
+    return [
+      [
+        `${slow.target} ÷ vanilla`,
+        nameLoad(slow),
+        ratioWith('nothing'),
+        ratioWith('filler'),
+        showChange(change),
+      ],
+    ];
+  });
+  return drawTable(['ratio', 'load', 'idle core', 'with the filler', 'change (95 % interval)'], rows);
+}
+
+/** Draws the noise: the robust deviation of CPU per request from span to span. */
+export function drawNoise(folder: string): string {
+  const rows = readArms(folder).map(({ arm, rounds: all }) => {
+    const rounds = [...all.values()];
+    const deviations = (['nothing', 'filler'] as const).map(
+      (fill) => `${(100 * deviationOf(rounds.map(({ [fill]: span }) => span.cpuUs))).toFixed(0)} %`,
+    );
+    return [arm.target, nameLoad(arm), ...deviations];
+  });
+  return drawTable(['server', 'load', 'idle core', 'with the filler'], rows);
+}
+
+/** Draws the CPU of the same work beside a busy core, without any server. */
+export function drawPairs(folder: string): string {
+  const names = { loop: 'a loop of one instruction', work: 'the work of a server' };
+  const pairs = readLines<MeasuredPair>(folder, 'pairs.jsonl');
+  const rows = [...Map.groupBy(pairs, ({ busy }) => busy)].map(([busy, own]) => [
+    names[busy],
+    String(own.length),
+    showChange(own.map(({ idleUs, busyUs }) => [idleUs, busyUs])),
+  ]);
+  return drawTable(['on the other core', 'pairs', 'CPU of the same work (95 % interval)'], rows);
+}
+
+function estimate(pairs: readonly [number, number][]) {
+  const found = estimateSlowdown(pairs.map(([idleUs, busyUs]) => ({ idleUs, busyUs })));
+  if (found === undefined) throw new Error('too few rounds');
+  return found;
+}
+
+/** The change from the first to the second of each pair, with its interval. */
+export function showChange(pairs: readonly [number, number][]): string {
+  const { ratio, low, high } = estimate(pairs);
+  return `${formatChange(ratio)} (${formatChange(low)} to ${formatChange(high)})`;
+}
+
+function showRatio(pairs: readonly [number, number][]): string {
+  const { ratio, low, high } = estimate(pairs);
+  return `${ratio.toFixed(2)} (${low.toFixed(2)} to ${high.toFixed(2)})`;
+}
+
+/** 1.4826 × the median absolute deviation, as a share of the median. */
+function deviationOf(values: readonly number[]): number {
+  const middle = median(values);
+  return (1.4826 * median(values.map((value) => Math.abs(value - middle)))) / middle;
+}

@@ -1,0 +1,27 @@
+import type { ReasonCode } from 'bench-model/reasons';
+
+/**
+ * The reasons that a busy machine can add to any trial. All others come from the server or from Bench.
+ * Little's law is among them because these windows are short: one pause weighs more than its tolerance.
+ */
+const NOISE: ReadonlySet<ReasonCode> = new Set<ReasonCode>([
+  'little',
+  'other-processes',
+  'steal',
+  'listen-overflows',
+  'retransmits',
+  'throttled',
+  'unsteady',
+  'trend',
+  'generator-bound',
+  'late-reads',
+  'late-tail',
+  'late-starts',
+  'late-starts-tail',
+  'stall',
+]);
+
+/** Returns the codes of the reasons that a busy machine does not explain. */
+export function beyondNoise(reasons: readonly { code: ReasonCode }[]): ReasonCode[] {
+  return reasons.map(({ code }) => code).filter((code) => !NOISE.has(code));
+}

@@ -1,0 +1,43 @@
+import { HOME } from 'bench-machine/home';
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import type { TestProject } from 'vitest/node';
+import { readStacks, targetsOf } from 'bench-targets/catalogue/stacks';
+import { prepareAll } from 'bench-targets/prepare/prepare';
+import { describeWork, surveyWork, type Work } from 'bench-targets/prepare/survey';
+
+const logLine = (line: string): void => void process.stderr.write(`${line}\n`);
+
+/** Longer preparations are announced. */
+const LOG_AFTER_MS = 2000;
+
+/**
+ * Makes the environments and builds of a whole run, after saying what has to be made. Compiled stacks that were never
+ * built here are left to `pnpm build` and to CI: their tests hold the binaries that are measured, with link-time
+ * optimisation, and those take minutes. The tests report what is missing.
+ */
+export default async function prepare(project: TestProject): Promise<void> {
+  const stacks = readStacks();
+  const targets = stacks.flatMap(targetsOf);
+  const work = await surveyWork(targets, stacks);
+  const unbuilt = process.env['CI'] === undefined ? work.filter(wasNeverBuilt).map(({ name }) => name) : [];
+  project.provide(
+    'unbuilt',
+    Object.fromEntries(
+      unbuilt.map((name) => [name, `${name} was never built here: pnpm build ${unbuilt.join(' ')}`]),
+    ),
+  );
+  const asked = targets.filter(({ stack }) => !unbuilt.includes(stack));
+  for (const line of describeWork(work.filter(({ name }) => !unbuilt.includes(name)))) logLine(line);
+  let timer: NodeJS.Timeout | undefined;
+  await prepareAll(asked, stacks, (doing) => {
+    clearTimeout(timer);
+    timer = setTimeout(() => logLine(doing), LOG_AFTER_MS);
+  });
+  clearTimeout(timer);
+}
+
+/** A build of a stack that has no earlier one here. */
+function wasNeverBuilt({ kind, name }: Work): boolean {
+  return kind === 'build' && !existsSync(join(HOME.cache, 'builds', name));
+}

@@ -1,0 +1,70 @@
+import type { Counts } from 'bench-model/figures';
+import type { LoadMode } from 'bench-model/settings';
+import type { LoadResult } from 'bench-model/load';
+import type { LoadSpec } from './protocol.ts';
+
+/** The times of the warm-up and the window. */
+export interface Window {
+  warmupSeconds: number;
+  windowSeconds: number;
+  /** With an amount of requests, `windowSeconds` is the longest duration. */
+  load: LoadMode;
+}
+
+/** The times of one short turn, always of a closed loop. */
+export interface Turn {
+  rampSeconds: number;
+  windowSeconds: number;
+}
+
+/** The result of one short turn, in which the server was idle before its first request and after its last answer. */
+export interface TurnResult {
+  /** From the first request to the last answer. */
+  seconds: number;
+  /** Right answers, those before and after the window included. */
+  answers: number;
+  /** Right answers per second, summed over the connections: each from its first request to its last answer. */
+  goodputPerSecond: number;
+}
+
+/** Loads a server in turns that may be as short as its answers allow. */
+export interface ShortTurns {
+  /** Takes one turn. It ends when no request is open. */
+  take(turn: Turn): Promise<TurnResult>;
+  /** Returns the result of all windows so far. */
+  collect(): Promise<LoadResult>;
+}
+
+/** Established connections that are ready to send. Disposing ends every process behind them. */
+export interface LoadSession extends AsyncDisposable {
+  /** Resolves when all connections are established or the deadline has passed. Throws if a generator fails. */
+  arm(): Promise<void>;
+  /**
+   * Warms up and opens the window; calls `mark` when it opens and when it closes. A second call opens the same window
+   * again, and its result covers both.
+   */
+  fire(window: Window, mark: (edge: 'opened' | 'closed') => void): Promise<LoadResult>;
+  /** Absent if the engine supports only long windows. */
+  turns?: ShortTurns;
+  /**
+   * Returns the account of all requests since the first connect, at any time. Throws if a generator has failed. Absent if
+   * the engine keeps none.
+   */
+  count?(): Promise<Counts>;
+  /**
+   * Opens a session for another server in the same processes, which end with this one. The two must not send at the same
+   * time. Absent if the engine does not support duels.
+   */
+  beside?(spec: LoadSpec): LoadSession;
+  /** The process ids of the generators; descendants are counted with them. */
+  pids: number[];
+}
+
+/** A sender of load. */
+export interface LoadEngine {
+  name: string;
+  /** The version of the program that sends; absent if it is not known. Figures of two versions are not compared. */
+  version?: string | undefined;
+  /** Opens a session with this number of generator processes, at most one per connection. */
+  open(spec: LoadSpec, processes: number): LoadSession;
+}

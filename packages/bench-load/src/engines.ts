@@ -1,0 +1,130 @@
+import { getCompileCacheDir } from 'node:module';
+import { availableParallelism } from 'node:os';
+import { dirname } from 'node:path';
+import { CLIENTS } from 'bench-targets/catalogue/engines';
+import { CROSS_CHECKS, ENGINE_NAMES, type EngineName } from 'bench-model/engines';
+import { BenchError } from 'bench-model/errors';
+import { HOME, programBeside } from 'bench-machine/home';
+import { findTool } from 'bench-targets/prepare/builds';
+import type { PinnedCommands } from 'bench-machine/placement';
+import { prepareProgram } from 'bench-targets/prepare/program';
+import { DRIVER_VERSION } from 'bench-model/versions';
+import type { LoadEngine } from './engine.ts';
+import { createFleetEngine } from './fleet.ts';
+import { createToolEngine } from './tool-engine.ts';
+import { k6 } from './tools/k6.ts';
+import { oha } from './tools/oha.ts';
+import type { Tool } from './tools/tool.ts';
+import { wrk } from './tools/wrk.ts';
+
+/** The program of a generator process of the load driver. */
+export const GENERATOR = programBeside(import.meta.url, 'generator');
+
+/** The surroundings of an engine. */
+export interface EngineMeans {
+  placed: Pick<PinnedCommands, 'placement' | 'generator'>;
+  token: string;
+}
+
+/** An engine that is installed. */
+export interface FoundEngine {
+  name: string;
+  /** The version that a resumed run must find unchanged. */
+  version: string;
+  create(means: EngineMeans): LoadEngine;
+}
+
+/** Finds the engines of these names and prepares what they need. Throws a toolchain error if one is missing. */
+export async function findEngines(names: readonly string[]): Promise<FoundEngine[]> {
+  return Promise.all([...new Set(names)].map(findEngine));
+}
+
+/** Finds each engine and prepares what it needs. */
+const FINDERS: Record<EngineName, () => Promise<FoundEngine>> = {
+  autocannon: findOwn,
+  requests: () => findClient('requests'),
+  threads: () => findClient('threads'),
+  aiohttp: () => findClient('aiohttp'),
+  wrk: () => findOther(wrk),
+  oha: () => findOther(oha),
+  k6: () => findOther(k6),
+};
+
+async function findEngine(name: string): Promise<FoundEngine> {
+  if (!Object.hasOwn(FINDERS, name))
+    throw new BenchError('usage', `unknown engine "${name}"`, ENGINE_NAMES.join(', '));
+  return FINDERS[name as EngineName]();
+}
+
+/** Finds the load driver of Bench, on autocannon. */
+async function findOwn(): Promise<FoundEngine> {
+  return {
+    name: 'autocannon',
+    version: DRIVER_VERSION,
+    create: ({ placed }) =>
+      createFleetEngine({
+        name: 'autocannon',
+        version: DRIVER_VERSION,
+        argv: [...placed.generator, process.execPath, GENERATOR],
+        env: shareCompileCache(),
+        takesTurns: true,
+      }),
+  };
+}
+
+/** Shares the compile cache of this process with a generator, which takes half its time to start without one. */
+function shareCompileCache(): Record<string, string> {
+  // Each version of Node has its own folder in the cache.
+  const folder = getCompileCacheDir();
+  return folder === undefined ? {} : { NODE_COMPILE_CACHE: dirname(folder) };
+}
+
+async function findOther(tool: Tool): Promise<FoundEngine> {
+  const found = await findTool(tool.name, HOME.root, 'to send the load');
+  return {
+    name: tool.name,
+    version: found.name,
+    create: ({ placed, token }) =>
+      createToolEngine({
+        tool,
+        version: /\d.*/.exec(found.name.slice(tool.name.length))?.[0],
+        prefix: placed.generator,
+        cores: placed.placement.generator?.length ?? availableParallelism(),
+        token,
+      }),
+  };
+}
+
+/** A Python client, in an environment like that of a stack. */
+async function findClient(name: string): Promise<FoundEngine> {
+  const found = await prepareProgram(CLIENTS, {
+    id: `engine ${name}`,
+    variant: name,
+    elsewhere: 'omit --engine, or choose wrk, oha or k6',
+  });
+  const version = `Python ${found.runtime?.version}, sources ${found.digest}`;
+  return {
+    name,
+    version,
+    create: ({ placed }) =>
+      createFleetEngine({
+        name,
+        version,
+        argv: [...placed.generator, ...found.command],
+        env: found.env,
+      }),
+  };
+}
+
+/** Finds the first installed engine that can check another. Throws a toolchain error if there is none. */
+export async function findCrossCheck(): Promise<EngineName> {
+  for (const name of CROSS_CHECKS) {
+    const found = await findEngines([name]).catch(() => undefined);
+    if (found !== undefined) return name;
+  }
+  throw new BenchError(
+    'toolchain',
+    `none of ${CROSS_CHECKS.join(', ')} is on PATH: --cross-check needs one of them`,
+    'install the package wrk, or name a Python client: --cross-check aiohttp',
+  );
+}

@@ -1,0 +1,158 @@
+import type { Connect, LoadResult } from 'bench-model/load';
+import type { Counts } from 'bench-model/figures';
+import { killAndWait, start } from 'bench-machine/subprocess';
+import type { LoadEngine, LoadSession, ShortTurns, Turn, TurnResult, Window } from './engine.ts';
+import { Generator, type Line, type LineEvents } from './line.ts';
+import { listenTo } from './listen.ts';
+import { readBacklog } from 'bench-machine/backlog';
+import { mergeConnects, mergeCounts, mergeReports, mergeTurns } from './merge.ts';
+import { armOrders, fireOrders } from './orders.ts';
+import {
+  type ArmedReport,
+  type CountedReport,
+  type DoneReport,
+  type FireOrder,
+  type LoadSpec,
+  type Order,
+  type Report,
+  type TurnedReport,
+  type TurnOrder,
+} from './protocol.ts';
+
+/** The delay between the order to fire and the warm-up, for each process that must receive it before the first begins. */
+const LEAD_MS = 10;
+
+/** The same for a short turn, before which every process is idle. */
+const TURN_LEAD_MS = 2;
+
+/** An engine whose generator processes are started by this command and speak the protocol of `protocol.ts`. */
+export interface FleetSpec {
+  name: string;
+  version?: string | undefined;
+  /** Prefixed by the command that pins them to their cores. */
+  argv: string[];
+  env?: Record<string, string>;
+  /** True if its processes take short turns. */
+  takesTurns?: boolean;
+}
+
+/** Creates the engine of this name, with generator processes. */
+export function createFleetEngine(fleet: FleetSpec): LoadEngine {
+  return {
+    name: fleet.name,
+    version: fleet.version,
+    open(spec, processes) {
+      const length = Math.min(processes, spec.connections);
+      const generators = Array.from({ length }, () => new Generator((events) => startLine(fleet, events)));
+      return new Fleet(fleet, spec, generators, 0);
+    },
+  };
+}
+
+/** Starts a generator process of this machine. */
+function startLine({ argv, env }: FleetSpec, { report, broke }: LineEvents): Line {
+  const child = start({ stdio: 'pipe', env: { ...process.env, ...env } })`exec ${argv}`;
+  listenTo<Report>(child, { take: report, broke });
+  return {
+    pid: child.pid,
+    send: (order) => child.stdin?.write(`${JSON.stringify(order)}\n`),
+    async end() {
+      child.removeAllListeners('exit');
+      await killAndWait(child);
+    },
+  };
+}
+
+/** The generator processes of one trial. They share its connections exactly. */
+class Fleet implements LoadSession {
+  readonly turns?: ShortTurns;
+  readonly #fleet: FleetSpec;
+  readonly #generators: Generator[];
+  readonly #spec: LoadSpec;
+  readonly #session: number;
+  #connect: Connect | undefined;
+  /** The backlog of the server; undefined before `arm`, which sends its orders as soon as this is known. */
+  #backlog: Promise<number | undefined> | undefined;
+
+  constructor(fleet: FleetSpec, spec: LoadSpec, generators: Generator[], session: number) {
+    this.#fleet = fleet;
+    this.#spec = spec;
+    this.#generators = generators;
+    this.#session = session;
+    if (fleet.takesTurns) this.turns = { take: (turn) => this.#take(turn), collect: () => this.#collect() };
+  }
+
+  beside(spec: LoadSpec): LoadSession {
+    return new Fleet(this.#fleet, spec, this.#generators, this.#session + 1);
+  }
+
+  get pids(): number[] {
+    return this.#generators.flatMap(({ pid }) => pid ?? []);
+  }
+
+  async arm(): Promise<void> {
+    const { host, port } = this.#spec;
+    this.#backlog = readBacklog(host, port);
+    const capacity = await this.#backlog;
+    const orders = armOrders(this.#spec, this.#generators.length, { session: this.#session, capacity });
+    const reports = await Promise.all(
+      orders.map((order, index) => (this.#generators[index] as Generator).ask<ArmedReport>(order, 'armed')),
+    );
+    this.#connect = mergeConnects(reports.map((report) => report.connect));
+  }
+
+  async fire(window: Window, mark: (edge: 'opened' | 'closed') => void): Promise<LoadResult> {
+    if (this.#connect === undefined) throw new Error('fire before arm');
+    const seen = { opened: 0, closed: 0 };
+    const processes = this.#generators.length;
+    const atMs = Date.now() + LEAD_MS * (processes - 1);
+    const orders = fireOrders(window, processes, { session: this.#session, atMs });
+    const reports = await Promise.all(
+      this.#generators.map((generator, index) => {
+        generator.mark = (edge) => {
+          seen[edge]++;
+          // The sampled span runs from the first window that opens to the last that closes.
+          if (edge === 'opened' ? seen.opened === 1 : seen.closed === processes) mark(edge);
+        };
+        return generator.ask<DoneReport>(orders[index] as FireOrder, 'done');
+      }),
+    );
+    return mergeReports(reports, this.#connect, this.#spec.timeoutSeconds, this.#fleet.name);
+  }
+
+  async #take({ rampSeconds, windowSeconds }: Turn): Promise<TurnResult> {
+    const processes = this.#generators.length;
+    const order: TurnOrder = {
+      do: 'turn',
+      session: this.#session,
+      atMs: Date.now() + (processes > 1 ? TURN_LEAD_MS : 0),
+      rampSeconds,
+      windowSeconds,
+    };
+    const reports = this.#generators.map((generator) => generator.ask<TurnedReport>(order, 'turned'));
+    return mergeTurns(await Promise.all(reports));
+  }
+
+  async #collect(): Promise<LoadResult> {
+    if (this.#connect === undefined) throw new Error('collect before arm');
+    const order: Order = { do: 'collect', session: this.#session };
+    const reports = this.#generators.map((generator) => generator.ask<DoneReport>(order, 'done'));
+    const { timeoutSeconds } = this.#spec;
+    return mergeReports(await Promise.all(reports), this.#connect, timeoutSeconds, this.#fleet.name);
+  }
+
+  async count(): Promise<Counts> {
+    // Generators cannot answer for an unknown session.
+    if (this.#backlog === undefined) throw new Error('count before arm');
+    await this.#backlog;
+    const session = this.#session;
+    const asked = this.#generators.map((generator) =>
+      generator.ask<CountedReport>({ do: 'count', session }, 'counted'),
+    );
+    return mergeCounts((await Promise.all(asked)).map(({ lifetime }) => lifetime));
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await Promise.all(this.#generators.map((generator) => generator.end()));
+  }
+}

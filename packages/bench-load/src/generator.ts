@@ -1,0 +1,501 @@
+/**
+ * One generator process: clients of autocannon with the accounting of `ledger.ts`. It speaks the protocol of `protocol.ts` on stdin
+ * and stdout, and ends with its stdin, so that it never outlives the harness.
+ */
+import { flushCompileCache } from 'node:module';
+import { performance, type EventLoopUtilization } from 'node:perf_hooks';
+import { setTimeout as sleep } from 'node:timers/promises';
+import pWaitFor from 'p-wait-for';
+import { Alarm } from './alarm.ts';
+import { Arrivals } from './arrivals.ts';
+import { Client, version } from './autocannon.ts';
+import type { AutocannonClient } from './autocannon.ts';
+import { harden, type ClientMeans, type Gate } from './client.ts';
+import { encodeHistogram } from 'bench-statistics/histogram';
+import { haveIds } from 'bench-targets/catalogue/workloads/workload';
+import { createSender, type Sender } from './sender.ts';
+import { Ledger, type Slot } from './ledger.ts';
+import { Pacer } from './pacer.ts';
+import { findRoom } from './room.ts';
+import { Schedule } from './schedule.ts';
+import { Shapes } from './shapes.ts';
+import { createTimingReader } from './timing.ts';
+import {
+  readLines,
+  type ArmOrder,
+  type DoneReport,
+  type FireOrder,
+  type Order,
+  type Report,
+  type TurnedReport,
+  type TurnOrder,
+} from './protocol.ts';
+import type { SchemaCheck } from 'bench-targets/catalogue/workloads/requests/schema';
+import type { Connect } from 'bench-model/load';
+import type { Counts } from 'bench-model/figures';
+import { countCompletions } from 'bench-model/counts';
+import { AcceptQueue } from 'bench-machine/accept-queue';
+import { clamp, sum } from 'bench-statistics/numbers';
+
+const POLL_MS = 5;
+/**
+ * The interval of requests until all connections are established: short enough to keep them alive (servers close idle
+ * connections after 5 s), too long to be a load.
+ */
+const REST_MS = { least: 1000, most: 4000, perConnection: 1 };
+/** The time for which the load continues after the window, so that the server is still under load when it is read. */
+const EDGE_MS = 10;
+/** The time for the harness to read the idle server before a fixed amount of requests begins. */
+const AMOUNT_LEAD_MS = 50;
+/** The longest wait for an unsolicited answer after the first load, when no answer is due. */
+const STRAGGLER_MS = { least: 10, most: 250 };
+/** The longest wait for open answers at the end of the window. */
+const DRAIN_SECONDS = 5;
+
+/** The size of the buffer that all sockets read into: as much as libuv reads at a time. */
+const BUFFER_BYTES = 65_536;
+
+/** All sessions share the event loop and the buffer. */
+const arrivals = new Arrivals();
+const buffer = Buffer.allocUnsafeSlow(BUFFER_BYTES);
+/** Wakes all open loops of this process; started with the first. */
+let alarm: Promise<Alarm> | undefined;
+/** The sessions by the number from the harness. Orders that follow at once wait for a session to be created. */
+const sessions = new Map<number, Promise<Session>>();
+
+// It is ended by SIGKILL, which leaves no time to store what was compiled. Does nothing if all of it is stored.
+flushCompileCache();
+process.stdin.on('end', () => process.exit(0));
+readLines<Order>(process.stdin, (order) => {
+  void carryOut(order).catch((error: unknown) => {
+    tell({ event: 'broken', message: error instanceof Error ? error.message : String(error) });
+  });
+});
+
+async function carryOut(order: Order): Promise<void> {
+  if (order.do === 'arm') {
+    const created = compileSchemas(order).then((schemas) => new Session(order, schemas));
+    sessions.set(order.session, created);
+    tell({ event: 'armed', connect: await (await created).stand() });
+    return;
+  }
+  const session = await sessions.get(order.session);
+  if (session === undefined) return;
+  if (order.do === 'fire') tell(await session.fire(order));
+  else if (order.do === 'turn') tell(await session.turn(order));
+  else if (order.do === 'collect') tell(session.collect());
+  else tell({ event: 'counted', lifetime: session.count() });
+}
+
+/** Compiles the schemas of the routes, by their index. The compiler is loaded only if there is one. */
+async function compileSchemas({ routes = [] }: ArmOrder): Promise<(SchemaCheck | undefined)[]> {
+  if (routes.every(({ schema }) => schema === undefined)) return [];
+  const { compileSchema } = await import('bench-targets/catalogue/workloads/requests/schema');
+  return routes.map(({ schema }) =>
+    schema === undefined ? undefined : compileSchema(schema, 'the expected schema'),
+  );
+}
+
+function tell(report: Report): void {
+  process.stdout.write(`${JSON.stringify(report)}\n`);
+}
+
+/** Waits until a condition holds or the time is up. */
+async function until(condition: () => boolean, mostMs: number): Promise<void> {
+  const timeout = { milliseconds: Math.ceil(mostMs), fallback: () => {} };
+  await pWaitFor(condition, { interval: POLL_MS, timeout });
+}
+
+/** Sleeps until a moment in ms since the epoch; returns at once if it has passed. */
+async function sleepUntil(atMs: number): Promise<void> {
+  const milliseconds = atMs - Date.now();
+  if (milliseconds > 0) await sleep(milliseconds);
+}
+
+/** One moment on the clocks of this process. */
+interface Mark {
+  nowMs: number;
+  epochMs: number;
+  cpuUs: number;
+  loop: EventLoopUtilization;
+}
+
+/** The connections of this process to one server, from the first connect to the end of the last drain. */
+class Session {
+  readonly #order: ArmOrder;
+  readonly #ledger: Ledger;
+  readonly #pacer: Pacer;
+  readonly #sender: Sender;
+  readonly #startedAt = performance.now();
+  readonly #clients: AutocannonClient[] = [];
+  readonly #lines: Line[] = [];
+  #arming = true;
+  /** The number of requests that may still be sent; infinite except for an amount. */
+  #budget = Infinity;
+  /** The number of released requests; those that wait for their connection are not sent yet. */
+  #reserved = 0;
+  /** The schedule of an open loop, from the warm-up on. */
+  #schedule: Schedule | undefined;
+  #hasFired = false;
+  #queue: AcceptQueue | undefined;
+  /** Totals over all openings of the window. */
+  #openedAtMs: number | undefined;
+  #closedAtMs = 0;
+  #windowSeconds = 0;
+  readonly #use = { cpuUs: 0, seconds: 0, activeSeconds: 0 };
+
+  constructor(order: ArmOrder, schemas: (SchemaCheck | undefined)[]) {
+    if (version !== '9.0.0')
+      throw new Error(`autocannon ${version} is installed, but the driver supports only 9.0.0`);
+    this.#order = order;
+    this.#ledger = new Ledger(order, arrivals, schemas);
+    this.#pacer = new Pacer(() => this.#room(), order.connectsPerSecond);
+    const restMs = clamp(order.connections * REST_MS.perConnection, REST_MS.least, REST_MS.most);
+    const gate: Gate = {
+      reserve: (slot, ask) => {
+        if (this.#budget <= 0 || slot.isHeld) return false;
+        if (this.#schedule !== undefined) {
+          const due = this.#schedule.take(ask);
+          if (due === undefined) return false;
+          slot.intendedAt = due.intendedAt;
+          slot.lateMs = due.lateMs;
+        }
+        this.#budget--;
+        this.#reserved++;
+        return true;
+      },
+      refund: (slot) => {
+        const { intendedAt } = slot;
+        slot.isConnecting = false;
+        if (intendedAt !== undefined) this.#schedule?.giveBack(intendedAt);
+        this.#budget++;
+        this.#reserved--;
+      },
+      restMs: () => (this.#arming ? restMs : 0),
+    };
+    this.#sender = createSender(order);
+    const means: ClientMeans = {
+      ledger: this.#ledger,
+      pacer: this.#pacer,
+      gate,
+      sender: this.#sender,
+      shapes: new Shapes(buffer, order.parsesAll === true ? 0 : undefined),
+      readTiming: order.timing === undefined ? undefined : createTimingReader(order.timing),
+    };
+    for (let index = 0; index < order.connections; index++) this.#addClient(means, index);
+  }
+
+  #addClient(means: ClientMeans, index: number): void {
+    const { host, port, timeoutSeconds, requests, sources = [] } = this.#order;
+    const setupClient = (client: AutocannonClient): void => {
+      // The option of autocannon must be at least 1 s.
+      client.timeout = timeoutSeconds * 1000;
+      const slot = this.#ledger.addSlot();
+      slot.source = sources[index % sources.length];
+      const ask = harden(client, slot, means);
+      this.#lines.push({ slot, ask, first: { atMs: 0, completions: 0 } });
+    };
+    // It sends what the sender gives it.
+    this.#clients.push(new Client({ hostname: host, port, requests: requests.slice(0, 1), setupClient }));
+  }
+
+  /** Waits until every connection has answered once, or until the deadline. */
+  async stand(): Promise<Connect> {
+    const { connections, barrierSeconds } = this.#order;
+    await until(() => this.#ledger.standing >= connections, barrierSeconds * 1000);
+    return this.#connect((performance.now() - this.#startedAt) / 1000);
+  }
+
+  /** Returns the number of connections that may start now. */
+  #room(): number {
+    const { begun, standing, stoodAt } = this.#ledger;
+    const { acceptQueue, port } = this.#order;
+    if (acceptQueue.capacity !== undefined) this.#queue ??= new AcceptQueue(port);
+    const progress = { begun, standing, stoodAt: Math.max(stoodAt, this.#startedAt) };
+    return findRoom({ ...acceptQueue, queue: this.#queue }, progress, performance.now());
+  }
+
+  #connect(seconds: number): Connect {
+    const { retries, refused } = this.#pacer;
+    return {
+      asked: this.#order.connections,
+      stood: this.#ledger.standing,
+      seconds,
+      refused,
+      retried: retries,
+    };
+  }
+
+  /** Warms up, opens the window (again), closes it, drains, and returns the account of all its openings. */
+  async fire(order: FireOrder): Promise<Report> {
+    const ledger = this.#ledger;
+    await this.#begin(order, order.warmupSeconds);
+    if (order.amount !== undefined) {
+      await this.#fallSilent();
+      // The server is idle now. Its CPU is read before the first request, or the reading would miss some.
+      tell({ event: 'opened' });
+      await sleep(AMOUNT_LEAD_MS);
+    }
+    const connect = this.#connect(0);
+    const opened = this.#mark();
+    const closing = Promise.withResolvers<Mark>();
+    ledger.onClose = () => {
+      // The answer that closes the window is followed by no other request.
+      for (const intended of this.#schedule?.close() ?? []) ledger.leave(intended);
+      closing.resolve(this.#mark());
+      tell({ event: 'closed' });
+    };
+    const isDone = () => this.#budget <= 0 && this.#isQuiet();
+    ledger.open(order.windowSeconds * 1000);
+    this.#schedule?.open();
+    if (order.amount === undefined) tell({ event: 'opened' });
+    else {
+      this.#budget = order.amount;
+      this.#sender.restart(order.amountBefore ?? 0);
+      this.#askAll();
+    }
+    if (order.amount === undefined) await sleep(order.windowSeconds * 1000);
+    else await until(isDone, order.windowSeconds * 1000);
+    ledger.close();
+    const closed = await closing.promise;
+    if (order.amount === undefined) await sleep(EDGE_MS);
+    await this.#fallSilent();
+    ledger.settle();
+    if (!this.#hasFired) await this.#awaitStragglers();
+    this.#hasFired = true;
+    const endMs = order.amount === undefined ? closed.nowMs : ledger.lastEndMs();
+    this.#add(opened, closed, endMs, order.windowSeconds > 0);
+    return this.collect(connect);
+  }
+
+  /**
+   * Loads the server from silence to silence, with a window in between. No timer separates the last answer from the
+   * report: with short turns, the pauses between them would be a large part of the time.
+   */
+  async turn(order: TurnOrder): Promise<TurnedReport> {
+    const ledger = this.#ledger;
+    const okBefore = ledger.lifetime.ok;
+    const endedBefore = this.#ended();
+    ledger.timesByStart = true;
+    await this.#begin({ atMs: order.atMs, rate: undefined }, order.rampSeconds);
+    const opened = this.#mark();
+    const closing = Promise.withResolvers<Mark>();
+    ledger.onClose = () => {
+      // The answer that closes the window is the last to be followed by another request.
+      this.#budget = -Infinity;
+      closing.resolve(this.#mark());
+    };
+    ledger.open(order.windowSeconds * 1000);
+    // A timer can fire up to 1 ms early.
+    await Promise.race([closing.promise, sleep(order.windowSeconds * 1000 + 1)]);
+    ledger.close();
+    const closed = await closing.promise;
+    await this.#drain();
+    ledger.settle();
+    this.#hasFired = true;
+    // Answers after the window's time are not counted, so neither is the time for which a busy process kept it open.
+    const endMs = Math.min(closed.nowMs, opened.nowMs + order.windowSeconds * 1000);
+    this.#add(opened, closed, endMs, true);
+    const answers = ledger.lifetime.ok - okBefore;
+    const ended = this.#ended() - endedBefore;
+    return {
+      event: 'turned',
+      seconds: Math.max(0, ...this.#lines.map(({ slot, first }) => spanOf(slot, first))),
+      answers,
+      goodputPerSecond: ended === 0 ? 0 : (answers / ended) * this.#pace(),
+    };
+  }
+
+  /** Starts the load, and returns at the end of the time before the window. */
+  async #begin({ atMs, rate }: Pick<FireOrder, 'atMs' | 'rate'>, leadSeconds: number): Promise<void> {
+    const running = rate === undefined ? undefined : await (alarm ??= Alarm.start());
+    await sleepUntil(atMs);
+    this.#arming = false;
+    this.#budget = Infinity;
+    if (rate !== undefined && running !== undefined) {
+      this.#schedule = new Schedule(rate, running, this.#schedule?.report, this.#ledger.population);
+    }
+    this.#ledger.beginWarmup();
+    const { spreadSeconds } = this.#order;
+    if (spreadSeconds === undefined || rate !== undefined) this.#askAll();
+    else this.#askInTurn(spreadSeconds * 1000);
+    await sleepUntil(atMs + leadSeconds * 1000);
+    this.#ledger.endWarmup();
+  }
+
+  /** Adds one opening of the window, which ended at this moment of the monotonic clock, to the totals. */
+  #add(opened: Mark, closed: Mark, endMs: number, isWindow: boolean): void {
+    if (isWindow) this.#openedAtMs ??= opened.epochMs;
+    this.#closedAtMs = closed.epochMs;
+    this.#windowSeconds += (endMs - opened.nowMs) / 1000;
+    const seconds = (closed.nowMs - opened.nowMs) / 1000;
+    this.#use.seconds += seconds;
+    this.#use.cpuUs += closed.cpuUs - opened.cpuUs;
+    this.#use.activeSeconds +=
+      seconds * performance.eventLoopUtilization(closed.loop, opened.loop).utilization;
+  }
+
+  /** Returns the account of all openings of the window. */
+  collect(connect = this.#connect(0)): DoneReport {
+    const ledger = this.#ledger;
+    return {
+      event: 'done',
+      connect,
+      openedAtMs: this.#openedAtMs ?? this.#closedAtMs,
+      closedAtMs: this.#closedAtMs,
+      windowSeconds: this.#windowSeconds,
+      counts: ledger.window,
+      lifetime: this.count(),
+      statusCodes: ledger.statusCodes,
+      latencyHistogram: encodeHistogram(ledger.histogram),
+      shortestHistogram: encodeHistogram(ledger.shortest),
+      openAges: ledger.openAges,
+      unansweredAges: ledger.unansweredAges,
+      timing: this.#encodeTiming(),
+      cycleUs: ledger.cycleUs,
+      silentConnections: ledger.silentConnections,
+      slices: ledger.slices,
+      warmup: { ...ledger.warmup, answers: ledger.answersBefore },
+      bodyBytes: ledger.bodyBytes,
+      bodiesHashed: ledger.bodiesHashed,
+      routes: ledger.reportRoutes(),
+      crossed: haveIds(this.#order.requests) ? ledger.crossed : undefined,
+      unsolicited: ledger.unsolicited,
+      schedule: this.#schedule && {
+        ...this.#schedule.report,
+        started: ledger.started,
+        meanOpen: ledger.meanOpen,
+      },
+      starts: ledger.encodeStarts(),
+      use: {
+        seconds: this.#use.seconds,
+        cpuUs: this.#use.cpuUs,
+        utilisation: this.#use.activeSeconds / this.#use.seconds,
+      },
+    };
+  }
+
+  /** Returns the requests that ended so far, whatever their outcome. */
+  #ended(): number {
+    return countCompletions(this.#ledger.lifetime);
+  }
+
+  /**
+   * Returns the answers per second of the last turn, summed over the connections. Each counts from its first request to
+   * its last answer: a count between two moments would be one answer too high or too low, which is much in a short turn.
+   */
+  #pace(): number {
+    return sum(
+      this.#lines.map(({ slot, first }) => {
+        const seconds = spanOf(slot, first);
+        return seconds > 0 ? (slot.completions - first.completions) / seconds : 0;
+      }),
+    );
+  }
+
+  /** Returns the account of all requests so far. */
+  count(): Counts {
+    return { ...this.#ledger.lifetime, inFlight: this.#ledger.countInFlight() };
+  }
+
+  #encodeTiming(): DoneReport['timing'] {
+    const { timing: metric } = this.#order;
+    const { timing } = this.#ledger;
+    if (metric === undefined || timing === undefined) return undefined;
+    return { metric, told: encodeHistogram(timing.told), rest: encodeHistogram(timing.rest) };
+  }
+
+  /** Stops sending, and waits for the open requests until they are answered or lost, or the drain ends. */
+  async #fallSilent(): Promise<void> {
+    // A returned permission does not raise it: a connection that fails now is not replaced.
+    this.#budget = -Infinity;
+    const patience = Math.min(DRAIN_SECONDS, this.#order.timeoutSeconds);
+    await until(() => this.#isQuiet(), patience * 1000);
+  }
+
+  /** The same as `#fallSilent`, but returns with the last answer. */
+  async #drain(): Promise<void> {
+    this.#budget = -Infinity;
+    if (this.#isQuiet()) return;
+    const { promise, resolve } = Promise.withResolvers<void>();
+    const patience = setTimeout(resolve, Math.min(DRAIN_SECONDS, this.#order.timeoutSeconds) * 1000);
+    this.#ledger.onEnd = () => {
+      if (this.#ended() === this.#reserved && this.#isQuiet()) resolve();
+    };
+    // A connection that fails before it has sent its request returns its permission, and nothing ends.
+    const poll = setInterval(() => {
+      if (this.#isQuiet()) resolve();
+    }, POLL_MS);
+    await promise;
+    clearTimeout(patience);
+    clearInterval(poll);
+    this.#ledger.onEnd = () => {};
+  }
+
+  /** Waits for as long as the slowest answer took: unsolicited answers show only when none is due. */
+  async #awaitStragglers(): Promise<void> {
+    const slowestMs = this.#ledger.histogram.maxValue / 1000;
+    await sleep(clamp(slowestMs, STRAGGLER_MS.least, STRAGGLER_MS.most));
+  }
+
+  /** True if no request is open or waits for its connection. */
+  #isQuiet(): boolean {
+    return this.#reserved === this.#ledger.lifetime.sent && this.#ledger.countInFlight() === 0;
+  }
+
+  #askAll(): void {
+    this.#ledger.wake();
+    const atMs = performance.now();
+    for (const line of this.#lines) {
+      line.first = { atMs, completions: line.slot.completions };
+      line.ask();
+    }
+  }
+
+  /** Starts the slots one after the other over this time. A slot that is answered before its turn waits for it. */
+  #askInTurn(spanMs: number): void {
+    for (const [index, line] of this.#lines.entries()) {
+      const { slot, ask } = line;
+      const afterMs = (index / this.#lines.length) * spanMs;
+      slot.isHeld = true;
+      setTimeout(() => {
+        slot.isHeld = false;
+        this.#ledger.wake([slot]);
+        line.first = { atMs: performance.now(), completions: slot.completions };
+        ask();
+      }, afterMs);
+    }
+  }
+
+  #mark(): Mark {
+    const { user, system } = process.cpuUsage();
+    return {
+      nowMs: performance.now(),
+      epochMs: performance.timeOrigin + performance.now(),
+      cpuUs: user + system,
+      loop: performance.eventLoopUtilization(),
+    };
+  }
+}
+
+/** One connection, across all its reconnects. */
+interface Line {
+  slot: Slot;
+  /** Makes a paused connection send again. */
+  ask: () => void;
+  /** The start of its current turn. */
+  first: Start;
+}
+
+/** The start of a turn of one connection. */
+interface Start {
+  /** On the monotonic clock. */
+  atMs: number;
+  /** The requests that had ended before. */
+  completions: number;
+}
+
+/** Returns the time from the start of a connection's turn to its last answer, in seconds; 0 without an answer. */
+function spanOf({ completions, lastEnd }: Slot, first: Start): number {
+  return completions > first.completions && lastEnd !== undefined ? (lastEnd - first.atMs) / 1000 : 0;
+}

@@ -1,0 +1,584 @@
+import { createHash, type Hash } from 'node:crypto';
+import type { JsHistogram } from 'hdr-histogram-js';
+import { performance } from 'node:perf_hooks';
+import { countAnswers } from 'bench-model/counts';
+import type { Counts } from 'bench-model/figures';
+import { Arrivals, createArrival, type Arrival } from './arrivals.ts';
+import { createHistogram, encodeHistogram, Latencies, recordMilliseconds } from 'bench-statistics/histogram';
+import { idsIn } from 'bench-targets/catalogue/workloads/ids';
+import { isConditional } from 'bench-targets/catalogue/workloads/workload';
+import type { SchemaCheck } from 'bench-targets/catalogue/workloads/requests/schema';
+import { isRightStatus } from 'bench-targets/catalogue/workloads/requests/status';
+import { routesOf } from './cycle.ts';
+import { Population } from './population.ts';
+import type { LoadSpec, RouteReport, RouteSpec, StartHistograms } from './protocol.ts';
+
+/** The outcome of one request. */
+export type Outcome = Exclude<keyof Counts, 'sent' | 'inFlight'>;
+
+/** The width of a slice; it divides every width that steadiness needs. */
+const SLICE_MS = 50;
+
+/** Scatters a number over 32 bits (Mueller's finalizer): neighbours have nothing in common. */
+function scatter(number: number): number {
+  let bits = Math.imul(number ^ (number >>> 16), 0x45d9f3b);
+  bits = Math.imul(bits ^ (bits >>> 16), 0x45d9f3b);
+  return (bits ^ (bits >>> 16)) >>> 0;
+}
+
+/** The state of one connection, across all its reconnects. */
+export class Slot {
+  /** True if a request was sent and has no outcome yet. */
+  pending = false;
+  /** The address that it connects from; undefined if the system chooses. */
+  source: string | undefined;
+  /** True while its request waits for its connection to be established. */
+  isConnecting = false;
+  /** The time at which its request was given to the connection, in ms of the monotonic clock. */
+  sentAt = 0;
+  /** The intended start of its request, in ms of the monotonic clock; undefined in a closed loop. */
+  intendedAt: number | undefined;
+  /** The time for which it waited although a connection was free, in ms; only in an open loop. */
+  lateMs = 0;
+  /** True if it pauses until its turn. */
+  isHeld = false;
+  /** True if its first connect has started. */
+  begun = false;
+  stood = false;
+  /** The end of the previous request, in ms of the monotonic clock; undefined before the first. */
+  lastEnd: number | undefined;
+  completions = 0;
+  /** The index of the open request in the workload. */
+  request = 0;
+  /** The pieces of an answer that is checked against a JSON Schema. */
+  pieces: Buffer[] | undefined;
+  /** The id of the request and the received part of its answer; undefined if requests have no ids. */
+  own: { id: string; answer: Buffer[] } | undefined;
+  bodyBytes = 0;
+  hash: Hash | undefined;
+  /** The time that the current answer reports (Server-Timing), in ms. */
+  toldMs: number | undefined;
+  /** The arrival of the current answer. */
+  readonly arrival: Arrival = createArrival();
+}
+
+/** Fills the gaps between slices with 0, and adds empty slices up to this many ms. */
+function padSlices(slices: readonly number[], milliseconds: number): number[] {
+  const length = Math.max(slices.length, Math.floor(milliseconds / SLICE_MS));
+  return Array.from({ length }, (_, slice) => slices[slice] ?? 0);
+}
+
+/** True if its request has no outcome yet, whether it was sent or waits for its connection. */
+function isOpen({ pending, isConnecting }: Slot): boolean {
+  return pending || isConnecting;
+}
+
+/** Returns the time since an answer arrived, in ms: no answer arrives before its request was sent. */
+function sinceArrival(arrivedAt: number, now: number, sinceSent: number): number {
+  return Math.max(0, Math.min(now - arrivedAt, sinceSent));
+}
+
+function copy(bytes: Buffer, from: number, to: number): Buffer {
+  return Buffer.from(bytes.subarray(from, to));
+}
+
+function emptyCounts(): Counts {
+  return { sent: 0, ok: 0, non2xx: 0, mismatch: 0, timeout: 0, reset: 0, closedEarly: 0, inFlight: 0 };
+}
+
+/** Adds 1 to a count. The two of nearly every request are written out, which saves looking up their names. */
+function increment(counts: Counts, what: Outcome | 'sent'): void {
+  if (what === 'sent') counts.sent++;
+  else if (what === 'ok') counts.ok++;
+  else counts[what]++;
+}
+
+/** The age of a request without an answer. */
+interface Age {
+  milliseconds: number;
+  /** The index of its route; undefined if it was never sent. */
+  route: number | undefined;
+}
+
+/** Returns the ages as an encoded histogram; undefined if there are none. */
+function encodeAges(ages: readonly Age[]): string | undefined {
+  if (ages.length === 0) return undefined;
+  const histogram = createHistogram();
+  for (const { milliseconds } of ages) recordMilliseconds(histogram, milliseconds);
+  return encodeHistogram(histogram);
+}
+
+/** The account of one route. */
+interface RouteAccount {
+  lifetime: Counts;
+  window: Counts;
+  histogram: JsHistogram;
+}
+
+/** The part of a load that the ledger needs. */
+export type LedgerSpec = Pick<LoadSpec, 'expected' | 'hashEvery' | 'requests' | 'routes'>;
+
+/**
+ * Accounts for every request of one session exactly once: over the whole life, and over the window, which may open
+ * several times (a duel alternates). Requests that were open when the window opened count as sent in it, so that in
+ * both accounts
+ * sent = ok + non2xx + mismatch + timeout + reset + closedEarly + inFlight.
+ */
+export class Ledger {
+  readonly slots: Slot[] = [];
+  readonly lifetime = emptyCounts();
+  readonly window = emptyCounts();
+  readonly statusCodes: Record<string, number> = {};
+  /** For the same answers: the reported time and the rest of the latency. Absent until an answer reports its time. */
+  timing: { told: JsHistogram; rest: JsHistogram } | undefined;
+  readonly cycleUs = { sum: 0, count: 0 };
+  readonly slices: { milliseconds: number; ok: number[] } = { milliseconds: SLICE_MS, ok: [] };
+  /** The right answers before the first window, in slices of the time under load. */
+  readonly warmup: { milliseconds: number; ok: number[] } = { milliseconds: SLICE_MS, ok: [] };
+  bodiesHashed = 0;
+  /** The mismatches in the window that carried the id of another request. */
+  crossed = 0;
+  unsolicited = 0;
+  bodyBytes: number | undefined;
+  begun = 0;
+  standing = 0;
+  /** The time at which the last connection was established, in ms of the monotonic clock. */
+  stoodAt = -Infinity;
+  /**
+   * True if latencies and cycles belong to the window in which they began, even if they end after it; by default they
+   * belong to the one in which they end. A short window ends before its slow answers do, and would omit them.
+   */
+  timesByStart = false;
+  /** The open requests of an open loop, those that wait for a connection included. */
+  readonly population = new Population();
+  /** Called when the window closes. */
+  onClose: () => void = () => {};
+  /** Called when a request has ended. */
+  onEnd: () => void = () => {};
+  readonly #latencies = new Latencies();
+  readonly #shortest = new Latencies();
+  /** How the requests of an open loop were sent; undefined in a closed loop. */
+  #starts: { lateness: Latencies; sinceSent: Latencies } | undefined;
+  /** The answers of each route so far whose right body is known. */
+  readonly #answers: number[] = [];
+  /** The account of each route; empty if there is only one. */
+  readonly #accounts: RouteAccount[] = [];
+  /** The route of each request. */
+  readonly #routeOf: number[] = [];
+  readonly #routes: RouteSpec[];
+  readonly #schemas: readonly (SchemaCheck | undefined)[];
+  /** For each route and each status: true if it is right. */
+  readonly #right: boolean[][];
+  #open = false;
+  #openedAt = 0;
+  #closesAt = Infinity;
+  #closedAt = -Infinity;
+  /** The moment at which a busy process closed it: until then, requests are sent. */
+  #endedAt = -Infinity;
+  /** The start of the current warm-up, in ms of the monotonic clock; undefined outside a warm-up. */
+  #warmingSince: number | undefined;
+  /** The time under load in earlier warm-ups, in ms. */
+  #warmedBefore = 0;
+  /** The answers when the first window opened; undefined before. */
+  #answersBefore: number | undefined;
+  #silent = 0;
+  #silentBefore: number[] | undefined;
+  /** The time that the window was open before, in ms. */
+  #openBefore = 0;
+  /** The requests that were open when a window opened. */
+  #carried = 0;
+  /** The population at the opening of the window and over all windows before, in requests × ms. */
+  #populationBefore = 0;
+  #populationSum = 0;
+  /** The ages of the requests that were open when a window closed. */
+  readonly #openAges: Age[] = [];
+  /** The ages of those that got no answer after it either, when the wait for them ended. */
+  readonly #unansweredAges: Age[] = [];
+  readonly #expected: LoadSpec['expected'];
+  readonly #hashEvery: number;
+  readonly #arrivals: Arrivals;
+  /** For each request of the cycle: true if 304 is a right answer. */
+  readonly #mayBeUnchanged: boolean[];
+
+  /** `schemas` are the compiled schemas of the routes, by their index. */
+  constructor(
+    spec: LedgerSpec,
+    arrivals = new Arrivals(),
+    schemas: readonly (SchemaCheck | undefined)[] = [],
+  ) {
+    const { expected, hashEvery, requests } = spec;
+    this.#expected = expected;
+    this.#hashEvery = hashEvery;
+    this.#arrivals = arrivals;
+    this.#mayBeUnchanged = requests.map(isConditional);
+    this.#routes = routesOf(spec);
+    this.#schemas = schemas;
+    this.#right = this.#routes.map(({ statuses }) =>
+      Array.from({ length: 600 }, (_, status) => isRightStatus(status, statuses)),
+    );
+    for (const [route, { first, count }] of this.#routes.entries()) {
+      for (let request = first; request < first + count; request++) this.#routeOf[request] = route;
+      if (this.#routes.length > 1)
+        this.#accounts.push({ lifetime: emptyCounts(), window: emptyCounts(), histogram: createHistogram() });
+    }
+  }
+
+  addSlot(): Slot {
+    const slot = new Slot();
+    this.slots.push(slot);
+    return slot;
+  }
+
+  get histogram(): JsHistogram {
+    return this.#latencies.histogram;
+  }
+
+  /** The lower bounds of the same latencies: a busy process reads answers later than they arrive. */
+  get shortest(): JsHistogram {
+    return this.#shortest.histogram;
+  }
+
+  #noteStarts(): { lateness: Latencies; sinceSent: Latencies } {
+    return (this.#starts ??= { lateness: new Latencies(), sinceSent: new Latencies() });
+  }
+
+  /** Encodes how the requests of an open loop were sent; undefined in a closed loop. */
+  encodeStarts(): StartHistograms | undefined {
+    if (this.#starts === undefined) return undefined;
+    const { lateness, sinceSent } = this.#starts;
+    return { lateness: encodeHistogram(lateness.histogram), sinceSent: encodeHistogram(sinceSent.histogram) };
+  }
+
+  get isOpen(): boolean {
+    return this.#open;
+  }
+
+  /** The open requests, counted from the slots: the independent side of the identity. */
+  countInFlight(): number {
+    return this.slots.reduce((sum, slot) => sum + (slot.pending ? 1 : 0), 0);
+  }
+
+  /** The end of the last request, in ms of the monotonic clock. */
+  lastEndMs(): number {
+    return Math.max(...this.slots.map((slot) => slot.lastEnd ?? this.#openedAt));
+  }
+
+  /** Called before these slots (by default all) send: a paused slot begins its cycle now, not at its last answer. */
+  wake(slots = this.slots): void {
+    const now = performance.now();
+    for (const slot of slots) if (!slot.pending && slot.lastEnd !== undefined) slot.lastEnd = now;
+  }
+
+  /** Records the start of a connect. */
+  begin(slot: Slot): void {
+    if (!slot.begun) this.begun++;
+    slot.begun = true;
+    slot.isConnecting = true;
+  }
+
+  /** Records that a request was sent. */
+  send(slot: Slot): void {
+    slot.pending = true;
+    slot.isConnecting = false;
+    slot.bodyBytes = 0;
+    this.#count(slot, 'sent', this.#open);
+    if (slot.intendedAt !== undefined && this.#open) this.#noteStarts().lateness.record(slot.lateMs);
+  }
+
+  /** Records that this process has worked outside the delivery of an answer. */
+  work(): void {
+    this.#arrivals.work();
+  }
+
+  /** Records received bytes, or the end of the connection. */
+  arrive(slot: Slot): void {
+    this.#arrivals.note(slot.arrival);
+  }
+
+  /** Records a piece of the body of an answer. The bytes may change afterwards. */
+  receive(slot: Slot, bytes: Buffer, from = 0, to = bytes.length): void {
+    if (slot.own !== undefined) slot.own.answer.push(copy(bytes, from, to));
+    else if (slot.bodyBytes === 0) this.#choose(slot);
+    slot.bodyBytes += to - from;
+    slot.hash?.update(bytes.subarray(from, to));
+    slot.pieces?.push(copy(bytes, from, to));
+  }
+
+  /**
+   * Chooses whether every byte of an answer is checked: one in `hashEvery` of each route, among those whose right answer is
+   * known. With rows, scattered numbers choose: counted off, the same rows could have every turn.
+   */
+  #choose(slot: Slot): void {
+    const { request } = slot;
+    const route = this.#routeOf[request] ?? 0;
+    const schema = this.#schemas[route];
+    if ((this.#expected?.[request] ?? null) === null && schema === undefined) return;
+    const answers = this.#answers[route] ?? 0;
+    this.#answers[route] = answers + 1;
+    const hasRows = (this.#routes[route]?.count ?? 1) > 1;
+    if ((hasRows ? scatter(answers) : answers) % this.#hashEvery !== 0) return;
+    if (schema === undefined) slot.hash = createHash('sha256');
+    else slot.pieces = [];
+  }
+
+  /** Counts an event of one request in the account of the session and in that of its route. */
+  #count({ request }: Slot, what: Outcome | 'sent', isInWindow: boolean): void {
+    const account = this.#accounts[this.#routeOf[request] ?? 0];
+    increment(this.lifetime, what);
+    if (account !== undefined) increment(account.lifetime, what);
+    if (!isInWindow) return;
+    increment(this.window, what);
+    if (account !== undefined) increment(account.window, what);
+  }
+
+  /** Adds the open requests to a count of the window. */
+  #countOpen(what: 'sent' | 'inFlight'): void {
+    for (const { pending, request } of this.slots) {
+      if (!pending) continue;
+      this.window[what]++;
+      const account = this.#accounts[this.#routeOf[request] ?? 0];
+      if (account !== undefined) account.window[what]++;
+    }
+  }
+
+  /** The account of each route; undefined if there is only one. */
+  reportRoutes(): RouteReport[] | undefined {
+    if (this.#accounts.length === 0) return undefined;
+    return this.#accounts.map(({ lifetime, window, histogram }, route) => ({
+      counts: window,
+      lifetime: {
+        ...lifetime,
+        inFlight: this.slots.filter((slot) => slot.pending && this.#routeOf[slot.request] === route).length,
+      },
+      latencyHistogram: encodeHistogram(histogram),
+      openAges: encodeAges(this.#openAges.filter((age) => age.route === route)),
+    }));
+  }
+
+  /** The ages of the requests that were open when the window closed, as an encoded histogram; undefined without any. */
+  get openAges(): string | undefined {
+    return encodeAges(this.#openAges);
+  }
+
+  /** The ages of those that got no answer after it either; undefined without any. */
+  get unansweredAges(): string | undefined {
+    return encodeAges(this.#unansweredAges);
+  }
+
+  /** The requests that were sent in the window. */
+  get started(): number {
+    return this.window.sent - this.#carried;
+  }
+
+  /** The mean number of open requests of an open loop, over the time that the window was open. */
+  get meanOpen(): number {
+    return this.#populationSum / this.#openBefore;
+  }
+
+  /**
+   * Records a complete answer, read at `now`, this many ms after its request was sent. Its latency ends with its arrival.
+   * Returns its outcome.
+   */
+  complete(slot: Slot, status: number, milliseconds: number, now = performance.now()): Outcome {
+    const { bodyBytes } = slot;
+    const body = slot.own === undefined ? this.#judgeBytes(slot) : this.#judgeOwn(slot, slot.own);
+    const outcome = !this.#isRight(status, slot) ? 'non2xx' : body === 'right' ? 'ok' : 'mismatch';
+    const first = !slot.stood;
+    if (now >= this.#closesAt) this.close();
+    if (first) {
+      slot.stood = true;
+      this.standing++;
+      this.stoodAt = now;
+    }
+    if (this.#open) {
+      this.statusCodes[status] = (this.statusCodes[status] ?? 0) + 1;
+      if (outcome === 'mismatch' && body === 'crossed') this.crossed++;
+      if (outcome === 'ok') {
+        const slice = Math.floor((this.#openBefore + now - this.#openedAt) / SLICE_MS);
+        this.slices.ok[slice] = (this.slices.ok[slice] ?? 0) + 1;
+        this.bodyBytes = bodyBytes;
+      }
+    } else if (this.#warmingSince !== undefined && outcome === 'ok') {
+      const slice = Math.floor((this.#warmedBefore + now - this.#warmingSince) / SLICE_MS);
+      this.warmup.ok[slice] = (this.warmup.ok[slice] ?? 0) + 1;
+    }
+    if (outcome === 'ok' && !first && this.#isTimed(slot)) this.#record(slot, now, milliseconds);
+    this.#end(slot, outcome, now, now - sinceArrival(slot.arrival.by, now, milliseconds));
+    return outcome;
+  }
+
+  /** Records a lost request. */
+  lose(slot: Slot, outcome: 'timeout' | 'reset' | 'closedEarly'): void {
+    slot.hash = undefined;
+    slot.pieces = undefined;
+    const now = performance.now();
+    if (now >= this.#closesAt) this.close();
+    if (outcome === 'timeout' && !this.#open) this.#noteUnanswered(slot, now);
+    this.#end(slot, outcome, now);
+  }
+
+  /** Records a request that was due and had no connection when the window closed. `intended` is on the monotonic clock. */
+  leave(intended: number): void {
+    this.population.end(intended);
+    this.#openAges.push({ milliseconds: this.#closedAt - intended, route: undefined });
+  }
+
+  /** Called when the wait for the answers after a window is over. */
+  settle(): void {
+    const now = performance.now();
+    for (const slot of this.slots) if (isOpen(slot)) this.#noteUnanswered(slot, now);
+  }
+
+  #ageOf({ intendedAt, sentAt, request }: Slot, at: number): Age {
+    return { milliseconds: at - (intendedAt ?? sentAt), route: this.#routeOf[request] ?? 0 };
+  }
+
+  /** Records the age of a request that was open when the window closed and is not going to be answered. */
+  #noteUnanswered(slot: Slot, now: number): void {
+    if (slot.sentAt > this.#endedAt) return;
+    const age = this.#ageOf(slot, now);
+    this.#unansweredAges.push(age);
+    // The latencies of its window include those of the answers after it.
+    if (this.timesByStart) this.#openAges.push(age);
+  }
+
+  /** Records the start of a load before the first window; later ones, between the windows of a duel, do not count. */
+  beginWarmup(): void {
+    if (this.#answersBefore === undefined) this.#warmingSince = performance.now();
+  }
+
+  /** Records the end of the load before a window. */
+  endWarmup(): void {
+    if (this.#warmingSince === undefined) return;
+    this.#warmedBefore += performance.now() - this.#warmingSince;
+    this.#warmingSince = undefined;
+    this.warmup.ok = padSlices(this.warmup.ok, this.#warmedBefore);
+  }
+
+  /** The answers, right or wrong, until the first window opened; until now if it has not opened. */
+  get answersBefore(): number {
+    return this.#answersBefore ?? countAnswers(this.lifetime);
+  }
+
+  /**
+   * Opens the window for this many ms, or opens it again. Open requests count as sent in it. It closes with the first
+   * request that ends after its time, or by `close`, whichever comes first: in a loop that is busy with thousands of
+   * answers, a timer would be late.
+   */
+  open(milliseconds: number): void {
+    if (milliseconds > 0) this.#answersBefore ??= countAnswers(this.lifetime);
+    this.#countOpen('sent');
+    this.#carried += this.countInFlight();
+    this.#silentBefore ??= this.slots.map((slot) => slot.completions);
+    this.#openedAt = performance.now();
+    this.#closesAt = this.#openedAt + milliseconds;
+    this.#populationBefore = this.population.until(this.#openedAt);
+    this.#open = true;
+  }
+
+  /** Closes the window if it is open. */
+  close(): void {
+    if (!this.#open) return;
+    this.#open = false;
+    this.#countOpen('inFlight');
+    this.#endedAt = performance.now();
+    this.#closedAt = Math.min(this.#endedAt, this.#closesAt);
+    this.#populationSum += this.population.until(this.#closedAt) - this.#populationBefore;
+    if (!this.timesByStart)
+      for (const slot of this.slots) if (isOpen(slot)) this.#openAges.push(this.#ageOf(slot, this.#closedAt));
+    this.#openBefore += this.#closedAt - this.#openedAt;
+    this.slices.ok = padSlices(this.slices.ok, this.#openBefore);
+    this.#silent = this.slots.filter(
+      (slot, index) => slot.completions === this.#silentBefore?.[index],
+    ).length;
+    this.onClose();
+  }
+
+  /** The connections that completed no request in the window; 0 before it closes. */
+  get silentConnections(): number {
+    return this.#silent;
+  }
+
+  /** Records the latencies of an answer that was read this many ms after its request was sent; both end with its arrival. */
+  #record(
+    { request, toldMs, intendedAt, lateMs, arrival: { from, by } }: Slot,
+    now: number,
+    sinceSent: number,
+  ): void {
+    const since = intendedAt === undefined ? sinceSent : now - intendedAt;
+    const milliseconds = since - sinceArrival(by, now, sinceSent);
+    this.#latencies.record(milliseconds);
+    if (intendedAt !== undefined) this.#noteStarts().sinceSent.record(milliseconds - lateMs);
+    const account = this.#accounts[this.#routeOf[request] ?? 0];
+    if (account !== undefined) recordMilliseconds(account.histogram, milliseconds);
+    this.#shortest.record(since - sinceArrival(from, now, sinceSent));
+    if (toldMs === undefined) return;
+    this.timing ??= { told: createHistogram(), rest: createHistogram() };
+    recordMilliseconds(this.timing.told, toldMs);
+    recordMilliseconds(this.timing.rest, milliseconds - toldMs);
+  }
+
+  #end(slot: Slot, outcome: Outcome, now: number, arrivedAt = now): void {
+    slot.pending = false;
+    if (slot.intendedAt !== undefined) this.population.end(arrivedAt);
+    this.#count(slot, outcome, this.#open);
+    slot.completions++;
+    if (slot.lastEnd !== undefined && this.#isTimed(slot)) {
+      this.cycleUs.sum += (now - slot.lastEnd) * 1000;
+      this.cycleUs.count++;
+    }
+    slot.lastEnd = now;
+    this.onEnd();
+  }
+
+  /** True if the latency and the cycle of the request that ends belong to the window. */
+  #isTimed({ lastEnd = -Infinity }: Slot): boolean {
+    if (!this.timesByStart) return this.#open;
+    return lastEnd >= this.#openedAt && (this.#open || lastEnd < this.#closedAt);
+  }
+
+  #isRight(status: number, { request }: Slot): boolean {
+    const isRight = this.#right[this.#routeOf[request] ?? 0]?.[status] === true;
+    return isRight || (status === 304 && this.#mayBeUnchanged[request] === true);
+  }
+
+  /** Compares the length, and the hash or the schema if that was chosen. */
+  #judgeBytes(slot: Slot): 'right' | 'wrong' {
+    const expected = this.#expected?.[slot.request] ?? undefined;
+    const isWrong = expected !== undefined && slot.bodyBytes !== expected.bytes;
+    if (slot.pieces !== undefined) return this.#judgeSchema(slot, slot.pieces);
+    // An empty body is not JSON.
+    if (slot.bodyBytes === 0 && this.#schemas[this.#routeOf[slot.request] ?? 0] !== undefined) return 'wrong';
+    if (slot.hash === undefined) {
+      // For an empty body, the length is enough.
+      if (expected?.bytes === 0) this.bodiesHashed++;
+      return isWrong ? 'wrong' : 'right';
+    }
+    const digest = slot.hash.digest('hex');
+    slot.hash = undefined;
+    this.bodiesHashed++;
+    return isWrong || digest !== expected?.sha256 ? 'wrong' : 'right';
+  }
+
+  #judgeSchema(slot: Slot, pieces: Buffer[]): 'right' | 'wrong' {
+    slot.pieces = undefined;
+    this.bodiesHashed++;
+    try {
+      const value: unknown = JSON.parse(Buffer.concat(pieces).toString());
+      return this.#schemas[this.#routeOf[slot.request] ?? 0]?.(value) === undefined ? 'right' : 'wrong';
+    } catch {
+      return 'wrong';
+    }
+  }
+
+  /** Compares the whole body and the ids in it. */
+  #judgeOwn(slot: Slot, { id, answer }: NonNullable<Slot['own']>): 'right' | 'wrong' | 'crossed' {
+    this.bodiesHashed++;
+    const text = (answer.length === 1 ? (answer[0] as Buffer) : Buffer.concat(answer)).toString('latin1');
+    const around = this.#expected?.[slot.request]?.around;
+    if (around !== undefined && text === around.join(id)) return 'right';
+    const ids = idsIn(text);
+    if (ids.some((one) => one !== id)) return 'crossed';
+    return around === undefined && ids.length > 0 ? 'right' : 'wrong';
+  }
+}

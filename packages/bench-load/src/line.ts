@@ -1,0 +1,66 @@
+/** A generator process as the harness sees it, on this machine or on another one. */
+import { BenchError } from 'bench-model/errors';
+import type { ArmedReport, CountedReport, DoneReport, Order, Report, TurnedReport } from './protocol.ts';
+
+/** The way to a running generator process. */
+export interface Line {
+  /** Sends an order. One that has not arrived by `notAfterMs`, in ms since the epoch, breaks the line. */
+  send(order: Order, notAfterMs?: number): void;
+  /** Ends the process. */
+  end(): Promise<void>;
+  /** The id of the process; undefined if it runs on another machine. */
+  readonly pid: number | undefined;
+}
+
+/** Takes the reports of a process, and the reason why it can send no more. */
+export interface LineEvents {
+  report: (report: Report) => void;
+  broke: (why: string) => void;
+}
+
+/** Asks a generator process for reports. */
+export class Generator {
+  readonly #line: Line;
+  readonly #name: string;
+  readonly #waiting = new Map<Report['event'], PromiseWithResolvers<Report>>();
+  #broken: BenchError | undefined;
+  mark: (edge: 'opened' | 'closed') => void = () => {};
+
+  /** `name` is used in errors. */
+  constructor(open: (events: LineEvents) => Line, name = 'the load generator') {
+    this.#name = name;
+    this.#line = open({ report: (report) => this.#take(report), broke: (why) => this.#break(why) });
+  }
+
+  get pid(): number | undefined {
+    return this.#line.pid;
+  }
+
+  /** Sends an order and returns its final report. Throws if the process fails first. */
+  ask<R extends ArmedReport | TurnedReport | DoneReport | CountedReport>(
+    order: Order,
+    event: R['event'],
+    notAfterMs?: number,
+  ): Promise<R> {
+    if (this.#broken) throw this.#broken;
+    const waiting = Promise.withResolvers<Report>();
+    this.#waiting.set(event, waiting);
+    this.#line.send(order, notAfterMs);
+    return waiting.promise as Promise<R>;
+  }
+
+  end(): Promise<void> {
+    return this.#line.end();
+  }
+
+  #take(report: Report): void {
+    if (report.event === 'broken') this.#break(report.message);
+    else if (report.event === 'opened' || report.event === 'closed') this.mark(report.event);
+    else this.#waiting.get(report.event)?.resolve(report);
+  }
+
+  #break(why: string): void {
+    this.#broken ??= new BenchError('trial', `${this.#name} failed: ${why.trim()}`);
+    for (const { reject } of this.#waiting.values()) reject(this.#broken);
+  }
+}

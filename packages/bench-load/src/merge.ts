@@ -1,0 +1,195 @@
+import { countCompletions } from 'bench-model/counts';
+import type { Connect, LoadResult, OwnLoadResult, Warmup } from 'bench-model/load';
+import type { Counts } from 'bench-model/figures';
+import {
+  censoredBeyond,
+  encodeHistogram,
+  histogramOf,
+  mergeHistograms,
+  summariseLatency,
+  timeoutsOf,
+  type Wait,
+} from 'bench-statistics/histogram';
+import type { TurnResult } from './engine.ts';
+import type { DoneReport, ScheduleCounts } from './protocol.ts';
+import { sum } from 'bench-statistics/numbers';
+
+/** Splits `total` into `parts` whole shares that differ by at most one and add up to it exactly. */
+export function splitShares(total: number, parts: number): number[] {
+  const base = Math.floor(total / parts);
+  return Array.from({ length: parts }, (_, index) => base + (index < total % parts ? 1 : 0));
+}
+
+/** Joins the connections of several processes: sums, and the time of the last to be ready. */
+export function mergeConnects(connects: Connect[]): Connect {
+  return {
+    asked: sum(connects.map((one) => one.asked)),
+    stood: sum(connects.map((one) => one.stood)),
+    seconds: Math.max(...connects.map((one) => one.seconds)),
+    refused: sum(connects.map((one) => one.refused)),
+    retried: sum(connects.map((one) => one.retried)),
+  };
+}
+
+/**
+ * Merges the reports of all generator processes into one result. Rates are summed over the windows of the processes,
+ * which start and end slightly apart. Histograms are merged count by count.
+ */
+export function mergeReports(
+  reports: DoneReport[],
+  connect: Connect,
+  timeoutSeconds: number,
+  engine: string,
+): OwnLoadResult {
+  const counts = mergeCounts(reports.map((report) => report.counts));
+  const histogram = mergeHistograms(reports.map((report) => report.latencyHistogram));
+  const shortest = reports.flatMap(({ shortestHistogram = [] }) => shortestHistogram);
+  const agesOf = (encoded: readonly (string | undefined)[]) =>
+    censoredBeyond(histogram, mergeHistograms(encoded.flatMap((one) => one ?? [])));
+  const censored = agesOf(reports.map(({ openAges }) => openAges));
+  const unanswered = agesOf(reports.map(({ unansweredAges }) => unansweredAges));
+  const waits = [...censored, ...timeoutsOf(counts.timeout, timeoutSeconds)];
+  const cycles = sum(reports.map((report) => report.cycleUs.count));
+  const crossed = reports.flatMap((report) => report.crossed ?? []);
+  const warmups = reports.flatMap(({ warmup }) => warmup ?? []);
+  const unsolicited = reports.flatMap((report) => report.unsolicited ?? []);
+  return {
+    engine,
+    connect: { ...connect, ...standing(reports) },
+    windowSeconds: sum(reports.map((report) => report.windowSeconds)) / reports.length,
+    openedAtMs: Math.min(...reports.map((report) => report.openedAtMs)),
+    closedAtMs: Math.max(...reports.map((report) => report.closedAtMs)),
+    counts,
+    lifetime: mergeCounts(reports.map((report) => report.lifetime)),
+    statusCodes: sumByKey(reports.map((report) => report.statusCodes)),
+    goodputPerSecond: sum(reports.map((report) => report.counts.ok / report.windowSeconds)),
+    completionsPerSecond: sum(
+      reports.map((report) => countCompletions(report.counts) / report.windowSeconds),
+    ),
+    latencyUs: summariseLatency(histogram, waits),
+    latencyHistogram: histogram.totalCount > 0 ? encodeHistogram(histogram) : undefined,
+    ...(shortest.length === reports.length
+      ? { latencyAtLeastUs: summariseLatency(mergeHistograms(shortest), waits) }
+      : {}),
+    ...(censored.length > 0 ? { censoredHistogram: encodeHistogram(histogramOf(censored)) } : {}),
+    ...describeUnanswered(unanswered),
+    ...mergeTimings(reports),
+    meanCycleUs: cycles > 0 ? sum(reports.map((report) => report.cycleUs.sum)) / cycles : undefined,
+    silentConnections: sum(reports.map((report) => report.silentConnections)),
+    slices: {
+      milliseconds: reports[0]?.slices.milliseconds ?? 0,
+      ok: addColumns(reports.map((report) => report.slices.ok)),
+    },
+    ...(warmups.length === reports.length ? { warmup: mergeWarmups(warmups) } : {}),
+    bodyBytes: reports.find((report) => report.bodyBytes !== undefined)?.bodyBytes,
+    bodiesHashed: sum(reports.map((report) => report.bodiesHashed)),
+    ...mergeRoutes(reports, timeoutSeconds),
+    ...(crossed.length > 0 ? { crossed: sum(crossed) } : {}),
+    ...(unsolicited.length > 0 ? { unsolicited: sum(unsolicited) } : {}),
+    generators: reports.map((report) => report.use),
+    ...mergeSchedules(reports, waits),
+  };
+}
+
+/** Merges the schedules of an open loop, with the latencies since the requests were sent; empty in a closed loop. */
+function mergeSchedules(reports: DoneReport[], waits: readonly Wait[]): Pick<LoadResult, 'schedule'> {
+  const schedules = reports.flatMap(({ schedule }) => schedule ?? []);
+  if (schedules.length === 0) return {};
+  const counts = sumByKey<keyof ScheduleCounts>(schedules);
+  const starts = reports.flatMap((report) => report.starts ?? []);
+  const late = mergeHistograms(starts.map(({ lateness }) => lateness));
+  if (late.totalCount === 0) return { schedule: counts };
+  const sinceSentUs = summariseLatency(mergeHistograms(starts.map(({ sinceSent }) => sinceSent)), waits);
+  return {
+    schedule: {
+      ...counts,
+      lateUs: {
+        p50: late.getValueAtPercentile(50),
+        p90: late.getValueAtPercentile(90),
+        p99: late.getValueAtPercentile(99),
+        max: late.maxValue,
+      },
+      ...(sinceSentUs && { sinceSentUs }),
+    },
+  };
+}
+
+/** Counts the requests that were never answered, by their waits with the shortest first; empty without any. */
+function describeUnanswered(waits: readonly Wait[]): Pick<LoadResult, 'unanswered'> {
+  const [shortest] = waits;
+  if (shortest === undefined) return {};
+  return { unanswered: { count: sum(waits.map(({ count }) => count)), leastUs: shortest.us } };
+}
+
+/** Merges the accounts of one turn by all generator processes. */
+export function mergeTurns(turns: readonly TurnResult[]): TurnResult {
+  return {
+    seconds: Math.max(...turns.map(({ seconds }) => seconds)),
+    answers: sum(turns.map(({ answers }) => answers)),
+    goodputPerSecond: sum(turns.map(({ goodputPerSecond }) => goodputPerSecond)),
+  };
+}
+
+function mergeWarmups(warmups: Warmup[]): Warmup {
+  return {
+    milliseconds: warmups[0]?.milliseconds ?? 0,
+    ok: addColumns(warmups.map(({ ok }) => ok)),
+    answers: sum(warmups.map(({ answers }) => answers)),
+  };
+}
+
+/** Merges the accounts of each route; empty if the requests have one route only. */
+function mergeRoutes(reports: DoneReport[], timeoutSeconds: number): Pick<LoadResult, 'routes'> {
+  const [first] = reports;
+  if (first?.routes === undefined) return {};
+  const routes = first.routes.map((_, route) => {
+    const parts = reports.flatMap((report) => report.routes?.[route] ?? []);
+    const counts = mergeCounts(parts.map((part) => part.counts));
+    const histogram = mergeHistograms(parts.map((part) => part.latencyHistogram));
+    const ages = mergeHistograms(parts.flatMap(({ openAges = [] }) => openAges));
+    const latencyUs = summariseLatency(histogram, [
+      ...censoredBeyond(histogram, ages),
+      ...timeoutsOf(counts.timeout, timeoutSeconds),
+    ]);
+    return {
+      counts,
+      lifetime: mergeCounts(parts.map((part) => part.lifetime)),
+      ...(latencyUs === undefined ? {} : { latencyUs }),
+    };
+  });
+  return { routes };
+}
+
+/** Merges the times that answers reported; empty if none did. */
+function mergeTimings(reports: DoneReport[]): Pick<LoadResult, 'timing'> {
+  const timings = reports.flatMap(({ timing }) => timing ?? []);
+  const [first] = timings;
+  if (first === undefined) return {};
+  const told = summariseLatency(mergeHistograms(timings.map((one) => one.told)));
+  const rest = summariseLatency(mergeHistograms(timings.map((one) => one.rest)));
+  if (told === undefined || rest === undefined) return {};
+  return { timing: { metric: first.metric, toldUs: told, restUs: rest } };
+}
+
+function standing(reports: DoneReport[]): Pick<Connect, 'stood' | 'refused' | 'retried'> {
+  const { stood, refused, retried } = mergeConnects(reports.map((report) => report.connect));
+  return { stood, refused, retried };
+}
+
+/** Adds up the counts of all processes. */
+export function mergeCounts(all: Counts[]): Counts {
+  return sumByKey(all) as Counts;
+}
+
+function sumByKey<K extends string>(all: readonly Partial<Record<K, number>>[]): Record<K, number> {
+  const total = {} as Record<K, number>;
+  for (const one of all) {
+    for (const key of Object.keys(one) as K[]) total[key] = (total[key] ?? 0) + (one[key] ?? 0);
+  }
+  return total;
+}
+
+function addColumns(rows: number[][]): number[] {
+  const length = Math.max(0, ...rows.map((row) => row.length));
+  return Array.from({ length }, (_, column) => sum(rows.map((row) => row[column] ?? 0)));
+}

@@ -1,0 +1,44 @@
+/** The orders that share one load among several generator processes. */
+import { nextSender } from 'bench-targets/catalogue/workloads/ids';
+import { sum } from 'bench-statistics/numbers';
+import type { Window } from './engine.ts';
+import { splitShares } from './merge.ts';
+import type { ArmOrder, FireOrder, LoadSpec } from './protocol.ts';
+
+/** Returns the order to connect for each process. `capacity` is the accept queue of the server, if known. */
+export function armOrders(
+  spec: LoadSpec,
+  processes: number,
+  { session, capacity }: { session: number; capacity: number | undefined },
+): ArmOrder[] {
+  const { connections, connectsPerSecond, ...rest } = spec;
+  return splitShares(connections, processes).map((share, index) => ({
+    do: 'arm',
+    session,
+    sender: nextSender(),
+    skippedCycles: index,
+    ...rest,
+    connections: share,
+    connectsPerSecond: connectsPerSecond && connectsPerSecond / processes,
+    acceptQueue: { capacity, processes },
+  }));
+}
+
+/** Returns the order to fire at `atMs` for each process. */
+export function fireOrders(
+  { warmupSeconds, windowSeconds, load }: Window,
+  processes: number,
+  { session, atMs }: { session: number; atMs: number },
+): FireOrder[] {
+  const amounts = load.mode === 'amount' ? splitShares(load.requests, processes) : [];
+  return Array.from({ length: processes }, (_, index) => ({
+    do: 'fire',
+    session,
+    atMs,
+    warmupSeconds,
+    windowSeconds,
+    amount: amounts[index],
+    amountBefore: sum(amounts.slice(0, index)),
+    rate: load.mode === 'open' ? load.perSecond / processes : undefined,
+  }));
+}

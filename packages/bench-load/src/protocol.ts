@@ -1,0 +1,232 @@
+import type { Connect, GeneratorUse, ScheduleReport, Warmup } from 'bench-model/load';
+import type { Status } from 'bench-model/requests';
+import type { Counts } from 'bench-model/figures';
+
+/**
+ * The protocol between the harness and a generator process: one JSON object per line, on stdin and stdout. A generator
+ * ends when its stdin ends. Times are wall-clock, so that a generator could run on another machine; durations are
+ * measured on its monotonic clock.
+ *
+ * Every generator carries out three orders: `arm` (it reports `armed`), `fire` (`opened`, `closed`, `done`) and `count`
+ * (`counted`), which can come while another order is carried out. It gets `turn` and `collect` only if its engine takes
+ * short turns. A generator that cannot go on reports `broken`.
+ */
+export type Order = ArmOrder | FireOrder | TurnOrder | CollectOrder | CountOrder;
+
+/** One request of the workload. */
+export interface RequestSpec {
+  method: string;
+  path: string;
+  headers: Record<string, string>;
+  body?: string;
+}
+
+/** The right answer to one request on the wire. */
+export interface ExpectedBody {
+  bytes: number;
+  /** SHA-256 of the body in hex, with the placeholder for the id of its request. */
+  sha256: string;
+  /** The body before, between and after the id of its request, one character per byte; absent if requests have no ids. */
+  around?: string[];
+}
+
+/** The requests that differ only by their rows: they are accounted for together. */
+export interface RouteSpec {
+  /** The index of its first request, and the number of its requests, which are sent in turn. */
+  first: number;
+  count: number;
+  /** The right status codes, or classes of them such as `2xx`. */
+  statuses: Status[];
+  /** The JSON Schema of a right body: one answer in `hashEvery` is checked. */
+  schema?: string;
+}
+
+/** The requests, the address and the number of connections. */
+export interface LoadSpec {
+  host: string;
+  port: number;
+  requests: RequestSpec[];
+  /** The routes; absent if each request is a separate route. */
+  routes?: RouteSpec[] | undefined;
+  /** The indexes of the routes in one cycle; absent if they are sent in turn. */
+  order?: number[] | undefined;
+  connections: number;
+  /** The highest pace of the connects; absent if the accept queue of the server alone sets it. */
+  connectsPerSecond?: number | undefined;
+  /** The timeout of one request. */
+  timeoutSeconds: number;
+  /** The longest wait until all connections are established. */
+  barrierSeconds: number;
+  /** The right answer to each request; undefined, or null for one request, if right answers differ in their bytes. */
+  expected: (ExpectedBody | null)[] | undefined;
+  /** The time over which the connections start one after the other, so that no window catches them all at once. */
+  spreadSeconds?: number | undefined;
+  /** The sampling interval of hashed bodies; bodies with an id are all compared. */
+  hashEvery: number;
+  /** The metric of `Server-Timing` that is recorded for every answer. */
+  timing?: string | undefined;
+  /** True if the parser reads every answer: a test compares the two ways to read answers. */
+  parsesAll?: boolean | undefined;
+}
+
+/** One process's share of the load on one server. */
+export interface ArmOrder extends LoadSpec {
+  do: 'arm';
+  /** The number of the session in its process: a duel has two. */
+  session: number;
+  /** The accept queue of the server in connections, if known, and the number of processes that connect to it. */
+  acceptQueue: { capacity?: number | undefined; processes: number };
+  /** The source addresses that its connections take in turn; absent if the system chooses. */
+  sources?: string[] | undefined;
+  /** Unique: it is part of the ids of its requests. */
+  sender: number;
+  /** The number of cycles of the requests that it skips at first: each process begins with other rows. */
+  skippedCycles: number;
+}
+
+export interface FireOrder {
+  do: 'fire';
+  session: number;
+  /** The start of the warm-up, in ms since the epoch. */
+  atMs: number;
+  warmupSeconds: number;
+  /** With 0, the order only warms up: the window stays closed. */
+  windowSeconds: number;
+  /** The rate of requests of this process, per second (open loop). Without it, the load is a closed loop. */
+  rate: number | undefined;
+  /** The exact number of requests to send. The window ends with the last answer, or after its time. */
+  amount: number | undefined;
+  /** The number of requests that other processes send of the same amount before its own. */
+  amountBefore?: number | undefined;
+}
+
+/** Loads a server in a closed loop for one short turn, from silence to silence. A report of each turn would cost more than the turn. */
+export interface TurnOrder {
+  do: 'turn';
+  session: number;
+  /** The start of the turn, in ms since the epoch. */
+  atMs: number;
+  /** The time under load before the window. */
+  rampSeconds: number;
+  windowSeconds: number;
+}
+
+/** Asks for the account of a session over all its turns. */
+export interface CollectOrder {
+  do: 'collect';
+  session: number;
+}
+
+/** Asks for the account of all requests so far, at any time. */
+export interface CountOrder {
+  do: 'count';
+  session: number;
+}
+
+export type Report = ArmedReport | MarkReport | TurnedReport | DoneReport | CountedReport | BrokenReport;
+
+/** Reports that the window has just opened or closed. */
+export interface MarkReport {
+  event: 'opened' | 'closed';
+}
+
+export interface ArmedReport {
+  event: 'armed';
+  connect: Connect;
+}
+
+/** The account of one route: in the windows, and from the first connect on. */
+export interface RouteReport {
+  counts: Counts;
+  lifetime: Counts;
+  latencyHistogram: string;
+  /** As in `DoneReport`. */
+  openAges?: string | undefined;
+}
+
+/** The counts of an open loop. */
+export type ScheduleCounts = Omit<ScheduleReport, 'lateUs' | 'sinceSentUs'>;
+
+/** The starts of an open loop that its schedule counts. */
+export type StartReport = Pick<ScheduleReport, 'intended' | 'late' | 'dropped'>;
+
+/** How an open loop sent its requests, as histograms. */
+export interface StartHistograms {
+  /** The time that each request waited although a connection was free. */
+  lateness: string;
+  /** The latencies without that time. */
+  sinceSent: string;
+}
+
+/** The account of one turn. Every request of it has ended, except those that the drain did not wait for. */
+export interface TurnedReport {
+  event: 'turned';
+  /** From the first request to the last answer. */
+  seconds: number;
+  /** Right answers, those before and after the window included. */
+  answers: number;
+  /** Right answers per second, summed over the connections: each from its first request to its last answer. */
+  goodputPerSecond: number;
+}
+
+/** The account of a session over all its windows. */
+export interface DoneReport {
+  event: 'done';
+  connect: Connect;
+  openedAtMs: number;
+  closedAtMs: number;
+  windowSeconds: number;
+  counts: Counts;
+  lifetime: Counts;
+  statusCodes: Record<string, number>;
+  latencyHistogram: string;
+  /** The lower bound of each latency, for the same answers; absent if the client cannot determine it. */
+  shortestHistogram?: string;
+  /**
+   * The ages of the requests that were open when a window closed, in µs, those that waited for a connection included;
+   * absent without any, and from clients that do not know them.
+   */
+  openAges?: string | undefined;
+  /** The ages of those that were not answered after it either, when the client stopped waiting. */
+  unansweredAges?: string | undefined;
+  /** Histograms of the answers that reported it: the requested metric, and the rest of the latency. */
+  timing: { metric: string; told: string; rest: string } | undefined;
+  cycleUs: { sum: number; count: number };
+  silentConnections: number;
+  slices: { milliseconds: number; ok: number[] };
+  /** The load before the first window; absent if the client does not report it. */
+  warmup?: Warmup;
+  bodyBytes: number | undefined;
+  bodiesHashed: number;
+  /** The account of each route; absent if there is only one, and from clients that keep none. */
+  routes?: RouteReport[] | undefined;
+  /** Mismatches with the id of another request; undefined if requests have no ids. */
+  crossed?: number | undefined;
+  /** The account of an open loop. */
+  schedule: ScheduleCounts | undefined;
+  starts?: StartHistograms | undefined;
+  /** Unsolicited answers since the first connect; absent if the client cannot detect them. */
+  unsolicited?: number;
+  use: GeneratorUse;
+}
+
+export interface CountedReport {
+  event: 'counted';
+  lifetime: Counts;
+}
+
+export interface BrokenReport {
+  event: 'broken';
+  message: string;
+}
+
+/** Splits a byte stream into lines and hands each parsed one to `take`. */
+export function readLines<T>(stream: NodeJS.ReadableStream, take: (message: T) => void): void {
+  let rest = '';
+  stream.setEncoding('utf8');
+  stream.on('data', (text: string) => {
+    const lines = (rest + text).split('\n');
+    rest = lines.pop() ?? '';
+    for (const line of lines) if (line !== '') take(JSON.parse(line) as T);
+  });
+}

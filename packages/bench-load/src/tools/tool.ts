@@ -1,0 +1,31 @@
+import type { EngineName } from 'bench-model/engines';
+import type { ToldCounts } from 'bench-model/load';
+import type { LatencySample } from 'bench-statistics/histogram';
+
+/** One run of a tool: its request, connections and duration. */
+export interface ToolRun {
+  url: string;
+  headers: Record<string, string>;
+  connections: number;
+  threads: number;
+  seconds: number;
+  timeoutSeconds: number;
+}
+
+/** The report of a tool on its run. */
+export interface Told {
+  windowSeconds: number;
+  counts: ToldCounts;
+  /** The failed connects. */
+  refused?: number;
+  statusCodes?: Record<string, number>;
+  latency: LatencySample;
+}
+
+/** An external load tool, read by its machine-readable output. */
+export interface Tool {
+  name: EngineName;
+  argv(run: ToolRun): string[];
+  /** Reads its output. Throws if the format is unknown. */
+  read(stdout: string): Told;
+}

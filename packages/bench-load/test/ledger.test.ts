@@ -1,0 +1,595 @@
+import { createHash } from 'node:crypto';
+import { performance } from 'node:perf_hooks';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { percentileSince, mergeHistograms } from 'bench-statistics/histogram';
+import { Ledger, type Slot } from '../src/ledger.ts';
+import type { ExpectedBody } from '../src/protocol.ts';
+import { createRandom } from 'bench-statistics/random';
+import { sumOf } from '../../bench-lab/testing/samples.ts';
+
+const RIGHT: Buffer = Buffer.from('["right"]');
+const WRONG: Buffer = Buffer.from('["wrong"]');
+const EXPECTED: ExpectedBody = {
+  bytes: RIGHT.length,
+  sha256: createHash('sha256').update(RIGHT).digest('hex'),
+};
+
+/** The clock that the ledger reads, in ms. */
+let now = 0;
+
+beforeEach(() => {
+  now = 1000;
+  vi.spyOn(performance, 'now').mockImplementation(() => now);
+});
+afterEach(() => {
+  vi.restoreAllMocks();
+});
+
+function createLedger(expected: (ExpectedBody | null)[] | undefined, hashEvery: number): Ledger {
+  const requests = (expected ?? [undefined]).map(() => ({ method: 'GET', path: '/', headers: {} }));
+  return new Ledger({ expected, hashEvery, requests });
+}
+
+function answer(ledger: Ledger, slot: Slot, { status = 200, body = RIGHT, ms = 1 } = {}): void {
+  ledger.send(slot);
+  ledger.receive(slot, body);
+  ledger.complete(slot, status, ms);
+}
+
+describe('the sum of all outcomes', () => {
+  const LOSSES = ['timeout', 'reset', 'closedEarly'] as const;
+
+  it.each(Array.from({ length: 40 }, (_, seed) => seed))(
+    'is the number of requests sent at every step of random sequence %d',
+    (seed) => {
+      const random = createRandom(seed);
+      const ledger = createLedger(random.coin() ? [EXPECTED] : undefined, 1 + random.below(4));
+      const slots = Array.from({ length: 1 + random.below(20) }, () => ledger.addSlot());
+      // Counted independently: the requests that began and ended since the window opened.
+      let begun = 0;
+      let ended = 0;
+      let windows: 'before' | 'open' | 'over' = 'before';
+      ledger.onClose = () => {
+        expect(windows).toBe('open');
+        windows = 'over';
+      };
+      const steps = 300 + random.below(300);
+      for (let step = 0; step < steps; step++) {
+        now += random.float();
+        const slot = slots[random.below(slots.length)]!;
+        if (windows === 'before' && random.below(100) === 0) {
+          ledger.open(random.coin() ? 20 : 1e9);
+          windows = 'open';
+          begun = ledger.countInFlight();
+        } else if (windows === 'open' && random.below(150) === 0) {
+          ledger.close();
+        } else if (!slot.pending) {
+          ledger.send(slot);
+          if (windows === 'open') begun++;
+        } else if (random.below(3) > 0) {
+          for (let piece = random.below(3); piece > 0; piece--)
+            ledger.receive(slot, random.coin() ? RIGHT : WRONG);
+          ledger.complete(slot, random.below(9) === 0 ? 500 : 200, random.float() * 9);
+          if (windows === 'open') ended++;
+        } else {
+          ledger.lose(slot, LOSSES[random.below(3)]!);
+          if (windows === 'open') ended++;
+        }
+        const inFlight = ledger.countInFlight();
+        expect(ledger.lifetime.sent).toBe(sumOf(ledger.lifetime) + inFlight);
+        expect(ledger.window.sent).toBe(sumOf(ledger.window) + (windows === 'open' ? inFlight : 0));
+        const counted = [ledger.window.sent, sumOf(ledger.window) - ledger.window.inFlight];
+        expect(counted).toEqual([begun, ended]);
+      }
+      ledger.close();
+      expect(ledger.window.sent).toBe(sumOf(ledger.window));
+      const answers = Object.values(ledger.statusCodes).reduce((sum, count) => sum + count, 0);
+      expect(answers).toBe(ledger.window.ok + ledger.window.non2xx + ledger.window.mismatch);
+      expect(ledger.slices.ok.reduce((sum, count) => sum + count, 0)).toBe(ledger.window.ok);
+      expect(ledger.histogram.totalCount).toBeLessThanOrEqual(ledger.window.ok);
+      expect(ledger.window.ok - ledger.histogram.totalCount).toBeLessThanOrEqual(ledger.standing);
+      expect(ledger.standing).toBe(slots.filter(({ stood }) => stood).length);
+    },
+  );
+});
+
+/** Returns the outcome that one answer is counted as. */
+function outcomeOf(given: { status?: number; body?: Buffer }, expected: ExpectedBody | undefined = EXPECTED) {
+  const ledger = createLedger(expected && [expected], 1);
+  answer(ledger, ledger.addSlot(), given);
+  return Object.entries(ledger.lifetime).filter(([name, count]) => name !== 'sent' && count > 0);
+}
+
+describe('the outcome of an answer', () => {
+  it('is right by its status, length and hash', () => {
+    expect(outcomeOf({})).toEqual([['ok', 1]]);
+    expect(outcomeOf({ status: 299 })).toEqual([['ok', 1]]);
+  });
+
+  it.each([199, 300, 404, 500])('is wrong with status %d, whatever its body', (status) => {
+    expect(outcomeOf({ status })).toEqual([['non2xx', 1]]);
+    expect(outcomeOf({ status, body: WRONG })).toEqual([['non2xx', 1]]);
+  });
+
+  it('is wrong with another length, or other bytes of the same length', () => {
+    expect(outcomeOf({ body: Buffer.from('["righ"]') })).toEqual([['mismatch', 1]]);
+    expect(outcomeOf({ body: Buffer.alloc(0) })).toEqual([['mismatch', 1]]);
+    expect(outcomeOf({ body: WRONG })).toEqual([['mismatch', 1]]);
+  });
+
+  it('is right with any body if none is expected', () => {
+    const ledger = createLedger(undefined, 1);
+    answer(ledger, ledger.addSlot(), { body: WRONG });
+    expect(ledger.lifetime.ok).toBe(1);
+    expect(ledger.bodiesHashed).toBe(0);
+  });
+
+  it('is decided by a hash of one body in k, over all its packets', () => {
+    const ledger = createLedger([EXPECTED], 4);
+    const slot = ledger.addSlot();
+    for (let index = 0; index < 9; index++) answer(ledger, slot, {});
+    expect(ledger.bodiesHashed).toBe(3);
+    const whole = createLedger([EXPECTED], 1);
+    const pieces = whole.addSlot();
+    whole.send(pieces);
+    for (const byte of RIGHT) whole.receive(pieces, Buffer.from([byte]));
+    whole.complete(pieces, 200, 1);
+    expect([whole.lifetime.ok, whole.bodiesHashed]).toEqual([1, 1]);
+  });
+
+  it('is decided by the request of the cycle that it answers', () => {
+    const other = { bytes: 3, sha256: createHash('sha256').update('[2]').digest('hex') };
+    const ledger = createLedger([EXPECTED, other], 1);
+    const slot = ledger.addSlot();
+    slot.request = 1;
+    answer(ledger, slot, { body: Buffer.from('[2]') });
+    answer(ledger, slot, { body: RIGHT });
+    expect(ledger.lifetime).toMatchObject({ ok: 1, mismatch: 1 });
+  });
+
+  it('does not depend on an earlier answer that was cut off', () => {
+    const ledger = createLedger([EXPECTED], 1);
+    const slot = ledger.addSlot();
+    ledger.send(slot);
+    ledger.receive(slot, RIGHT.subarray(0, 4));
+    ledger.lose(slot, 'reset');
+    answer(ledger, slot, {});
+    expect(ledger.lifetime).toMatchObject({ sent: 2, ok: 1, reset: 1, mismatch: 0 });
+  });
+});
+
+describe('the load before the window', () => {
+  it('is kept in slices of the time under load, and all answers until then are counted', () => {
+    const ledger = createLedger([EXPECTED], 1);
+    const slot = ledger.addSlot();
+    answer(ledger, slot, { status: 500 });
+    ledger.beginWarmup();
+    answer(ledger, slot);
+    now += 160;
+    answer(ledger, slot);
+    answer(ledger, slot, { body: WRONG });
+    ledger.endWarmup();
+    // Between a warm-up and the next load no slice grows: the server rests, and another one has its turn.
+    now += 400;
+    answer(ledger, slot);
+    ledger.beginWarmup();
+    now += 40;
+    answer(ledger, slot);
+    now += 70;
+    ledger.endWarmup();
+    expect(ledger.warmup).toEqual({ milliseconds: 50, ok: [1, 0, 0, 1, 1] });
+    expect(ledger.answersBefore).toBe(6);
+    ledger.open(100);
+    answer(ledger, slot);
+    ledger.close();
+    expect(ledger.answersBefore).toBe(6);
+  });
+
+  it('ends with the first window, and a window of length 0 does not count', () => {
+    const ledger = createLedger([EXPECTED], 1);
+    const slot = ledger.addSlot();
+    answer(ledger, slot);
+    ledger.open(0);
+    ledger.close();
+    answer(ledger, slot);
+    ledger.open(100);
+    ledger.close();
+    ledger.beginWarmup();
+    answer(ledger, slot);
+    now += 100;
+    ledger.endWarmup();
+    ledger.open(100);
+    ledger.close();
+    expect([ledger.answersBefore, ledger.warmup.ok]).toEqual([2, []]);
+  });
+});
+
+describe('the window', () => {
+  it('counts requests in flight when it opens, and not those in flight when it closes', () => {
+    const ledger = createLedger([EXPECTED], 1);
+    const [a, b] = [ledger.addSlot(), ledger.addSlot()];
+    answer(ledger, a);
+    ledger.send(a);
+    ledger.open(1e9);
+    ledger.complete(a, 200, 1);
+    ledger.send(a);
+    ledger.send(b);
+    ledger.close();
+    ledger.lose(b, 'timeout');
+    expect(ledger.window).toMatchObject({ sent: 3, mismatch: 1, inFlight: 2, timeout: 0 });
+    expect(ledger.lifetime).toMatchObject({ sent: 4, timeout: 1 });
+  });
+
+  it('closes with the first request that ends after its time, and does not count it', () => {
+    for (const end of ['complete', 'lose'] as const) {
+      const ledger = createLedger([EXPECTED], 1);
+      const [a, b] = [ledger.addSlot(), ledger.addSlot()];
+      let closings = 0;
+      ledger.onClose = () => closings++;
+      ledger.open(500);
+      answer(ledger, a);
+      ledger.send(a);
+      ledger.send(b);
+      now += 499.9;
+      ledger.lose(b, 'reset');
+      expect([closings, ledger.isOpen]).toEqual([0, true]);
+      now += 0.1;
+      if (end === 'complete') ledger.complete(a, 500, 1);
+      else ledger.lose(a, 'timeout');
+      expect([closings, ledger.isOpen]).toEqual([1, false]);
+      expect(ledger.window).toMatchObject({ sent: 3, ok: 1, reset: 1, inFlight: 1, non2xx: 0, timeout: 0 });
+      ledger.close();
+      expect(closings).toBe(1);
+    }
+  });
+
+  it('records no latency for the first answer of a connection, which includes the connect', () => {
+    const ledger = createLedger([EXPECTED], 1);
+    const slot = ledger.addSlot();
+    ledger.open(1e9);
+    answer(ledger, slot, { ms: 900 });
+    answer(ledger, slot, { ms: 5 });
+    expect(ledger.window.ok).toBe(2);
+    expect([ledger.histogram.totalCount, ledger.histogram.maxValue]).toEqual([1, 5000]);
+  });
+
+  it('records no latency of a wrong answer, and none outside the window', () => {
+    const ledger = createLedger([EXPECTED], 1);
+    const slot = ledger.addSlot();
+    answer(ledger, slot);
+    answer(ledger, slot);
+    ledger.open(1e9);
+    answer(ledger, slot, { status: 503 });
+    answer(ledger, slot, { body: WRONG });
+    ledger.close();
+    answer(ledger, slot);
+    expect(ledger.histogram.totalCount).toBe(0);
+    expect(ledger.statusCodes).toEqual({ 200: 1, 503: 1 });
+  });
+
+  it('counts right answers per slice, and 0 in empty slices', () => {
+    const ledger = createLedger([EXPECTED], 1);
+    const slot = ledger.addSlot();
+    ledger.open(1e9);
+    for (const at of [0, 49.9, 50, 201]) {
+      now = 1000 + at;
+      answer(ledger, slot);
+    }
+    ledger.close();
+    expect(ledger.slices).toEqual({ milliseconds: 50, ok: [2, 1, 0, 0, 1] });
+  });
+
+  it('measures cycles from one answer to the next, and counts silent connections', () => {
+    const ledger = createLedger([EXPECTED], 1);
+    const [a, b, c] = [ledger.addSlot(), ledger.addSlot(), ledger.addSlot()];
+    for (const slot of [a, b, c]) answer(ledger, slot);
+    now += 10;
+    ledger.open(1e9);
+    for (const step of [2, 3]) {
+      now += step;
+      answer(ledger, a);
+    }
+    ledger.send(b);
+    now += 4;
+    ledger.lose(b, 'reset');
+    expect(ledger.silentConnections).toBe(0);
+    ledger.close();
+    expect(ledger.cycleUs).toEqual({ sum: 12_000 + 3000 + 19_000, count: 3 });
+    expect(ledger.silentConnections).toBe(1);
+    expect(ledger.lastEndMs()).toBe(1019);
+  });
+
+  it('can open again: the counts continue, without what happened in between', () => {
+    const ledger = createLedger([EXPECTED], 1);
+    const [a, b] = [ledger.addSlot(), ledger.addSlot()];
+    for (const slot of [a, b]) answer(ledger, slot);
+    const closings: number[] = [];
+    ledger.onClose = () => closings.push(now);
+    ledger.open(500);
+    now += 100;
+    answer(ledger, a);
+    now += 400;
+    ledger.send(a);
+    ledger.close();
+    // Drained, and silent during the turn of another server.
+    ledger.receive(a, RIGHT);
+    ledger.complete(a, 200, 1);
+    now += 2000;
+    ledger.wake();
+    ledger.open(500);
+    now += 300;
+    answer(ledger, b);
+    answer(ledger, b, { status: 500 });
+    now += 300;
+    ledger.close();
+    expect(closings).toEqual([1500, 4100]);
+    expect(ledger.window).toMatchObject({ sent: 4, ok: 2, non2xx: 1, inFlight: 1 });
+    expect(ledger.window.sent).toBe(sumOf(ledger.window));
+    expect(ledger.slices.milliseconds).toBe(50);
+    expect(ledger.slices.ok).toHaveLength(20);
+    expect(ledger.slices.ok.flatMap((count, slice) => (count > 0 ? [[slice, count]] : []))).toEqual([
+      [2, 1],
+      [16, 1],
+    ]);
+    expect(ledger.silentConnections).toBe(0);
+    // From the wake-up to the first answer, and none to the second: 100 before, 300 after.
+    expect(ledger.cycleUs).toEqual({ sum: 400_000, count: 3 });
+    expect(ledger.lifetime).toMatchObject({ sent: 6, ok: 5, non2xx: 1 });
+  });
+
+  it('begins the cycle of a paused connection when it resumes', () => {
+    const ledger = createLedger([EXPECTED], 1);
+    const slot = ledger.addSlot();
+    answer(ledger, slot);
+    now += 5000;
+    ledger.wake();
+    ledger.open(1e9);
+    now += 2;
+    answer(ledger, slot);
+    expect(ledger.cycleUs).toEqual({ sum: 2000, count: 1 });
+  });
+});
+
+/** The least and the most of an encoded histogram, in ms, and how many it holds. */
+function rangeOf(ages: string | undefined): [number, number, number] {
+  const { minNonZeroValue, maxValue, totalCount } = mergeHistograms(ages === undefined ? [] : [ages]);
+  return [Math.round(minNonZeroValue / 1000), Math.round(maxValue / 1000), totalCount];
+}
+
+describe('a request that is open when the window closes', () => {
+  it('has its age from its start, intended or real, sent or waiting for its connection', () => {
+    const ledger = createLedger([EXPECTED], 1);
+    const [a, b, c] = [ledger.addSlot(), ledger.addSlot(), ledger.addSlot()];
+    a.sentAt = now;
+    ledger.send(a);
+    b.intendedAt = now - 100;
+    b.sentAt = now;
+    ledger.begin(b);
+    ledger.open(500);
+    now += 400;
+    answer(ledger, c);
+    now += 100;
+    ledger.close();
+    expect(rangeOf(ledger.openAges)).toEqual([500, 600, 2]);
+    // Due, and without a connection.
+    ledger.leave(now - 20);
+    expect(rangeOf(ledger.openAges)).toEqual([20, 600, 3]);
+  });
+
+  it('is unanswered only if no answer follows, even if the client gives it up', () => {
+    const ledger = createLedger([EXPECTED], 1);
+    const slots = Array.from({ length: 4 }, () => ledger.addSlot());
+    for (const slot of slots) {
+      slot.sentAt = now;
+      ledger.send(slot);
+    }
+    ledger.open(500);
+    now += 500;
+    ledger.close();
+    const [answered, reset, late] = slots as [Slot, Slot, Slot];
+    ledger.complete(answered, 200, 500);
+    ledger.lose(reset, 'reset');
+    now += 4500;
+    ledger.lose(late, 'timeout');
+    ledger.settle();
+    expect(rangeOf(ledger.openAges)[2]).toBe(4);
+    // The bounds of a bucket of 3 digits.
+    expect(rangeOf(ledger.unansweredAges)).toEqual([4997, 5001, 2]);
+  });
+
+  it('is counted in short turns only if no answer follows, whose latency belongs to its turn', () => {
+    const ledger = createLedger([EXPECTED], 1);
+    ledger.timesByStart = true;
+    const [a, b] = [ledger.addSlot(), ledger.addSlot()];
+    for (const slot of [a, b]) {
+      answer(ledger, slot);
+      slot.sentAt = now;
+    }
+    ledger.open(20);
+    ledger.send(a);
+    ledger.send(b);
+    now += 20;
+    ledger.close();
+    now += 5;
+    ledger.receive(a, RIGHT);
+    ledger.complete(a, 200, 25);
+    now += 1000;
+    ledger.settle();
+    expect(ledger.histogram.totalCount).toBe(1);
+    expect(rangeOf(ledger.openAges)).toEqual([1025, 1025, 1]);
+  });
+});
+
+describe('the open requests of an open loop', () => {
+  it('are averaged over the window, whichever answer belongs to which request', () => {
+    const ledger = createLedger([EXPECTED], 1);
+    const [a, b] = [ledger.addSlot(), ledger.addSlot()];
+    const start = (slot: Slot, at: number): void => {
+      ledger.population.begin(at);
+      slot.intendedAt = at;
+      ledger.send(slot);
+    };
+    start(a, now - 50);
+    ledger.open(100);
+    now += 40;
+    ledger.receive(a, RIGHT);
+    ledger.complete(a, 200, 90);
+    start(b, now - 10);
+    now += 60;
+    ledger.close();
+    // 40 ms of the first one, 70 of the second, and it had been due before it was sent.
+    expect(ledger.meanOpen).toBeCloseTo((40 + 70) / 100, 6);
+    expect(ledger.started).toBe(1);
+  });
+});
+
+/** Delivers an answer that takes half a millisecond to read. */
+function take(ledger: Ledger, slot: Slot, sentAt: number): void {
+  ledger.arrive(slot);
+  now += 0.5;
+  ledger.receive(slot, RIGHT);
+  ledger.complete(slot, 200, now - sentAt);
+}
+
+const immediate = () => new Promise((resolve) => setImmediate(resolve));
+
+/** Returns a ledger with an open window and a request on each of this many connections. */
+function asked(connections: number): { ledger: Ledger; slots: Slot[] } {
+  const ledger = createLedger([EXPECTED], 1);
+  const slots = Array.from({ length: connections }, () => ledger.addSlot());
+  for (const slot of slots) answer(ledger, slot);
+  ledger.open(1e9);
+  for (const slot of slots) ledger.send(slot);
+  return { ledger, slots };
+}
+
+describe('the time that answers report', () => {
+  it('is recorded with the rest of the latency, for the same answers', () => {
+    const { ledger, slots } = asked(3);
+    const [a, b, silent] = slots as [Slot, Slot, Slot];
+    const fresh = ledger.addSlot();
+    ledger.send(fresh);
+    for (const slot of [a, b, fresh]) slot.toldMs = 3;
+    const sentAt = now;
+    now += 5;
+    for (const slot of [a, silent, fresh]) take(ledger, slot, sentAt);
+    ledger.receive(b, RIGHT);
+    ledger.complete(b, 500, 5);
+    expect(ledger.histogram.totalCount).toBe(2);
+    expect(ledger.timing?.told.totalCount).toBe(1);
+    expect(ledger.timing?.told.mean).toBeCloseTo(3000, -1);
+    expect(ledger.timing?.rest.mean).toBeCloseTo(2000, -1);
+  });
+
+  it('is absent if no answer reports one', () => {
+    const { ledger, slots } = asked(1);
+    take(ledger, slots[0]!, now - 5);
+    expect(ledger.timing).toBeUndefined();
+  });
+});
+
+describe('the latency of answers that one poll found', () => {
+  it('ends when the first of them is delivered', async () => {
+    const { ledger, slots } = asked(4);
+    const sentAt = now;
+    now += 5;
+    for (const slot of slots) take(ledger, slot, sentAt);
+    expect([ledger.histogram.totalCount, ledger.histogram.minNonZeroValue]).toEqual([4, 5000]);
+    expect(ledger.histogram.maxValue).toBeLessThan(5008);
+    await immediate();
+    ledger.send(slots[0]!);
+    const again = now;
+    now += 7;
+    take(ledger, slots[0]!, again);
+    expect(ledger.histogram.maxValue).toBeGreaterThanOrEqual(7000);
+  });
+
+  it('does not begin before the request was sent, if the loop polls again within a turn', () => {
+    const { ledger, slots } = asked(2);
+    const [a, b] = slots as [Slot, Slot];
+    take(ledger, a, now - 5);
+    ledger.send(a);
+    const sentAt = now;
+    now += 3;
+    take(ledger, a, sentAt);
+    expect(ledger.histogram.minNonZeroValue).toBeGreaterThanOrEqual(3000);
+    take(ledger, b, sentAt);
+    expect(ledger.histogram.maxValue).toBeLessThan(5008);
+  });
+
+  it('begins at the intended time in an open loop', () => {
+    const { ledger, slots } = asked(2);
+    const sentAt = now;
+    for (const slot of slots) {
+      slot.intendedAt = now - 20;
+      slot.lateMs = 8;
+      ledger.send(slot);
+    }
+    now += 5;
+    for (const slot of slots) take(ledger, slot, sentAt);
+    expect(ledger.histogram.minNonZeroValue).toBeGreaterThan(24_900);
+    expect(ledger.histogram.maxValue).toBeLessThan(25_100);
+    const { lateness = '', sinceSent = '' } = ledger.encodeStarts() ?? {};
+    expect(percentileSince(50, undefined, lateness)).toBeCloseTo(8000, -2);
+    expect(percentileSince(50, undefined, sinceSent)).toBeCloseTo(17_000, -2);
+  });
+});
+
+/** One connection whose requests last 10 ms, but each third one 40 ms, in windows of 20 ms that begin after 10 ms of load. */
+function loadInShortWindows(timesByStart: boolean): Ledger {
+  const ledger = createLedger([EXPECTED], 1);
+  ledger.timesByStart = timesByStart;
+  const slot = ledger.addSlot();
+  let request = 0;
+  const ask = () => {
+    const ms = request++ % 3 === 2 ? 40 : 10;
+    ledger.send(slot);
+    ledger.receive(slot, RIGHT);
+    now += ms;
+    ledger.complete(slot, 200, ms);
+  };
+  for (let turn = 0; turn < 300; turn++) {
+    ledger.wake();
+    ask();
+    ledger.open(20);
+    // The answer that comes after its time closes the window.
+    while (ledger.isOpen) ask();
+    now += 5;
+  }
+  return ledger;
+}
+
+describe('short windows', () => {
+  it('omit slow answers if latencies belong to the window in which they end', () => {
+    expect(loadInShortWindows(false).histogram.maxValue / 1000).toBeCloseTo(10, 0);
+  });
+
+  it('keep slow answers if latencies belong to the window in which they began', () => {
+    const { histogram, cycleUs } = loadInShortWindows(true);
+    expect(histogram.maxValue / 1000).toBeCloseTo(40, 0);
+    expect(cycleUs.count).toBe(histogram.totalCount);
+    expect(cycleUs.sum / cycleUs.count).toBeGreaterThan(15_000);
+  });
+});
+
+describe('the bodies of a route with rows', () => {
+  it.each([2, 16, 48, 64, 100])('are compared for each of %d rows, one body in 16 in all', (count) => {
+    const rows = Array.from({ length: count }, () => EXPECTED);
+    const requests = rows.map(() => ({ method: 'GET', path: '/', headers: {} }));
+    const routes = [{ first: 0, count, statuses: ['2xx' as const] }];
+    const ledger = new Ledger({ expected: rows, hashEvery: 16, requests, routes });
+    const slot = ledger.addSlot();
+    const seen = new Set<number>();
+    const passes = 400;
+    for (let index = 0; index < passes * count; index++) {
+      slot.request = index % count;
+      const before = ledger.bodiesHashed;
+      answer(ledger, slot);
+      if (ledger.bodiesHashed > before) seen.add(slot.request);
+    }
+    expect(seen.size).toBe(count);
+    const usual = (passes * count) / 16;
+    // Five standard deviations; the choice is the same every time.
+    expect(Math.abs(ledger.bodiesHashed - usual)).toBeLessThan(5 * Math.sqrt(usual));
+  });
+});

@@ -1,0 +1,137 @@
+import { describe, expect, it } from 'vitest';
+import { summarise, timeoutsOf } from 'bench-statistics/histogram';
+import { k6 } from '../src/tools/k6.ts';
+import { oha } from '../src/tools/oha.ts';
+import type { Tool, ToolRun } from '../src/tools/tool.ts';
+import { wrk } from '../src/tools/wrk.ts';
+import type { LatencyUs } from 'bench-model/figures';
+import { readFixture } from '../../bench-lab/testing/samples.ts';
+
+const RUN: ToolRun = {
+  url: 'http://127.0.0.1:3000/api/devices',
+  headers: { accept: "application/json; what='it is'" },
+  connections: 10,
+  threads: 2,
+  seconds: 5,
+  timeoutSeconds: 10,
+};
+
+function latencyOf(tool: Tool, output: string): LatencyUs | undefined {
+  const { latency, counts } = tool.read(output);
+  return summarise(latency, timeoutsOf(counts.timeout ?? 0, 10));
+}
+
+/** Returns the word after another. */
+function after(words: string[], word: string): string | undefined {
+  return words[words.indexOf(word) + 1];
+}
+
+describe('wrk 4.1.0', () => {
+  const output = readFixture('engines/wrk-4.1.0.txt');
+
+  it('is read from the output of its script, in its units', () => {
+    const { windowSeconds, counts, refused } = wrk.read(output);
+    expect(windowSeconds).toBe(2.069077);
+    expect(counts).toEqual({ ok: 31_932, non2xx: 322, timeout: 0, failed: 0 });
+    expect(refused).toBe(0);
+    expect(latencyOf(wrk, output)).toEqual({
+      mean: 2742.144,
+      max: 97_399,
+      p50: 443,
+      p75: 1135,
+      p90: 3194,
+      p97_5: 30_621,
+      p99: 70_929,
+      p99_9: 94_824,
+    });
+  });
+
+  it('counts a late answer as a timeout, and percentiles among timeouts as bounds', () => {
+    const late = output.replace('"timeout":0', '"timeout":400').replace('"read":0', '"read":3');
+    expect(wrk.read(late).counts).toEqual({ ok: 31_532, non2xx: 322, timeout: 400, failed: 3 });
+    expect(latencyOf(wrk, late)).toMatchObject({
+      p97_5: 30_621,
+      p99: 10e6,
+      atLeast: ['p99', 'p99_9', 'max'],
+    });
+  });
+
+  it('reports no percentile that has too few answers', () => {
+    const few = output.replace('"requests":32254', '"requests":250').replace('"status":322', '"status":0');
+    expect(Object.keys(latencyOf(wrk, few) ?? {})).toEqual(['mean', 'max', 'p50', 'p75', 'p90']);
+  });
+
+  it('gets the request as command-line arguments', () => {
+    const words = wrk.argv(RUN);
+    expect(after(words, '--threads')).toBe('2');
+    expect(after(words, '--connections')).toBe('10');
+    expect(after(words, '--duration')).toBe('5s');
+    expect(after(words, '--timeout')).toBe('10s');
+    expect(after(words, '--header')).toBe(`accept: ${RUN.headers['accept']}`);
+    expect(words.at(-1)).toBe(RUN.url);
+  });
+});
+
+describe('oha 1.16.0', () => {
+  // The fields that are read from a published output: oha was not built here.
+  const output = readFixture('engines/oha-1.16.0.json');
+
+  it('is read from its JSON, in seconds; requests cut off at its deadline were in flight', () => {
+    const { windowSeconds, counts, statusCodes } = oha.read(output);
+    expect(windowSeconds).toBe(3.003860875);
+    expect(counts).toEqual({ ok: 21_636, non2xx: 0, timeout: 0, failed: 0, inFlight: 9 });
+    expect(statusCodes).toEqual({ 200: 21_636 });
+    const latency = latencyOf(oha, output);
+    expect(latency?.mean).toBeCloseTo(1378.559, 3);
+    expect(latency?.p50).toBeCloseTo(635, 6);
+    expect(latency?.p99_9).toBeCloseTo(62_437.375, 6);
+    // oha does not print this percentile.
+    expect(latency).not.toHaveProperty('p97_5');
+  });
+
+  it('distinguishes timeouts from other errors, and error statuses from right answers', () => {
+    const errors = '"errorDistribution": { "timeout": 4, "connection error": 3 }';
+    const spoilt = output
+      .replace(/"errorDistribution": .*/, errors)
+      .replace('{ "200": 21636 }', '{ "200": 21000, "302": 30, "503": 2 }');
+    expect(oha.read(spoilt).counts).toEqual({ ok: 21_000, non2xx: 32, timeout: 4, failed: 3, inFlight: 0 });
+  });
+
+  it('gets the request as command-line arguments', () => {
+    const words = oha.argv({ ...RUN, seconds: 1.5 });
+    expect(after(words, '-c')).toBe('10');
+    expect(after(words, '-z')).toBe('1500ms');
+    expect(after(words, '-t')).toBe('10000ms');
+    expect(words.at(-1)).toBe(RUN.url);
+  });
+});
+
+describe('k6 1.8.1', () => {
+  const output = readFixture('engines/k6-1.8.1.json');
+
+  it('is read from the data of handleSummary', () => {
+    const { windowSeconds, counts } = k6.read(output);
+    expect(windowSeconds).toBeCloseTo(2.004313, 6);
+    expect(counts).toEqual({ ok: 9768, failed: 98 });
+    const latency = latencyOf(k6, output);
+    expect(latency?.mean).toBeCloseTo(1863.72, 2);
+    expect(latency?.max).toBeCloseTo(138_916.513, 3);
+    expect(latency?.p50).toBeCloseTo(832.762, 3);
+    expect(latency?.p97_5).toBeCloseTo(10_693.234, 3);
+    // Fewer than ten answers are beyond it.
+    expect(latency).not.toHaveProperty('p99_9');
+  });
+
+  it('gets the request in its environment', () => {
+    const words = k6.argv(RUN);
+    expect(words).toContain(`URL=${RUN.url}`);
+    expect(words).toContain(`HEADERS=${JSON.stringify(RUN.headers)}`);
+    for (const pair of ['CONNECTIONS=10', 'SECONDS=5', 'TIMEOUT=10']) expect(words).toContain(pair);
+  });
+});
+
+describe.each([wrk, oha, k6])('incomplete output of $name', (tool) => {
+  it.each(['', 'unable to connect', '{}', '{"summary":null}'])('is not a result: %j', (text) => {
+    expect(() => tool.read(text)).toThrow(/JSON|undefined|null/);
+  });
+});

@@ -1,0 +1,113 @@
+/** Counters of the whole machine, as Linux reports them: CPU, network, throttling. Absent if it does not. */
+
+import { readNames, readText, US_PER_TICK } from './procfs.ts';
+import { sum } from 'bench-statistics/numbers';
+
+/** CPU time since boot, summed over all cores, in µs. */
+export interface CpuTotals {
+  userUs: number;
+  niceUs: number;
+  systemUs: number;
+  /** 0 if the kernel does not time interrupts and charges them to the interrupted task instead. */
+  irqUs: number;
+  softirqUs: number;
+  /** Time that the hypervisor gave to other guests. */
+  stealUs: number;
+}
+
+/** Parses the first line of `/proc/stat` (proc_stat(5)). */
+export function parseCpuTotals(stat: string): CpuTotals | undefined {
+  const line = /^cpu +(.+)$/m.exec(stat)?.[1];
+  if (line === undefined) return undefined;
+  const us = line.split(' ').map((ticks) => Number(ticks) * US_PER_TICK);
+  const [userUs = 0, niceUs = 0, systemUs = 0, , , irqUs = 0, softirqUs = 0, stealUs = 0] = us;
+  return { userUs, niceUs, systemUs, irqUs, softirqUs, stealUs };
+}
+
+/** Returns the CPU time of the machine since boot, in µs, in steps of 10 ms. */
+export function readCpuTotals(): CpuTotals | undefined {
+  return parseCpuTotals(readText('/proc/stat') ?? '');
+}
+
+/** Reads one counter of `/proc/net/netstat` or `/proc/net/snmp`: a line of names, then a line of values. */
+export function parseCounter(table: string, protocol: string, name: string): number | undefined {
+  const [names, figures] = table.split('\n').filter((line) => line.startsWith(`${protocol}: `));
+  const index = names?.split(' ').indexOf(name) ?? -1;
+  const figure = figures?.split(' ')[index];
+  return index < 1 || figure === undefined ? undefined : Number(figure);
+}
+
+/** Counts of events since boot that distort a measurement; each absent if the system does not count it. */
+export interface TroubleCounters {
+  /** Connections dropped because an accept queue was full. */
+  listenOverflows?: number;
+  /** SYNs dropped at listening sockets for any reason, including overflows. */
+  listenDrops?: number;
+  /** Retransmitted TCP segments without tail loss probes: on loopback, those repeat segments that did arrive. */
+  retransmits?: number;
+  /** The number of times that the CPU was throttled for heat, or because the cgroup of this process exhausted its quota. */
+  throttled?: number;
+}
+
+/** Returns the counters of this network namespace and machine since boot. */
+export function readTrouble(): TroubleCounters {
+  const netstat = readText('/proc/net/netstat') ?? '';
+  const found = {
+    listenOverflows: parseCounter(netstat, 'TcpExt', 'ListenOverflows'),
+    listenDrops: parseCounter(netstat, 'TcpExt', 'ListenDrops'),
+    retransmits: countRetransmits(readText('/proc/net/snmp') ?? '', netstat),
+    throttled: readThrottled(),
+  };
+  return Object.fromEntries(Object.entries(found).filter(([, count]) => count !== undefined));
+}
+
+/**
+ * Returns the retransmitted segments without tail loss probes (RFC 8985, section 7). Linux counts probes as
+ * retransmits, and a busy server on loopback causes thousands although nothing was lost.
+ */
+export function countRetransmits(snmp: string, netstat: string): number | undefined {
+  const all = parseCounter(snmp, 'Tcp', 'RetransSegs');
+  return all === undefined ? undefined : all - (parseCounter(netstat, 'TcpExt', 'TCPLossProbes') ?? 0);
+}
+
+/** Returns the difference between two readings, counter by counter. */
+export function troubleBetween(before: TroubleCounters, after: TroubleCounters): TroubleCounters {
+  const between: TroubleCounters = {};
+  for (const key of ['listenOverflows', 'listenDrops', 'retransmits', 'throttled'] as const) {
+    const [from, to] = [before[key], after[key]];
+    // Retransmits come from two files, read at slightly different times. A probe in between would make the
+    // difference negative.
+    if (from !== undefined && to !== undefined) between[key] = Math.max(0, to - from);
+  }
+  return between;
+}
+
+function readThrottled(): number | undefined {
+  const cpus = '/sys/devices/system/cpu';
+  const thermal = readNames(cpus)
+    .filter((name) => /^cpu\d+$/.test(name))
+    .map((cpu) => readText(`${cpus}/${cpu}/thermal_throttle/core_throttle_count`));
+  const quota = /^nr_throttled (\d+)/m.exec(readOwnCpuStat() ?? '')?.[1];
+  const counts = [...thermal, quota].filter((count) => count !== undefined).map(Number);
+  return counts.length === 0 ? undefined : sum(counts);
+}
+
+function readOwnCpuStat(): string | undefined {
+  const own = readText('/proc/self/cgroup') ?? '';
+  const path = /^0::(.*)$/m.exec(own)?.[1] ?? /^\d+:(?:[^:]*,)?cpu(?:,[^:]*)?:(.*)$/m.exec(own)?.[1];
+  if (path === undefined) return undefined;
+  return ['/sys/fs/cgroup', '/sys/fs/cgroup/cpu', '/sys/fs/cgroup/cpu,cpuacct']
+    .map((mount) => readText(`${mount}${path}/cpu.stat`))
+    .find((text) => text?.includes('nr_throttled'));
+}
+
+/** Parses the number of TCP sockets in TIME_WAIT from `/proc/net/sockstat`; each still holds its port. */
+export function parseTimeWait(sockstat: string): number | undefined {
+  const count = /^TCP: .*\btw (\d+)/m.exec(sockstat)?.[1];
+  return count === undefined ? undefined : Number(count);
+}
+
+/** Returns the number of TCP sockets in TIME_WAIT in this network namespace. */
+export function readTimeWait(): number | undefined {
+  return parseTimeWait(readText('/proc/net/sockstat') ?? '');
+}

@@ -1,0 +1,107 @@
+/** The identity of a running process: its executable, runtime version, command and cores. */
+
+import { statSync } from 'node:fs';
+import { homedir } from 'node:os';
+import { basename } from 'node:path';
+import type { ServerProcess } from 'bench-model/record';
+import { isSecretName, NOT_KEPT, redact } from './redact.ts';
+import { parseCpuList } from './placement.ts';
+import { readLink, readText } from './procfs.ts';
+import { run } from './subprocess.ts';
+
+/** Runtimes that answer `--version` at once and do nothing else. */
+const RUNTIMES = /^(node|nodejs|bun|deno|python[\d.]*t?|pypy[\d.]*|ruby[\d.]*|php[\d.]*)$/;
+const VERSION_MS = 2000;
+
+/** Reads the identity of a process. Facts that the system does not report are absent. */
+export async function identify(pid: number): Promise<ServerProcess> {
+  if (process.platform !== 'linux') return identifyByPs(pid);
+  const executable = readLink(`/proc/${pid}/exe`).replace(/ \(deleted\)$/, '');
+  const command = (readText(`/proc/${pid}/cmdline`) ?? '').split('\0').filter(Boolean);
+  const allowed = /^Cpus_allowed_list:\s*(\S+)/m.exec(readText(`/proc/${pid}/status`) ?? '')?.[1];
+  const version = executable === '' ? undefined : await askVersion(`/proc/${pid}/exe`, executable);
+  return {
+    pid,
+    ...(executable === '' ? {} : { executable: withoutHome(executable) }),
+    ...(version === undefined ? {} : { version }),
+    ...(command.length === 0 ? {} : { command: redactCommand(command) }),
+    ...(allowed === undefined ? {} : { cores: parseCpuList(allowed) }),
+  };
+}
+
+/** Returns the path of the program that a process runs; undefined if that path holds another file by now. */
+export async function readProgram(pid: number): Promise<string | undefined> {
+  if (process.platform !== 'linux') {
+    const executable = await askPs(pid, 'comm');
+    return executable.startsWith('/') ? executable : undefined;
+  }
+  const path = readLink(`/proc/${pid}/exe`);
+  const [running, stored] = [`/proc/${pid}/exe`, path].map((file) =>
+    statSync(file, { throwIfNoEntry: false }),
+  );
+  // The path of a process in a container names another file here.
+  const isSame = stored !== undefined && stored.ino === running?.ino && stored.dev === running.dev;
+  return isSame ? path : undefined;
+}
+
+function askPs(pid: number, field: string): Promise<string> {
+  return run(['/bin/ps', '-ww', '-p', String(pid), '-o', `${field}=`]).then(
+    ({ stdout }) => stdout.trim(),
+    () => '',
+  );
+}
+
+async function identifyByPs(pid: number): Promise<ServerProcess> {
+  const executable = await askPs(pid, 'comm');
+  const command = await askPs(pid, 'args');
+  const version = executable.startsWith('/') ? await askVersion(executable, executable) : undefined;
+  return {
+    pid,
+    ...(executable === '' ? {} : { executable: withoutHome(executable) }),
+    ...(version === undefined ? {} : { version }),
+    ...(command === '' ? {} : { command: redactCommand(command.split(' ')) }),
+  };
+}
+
+/**
+ * Returns the first line that a known runtime prints for `--version`. Runs only programs of this user or of root
+ * that nobody else can change.
+ */
+async function askVersion(path: string, executable: string): Promise<string | undefined> {
+  if (!RUNTIMES.test(basename(executable)) || !isTrusted(path)) return undefined;
+  const env = { PATH: '/usr/bin:/bin' };
+  const told = await run([path, '--version'], { timeoutMs: VERSION_MS, env, cwd: '/' }).catch(
+    () => undefined,
+  );
+  const [line = ''] = (told?.stdout ?? '').trim().split('\n');
+  if (line === '') return undefined;
+  // Node prints the number alone.
+  return (/^v\d/.test(line) ? `${basename(executable)} ${line}` : line).slice(0, 100);
+}
+
+/** Returns true if only root or this user can change a program. */
+export function isTrusted(path: string): boolean {
+  try {
+    const { uid, mode } = statSync(path);
+    return (uid === 0 || uid === process.getuid?.()) && (mode & 0o002) === 0;
+  } catch {
+    return false;
+  }
+}
+
+/** Returns a command line without secrets: values of options that name one, and credentials in addresses. */
+export function redactCommand(argv: readonly string[]): string[] {
+  return argv.map((word, index) => {
+    const [, name, value] = /^(-{0,2}[\w.-]+)=(.+)$/s.exec(word) ?? [];
+    if (name !== undefined && value !== undefined && isSecretName(name)) return `${name}=${NOT_KEPT}`;
+    const before = argv[index - 1] ?? '';
+    if (/^--?[\w-]+$/.test(before) && isSecretName(before) && !word.startsWith('-')) return NOT_KEPT;
+    return withoutHome(redact(word));
+  });
+}
+
+/** Returns a path without the name of the user. */
+function withoutHome(word: string): string {
+  const home = homedir();
+  return home.length > 1 ? word.replaceAll(home, '~') : word;
+}

@@ -1,0 +1,501 @@
+import { closeSync, mkdirSync, openSync, readSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { dirname, join, relative } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import pWaitFor from 'p-wait-for';
+import { BenchError } from 'bench-model/errors';
+import type { Attestation } from 'bench-model/target';
+import type { Reason } from 'bench-model/reasons';
+import type { ServerProcess, TimeReport } from 'bench-model/record';
+import { makeReason } from 'bench-model/reasons';
+import { redactFile } from './redact-file.ts';
+import { parseTime } from './time-report.ts';
+import { describeListeners, findFreePort, isListening, toAuthority } from './ports.ts';
+import type { Cgroup } from './cgroup.ts';
+import { openCgroup } from './cgroup.ts';
+import {
+  addressesOf,
+  childrenOf,
+  environHas,
+  familyOf,
+  listPids,
+  readProcess,
+  readText,
+  type Listening,
+} from './procfs.ts';
+import { runSync, start, type Child } from './subprocess.ts';
+import type { TimeCommand } from './time.ts';
+import { sum } from 'bench-statistics/numbers';
+
+const HOST = '127.0.0.1';
+/** A server on one of these accepts connections to every address of its machine. */
+const ALL_ADDRESSES = new Set(['0.0.0.0', '::']);
+const POLL_MS = 10;
+/** The longest time that a server may take to stop after SIGTERM before it is killed. */
+const GRACE_MS = 5000;
+const LOG_LINES = 20;
+/** The part of a log that is read: a server may print gigabytes. */
+const LOG_BYTES = 2 ** 26;
+const TAIL_BYTES = 2 ** 16;
+/** The longest line that is shown. */
+const LINE_CHARS = 1000;
+/** The forms of interpreters, frameworks and helpers: "ModuleNotFoundError: …", "panic: …", "FATAL: …", "[emerg] …". */
+const TELLS_ERROR = /(error|exception)\b|\b(panic|fatal|emerg)|not found|permission denied/i;
+const MAX_ERROR_CHARS = 200;
+
+/** The launch of a server. */
+export interface LaunchSpec {
+  /** The id of the trial: it names the kept files. */
+  id: string;
+  /** Marks every process of this run, so that a later start can recognise leftovers. */
+  token: string;
+  /** The argv of the server, with the placeholders `{host}`, `{port}`, `{workers}` and `{threads}`. */
+  command: string[];
+  cwd: string;
+  /** Its variables; their values may contain `{host}` and `{port}`. */
+  env: Record<string, string>;
+  /** True for a server of the user: it keeps the user's variables for databases and for its own settings. */
+  isOfUser?: boolean;
+  /** Contents by environment variable: each is written to a file that the variable names. */
+  files: Record<string, string>;
+  workers: number;
+  threads?: number | undefined;
+  /** The command prefix that pins the server to its cores; empty if pinning is not possible. */
+  prefix: string[];
+  time: TimeCommand | undefined;
+  /** The address that it listens on; by default one that only this machine reaches. */
+  host?: string | undefined;
+  /** A free port; chosen if absent. */
+  port?: number;
+  /** The signal that stops the server; SIGTERM by default. */
+  stopSignal?: StopSignal;
+  /** A private folder that is removed when the server ends, also if Bench is killed. */
+  scratch?: string;
+  /** The folder of the run: logs and time reports are kept below it. */
+  folder: string;
+}
+
+/** The signals that a server accepts as a request to stop. */
+export type StopSignal = 'SIGTERM' | 'SIGQUIT';
+
+/** The traces of a server that has stopped. */
+export interface Stopped {
+  time?: TimeReport;
+  files: string[];
+  /** Irregularities of the stop. */
+  trouble: Reason[];
+}
+
+/** A running server. Disposing stops it in any state. */
+export interface Server extends AsyncDisposable {
+  host: string;
+  port: number;
+  /** Set if it runs on another machine. */
+  isRemote?: true;
+  /** The process of a server that was already running; absent if unknown. */
+  process?: ServerProcess;
+  /** The path of its log; absent if somebody else started it. */
+  logFile?: string;
+  /** Returns the process of the server itself, not of time(1); undefined if unknown. Throws if it has ended. */
+  pid(): number | undefined;
+  cgroup: Cgroup | undefined;
+  /** The start on the monotonic clock; absent if somebody else started it. */
+  startedAtMs: number | undefined;
+  /** Returns the addresses that its processes listen on; empty if unknown. */
+  listensOn?(): Listening[];
+  /** True if its command does not name its port, so it may choose another one. */
+  mayIgnorePort?: boolean;
+  /** Returns how it ended; undefined while it runs. */
+  ended(): string | undefined;
+  log(): string;
+  logTail(): string[];
+  /** Returns the attestations that its workers have printed so far. */
+  attestations(): Attestation[];
+  /** Sends SIGTERM to the server and SIGKILL to its group after a grace period, then checks that the port is closed. */
+  stop(): Promise<Stopped>;
+}
+
+/** Starts a server under time(1) in its own process group. Throws a trial error if its port is taken. */
+export async function launch(spec: LaunchSpec): Promise<Server> {
+  const port = spec.port ?? (await findFreePort(spec.host));
+  const logFile = join(spec.folder, 'logs', `${spec.id}.log`);
+  const timeFile = join(spec.folder, 'time', `${spec.id}.txt`);
+  const dataFolder = join(spec.folder, 'data');
+  for (const folder of ['logs', 'time', 'data']) mkdirSync(join(spec.folder, folder), { recursive: true });
+
+  const number = numberOf(spec);
+  // Names of one length in all trials: the size of the environment affects the memory layout of a server (Mytkowicz
+  // et al. 2009).
+  const files = Object.entries(spec.files).map(([variable, text]) => {
+    const file = join(dataFolder, `${number}-${variable}.json`);
+    writeFileSync(file, text);
+    return [variable, file] as const;
+  });
+  const { host = HOST } = spec;
+  const command = fillCommand(spec.command, { ...spec, host, port });
+  const timed = spec.time === undefined ? [] : [...spec.time.argv, timeFile];
+  const argv = [...timed, ...spec.prefix, ...command];
+  const { cgroup } = openCgroup(`${spec.token}-${number}`);
+
+  // Created anew, because an attempt that was killed may have left a log of the same name.
+  const log = openSync(logFile, 'w');
+  rmSync(timeFile, { force: true });
+  const startedAtMs = performance.now();
+  const child = start({
+    cwd: spec.cwd,
+    stdio: ['ignore', log, log],
+    env: {
+      ...neutralEnvironment(spec.isOfUser),
+      ...Object.fromEntries(files),
+      ...fillEnvironment(spec.env, { host, port }),
+      BENCH_TOKEN: spec.token,
+      [MARK]: `${spec.token}-${number}`,
+    },
+    // The shell becomes time(1), so that the pid and the group are those of the measured server.
+  })`set -e; for file in ${cgroup?.procsFiles ?? []}; do echo $$ > "$file"; done; ulimit -n $(ulimit -Hn) || true; exec ${argv}`;
+  closeSync(log);
+  return new LaunchedServer({ spec, port, logFile, timeFile, cgroup, child, startedAtMs });
+}
+
+/** The variable that marks the processes of one server: some leave its process group. */
+const MARK = 'BENCH_SERVER';
+
+/** Returns the last bytes of a file as text, from the begin of a line on if there is one; empty if it does not exist. */
+export function readEnd(file: string, bytes: number): string {
+  const size = statSync(file, { throwIfNoEntry: false })?.size ?? 0;
+  if (size === 0) return '';
+  const part = Buffer.alloc(Math.min(size, bytes));
+  const from = openSync(file, 'r');
+  try {
+    const read = readSync(from, part, 0, part.length, size - part.length);
+    const text = part.toString('utf8', 0, read);
+    return size > bytes ? text.slice(text.indexOf('\n') + 1) : text;
+  } finally {
+    closeSync(from);
+  }
+}
+
+/** Describes how a server ended, with the last error of its log; undefined while it runs. */
+export function describeEnd(server: Pick<Server, 'ended' | 'logTail'>): string | undefined {
+  const end = server.ended();
+  if (end === undefined) return undefined;
+  const error = server.logTail().findLast((line) => TELLS_ERROR.test(line));
+  return error === undefined ? end : `${end}: ${error.trim().slice(0, MAX_ERROR_CHARS)}`;
+}
+
+/**
+ * Returns the addresses that a server listens on instead of its own: on other ports, or on its own port of other
+ * interfaces. Empty if it listens on its own, or nowhere.
+ */
+export function listensElsewhere(server: Pick<Server, 'host' | 'port' | 'listensOn'>): Listening[] {
+  const all = server.listensOn?.() ?? [];
+  const own = all.filter(({ port }) => port === server.port);
+  if (own.some(({ address }) => address === server.host || ALL_ADDRESSES.has(address))) return [];
+  return own.length > 0 ? own : all;
+}
+
+/** Describes where a server listens instead of its own address, and the remedy; undefined if it does not. */
+export function describeElsewhere(
+  server: Pick<Server, 'host' | 'port' | 'listensOn' | 'mayIgnorePort'>,
+): string | undefined {
+  const all = listensElsewhere(server);
+  if (all.length === 0) return undefined;
+  if (all.some(({ port }) => port === server.port)) {
+    const places = all.map(({ address: host, port }) => toAuthority({ host, port }));
+    return `it listens on ${places.join(', ')}, not on ${server.host}:${server.port}: pass {host} in its command, e.g. --host {host}`;
+  }
+  const ports = [...new Set(all.map(({ port }) => port))].join(', ');
+  const remedy = server.mayIgnorePort === true ? ': pass {port} in its command, e.g. --port {port}' : '';
+  return `it listens on port ${ports}, not on ${server.port}${remedy}`;
+}
+
+/** The part of an id that is unique in a run. */
+function numberOf({ id }: Pick<LaunchSpec, 'id'>): string {
+  return id.split('-', 1)[0] ?? id;
+}
+
+/** Describes what a program left behind that ended by itself, as a daemon does; empty if nothing. */
+function describeLeft(pids: readonly number[]): string {
+  const [first] = pids.map(readProcess).filter((one) => one !== undefined && !one.zombie);
+  if (first === undefined) return '';
+  return `, but its process ${first.pid} (${first.command}) still runs: it must stay in the foreground`;
+}
+
+/** Fills in the placeholders of a command. Without a number of threads, words with `{threads}` are omitted. */
+export function fillCommand(
+  command: string[],
+  { host, port, workers, threads }: Pick<LaunchSpec, 'workers' | 'threads'> & { host: string; port: number },
+): string[] {
+  return command
+    .filter((word) => threads !== undefined || !word.includes('{threads}'))
+    .map((word) =>
+      word
+        .replaceAll('{host}', host)
+        .replaceAll('{port}', String(port))
+        .replaceAll('{workers}', String(workers))
+        .replaceAll('{threads}', String(threads)),
+    );
+}
+
+interface Parts {
+  spec: LaunchSpec;
+  port: number;
+  logFile: string;
+  timeFile: string;
+  cgroup: Cgroup | undefined;
+  child: Child;
+  startedAtMs: number;
+}
+
+class LaunchedServer implements Server {
+  readonly host: string;
+  readonly port: number;
+  readonly cgroup: Cgroup | undefined;
+  readonly startedAtMs: number;
+  readonly logFile: string;
+  readonly mayIgnorePort: boolean;
+  readonly #parts: Parts;
+  readonly #group: number;
+  readonly #watchdog: Child;
+  readonly #exit: Promise<void>;
+  #ended: string | undefined;
+  #stopped: Promise<Stopped> | undefined;
+
+  constructor(parts: Parts) {
+    this.#parts = parts;
+    this.host = parts.spec.host ?? HOST;
+    this.port = parts.port;
+    this.cgroup = parts.cgroup;
+    this.startedAtMs = parts.startedAtMs;
+    this.logFile = parts.logFile;
+    this.mayIgnorePort = !parts.spec.command.some((word) => word.includes('{port}'));
+    if (parts.child.pid === undefined)
+      throw new BenchError('trial', `${parts.spec.command[0]} could not be started`);
+    this.#group = parts.child.pid;
+    this.#watchdog = watchGroup(this.#group, { ...parts.spec, cgroup: parts.cgroup });
+    this.#exit = new Promise((resolve) => {
+      parts.child.once('exit', (status, signal) => {
+        // time(1) and shells report a signal as 128 + its number.
+        const killed = signal ?? (status !== null && status > 128 ? `signal ${status - 128}` : undefined);
+        // A daemon ends its first process rightly, and goes on in another one.
+        const mayBeDaemon = status === 0 && this.#stopped === undefined;
+        const left = mayBeDaemon ? describeLeft(this.#strays()) : '';
+        this.#ended = killed === undefined ? `exit status ${status}${left}` : `ended by ${killed}`;
+        resolve();
+      });
+    });
+  }
+
+  pid(): number {
+    if (this.#ended !== undefined)
+      throw new BenchError('trial', `the server is not running (${this.#ended})`);
+    if (this.#parts.spec.time === undefined) return this.#group;
+    return childOf(this.#group) ?? this.#group;
+  }
+
+  listensOn(): Listening[] {
+    return this.#ended === undefined ? addressesOf(familyOf([this.#group])) : [];
+  }
+
+  ended(): string | undefined {
+    return this.#ended;
+  }
+
+  log(): string {
+    return readEnd(this.#parts.logFile, LOG_BYTES);
+  }
+
+  logTail(): string[] {
+    return readEnd(this.#parts.logFile, TAIL_BYTES)
+      .trimEnd()
+      .split('\n')
+      .filter((line) => !line.startsWith(ATTEST))
+      .slice(-LOG_LINES)
+      .map((line) => (line.length > LINE_CHARS ? `${line.slice(0, LINE_CHARS)}…` : line));
+  }
+
+  attestations(): Attestation[] {
+    return this.log()
+      .split('\n')
+      .filter((line) => line.startsWith(ATTEST))
+      .flatMap((line) => {
+        try {
+          return [JSON.parse(line.slice(ATTEST.length)) as Attestation];
+        } catch {
+          return [];
+        }
+      });
+  }
+
+  stop(): Promise<Stopped> {
+    this.#stopped ??= this.#stop();
+    return this.#stopped;
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.stop();
+  }
+
+  async #stop(): Promise<Stopped> {
+    const trouble: Stopped['trouble'] = [];
+    if (this.#ended === undefined) {
+      const server = this.pid();
+      // Before time(1) has forked there is no report to keep.
+      const { stopSignal = 'SIGTERM' } = this.#parts.spec;
+      sendSignal(server, stopSignal);
+      if (!(await this.#endsWithin(GRACE_MS))) {
+        trouble.push(makeReason('ignored-sigterm', { signal: stopSignal, seconds: GRACE_MS / 1000 }));
+        sendSignal(server, 'SIGKILL');
+        await this.#endsWithin(GRACE_MS);
+      }
+    }
+    sendSignal(-this.#group, 'SIGKILL');
+    for (const pid of this.#strays()) sendSignal(pid, 'SIGKILL');
+    await this.#exit;
+    await this.#emptyCgroup();
+    await this.#endStrays();
+    this.#watchdog.stdin?.end('done\n');
+    // A server that prints its requests also prints their tokens, and its command line can hold a password.
+    const { logFile, timeFile } = this.#parts;
+    for (const file of [logFile, timeFile]) redactFile(file);
+    const { scratch } = this.#parts.spec;
+    if (scratch !== undefined) rmSync(scratch, { recursive: true, force: true });
+    if (await isListening(this.host, this.port)) {
+      trouble.push(makeReason('port-held', { port: this.port, by: describeListeners(this.port) }));
+    }
+    return { trouble, ...this.#readTime() };
+  }
+
+  /**
+   * Kills processes that left the group but are still in the cgroup, and removes the cgroup. A process stays in it
+   * until it is reaped.
+   */
+  async #emptyCgroup(): Promise<void> {
+    const isGone = async (): Promise<boolean> => {
+      const held = (await this.cgroup?.remove()) ?? [];
+      for (const pid of held) sendSignal(pid, 'SIGKILL');
+      return held.length === 0;
+    };
+    const timeout = { milliseconds: GRACE_MS, fallback: () => {} };
+    await pWaitFor(isGone, { interval: POLL_MS, timeout });
+  }
+
+  /** Returns the processes of a server, of which some may have left its process group. */
+  #strays(): number[] {
+    const { cgroup, spec } = this.#parts;
+    if (cgroup !== undefined) return cgroup.pids();
+    // The search takes a few ms, and only the program of a user may do anything.
+    if (spec.isOfUser !== true || process.platform !== 'linux') return [];
+    const mark = `${spec.token}-${numberOf(spec)}`;
+    return listPids().filter((pid) => environHas(pid, MARK, mark) && readProcess(pid)?.zombie === false);
+  }
+
+  /** Waits until the processes that left the group are gone. A cgroup is empty by now. */
+  async #endStrays(): Promise<void> {
+    const deadline = performance.now() + GRACE_MS;
+    for (;;) {
+      const left = this.#strays();
+      if (left.length === 0 || performance.now() > deadline) return;
+      for (const pid of left) sendSignal(pid, 'SIGKILL');
+      await sleep(POLL_MS);
+    }
+  }
+
+  async #endsWithin(milliseconds: number): Promise<boolean> {
+    await Promise.race([this.#exit, sleep(milliseconds, undefined, { ref: false })]);
+    return this.#ended !== undefined;
+  }
+
+  #readTime(): Pick<Stopped, 'time' | 'files'> {
+    const { spec, logFile, timeFile } = this.#parts;
+    const files = [relative(spec.folder, logFile)];
+    const text = readText(timeFile);
+    if (text === undefined) return { files };
+    files.push(relative(spec.folder, timeFile));
+    try {
+      return { files, time: parseTime(text) };
+    } catch {
+      return { files };
+    }
+  }
+}
+
+const ATTEST = 'bench-attest ';
+
+/** Counts the attested workers: one per line, or the number of threads that a process names. */
+export function countWorkers(told: Attestation[]): number {
+  return sum(told.map(({ workers }) => (typeof workers === 'number' ? workers : 1)));
+}
+
+function fillEnvironment(
+  env: Record<string, string>,
+  { host, port }: { host: string; port: number },
+): Record<string, string> {
+  return Object.fromEntries(
+    Object.entries(env).map(([name, value]) => [
+      name,
+      value.replaceAll('{host}', host).replaceAll('{port}', String(port)),
+    ]),
+  );
+}
+
+/** Variables that silently change a runtime. */
+const OF_RUNTIMES = /^(PYTHON|NODE_(?!ENV$)|UV_|VIRTUAL_ENV|GO(GC|DEBUG|MAXPROCS|MEMLIMIT)$)/;
+/** Variables that choose another database or mode; a server of the user needs those of the user. */
+const OF_SERVERS = /^(PG[A-Z]|DATABASE_URL$|NODE_ENV$)/;
+
+/** Returns the user's environment without variables that would silently change a measurement. */
+function neutralEnvironment(isOfUser = false): NodeJS.ProcessEnv {
+  return Object.fromEntries(
+    Object.entries(process.env).filter(
+      ([name]) => !OF_RUNTIMES.test(name) && (isOfUser || !OF_SERVERS.test(name)),
+    ),
+  );
+}
+
+function childOf(pid: number): number | undefined {
+  if (process.platform === 'linux') return childrenOf(pid)[0];
+  try {
+    return Number(runSync(['pgrep', '-P', String(pid)]).stdout.split('\n')[0]);
+  } catch {
+    // pgrep fails if there is none.
+    return undefined;
+  }
+}
+
+/** Sends a signal to a process, or to a group by its negative id. Ignores processes that have ended. */
+function sendSignal(pid: number, name: NodeJS.Signals): void {
+  try {
+    process.kill(pid, name);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'ESRCH') throw error;
+  }
+}
+
+/** The leftovers that a watchdog removes; none by default. */
+interface Watched extends Pick<LaunchSpec, 'stopSignal' | 'scratch'> {
+  cgroup?: Pick<Cgroup, 'procsFiles'> | undefined;
+}
+
+/**
+ * Starts a watchdog. If Bench is killed, it stops the server's group and removes the folder and cgroup of the
+ * server. The line `done` on its stdin ends it.
+ */
+export function watchGroup(
+  group: number,
+  { stopSignal = 'SIGTERM', scratch = '', cgroup }: Watched = {},
+): Child {
+  // `-s`, because dash parses the `--` of `kill -TERM -- -1` as a number.
+  const script = [
+    'read -r word; [ "$word" = done ] && exit 0; kill -s "$2" -- "-$1"; sleep 1; kill -s KILL -- "-$1"',
+    'rm -rf -- "$3"; shift 3',
+    'for folder; do for try in 1 2 3 4 5 6 7 8 9; do rmdir "$folder" && break',
+    'kill -s KILL $(cat "$folder/cgroup.procs"); sleep 0.1; done; done',
+  ].join('; ');
+  const cgroups = cgroup?.procsFiles.map((file) => dirname(file)) ?? [];
+  const words = [String(group), stopSignal.slice(3), scratch, ...cgroups];
+  const dog = start({ stdio: ['pipe', 'ignore', 'ignore'] })`exec /bin/sh -c ${script} sh ${words}`;
+  dog.on('error', () => {});
+  dog.stdin?.on('error', () => {});
+  dog.unref();
+  return dog;
+}

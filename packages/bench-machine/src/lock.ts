@@ -1,0 +1,126 @@
+import { existsSync, lstatSync } from 'node:fs';
+import { join } from 'node:path';
+import pWaitFor from 'p-wait-for';
+import { BenchError } from 'bench-model/errors';
+import { clearAway, holderFor, release, rewrite, tryCreate, type Holder } from './filelock.ts';
+import { claimMachine, PORT, type Measuring } from './claim.ts';
+import { newToken } from './scratch.ts';
+import { refuseForeign } from './state.ts';
+
+/** The exclusive right to measure on this host. Disposing releases it. */
+export interface HostLock extends Disposable {
+  /** Updates the estimated end that refused runs are shown. */
+  expect(seconds: number): void;
+}
+
+/** The options of the lock. */
+export interface LockOptions {
+  run: string;
+  token: string;
+  /** The state folder of the user. */
+  state: string;
+  /** Waits until the measuring run has ended instead of refusing. */
+  wait?: boolean;
+  /** Called once with the run that it waits for, and with facts that cannot be determined. */
+  log?: (line: string) => void;
+  /** The port that all users of the machine share; false if they share none. */
+  port?: number | false;
+}
+
+const WAIT_MS = 500;
+
+/**
+ * Takes the lock of the host: two runs at once would measure each other. Takes over a lock whose holder has died.
+ * Throws a usage error if the holder is alive and `wait` is not set, and for a lock that belongs to another user.
+ */
+export async function lockHost({
+  run,
+  token,
+  state,
+  wait = false,
+  log = () => {},
+  port = meetingPort(),
+}: LockOptions): Promise<HostLock> {
+  const file = join(state, 'host.lock');
+  const mine = holderFor(run, token);
+  let isTold = false;
+  const take = async () => {
+    const taken = await tryLock(file, mine, port, log);
+    if ('held' in taken) return pWaitFor.resolveWith(taken.held);
+    if (!wait) {
+      throw new BenchError(
+        'usage',
+        describe(taken.by),
+        'two runs at once would distort each other: --wait starts after it',
+      );
+    }
+    if (!isTold) log(`waiting: ${describe(taken.by)}`);
+    isTold = true;
+    return false;
+  };
+  const held = await pWaitFor(take, { interval: WAIT_MS });
+  return {
+    expect(seconds) {
+      mine.endsAt = Math.round(Date.now() + seconds * 1000);
+      rewrite(file, mine);
+    },
+    [Symbol.dispose]() {
+      held[Symbol.dispose]();
+      release(file, mine);
+    },
+  };
+}
+
+/** A state folder chosen for this run alone is not shared with other users of the machine. */
+function meetingPort(): number | false {
+  return process.env['BENCH_STATE'] === undefined ? PORT : false;
+}
+
+async function tryLock(
+  file: string,
+  mine: Holder,
+  port: number | false,
+  log: (line: string) => void,
+): Promise<{ held: Disposable } | { by: Measuring }> {
+  while (!tryCreate(file, mine)) {
+    refusePlanted(file);
+    const by = clearAway(file, mine);
+    if (by !== undefined) return { by };
+  }
+  const held = { [Symbol.dispose]() {} };
+  if (port === false) return { held };
+  const claim = await claimMachine(() => mine, port);
+  if ('held' in claim) return claim;
+  if ('by' in claim) {
+    release(file, mine);
+    return claim;
+  }
+  log(`warning: a program other than Bench uses port ${port}, so other users cannot see this run`);
+  return { held };
+}
+
+/** Removes the lock of a run that was killed. Throws a usage error for a lock that belongs to another user. */
+export function removeDeadLock(state: string): void {
+  const file = join(state, 'host.lock');
+  refusePlanted(file);
+  if (existsSync(file)) clearAway(file, holderFor('', newToken()));
+}
+
+/** Throws a usage error for a lock that this user cannot have created. */
+function refusePlanted(file: string): void {
+  const found = lstatSync(file, { throwIfNoEntry: false });
+  if (found === undefined) return;
+  refuseForeign(file, found);
+  if (!found.isFile())
+    throw new BenchError('usage', `${file} is not a file, so it is not a lock`, 'remove it');
+}
+
+function describe({ pid, run, endsAt, uid }: Measuring): string {
+  const whose = uid === undefined || uid === process.geteuid?.() ? '' : ` of user ${uid}`;
+  const left = endsAt === undefined ? '' : `, for about ${describeSpan((endsAt - Date.now()) / 1000)} more`;
+  return `run ${run} is measuring on this machine (process ${pid}${whose})${left}`;
+}
+
+function describeSpan(seconds: number): string {
+  return seconds < 90 ? `${Math.max(1, Math.ceil(seconds))} s` : `${Math.ceil(seconds / 60)} min`;
+}

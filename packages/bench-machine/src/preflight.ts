@@ -1,0 +1,247 @@
+/** Preflight: checks if this machine can carry a plan, and says what to change if not. Pure: facts in, findings out. */
+
+import { BenchError } from 'bench-model/errors';
+import { NEIGHBOURLY } from 'bench-model/saturation';
+import { SPARE_FILES, type MachineFacts } from './facts.ts';
+
+/** The demands of a plan on the machine. */
+export interface PreflightNeeds {
+  /** The highest number of connections in any trial. */
+  connections: number;
+  /** The generator processes, which share the connections. */
+  generators: number;
+  /** The cores of one server. */
+  serverCores: number;
+  /** The most connections opened per second; absent if the accept queue of the server sets the pace. */
+  connectsPerSecond?: number | undefined;
+  /** Client addresses of the generators, 1 by default: each has its own range of ephemeral ports. */
+  addresses?: number;
+}
+
+/** One finding. `stop`: the plan cannot be measured. `warn`: figures will be worse or noisier. */
+export interface Finding {
+  level: 'ok' | 'warn' | 'stop';
+  what: string;
+  advice?: string;
+}
+
+/** CPU of other processes above which a trial is suspect, in cores. */
+const BUSY_CORES = 0.1;
+
+/** Returns the number of connections to one port of a server that the ephemeral ports of one address allow. */
+export function countPorts({ first, last }: NonNullable<MachineFacts['ephemeralPorts']>): number {
+  return last - first + 1;
+}
+
+type Check = (facts: MachineFacts, needs: PreflightNeeds) => Finding | undefined;
+
+/** Checks all known facts and returns one finding each, the worst first. */
+export function preflight(facts: MachineFacts, needs: PreflightNeeds): Finding[] {
+  const order = { stop: 0, warn: 1, ok: 2 };
+  return CHECKS.map((check) => check(facts, needs))
+    .filter((finding) => finding !== undefined)
+    .toSorted((a, b) => order[a.level] - order[b.level]);
+}
+
+/** Throws a usage error if `--cores` asks for more cores than this machine has. */
+export function refuseCores(asked: number | undefined, cores: number): void {
+  if (asked === undefined || asked <= cores) return;
+  throw new BenchError(
+    'usage',
+    `this machine has ${coresOf(cores)}; --cores ${asked} is not possible`,
+    cores > 1 ? `--cores ${cores - 1} leaves one core for the load` : 'omit --cores',
+  );
+}
+
+const checkOpenFiles: Check = ({ openFiles, platform }, { connections }) => {
+  if (openFiles === undefined) return undefined;
+  const need = connections + SPARE_FILES;
+  const { soft, hard } = openFiles;
+  if (hard >= need) {
+    const lifted = soft >= need ? '' : `, the soft limit of ${figure(soft)} is raised`;
+    return { level: 'ok', what: `open files: ${figure(hard)} allowed, ${figure(need)} needed${lifted}` };
+  }
+  return {
+    level: 'stop',
+    what: `open files: ${figure(hard)} allowed, but server and generator each need ${figure(need)} for ${figure(connections)} connections`,
+    advice:
+      platform === 'darwin'
+        ? `sudo launchctl limit maxfiles ${need} ${need}, then a new terminal`
+        : `raise the hard limit: sudo prlimit --nofile=${need}:${need} --pid $$`,
+  };
+};
+
+const checkPorts: Check = ({ ephemeralPorts, platform }, { connections, addresses = 1 }) => {
+  if (ephemeralPorts === undefined) return undefined;
+  const ports = countPorts(ephemeralPorts) * addresses;
+  if (ports >= connections) {
+    return { level: 'ok', what: `ephemeral ports: ${figure(ports)} for ${figure(connections)} connections` };
+  }
+  return {
+    level: 'stop',
+    what: `ephemeral ports: ${figure(ports)} for ${figure(connections)} connections`,
+    advice:
+      platform === 'darwin'
+        ? 'sudo sysctl -w net.inet.ip.portrange.first=32768'
+        : 'sudo sysctl -w net.ipv4.ip_local_port_range="1024 65535", or more client addresses (any 127.x.y.z)',
+  };
+};
+
+const checkTimeWait: Check = (facts, { connections, addresses = 1 }) => {
+  const { ephemeralPorts, timeWait, timeWaitReused, platform } = facts;
+  const { timeWaitSeconds = platform === 'darwin' ? 30 : 60 } = facts;
+  if (ephemeralPorts === undefined) return undefined;
+  const ports = countPorts(ephemeralPorts) * addresses;
+  if (platform === 'darwin') {
+    // The number of waiting ports is not visible there; two trials in a row are what exhausts them.
+    if (ports >= 2 * connections) return undefined;
+    return {
+      level: 'warn',
+      what: `TIME_WAIT: ports stay taken for ${timeWaitSeconds} s; two trials of ${figure(connections)} connections within that exhaust ${figure(ports)}`,
+      advice: 'sudo sysctl -w net.inet.tcp.msl=1000, or leave a pause between trials',
+    };
+  }
+  if (timeWaitReused) {
+    const remembered = timeWait === undefined ? '' : `${figure(timeWait)} connections; `;
+    return { level: 'ok', what: `TIME_WAIT: ${remembered}ports can be reused after one second` };
+  }
+  if (timeWaitReused === false) {
+    const most = Math.floor(ports / timeWaitSeconds);
+    return {
+      level: 'warn',
+      what: `TIME_WAIT: ports stay taken for ${timeWaitSeconds} s (tcp_tw_reuse is 0), so a server that closes each connection gets at most ${figure(most)} requests per second`,
+      advice: 'sudo sysctl -w net.ipv4.tcp_tw_reuse=2',
+    };
+  }
+  if (timeWait === undefined) return undefined;
+  if (ports - timeWait >= connections) {
+    return { level: 'ok', what: `TIME_WAIT: ${figure(timeWait)} ports still taken` };
+  }
+  return {
+    level: 'warn',
+    what: `TIME_WAIT: ${figure(timeWait)} connections; the plan needs ${figure(connections)} of ${figure(ports)} ports`,
+    advice: `wait ${timeWaitSeconds} s`,
+  };
+};
+
+const checkAcceptQueue: Check = ({ somaxconn, platform }, { connections, connectsPerSecond = 0 }) => {
+  if (somaxconn === undefined) return undefined;
+  // At a fixed pace, the queue must hold one second's worth while the server is busy.
+  if (somaxconn >= Math.min(connections, connectsPerSecond)) {
+    return { level: 'ok', what: `accept queue: up to ${figure(somaxconn)}, if the server requests it` };
+  }
+  return {
+    level: 'warn',
+    what: `accept queue: ${figure(somaxconn)} at most for ${figure(connections)} connections; connections beyond it open 1, 3 or 7 s late`,
+    advice: `sudo sysctl -w ${platform === 'darwin' ? 'kern.ipc' : 'net.core'}.somaxconn=${connections}, or a lower --connect-rate`,
+  };
+};
+
+const checkOtherProcesses: Check = ({ otherProcessesCores, load, cores }) => {
+  const advice = 'stop other programs; above 10 % of a core a trial is suspect';
+  if (otherProcessesCores !== undefined) {
+    const what = `other processes use ${otherProcessesCores.toFixed(2)} cores`;
+    return otherProcessesCores > BUSY_CORES ? { level: 'warn', what, advice } : { level: 'ok', what };
+  }
+  if (load === undefined) return undefined;
+  const what = `load average ${load.toFixed(2)} on ${cores} cores`;
+  return load > Math.max(0.5, cores / 4) ? { level: 'warn', what, advice } : { level: 'ok', what };
+};
+
+const checkGovernor: Check = ({ governor }) => {
+  if (governor === undefined) return undefined;
+  const what = `frequency governor: ${governor}`;
+  if (governor === 'performance') return { level: 'ok', what };
+  return { level: 'warn', what, advice: 'sudo cpupower frequency-set -g performance' };
+};
+
+const checkPower: Check = ({ onBattery }) => {
+  if (onBattery === undefined) return undefined;
+  if (!onBattery) return { level: 'ok', what: 'on mains power' };
+  return { level: 'warn', what: 'on battery: the CPU may save power', advice: 'connect the power supply' };
+};
+
+const checkThrottling: Check = ({ throttled }) => {
+  if (throttled === undefined || throttled === 0) return undefined;
+  return {
+    level: 'warn',
+    what: `the CPU was throttled ${figure(throttled)} times during this check`,
+    advice: 'let it cool down, or raise the CPU quota of this container',
+  };
+};
+
+const checkCores: Check = ({ cores }, { serverCores, generators }) => {
+  if (cores >= serverCores + generators) return { level: 'ok', what: coresOf(cores) };
+  const shared = cores < serverCores + 1;
+  return {
+    level: 'warn',
+    what: shared
+      ? `${coresOf(cores)} for a server on ${serverCores} and its load: they compete for CPU time`
+      : `${coresOf(cores)} for a server on ${serverCores} and ${generators} generators: the generators share`,
+    advice: shared ? 'read CPU per request rather than goodput' : `use ${cores - serverCores} generators`,
+  };
+};
+
+const checkNeighbours: Check = ({ neighbours }) => {
+  if (neighbours === undefined) return undefined;
+  const { ratio, low, high } = neighbours;
+  const found = `${signed(ratio)} CPU for the same work (${signed(low)} to ${signed(high)})`;
+  if (low > NEIGHBOURLY) {
+    return {
+      level: 'warn',
+      what: `neighbouring cores: while the load’s core is busy, the server’s core needs ${found}: they share hardware`,
+      advice:
+        'a server that keeps the load busy is charged for it; compare at equal offered load (--rate), or use cores that do not share hardware',
+    };
+  }
+  return high < NEIGHBOURLY
+    ? { level: 'ok', what: `no neighbouring cores: a busy load costs the server’s core ${found}` }
+    : {
+        level: 'warn',
+        what: `neighbouring cores: unknown; a busy load costs the server’s core ${found}`,
+        advice: 'repeat the check on a quiet machine',
+      };
+};
+
+function signed(factor: number): string {
+  const percent = (factor - 1) * 100;
+  return `${percent < 0 ? '−' : '+'}${Math.abs(percent).toFixed(1)} %`;
+}
+
+const checkPinning: Check = ({ unpinned, platform }) => {
+  if (unpinned === undefined)
+    return { level: 'ok', what: 'server and generator can be pinned to separate cores' };
+  const what = `not pinned to cores: ${unpinned}`;
+  return platform === 'linux'
+    ? { level: 'warn', what, advice: 'install util-linux' }
+    : { level: 'warn', what };
+};
+
+const checkTime: Check = ({ time, platform }) => {
+  if (time) return { level: 'ok', what: '/usr/bin/time works' };
+  const what = '/usr/bin/time is missing: reports lack the totals of each server';
+  return platform === 'linux' ? { level: 'warn', what, advice: 'apt install time' } : { level: 'warn', what };
+};
+
+const CHECKS: readonly Check[] = [
+  checkOpenFiles,
+  checkPorts,
+  checkTimeWait,
+  checkAcceptQueue,
+  checkOtherProcesses,
+  checkGovernor,
+  checkPower,
+  checkThrottling,
+  checkCores,
+  checkNeighbours,
+  checkPinning,
+  checkTime,
+];
+
+function coresOf(cores: number): string {
+  return cores === 1 ? '1 core' : `${figure(cores)} cores`;
+}
+
+function figure(value: number): string {
+  return Number.isFinite(value) ? value.toLocaleString('en') : 'any number';
+}

@@ -1,0 +1,231 @@
+/** The sampler on Linux: cgroup or stat ticks for CPU, PSS for memory. */
+
+import { BenchError } from 'bench-model/errors';
+import type { HostWindow } from 'bench-model/measured';
+import type { Resources } from 'bench-model/figures';
+import { cpuBetween } from '../cpu.ts';
+import type { CpuReading } from '../cpu.ts';
+import type { Cgroup } from '../cgroup.ts';
+import { openEveryone } from '../everyone.ts';
+import type { Everyone } from '../everyone.ts';
+import { readCpuTotals, readTrouble, troubleBetween } from '../counters.ts';
+import type { CpuTotals, TroubleCounters } from '../counters.ts';
+import { readProcess } from '../procfs.ts';
+import type { Process } from '../procfs.ts';
+import type { Sampled, Sampler, SamplerOptions } from './sampler.ts';
+import { MemoryMeter, sumPssBytes } from './memory.ts';
+import { Series } from './series.ts';
+import {
+  busiestBetween,
+  ProcessTree,
+  readAllSwitches,
+  readAllThreads,
+  switchesBetween,
+  type ThreadTimes,
+} from './tree.ts';
+
+/** All running sums at one moment, in µs. */
+export interface Reading {
+  atMs: number;
+  everyoneUs: number | undefined;
+  server: CpuReading | undefined;
+  oursUs: number;
+  harnessUs: number;
+  totals: CpuTotals | undefined;
+}
+
+/** An open window. */
+interface Window {
+  ours: ProcessTree;
+  opened: Reading;
+  trouble: TroubleCounters;
+  switches: Map<number, number>;
+  threads: ThreadTimes;
+  memory: MemoryMeter;
+  memoryOverTime: Series;
+  timer: NodeJS.Timeout;
+}
+
+/** Opens the Linux sampler. Throws a trial error if the process of the server is not running. */
+export function openLinuxSampler(options: SamplerOptions): Sampler {
+  return new LinuxSampler(options);
+}
+
+class LinuxSampler implements Sampler {
+  readonly #tree: ProcessTree;
+  readonly #cgroup: Cgroup | undefined;
+  readonly #everyone: Everyone | undefined;
+  readonly #memoryIntervalMs: number;
+  /** Processes above the server, such as time(1): in its cgroup, but not part of it. */
+  readonly #wrappers: Set<number>;
+  #idleBytes: number | undefined;
+  #window: Window | undefined;
+
+  readonly #isKnown: boolean;
+  /** True if the server runs here, but its process is unknown. */
+  readonly #isHidden: boolean;
+
+  constructor({ serverPid, isRemote, cgroup, memoryIntervalMs = 100 }: SamplerOptions) {
+    if (serverPid !== undefined && readProcess(serverPid) === undefined) {
+      throw new BenchError('trial', `the server (process ${serverPid}) is not running`, 'see its log');
+    }
+    const roots = serverPid === undefined ? [] : [serverPid];
+    this.#isHidden = serverPid === undefined && !isRemote;
+    this.#isKnown = serverPid !== undefined;
+    this.#tree = new ProcessTree(roots);
+    this.#cgroup = roots.some((pid) => cgroup?.pids().includes(pid)) ? cgroup : undefined;
+    this.#everyone = openEveryone();
+    this.#memoryIntervalMs = memoryIntervalMs;
+    this.#wrappers = new Set(roots.flatMap(ancestorsOf));
+  }
+
+  // oxlint-disable-next-line typescript/require-await -- macOS must run another program.
+  async idle(): Promise<number | undefined> {
+    if (this.#isKnown) this.#idleBytes = sumPssBytes(this.#processes());
+    return this.#idleBytes;
+  }
+
+  // oxlint-disable-next-line typescript/require-await -- macOS must run another program.
+  async start(ours: readonly number[]): Promise<void> {
+    this.#end();
+    const tree = new ProcessTree(ours.filter((pid) => pid !== process.pid));
+    const opened = this.#read(tree);
+    const trouble = readTrouble();
+    const processes = this.#processes();
+    const switches = readAllSwitches(processes);
+    const threads = readAllThreads(processes);
+    const timer = setInterval(() => this.#sampleMemory(), this.#memoryIntervalMs);
+    timer.unref();
+    const memory = new MemoryMeter(() => this.#processes());
+    const memoryOverTime = new Series();
+    this.#window = { ours: tree, opened, trouble, switches, threads, memory, memoryOverTime, timer };
+    this.#sampleMemory();
+  }
+
+  memory(): number | undefined {
+    return this.#window?.memory.read();
+  }
+
+  // oxlint-disable-next-line typescript/require-await -- macOS must run another program.
+  async stop(): Promise<Sampled> {
+    const window = this.#end();
+    if (window === undefined) throw new BenchError('trial', 'no window is open');
+    const closed = this.#read(window.ours);
+    const trouble = troubleBetween(window.trouble, readTrouble());
+    const server = this.#isKnown && this.#tree.rooted ? this.#serverBetween(window, closed) : undefined;
+    const between = hostBetween(window.opened, closed);
+    const host = {
+      ...(this.#isHidden ? withoutAttribution(between) : between),
+      ...(this.#everyone && { otherProcessesSource: this.#everyone.source }),
+      ...pickHost(trouble),
+    };
+    return { ...(server && { server }), host };
+  }
+
+  [Symbol.dispose](): void {
+    this.#end();
+  }
+
+  #end(): Window | undefined {
+    const window = this.#window;
+    clearInterval(window?.timer);
+    this.#window = undefined;
+    return window;
+  }
+
+  /** The running processes of the server, without a wrapper that may share its cgroup. */
+  #processes(): Process[] {
+    const also = this.#cgroup?.pids().filter((pid) => !this.#wrappers.has(pid)) ?? [];
+    return this.#tree.members(also).filter(({ zombie }) => !zombie);
+  }
+
+  #sampleMemory(): void {
+    const { opened, memory, memoryOverTime } = this.#window ?? {};
+    const bytes = memory?.read();
+    if (opened === undefined || bytes === undefined) return;
+    memoryOverTime?.add({ seconds: (performance.now() - opened.atMs) / 1000, bytes });
+  }
+
+  #read(ours: ProcessTree): Reading {
+    return {
+      atMs: performance.now(),
+      everyoneUs: this.#everyone?.readUs(),
+      server: this.#cgroup === undefined ? this.#tree.readCpu() : this.#cgroup.readCpu(),
+      oursUs: ours.readCpu().totalUs,
+      harnessUs: harnessUs(),
+      totals: readCpuTotals(),
+    };
+  }
+
+  #serverBetween(window: Window, closed: Reading): Resources | undefined {
+    if (window.opened.server === undefined || closed.server === undefined) return undefined;
+    const { userUs, systemUs } = cpuBetween(window.opened.server, closed.server);
+    const seconds = (closed.atMs - window.opened.atMs) / 1000;
+    const processes = this.#processes();
+    const busiest = busiestBetween(window.threads, readAllThreads(processes), seconds);
+    const loadedBytes = window.memory.read({ exactly: true });
+    return {
+      source: this.#cgroup === undefined ? 'proc stat ticks' : `cgroup ${this.#cgroup.version}`,
+      scope: 'process tree',
+      seconds,
+      cpuUserUs: userUs,
+      cpuSystemUs: systemUs,
+      coresUsed: (userUs + systemUs) / 1e6 / seconds,
+      ...(this.#idleBytes !== undefined && { idleBytes: this.#idleBytes }),
+      ...(loadedBytes !== undefined && {
+        memorySource: 'pss',
+        loadedBytes,
+        peakBytes: window.memory.peakBytes(),
+        memoryOverTime: window.memoryOverTime.readings,
+      }),
+      contextSwitches: switchesBetween(window.switches, readAllSwitches(processes)),
+      processes: processes.length,
+      busiest,
+    };
+  }
+}
+
+/** The use of the machine between two readings. Other processes are all processes less the server, `ours` and the harness. */
+export function hostBetween(opened: Reading, closed: Reading): HostWindow {
+  const us = (closed.atMs - opened.atMs) * 1000;
+  const harness = closed.harnessUs - opened.harnessUs;
+  const host: HostWindow = { harnessCores: harness / us };
+  if (opened.totals !== undefined && closed.totals !== undefined) {
+    host.stealCores = (closed.totals.stealUs - opened.totals.stealUs) / us;
+  }
+  if (
+    opened.everyoneUs !== undefined &&
+    closed.everyoneUs !== undefined &&
+    opened.server !== undefined &&
+    closed.server !== undefined
+  ) {
+    const server = closed.server.totalUs - opened.server.totalUs;
+    const known = server + (closed.oursUs - opened.oursUs) + harness;
+    // The parts are read a moment after the whole, and in coarser steps: the difference can be negative in a short window.
+    host.otherProcessesCores = (closed.everyoneUs - opened.everyoneUs - known) / us;
+  }
+  return host;
+}
+
+/** The same if the server cannot be separated from the other processes. */
+export function withoutAttribution({ otherProcessesCores, ...host }: HostWindow): HostWindow {
+  return otherProcessesCores === undefined ? host : { ...host, unattributedCores: otherProcessesCores };
+}
+
+function pickHost({ listenOverflows, retransmits, throttled }: TroubleCounters): HostWindow {
+  return {
+    ...(listenOverflows !== undefined && { listenOverflows }),
+    ...(retransmits !== undefined && { retransmits }),
+    ...(throttled !== undefined && { throttled }),
+  };
+}
+
+function harnessUs(): number {
+  const { user, system } = process.cpuUsage();
+  return user + system;
+}
+
+function ancestorsOf(pid: number): number[] {
+  const parent = readProcess(pid)?.ppid ?? 0;
+  return parent === 0 ? [] : [parent, ...ancestorsOf(parent)];
+}

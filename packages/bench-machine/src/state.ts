@@ -1,0 +1,61 @@
+/** The user's state folder, with the locks and the entries of running commands. */
+import { lstatSync, mkdirSync, type Stats } from 'node:fs';
+import { homedir, hostname } from 'node:os';
+import { isAbsolute, join } from 'node:path';
+import { BenchError } from 'bench-model/errors';
+
+/** A folder that other users cannot write to, so that its content can be trusted. */
+const PRIVATE = 0o700;
+
+/**
+ * Returns the state folder and creates it if necessary. The first of these applies: `BENCH_STATE`; a folder by the
+ * name of the machine below `XDG_STATE_HOME` or `~/.local/state`, because homes can be shared; one below
+ * `XDG_RUNTIME_DIR`, which comes last because a job without a session has none. Throws a usage error for a folder
+ * that other users could have written to.
+ */
+export function openState(env = process.env, home = homedir()): string {
+  const { BENCH_STATE: own, XDG_STATE_HOME: state = '', XDG_RUNTIME_DIR: runtime = '' } = env;
+  if (own !== undefined && own !== '') return openPrivate(own);
+  const machine = hostname().replaceAll(/[^\w.-]+/g, '_');
+  const kept = join(isAbsolute(state) ? state : join(home, '.local', 'state'), 'bench-http', machine);
+  try {
+    return openPrivate(kept);
+  } catch (error) {
+    if (!isAbsolute(runtime) || !(error instanceof UnmadeError)) throw error;
+    return openPrivate(join(runtime, 'bench-http'));
+  }
+}
+
+/** A folder that could not be created. */
+class UnmadeError extends BenchError {}
+
+const ELSEWHERE = 'set XDG_STATE_HOME to a folder of your own';
+
+function openPrivate(folder: string): string {
+  try {
+    mkdirSync(folder, { recursive: true, mode: PRIVATE });
+  } catch (error) {
+    // Something that exists but is not a folder is reported below.
+    if ((error as NodeJS.ErrnoException).code !== 'EEXIST')
+      throw new UnmadeError('usage', `${folder} cannot be created: ${(error as Error).message}`, ELSEWHERE);
+  }
+  const found = lstatSync(folder);
+  if (!found.isDirectory())
+    throw new BenchError('usage', `${folder} is not a folder`, `remove it, or ${ELSEWHERE}`);
+  refuseForeign(folder, found, ELSEWHERE);
+  if ((found.mode & 0o022) !== 0) {
+    throw new BenchError(
+      'usage',
+      `${folder} is writable for other users, so its locks cannot be trusted`,
+      `check its content, then chmod 700 ${folder}`,
+    );
+  }
+  return folder;
+}
+
+/** Throws a usage error for a path that belongs to another user. */
+export function refuseForeign(path: string, { uid }: Stats, cure = 'remove it'): void {
+  const self = process.geteuid?.();
+  if (self === undefined || uid === self) return;
+  throw new BenchError('usage', `${path} belongs to another user (uid ${uid}, not ${self})`, cure);
+}

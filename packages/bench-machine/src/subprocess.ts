@@ -1,0 +1,201 @@
+/** Subprocesses: every program that Bench runs or starts goes through this file, and through zx. */
+
+import type { ChildProcess, StdioOptions } from 'node:child_process';
+import { constants } from 'node:os';
+import { $, which } from 'zx/core';
+import { BenchError } from 'bench-model/errors';
+import { readProcess } from './procfs.ts';
+
+/** The longest time that a program may take to stop after SIGTERM at its time limit, before it is killed. */
+const GRACE_MS = 2000;
+/** The exit statuses of a shell that cannot find a program, or cannot execute it. */
+const NOT_FOUND = 127;
+const NOT_EXECUTABLE = 126;
+
+/** The output of a program that ended with exit status 0. */
+export interface Output {
+  stdout: string;
+  stderr: string;
+}
+
+/** The surroundings of a program. */
+export interface RunOptions {
+  /** Its working folder; that of Bench by default. */
+  cwd?: string;
+  /** Its whole environment; that of Bench by default. */
+  env?: NodeJS.ProcessEnv;
+  /** The time limit in ms; none by default. */
+  timeoutMs?: number;
+}
+
+/** A program that did not end with exit status 0. The message is one line without its output. */
+export class SubprocessError extends Error {
+  override readonly name = 'SubprocessError';
+  readonly why: 'missing' | 'not-executable' | 'not-started' | 'timeout' | 'killed' | 'failed';
+  /** Null if it did not end by itself. */
+  readonly status: number | null;
+  readonly stdout: string;
+  readonly stderr: string;
+
+  constructor(
+    why: SubprocessError['why'],
+    message: string,
+    { stdout, stderr, status = null }: Output & { status?: number | null },
+  ) {
+    super(message);
+    this.why = why;
+    this.status = status;
+    this.stdout = stdout;
+    this.stderr = stderr;
+  }
+}
+
+/**
+ * Runs a program to its end and returns its output. Its stdin is empty. Throws a SubprocessError if it cannot be
+ * started, fails, or does not end within the time limit.
+ */
+export async function run(argv: readonly string[], options: RunOptions = {}): Promise<Output> {
+  const { timeoutMs } = options;
+  // The shell becomes the program, so a signal reaches the program.
+  const running = $(configure({ ...options, stdio: ['ignore', 'pipe', 'pipe'] }))`exec ${argv}`;
+  let isLate = false;
+  const timers = new Set<NodeJS.Timeout>();
+  if (timeoutMs !== undefined) {
+    const stop = (signal: NodeJS.Signals): void => void running.child?.kill(signal);
+    const onLate = (): void => {
+      isLate = true;
+      stop('SIGTERM');
+      timers.add(setTimeout(stop, GRACE_MS, 'SIGKILL'));
+    };
+    timers.add(setTimeout(onLate, timeoutMs));
+    // A child of the program may hold its output open for longer.
+    running.child?.once('exit', () => {
+      if (isLate) for (const stream of [running.stdout, running.stderr]) stream.destroy();
+    });
+  }
+  const ended = await running;
+  for (const timer of timers) clearTimeout(timer);
+  if (isLate) {
+    const limit = `${argv[0]} did not end within ${(timeoutMs ?? 0) / 1000} s`;
+    throw new SubprocessError('timeout', limit, ended);
+  }
+  return outputOf(argv, ended);
+}
+
+/** The same for the few places that cannot wait. Blocks the event loop. */
+export function runSync(argv: readonly string[], options: Omit<RunOptions, 'timeoutMs'> = {}): Output {
+  const all = configure({ ...options, stdio: ['ignore', 'pipe', 'pipe'] });
+  return outputOf(argv, $.sync(all)`exec ${argv}`);
+}
+
+/** A program that runs beside Bench. Its id is also that of its process group. */
+export type Child = ChildProcess;
+
+/** The surroundings of a program that runs beside Bench. */
+export interface StartOptions extends Pick<RunOptions, 'cwd' | 'env'> {
+  stdio: StdioOptions;
+}
+
+/**
+ * Starts a shell command in a separate process group, so that a Ctrl-C in the terminal does not reach it. The command
+ * ends with `exec`: the shell becomes the program. Words that are inserted are quoted.
+ */
+export function start(options: StartOptions): (pieces: TemplateStringsArray, ...words: unknown[]) => Child {
+  return (pieces, ...words) => {
+    const spawn = (): Child => {
+      const { child } = $({ ...configure(options), detached: true })(pieces, ...words);
+      if (child === undefined) throw new BenchError('trial', 'a process could not be started');
+      return child;
+    };
+    let child = spawn();
+    while (wasInterrupted(child)) child = spawn();
+    return child;
+  };
+}
+
+/**
+ * True if a Ctrl-C has killed a program before it left the process group of the terminal, where `spawn` forks it. `spawn`
+ * returns once a program runs or is dead. False without /proc.
+ */
+function wasInterrupted({ pid = 0 }: Child): boolean {
+  return readProcess(pid)?.waitStatus === constants.signals.SIGINT;
+}
+
+/** Returns true if a program has ended, or never ran. */
+export function hasEnded({ exitCode, signalCode, pid }: Child): boolean {
+  return exitCode !== null || signalCode !== null || pid === undefined;
+}
+
+/** Kills a program unless it has ended, and waits for its end. */
+export async function killAndWait(child: Child): Promise<void> {
+  if (hasEnded(child)) return;
+  const gone = new Promise((resolve) => {
+    child.once('exit', resolve);
+  });
+  child.kill('SIGKILL');
+  await gone;
+}
+
+/** Returns the path of a program on PATH; undefined if it is not there. */
+export function findOnPath(program: string): string | undefined {
+  return which.sync(program, { nothrow: true }) ?? undefined;
+}
+
+/** Bash keeps environment variables with unusual names; not every sh does. */
+const SHELL = findOnPath('bash') ?? '/bin/sh';
+const SILENT: Output = { stdout: '', stderr: '' };
+
+/** Sets every option of zx that a ZX_… variable of the user could change. */
+function configure({ cwd = process.cwd(), env = process.env, stdio }: StartOptions) {
+  return {
+    cwd,
+    env: belowShell(env),
+    stdio,
+    shell: SHELL,
+    quote,
+    prefix: '',
+    postfix: '',
+    detached: false,
+    preferLocal: false,
+    nothrow: true,
+    quiet: true,
+    verbose: false,
+    timeout: 0,
+  };
+}
+
+/**
+ * Returns an environment in which Bash does not run the user's `~/.bashrc`: with a pipe as its stdin it takes itself for a
+ * remote shell, unless SHLVL shows a shell above it. A terminal sets SHLVL; cron, systemd and `exec` do not.
+ */
+function belowShell(env: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
+  return Number(env['SHLVL']) >= 1 ? env : { ...env, SHLVL: '1' };
+}
+
+/** Quotes a word for a POSIX shell. */
+export function quote(word: string): string {
+  return `'${word.replaceAll("'", String.raw`'\''`)}'`;
+}
+
+interface Ended extends Output {
+  exitCode: number | null;
+  signal: NodeJS.Signals | null;
+  cause: unknown;
+}
+
+function outputOf([program = '']: readonly string[], ended: Ended): Output {
+  const { stdout, stderr, exitCode, signal, cause } = ended;
+  if (exitCode === 0) return { stdout, stderr };
+  if (cause instanceof Error)
+    throw new SubprocessError('not-started', `${program} could not be started: ${cause.message}`, SILENT);
+  // The words of the shell would only repeat the message.
+  if (exitCode === NOT_FOUND) throw new SubprocessError('missing', `${program} was not found`, SILENT);
+  if (exitCode === NOT_EXECUTABLE)
+    throw new SubprocessError('not-executable', `${program} cannot be executed`, SILENT);
+  const printed = { stdout, stderr };
+  if (signal !== null) throw new SubprocessError('killed', `${program} was ended by ${signal}`, printed);
+  throw new SubprocessError('failed', `${program} failed with exit status ${exitCode}`, {
+    ...printed,
+    status: exitCode,
+  });
+}

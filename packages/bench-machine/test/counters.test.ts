@@ -1,0 +1,87 @@
+import { describe, expect, it } from 'vitest';
+import {
+  parseCounter,
+  parseCpuTotals,
+  parseTimeWait,
+  readCpuTotals,
+  readTimeWait,
+  readTrouble,
+  troubleBetween,
+} from '../src/counters.ts';
+
+const NETSTAT = `TcpExt: SyncookiesSent ListenOverflows ListenDrops
+TcpExt: 1 22 333
+IpExt: InNoRoutes ListenOverflows
+IpExt: 4 5
+`;
+
+describe('parseCpuTotals', () => {
+  it('reads the line of all cores, in µs', () => {
+    expect(
+      parseCpuTotals('cpu  6792 1 3810 160756 1160 2 98 45 0 0\ncpu0 2615 0 1585 82051 32 0 21 19 0 0\n'),
+    ).toEqual({
+      userUs: 67_920_000,
+      niceUs: 10_000,
+      systemUs: 38_100_000,
+      irqUs: 20_000,
+      softirqUs: 980_000,
+      stealUs: 450_000,
+    });
+  });
+
+  it('returns undefined without that line', () => {
+    expect(parseCpuTotals('intr 1 2 3\n')).toBeUndefined();
+  });
+});
+
+describe('parseCounter', () => {
+  it('finds a counter by protocol and name, in any order', () => {
+    expect(parseCounter(NETSTAT, 'TcpExt', 'ListenOverflows')).toBe(22);
+    expect(parseCounter(NETSTAT, 'TcpExt', 'ListenDrops')).toBe(333);
+    expect(parseCounter(NETSTAT, 'IpExt', 'ListenOverflows')).toBe(5);
+  });
+
+  it('returns undefined for a counter that is missing', () => {
+    expect(parseCounter(NETSTAT, 'TcpExt', 'Nothing')).toBeUndefined();
+    expect(parseCounter(NETSTAT, 'Tcp', 'RetransSegs')).toBeUndefined();
+    expect(parseCounter('', 'Tcp', 'RetransSegs')).toBeUndefined();
+  });
+});
+
+describe('troubleBetween', () => {
+  it('subtracts the counters of both readings', () => {
+    const before = { listenOverflows: 3, retransmits: 10 };
+    expect(troubleBetween(before, { listenOverflows: 5, retransmits: 10, throttled: 1 })).toEqual({
+      listenOverflows: 2,
+      retransmits: 0,
+    });
+  });
+
+  it('returns no negative count after a tail loss probe', () => {
+    expect(troubleBetween({ retransmits: 10 }, { retransmits: 9 })).toEqual({ retransmits: 0 });
+  });
+});
+
+describe('retransmissions', () => {
+  it('are never negative, although probes with new data are subtracted', () => {
+    expect(troubleBetween({ retransmits: 10 }, { retransmits: 8 })).toEqual({ retransmits: 0 });
+  });
+});
+
+describe('parseTimeWait', () => {
+  it('reads the count of waiting sockets', () => {
+    expect(parseTimeWait('sockets: used 13\nTCP: inuse 1 orphan 0 tw 228 alloc 1 mem 326\n')).toBe(228);
+    expect(parseTimeWait('sockets: used 13\n')).toBeUndefined();
+  });
+});
+
+describe.skipIf(process.platform !== 'linux')('this machine', () => {
+  it('reports its totals and counters', () => {
+    expect(readCpuTotals()?.userUs).toBeGreaterThan(0);
+    expect(readTrouble()).toMatchObject({
+      listenOverflows: expect.any(Number),
+      retransmits: expect.any(Number),
+    });
+    expect(readTimeWait()).toBeGreaterThanOrEqual(0);
+  });
+});

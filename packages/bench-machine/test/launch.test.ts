@@ -1,0 +1,76 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { describeEnd, fillCommand, readEnd } from '../src/launch.ts';
+
+const COMMAND = ['python', '--bind={host}:{port}', '--workers', '{workers}', '--threads={threads}', '-q'];
+
+describe('fillCommand', () => {
+  it('fills in every placeholder', () => {
+    expect(fillCommand(COMMAND, { host: '127.0.0.1', port: 80, workers: 1, threads: 2 })).toEqual([
+      'python',
+      '--bind=127.0.0.1:80',
+      '--workers',
+      '1',
+      '--threads=2',
+      '-q',
+    ]);
+  });
+
+  it('omits the number of threads if it was not given', () => {
+    const filled = fillCommand(COMMAND, { host: '127.0.0.1', port: 80, workers: 2 });
+    expect(filled).toEqual(['python', '--bind=127.0.0.1:80', '--workers', '2', '-q']);
+  });
+});
+
+const end = (log: string[], status = 'exit status 1'): string | undefined =>
+  describeEnd({ ended: () => status, logTail: () => log });
+
+describe('describeEnd', () => {
+  it('returns undefined for a running server, whatever it has logged', () => {
+    expect(describeEnd({ ended: () => undefined, logTail: () => ['Error: a while ago'] })).toBeUndefined();
+  });
+
+  it.each([
+    ['Python', ['Traceback (most recent call last):', "ModuleNotFoundError: No module named 'orm'"]],
+    ['Node', ["Error: Cannot find module 'orm'", '    at node:internal', '', 'Node.js v26.10.0']],
+    ['Go', ['panic: no orm', '', 'goroutine 1 [running]:', 'main.main()', '\t/main.go:7 +0x18']],
+    ['nginx', ['nginx: [emerg] bind() to 127.0.0.1:8080 failed (98: Address already in use)']],
+    [
+      'PostgreSQL',
+      ['LOG:  starting', 'FATAL:  could not create lock file', 'LOG:  database system is shut down'],
+    ],
+    ['Rust', ["thread 'main' panicked at src/main.rs:7:5:", 'no orm', 'note: run with `RUST_BACKTRACE=1`']],
+  ])('includes the error of %s', (_, log) => {
+    const told = log.find((line) => /Error|panic|emerg|FATAL/.test(line));
+    expect(end(log)).toBe(`exit status 1: ${told}`);
+  });
+
+  it('describes only the end if the log has no error', () => {
+    expect(end(['listening on 3000', '0 errors so far'], 'ended by SIGKILL')).toBe('ended by SIGKILL');
+  });
+
+  it('shortens a long line', () => {
+    expect(end([`Error: ${'x'.repeat(1000)}`])).toHaveLength('exit status 1: '.length + 200);
+  });
+});
+
+describe('readEnd', () => {
+  it.each([
+    ['all of a short file', 'one\ntwo\n', 100, 'one\ntwo\n'],
+    ['the last whole lines of a long file', `${'x'.repeat(1000)}\ntwo\nthree\n`, 12, 'two\nthree\n'],
+    ['the end of a long line', 'x'.repeat(1000), 3, 'xxx'],
+    ['nothing of an empty file', '', 3, ''],
+  ])('returns %s', (_, text, bytes, expected) => {
+    const folder = mkdtempSync(join(tmpdir(), 'bench-log-'));
+    const file = join(folder, 'server.log');
+    try {
+      expect(readEnd(file, bytes)).toBe('');
+      writeFileSync(file, text);
+      expect(readEnd(file, bytes)).toBe(expected);
+    } finally {
+      rmSync(folder, { recursive: true });
+    }
+  });
+});

@@ -1,0 +1,134 @@
+/** What a plan says: of its servers, its turns, its warm-ups and its duration. */
+import type { Scale, Target } from './target.ts';
+import type { Trial } from './record.ts';
+import type { ByTurns, Plan, PlannedTrial, PlannedWarmup } from './plan.ts';
+
+/** Connections per second that a server on one core usually accepts. */
+const USUAL_CONNECT_RATE = 2000;
+
+/** An event of a run, for the code that shows progress. */
+export type RunEvent =
+  | { kind: 'started'; planned: PlannedTrial; done: number; of: number }
+  | { kind: 'ended'; trial: Trial; done: number; of: number };
+
+/** Returns every engine that a plan needs. */
+export function enginesOf({ engine, targets }: Pick<Plan, 'engine' | 'targets'>): string[] {
+  return [...new Set([engine, ...targets.flatMap((target) => target.engine ?? [])])];
+}
+
+/** Returns the cores of each server; by default as many as it has workers. */
+export function coresOf({ cores, workers }: Pick<Plan, 'cores' | 'workers'>): number {
+  return cores ?? workers;
+}
+
+/** Names the size of a server by what it has several of: `1 worker`, `2 workers`, `2 threads`. */
+export function nameSize({ workers, threads = 1 }: Pick<Scale, 'workers' | 'threads'>): string {
+  const [count, noun] = threads > 1 ? [threads, 'thread'] : [workers, 'worker'];
+  return `${count} ${noun}${count === 1 ? '' : 's'}`;
+}
+
+/** The shortest turn, in seconds. `plan/turns.ts` has the measurements. */
+export const TURN_SECONDS = {
+  /** Of a comparison: only the ratio of two servers counts, and both pay for the cold caches of their turns. */
+  comparison: 0.02,
+  /** Of a table, whose figures should be those of a server that runs alone. */
+  table: 0.1,
+};
+
+/** Returns true if the servers of a plan take turns at this rung. */
+export function takesTurns({ byTurns }: { byTurns?: ByTurns | undefined }, connections: number): boolean {
+  return byTurns?.rungs.includes(connections) === true;
+}
+
+/** Returns true if the servers of a plan take the short turns of a comparison, false for those of a table. */
+export function comparesByTurns({ byTurns }: Pick<Plan, 'byTurns'>): boolean {
+  return byTurns === undefined || byTurns.turnSeconds < TURN_SECONDS.table;
+}
+
+/** Returns the most servers that run at the same time. */
+export function serversAtOnce({
+  byTurns,
+  targets,
+}: {
+  byTurns?: ByTurns | undefined;
+  targets: readonly Target[];
+}): number {
+  return byTurns === undefined ? 1 : targets.length;
+}
+
+/** Returns the most connections that are open at the same time. */
+export function connectionsAtOnce(plan: Pick<Plan, 'byTurns' | 'targets' | 'rungs'>): number {
+  return Math.max(...plan.rungs.map((rung) => rung * (takesTurns(plan, rung) ? plan.targets.length : 1)));
+}
+
+/** The longest warm-up that a plan chooses, in seconds. */
+export const LONGEST_WARMUP_SECONDS = 30;
+
+/** Levels closer than that are equal. */
+const ALIKE = 0.05;
+
+/** Returns the planned warm-up of a trial; undefined if it was not planned by target. */
+export function warmupOf(
+  { warmups = [] }: Pick<Plan, 'warmups'>,
+  { target, connections }: Pick<PlannedTrial, 'target' | 'connections'>,
+): PlannedWarmup | undefined {
+  return warmups.find((one) => one.target === target && one.rungs.includes(connections));
+}
+
+/** Returns the warm-up of a trial in seconds. */
+export function warmupSecondsOf(
+  plan: Pick<Plan, 'warmups' | 'warmupSeconds'>,
+  trial: Pick<PlannedTrial, 'target' | 'connections'>,
+): number {
+  return warmupOf(plan, trial)?.seconds ?? plan.warmupSeconds;
+}
+
+/** Returns true if the study says that the target does not settle. */
+export function neverSettles({ study }: PlannedWarmup): boolean {
+  return study !== undefined && study.warmSeconds === undefined;
+}
+
+/** Returns true if the study says that the target is still changing after its warm-up. */
+export function staysCold({ seconds, study }: PlannedWarmup): boolean {
+  const { warmSeconds = 0, excess = 1 } = study ?? {};
+  return warmSeconds > seconds && Math.abs(Math.log(excess)) > Math.log(1 + ALIKE);
+}
+
+/** Returns true if a study says that the target is warm after its warm-up. */
+export function isWarm(warmup: PlannedWarmup | undefined): boolean {
+  if (warmup?.study === undefined || neverSettles(warmup) || staysCold(warmup)) return false;
+  const { warmSeconds = 0, excess } = warmup.study;
+  return excess !== undefined || warmSeconds <= warmup.seconds;
+}
+
+/** The time of one trial beside its warm-up and window, in seconds: start-up, verification and stop. */
+const OVERHEAD_SECONDS = 3;
+/** The answers that verification awaits one after another: a cycle of three requests before and after the load. */
+const OVERHEAD_WAITS = 10;
+/** The same for one request of a user, and its first answer. */
+const OVERHEAD_ANSWERS = 5;
+
+/** Estimates the longest duration of a run in seconds: that of all its trials, or its budget. */
+export function longestSeconds(plan: Plan): number {
+  return Math.min(estimateSeconds(plan), plan.sequentialTest?.budgetSeconds ?? Infinity);
+}
+
+/**
+ * Estimates the duration of the trials in seconds, from the plan alone. The servers of a duel start and stop
+ * together.
+ */
+export function estimateSeconds(plan: Plan, trials: PlannedTrial[] = plan.trials): number {
+  const perStart =
+    OVERHEAD_SECONDS +
+    OVERHEAD_WAITS * (plan.waitSeconds ?? 0) +
+    OVERHEAD_ANSWERS * (plan.answerSeconds ?? 0);
+  const starts = new Set(trials.map(({ duel, id }) => duel ?? id)).size;
+  return trials.reduce(
+    (sum, trial) =>
+      sum +
+      trial.connections / (plan.connectsPerSecond ?? USUAL_CONNECT_RATE) +
+      warmupSecondsOf(plan, trial) +
+      plan.windowSeconds,
+    starts * perStart,
+  );
+}

@@ -1,0 +1,120 @@
+import { METRICS, type MetricId } from 'bench-model/metrics';
+import { showLimit, showMetric } from '../src/cells.ts';
+import { formatWhole } from '../src/format.ts';
+import { describeKnee } from '../src/knee.ts';
+import type { PageRow } from '../src/html/data.ts';
+import { axisFrom0, labelBelow, LINE_MARGINS, logTicks, tickText } from './axes.ts';
+import { chart } from './chart.ts';
+import { element, table, type Content } from './elements.ts';
+import { byRung, explainFaint, looksOf, type Context, type Section } from './section.ts';
+import { legend, lines, tip, type Dot } from './series.ts';
+
+const HEIGHT = 240;
+const SHOWN: readonly MetricId[] = ['goodput', 'p50', 'p99', 'cpu', 'memory'];
+const LOGARITHMIC: readonly MetricId[] = ['p50', 'p99'];
+
+/** The effect of more connections, for runs of several rungs. */
+export const ladders: Section = {
+  id: 'ladders',
+  title: 'More connections',
+  build: (context) => {
+    const { rows, page, metric } = context;
+    if (byRung(rows).length < 2) return undefined;
+    const targets = new Set(rows.map(({ target }) => target));
+    return [
+      element(
+        'p',
+        {},
+        `Hollow symbols are lower bounds or invalid figures. Connections are on a logarithmic axis.${explainFaint(rows, metric)}`,
+      ),
+      legend(looksOf(rows, context)),
+      element(
+        'div',
+        { class: 'grid' },
+        SHOWN.filter((id) => rows.some(({ figures }) => figures[id] !== undefined)).map((id) =>
+          showMetricOverRungs(id, context),
+        ),
+      ),
+      element(
+        'ul',
+        {},
+        [
+          ...Map.groupBy(
+            page.ladders.filter(({ target }) => targets.has(target)),
+            describeKnee,
+          ),
+        ].map(([words, alike]) =>
+          element(
+            'li',
+            {},
+            element('strong', {}, alike.map(({ target }) => target).join(', ')),
+            `: ${words}`,
+          ),
+        ),
+      ),
+    ];
+  },
+};
+
+function showMetricOverRungs(id: MetricId, context: Context): Content {
+  const { rows } = context;
+  const looks = looksOf(rows, context);
+  const { label, better } = METRICS[id];
+  const series = [...Map.groupBy(rows, ({ target }) => target)].flatMap(([target, own]) => {
+    const look = looks.get(target);
+    return look === undefined ? [] : [{ look, dots: own.flatMap((row) => toDot(id, row)) }];
+  });
+  const dots = series.flatMap((one) => one.dots);
+  const rungs = byRung(rows).map(([connections]) => connections);
+  return chart({
+    title: `${label} by connections`,
+    description: `${series.length} targets at ${rungs.map(formatWhole).join(', ')} connections; ${better} is better.`,
+    draw: () => ({
+      height: HEIGHT,
+      ...LINE_MARGINS,
+      x: {
+        type: 'log',
+        ticks: rungs,
+        tickFormat: formatWhole,
+        ...labelBelow('connections'),
+      },
+      y: LOGARITHMIC.includes(id)
+        ? {
+            type: 'log',
+            grid: true,
+            label: null,
+            ticks: logTicks(dots.map(({ y }) => y)),
+            tickFormat: (value: number) => tickText(id, value),
+          }
+        : axisFrom0(
+            id,
+            dots.map(({ y }) => y),
+            HEIGHT,
+          ),
+      marks: [...lines(series), tip(dots)],
+    }),
+    values: table(
+      `${label} by connections`,
+      [
+        { head: 'target', cell: ({ target }) => target, isText: true },
+        { head: 'connections', cell: ({ connections }) => formatWhole(connections) },
+        { head: label, cell: (row) => showMetric(id, row) },
+        { head: 'limit', cell: showLimit, isText: true },
+      ],
+      rows,
+    ),
+  });
+}
+
+function toDot(id: MetricId, row: PageRow): Dot[] {
+  const figure = row.figures[id];
+  if (figure === undefined) return [];
+  return [
+    {
+      x: row.connections,
+      y: figure.median,
+      isSound: figure.valid && !figure.atLeast,
+      text: `${row.target}\n${formatWhole(row.connections)} connections: ${showMetric(id, row)}`,
+    },
+  ];
+}

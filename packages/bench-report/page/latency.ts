@@ -1,0 +1,93 @@
+import { formatUs, formatWhole } from '../src/format.ts';
+import type { PageRow } from '../src/html/data.ts';
+import { labelBelow, logTicks, tickText } from './axes.ts';
+import { chart } from './chart.ts';
+import { element, table, type Content } from './elements.ts';
+import { byRung, explainFaint, looksOf, nameRung, type Context, type Section } from './section.ts';
+import { legend, lines, tip, type Dot } from './series.ts';
+
+const PERCENTILES = [50, 90, 99, 99.9, 99.99, 99.999];
+
+/** The latencies of all answers, by percentile. */
+export const latency: Section = {
+  id: 'latency',
+  title: 'Latency',
+  build: (context) => {
+    const known = context.rows.filter(({ distribution }) => distribution !== undefined);
+    if (known.length === 0) return undefined;
+    const looks = looksOf(known, context);
+    return [
+      element(
+        'p',
+        {},
+        `All right answers of the valid rounds together. Each nine takes the same width, so that the tail is visible. A line ends where fewer than ten answers are slower. Hollow symbols: p99 is invalid in every round.${explainFaint(known, context.metric)}`,
+      ),
+      legend(looks),
+      byRung(known).map(([connections, rows]) => showRung(connections, rows, { ...context, looks })),
+    ];
+  },
+};
+
+/** The position of a percentile: 90 is 1, 99 is 2, 99.9 is 3. */
+const placeOf = (percentile: number): number => -Math.log10(1 - percentile / 100);
+
+function showRung(connections: number, rows: PageRow[], { looks }: Context): Content {
+  const title = `Latency by percentile at ${nameRung(connections)}`;
+  const series = rows.flatMap(({ target, distribution }) => {
+    const look = looks.get(target);
+    if (look === undefined || distribution === undefined) return [];
+    const dots = distribution.points
+      // The fastest answer of all says nothing about the others.
+      .filter(({ percentile, us }) => percentile > 0 && us > 0)
+      .map(({ percentile, us }): Dot => ({
+        x: placeOf(percentile),
+        y: us,
+        isSound: distribution.valid,
+        text: `${target}\np${percentile}: ${formatUs(us)}`,
+      }));
+    return [{ look, dots }];
+  });
+  const dots = series.flatMap((one) => one.dots);
+  const ends = new Set(PERCENTILES.map(placeOf));
+  return chart({
+    title,
+    description: `${series.length} targets, from the fastest answers to the slowest.`,
+    draw: () => ({
+      height: 300,
+      marginLeft: 64,
+      marginRight: 24,
+      marginBottom: 38,
+      x: {
+        ticks: PERCENTILES.map(placeOf),
+        tickFormat: (place: number) => String(Number((100 - 100 * 10 ** -place).toFixed(4))),
+        ...labelBelow('percentile of requests'),
+        grid: true,
+      },
+      y: {
+        type: 'log',
+        grid: true,
+        label: null,
+        ticks: logTicks(dots.map(({ y }) => y)),
+        tickFormat: (us: number) => tickText('p50', us),
+      },
+      marks: [...lines(series, ({ x }) => ends.has(x)), tip(dots)],
+    }),
+    values: table(
+      title,
+      [
+        { head: 'target', cell: ({ target }) => target, isText: true },
+        { head: 'answers', cell: ({ distribution }) => formatWhole(distribution?.answers ?? 0) },
+        { head: 'no answer', cell: ({ distribution }) => formatWhole(distribution?.unanswered ?? 0) },
+        ...PERCENTILES.map((percentile) => ({
+          head: `p${percentile}`,
+          cell: ({ distribution }: PageRow) => {
+            const us = distribution?.points.find((point) => point.percentile === percentile)?.us;
+            return us === undefined ? '—' : `${formatUs(us)}${distribution?.valid === true ? '' : ' ?'}`;
+          },
+        })),
+        { head: 'slowest', cell: ({ distribution }) => formatUs(distribution?.maxUs ?? 0) },
+      ],
+      rows,
+    ),
+  });
+}

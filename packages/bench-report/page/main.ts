@@ -1,0 +1,125 @@
+/** The page of the HTML report: shows the embedded run, filtered by what its address says. */
+import type { Page, PageRow } from '../src/html/data.ts';
+import { formatAddress, parseAddress, type Filters } from './address.ts';
+import { comparisons } from './comparisons.ts';
+import { course } from './course.ts';
+import { element } from './elements.ts';
+import { environment, notes, repeat } from './environment.ts';
+import { showFrame } from './frame.ts';
+import { ladders } from './ladders.ts';
+import { latency } from './latency.ts';
+import { outcomes } from './outcomes.ts';
+import { problems, trials } from './problems.ts';
+import { ranking } from './ranking.ts';
+import { rounds } from './rounds.ts';
+import { scaling } from './scaling.ts';
+import { nameRung, type Section } from './section.ts';
+import { giveLooks } from './series.ts';
+import { startup } from './startup.ts';
+import { times } from './times.ts';
+import { timing } from './timing.ts';
+
+const SECTIONS: readonly Section[] = [
+  ranking,
+  comparisons,
+  scaling,
+  ladders,
+  latency,
+  timing,
+  rounds,
+  startup,
+  course,
+  times,
+  outcomes,
+  problems,
+  trials,
+  environment,
+  notes,
+  repeat,
+];
+
+const page = JSON.parse(document.querySelector('#data')?.textContent ?? '') as Page;
+const targets = new Set(page.rows.map(({ target }) => target));
+const looks = giveLooks([...targets]);
+
+const FILTERS: Filters<PageRow, 'stack' | 'runtime' | 'target' | 'connections'> = {
+  stack: { label: 'Stack', of: ({ stack }) => stack },
+  runtime: { label: 'Runtime', of: ({ runtime }) => runtime, show: (runtime) => runtime || 'none' },
+  target: {
+    label: 'Target',
+    of: ({ target }) => target,
+    isHidden: targets.size === new Set(page.rows.map(({ stack, runtime }) => `${runtime} ${stack}`)).size,
+  },
+  connections: {
+    label: 'Connections',
+    of: ({ connections }) => String(connections),
+    show: (connections) => nameRung(Number(connections)),
+  },
+};
+
+showFrame<PageRow, keyof typeof FILTERS>({
+  title: `${page.title} · ${page.run}`,
+  head: buildHead(),
+  heading: 'Figures',
+  rows: page.rows,
+  noun: 'row',
+  filters: FILTERS,
+  metrics: page.metrics
+    .map(({ id }) => id)
+    .filter((id) => page.rows.some(({ figures }) => figures[id] !== undefined)),
+  metric: page.metric,
+  sections: SECTIONS.map(({ id, title, build }) => ({
+    id,
+    title,
+    build: (shown) => build({ page, looks, ...shown }),
+  })),
+  closedOnPaper: '#trials',
+});
+
+function buildHead(): Element {
+  const begun = page.startedAt === undefined ? '' : `, ${page.startedAt.slice(0, 16).replace('T', ' ')} UTC`;
+  return element(
+    'header',
+    {},
+    element('p', { class: 'key' }, `Bench report of run ${page.run}${begun}`),
+    element('h1', {}, page.title),
+    element(
+      'div',
+      { class: 'answers' },
+      page.answers.map(({ heading, sentences }) =>
+        element(
+          'div',
+          { class: 'answer' },
+          element('h2', {}, heading),
+          sentences.map((sentence) => element('p', {}, sentence)),
+        ),
+      ),
+    ),
+    element(
+      'div',
+      { class: 'caveats' },
+      element('h2', {}, 'Before you use a figure'),
+      element(
+        'ul',
+        {},
+        page.caveats.map((one) => element('li', {}, one)),
+      ),
+      page.problems.length + page.leftOut.length === 0
+        ? undefined
+        : element(
+            'p',
+            {},
+            element(
+              'a',
+              {
+                href: formatAddress({
+                  ...parseAddress(location.hash, Object.keys(FILTERS)),
+                  section: 'problems',
+                }),
+              },
+              'What went wrong, and what the servers printed',
+            ),
+          ),
+    ),
+  );
+}

@@ -1,0 +1,148 @@
+import * as Plot from '@observablehq/plot';
+import { METRICS, type MetricId } from 'bench-model/metrics';
+import { describeRight, describeStatus, showLimit, showMetric } from '../src/cells.ts';
+import type { PageRow } from '../src/html/data.ts';
+import { axisFrom0, fitNames, logTicks, tickText, writeValue } from './axes.ts';
+import { chart } from './chart.ts';
+import { element, table, type Column, type Content } from './elements.ts';
+import { byRung, nameRung, sortRows, type Context, type Section } from './section.ts';
+
+/** The targets of each rung by one metric. */
+export const ranking: Section = {
+  id: 'ranking',
+  title: 'Ranking',
+  build: (context) => {
+    const { rows, metric } = context;
+    const { label, better } = METRICS[metric];
+    return [
+      element(
+        'p',
+        {},
+        `By ${label}: ${better} is better. Targets that the rounds do not distinguish share a rank. Doubtful figures have none.`,
+      ),
+      element(
+        'p',
+        { class: 'key' },
+        '● median, thick bar: its 95 % confidence interval, thin bar: range of the rounds; ▷ lower bound; ✕ invalid; # rank.',
+      ),
+      byRung(rows).map(([connections, all]) => showRung(connections, sortRows(all, metric), context)),
+    ];
+  },
+};
+
+function showRung(connections: number, rows: PageRow[], { page, metric }: Context): Content {
+  const title = `${METRICS[metric].label} at ${nameRung(connections)}`;
+  const measured = rows.filter(({ figures }) => figures[metric] !== undefined);
+  const [first] = measured;
+  return chart({
+    title,
+    description:
+      first === undefined
+        ? 'No target has a figure.'
+        : `${measured.length} targets; the first is ${first.target} with ${showMetric(metric, first)}.`,
+    draw: (width) => drawRanks(measured, metric, width),
+    values: table(
+      title,
+      columnsOf(
+        rows,
+        page.metrics.map(({ id }) => id),
+        metric,
+      ),
+      rows,
+    ),
+  });
+}
+
+function drawRanks(rows: PageRow[], id: MetricId, width: number): Plot.PlotOptions {
+  const { margin, axis } = fitNames(
+    rows.map(({ target }) => target),
+    width,
+  );
+  const points = rows.flatMap(({ target, figures }) => {
+    const figure = figures[id];
+    if (figure === undefined) return [];
+    const { rank } = figure;
+    return [
+      {
+        ...figure,
+        target,
+        text: `${writeValue(id, figure.median)}${rank === undefined ? '' : `  #${rank}`}`,
+      },
+    ];
+  });
+  const spans = points.flatMap(({ least, most }) => [least, most]).filter((value) => value > 0);
+  const isWide = Math.max(...spans) / Math.min(...spans) > 30;
+  const right = 84;
+  return {
+    height: 46 + rows.length * 24,
+    marginLeft: margin,
+    marginRight: right,
+    marginBottom: 34,
+    x: isWide
+      ? {
+          type: 'log',
+          nice: true,
+          grid: true,
+          label: null,
+          ticks: logTicks(spans),
+          tickFormat: (value: number) => tickText(id, value),
+        }
+      : axisFrom0(id, spans, width - margin - right),
+    y: axis,
+    marks: [
+      Plot.ruleY(points, {
+        y: 'target',
+        x1: 'least',
+        x2: 'most',
+        stroke: 'var(--accent)',
+        strokeOpacity: 0.7,
+      }),
+      Plot.ruleY(
+        points.flatMap(({ target, interval }) => (interval === undefined ? [] : [{ target, ...interval }])),
+        { y: 'target', x1: 'low', x2: 'high', stroke: 'var(--accent)', strokeWidth: 5, strokeOpacity: 0.45 },
+      ),
+      Plot.dot(
+        points.filter(({ valid, atLeast }) => valid && !atLeast),
+        { y: 'target', x: 'median', r: 4.5, fill: 'var(--accent)' },
+      ),
+      Plot.dot(
+        points.filter(({ atLeast }) => atLeast),
+        {
+          y: 'target',
+          x: 'median',
+          r: 5,
+          symbol: 'triangle',
+          rotate: 90,
+          stroke: 'var(--accent)',
+          fill: 'var(--page)',
+        },
+      ),
+      Plot.dot(
+        points.filter(({ valid, atLeast }) => !valid && !atLeast),
+        { y: 'target', x: 'median', r: 4.5, symbol: 'times', stroke: 'var(--bad)', strokeWidth: 2 },
+      ),
+      Plot.text(points, {
+        y: 'target',
+        frameAnchor: 'right',
+        textAnchor: 'start',
+        dx: 8,
+        text: 'text',
+        fill: 'currentColor',
+      }),
+    ],
+  };
+}
+
+function columnsOf(rows: PageRow[], ids: MetricId[], ranked: MetricId): Column<PageRow>[] {
+  const shown = ids.filter((id) => rows.some(({ figures }) => figures[id] !== undefined));
+  const hasWrong = rows.some(({ right = 1 }) => right < 1);
+  return [
+    { head: 'target', cell: ({ target }) => target, isText: true },
+    { head: '#', cell: ({ figures }) => String(figures[ranked]?.rank ?? '—') },
+    { head: 'class', cell: (row) => row.class, isText: true },
+    ...shown.map((id): Column<PageRow> => ({ head: METRICS[id].label, cell: (row) => showMetric(id, row) })),
+    ...(hasWrong ? [{ head: 'right', cell: describeRight }] : []),
+    { head: 'limit', cell: showLimit, isText: true },
+    { head: 'status', cell: describeStatus, isText: true },
+  ];
+}

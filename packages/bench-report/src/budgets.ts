@@ -1,0 +1,92 @@
+/** The budgets of a job in words, as a text and as Markdown. */
+import { type Budget, type JudgedBudget, type JudgedRow, lacksAnswers } from 'bench-analysis/budgets';
+import { answersFor } from 'bench-statistics/histogram';
+import { commandLine } from 'bench-machine/home';
+import { METRICS } from 'bench-model/metrics';
+import { cureOf, summaryOf } from 'bench-model/reasons';
+import { countOf, formatChange, formatShare, formatWhole } from './format.ts';
+import { tableInMarkdown } from './markdown.ts';
+import { renderRows } from './terminal.ts';
+import { showValue } from './words.ts';
+
+const HEADS = ['budget', 'target', 'connections', 'measured (95 % interval)', 'verdict'];
+
+/** Describes a budget: `p99 at 500/s at most 20.0 ms`, `CPU µs/req at most 3 % worse than main`. */
+export function describeBudget({ metric, rate, limit }: Budget): string {
+  const { label, better } = METRICS[metric];
+  const at = rate === undefined ? label : `${label} at ${formatWhole(rate)}/s`;
+  return limit.kind === 'figure'
+    ? `${at} at ${better === 'lower' ? 'most' : 'least'} ${showValue(metric, limit.value)}`
+    : `${at} at most ${formatShare(limit.share)} worse than ${limit.against}`;
+}
+
+/** Renders the budgets as plain rows. */
+export function renderBudgets(judged: readonly JudgedBudget[]): string {
+  return renderRows(HEADS, judged.flatMap(rowsOf));
+}
+
+/** Renders the summary of a job: its verdict, its budgets and the tables of its runs. */
+export function renderSummary(
+  verdict: string,
+  judged: readonly JudgedBudget[],
+  runs: readonly string[],
+): string {
+  return [`## ${verdict}`, '', ...tableInMarkdown(HEADS, judged.flatMap(rowsOf)), '', ...runs, ''].join('\n');
+}
+
+function rowsOf({ budget, rows }: JudgedBudget): string[][] {
+  const said = describeBudget(budget);
+  if (rows.length === 0) return [[said, '—', '—', 'no other target to compare', 'not compared']];
+  return rows.map((row) => [
+    said,
+    row.target,
+    formatWhole(row.connections),
+    describeMeasured(row, budget),
+    describeVerdict(row, budget),
+  ]);
+}
+
+function describeMeasured({ comparison: { ratio }, interval }: JudgedRow, { metric, limit }: Budget): string {
+  if (ratio === undefined) return '—';
+  const show = (factor: number): string =>
+    limit.kind === 'figure' ? showValue(metric, factor * limit.value) : formatChange(factor);
+  const { low, high } = interval ?? ANYWHERE;
+  const estimate = show(ratio.estimate);
+  if (low > 0 && high < Infinity) return `${estimate} (${show(low)} to ${show(high)})`;
+  if (high < Infinity) return `${estimate} (at most ${show(high)})`;
+  if (low > 0) return `${estimate} (at least ${show(low)})`;
+  return `observed ${show(ratio.range.low)} to ${show(ratio.range.high)}`;
+}
+
+function describeVerdict(row: JudgedRow, budget: Budget): string {
+  if (row.verdict === 'undecided') return `undecided: ${describeWhy(row).why}`;
+  return row.verdict === 'not measured' ? `NOT MEASURED: ${describeMissing(row, budget)}` : row.verdict;
+}
+
+/** Says in how many rounds the metric is missing, and for a percentile, which duration has enough answers. */
+export function describeMissing(row: JudgedRow, budget: Budget): string {
+  const { rounds, of, answers = 0, goodputPerSecond = 0 } = row.missing;
+  const found = `${METRICS[budget.metric].label} is missing in ${rounds} of ${of} rounds`;
+  if (!lacksAnswers(row, budget)) return found;
+  const needed = answersFor(budget.metric) ?? 0;
+  const seconds = goodputPerSecond > 0 ? Math.ceil((1.1 * needed) / goodputPerSecond) : undefined;
+  const cure = seconds === undefined ? '' : `; "duration": ${seconds} has enough`;
+  return `${found}: it needs ${formatWhole(needed)} answers, and a round had ${formatWhole(answers)}${cure}`;
+}
+
+/** Says why a row is undecided, and what would change that. */
+export function describeWhy({ comparison, interval, open }: JudgedRow): { why: string; cure: string } {
+  const cure = 'More rounds narrow the interval';
+  const { low, high } = interval ?? ANYWHERE;
+  if (low > 0 && high < Infinity) return { why: 'the interval contains the limit', cure };
+  const [first] = open;
+  const isShort = comparison.verdict === 'undecided' && comparison.why === 'too-few-rounds';
+  if (isShort || first === undefined) return { why: 'too few rounds', cure };
+  const { reason, rounds } = first;
+  return {
+    why: `${summaryOf(reason) ?? 'a server failed'} in ${rounds} of ${countOf(comparison.rounds, 'round')}`,
+    cure: cureOf(reason) ?? `${commandLine('report latest --detail')} says more`,
+  };
+}
+
+const ANYWHERE = { low: 0, high: Infinity };

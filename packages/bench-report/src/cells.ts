@@ -1,0 +1,46 @@
+/** The figures and words of a row, as tables show them. Pure: the page of the HTML report uses it in a browser. */
+import type { Figure, Row } from 'bench-analysis/summary';
+import { METRICS, type MetricId } from 'bench-model/metrics';
+import { formatAtMost, FORMATS } from './format.ts';
+
+/** Renders the cell of a row in the column of a metric. */
+export function showMetric(id: MetricId, { figures }: Pick<Row, 'figures'>): string {
+  const { unit, column } = METRICS[id];
+  const figure = figures[id];
+  const marked = column.showsOneMark && figure?.atLeast === true ? { ...figure, valid: true } : figure;
+  return showFigure(marked, FORMATS[unit], column.spread);
+}
+
+/** The most frequent limit of a row. */
+export function showLimit({ limits }: Row): string {
+  return limits[0] ?? '—';
+}
+
+/** Renders a figure with its marks: `≥` lower bound, `±` half the range of its rounds, `?` invalid. */
+export function showFigure(
+  figure: Figure | undefined,
+  format: (value: number) => string,
+  spread?: boolean,
+): string {
+  if (figure === undefined) return '—';
+  const half = figure.median > 0 ? (figure.most - figure.least) / 2 / figure.median : 0;
+  const range = spread && figure.rounds > 1 ? ` ±${(half * 100).toFixed(half < 0.0995 ? 1 : 0)} %` : '';
+  return `${figure.atLeast ? '≥ ' : ''}${format(figure.median)}${range}${figure.valid ? '' : ' ?'}`;
+}
+
+/** `ok`, or `11 ok, 1 suspect`. */
+export function describeStatus({ statuses, rounds }: Pick<Row, 'statuses' | 'rounds'>): string {
+  const seen = Object.entries(statuses).filter(([, count]) => count > 0);
+  return seen.map(([status, count]) => (count === rounds ? status : `${count} ${status}`)).join(', ');
+}
+
+/** `99.93 %`; with ≤ if only some bodies were compared byte by byte. */
+export function describeRight({ right, checked }: Row): string {
+  if (right === undefined) return '—';
+  return `${right < 1 && isSampled(checked) ? '≤ ' : ''}${formatAtMost(right)}`;
+}
+
+/** Returns true if only some bodies were compared byte by byte. */
+export function isSampled(checked: Row['checked']): boolean {
+  return checked !== undefined && checked.bodies < checked.answers;
+}

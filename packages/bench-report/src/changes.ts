@@ -1,0 +1,79 @@
+import { coresOf } from 'bench-model/planned';
+import { describeUnknown } from 'bench-analysis/unlike';
+import { describeBackground } from 'bench-targets/catalogue/background';
+import type { StoredRun } from 'bench-analysis/results/store';
+import { explainBuildsBetween } from './interpreters.ts';
+
+/** Lists the differences of two runs besides their figures: unlike builds of interpreters, facts that no record shows, and changes. */
+export function describeDifferences(old: StoredRun, now: StoredRun): string[] {
+  return [...explainBuildsBetween(old, now), ...describeUnknown(old, now), ...describeChanges(old, now)];
+}
+
+/** Lists the changes between two runs, one per line, then the unknown properties. */
+export function describeChanges(old: StoredRun, now: StoredRun): string[] {
+  const [then, here] = [environmentOf(old), environmentOf(now)];
+  const changes = [...new Set([...then.keys(), ...here.keys()])]
+    .filter((name) => then.get(name) !== here.get(name))
+    .map((name) => `changed: ${name} ${then.get(name) ?? 'absent'} → ${here.get(name) ?? 'absent'}`);
+  const unknown = [...new Set([...unknownOf(old), ...unknownOf(now)])];
+  if (unknown.length > 0) {
+    return [
+      ...(changes.length > 0 ? changes : ['no known changes']),
+      ...unknown.map((what) => `unknown: ${what}`),
+    ];
+  }
+  return changes.length > 0
+    ? changes
+    : ['no changes in processes, versions, runtimes, frameworks or servers'];
+}
+
+/** Lists the unknown properties of servers that were already running. */
+function unknownOf({ plan, trials }: StoredRun): string[] {
+  if (plan.attached === undefined) return [];
+  return plan.targets.map(({ id }) => {
+    const own = trials.filter(({ target }) => target.id === id);
+    const program = own.some(({ process }) => process?.version !== undefined)
+      ? []
+      : ['runtime and its version'];
+    const process = own.some((trial) => trial.process !== undefined) ? [] : ['process'];
+    return `${[...process, ...program, 'framework', 'workers', 'source code'].join(', ')} of ${id}`;
+  });
+}
+
+const ATTESTED = [
+  'version',
+  'implementation',
+  'framework',
+  'server',
+  'loop',
+  'http',
+  'jit',
+  'gil',
+  'mypyc',
+  'v8',
+];
+
+function environmentOf(run: StoredRun): Map<string, string> {
+  const { plan } = run;
+  const launched: [string, string][] = [
+    ['workers', String(plan.workers)],
+    ['threads', String(plan.threads ?? 'default of the stack')],
+    ['cores', String(coresOf(plan))],
+    ['background', describeBackground(plan.background) ?? 'none'],
+  ];
+  return new Map([...(plan.attached === undefined ? launched : []), ...versionsOf(run)]);
+}
+
+/**
+ * Returns the versions of a run by name: those of the harness and its companions, of each target (`fastapi`), and those
+ * that its servers attested (`fastapi framework`).
+ */
+export function versionsOf({ versions, trials }: StoredRun): Map<string, string> {
+  const found = new Map(Object.entries(versions));
+  for (const { target, attested } of trials) {
+    for (const [name, value] of Object.entries(attested[0] ?? {})) {
+      if (ATTESTED.includes(name)) found.set(`${target.id} ${name}`, String(value));
+    }
+  }
+  return found;
+}

@@ -1,0 +1,219 @@
+/** The last line of a report: the outcome, and the command that comes next. */
+import { FEWEST_ROUNDS } from 'bench-analysis/verdict';
+import { completeParams, workloadOf } from 'bench-targets/catalogue/workloads/index';
+import { commandLine } from 'bench-machine/home';
+import { METRICS, type MetricId } from 'bench-model/metrics';
+import type { Target } from 'bench-model/target';
+import { sum } from 'bench-statistics/numbers';
+import type { Plan } from 'bench-model/plan';
+import { describeBaseline, describeVerdict } from './compare.ts';
+import type { Closing } from './content.ts';
+import { describeConnections, formatChange, formatShare, formatWhole } from './format.ts';
+import { decidingMetric } from './deciding.ts';
+import { findStanding, type Placed, type Standing } from './leaders.ts';
+import type { Model, ModelComparisons, ModelRow } from './model/definition.ts';
+import { describeScalings } from './scaling.ts';
+import { listAll, listAny, showValue, VERDICTS } from './words.ts';
+
+/** Closes the report of a run; undefined without a trial. */
+export function closeReport(model: Model): Closing | undefined {
+  if (model.rows.length === 0) return undefined;
+  const metric = decidingMetric(model);
+  const compared = comparedBy(model, metric);
+  const leaders = leadersOf(model.rows, metric);
+  const found =
+    describeScalings(model.scalings ?? []) ??
+    (compared === undefined ? describeLeaders(leaders, model.rows, metric) : describeCompared(compared));
+  const { purpose, command } = chooseNext(model, leaders, compared);
+  return { sentence: `${found}. ${purpose}`, command: commandLine(command) };
+}
+
+/**
+ * Returns the comparisons by a metric if they are the answer: those of a sequential test, of a plan of enough rounds if one
+ * is decided, and the only one of two targets. A table of fewer rounds is answered by its best target.
+ */
+function comparedBy({ comparisons, plan }: Model, metric: MetricId): ModelComparisons | undefined {
+  const table = comparisons.find(({ by }) => by === metric);
+  const verdicts = (table?.rows ?? []).map(({ comparison }) => comparison.verdict);
+  const isDecided = verdicts.some((verdict) => verdict !== 'undecided');
+  if (plan.sequentialTest !== undefined) return table === undefined || isUnknown(table) ? undefined : table;
+  return isDecided && (plan.rounds >= FEWEST_ROUNDS || verdicts.length === 1) ? table : undefined;
+}
+
+/** Returns true if no comparison has an interval. */
+function isUnknown({ rows }: ModelComparisons): boolean {
+  return rows.every(({ comparison }) => comparison.interval === undefined);
+}
+
+function describeCompared({ by, baseline, threshold, rows }: ModelComparisons): string {
+  const name = METRICS[by].name;
+  const [first] = rows;
+  if (rows.length === 1 && first !== undefined) {
+    const { candidate, connections, comparison } = first;
+    const at = describeConnections([connections]);
+    const pair = `${candidate} and ${first.baseline} at ${at}`;
+    const { ratio, verdict } = comparison;
+    if (verdict === 'undecided') return `The ${name} of ${pair}: ${describeVerdict(first)}`;
+    if (verdict === 'same' || ratio === undefined)
+      return `${pair} have the same ${name} within ${formatShare(threshold)}`;
+    const side = ratio.estimate < 1 ? 'lower' : 'higher';
+    const change = formatChange(ratio.estimate).slice(1);
+    return `The ${name} of ${candidate} is ${change} ${side} than that of ${first.baseline} at ${at}`;
+  }
+  const counts = Object.entries(VERDICTS).flatMap(([verdict, word]) => {
+    const count = rows.filter(({ comparison }) => comparison.verdict === verdict).length;
+    return count === 0 ? [] : [`${count} ${word}`];
+  });
+  return `${rows.length} comparisons of ${name} ${describeBaseline({ baseline, rows })}: ${counts.join(', ')}`;
+}
+
+/** Returns the standings of the rungs at which a row or several are the best. */
+function leadersOf(rows: readonly ModelRow[], metric: MetricId): Standing[] {
+  const isContest = new Set(rows.map(({ target }) => target)).size > 1;
+  return [...Map.groupBy(rows, ({ connections }) => connections).values()]
+    .map((own) => findStanding(own, metric))
+    .filter(({ placed, best }) => best.length > 0 && (placed.length > 1 || !isContest));
+}
+
+function describeLeaders(leaders: readonly Standing[], rows: readonly ModelRow[], metric: MetricId): string {
+  if (rows.every(({ rounds, statuses }) => statuses.failed === rounds)) return 'Every trial failed';
+  if (new Set(rows.map(({ target }) => target)).size === 1) return describeOnly(rows, metric);
+  if (leaders.length === 0)
+    return `Too few rounds are valid to compare the ${METRICS[metric].name} of the targets`;
+  const superlative = METRICS[metric].better === 'lower' ? 'Lowest' : 'Highest';
+  const groups = [...Map.groupBy(leaders, ({ best }) => nameAny(best))];
+  const rungCount = new Set(rows.map(({ connections }) => connections)).size;
+  const isSame = groups.length === 1 && leaders.length > 1 && leaders.length === rungCount;
+  const parts = groups.map(([names, all], index) => {
+    const rungs = all.map(({ connections }) => formatWhole(connections));
+    const where = isSame ? 'every number of' : listAll(rungs);
+    const isTie = all.some(({ best }) => best.length > 1);
+    const value = index === 0 || isTie ? ` (${describeRange(metric, all)})` : '';
+    return `${names} at ${where}${index > 0 ? '' : String(rungs) === '1' ? ' connection' : ' connections'}${value}`;
+  });
+  const few = leaders.every(({ isUnranked }) => isUnranked) ? ', in one round, which cannot rank them' : '';
+  return `${superlative} ${METRICS[metric].name}: ${parts.join(', ')}${few}`;
+}
+
+/** `10.1 to 19.7 µs`. */
+function describeRange(metric: MetricId, leaders: readonly Standing[]): string {
+  const values = leaders.flatMap(({ best }) => best.map(({ figure }) => figure.median));
+  const [least, most] = [Math.min(...values), Math.max(...values)].map((value) => showValue(metric, value));
+  if (least === most) return String(least);
+  const unit = / \S+$/.exec(most ?? '')?.[0] ?? '';
+  return `${least?.endsWith(unit) ? least.slice(0, least.length - unit.length) : least} to ${most}`;
+}
+
+const MOST_NAMED = 3;
+
+/** `vanilla`; `vanilla or fastify` if either may be the best. */
+function nameAny(placed: readonly Placed[]): string {
+  const names = placed.map(({ row }) => row.target);
+  return listAny(
+    names.length > MOST_NAMED
+      ? [...names.slice(0, MOST_NAMED), `one of ${names.length - MOST_NAMED} more`]
+      : names,
+  );
+}
+
+function goodputOf({ figures: { goodput } }: ModelRow): number {
+  return goodput?.median ?? 0;
+}
+
+/** Describes the only target of a run, at the rung with its highest goodput. */
+function describeOnly(rows: readonly ModelRow[], metric: MetricId): string {
+  const [row] = rows.toSorted((a, b) => goodputOf(b) - goodputOf(a));
+  if (row === undefined) return '';
+  const { target, connections, figures } = row;
+  const { goodput } = figures;
+  const shown = [
+    ...(goodput === undefined || (!goodput.valid && !goodput.atLeast)
+      ? []
+      : [`${goodput.atLeast ? 'at least ' : ''}${showValue('goodput', goodput.median)}`]),
+    ...(metric === 'goodput' || figures[metric]?.valid !== true
+      ? []
+      : [`${showValue(metric, figures[metric].median)} ${METRICS[metric].name}`]),
+  ];
+  return `${target} at ${describeConnections([connections])}: ${shown.join(', ')}`;
+}
+
+interface Next {
+  purpose: string;
+  command: string;
+}
+
+/** Chooses the next step after a run: complete it, look into failures, decide, or look at the charts. */
+function chooseNext(
+  model: Model,
+  leaders: readonly Standing[],
+  compared: ModelComparisons | undefined,
+): Next {
+  const { plan, run, rows } = model;
+  const failed = sum(rows.map(({ statuses }) => statuses.failed));
+  if (isIncomplete(model)) return { purpose: 'To complete the run', command: `bench --resume ${run}` };
+  if (failed > 0) {
+    const trials = failed === 1 ? 'the failed trial' : `the ${formatWhole(failed)} failed trials`;
+    return {
+      purpose: `For the ${failed === 1 ? 'log' : 'logs'} of ${trials}`,
+      command: `report ${run} --detail`,
+    };
+  }
+  if (compared === undefined && leaders.length === 0)
+    return { purpose: 'For the reasons', command: `report ${run} --detail` };
+  const pair = plan.sequentialTest === undefined && compared === undefined ? closestOf(leaders) : undefined;
+  if (pair !== undefined && canRepeat(plan)) {
+    const { names, connections } = pair;
+    return {
+      purpose: 'For a verdict on the best two',
+      command: ['bench', ...names, ...optionsOf(plan), '--connections', connections, '--until-decided'].join(
+        ' ',
+      ),
+    };
+  }
+  return { purpose: 'For charts', command: `report ${run} --open` };
+}
+
+/** Returns true if trials of a run of fixed rounds are missing. */
+function isIncomplete({ plan, rows, leftOut }: Model): boolean {
+  if (plan.sequentialTest !== undefined) return false;
+  const skipped = new Set(leftOut.map(({ target }) => target));
+  const due = plan.trials.filter(({ target }) => !skipped.has(target)).length;
+  return sum(rows.map(({ rounds }) => rounds)) < due;
+}
+
+/**
+ * Returns the two best targets that the rounds do not distinguish, at the second rung where there are such, at which a
+ * sequential test compares by default.
+ */
+function closestOf(leaders: readonly Standing[]): { names: string[]; connections: number } | undefined {
+  const open = leaders.filter(({ best, isUnranked }) => best.length > 1 || isUnranked);
+  const { best = [], placed = [], isUnranked, connections = 0 } = open[1] ?? open[0] ?? {};
+  const names = (isUnranked === true ? placed : best).slice(0, 2).map(({ row }) => row.target);
+  return names.length < 2 ? undefined : { names, connections };
+}
+
+function isPlain({ copy, packages, repeats, resolved, engine, scale }: Target): boolean {
+  return [copy, packages, repeats, resolved, engine, scale].every((part) => part === undefined);
+}
+
+/** Returns true if the names of its targets are all that a command needs to measure them alike. */
+function canRepeat({ targets, stacks, apps, asked, attached, background, load, engine }: Plan): boolean {
+  return (
+    targets.every(isPlain) &&
+    stacks.length === 0 &&
+    [apps, asked, attached, background].every((part) => part === undefined) &&
+    load.mode === 'closed' &&
+    engine === 'autocannon'
+  );
+}
+
+/** Returns the options that name the workload of a plan; empty for the default. */
+function optionsOf({ workload, params = {} }: Plan): string[] {
+  const usual = completeParams(workloadOf({ workload, asked: undefined }), {});
+  return [
+    ...(workload === 'devices' ? [] : ['--workload', workload]),
+    ...Object.entries(params).flatMap(([name, value]) =>
+      usual[name] === value ? [] : ['--param', `${name}=${value}`],
+    ),
+  ];
+}

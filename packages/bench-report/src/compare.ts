@@ -1,0 +1,138 @@
+import { ONE_WORKER, UNDISTURBED, type ComparedRow, type ComparedTable } from 'bench-analysis/compare';
+import type { Comparison } from 'bench-analysis/comparison';
+import { SOUGHT_EFFECT } from 'bench-analysis/verdict';
+import type { Interval } from 'bench-model/interval';
+import { formatChange, formatShare } from './format.ts';
+import { listInMarkdown, tableInMarkdown } from './markdown.ts';
+import { toLine } from './printable.ts';
+import { renderRows } from './terminal.ts';
+import { wrap } from './width.ts';
+import { METRICS } from 'bench-model/metrics';
+
+/** Renders a table of comparisons: the ratio, and the verdict with its difference and interval. */
+export function renderComparison(
+  table: ComparedTable,
+  title: string,
+  marks: string[],
+  width = Infinity,
+): string {
+  return renderLaidOut(layOutComparison(table, marks), title, width);
+}
+
+/** Renders the same table as Markdown. */
+export function renderComparisonMarkdown(table: ComparedTable, title: string, marks: string[]): string {
+  return renderLaidOutMarkdown(layOutComparison(table, marks), title);
+}
+
+/** A table of comparisons, with the notes below it. */
+export interface LaidOut {
+  heads: string[];
+  rows: string[][];
+  notes: string[];
+}
+
+/** Renders a table of comparisons as plain rows. */
+export function renderLaidOut({ heads, rows, notes }: LaidOut, title: string, width: number): string {
+  const lines = notes.map((note) => `${wrap(`  ${note}`, width)}\n`);
+  return `${title}\n${renderRows(heads, rows, heads, width)}\n${lines.join('')}`;
+}
+
+/** Renders a table of comparisons as Markdown. */
+export function renderLaidOutMarkdown({ heads, rows, notes }: LaidOut, title: string): string {
+  const words = heads.filter((head) => !NUMBERS.has(head));
+  return [
+    `**${toLine(title)}**`,
+    '',
+    ...tableInMarkdown(heads, rows, words),
+    '',
+    ...listInMarkdown(notes),
+    '',
+  ].join('\n');
+}
+
+const NUMBERS = new Set(['connections', 'old', 'new', 'rounds', 'rank']);
+
+function layOutComparison(table: ComparedTable, marks: string[]): LaidOut {
+  const { label, better } = METRICS[table.by];
+  const heads = [
+    'connections',
+    'target',
+    describeBaseline(table),
+    'verdict: difference (95 % interval)',
+    'rounds',
+    'rank',
+  ];
+  const rows = table.rows.map((row) => [
+    row.connections.toLocaleString('en-US'),
+    row.candidate,
+    row.comparison.ratio === undefined ? '—' : `× ${row.comparison.ratio.estimate.toFixed(3)}`,
+    describeVerdict(row),
+    String(row.comparison.rounds),
+    row.rank === undefined ? '—' : String(row.rank),
+  ]);
+  const notes = [
+    `ratios of ${label}, ${better} is better; the smallest difference that matters is ${formatShare(table.threshold)}`,
+    `paired by round${describeConfidence(table)}`,
+    ...table.rows.flatMap(explainInvalid),
+    ...marks,
+  ];
+  return { heads, rows, notes };
+}
+
+function explainInvalid({ candidate, comparison }: ComparedRow): string[] {
+  const { rounds, bounded, unbounded, interval } = comparison;
+  if (interval === undefined || bounded + unbounded === 0) return [];
+  const known = [
+    ...(bounded > 0 ? [`${bounded} of ${rounds} rounds are known only within bounds`] : []),
+    ...(unbounded > 0 ? [`${unbounded} of ${rounds} have no valid figure`] : []),
+  ];
+  return [`${candidate}: ${known.join(', ')}; the interval holds whatever they would have shown`];
+}
+
+function describeConfidence({ rows }: ComparedTable): string {
+  const intervals = rows.filter(({ comparison }) => comparison.interval !== undefined).length;
+  if (intervals < 2) return '';
+  const isLadder = new Set(rows.map(({ connections }) => connections)).size > 1;
+  const which = isLadder ? 'the intervals at each number of connections' : `all ${intervals} intervals`;
+  return `; ${which} hold simultaneously with 95 % confidence`;
+}
+
+/** `against fastapi`; `against itself on 3.11` if every target is compared with its own baseline. */
+export function describeBaseline({ baseline = '', rows }: Pick<ComparedTable, 'baseline' | 'rows'>): string {
+  if (baseline === UNDISTURBED) return 'against itself undisturbed';
+  if (baseline === ONE_WORKER) return 'against itself with one worker';
+  if (rows.some((row) => row.baseline !== baseline && row.baseline.includes(`[${baseline}`)))
+    return `against itself in ${baseline}`;
+  return baseline.startsWith('@') ? `against itself on ${baseline.slice(1)}` : `against ${baseline}`;
+}
+
+/** `slower: +21 % (+15 % to +28 %)`; an undecided one with the reason and the rounds that would probably decide it. */
+export function describeVerdict({ comparison }: Pick<ComparedRow, 'comparison'>): string {
+  const difference = describeDifference(comparison);
+  if (comparison.verdict !== 'undecided') return `${comparison.verdict}: ${difference}`;
+  const { why, neededRounds, rounds, unbounded } = comparison;
+  if (rounds > 0 && comparison.ratio === undefined) return 'undecided: no valid figures on both sides';
+  const said = {
+    'too-few-rounds': ['too few rounds', difference],
+    unbounded: [`${unbounded} of ${rounds} rounds have no valid figure`, difference],
+    wide: [difference],
+  }[why];
+  const needed =
+    neededRounds === undefined
+      ? []
+      : [`about ${neededRounds} rounds would show ${formatShare(SOUGHT_EFFECT)}`];
+  return `undecided: ${[...said, ...needed].filter(Boolean).join('; ')}`;
+}
+
+/** `+21 % (+15 % to +28 %)`, without an interval `observed +11 % to +30 %`; empty without a ratio. */
+function describeDifference({ ratio }: Comparison): string {
+  if (ratio === undefined) return '';
+  const { estimate, interval, range } = ratio;
+  return interval === undefined
+    ? `observed ${formatInterval(range)}`
+    : `${formatChange(estimate)} (${formatInterval(interval)})`;
+}
+
+function formatInterval({ low, high }: Interval): string {
+  return `${formatChange(low)} to ${formatChange(high)}`;
+}

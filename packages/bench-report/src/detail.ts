@@ -1,0 +1,217 @@
+import { countAnswers, describeCount } from 'bench-model/counts';
+import { growthOf, memoryByAnswers, type Growth } from 'bench-statistics/growth';
+import type { Age, Measured, ServerBudget } from 'bench-model/measured';
+import type { CompanionName, CompanionRecords } from 'bench-model/companions';
+import type { GeneratorUse, LoadResult } from 'bench-model/load';
+import type { Trial } from 'bench-model/record';
+import { sum } from 'bench-statistics/numbers';
+import { describeUse } from './companions.ts';
+import { describeBytes } from 'bench-model/units';
+import { countOf, formatBytes, formatCost, formatCount, formatUs, formatWhole } from './format.ts';
+import { toLine } from './printable.ts';
+import { describeRoutes } from './requests.ts';
+
+/** Describes every trial in full, with the figures that the table omits and those that autocannon would have printed. */
+export function describeDetail(trials: Trial[]): string {
+  return trials
+    .map((trial) =>
+      [`${trial.id}: ${trial.status}`, ...describe(trial).map((line) => `  ${line}`), ''].join('\n'),
+    )
+    .join('\n');
+}
+
+function describe(trial: Trial): string[] {
+  const measured = trial.status === 'failed' ? trial.partial : trial.measured;
+  const { time } = trial;
+  return [
+    ...trial.reasons.map(({ code, text }) => `${code}: ${toLine(text)}`),
+    ...describeCompanionHosts(trial),
+    ...(measured === undefined ? [] : describeMeasured(measured)),
+    ...(measured?.load === undefined ? [] : describeRoutes(measured.load, trial)),
+    ...(time === undefined
+      ? []
+      : [
+          `time(1), whole life: ${time.elapsedSeconds ?? '—'} s elapsed, ${time.userSeconds ?? '—'} s user, ${time.systemSeconds ?? '—'} s system, ${time.maxResidentBytes === undefined ? '—' : formatBytes(time.maxResidentBytes)} largest process`,
+        ]),
+    ...(trial.logTail ?? []).map((line) => `log: ${line}`),
+  ];
+}
+
+function describeBackgroundUse({
+  seconds,
+  sent,
+  statusCodes,
+  lost,
+  cancelled,
+  durationUs,
+}: CompanionRecords['background']): string {
+  const parts = [
+    ...Object.entries(statusCodes).map(([status, count]) => `${count} with status ${status}`),
+    ...(lost > 0 ? [`${lost} without an answer`] : []),
+    ...(cancelled > 0 ? [`${cancelled} unfinished and cancelled`] : []),
+  ];
+  const { mean, p50, max } = durationUs ?? {};
+  const took = [
+    ...(p50 === undefined ? [] : [`p50 ${formatUs(p50)}`]),
+    ...(mean === undefined ? [] : [`mean ${formatUs(mean)}`]),
+    ...(max === undefined ? [] : [`max ${formatUs(max)}`]),
+  ];
+  return `background, ${seconds.toFixed(1)} s with the warm-up: ${sent} sent, ${parts.join(', ')}${took.length > 0 ? `; ${took.join(', ')}` : ''}`;
+}
+
+/** The other hosts that companions ran on. */
+function describeCompanionHosts({ companions = {} }: Trial): string[] {
+  return Object.entries(companions).flatMap(([name, head]) =>
+    'host' in head && head.host !== undefined ? [`${name} on ${head.host.name}`] : [],
+  );
+}
+
+function describeMeasured({
+  load,
+  server,
+  companions,
+  cpuUsPerRequest,
+  limit,
+  budget,
+  shape,
+  host,
+  age,
+  turns,
+}: Partial<Measured>): string[] {
+  const { background, ...others } = companions ?? {};
+  const lines: string[] = [];
+  if (load !== undefined) {
+    const { counts, connect, latencyUs, printedByAutocannon } = load;
+    const classes = Object.entries(counts).filter(([, count]) => count > 0);
+    lines.push(
+      ...describeConnect(connect),
+      ...describeWarmup(load),
+      `${describeWindow(load, turns)}: ${classes.map(([name, count]) => describeCount(name, count, turns === undefined ? 1 : turns.answers.length)).join(', ')}`,
+      `goodput ${formatCount(load.goodputPerSecond)}/s${printedByAutocannon === undefined ? '' : `; printed by autocannon: ${formatCount(printedByAutocannon)}`}`,
+    );
+    lines.push(...describeChecked(load));
+    if (latencyUs !== undefined) {
+      const named = Object.entries(latencyUs).filter(
+        (entry): entry is [string, number] => typeof entry[1] === 'number',
+      );
+      lines.push(
+        `latency ${named.map(([name, us]) => `${name.replace('_', '.')} ${latencyUs.atLeast?.includes(name) ? '≥ ' : ''}${formatUs(us)}`).join(', ')}`,
+      );
+    }
+    if (load.timing !== undefined) {
+      const { metric, toldUs, restUs } = load.timing;
+      lines.push(
+        `${metric} mean ${formatUs(toldUs.mean)}, max ${formatUs(toldUs.max)}; the rest of the latency mean ${formatUs(restUs.mean)}, max ${formatUs(restUs.max)}`,
+      );
+    }
+    lines.push(`generators: ${load.generators.map(describeGenerator).join('; ')}`, ...describeCluster(load));
+  }
+  if (age !== undefined) lines.push(describeAge(age));
+  if (background !== undefined) lines.push(describeBackgroundUse(background));
+  if (server !== undefined) {
+    lines.push(
+      `server (${server.scope}, ${server.source}): ${server.coresUsed.toFixed(2)} cores${cpuUsPerRequest === undefined ? '' : `, ${formatCost(cpuUsPerRequest)} µs per request`}, ${server.idleBytes === undefined ? '—' : formatBytes(server.idleBytes)} before the load, ${server.peakBytes === undefined ? '—' : formatBytes(server.peakBytes)} peak in the window`,
+    );
+    const growth = load && growthOf(memoryByAnswers({ load, server, turns }));
+    if (growth !== undefined) lines.push(describeGrowth(growth));
+  }
+  for (const [name, use] of Object.entries(others))
+    lines.push(`${name}: ${describeUse(name as CompanionName, use)}`);
+  if (host?.otherProcessesCores !== undefined)
+    lines.push(
+      `other processes used ${host.otherProcessesCores.toFixed(2)} cores, Bench itself ${(host.harnessCores ?? 0).toFixed(2)}`,
+    );
+  if (budget !== undefined && budget.by !== 'cores') lines.push(describeBudget(budget));
+  lines.push(`limit: ${limit ?? 'unknown'}; goodput over the window: ${shape ?? 'unknown'}`);
+  return lines;
+}
+
+/** The window, or the turns that it consists of. */
+function describeWindow({ windowSeconds }: LoadResult, turns: Measured['turns']): string {
+  const seconds = `${windowSeconds.toFixed(3)} s`;
+  return turns === undefined
+    ? `window ${seconds}`
+    : `${countOf(turns.answers.length, 'turn')}, ${seconds} together`;
+}
+
+/** Describes the cores that a server used and the most that it could use. */
+export function describeBudget({ by, usedCores, usableCores }: ServerBudget): string {
+  const used = `${usedCores.toFixed(2)} cores`;
+  const most = `${usableCores} ${usableCores === 1 ? 'core' : 'cores'} at most`;
+  if (by === 'cores') return `the server used ${used} and can use ${most}`;
+  if (by === 'gil') {
+    const processes = usableCores === 1 ? 'its process' : `its ${usableCores} processes`;
+    return `${processes} used ${used}; under a GIL, Python code can use ${most}`;
+  }
+  const [threads, they] = usableCores === 1 ? ['thread', 'it'] : [`${usableCores} threads`, 'they'];
+  return `its busiest ${threads} used ${used}; ${they} can use ${most}`;
+}
+
+/** Says how many bodies were compared byte by byte, if not all of them. */
+function describeChecked({ lifetime, bodiesHashed }: LoadResult): string[] {
+  if (lifetime === undefined || bodiesHashed === undefined) return [];
+  const answers = countAnswers(lifetime);
+  if (bodiesHashed >= answers) return [];
+  return [`${formatWhole(bodiesHashed)} of ${formatWhole(answers)} bodies checked byte by byte`];
+}
+
+/** The parts of a warm-up that are shown: enough to see whether it was over. */
+const WARMUP_PARTS = 4;
+
+/** Describes how goodput moved in the warm-up, in four parts of equal length. Empty for fewer slices. */
+function describeWarmup({ warmup }: LoadResult): string[] {
+  if (warmup === undefined) return [];
+  const { ok, milliseconds } = warmup;
+  const slices = Math.floor(ok.length / WARMUP_PARTS);
+  if (slices === 0) return [];
+  const seconds = (slices * milliseconds) / 1000;
+  const rates = Array.from(
+    { length: WARMUP_PARTS },
+    (_, part) => sum(ok.slice(part * slices, (part + 1) * slices)) / seconds,
+  );
+  return [`warm-up, goodput in its four quarters: ${rates.map(formatCount).join(', ')}/s`];
+}
+
+function describeAge({ secondsSinceStart, secondsSinceAnswer, answers, collected }: Age): string {
+  const given = answers === undefined ? '' : `, ${formatWhole(answers)} answers`;
+  const count = collected === 1 ? '1 process' : `${collected} processes`;
+  const garbage = collected === undefined ? '' : `; ${count} collected garbage before the load`;
+  return `process age at the window: ${secondsSinceStart.toFixed(1)} s${given}; ${secondsSinceAnswer.toFixed(1)} s since its first right answer${garbage}`;
+}
+
+function describeGrowth({ estimate, interval: { low, high }, isKept }: Growth): string {
+  const figures = `${describeBytes(estimate)} per answer (${describeBytes(low)} to ${describeBytes(high)})`;
+  return `memory: ${figures}${isKept ? '' : ', no growth that lasts'}`;
+}
+
+function describeConnect({ stood, asked, seconds, refused, retried }: LoadResult['connect']): string[] {
+  if (stood === undefined || seconds === undefined) return [];
+  return [
+    `${stood} of ${asked} connections established after ${seconds.toFixed(2)} s (${refused} refused, ${retried} retried)`,
+  ];
+}
+
+/** The part of each generator of a cluster, and what is missing. */
+function describeCluster({ cluster }: LoadResult): string[] {
+  if (cluster === undefined) return [];
+  const { hosts, parts, missing, overlapSeconds } = cluster;
+  return [
+    `the ${parts.length} generators sent load at the same time for ${overlapSeconds.toFixed(3)} s`,
+    ...parts.map(({ host: name, connections, stood, goodputPerSecond, skewMs }) => {
+      const host = hosts.find((one) => one.name === name);
+      const clock = host && `; clock ${formatMs(host.offsetMs)} ± ${host.clockErrorMs.toFixed(1)} ms`;
+      return `${name}: ${stood} of ${connections} connections, ${formatCount(goodputPerSecond)}/s, window ${formatMs(skewMs)} ms off the plan${clock ?? ''}`;
+    }),
+    ...missing.map(({ host, why }) => `${host}: no report: ${why}`),
+  ];
+}
+
+/** `+0.4`, with its sign. */
+function formatMs(milliseconds: number): string {
+  return `${milliseconds < 0 ? '−' : '+'}${Math.abs(milliseconds).toFixed(1)}`;
+}
+
+function describeGenerator({ cpuUs, seconds, cores, utilisation }: GeneratorUse): string {
+  const used = `${(cpuUs / 1e6 / seconds).toFixed(2)}${cores === undefined ? '' : ` of ${cores}`} cores`;
+  return utilisation === undefined ? used : `${used}, event loop ${Math.round(utilisation * 100)} % busy`;
+}

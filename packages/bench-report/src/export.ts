@@ -1,0 +1,64 @@
+/** The part that the formats for other programs share: plain names, and only figures that a program may compare. */
+import { describeLoad } from 'bench-model/engines';
+import { BenchError } from 'bench-model/errors';
+import { METRIC_IDS, METRICS, type MetricId } from 'bench-model/metrics';
+import { UNITS } from 'bench-model/units';
+import { describeConnections } from './format.ts';
+import type { Model, ModelFigure, ModelRow } from './model/model.ts';
+import { describeWorkload } from './plan.ts';
+
+/** A valid figure of a run, with names that stay the same from run to run. */
+export interface Exported {
+  /** The workload, the target and the rung: `devices: fastify at 100 connections`. */
+  name: string;
+  metric: MetricId;
+  unit: string;
+  row: ModelRow;
+  figure: ModelFigure;
+}
+
+/** Names the unit of a metric in ASCII: `us per request`. */
+export function unitOf(metric: MetricId): string {
+  return UNITS[METRICS[metric].unit].ascii;
+}
+
+/** Names a metric together with its unit, the words joined by `separator`: `cpu_us_per_request`. */
+export function nameWithUnit(metric: MetricId, separator: '_' | '-'): string {
+  return `${metric} ${unitOf(metric)}`.replaceAll(' ', separator);
+}
+
+/**
+ * Lists the figures that another program may keep and compare: those that are valid and no lower bounds. Throws a usage
+ * error for a quick run.
+ */
+export function exportFigures(model: Model): Exported[] {
+  if (model.quick) {
+    throw new BenchError(
+      'usage',
+      `run ${model.run} is a first impression (--quick): too short to compare`,
+      'measure without --quick',
+    );
+  }
+  return model.rows.flatMap((row) =>
+    METRIC_IDS.flatMap((metric): Exported[] => {
+      const figure = row.figures[metric];
+      if (figure === undefined || !figure.valid || figure.atLeast) return [];
+      return [{ name: nameOf(model, row), metric, unit: unitOf(metric), row, figure }];
+    }),
+  );
+}
+
+/** Says how many figures `exportFigures` leaves out; undefined if it leaves out none. */
+export function describeUnfit({ rows }: Model): string | undefined {
+  const figures = rows.flatMap(({ figures: all }) => Object.values(all));
+  const unfit = figures.filter(({ valid, atLeast }) => !valid || atLeast).length;
+  return unfit === 0
+    ? undefined
+    : `${unfit} of ${figures.length} figures are left out: they are invalid or lower bounds`;
+}
+
+function nameOf({ plan }: Model, { target, connections }: ModelRow): string {
+  const rate = plan.load.mode === 'closed' ? '' : `, ${describeLoad(plan.load)}`;
+  const place = `${target} at ${describeConnections([connections])}`;
+  return `${describeWorkload(plan)}: ${place}${rate}`;
+}

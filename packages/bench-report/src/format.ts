@@ -1,0 +1,94 @@
+/** Numbers as people read them. Each bound is where rounding would reach the next form. */
+import type { Range } from './model/definition.ts';
+import type { Unit } from 'bench-model/units';
+
+/** The format of each unit in a column. */
+export const FORMATS: Readonly<Record<Unit, (value: number) => string>> = {
+  'per second': formatCount,
+  µs: formatUs,
+  'µs per request': formatCost,
+  bytes: formatBytes,
+  s: (seconds) => formatUs(seconds * 1e6),
+};
+
+/** `74,079`; below ten with one decimal. */
+export function formatCount(value: number): string {
+  return value < 9.95 ? value.toFixed(1) : Math.round(value).toLocaleString('en-US');
+}
+
+/** A whole number: `10,000`. */
+export function formatWhole(value: number): string {
+  return value.toLocaleString('en-US');
+}
+
+/** A number of things: `1 round`, `3 processes`. */
+export function countOf(count: number, noun: string): string {
+  return `${formatWhole(count)} ${noun}${count === 1 ? '' : noun.endsWith('s') ? 'es' : 's'}`;
+}
+
+/** Numbers of connections: `1 connection`, `10, 100 connections`. */
+export function describeConnections(rungs: readonly number[]): string {
+  return `${rungs.map(formatWhole).join(', ')} ${rungs.join() === '1' ? 'connection' : 'connections'}`;
+}
+
+/** A duration given in µs, in the unit that fits: `107 µs`, `18.8 ms`, `1.32 s`. */
+export function formatUs(us: number): string {
+  if (us < 999.5) return `${us < 9.95 ? us.toFixed(1) : Math.round(us)} µs`;
+  if (us < 999_500) return `${significant(us / 1000)} ms`;
+  return `${significant(us / 1e6)} s`;
+}
+
+/** CPU time of one request, in µs without the unit: `13.4`, `141`. */
+export function formatCost(us: number): string {
+  return us < 99.95 ? us.toFixed(1) : Math.round(us).toLocaleString('en-US');
+}
+
+/** `54.1 MiB`, `1.20 GiB`. */
+export function formatBytes(bytes: number): string {
+  const mebibytes = bytes / 2 ** 20;
+  if (mebibytes < 1) return `${significant(bytes / 1024)} KiB`;
+  return mebibytes < 1023.5 ? `${significant(mebibytes)} MiB` : `${significant(mebibytes / 1024)} GiB`;
+}
+
+/** A span given in seconds: `45 s`, `12 min`, `1 h 05 min`. */
+export function formatSpan(seconds: number): string {
+  if (seconds < 90) return `${Math.ceil(seconds)} s`;
+  const minutes = Math.ceil(seconds / 60);
+  return minutes < 90
+    ? `${minutes} min`
+    : `${Math.floor(minutes / 60)} h ${String(minutes % 60).padStart(2, '0')} min`;
+}
+
+/** A span from the command line, to the second below five minutes: `90 s`, `10 min`. */
+export function formatBudget(seconds: number): string {
+  return seconds < 300 ? `${seconds} s` : formatSpan(seconds);
+}
+
+function significant(value: number): string {
+  return value < 9.995 ? value.toFixed(2) : value < 99.95 ? value.toFixed(1) : String(Math.round(value));
+}
+
+/** A share in per cent, rounded down: only a full share becomes `100 %`. */
+export function formatAtMost(share: number): string {
+  return formatShare(Math.floor(share * 1e4) / 1e4);
+}
+
+/** A share in per cent, to two decimals: `5.4 %`. */
+export function formatShare(share: number): string {
+  return `${Number((share * 100).toFixed(2))} %`;
+}
+
+/** A factor as a change in per cent, with its sign: `+21 %`, `−3.2 %`, `+0.04 %`. */
+export function formatChange(factor: number): string {
+  const percent = Math.abs(factor - 1) * 100;
+  const digits = percent >= 9.95 ? 0 : percent >= 0.095 ? 1 : 2;
+  const text = percent.toFixed(digits);
+  if (Number(text) === 0) return '0 %';
+  return `${factor < 1 ? '−' : '+'}${Number(text).toLocaleString('en-US', { minimumFractionDigits: digits })} %`;
+}
+
+/** `2.3 to 2.6`; one figure if both ends look the same. */
+export function formatRange(range: Range, format: (value: number) => string): string {
+  const [least, most] = [range.least, range.most].map(format);
+  return least === most ? String(least) : `${least} to ${most}`;
+}

@@ -1,0 +1,125 @@
+/** The data of the page: the model of a run, with the words that need no browser. */
+import type { MetricId } from 'bench-model/metrics';
+import type { Model, ModelComparisons, ModelRow, ModelServer, Point } from '../model/definition.ts';
+import { describeBaseline, describeVerdict } from '../compare.ts';
+import type { ScalingView, View } from '../content.ts';
+import { toScalingView } from '../scaling.ts';
+import { toTimesView } from '../times.ts';
+import { describeRuntime, explainBuilds } from '../interpreters.ts';
+import { describeAll } from '../notes.ts';
+import { describeSetting, toView } from '../view.ts';
+import { describeAnswers, describeCaveats, type Answer } from './answer.ts';
+import { decidingMetric } from '../deciding.ts';
+
+/** A target at a rung, and the properties that the page filters by. */
+export interface PageRow extends ModelRow {
+  stack: string;
+  /** `python 3.14`; empty for a binary and for a server that was already running. */
+  runtime: string;
+}
+
+/** The comparisons of one metric, with their verdicts in words. */
+export interface PageComparisons extends Pick<ModelComparisons, 'by' | 'threshold'> {
+  against: string;
+  rows: (ModelComparisons['rows'][number] & { words: string })[];
+}
+
+/** A measured target, and its interpreter or runtime in words. */
+export interface PageServer extends ModelServer {
+  words: string;
+}
+
+/** Everything that the page shows. */
+export interface Page extends Pick<
+  Model,
+  'run' | 'repeat' | 'rounds' | 'metrics' | 'ladders' | 'problems' | 'leftOut' | 'host' | 'versions'
+> {
+  title: string;
+  servers: PageServer[];
+  startedAt?: string;
+  /** The metric that the page opens with. */
+  metric: MetricId;
+  answers: Answer[];
+  /** Everything that a reader must know before using a figure. */
+  caveats: string[];
+  setting: string[];
+  notes: string[];
+  rows: PageRow[];
+  comparisons: PageComparisons[];
+  /** The interpreters of unlike builds, in words. */
+  builds: string[];
+  /** The reports of time(1) in words: a group for each rung, a column for each target. */
+  times: Pick<View, 'columns' | 'words' | 'groups' | 'notes'>;
+  /** The scaling of servers in words: a group for each target at each rung. */
+  scaling?: ScalingView;
+  /** Trials whose course over time and log are left out, because the run has too many. */
+  shortened: number;
+}
+
+/** The number of trials that keep their course over time and their log: about 1 MB. */
+const MOST_DETAILED = 600;
+
+/** Builds the data of the page from a model with distributions. */
+export function toPage(model: Model): Page {
+  const { run, repeat, rounds, metrics, ladders, problems, leftOut, servers, host, versions } = model;
+  const shownIn = detailedTrials(model.rows);
+  const { columns, words, groups, notes } = toTimesView(model, []);
+  const scaling = toScalingView(model);
+  const startedAt = model.rows.flatMap(({ trials }) => trials.map((trial) => trial.startedAt)).toSorted()[0];
+  return {
+    run,
+    repeat,
+    rounds,
+    metrics,
+    ladders,
+    problems,
+    leftOut,
+    servers: servers.map((server) => ({ ...server, words: describeRuntime(server) })),
+    host,
+    versions,
+    title: toView(model).title,
+    ...(startedAt !== undefined && { startedAt }),
+    metric: decidingMetric(model),
+    answers: describeAnswers(model),
+    caveats: describeCaveats(model),
+    setting: describeSetting(model),
+    notes: describeAll(model),
+    rows: model.rows.map((row) => toRow(row, model, shownIn)),
+    comparisons: model.comparisons.map(({ by, threshold, baseline, rows: compared }) => ({
+      by,
+      threshold,
+      against: describeBaseline({ baseline, rows: compared }),
+      rows: compared.map((one) => ({ ...one, words: describeVerdict(one) })),
+    })),
+    builds: explainBuilds(servers),
+    times: { columns, words, groups, notes },
+    ...(scaling && { scaling }),
+    shortened: model.rows.flatMap(({ trials }) => trials).length - shownIn.size,
+  };
+}
+
+/** Selects the trials that are shown in full: those with a problem first, then the earliest. */
+function detailedTrials(rows: ModelRow[]): Set<string> {
+  const all = rows.flatMap(({ trials }) => trials);
+  const ranked = all.toSorted((a, b) => weightOf(a) - weightOf(b) || a.order - b.order);
+  return new Set(ranked.slice(0, MOST_DETAILED).map(({ id }) => id));
+}
+
+function weightOf({ status }: Point): number {
+  return ['failed', 'suspect', 'ok'].indexOf(status);
+}
+
+function toRow(row: ModelRow, { servers }: Model, shownIn: Set<string>): PageRow {
+  const target = servers.find((server) => server.target.id === row.target)?.target;
+  const { kind, spec } = target?.runtime ?? {};
+  return {
+    ...row,
+    stack: target?.stack ?? row.target,
+    runtime: kind === undefined ? '' : kind === spec ? kind : `${kind} ${spec}`,
+    trials: row.trials.map((trial) => {
+      if (shownIn.has(trial.id)) return trial;
+      const { goodputOverTime: _, memoryOverTime: __, logTail: ___, ...rest } = trial;
+      return rest;
+    }),
+  };
+}

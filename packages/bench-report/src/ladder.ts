@@ -1,0 +1,100 @@
+import { PLATEAU } from 'bench-analysis/ladder';
+import type { Row } from 'bench-analysis/summary';
+import { METRICS, type MetricId } from 'bench-model/metrics';
+import { showLimit, showMetric } from './cells.ts';
+import { formatWhole } from './format.ts';
+import { layOut, type Layout } from './page.ts';
+import { wrap } from './width.ts';
+import type { Paint } from './paint.ts';
+import { renderRows } from './terminal.ts';
+import { describeKnee } from './knee.ts';
+import type { Model, ModelLadder } from './model/model.ts';
+import type { View } from './content.ts';
+import { toView, type Extent } from './view.ts';
+
+const BAR = 'of highest';
+const BAR_WIDTH = 10;
+const EIGHTHS = ['', '▏', '▎', '▍', '▌', '▋', '▊', '▉'];
+
+/** The run grouped by target: each rung is a row, and the heading names the knee. */
+export function toLadderView(model: Model, extent?: Extent): View {
+  const { title, setting, signs, notes, closing } = toView(model, extent);
+  return {
+    title,
+    setting,
+    signs,
+    ...(closing && { closing }),
+    columns: [
+      'connections',
+      labelOf('goodput'),
+      BAR,
+      labelOf('p99'),
+      labelOf('cpu'),
+      labelOf('memory'),
+      'limit',
+    ],
+    words: [BAR, 'limit'],
+    expendable: ['limit', BAR],
+    groups: model.ladders.map((ladder) => toGroup(ladder, model.rows)),
+    notes: [
+      `knee: the lowest number of connections whose goodput is within ${PLATEAU * 100} % of the highest. Beyond it, more connections only add latency. It lies between two numbers if every round of the lower one fell short.`,
+      'Requests must queue above N* (asymptotic bounds). The figure is an upper bound: highest goodput × shortest cycle of a connection.',
+      ...notes,
+    ],
+  };
+}
+
+const labelOf = (id: MetricId): string => METRICS[id].label;
+
+function toGroup(ladder: ModelLadder, all: Row[]): View['groups'][number] {
+  const rows = all.filter(({ target }) => target === ladder.target);
+  const highest = Math.max(...rows.map(goodputOf));
+  return {
+    heading: `${ladder.target} (${ladder.class}): ${describeKnee(ladder)}`,
+    rows: rows.map((row) => [
+      formatWhole(row.connections),
+      showMetric('goodput', row),
+      drawBar(goodputOf(row) / highest),
+      showMetric('p99', row),
+      showMetric('cpu', row),
+      showMetric('memory', row),
+      showLimit(row),
+    ]),
+  };
+}
+
+function goodputOf({ figures: { goodput } }: Row): number {
+  return goodput?.median ?? 0;
+}
+
+function drawBar(share: number): string {
+  const eighths = Math.round((share || 0) * BAR_WIDTH * 8);
+  return '█'.repeat(eighths >> 3) + EIGHTHS[eighths & 7];
+}
+
+/** Renders a ladder view for a terminal. */
+export function renderLadder(view: View, layout: Layout = {}): string {
+  return layOut(view, layout, drawLadders);
+}
+
+/** Draws each target below its heading, with columns that align across all targets. */
+function drawLadders({ columns, words, groups }: View, width: number, paint: Paint): string {
+  const all = groups.flatMap(({ rows }) => rows);
+  const [head = '', ...lines] = renderRows(columns, all, words)
+    .split('\n')
+    .map((line) => line.trimEnd());
+  return groups
+    .map(({ heading, rows }) =>
+      [
+        '',
+        wrap(heading, width)
+          .split('\n')
+          .map((line) => paint('strong', line))
+          .join('\n'),
+        head,
+        ...lines.splice(0, rows.length),
+      ].join('\n'),
+    )
+    .concat('')
+    .join('\n');
+}

@@ -1,0 +1,83 @@
+/** The best rows of a rung by one metric: one rule for every format. */
+import { FEWEST_WITH_SPREAD } from 'bench-statistics/two-way';
+import { METRICS, type MetricId } from 'bench-model/metrics';
+import type { ModelFigure, ModelRow } from './model/definition.ts';
+
+/** A row with its figure of the metric. */
+export interface Placed {
+  row: ModelRow;
+  figure: ModelFigure;
+}
+
+/** The outcome at a rung. */
+export interface Standing {
+  connections: number;
+  /** All rows with a usable figure, the best median first. */
+  placed: Placed[];
+  /** The reason why no row is the best; absent if at least one is. */
+  obstacle?: Obstacle;
+  /**
+   * The rows that share the first rank: none is distinguished from a better one. After a single round, the one with the
+   * best median. Empty if there is an obstacle.
+   */
+  best: Placed[];
+  /** True if no row has a rank. */
+  isUnranked: boolean;
+}
+
+/** A reason for naming no best row: no figure is usable, no other one is, a lower bound may hide a better one, or a row has no rank. */
+export type Obstacle = { kind: 'none' | 'alone' } | { kind: 'bound' | 'no-rank'; row: ModelRow };
+
+/** A row without a rank that is this many times worse than the best is not the best itself. */
+const FAR_WORSE = 2;
+
+/**
+ * Finds the best rows of one rung by the ranks, which come from the comparison of all its rows. A rival whose figure is a lower
+ * bound could be better than all others, and so could one without a rank, unless it is far worse: then no row is the best.
+ */
+export function findStanding(rows: readonly ModelRow[], metric: MetricId): Standing {
+  const sign = METRICS[metric].better === 'lower' ? 1 : -1;
+  const connections = rows[0]?.connections ?? 0;
+  const placed = rows
+    .flatMap((row): Placed[] => {
+      const figure = row.figures[metric];
+      return figure !== undefined && (figure.valid || figure.atLeast) ? [{ row, figure }] : [];
+    })
+    .toSorted((a, b) => sign * (a.figure.median - b.figure.median));
+  const isUnranked = rows.every(({ figures }) => figures[metric]?.rank === undefined);
+  const obstacle = findObstacle(rows, placed, { metric, isUnranked });
+  const best = isUnranked ? placed.slice(0, 1) : placed.filter(({ figure }) => figure.rank === 1);
+  return {
+    connections,
+    placed,
+    isUnranked,
+    best: obstacle === undefined ? best : [],
+    ...(obstacle && { obstacle }),
+  };
+}
+
+function findObstacle(
+  rows: readonly ModelRow[],
+  placed: readonly Placed[],
+  { metric, isUnranked }: { metric: MetricId; isUnranked: boolean },
+): Obstacle | undefined {
+  if (placed.length === 0) return { kind: 'none' };
+  const bound = placed.find(({ figure }) => figure.atLeast);
+  if (bound !== undefined) return { kind: 'bound', row: bound.row };
+  if (placed.length === 1 && rows.length > 1) return { kind: 'alone' };
+  if (isUnranked) {
+    const [row] = rows.toSorted((a, b) => countValid(a, metric) - countValid(b, metric));
+    return row === undefined || row.rounds < FEWEST_WITH_SPREAD ? undefined : { kind: 'no-rank', row };
+  }
+  const best = placed[0]?.figure.median ?? 0;
+  const isFar = ({ figure: { median } }: Placed): boolean =>
+    Math.max(best / median, median / best) >= FAR_WORSE;
+  const far = new Set(placed.filter(isFar).map(({ row }) => row));
+  const row = rows.find((one) => one.figures[metric]?.rank === undefined && !far.has(one));
+  return row && { kind: 'no-rank', row };
+}
+
+function countValid({ figures }: ModelRow, metric: MetricId): number {
+  const { rounds = 0, valid = false } = figures[metric] ?? {};
+  return valid ? rounds : 0;
+}

@@ -1,0 +1,360 @@
+/** The step between analysis and text: every value that a report shows, with its type, and none of its words. */
+import { cellOf, groupByCell } from 'bench-analysis/cells';
+import { compareWithin, contestRun, rankRung } from 'bench-analysis/compare';
+import { trackRun } from 'bench-analysis/due';
+import { crossCheck } from 'bench-analysis/cross-check';
+import { distributionOf } from 'bench-analysis/distribution';
+import { toLadders } from 'bench-analysis/ladder';
+import { figureOf } from 'bench-analysis/metrics';
+import { goodputOverTime, memoryOverTime } from 'bench-analysis/over-time';
+import { summariseRoutes } from 'bench-analysis/routes';
+import { toScalings } from 'bench-analysis/scaling';
+import { summarise, type Row } from 'bench-analysis/summary';
+import { usageOf } from 'bench-analysis/times';
+import { commandLine } from 'bench-machine/home';
+import { METRIC_IDS, METRICS, type MetricId } from 'bench-model/metrics';
+import { median, sum } from 'bench-statistics/numbers';
+import { DEFAULT_THRESHOLD } from 'bench-model/options';
+import type { Plan } from 'bench-model/plan';
+import { isFatal } from 'bench-model/reasons';
+import type { Trial } from 'bench-model/record';
+import type { StoredRun } from 'bench-analysis/results/store';
+import type {
+  LoadHost,
+  Model,
+  ModelComparisons,
+  ModelFigure,
+  ModelLadder,
+  ModelRow,
+  ModelServer,
+  Point,
+  Problem,
+  Range,
+  RoundHost,
+} from './definition.ts';
+
+export type {
+  Model,
+  ModelFigure,
+  ModelLadder,
+  ModelRow,
+  ModelScaling,
+  ModelServer,
+  Point,
+  Problem,
+} from './definition.ts';
+
+/** The stored run that a report shows. */
+export type Source = Pick<StoredRun, 'plan' | 'host' | 'versions' | 'leftOut' | 'hosts' | 'trials'>;
+
+/** The parts of a model that take long to compute. */
+export interface Parts {
+  /** Merges the latency histograms of every row: about 1 ms per trial. */
+  distributions?: boolean;
+}
+
+/** Builds the model of a run. */
+export function toModel(source: Source, { distributions = false }: Parts = {}): Model {
+  const { plan, host, versions, leftOut, trials } = source;
+  const summary = summarise(trials);
+  const contests = contestAll(plan, trials, summary);
+  const rows = rankRows(summary, groupByCell(trials), contests, distributions);
+  const [first] = trials;
+  const age = ageOf(trials);
+  const hosts = hostsOf(trials);
+  const companionHosts = companionHostsOf(trials);
+  const roundHosts = roundHostsOf(source);
+  const sent = sentBy(trials);
+  const scalings = toScalings(summary, plan.targets, trials);
+  return {
+    run: plan.run,
+    repeat: commandLine(`bench --again ${plan.run}`),
+    plan,
+    host,
+    versions,
+    leftOut,
+    ...(plan.quick && { quick: true }),
+    rounds: { measured: trackRun(plan).countRounds(trials), planned: plan.rounds },
+    metrics: METRIC_IDS.map((id) => ({
+      id,
+      label: METRICS[id].label,
+      unit: METRICS[id].unit,
+      better: METRICS[id].better,
+    })),
+    servers: serversOf(plan, trials),
+    ...(first && { placement: largestPlacement(trials) }),
+    ...(first?.companions && { companions: first.companions }),
+    ...(sent && { sent }),
+    ...(age && { age }),
+    ...(hosts && { hosts }),
+    ...(companionHosts.length > 0 && { companionHosts }),
+    ...(roundHosts && { roundHosts }),
+    rows,
+    ladders: toLadders(summary, plan.load.mode === 'open').map(({ rungs, ...ladder }): ModelLadder => ({
+      ...ladder,
+      rungs: rungs.map(({ connections }) => connections),
+    })),
+    comparisons: contests.map(({ table }) => table),
+    crossChecks: crossCheck(summary, plan.targets, plan.engine),
+    ...(scalings.length > 0 && { scalings }),
+    problems: problemsOf(summary),
+    times: usageOf(trials),
+  };
+}
+
+/** Returns the rows with their ranks, their trials and the findings of these about the server. */
+function rankRows(
+  rows: Row[],
+  groups: Map<string, Trial[]>,
+  contests: readonly Contest[],
+  distributions: boolean,
+): ModelRow[] {
+  const ranks = new Map<string, Partial<Record<MetricId, number>>>();
+  for (const { by, ranksAt } of contests) {
+    for (const row of rows) {
+      const { valid = false, atLeast = false } = row.figures[by] ?? {};
+      const rank = ranksAt.get(row.connections)?.get(row.target);
+      if (rank === undefined || !valid || atLeast) continue;
+      ranks.set(cellOf(row), { ...ranks.get(cellOf(row)), [by]: rank });
+    }
+  }
+  return rows.map((row) => {
+    const trials = (groups.get(cellOf(row)) ?? []).toSorted((a, b) => a.round - b.round);
+    const distribution = distributions ? distributionOf(trials) : undefined;
+    const routes = summariseRoutes(trials);
+    return {
+      ...row,
+      figures: figuresOf(row, ranks.get(cellOf(row)) ?? {}),
+      ...describeServers(trials),
+      ...(routes.length > 0 && { routes }),
+      trials: trials.map(toPoint),
+      ...(distribution && { distribution }),
+    };
+  });
+}
+
+function figuresOf(row: Row, ranks: Partial<Record<MetricId, number>>): ModelRow['figures'] {
+  const entries = METRIC_IDS.flatMap((id): [MetricId, ModelFigure][] => {
+    const figure = row.figures[id];
+    if (figure === undefined) return [];
+    const rank = ranks[id];
+    const reasons = row.reasons.filter(({ reason }) => reason.invalidates.includes(id));
+    return [
+      [
+        id,
+        { ...figure, ...(rank !== undefined && { rank }), reasons: reasons.map(({ reason }) => reason.code) },
+      ],
+    ];
+  });
+  return Object.fromEntries(entries);
+}
+
+/** Returns what the trials of a row say of the server itself: its saturation, its work between turns, its background requests. */
+function describeServers(trials: Trial[]): Pick<ModelRow, 'budget' | 'deferredShare' | 'background'> {
+  const parts = trials.map((trial) => (trial.status === 'failed' ? trial.partial : trial.measured) ?? {});
+  const saturated = trials.flatMap((trial) => {
+    const { limit, budget } = (trial.status === 'failed' ? undefined : trial.measured) ?? {};
+    return limit === 'server' && budget !== undefined && budget.by !== 'cores' ? [budget] : [];
+  });
+  const uses = parts.flatMap(({ companions }) => companions?.background ?? []);
+  const deferred = parts.flatMap(({ turns: { cpuUs = [], restsCpuUs } = {} }) =>
+    restsCpuUs === undefined || sum(cpuUs) === 0 ? [] : [restsCpuUs / sum(cpuUs)],
+  );
+  const [budget] = saturated;
+  return {
+    ...(budget && { budget }),
+    ...(deferred.length > 0 && { deferredShare: median(deferred) }),
+    ...(uses.length > 0 && {
+      background: {
+        answered: sum(uses.map(({ statusCodes }) => sum(Object.values(statusCodes)))),
+        cancelled: sum(uses.map(({ cancelled }) => cancelled)),
+        longestUs: Math.max(0, ...uses.map(({ durationUs }) => durationUs?.max ?? 0)),
+      },
+    }),
+  };
+}
+
+function toPoint(trial: Trial): Point {
+  const { id, round, order, seed, startedAt, status, reasons, logTail, files } = trial;
+  const measured = trial.status === 'failed' ? undefined : trial.measured;
+  const { counts } = (trial.status === 'failed' ? trial.partial : trial.measured)?.load ?? {};
+  const goodput = measured === undefined ? [] : goodputOverTime(measured.load);
+  const memory = memoryOverTime(measured?.server?.memoryOverTime ?? []);
+  const figures = METRIC_IDS.flatMap((metric) => {
+    const figure = figureOf(trial, METRICS[metric]);
+    return figure === undefined ? [] : [[metric, figure] as const];
+  });
+  return {
+    id,
+    round,
+    order,
+    seed,
+    startedAt,
+    status,
+    ...(measured && { limit: measured.limit }),
+    reasons: [...reasons],
+    figures: Object.fromEntries(figures),
+    ...(counts && { counts }),
+    ...(goodput.length > 1 && { goodputOverTime: goodput }),
+    ...(memory.length > 1 && { memoryOverTime: memory }),
+    ...(reasons.length > 0 && logTail && { logTail }),
+    files,
+  };
+}
+
+/** Returns the measured targets in the order of the plan. */
+export function serversOf({ targets }: Plan, trials: Trial[]): ModelServer[] {
+  const ids = targets.map(({ id }) => id);
+  return [...Map.groupBy(trials, ({ target }) => target.id).values()]
+    .map(toServer)
+    .toSorted((a, b) => ids.indexOf(a.target.id) - ids.indexOf(b.target.id));
+}
+
+function toServer(trials: Trial[]): ModelServer {
+  const [first] = trials as [Trial];
+  const processes = new Map(
+    trials.flatMap(({ process }) => (process === undefined ? [] : [[process.pid, process]])),
+  );
+  const [attested] = trials.flatMap((trial) => trial.attested);
+  const [interpreter] = trials.flatMap((trial) => trial.interpreter ?? []);
+  const collected = rangeOf(
+    trials.flatMap((trial) => (trial.status === 'failed' ? [] : (trial.measured.age?.collected ?? []))),
+  );
+  return {
+    // A record contains more than the plan, such as what --resolve found.
+    target: first.target,
+    ...(first.runtime && { runtime: first.runtime }),
+    ...(interpreter && { interpreter }),
+    ...(attested && { attested }),
+    ...(collected && { collected: collected.least }),
+    processes: [...processes.values()],
+  };
+}
+
+/** Returns the placement of the server with the most cores: in a scaled run, the others use some of these. */
+function largestPlacement([first, ...others]: Trial[]): Trial['placement'] {
+  return others.reduce(
+    (largest, { placement }) =>
+      (placement.server?.length ?? 0) > (largest.server?.length ?? 0) ? placement : largest,
+    (first as Trial).placement,
+  );
+}
+
+/** Returns the requests of the first trial; a request whose check differed between trials has the weakest. */
+function sentBy(trials: Trial[]): Model['sent'] {
+  const all = trials.flatMap(({ requests }) => requests ?? []);
+  const [first] = all;
+  if (first === undefined) return undefined;
+  const byStatus = new Set(
+    all.flatMap(({ requests }) =>
+      requests.filter(({ check }) => check === 'status').map(({ method, path }) => `${method} ${path}`),
+    ),
+  );
+  return {
+    ...first,
+    requests: first.requests.map((one) =>
+      byStatus.has(`${one.method} ${one.path}`) ? { ...one, check: 'status' } : one,
+    ),
+  };
+}
+
+function ageOf(trials: Trial[]): Model['age'] {
+  const ages = trials.flatMap((trial) => (trial.status === 'failed' ? [] : (trial.measured.age ?? [])));
+  const seconds = rangeOf(ages.map(({ secondsSinceStart }) => secondsSinceStart));
+  const answers = rangeOf(ages.flatMap((age) => age.answers ?? []));
+  return seconds && { seconds, ...(answers && { answers }) };
+}
+
+/** The hosts that sent the load, over all trials that count; undefined if this machine did. */
+function hostsOf(trials: Trial[]): LoadHost[] | undefined {
+  const loads = trials.flatMap((trial) =>
+    trial.status === 'failed' ? [] : (trial.measured.load.cluster ?? []),
+  );
+  const parts = loads.flatMap((load) => load.parts);
+  const all = sum(parts.map(({ counts }) => counts.ok));
+  const uses = Map.groupBy(
+    loads.flatMap((load) => load.hosts),
+    ({ name }) => name,
+  );
+  const hosts = [...uses].map(([name, own]): LoadHost => {
+    const { cpuModel, cores } = own[0] ?? {};
+    const sent = parts.filter(({ host }) => host === name);
+    return {
+      name,
+      ...(cpuModel === undefined ? {} : { cpuModel }),
+      ...(cores === undefined ? {} : { cores }),
+      share: sum(sent.map(({ counts }) => counts.ok)) / all,
+      skewMs: Math.max(...sent.map(({ skewMs }) => Math.abs(skewMs))),
+      clockErrorMs: Math.max(...own.map(({ clockErrorMs }) => clockErrorMs)),
+    };
+  });
+  return hosts.length === 0 ? undefined : hosts.toSorted((a, b) => (a.name < b.name ? -1 : 1));
+}
+
+/** The other hosts that companions ran on, over all trials. */
+function companionHostsOf(trials: Trial[]): NonNullable<Model['companionHosts']> {
+  const all = trials.flatMap(({ companions = {} }) =>
+    Object.entries(companions).flatMap(([companion, head]) =>
+      'host' in head && head.host !== undefined ? [{ companion, host: head.host }] : [],
+    ),
+  );
+  return [...new Map(all.map((one) => [`${one.companion} ${one.host.name}`, one])).values()];
+}
+
+/** The hosts that the rounds were spread over. One that joined when the run was resumed was not compared with the others. */
+function roundHostsOf({ hosts, trials }: Source): RoundHost[] | undefined {
+  if (hosts === undefined) return undefined;
+  const own = Map.groupBy(trials, ({ host }) => host);
+  const known = new Set(hosts.map(({ name }) => name));
+  const joined = [...own.keys()].flatMap((name) =>
+    name === undefined || known.has(name)
+      ? []
+      : [{ name, verdict: 'unknown' as const, why: 'which joined when the run was resumed' }],
+  );
+  return [...hosts, ...joined].map((host) => {
+    const rounds = new Set((own.get(host.name) ?? []).map(({ round }) => round));
+    return { ...host, rounds: [...rounds].toSorted((a, b) => a - b) };
+  });
+}
+
+function rangeOf(values: number[]): Range | undefined {
+  return values.length === 0 ? undefined : { least: Math.min(...values), most: Math.max(...values) };
+}
+
+/** The comparison of all targets by one metric, and what comes from it. */
+interface Contest {
+  by: MetricId;
+  ranksAt: Map<number, Map<string, number>>;
+  table: ModelComparisons;
+}
+
+/** Compares the targets of a run by every metric that one of them has. */
+function contestAll(plan: Plan, trials: Trial[], rows: Row[]): Contest[] {
+  const measured = plan.targets.filter(({ id }) => rows.some(({ target }) => target === id));
+  if (plan.quick || measured.length < 2) return [];
+  const { threshold = DEFAULT_THRESHOLD } = plan.sequentialTest ?? {};
+  return METRIC_IDS.filter((id) => rows.some(({ figures }) => figures[id] !== undefined)).map((by) => {
+    const contested = contestRun({ plan, trials }, { by, threshold });
+    const { baseline = '', rows: compared } = compareWithin({ plan, trials }, { by, threshold }, contested);
+    return {
+      by,
+      ranksAt: new Map(plan.rungs.map((rung) => [rung, rankRung(plan, contested, rung, threshold)] as const)),
+      table: { by, threshold, baseline, rows: compared },
+    };
+  });
+}
+
+function problemsOf(rows: Row[]): Problem[] {
+  const seen = rows.flatMap((row) => row.reasons.map((one) => ({ row, ...one })));
+  return [...Map.groupBy(seen, ({ reason }) => reason.code).values()].flatMap((all) => {
+    const [first] = all;
+    if (first === undefined) return [];
+    const places = all.map(({ row: { target, connections, rounds: of }, rounds }) => ({
+      target,
+      connections,
+      rounds,
+      of,
+    }));
+    return [{ reason: first.reason, isFatal: isFatal(first.reason), places }];
+  });
+}

@@ -1,0 +1,320 @@
+/** The notes below the table of a run: the meaning of its marks, the failed checks, and what was skipped. */
+import type { Row } from 'bench-analysis/summary';
+import { FEWEST_WITH_SPREAD } from 'bench-statistics/two-way';
+import { commandLine } from 'bench-machine/home';
+import { METRICS, metricsOf, type MetricId } from 'bench-model/metrics';
+import { sum } from 'bench-statistics/numbers';
+import type { Plan } from 'bench-model/plan';
+import { DEFAULT_THRESHOLD } from 'bench-model/options';
+import { makesLowerBound, summaryOf } from 'bench-model/reasons';
+import type { Reason } from 'bench-model/reasons';
+import { isSampled, showLimit } from './cells.ts';
+import { describeCrossCheck } from './cross-check.ts';
+import { describeBudget } from './detail.ts';
+import { decidingMetric } from './deciding.ts';
+import { countOf, formatShare, formatUs, formatWhole } from './format.ts';
+import { explainBuilds } from './interpreters.ts';
+import type { Model, ModelRow, ModelServer, Problem } from './model/model.ts';
+import { hasWrong, RANK, REST, RIGHT, timingMetricOf, toTable } from './table.ts';
+import type { Sign, View } from './content.ts';
+import { listAll, listAny } from './words.ts';
+
+/** Explains the marks and the columns that a table may have. */
+export function explainSigns({
+  rows,
+  companions,
+  by = 'cpu',
+  plan,
+}: {
+  rows: readonly Row[];
+  companions?: Model['companions'] | undefined;
+  /** The metric of the ranks. */
+  by?: MetricId | undefined;
+  plan?: Pick<Plan, 'sequentialTest'> | undefined;
+}): Sign[] {
+  const { threshold = DEFAULT_THRESHOLD } = plan?.sequentialTest ?? {};
+  const metric = timingMetricOf(rows);
+  const rounds = Math.max(0, ...rows.map((row) => row.rounds));
+  const few = rounds < FEWEST_WITH_SPREAD ? ` ${countOf(rounds, 'round')} cannot rank targets.` : '';
+  const limits = describeLimits(rows, companions);
+  return [
+    {
+      column: RANK,
+      text: `${RANK} rank by ${METRICS[by].name}. Targets share a rank if the rounds show no difference of at least ${formatShare(threshold)}.`,
+    },
+    {
+      mark: '±',
+      text: `± half the range of the valid rounds, around their median.${few}`,
+    },
+    { mark: '≥', text: '≥ lower bound.' },
+    { mark: '?', text: '? invalid in every round.' },
+    ...(limits === undefined ? [] : [{ column: 'limit', text: limits }]),
+    ...(hasWrong(rows)
+      ? [
+          {
+            column: RIGHT,
+            text: `${RIGHT}: the share of requests with a right answer.${describeSample(rows)}`,
+          },
+        ]
+      : []),
+    ...(metric === undefined
+      ? []
+      : [
+          {
+            column: REST,
+            text: `${metric}: the median time that servers reported (Server-Timing). ${REST}: the median of the latency minus that time. At more than 1 connection, ${REST} includes time in queues.`,
+          },
+        ]),
+  ];
+}
+
+/** Selects the texts of the marks and columns that a table shows. */
+export function readSigns({ signs, columns, groups }: Pick<View, 'signs' | 'columns' | 'groups'>): string[] {
+  const cells = groups.flatMap(({ rows }) => rows.flat());
+  return signs
+    .filter(
+      ({ mark, column }) =>
+        (column === undefined || columns.includes(column)) &&
+        (mark === undefined || cells.some((cell) => cell.includes(mark))),
+    )
+    .map(({ text }) => text);
+}
+
+/** Explains the limits that occur; undefined if no row has one. */
+function describeLimits(rows: readonly Row[], companions: Model['companions']): string | undefined {
+  const shown = new Set<string>(rows.map(showLimit));
+  const services = Object.keys(companions ?? {}).filter((name) => shown.has(name));
+  const saturated = [
+    ...(shown.has('server') ? ['the server'] : []),
+    ...services.map((name) => `the ${name}`),
+    ...(shown.has('generator') ? ['the load generator'] : []),
+    ...(shown.has('waiting') ? ['nothing (waiting)'] : []),
+    ...(shown.has('others') ? ['the CPU, by processes that do not belong to this run (others)'] : []),
+    ...(shown.has('unknown') ? ['unknown, because the CPU of the server was not measured'] : []),
+  ];
+  if (saturated.length === 0) return undefined;
+  return `limit: what was saturated: ${listAny(saturated)}.`;
+}
+
+/** Says how many bodies the share of right answers is based on. */
+function describeSample(rows: readonly Row[]): string {
+  const sampled = rows.flatMap(({ checked }) =>
+    checked !== undefined && isSampled(checked) ? [checked] : [],
+  );
+  if (sampled.length === 0) return '';
+  const [bodies, answers] = (['bodies', 'answers'] as const).map((key) =>
+    formatWhole(sum(sampled.map((one) => one[key]))),
+  );
+  return ` ≤ upper bound: ${bodies} of ${answers} answers were compared byte by byte.`;
+}
+
+/** Describes everything that a reader needs to interpret the figures, marks included. */
+export function describeAll(model: Model): string[] {
+  const by = decidingMetric(model);
+  return [
+    ...readSigns({ ...toTable(model.rows, by), signs: explainSigns({ ...model, by }) }),
+    ...describeNotes(model),
+  ];
+}
+
+/** Describes each failed check with every row that it affects, and what else a reader must know. */
+export function describeNotes(model: Model): string[] {
+  const { problems, rows, servers, leftOut } = model;
+  return [
+    ...model.crossChecks.map(describeCrossCheck),
+    ...describeUnfit(rows),
+    ...explainBuilds(servers),
+    ...problems.map(describeProblem),
+    ...explainBudgets(rows),
+    ...explainDeferred(rows),
+    ...explainBackground(rows),
+    ...explainResolved(servers),
+    ...leftOut.map(describeSkipped),
+  ];
+}
+
+/** More notes of one kind are counted. */
+const MOST_ALIKE = 2;
+
+/** Describes the same in few lines: counts instead of lists. */
+export function summariseNotes(model: Model): string[] {
+  const { problems, rows, servers, leftOut } = model;
+  const saturated = new Set(rows.flatMap(({ budget, target }) => (budget === undefined ? [] : [target])));
+  const skipped = leftOut.map(describeSkipped);
+  const resolved = explainResolved(servers);
+  return [
+    ...model.crossChecks.map(describeCrossCheck),
+    ...describeUnfit(rows),
+    ...explainBuilds(servers),
+    ...summariseProblems(model),
+    ...(skipped.length > MOST_ALIKE
+      ? [`${skipped.length} targets were skipped: ${leftOut.map(({ target }) => target).join(', ')}.`]
+      : skipped),
+    ...explainDeferred(rows),
+    ...explainBackground(rows),
+    ...(saturated.size === 0
+      ? []
+      : [
+          `${saturated.size === 1 ? '1 server was saturated with idle cores beside it' : `${saturated.size} servers were saturated with idle cores beside them`}: an event loop, a thread or a GIL uses at most one core.`,
+        ]),
+    ...(resolved.length > MOST_ALIKE
+      ? [`--resolve replaced locked versions in ${countOf(resolved.length, 'target')}.`]
+      : resolved),
+    ...(problems.length === 0
+      ? []
+      : [`Which trials, and why: ${commandLine(`report ${model.run} --detail`)}`]),
+  ];
+}
+
+/** The problems that are described in a sentence each. */
+const MOST_PROBLEMS = 3;
+
+/** Counts the trials with each problem: failures first, then the most frequent, and the others in one line. */
+function summariseProblems({ rows, problems }: Model): string[] {
+  const all = formatWhole(sum(rows.map((row) => row.rounds)));
+  const failed = sum(rows.map(({ statuses }) => statuses.failed));
+  const fatal = problems.find((problem) => problem.isFatal);
+  const [place] = fatal?.places ?? [];
+  const doubts = problems
+    .flatMap(({ reason, places }) => {
+      const summary = summaryOf(reason);
+      return summary === undefined
+        ? []
+        : [{ reason, summary, count: sum(places.map(({ rounds }) => rounds)) }];
+    })
+    .toSorted((a, b) => b.count - a.count);
+  return [
+    ...(fatal === undefined || place === undefined
+      ? []
+      : [
+          `${formatWhole(failed)} of ${all} trials failed${failed > 1 ? ', such as' : ':'} ${placeOf(place)}: ${fatal.reason.text}.`,
+        ]),
+    ...doubts.slice(0, MOST_PROBLEMS).map(({ reason, summary, count }) => {
+      const effect = describeEffect(reason);
+      return `In ${formatWhole(count)} of ${all} trials, ${summary}${effect === '' ? '' : `; there, ${effect}`}.`;
+    }),
+    ...(doubts.length > MOST_PROBLEMS
+      ? [
+          `Also: ${doubts
+            .slice(MOST_PROBLEMS)
+            .map(({ summary, count }) => `in ${formatWhole(count)}, ${summary}`)
+            .join('; ')}.`,
+        ]
+      : []),
+  ];
+}
+
+/** `goodput is a lower bound, and latency does not count`; empty for a reason that invalidates nothing. */
+function describeEffect(reason: Reason): string {
+  const bounds = reason.invalidates.filter((id) => makesLowerBound(reason, id));
+  const rest = reason.invalidates.filter((id) => !makesLowerBound(reason, id));
+  return [
+    ...(bounds.length === 0 ? [] : [`${nameMetrics(bounds)} is a lower bound`]),
+    ...(rest.length === 0 ? [] : [`${nameMetrics(rest)} ${isOne(rest) ? 'does' : 'do'} not count`]),
+  ].join(', and ');
+}
+
+/** Names metrics in words; the median and the tail together are the latency. */
+function listNames(metrics: readonly MetricId[]): string[] {
+  const tail = metricsOf('tail').filter((id) => metrics.includes(id));
+  const isAll = tail.length > 0 && metrics.includes('p50');
+  return metrics.flatMap((id) => {
+    if (isAll && id === 'p50') return 'latency';
+    if (tail.length < 2 || !tail.includes(id)) return isAll && tail.includes(id) ? [] : METRICS[id].name;
+    return isAll || id !== tail[0] ? [] : 'tail latency';
+  });
+}
+
+function nameMetrics(metrics: readonly MetricId[]): string {
+  return listAll(listNames(metrics));
+}
+
+function isOne(metrics: readonly MetricId[]): boolean {
+  return listNames(metrics).length === 1;
+}
+
+/** Says that no row of a run can be compared by its pace; empty if one can. */
+function describeUnfit(rows: readonly ModelRow[]): string[] {
+  const goodputs = rows.flatMap(({ figures: { goodput } }) => goodput ?? []);
+  const isUnfit = goodputs.length > 0 && goodputs.every(({ valid, atLeast }) => !valid && !atLeast);
+  return isUnfit ? ['No row has a goodput or latency that can be compared. The reasons follow.'] : [];
+}
+
+function describeSkipped({ target, reason, hint }: Model['leftOut'][number]): string {
+  return `${target} was skipped: ${reason}${hint ? ` (${hint})` : ''}`;
+}
+
+/** Explains which servers were saturated although cores were idle, and why. */
+function explainBudgets(rows: ModelRow[]): string[] {
+  return inOrder(rows).flatMap((row) =>
+    row.budget === undefined ? [] : [`limit server, ${placeOf(row)}: ${describeBudget(row.budget)}.`],
+  );
+}
+
+/** From this share of the CPU in its turns on, the work of a server between its turns matters. */
+const LEAST_DEFERRED = 0.01;
+
+/** Names the servers that work between their turns, and how much. */
+function explainDeferred(rows: ModelRow[]): string[] {
+  const places = inOrder(rows).flatMap((row) =>
+    row.deferredShare === undefined || row.deferredShare <= LEAST_DEFERRED
+      ? []
+      : [`${placeOf(row)}: ${formatShare(row.deferredShare)}`],
+  );
+  return places.length === 0
+    ? []
+    : [
+        `CPU µs/req excludes work that a server defers to the time between its turns. As a share of the CPU in its turns: ${places.join('; ')}.`,
+      ];
+}
+
+/** Describes the outcome of the background requests and the figures that include them. */
+function explainBackground(rows: ModelRow[]): string[] {
+  const places = inOrder(rows).flatMap((row) => {
+    if (row.background === undefined) return [];
+    const { answered, cancelled, longestUs } = row.background;
+    return [
+      `${placeOf(row)}: ${formatWhole(answered)} answered${answered > 0 ? ` (the longest after ${formatUs(longestUs)})` : ''}, ${cancelled} unfinished at the end and cancelled`,
+    ];
+  });
+  return places.length === 0
+    ? []
+    : [
+        `background: counts, goodput and latency exclude the background requests; CPU µs/req, memory and limit include their cost. ${places.join('; ')}.`,
+      ];
+}
+
+/** Sorts rows by the order in which they were first measured. */
+function inOrder(rows: ModelRow[]): ModelRow[] {
+  return rows.toSorted((a, b) => startOf(a) - startOf(b));
+}
+
+function startOf({ trials }: ModelRow): number {
+  return Math.min(...trials.map(({ order }) => order));
+}
+
+/** `fastify at 1,000`. */
+function placeOf({ target, connections }: Pick<ModelRow, 'target' | 'connections'>): string {
+  return `${target} at ${formatWhole(connections)}`;
+}
+
+/** Lists the versions that `--resolve` used instead of the locked ones, by target. */
+function explainResolved(servers: ModelServer[]): string[] {
+  return servers.flatMap(({ target, runtime }) => {
+    if (target.resolved !== true || runtime === undefined) return [];
+    const { version, build } = runtime;
+    const taken = build['resolved'] ?? 'every locked version';
+    return `${target.id}: on ${runtime.kind} ${version}, --resolve used ${taken}.`;
+  });
+}
+
+function describeProblem({ reason, isFatal, places }: Problem): string {
+  const { code, text, invalidates } = reason;
+  const seen = places.map((place) => {
+    const often = place.of > 1 ? ` (${place.rounds} of ${place.of} rounds)` : '';
+    return `${placeOf(place)}${often}`;
+  });
+  // A failed trial has no figures that could be invalid.
+  const effect = invalidates.length === 0 || isFatal ? '' : `; this invalidates ${invalidates.join(', ')}`;
+  return `${code}: ${places.length > 1 ? 'e.g. ' : ''}${text}. Seen in ${seen.join(', ')}${effect}.`;
+}

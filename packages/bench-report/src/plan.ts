@@ -1,0 +1,170 @@
+/** Plans in words. A dry run prints them, so nothing here needs a result. */
+import { longestSeconds, LONGEST_WARMUP_SECONDS } from 'bench-model/planned';
+import { asksDatabase, fixturesOf } from 'bench-targets/catalogue/workloads/index';
+import { describeBackground } from 'bench-targets/catalogue/background';
+import { describeLoad } from 'bench-model/engines';
+import { METRICS } from 'bench-model/metrics';
+import type { Plan } from 'bench-model/plan';
+import {
+  countOf,
+  describeConnections,
+  formatBudget,
+  formatRange,
+  formatShare,
+  formatSpan,
+  formatWhole,
+} from './format.ts';
+import type { Range } from './model/definition.ts';
+import { describeRequests } from './requests.ts';
+import { describeProspects } from './stopping.ts';
+import { listAll, listAny } from './words.ts';
+
+/**
+ * Describes the plan as `--dry-run` prints it. `load` replaces the description of a rate that is not yet known; `power`
+ * says how long verdicts take.
+ */
+export function describePlan(
+  plan: Plan,
+  { load = describeLoad(plan.load), power = [] }: { load?: string; power?: readonly string[] } = {},
+): string {
+  const lines = [
+    `${countOf(plan.trials.length, 'trial')}: ${countOf(plan.targets.length, 'target')} at ${describeConnections(plan.rungs)}, ${countOf(plan.rounds, 'round')}, ${plan.asked === undefined ? 'workload ' : ''}${describeWorkload(plan)}`,
+    `${plan.engine}, ${load}, ${describeSpan(plan)}, timeout ${plan.timeoutSeconds} s${plan.attached === undefined ? `, ${describeWorkers(plan)}` : ''}, seed ${plan.seed}`,
+    ...describeTurns(plan),
+    ...describePlannedHosts(plan),
+    ...describeDisturbance(plan),
+    ...describeWarmups(plan),
+    ...describeSequentialTest(plan),
+    `about ${formatSpan(longestSeconds(plan))}${plan.sequentialTest === undefined ? '' : ' at most'}`,
+    ...power,
+    ...describeProspects(plan).map((line) => `warning: ${line}`),
+    '',
+    ...plan.trials.map(
+      ({ order, round, target, connections }) =>
+        `${String(order + 1).padStart(4)}  round ${round}  ${target} at ${formatWhole(connections)}`,
+    ),
+  ];
+  return lines.join('\n');
+}
+
+/** A workload and its parameters: `fib n=20`; the requests of a user with their weights. */
+export function describeWorkload({ workload, params = {}, asked }: Plan): string {
+  if (asked !== undefined) return describeRequests(asked);
+  return [workload, ...Object.entries(params).map(([name, value]) => `${name}=${value}`)].join(' ');
+}
+
+/** `2 s warm-up, 5 s window`. */
+export function describeSpan(plan: Plan): string {
+  const { load, windowSeconds } = plan;
+  return `${describeLength(plan)} warm-up${load.mode === 'amount' ? '' : `, ${windowSeconds} s window`}`;
+}
+
+/** `2 s`; `2 to 24 s` if it differs by target; `2 to 30 s` in a plan that has not looked it up yet. */
+function describeLength({ warmupSeconds, autoWarmup, warmups }: Plan): string {
+  if (!autoWarmup) return `${warmupSeconds} s`;
+  const lengths = warmups?.map(({ seconds }) => seconds) ?? [warmupSeconds, LONGEST_WARMUP_SECONDS];
+  const [least, most] = [Math.min(...lengths), Math.max(...lengths)];
+  return `${least < most ? `${least} to ${most}` : least} s`;
+}
+
+/** The targets whose warm-up is longer than that of the workload, or not known. */
+export function describeWarmups({ autoWarmup, warmupSeconds, warmups = [] }: Plan): string[] {
+  if (!autoWarmup || warmups.length === 0) return [];
+  const unknown = new Set(warmups.filter(({ study }) => study === undefined).map(({ target }) => target));
+  const longer = [...Map.groupBy(warmups, ({ target }) => target)].filter(([, all]) =>
+    all.some(({ seconds }) => seconds > warmupSeconds),
+  );
+  const rest = [...unknown].filter((target) => !longer.some(([name]) => name === target));
+  const parts = [
+    ...longer.map(([target, all]) => {
+      const lengths = [...Map.groupBy(all, ({ seconds }) => seconds)].map(
+        ([seconds, same], _, { length }) => {
+          const rungs = same.flatMap((one) => one.rungs);
+          return `${seconds} s${length === 1 ? '' : ` at ${describeConnections(rungs)}`}`;
+        },
+      );
+      return `${target} ${listAll(lengths)}${unknown.has(target) ? ', not studied' : ''}`;
+    }),
+    ...(rest.length === 0 ? [] : [`${rest.join(', ')} ${warmupSeconds} s, not studied`]),
+  ];
+  return parts.length === 0
+    ? []
+    : [`warm-up by target, at most ${LONGEST_WARMUP_SECONDS} s: ${parts.join('; ')}`];
+}
+
+/**
+ * The resources of each server: `1 worker of 2 threads on 2 cores`. Only the command of an app knows its number of workers,
+ * unless it asks Bench for it. `each` follows the workers, such as ` per server`.
+ */
+export function describeWorkers({ workers, threads, cores, targets, apps = [] }: Plan, each = ''): string {
+  const sizes = [...new Set(targets.flatMap(({ scale }) => scale?.cores ?? []))];
+  if (sizes.length > 0) {
+    const hasThreads = targets.some(({ scale }) => (scale?.threads ?? 1) > 1);
+    return `${listAny(sizes.map(String))} workers${hasThreads ? ' or threads' : ''} on as many cores${each}`;
+  }
+  const own = apps.filter(({ command }) => !command.some((word) => word.includes('{workers}')));
+  const names = own.map(({ name }) => name);
+  const isOwn = targets.every(({ stack }) => names.includes(stack));
+  const resources = [
+    isOwn ? 'as many workers' : countOf(workers, 'worker'),
+    ...(threads === undefined ? [] : [`of ${countOf(threads, 'thread')}`]),
+    ...(cores === undefined ? [] : [`on ${countOf(cores, 'core')}`]),
+  ].join(' ');
+  if (isOwn) return `${resources}${each} as its command starts`;
+  const others = names.length === 0 ? '' : ` (${names.join(', ')}: as many as its command starts)`;
+  return `${resources}${each}${others}`;
+}
+
+/** Says which servers run at the same time, and why those of an open loop do not; empty for others. `atOnce` are the numbers that ran; by default all of the plan. */
+export function describeTurns(
+  { byTurns, rungs, targets, load, answerSeconds, windowSeconds }: Plan,
+  atOnce: Range = { least: targets.length, most: targets.length },
+): string[] {
+  if (load.mode === 'open' && byTurns === undefined && targets.length > 1)
+    return ['one server at a time, as in every open loop; each round measures all of them'];
+  if (answerSeconds !== undefined) {
+    const apart = byTurns === undefined && targets.length > 1 ? 'one server at a time, ' : '';
+    return [`${apart}windows of ${windowSeconds} s, because an answer takes about ${answerSeconds} s`];
+  }
+  if (byTurns === undefined || atOnce.most < 2) return [];
+  const apart = rungs.filter((rung) => !byTurns.rungs.includes(rung));
+  const where = apart.length === 0 ? '' : ` at ${describeConnections(byTurns.rungs)}`;
+  return [
+    `the ${formatRange(atOnce, formatWhole)} servers of a round run at once${where}, and take turns of ${formatWhole(1000 * byTurns.turnSeconds)} ms or more`,
+    ...(apart.length === 0 ? [] : [`one server at a time at ${describeConnections(apart)}`]),
+  ];
+}
+
+/** The background request; empty without one. */
+export function describeDisturbance({ background }: Plan): string[] {
+  return background === undefined
+    ? []
+    : [`background: ${describeBackground(background)}, kept in flight during the warm-up and the window`];
+}
+
+function describePlannedHosts(plan: Plan): string[] {
+  const { cluster, spread } = plan;
+  if (spread !== undefined) {
+    const { hosts, address } = spread;
+    return [`rounds spread over ${countOf(hosts, 'host')} of the cluster at ${address}, side by side`];
+  }
+  if (cluster === undefined) return [];
+  const { generators, processes, address, roles } = cluster;
+  const { upstream, database } = roles;
+  return [
+    `load from ${countOf(generators, 'host')} of the cluster at ${address}, ${countOf(processes, 'process')} each`,
+    ...(upstream !== undefined && fixturesOf(plan) !== undefined
+      ? [`upstream on a host with the role ${upstream}`]
+      : []),
+    ...(database !== undefined && asksDatabase(plan) ? [`database on a host with the role ${database}`] : []),
+  ];
+}
+
+function describeSequentialTest({ sequentialTest }: Plan): string[] {
+  if (sequentialTest === undefined) return [];
+  const { looks, by, threshold, beyond, budgetSeconds } = sequentialTest;
+  const budget = budgetSeconds === undefined ? '' : `, or after ${formatBudget(budgetSeconds)}`;
+  return [
+    `looks after ${looks.split('/').join(', ')} rounds, and stops when every comparison by ${METRICS[by].label} (±${formatShare(threshold)}) is decided${beyond ? ', a difference only with its whole interval beyond that' : ''}${budget}`,
+  ];
+}

@@ -1,0 +1,272 @@
+import { estimateSeconds, type RunEvent } from 'bench-model/planned';
+import { scheduleOf, type ComparedRow } from 'bench-analysis/compare';
+import { dueTrials, type Standing, type Tracker, trackRun } from 'bench-analysis/due';
+import { foreseeOpen, secondsUntil, soughtBy } from 'bench-analysis/outlook';
+import { figureOf } from 'bench-analysis/metrics';
+import { summarise } from 'bench-analysis/summary';
+import { METRICS } from 'bench-model/metrics';
+import type { Plan, PlannedTrial } from 'bench-model/plan';
+import type { Trial } from 'bench-model/record';
+import { describeBaseline, describeVerdict } from './compare.ts';
+import {
+  countOf,
+  formatCost,
+  formatCount,
+  formatShare,
+  formatSpan,
+  formatUs,
+  formatWhole,
+  FORMATS,
+} from './format.ts';
+import { explainSigns } from './notes.ts';
+import type { Layout } from './page.ts';
+import type { Style } from './paint.ts';
+import { toLine } from './printable.ts';
+import { toTable } from './table.ts';
+import { renderTerminal } from './terminal.ts';
+
+/** The screen that shows progress. */
+export interface Screen {
+  /** True on a terminal, where the next line can replace the current one. */
+  isLive: boolean;
+  /** The layout of a report between two lines of progress. */
+  layout(): Layout;
+  /** Shows a line until the next text replaces it. Called only if `isLive`. */
+  showLive(text: string): void;
+  /** Shows a line that stays. */
+  showLine(text: string, style?: Style): void;
+  /** Shows a rendered report that stays. Called only if `isLive`. */
+  showReport(text: string): void;
+}
+
+/** The least time between two tables, in seconds: rounds of a duel are short. */
+const BETWEEN_TABLES_SECONDS = 15;
+
+/** From this time on, progress names the hour of the end too: the line stays unchanged during a trial. */
+const SECONDS_WITH_HOUR = 90;
+
+/**
+ * Shows the progress of a run: one line per trial, and the comparisons at each look of a sequential test. On a terminal
+ * also a live line with the time left and the figures so far, and the table after each round. `before` are the trials
+ * that an interrupted run has stored.
+ */
+export function showProgress(
+  plan: Plan,
+  screen: Screen,
+  before: readonly Trial[] = [],
+): (event: RunEvent) => void {
+  const began = performance.now();
+  const trials = [...before];
+  const tracker = trackRun(plan);
+  const { budgetSeconds = Infinity } = plan.sequentialTest ?? {};
+  let shown: Standing | undefined = tracker.standing(trials);
+  let tableAt = began;
+  let spent = 0;
+  let round: number | undefined;
+
+  // The pace of the trials so far corrects an estimate, once there are enough of them.
+  const pace = (): number => {
+    const ids = new Set(trials.slice(before.length).map(({ id }) => id));
+    const measured = plan.trials.filter(({ id }) => ids.has(id));
+    return spent > 0 && measured.length > 2 ? spent / estimateSeconds(plan, measured) : 1;
+  };
+  const estimateLeft = (): number => {
+    const rest = dueTrials(plan, trials, tracker);
+    return Math.min(estimateSeconds(plan, rest) * pace(), Math.max(0, budgetSeconds - spent));
+  };
+
+  const endRound = (ended: number): void => {
+    if (plan.sequentialTest !== undefined) {
+      const standing = tracker.standing(trials);
+      if (standing === undefined || standing.rounds === shown?.rounds) return;
+      for (const line of describeLook(standing, shown)) screen.showLine(line);
+      for (const line of describeRest(plan, trials, { standing, pace: pace(), left: budgetSeconds - spent }))
+        screen.showLine(line);
+      shown = standing;
+    } else if (screen.isLive && performance.now() - tableAt >= BETWEEN_TABLES_SECONDS * 1000) {
+      tableAt = performance.now();
+      screen.showReport(renderStanding(plan, trials, ended, screen.layout()));
+    }
+  };
+
+  return (event) => {
+    const { done, of } = event;
+    if (event.kind === 'ended') {
+      spent = (performance.now() - began) / 1000;
+      trials.push(event.trial);
+      round = event.trial.round;
+      screen.showLine(describeTrial(event.trial, done, of), STYLES[event.trial.status]);
+      return;
+    }
+    const { planned } = event;
+    if (round !== undefined && planned.round > round) {
+      endRound(round);
+      round = planned.round;
+    }
+    if (!screen.isLive) return;
+    const head = `[${done + 1}/${of}] ${describePlanned(plan, planned)}`;
+    const found = describeFound(plan, planned, { trials, tracker });
+    const left = describeLeft(plan, estimateLeft());
+    screen.showLive(fitLine(head, found, left, screen.layout().width));
+  };
+}
+
+const STYLES: Partial<Record<Trial['status'], Style>> = { failed: 'bad', suspect: 'doubtful' };
+
+/** More names do not fit into a line. */
+const MOST_NAMED = 2;
+
+/** `fastify at 100, round 2`; servers that take turns together. */
+function describePlanned({ trials }: Plan, { target, connections, round, duel }: PlannedTrial): string {
+  const names =
+    duel === undefined ? [target] : trials.filter((one) => one.duel === duel).map((one) => one.target);
+  const named = names.length > MOST_NAMED ? `${names.length} servers in turns` : names.join(' and ');
+  return `${named} at ${formatWhole(connections)}, round ${round}`;
+}
+
+function describeLeft({ sequentialTest }: Plan, seconds: number): string {
+  const most = sequentialTest === undefined ? '' : 'at most ';
+  if (seconds < SECONDS_WITH_HOUR) return `${most}${formatSpan(seconds)} left`;
+  const end = new Date(Date.now() + seconds * 1000);
+  const hour = end.toLocaleTimeString('en-GB', { hour: '2-digit', minute: '2-digit' });
+  return `${most}${formatSpan(seconds)} left, until ${hour}`;
+}
+
+/** The figures so far; the text may be cut, but not its unit. */
+interface Found {
+  text: string;
+  unit: string;
+}
+
+/** The figures so far at the rung of a trial, the best first; for a sequential test, what the last look decided. */
+function describeFound(
+  plan: Plan,
+  { connections, round }: PlannedTrial,
+  { trials, tracker }: { trials: readonly Trial[]; tracker: Tracker },
+): Found {
+  if (plan.sequentialTest !== undefined)
+    return { text: describeNextLook(plan, tracker.standing(trials), round - 1), unit: '' };
+  const rows = summarise(trials.filter((trial) => trial.connections === connections));
+  for (const id of ['cpu', 'goodput'] as const) {
+    const { unit, better } = METRICS[id];
+    const figures = rows
+      .flatMap(({ target, figures: { [id]: figure } }) =>
+        figure?.valid === true ? [{ target, value: figure.median }] : [],
+      )
+      .toSorted((a, b) => (better === 'lower' ? a.value - b.value : b.value - a.value));
+    if (figures.length === 0) continue;
+    const text = figures.map(({ target, value }) => `${target} ${FORMATS[unit](value)}`).join(', ');
+    return { text, unit: id === 'cpu' ? ' µs/req' : '/s' };
+  }
+  return { text: '', unit: '' };
+}
+
+/** `1 of 2 decided after 12 rounds, next look after 18`. */
+function describeNextLook(plan: Plan, standing: Standing | undefined, rounds: number): string {
+  const next = scheduleOf(plan).find((look) => look.rounds > rounds);
+  const upcoming =
+    next === undefined ? '' : `${standing === undefined ? 'first' : 'next'} look after ${next.rounds}`;
+  if (standing === undefined) return `${upcoming} rounds`;
+  const { rows } = standing;
+  const head = `${countDecided(rows, standing.open)} of ${rows.length} decided after ${countOf(standing.rounds, 'round')}`;
+  return [head, upcoming].filter(Boolean).join(', ');
+}
+
+/** The comparisons of a sequential test at one of its looks, without those that had left before. */
+function describeLook({ rounds, rows, open }: Standing, before: Standing | undefined): string[] {
+  if (rows.length === 0) return [];
+  const left = rows.filter(
+    (row) => before !== undefined && !before.open.some((one) => describePair(one) === describePair(row)),
+  );
+  return [
+    `after ${countOf(rounds, 'round')}, ${countDecided(rows, open)} of ${countOf(rows.length, 'comparison')} decided:`,
+    ...rows
+      .filter((row) => !left.includes(row))
+      .map((row) => `  ${describePair(row)}: ${describeVerdict(row)}`),
+  ];
+}
+
+function describePair(row: ComparedRow): string {
+  const against = describeBaseline({ baseline: row.baseline, rows: [row] });
+  return `${row.candidate} ${against} at ${formatWhole(row.connections)}`;
+}
+
+/** Describes the use of the remaining time, and the time until its verdicts. */
+function describeRest(
+  plan: Plan,
+  trials: Trial[],
+  { standing, pace, left }: { standing: Standing; pace: number; left: number },
+): string[] {
+  const { open, rounds } = standing;
+  const sought = soughtBy(plan);
+  if (sought === undefined || open.length === 0 || rounds >= plan.rounds) return [];
+  const needs = foreseeOpen({ plan, trials }, open);
+  const needed = pace * secondsUntil(plan, needs, rounds);
+  const what =
+    open.length === standing.rows.length
+      ? 'all comparisons'
+      : `the ${countOf(open.length, 'open comparison')}`;
+  const head = `the rest of the time goes to ${what}`;
+  if (needed === 0) return [`${head}, whose differences are close to the threshold`];
+  const budget = left < Infinity ? `; ${formatSpan(Math.max(0, left))} of the budget are left` : '';
+  return [`${head}: about ${formatSpan(needed)} more would show ${formatShare(sought)}${budget}`];
+}
+
+function countDecided(rows: readonly ComparedRow[], open: readonly ComparedRow[]): number {
+  return rows.filter((row) => !open.includes(row) && row.comparison.verdict !== 'undecided').length;
+}
+
+/** Renders the table after a round, with the trials so far. */
+function renderStanding(plan: Plan, trials: Trial[], rounds: number, layout: Layout): string {
+  const rows = summarise(trials);
+  return renderTerminal(
+    {
+      title: `after ${formatWhole(rounds)} of ${countOf(plan.rounds, 'round')}:`,
+      setting: [],
+      ...toTable(rows),
+      signs: explainSigns({ rows, companions: trials[0]?.companions }),
+      notes: [],
+    },
+    layout,
+  );
+}
+
+/** The least room for the figures so far. */
+const FEWEST_FOUND = 16;
+
+/** Joins the parts of a live line, and shortens the figures so far to what fits: a longer line could not be replaced. */
+function fitLine(head: string, { text, unit }: Found, left: string, width = Infinity): string {
+  const room = width - 1 - `${head} · ${unit} · ${left}`.length;
+  if (text === '' || room < FEWEST_FOUND) return cut(`${head} · ${left}`, width - 1);
+  return `${head} · ${cut(text, room)}${unit} · ${left}`;
+}
+
+function cut(text: string, width: number): string {
+  return text.length <= width ? text : `${text.slice(0, width - 1)}…`;
+}
+
+/** The live line of a study of warm-up: the process that is observed, and the time left. */
+export function describeObserved(
+  { target, round }: PlannedTrial,
+  { done, of, seconds, leftSeconds }: { done: number; of: number; seconds: number; leftSeconds: number },
+): string {
+  return `[${done + 1}/${of}] warm-up of ${target}, process ${round}, observed for ${seconds} s · ${formatSpan(leftSeconds)} left`;
+}
+
+/** One trial in one line. */
+export function describeTrial(trial: Trial, done: number, of: number): string {
+  const where = trial.host === undefined ? '' : ` on ${trial.host}`;
+  const head = `[${done}/${of}] ${trial.target.id} at ${trial.connections.toLocaleString('en-US')}, round ${trial.round}${where}: ${trial.status}`;
+  const [reason] = trial.reasons;
+  const why = reason === undefined ? '' : ` — ${toLine(reason.text)}`;
+  if (trial.status === 'failed') return `${head}${why}`;
+  const goodput = figureOf(trial, METRICS.goodput);
+  const p99 = figureOf(trial, METRICS.p99);
+  const cpu = figureOf(trial, METRICS.cpu);
+  const figures = [
+    goodput && `${formatCount(goodput.value)}/s`,
+    p99 && `p99 ${p99.atLeast ? '≥ ' : ''}${formatUs(p99.value)}`,
+    cpu && `${formatCost(cpu.value)} µs CPU/req`,
+  ];
+  return `${head}, ${figures.filter(Boolean).join(', ')}${why}`;
+}

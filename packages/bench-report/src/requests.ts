@@ -1,0 +1,91 @@
+/** Words about the requests of a user. */
+import type { Asked, CheckKind, SentRequests } from 'bench-model/requests';
+import { redactUrl } from 'bench-machine/redact';
+import type { LoadResult } from 'bench-model/load';
+import type { Trial } from 'bench-model/record';
+import { formatUs, formatWhole } from './format.ts';
+
+/** More requests are counted, not listed. */
+const MOST_LISTED = 3;
+
+/** The requests in one line: `GET /orders × 7, POST /orders × 2`. */
+export function describeRequests({ requests }: Pick<Asked, 'requests'>): string {
+  const names = requests.map(({ method, path, weight }) => {
+    const often = requests.length > 1 && requests.some((one) => one.weight !== weight) ? ` × ${weight}` : '';
+    return `${redactUrl(`${method} ${path}`)}${often}`;
+  });
+  if (names.length <= MOST_LISTED) return names.join(', ');
+  return `${names.slice(0, MOST_LISTED).join(', ')} and ${names.length - MOST_LISTED} more requests`;
+}
+
+const CHECKS: Record<CheckKind, string> = {
+  bytes: 'the body must be as it was before the load',
+  schema: 'the body must match its JSON Schema',
+  status: 'only the status is checked',
+};
+
+/** Describes everything beyond the requests themselves, and the checks of their answers. */
+export function describeAsking(asked: Asked | undefined, sent: SentRequests | undefined): string[] {
+  if (asked === undefined) return [];
+  const { rows } = sent ?? {};
+  const used =
+    rows === undefined || rows.used >= rows.count ? '' : `, ${formatWhole(rows.used)} in each trial`;
+  return [
+    ...(asked.login === undefined
+      ? []
+      : [`login: ${redactUrl(`${asked.login.method} ${asked.login.path}`)} before each load`]),
+    ...(asked.rows === undefined
+      ? []
+      : [
+          `rows: ${formatWhole(asked.rows.count)} from ${asked.rows.file}${used}, shuffled; each request takes them in turn`,
+        ]),
+    ...describeChecks(asked, sent),
+    ...describeLeftOut(asked),
+  ];
+}
+
+/** Lists the routes of an OpenAPI document that are not measured, by their reason. */
+export function describeLeftOut(asked: Asked | undefined): string[] {
+  return [...Map.groupBy(asked?.leftOut ?? [], ({ reason }) => reason)].map(
+    ([reason, all]) => `left out: ${all.map(({ route }) => route).join(', ')} (${reason})`,
+  );
+}
+
+/** Describes the check of answers under load; undefined for older records, which do not contain it. */
+function describeChecks(asked: Asked, sent: SentRequests | undefined): string[] {
+  const { requests = [], rows } = sent ?? {};
+  const kinds = new Map<string, CheckKind>();
+  for (const { method, path, check } of requests) {
+    // The weakest check of the requests with this name.
+    if (check !== undefined && kinds.get(`${method} ${path}`) !== 'status')
+      kinds.set(`${method} ${path}`, check);
+  }
+  const by = Map.groupBy([...kinds], ([, kind]) => kind);
+  return [...by].map(([kind, names]) => {
+    const all =
+      names.length === asked.requests.length ? '' : `${names.map(([name]) => redactUrl(name)).join(', ')}: `;
+    const some =
+      kind === 'bytes' && rows !== undefined && rows.checked < rows.used
+        ? ` (${formatWhole(rows.checked)} of ${formatWhole(rows.used)} rows; of the others only the status)`
+        : '';
+    return `answers: ${all}${CHECKS[kind]}${some}`;
+  });
+}
+
+/** One line for each request of a user: its outcomes in the window. */
+export function describeRoutes({ routes = [] }: LoadResult, { requests }: Trial): string[] {
+  return routes.map(({ counts, latencyUs }, index) => {
+    const { method, path } = requests?.requests[index] ?? { method: 'request', path: String(index + 1) };
+    const { sent, ok, ...others } = counts;
+    const wrong = Object.entries(others).filter(([, count]) => count > 0);
+    const tail = (['p50', 'p99'] as const).flatMap((name) => {
+      const us = latencyUs?.[name];
+      return us === undefined ? [] : [`${name} ${formatUs(us)}`];
+    });
+    return [
+      `${redactUrl(`${method} ${path}`)}: ${formatWhole(sent)} sent, ${formatWhole(ok)} right`,
+      ...wrong.map(([name, count]) => `${formatWhole(count)} ${name}`),
+      ...tail,
+    ].join(', ');
+  });
+}

@@ -1,0 +1,70 @@
+/** Two runs of different times, as text and as Markdown. */
+import { FEWEST_PAIRS } from 'bench-analysis/repeats';
+import type { RunsRow, RunsTable } from 'bench-analysis/runs';
+import { METRICS } from 'bench-model/metrics';
+import { showMetric } from './cells.ts';
+import { type LaidOut, renderLaidOut, renderLaidOutMarkdown } from './compare.ts';
+import { countOf, formatChange, formatShare, formatWhole } from './format.ts';
+
+/** Renders the figures of two runs and their ratios. */
+export function renderRuns(table: RunsTable, title: string, marks: string[], width = Infinity): string {
+  return renderLaidOut(layOutRuns(table, marks), title, width);
+}
+
+/** Renders the same table as Markdown. */
+export function renderRunsMarkdown(table: RunsTable, title: string, marks: string[]): string {
+  return renderLaidOutMarkdown(layOutRuns(table, marks), title);
+}
+
+function layOutRuns({ by, threshold, rows, repeats }: RunsTable, marks: string[]): LaidOut {
+  const { label, better } = METRICS[by];
+  const show = (figure: RunsRow['old']): string =>
+    showMetric(by, { figures: figure === undefined ? {} : { [by]: figure } });
+  const isJudged = rows.some(({ repeated }) => repeated !== undefined);
+  return {
+    heads: [
+      'connections',
+      'target',
+      'old',
+      'new',
+      'new ÷ old',
+      ...(isJudged ? ['all repeats: difference (95 % interval)', 'pairs'] : []),
+    ],
+    rows: rows.map(({ connections, candidate, old, new: now, ratio, repeated }) => [
+      formatWhole(connections),
+      candidate,
+      show(old),
+      show(now),
+      ratio === undefined ? '—' : `× ${ratio.toFixed(3)}`,
+      ...(isJudged ? describeRepeated(repeated) : []),
+    ]),
+    notes: [
+      `${label}, ${better} is better${isJudged ? `; the smallest difference that matters is ${formatShare(threshold)}` : ''}`,
+      describeGround(isJudged, repeats),
+      ...marks,
+    ],
+  };
+}
+
+function describeRepeated(repeated: RunsRow['repeated']): string[] {
+  if (repeated === undefined) return ['too few pairs', '—'];
+  const { verdict, ratio, pairs } = repeated;
+  const { low, high } = ratio.interval;
+  return [
+    `${verdict}: ${formatChange(ratio.estimate)} (${formatChange(low)} to ${formatChange(high)})`,
+    String(pairs),
+  ];
+}
+
+/** Says what the intervals rest on, or why there are none. */
+function describeGround(isJudged: boolean, repeats: RunsTable['repeats']): string {
+  const counts =
+    repeats && `${countOf(repeats.old, 'stored run')} of the old plan and ${repeats.new} of the new one`;
+  if (isJudged)
+    return `the intervals are those of Student's t over pairs of neighbours in time, from ${counts}; they hold simultaneously with 95 % confidence`;
+  const reason =
+    'no interval and no verdict: the runs were measured at different times, so a ratio includes every other change between them, also that of the machine';
+  return counts === undefined
+    ? reason
+    : `${reason}. There are ${counts}, and fewer than ${FEWEST_PAIRS} pairs of neighbours in time: repeat them in turns with bench --again`;
+}

@@ -1,0 +1,112 @@
+/** The scaling of servers in words: a table with a group for each target at each rung. */
+import { nameSize } from 'bench-model/planned';
+import { METRICS } from 'bench-model/metrics';
+import { showFigure, showLimit, showMetric } from './cells.ts';
+import { countOf, describeConnections } from './format.ts';
+import type { Model, ModelScaling } from './model/model.ts';
+import type { ScalingView } from './content.ts';
+
+/** Builds the table; undefined if nothing was scaled. */
+export function toScalingView({ scalings, rows }: Pick<Model, 'scalings' | 'rows'>): ScalingView | undefined {
+  if (scalings === undefined) return undefined;
+  return {
+    title: 'How the servers scale',
+    columns: [
+      'server',
+      'cores',
+      'speed-up',
+      'efficiency',
+      METRICS.cpu.label,
+      METRICS.memory.label,
+      'cores used',
+      'processes',
+      'limit',
+    ],
+    words: ['server', 'limit'],
+    expendable: ['processes', 'cores used', 'limit'],
+    groups: scalings.map(({ of, connections, rows: scaled }) => ({
+      of,
+      connections,
+      heading: `${nameBase(of)}, ${describeConnections([connections])}`,
+      rows: scaled.map(({ target, scale, isShared, speedUp, efficiency, coresUsed, processes }) => {
+        const row = rows.find((one) => one.target === target && one.connections === connections);
+        return [
+          nameSize(scale),
+          isShared ? `${scale.cores} shared` : String(scale.cores),
+          // One worker has no range: it is compared with itself.
+          target === of ? '1' : showFigure(speedUp, formatRatio, true),
+          showFigure(efficiency, formatPercent),
+          ...(row === undefined ? ['—', '—'] : [showMetric('cpu', row), showMetric('memory', row)]),
+          coresUsed === undefined ? '—' : formatRatio(coresUsed),
+          processes === undefined ? '—' : String(processes),
+          row === undefined ? '—' : showLimit(row),
+        ];
+      }),
+    })),
+    notes: explainScaling(scalings, rows),
+  };
+}
+
+function formatRatio(value: number): string {
+  return value.toFixed(2);
+}
+
+function formatPercent(share: number): string {
+  return `${Math.round(share * 100)} %`;
+}
+
+/** The name of a target without its size. */
+function nameBase(of: string): string {
+  return of.replace(/ \([^()]*\)$/, '');
+}
+
+/** Says what the columns mean, and what limits the speed-ups. */
+function explainScaling(scalings: readonly ModelScaling[], rows: Model['rows']): string[] {
+  const scaled = scalings.flatMap((scaling) =>
+    scaling.rows.map((row) => ({ ...row, connections: scaling.connections })),
+  );
+  const isLimited = scaled.some(({ target, connections }) =>
+    rows.some(
+      (row) => row.target === target && row.connections === connections && row.limits.includes('generator'),
+    ),
+  );
+  return [
+    'speed-up: goodput ÷ that of 1 worker on 1 core in the same round. efficiency: speed-up ÷ cores. threads: those of one worker; several workers have one each, if the stack lets you choose.',
+    ...(scaled.some(({ isShared }) => isShared)
+      ? [
+          'shared: this machine has no core left for the load, so it ran on the cores of the server too. Speed-ups are lower bounds; CPU per request is not affected as much.',
+        ]
+      : []),
+    ...(isLimited
+      ? [
+          'The load generator was saturated in some rows, so their speed-ups are bounds. With more load processes (--generators), the server may answer more.',
+        ]
+      : []),
+  ];
+}
+
+/** More targets are counted. */
+const MOST_NAMED = 3;
+
+/**
+ * Describes the largest servers at the most connections: `Speed-up on 4 cores at 100 connections: fastapi 1.02 with 4 threads
+ * and 3.60 with 4 workers`; undefined without a speed-up.
+ */
+export function describeScalings(scalings: readonly ModelScaling[]): string | undefined {
+  const connections = Math.max(...scalings.map((scaling) => scaling.connections));
+  const cores = Math.max(...scalings.flatMap(({ rows }) => rows.map(({ scale }) => scale.cores)));
+  const parts = scalings
+    .filter((scaling) => scaling.connections === connections)
+    .flatMap(({ of, rows }) => {
+      const own = rows.flatMap(({ target, scale, speedUp }) =>
+        target === of || scale.cores < cores || speedUp?.valid !== true
+          ? []
+          : [`${showFigure(speedUp, formatRatio)} with ${nameSize(scale)}`],
+      );
+      return own.length === 0 ? [] : [`${nameBase(of)} ${own.join(' and ')}`];
+    });
+  if (parts.length === 0) return undefined;
+  const others = parts.length - MOST_NAMED;
+  const named = [...parts.slice(0, MOST_NAMED), ...(others > 0 ? [`${others} more`] : [])];
+  return `Speed-up on ${countOf(cores, 'core')} at ${describeConnections([connections])}: ${named.join(', ')}`;
+}

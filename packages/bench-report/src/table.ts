@@ -1,0 +1,106 @@
+/** The table of a run in words: its columns, and the rows grouped by rung. */
+import type { Figure, Row } from 'bench-analysis/summary';
+import { METRIC_IDS, METRICS, type MetricId } from 'bench-model/metrics';
+import { describeRight, describeStatus, showFigure, showLimit, showMetric } from './cells.ts';
+import { describeConnections, formatUs } from './format.ts';
+import type { View } from './content.ts';
+
+/** A summarised row, with ranks if its run has them. */
+type RankedRow = Row & { figures: Partial<Record<MetricId, Figure & { rank?: number }>> };
+
+type Cell = (row: RankedRow) => string;
+
+/** Columns of words that a narrow page can omit, with their rank among the metrics. */
+const EXPENDABLE_WORDS: [string, number][] = [
+  ['status', 2],
+  ['limit', 4],
+  ['class', 6],
+];
+
+/** The column with the rank. */
+export const RANK = '#';
+
+/** The column with the share of right answers. */
+export const RIGHT = 'right';
+
+/** The column with the latency minus the time that the server reported. */
+export const REST = 'respond';
+
+/** Builds the table of summarised rows. If they have ranks by this metric, a column shows them. */
+export function toTable(
+  rows: readonly RankedRow[],
+  metric?: MetricId,
+): Pick<View, 'columns' | 'words' | 'expendable' | 'groups'> {
+  const cells = cellsFor(rows, metric);
+  return {
+    columns: Object.keys(cells),
+    words: ['target', 'class', 'limit', 'status'],
+    expendable: listExpendable(),
+    groups: [...Map.groupBy(rows, ({ connections }) => connections)].map(([rung, own]) => ({
+      heading: describeConnections([rung]),
+      rows: own.map((row) => Object.values(cells).map((show) => show(row))),
+    })),
+  };
+}
+
+/** Returns true if some requests of a row were answered wrongly. */
+export function hasWrong(rows: readonly Row[]): boolean {
+  return rows.some(({ right = 1 }) => right < 1);
+}
+
+/** Returns the name of the time that servers reported in Server-Timing; undefined if none did. */
+export function timingMetricOf(rows: readonly Row[]): string | undefined {
+  return rows.find(({ timing }) => timing !== undefined)?.timing?.metric;
+}
+
+/** Lists the columns that a narrow page omits, in that order. */
+function listExpendable(): string[] {
+  const metrics = METRIC_IDS.flatMap((id): [string, number][] => {
+    const { label, column } = METRICS[id];
+    return column.expendable === undefined ? [] : [[label, column.expendable]];
+  });
+  return [...metrics, ...EXPENDABLE_WORDS].toSorted(([, a], [, b]) => a - b).map(([name]) => name);
+}
+
+/**
+ * The columns of a run: one per metric, except optional ones that no row has. If some answers were wrong, the share of
+ * right ones follows the goodput. If servers reported their time, the two parts of the latency follow it.
+ */
+function cellsFor(rows: readonly RankedRow[], metric: MetricId | undefined): Record<string, Cell> {
+  const metrics = METRIC_IDS.filter(
+    (id) => !METRICS[id].column.isOptional || rows.some(({ figures }) => figures[id] !== undefined),
+  );
+  const lastLatency = metrics.findLast((id) => METRICS[id].dependsOn.includes('latency'));
+  const beside: Partial<Record<MetricId, Record<string, Cell>>> = {
+    goodput: hasWrong(rows) ? { [RIGHT]: describeRight } : {},
+    ...(lastLatency && { [lastLatency]: timingCells(rows) }),
+  };
+  return {
+    target: ({ target }) => target,
+    ...rankCells(rows, metric),
+    class: (row) => row.class,
+    ...Object.fromEntries(
+      metrics.flatMap((id): [string, Cell][] => [
+        [METRICS[id].label, (row) => showMetric(id, row)],
+        ...Object.entries(beside[id] ?? {}),
+      ]),
+    ),
+    limit: showLimit,
+    status: describeStatus,
+  };
+}
+
+function rankCells(rows: readonly RankedRow[], metric: MetricId | undefined): Record<string, Cell> {
+  const rankOf = ({ figures }: RankedRow): number | undefined => metric && figures[metric]?.rank;
+  if (rows.every((row) => rankOf(row) === undefined)) return {};
+  return { [RANK]: (row) => String(rankOf(row) ?? '—') };
+}
+
+function timingCells(rows: readonly Row[]): Record<string, Cell> {
+  const metric = timingMetricOf(rows);
+  if (metric === undefined) return {};
+  return {
+    [metric]: ({ timing }) => showFigure(timing?.told, formatUs),
+    [REST]: ({ timing }) => showFigure(timing?.rest, formatUs),
+  };
+}

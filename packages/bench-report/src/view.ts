@@ -1,0 +1,221 @@
+import { takesTurns, enginesOf } from 'bench-model/planned';
+import { describeRoundHosts } from './hosts.ts';
+import { describeLoad, engineNamed } from 'bench-model/engines';
+import { closeReport } from './closing.ts';
+import type { View } from './content.ts';
+import { describeCopies } from './copies.ts';
+import { drawCourses } from './course.ts';
+import { describeAsking } from './requests.ts';
+import type { CompanionHost, CompanionName } from 'bench-model/companions';
+import type { Placement } from 'bench-model/record';
+import { describeInterpreters } from './interpreters.ts';
+import { joinWords } from 'bench-targets/catalogue/apps/words';
+import { describeHead } from './companions.ts';
+import type { Plan } from 'bench-model/plan';
+import type { Host } from 'bench-model/host';
+import { countOf, formatChange, formatRange, formatWhole } from './format.ts';
+import { NEIGHBOURLY } from 'bench-model/saturation';
+import type { Range } from './model/definition.ts';
+import type { Model } from './model/model.ts';
+import { describeNotes, explainSigns, summariseNotes } from './notes.ts';
+import { toScalingView } from './scaling.ts';
+import {
+  describeDisturbance,
+  describeSpan,
+  describeTurns,
+  describeWarmups,
+  describeWorkers,
+  describeWorkload,
+} from './plan.ts';
+import { decidingMetric } from './deciding.ts';
+import { toTable } from './table.ts';
+
+/** The parts of a view that can be longer. */
+export interface Extent {
+  /** Lists the rows that each failed check affects, instead of counting trials. */
+  detail?: boolean;
+}
+
+/** Builds the view of a run: rows grouped by rung, with notes that explain each status. */
+export function toView(model: Model, { detail = false }: Extent = {}): View {
+  const { plan, rounds, rows } = model;
+  const courses = drawCourses(model);
+  const closing = closeReport(model);
+  const scaling = toScalingView(model);
+  return {
+    title: `${describeWorkload(plan)}, ${describeRounds(rounds)}${plan.quick ? ' — quick run (--quick): too short for comparisons' : ''}`,
+    setting: describeSetting(model),
+    ...toTable(rows, decidingMetric(model)),
+    ...(scaling && { scaling }),
+    ...(courses.length > 0 && { courses }),
+    signs: explainSigns({ ...model, by: decidingMetric(model) }),
+    notes: detail ? describeNotes(model) : summariseNotes(model),
+    ...(closing && { closing }),
+  };
+}
+
+/** `3 rounds`; `11 of 24 rounds` if the run ended early. */
+function describeRounds({ measured, planned }: Model['rounds']): string {
+  const all = countOf(planned, 'round');
+  return measured < planned ? `${formatWhole(measured)} of ${all}` : all;
+}
+
+/** The conditions of the measurement, one fact per line. */
+export function describeSetting(model: Model): string[] {
+  const { plan, host, placement } = model;
+  return [
+    `run ${plan.run}, seed ${plan.seed}, ${describeSpan(plan)}, timeout ${plan.timeoutSeconds} s`,
+    describeMachine(host),
+    ...(placement === undefined
+      ? []
+      : [
+          [
+            `${describeSender(plan)} in ${describeGenerators(plan)}`,
+            ...(plan.attached === undefined ? [describeWorkers(plan, ' per server')] : []),
+            describePlacement(placement),
+          ].join(', '),
+          ...describeHosts(model),
+          ...describeRoundHosts(model.roundHosts ?? [], plan.spread?.threshold ?? 0),
+          ...describeApps(plan),
+          ...describeCopies(plan),
+          ...describeAttached(model),
+          ...describeTurns(plan, serversAtOnce(model)),
+          ...describeInterpreters(model.servers),
+          ...describeAge(model),
+          ...describeCollected(model),
+          ...describeAsking(plan.asked, model.sent),
+          ...describeEngines(plan),
+          ...describeCompanions(model),
+          ...describeDisturbance(plan),
+        ]),
+    ...describeWarmups(plan),
+  ];
+}
+
+/** The servers that took turns in a round: fewer than planned if some were skipped, failed to start or were decided early. */
+function serversAtOnce({ plan, rows }: Model): Range {
+  const rounds = rows
+    .filter(({ connections }) => takesTurns(plan, connections))
+    .flatMap(({ connections, trials }) => trials.map(({ round }) => `${connections} ${round}`));
+  const counts = [...Map.groupBy(rounds, (round) => round).values()].map(({ length }) => length);
+  return { least: Math.min(...counts), most: Math.max(0, ...counts) };
+}
+
+/** One line for each host of a cluster that sent load: its hardware, its share, its clock. */
+function describeHosts({ hosts = [] }: Model): string[] {
+  return hosts.map(({ name, cpuModel, cores, share, skewMs, clockErrorMs }) =>
+    [
+      `load from ${[name, cpuModel, cores && countOf(cores, 'core')].filter(Boolean).join(', ')}: ${Math.round(share * 100)} % of the answers`,
+      `windows within ${skewMs.toFixed(1)} ms of the plan`,
+      `clock ± ${clockErrorMs.toFixed(1)} ms`,
+    ].join(', '),
+  );
+}
+
+/** The commands of the apps, as they were typed. */
+function describeApps({ apps = [] }: Plan): string[] {
+  return apps.map(({ name, command, folder }) => `${name}: ${joinWords(command)} in ${folder}`);
+}
+
+/** Describes the process of each server that was already running, and the processes that replaced it. */
+function describeAttached({ plan: { attached = [] }, servers }: Model): string[] {
+  return attached.map(({ target }) => {
+    const name = attached.length === 1 ? 'server' : target;
+    const own = servers.filter((server) => attached.length === 1 || server.target.id === target);
+    const [first, ...others] = own.flatMap(({ processes }) => processes);
+    if (first === undefined)
+      return `${name}: already running, its process is unknown, so its CPU and memory are not measured`;
+    const { pid, version, executable, command } = first;
+    const restarts = others.length === 0 ? '' : `; restarted as ${others.map((one) => one.pid).join(', ')}`;
+    const words = [`process ${pid}`, version ?? executable, command?.join(' ')];
+    return `${name}: already running, ${words.filter((word) => word !== undefined).join(', ')}${restarts}`;
+  });
+}
+
+/** The range of the ages of the servers when their windows opened; empty if no record has them. */
+function describeAge({ age }: Model): string[] {
+  if (age === undefined) return [];
+  const given = age.answers === undefined ? '' : `, ${formatRange(age.answers, formatWhole)} answers`;
+  return [`process age at the window: ${formatRange(age.seconds, (value) => value.toFixed(1))} s${given}`];
+}
+
+/** Says which Node servers collected garbage before the load; empty without a Node server. */
+function describeCollected({ plan, servers }: Model): string[] {
+  if (plan.fresh === true) return ['Node servers ran no garbage collection before the load (--fresh)'];
+  const missed = servers.filter(({ collected }) => collected === 0);
+  return [
+    ...(servers.some(({ collected = 0 }) => collected > 0)
+      ? ['Node servers ran one full garbage collection before the load']
+      : []),
+    ...missed.map(
+      ({ target }) =>
+        `${target.id}: no garbage collection before the load, because the server could not be asked for it`,
+    ),
+  ];
+}
+
+/** The engine and its load mode; a closed loop is the default and is not mentioned. */
+function describeSender({ engine, load }: Plan): string {
+  return load.mode === 'closed' ? engine : `${engine}, ${describeLoad(load)},`;
+}
+
+function describeGenerators({ engine, generators }: Plan): string {
+  const isThreaded = engineNamed(engine)?.generators === 'threads';
+  return countOf(generators, isThreaded ? 'thread' : 'process');
+}
+
+/** The notes on engines other than the default. */
+function describeEngines(plan: Plan): string[] {
+  return enginesOf(plan).flatMap((name) => {
+    const engine = engineNamed(name);
+    return engine === undefined || name === 'autocannon' ? [] : [`${name}: ${engine.note}`];
+  });
+}
+
+/** One line for each companion of the servers. */
+function describeCompanions({ companions = {}, companionHosts = [], placement }: Model): string[] {
+  const where = (name: string): string => {
+    const hosts = companionHosts.filter(({ companion }) => companion === name);
+    if (hosts.length > 0) return ` on ${hosts.map(({ host }) => describeCompanionHost(host)).join(' and ')}`;
+    const cores = Object.entries(placement?.beside ?? {}).find(([one]) => one === name)?.[1];
+    return cores === undefined || placement?.kind !== 'separate' ? '' : ` on core ${cores.join(',')}`;
+  };
+  return Object.entries(companions).flatMap(([name, head]) => {
+    const words = describeHead(name as CompanionName, head);
+    return words === undefined ? [] : [`${name}: ${words}${where(name)}`];
+  });
+}
+
+/** `h3 (AMD EPYC, 2 cores)`. */
+function describeCompanionHost({ name, cpuModel, cores }: CompanionHost): string {
+  return `${name} (${[cpuModel, countOf(cores, 'core')].filter(Boolean).join(', ')})`;
+}
+
+/** The machine in one line. */
+export function describeMachine({
+  virtualised,
+  cpuModel,
+  cores,
+  platform,
+  release,
+  neighbours,
+}: Host): string {
+  const slowed =
+    neighbours === undefined || neighbours.low <= NEIGHBOURLY
+      ? ''
+      : `a busy core costs its neighbour ${formatChange(neighbours.ratio)} CPU`;
+  return [virtualised ? 'VM' : '', cpuModel ?? '', `${cores} cores`, `${platform} ${release}`, slowed]
+    .filter(Boolean)
+    .join(', ');
+}
+
+function describePlacement({ kind, server, generator }: Placement): string {
+  if (kind === 'separate')
+    return `server on core ${server?.join(',')}, generator on core ${generator?.join(',')}`;
+  if (generator === undefined) return 'nothing pinned to cores';
+  const load = `generator on core ${generator.join(',')}`;
+  if (kind === 'unpinned') return `the server’s cores are unknown, ${load}`;
+  return server?.join() === generator.join()
+    ? 'server and generator share the cores'
+    : `the server is not pinned (cores ${server?.join(',')}), ${load}`;
+}

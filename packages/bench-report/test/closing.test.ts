@@ -1,0 +1,188 @@
+import { describe, expect, it } from 'vitest';
+import { closeReport } from '../src/closing.ts';
+import { makeReason } from 'bench-model/reasons';
+import { renderMarkdown } from '../src/markdown.ts';
+import { toModel } from '../src/model/model.ts';
+import { renderTerminal } from '../src/terminal.ts';
+import { toView } from '../src/view.ts';
+import type { Plan } from 'bench-model/plan';
+import type { Trial } from 'bench-model/record';
+import {
+  failedTrial,
+  okTrial,
+  readGoldenRun,
+  sampleMeasured,
+  samplePlan,
+  suspectTrial,
+} from '../../bench-lab/testing/samples.ts';
+
+const { host } = readGoldenRun();
+
+const NAMES = ['vanilla', 'fastify'];
+
+/** Returns a trial for each planned one, with this CPU per request. */
+function measure(plan: Plan, cpuOf: (target: string, round: number) => number): Trial[] {
+  return plan.trials.map(({ id, target, connections, round }) =>
+    okTrial(target, sampleMeasured({ cpu: cpuOf(target, round) }), { id, connections, round }),
+  );
+}
+
+const cheaper = (target: string, round: number): number => (target === 'vanilla' ? 100 : 150) + round;
+
+const modelOf = (plan: Plan, trials: Trial[]) => toModel({ plan, host, versions: {}, leftOut: [], trials });
+
+/** Returns the closing sentence of a run with its command. */
+function close(plan: Plan, trials: Trial[]): string {
+  const { sentence, command } = closeReport(modelOf(plan, trials)) ?? {};
+  return `${sentence}: ${command}`;
+}
+
+/** Two servers 61 % apart, whose rounds vary far more than that. */
+const restless = (target: string, round: number): number =>
+  (target === 'vanilla' ? [322, 250, 700] : [519, 900, 300])[round - 1] ?? 0;
+
+describe('the last sentence of a report', () => {
+  it('names the best target, and shows the charts', () => {
+    const plan = samplePlan('--connections 10,100 --rounds 3', NAMES);
+    expect(close(plan, measure(plan, cheaper))).toBe(
+      'Lowest CPU per request: vanilla at every number of connections (102 µs). For charts: pnpm report 20261120-120000-devices --open',
+    );
+  });
+
+  it('calls no targets alike that only noise keeps apart, and says how to get a verdict', () => {
+    const plan = samplePlan('--connections 10 --rounds 3', NAMES);
+    expect(close(plan, measure(plan, restless))).toBe(
+      'Lowest CPU per request: vanilla or fastify at 10 connections (322 to 519 µs). For a verdict on the best two: pnpm bench vanilla fastify --connections 10 --until-decided',
+    );
+  });
+
+  it('names as lowest, ranks and judges from one comparison', () => {
+    const plan = samplePlan('--connections 10 --rounds 3', NAMES);
+    for (const cpuOf of [cheaper, restless]) {
+      const model = modelOf(plan, measure(plan, cpuOf));
+      const [{ comparison } = {}] = model.comparisons.find(({ by }) => by === 'cpu')?.rows ?? [];
+      const ranks = new Set(model.rows.map(({ figures }) => figures.cpu?.rank));
+      const isDecided = comparison?.verdict !== 'undecided';
+      expect(ranks).toEqual(new Set(isDecided ? [1, 2] : [1]));
+      expect(closeReport(model)?.sentence.includes(' or ')).toBe(!isDecided);
+    }
+  });
+
+  it('names all targets that the rounds do not distinguish, and each rung that differs', () => {
+    const plan = samplePlan('--connections 1,10,100 --rounds 3', NAMES);
+    const trials = measure(plan, cheaper).map((trial) =>
+      trial.connections === 100
+        ? okTrial(trial.target.id, sampleMeasured({ cpu: 90 + trial.round }), {
+            connections: 100,
+            round: trial.round,
+          })
+        : trial,
+    );
+    expect(close(plan, trials)).toMatch(
+      /^Lowest CPU per request: vanilla at 1 and 10 connections \(102 µs\), (vanilla or fastify|fastify or vanilla) at 100 \(92\.0 µs\)\. /,
+    );
+  });
+
+  it('says once that one round ranks nothing', () => {
+    const plan = samplePlan('--connections 1 --rounds 1', NAMES);
+    expect(close(plan, measure(plan, cheaper))).toMatch(
+      /^Lowest CPU per request: vanilla at 1 connection \(101 µs\), in one round, which cannot rank them\. /,
+    );
+  });
+
+  it('gives the verdict on two targets, and shows the charts', () => {
+    const plan = samplePlan('--connections 10 --rounds 12', NAMES);
+    expect(close(plan, measure(plan, cheaper))).toMatch(
+      /^The CPU per request of fastify is \d+ % higher than that of vanilla at 10 connections\. For charts: pnpm report \S+ --open$/,
+    );
+  });
+
+  it('counts the verdicts on several', () => {
+    const plan = samplePlan('--connections 10 --rounds 12', [...NAMES, 'litestar']);
+    expect(close(plan, measure(plan, cheaper))).toMatch(
+      /^2 comparisons of CPU per request against vanilla: 2 worse\. For charts: /,
+    );
+  });
+
+  it('describes a single target at its highest goodput', () => {
+    const plan = samplePlan('--connections 10 --rounds 1', ['vanilla']);
+    expect(close(plan, measure(plan, cheaper))).toMatch(
+      /^vanilla at 10 connections: [\d,]+\/s, 101 µs CPU per request\. For charts: pnpm report \S+ --open$/,
+    );
+  });
+
+  it('leads from an interrupted run to its end, and from failed trials to their logs', () => {
+    const plan = samplePlan('--connections 10 --rounds 3', NAMES);
+    const trials = measure(plan, cheaper);
+    expect(close(plan, trials.slice(0, 3))).toMatch(/\. To complete the run: pnpm bench --resume \S+$/);
+    const failed = trials.map((trial, index) => (index === 0 ? failedTrial('vanilla', 'gone') : trial));
+    expect(close(plan, failed)).toMatch(/\. For the log of the failed trial: pnpm report \S+ --detail$/);
+    const none = trials.map(({ target, round }) => failedTrial(target.id, 'gone', { round }));
+    expect(close(plan, none)).toMatch(/^Every trial failed\. For the logs of the 6 failed trials: /);
+  });
+
+  it('repeats the workload of the run, with the parameters that are not the default', () => {
+    const plan = samplePlan('--workload fib --param n=24 --connections 10 --rounds 3', NAMES);
+    expect(close(plan, measure(plan, restless))).toContain(
+      'pnpm bench vanilla fastify --workload fib --param n=24 --connections 10 --until-decided',
+    );
+  });
+
+  it('proposes no command that would measure something else', () => {
+    const plan = samplePlan('--connections 10 --rounds 3 --rate 100', NAMES);
+    expect(close(plan, measure(plan, cheaper))).toMatch(/\. For charts: pnpm report \S+ --open$/);
+  });
+
+  it('ends the report on a terminal with a command that can be copied, and leads the Markdown', () => {
+    const plan = samplePlan('--connections 10,100 --rounds 3', NAMES);
+    const view = toView(modelOf(plan, measure(plan, cheaper)));
+    const { sentence = '', command = '' } = view.closing ?? {};
+    const lines = renderTerminal(view, { width: 80 }).trimEnd().split('\n');
+    expect(lines.at(-1)?.endsWith(command)).toBe(true);
+    expect(lines.slice(lines.lastIndexOf('')).join(' ').replaceAll(/\s+/g, ' ').trim()).toBe(
+      `${sentence}: ${command}`,
+    );
+    expect(renderMarkdown(view).split('\n')[0]).toBe(`${sentence}: \`${command}\``);
+  });
+
+  it('ranks no lower bounds, and no target without a rival', () => {
+    const plan = samplePlan('--connections 10 --rounds 3', NAMES);
+    const bound = makeReason('generator-bound', { busy: 0.95, coresUsed: 0.5 });
+    const bounded = plan.trials.map(({ id, target, round }): Trial => {
+      const measured = sampleMeasured();
+      return target === 'vanilla'
+        ? suspectTrial(target, measured, [bound], { id, round })
+        : okTrial(target, measured, { id, round });
+    });
+    expect(close(plan, bounded)).toMatch(
+      /^Too few rounds are valid to compare the goodput of the targets\. For the reasons: /,
+    );
+    const others = makeReason('throttled', { count: 1 });
+    const alone = plan.trials.map(({ id, target, round }): Trial => {
+      const measured = sampleMeasured({ cpu: 100 });
+      return target === 'vanilla'
+        ? suspectTrial(target, measured, [others], { id, round })
+        : okTrial(target, measured, { id, round });
+    });
+    expect(close(plan, alone)).toMatch(
+      /^Too few rounds are valid to compare the CPU per request of the targets\. For the reasons: /,
+    );
+  });
+
+  it('names no best target at a rung where a rival has too few valid rounds', () => {
+    const plan = samplePlan('--connections 10,100 --rounds 3', NAMES);
+    const others = makeReason('throttled', { count: 1 });
+    const trials = plan.trials.map(({ id, target, connections, round }): Trial => {
+      const measured = sampleMeasured({ cpu: cheaper(target, round) });
+      const isLost = target === 'vanilla' && connections === 100 && round > 1;
+      return isLost
+        ? suspectTrial(target, measured, [others], { id, connections, round })
+        : okTrial(target, measured, { id, connections, round });
+    });
+    expect(close(plan, trials)).toMatch(/^Lowest CPU per request: vanilla at 10 connections \(102 µs\)\. /);
+  });
+
+  it('is absent without a trial', () => {
+    expect(closeReport(modelOf(samplePlan('--connections 10'), []))).toBeUndefined();
+  });
+});

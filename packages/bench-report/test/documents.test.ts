@@ -1,0 +1,171 @@
+import { existsSync, readdirSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { beforeAll, describe, expect, it } from 'vitest';
+import { ENGINE_NAMES } from 'bench-model/engines';
+import { ROOT } from 'bench-targets/catalogue/stacks';
+import { WORKLOAD_NAMES } from 'bench-targets/catalogue/workloads/index';
+import { REPORT_FORMATS } from 'bench-http/cli/commands';
+import { METRIC_IDS, METRICS } from 'bench-model/metrics';
+import { REASON_CODES } from 'bench-model/reasons';
+import {
+  findBlocks,
+  isQuoted,
+  listDocuments,
+  listFigures,
+  listPictures,
+  proseOf,
+  readDocument,
+  renderBlocks,
+} from '../../bench-lab/testing/documents.ts';
+import { fileOf, PICTURES, THEMES } from '../../bench-lab/testing/pictures.ts';
+import { readFixture } from '../../bench-lab/testing/samples.ts';
+
+const DOCUMENTS = listDocuments();
+
+/** The options of each command, from its help text. */
+const OPTIONS = new Map(
+  readFixture('golden/help.txt')
+    .split(/^\$ pnpm (?:run )?/m)
+    .slice(1)
+    .map((help) => [help.split(' ', 1)[0], [...help.matchAll(/--[a-z][a-z-]*/g)].map(([name]) => name)]),
+);
+
+/** Returns the commands that a document shows, each split into words. */
+function listCommands(document: string): string[][] {
+  const blocks = [...document.matchAll(/^ *```(?:sh)?\n(?<code>.*?)^ *```$/gms)];
+  const spans = [...document.matchAll(/`(?<code>(?:npx -y )?pnpm(?:@12)? [^`\n]+)`/g)];
+  return [...blocks, ...spans]
+    .flatMap(({ groups }) => (groups?.['code'] ?? '').split('\n'))
+    .flatMap((line) => {
+      const words = /^ *(?:npx -y )?pnpm(?:@12)? (?:run )?(?<rest>[^#]*)/.exec(line)?.groups?.['rest'];
+      return words === undefined || words.startsWith('exec ') ? [] : [words.trim().split(' ')];
+    });
+}
+
+describe.each(DOCUMENTS)('%s', (path) => {
+  const document = readDocument(path);
+  let rendered = '';
+  beforeAll(() => {
+    rendered = renderBlocks(document, path);
+  });
+
+  it('quotes the published runs unchanged', async () => {
+    await expect(rendered).toMatchFileSnapshot(join(ROOT, path));
+  });
+
+  it('closes each block', () => {
+    const opened = document.match(/^<!-- (?!end )/gm) ?? [];
+    expect(findBlocks(document)).toHaveLength(opened.length);
+  });
+
+  it('uses bold only for figures that occur in one of its blocks', () => {
+    const quoted = findBlocks(rendered)
+      .map(({ text }) => text)
+      .join('\n');
+    const unknown = listFigures(document).filter((figure) => !isQuoted(figure, quoted));
+    expect(unknown).toEqual([]);
+  });
+
+  it('links to files that exist', () => {
+    const links = [...proseOf(document).matchAll(/\]\((?<to>[^)#\s]+)(?:#[^)]*)?\)/g)];
+    const missing = links
+      .map(({ groups }) => groups?.['to'] ?? '')
+      .filter((to) => !to.startsWith('http') && !existsSync(join(ROOT, dirname(path), to)));
+    expect(missing).toEqual([]);
+  });
+
+  it('shows each command only with options that exist', () => {
+    const unknown = listCommands(document).flatMap(([command = '', ...words]) => {
+      const known = OPTIONS.get(command.replace(/^bench:(?!power|self).*/, 'bench')) ?? [];
+      return words
+        .filter((word) => word.startsWith('--') && !known.includes(word))
+        .map((word) => [command, word]);
+    });
+    expect(unknown).toEqual([]);
+  });
+});
+
+/** The documents for users. CONTRIBUTING also names options of other programs. */
+const MANUALS = DOCUMENTS.filter((path) => path === 'README.md' || path.startsWith('docs/'));
+
+describe.each(MANUALS)('the prose of %s', (path) => {
+  it('names only options that exist', () => {
+    const all = [...OPTIONS.values()].flat();
+    const named = [...readDocument(path).matchAll(/`(?<name>--[a-z-]+)[^`\n]*`/g)];
+    const names = named.map(({ groups }) => groups?.['name'] ?? '');
+    expect(names.filter((name) => !all.includes(name))).toEqual([]);
+  });
+});
+
+describe('README.md', () => {
+  const readme = readDocument('README.md');
+
+  it('quotes a published run', () => {
+    expect(findBlocks(readme).map(({ kind }) => kind)).toContain('run');
+  });
+
+  it('has at most 200 lines', () => {
+    expect(readme.split('\n').length).toBeLessThanOrEqual(200);
+  });
+});
+
+describe('the pictures', () => {
+  const drawn = listPictures().flatMap((picture) =>
+    THEMES.map((theme) => ({ file: fileOf(picture, theme), svg: picture.draw(theme) })),
+  );
+
+  it.each(drawn)('$file shows its run', async ({ file, svg }) => {
+    await expect(svg).toMatchFileSnapshot(join(ROOT, PICTURES, file));
+  });
+
+  it('are all in use', () => {
+    expect(readdirSync(join(ROOT, PICTURES)).toSorted()).toEqual(drawn.map(({ file }) => file).toSorted());
+  });
+
+  it.each(drawn)('$file is an image without a page around it', ({ svg }) => {
+    expect(svg).toMatch(/^<svg [^>]*xmlns="http:\/\/www\.w3\.org\/2000\/svg"/);
+    expect(svg).not.toMatch(/var\(|currentColor|light-dark/);
+  });
+});
+
+describe('CONTRIBUTING.md', () => {
+  it('lists exactly the packages of the harness', () => {
+    const named = [...readDocument('CONTRIBUTING.md').matchAll(/^\| \[`(?<name>bench[a-z-]*)`\]/gm)];
+    const packages = readdirSync(join(ROOT, 'packages')).filter((name) => /^bench(-|$)/.test(name));
+    expect(named.map(({ groups }) => groups?.['name'] ?? '').toSorted()).toEqual(packages.toSorted());
+  });
+});
+
+/** The pages that list all entries of a table. */
+const LISTS = [
+  { page: 'docs/reading-a-report.md', what: 'reason', names: REASON_CODES },
+  { page: 'docs/reading-a-report.md', what: 'report format', names: REPORT_FORMATS },
+  { page: 'docs/ci.md', what: 'metric', names: METRIC_IDS },
+  { page: 'docs/workloads-and-stacks.md', what: 'workload', names: WORKLOAD_NAMES },
+  { page: 'docs/workloads-and-stacks.md', what: 'engine', names: ENGINE_NAMES },
+  { page: 'CONTRIBUTING.md', what: 'workload', names: WORKLOAD_NAMES },
+];
+
+describe.each(LISTS)('$page', ({ page, what, names }) => {
+  it(`names every ${what}`, () => {
+    const document = readDocument(page);
+    expect(names.filter((name) => !document.includes(`\`${name}\``))).toEqual([]);
+  });
+});
+
+describe('docs/reading-a-report.md', () => {
+  it('explains the column of every metric', () => {
+    const rows = [...readDocument('docs/reading-a-report.md').matchAll(/^\| (?<columns>[^|]+) \|/gm)];
+    const explained = rows.flatMap(({ groups }) => groups?.['columns']?.split(', ') ?? []);
+    expect(METRIC_IDS.map((id) => METRICS[id].label).filter((label) => !explained.includes(label))).toEqual(
+      [],
+    );
+  });
+});
+
+describe('the documents', () => {
+  it.each(['compare', 'power', 'calibration'])('quote at least one published %s', (kind) => {
+    const kinds = DOCUMENTS.flatMap((path) => findBlocks(readDocument(path)).map((block) => block.kind));
+    expect(kinds).toContain(kind);
+  });
+});

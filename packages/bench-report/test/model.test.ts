@@ -1,0 +1,231 @@
+import { globSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { Ajv } from 'ajv';
+import { describe, expect, it } from 'vitest';
+import { toDocument } from 'bench-model/definitions';
+import { createHistogram, encodeHistogram } from 'bench-statistics/histogram';
+import { METRIC_IDS } from 'bench-model/metrics';
+import type { Reason } from 'bench-model/reasons';
+import type { Trial } from 'bench-model/record';
+import { renderJson } from '../src/json.ts';
+import { reportDocument, REPORT_HEAD } from '../src/model/definition.ts';
+import { toModel } from '../src/model/model.ts';
+import { ROOT } from 'bench-targets/catalogue/stacks';
+import { readRun } from 'bench-analysis/results/store';
+import { REPORT_SCHEMA } from 'bench-model/versions';
+import {
+  failedTrial,
+  okTrial,
+  readGoldenRun,
+  readSchema,
+  sampleCounts,
+  sampleLoad,
+  sampleMeasured,
+  samplePlan,
+  suspectTrial,
+} from '../../bench-lab/testing/samples.ts';
+
+const golden = readGoldenRun();
+
+/** A run of two targets, whose CPU per request differs by half, without noise worth speaking of. */
+function runOf(rounds: number, options = ''): { plan: typeof golden.plan; trials: Trial[] } {
+  const plan = samplePlan(`--rounds ${rounds} --connections 10 ${options}`);
+  const trials = plan.trials.map(({ target, round, order }) => {
+    const cpu = (target === 'vanilla' ? 20 : 30) * (1 + round / 1000);
+    return okTrial(target, sampleMeasured({ cpu }), { round, order });
+  });
+  return { plan, trials };
+}
+
+const modelOf = (run: { plan?: typeof golden.plan; trials: Trial[] }) =>
+  toModel({ ...golden, ...run }, { distributions: true });
+
+const isReport = new Ajv({ allowUnionTypes: true }).compile(readSchema('report'));
+
+const pointOf = (ok: number[], readings: number) => {
+  const memory = Array.from({ length: readings }, (_, index) => ({
+    seconds: index / 10,
+    bytes: 1000 + index,
+  }));
+  const server = { source: 'a', scope: 'b', seconds: 5, cpuUserUs: 1, cpuSystemUs: 1, coresUsed: 1 };
+  const measured = sampleMeasured({
+    given: {
+      load: sampleLoad({ slices: { milliseconds: 50, ok } }),
+      server: { ...server, memoryOverTime: memory },
+    },
+  });
+  return modelOf({ trials: [okTrial('vanilla', measured)] }).rows[0]?.trials[0];
+};
+
+const loadOf = (values: number[], timeout = 0) => {
+  const histogram = createHistogram();
+  for (const value of values) histogram.recordValue(value);
+  return sampleLoad({
+    counts: sampleCounts({ ok: values.length, timeout }),
+    latencyHistogram: encodeHistogram(histogram),
+  });
+};
+const upTo = (n: number) => Array.from({ length: n }, (_, index) => index + 1);
+const measured = (values: number[], timeout = 0) =>
+  sampleMeasured({ given: { load: loadOf(values, timeout) } });
+const distributionOf = (...trials: Trial[]) => modelOf({ trials }).rows[0]?.distribution;
+
+describe('the schema of the JSON report', () => {
+  it('is generated from its definition', async () => {
+    const text = `${JSON.stringify(toDocument(reportDocument, REPORT_HEAD), null, 2)}\n`;
+    await expect(text).toMatchFileSnapshot('../../bench-model/schema/report.schema.json');
+    expect(readSchema('report')).toMatchObject({ properties: { schema: { const: REPORT_SCHEMA } } });
+  });
+
+  it('accepts the report of every committed run', { timeout: 180_000 }, () => {
+    const folders = [
+      ...globSync('packages/bench-lab/testing/fixtures/{run,runs-2,url-run}/run.json', { cwd: ROOT }),
+      ...globSync('results/published/*/run.json', { cwd: ROOT }),
+    ].map((file) => dirname(join(ROOT, file)));
+    expect(folders.length).toBeGreaterThan(20);
+    for (const folder of folders) {
+      isReport(JSON.parse(renderJson(readRun(folder))));
+      expect({ folder, errors: isReport.errors }).toEqual({ folder, errors: null });
+    }
+  });
+
+  it('rejects a report with an unknown field, or without its rows', () => {
+    const report = JSON.parse(renderJson(golden)) as Record<string, unknown>;
+    expect(isReport(report)).toBe(true);
+    expect(isReport({ ...report, hostname: 'x' })).toBe(false);
+    expect(isReport({ ...report, rows: undefined })).toBe(false);
+  });
+});
+
+describe('the model of a run', () => {
+  it('is the same after a round trip through JSON', () => {
+    const model = modelOf(golden);
+    expect(JSON.parse(JSON.stringify(model))).toEqual(model);
+  });
+
+  it('has a row for each target and rung, with its trials in the order of the rounds', () => {
+    const { rows } = modelOf(golden);
+    expect(rows).toHaveLength(6);
+    const trials = rows.flatMap((row) => row.trials.map(({ id }) => id));
+    expect(trials.toSorted()).toEqual(golden.trials.map(({ id }) => id).toSorted());
+    for (const row of rows) expect(row.trials.map(({ round }) => round)).toEqual([1, 2]);
+  });
+
+  it('names the reasons that spoil a figure, and ranks only figures that the rounds distinguish', () => {
+    const { rows } = modelOf(golden);
+    const vanilla = rows.find(({ target, connections }) => target === 'vanilla' && connections === 10);
+    expect(vanilla?.figures.goodput).toMatchObject({ atLeast: true, reasons: ['generator-bound'] });
+    expect(vanilla?.figures.cpu?.reasons).toEqual([]);
+    const unfit = rows
+      .flatMap((row) => Object.values(row.figures))
+      .filter(({ atLeast, valid }) => atLeast || !valid);
+    expect(new Set(unfit.map(({ rank }) => rank))).toEqual(new Set([undefined]));
+    // One round ranks nothing.
+    expect(modelOf(runOf(1)).rows.map((row) => row.figures.cpu?.rank)).toEqual([undefined, undefined]);
+    const three = modelOf(runOf(3)).rows.map(({ target, figures }) => [target, figures.cpu?.rank]);
+    expect(three).toEqual([
+      ['vanilla', 1],
+      ['fastify', 2],
+    ]);
+  });
+
+  it('gives a figure an interval from six rounds on', () => {
+    expect(modelOf(runOf(5)).rows[0]?.figures.cpu?.interval).toBeUndefined();
+    const { interval, least, most } = modelOf(runOf(6)).rows[0]?.figures.cpu ?? {};
+    expect(interval).toEqual({ low: least, high: most });
+  });
+
+  it('compares the targets by every metric, unless the run is too short or has one target', () => {
+    const { comparisons } = modelOf(runOf(6));
+    expect(comparisons.map(({ by }) => by)).toEqual(
+      METRIC_IDS.filter((id) => ['goodput', 'p50', 'p99', 'max', 'cpu'].includes(id)),
+    );
+    const cpu = comparisons.find(({ by }) => by === 'cpu');
+    expect(cpu).toMatchObject({
+      baseline: 'vanilla',
+      threshold: 0.02,
+      rows: [{ candidate: 'fastify', connections: 10, comparison: { verdict: 'slower' }, rank: 2 }],
+    });
+    expect(cpu?.rows[0]?.comparison.ratio?.estimate).toBeCloseTo(1.5);
+    const { plan, trials } = runOf(6);
+    expect(modelOf({ plan: { ...plan, quick: true }, trials }).comparisons).toEqual([]);
+    const alone = trials.filter(({ target }) => target.id === 'vanilla');
+    expect(modelOf({ plan, trials: alone }).comparisons).toEqual([]);
+  });
+
+  it('keeps the reason and the last lines of the log of a trial that failed', () => {
+    const trial = { ...failedTrial('vanilla', 'the server ended'), logTail: ['Error: no such module'] };
+    const { rows, problems } = modelOf({ trials: [trial] });
+    expect(rows[0]?.trials[0]).toMatchObject({
+      status: 'failed',
+      figures: {},
+      reasons: [{ code: 'trial', text: 'the server ended' }],
+      logTail: ['Error: no such module'],
+    });
+    expect(problems).toMatchObject([
+      { isFatal: true, places: [{ target: 'vanilla', connections: 10, rounds: 1, of: 1 }] },
+    ]);
+  });
+});
+
+describe('the course of a window', () => {
+  it('has at most 25 moments, and the right goodput', () => {
+    const point = pointOf(
+      Array.from({ length: 100 }, () => 5),
+      120,
+    );
+    expect(point?.goodputOverTime).toHaveLength(25);
+    expect(point?.goodputOverTime?.at(-1)).toEqual({ seconds: 5, value: 100 });
+    expect(point?.memoryOverTime).toHaveLength(25);
+    expect(point?.memoryOverTime?.[0]).toEqual({ seconds: 0, value: 1000 });
+    expect(point?.memoryOverTime?.at(-1)?.value).toBe(1119);
+  });
+
+  it('loses no answer but those of a shorter last span, and is absent without slices', () => {
+    const point = pointOf(
+      Array.from({ length: 26 }, (_, index) => index),
+      1,
+    );
+    expect(point?.goodputOverTime?.map(({ value }) => value / 10)).toEqual(
+      Array.from({ length: 13 }, (_, index) => 4 * index + 1),
+    );
+    expect(point).not.toHaveProperty('memoryOverTime');
+    expect(pointOf([], 0)).not.toHaveProperty('goodputOverTime');
+  });
+});
+
+describe('a latency distribution', () => {
+  const late: Reason = { code: 'late-tail', text: 'late', invalidates: ['p99'] };
+  it('merges the rounds, and has a percentile only with ten answers beyond it', () => {
+    const found = distributionOf(
+      okTrial('vanilla', measured(upTo(500))),
+      okTrial('vanilla', measured(upTo(1000).slice(500)), { round: 2 }),
+    );
+    expect(found).toMatchObject({ answers: 1000, unanswered: 0, rounds: 2, valid: true, maxUs: 1000 });
+    expect(found?.points.find(({ percentile }) => percentile === 50)?.us).toBe(500);
+    expect(found?.points.at(-1)).toEqual({ percentile: 99, us: 990 });
+  });
+
+  it('counts requests that timed out as slower than every answer', () => {
+    const found = distributionOf(okTrial('vanilla', measured(upTo(900), 100)));
+    expect(found?.points.at(-1)).toEqual({ percentile: 90, us: 900 });
+    expect(found?.points.find(({ percentile }) => percentile === 50)?.us).toBe(500);
+  });
+
+  it('omits rounds with an invalid tail, unless there are no others', () => {
+    const spoilt = suspectTrial('vanilla', measured([9000, 9000, 9000]), [late], { round: 2 });
+    expect(distributionOf(okTrial('vanilla', measured(upTo(100))), spoilt)).toMatchObject({
+      answers: 100,
+      rounds: 1,
+      valid: true,
+    });
+    expect(distributionOf(spoilt)).toMatchObject({ answers: 3, valid: false });
+  });
+
+  it('is absent without histograms, and by default', () => {
+    const trial = okTrial('vanilla', measured(upTo(100)));
+    expect(distributionOf(failedTrial('vanilla', 'it ended'))).toBeUndefined();
+    expect(distributionOf(okTrial('vanilla', sampleMeasured()))).toBeUndefined();
+    expect(toModel({ ...golden, trials: [trial] }).rows[0]).not.toHaveProperty('distribution');
+  });
+});

@@ -1,0 +1,124 @@
+import { describe, expect, it } from 'vitest';
+import { makeReason } from 'bench-model/reasons';
+import { toModel } from '../src/model/model.ts';
+import { describeNotes, readSigns, summariseNotes } from '../src/notes.ts';
+import { renderTerminal } from '../src/terminal.ts';
+import { toView } from '../src/view.ts';
+import type { Reason } from 'bench-model/reasons';
+import type { Trial } from 'bench-model/record';
+import { findRun, readRun } from 'bench-analysis/results/store';
+import {
+  failedTrial,
+  okTrial,
+  readGoldenRun,
+  sampleMeasured,
+  samplePlan,
+  suspectTrial,
+} from '../../bench-lab/testing/samples.ts';
+
+const OTHERS = makeReason('other-processes', { cores: 0.2 });
+const BOUND = makeReason('generator-bound', { busy: 0.95, coresUsed: 0.5 });
+const plan = samplePlan('--connections 10 --rounds 5', ['vanilla', 'fastify']);
+
+/** Returns ten trials; `reasonsOf` gives the reasons to distrust each. */
+function modelOf(reasonsOf: (index: number) => Reason[]) {
+  const trials = plan.trials.map(({ target, round, id }, index): Trial => {
+    const reasons = reasonsOf(index);
+    const head = { round, id };
+    const measured = sampleMeasured({ cpu: 100 });
+    return reasons.length === 0
+      ? okTrial(target, measured, head)
+      : suspectTrial(target, measured, reasons, head);
+  });
+  return toModel({ plan, host: readGoldenRun().host, versions: {}, leftOut: [], trials });
+}
+
+describe('summariseNotes', () => {
+  it('counts the trials of each problem, the most frequent first, and names the command that lists them', () => {
+    const model = modelOf((index) => [...(index < 2 ? [BOUND] : []), ...(index < 7 ? [OTHERS] : [])]);
+    expect(summariseNotes(model)).toEqual([
+      'In 7 of 10 trials, other processes used the CPU; there, goodput and latency do not count.',
+      'In 2 of 10 trials, the load generator was saturated; there, goodput is a lower bound, and latency does not count.',
+      `Which trials, and why: pnpm report ${plan.run} --detail`,
+    ]);
+    expect(describeNotes(model).join('\n')).toMatch(
+      /^other-processes: .* Seen in vanilla at 10 \(\d of 5 rounds\)/m,
+    );
+  });
+
+  it('counts a single trial in the same words', () => {
+    expect(summariseNotes(modelOf((index) => (index === 0 ? [OTHERS] : [])))[0]).toBe(
+      'In 1 of 10 trials, other processes used the CPU; there, goodput and latency do not count.',
+    );
+  });
+
+  it('gives the reason for failed trials before the other problems', () => {
+    const trials = plan.trials.map(({ target, round }, index): Trial =>
+      index < 3
+        ? failedTrial(target, 'connection refused', { round })
+        : suspectTrial(target, sampleMeasured(), [OTHERS], { round }),
+    );
+    const model = toModel({ plan, host: readGoldenRun().host, versions: {}, leftOut: [], trials });
+    expect(summariseNotes(model)[1]).toMatch(
+      /^3 of 10 trials failed, such as \w+ at 10: connection refused\.$/,
+    );
+    expect(summariseNotes(model)[2]).toMatch(/^In 7 of 10 trials, other processes used/);
+  });
+
+  it('names the servers that work between their turns, with the share of that work', () => {
+    const trials = plan.trials.map(({ target, round, id }) =>
+      okTrial(
+        target,
+        sampleMeasured({
+          given: {
+            turns: {
+              answers: [50, 50],
+              cpuUs: [900, 1100],
+              restsCpuUs: target === 'fastify' ? 106 : 18,
+              goodputPerSecond: [1, 1],
+            },
+          },
+        }),
+        { round, id },
+      ),
+    );
+    const model = toModel({ plan, host: readGoldenRun().host, versions: {}, leftOut: [], trials });
+    const note =
+      'CPU µs/req excludes work that a server defers to the time between its turns. As a share of the CPU in its turns: fastify at 10: 5.3 %.';
+    expect(summariseNotes(model)).toEqual([note]);
+    expect(describeNotes(model)).toEqual([note]);
+  });
+
+  it('is empty if every check passed', () => {
+    expect(summariseNotes(modelOf(() => []))).toEqual([]);
+  });
+});
+
+describe('a busy run on a terminal', () => {
+  const view = toView(toModel(readRun(findRun('20261122-112437-devices'))));
+
+  /** Returns the lines between the table and the last sentence, without the courses of the ladder. */
+  function notesAt(width: number): string[] {
+    const lines = renderTerminal(view, { width, noteLines: 10 }).trimEnd().split('\n');
+    const from = lines.findIndex((line) => /^ {2}(omitted to fit|[#±] )/.test(line));
+    return lines.slice(from, lines.lastIndexOf(''));
+  }
+
+  it.each([80, 120])('has at most ten lines of notes at %i columns', (width) => {
+    const notes = notesAt(width);
+    expect(notes.length).toBeGreaterThan(5);
+    expect(notes.length).toBeLessThanOrEqual(10);
+    for (const line of notes) expect(line.length).toBeLessThanOrEqual(width);
+  });
+
+  it('explains a column only if it is shown', () => {
+    const [wide = '', narrow = ''] = [120, 80].map((width) =>
+      notesAt(width).join(' ').replaceAll(/\s+/g, ' '),
+    );
+    expect(wide).toContain('limit: what was saturated');
+    expect(narrow).not.toContain('limit: what');
+    expect(readSigns(view).join('\n')).toContain(
+      'limit: what was saturated: the server or the load generator.',
+    );
+  });
+});

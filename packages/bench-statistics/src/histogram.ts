@@ -1,0 +1,217 @@
+// The index of the package also loads WebAssembly and log files, which take longer than everything else here.
+import { decompress, doDecode } from 'hdr-histogram-js/dist/JsHistogram.encoding.js';
+import { constructorFromBucketSize } from 'hdr-histogram-js/dist/JsHistogramFactory.js';
+import type { Histogram, JsHistogram } from 'hdr-histogram-js';
+import type { LatencyUs } from 'bench-model/figures';
+import { clamp, sum } from './numbers.ts';
+
+/** One day: no generator runs for longer, so no latency is truncated. */
+const HIGHEST_US = 86_400_000_000;
+const DIGITS = 3;
+const BUCKET_BITS = 64;
+const Float64Histogram = constructorFromBucketSize(BUCKET_BITS);
+
+/** Creates an empty histogram of 1 µs to one day with three significant digits, of fixed size. */
+export function createHistogram(): JsHistogram {
+  return new Float64Histogram(1, HIGHEST_US, DIGITS);
+}
+
+/** Records one latency given in ms, as autocannon times it. */
+export function recordMilliseconds(histogram: Histogram, milliseconds: number): void {
+  histogram.recordValue(clamp(Math.round(milliseconds * 1000), 1, HIGHEST_US));
+}
+
+/** Latencies below this many µs are counted one by one first. */
+const DIRECT_US = 131_072;
+
+/**
+ * Collects latencies for a histogram. The histogram computes logarithms for each value, so usual latencies are counted by
+ * their µs, and each count is moved when the histogram is read.
+ */
+export class Latencies {
+  readonly #histogram = createHistogram();
+  readonly #direct = new Uint32Array(DIRECT_US);
+  #isMoved = true;
+
+  /** Records one latency given in ms. */
+  record(milliseconds: number): void {
+    const us = Math.round(milliseconds * 1000);
+    if (us < 1 || us >= DIRECT_US) {
+      recordMilliseconds(this.#histogram, milliseconds);
+      return;
+    }
+    this.#direct[us] = (this.#direct[us] as number) + 1;
+    this.#isMoved = false;
+  }
+
+  /** The histogram of all latencies so far. */
+  get histogram(): JsHistogram {
+    if (this.#isMoved) return this.#histogram;
+    for (const [us, count] of this.#direct.entries()) {
+      if (count > 0) this.#histogram.recordValueWithCount(us, count);
+    }
+    this.#direct.fill(0);
+    this.#isMoved = true;
+    return this.#histogram;
+  }
+}
+
+/** Encodes a histogram as compressed V2 base64 for the record. */
+export function encodeHistogram(histogram: JsHistogram): string {
+  return histogram.encodeIntoCompressedBase64();
+}
+
+/** Merges encoded histograms into one. Throws if a text is not a histogram. */
+export function mergeHistograms(encoded: readonly string[]): JsHistogram {
+  const merged = createHistogram();
+  for (const text of encoded) {
+    // The reader reverses the bytes of a Buffer in place.
+    const bytes = new Uint8Array(Buffer.from(text, 'base64'));
+    merged.add(doDecode(decompress(bytes), BUCKET_BITS));
+  }
+  return merged;
+}
+
+/** Returns a percentile of the values that an encoded histogram holds and an earlier state of it does not, in µs. */
+export function percentileSince(percentile: number, earlier: string | undefined, later: string): number {
+  const since = mergeHistograms([later]);
+  if (earlier !== undefined) since.subtract(mergeHistograms([earlier]));
+  return since.getValueAtPercentile(percentile);
+}
+
+/** The answers that must lie beyond a percentile for it to be reported. */
+const TAIL_SUPPORT = 10;
+
+/** In thousandths, so that the answers beyond a percentile are a whole number and not 9.999999999999998. */
+const PERCENTILES = [
+  ['p50', 500],
+  ['p75', 750],
+  ['p90', 900],
+  ['p97_5', 975],
+  ['p99', 990],
+  ['p99_9', 999],
+] as const;
+
+/** Returns the fewest answers that support a percentile of this name, such as `p99.9`; undefined if the name is not one. */
+export function answersFor(name: string): number | undefined {
+  const [, thousandths] = PERCENTILES.find(([one]) => one === name.replace('.', '_')) ?? [];
+  return thousandths === undefined ? undefined : (TAIL_SUPPORT * 1000) / (1000 - thousandths);
+}
+
+/** Requests without an answer: their latency is at least this many µs. */
+export interface Wait {
+  us: number;
+  count: number;
+}
+
+/** Returns the timeouts of a load as waits; none if there were none. */
+export function timeoutsOf(count: number, timeoutSeconds: number): Wait[] {
+  return count > 0 ? [{ us: timeoutSeconds * 1e6, count }] : [];
+}
+
+/**
+ * Returns the censored requests as waits, the shortest first: those of these ages, in µs, that are older than the slowest
+ * answer. A younger one says nothing that the answers do not.
+ */
+export function censoredBeyond(answers: JsHistogram, ages: JsHistogram): Wait[] {
+  return countsOf(ages).filter(({ us }) => us > answers.maxValue);
+}
+
+/** Returns the number of values above this many µs. */
+export function countAbove(histogram: JsHistogram, us: number): number {
+  return sum(countsOf(histogram).flatMap((one) => (one.us > us ? [one.count] : [])));
+}
+
+/** Returns the sum of what the longest `most` values exceed this many µs by. */
+export function sumLongest(histogram: JsHistogram, most: number, us: number): number {
+  let left = most;
+  let total = 0;
+  for (const { us: value, count } of countsOf(histogram).toReversed()) {
+    if (left <= 0 || value <= us) break;
+    total += Math.min(left, count) * (value - us);
+    left -= count;
+  }
+  return total;
+}
+
+/** Returns the values of a histogram in ascending order, each the lowest of its bucket. */
+function countsOf(histogram: JsHistogram): Wait[] {
+  const counts: Wait[] = [];
+  let left = histogram.totalCount;
+  for (let index = 0; left > 0 && index < histogram.countsArrayLength; index++) {
+    const count = histogram.getCountAtIndex(index);
+    if (count > 0) counts.push({ us: histogram.valueFromIndex(index), count });
+    left -= count;
+  }
+  return counts;
+}
+
+/** Returns the histogram of these waits. */
+export function histogramOf(waits: readonly Wait[]): JsHistogram {
+  const histogram = createHistogram();
+  for (const { us, count } of waits) histogram.recordValueWithCount(us, count);
+  return histogram;
+}
+
+/**
+ * Computes percentiles in µs over the answers and the requests without one, which count as slower than all answers. A
+ * percentile among those is a lower bound, the length of its wait, and is named in `atLeast`. Percentiles with fewer
+ * than ten requests beyond them are omitted. Undefined if nothing was answered.
+ */
+export function summariseLatency(histogram: Histogram, waits: readonly Wait[] = []): LatencyUs | undefined {
+  const answered = histogram.totalCount;
+  const all = answered + sum(waits.map(({ count }) => count));
+  return summarise(
+    {
+      answered,
+      mean: histogram.mean,
+      max: histogram.maxValue,
+      at: (_name, thousandths) => histogram.getValueAtPercentile((thousandths * all) / (10 * answered)),
+    },
+    waits,
+  );
+}
+
+export type PercentileName = (typeof PERCENTILES)[number][0];
+
+/** The latencies of answers, in µs; `at` returns undefined for an unknown percentile. */
+export interface LatencySample {
+  answered: number;
+  mean: number;
+  max: number;
+  at(name: PercentileName, thousandths: number): number | undefined;
+}
+
+/** Computes the percentiles of any sample, as `summariseLatency` does. */
+export function summarise(sample: LatencySample, waits: readonly Wait[]): LatencyUs | undefined {
+  const { answered, mean, max } = sample;
+  if (answered === 0) return undefined;
+  const ascending = waits.toSorted((a, b) => a.us - b.us);
+  const all = answered + sum(waits.map(({ count }) => count));
+  const latency: LatencyUs = { mean, max };
+  const bound = (name: PercentileName | 'max', us: number): void => {
+    latency[name] = Math.max(max, us);
+    latency.atLeast = [...(latency.atLeast ?? []), name];
+  };
+  for (const [name, thousandths] of PERCENTILES) {
+    const value = sample.at(name, thousandths);
+    if (value === undefined || all * (1000 - thousandths) < TAIL_SUPPORT * 1000) continue;
+    if (thousandths * all <= 1000 * answered) latency[name] = value;
+    else bound(name, waitAt(ascending, (thousandths * all) / 1000 - answered));
+  }
+  const longest = ascending.at(-1);
+  if (longest !== undefined) bound('max', longest.us);
+  return latency;
+}
+
+/** Returns the wait of this rank, from above 0 on, among waits in ascending order; the longest for a higher rank. */
+function waitAt(waits: readonly Wait[], rank: number): number {
+  let counted = 0;
+  let longest = 0;
+  for (const { us, count } of waits) {
+    longest = us;
+    counted += count;
+    if (counted >= rank) break;
+  }
+  return longest;
+}

@@ -1,0 +1,130 @@
+/** An app of a user as a stack: `--app ./myapp --run 'uvicorn app:app --port {port}'`. */
+import type { AppOptions } from 'bench-model/options';
+import { statSync } from 'node:fs';
+import { basename, resolve } from 'node:path';
+import { BenchError } from 'bench-model/errors';
+import type { RuntimeKind } from 'bench-model/target';
+import { hide, literalsInCommand, literalsInEnvironment, valuesOf } from 'bench-machine/redact';
+import type { Stack } from 'bench-model/stack';
+import type { App } from 'bench-model/app';
+import { findProject, readNodeManifest } from './project.ts';
+import { splitCommand, type Words } from './words.ts';
+
+/** The variables that tell a server of a user where to listen. */
+export const ADDRESS = { HOST: '{host}', PORT: '{port}' };
+
+/** The only variant of an app. */
+const VARIANT = 'app';
+
+const PLACEHOLDERS = ['port', 'host', 'workers', 'root', 'runtime'];
+
+/** Returns an app as a plan stores it. Throws a usage error if its folder does not exist or its command is not valid. */
+export function readApp({ folder, run, name, lock }: AppOptions): App {
+  const root = resolve(folder);
+  if (!statSync(root, { throwIfNoEntry: false })?.isDirectory()) {
+    throw new BenchError(
+      'usage',
+      `--app ${folder}: not a folder`,
+      'name the folder of your project, e.g. --app .',
+    );
+  }
+  const { words, env } = splitCommand(run, '--run');
+  for (const word of words) {
+    const [, unknown] =
+      [...word.matchAll(/\{(\w+)\}/g)].find(([, one = '']) => !PLACEHOLDERS.includes(one)) ?? [];
+    if (unknown === undefined) continue;
+    throw new BenchError(
+      'usage',
+      `--run ${run}: unknown placeholder {${unknown}}`,
+      `known are ${PLACEHOLDERS.map((one) => `{${one}}`).join(' ')}`,
+    );
+  }
+  const [{ name: secret } = {}] = literalsInEnvironment(env);
+  if (secret !== undefined) {
+    throw new BenchError(
+      'usage',
+      `--run ${secret}=…: the plan is stored, and with it this value`,
+      `export ${secret} before you start Bench: the server inherits your environment`,
+    );
+  }
+  return {
+    name: name ?? nameOf(root),
+    folder,
+    command: words,
+    ...(Object.keys(env).length === 0 ? {} : { env }),
+    ...(lock === undefined ? {} : { lock }),
+  };
+}
+
+/** Returns a name that a target can have. */
+function nameOf(root: string): string {
+  const name = basename(root)
+    .toLowerCase()
+    .replaceAll(/[^a-z0-9-]+/g, '-')
+    .replaceAll(/^-+|-+$/g, '');
+  return name === '' ? 'app' : name;
+}
+
+/** Returns an app as a stack with one variant. It states nothing, so nothing is attested but its runtime. */
+export function toStack({ name, folder, command, env = {}, lock }: App): Stack {
+  const root = resolve(folder);
+  const { words: argv, env: own } = startOf({ words: command, env }, root);
+  const project = findProject(root, argv, { named: lock });
+  return {
+    name,
+    language: LANGUAGES[project.kind],
+    framework: 'unknown',
+    runtime: project.kind,
+    build: [],
+    shares: [],
+    runtimes: [],
+    default: VARIANT,
+    variants: {
+      [VARIANT]: {
+        command: argv,
+        groups: [],
+        build: [],
+        env: { ...ADDRESS, ...own },
+        workloads: [],
+        class: 'unknown',
+        attest: {},
+        deviates: [],
+      },
+    },
+    root,
+    manifest: folder,
+    project,
+  };
+}
+
+/** Returns the command that starts a server itself, instead of a runner or a script of a package manager. */
+export function startOf(typed: Words, root: string): Words {
+  const { words, env } = withoutScript(typed, root);
+  hide(valuesOf([...literalsInCommand(words), ...literalsInEnvironment(env)]));
+  return { words: withoutRunner(words), env };
+}
+
+const LANGUAGES: Record<RuntimeKind, string> = { python: 'python', node: 'javascript', none: 'unknown' };
+
+/** Removes a runner such as `uv run`: Bench makes the environment that it would choose. */
+function withoutRunner(command: string[]): string[] {
+  const [first, second] = command;
+  if (second === 'run' && ['uv', 'poetry', 'pipenv', 'pdm'].includes(first ?? '')) return command.slice(2);
+  if (first === 'npx' && second !== undefined && !second.startsWith('-')) return command.slice(1);
+  if (first === 'pnpm' && second === 'exec') return command.slice(2);
+  return command;
+}
+
+/** Replaces `npm start` and the like by the script of package.json: the package manager itself is not measured. */
+function withoutScript(typed: Words, root: string): Words {
+  const [manager, ...rest] = typed.words;
+  if (manager === undefined || !['npm', 'pnpm', 'yarn'].includes(manager)) return typed;
+  const isRun = rest[0] === 'run';
+  const [word = '', ...others] = isRun ? rest.slice(1) : rest;
+  const script = readNodeManifest(root).scripts?.[word];
+  // npm alone needs the word run, except before its own words.
+  if (script === undefined || (manager === 'npm' && !isRun && word !== 'start')) return typed;
+  const { words, env } = splitCommand(script, `the script "${word}" of package.json:`);
+  const added = others[0] === '--' ? others.slice(1) : others;
+  return { words: [...words, ...added], env: { ...env, ...typed.env } };
+}

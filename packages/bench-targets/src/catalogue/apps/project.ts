@@ -1,0 +1,177 @@
+/** The language and the dependencies of a user's project. */
+import type { Lock, LockKind, Project } from 'bench-model/stack';
+import { existsSync, readFileSync, readdirSync, statSync } from 'node:fs';
+import { basename, dirname, join, relative, resolve } from 'node:path';
+import { BenchError } from 'bench-model/errors';
+import type { RuntimeKind } from 'bench-model/target';
+import { findPinned } from './pinned.ts';
+
+/** The facts about a project that are given before its files are read. */
+interface NamedLock {
+  named?: string | undefined;
+  known?: RuntimeKind;
+  /** The place where the lock is named, for errors. */
+  where?: string;
+}
+
+/** The locks of each language, best first. */
+const LOCKS: Record<'python' | 'node', [pattern: RegExp, kind: LockKind][]> = {
+  python: [
+    [/^uv\.lock$/, 'uv'],
+    [/^poetry\.lock$/, 'poetry'],
+    [/^requirements\.txt$/, 'requirements'],
+    [/^requirements\b.*\.(txt|lock)$/, 'requirements'],
+    [/^pyproject\.toml$/, 'pyproject'],
+  ],
+  node: [
+    [/^pnpm-lock\.yaml$/, 'pnpm'],
+    [/^(package-lock|npm-shrinkwrap)\.json$/, 'npm'],
+    [/^yarn\.lock$/, 'yarn'],
+    [/^package\.json$/, 'package'],
+  ],
+};
+
+/** Commands that belong to one language, whatever else lies in the folder. */
+const COMMANDS: Record<'python' | 'node', RegExp> = {
+  python:
+    /^(python[\d.]*t?|uv|uvx|poetry|pipenv|pdm|uvicorn|gunicorn|hypercorn|granian|daphne|fastapi|flask|litestar|sanic|waitress-serve|uwsgi|django-admin)$/,
+  node: /^(node|npm|npx|pnpm|yarn|tsx|ts-node|bun|deno|next|nest|fastify)$/,
+};
+
+/** Returns true for a program that comes with Python packages. */
+export function isPythonCommand(name: string): boolean {
+  return COMMANDS.python.test(name);
+}
+
+/**
+ * Returns the project in a folder: its language, by the command and the files unless it is `known`, and its lock. `named`
+ * is a lock that the user names, relative to the folder. Throws a usage error if the language or the lock is ambiguous.
+ */
+export function findProject(
+  folder: string,
+  [command = '']: readonly string[],
+  { named, known, where = '--lock' }: NamedLock = {},
+): Project {
+  const root = resolve(folder);
+  const kind = known ?? languageOf(root, command);
+  if (kind === 'none') {
+    if (named === undefined) return { kind };
+    throw new BenchError(
+      'usage',
+      `${where} ${named}: ${command} runs on neither Python nor Node, so Bench makes no environment for it`,
+      'omit it',
+    );
+  }
+  const lock = named === undefined ? findLock(root, kind) : readNamed(root, kind, named, where);
+  const version = findPinned(root, kind)?.version;
+  return { kind, ...(lock === undefined ? {} : { lock }), ...(version === undefined ? {} : { version }) };
+}
+
+function languageOf(root: string, command: string): RuntimeKind {
+  const name = basename(command);
+  if (COMMANDS.python.test(name)) return 'python';
+  if (COMMANDS.node.test(name)) return 'node';
+  // A program of the project itself is a binary or a script that says by its first line what it runs on.
+  if (command.includes('/')) return 'none';
+  const isPython = findLock(root, 'python') !== undefined;
+  const isNode = existsSync(join(root, 'package.json'));
+  if (isPython && isNode) {
+    throw new BenchError(
+      'usage',
+      `--run ${command}: ${root} is a project in Python and in Node, and the command tells neither`,
+      'begin the command with python -m, or with npx',
+    );
+  }
+  return isPython ? 'python' : isNode ? 'node' : 'none';
+}
+
+/** Finds the lock in the folder, or in the nearest parent of a workspace. */
+function findLock(root: string, kind: 'python' | 'node'): Lock | undefined {
+  const own = lockIn(root, kind);
+  if (own?.kind !== 'pyproject' && own?.kind !== 'package') return own;
+  for (let parent = dirname(root); isInside(parent); parent = dirname(parent)) {
+    const shared = lockIn(parent, kind);
+    if (shared !== undefined && ['uv', 'pnpm', 'npm', 'yarn'].includes(shared.kind)) return shared;
+    if (existsSync(join(parent, '.git')) || dirname(parent) === parent) break;
+  }
+  return own;
+}
+
+/** A workspace does not reach beyond its repository. */
+function isInside(folder: string): boolean {
+  for (let at = folder; ; at = dirname(at)) {
+    if (existsSync(join(at, '.git'))) return true;
+    if (dirname(at) === at) return false;
+  }
+}
+
+function lockIn(folder: string, kind: 'python' | 'node'): Lock | undefined {
+  const names = namesIn(folder);
+  for (const [pattern, lock] of LOCKS[kind]) {
+    const found = names.filter((name) => pattern.test(name));
+    const [first, ...others] = found;
+    if (first === undefined) continue;
+    if (others.length > 0) {
+      throw new BenchError(
+        'usage',
+        `${shown(folder)} has several lists of requirements: ${found.join(', ')}`,
+        `name one of them, e.g. --lock ${first}`,
+      );
+    }
+    return { kind: lock, file: join(folder, first) };
+  }
+  return undefined;
+}
+
+function readNamed(root: string, kind: 'python' | 'node', named: string, where: string): Lock {
+  const file = resolve(root, named);
+  const lock = LOCKS[kind].find(([pattern]) => pattern.test(basename(file)))?.[1];
+  if (!existsSync(file)) {
+    throw new BenchError(
+      'usage',
+      `${where} ${named}: ${shown(file)} does not exist`,
+      'name a file of the project',
+    );
+  }
+  // Lists of requirements have any name.
+  const any = kind === 'python' && file.endsWith('.txt') ? 'requirements' : undefined;
+  const found = lock ?? any;
+  if (found !== undefined) return { kind: found, file };
+  throw new BenchError(
+    'usage',
+    `${where} ${named}: not a lock of ${kind === 'python' ? 'Python' : 'Node'}`,
+    kind === 'python'
+      ? 'name uv.lock, poetry.lock, a .txt file with requirements or pyproject.toml'
+      : 'name pnpm-lock.yaml, package-lock.json, yarn.lock or package.json',
+  );
+}
+
+function namesIn(folder: string): string[] {
+  return statSync(folder, { throwIfNoEntry: false })?.isDirectory() ? readdirSync(folder).toSorted() : [];
+}
+
+function shown(path: string): string {
+  return relative(process.cwd(), path) || '.';
+}
+
+/** The manifest of a Node project; empty if it has none. */
+export interface NodeManifest {
+  scripts?: Record<string, string>;
+  dependencies?: Record<string, string>;
+  devDependencies?: Record<string, string>;
+}
+
+/** Reads the `package.json` of a folder. Throws a usage error if it is not JSON. */
+export function readNodeManifest(folder: string): NodeManifest {
+  const file = join(folder, 'package.json');
+  if (!existsSync(file)) return {};
+  try {
+    return JSON.parse(readFileSync(file, 'utf8')) as NodeManifest;
+  } catch (error) {
+    throw new BenchError(
+      'usage',
+      `${shown(file)}: not JSON: ${(error as Error).message}`,
+      'correct the file',
+    );
+  }
+}

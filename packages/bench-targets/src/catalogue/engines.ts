@@ -1,0 +1,102 @@
+import { BenchError } from 'bench-model/errors';
+import { ENGINES, type Engine, type EngineName } from 'bench-model/engines';
+import type { LoadMode } from 'bench-model/settings';
+import { pythonProgram } from './python-program.ts';
+import { haveIds, type Route } from './workloads/workload.ts';
+
+/** The Python clients. */
+export const CLIENTS = pythonProgram('clients', 'requests, aiohttp', {
+  requests: ['-m', 'bench_clients', 'requests'],
+  threads: ['-m', 'bench_clients', 'threads'],
+  aiohttp: ['-m', 'bench_clients', 'aiohttp'],
+});
+
+/** The demands of a plan on its engine. */
+export interface Wanted {
+  rungs: number[];
+  generators: number;
+  load: LoadMode;
+  /** Undefined if the accept queue of the server sets the pace. */
+  connectsPerSecond?: number | undefined;
+  isDuel: boolean;
+  windowSeconds: number;
+  warmupSeconds: number;
+  requests: { method: string; body?: string }[];
+  /** The routes of the requests of a user. */
+  routes?: Pick<Route, 'statuses' | 'schema' | 'count'>[] | undefined;
+}
+
+function countConnections(count: number): string {
+  return `${count.toLocaleString('en-US')} connection${count === 1 ? '' : 's'}`;
+}
+
+/** Returns true for a request that every engine can send and check. */
+function isPlain({ statuses, schema, count }: Pick<Route, 'statuses' | 'schema' | 'count'>): boolean {
+  return schema === undefined && count === 1 && statuses.join() === '2xx';
+}
+
+/** Throws a usage error if an engine cannot do what the plan needs. */
+export function refuseEngine(name: EngineName, wanted: Wanted): void {
+  const engine: Engine = ENGINES[name];
+  const most = Math.max(...wanted.rungs);
+  const fewest = Math.min(...wanted.rungs);
+  const refusals: [boolean, string, string][] = [
+    [!engine.openLoop && wanted.load.mode === 'open', 'has no open loop', 'omit --rate, or --engine'],
+    [!engine.duels && wanted.isDuel, 'cannot take part in a duel', 'measure with --separate'],
+    [
+      !engine.counts && wanted.load.mode === 'amount',
+      'cannot send an exact number of requests',
+      'use --duration instead of --amount',
+    ],
+    [
+      most > engine.mostConnections,
+      `supports at most ${countConnections(engine.mostConnections)}, not ${most.toLocaleString('en-US')}`,
+      `--connections ${engine.mostConnections}, or another engine`,
+    ],
+    [
+      engine.generators === undefined && wanted.generators > 1,
+      'runs as one process that uses every load core',
+      'omit --generators',
+    ],
+    [
+      engine.generators === 'threads' && wanted.generators > fewest,
+      `needs a connection for each thread: ${wanted.generators} threads cannot share ${countConnections(fewest)}`,
+      `--generators ${fewest}, or more connections`,
+    ],
+    [
+      !engine.paces && wanted.connectsPerSecond !== undefined,
+      'opens all connections at once, so --connect-rate has no effect',
+      'omit --connect-rate',
+    ],
+    [
+      engine.wholeSeconds && ![wanted.windowSeconds, wanted.warmupSeconds].every(Number.isInteger),
+      `takes whole seconds, not ${wanted.warmupSeconds} s of warm-up and ${wanted.windowSeconds} s of window`,
+      '--duration 5 --warmup 2',
+    ],
+    [
+      !engine.ids && haveIds(wanted.requests),
+      'cannot give each request an id, by which this workload checks the answers',
+      'omit --engine',
+    ],
+    [
+      !engine.anyRequest &&
+        !wanted.requests.every(({ method, body }) => method === 'GET' && body === undefined),
+      'sends only GET requests without a body',
+      'use autocannon or one of the Python clients',
+    ],
+    [
+      !engine.anyRequest && wanted.requests.length !== 1,
+      `sends the same request every time, not ${wanted.requests.length} requests in turn`,
+      'use autocannon or one of the Python clients',
+    ],
+    [
+      !engine.routes &&
+        wanted.routes !== undefined &&
+        (wanted.routes.length > 1 || !wanted.routes.every(isPlain)),
+      'sends one request and accepts every 2xx answer: it supports no rows, weights or other expectations',
+      'omit --engine',
+    ],
+  ];
+  const [refusal] = refusals.filter(([applies]) => applies);
+  if (refusal !== undefined) throw new BenchError('usage', `${name} ${refusal[1]}`, refusal[2]);
+}

@@ -1,0 +1,97 @@
+/** JSON files that users write: read with the line of each value, for messages. */
+import { readFileSync } from 'node:fs';
+import { relative } from 'node:path';
+import type { ErrorObject } from 'ajv';
+import {
+  findNodeAtLocation,
+  getNodeValue,
+  parseTree,
+  printParseErrorCode,
+  type Node,
+  type ParseError,
+} from 'jsonc-parser';
+import { BenchError } from 'bench-model/errors';
+
+/** A JSON file with the lines of its values. */
+export interface JsonFile {
+  /** Its path, as a user would type it. */
+  shown: string;
+  value: unknown;
+  /** Returns `file:line` of the value at a path, or of the nearest one that exists. */
+  at: (path: readonly (string | number)[]) => string;
+}
+
+/** The hints of the errors about a file. */
+export interface FileHints {
+  /** The hint if it cannot be read. */
+  missing: string;
+  /** The hint if its content is not valid. */
+  wrong: string;
+}
+
+/** Returns the path of a file as a user would type it. */
+export function showPath(file: string): string {
+  const near = relative(process.cwd(), file);
+  return near === '' || near.startsWith('..') ? file : near;
+}
+
+/** Reads a JSON file. Throws a usage error with file and line if it is missing or is not JSON. */
+export function readJsonFile(file: string, hints: FileHints): JsonFile {
+  return parseJsonFile(file, readJsonText(file, hints), hints);
+}
+
+/** Reads the text of a JSON file. Throws a usage error if it is missing. */
+export function readJsonText(file: string, { missing }: Pick<FileHints, 'missing'>): string {
+  try {
+    return readFileSync(file, 'utf8');
+  } catch {
+    throw new BenchError('usage', `${showPath(file)}: cannot be read`, missing);
+  }
+}
+
+/** Parses the text of a JSON file. Throws a usage error with file and line if it is not JSON. */
+export function parseJsonFile(file: string, text: string, hints: Pick<FileHints, 'wrong'>): JsonFile {
+  const shown = showPath(file);
+  const errors: ParseError[] = [];
+  const tree = parseTree(text, errors, { disallowComments: true });
+  const [broken] = errors;
+  if (broken !== undefined || tree === undefined) {
+    const problem = broken === undefined ? 'is empty' : printParseErrorCode(broken.error);
+    throw new BenchError(
+      'usage',
+      `${shown}:${lineAt(text, broken?.offset ?? 0)}: not JSON: ${problem}`,
+      hints.wrong,
+    );
+  }
+  return { shown, value: getNodeValue(tree), at: (path) => `${shown}:${lineOf(text, tree, path)}` };
+}
+
+/** Describes the first difference from a schema: `what` is the noun for the whole file. */
+export function describeSchemaError({ at }: JsonFile, error: ErrorObject | undefined, what: string): string {
+  const path = (error?.instancePath ?? '').split('/').slice(1).map(unescape);
+  const where = path.length > 0 ? `"${path.join('.')}" ` : '';
+  if (error?.keyword === 'additionalProperties') {
+    const extra = String(error.params['additionalProperty']);
+    const known = Object.keys(error.parentSchema?.['properties'] as object).join(', ');
+    return `${at([...path, extra])}: ${where || `${what} `}has no field "${extra}", expected one of ${known}`;
+  }
+  const allowed =
+    error?.keyword === 'enum' ? ` (${(error.params['allowedValues'] as string[]).join(', ')})` : '';
+  return `${at(path)}: ${where}${error?.message ?? 'is invalid'}${allowed}`;
+}
+
+function unescape(part: string): string | number {
+  const text = part.replaceAll('~1', '/').replaceAll('~0', '~');
+  return /^\d+$/.test(text) ? Number(text) : text;
+}
+
+function lineOf(text: string, tree: Node, path: readonly (string | number)[]): number {
+  return lineAt(
+    text,
+    findNodeAtLocation(tree, [...path])?.offset ?? findNodeAtLocation(tree, path.slice(0, -1))?.offset ?? 0,
+  );
+}
+
+function lineAt(text: string, offset: number): number {
+  return text.slice(0, offset).split('\n').length;
+}

@@ -1,0 +1,103 @@
+import { existsSync, readFileSync } from 'node:fs';
+import { basename, join, resolve } from 'node:path';
+import { BenchError } from 'bench-model/errors';
+import type { RuntimeKind } from 'bench-model/target';
+
+/** A package named by `--with`. */
+export interface NamedPackage {
+  kind: Exclude<RuntimeKind, 'none'>;
+  name: string;
+  /**
+   * The argument for the installer: `fastapi==0.115` for Python; for npm the version alone, or `file:` and a
+   * folder.
+   */
+  wanted: string;
+  /** The absolute path of a checkout. */
+  folder?: string;
+}
+
+const PYTHON = /^(?<name>[\w.-]+)(?:\[[^\]]*\])?\s*(?:[=<>!~]=|[<>])/;
+const NPM = /^(?<name>(?:@[\w.-]+\/)?[\w.-]+)@(?<version>.+)$/;
+
+/**
+ * Parses the value of `--with`. Its spelling marks a version; its manifests mark a checkout, which can hold one
+ * package of each language. Throws a usage error for anything else.
+ */
+export function parsePackage(text: string): NamedPackage[] {
+  const python = PYTHON.exec(text)?.groups;
+  if (python !== undefined) return [{ kind: 'python', name: python['name'] ?? '', wanted: text }];
+  const { name, version } = NPM.exec(text)?.groups ?? {};
+  if (name !== undefined && version !== undefined) return [{ kind: 'node', name, wanted: version }];
+  const found = readCheckout(resolve(text));
+  if (found.length > 0) return found;
+  throw new BenchError(
+    'usage',
+    `--with ${text}: not a version, and not a checkout`,
+    'e.g. fastapi==0.115 (Python), fastify@5.1.0 (npm), ./folder with a pyproject.toml, a package.json that has a name, or a stack.json',
+  );
+}
+
+/** Splits `fastapi==0.115,0.116` and `fastify@5.1,5.2` into one text for each version. */
+export function splitVersions(text: string): string[] {
+  const [, name, versions] =
+    /^([\w.@/-]+(?:\[[^\]]*\])?(?:==|(?<=.)@))(v?\d[\w.+-]*(?:,v?\d[\w.+-]*)+)$/.exec(text) ?? [];
+  return versions === undefined ? [text] : versions.split(',').map((version) => `${name}${version}`);
+}
+
+function readCheckout(folder: string): NamedPackage[] {
+  const found: NamedPackage[] = [];
+  const pyproject = readManifest(folder, 'pyproject.toml');
+  if (pyproject !== undefined) {
+    const [, name = basename(folder)] = /^name\s*=\s*["'](.+)["']/m.exec(pyproject) ?? [];
+    found.push({ kind: 'python', name, wanted: folder, folder });
+  }
+  const { name } = JSON.parse(readManifest(folder, 'package.json') ?? '{}') as { name?: string };
+  // A package.json without a name holds the tools of a project, not a package.
+  if (name !== undefined) found.push({ kind: 'node', name, wanted: `file:${folder}`, folder });
+  const stack = readStackFile(folder);
+  if (found.length === 0 && stack !== undefined) found.push({ ...stack, wanted: folder, folder });
+  return found;
+}
+
+/** Returns true if the folder is a copy of a stack: its package or its `stack.json` has the stack's name. */
+export function isCopyOf(
+  { kind, name, folder }: NamedPackage,
+  stack: { name: string; root: string },
+): boolean {
+  if (folder === undefined || folder === stack.root) return false;
+  if (readStackFile(folder)?.name === stack.name) return true;
+  return readCheckout(stack.root).some((own) => own.kind === kind && own.name === name);
+}
+
+function readStackFile(folder: string): Pick<NamedPackage, 'kind' | 'name'> | undefined {
+  const { name, runtime } = JSON.parse(readManifest(folder, 'stack.json') ?? '{}') as Record<string, unknown>;
+  if (typeof name !== 'string' || (runtime !== 'node' && runtime !== 'python')) return undefined;
+  return { kind: runtime, name };
+}
+
+function readManifest(folder: string, name: string): string | undefined {
+  const file = join(folder, name);
+  return existsSync(file) ? readFileSync(file, 'utf8') : undefined;
+}
+
+/** Throws a usage error if a package fits none of these runtimes: it would have no effect. */
+export function refuseStray(packages: string[], runtimes: RuntimeKind[]): void {
+  for (const text of packages) {
+    const named = parsePackage(text);
+    const [first] = named;
+    if (first === undefined || named.some(({ kind }) => runtimes.includes(kind))) continue;
+    throw new BenchError(
+      'usage',
+      `--with ${text} is for ${LANGUAGES[first.kind]}, and no target runs on it`,
+      first.folder === undefined ? otherSpelling(first, text) : `name a target in ${LANGUAGES[first.kind]}`,
+    );
+  }
+}
+
+const LANGUAGES = { python: 'Python', node: 'Node' };
+
+function otherSpelling({ kind, name, wanted }: NamedPackage, text: string): string {
+  return kind === 'python'
+    ? `write a version from npm as ${name}@${text.slice(name.length).replace(/^(\[.*\])?\s*==\s*/, '')}`
+    : `write a version for Python as ${name}==${wanted}`;
+}

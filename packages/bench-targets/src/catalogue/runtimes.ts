@@ -1,0 +1,104 @@
+import { BenchError } from 'bench-model/errors';
+import type { Attestation, ResolvedRuntime, RuntimeKind, RuntimeSpec } from 'bench-model/target';
+import type { Stack } from 'bench-model/stack';
+
+/** The default runtime of a target, by kind. */
+export const DEFAULT_RUNTIMES: Record<RuntimeKind, string | undefined> = {
+  node: String(process.versions.node.split('.')[0]),
+  python: '3.13',
+  none: undefined,
+};
+
+/** A runtime that `pnpm stacks` looks for. */
+export interface KnownRuntime extends RuntimeSpec {
+  /** The reason why it has not been measured yet; absent if it has. */
+  unverified?: string;
+}
+
+const NO_FREE_THREADED = 'no free-threaded build was available';
+
+/** The documented runtimes. Any other is found as well when a target names it. */
+export const RUNTIMES: KnownRuntime[] = [
+  { kind: 'python', spec: '3.12' },
+  { kind: 'python', spec: '3.13' },
+  { kind: 'python', spec: '3.14' },
+  { kind: 'python', spec: '3.14t', unverified: NO_FREE_THREADED },
+  { kind: 'python', spec: '3.15' },
+  { kind: 'python', spec: '3.15t', unverified: NO_FREE_THREADED },
+  { kind: 'node', spec: '22' },
+  { kind: 'node', spec: '24' },
+  { kind: 'node', spec: '26' },
+  { kind: 'node', spec: 'bun' },
+  { kind: 'node', spec: 'deno' },
+];
+
+/** A parsed runtime specifier, e.g. `3.14t+jit{PYTHON_GIL=0}`. */
+export interface ParsedRuntime {
+  /** A version, `bun`, `deno`, or the path of an executable. */
+  base: string;
+  jit: boolean;
+  env: Record<string, string>;
+}
+
+const SPECIFIER = /^(?<base>[^{}+]+?)(?<jit>\+jit)?(?:\{(?<env>[^{}]*)\})?$/;
+
+/**
+ * Parses a runtime specifier. Throws a usage error if it is not valid for this kind.
+ */
+export function parseRuntime({ kind, spec }: RuntimeSpec): ParsedRuntime {
+  const { base, jit, env } = SPECIFIER.exec(spec)?.groups ?? {};
+  if (base === undefined || (kind === 'node' && jit !== undefined)) {
+    throw new BenchError('usage', `@${spec} is not a ${kind} runtime`, EXAMPLES[kind]);
+  }
+  const pattern = kind === 'python' ? /^(\d+(\.\d+){1,2}t?|.*\/.*)$/ : /^(\d+(\.\d+){0,2}|bun|deno|.*\/.*)$/;
+  if (!pattern.test(base)) throw new BenchError('usage', `@${spec} is not a ${kind} runtime`, EXAMPLES[kind]);
+  const switches = (env ?? '').split(',').filter(Boolean);
+  return {
+    base,
+    jit: jit !== undefined,
+    env: Object.fromEntries(
+      switches.map((text) => {
+        const [, name, value] = /^(\w+)=(.*)$/.exec(text.trim()) ?? [];
+        if (name === undefined || value === undefined) {
+          throw new BenchError(
+            'usage',
+            `@${spec}: unknown switch "${text}"`,
+            'write {NAME=value}, e.g. {PYTHON_GIL=0}',
+          );
+        }
+        return [name, value] as const;
+      }),
+    ),
+  };
+}
+
+const EXAMPLES: Record<RuntimeKind, string> = {
+  python: 'e.g. @3.13, @3.14t, @3.14+jit, @3.14{PYTHON_GIL=0}, @/opt/mine/bin/python',
+  node: 'e.g. @22, @24, @26, @bun, @deno, @/opt/mine/bin/node',
+  none: 'omit it: a binary has no runtime',
+};
+
+/** Returns the environment variables of a runtime. They always switch the JIT on or off explicitly. */
+export function environmentOfRuntime(spec: RuntimeSpec): Record<string, string> {
+  const { jit, env } = parseRuntime(spec);
+  return spec.kind === 'python' ? { PYTHON_JIT: jit ? '1' : '0', ...env } : env;
+}
+
+/** Returns the attestation that proves that a process runs on this runtime. */
+export function claimsOfRuntime(spec: RuntimeSpec): Attestation {
+  if (spec.kind !== 'python') return {};
+  const { base, jit, env } = parseRuntime(spec);
+  const isFree = /^[\d.]+t$/.test(base) && env['PYTHON_GIL'] !== '1';
+  return { jit, ...(isFree ? { gil: false } : {}) };
+}
+
+/** Throws a toolchain error if a stack does not support this runtime. The hint names one that it supports. */
+export function refuseUnfit({ name, runtimes }: Stack, { kind, version }: ResolvedRuntime): void {
+  const [first] = runtimes;
+  if (first === undefined || runtimes.some((one) => version === one || version.startsWith(`${one}.`))) return;
+  throw new BenchError(
+    'toolchain',
+    `${name} runs on ${kind} ${runtimes.join(', ')}, not on ${version}`,
+    `${name}@${first}`,
+  );
+}

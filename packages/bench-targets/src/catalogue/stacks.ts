@@ -1,0 +1,214 @@
+import type { Matrix } from 'bench-model/options';
+import { existsSync, globSync } from 'node:fs';
+import { join } from 'node:path';
+import { BenchError } from 'bench-model/errors';
+import { toStack } from './apps/app.ts';
+import type { App } from 'bench-model/app';
+import { HOME, commandLine } from 'bench-machine/home';
+import { nearest } from 'bench-model/nearest';
+import type { Stack, Variant } from 'bench-model/stack';
+import type { Target } from 'bench-model/target';
+import { readManifest } from './manifest.ts';
+import { parsePackage, refuseStray } from './packages.ts';
+import { DEFAULT_RUNTIMES, parseRuntime } from './runtimes.ts';
+
+/** The folder of the repository, or of the user's project. */
+export const ROOT = HOME.root;
+
+/** The default targets of `pnpm bench`. */
+export const FIRST_FIVE = ['vanilla', 'fastify', 'fastapi', 'litestar', 'uvicorn'];
+
+/**
+ * Returns every stack of the repository, or that of the user's project, those of the given manifests and the apps, by name.
+ * An app replaces the manifest of its name in its folder. Throws a usage error for a manifest that violates the contract, and for a name that is taken.
+ */
+export function readStacks(own: string[] = [], apps: App[] = []): Stack[] {
+  const stacks: Stack[] = [];
+  const given = apps.map(toStack);
+  const manifests = [...manifestsAtHome(), ...own]
+    .map((file) => readManifest(file))
+    .filter(({ name, root }) => !given.some((app) => app.name === name && app.root === root));
+  for (const stack of [...manifests, ...given]) {
+    const taken = stacks.find(({ name }) => name === stack.name);
+    if (taken === undefined) stacks.push(stack);
+    else if (taken.root !== stack.root)
+      throw new BenchError(
+        'usage',
+        `${stack.manifest}: the name "${stack.name}" is taken by ${taken.manifest}`,
+        'choose another "name"',
+      );
+  }
+  return stacks.toSorted((a, b) => a.name.localeCompare(b.name));
+}
+
+function manifestsAtHome(): string[] {
+  if (HOME.kind === 'repository') {
+    const found = globSync(['packages/*/stack.json', 'python/*/stack.json'], { cwd: ROOT });
+    return found.toSorted().map((path) => join(ROOT, path));
+  }
+  return [join(ROOT, 'stack.json')].filter((file) => existsSync(file));
+}
+
+const PATTERN = /^(?<stack>[^/@]+)(?:\/(?<variant>[^@]+))?(?:@(?<runtime>.+))?$/;
+
+/**
+ * Expands patterns such as `fastify`, `fastapi/*` or `fastapi@3.12` to targets, in the given order and without
+ * duplicates. Throws a usage error for an unknown name, with the nearest ones, and for a target named in full that
+ * does not offer the workload. Without a workload, every variant fits.
+ */
+export function expandTargets(patterns: string[], stacks: Stack[], workload: string | undefined): Target[] {
+  const targets = new Map<string, Target>();
+  for (const pattern of patterns) {
+    for (const target of expand(pattern, stacks, workload)) targets.set(target.id, target);
+  }
+  return [...targets.values()];
+}
+
+function expand(pattern: string, stacks: Stack[], workload: string | undefined): Target[] {
+  const { stack: name = '', variant, runtime } = PATTERN.exec(pattern)?.groups ?? {};
+  const known = stacks.filter((stack) => matches(name, stack.name));
+  if (known.length === 0) {
+    throw new BenchError('usage', `unknown stack "${name || pattern}"`, suggest(pattern, stacks));
+  }
+  const isGlob = pattern.includes('*');
+  const targets = known.flatMap((stack) => {
+    const names =
+      variant === undefined
+        ? [stack.default]
+        : Object.keys(stack.variants).filter((one) => matches(variant, one));
+    if (names.length === 0 && !name.includes('*')) {
+      throw new BenchError('usage', `${stack.name} has no variant "${variant}"`, suggest(pattern, stacks));
+    }
+    if (runtime !== undefined && stack.runtime === 'none') {
+      if (isGlob) return [];
+      throw new BenchError('usage', `${stack.name} is a binary and has no runtime`, `omit @${runtime}`);
+    }
+    return names.flatMap((one) => {
+      const found = stack.variants[one] as Variant;
+      if (workload === undefined || found.workloads.includes(workload))
+        return [toTarget(stack, one, found, runtime)];
+      if (isGlob) return [];
+      if (found.workloads.length === 0) {
+        throw new BenchError('usage', `${pattern} has no request to send`, "e.g. --get '/orders?limit=20'");
+      }
+      const offers = `${stack.name}/${one} offers ${found.workloads.join(', ')}`;
+      throw new BenchError('usage', `${pattern} does not offer the workload "${workload}"`, offers);
+    });
+  });
+  if (targets.length === 0) {
+    throw new BenchError(
+      'usage',
+      `no target of "${pattern}" offers the workload "${workload}"`,
+      `${commandLine('stacks')} lists the workloads of each target`,
+    );
+  }
+  return targets;
+}
+
+/** Returns true if the number of threads of a target can be chosen. */
+export function takesThreads({ stack: name, variant }: Target, stacks: readonly Stack[]): boolean {
+  const { command = [] } = stacks.find((stack) => stack.name === name)?.variants[variant] ?? {};
+  return command.some((word) => word.includes('{threads}'));
+}
+
+/** Throws a usage error if a target does not support `--threads`. The hint names those that do. */
+export function refuseThreads(targets: Target[], stacks: Stack[], workload: string): void {
+  const takers = stacks.flatMap((stack) =>
+    targetsOf(stack).filter(
+      (target) =>
+        takesThreads(target, stacks) && stack.variants[target.variant]?.workloads.includes(workload) === true,
+    ),
+  );
+  const other = targets.find(
+    ({ stack, variant }) => !takers.some((taker) => taker.stack === stack && taker.variant === variant),
+  );
+  if (other === undefined) return;
+  throw new BenchError(
+    'usage',
+    `${other.id} does not support --threads`,
+    takers.length === 0
+      ? `omit it: no target of ${workload} does`
+      : `targets of ${workload} that do: ${takers.map(({ id }) => id).join(', ')}`,
+  );
+}
+
+/** Returns every variant of a stack as a target on its default runtime. */
+export function targetsOf(stack: Stack): Target[] {
+  return Object.entries(stack.variants).map(([name, variant]) => toTarget(stack, name, variant, undefined));
+}
+
+function toTarget(stack: Stack, variant: string, found: Variant, runtime: string | undefined): Target {
+  const named = variant === stack.default ? stack.name : `${stack.name}/${variant}`;
+  const spec = runtime ?? stack.runtimes[0] ?? stack.project?.version ?? DEFAULT_RUNTIMES[stack.runtime];
+  return {
+    id: runtime === undefined ? named : `${named}@${runtime}`,
+    stack: stack.name,
+    variant,
+    class: found.class,
+    language: stack.language,
+    framework: stack.framework,
+    ...(spec === undefined ? {} : { runtime: { kind: stack.runtime, spec } }),
+  };
+}
+
+function matches(glob: string, text: string): boolean {
+  const source = glob
+    .split('*')
+    .map((part) => part.replaceAll(/[.+?^${}()|[\]\\]/g, '\\$&'))
+    .join('.*');
+  return new RegExp(`^${source}$`).test(text);
+}
+
+function suggest(pattern: string, stacks: Stack[]): string {
+  const [bare = ''] = pattern.split('@');
+  const names = stacks.flatMap((stack) => [
+    stack.name,
+    ...Object.keys(stack.variants).map((one) => `${stack.name}/${one}`),
+  ]);
+  return `did you mean ${nearest(bare, names).join(', ')}? ${commandLine('stacks')} lists them all`;
+}
+
+/**
+ * Marks the Python targets for `--resolve`, so that every table says that their versions may differ from the lock.
+ * Throws a usage error if no target runs on Python.
+ */
+export function resolveTargets(targets: Target[]): Target[] {
+  if (!targets.some(({ runtime }) => runtime?.kind === 'python')) {
+    throw new BenchError(
+      'usage',
+      '--resolve is for Python, and no target runs on it',
+      'omit --resolve, or name a Python target',
+    );
+  }
+  return targets.map((target) =>
+    target.runtime?.kind === 'python' ? { ...target, id: `${target.id}[resolved]`, resolved: true } : target,
+  );
+}
+
+/**
+ * Returns every target on every runtime of its kind and with every package of its language. Throws a usage error
+ * for an invalid runtime, and for a package that fits no target.
+ */
+export function spreadTargets(targets: Target[], { python, node, packages }: Matrix): Target[] {
+  const runtimes: Record<Stack['runtime'], string[]> = { python, node, none: [] };
+  refuseStray(
+    packages,
+    targets.map(({ runtime }) => runtime?.kind ?? 'none'),
+  );
+  return targets.flatMap((target) => {
+    const { runtime } = target;
+    const specs = runtime === undefined || target.id.includes('@') ? [] : runtimes[runtime.kind];
+    const spread = specs.map((spec): Target => ({
+      ...target,
+      id: `${target.id}@${spec}`,
+      runtime: { kind: runtime?.kind ?? 'none', spec },
+    }));
+    const onRuntimes = spread.length > 0 ? spread : [target];
+    for (const one of onRuntimes) if (one.runtime !== undefined) parseRuntime(one.runtime);
+    const fitting = packages.filter((text) => parsePackage(text).some(({ kind }) => kind === runtime?.kind));
+    if (fitting.length === 0) return onRuntimes;
+    return fitting.flatMap((name) =>
+      onRuntimes.map((one): Target => ({ ...one, id: `${one.id}[${name}]`, packages: [name] })),
+    );
+  });
+}

@@ -1,0 +1,145 @@
+/** The requests in a JSON file: a separate file of requests, or a manifest. */
+import { readFileSync } from 'node:fs';
+import { dirname, resolve } from 'node:path';
+import { BenchError } from 'bench-model/errors';
+import { createCheck } from 'bench-model/json-schema';
+import { describeSchemaError, readJsonFile, showPath, type JsonFile } from '../../json-file.ts';
+import type {
+  Draft,
+  Locate,
+  AskedLogin,
+  AskedRequest,
+  Expectation,
+  Status,
+  TokenPlace,
+} from 'bench-model/requests';
+
+/** The JSON Schema of a file of requests. */
+export const REQUESTS_SCHEMA = JSON.parse(
+  readFileSync(new URL('../../../../../bench-model/schema/requests.schema.json', import.meta.url), 'utf8'),
+) as object;
+
+const HINT = 'docs/requests.md shows a complete file of requests';
+
+/** The fields of a file that define requests. */
+export interface RequestsFile {
+  requests: (string | WrittenRequest)[];
+  headers?: Record<string, string>;
+  rows?: string;
+  login?: WrittenLogin;
+}
+
+interface WrittenRequest {
+  request: string;
+  weight?: number;
+  headers?: Record<string, string>;
+  body?: unknown;
+  expect?: { status?: Status | Status[]; body?: unknown; schema?: object | string };
+}
+
+interface WrittenLogin extends Pick<WrittenRequest, 'request' | 'headers' | 'body'> {
+  token: TokenPlace;
+  send?: Record<string, string>;
+}
+
+/** Made at the first use. */
+let errorsOf: ReturnType<typeof createCheck> | undefined;
+
+/** Reads a file of requests, or those of a manifest. Throws a usage error with file and line if it is not right. */
+export function readRequests(file: string): { draft: Draft; locate: Locate } {
+  const read = readJsonFile(file, { missing: 'e.g. --requests requests.json', wrong: HINT });
+  const written = 'variants' in Object(read.value) ? pick(read.value as RequestsFile) : read.value;
+  errorsOf ??= createCheck({
+    schema: REQUESTS_SCHEMA,
+    options: { strict: false, verbose: true, allowUnionTypes: true },
+  });
+  const [first] = errorsOf(written);
+  if (first !== undefined)
+    throw new BenchError('usage', describeSchemaError(read, first, 'a file of requests'), HINT);
+  return toDraft(written as RequestsFile, read, dirname(resolve(file)));
+}
+
+function pick({ requests, headers, rows, login }: RequestsFile): object {
+  return Object.fromEntries(
+    Object.entries({ requests, headers, rows, login }).filter(([, value]) => value !== undefined),
+  );
+}
+
+/** Returns the requests of a file in `folder`, which is right by its schema, and the place of each request in it. */
+export function toDraft(
+  { requests, headers = {}, rows, login }: RequestsFile,
+  { shown, at }: JsonFile,
+  folder: string,
+): { draft: Draft; locate: Locate } {
+  const draft: Draft = {
+    requests: requests.map((one) => toRequest(one, lowerNames(headers), folder)),
+    ...(rows === undefined ? {} : { rows: showPath(resolve(folder, rows)) }),
+    ...(login === undefined ? {} : { login: toLogin(login, folder) }),
+    from: shown,
+  };
+  return {
+    draft,
+    locate: (index, field) =>
+      at(['requests', index, ...(typeof requests[index] === 'string' ? [] : [field])]),
+  };
+}
+
+function toRequest(
+  one: string | WrittenRequest,
+  shared: Record<string, string>,
+  folder: string,
+): AskedRequest {
+  const {
+    request,
+    weight = 1,
+    headers = {},
+    body,
+    expect,
+  } = typeof one === 'string' ? { request: one } : one;
+  return {
+    ...splitLine(request),
+    weight,
+    headers: { ...shared, ...lowerNames(headers) },
+    ...(body === undefined ? {} : { body: toText(body, folder) }),
+    ...(expect === undefined ? {} : { expect: toExpectation(expect, folder) }),
+  };
+}
+
+function toExpectation(
+  { status, body, schema }: NonNullable<WrittenRequest['expect']>,
+  folder: string,
+): Expectation {
+  return {
+    ...(status === undefined ? {} : { statuses: [status].flat() }),
+    ...(body === undefined ? {} : { body: toText(body, folder) }),
+    ...(schema === undefined ? {} : { schema: toText(schema, folder) }),
+  };
+}
+
+function toLogin({ request, headers = {}, body, token, send }: WrittenLogin, folder: string): AskedLogin {
+  const usual: Record<string, string> =
+    'cookie' in token ? { cookie: `${token.cookie}={token}` } : { authorization: 'Bearer {token}' };
+  return {
+    ...splitLine(request),
+    headers: lowerNames(headers),
+    ...(body === undefined ? {} : { body: toText(body, folder) }),
+    token,
+    send: send === undefined ? usual : lowerNames(send),
+  };
+}
+
+/** Splits `GET /orders`. */
+function splitLine(line: string): { method: string; path: string } {
+  const [method = '', path = ''] = line.split(' ');
+  return { method, path };
+}
+
+/** Returns JSON as text; a text stays as it is, and the path of a file becomes relative to the current folder. */
+function toText(value: unknown, folder: string): string {
+  if (typeof value !== 'string') return JSON.stringify(value);
+  return value.startsWith('@') ? `@${showPath(resolve(folder, value.slice(1)))}` : value;
+}
+
+function lowerNames(headers: Record<string, string>): Record<string, string> {
+  return Object.fromEntries(Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value]));
+}

@@ -1,0 +1,127 @@
+/** Files of rows: CSV with a header, or JSON lines. Each row fills in the placeholders of one request. */
+import { createHash } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { extname } from 'node:path';
+import { BenchError } from 'bench-model/errors';
+import type { AskedRows } from 'bench-model/requests';
+import type { Values } from './template.ts';
+
+/** One row, and the line on which it begins. */
+export interface Row {
+  line: number;
+  values: Values;
+}
+
+/** A file of rows. */
+export interface Rows extends AskedRows {
+  rows: Row[];
+}
+
+const require = createRequire(import.meta.url);
+
+const HINT = 'the first line of a CSV file names the columns; a .jsonl file has one JSON object per line';
+
+/** Reads a file of rows. Throws a usage error with file and line if it is missing, empty or has an invalid row. */
+export function readRows(file: string): Rows {
+  let text: string;
+  try {
+    text = readFileSync(file, 'utf8');
+  } catch {
+    throw new BenchError('usage', `${file}: the file of rows cannot be read`, 'e.g. --rows ids.csv');
+  }
+  const isLines = ['.jsonl', '.ndjson', '.json'].includes(extname(file)) || text.trimStart().startsWith('{');
+  const { names, rows } = isLines ? readLines(file, text) : readCsv(file, text);
+  if (rows.length === 0) throw new BenchError('usage', `${file}: the file has no rows`, HINT);
+  const sha256 = createHash('sha256').update(text).digest('hex');
+  return { file, count: rows.length, names, sha256, rows };
+}
+
+function readCsv(file: string, text: string): { names: string[]; rows: Row[] } {
+  const records = parseCsv(file, text);
+  const [head, ...others] = records;
+  const names = head?.record.map((name) => name.trim()) ?? [];
+  const twice = names.find((name, index) => name === '' || names.indexOf(name) !== index);
+  if (twice !== undefined) {
+    const problem = twice === '' ? 'a column has no name' : `two columns are named "${twice}"`;
+    throw new BenchError('usage', `${file}:1: ${problem}`, HINT);
+  }
+  const rows = others.map(({ record, line }): Row => {
+    if (record.length !== names.length) {
+      throw new BenchError(
+        'usage',
+        `${file}:${line}: the row has ${count(record.length)}, but the header has ${names.length}`,
+        'quote values that contain a comma',
+      );
+    }
+    return { line, values: Object.fromEntries(names.map((name, index) => [name, record[index] ?? ''])) };
+  });
+  return { names, rows };
+}
+
+function parseCsv(file: string, text: string): { record: string[]; line: number }[] {
+  // Loaded here: most runs have no such file.
+  const { CsvError, parse } = require('csv-parse/sync') as typeof import('csv-parse/sync');
+  try {
+    let begun = 1;
+    const found = parse(text, {
+      bom: true,
+      info: true,
+      relax_column_count: true,
+      skip_empty_lines: true,
+    }) as unknown as { record: string[]; info: { lines: number } }[];
+    return found.map(({ record, info: { lines } }) => {
+      // A quoted value can span lines: the next row begins after the last line of this one.
+      const line = Math.max(begun, lines - countBreaks(record));
+      begun = lines + 1;
+      return { record, line };
+    });
+  } catch (error) {
+    if (!(error instanceof CsvError)) throw error;
+    const line = typeof error['lines'] === 'number' ? error['lines'] : 1;
+    throw new BenchError('usage', `${file}:${line}: not CSV: ${describe(error.code)}`, HINT);
+  }
+}
+
+function countBreaks(record: readonly string[]): number {
+  return record.reduce((sum, value) => sum + (value.match(/\r\n|\n|\r/g)?.length ?? 0), 0);
+}
+
+function describe(code: string): string {
+  if (code === 'CSV_QUOTE_NOT_CLOSED') return 'a quote is not closed';
+  if (code === 'INVALID_OPENING_QUOTE') return 'an unquoted value contains a quote';
+  if (code === 'CSV_INVALID_CLOSING_QUOTE') return 'a character follows a closing quote';
+  return code;
+}
+
+function count(columns: number): string {
+  return `${columns} column${columns === 1 ? '' : 's'}`;
+}
+
+function readLines(file: string, text: string): { names: string[]; rows: Row[] } {
+  const rows = text.split('\n').flatMap((content, index): Row[] => {
+    if (content.trim() === '') return [];
+    const line = index + 1;
+    let value: unknown;
+    try {
+      value = JSON.parse(content.replace(/^\uFEFF/, ''));
+    } catch {
+      throw new BenchError('usage', `${file}:${line}: not JSON`, HINT);
+    }
+    if (typeof value !== 'object' || value === null || Array.isArray(value)) {
+      throw new BenchError('usage', `${file}:${line}: not a JSON object`, HINT);
+    }
+    return [{ line, values: value as Values }];
+  });
+  const names = [...new Set(rows.flatMap(({ values }) => Object.keys(values)))];
+  for (const { line, values } of rows) {
+    const missing = names.find((name) => !Object.hasOwn(values, name));
+    if (missing === undefined) continue;
+    throw new BenchError(
+      'usage',
+      `${file}:${line}: the row has no "${missing}"`,
+      'give every row the same fields',
+    );
+  }
+  return { names, rows };
+}

@@ -1,0 +1,102 @@
+/** Describes requests for plans and records, without secrets. */
+import { redactHeaders, redactUrl } from 'bench-machine/redact';
+import type { Draw, Route } from '../workload.ts';
+import type { Asked, AskedRequest, CheckKind, Expectation, SentRequests } from 'bench-model/requests';
+import { digestOf } from './texts.ts';
+
+/** The method and the path of a request as it was written. */
+export function nameRequest({ method, path }: Pick<AskedRequest, 'method' | 'path'>): string {
+  return `${method} ${path}`;
+}
+
+/** Returns the SHA-256 of a text: of the contents if it names a file. */
+export function digestIn({ files }: Pick<Asked, 'files'>, text: string): string {
+  return files[text] ?? digestOf(text);
+}
+
+/** Describes an expectation, with its texts by their digests. */
+export function describeExpectation(
+  { statuses, body, schema }: Expectation,
+  asked: Pick<Asked, 'files'>,
+): string {
+  return [
+    ...(statuses === undefined ? [] : [`status ${statuses.join(' or ')}`]),
+    ...(body === undefined ? [] : [`body ${digestIn(asked, body)}`]),
+    ...(schema === undefined ? [] : [`schema ${digestIn(asked, schema)}`]),
+  ].join(', ');
+}
+
+/** Lists the parts of all requests by name, one line each: two workloads are alike if all lines are. Secrets are left out. */
+export function listAsked(asked: Asked): Map<string, string> {
+  const lines = new Map<string, string>();
+  const isOne = asked.requests.length === 1;
+  for (const [index, { method, path, weight, headers, body, expect }] of asked.requests.entries()) {
+    const name = isOne ? 'request' : `request ${index + 1}`;
+    lines.set(name, `${redactUrl(`${method} ${path}`)}${isOne ? '' : ` × ${weight}`}`);
+    // A body is JSON unless a header says otherwise.
+    const usual = body === undefined ? {} : { 'content-type': 'application/json' };
+    const sent = redactHeaders({ ...usual, ...headers });
+    for (const header of Object.keys(sent))
+      lines.set(isOne ? `header ${header}` : `${name}, header ${header}`, String(sent[header]));
+    if (body !== undefined) lines.set(`${name} body`, digestIn(asked, body).slice(0, 16));
+    if (expect !== undefined)
+      lines.set(
+        isOne ? 'expected answer' : `${name}, expected answer`,
+        shorten(describeExpectation(expect, asked)),
+      );
+  }
+  if (asked.rows !== undefined) lines.set('rows', `${asked.rows.count}, ${asked.rows.sha256.slice(0, 16)}`);
+  if (asked.login !== undefined) lines.set('login', redactUrl(nameRequest(asked.login)));
+  return lines;
+}
+
+/** Describes the requests in one text, which is the same for the same requests. */
+export function describeAsked(asked: Asked): string {
+  return [...listAsked(asked)].map(([name, line]) => `${name}: ${line}`).join('\n');
+}
+
+function shorten(text: string): string {
+  return text.replaceAll(/[0-9a-f]{64}/g, (digest) => digest.slice(0, 16));
+}
+
+/**
+ * Describes the requests of a trial for its record. `verified` holds the bodies that answers under load are compared with; absent
+ * before the first verification.
+ */
+export function describeSent(
+  asked: Asked,
+  { routes = [] }: Pick<Draw, 'routes'>,
+  verified?: { expected: readonly unknown[] | undefined },
+): SentRequests {
+  const expected = verified?.expected;
+  const isKnown = (index: number): boolean => (expected?.[index] ?? null) !== null;
+  const countKnown = ({ first, count }: Route): number =>
+    Array.from({ length: count }, (_, index) => first + index).filter(isKnown).length;
+  const checkOf = (route: Route | undefined): CheckKind => {
+    if (route?.schema !== undefined) return 'schema';
+    return route !== undefined && countKnown(route) > 0 ? 'bytes' : 'status';
+  };
+  const varied = routes.filter(({ count }) => count > 1);
+  return {
+    requests: asked.requests.map(({ method, path, weight, headers, body, expect }, index) => ({
+      method,
+      path,
+      weight,
+      headers: Object.keys(headers),
+      ...(body === undefined ? {} : { bodySha256: digestIn(asked, body) }),
+      ...(expect === undefined ? {} : { expectSha256: digestOf(describeExpectation(expect, asked)) }),
+      ...(verified === undefined ? {} : { check: checkOf(routes[index]) }),
+    })),
+    ...(asked.rows === undefined
+      ? {}
+      : {
+          rows: {
+            sha256: asked.rows.sha256,
+            count: asked.rows.count,
+            used: Math.max(1, ...varied.map(({ count }) => count)),
+            checked: Math.max(0, ...varied.map(countKnown)),
+          },
+        }),
+    ...(asked.login === undefined ? {} : { login: nameRequest(asked.login) }),
+  };
+}

@@ -1,0 +1,277 @@
+/** The workload `requests`: the requests of a user, given as flags, in a file or in a manifest. */
+import { hide } from 'bench-machine/redact';
+import {
+  canonicalise,
+  excerpt,
+  isConditional,
+  type Answer,
+  type Draw,
+  type Login,
+  type Route,
+  type Workload,
+  type WorkloadRequest,
+} from '../workload.ts';
+import { orderByWeight } from './cycle.ts';
+import type { Asked, AskedLogin, AskedRequest, Status } from 'bench-model/requests';
+import { nameRequest } from './sent.ts';
+import { isRightStatus } from './status.ts';
+import { readRows, type Row, type Rows } from './rows.ts';
+import { compileSchema, type SchemaCheck } from './schema.ts';
+import { fill, namesIn, TOKEN, type Place, type Values } from './template.ts';
+import { refuseChanged, Texts } from './texts.ts';
+import { readToken } from './token.ts';
+
+/** The name of the workload that a user's requests are. */
+export const REQUESTS = 'requests';
+
+/** More requests of different rows are not held at once: a larger file gives each trial a sample of its rows. */
+const MOST_REQUESTS = 10_000;
+/** The requests whose answers are known before the load. Each is sent twice, one after another. */
+const MOST_PROBES = 200;
+const ANY_SUCCESS: readonly Status[] = ['2xx'];
+
+/**
+ * Returns the workload that sends these requests. Reads the files that they name, once. Throws a usage error if a file
+ * cannot be read or differs from the one that the plan was made with.
+ */
+export function requestsWorkload(asked: Asked): Workload {
+  const parts = readParts(asked);
+  return {
+    name: REQUESTS,
+    rungs: [10, 100, 1000, 10_000],
+    windowSeconds: 5,
+    warmupSeconds: 2,
+    timeoutSeconds: 10,
+    draw: (random) => drawTrial(asked, parts, random),
+  };
+}
+
+/** The files of a workload, read. */
+interface Parts {
+  kinds: Kind[];
+  rows: Rows | undefined;
+  login: { body: string | undefined } | undefined;
+}
+
+/** One request with the contents of its files. */
+interface Kind {
+  asked: AskedRequest;
+  name: string;
+  body: string | undefined;
+  expected: string | undefined;
+  schema: string | undefined;
+  checkSchema: SchemaCheck | undefined;
+  statuses: readonly Status[];
+  /** True if its rows make different requests. */
+  hasRows: boolean;
+}
+
+function readParts({ requests, rows: askedRows, login, files }: Asked): Parts {
+  const texts = new Texts(files);
+  const rows = askedRows === undefined ? undefined : readRows(askedRows.file);
+  if (rows !== undefined) refuseChanged(askedRows?.sha256, rows.sha256, `--rows ${rows.file}`);
+  const names = new Set(rows?.names);
+  const kinds = requests.map((one): Kind => {
+    const name = nameRequest(one);
+    const { body, schema, statuses } = one.expect ?? {};
+    const sent = one.body === undefined ? undefined : texts.read(one.body, `body of ${name}`);
+    const expected = body === undefined ? undefined : texts.read(body, `expected answer of ${name}`);
+    const schemaText = schema === undefined ? undefined : texts.read(schema, `schema of ${name}`);
+    const templates = [one.path, ...Object.values(one.headers), sent ?? ''];
+    return {
+      asked: one,
+      name,
+      body: sent,
+      expected,
+      schema: schemaText,
+      checkSchema: schemaText === undefined ? undefined : compileSchema(schemaText, `schema of ${name}`),
+      statuses: statuses ?? ANY_SUCCESS,
+      hasRows: templates.some((text) => namesIn(text).some((column) => names.has(column))),
+    };
+  });
+  const body = login?.body === undefined ? undefined : texts.read(login.body, 'body of the login');
+  return { kinds, rows, login: login === undefined ? undefined : { body } };
+}
+
+/**
+ * Draws one trial. Rows are shuffled, and each request takes them in that order, so that every row is used equally often.
+ * Requests alternate by weight: the weights are exact over each cycle.
+ */
+function drawTrial(asked: Asked, parts: Parts, random: () => number): Draw {
+  const { kinds, rows } = parts;
+  const varied = kinds.filter(({ hasRows }) => hasRows).length;
+  const most = Math.max(1, Math.floor(MOST_REQUESTS / Math.max(1, varied)));
+  const taken = shuffle(rows?.rows ?? [], random).slice(0, most);
+  const { login } = asked;
+  if (login === undefined) return fillDraw(parts, taken, {});
+  return { ...fillDraw(parts, taken, { [TOKEN]: '' }), login: openLogin(login, parts, taken) };
+}
+
+function openLogin(login: AskedLogin, parts: Parts, taken: readonly Row[]): Login {
+  const body = parts.login?.body;
+  const { headers, text } = fillBody(body, login.headers, {});
+  if (text !== undefined) hide([text, ...passwordsIn(text)]);
+  return {
+    request: {
+      method: login.method,
+      path: fill(login.path, {}, 'path'),
+      headers,
+      ...(text === undefined ? {} : { body: text }),
+    },
+    complete(answer) {
+      const found = readToken(answer, login.token);
+      if ('problem' in found) return found.problem;
+      const { token } = found;
+      hide([token, encodeURIComponent(token), JSON.stringify(token).slice(1, -1)]);
+      return fillDraw(parts, taken, { [TOKEN]: token }, login.send);
+    },
+  };
+}
+
+/** The texts in the body of a login: each may be a password. */
+function passwordsIn(body: string): string[] {
+  try {
+    const value = JSON.parse(body) as unknown;
+    return typeof value === 'object' && value !== null
+      ? Object.values(value).filter((one) => typeof one === 'string')
+      : [];
+  } catch {
+    return [...new URLSearchParams(body).values()];
+  }
+}
+
+function fillDraw(
+  { kinds, rows }: Parts,
+  taken: readonly Row[],
+  known: Values,
+  send: Readonly<Record<string, string>> = {},
+): Draw {
+  const requests: WorkloadRequest[] = [];
+  const checks: ((answer: Answer) => string | undefined)[] = [];
+  const routes = kinds.map((kind): Route => {
+    const first = requests.length;
+    const each = kind.hasRows ? taken : [undefined];
+    for (const row of each) {
+      const values = { ...row?.values, ...known };
+      const request = fillRequest(kind, values, send);
+      requests.push(row === undefined ? request : { ...request, row: `${rows?.file}:${row.line}` });
+      const expected =
+        kind.expected === undefined
+          ? undefined
+          : fill(kind.expected, values, isJson(kind.expected) ? 'json' : 'text');
+      checks.push((answer) => checkAnswer(answer, kind, expected, isConditional(request)));
+    }
+    const learns =
+      kind.expected === undefined && kind.schema === undefined && kind.asked.expect?.statuses === undefined;
+    return {
+      name: kind.name,
+      first,
+      count: each.length,
+      statuses: [...kind.statuses],
+      learns,
+      isFixed: learns || kind.expected !== undefined,
+      ...(kind.schema === undefined ? {} : { schema: kind.schema }),
+    };
+  });
+  return {
+    requests,
+    routes,
+    order: orderByWeight(kinds.map(({ asked: { weight } }) => weight)),
+    probes: chooseProbes(routes),
+    files: {},
+    check: (answer, index) => checks[index]?.(answer),
+    fixedBody: routes.some(({ isFixed }) => isFixed),
+  };
+}
+
+function fillRequest(
+  { asked, body }: Kind,
+  values: Values,
+  send: Readonly<Record<string, string>>,
+): WorkloadRequest {
+  const { headers, text } = fillBody(body, { ...asked.headers, ...send }, values);
+  return {
+    method: asked.method,
+    path: fill(asked.path, values, 'path'),
+    headers,
+    ...(text === undefined ? {} : { body: text }),
+  };
+}
+
+/** Fills in headers and body. A body is JSON by default. */
+function fillBody(
+  body: string | undefined,
+  given: Readonly<Record<string, string>>,
+  values: Values,
+): { headers: Record<string, string>; text: string | undefined } {
+  const filled = Object.entries(given).map(([name, value]) => [name, fill(value, values, 'header')] as const);
+  const headers = Object.fromEntries(filled);
+  if (body === undefined) return { headers, text: undefined };
+  const type = filled.find(([name]) => name.toLowerCase() === 'content-type')?.[1];
+  return {
+    headers: type === undefined ? { 'content-type': 'application/json', ...headers } : headers,
+    text: fill(body, values, placeOf(type)),
+  };
+}
+
+function placeOf(type: string | undefined): Place {
+  if (type === undefined || /\bjson\b/i.test(type)) return 'json';
+  return /x-www-form-urlencoded/i.test(type) ? 'form' : 'text';
+}
+
+/** Chooses the requests to send one by one: all, or as many of each as fit, in the order of their rows. */
+function chooseProbes(routes: readonly Route[]): number[] {
+  const single = routes.filter(({ count }) => count === 1).length;
+  const most = Math.max(1, Math.floor((MOST_PROBES - single) / Math.max(1, routes.length - single)));
+  return routes.flatMap(({ first, count }) =>
+    Array.from({ length: Math.min(count, most) }, (_, index) => first + index),
+  );
+}
+
+function checkAnswer(
+  { status, body }: Answer,
+  { statuses, checkSchema }: Kind,
+  expected: string | undefined,
+  mayBeUnchanged: boolean,
+): string | undefined {
+  if (status === 304 && mayBeUnchanged) return undefined;
+  if (!isRightStatus(status, statuses)) {
+    const instead = statuses === ANY_SUCCESS ? '' : ` instead of ${statuses.join(' or ')}`;
+    return `status ${status}${instead}: ${excerpt(body)}`;
+  }
+  if (expected !== undefined && !sameAnswer(body.toString(), expected)) {
+    return `the body differs from the expected one: ${excerpt(body)}`;
+  }
+  if (checkSchema === undefined) return undefined;
+  let value: unknown;
+  try {
+    value = JSON.parse(body.toString());
+  } catch {
+    return `the body is not JSON: ${excerpt(body)}`;
+  }
+  const wrong = checkSchema(value);
+  return wrong === undefined ? undefined : `the body violates the schema: ${wrong}: ${excerpt(body)}`;
+}
+
+function sameAnswer(body: string, expected: string): boolean {
+  if (body === expected) return true;
+  try {
+    return canonicalise(body) === canonicalise(expected);
+  } catch {
+    return false;
+  }
+}
+
+function isJson(text: string): boolean {
+  return /^\s*[[{"]/.test(text);
+}
+
+/** Shuffles (Fisher & Yates) with the random numbers of a trial. */
+function shuffle<T>(items: readonly T[], random: () => number): T[] {
+  const shuffled = [...items];
+  for (let last = shuffled.length - 1; last > 0; last--) {
+    const other = Math.floor(random() * (last + 1));
+    [shuffled[last], shuffled[other]] = [shuffled[other] as T, shuffled[last] as T];
+  }
+  return shuffled;
+}

@@ -1,0 +1,176 @@
+import type { IncomingHttpHeaders } from 'node:http';
+import type { Status } from 'bench-model/requests';
+
+/**
+ * The placeholder for an id. The sender replaces it with a unique id in each request body; a right answer repeats
+ * that id. It has the length of an id.
+ */
+export const ID = 'bench-000000-00000000';
+
+/** One request of a workload. */
+export interface WorkloadRequest {
+  method: string;
+  path: string;
+  headers: Record<string, string>;
+  body?: string;
+  /** File and line of the row that filled in its placeholders. */
+  row?: string;
+}
+
+/** One answer, as received. */
+export interface Answer {
+  status: number;
+  contentType: string;
+  body: Buffer;
+  headers?: IncomingHttpHeaders;
+}
+
+/** The requests of a draw that differ only by their rows: accounted for together. */
+export interface Route {
+  /** The request as it was written: `GET /orders/{id}`. */
+  name: string;
+  /** The index of its first request, and the number of its requests. */
+  first: number;
+  count: number;
+  /** The right status codes. */
+  statuses: Status[];
+  /** The JSON Schema of a right body. */
+  schema?: string;
+  /** True if two equal answers before the load define the right body. */
+  learns: boolean;
+  /** True if right answers may be the same bytes each time. */
+  isFixed: boolean;
+}
+
+/** A request before all others. Its answer completes the draw. */
+export interface Login {
+  request: WorkloadRequest;
+  /** Returns the draw with the token of this answer, or the reason why there is none. */
+  complete(answer: Answer): Draw | string;
+}
+
+/** The table `users` of one trial. */
+export interface Table {
+  /** The initial rows, ordered by their ids. */
+  rows: Row[];
+  /** The row that each request adds; absent if requests add none. */
+  inserts?: Row;
+}
+
+/** A row without the id, which the table assigns. */
+export interface Row {
+  name: string;
+  email: string;
+}
+
+/** Returns true for a conditional request: a right server may answer it with 304 and no body (RFC 9110, section 13). */
+export function isConditional({ headers }: Pick<WorkloadRequest, 'headers'>): boolean {
+  return Object.keys(headers).some((name) => /^if-(none-match|modified-since)$/i.test(name));
+}
+
+/** Returns true if these requests carry a unique id each. */
+export function haveIds(requests: readonly Pick<WorkloadRequest, 'body'>[]): boolean {
+  return requests.some(({ body }) => body?.includes(ID));
+}
+
+/** The requests and right answers of one trial. They are drawn for each trial, so that no answer can be hard-coded. */
+export interface Draw {
+  requests: WorkloadRequest[];
+  /** The routes; absent if each request is a separate route and they are sent in turn. */
+  routes?: Route[];
+  /** The indexes of the routes in one cycle. */
+  order?: number[];
+  /** The indexes of the requests that are sent one by one before and after the load; all by default. */
+  probes?: number[];
+  /** The login that must come first. */
+  login?: Login;
+  /** Files that the server reads, by the environment variable that names each. */
+  files: Record<string, string>;
+  /** Further environment variables of the server. */
+  env?: Record<string, string>;
+  /** The contents of the database; absent if the workload uses none. */
+  table?: Table;
+  /** Requests that a right server refuses with a 4xx status. */
+  refused?: WorkloadRequest[];
+  /**
+   * Returns the error in an answer to `requests[index]`, or undefined if it is right. The id of the request is the
+   * placeholder again.
+   */
+  check(answer: Answer, index: number): string | undefined;
+  /** True if right answers to one request are always the same bytes, except for the id. */
+  fixedBody: boolean;
+  /** The number of upstream requests behind one right answer; absent if the workload uses no upstream. */
+  fetches?: number;
+  /** The `Server-Timing` metric that holds the duration of the server's work. */
+  timing?: string;
+}
+
+/** The parameters that scale a workload, by name. */
+export type Params = Record<string, number>;
+
+/** A whole-number parameter: its default and its bounds. */
+export interface ParamRange {
+  usual: number;
+  least: number;
+  most: number;
+}
+
+/** A workload: its requests, the right answers, and the defaults of its plan. */
+export interface Workload {
+  name: string;
+  rungs: number[];
+  windowSeconds: number;
+  warmupSeconds: number;
+  timeoutSeconds: number;
+  /** The longest wait until every connection has been answered once, in seconds; 30 by default. */
+  barrierSeconds?: number;
+  /** The longest time to the first right answer of a server, in seconds; 30 by default. */
+  startSeconds?: number;
+  /**
+   * The designed wait of each answer, in seconds; windows are a multiple of it. Absent if answers do not wait.
+   * `params` are complete.
+   */
+  waitSeconds?(params: Params): number;
+  /** The parameters that `--param name=value` can set. */
+  params?: Record<string, ParamRange>;
+  /** The texts that the upstream must serve; absent if the workload uses no upstream. `params` are complete. */
+  fixtures?(params: Params): string[];
+  /** Set if the servers use a database. */
+  stores?: true;
+  /** Draws one trial. `random` returns numbers in [0, 1); `params` are complete. */
+  draw(random: () => number, params: Params): Draw;
+}
+
+/** Returns a short excerpt of a body for a message. */
+export function excerpt(body: Buffer | string): string {
+  const text = body.toString().replaceAll(/\s+/g, ' ');
+  return text.length > 120 ? `${text.slice(0, 120)}…` : text;
+}
+
+/** Returns JSON with sorted object keys, so that equal values become equal texts. Throws if the text is not JSON. */
+export function canonicalise(text: string): string {
+  return JSON.stringify(JSON.parse(text), (_key, value: unknown) =>
+    value !== null && typeof value === 'object' && !Array.isArray(value)
+      ? Object.fromEntries(Object.entries(value).toSorted(([a], [b]) => (a < b ? -1 : 1)))
+      : value,
+  );
+}
+
+/** Returns why an answer is not the expected JSON; undefined if it is. */
+export function checkJson(answer: Answer, expected: string): string | undefined {
+  if (answer.status !== 200) return `status ${answer.status} instead of 200: ${excerpt(answer.body)}`;
+  if (!/^application\/json\b/.test(answer.contentType)) {
+    return `content type "${answer.contentType}" instead of application/json`;
+  }
+  let got: string;
+  try {
+    got = canonicalise(answer.body.toString());
+  } catch {
+    return `the body is not JSON: ${excerpt(answer.body)}`;
+  }
+  if (got === expected) return undefined;
+  let at = 0;
+  while (at < expected.length && expected[at] === got[at]) at++;
+  const from = Math.max(0, at - 20);
+  return `wrong body: "…${got.slice(from, from + 60)}…" instead of "…${expected.slice(from, from + 60)}…"`;
+}

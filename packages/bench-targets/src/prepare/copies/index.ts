@@ -1,0 +1,122 @@
+/** The copies of a user's project that a plan measures, as folders. Disposing removes what was laid out. */
+import { realpathSync, rmSync } from 'node:fs';
+import { join, relative, resolve } from 'node:path';
+import { isDeepStrictEqual } from 'node:util';
+import type { App } from 'bench-model/app';
+import { readInCopy } from '../../catalogue/copies.ts';
+import { labelOf } from '../../catalogue/copy-label.ts';
+import type { Stack } from 'bench-model/stack';
+import { BenchError } from 'bench-model/errors';
+import type { Copy, Target } from 'bench-model/target';
+import { digestOf } from '../digest.ts';
+import { filesOfProject } from '../projects/tree.ts';
+import { findRepository, folderOf, layOut } from './revisions.ts';
+
+/** The stacks of the copies. */
+export interface PlacedCopies extends Disposable {
+  stacks: Stack[];
+}
+
+/** The sources of the copies. */
+export interface CopiesSpec {
+  targets: readonly Target[];
+  stacks: readonly Stack[];
+  apps: readonly App[];
+  /** The folder for revisions that are laid out. */
+  cache: string;
+  log: (line: string) => void;
+}
+
+/**
+ * Lays out the revisions that targets are measured in, and reads their stacks in every copy. `log` takes what the user
+ * must know. Throws a usage error if a copy does not exist or does not hold the stack.
+ */
+export async function placeCopies({ targets, stacks, apps, cache, log }: CopiesSpec): Promise<PlacedCopies> {
+  const made = new Set<string>();
+  const dispose = (): void => {
+    for (const folder of made) rmSync(folder, { recursive: true, force: true, maxRetries: 3 });
+  };
+  try {
+    const placed: Stack[] = [];
+    for (const { copy, stack, app } of pairsOf(targets, stacks, apps)) {
+      const root =
+        copy.kind === 'folder' ? resolve(copy.name) : await rootInRevision(copy, stack, { cache, made, log });
+      const found = readInCopy(stack, app, copy, root);
+      if (found.usesCurrentManifest)
+        log(
+          `${labelOf(copy)} has no manifest of ${stack.name}: the current ${stack.manifest} is used for it`,
+        );
+      placed.push(found.stack);
+    }
+    for (const line of [...describeSame(placed), ...describeOtherSurroundings(placed)])
+      log(`warning: ${line}`);
+    return { stacks: placed, [Symbol.dispose]: dispose };
+  } catch (error) {
+    dispose();
+    throw error;
+  }
+}
+
+interface Pair {
+  copy: Copy;
+  stack: Stack;
+  app: App | undefined;
+}
+
+/** Returns each copy with each stack that is measured in it, once. */
+function pairsOf(targets: readonly Target[], stacks: readonly Stack[], apps: readonly App[]): Pair[] {
+  const pairs = new Map<string, Pair>();
+  for (const { copy, stack: name } of targets) {
+    const stack = stacks.find((one) => one.name === name);
+    if (copy === undefined || stack === undefined) continue;
+    pairs.set(`${copy.name}\n${name}`, { copy, stack, app: apps.find((one) => one.name === name) });
+  }
+  return [...pairs.values()];
+}
+
+/** Lays a revision out unless that has been done, and returns the folder of a stack in it. */
+async function rootInRevision(
+  copy: Copy,
+  { root, name }: Stack,
+  { cache, made, log }: { cache: string; made: Set<string>; log: (line: string) => void },
+): Promise<string> {
+  const top = await findRepository(root);
+  // The names of all copies have the same length: that of a path can change the pace of a program.
+  const folder = join(folderOf(cache, top), digestOf([], `${copy.kind} ${copy.commit ?? ''}`));
+  if (!made.has(folder)) {
+    made.add(folder);
+    log(`laying out ${labelOf(copy)}`);
+    const linked = await layOut(copy, top, folder);
+    if (linked.length > 0) log(`${labelOf(copy)} uses ${linked.join(', ')} of your checkout`);
+  }
+  const inside = relative(realpathSync(top), realpathSync(root));
+  if (!inside.startsWith('..')) return join(folder, inside);
+  throw new BenchError('usage', `--rev: ${name} is not in the repository ${top}`);
+}
+
+/** Describes copies that declare other services or another setup than the first copy of their stack. */
+function describeOtherSurroundings(stacks: readonly Stack[]): string[] {
+  const byName = Map.groupBy(stacks, ({ name }) => name);
+  return [...byName.values()].flatMap(([first, ...others]) =>
+    others
+      .filter(({ surroundings }) => !isDeepStrictEqual(surroundings, first?.surroundings))
+      .map(
+        ({ copy, name }) =>
+          `${first?.copy} and ${copy} of ${name} declare different services or setups: their figures differ by these too`,
+      ),
+  );
+}
+
+/** Describes copies whose files are the same: their figures differ by noise alone. */
+function describeSame(stacks: readonly Stack[]): string[] {
+  const byFiles = Map.groupBy(stacks, ({ name, root }) => {
+    const files = filesOfProject(root).toSorted();
+    return `${name} ${digestOf(files, files.map((file) => relative(root, file)).join('\n'))}`;
+  });
+  return [...byFiles.values()].flatMap(([first, ...others]) =>
+    others.map(
+      ({ copy, name }) =>
+        `${first?.copy} and ${copy} hold the same files of ${name}: only noise makes their figures differ`,
+    ),
+  );
+}

@@ -1,0 +1,224 @@
+/** Revisions of a user's project: found in its repository, and laid out as folders in the cache. */
+import {
+  copyFileSync,
+  existsSync,
+  lstatSync,
+  mkdirSync,
+  readdirSync,
+  readlinkSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
+import { basename, dirname, join } from 'node:path';
+import { labelOf } from '../../catalogue/copy-label.ts';
+import { BenchError } from 'bench-model/errors';
+import { git, tryGit } from 'bench-machine/git';
+import { SubprocessError } from 'bench-machine/subprocess';
+import type { Copy } from 'bench-model/target';
+import { nearest } from 'bench-model/nearest';
+import { digestOf } from '../digest.ts';
+import { holdsSettings } from '../projects/tree.ts';
+import { lastLine } from '../runtimes.ts';
+
+/** The revision that means the files as they are. */
+export const WORKING_TREE = '.';
+
+/** Returns the top folder of the repository of a folder. Throws a usage error if it is in none. */
+export async function findRepository(folder: string): Promise<string> {
+  const top = await tryGit(folder, ['rev-parse', '--show-toplevel']);
+  if (top !== undefined && top.trim() !== '') return top.trimEnd();
+  throw new BenchError(
+    'usage',
+    `--rev: ${folder} is not in a git repository`,
+    'compare two folders instead: --copy ./old --copy ./new',
+  );
+}
+
+/**
+ * Finds revisions by their names; `.` is the working tree. Throws a usage error for an unknown name, for a commit with
+ * submodules, and for two names of the same commit; with `mayRepeat`, the first of these is returned.
+ */
+export async function findRevisions(
+  folder: string,
+  names: readonly string[],
+  { mayRepeat = false } = {},
+): Promise<Copy[]> {
+  const top = await findRepository(folder);
+  const copies: Copy[] = [];
+  for (const name of names) {
+    const copy = await findRevision(top, name);
+    await refuseSubmodules(top, copy);
+    const same = await findSame(top, copy, copies);
+    if (same === undefined) copies.push(copy);
+    else if (!mayRepeat) throw refuseSame(copy, same);
+  }
+  return copies;
+}
+
+async function findRevision(top: string, name: string): Promise<Copy> {
+  const isTree = name === WORKING_TREE;
+  const commit = await requireCommit(top, isTree ? 'HEAD' : name);
+  const subject = (await git(top, ['show', '--no-patch', '--format=%s', commit])).trim();
+  return {
+    kind: isTree ? 'working-tree' : 'revision',
+    name,
+    commit,
+    ...(subject === '' ? {} : { subject }),
+  };
+}
+
+async function requireCommit(top: string, name: string): Promise<string> {
+  const own = await findCommit(top, name);
+  if (own !== undefined) return own;
+  const listed = await git(top, ['for-each-ref', '--format=%(refname:short)']);
+  const names = listed.split('\n').filter((one) => one !== '');
+  // A job of CI checks out one commit: the other branches are those of the remote.
+  const remote = names.filter((one) => one.slice(one.indexOf('/') + 1) === name && one !== name);
+  const [only] = remote;
+  const found = only === undefined || remote.length > 1 ? undefined : await findCommit(top, only);
+  if (found !== undefined) return found;
+  const isShallow = (await tryGit(top, ['rev-parse', '--is-shallow-repository']))?.trim() === 'true';
+  const message = `--rev ${name}: unknown revision`;
+  if (isShallow) {
+    throw new BenchError(
+      'usage',
+      `${message}. This clone is shallow, so it lacks most commits`,
+      'fetch them: git fetch --unshallow, or fetch-depth: 0 in the checkout of a CI job',
+    );
+  }
+  const close = nearest(name, names);
+  throw new BenchError(
+    'usage',
+    message,
+    close.length === 0 ? 'the repository has no commits yet' : `did you mean ${close.join(', ')}?`,
+  );
+}
+
+/** Returns the commit that a name means in the repository of a folder; undefined if there is none. */
+export async function findCommit(folder: string, name: string): Promise<string | undefined> {
+  const found = await tryGit(folder, [
+    'rev-parse',
+    '--verify',
+    '--quiet',
+    '--end-of-options',
+    `${name}^{commit}`,
+  ]);
+  return found === undefined ? undefined : found.trim();
+}
+
+async function refuseSubmodules(top: string, copy: Copy): Promise<void> {
+  const listed = await git(top, ['ls-tree', '-r', '-z', '--full-tree', copy.commit ?? '']);
+  const [, path] = /(?:^|\0)160000 [^\t]*\t([^\0]*)/.exec(listed) ?? [];
+  if (path === undefined) return;
+  throw new BenchError(
+    'usage',
+    `--rev ${copy.name}: ${path} is a submodule, and a commit does not hold the files of submodules`,
+    'check both revisions out with their submodules, and compare the folders: --copy ./old --copy ./new',
+  );
+}
+
+/** Returns an earlier copy with the same files: the same commit, or a working tree without changes. */
+async function findSame(top: string, copy: Copy, others: readonly Copy[]): Promise<Copy | undefined> {
+  const same = others.find(({ commit }) => commit === copy.commit);
+  if (same === undefined || same.kind === copy.kind) return same;
+  const changes = await git(top, ['status', '--porcelain', '--untracked-files=normal']);
+  return changes.trim() === '' ? same : undefined;
+}
+
+function refuseSame(copy: Copy, same: Copy): BenchError {
+  const pair = `--rev ${same.name} and --rev ${copy.name}`;
+  return new BenchError(
+    'usage',
+    same.kind === copy.kind
+      ? `${pair} are the same commit, ${labelOf(copy)}`
+      : `${pair} are the same: the working tree has no uncommitted changes`,
+    'name two that differ; --aa measures one twice, to show the noise of this machine',
+  );
+}
+
+/** The folder of the cache that holds the revisions of a repository. */
+export function folderOf(cache: string, top: string): string {
+  return join(cache, 'revisions', `${basename(top)}-${digestOf([], top)}`);
+}
+
+/**
+ * Lays a revision out as a folder with a separate repository, which shares the objects of the original. Settings that
+ * git ignores, such as `.env`, are links to those of the original. Returns the names of these links. Throws a usage
+ * error with the last line of git if that fails.
+ */
+export async function layOut(copy: Copy, top: string, folder: string): Promise<string[]> {
+  const { commit = '' } = copy;
+  rmSync(folder, { recursive: true, force: true });
+  mkdirSync(dirname(folder), { recursive: true });
+  try {
+    await makeRepository(top, commit, folder);
+    if (copy.kind === 'working-tree') await copyTree(top, folder);
+    else await writeCommit(top, commit, folder);
+  } catch (error) {
+    rmSync(folder, { recursive: true, force: true });
+    if (!(error instanceof SubprocessError)) throw error;
+    const why = error.stderr.trim() === '' ? error.message : lastLine(error.stderr);
+    throw new BenchError('usage', `--rev ${copy.name} cannot be checked out: ${why}`);
+  }
+  return linkSettings(top, folder);
+}
+
+/** Makes a repository that reads the objects of the original. Tools that derive a version from tags find them. */
+async function makeRepository(top: string, commit: string, folder: string): Promise<void> {
+  const [format = '', common = ''] = (
+    await git(top, ['rev-parse', '--show-object-format', '--path-format=absolute', '--git-common-dir'])
+  ).split('\n');
+  await git(top, ['init', '--quiet', '--template=', `--object-format=${format}`, folder]);
+  const own = join(folder, '.git');
+  mkdirSync(join(own, 'objects', 'info'), { recursive: true });
+  writeFileSync(join(own, 'objects', 'info', 'alternates'), `${join(common, 'objects')}\n`);
+  if (existsSync(join(common, 'shallow'))) copyFileSync(join(common, 'shallow'), join(own, 'shallow'));
+  await tryGit(folder, ['fetch', '--quiet', '--no-write-fetch-head', top, '+refs/tags/*:refs/tags/*']);
+  await git(folder, ['update-ref', '--no-deref', 'HEAD', commit]);
+  await git(folder, ['read-tree', commit]);
+}
+
+/** Writes the files of a commit. The filters of the original apply, e.g. for large files; its index does not change. */
+async function writeCommit(top: string, commit: string, folder: string): Promise<void> {
+  const index = join(folder, '.git', 'index-of-original');
+  const original = (await git(top, ['rev-parse', '--absolute-git-dir'])).trimEnd();
+  const asked = [`--git-dir=${original}`, `--work-tree=${folder}`];
+  await git(folder, [...asked, 'read-tree', commit], { GIT_INDEX_FILE: index });
+  await git(folder, [...asked, 'checkout-index', '--all', '--force', '--quiet'], { GIT_INDEX_FILE: index });
+  rmSync(index);
+}
+
+/** Copies the tracked files and the new ones that git does not ignore. */
+async function copyTree(top: string, folder: string): Promise<void> {
+  const listed = await git(top, ['ls-files', '-z', '--cached', '--others', '--exclude-standard']);
+  for (const name of new Set(listed.split('\0').filter((one) => one !== ''))) {
+    const [from, to] = [join(top, name), join(folder, name)];
+    const found = lstatSync(from, { throwIfNoEntry: false });
+    // A deleted file is still in the index; a nested repository is listed as a folder.
+    if (found === undefined || found.isDirectory() || holdsSettings(basename(name))) continue;
+    mkdirSync(dirname(to), { recursive: true });
+    if (found.isSymbolicLink()) symlinkSync(readlinkSync(from), to);
+    else copyFileSync(from, to);
+  }
+}
+
+/** Links the settings beside the projects: a server often does not start without them, and no secret leaves its folder. */
+function linkSettings(top: string, folder: string): string[] {
+  const linked: string[] = [];
+  const visit = (inside: string): void => {
+    for (const entry of readdirSync(join(folder, inside), { withFileTypes: true })) {
+      if (entry.isDirectory() && entry.name !== '.git') visit(join(inside, entry.name));
+    }
+    const original = join(top, inside);
+    if (!lstatSync(original, { throwIfNoEntry: false })?.isDirectory()) return;
+    for (const entry of readdirSync(original, { withFileTypes: true })) {
+      const name = join(inside, entry.name);
+      if (!entry.isFile() || !holdsSettings(entry.name) || existsSync(join(folder, name))) continue;
+      symlinkSync(join(top, name), join(folder, name));
+      linked.push(name);
+    }
+  };
+  visit('');
+  return linked;
+}

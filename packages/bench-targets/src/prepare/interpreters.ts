@@ -1,0 +1,138 @@
+/**
+ * The interpreter that a live server runs, and its build. A build is a property of the program, so the same
+ * program is asked in a separate process, once: nothing is loaded into the server.
+ */
+import { statSync } from 'node:fs';
+import { basename } from 'node:path';
+import { isTrusted, readProgram } from 'bench-machine/identity';
+import { familyOf } from 'bench-machine/procfs';
+import { run } from 'bench-machine/subprocess';
+import type { Interpreter, RuntimeKind } from 'bench-model/target';
+
+const ANSWER_MS = 5000;
+
+/** The interpreters that can be asked, by the kind of runtime and the name of their program. */
+const PROGRAMS: Partial<Record<RuntimeKind, RegExp>> = {
+  python: /^(python|pypy)[\d.]*t?$/i,
+  node: /^(node|nodejs)$/,
+};
+
+/** The words of a CPython about its build, as `sysconfig` and `platform` give them. A missing one is empty. */
+export interface PythonWords {
+  implementation: string;
+  version: string;
+  compiler: string;
+  /** CONFIG_ARGS: the arguments of configure, each in quotes. */
+  configured: string;
+  /** PY_CORE_CFLAGS: the flags that the interpreter was compiled with. */
+  compiled: string;
+  /** PY_LDFLAGS_NODIST: the flags that it was linked with. */
+  linked: string;
+  isDebug: boolean;
+  hasTailCalls: boolean;
+}
+
+const ASK_PYTHON = `
+import json, platform, sys, sysconfig
+def get(name): return str(sysconfig.get_config_var(name) or "")
+print(json.dumps({
+    "implementation": platform.python_implementation(),
+    "version": platform.python_version(),
+    "compiler": platform.python_compiler(),
+    "configured": get("CONFIG_ARGS"),
+    "compiled": get("PY_CORE_CFLAGS"),
+    "linked": get("PY_LDFLAGS_NODIST"),
+    "isDebug": get("Py_DEBUG") == "1",
+    "hasTailCalls": "1" in (get("Py_TAIL_CALL_INTERP"), get("_Py_TAIL_CALL_INTERP")),
+}))`;
+
+/** The variables of a Node about its build, as `process.config` gives them. */
+export interface NodeWords {
+  version: string;
+  variables: Record<string, unknown>;
+}
+
+const ASK_NODE =
+  'console.log(JSON.stringify({ version: process.versions.node, variables: process.config.variables }))';
+
+/** Returns the interpreter that a process or one of its children runs; undefined if none is known or it cannot be asked. */
+export async function readInterpreterOf(pid: number, kind?: RuntimeKind): Promise<Interpreter | undefined> {
+  const pids = new Set([pid, ...(process.platform === 'linux' ? familyOf([pid]) : [])]);
+  for (const one of pids) {
+    const program = await readProgram(one);
+    const asked = program !== undefined && (kind ?? kindOf(program)) === kindOf(program);
+    if (program !== undefined && asked && isTrusted(program)) return readInterpreter(program);
+  }
+  return undefined;
+}
+
+/** Returns the kind of interpreter that a program is by its name. */
+function kindOf(program: string): RuntimeKind {
+  const [found] = Object.entries(PROGRAMS).find(([, names]) => names.test(basename(program))) ?? [];
+  return (found as RuntimeKind | undefined) ?? 'none';
+}
+
+const known = new Map<string, Promise<Interpreter | undefined>>();
+
+/** Asks an interpreter for its build, once as long as the program is not replaced. */
+export function readInterpreter(program: string): Promise<Interpreter | undefined> {
+  const { ino, mtimeMs } = statSync(program, { throwIfNoEntry: false }) ?? {};
+  const key = `${program} ${ino} ${mtimeMs}`;
+  const asking = known.get(key) ?? ask(program).catch(() => undefined);
+  known.set(key, asking);
+  return asking;
+}
+
+async function ask(program: string): Promise<Interpreter | undefined> {
+  const kind = kindOf(program);
+  if (kind === 'none') return undefined;
+  // Without the environment, which could load the code of a user.
+  const surroundings = { timeoutMs: ANSWER_MS, env: { PATH: '/usr/bin:/bin' }, cwd: '/' };
+  const words = kind === 'python' ? ['-I', '-S', '-c', ASK_PYTHON] : ['-e', ASK_NODE];
+  const { stdout } = await run([program, ...words], surroundings);
+  return kind === 'python'
+    ? describePython(JSON.parse(stdout) as PythonWords)
+    : describeNode(JSON.parse(stdout) as NodeWords);
+}
+
+/** Returns the build that the words of a Python describe. An option that they leave open is absent. */
+export function describePython(words: PythonWords): Interpreter {
+  const { implementation, version, compiler, configured, compiled, linked, isDebug, hasTailCalls } = words;
+  const named = compiler.trim();
+  const interpreter = { implementation, version, ...(named !== '' && { compiler: named }) };
+  const args = [...configured.matchAll(/'([^']*)'/g)].map(([, arg = '']) => arg);
+  if (implementation !== 'CPython' || args.length === 0) return interpreter;
+  const pgo = isSet(args, '--enable-optimizations') || /-fprofile(-instr)?-use|-prof-use/.test(compiled);
+  const lto = isSet(args, '--with-lto') || /-flto/.test(`${compiled} ${linked}`);
+  // Debian and Ubuntu pass these options to make and remove their flags from sysconfig.
+  const isPackaged = args.includes('--prefix=/usr');
+  const level = /.*(?<flag>-O\S*)/s.exec(compiled)?.groups?.['flag'];
+  return {
+    ...interpreter,
+    ...(level === undefined || isPackaged ? {} : { optimisation: level }),
+    ...(isPackaged && !pgo ? {} : { pgo }),
+    ...(isPackaged && !lto ? {} : { lto }),
+    bolt: isSet(args, '--enable-bolt'),
+    tailCalls: hasTailCalls || isSet(args, '--with-tail-call-interp'),
+    assertions: isSet(args, '--with-assertions') || (compiled !== '' && !compiled.includes('-DNDEBUG')),
+    debug: isDebug,
+  };
+}
+
+/** Returns true if an option of configure is given, with any value but `no`. */
+function isSet(args: string[], option: string): boolean {
+  return args.some((arg) => arg === option || (arg.startsWith(`${option}=`) && !arg.endsWith('=no')));
+}
+
+/** Returns the build that the variables of a Node describe. */
+export function describeNode({ version, variables }: NodeWords): Interpreter {
+  const isOn = (name: string): boolean => [true, 1, 'true'].includes(variables[name] as boolean);
+  return {
+    implementation: 'node',
+    version,
+    pgo: isOn('enable_pgo_use'),
+    lto: isOn('enable_lto') || isOn('enable_thin_lto'),
+    pointerCompression: isOn('v8_enable_pointer_compression'),
+    debug: isOn('debug_node'),
+  };
+}

@@ -1,0 +1,39 @@
+import { DEFAULT_RUNTIMES } from '../catalogue/runtimes.ts';
+import type { Stack } from 'bench-model/stack';
+import { BenchError } from 'bench-model/errors';
+import { HOME } from 'bench-machine/home';
+import type { Prepared } from './prepare.ts';
+import { prepareAll } from './prepare.ts';
+
+/** The use of a program. */
+export interface ProgramUse {
+  /** Its name in errors. */
+  id: string;
+  /** Omit for the default variant. */
+  variant?: string;
+  /** The hint for users of the packed tool, which has no such programs. */
+  elsewhere: string;
+  log?: ((doing: string) => void) | undefined;
+}
+
+/** Prepares a Python program of Bench itself. Throws a toolchain error if its Python or a package is missing. */
+export async function prepareProgram(program: Stack, use: ProgramUse): Promise<Prepared> {
+  const { id, variant = program.default, elsewhere, log } = use;
+  if (HOME.kind !== 'repository')
+    throw new BenchError('toolchain', `${id} is available only in the repository of Bench`, elsewhere);
+
+  const target = {
+    id,
+    stack: program.name,
+    variant,
+    class: 'framework',
+    language: program.language,
+    framework: program.framework,
+    runtime: { kind: 'python', spec: DEFAULT_RUNTIMES.python ?? '' },
+  } as const;
+  const { prepared, missing } = await prepareAll([target], [program], log);
+  const [found] = prepared;
+  if (found === undefined)
+    throw new BenchError('toolchain', `${id}: ${missing[0]?.reason}`, missing[0]?.hint);
+  return found;
+}

@@ -1,0 +1,377 @@
+/** Makes the server program of a user's project runnable: its interpreter, its environment, its command. */
+import {
+  accessSync,
+  constants,
+  existsSync,
+  mkdirSync,
+  readFileSync,
+  realpathSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
+import { basename, dirname, isAbsolute, join, resolve } from 'node:path';
+import { parseEnv } from 'node:util';
+import type { Project, Stack, Variant } from 'bench-model/stack';
+import { readNodeManifest } from '../../catalogue/apps/project.ts';
+import { parsePackage, type NamedPackage } from '../../catalogue/packages.ts';
+import { environmentOfRuntime, refuseUnfit } from '../../catalogue/runtimes.ts';
+import { isPythonCommand } from '../../catalogue/apps/project.ts';
+import { BenchError } from 'bench-model/errors';
+import { HOME } from 'bench-machine/home';
+import { awaitLock } from 'bench-machine/filelock';
+import type { ResolvedRuntime, RuntimeSpec, Target } from 'bench-model/target';
+import { findTool, runBuild } from '../builds.ts';
+import { hide, literalsInEnvironment, valuesOf } from 'bench-machine/redact';
+import { digestOf } from '../digest.ts';
+import { findRuntime, type FoundRuntime } from '../runtimes.ts';
+import { provideUv } from '../uv.ts';
+import { makeProjectCopy, rootInCopy, versionInProject } from './node.ts';
+import {
+  dependsOnPlace,
+  filesOfLock,
+  isPackage,
+  makeProjectEnvironment,
+  type MadeEnvironment,
+} from './python.ts';
+import { filesOfProject, settingsOfProject } from './tree.ts';
+
+/** The program of a user, ready to launch. */
+export interface ReadyProject {
+  /** The folder to start in. */
+  root: string;
+  command: string[];
+  env: Record<string, string>;
+  runtime?: ResolvedRuntime;
+  /** The executable that must serve; absent for a program that is no script. */
+  interpreter?: string;
+  /** The digest of the sources, the lock and the packages. */
+  digest: string;
+  /** The command that runs before each trial, located in the same environment. */
+  setup?: string[];
+  /** Packages that `--with` installed, with all that they changed. */
+  installed: string[];
+  /** Every package of the environment with its version; absent if it was not made here. */
+  packages?: string[];
+}
+
+/** The target of a user's project. */
+interface Wanted {
+  target: Target;
+  stack: Stack;
+  variant: Variant;
+  project: Project;
+}
+
+/** Marks a complete environment, and lists its content. */
+const READY = 'bench-ready';
+
+/** Prepares a target of a user's project. Throws a toolchain error if its environment cannot be made. */
+export async function prepareProject(
+  target: Target,
+  stack: Stack,
+  variant: Variant,
+  log: (line: string) => void,
+): Promise<ReadyProject> {
+  const { project = { kind: 'none' as const } } = stack;
+  const wanted = { target, stack, variant, project };
+  hideSettings(stack.root);
+  if (target.resolved === true) {
+    throw new BenchError(
+      'usage',
+      `--resolve is for the stacks of Bench: ${target.id} has its own lock`,
+      'omit --resolve, and name another version with --with',
+    );
+  }
+  if (target.runtime === undefined) return prepareProgram(wanted, log);
+  return project.kind === 'python'
+    ? preparePython(wanted, target.runtime, log)
+    : prepareNode(wanted, target.runtime, log);
+}
+
+/** Hides the secrets that a server finds in the `.env` files of its project, and may print. */
+function hideSettings(root: string): void {
+  for (const file of settingsOfProject(root)) {
+    const settings = Object.entries(parseEnv(readFileSync(file, 'utf8')));
+    const set = settings.flatMap(([name, value]) => (value === undefined ? [] : [[name, value] as const]));
+    hide(valuesOf(literalsInEnvironment(Object.fromEntries(set))));
+  }
+}
+
+/** Returns the commands of a variant with the paths of their programs. */
+function locateAll({ stack, variant }: Wanted, place: Place): Pick<ReadyProject, 'command' | 'setup'> {
+  const { setup } = stack.surroundings ?? {};
+  return {
+    command: locate(variant.command, place),
+    ...(setup === undefined ? {} : { setup: locate(setup.command, place, 'the setup') }),
+  };
+}
+
+async function prepareProgram(wanted: Wanted, log: (line: string) => void): Promise<ReadyProject> {
+  const { stack, variant } = wanted;
+  const { root } = stack;
+  // A binary in the project is an output of its build.
+  const [binary = ''] = variant.command.map((word) => resolve(root, word.replaceAll('{root}', root)));
+  const sources = filesOfProject(root).filter((file) => file !== binary);
+  const commands = [...stack.build, ...variant.build];
+  const digest = digestOf(
+    commands.length === 0 ? [...sources, ...(isProgram(binary) ? [binary] : [])] : sources,
+    '',
+  );
+  // A copy of the project is another program, even with the same name.
+  const build = join(HOME.cache, 'builds', `${stack.name}-${digestOf([], resolve(root))}`);
+  if (commands.length > 0) {
+    using _ = await awaitLock(`${build}.lock`, log);
+    await buildProgram(wanted, commands, build, digest);
+  }
+  return {
+    root,
+    ...locateAll(wanted, { root, bins: [], build }),
+    env: variant.env,
+    digest,
+    installed: [],
+  };
+}
+
+/** Builds a program in the folder of its project, into a folder of the cache. Does nothing if no file has changed. */
+async function buildProgram(
+  { target, stack }: Wanted,
+  commands: string[][],
+  build: string,
+  digest: string,
+): Promise<void> {
+  const words = commands.map((argv) =>
+    argv.map((word) => word.replaceAll('{root}', stack.root).replaceAll('{build}', build)),
+  );
+  const tools = await Promise.all(
+    [...new Set(words.map(([tool = '']) => tool))].map((tool) =>
+      findTool(tool, stack.root, `to build ${stack.name}`),
+    ),
+  );
+  const made = digestOf([], JSON.stringify([digest, words, tools.map(({ text }) => text)]));
+  const ready = join(build, `${READY}-${target.variant}`);
+  if (existsSync(ready) && readFileSync(ready, 'utf8') === made) return;
+  mkdirSync(build, { recursive: true });
+  rmSync(ready, { force: true });
+  for (const argv of words) await runBuild(argv, stack, target.variant);
+  writeFileSync(ready, made);
+}
+
+async function preparePython(
+  asked: Wanted,
+  spec: RuntimeSpec,
+  log: (line: string) => void,
+): Promise<ReadyProject> {
+  const { target, stack, variant, project } = asked;
+  const { root } = stack;
+  const { lock } = project;
+  const packages = packagesOf(target).map(({ wanted }) => wanted);
+  const uv = await provideUv(HOME.cache);
+  const found = await findRuntime(spec, { cache: HOME.cache, uv, mayInstall: true });
+  refuseUnfit(stack, found.runtime);
+  const [python = ''] = found.argv;
+  if (lock === undefined && packages.length > 0) {
+    throw new BenchError(
+      'toolchain',
+      `the project lists no dependencies, so ${packages.join(', ')} cannot be added to them`,
+      'add a requirements.txt or a pyproject.toml, or omit --with',
+    );
+  }
+  const digest = digestOf(filesOfProject(root), packages.join(' '));
+  const build = {
+    ...found.runtime.build,
+    ...(lock === undefined ? {} : { environment: basename(lock.file) }),
+  };
+  const runtime = { ...found.runtime, build };
+  const started = { env: { ...environmentOfRuntime(spec), ...variant.env }, runtime, digest };
+  if (lock === undefined) {
+    const place = { root, bins: [dirname(python)], python };
+    const commands = locateAll(asked, place);
+    const env = { ...started.env, ...pathOf(place.bins), PYTHONDONTWRITEBYTECODE: '1' };
+    return { ...started, root, ...commands, env, interpreter: python, installed: [] };
+  }
+  const listed = filesOfLock(root, lock);
+  const files = [...listed, ...(isPackage(root) ? filesOfProject(root) : [])];
+  // Copies of a project with the same lock share an environment.
+  const words = [...(dependsOnPlace(root, listed) ? [root] : []), python, lock.kind, ...packages];
+  const key = digestOf([...new Set(files)], words.join(' '));
+  const folder = join(HOME.cache, 'environments', `${stack.name}-${found.runtime.version}-${key}`);
+  const ready = join(folder, READY);
+  if (!existsSync(ready)) {
+    using _ = await awaitLock(`${folder}.lock`, log);
+    const { version } = found.runtime;
+    const environment = { target: target.id, root, lock, folder, python, version, uv, packages };
+    if (!existsSync(ready))
+      writeFileSync(ready, JSON.stringify(await makeProjectEnvironment(environment, log)));
+  }
+  const made = JSON.parse(readFileSync(ready, 'utf8')) as MadeEnvironment;
+  const bin = join(folder, 'bin');
+  const place = { root, bins: [bin], python: join(bin, 'python') };
+  return {
+    ...started,
+    root,
+    ...locateAll(asked, place),
+    env: {
+      ...started.env,
+      ...pathOf(place.bins),
+      VIRTUAL_ENV: folder,
+      // The server may compile its modules, but not into the project.
+      PYTHONPYCACHEPREFIX: join(folder, 'bytecode'),
+    },
+    interpreter: realpathSync(place.python),
+    installed: made.changed,
+    packages: made.packages,
+  };
+}
+
+async function prepareNode(
+  asked: Wanted,
+  spec: RuntimeSpec,
+  log: (line: string) => void,
+): Promise<ReadyProject> {
+  const { target, stack, variant, project } = asked;
+  const found = await findRuntime(spec, {
+    cache: HOME.cache,
+    uv: undefined,
+    mayInstall: true,
+    isAnyNode: true,
+  });
+  refuseUnfit(stack, found.runtime);
+  const named = packagesOf(target);
+  const packages = named.map(({ name, wanted }) => `${name}@${wanted}`);
+  const digest = digestOf(filesOfProject(stack.root), packages.join(' '));
+  const root = await provideModules(asked, found, packages, log);
+  const place = { root, bins: [...binsOf(root), dirname(found.argv[0] ?? '')], node: found.argv };
+  return {
+    root,
+    ...locateAll(asked, place),
+    env: { ...environmentOfRuntime(spec), ...variant.env, ...pathOf(place.bins) },
+    runtime: {
+      ...found.runtime,
+      build: {
+        ...found.runtime.build,
+        ...(root === stack.root || project.lock === undefined
+          ? {}
+          : { environment: basename(project.lock.file) }),
+      },
+    },
+    ...(found.argv[0] === undefined ? {} : { interpreter: realpathSync(found.argv[0]) }),
+    digest,
+    installed: named.flatMap(({ name }) => {
+      const version = versionInProject(root, name);
+      return version === undefined ? [] : [`${name} ${version}`];
+    }),
+  };
+}
+
+/** Returns the folder in which the project has its dependencies and its builds: itself if it has none, otherwise a copy. */
+async function provideModules(
+  { target, stack, variant, project }: Wanted,
+  { argv, runtime }: FoundRuntime,
+  packages: string[],
+  log: (line: string) => void,
+): Promise<string> {
+  const { lock } = project;
+  const { dependencies = {}, devDependencies = {} } = readNodeManifest(stack.root);
+  const builds = [...stack.build, ...variant.build];
+  const hasNone = Object.keys({ ...dependencies, ...devDependencies }).length === 0;
+  if (lock === undefined && builds.length > 0) {
+    throw new BenchError(
+      'usage',
+      `${stack.name} has a "build", but no package.json`,
+      `add one, or omit "build" in ${stack.manifest}`,
+    );
+  }
+  if (lock === undefined || (hasNone && packages.length + builds.length === 0)) return stack.root;
+  if (lock.kind === 'package') log(`warning: ${target.id}: no lock, so npm chooses the versions`);
+  const files = filesOfProject(dirname(lock.file));
+  const key = digestOf(files, [stack.root, ...argv, ...packages, ...builds.flat()].join(' '));
+  const folder = join(HOME.cache, 'environments', `${stack.name}-${runtime.version}-${key}`);
+  const copy = { root: stack.root, lock, folder, bin: dirname(argv[0] ?? ''), packages };
+  const ready = join(folder, READY);
+  if (!existsSync(ready)) {
+    using _ = await awaitLock(`${folder}.lock`, log);
+    if (!existsSync(ready)) {
+      await makeProjectCopy(copy);
+      const root = rootInCopy(copy);
+      const env = { ...process.env, ...pathOf([...binsOf(root), copy.bin]) };
+      for (const words of builds) {
+        const located = words.map((word) => word.replaceAll('{root}', root));
+        await runBuild(located, { ...stack, root }, target.variant, env);
+      }
+      writeFileSync(ready, '');
+    }
+  }
+  return rootInCopy(copy);
+}
+
+function packagesOf({ packages = [], runtime }: Target): NamedPackage[] {
+  return packages.flatMap(parsePackage).filter(({ kind }) => kind === runtime?.kind);
+}
+
+/** The folders of programs of a Node project and of its workspace, nearest first. */
+function binsOf(root: string): string[] {
+  const bins: string[] = [];
+  for (let at = root; ; at = dirname(at)) {
+    const bin = join(at, 'node_modules', '.bin');
+    if (existsSync(bin)) bins.push(bin);
+    if (dirname(at) === at) return bins;
+  }
+}
+
+function pathOf(bins: string[]): Record<string, string> {
+  return { PATH: [...bins, process.env['PATH'] ?? ''].join(':') };
+}
+
+/** The places where the program of a command is searched for. */
+interface Place {
+  root: string;
+  /** The folders of programs, before those of PATH. */
+  bins: string[];
+  /** The folder that `{build}` means. */
+  build?: string;
+  /** The interpreter that `python` and `{runtime}` mean. */
+  python?: string;
+  /** The words that `node` and `{runtime}` mean. */
+  node?: string[];
+}
+
+/** Returns a command with the path of its program. Throws a toolchain error if there is no such program. */
+function locate(command: readonly string[], place: Place, what = '--run'): string[] {
+  const [program = '', ...args] = command.map((word) =>
+    word.replaceAll('{root}', place.root).replaceAll('{build}', place.build ?? ''),
+  );
+  const { python, node } = place;
+  if (python !== undefined && /^(\{runtime\}|python[\d.]*t?)$/.test(program)) return [python, ...args];
+  if (node !== undefined && /^(\{runtime\}|node)$/.test(program)) return [...node, ...args];
+  if (program.includes('/')) {
+    const path = isAbsolute(program) ? program : resolve(place.root, program);
+    if (isProgram(path)) return [path, ...args];
+    throw new BenchError(
+      'toolchain',
+      `${program} is not a program in ${place.root}`,
+      `build it first, or correct ${what}`,
+    );
+  }
+  // Outside the environment, a Python program would run with other packages, on another interpreter.
+  const path = python !== undefined && isPythonCommand(program) ? [] : (process.env['PATH'] ?? '').split(':');
+  const found = [...place.bins, ...path].map((folder) => join(folder, program)).find(isProgram);
+  if (found !== undefined) return [found, ...args];
+  throw new BenchError(
+    'toolchain',
+    `${basename(program)} is not in the environment of the project${path.length === 0 ? '' : ', nor on PATH'}`,
+    python === undefined
+      ? `install ${program}, or correct ${what}`
+      : `add ${program} to the dependencies of the project: its lock makes the environment`,
+  );
+}
+
+function isProgram(path: string): boolean {
+  if (!statSync(path, { throwIfNoEntry: false })?.isFile()) return false;
+  try {
+    accessSync(path, constants.X_OK);
+    return true;
+  } catch {
+    return false;
+  }
+}

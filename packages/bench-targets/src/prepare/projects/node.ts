@@ -1,0 +1,139 @@
+/** The dependencies of a user's Node project, installed from its own lock in a copy of the project. */
+import { existsSync, readFileSync, rmSync } from 'node:fs';
+import { dirname, join, relative } from 'node:path';
+import type { Lock } from 'bench-model/stack';
+import { BenchError } from 'bench-model/errors';
+import { run, SubprocessError } from 'bench-machine/subprocess';
+import { pnpmCommand } from '../pnpm.ts';
+import { lastLine } from '../runtimes.ts';
+import { unreachedError } from '../unreached.ts';
+import { copyProject } from './tree.ts';
+
+const STEP_MS = 600_000;
+
+/** A copy to make of a project. */
+export interface ProjectCopy {
+  root: string;
+  lock: Lock;
+  /** The folder of the copy. */
+  folder: string;
+  /** The folder of the runtime: native modules are built for it. */
+  bin: string;
+  /** Packages to install on top of the lock, e.g. `fastify@5.1.0`. */
+  packages: string[];
+}
+
+/** Returns the folder of the project in its copy: a workspace is copied as a whole. */
+export function rootInCopy({ root, lock, folder }: Pick<ProjectCopy, 'root' | 'lock' | 'folder'>): string {
+  return join(folder, relative(dirname(lock.file), root));
+}
+
+/**
+ * Copies a project and installs its lock there. Install scripts of dependencies run, those of the project do not. Throws
+ * a toolchain error with the reason of the package manager if that fails.
+ */
+export async function makeProjectCopy(spec: ProjectCopy): Promise<void> {
+  rmSync(spec.folder, { recursive: true, force: true });
+  try {
+    copyProject(dirname(spec.lock.file), spec.folder);
+    for (const { args, cwd } of stepsFor(spec)) await step(spec, args, cwd);
+  } catch (error) {
+    rmSync(spec.folder, { recursive: true, force: true });
+    throw error;
+  }
+}
+
+/** One command of a package manager, and the folder that it runs in. */
+interface Step {
+  args: string[];
+  cwd: string;
+}
+
+function at(cwd: string, ...args: string[]): Step {
+  return { args, cwd };
+}
+
+function stepsFor(spec: ProjectCopy): Step[] {
+  const { folder, lock, packages } = spec;
+  const root = rootInCopy(spec);
+  const npm = ['--no-audit', '--no-fund', '--ignore-scripts'];
+  switch (lock.kind) {
+    case 'pnpm': {
+      const pnpm = pnpmFor(readFileSync(lock.file, 'utf8'));
+      const quiet = ['--ignore-scripts', '--reporter=append-only'];
+      return [
+        at(folder, ...pnpm, 'install', '--frozen-lockfile', ...quiet),
+        ...(packages.length === 0 ? [] : [at(root, ...pnpm, 'add', ...quiet, ...packages)]),
+        at(folder, ...pnpm, 'rebuild'),
+      ];
+    }
+    case 'yarn': {
+      const isClassic = !/^__metadata:/m.test(readFileSync(lock.file, 'utf8'));
+      const yarn = isClassic ? ['npx', '--yes', 'yarn@1'] : ['npx', '--yes', '@yarnpkg/cli-dist@4'];
+      return [
+        isClassic
+          ? at(folder, ...yarn, 'install', '--frozen-lockfile', '--non-interactive')
+          : at(folder, ...yarn, 'install', '--immutable'),
+        ...(packages.length === 0 ? [] : [at(root, ...yarn, 'add', ...packages)]),
+      ];
+    }
+    default:
+      return [
+        at(folder, 'npm', lock.kind === 'npm' ? 'ci' : 'install', ...npm),
+        ...(packages.length === 0 ? [] : [at(root, 'npm', 'install', ...npm, ...packages)]),
+        at(folder, 'npm', 'rebuild'),
+      ];
+  }
+}
+
+/** The pnpm that reads a lock: version 9 changed its form. */
+function pnpmFor(lock: string): string[] {
+  const [, version = '9.0'] = /^lockfileVersion:\s*'?([\d.]+)/m.exec(lock) ?? [];
+  return Number(version) < 9 ? ['npx', '--yes', 'pnpm@8'] : pnpmCommand();
+}
+
+async function step(spec: ProjectCopy, argv: string[], cwd: string): Promise<void> {
+  const env = {
+    ...process.env,
+    PATH: `${spec.bin}:${process.env['PATH']}`,
+    NODE_ENV: undefined,
+    CI: 'true',
+    // A build script that the project does not allow is no reason to fail, as it is for pnpm itself.
+    pnpm_config_strict_dep_builds: 'false',
+    npm_config_strict_dep_builds: 'false',
+    YARN_NODE_LINKER: 'node-modules',
+    YARN_ENABLE_TELEMETRY: '0',
+  };
+  await run(argv, { cwd, env, timeoutMs: STEP_MS }).catch((error: unknown) => {
+    if (!(error instanceof SubprocessError)) throw error;
+    const log = `${error.stdout}${error.stderr}`;
+    const unreached = unreachedError(argv[0] === 'npm' ? 'npm' : 'pnpm', log);
+    if (unreached !== undefined) throw unreached;
+    const file = relative(spec.root, spec.lock.file);
+    throw new BenchError(
+      'toolchain',
+      `${file} cannot be installed: ${reasonIn(log) || error.message}`,
+      `bring ${file} up to date with its own tool, then try again`,
+    );
+  });
+}
+
+/** Package managers write the reason first, and a pointer to a log last. */
+function reasonIn(log: string): string {
+  const lines = log
+    .split('\n')
+    .filter((line) => /^\s*(npm (error|ERR!)|ERR_PNPM|\[?ERR|error |.*YN\d{4}:.*error)/i.test(line))
+    .map((line) => line.replace(/^\s*npm (error|ERR!)\s*/, '').trim())
+    .filter((line) => line !== '' && !/^(code|errno|syscall|path|dest|A complete log)\b/.test(line));
+  return (lines[0] ?? lastLine(log)).replaceAll(/\w+:\/\/[^\s`'"]+/g, '…');
+}
+
+/** Returns the installed version of a package; undefined if it is not installed. */
+export function versionInProject(root: string, name: string): string | undefined {
+  for (let folder = root; ; folder = dirname(folder)) {
+    const manifest = join(folder, 'node_modules', name, 'package.json');
+    if (existsSync(manifest))
+      return (JSON.parse(readFileSync(manifest, 'utf8')) as { version?: string }).version;
+    if (dirname(folder) === folder) return undefined;
+  }
+}

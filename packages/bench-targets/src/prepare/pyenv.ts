@@ -1,0 +1,50 @@
+/**
+ * pyenv puts a shim of each program on PATH: a script that starts about 50 shells to find the version to run, and fails
+ * if no selected version has the program. Bench looks behind the shims.
+ */
+import { existsSync } from 'node:fs';
+import { homedir } from 'node:os';
+import { delimiter, join } from 'node:path';
+import { readNames } from 'bench-machine/procfs';
+import { findOnPath, run } from 'bench-machine/subprocess';
+
+const root = (): string => process.env['PYENV_ROOT'] ?? join(homedir(), '.pyenv');
+const shims = (): string => join(root(), 'shims');
+
+const versions = (): string => join(root(), 'versions');
+
+/** Returns the versions of CPython that pyenv keeps, such as `3.13` or `3.14t`. */
+export function listVersions(): string[] {
+  return readNames(versions()).flatMap((name) => {
+    const [, version, threads = ''] = /^(\d+\.\d+)\.\w+?(t?)$/.exec(name) ?? [];
+    return version === undefined ? [] : `${version}${threads}`;
+  });
+}
+
+/** Returns the interpreters that pyenv keeps of a version such as `3.13`, newest first. */
+export function interpretersOf(version: string): string[] {
+  // A glob would not follow symbolic links.
+  return readNames(versions())
+    .filter((name) => name === version || name.startsWith(`${version}.`))
+    .map((name) => join(versions(), name, 'bin', 'python3'))
+    .filter((path) => existsSync(path))
+    .toSorted()
+    .toReversed();
+}
+
+/** Returns the command that starts a program on PATH: its path behind a shim, or its name. */
+export async function findBehindShim(name: string): Promise<string> {
+  if (findOnPath(name) !== join(shims(), name)) return name;
+  return run(['pyenv', 'which', name]).then(
+    ({ stdout }) => stdout.trim(),
+    () => name,
+  );
+}
+
+/** Returns PATH without the shims. */
+export function pathWithoutShims(): string | undefined {
+  return process.env['PATH']
+    ?.split(delimiter)
+    .filter((folder) => folder !== shims())
+    .join(delimiter);
+}

@@ -1,0 +1,258 @@
+import { existsSync, globSync, mkdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { homedir } from 'node:os';
+import { join } from 'node:path';
+import { DEFAULT_RUNTIMES, parseRuntime } from '../catalogue/runtimes.ts';
+import { BenchError } from 'bench-model/errors';
+import type { ResolvedRuntime, RuntimeSpec } from 'bench-model/target';
+import { awaitLock } from 'bench-machine/filelock';
+import { run, type SubprocessError } from 'bench-machine/subprocess';
+import { interpretersOf, listVersions, pathWithoutShims } from './pyenv.ts';
+import { unreachedError } from './unreached.ts';
+
+/** A runtime on this machine, and the words that start it. */
+export interface FoundRuntime {
+  runtime: ResolvedRuntime;
+  argv: string[];
+}
+
+/** The places to search for a runtime, and the permission to fetch a missing one. */
+export interface Search {
+  cache: string;
+  uv: string | undefined;
+  mayInstall: boolean;
+  /** True if the program is JavaScript of the user, which runs on any Node. */
+  isAnyNode?: boolean;
+}
+
+const known = new Map<string, Promise<FoundRuntime>>();
+
+/**
+ * Finds the runtime on this machine, once per specifier. Throws a toolchain error that says what is missing and how
+ * to get it.
+ */
+export function findRuntime(spec: RuntimeSpec, search: Search): Promise<FoundRuntime> {
+  const key = `${spec.kind} ${spec.spec} ${search.mayInstall} ${search.isAnyNode}`;
+  const looking = known.get(key) ?? lookFor(spec, search);
+  known.set(key, looking);
+  return looking;
+}
+
+async function lookFor(spec: RuntimeSpec, search: Search): Promise<FoundRuntime> {
+  const { base } = parseRuntime(spec);
+  if (spec.kind === 'python') return findPython(spec, base, search);
+  if (base === DEFAULT_RUNTIMES.node) {
+    const { node: version, v8 } = process.versions;
+    return { runtime: { ...spec, version, build: { v8 } }, argv: [process.execPath] };
+  }
+  if (isTooOld(base) && search.isAnyNode !== true) {
+    throw new BenchError(
+      'toolchain',
+      `node ${base} cannot run these servers`,
+      'the servers are TypeScript, which Node runs from 22.18 on: name 22.18 or newer',
+    );
+  }
+  const path = base.includes('/') ? base : await provideBinary(base, search);
+  return askJavaScript(spec, base, path);
+}
+
+function isTooOld(base: string): boolean {
+  const [major = 0, minor = Infinity] = base.split('.').map(Number);
+  return major < 22 || (major === 22 && minor < 18);
+}
+
+const ASK_JAVASCRIPT =
+  'const v = process.versions; console.log(JSON.stringify({ version: v.bun ?? v.deno ?? v.node, v8: v.v8 ?? v.webkit }))';
+
+async function askJavaScript(spec: RuntimeSpec, base: string, path: string): Promise<FoundRuntime> {
+  const isDeno = base === 'deno' || path.endsWith('/deno');
+  const asked = await run([path, isDeno ? 'eval' : '-e', ASK_JAVASCRIPT]).catch((error: Error) => {
+    throw new BenchError(
+      'toolchain',
+      `${path} is not a JavaScript runtime: ${error.message}`,
+      'check the path',
+    );
+  });
+  const { version, v8 } = JSON.parse(asked.stdout) as { version: string; v8?: string };
+  const build = v8 === undefined ? {} : { v8 };
+  return {
+    runtime: { ...spec, version, build },
+    argv: isDeno ? [path, 'run', '--allow-all', '--quiet'] : [path],
+  };
+}
+
+/** The npm packages that contain a runtime as a plain binary, and its path in them. */
+function packageOf(base: string): { name: string; binary: string } | undefined {
+  const system = `${process.platform}-${process.arch}`;
+  if (base === 'bun') return { name: `@oven/bun-${system.replace('arm64', 'aarch64')}`, binary: 'bin/bun' };
+  if (base === 'deno') {
+    return { name: `@deno/${system}${process.platform === 'linux' ? '-glibc' : ''}`, binary: 'deno' };
+  }
+  return process.platform === 'linux' ? { name: `node-${system}@${base}`, binary: 'bin/node' } : undefined;
+}
+
+async function provideBinary(base: string, { cache, mayInstall }: Search): Promise<string> {
+  const folder = join(cache, 'runtimes', base);
+  const found = packageOf(base);
+  const kept = globSync(
+    `${homedir()}/.{nvm/versions/node,local/share/fnm/node-versions}/v${base}.*/{bin,installation/bin}/node`,
+  );
+  if (found === undefined || kept.length > 0) {
+    const path = kept.toSorted().at(-1);
+    if (path !== undefined) return path;
+    throw new BenchError(
+      'toolchain',
+      `node ${base} is not installed`,
+      `nvm install ${base}, or name its path: @/path/to/node`,
+    );
+  }
+  const name = /^(@?[^@]+)/.exec(found.name)?.[1] ?? found.name;
+  const inside = join('node_modules', name, found.binary);
+  const path = join(folder, inside);
+  if (existsSync(path)) return path;
+  const hint = `it is part of the npm package ${found.name}`;
+  if (!mayInstall)
+    throw new BenchError('toolchain', `${base} is not installed`, `${hint}, which a run fetches`);
+  using _ = await awaitLock(`${folder}.lock`);
+  if (existsSync(path)) return path;
+  // Others look for the binary without the lock, so it appears at once and complete.
+  const fetched = `${folder}.part`;
+  for (const old of [fetched, folder]) rmSync(old, { recursive: true, force: true });
+  mkdirSync(fetched, { recursive: true });
+  writeFileSync(join(fetched, 'package.json'), '{ "private": true }\n');
+  await run(
+    ['npm', 'install', '--no-audit', '--no-fund', '--ignore-scripts', '--prefix', fetched, found.name],
+    {
+      timeoutMs: 600_000,
+    },
+  ).catch((error: SubprocessError) => {
+    const why = unreachedError('npm', error.stderr)?.message ?? (lastLine(error.stderr) || error.message);
+    throw new BenchError('toolchain', `${base} is not installed and npm could not fetch it: ${why}`, hint);
+  });
+  if (!existsSync(join(fetched, inside)))
+    throw new BenchError('toolchain', `${found.name} does not contain ${found.binary}`, hint);
+  renameSync(fetched, folder);
+  return path;
+}
+
+const ASK_PYTHON = `
+import json, platform, sys, sysconfig
+print(json.dumps({
+    "version": platform.python_version(),
+    "implementation": platform.python_implementation(),
+    "compiler": platform.python_compiler(),
+    "flags": sysconfig.get_config_var("CONFIG_ARGS") or "",
+    "freethreaded": bool(sysconfig.get_config_var("Py_GIL_DISABLED")),
+    "jit": getattr(sys, "_jit", None) is not None and sys._jit.is_available(),
+    "executable": sys.executable,
+}))`;
+
+async function findPython(spec: RuntimeSpec, base: string, search: Search): Promise<FoundRuntime> {
+  for (const path of await pythonCandidates(base, search)) {
+    const asked = await run([path, '-c', ASK_PYTHON]).catch(() => undefined);
+    if (asked === undefined) continue;
+    const told = JSON.parse(asked.stdout) as Record<
+      'version' | 'implementation' | 'compiler' | 'flags' | 'executable',
+      string
+    > & { freethreaded: boolean; jit: boolean };
+    const build = {
+      implementation: told.implementation,
+      compiler: told.compiler,
+      flags: withoutPaths(told.flags),
+      freethreaded: String(told.freethreaded),
+      jit: told.jit ? 'available' : 'not built in',
+    };
+    return { runtime: { ...spec, version: told.version, build }, argv: [told.executable] };
+  }
+  if (base.includes('/')) {
+    const why = existsSync(base) ? 'is not a Python interpreter' : 'does not exist';
+    throw new BenchError('toolchain', `${base} ${why}`, 'name the path of an interpreter');
+  }
+  const installed = await listInstalled(search);
+  throw new BenchError(
+    'toolchain',
+    `CPython ${base} is not installed${search.mayInstall ? ', and uv could not install it' : ''}`,
+    [
+      ...(installed.length === 0 ? [] : [`installed: ${installed.join(', ')}`]),
+      `uv python install ${base}, or pyenv install ${base}`,
+    ].join('; '),
+  );
+}
+
+/** Returns the versions of CPython that uv and pyenv find, such as `3.13` or `3.14t`. */
+async function listInstalled({ uv }: Search): Promise<string[]> {
+  const list = ['python', 'list', '--only-installed', '--output-format', 'json'];
+  const env = { ...process.env, PATH: pathWithoutShims() };
+  const text =
+    uv === undefined
+      ? '[]'
+      : await run([uv, ...list], { env }).then(
+          ({ stdout }) => stdout,
+          () => '[]',
+        );
+  const found = JSON.parse(text) as {
+    implementation: string;
+    variant: string;
+    version_parts: { major: number; minor: number };
+  }[];
+  const names = found
+    .filter(({ implementation }) => implementation === 'cpython')
+    .map(
+      ({ version_parts: { major, minor }, variant }) =>
+        `${major}.${minor}${variant === 'freethreaded' ? 't' : ''}`,
+    );
+  return [...new Set([...names, ...listVersions()])].toSorted((a, b) =>
+    a.localeCompare(b, 'en', { numeric: true }),
+  );
+}
+
+/**
+ * Lists the interpreters to try, best first: those that uv keeps, those of pyenv, others that uv finds, those that it can
+ * install.
+ */
+async function pythonCandidates(base: string, { uv, mayInstall }: Search): Promise<string[]> {
+  if (base.includes('/')) return [base];
+  const env = { ...process.env, PATH: pathWithoutShims() };
+  const find = async (...more: string[]): Promise<string[]> =>
+    uv === undefined
+      ? []
+      : run([uv, 'python', 'find', ...more, base], { env }).then(
+          ({ stdout }) => [stdout.trim()],
+          () => [],
+        );
+  const managed = await find('--python-preference', 'only-managed', '--no-python-downloads');
+  const found = [...managed, ...interpretersOf(base)];
+  if (found.length > 0) return found;
+  const others = await find('--no-python-downloads');
+  if (others.length > 0 || uv === undefined || !mayInstall) return others;
+  await run([uv, 'python', 'install', base]).catch((error: SubprocessError) =>
+    unreachedError('uv python', error.stderr),
+  );
+  return find();
+}
+
+/** Removes folders of the build machine from configure flags. */
+function withoutPaths(flags: string): string {
+  return flags
+    .split(/\s+/)
+    .filter((flag) => flag !== '' && !flag.includes('/'))
+    .join(' ');
+}
+
+/**
+ * Returns the error in a command's stderr as one line: the last line that names an error or a cause, else the last
+ * line. Addresses are removed, because the result is stored.
+ */
+export function lastLine(text: string | undefined): string {
+  const lines = (text ?? '').trimEnd().split('\n');
+  const at = lines.findLastIndex((line) => /^\s*(error|cause|caused by|×|╰─▶|fatal)/i.test(line));
+  const from = at < 0 ? lines.length - 1 : at;
+  // uv and pnpm wrap their lines at 80 columns and indent the continuation.
+  const rest = lines.slice(from + 1);
+  const depth = (lines[from] ?? '').search(/\S/) + 4;
+  const end = rest.findIndex((line) => line.search(/\S/) < depth);
+  return [lines[from] ?? '', ...rest.slice(0, end < 0 ? undefined : end)]
+    .map((line) => line.trim())
+    .join(' ')
+    .replace(/^(×|╰─▶) /, '')
+    .replaceAll(/\w+:\/\/[^\s`'"]+/g, '…');
+}

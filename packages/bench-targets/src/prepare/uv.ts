@@ -1,0 +1,85 @@
+import { existsSync, globSync } from 'node:fs';
+import { basename, join } from 'node:path';
+import { BenchError } from 'bench-model/errors';
+import { awaitLock } from 'bench-machine/filelock';
+import { run } from 'bench-machine/subprocess';
+import { findBehindShim } from './pyenv.ts';
+import { lastLine } from './runtimes.ts';
+import { unreachedError } from './unreached.ts';
+
+/** The results by cache folder and PATH. */
+const finds = new Map<string, Promise<string | undefined>>();
+
+/** Returns the path of uv, on PATH or in the cache folder; undefined if it is in neither. */
+export function findUv(cache: string): Promise<string | undefined> {
+  const key = `${cache} ${process.env['PATH']}`;
+  const finding = finds.get(key) ?? lookForUv(cache);
+  finds.set(key, finding);
+  return finding;
+}
+
+async function lookForUv(cache: string): Promise<string | undefined> {
+  const onPath = await findBehindShim('uv');
+  if (await answers(onPath)) return onPath;
+  const own = ownUv(cache);
+  return existsSync(own) && (await answers(own)) ? own : undefined;
+}
+
+/** Failures by cache folder: this process does not try again. */
+const provided = new Map<string, Promise<string>>();
+
+/**
+ * Returns the path of uv, and installs it into the cache folder with `python3 -m pip` if it is missing. Throws a
+ * toolchain error if that fails.
+ */
+export function provideUv(cache: string): Promise<string> {
+  const providing = provided.get(cache) ?? fetchUv(cache);
+  provided.set(cache, providing);
+  return providing;
+}
+
+async function fetchUv(cache: string): Promise<string> {
+  const found = await findUv(cache);
+  if (found !== undefined) return found;
+  using _ = await awaitLock(join(cache, 'uv.lock'));
+  const made = await lookForUv(cache);
+  if (made !== undefined) return made;
+  try {
+    await run(
+      ['python3', '-m', 'pip', 'install', '--quiet', '--upgrade', '--target', join(cache, 'uv'), 'uv'],
+      { timeoutMs: 300_000 },
+    );
+  } catch (error) {
+    const { stderr = '' } = error as { stderr?: string };
+    const why = unreachedError('pip', stderr)?.message ?? (lastLine(stderr) || (error as Error).message);
+    throw new BenchError(
+      'toolchain',
+      `uv is not on PATH and python3 -m pip could not install it: ${why}`,
+      'install uv, then run this again',
+    );
+  }
+  return ownUv(cache);
+}
+
+function ownUv(cache: string): string {
+  return join(cache, 'uv', 'bin', 'uv');
+}
+
+async function answers(uv: string): Promise<boolean> {
+  return run([uv, '--version']).then(
+    () => true,
+    () => false,
+  );
+}
+
+/** Returns the version of a distribution in a virtual environment; undefined if it is not installed. */
+export function versionInEnvironment(environment: string, name: string): string | undefined {
+  return globSync('lib/python*/site-packages/*.dist-info', { cwd: environment })
+    .map((folder) => /^(.+)-([^-]+)\.dist-info$/.exec(basename(folder)) ?? [])
+    .find(([, found = '']) => normalise(found) === normalise(name))?.[2];
+}
+
+/** Normalises a name: PyPI treats different spellings as equal (PEP 503). */
+function normalise(name: string): string {
+  return name.toLowerCase().replaceAll(/[-_.]+/g, '-');
+}

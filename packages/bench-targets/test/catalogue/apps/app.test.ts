@@ -1,0 +1,124 @@
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { basename, dirname, join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { readApp, toStack } from '../../../src/catalogue/apps/app.ts';
+import type { Stack } from 'bench-model/stack';
+import { errorOf } from '../../../../bench-lab/testing/samples.ts';
+
+function stackOf(folder: string, run: string, lock?: string): Stack {
+  return toStack(readApp({ folder, run, ...(lock === undefined ? {} : { lock }) }));
+}
+
+describe("a user's app", () => {
+  let place: string;
+
+  beforeEach(() => {
+    place = mkdtempSync(join(tmpdir(), 'bench-app-'));
+  });
+  afterEach(() => rmSync(place, { recursive: true, force: true }));
+
+  /** Creates a project with these files, which are empty by default. */
+  function makeProject(...files: (string | [name: string, text: string])[]): string {
+    const folder = join(place, 'my Service_1');
+    mkdirSync(folder, { recursive: true });
+    for (const file of files) {
+      const [name, text] = typeof file === 'string' ? [file, ''] : file;
+      mkdirSync(dirname(join(folder, name)), { recursive: true });
+      writeFileSync(join(folder, name), text);
+    }
+    return folder;
+  }
+
+  it('becomes a stack that attests nothing, with its address in the command and the environment', () => {
+    const stack = stackOf(makeProject('requirements.txt'), 'A=1 uvicorn app:app --port {port}');
+    expect(stack).toMatchObject({ name: 'my-service-1', runtime: 'python', framework: 'unknown' });
+    const { app } = stack.variants;
+    expect(app).toMatchObject({ class: 'unknown', attest: {}, workloads: [] });
+    expect(app?.command).toEqual(['uvicorn', 'app:app', '--port', '{port}']);
+    expect(app?.env).toEqual({ HOST: '{host}', PORT: '{port}', A: '1' });
+  });
+
+  it.each([
+    [['uv.lock', 'pyproject.toml', 'requirements.txt'], 'uvicorn a:b', 'uv', 'uv.lock'],
+    [['poetry.lock', 'pyproject.toml'], 'gunicorn a:b', 'poetry', 'poetry.lock'],
+    [['requirements.txt', 'pyproject.toml'], 'python a.py', 'requirements', 'requirements.txt'],
+    [['requirements-prod.txt'], 'python a.py', 'requirements', 'requirements-prod.txt'],
+    [['pyproject.toml'], 'python3.12 -m a', 'pyproject', 'pyproject.toml'],
+    [['pnpm-lock.yaml', 'package.json'], 'node a.js', 'pnpm', 'pnpm-lock.yaml'],
+    [['package-lock.json', 'package.json'], 'node a.js', 'npm', 'package-lock.json'],
+    [['yarn.lock', 'package.json'], 'tsx a.ts', 'yarn', 'yarn.lock'],
+    [['package.json'], 'node a.js', 'package', 'package.json'],
+  ])('uses the preferred lock or manifest of %s', (files, run, kind, file) => {
+    const { project } = stackOf(makeProject(...files.map((name): [string, string] => [name, '{}'])), run);
+    expect(project?.lock?.kind).toBe(kind);
+    expect(basename(project?.lock?.file ?? '')).toBe(file);
+  });
+
+  it('finds the lock of its workspace, but none outside its repository', () => {
+    const folder = makeProject(['services/api/pyproject.toml', ''], ['uv.lock', ''], ['.git/HEAD', '']);
+    const inside = stackOf(join(folder, 'services', 'api'), 'uvicorn a:b');
+    expect(inside.project?.lock?.file).toBe(join(folder, 'uv.lock'));
+    rmSync(join(folder, '.git'), { recursive: true });
+    const alone = stackOf(join(folder, 'services', 'api'), 'uvicorn a:b');
+    expect(alone.project?.lock?.kind).toBe('pyproject');
+  });
+
+  it('uses the lock that the user names', () => {
+    const folder = makeProject('uv.lock', 'deploy/all.txt');
+    const { project } = stackOf(folder, 'uvicorn a:b', 'deploy/all.txt');
+    expect(project?.lock).toEqual({ kind: 'requirements', file: join(folder, 'deploy', 'all.txt') });
+  });
+
+  it.each([
+    ['uv run uvicorn a:b', ['uvicorn', 'a:b']],
+    ['poetry run gunicorn a:b', ['gunicorn', 'a:b']],
+    ['npx tsx a.ts', ['tsx', 'a.ts']],
+  ])('starts its server directly instead of by a runner: %s', (run, command) => {
+    expect(stackOf(makeProject(), run).variants['app']?.command).toEqual(command);
+  });
+
+  it('starts the script of package.json instead of npm', () => {
+    const manifest = { scripts: { start: 'NODE_ENV=production node server.js', dev: 'node dev.js' } };
+    const folder = makeProject(['package.json', JSON.stringify(manifest)]);
+    const { app } = stackOf(folder, 'npm start -- --port {port}').variants;
+    expect(app?.command).toEqual(['node', 'server.js', '--port', '{port}']);
+    expect(app?.env).toMatchObject({ NODE_ENV: 'production', PORT: '{port}' });
+    expect(stackOf(folder, 'yarn dev').variants['app']?.command).toEqual(['node', 'dev.js']);
+  });
+
+  it('infers its runtime from its command or its files, or has none', () => {
+    expect(stackOf(makeProject('go.mod'), './server --port {port}').runtime).toBe('none');
+    expect(stackOf(makeProject('go.mod'), 'serve').runtime).toBe('none');
+    expect(stackOf(makeProject('requirements.txt'), 'serve').runtime).toBe('python');
+    expect(stackOf(makeProject('requirements.txt', ['package.json', '{}']), 'node a.js').runtime).toBe(
+      'node',
+    );
+  });
+
+  it('uses the Python version that its project pins', () => {
+    const folder = makeProject('requirements.txt', ['.python-version', '3.12.4\n']);
+    expect(stackOf(folder, 'python a.py').project?.version).toBe('3.12');
+  });
+
+  it.each([
+    ['a folder that does not exist', './nowhere', 'serve', undefined, '--app ./nowhere: not a folder'],
+    ['an unknown placeholder', '', 'serve {prt}', undefined, 'unknown placeholder {prt}'],
+    ['a secret', '', 'API_TOKEN=abc serve', undefined, '--run API_TOKEN=…: the plan is stored'],
+    ['a password in a URL', '', 'DB=postgres://u:abc@h/d serve', undefined, '--run DB=…: the plan is stored'],
+    ['two requirements files', '', 'python a.py', undefined, 'requirements-a.txt, requirements-b.txt'],
+    ['a lock that does not exist', '', 'python a.py', 'uv.lock', 'uv.lock does not exist'],
+    ['a lock in an unknown format', '', 'python a.py', 'a.toml', '--lock a.toml: not a lock of Python'],
+    ['a lock for a binary', '', './serve', 'a.toml', 'runs on neither Python nor Node'],
+    ['a command that implies no language', 'both', 'serve', undefined, 'a project in Python and in Node'],
+  ])('is rejected with %s', (_, folder, run, lock, problem) => {
+    const root = makeProject('requirements-a.txt', 'requirements-b.txt', 'a.toml');
+    mkdirSync(join(root, 'both'));
+    for (const name of ['package.json', 'requirements.txt']) writeFileSync(join(root, 'both', name), '{}');
+    const error = errorOf(() => stackOf(folder.startsWith('.') ? folder : join(root, folder), run, lock));
+    expect(error.code).toBe('usage');
+    expect(error.message).toContain(problem);
+    expect(error.hint).toBeTruthy();
+    expect(error.message).not.toContain('abc');
+  });
+});

@@ -1,0 +1,123 @@
+import { enginesOf } from 'bench-model/planned';
+import { describe, expect, it } from 'vitest';
+import { ENGINE_NAMES } from 'bench-model/engines';
+import { refuseEngine } from '../../src/catalogue/engines.ts';
+import { ID } from '../../src/catalogue/workloads/workload.ts';
+import { BENCH } from 'bench-http/cli/bench';
+import { makePlan } from 'bench-http/plan/plan';
+import { CAPACITY, errorOf, samplePlan, sampleStack } from '../../../bench-lab/testing/samples.ts';
+
+const duelOf = (engine: string) => {
+  const options = BENCH.parse(`a b --rounds 12 --connections 10 --engine ${engine}`.split(' '));
+  return makePlan({ ...options, capacity: CAPACITY }, [sampleStack('a'), sampleStack('b')], 'run', 1).byTurns;
+};
+
+describe('--engine', () => {
+  it.each(ENGINE_NAMES)('%s is accepted', (engine) => {
+    expect(samplePlan(`--engine ${engine}`).engine).toBe(engine);
+  });
+
+  it('is autocannon by default, whatever the load mode', () => {
+    const closed = { engine: 'autocannon', load: { mode: 'closed' } };
+    expect(samplePlan('')).toMatchObject(closed);
+    const open = { engine: 'autocannon', load: { mode: 'open', perSecond: 100 } };
+    expect(samplePlan('--rate 100')).toMatchObject(open);
+    const amount = { engine: 'autocannon', load: { mode: 'amount', requests: 20_000 } };
+    expect(samplePlan('--amount 20000')).toMatchObject(amount);
+  });
+
+  it('omits the default rungs that the engine does not support', () => {
+    expect(samplePlan('').rungs).toEqual([10, 100, 1000, 10_000]);
+    expect(samplePlan('--engine aiohttp').rungs).toEqual([10, 100, 1000, 10_000]);
+    expect(samplePlan('--engine wrk').rungs).toEqual([10, 100, 1000]);
+    expect(samplePlan('--engine requests').rungs).toEqual([1]);
+  });
+
+  it('allows a duel only with autocannon', () => {
+    expect(duelOf('autocannon')).toMatchObject({ turnSeconds: 0.02 });
+    expect(duelOf('wrk')).toBeUndefined();
+  });
+
+  it.each([
+    '--engine wrk --rate 100',
+    '--engine aiohttp --rate auto',
+    '--engine threads --duel',
+    '--engine oha --amount 20000',
+    '--engine requests --connections 10',
+    '--engine k6 --connections 10000',
+    '--engine oha --generators 2',
+    '--engine wrk --generators 4 --connections 2',
+    '--engine wrk --duration 1.5',
+    '--engine wrk --url http://127.0.0.1:1/ --method POST',
+    '--engine k6 --url http://127.0.0.1:1/ --body {}',
+    '--cross-check autocannon',
+    '--cross-check wrk --connections 10000',
+    '--cross-check wrk --amount 20000',
+    '--engine wrk --connect-rate 100',
+  ])('rejects %s', (line) => {
+    const { code, hint } = errorOf(() => samplePlan(line));
+    expect(code).toBe('usage');
+    expect(hint).toBeTruthy();
+  });
+
+  it('accepts a connect rate that only the engine of the cross-check does not support', () => {
+    expect(samplePlan('--cross-check oha --connect-rate 100').connectsPerSecond).toBe(100);
+  });
+
+  it('accepts requests with unique ids only for engines that check the ids of answers', () => {
+    const requests = [{ method: 'POST', body: `{"id":"${ID}"}` }];
+    const wanted = {
+      rungs: [1],
+      generators: 1,
+      load: { mode: 'closed' as const },
+      isDuel: false,
+      windowSeconds: 5,
+      warmupSeconds: 2,
+      requests,
+    };
+    expect(errorOf(() => refuseEngine('aiohttp', wanted)).message).toMatch(/^aiohttp cannot .* id/);
+    expect(() => refuseEngine('autocannon', wanted)).not.toThrow();
+  });
+
+  it('accepts the options that the Python clients support', () => {
+    for (const line of [
+      '--amount 20000',
+      '--generators 2',
+      '--duration 1.5',
+      '--url http://127.0.0.1:1/ --body {}',
+    ])
+      expect(() => samplePlan(`--engine aiohttp ${line}`)).not.toThrow();
+  });
+});
+
+const crossCheckOf = (...args: string[]) => BENCH.parse(args).crossCheck;
+
+describe('--cross-check', () => {
+  it('accepts an engine or no value, in any position', () => {
+    expect(crossCheckOf('--cross-check', 'oha', 'fastify')).toBe('oha');
+    expect(crossCheckOf('--cross-check', 'fastify')).toBe('any');
+    expect(crossCheckOf('fastify', '--cross-check')).toBe('any');
+    expect(crossCheckOf('--cross-check', '--rounds', '5')).toBe('any');
+    expect(BENCH.parse(['--cross-check', 'fastify']).targets).toEqual(['fastify']);
+  });
+
+  it('plans every target once per engine in every round', () => {
+    const plan = samplePlan('--cross-check wrk --rounds 4 --connections 10');
+    expect(plan.targets.map(({ id, engine, repeats }) => [id, engine, repeats])).toEqual([
+      ['vanilla', undefined, undefined],
+      ['vanilla by wrk', 'wrk', { of: 'vanilla', as: 'cross-check' }],
+      ['fastify', undefined, undefined],
+      ['fastify by wrk', 'wrk', { of: 'fastify', as: 'cross-check' }],
+    ]);
+    for (const round of [1, 2, 3, 4]) {
+      const here = plan.trials.filter((trial) => trial.round === round).map(({ target }) => target);
+      expect(here.toSorted()).toEqual(['fastify', 'fastify by wrk', 'vanilla', 'vanilla by wrk']);
+    }
+    expect(enginesOf(plan)).toEqual(['autocannon', 'wrk']);
+  });
+
+  it('uses only the rungs that both engines support', () => {
+    expect(samplePlan('--cross-check wrk').rungs).toEqual([10, 100, 1000]);
+    expect(samplePlan('--engine aiohttp --cross-check threads').rungs).toEqual([10, 100, 1000]);
+  });
+});

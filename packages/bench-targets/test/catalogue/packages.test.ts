@@ -1,0 +1,101 @@
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, describe, expect, it } from 'vitest';
+import { parsePackage, refuseStray, splitVersions } from '../../src/catalogue/packages.ts';
+import { errorOf } from '../../../bench-lab/testing/samples.ts';
+
+const place = mkdtempSync(join(tmpdir(), 'bench-packages-'));
+afterAll(() => rmSync(place, { recursive: true }));
+
+const PYPROJECT = '[build-system]\nrequires = []\n\n[project]\nname = "my-fastapi"\n';
+
+function checkout(name: string, files: Record<string, string>): string {
+  const folder = join(place, name);
+  mkdirSync(folder);
+  for (const [file, text] of Object.entries(files)) writeFileSync(join(folder, file), text);
+  return folder;
+}
+
+describe('a package', () => {
+  it.each([
+    ['fastapi==0.115', 'fastapi', 'fastapi==0.115'],
+    ['fastapi[standard] == 0.115', 'fastapi', 'fastapi[standard] == 0.115'],
+    ['pydantic-core>=2,<3', 'pydantic-core', 'pydantic-core>=2,<3'],
+  ])('%s is for Python', (text, name, wanted) => {
+    expect(parsePackage(text)).toEqual([{ kind: 'python', name, wanted }]);
+  });
+
+  it.each([
+    ['fastify@5.1.0', 'fastify', '5.1.0'],
+    ['fastify@>=5.1', 'fastify', '>=5.1'],
+    ['fastify@next', 'fastify', 'next'],
+    ['@fastify/error@4.0.0', '@fastify/error', '4.0.0'],
+  ])('%s is from npm', (text, name, wanted) => {
+    expect(parsePackage(text)).toEqual([{ kind: 'node', name, wanted }]);
+  });
+
+  it('in a folder has the language and name of its manifest', () => {
+    const python = checkout('python', { 'pyproject.toml': PYPROJECT });
+    const node = checkout('node', { 'package.json': '{ "name": "fastify" }' });
+    expect(parsePackage(python)).toEqual([
+      { kind: 'python', name: 'my-fastapi', wanted: python, folder: python },
+    ]);
+    expect(parsePackage(node)).toEqual([
+      { kind: 'node', name: 'fastify', wanted: `file:${node}`, folder: node },
+    ]);
+  });
+
+  it('in a folder with both manifests is for both languages, unless one manifest has no name', () => {
+    const both = { 'pyproject.toml': PYPROJECT, 'package.json': '{ "name": "mine" }' };
+    const tools = { 'pyproject.toml': PYPROJECT, 'package.json': '{ "private": true }' };
+    expect(parsePackage(checkout('both', both)).map(({ kind }) => kind)).toEqual(['python', 'node']);
+    expect(parsePackage(checkout('tools', tools)).map(({ kind }) => kind)).toEqual(['python']);
+  });
+
+  it.each(['fastapi', './nowhere', '@fastify/error'])(
+    'is rejected if it is neither a version nor a checkout: %j',
+    (text) => {
+      const { exitCode, message, hint } = errorOf(() => parsePackage(text));
+      expect(exitCode).toBe(2);
+      expect(message).toBe(`--with ${text}: not a version, and not a checkout`);
+      expect(hint).toMatch(/fastapi==0\.115 .*fastify@5\.1\.0 /);
+    },
+  );
+});
+
+describe('a package for none of the targets', () => {
+  it.each([
+    ['fastify==5.1.0', 'node', 'Python', 'write a version from npm as fastify@5.1.0'],
+    ['fastapi[all]==0.115', 'node', 'Python', 'write a version from npm as fastapi@0.115'],
+    ['fastapi@0.115', 'python', 'Node', 'write a version for Python as fastapi==0.115'],
+    ['fastify@5', 'none', 'Node', 'write a version for Python as fastify==5'],
+  ] as const)(
+    'is rejected, with the correct syntax as a hint: %s for %s',
+    (text, runtime, language, advice) => {
+      const { exitCode, message, hint } = errorOf(() => refuseStray([text], [runtime]));
+      expect(exitCode).toBe(2);
+      expect(message).toBe(`--with ${text} is for ${language}, and no target runs on it`);
+      expect(hint).toBe(advice);
+    },
+  );
+
+  it('is rejected even if another package has a target', () => {
+    const packages = ['fastify@5', 'fastapi==0.115'];
+    expect(errorOf(() => refuseStray(packages, ['node'])).message).toContain('--with fastapi==0.115 ');
+    expect(() => refuseStray(packages, ['node', 'python'])).not.toThrow();
+  });
+});
+
+describe('several versions in one --with', () => {
+  it.each([
+    ['fastapi==0.115,0.116', ['fastapi==0.115', 'fastapi==0.116']],
+    ['uvicorn[standard]==0.30,0.31.1', ['uvicorn[standard]==0.30', 'uvicorn[standard]==0.31.1']],
+    ['@fastify/cors@9.0.0,10.0.0', ['@fastify/cors@9.0.0', '@fastify/cors@10.0.0']],
+    ['fastapi>=0.115,<0.117', ['fastapi>=0.115,<0.117']],
+    ['fastapi==0.115', ['fastapi==0.115']],
+    ['./a,b', ['./a,b']],
+  ])('become separate alternatives: %s', (text, alternatives) => {
+    expect(splitVersions(text)).toEqual(alternatives);
+  });
+});

@@ -1,0 +1,178 @@
+import { globSync, mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { labelOf } from '../../../src/catalogue/copy-label.ts';
+import { BenchError } from 'bench-model/errors';
+import { runSync } from 'bench-machine/subprocess';
+import type { Copy } from 'bench-model/target';
+import { findRevisions, layOut } from '../../../src/prepare/copies/revisions.ts';
+import { git } from '../../../../bench-lab/testing/user.ts';
+
+let folder: string;
+let project: string;
+
+function write(name: string, text: string): void {
+  mkdirSync(dirname(join(project, name)), { recursive: true });
+  writeFileSync(join(project, name), text);
+}
+
+function commit(subject: string): string {
+  git(project, 'add', '--all');
+  git(project, 'commit', '--quiet', '--message', subject);
+  return git(project, 'rev-parse', 'HEAD');
+}
+
+/** Every file of the project with its content, those of git included. */
+function everyFile(): Map<string, string> {
+  const found = globSync('**/*', { cwd: project, withFileTypes: true }).filter((entry) => entry.isFile());
+  const hidden = globSync('.git/**/*', { cwd: project, withFileTypes: true }).filter((entry) =>
+    entry.isFile(),
+  );
+  return new Map(
+    [...found, ...hidden].map(({ parentPath, name }) => {
+      const file = join(parentPath, name);
+      return [file, readFileSync(file, 'latin1')];
+    }),
+  );
+}
+
+async function layOutAll(copies: Copy[]): Promise<string[]> {
+  const folders = copies.map((_, index) => join(folder, 'cache', String(index)));
+  for (const [index, copy] of copies.entries()) await layOut(copy, project, folders[index] ?? '');
+  return folders;
+}
+
+function read(root: string | undefined, name: string): string {
+  return readFileSync(join(root ?? '', name), 'utf8');
+}
+
+async function refusalOf(...names: string[]): Promise<BenchError> {
+  const error = await findRevisions(project, names).catch((thrown: unknown) => thrown);
+  if (error instanceof BenchError) return error;
+  throw new Error(`not refused: ${String(error)}`);
+}
+
+beforeEach(() => {
+  folder = realpathSync(mkdtempSync(join(tmpdir(), 'bench-revisions-')));
+  project = join(folder, 'shop');
+  mkdirSync(project);
+  git(project, 'init', '--quiet', '--initial-branch=main');
+  write('.gitignore', '.env\nbuild/\n');
+  write('src/server.js', 'one');
+  write('old.js', 'old');
+});
+
+afterEach(() => rmSync(folder, { recursive: true, force: true }));
+
+describe('the revisions of a project', () => {
+  it('are found by name, with hash and subject', async () => {
+    const first = commit('Serve orders');
+    git(project, 'switch', '--quiet', '--create', 'faster');
+    write('src/server.js', 'two');
+    const second = commit('Cache orders');
+    const copies = await findRevisions(join(project, 'src'), ['main', 'HEAD']);
+    expect(copies).toEqual([
+      { kind: 'revision', name: 'main', commit: first, subject: 'Serve orders' },
+      { kind: 'revision', name: 'HEAD', commit: second, subject: 'Cache orders' },
+    ]);
+    expect(copies.map(labelOf)).toEqual([`main ${first.slice(0, 7)}`, `HEAD ${second.slice(0, 7)}`]);
+  });
+
+  it('are laid out without any change to the checkout, the index, the stash and the worktrees', async () => {
+    commit('Serve orders');
+    write('src/server.js', 'stashed');
+    git(project, 'stash', 'push', '--quiet');
+    git(project, 'switch', '--quiet', '--create', 'faster');
+    write('src/server.js', 'two');
+    rmSync(join(project, 'old.js'));
+    commit('Cache orders');
+    write('src/server.js', 'staged');
+    git(project, 'add', 'src/server.js');
+    write('src/server.js', 'three');
+    write('src/new.js', 'new');
+    write('build/output.js', 'built');
+    write('.env', 'TOKEN=x');
+    const before = everyFile();
+
+    const copies = await findRevisions(project, ['main', 'HEAD', '.']);
+    const [main, head, tree] = await layOutAll(copies);
+
+    expect([main, head, tree].map((root) => read(root, 'src/server.js'))).toEqual(['one', 'two', 'three']);
+    expect(globSync('**/*.js', { cwd: main }).toSorted()).toEqual(['old.js', 'src/server.js']);
+    expect(globSync('**/*.js', { cwd: head }).toSorted()).toEqual(['src/server.js']);
+    expect(globSync('**/*.js', { cwd: tree }).toSorted()).toEqual(['src/new.js', 'src/server.js']);
+    expect([main, tree].map((root) => realpathSync(join(root ?? '', '.env')))).toEqual([
+      join(project, '.env'),
+      join(project, '.env'),
+    ]);
+    expect(copies.map(labelOf)[2]).toBe(`working tree of ${git(project, 'rev-parse', 'HEAD').slice(0, 7)}`);
+    expect(everyFile()).toEqual(before);
+  });
+
+  it('keep the tags, from which tools derive a version', async () => {
+    commit('Serve orders');
+    git(project, 'tag', 'v1.2');
+    const [root = ''] = await layOutAll(await findRevisions(project, ['main']));
+    const described = runSync(['git', 'describe', '--tags', '--dirty'], { cwd: root }).stdout;
+    expect(described.trim()).toBe('v1.2');
+  });
+
+  it('are found in the remote, as a CI job needs', async () => {
+    const main = commit('Serve orders');
+    git(project, 'update-ref', 'refs/remotes/origin/release', main);
+    expect(await findRevisions(project, ['release'])).toMatchObject([{ name: 'release', commit: main }]);
+  });
+});
+
+describe('a revision that cannot be measured', () => {
+  it('has an unknown name, and the nearest one is suggested', async () => {
+    commit('Serve orders');
+    git(project, 'branch', 'feature/cache');
+    const { code, message, hint } = await refusalOf('feature/cash');
+    expect({ code, message, hint }).toEqual({
+      code: 'usage',
+      message: '--rev feature/cash: unknown revision',
+      hint: 'did you mean feature/cache?',
+    });
+  });
+
+  it('is missing from a shallow clone', async () => {
+    commit('Serve orders');
+    write('src/server.js', 'two');
+    commit('Cache orders');
+    const origin = project;
+    project = join(folder, 'clone');
+    runSync(['git', 'clone', '--quiet', '--depth=1', `file://${origin}`, project]);
+    expect((await refusalOf('HEAD~1')).message).toContain('This clone is shallow');
+    const [root] = await layOutAll(await findRevisions(project, ['HEAD']));
+    expect(read(root, 'src/server.js')).toBe('two');
+  });
+
+  it('is outside a repository', async () => {
+    const error = await findRevisions(folder, ['main']).catch((thrown: unknown) => thrown);
+    expect(error).toMatchObject({
+      code: 'usage',
+      message: `--rev: ${folder} is not in a git repository`,
+      hint: 'compare two folders instead: --copy ./old --copy ./new',
+    });
+  });
+
+  it('has a submodule', async () => {
+    const first = commit('Serve orders');
+    git(project, 'update-index', '--add', '--cacheinfo', `160000,${first},vendor/money`);
+    git(project, 'commit', '--quiet', '--message', 'Add money');
+    expect((await refusalOf('main')).message).toContain('vendor/money is a submodule');
+  });
+
+  it('is the same commit twice, or a working tree without changes', async () => {
+    commit('Serve orders');
+    expect((await refusalOf('main', 'HEAD')).message).toContain(
+      '--rev main and --rev HEAD are the same commit',
+    );
+    expect((await refusalOf('HEAD', '.')).message).toContain('the working tree has no uncommitted changes');
+    expect(await findRevisions(project, ['main', 'HEAD', '.'], { mayRepeat: true })).toMatchObject([
+      { name: 'main' },
+    ]);
+  });
+});

@@ -1,0 +1,127 @@
+import { cpSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeEach, describe, expect, it } from 'vitest';
+import { isCopyOf, parsePackage } from '../../src/catalogue/packages.ts';
+import { findCode, findProjectCode, type CodeClaim } from '../../src/prepare/imports.ts';
+import { errorOf } from '../../../bench-lab/testing/samples.ts';
+
+const place = mkdtempSync(join(tmpdir(), 'bench-imports-'));
+afterAll(() => rmSync(place, { recursive: true }));
+
+const write = (path: string, text: string): string => {
+  const file = join(place, path);
+  mkdirSync(join(file, '..'), { recursive: true });
+  writeFileSync(file, text);
+  return file;
+};
+
+beforeEach(() => {
+  for (const folder of ['shop', 'a', 'b']) {
+    write(`${folder}/app.py`, 'import work');
+    write(`${folder}/work.py`, `# ${folder}`);
+    write(`${folder}/.venv/lib/x.py`, 'x');
+  }
+});
+
+const claim = (folder: string): CodeClaim => ({
+  from: `./${folder}`,
+  language: 'python',
+  folder: join(place, folder),
+  installed: undefined,
+  instead: join(place, 'shop'),
+});
+const ofProject = (folder: string): CodeClaim => ({ ...claim(folder), project: { program: '' } });
+const filesIn = (folder: string) =>
+  ['app.py', 'work.py', '.venv/lib/x.py'].map((name) => join(place, folder, name));
+
+describe('findCode', () => {
+  it('counts the files of the copy, and distinguishes two copies by their contents', () => {
+    const [a, b] = ['a', 'b'].map((folder) =>
+      findCode(claim(folder), [...filesIn(folder), '/usr/lib/os.py']),
+    );
+    expect(a).toMatchObject({ from: './a', files: 2 });
+    expect(a?.sha256).not.toBe(b?.sha256);
+    cpSync(join(place, 'a', 'work.py'), join(place, 'b', 'work.py'));
+    expect(findCode(claim('b'), filesIn('b')).sha256).toBe(a?.sha256);
+  });
+
+  it('fails if any file is from the original', () => {
+    const files = [join(place, 'a', 'app.py'), join(place, 'shop', 'work.py')];
+    expect(errorOf(() => findCode(claim('a'), files)).message).toMatch(
+      /^--with \.\/a: the server runs .*shop\/work\.py, which is not in the copy$/,
+    );
+    // Both may use tools and packages from the environment of the original.
+    expect(findCode(claim('a'), [join(place, 'a', 'app.py'), join(place, 'shop/.venv/lib/x.py')]).files).toBe(
+      1,
+    );
+  });
+
+  it('fails if the server loaded no file of the copy, or did not report its files', () => {
+    expect(errorOf(() => findCode(claim('a'), ['/usr/lib/os.py'])).message).toContain(
+      'loaded none of its files',
+    );
+    expect(errorOf(() => findCode(claim('a'), [])).message).toContain('did not report its code');
+  });
+
+  it('recognises a copy inside the original, and one behind a link', () => {
+    const inner = [write('shop/copies/c/app.py', 'c')];
+    expect(findCode({ ...claim('a'), folder: join(place, 'shop/copies/c') }, inner).files).toBe(1);
+    symlinkSync(join(place, 'a'), join(place, 'link'));
+    expect(findCode({ ...claim('a'), folder: join(place, 'link') }, filesIn('a')).files).toBe(2);
+  });
+
+  it('counts files installed from the folder', () => {
+    const file = write('env/site-packages/shop/app.py', 'x');
+    const installed = { root: join(place, 'env/site-packages'), files: [file] };
+    expect(findCode({ ...claim('a'), installed }, [file])).toMatchObject({ files: 1 });
+  });
+});
+
+describe('findProjectCode', () => {
+  it('is the code of the copy, whatever else the server has loaded', () => {
+    const shared = write('shop/shared/lib.py', 'shared');
+    expect(findProjectCode(ofProject('a'), [...filesIn('a'), shared, '/usr/lib/os.py'])).toMatchObject({
+      from: './a',
+      files: 2,
+    });
+  });
+
+  it('fails if the server has loaded a file of the original instead of that of the copy', () => {
+    const files = [join(place, 'a', 'app.py'), join(place, 'shop', 'work.py')];
+    expect(errorOf(() => findProjectCode(ofProject('a'), files)).message).toMatch(
+      /the server runs .*shop\/work\.py, which is not in the copy$/,
+    );
+  });
+
+  it('says why it cannot be told', () => {
+    const program = write('a/bin/server', 'elf');
+    const binary = { ...ofProject('a'), language: 'none' as const, project: { program } };
+    expect(findProjectCode(binary, [program])).toMatchObject({ files: 1 });
+    expect(
+      [
+        findProjectCode(binary, ['/usr/bin/other']),
+        findProjectCode(ofProject('a'), []),
+        findProjectCode(ofProject('a'), ['/usr/lib/os.py']),
+      ].map(({ unknown }) => unknown),
+    ).toEqual([
+      'no process of the server runs a program of the copy',
+      'the server did not report which files it had loaded',
+      'no loaded file is in the folder of the copy',
+    ]);
+  });
+});
+
+describe('a copy of a stack', () => {
+  const stack = { name: 'shop', root: join(place, 'shop') };
+
+  it('has the same name in stack.json or in its package, and is not the stack itself', () => {
+    write('shop/pyproject.toml', '[project]\nname = "shop"\n');
+    write('b/pyproject.toml', '[project]\nname = "shop"\n');
+    write('other/pyproject.toml', '[project]\nname = "fastapi"\n');
+    write('a/stack.json', '{ "name": "shop", "runtime": "python" }');
+    const isCopy = (folder: string) => parsePackage(join(place, folder)).some((one) => isCopyOf(one, stack));
+    expect(['a', 'b', 'other', 'shop'].map(isCopy)).toEqual([true, true, false, false]);
+    expect(parsePackage(join(place, 'a'))).toMatchObject([{ kind: 'python', name: 'shop' }]);
+  });
+});

@@ -1,0 +1,316 @@
+/** With the real uv and npm, but without a registry: every package is a file of the project. */
+import { createHash } from 'node:crypto';
+import {
+  globSync,
+  lstatSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  readlinkSync,
+  realpathSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
+import { readApp, toStack } from '../../../src/catalogue/apps/app.ts';
+import type * as Homes from 'bench-machine/home';
+import { spreadTargets, targetsOf } from '../../../src/catalogue/stacks.ts';
+import type { Matrix } from 'bench-model/options';
+import { runSync } from 'bench-machine/subprocess';
+import { prepareAll, type Missing, type Prepared } from '../../../src/prepare/prepare.ts';
+import { describeOtherPackages } from '../../../src/prepare/projects/packages.ts';
+import { dependsOnPlace } from '../../../src/prepare/projects/python.ts';
+import { provideUv } from '../../../src/prepare/uv.ts';
+import { needs, tool } from '../../../../bench-lab/testing/needs.ts';
+import { makeWheel } from './wheel.ts';
+
+const PLACE = vi.hoisted(() => ({ cache: '', tools: '' }));
+// Environments go to a folder of this test. The fetched uv stays in the cache of the repository.
+vi.mock('bench-machine/home', async (importOriginal) => {
+  const { mkdtempSync: make } = await import('node:fs');
+  const os = await import('node:os');
+  PLACE.cache = make(`${os.tmpdir()}/bench-cache-`);
+  const real = await importOriginal<typeof Homes>();
+  PLACE.tools = real.HOME.cache;
+  return { ...real, HOME: { ...real.HOME, cache: PLACE.cache } };
+});
+
+const place = realpathSync(mkdtempSync(join(tmpdir(), 'bench-projects-')));
+afterEach(() => vi.unstubAllEnvs());
+afterAll(() => {
+  for (const folder of [place, PLACE.cache]) rmSync(folder, { recursive: true, force: true });
+});
+
+/** The entries of a folder by path, each file with its digest. */
+function treeOf(folder: string): Record<string, string> {
+  const paths = globSync('**/*', { cwd: folder, withFileTypes: true }).map(({ parentPath, name }) =>
+    join(parentPath, name),
+  );
+  return Object.fromEntries(
+    paths.toSorted().map((path) => {
+      const found = lstatSync(path);
+      if (found.isDirectory()) return [path, 'folder'];
+      const content = found.isSymbolicLink() ? readlinkSync(path) : readFileSync(path);
+      return [path, createHash('sha256').update(content).digest('hex')];
+    }),
+  );
+}
+
+function makeProject(name: string, files: Record<string, string>): string {
+  const root = join(place, name);
+  for (const [file, text] of Object.entries(files)) {
+    mkdirSync(dirname(join(root, file)), { recursive: true });
+    writeFileSync(join(root, file), text);
+  }
+  return root;
+}
+
+/** Finds uv, and makes it the one on PATH. */
+async function findUv(): Promise<string> {
+  const uv = await provideUv(PLACE.tools);
+  if (uv !== 'uv') process.env['PATH'] = `${dirname(uv)}:${process.env['PATH']}`;
+  return uv;
+}
+
+async function prepare(
+  folder: string,
+  run: string,
+  matrix: Partial<Matrix> = {},
+  lines: string[] = [],
+): Promise<{ prepared: Prepared[]; missing: Missing[] }> {
+  const stack = toStack(readApp({ folder, run }));
+  const targets = spreadTargets(targetsOf(stack), {
+    python: [],
+    node: [],
+    packages: [],
+    ...matrix,
+  });
+  return prepareAll(targets, [stack], (line) => lines.push(line));
+}
+
+/** Runs the command of a target like a server, and returns its output. */
+function runIt({ command: [program = '', ...args], env, stack }: Prepared): string {
+  const ran = runSync([program, ...args], { cwd: stack.root, env: { ...process.env, ...env } });
+  return ran.stdout.trim();
+}
+
+const ASK = `python -c 'import lib, helper; print(lib.VERSION)'`;
+const HELPER = { 'helper.py': 'HERE = True\n' };
+
+/** The complete environments. */
+function environments(): string[] {
+  return globSync('environments/*/bench-ready', { cwd: PLACE.cache }).toSorted();
+}
+
+describe.for([
+  [
+    'uv.lock',
+    {
+      'pyproject.toml': `[project]\nname = "api"\nversion = "1"\nrequires-python = ">=3.9"\ndependencies = ["lib"]\n[tool.uv.sources]\nlib = { path = "vendor/lib-1.0-py3-none-any.whl" }\n`,
+    },
+  ],
+  ['requirements.txt', { 'requirements.txt': './vendor/lib-1.0-py3-none-any.whl\n' }],
+  [
+    'pyproject.toml',
+    {
+      'pyproject.toml': `[project]\nname = "api"\nversion = "1"\ndependencies = ["lib"]\n[tool.uv.sources]\nlib = { path = "vendor/lib-1.0-py3-none-any.whl" }\n`,
+    },
+  ],
+] as [string, Record<string, string>][])('a Python project with %s', ([lock, manifest]) => {
+  const uv = needs(findUv);
+  const name = `api-${lock.replace('.', '-')}`;
+  let root = '';
+  beforeAll(() => {
+    root = makeProject(name, { ...manifest, ...HELPER });
+    for (const version of ['1.0', '2.0']) makeWheel(join(root, 'vendor'), 'lib', version);
+    if (lock === 'uv.lock' && uv.why === undefined)
+      runSync([uv.get(), 'lock', '--offline', '--quiet'], { cwd: root });
+  });
+
+  it('gets its packages in a separate environment, and is not changed', async () => {
+    const before = treeOf(root);
+    const { prepared, missing } = await prepare(root, ASK);
+    expect(missing).toEqual([]);
+    const [found] = prepared;
+    expect(found?.packages).toEqual(['lib==1.0']);
+    expect(found?.runtime?.build['environment']).toBe(lock);
+    expect(runIt(found as Prepared)).toBe('1.0');
+    expect(treeOf(root)).toEqual(before);
+    expect(Object.keys(before).some((file) => file.endsWith(lock))).toBe(true);
+  });
+
+  it('reuses its environment while its lock is the same', async () => {
+    await prepare(root, ASK);
+    const before = environments();
+    await prepare(root, ASK);
+    expect(environments()).toEqual(before);
+  });
+
+  it('gets other versions on top of its lock, and reports them', async () => {
+    const before = treeOf(root);
+    vi.stubEnv('UV_FIND_LINKS', join(root, 'vendor'));
+    vi.stubEnv('UV_OFFLINE', '1');
+    const { prepared, missing } = await prepare(root, ASK, { packages: ['lib==1.0', 'lib==2.0'] });
+    expect(missing).toEqual([]);
+    expect(prepared.map(runIt)).toEqual(['1.0', '2.0']);
+    expect(prepared.map(({ installed }) => installed)).toEqual([[], ['lib 2.0 instead of 1.0']]);
+    expect(treeOf(root)).toEqual(before);
+  });
+});
+
+describe('the environment of a copy', () => {
+  it.each([
+    [false, 'uv.lock', 'source = { virtual = "." }\nwheels = [{ url = "lib-1.0-py3-none-any.whl" }]\n'],
+    [true, 'uv.lock', 'source = { path = "vendor/lib-1.0-py3-none-any.whl" }\n'],
+    [true, 'uv.lock', 'source = { editable = "packages/lib" }\n'],
+    [true, 'poetry.lock', '[package.source]\ntype = "directory"\nurl = "lib"\n'],
+    [false, 'requirements.txt', 'lib==1.0 --hash=sha256:abc\nmore>=2 # ./not-a-path\n'],
+    [true, 'requirements.txt', 'more>=2\n-e lib\n'],
+    [true, 'requirements.txt', './vendor/lib-1.0-py3-none-any.whl\n'],
+    [true, 'requirements.txt', 'lib @ file:///vendor/lib-1.0-py3-none-any.whl\n'],
+    [true, 'pyproject.toml', '[build-system]\nrequires = ["setuptools"]\n'],
+  ])('depends on its place: %s for a %s with %j', (expected, name, text) => {
+    const root = makeProject(`place-${createHash('sha256').update(text).digest('hex')}`, { [name]: text });
+    expect(dependsOnPlace(root, [join(root, name)])).toBe(expected);
+  });
+});
+
+describe('a Node project with a lock', () => {
+  needs(tool('npm'));
+  let root = '';
+  beforeAll(() => {
+    root = makeProject('shop', {
+      'package.json': JSON.stringify({
+        name: 'shop',
+        private: true,
+        scripts: { start: 'node server.cjs', prepare: 'exit 1' },
+        dependencies: { lib: 'file:./lib' },
+      }),
+      'lib/package.json': JSON.stringify({ name: 'lib', version: '1.0.0' }),
+      'lib/index.js': 'module.exports = "lib 1";\n',
+      'server.cjs': 'console.log(require("lib"), require("fs").readFileSync(".env", "utf8"), __dirname);\n',
+      '.env': 'TOKEN=abcdef\n',
+    });
+    runSync(['npm', 'install', '--package-lock-only', '--offline', '--ignore-scripts'], { cwd: root });
+  });
+
+  it('runs from a copy with its lock installed, and is not changed', async () => {
+    const before = treeOf(root);
+    const { prepared, missing } = await prepare(root, 'npm start');
+    expect(missing).toEqual([]);
+    const [found] = prepared as [Prepared];
+    expect(runIt(found)).toBe(`lib 1 TOKEN=abcdef\n ${found.stack.root}`);
+    expect(found.stack.root.startsWith(PLACE.cache)).toBe(true);
+    expect(treeOf(root)).toEqual(before);
+  });
+
+  it('is copied without its secrets', async () => {
+    const { prepared } = await prepare(root, 'npm start');
+    const copy = prepared[0]?.stack.root ?? '';
+    expect(readlinkSync(join(copy, '.env'))).toBe(join(root, '.env'));
+    const texts = globSync('**/*', { cwd: copy, withFileTypes: true, exclude: ['node_modules'] }).filter(
+      (entry) => entry.isFile(),
+    );
+    expect(
+      texts.map(({ parentPath, name }) => readFileSync(join(parentPath, name), 'utf8')).join(),
+    ).not.toContain('abcdef');
+  });
+
+  it('is skipped with the reason of npm if its lock is out of date', async () => {
+    const other = makeProject('stale', {
+      'package.json': JSON.stringify({
+        name: 'stale',
+        dependencies: { lib: 'file:./lib', more: 'file:./more' },
+      }),
+      'package-lock.json': readFileSync(join(root, 'package-lock.json'), 'utf8'),
+      'lib/package.json': JSON.stringify({ name: 'lib', version: '1.0.0' }),
+      'more/package.json': JSON.stringify({ name: 'more', version: '1.0.0' }),
+    });
+    const { missing } = await prepare(other, 'node server.cjs');
+    expect(missing[0]?.reason).toMatch(/^package-lock\.json cannot be installed: .*(in sync|Missing)/);
+    expect(missing[0]?.hint).toContain('package-lock.json');
+  });
+});
+
+/** Prepares a project whose manifest has a build. */
+function prepareBuilt(root: string): ReturnType<typeof prepareAll> {
+  const stack = {
+    ...toStack(readApp({ folder: root, run: 'node dist/server.cjs' })),
+    runtime: 'node' as const,
+  };
+  return prepareAll(targetsOf(stack), [{ ...stack, build: [['npm', 'run', 'build']] }], () => {});
+}
+
+describe('a Node project with a build', () => {
+  needs(tool('npm'));
+  const scripts = { build: 'node compile.cjs' };
+  const compile = (text: string): Record<string, string> => ({
+    'package.json': JSON.stringify({ name: 'site', private: true, scripts }),
+    'compile.cjs': `const fs = require('fs'); fs.mkdirSync('dist', { recursive: true }); ${text}`,
+  });
+
+  it('is built in its copy, and is not changed', async () => {
+    const root = makeProject(
+      'site',
+      compile(`fs.writeFileSync('dist/server.cjs', 'console.log("built", __dirname)');`),
+    );
+    const before = treeOf(root);
+    const { prepared, missing } = await prepareBuilt(root);
+    expect(missing).toEqual([]);
+    const [found] = prepared as [Prepared];
+    expect(runIt(found)).toBe(`built ${found.stack.root}/dist`);
+    expect(treeOf(root)).toEqual(before);
+  });
+
+  it('is skipped with the last lines of a build that fails', async () => {
+    const { missing } = await prepareBuilt(
+      makeProject('broken', compile(`throw new Error('no such type');`)),
+    );
+    expect(missing[0]?.reason).toMatch(/broken\/app could not be built:[^]*no such type/);
+  });
+});
+
+describe('a project without dependencies', () => {
+  it('runs in place', async () => {
+    const root = makeProject('plain', { 'server.js': 'console.log(process.cwd(), process.env.PORT)' });
+    const [found] = (await prepare(root, 'node server.js')).prepared as [Prepared];
+    expect(found.stack.root).toBe(root);
+    expect(found.env['PORT']).toBe('{port}');
+  });
+
+  it.each([
+    ['./server --port {port}', './server is not a program in'],
+    ['no-such-program', 'no-such-program is not in the environment of the project, nor on PATH'],
+  ])('is skipped if its program does not exist: %s', async (run, problem) => {
+    const { missing } = await prepare(makeProject('gone', { 'go.mod': '' }), run);
+    expect(missing[0]?.reason).toContain(problem);
+    expect(missing[0]?.hint).toBeTruthy();
+  });
+
+  it('does not run a Python program from outside its environment', async () => {
+    const { missing } = await prepare(makeProject('bare', { 'app.py': '' }), 'uvicorn app:app');
+    expect(missing[0]?.reason).toContain('uvicorn is not in the environment of the project');
+  });
+});
+
+/** A target with these packages. */
+function withPackages(id: string, packages: string[], wanted: string[] = []): Prepared {
+  return { target: { id, stack: 'api', packages: wanted }, packages } as unknown as Prepared;
+}
+
+describe('the environments of one comparison', () => {
+  it('are reported if unrequested packages differ', () => {
+    const lines = describeOtherPackages([
+      withPackages('api@3.12', ['a==1', 'b==1']),
+      withPackages('api@3.13', ['a==1', 'b==2', 'c==1']),
+    ]);
+    expect(lines).toEqual(['api@3.13 differs from api@3.12 in its packages too: b 2 instead of 1, c 1']);
+  });
+
+  it('may differ in the package of --with', () => {
+    const one = withPackages('api[a==1]', ['a==1', 'b==1'], ['a==1']);
+    expect(describeOtherPackages([one, withPackages('api[a==2]', ['a==2', 'b==1'], ['a==2'])])).toEqual([]);
+  });
+});

@@ -1,0 +1,197 @@
+import {
+  chmodSync,
+  cpSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import type { Stack, Variant } from 'bench-model/stack';
+import { ROOT } from '../../src/catalogue/stacks.ts';
+import { run, type SubprocessError } from 'bench-machine/subprocess';
+import { adviseWheels, locksOf, makeEnvironment } from '../../src/prepare/python.ts';
+import { errorOf, sampleStack } from '../../../bench-lab/testing/samples.ts';
+
+const place = mkdtempSync(join(tmpdir(), 'bench-python-'));
+const root = join(place, 'api');
+const bin = join(place, 'bin');
+const log = join(place, 'uv.log');
+
+afterAll(() => rmSync(place, { recursive: true }));
+afterEach(() => vi.unstubAllEnvs());
+
+beforeEach(() => {
+  for (const folder of [root, bin]) {
+    rmSync(folder, { recursive: true, force: true });
+    mkdirSync(folder);
+  }
+  writeFileSync(log, '');
+});
+
+function script(name: string, text: string): string {
+  const file = join(bin, name);
+  writeFileSync(file, `#!/bin/sh\n${text}\n`);
+  chmodSync(file, 0o755);
+  return file;
+}
+
+const FROM_SOURCE = 'echo "   Built slow==1.2" >&2';
+const NOT_BUILT = `printf '%s\\n' 'error: Failed to build \`slow==1.2\`' '  cause: no compiler' >&2; exit 1`;
+
+/** A uv for which `slow==1.2` has no wheel: it logs its arguments, and runs `build` to build from source. */
+function fakeUv(build: string): string {
+  return script(
+    'uv',
+    `echo "$*" >> ${log}
+case "$*" in
+  *'pip compile'*) printf 'quick==3\\nslow==1.1 \\\\\\n    --hash=sha256:00\\nnew==7\\n' > "$(echo "$*" | sed 's/.*--output-file \\([^ ]*\\).*/\\1/')" ;;
+  *sync*--no-build*resolved.txt) ;;
+  *sync*--no-build*) echo '  cause: Because slow==1.2 has no usable wheels and you require slow==1.2' >&2; exit 1 ;;
+  *sync*) ${build} ;;
+  venv*) mkdir -p ${place}/made ;;
+esac`,
+  );
+}
+
+function pythonStack(
+  files: Record<string, string>,
+  groups: string[] = [],
+): { stack: Stack; variant: Variant } {
+  for (const [name, text] of Object.entries(files)) writeFileSync(join(root, name), text);
+  const stack: Stack = { ...sampleStack('api', { one: { groups } }), runtime: 'python', root };
+  return { stack, variant: stack.variants['one'] as Variant };
+}
+
+const LOCKED = { 'pyproject.toml': '', 'requirements.txt': 'quick==3\nslow==1.2\n' };
+
+async function make(build: string, resolve = false): ReturnType<typeof makeEnvironment> {
+  const spec = {
+    ...pythonStack(LOCKED),
+    folder: join(place, 'made'),
+    target: 'api@3.14',
+    packages: [],
+    resolve,
+  };
+  return makeEnvironment({ ...spec, python: 'python3.14', version: '3.14.6', uv: fakeUv(build) }, () => {});
+}
+
+describe('the locks of a variant', () => {
+  it('are that of its stack and one per group', () => {
+    const { stack, variant } = pythonStack({ ...LOCKED, 'requirements-fast.txt': '' }, ['fast']);
+    expect(locksOf(stack, variant)).toEqual([
+      join(root, 'requirements.txt'),
+      join(root, 'requirements-fast.txt'),
+    ]);
+  });
+
+  it('are required if there are dependencies', () => {
+    const { stack, variant } = pythonStack({ 'pyproject.toml': '' });
+    expect(errorOf(() => locksOf(stack, variant))).toMatchObject({
+      code: 'toolchain',
+      message: 'api has no requirements.txt: its dependencies are not locked',
+      hint: 'lock them: uv pip compile --generate-hashes pyproject.toml -o requirements.txt',
+    });
+    const grouped = pythonStack(LOCKED, ['fast']);
+    expect(errorOf(() => locksOf(grouped.stack, grouped.variant)).message).toContain('requirements-fast.txt');
+    const ours = { ...stack, root: join(ROOT, 'python', 'contract') };
+    expect(errorOf(() => locksOf(ours, variant)).hint).toBe('run python/lock.sh contract');
+  });
+
+  it('are empty for a stack without dependencies', () => {
+    const { stack, variant } = pythonStack({});
+    expect(locksOf(stack, variant)).toEqual([]);
+  });
+});
+
+describe('an environment', () => {
+  it('reports what was built from source', async () => {
+    expect(await make(FROM_SOURCE)).toEqual({ built: ['slow==1.2'], resolved: [] });
+  });
+
+  it('that cannot be created causes an error with the package and the versions that have a wheel', async () => {
+    script('python3', 'echo "ERROR: Could not find a version (from versions: 0.9, 1.0, 1.1)" >&2; exit 1');
+    vi.stubEnv('PATH', `${bin}:${process.env['PATH']}`);
+    await expect(make(NOT_BUILT)).rejects.toMatchObject({
+      code: 'toolchain',
+      message: 'slow 1.2 has no wheel for Python 3.14.6 and could not be built: cause: no compiler',
+      hint: 'versions of slow with a wheel: 1.1, 1.0, 0.9; --resolve takes the newest version that fits',
+    });
+  });
+
+  it('that cannot be created causes an error even if the versions with a wheel are unknown', async () => {
+    script('python3', 'exit 1');
+    vi.stubEnv('PATH', `${bin}:${process.env['PATH']}`);
+    await expect(make(NOT_BUILT)).rejects.toMatchObject({
+      hint: expect.stringMatching(/^choose an interpreter/),
+    });
+  });
+
+  it('uses versions with a wheel for --resolve, and reports what they replace', async () => {
+    const { resolved } = await make(NOT_BUILT, true);
+    expect(resolved).toEqual(['slow 1.1 instead of 1.2', 'new 7, which is not locked']);
+    expect(readFileSync(log, 'utf8')).toMatch(/compile .*--no-build/);
+  });
+});
+
+describe('advice on wheels', () => {
+  it.each([
+    [[], 'no version of slow has a wheel for this interpreter: choose another interpreter'],
+    [
+      ['1', '2', '3', '4', '5', '6'],
+      'versions of slow with a wheel: 6, 5, 4, 3, 2 and older; --resolve takes the newest version that fits',
+    ],
+  ])('for %j', (wheels, advice) => {
+    expect(adviseWheels('slow', wheels)).toBe(advice);
+  });
+});
+
+describe('python/lock.sh', () => {
+  const python = join(place, 'python');
+  const PROJECT = 'requires-python = ">=3.12"\n';
+
+  /** Locks one stack with a uv that resolves it to these lines. */
+  async function lock(lines: string, path: string): Promise<string> {
+    rmSync(python, { recursive: true, force: true });
+    mkdirSync(join(python, 'quart'), { recursive: true });
+    mkdirSync(join(python, 'clients'));
+    cpSync(join(ROOT, 'python', 'lock.sh'), join(python, 'lock.sh'));
+    writeFileSync(join(python, 'quart', 'stack.json'), '{}');
+    for (const stack of ['quart', 'clients']) writeFileSync(join(python, stack, 'pyproject.toml'), PROJECT);
+    const uv = join(place, '.cache', 'uv', 'bin');
+    mkdirSync(uv, { recursive: true });
+    cpSync(
+      script(
+        'uv',
+        `echo "$*" >> ${log}\nprintf '%s' '${lines}' > "$(echo "$*" | sed 's/.*--output-file \\([^ ]*\\).*/\\1/')"`,
+      ),
+      join(uv, 'uv'),
+    );
+    return run(['sh', 'lock.sh', 'quart'], { cwd: python, env: { PATH: path } }).then(
+      () => '',
+      ({ stderr }: SubprocessError) => stderr,
+    );
+  }
+
+  it('finds the uv that the harness fetched', async () => {
+    expect(await lock('quart==0.23\n', '/usr/bin:/bin')).toBe('');
+    expect(readFileSync(join(python, 'quart', 'requirements.txt'), 'utf8')).toBe('quart==0.23\n');
+    // Resolved for the oldest Python that the stack supports.
+    expect(readFileSync(log, 'utf8')).toMatch(/compile .*--python-version 3\.12 .*requirements\.txt/);
+  });
+
+  it('refuses two versions of a package for two interpreters', async () => {
+    const fork = 'quart==0.22 ; python_full_version < "3.13"\nquart==0.23 ; python_full_version >= "3.13"\n';
+    const told = await lock(fork, '/usr/bin:/bin');
+    expect(told).toContain(
+      'lock.sh: quart would run on more than one version of quart, depending on the interpreter:',
+    );
+    expect(told).toContain('  quart==0.22 ; python_full_version < "3.13"\n');
+    expect(told).toContain('Pin one version that suits every interpreter in python/constraints.txt');
+    expect(existsSync(join(python, 'quart', 'requirements.txt'))).toBe(false);
+  });
+});

@@ -1,6 +1,0 @@
-import { runSync } from '../src/machine/subprocess.ts';
-
-/** The id of a process that has ended. */
-export function deadPid(): number {
-  return Number(runSync(['sh', '-c', 'echo $$']).stdout);
-}
