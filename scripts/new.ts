@@ -101,7 +101,7 @@ function describeNext({ name, language, packages: [framework] }: NewStack, folde
     `  ${use.length + 1}. In ${folder}/stack.json, set "framework", "class": "framework" and the "note".`,
     `  ${use.length + 2}. Add its row to the table of stacks in the documentation, with the versions of the lock.`,
     '',
-    'CONTRIBUTING.md, "Add a stack", lists what each workload requires of a server.',
+    'docs/development/stacks.md lists what each workload requires of a server.',
     '',
   ];
   return lines.join('\n');

@@ -85,8 +85,10 @@ describe.each(DOCUMENTS)('%s', (path) => {
   });
 });
 
-/** The documents for users. CONTRIBUTING also names options of other programs. */
-const MANUALS = DOCUMENTS.filter((path) => path === 'README.md' || path.startsWith('docs/'));
+/** The documents for users. Those for contributors also name options of other programs. */
+const MANUALS = DOCUMENTS.filter(
+  (path) => path === 'README.md' || (path.startsWith('docs/') && !path.startsWith('docs/development/')),
+);
 
 describe.each(MANUALS)('the prose of %s', (path) => {
   it('names only options that exist', () => {
@@ -143,7 +145,7 @@ const LISTS = [
   { page: 'docs/ci.md', what: 'metric', names: METRIC_IDS },
   { page: 'docs/workloads-and-stacks.md', what: 'workload', names: WORKLOAD_NAMES },
   { page: 'docs/workloads-and-stacks.md', what: 'engine', names: ENGINE_NAMES },
-  { page: 'CONTRIBUTING.md', what: 'workload', names: WORKLOAD_NAMES },
+  { page: 'docs/development/stacks.md', what: 'workload', names: WORKLOAD_NAMES },
 ];
 
 describe.each(LISTS)('$page', ({ page, what, names }) => {

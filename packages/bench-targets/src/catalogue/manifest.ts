@@ -112,7 +112,7 @@ function findLiterals({ variants, services = {}, setup }: Manifest): [(string | 
   ]);
 }
 
-const CONTRACT_HINT = 'CONTRIBUTING.md, "Add a stack", shows a complete stack.json';
+const CONTRACT_HINT = 'docs/development/stacks.md shows a complete stack.json';
 
 function toStack(manifest: Manifest, root: string, read: JsonFile): Stack {
   const start = ({ command, env = {} }: Pick<Manifest['variants'][string], 'command' | 'env'>) => {
