@@ -1,6 +1,7 @@
 import { randomInt } from 'node:crypto';
-import { connect, createServer, type AddressInfo } from 'node:net';
 import { readFileSync } from 'node:fs';
+import { connect } from 'node:net';
+import getPort from 'get-port';
 import { listenersOn } from './procfs.ts';
 
 /**
@@ -12,28 +13,10 @@ const MOST_TRIES = 100;
 
 /** Finds a free TCP port of an address of this machine; nothing reserves it. Throws the error of node:net if there is none. */
 export async function findFreePort(host = '127.0.0.1'): Promise<number> {
-  for (let tries = 0; tries < MOST_TRIES; tries++) {
-    const port = PORTS.first + randomInt(PORTS.count);
-    const isFree = await tryPort(host, port).then(
-      () => true,
-      () => false,
-    );
-    if (isFree) return port;
-  }
-  return tryPort(host, 0);
-}
-
-/** Listens on the port for a moment and returns it; for port 0 the one that the system chose. */
-async function tryPort(host: string, port: number): Promise<number> {
-  const server = createServer();
-  const { promise, resolve, reject } = Promise.withResolvers<void>();
-  server.once('error', reject).listen({ host, port }, resolve);
-  await promise;
-  const { port: found } = server.address() as AddressInfo;
-  await new Promise((done) => {
-    server.close(done);
+  return getPort({
+    host,
+    port: Array.from({ length: MOST_TRIES }, () => PORTS.first + randomInt(PORTS.count)),
   });
-  return found;
 }
 
 /** Formats host and port for a URL: an IPv6 address in brackets. */
