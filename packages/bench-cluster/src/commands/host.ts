@@ -2,7 +2,7 @@
 import { enginesOf, estimateSeconds } from 'bench-model/planned';
 import { join } from 'node:path';
 import { PassThrough } from 'node:stream';
-import { DisposableStack } from 'bench-machine/disposal';
+import { DisposableStack } from '@whatwg-node/disposablestack';
 import { BenchError } from 'bench-model/errors';
 import type { CompanionOrder, CompanionStep, HostMessage, HostOrder, StopOrder } from '../host-protocol.ts';
 import { findEngines } from 'bench-load/engines';

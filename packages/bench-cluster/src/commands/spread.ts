@@ -10,7 +10,7 @@ import { judgeHosts, keepHosts, type HostFigures } from 'bench-analysis/hosts';
 import { keepTime } from 'bench-analysis/time-budget';
 import { unlikeHosts } from 'bench-analysis/unlike';
 import type { Spread } from 'bench-model/cluster';
-import { DisposableStack } from 'bench-machine/disposal';
+import { DisposableStack } from '@whatwg-node/disposablestack';
 import { BenchError } from 'bench-model/errors';
 import { commandLine } from 'bench-machine/home';
 import type { HostMessage, HostOrder, PreparedHost } from '../host-protocol.ts';

@@ -2,7 +2,7 @@ import { enginesOf, estimateSeconds } from 'bench-model/planned';
 import { dueTrials, trackRun } from 'bench-analysis/due';
 import { stopRun } from 'bench-analysis/ending';
 import { unlikeResumed } from 'bench-analysis/unlike';
-import { DisposableStack } from 'bench-machine/disposal';
+import { DisposableStack } from '@whatwg-node/disposablestack';
 import { BenchError } from 'bench-model/errors';
 import { scaleTo } from '../measure/launcher.ts';
 import { loadCluster, type OpenCluster } from '../cluster.ts';

@@ -1,5 +1,5 @@
 import { once } from 'node:events';
-import { AsyncDisposableStack } from 'bench-machine/disposal';
+import { AsyncDisposableStack } from '@whatwg-node/disposablestack';
 import { join } from 'node:path';
 import { writeFileSync } from 'node:fs';
 import pWaitFor from 'p-wait-for';

@@ -1,7 +1,7 @@
 /** The conductor: starts fresh servers together, loads them in turn, and makes a record of each. A single trial is a duel of one server. */
 
 import { comparesByTurns, TURN_SECONDS, warmupSecondsOf } from 'bench-model/planned';
-import { AsyncDisposableStack, DisposableStack } from 'bench-machine/disposal';
+import { AsyncDisposableStack, DisposableStack } from '@whatwg-node/disposablestack';
 import type { LoadResult } from 'bench-model/load';
 import type { Reason } from 'bench-model/reasons';
 import type { Trial } from 'bench-model/record';

@@ -1,7 +1,7 @@
 /** The life of one server: start, first right answer, attest, verify, collect, load, verify, stop, account. */
 
 import { warmupOf, warmupSecondsOf } from 'bench-model/planned';
-import { DisposableStack } from 'bench-machine/disposal';
+import { DisposableStack } from '@whatwg-node/disposablestack';
 import { cpus } from 'node:os';
 import { workloadOf } from 'bench-targets/catalogue/workloads/index';
 import { describeSent } from 'bench-targets/catalogue/workloads/requests/sent';

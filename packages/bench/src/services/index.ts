@@ -1,5 +1,5 @@
 /** The companions by their names in a record. A new one is a folder here, an entry in this list, and its part in `model/companions.ts`. */
-import { AsyncDisposableStack } from 'bench-machine/disposal';
+import { AsyncDisposableStack } from '@whatwg-node/disposablestack';
 import type { CompanionName } from 'bench-model/companions';
 import { background } from './background/companion.ts';
 import type {

@@ -5,7 +5,7 @@ import { join, resolve } from 'node:path';
 import type { Service, Surroundings, Stack } from 'bench-model/stack';
 import type { ServiceAddress } from 'bench-targets/catalogue/apps/services';
 import { readStacks } from 'bench-targets/catalogue/stacks';
-import { AsyncDisposableStack } from 'bench-machine/disposal';
+import { AsyncDisposableStack } from '@whatwg-node/disposablestack';
 import { BenchError } from 'bench-model/errors';
 import type { Target } from 'bench-model/target';
 import { digestOf } from 'bench-targets/prepare/digest';
