@@ -2,6 +2,7 @@ import { existsSync, readFileSync } from 'node:fs';
 import { basename, join, resolve } from 'node:path';
 import { BenchError } from 'bench-model/errors';
 import type { RuntimeKind } from 'bench-model/target';
+import { readNodeManifest, readPyproject } from './apps/manifests.ts';
 
 /** A package named by `--with`. */
 export interface NamedPackage {
@@ -46,12 +47,12 @@ export function splitVersions(text: string): string[] {
 
 function readCheckout(folder: string): NamedPackage[] {
   const found: NamedPackage[] = [];
-  const pyproject = readManifest(folder, 'pyproject.toml');
-  if (pyproject !== undefined) {
-    const [, name = basename(folder)] = /^name\s*=\s*["'](.+)["']/m.exec(pyproject) ?? [];
-    found.push({ kind: 'python', name, wanted: folder, folder });
+  if (existsSync(join(folder, 'pyproject.toml'))) {
+    const { project, tool } = readPyproject(folder);
+    const python = project?.name ?? tool?.poetry?.name ?? basename(folder);
+    found.push({ kind: 'python', name: python, wanted: folder, folder });
   }
-  const { name } = JSON.parse(readManifest(folder, 'package.json') ?? '{}') as { name?: string };
+  const { name } = readNodeManifest(folder);
   // A package.json without a name holds the tools of a project, not a package.
   if (name !== undefined) found.push({ kind: 'node', name, wanted: `file:${folder}`, folder });
   const stack = readStackFile(folder);
@@ -70,14 +71,11 @@ export function isCopyOf(
 }
 
 function readStackFile(folder: string): Pick<NamedPackage, 'kind' | 'name'> | undefined {
-  const { name, runtime } = JSON.parse(readManifest(folder, 'stack.json') ?? '{}') as Record<string, unknown>;
+  const file = join(folder, 'stack.json');
+  if (!existsSync(file)) return undefined;
+  const { name, runtime } = JSON.parse(readFileSync(file, 'utf8')) as Record<string, unknown>;
   if (typeof name !== 'string' || (runtime !== 'node' && runtime !== 'python')) return undefined;
   return { kind: runtime, name };
-}
-
-function readManifest(folder: string, name: string): string | undefined {
-  const file = join(folder, name);
-  return existsSync(file) ? readFileSync(file, 'utf8') : undefined;
 }
 
 /** Throws a usage error if a package fits none of these runtimes: it would have no effect. */

@@ -7,7 +7,8 @@ import type { RuntimeKind } from 'bench-model/target';
 import { hide, literalsInCommand, literalsInEnvironment, valuesOf } from 'bench-machine/redact';
 import type { Stack } from 'bench-model/stack';
 import type { App } from 'bench-model/app';
-import { findProject, readNodeManifest } from './project.ts';
+import { readNodeManifest } from './manifests.ts';
+import { findProject } from './project.ts';
 import { splitCommand, type Words } from './words.ts';
 
 /** The variables that tell a server of a user where to listen. */

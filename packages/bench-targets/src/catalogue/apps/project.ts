@@ -1,6 +1,6 @@
 /** The language and the dependencies of a user's project. */
 import type { Lock, LockKind, Project } from 'bench-model/stack';
-import { existsSync, readFileSync, readdirSync, statSync } from 'node:fs';
+import { existsSync, readdirSync, statSync } from 'node:fs';
 import { basename, dirname, join, relative, resolve } from 'node:path';
 import { BenchError } from 'bench-model/errors';
 import type { RuntimeKind } from 'bench-model/target';
@@ -152,26 +152,4 @@ function namesIn(folder: string): string[] {
 
 function shown(path: string): string {
   return relative(process.cwd(), path) || '.';
-}
-
-/** The manifest of a Node project; empty if it has none. */
-export interface NodeManifest {
-  scripts?: Record<string, string>;
-  dependencies?: Record<string, string>;
-  devDependencies?: Record<string, string>;
-}
-
-/** Reads the `package.json` of a folder. Throws a usage error if it is not JSON. */
-export function readNodeManifest(folder: string): NodeManifest {
-  const file = join(folder, 'package.json');
-  if (!existsSync(file)) return {};
-  try {
-    return JSON.parse(readFileSync(file, 'utf8')) as NodeManifest;
-  } catch (error) {
-    throw new BenchError(
-      'usage',
-      `${shown(file)}: not JSON: ${(error as Error).message}`,
-      'correct the file',
-    );
-  }
 }

@@ -2,7 +2,7 @@
 import { existsSync, globSync, readFileSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import type { RuntimeKind } from 'bench-model/target';
-import { readNodeManifest } from './project.ts';
+import { readCargoManifest, readNodeManifest } from './manifests.ts';
 import { splitCommand } from './words.ts';
 
 /** One way to start a server. */
@@ -204,13 +204,11 @@ function startsOfGo(root: string): Start[] {
 }
 
 function startsOfRust(root: string): Start[] {
-  const manifest = read(join(root, 'Cargo.toml'));
-  const [, own] = /^\[package\][^[]*?^name\s*=\s*"([^"]+)"/ms.exec(manifest) ?? [];
-  const bins = [...manifest.matchAll(/^\[\[bin\]\][^[]*?^name\s*=\s*"([^"]+)"/gms)].map(
-    ([, name = '']) => name,
-  );
+  const { package: { name: own } = {}, bin = [], dependencies = {} } = readCargoManifest(root);
+  const bins = bin.map(({ name }) => name);
   const names = bins.length > 0 || own === undefined || !existsSync(join(root, 'src/main.rs')) ? bins : [own];
-  const [, framework = 'unknown'] = /^(axum|actix-web|rocket|warp|poem)\b/m.exec(manifest) ?? [];
+  const known = ['axum', 'actix-web', 'rocket', 'warp', 'poem'];
+  const framework = known.find((name) => dependencies[name] !== undefined) ?? 'unknown';
   // Without --locked, cargo would write into the project.
   const build = ['cargo', 'build', '--release', '--locked', '--target-dir', '{build}'];
   return names.map((name) => ({

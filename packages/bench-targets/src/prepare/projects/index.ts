@@ -13,7 +13,7 @@ import {
 import { basename, dirname, isAbsolute, join, resolve } from 'node:path';
 import { parseEnv } from 'node:util';
 import type { Project, Stack, Variant } from 'bench-model/stack';
-import { readNodeManifest } from '../../catalogue/apps/project.ts';
+import { readNodeManifest } from '../../catalogue/apps/manifests.ts';
 import { parsePackage, type NamedPackage } from '../../catalogue/packages.ts';
 import { environmentOfRuntime, refuseUnfit } from '../../catalogue/runtimes.ts';
 import { isPythonCommand } from '../../catalogue/apps/project.ts';

@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { basename, dirname, isAbsolute, join, relative, resolve } from 'node:path';
 import type { Lock } from 'bench-model/stack';
 import { BenchError } from 'bench-model/errors';
+import { readPyproject } from '../../catalogue/apps/manifests.ts';
 import { run, SubprocessError } from 'bench-machine/subprocess';
 import { adviseWheels, failedPackage } from '../python.ts';
 import { lastLine } from '../runtimes.ts';
@@ -70,10 +71,8 @@ function includedBy(file: string, seen = new Set([file])): string[] {
 
 /** Returns true if the project is a package, which its environment then contains. */
 export function isPackage(root: string): boolean {
-  const file = join(root, 'pyproject.toml');
-  if (!existsSync(file)) return false;
-  const text = readFileSync(file, 'utf8');
-  return /^\[build-system\]/m.test(text) && !/^package(-mode)?\s*=\s*false/m.test(text);
+  const { 'build-system': build, tool } = readPyproject(root);
+  return build !== undefined && tool?.uv?.package !== false && tool?.poetry?.['package-mode'] !== false;
 }
 
 /**

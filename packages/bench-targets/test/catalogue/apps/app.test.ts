@@ -50,7 +50,10 @@ describe("a user's app", () => {
     [['yarn.lock', 'package.json'], 'tsx a.ts', 'yarn', 'yarn.lock'],
     [['package.json'], 'node a.js', 'package', 'package.json'],
   ])('uses the preferred lock or manifest of %s', (files, run, kind, file) => {
-    const { project } = stackOf(makeProject(...files.map((name): [string, string] => [name, '{}'])), run);
+    const { project } = stackOf(
+      makeProject(...files.map((name): [string, string] => [name, name.endsWith('.json') ? '{}' : ''])),
+      run,
+    );
     expect(project?.lock?.kind).toBe(kind);
     expect(basename(project?.lock?.file ?? '')).toBe(file);
   });

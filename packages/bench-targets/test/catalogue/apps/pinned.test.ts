@@ -20,13 +20,16 @@ describe('the version of its runtime that a project asks for', () => {
   it.each([
     ['.python-version', '3.12.4\n', '3.12'],
     ['.python-version', 'pypy3.10\n', undefined],
-    ['pyproject.toml', 'requires-python = ">=3.10"', undefined],
-    ['pyproject.toml', 'requires-python = ">=3.10,<3.13"', '3.12'],
-    ['pyproject.toml', 'requires-python = "==3.11.*"', '3.11'],
-    ['pyproject.toml', 'requires-python = "~=3.14.0"', '3.14'],
+    ['pyproject.toml', '[project]\nrequires-python = ">=3.10"', undefined],
+    ['pyproject.toml', '[project]\nrequires-python = ">=3.10,<3.13"', '3.12'],
+    ['pyproject.toml', '[project]\nrequires-python = "==3.11.*"', '3.11'],
+    ['pyproject.toml', '[project]\nrequires-python = "~=3.14.0"', '3.14'],
     ['pyproject.toml', '[tool.poetry.dependencies]\npython = "^3.11"', undefined],
-    ['pyproject.toml', 'requires-python = ">=3.20"', undefined],
-    ['pyproject.toml', '[project]\nname = "shop"', undefined],
+    ['pyproject.toml', '[project]\nrequires-python = ">=3.20"', undefined],
+    ['pyproject.toml', '[tool.poetry.dependencies]\npython = "^3.11,<3.13"', '3.12'],
+    ['pyproject.toml', '[project]\nrequires-python = ">=3.12,!=3.13.*,<3.15"', '3.14'],
+    ['pyproject.toml', '[project]\nrequires-python = "==3.12.4"', '3.12'],
+    ['pyproject.toml', '[project]\nname = "shop"\n[tool.lint]\npython = "3.11"', undefined],
   ])('is, by %s with %j, Python %s', (file, text, version) => {
     expect(DEFAULT_RUNTIMES.python).toBe('3.13');
     expect(pinned('python', file, text)).toBe(version);
@@ -39,10 +42,19 @@ describe('the version of its runtime that a project asks for', () => {
     ['package.json', '{ "engines": { "npm": ">=9", "node": "^20.9 || ^22.1" } }', '22'],
     ['package.json', '{ "engines": { "node": ">=18 <23" } }', '22'],
     ['package.json', '{ "engines": { "node": "24.x" } }', '24'],
+    ['package.json', '{ "engines": { "node": ">20 <23" } }', '22'],
+    ['package.json', '{ "engines": { "node": ">22 <24" } }', undefined],
     ['package.json', '{ "engines": { "node": ">=20" } }', undefined],
     ['package.json', '{}', undefined],
   ])('is, by %s with %j, Node %s', (file, text, version) => {
     expect(pinned('node', file, text)).toBe(version);
+  });
+
+  it('is refused with the line of a broken file', () => {
+    expect(() => pinned('python', 'pyproject.toml', '[project]\nname = shop')).toThrow(
+      /pyproject\.toml:2: not TOML: /,
+    );
+    expect(() => pinned('node', 'package.json', '{\n  "engines": {')).toThrow(/package\.json:2: not JSON: /);
   });
 
   it('is that of the file for it, before that of the package', () => {
