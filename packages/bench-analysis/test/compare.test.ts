@@ -7,8 +7,9 @@ import { BENCH } from 'bench-http/cli/bench';
 import { makePlan } from 'bench-http/plan/plan';
 import { createRandom } from 'bench-statistics/random';
 import { describeChanges } from 'bench-report/changes';
-import { renderComparison } from 'bench-report/compare';
-import { renderRuns } from 'bench-report/runs';
+import { viewComparison } from 'bench-report/compare';
+import { viewRuns } from 'bench-report/runs';
+import { renderTerminal } from 'bench-report/terminal';
 import { summarise } from '../src/summary.ts';
 import { makeReason } from 'bench-model/reasons';
 import type { Trial } from 'bench-model/record';
@@ -146,7 +147,7 @@ describe('compareWithin', () => {
       expect(comparison.ratio?.estimate).toBeCloseTo(0.8);
       expect(rank).toBe(1);
     }
-    expect(renderComparison(table, 'run', [])).toContain('against itself on 22');
+    expect(renderTerminal(viewComparison(table, 'run', []))).toContain('against itself on 22');
     const only = trials.filter(({ target }) => target.id !== 'fastify@22');
     expect(compareWithin({ plan, trials: only }, { ...CPU, baseline: '@22' }).rows).toHaveLength(1);
     expect(errorOf(() => compareWithin({ plan, trials }, { ...CPU, baseline: '@23' })).hint).toContain('@22');
@@ -213,7 +214,7 @@ describe('targets with a request in the background', () => {
       expect(comparison.verdict).toBe('slower');
       expect(comparison.ratio?.estimate).toBeCloseTo(0.1);
     }
-    expect(renderComparison(table, 'run', [])).toContain('against itself undisturbed');
+    expect(renderTerminal(viewComparison(table, 'run', []))).toContain('against itself undisturbed');
   });
 
   it('are compared under the same request if a runtime is the baseline', () => {
@@ -286,7 +287,7 @@ describe('two runs', () => {
     );
     const [row] = compareRuns(sampleRun(1), now, CPU).rows;
     expect(row).not.toHaveProperty('ratio');
-    expect(renderRuns(compareRuns(sampleRun(1), now, CPU), 'a → b', [])).toMatch(/\?\s+—/);
+    expect(renderTerminal(viewRuns(compareRuns(sampleRun(1), now, CPU), 'a → b', []))).toMatch(/\?\s+—/);
   });
 
   it.each([
@@ -382,24 +383,28 @@ describe('two runs', () => {
   });
 });
 
-describe('renderComparison', () => {
+describe('the view of a comparison', () => {
   it('says which intervals hold whatever the invalid rounds would have shown', () => {
     const run = sampleRun(1.2);
     run.trials[0] = failedTrial('vanilla', 'it died', { round: 1 });
     const note = '1 of 12 have no valid figure; the interval holds whatever they would have shown';
-    expect(renderComparison(compareWithin(run, CPU), 'run', [])).toContain(note);
-    expect(renderComparison(compareWithin(sampleRun(1.2), CPU), 'run', [])).not.toContain('whatever');
+    expect(renderTerminal(viewComparison(compareWithin(run, CPU), 'run', []))).toContain(note);
+    expect(renderTerminal(viewComparison(compareWithin(sampleRun(1.2), CPU), 'run', []))).not.toContain(
+      'whatever',
+    );
   });
 
   it('fits a terminal', () => {
     const mark = 'a mark that is longer than a narrow terminal is wide, and so is broken between two words';
-    const text = renderComparison(compareWithin(sampleRun(1.06), CPU), 'run', [mark], 80);
+    const text = renderTerminal(viewComparison(compareWithin(sampleRun(1.06), CPU), 'run', [mark]), {
+      width: 80,
+    });
     for (const line of text.split('\n')) expect(line.length).toBeLessThanOrEqual(80);
     expect(text.replaceAll(/\s+/g, ' ')).toContain(mark);
   });
 
   it('shows the ratio, the verdict, the difference and its interval', () => {
-    const text = renderComparison(compareWithin(sampleRun(1.06), CPU), 'run', ['a mark']);
+    const text = renderTerminal(viewComparison(compareWithin(sampleRun(1.06), CPU), 'run', ['a mark']));
     expect(text).toMatch(/fastify\s+× 1\.0\d\d\s+slower: \+6\.\d % \(\+\d\.\d % to \+\d\.\d %\)\s+12/);
     expect(text).toContain('a mark');
     expect(text).not.toContain('hold simultaneously');
@@ -412,13 +417,13 @@ describe('renderComparison', () => {
       .flatMap((trial) => ['a', 'b'].map((id) => ({ ...trial, target: { ...trial.target, id } })));
     const targets = [...plan.targets, ...['a', 'b'].map((id) => ({ ...plan.targets[1]!, id }))];
     const run = { ...rest, plan: { ...plan, targets }, trials: [...trials, ...thrice] };
-    expect(renderComparison(compareWithin(run, CPU), 'run', [])).toContain(
+    expect(renderTerminal(viewComparison(compareWithin(run, CPU), 'run', []))).toContain(
       'paired by round; all 3 intervals hold simultaneously with 95 % confidence',
     );
   });
 
   it('shows the observed range if there is no interval', () => {
-    expect(renderComparison(compareWithin(sampleRun(1.2, 1), CPU), 'run', [])).toMatch(
+    expect(renderTerminal(viewComparison(compareWithin(sampleRun(1.2, 1), CPU), 'run', []))).toMatch(
       /undecided: too few rounds; observed \+\d+ % to \+\d+ %/,
     );
   });

@@ -11,8 +11,9 @@ import { METRIC_IDS, METRICS, type MetricId } from 'bench-model/metrics';
 import { DEFAULT_THRESHOLD } from 'bench-model/options';
 import { createRandom } from 'bench-statistics/random';
 import { renderCalibration } from '../src/report/calibration.ts';
-import { renderComparison } from 'bench-report/compare';
-import { renderRuns } from 'bench-report/runs';
+import { viewComparison } from 'bench-report/compare';
+import { viewRuns } from 'bench-report/runs';
+import { renderTerminal } from 'bench-report/terminal';
 import { describeDetail } from 'bench-report/detail';
 import { formatWhole } from 'bench-report/format';
 import { explainBuilds } from 'bench-report/interpreters';
@@ -147,14 +148,16 @@ const BLOCKS: Record<string, (words: string[], path: string) => string> = {
     const run = readPublished(id);
     if (other !== undefined)
       return fence(
-        renderRuns(
-          compareRuns(run, readPublished(other), { by: 'cpu', threshold: DEFAULT_THRESHOLD }),
-          `${id} → ${other}`,
-          [],
+        renderTerminal(
+          viewRuns(
+            compareRuns(run, readPublished(other), { by: 'cpu', threshold: DEFAULT_THRESHOLD }),
+            `${id} → ${other}`,
+            [],
+          ),
         ),
       );
     const marks = explainBuilds(serversOf(run.plan, run.trials));
-    return fence(renderComparison(compareOf(run), `run ${id}`, marks));
+    return fence(renderTerminal(viewComparison(compareOf(run), `run ${id}`, marks)));
   },
 
   /** `verdicts ID ID`: the verdicts of repeats, side by side. */

@@ -2,59 +2,14 @@ import { ONE_WORKER, UNDISTURBED, type ComparedRow, type ComparedTable } from 'b
 import type { Comparison } from 'bench-analysis/comparison';
 import { SOUGHT_EFFECT } from 'bench-analysis/verdict';
 import type { Interval } from 'bench-model/interval';
+import { viewTable, type View } from './content.ts';
 import { formatChange, formatShare } from './format.ts';
-import { listInMarkdown, tableInMarkdown } from './markdown.ts';
-import { toLine } from './printable.ts';
-import { renderRows } from './terminal.ts';
-import { wrap } from './width.ts';
 import { METRICS } from 'bench-model/metrics';
 
-/** Renders a table of comparisons: the ratio, and the verdict with its difference and interval. */
-export function renderComparison(
-  table: ComparedTable,
-  title: string,
-  marks: string[],
-  width = Infinity,
-): string {
-  return renderLaidOut(layOutComparison(table, marks), title, width);
-}
-
-/** Renders the same table as Markdown. */
-export function renderComparisonMarkdown(table: ComparedTable, title: string, marks: string[]): string {
-  return renderLaidOutMarkdown(layOutComparison(table, marks), title);
-}
-
-/** A table of comparisons, with the notes below it. */
-export interface LaidOut {
-  heads: string[];
-  rows: string[][];
-  notes: string[];
-}
-
-/** Renders a table of comparisons as plain rows. */
-export function renderLaidOut({ heads, rows, notes }: LaidOut, title: string, width: number): string {
-  const lines = notes.map((note) => `${wrap(`  ${note}`, width)}\n`);
-  return `${title}\n${renderRows(heads, rows, heads, width)}\n${lines.join('')}`;
-}
-
-/** Renders a table of comparisons as Markdown. */
-export function renderLaidOutMarkdown({ heads, rows, notes }: LaidOut, title: string): string {
-  const words = heads.filter((head) => !NUMBERS.has(head));
-  return [
-    `**${toLine(title)}**`,
-    '',
-    ...tableInMarkdown(heads, rows, words),
-    '',
-    ...listInMarkdown(notes),
-    '',
-  ].join('\n');
-}
-
-const NUMBERS = new Set(['connections', 'old', 'new', 'rounds', 'rank']);
-
-function layOutComparison(table: ComparedTable, marks: string[]): LaidOut {
+/** Builds the view of a table of comparisons: the ratio, and the verdict with its difference and interval. */
+export function viewComparison(table: ComparedTable, title: string, marks: readonly string[]): View {
   const { label, better } = METRICS[table.by];
-  const heads = [
+  const columns = [
     'connections',
     'target',
     describeBaseline(table),
@@ -76,7 +31,7 @@ function layOutComparison(table: ComparedTable, marks: string[]): LaidOut {
     ...table.rows.flatMap(explainInvalid),
     ...marks,
   ];
-  return { heads, rows, notes };
+  return viewTable({ title, columns, rows, notes }, ['connections', 'rounds', 'rank']);
 }
 
 function explainInvalid({ candidate, comparison }: ComparedRow): string[] {

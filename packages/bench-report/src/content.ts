@@ -14,6 +14,8 @@ export interface View {
   /** The number of first columns that each part of a table repeats, if it may be split into parts that fit. */
   repeated?: number;
   groups: { heading: string; rows: string[][] }[];
+  /** Rows have no frame, and stand below the heading of their group unless it is the title. */
+  isPlain?: true;
   /** The scaling of servers, in a separate table; absent if nothing was scaled. */
   scaling?: ScalingView;
   /** The goodput of each target over the rungs, one line each; absent without a ladder. */
@@ -24,6 +26,16 @@ export interface View {
   notes: string[];
   /** The outcome, and the command that comes next. */
   closing?: Closing;
+}
+
+/** Builds the view of one table without a frame. The columns of `numbers` are right-aligned in Markdown. */
+export function viewTable(
+  { title, columns, rows, notes }: Pick<View, 'title' | 'columns' | 'notes'> & { rows: string[][] },
+  numbers: readonly string[],
+): View {
+  const words = columns.filter((column) => !numbers.includes(column));
+  const groups = [{ heading: title, rows }];
+  return { title, setting: [], columns, words, expendable: [], groups, isPlain: true, signs: [], notes };
 }
 
 /** The table of a scaled run, with its heading and what a reader must know. */

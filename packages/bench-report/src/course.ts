@@ -22,7 +22,7 @@ export function drawCourses({ plan, ladders, rows }: Pick<Model, 'plan' | 'ladde
   const widest = Math.max(...ladders.map(({ target }) => target.length));
   const lines = ladders.map((ladder) => {
     const own = rows.filter(({ target }) => target === ladder.target);
-    return `${ladder.target.padEnd(widest)}  ${drawBars(rungs, own)}  ${nameKnee(ladder)}`;
+    return `  ${ladder.target.padEnd(widest)}  ${drawBars(rungs, own)}  ${nameKnee(ladder)}`;
   });
   const ends = [rungs[0], rungs.at(-1)].map((rung = 0) => formatWhole(rung));
   return [

@@ -3,10 +3,6 @@ import type { Row } from 'bench-analysis/summary';
 import { METRICS, type MetricId } from 'bench-model/metrics';
 import { showLimit, showMetric } from './cells.ts';
 import { formatWhole } from './format.ts';
-import { layOut, type Layout } from './page.ts';
-import { wrap } from './width.ts';
-import type { Paint } from './paint.ts';
-import { renderRows } from './terminal.ts';
 import { describeKnee } from './knee.ts';
 import type { Model, ModelLadder } from './model/model.ts';
 import type { View } from './content.ts';
@@ -35,6 +31,7 @@ export function toLadderView(model: Model, extent?: Extent): View {
     ],
     words: [BAR, 'limit'],
     expendable: ['limit', BAR],
+    isPlain: true,
     groups: model.ladders.map((ladder) => toGroup(ladder, model.rows)),
     notes: [
       `knee: the lowest number of connections whose goodput is within ${PLATEAU * 100} % of the highest. Beyond it, more connections only add latency. It lies between two numbers if every round of the lower one fell short.`,
@@ -70,31 +67,4 @@ function goodputOf({ figures: { goodput } }: Row): number {
 function drawBar(share: number): string {
   const eighths = Math.round((share || 0) * BAR_WIDTH * 8);
   return '█'.repeat(eighths >> 3) + EIGHTHS[eighths & 7];
-}
-
-/** Renders a ladder view for a terminal. */
-export function renderLadder(view: View, layout: Layout = {}): string {
-  return layOut(view, layout, drawLadders);
-}
-
-/** Draws each target below its heading, with columns that align across all targets. */
-function drawLadders({ columns, words, groups }: View, width: number, paint: Paint): string {
-  const all = groups.flatMap(({ rows }) => rows);
-  const [head = '', ...lines] = renderRows(columns, all, words)
-    .split('\n')
-    .map((line) => line.trimEnd());
-  return groups
-    .map(({ heading, rows }) =>
-      [
-        '',
-        wrap(heading, width)
-          .split('\n')
-          .map((line) => paint('strong', line))
-          .join('\n'),
-        head,
-        ...lines.splice(0, rows.length),
-      ].join('\n'),
-    )
-    .concat('')
-    .join('\n');
 }

@@ -17,11 +17,12 @@ export function renderMarkdown(view: View): string {
           '',
         ];
   const setting = view.setting.map((line) => `- ${toLine(line)}`);
+  if (setting.length > 0) setting.push('');
   const signs = readSigns(view).join(' ');
   const notes = listInMarkdown([...(signs === '' ? [] : [signs]), ...view.notes]);
   const { closing } = view;
   const lead = closing === undefined ? [] : [`${escapeCell(closing.sentence)}: \`${closing.command}\``, ''];
-  return [...lead, ...setting, '', ...tables, ...notes, '', ...scaled].join('\n');
+  return [...lead, ...setting, ...tables, ...notes, '', ...scaled].join('\n');
 }
 
 /** Returns the lines of the tables of a view: one for each group, below its heading. */

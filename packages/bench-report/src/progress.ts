@@ -19,11 +19,11 @@ import {
   FORMATS,
 } from './format.ts';
 import { explainSigns } from './notes.ts';
-import type { Layout } from './page.ts';
+
 import type { Style } from './paint.ts';
 import { toLine } from './printable.ts';
 import { toTable } from './table.ts';
-import { renderTerminal } from './terminal.ts';
+import { renderTerminal, type Layout } from './terminal.ts';
 
 /** The screen that shows progress. */
 export interface Screen {

@@ -1,49 +1,48 @@
-/** Two runs of different times, as text and as Markdown. */
+/** Two runs of different times, side by side. */
 import { FEWEST_PAIRS } from 'bench-analysis/repeats';
 import type { RunsRow, RunsTable } from 'bench-analysis/runs';
 import { METRICS } from 'bench-model/metrics';
 import { showMetric } from './cells.ts';
-import { type LaidOut, renderLaidOut, renderLaidOutMarkdown } from './compare.ts';
+import { viewTable, type View } from './content.ts';
 import { countOf, formatChange, formatShare, formatWhole } from './format.ts';
 
-/** Renders the figures of two runs and their ratios. */
-export function renderRuns(table: RunsTable, title: string, marks: string[], width = Infinity): string {
-  return renderLaidOut(layOutRuns(table, marks), title, width);
-}
-
-/** Renders the same table as Markdown. */
-export function renderRunsMarkdown(table: RunsTable, title: string, marks: string[]): string {
-  return renderLaidOutMarkdown(layOutRuns(table, marks), title);
-}
-
-function layOutRuns({ by, threshold, rows, repeats }: RunsTable, marks: string[]): LaidOut {
+/** Builds the view of the figures of two runs and their ratios. */
+export function viewRuns(
+  { by, threshold, rows, repeats }: RunsTable,
+  title: string,
+  marks: readonly string[],
+): View {
   const { label, better } = METRICS[by];
   const show = (figure: RunsRow['old']): string =>
     showMetric(by, { figures: figure === undefined ? {} : { [by]: figure } });
   const isJudged = rows.some(({ repeated }) => repeated !== undefined);
-  return {
-    heads: [
-      'connections',
-      'target',
-      'old',
-      'new',
-      'new ÷ old',
-      ...(isJudged ? ['all repeats: difference (95 % interval)', 'pairs'] : []),
-    ],
-    rows: rows.map(({ connections, candidate, old, new: now, ratio, repeated }) => [
-      formatWhole(connections),
-      candidate,
-      show(old),
-      show(now),
-      ratio === undefined ? '—' : `× ${ratio.toFixed(3)}`,
-      ...(isJudged ? describeRepeated(repeated) : []),
-    ]),
-    notes: [
-      `${label}, ${better} is better${isJudged ? `; the smallest difference that matters is ${formatShare(threshold)}` : ''}`,
-      describeGround(isJudged, repeats),
-      ...marks,
-    ],
-  };
+  return viewTable(
+    {
+      title,
+      columns: [
+        'connections',
+        'target',
+        'old',
+        'new',
+        'new ÷ old',
+        ...(isJudged ? ['all repeats: difference (95 % interval)', 'pairs'] : []),
+      ],
+      rows: rows.map(({ connections, candidate, old, new: now, ratio, repeated }) => [
+        formatWhole(connections),
+        candidate,
+        show(old),
+        show(now),
+        ratio === undefined ? '—' : `× ${ratio.toFixed(3)}`,
+        ...(isJudged ? describeRepeated(repeated) : []),
+      ]),
+      notes: [
+        `${label}, ${better} is better${isJudged ? `; the smallest difference that matters is ${formatShare(threshold)}` : ''}`,
+        describeGround(isJudged, repeats),
+        ...marks,
+      ],
+    },
+    ['connections', 'old', 'new'],
+  );
 }
 
 function describeRepeated(repeated: RunsRow['repeated']): string[] {

@@ -1,79 +1,163 @@
+/** Views as text on a terminal. */
 import Table from 'cli-table3';
 import { sum } from 'bench-statistics/numbers';
-import { layOut, type Layout } from './page.ts';
-import { widthOf } from './width.ts';
-import type { Paint } from './paint.ts';
-import type { View } from './content.ts';
+import type { Closing, View } from './content.ts';
+import { readSigns } from './notes.ts';
+import { plain, type Paint } from './paint.ts';
+import { toLine, toOutput } from './printable.ts';
+import { widthOf, wrap } from './width.ts';
 
-/** Renders plain rows without a frame, at most `width` columns wide if possible. Columns outside `words` are right-aligned. */
-export function renderRows(head: string[], rows: string[][], words = head, width = Infinity): string {
-  const none = Object.fromEntries(FRAME.map((part) => [part, '']));
-  const widths = fitColumns([head, ...rows], width - GAP.length * (head.length - 1));
-  const table = new Table({
-    head,
-    colAligns: alignmentOf(head, words),
-    colWidths: widths,
-    wordWrap: true,
-    chars: { ...none, middle: GAP },
-    style: { head: [], border: [], 'padding-left': 0, 'padding-right': 0 },
-  });
-  table.push(...rows);
-  return table.toString();
+/** The layout of a page of text. */
+export interface Layout {
+  /** The columns of the terminal; by default unlimited. */
+  width?: number;
+  /** The most lines of notes; by default unlimited. */
+  noteLines?: number;
+  paint?: Paint;
 }
 
-/** Between two columns without a frame. */
-const GAP = '  ';
+/** The part of a view that is a table. */
+type Drawn = Pick<View, 'title' | 'columns' | 'words' | 'expendable' | 'repeated' | 'groups' | 'isPlain'>;
 
-/** No column is broken into lines narrower than this. */
-const NARROWEST = 8;
+/**
+ * Renders a view as a page of text, which is safe to show. Omits as many expendable columns as needed to fit the terminal,
+ * and names the omitted ones in a line below.
+ */
+export function renderTerminal(
+  shown: View,
+  { width = Infinity, noteLines = Infinity, paint = plain }: Layout = {},
+): string {
+  const view = clean(shown);
+  const { scaling, courses = [], closing } = view;
+  const { narrowed, omitted } = narrow(view, width);
+  const indent = (line: string): string => wrap(`  ${line}`, width);
+  const signs = readSigns({ ...narrowed, signs: view.signs });
+  const notes = [...omitted, ...(signs.length > 0 ? [signs.join(' ')] : []), ...view.notes];
+  const scaled = scaling && narrow(scaling, width);
+  return [
+    paint('strong', view.title),
+    ...view.setting.map(indent),
+    draw(narrowed, width, paint),
+    ...(scaled
+      ? [
+          '',
+          paint('strong', scaled.narrowed.title),
+          draw(scaled.narrowed, width, paint),
+          ...[...scaled.omitted, ...scaled.narrowed.notes].map(indent),
+          '',
+        ]
+      : []),
+    ...courses.map(indent),
+    ...limit(notes.map(indent), noteLines),
+    ...(closing === undefined ? [] : [renderClosing(closing, { width, paint })]),
+    '',
+  ].join('\n');
+}
 
-/** Returns the width of each column: that of its longest cell, or less in the widest ones if all of them are too wide. */
-function fitColumns(rows: readonly (readonly string[])[], room: number): number[] {
-  const widths = (rows[0] ?? []).map((_, column) =>
-    Math.max(1, ...rows.map((cells) => widthOf(cells[column] ?? ''))),
-  );
-  for (let excess = sum(widths) - room; excess > 0; excess--) {
-    const widest = Math.max(...widths);
-    if (widest <= NARROWEST) break;
-    widths[widths.indexOf(widest)] = widest - 1;
+/** Renders the last sentence of a report, below an empty line. Its command stays on one line, so that it can be copied. */
+export function renderClosing(
+  { sentence, command }: Closing,
+  { width = Infinity, paint = plain }: Layout,
+): string {
+  const lines = wrap(toOutput(`${sentence}:`), width).split('\n');
+  const shown = toOutput(command);
+  const last = `${lines.at(-1)} ${shown}`;
+  const laidOut = last.length <= width ? [...lines.slice(0, -1), last] : [...lines, `    ${shown}`];
+  return ['', ...laidOut.map((line) => paint('strong', line))].join('\n');
+}
+
+/** Returns a value whose texts are safe to show on one line each. */
+function clean<T>(value: T): T {
+  if (typeof value === 'string') return toOutput(toLine(value)) as T;
+  if (Array.isArray(value)) return value.map(clean) as T;
+  if (typeof value !== 'object' || value === null) return value;
+  return Object.fromEntries(Object.entries(value).map(([key, inside]) => [key, clean(inside)])) as T;
+}
+
+function linesOf(texts: readonly string[]): number {
+  return texts.join('\n').split('\n').length;
+}
+
+/** Keeps the first notes that fit a number of lines, and counts the others. */
+function limit(notes: readonly string[], most: number): string[] {
+  if (notes.length === 0 || linesOf(notes) <= most) return [...notes];
+  let kept = notes.length - 1;
+  while (kept > 0 && linesOf(notes.slice(0, kept)) >= most) kept--;
+  return [...notes.slice(0, kept), `  ${notes.length - kept} more notes: --detail shows them.`];
+}
+
+/**
+ * Omits columns until a table fits, the most expendable first; then returns those that still have room. `omitted` names
+ * them in a line; it is empty if there are none.
+ */
+function narrow<T extends Drawn>(table: T, width: number): { narrowed: T; omitted: string[] } {
+  // A table that may be split needs no column omitted.
+  const present =
+    table.repeated === undefined ? table.expendable.filter((column) => table.columns.includes(column)) : [];
+  const fits = (omitted: readonly string[]): boolean =>
+    widthOf(draw(without(table, omitted), Infinity, plain)) <= width;
+  let count = 0;
+  while (count < present.length && !fits(present.slice(0, count))) count++;
+  let omitted = present.slice(0, count);
+  for (const column of omitted.toReversed()) {
+    const fewer = omitted.filter((one) => one !== column);
+    if (fits(fewer)) omitted = fewer;
   }
-  return widths;
+  return {
+    narrowed: without(table, omitted),
+    omitted:
+      omitted.length > 0 ? [`omitted to fit ${width} columns: ${omitted.join(', ')}; see --detail.`] : [],
+  };
 }
 
-const FRAME = [
-  'top',
-  'top-mid',
-  'top-left',
-  'top-right',
-  'bottom',
-  'bottom-mid',
-  'bottom-left',
-  'bottom-right',
-  'left',
-  'left-mid',
-  'mid',
-  'mid-mid',
-  'right',
-  'right-mid',
-];
+function without<T extends Drawn>(table: T, omitted: readonly string[]): T {
+  const kept = table.columns.flatMap((column, index) => (omitted.includes(column) ? [] : [index]));
+  return pick(table, kept);
+}
 
-/** Renders a view for a terminal. */
-export function renderTerminal(view: View, layout: Layout = {}): string {
-  return layOut(view, layout, drawTable);
+/** Returns a table with the columns at these places. */
+function pick<T extends Drawn>(table: T, places: readonly number[]): T {
+  const choose = (cells: readonly string[]): string[] => places.map((place) => cells[place] ?? '');
+  return {
+    ...table,
+    columns: choose(table.columns),
+    groups: table.groups.map((group) => ({ ...group, rows: group.rows.map(choose) })),
+  };
+}
+
+/** Draws a table, at most `width` columns wide if possible. One of many targets in columns is drawn in parts that fit. */
+function draw(table: Drawn, width: number, paint: Paint): string {
+  if (table.isPlain) return drawPlain(table, width, paint);
+  const parts = table.repeated === undefined ? [table] : splitColumns(table, table.repeated, width);
+  return parts.map((part) => drawFramed(part, width, paint)).join('\n');
+}
+
+/** Draws the rows of each group below its heading, with columns that align across all groups. */
+function drawPlain({ title, columns, words, groups }: Drawn, width: number, paint: Paint): string {
+  const [first, ...others] = groups;
+  if (first !== undefined && others.length === 0 && first.heading === title)
+    return renderRows(columns, first.rows, columns, width);
+  const all = groups.flatMap(({ rows }) => rows);
+  const [head = '', ...lines] = renderRows(columns, all, words)
+    .split('\n')
+    .map((line) => line.trimEnd());
+  const drawn = groups.flatMap(({ heading, rows }) => [
+    '',
+    ...wrap(heading, width)
+      .split('\n')
+      .map((line) => paint('strong', line)),
+    head,
+    ...lines.splice(0, rows.length),
+  ]);
+  return [...drawn, ''].join('\n');
 }
 
 /** The frame and the padding of a table take this much for each column, and 1 more. */
 const FRAME_COLUMNS = 3;
 
-/** Draws the table of a view. A table of many targets in columns is drawn in parts that fit. */
-function drawTable(view: View, width: number, paint: Paint): string {
-  const parts = view.repeated === undefined ? [view] : splitColumns(view, view.repeated, width);
-  return parts.map((part) => drawFramed(part, width, paint)).join('\n');
-}
-
-/** Splits a view into parts that fit, each with the first `repeated` columns. */
-function splitColumns(view: View, repeated: number, width: number): View[] {
-  const { columns, groups } = view;
+/** Splits a table into parts that fit, each with the first `repeated` columns. */
+function splitColumns(table: Drawn, repeated: number, width: number): Drawn[] {
+  const { columns, groups } = table;
   const widths = fitColumns([columns, ...groups.flatMap(({ rows }) => rows)], Infinity).map(
     (own) => own + FRAME_COLUMNS,
   );
@@ -92,16 +176,10 @@ function splitColumns(view: View, repeated: number, width: number): View[] {
     }
   }
   const first = Array.from({ length: repeated }, (_, column) => column);
-  const pick = (cells: readonly string[], part: readonly number[]): string[] =>
-    [...first, ...part].map((column) => cells[column] ?? '');
-  return (parts.length === 0 ? [[]] : parts).map((part) => ({
-    ...view,
-    columns: pick(columns, part),
-    groups: groups.map(({ heading, rows }) => ({ heading, rows: rows.map((cells) => pick(cells, part)) })),
-  }));
+  return (parts.length === 0 ? [[]] : parts).map((part) => pick(table, [...first, ...part]));
 }
 
-function drawFramed({ columns, words, groups }: View, width: number, paint: Paint): string {
+function drawFramed({ columns, words, groups }: Drawn, width: number, paint: Paint): string {
   const widths = fitColumns(
     [columns, ...groups.flatMap(({ rows }) => rows)],
     width - 1 - FRAME_COLUMNS * columns.length,
@@ -132,4 +210,40 @@ function paintCell(cell: string, paint: Paint): string {
 
 function alignmentOf(columns: string[], words: string[]): ('left' | 'right')[] {
   return columns.map((column) => (words.includes(column) ? 'left' : 'right'));
+}
+
+/** Renders plain rows without a frame, at most `width` columns wide if possible. Columns outside `words` are right-aligned. */
+export function renderRows(head: string[], rows: string[][], words = head, width = Infinity): string {
+  const widths = fitColumns([head, ...rows], width - GAP.length * (head.length - 1));
+  const table = new Table({
+    head,
+    colAligns: alignmentOf(head, words),
+    colWidths: widths,
+    wordWrap: true,
+    chars: { ...NO_FRAME, middle: GAP },
+    style: { head: [], border: [], 'padding-left': 0, 'padding-right': 0 },
+  });
+  table.push(...rows);
+  return table.toString();
+}
+
+const NO_FRAME = Object.fromEntries(Object.keys(new Table().options.chars).map((part) => [part, '']));
+
+/** Between two columns without a frame. */
+const GAP = '  ';
+
+/** No column is broken into lines narrower than this. */
+const NARROWEST = 8;
+
+/** Returns the width of each column: that of its longest cell, or less in the widest ones if all of them are too wide. */
+function fitColumns(rows: readonly (readonly string[])[], room: number): number[] {
+  const widths = (rows[0] ?? []).map((_, column) =>
+    Math.max(1, ...rows.map((cells) => widthOf(cells[column] ?? ''))),
+  );
+  for (let excess = sum(widths) - room; excess > 0; excess--) {
+    const widest = Math.max(...widths);
+    if (widest <= NARROWEST) break;
+    widths[widths.indexOf(widest)] = widest - 1;
+  }
+  return widths;
 }

@@ -1,4 +1,4 @@
-/** A study of warm-up as text: a table of the targets, the curve of each process, and notes. */
+/** Studies of warm-up: a table of the targets, the curve of each process, and notes. */
 import { toSeries } from 'bench-analysis/warmup/pairs';
 import { type StudiedTarget, studyTargets } from 'bench-analysis/warmup/targets';
 import type {
@@ -15,56 +15,15 @@ import { countOf, formatShare, formatWhole } from './format.ts';
 import { toLine } from './printable.ts';
 import { toJson } from './json.ts';
 import { BARS } from './course.ts';
-import { wrap } from './width.ts';
-import { renderRows } from './terminal.ts';
 import type { View } from './content.ts';
 import { describeMachine } from './view.ts';
 
-/** The curve of a process has this many columns, unless the terminal is narrower. */
-const CURVE_COLUMNS = 60;
-/** The part of a line of curves that is not a curve. */
-const LABEL_COLUMNS = 24;
-
-/** Renders a study for a terminal, at most `width` columns wide. */
-export function renderStudy(study: StoredStudy, width = Infinity): string {
-  const { file, host } = study;
-  const targets = studyTargets(study);
-  return [
-    wrap(
-      `Warm-up of fresh processes: ${file.workload}, ${countOf(file.connections, 'connection')}, ${countOf(file.processes, 'process')} of each target, ${formatSeconds(file.seconds)} s each`,
-      width,
-    ),
-    wrap(`study ${file.run}, seed ${file.seed}, ${describeMachine(host)}`, width),
-    '',
-    renderTable(targets, file, width),
-    '',
-    ...targets.flatMap((target) => renderCurves(target, file.seconds, width)),
-    ...[
-      ...describeTerms(file),
-      ...describePace(targets),
-      ...targets.flatMap(describeCourses),
-      ...describeMissing(study),
-    ].map((note) => wrap(`  ${note}`, width)),
-    '',
-  ].join('\n');
-}
-
-/** The columns of words. */
-const WORDS = ['target', 'runtime', 'course'];
-
-function headOf({ warmupSeconds }: StoredStudy['file']): string[] {
-  return ['course', 'warm after', 'answers', `last ÷ at ${formatSeconds(warmupSeconds)} s`, 'CPU/req ÷ ref.'];
-}
-
-function renderTable(targets: StudiedTarget[], file: StoredStudy['file'], width: number): string {
-  const head = headOf(file);
-  const rows = targets.map(({ id, study }) => [id, ...cellsOf(study, head.length)]);
-  return renderRows(['target', ...head], rows, WORDS, width);
-}
+/** The columns of a curve: with its label and a remark, it fits a terminal of 80 columns. */
+const CURVE_COLUMNS = 40;
 
 /**
- * Shows studies in one table. Throws RangeError for studies that cannot share a table: of another workload, number of
- * connections or minimum warm-up.
+ * Shows studies in one table, with the curve of each process. Throws RangeError for studies that cannot share a table: of
+ * another workload, number of connections or minimum warm-up.
  */
 export function viewStudies(studies: readonly StoredStudy[]): View {
   const [first] = studies;
@@ -72,8 +31,15 @@ export function viewStudies(studies: readonly StoredStudy[]): View {
   const heads = studies.map(({ file }) => [file.workload, file.connections, file.warmupSeconds].join(', '));
   if (new Set(heads).size > 1) throw new RangeError(`unlike studies: ${heads.join('; ')}`);
   const { file } = first;
-  const head = headOf(file);
   const all = studies.map((study) => ({ study, targets: studyTargets(study) }));
+  const targets = all.flatMap((one) => one.targets);
+  const figures = [
+    'course',
+    'warm after',
+    'answers',
+    `last ÷ at ${formatSeconds(file.warmupSeconds)} s`,
+    'CPU/req ÷ ref.',
+  ];
   return {
     title: 'Warm-up of fresh processes',
     setting: [
@@ -82,22 +48,29 @@ export function viewStudies(studies: readonly StoredStudy[]): View {
       }),
       ...new Set(studies.map(({ host }) => describeMachine(host))),
     ],
-    columns: ['target', 'runtime', ...head],
-    words: WORDS,
+    columns: ['target', 'runtime', ...figures],
+    words: ['target', 'runtime', 'course'],
     expendable: [],
     signs: [],
     groups: [
       {
         heading: `${file.workload}, ${formatWhole(file.connections)} connections`,
-        rows: all.flatMap(({ study, targets }) =>
-          targets.map(({ id, study: found }) => [id, runtimeOf(study, id), ...cellsOf(found, head.length)]),
+        rows: all.flatMap((one) =>
+          one.targets.map(({ id, study }) => [
+            id,
+            runtimeOf(one.study, id),
+            ...(study === undefined ? figures.map(() => '—') : cellsOf(study)),
+          ]),
         ),
       },
     ],
+    courses: all.flatMap((one) =>
+      one.targets.flatMap((target) => drawCurves(target, one.study.file.seconds)),
+    ),
     notes: [
       ...describeTerms(file),
-      ...describePace(all.flatMap(({ targets }) => targets)),
-      ...all.flatMap(({ targets }) => targets.flatMap(describeCourses)),
+      ...describePace(targets),
+      ...targets.flatMap(describeCourses),
       ...studies.flatMap(describeMissing),
     ],
   };
@@ -109,18 +82,16 @@ function runtimeOf({ processes }: StoredStudy, target: string): string {
   return runtime === undefined ? '—' : runtime.version;
 }
 
-function cellsOf(study: TargetStudy | undefined, columns: number): string[] {
-  if (study === undefined) return Array.from({ length: columns }, () => '—');
-  const {
-    class: course,
-    classes,
-    processes,
-    settled,
-    warmSeconds,
-    warmAnswers,
-    lastOverEarlyCpu,
-    lastCpu,
-  } = study;
+function cellsOf({
+  class: course,
+  classes,
+  processes,
+  settled,
+  warmSeconds,
+  warmAnswers,
+  lastOverEarlyCpu,
+  lastCpu,
+}: TargetStudy): string[] {
   const isPart = course !== 'inconsistent' && settled > 0 && settled < processes.length;
   const moving = Map.groupBy(
     processes.flatMap((one) => one.moving ?? []),
@@ -205,25 +176,20 @@ function showEstimate({ ratio, interval }: RatioEstimate): string {
 }
 
 /** One line for each process: CPU per request over its time, on one scale for each target. */
-function renderCurves({ id, whole }: StudiedTarget, seconds: number, width: number): string[] {
+function drawCurves({ id, whole }: StudiedTarget, seconds: number): string[] {
   // Two pairs or more for each column, so that there are no gaps.
   const fewest = Math.min(...whole.map(({ series }) => series.pairs.length));
-  const remarks = whole.map(({ course }) =>
-    course?.moving === undefined ? '' : `  ${describeMoving(course.moving)}`,
-  );
-  const room = width - LABEL_COLUMNS - Math.max(0, ...remarks.map((remark) => remark.length));
-  const columns = Math.max(1, Math.min(CURVE_COLUMNS, room, Math.floor(fewest / 2)));
+  const columns = Math.max(1, Math.min(CURVE_COLUMNS, Math.floor(fewest / 2)));
   const curves = whole.map((one) => ({ ...one, curve: binSeries(one.series, seconds, columns) }));
   const values = curves.flatMap(({ curve }) => curve).filter((value) => value !== undefined);
   if (values.length === 0) return [];
   const [low, high] = [Math.min(...values), Math.max(...values)];
   return [
     `${id}: CPU per request ÷ reference over ${formatSeconds(seconds)} s, ${BARS[0]} ${low.toFixed(2)} to ${BARS.at(-1)} ${high.toFixed(2)}`,
-    ...curves.map(
-      ({ process, curve }, index) =>
-        `${`process ${process}`.padStart(LABEL_COLUMNS - 4)}  ${drawCurve(curve, low, high)}${remarks[index]}`,
-    ),
-    '',
+    ...curves.map(({ process, course, curve }) => {
+      const remark = course?.moving === undefined ? '' : `  ${describeMoving(course.moving)}`;
+      return `  ${`process ${process}`.padEnd(10)}  ${drawCurve(curve, low, high)}${remark}`;
+    }),
   ];
 }
 

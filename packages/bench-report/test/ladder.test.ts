@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { Reason } from 'bench-model/reasons';
 import type { Trial } from 'bench-model/record';
-import { renderLadder, toLadderView } from '../src/ladder.ts';
+import { toLadderView } from '../src/ladder.ts';
 import { renderMarkdown } from '../src/markdown.ts';
 import { renderTerminal } from '../src/terminal.ts';
 import { toModel } from '../src/model/model.ts';
@@ -70,13 +70,13 @@ const run = {
 
 describe('the ladder', () => {
   it('is grouped by target', async () => {
-    const text = renderLadder(toLadderView(toModel(run)));
+    const text = renderTerminal(toLadderView(toModel(run)));
     expect(text).not.toMatch(/NaN|undefined|Infinity|-1\b/);
     await expect(text).toMatchFileSnapshot('../../bench-lab/testing/fixtures/golden/ladder.txt');
   });
 
   it('fits 80 columns', () => {
-    const lines = renderLadder(toLadderView(toModel(run)), { width: 80 }).split('\n');
+    const lines = renderTerminal(toLadderView(toModel(run)), { width: 80 }).split('\n');
     expect(Math.max(...lines.map((line) => line.length))).toBeLessThanOrEqual(80);
   });
 
@@ -91,10 +91,10 @@ describe('the ladder', () => {
     expect(view.courses).toMatchInlineSnapshot(`
       [
         "goodput from 10 to 10,000 connections; beyond its knee, more connections add none:",
-        "swift    ▇███  no knee: goodput at 1,000 is only a lower bound",
-        "falling  ██▇▅  knee at 10 or fewer",
-        "frail    ██··  no knee: goodput at 1,000 was not measured",
-        "pool     ▁▂██  knee between 100 and 1,000",
+        "  swift    ▇███  no knee: goodput at 1,000 is only a lower bound",
+        "  falling  ██▇▅  knee at 10 or fewer",
+        "  frail    ██··  no knee: goodput at 1,000 was not measured",
+        "  pool     ▁▂██  knee between 100 and 1,000",
       ]
     `);
     for (const line of view.courses ?? []) expect(renderTerminal(view)).toContain(line);

@@ -1,7 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { createRandom } from 'bench-statistics/random';
 import { renderMarkdown } from '../src/markdown.ts';
-import { drawCurve, renderStudy, viewStudies } from '../src/warm.ts';
+import { renderTerminal } from '../src/terminal.ts';
+import { drawCurve, viewStudies } from '../src/warm.ts';
 import type { StudiedProcess } from 'bench-model/study';
 import { readGoldenRun, sampleStudiedProcess, sampleStudy } from '../../bench-lab/testing/samples.ts';
 
@@ -50,7 +51,7 @@ describe('the report of a study', () => {
       }),
     ];
     const file = sampleStudy(['flat', 'late', 'restless', 'leak', 'sluggish', 'gone']);
-    const text = renderStudy({ folder: '', file, host, processes });
+    const text = renderTerminal(viewStudies([{ folder: '', file, host, processes }]));
     await expect(text).toMatchFileSnapshot('../../bench-lab/testing/fixtures/golden/warm.txt');
   });
 
@@ -99,10 +100,12 @@ describe('the report of a study', () => {
 
   it('keeps curves with a remark within the width', () => {
     const processes = processesOf('leak', 1, (seconds) => 0.5 * (1 + seconds / 60));
-    const text = renderStudy({ folder: '', file: sampleStudy(['leak']), host, processes }, 78);
+    const text = renderTerminal(viewStudies([{ folder: '', file: sampleStudy(['leak']), host, processes }]), {
+      width: 80,
+    });
     const curve = text.split('\n').find((line) => line.includes('process 1'));
     expect(curve).toMatch(/█ +CPU\/req still rising$/);
-    expect(curve?.length).toBeLessThanOrEqual(78);
+    expect(curve?.length).toBeLessThanOrEqual(80);
   });
 
   it('draws a curve over the full height, but noise only near the bottom', () => {

@@ -4,7 +4,7 @@ import { fileURLToPath } from 'node:url';
 import { Ajv } from 'ajv';
 import { describe, expect, it } from 'vitest';
 import { compareWithin } from '../../src/compare.ts';
-import { renderComparison } from 'bench-report/compare';
+import { viewComparison } from 'bench-report/compare';
 import { describeEnding } from 'bench-report/stopping';
 import { renderTerminal } from 'bench-report/terminal';
 import { toModel } from 'bench-report/model/model';
@@ -123,7 +123,7 @@ describe('a run of version 2, with targets that repeat others and a sequential t
     const table = compareWithin(run, { by: 'cpu', threshold: 0.02 });
     const text = [
       renderTerminal(toView(toModel(run))),
-      renderComparison(table, run.plan.run, describeEnding(run.plan, run.trials)),
+      renderTerminal(viewComparison(table, run.plan.run, describeEnding(run.plan, run.trials))),
       describePlan(run.plan),
     ].join('\n');
     expect(`${text}\n`).toBe(readFileSync(join(folder, 'report.txt'), 'utf8'));

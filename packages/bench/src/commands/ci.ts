@@ -15,7 +15,7 @@ import {
   renderBudgets,
   renderSummary,
 } from 'bench-report/budgets';
-import { renderComparisonMarkdown } from 'bench-report/compare';
+import { viewComparison } from 'bench-report/compare';
 import { describeCopies } from 'bench-report/copies';
 import { renderMarkdown } from 'bench-report/markdown';
 import { toOutput } from 'bench-report/printable';
@@ -170,7 +170,7 @@ function describeRun(run: StoredRun, { budgets }: Config): string {
   const tables = run.plan.targets.length < 2 ? [] : metrics.map((question) => compareWithin(run, question));
   const compared = tables
     .filter(({ rows }) => rows.length > 0)
-    .map((table) => renderComparisonMarkdown(table, METRICS[table.by].label, describeCopies(run.plan)));
+    .map((table) => renderMarkdown(viewComparison(table, METRICS[table.by].label, describeCopies(run.plan))));
   return [`### Run ${run.plan.run}`, '', ...compared, renderMarkdown(toView(toModel(run)))].join('\n');
 }
 

@@ -6,8 +6,10 @@ import { BenchError } from 'bench-model/errors';
 import { commandLine } from 'bench-machine/home';
 import { describeDifferences } from 'bench-report/changes';
 import { describeCopies } from 'bench-report/copies';
-import { renderComparison, renderComparisonMarkdown } from 'bench-report/compare';
-import { renderRuns, renderRunsMarkdown } from 'bench-report/runs';
+import { viewComparison } from 'bench-report/compare';
+import { renderMarkdown } from 'bench-report/markdown';
+import { viewRuns } from 'bench-report/runs';
+import { renderTerminal } from 'bench-report/terminal';
 import { explainBuilds } from 'bench-report/interpreters';
 import { toJson } from 'bench-report/json';
 import { serversOf } from 'bench-report/model/model';
@@ -15,7 +17,7 @@ import { describeEnding } from 'bench-report/stopping';
 import { findRun, readRun } from 'bench-analysis/results/store';
 import { present } from 'bench-model/options';
 import { readRepeats } from './repeats.ts';
-import { createRunner, logLine, print, printJson, widthFor } from './shell.ts';
+import { createRunner, layoutFor, logLine, print, printJson, printStyled } from './shell.ts';
 
 /** A comparison of stored runs. */
 export interface StoredComparison {
@@ -78,24 +80,16 @@ export function compareStored(options: Omit<CompareRequest, 'format' | 'failOn'>
 export const runCompare = createRunner(COMPARE, async ({ format, failOn, ...options }) => {
   const { title, marks, compared } = compareStored(options);
   if (format === 'json') printJson(toJson({ schema: 1, title, marks, ...compared.table }));
-  else print(render(compared, title, marks, format));
+  else {
+    const view =
+      compared.kind === 'within'
+        ? viewComparison(compared.table, title, marks)
+        : viewRuns(compared.table, title, marks);
+    if (format === undefined) printStyled(renderTerminal(view, layoutFor({ isBrief: false })));
+    else print(renderMarkdown(view));
+  }
   if (compared.kind === 'between') return 0;
   const found = findVerdicts(compared.table, failOn);
   if (found.length > 0) logLine(`--fail-on: found ${found.join(', ')}`);
   return found.length > 0 ? 1 : 0;
 });
-
-function render(
-  compared: StoredComparison['compared'],
-  title: string,
-  marks: string[],
-  format: 'markdown' | undefined,
-): string {
-  if (compared.kind === 'between')
-    return format === undefined
-      ? renderRuns(compared.table, title, marks, widthFor({}))
-      : renderRunsMarkdown(compared.table, title, marks);
-  return format === undefined
-    ? renderComparison(compared.table, title, marks, widthFor({}))
-    : renderComparisonMarkdown(compared.table, title, marks);
-}

@@ -6,15 +6,15 @@ import { FEWEST_ROUNDS } from 'bench-analysis/verdict';
 import { commandLine } from 'bench-machine/home';
 import { describeDifferences } from 'bench-report/changes';
 import { describeCopies } from 'bench-report/copies';
-import { renderComparison } from 'bench-report/compare';
-import { renderRuns } from 'bench-report/runs';
+import { viewComparison } from 'bench-report/compare';
+import { viewRuns } from 'bench-report/runs';
 import { describeDetail } from 'bench-report/detail';
 import { renderJson } from 'bench-report/json';
-import { renderClosing } from 'bench-report/page';
-import { renderTerminal } from 'bench-report/terminal';
+import { renderClosing, renderTerminal } from 'bench-report/terminal';
 import { describeEnding, describeUndecided } from 'bench-report/stopping';
 import { toModel } from 'bench-report/model/model';
 import { toView } from 'bench-report/view';
+import type { View } from 'bench-report/content';
 import { readRun, shown, type StoredRun } from 'bench-analysis/results/store';
 import { present } from 'bench-model/options';
 import { readRepeats } from './repeats.ts';
@@ -22,7 +22,7 @@ import { measureForeseen } from './foreseen.ts';
 import { writePage } from './page.ts';
 import { questionOf } from './reach.ts';
 import type { Foreseen } from './request.ts';
-import { layoutFor, logLine, print, printJson, printStyled, terminal, widthFor } from './shell.ts';
+import { layoutFor, logLine, print, printJson, printStyled, terminal } from './shell.ts';
 
 /** Measures a request, shows its report, and returns the exit code. */
 export async function measureAndReport(foreseen: Foreseen): Promise<number> {
@@ -45,7 +45,7 @@ export async function measureAndReport(foreseen: Foreseen): Promise<number> {
   if (!options.json) {
     printStyled(renderTerminal(view, layout));
     if (options.detail) print(describeDetail(source.trials));
-    print(compared.text);
+    printStyled(compared.text);
   }
   for (const line of describeEnding(plan, source.trials, interrupted)) logLine(line);
   for (const line of describeUndecided(plan, source.trials)) logLine(line);
@@ -68,10 +68,14 @@ interface Compared {
   text: string;
 }
 
+function showView(view: View): string {
+  return renderTerminal(view, layoutFor({ isBrief: false }));
+}
+
 function show(tables: ComparedTable[], title: string, marks: string[]): Compared {
   return {
     tables,
-    text: tables.map((table) => renderComparison(table, title, marks, widthFor({}))).join(''),
+    text: tables.map((table) => showView(viewComparison(table, title, marks))).join(''),
   };
 }
 
@@ -89,7 +93,7 @@ function compareMeasured(run: StoredRun, old: StoredRun | undefined, isAsked: bo
   const table = compareRuns(old, run, { by, threshold }, present({ repeats: readRepeats(old, run) }));
   return {
     ...within,
-    text: `${within.text}${renderRuns(table, title, marks, widthFor({}))}`,
+    text: `${within.text}${showView(viewRuns(table, title, marks))}`,
   };
 }
 

@@ -8,27 +8,17 @@ import { describeUnfit } from 'bench-report/export';
 import { countOf } from 'bench-report/format';
 import { renderGab } from 'bench-report/gab';
 import { renderJson } from 'bench-report/json';
-import { renderLadder, toLadderView } from 'bench-report/ladder';
+import { toLadderView } from 'bench-report/ladder';
 import { renderMarkdown } from 'bench-report/markdown';
 import { toModel, type Model } from 'bench-report/model/model';
-import { renderClosing } from 'bench-report/page';
-import { renderTerminal } from 'bench-report/terminal';
+import { renderClosing, renderTerminal } from 'bench-report/terminal';
 import { toTimesView } from 'bench-report/times';
 import { toView } from 'bench-report/view';
-import { renderStudy, renderStudyJson } from 'bench-report/warm';
+import { renderStudyJson, viewStudies } from 'bench-report/warm';
 import { findRun, readRun, type StoredRun } from 'bench-analysis/results/store';
 import { findStudy, readStudy } from 'bench-analysis/results/study/store';
 import { openPage, renderPage, writePage } from './page.ts';
-import {
-  createRunner,
-  layoutFor,
-  logLine,
-  print,
-  printHtml,
-  printJson,
-  printStyled,
-  widthFor,
-} from './shell.ts';
+import { createRunner, layoutFor, logLine, print, printHtml, printJson, printStyled } from './shell.ts';
 import { writeSite } from './site.ts';
 import { readText } from './text-file.ts';
 
@@ -56,10 +46,9 @@ export const runReport = createRunner(REPORT, async (asked) => {
     if (detail) print(describeDetail(run.trials));
     return;
   }
-  const render = ladder ? renderLadder : renderTerminal;
   const layout = layoutFor({ detail, isBrief: !time });
   const { closing, ...figures } = view;
-  printStyled(render(figures, layout));
+  printStyled(renderTerminal(figures, layout));
   if (detail) print(describeDetail(run.trials));
   if (closing !== undefined) printStyled(`${renderClosing(closing, layout)}\n`);
 });
@@ -106,16 +95,18 @@ function readPasted(file: string): PastedUsage[] {
 }
 
 function printStudy(folder: string, { run, format, ladder, time, detail, open }: ReportRequest): void {
-  if (ladder || time || detail || open || (format !== undefined && format !== 'json')) {
+  const isOther = format !== undefined && format !== 'json' && format !== 'markdown';
+  if (ladder || time || detail || open || isOther) {
     throw new BenchError(
       'usage',
-      `${run} is a study of warm-up, which is printed as a table or with --json`,
+      `${run} is a study of warm-up, which is printed as a table, or with --json or --format markdown`,
       'omit the other options',
     );
   }
   const study = readStudy(folder);
   if (format === 'json') printJson(renderStudyJson(study));
-  else print(renderStudy(study, widthFor({})));
+  else if (format === 'markdown') print(renderMarkdown(viewStudies([study])));
+  else printStyled(renderTerminal(viewStudies([study]), layoutFor({ isBrief: false })));
 }
 
 /** Prints a whole run in a format that takes no other options. */

@@ -2,7 +2,7 @@ import { inspect } from 'node:util';
 import { asksForHelp, type Command } from '../cli/command.ts';
 import { BenchError } from 'bench-model/errors';
 import { hide, literalsInEnvironment, valuesOf } from 'bench-machine/redact';
-import type { Layout } from 'bench-report/page';
+import type { Layout } from 'bench-report/terminal';
 import { paintFor } from 'bench-report/paint';
 import { toLine, toOutput, toPrintable } from 'bench-report/printable';
 import type { Screen } from 'bench-report/progress';

@@ -2,10 +2,11 @@ import { randomInt } from 'node:crypto';
 import { readStacks } from 'bench-targets/catalogue/stacks';
 import { WARM } from '../cli/commands.ts';
 import { makePlan, nameRun } from '../plan/plan.ts';
-import { renderStudy, renderStudyJson } from 'bench-report/warm';
+import { renderTerminal } from 'bench-report/terminal';
+import { renderStudyJson, viewStudies } from 'bench-report/warm';
 import { shown } from 'bench-analysis/results/store';
 import { openSession } from './session.ts';
-import { createRunner, logLine, print, printJson, terminal, widthFor } from './shell.ts';
+import { createRunner, layoutFor, logLine, printJson, printStyled, terminal } from './shell.ts';
 import { measureStudy } from './study.ts';
 
 /** The part of the processes of a target that may be replaced by others. */
@@ -20,7 +21,7 @@ export const runWarm = createRunner(WARM, async ({ options, seconds, wait, json 
   const job = { plan, seconds, spare, session, isNamed, voice: terminal };
   const { study, interrupted } = await measureStudy(job);
   if (json) printJson(renderStudyJson(study));
-  else print(renderStudy(study, widthFor({})));
+  else printStyled(renderTerminal(viewStudies([study]), layoutFor({ isBrief: false })));
   logLine(`saved in ${shown(study.folder)}`);
   if (interrupted) return 130;
   return study.processes.some(({ status }) => status === 'failed') ? 1 : 0;
