@@ -58,5 +58,5 @@ export type Host = Static<typeof host>;
 export const HOST_HEAD = {
   title: "The machine that a run was measured on: a run's host.json",
   description:
-    'A field that the machine does not report is absent. No environment variables, no names of users or hosts, no paths. History: 1 (2026-11-20) first version.',
+    'A field that the machine does not report is absent. No environment variables, no names of users or hosts, no paths.',
 };

@@ -8,23 +8,7 @@ const twins = shape(
   {
     unitNs: amount('ns: CPU of one unit of work'),
     bareUs: amount('µs: CPU of a request without work'),
-    units: shape(
-      {
-        base: count('units: work of the base'),
-        0: Type.Optional(count('units: work of the twin without a difference; only before schema 4')),
-        0.015: Type.Optional(
-          count('units: work of the twin that uses 1.5 % more CPU; only in pools of schema 3'),
-        ),
-        0.03: Type.Optional(count('units: work of the twin that uses 3 % more CPU; only before schema 4')),
-        0.06: Type.Optional(
-          count('units: work of the twin that uses 6 % more CPU; only in pools of schema 1 and 2'),
-        ),
-      },
-      {
-        description:
-          'The work in each request. From schema 4 on, that of a costlier twin follows from the other parameters.',
-      },
-    ),
+    units: shape({ base: count('units: work in each request of the base') }),
   },
   { description: 'The parameters of the twins, determined once per pool.' },
 );
@@ -34,12 +18,7 @@ export type Twins = Static<typeof twins>;
 
 /** The facts that all entries of a pool share. */
 export const poolFile = shape({
-  schema: Type.Unsafe<number>({
-    description: 'version: of this schema. A pool of an older version stays one when entries are added.',
-    type: 'integer',
-    minimum: 1,
-    maximum: POOL_SCHEMA,
-  }),
+  schema: Type.Literal(POOL_SCHEMA, { description: 'version: of this schema' }),
   host,
   twins,
 });
@@ -49,8 +28,7 @@ export type PoolFile = Static<typeof poolFile>;
 
 export const POOL_HEAD = {
   title: "The machine and the twins of a pool of sequential tests: a pool's pool.json",
-  description:
-    'Written before the first entry and never changed. History: 1 (2026-11-21) first version; 2 (2026-11-22) a sequential test has its kind by that name, no longer sitting; 3 (2026-11-22) twins differ by 1.5 or 3 %, no longer by 6 %, and a test has its threshold; 4 (2026-11-23) any effect, and matrices.',
+  description: 'Written before the first entry and never changed.',
 };
 
 const VERDICTS = ['faster', 'slower', 'same', 'undecided'] as const;
@@ -64,11 +42,7 @@ export const pooledTest = shape({
   kind: Type.Literal('sequential-test'),
   startedAt: text('ISO 8601.'),
   effect: amount('share: how much more CPU the candidate uses, as planted'),
-  threshold: Type.Optional(
-    amount(
-      'share: the smallest difference that mattered; absent from pools of schema 1 and 2, where it was 0.02',
-    ),
-  ),
+  threshold: amount('share: the smallest difference that mattered'),
   copied: Type.Boolean({ description: 'True if the candidate is the same program in another folder.' }),
   seconds: amount('s: length of the test'),
   rounds: count('count: rounds of the test, failed ones included'),
@@ -92,7 +66,7 @@ export type PooledTest = Static<typeof pooledTest>;
 
 export const TEST_HEAD = {
   title: "One sequential test of twins: a line of a pool's pool.jsonl",
-  description: 'Its version is that of pool.json. History: 1 (2026-11-21) first version.',
+  description: 'Its version is that of pool.json.',
 };
 
 const matrixRow = shape({
@@ -121,8 +95,7 @@ export type PooledMatrix = Static<typeof pooledMatrix>;
 
 export const MATRIX_HEAD = {
   title: "One comparison of several twins with a common baseline: a line of a pool's pool.jsonl",
-  description:
-    'Its version is that of pool.json. History: 1 (2026-11-23) first version, in pools of schema 4.',
+  description: 'Its version is that of pool.json.',
 };
 
 export const pooledNoise = shape({
@@ -140,7 +113,7 @@ export type PooledNoise = Static<typeof pooledNoise>;
 
 export const NOISE_HEAD = {
   title: "One A/A round of a target: a line of a pool's pool.jsonl",
-  description: 'Its version is that of pool.json. History: 1 (2026-11-21) first version.',
+  description: 'Its version is that of pool.json.',
 };
 
 export type Pooled = PooledTest | PooledMatrix | PooledNoise;

@@ -146,9 +146,7 @@ const head = shape({
     description:
       'The attestations of the live server, one for each process that serves; a process of several threads counts as `workers` processes.',
   }),
-  interpreter: Type.Optional(
-    as(interpreter, 'Absent for a binary, if it is not known, and from records before schema 6.'),
-  ),
+  interpreter: Type.Optional(as(interpreter, 'Absent for a binary, and if it is not known.')),
   workload: text(),
   params: Type.Optional(params),
   requests: Type.Optional(sent),
@@ -167,15 +165,8 @@ const head = shape({
     pattern: '^\\d{4}-\\d{2}-\\d{2}T\\d{2}:\\d{2}:\\d{2}\\.\\d{3}Z$',
   }),
   engine: text('The engine that sent the load.'),
-  driver: Type.Optional(
-    as(
-      driver,
-      'Absent if the engine does not report its version, and from records of engines other than autocannon before schema 4.',
-    ),
-  ),
-  load: Type.Optional(
-    as(loadMode, 'The load mode of the engine; absent only from records of schema 1 that do not have it.'),
-  ),
+  driver: Type.Optional(as(driver, 'Absent if the engine does not report its version.')),
+  load: as(loadMode, 'The load mode of the engine.'),
   workers: ordinal('count: processes that the server was asked to serve with'),
   threads: Type.Optional(
     ordinal('count: threads that each process was asked to serve with; absent if the stack chose'),
@@ -259,5 +250,5 @@ export const record = Type.Unsafe<Trial>({
 export const RECORD_HEAD = {
   title: "The record of one trial: one line of a run's trials.jsonl",
   description:
-    "A field that was not measured is absent: never 0, never -1. A figure's description begins with its unit. History: 1 (2026-11-20) first version; 2 (2026-11-22) the load mode is separate from the engine; 3 (2026-11-22) foreign is crossed, foreignCores and foreignSource are otherProcessesCores and otherProcessesSource, shape none is erratic; reasons have a closed list of codes; budget and busiest are new; slices are 50 ms long; the companions of a trial are in one object each of its head, its measurements and its placement; 4 (2026-11-22) repeats replaces aaOf, undisturbed and crossOf of a target; driver, age and warmup are new; 5 (2026-11-22) the request of --url is one of `requests`, whose routes have an account each; the turns of a duel and `collected` are new; 6 (2026-11-23) `interpreter` is new.",
+    "A field that was not measured is absent: never 0, never -1. A figure's description begins with its unit.",
 };

@@ -70,5 +70,5 @@ export type RunFile = Static<typeof runFile>;
 export const RUN_HEAD = {
   title: "The plan of a run, and the versions that it was made with: a run's run.json",
   description:
-    'Written before the first trial: --resume continues with this plan. Later, only the `stops` of the plan are added. History: 1 (2026-11-20) first version; 2 (2026-11-22) the load mode is separate from the engine; 3 (2026-11-22) repeats replaces aaOf, undisturbed and crossOf of a target; sequentialTest is the new name of sitting; versions has the version of the load driver; 4 (2026-11-22) the request of --url is one of the requests in `asked`, and its server one of `attached`; the plan has the warm-up of each target; connectsPerSecond may be absent; 5 (2026-11-23) byTurns replaces duel: it names the rungs at which servers take turns, and the length of a turn.',
+    'Written before the first trial: --resume continues with this plan. Later, only the `stops` of the plan are added.',
 };

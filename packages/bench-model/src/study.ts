@@ -138,18 +138,15 @@ export type StoredWarmup = Static<typeof knownWarmup>;
 
 export const KNOWN_HEAD = {
   title: 'The known warm-up of a target on this machine',
-  description:
-    'Written after a study, in the state folder of the user. History: 1 (2026-11-22) first version; 2 (2026-11-22) from short turns.',
+  description: 'Written after a study, in the state folder of the user.',
 };
 
 export const STUDY_HEAD = {
   title: 'The plan of a study of warm-up, and the versions that it was made with: study.json',
-  description:
-    'Written before the first process and never changed. History: 1 (2026-11-22) first version; 2 (2026-11-22) short turns.',
+  description: 'Written before the first process and never changed.',
 };
 
 export const PROCESS_HEAD = {
   title: 'One process of a study of warm-up: one line of processes.jsonl',
-  description:
-    'Written after each process. History: 1 (2026-11-22) first version; 2 (2026-11-22) short turns, as in the records of duels.',
+  description: 'Written after each process.',
 };

@@ -128,7 +128,7 @@ describe('a comparison of unlike builds', () => {
   });
 
   it('is noted by compare, below a run that was measured on pyenv’s 3.13 and an optimised 3.14', () => {
-    const run = fileURLToPath(new URL('../../bench-lab/testing/fixtures/records-6', import.meta.url));
+    const run = fileURLToPath(new URL('../../bench-lab/testing/fixtures/two-builds', import.meta.url));
     const { marks } = compareStored({ ...COMPARE.parse([run]) });
     expect(marks[0]).toBe(NOTE.replace('a ran', 'fastapi@3.13 ran').replace(', b on', ', fastapi@3.14 on'));
   });

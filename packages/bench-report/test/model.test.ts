@@ -79,7 +79,7 @@ describe('the schema of the JSON report', () => {
 
   it('accepts the report of every committed run', { timeout: 180_000 }, () => {
     const folders = [
-      ...globSync('packages/bench-lab/testing/fixtures/{run,runs-2,url-run}/run.json', { cwd: ROOT }),
+      ...globSync('packages/bench-lab/testing/fixtures/{run,two-builds}/run.json', { cwd: ROOT }),
       ...globSync('results/published/*/run.json', { cwd: ROOT }),
     ].map((file) => dirname(join(ROOT, file)));
     expect(folders.length).toBeGreaterThan(20);

@@ -37,15 +37,15 @@ const always: IsStored = () => true;
 const turns: IsStored = ({ trial, measured }) => trial.duel === undefined || measured.turns !== undefined;
 const flow: IsStored = (recorded) => {
   const { trial, measured } = recorded;
-  if (trial.load?.mode === 'open') return measured.load.schedule?.meanOpen !== undefined;
-  return trial.load !== undefined && turns(recorded);
+  if (trial.load.mode === 'open') return measured.load.schedule?.meanOpen !== undefined;
+  return turns(recorded);
 };
 const pace: IsStored = (recorded) => recorded.measured.load.slices !== undefined && turns(recorded);
 /** Older records count the requests that were still open after the drain, without their ages. */
 const ages: IsStored = ({ measured: { load } }) =>
   load.unanswered !== undefined || load.lifetime?.inFlight === 0;
 const starts: IsStored = ({ trial, measured: { load } }) =>
-  trial.load?.mode !== 'open' || load.schedule?.sinceSentUs !== undefined;
+  trial.load.mode !== 'open' || load.schedule?.sinceSentUs !== undefined;
 const arrivals: IsStored = ({ measured: { load } }) =>
   load.latencyUs === undefined || load.latencyAtLeastUs !== undefined;
 const hostHas =
@@ -86,7 +86,7 @@ const EVIDENCE: { readonly [Code in ReasonCode]?: IsStored } = {
   'late-reads': arrivals,
   'late-tail': arrivals,
   overrun: ({ trial, measured: { load } }) =>
-    trial.load?.mode !== 'open' || load.schedule?.started !== undefined,
+    trial.load.mode !== 'open' || load.schedule?.started !== undefined,
   'generator-bound': always,
   'upstream-bound': resourcesOf('upstream'),
   'database-bound': resourcesOf('database'),

@@ -46,7 +46,7 @@ export function judgeTrial(
     memory: memoryByAnswers(seen),
   });
   // An external tool is sampled from its start to its end.
-  const holdsAll = head.load?.mode === 'amount' || load.lifetime === undefined;
+  const holdsAll = head.load.mode === 'amount' || load.lifetime === undefined;
   const answers = turns && sum(turns.answers);
   return {
     reasons,

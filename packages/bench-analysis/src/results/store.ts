@@ -24,7 +24,6 @@ import { RECORD_SCHEMA, RUN_SCHEMA } from 'bench-model/versions';
 import { redact } from 'bench-machine/redact';
 import type { Plan } from 'bench-model/plan';
 import type { Host } from 'bench-model/host';
-import { upgradeRun, upgradeTrial } from './older.ts';
 import type { Trial } from 'bench-model/record';
 import type { RunFile, Versions } from 'bench-model/run';
 import { problemWith, type Stored } from './validate.ts';
@@ -179,29 +178,27 @@ function namesIn(folder: string): Dirent[] {
 
 /**
  * Reads a run, and judges its trials by the rules in force. Skips an incomplete last line: it is what remains of a trial that was killed. Throws a usage error
- * (file:line) for any other content that is unreadable or does not match its schema, and for a newer schema.
+ * (file:line) for any other content that is unreadable or does not match its schema, and for a schema of another version.
  */
 export function readRun(folder: string): StoredRun {
-  const { stored, run } = readRunFile(folder);
+  const run = readRunFile(folder);
   const hostFile = join(folder, 'host.json');
   const host = readJson(hostFile);
   refuseInvalid('host', host, shown(hostFile), 'not a host description', LOST);
-  const trials = readTrials(join(folder, 'trials.jsonl'), stored['plan'] as Record<string, unknown>);
+  const trials = readTrials(join(folder, 'trials.jsonl'));
   return { ...run, folder, host, trials: judgeStored({ plan: run.plan, host, trials }) };
 }
 
-/** Reads only `run.json`, as it is stored and in the current shape. Throws as `readRun` does. */
-export function readRunFile(folder: string): { stored: Record<string, unknown>; run: RunFile } {
+/** Reads only `run.json`. Throws as `readRun` does. */
+export function readRunFile(folder: string): RunFile {
   const file = join(folder, 'run.json');
-  const stored = readJson(file);
-  refuseNewer(stored, file, RUN_SCHEMA);
-  const run = upgradeRun(stored);
+  const run = readJson(file);
+  refuseVersion(run, file, RUN_SCHEMA);
   refuseInvalid('run', run, shown(file), 'not a plan', LOST);
-  return { stored, run };
+  return run;
 }
 
-/** Reads the trials of a run in the current shape. `plan` is the stored plan of the run. */
-function readTrials(file: string, plan: Record<string, unknown>): Trial[] {
+function readTrials(file: string): Trial[] {
   const text = existsSync(file) ? readFileSync(file, 'utf8') : '';
   const lines = text
     .slice(0, text.lastIndexOf('\n') + 1)
@@ -209,9 +206,8 @@ function readTrials(file: string, plan: Record<string, unknown>): Trial[] {
     .slice(0, -1);
   return lines.map((line, index) => {
     const where = `${file}:${index + 1}`;
-    const stored = parse(line, shown(where), REPAIR);
-    refuseNewer(stored, where, RECORD_SCHEMA);
-    const trial = upgradeTrial(stored, plan);
+    const trial = parse(line, shown(where), REPAIR);
+    refuseVersion(trial, where, RECORD_SCHEMA);
     refuseInvalid('record', trial, shown(where), 'not a trial record', REPAIR);
     return trial;
   });
@@ -278,15 +274,15 @@ function refuseInvalid<Name extends keyof Stored>(
   if (detail !== undefined) throw new BenchError('usage', `${where}: ${problem}: ${detail}`, hint);
 }
 
-/** Throws a usage error if a newer version wrote this. */
-export function refuseNewer({ schema }: Record<string, unknown>, where: string, known: number): void {
-  if (typeof schema === 'number' && schema > known) {
-    throw new BenchError(
-      'usage',
-      `${shown(where)}: written by a newer version (schema ${schema}; this version reads up to ${known})`,
-      HOME.kind === 'repository' ? 'update this checkout: git pull' : 'install a newer bench-http',
-    );
-  }
+/** Throws a usage error if this has a schema of another version than the one that is read. */
+export function refuseVersion({ schema }: Record<string, unknown>, where: string, read: number): void {
+  if (typeof schema !== 'number' || schema === read) return;
+  const update = HOME.kind === 'repository' ? 'update with git pull' : 'install a newer bench-http';
+  throw new BenchError(
+    'usage',
+    `${shown(where)}: has schema ${schema}, and this version of Bench reads only schema ${read}`,
+    `if a newer version wrote it, ${update}; otherwise, measure again`,
+  );
 }
 
 /** Returns a path as a user would type it. */

@@ -6,7 +6,6 @@ import { HOME } from 'bench-machine/home';
 import { lackedEvidence } from '../../src/judge/stored.ts';
 import { METRIC_IDS, type MetricId } from 'bench-model/metrics';
 import { renewReason, type ReasonCode } from 'bench-model/reasons';
-import { upgradeTrial } from '../../src/results/older.ts';
 import type { GeneratorUse } from 'bench-model/load';
 import type { Trial } from 'bench-model/record';
 import { listRuns, readRun } from '../../src/results/store.ts';
@@ -21,13 +20,8 @@ const RUNS = listRuns(PUBLISHED).map((id) => ({
 
 /** Reads the trials of a run with the judgement of their day. */
 function readStored(folder: string): Trial[] {
-  const { plan } = JSON.parse(readFileSync(join(folder, 'run.json'), 'utf8')) as {
-    plan: Record<string, unknown>;
-  };
   const lines = readFileSync(join(folder, 'trials.jsonl'), 'utf8').trimEnd().split('\n');
-  return lines.map(
-    (line) => upgradeTrial(JSON.parse(line) as Record<string, unknown>, plan) as unknown as Trial,
-  );
+  return lines.map((line) => JSON.parse(line) as Trial);
 }
 
 function judgementOf({ status, reasons }: Trial): string {

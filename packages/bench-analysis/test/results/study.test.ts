@@ -30,7 +30,7 @@ describe('a stored study', () => {
   });
 
   it.each([
-    ['a line of a newer version', { schema: STUDY_SCHEMA + 1 }, 'newer version'],
+    ['a line of another version', { schema: STUDY_SCHEMA + 1 }, `has schema ${STUDY_SCHEMA + 1}`],
     ['an unknown field', { schema: STUDY_SCHEMA, more: true }, 'is missing'],
   ])('with %s is rejected, naming file and line', (_, line, words) => {
     const folder = createStudy(sampleStudy(['a']), host, parent);

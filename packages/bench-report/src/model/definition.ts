@@ -590,5 +590,5 @@ export const reportDocument = shape({
 export const REPORT_HEAD = {
   title: 'The report of a run as JSON: report --json',
   description:
-    'A figure that was not measured is absent: never 0, never -1. A number described as value has the unit of its metric. History: 3 (2026-11-21) the plan, the host, the summary rows and every trial; 4 (2026-11-22) the model of a report: rows have ranks, intervals, trials and latency distributions; ladders, comparisons, problems and notes are new; `hosts`, `companionHosts` and `roundHosts` are new with clusters; `interpreter` of a server is new.',
+    'A figure that was not measured is absent: never 0, never -1. A number described as value has the unit of its metric.',
 };

@@ -27,7 +27,7 @@ function readAlike(run: StoredRun, folders: readonly string[]): StoredRun[] {
   const key = keyOf(run);
   const others = folders.flatMap((folder): StoredRun[] => {
     try {
-      const { run: other } = readRunFile(folder);
+      const other = readRunFile(folder);
       if (other.plan.run === run.plan.run || keyOf(other) !== key) return [];
       const repeat = readRun(folder);
       return unlikeHosts(run.host, repeat.host).length > 0 ? [] : [repeat];

@@ -107,12 +107,12 @@ describe('an invalid stored run', () => {
       says: /trials\.jsonl:2: not a trial record/,
     },
     {
-      what: 'a record with a newer schema',
+      what: 'a record of another schema',
       spoil: (folder) => editLine(folder, 1, (line) => line.replace(/"schema":\d/, '"schema":99')),
       says: /trials\.jsonl:2: .*schema 99/,
     },
     {
-      what: 'a plan with a newer schema',
+      what: 'a plan of another schema',
       spoil: (folder) => edit(folder, 'run.json', (text) => text.replace(/"schema": \d/, '"schema": 99')),
       says: /run\.json: .*schema 99/,
     },

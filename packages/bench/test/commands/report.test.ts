@@ -15,7 +15,7 @@ const report = (...words: string[]) => runHere(runReport, [fixture('run'), ...wo
 describe('pnpm report --format', () => {
   it.each([
     ['markdown', /^\| target \|/m],
-    ['json', /^\{\n {2}"schema": 4,/],
+    ['json', /^\{\n {2}"schema": 1,/],
     ['csv', /^run,trial,started_at,/],
     ['bmf', /^\{\n {2}"devices: vanilla at 10 connections": \{/],
     ['gab', /^\[\n {2}\{\n {4}"name": "devices: vanilla at 10 connections, p50"/],

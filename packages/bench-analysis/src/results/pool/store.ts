@@ -1,8 +1,7 @@
 import { existsSync, mkdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { BenchError } from 'bench-model/errors';
-import { upgradePooled } from '../older.ts';
-import { appendLine, refuseNewer, shown, writeReport } from '../store.ts';
+import { appendLine, refuseVersion, shown, writeReport } from '../store.ts';
 import { problemWith, type Stored } from '../validate.ts';
 import { POOL_SCHEMA } from 'bench-model/versions';
 import type { Pooled, PoolFile } from 'bench-model/pool';
@@ -14,7 +13,7 @@ export interface Pool extends PoolFile {
 
 /**
  * Reads a pool; undefined if there is none yet. Throws a usage error (file:line) for anything that does not match its
- * schema, and for a newer schema.
+ * schema, and for a schema of another version.
  */
 export function readPool(folder: string): Pool | undefined {
   const head = join(folder, 'pool.json');
@@ -22,7 +21,7 @@ export function readPool(folder: string): Pool | undefined {
   const file = join(folder, 'pool.jsonl');
   const lines = existsSync(file) ? readFileSync(file, 'utf8').split('\n').slice(0, -1) : [];
   const said = parse(readFileSync(head, 'utf8'), shown(head));
-  refuseNewer(said, head, POOL_SCHEMA);
+  refuseVersion(said, head, POOL_SCHEMA);
   return {
     ...validated('pool', said, shown(head)),
     entries: lines.map((line, index) => readEntry(line, `${shown(file)}:${index + 1}`)),
@@ -43,7 +42,7 @@ export function appendPooled(folder: string, entry: Pooled): void {
 const AGAIN = 'start another pool with --pool FOLDER';
 
 function readEntry(line: string, where: string): Pooled {
-  const entry = upgradePooled(parse(line, where));
+  const entry = parse(line, where);
   if (entry['kind'] === 'noise') return validated('pool-noise', entry, where);
   return validated(entry['kind'] === 'matrix' ? 'pool-matrix' : 'pool-test', entry, where);
 }

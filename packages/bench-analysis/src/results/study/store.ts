@@ -6,7 +6,7 @@ import { BenchError } from 'bench-model/errors';
 import { redact } from 'bench-machine/redact';
 import { STUDY_SCHEMA } from 'bench-model/versions';
 import type { Host } from 'bench-model/host';
-import { appendLine, shown, writeReport } from '../store.ts';
+import { appendLine, refuseVersion, shown, writeReport } from '../store.ts';
 import { problemWith, type Stored } from '../validate.ts';
 import type { StudiedProcess, StudyFile } from 'bench-model/study';
 
@@ -59,7 +59,7 @@ function isStudy(folder: string): boolean {
 
 /**
  * Reads a study. Skips an incomplete last line, the rest of a process that was killed. Throws a usage error (file:line)
- * for anything else that does not match its schema, and for a newer schema.
+ * for anything else that does not match its schema, and for a schema of another version.
  */
 export function readStudy(folder: string): StoredStudy {
   const study = join(folder, 'study.json');
@@ -95,14 +95,7 @@ function parse<Name extends keyof Stored>(name: Name, text: string, where: strin
   } catch (error) {
     throw unreadable(where, error as Error);
   }
-  const { schema } = value as { schema?: unknown };
-  if (name !== 'host' && typeof schema === 'number' && schema > STUDY_SCHEMA) {
-    throw new BenchError(
-      'usage',
-      `${shown(where)}: written by a newer version (schema ${schema}; this version reads up to ${STUDY_SCHEMA})`,
-      'update this checkout: git pull',
-    );
-  }
+  if (name !== 'host') refuseVersion(Object(value), where, STUDY_SCHEMA);
   const problem = problemWith(name, value);
   if (problem !== undefined)
     throw new BenchError('usage', `${shown(where)}: not a study of warm-up: ${problem}`, AGAIN);
