@@ -19,6 +19,7 @@ const NOISE: ReadonlySet<ReasonCode> = new Set<ReasonCode>([
   'late-starts',
   'late-starts-tail',
   'stall',
+  'upstream-slow',
 ]);
 
 /** Returns the codes of the reasons that a busy machine does not explain. */
