@@ -9,12 +9,12 @@ import type { Plan } from 'bench-model/plan';
 import type { Reason } from 'bench-model/reasons';
 import type { Trial } from 'bench-model/record';
 import type { StoredRun } from './results/store.ts';
-import { compareWithin, contestRun, figuresByRound, scheduleOf } from './compare.ts';
+import { compareWithin, contestRun, countShares, figuresByRound, scheduleOf } from './compare.ts';
 import type { Comparison } from './comparison.ts';
 import { contestedOf } from './contest.ts';
 import { differencesOf } from './differences.ts';
 import { exact, figureOf, openReasons } from './metrics.ts';
-import { concludeSample, locateTable } from './paired.ts';
+import { canDecide, concludeSample, locateTable } from './paired.ts';
 import { thetaOf, toFactors } from './verdict.ts';
 
 /** A limit of a metric: a figure, or a share by which a target may be worse than a baseline of the same run. */
@@ -105,7 +105,22 @@ export function judgeBudget(
   };
 }
 
-/** Returns true if windows had too few answers for the percentile of a budget: more rounds like them cannot show it. */
+/**
+ * Returns true if a verdict on the percentile of a budget is out of reach, because a window had fewer than half of the answers
+ * that it needs, or too many had a few too few.
+ */
+export function isOutOfReach(plan: Plan, { budget, rows }: JudgedBudget): boolean {
+  const { metric, limit } = budget;
+  const needed = answersFor(metric) ?? 0;
+  const shares = limit.kind === 'figure' ? rows.length : countShares(plan, limit.against);
+  return rows.some((row) => {
+    const { rounds, answers = needed } = row.missing;
+    if (!lacksAnswers(row, budget)) return false;
+    return answers < needed / 2 || !canDecide(rounds, scheduleOf(plan), shares);
+  });
+}
+
+/** Returns true if rounds lack the percentile of a budget because their windows had too few answers. */
 export function lacksAnswers({ missing: { answers } }: JudgedRow, { metric }: Budget): boolean {
   const needed = answersFor(metric);
   return needed !== undefined && answers !== undefined && answers < needed;

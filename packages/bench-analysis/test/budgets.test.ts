@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { judgeBudget, type Budget, type JudgedRow } from '../src/budgets.ts';
+import { isOutOfReach, judgeBudget, type Budget, type JudgedRow } from '../src/budgets.ts';
 import type { Plan } from 'bench-model/plan';
 import type { Reason, ReasonCode } from 'bench-model/reasons';
 import type { Trial } from 'bench-model/record';
@@ -205,5 +205,35 @@ describe('a budget with an absolute limit', () => {
     );
     const { rows } = judgeBudget({ plan, trials: spoilt }, atMost(100), ['vanilla']);
     expect(verdictsOf(rows)).toEqual(['fastify undecided']);
+  });
+});
+
+describe('a percentile in a closed loop', () => {
+  const p99: Budget = { metric: 'p99', of: 'vanilla', limit: { kind: 'figure', value: 20_000 } };
+
+  /** A run of 12 rounds of which the first ones have this many answers, and no p99. */
+  const isOut = (rounds: number, answers: number): boolean => {
+    const { plan, trials } = runWith(rounds);
+    const few = trials
+      .filter(({ round }) => round > 12 - rounds)
+      .map((trial) => {
+        if (trial.status === 'failed') return trial;
+        const { counts } = trial.measured.load;
+        return okTrial(
+          'vanilla',
+          { ...trial.measured, load: { ...trial.measured.load, counts: { ...counts, ok: answers } } },
+          { round: trial.round - (12 - rounds) },
+        );
+      });
+    return isOutOfReach(plan, judgeBudget({ plan, trials: few }, p99, []));
+  };
+
+  it.each([
+    [true, 1, 400],
+    [false, 1, 900],
+    [true, 2, 900],
+    [false, 2, 1100],
+  ])('is out of reach (%s) after %i rounds with %i answers', (expected, rounds, answers) => {
+    expect(isOut(rounds, answers)).toBe(expected);
   });
 });

@@ -2,10 +2,11 @@
 import { appendFileSync, existsSync, mkdirSync, writeFileSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { compareWithin } from 'bench-analysis/compare';
-import { type Budget, judgeBudget, type JudgedBudget, lacksAnswers } from 'bench-analysis/budgets';
+import { type Budget, isOutOfReach, judgeBudget, type JudgedBudget } from 'bench-analysis/budgets';
 import { CI } from '../cli/commands.ts';
 import { readConfig, refuseUnmeasured, type Config } from '../cli/config.ts';
 import { HOME, makeProjectFolder } from 'bench-machine/home';
+import { answersFor } from 'bench-statistics/histogram';
 import { METRICS } from 'bench-model/metrics';
 import type { Plan } from 'bench-model/plan';
 import {
@@ -51,8 +52,8 @@ export const runCi = createRunner(CI, async ({ config: file, dryRun, wait }) => 
     if (ended === undefined || ended.interrupted) return 130;
     measured.push({ rate, run: readRun(ended.folder) });
     if (foreseen.goesOn?.(ended.source.trials) === false) {
-      logLine('stopped after the first round: a window has too few answers for the percentile of a budget');
       // A longer duration changes all runs of the job.
+      logLine('the job ends here: its windows have too few answers for the percentile of a budget');
       break;
     }
   }
@@ -86,30 +87,28 @@ async function foreseeRuns(config: Config, wait: boolean): Promise<JobRun[]> {
     for (const one of own) refuseUnmeasured(one, foreseen.plan);
     const budgets = own.map(({ budget }) => budget);
     const plan = { ...untilBeyond(foreseen.plan, budgets), run };
-    const goesOn = whileMeasured(plan, budgets, baselinesOf(config));
+    const goesOn = whileInReach(plan, budgets, baselinesOf(config));
     runs.push({ rate, foreseen: { ...foreseen, run, plan, budgets, goesOn } });
   }
   return runs;
 }
 
 /**
- * Returns a function that is false once the windows of the first round had too few answers for the percentile of a budget.
- * Only a closed loop does not know that before.
+ * Returns a function that is false once windows had too few answers for the percentile of a budget. An open loop is refused
+ * before it runs.
  */
-function whileMeasured(
+function whileInReach(
   plan: Plan,
   budgets: readonly Budget[],
   baselines: readonly string[],
 ): (trials: readonly Trial[]) => boolean {
-  const planned = plan.trials.filter(({ round }) => round === 1);
-  let isShort: boolean | undefined;
+  const first = plan.trials.filter(({ round }) => round === 1);
+  const percentiles = budgets.filter(({ metric }) => answersFor(metric) !== undefined);
   return (trials) => {
-    const first = trials.filter(({ round }) => round === 1);
-    if (first.length < planned.length) return true;
-    isShort ??= budgets.some((budget) =>
-      judgeBudget({ plan, trials: first }, budget, baselines).rows.some((row) => lacksAnswers(row, budget)),
-    );
-    return !isShort;
+    const isWhole = trials.filter(({ round }) => round === 1).length === first.length;
+    if (plan.load.mode !== 'closed' || !isWhole) return true;
+    const run = { plan, trials: [...trials] };
+    return !percentiles.some((budget) => isOutOfReach(plan, judgeBudget(run, budget, baselines)));
   };
 }
 
