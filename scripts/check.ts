@@ -1,8 +1,8 @@
+import { defineCommand, flag } from 'bench-http/cli/command';
 import { HOME } from 'bench-machine/home';
 import { createHash } from 'node:crypto';
 import { existsSync, globSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { CHECK } from 'bench-http/cli/commands';
 import type { Stack } from 'bench-model/stack';
 import { readStacks, ROOT } from 'bench-targets/catalogue/stacks';
 import { run, type SubprocessError } from 'bench-machine/subprocess';
@@ -27,9 +27,9 @@ import {
   type Checks,
   type Job,
   type Language,
-} from './jobs.ts';
-import { print, createRunner, logLine } from 'bench-http/commands/shell';
-import { runStage, summarise, type Done } from './stages.ts';
+} from './checks/jobs.ts';
+import { print, logLine } from 'bench-http/terminal/shell';
+import { runStage, summarise, type Done } from './checks/stages.ts';
 
 /** The tool of each compiled language, the file that marks its projects, and the files that it is compiled from. */
 const COMPILED = {
@@ -46,22 +46,34 @@ const unchecked: string[] = [];
 
 const IS_CI = process.env['CI'] !== undefined;
 
-const runCheck = createRunner(CHECK, async ({ fix, name }) => {
-  const stacks = readStacks();
-  const stack = stacks.find((one) => one.name === name);
-  const language = LANGUAGES.find((one) => one === name);
-  if (name !== undefined && stack === undefined && language === undefined) {
-    const known = [...LANGUAGES, ...stacks.map((one) => one.name)];
-    throw new BenchError(
-      'usage',
-      `unknown stack or language "${name}"`,
-      `did you mean ${nearest(name, known).join(', ')}?`,
-    );
-  }
-  return stack === undefined ? checkLanguages(language, fix) : checkStack(stack, fix);
+export default defineCommand({
+  name: 'check',
+  about:
+    'Checks formatting, lint, types and unit tests. Formatters run first, and compiled languages last. Prints the failed jobs and their errors at the end.',
+  arguments: {
+    terms: '[name]',
+    noun: 'name',
+    help: 'typescript, python, go, rust, csharp or the name of a stack; for a stack, its contract tests and its row in the table of stacks are checked too (default: all languages)',
+    example: 'pnpm check fastify',
+  },
+  options: { fix: flag({ help: 'correct everything that can be corrected automatically' }) },
+  notes: 'Go and Rust are compiled only if their sources have changed or you name them.',
+  read: ({ fix }, [name]) => ({ fix, name }),
+  async run({ fix, name }) {
+    const stacks = readStacks();
+    const stack = stacks.find((one) => one.name === name);
+    const language = LANGUAGES.find((one) => one === name);
+    if (name !== undefined && stack === undefined && language === undefined) {
+      const known = [...LANGUAGES, ...stacks.map((one) => one.name)];
+      throw new BenchError(
+        'usage',
+        `unknown stack or language "${name}"`,
+        `did you mean ${nearest(name, known).join(', ')}?`,
+      );
+    }
+    return stack === undefined ? checkLanguages(language, fix) : checkStack(stack, fix);
+  },
 });
-
-process.exitCode = await runCheck(process.argv.slice(2));
 
 /** Checks all languages, or the one named. */
 async function checkLanguages(named: Language | undefined, fix: boolean): Promise<number> {

@@ -1,15 +1,16 @@
+import { defineCommand, option } from 'bench-http/cli/command';
+import { listOf, oneOf, text } from 'bench-http/cli/values';
 import { HOME } from 'bench-machine/home';
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { scaffold, type NewStack } from 'bench-targets/catalogue/scaffold';
+import { scaffold, type NewStack, LANGUAGES } from 'bench-targets/catalogue/scaffold';
 import { readStacks, ROOT } from 'bench-targets/catalogue/stacks';
-import { NEW } from 'bench-http/cli/commands';
 import { BenchError } from 'bench-model/errors';
 import { run, type SubprocessError } from 'bench-machine/subprocess';
 import { pnpmCommand } from 'bench-targets/prepare/pnpm';
 import { lastLine } from 'bench-targets/prepare/runtimes';
 import { provideUv } from 'bench-targets/prepare/uv';
-import { fail, print, createRunner, logLine } from 'bench-http/commands/shell';
+import { fail, print, logLine } from 'bench-http/terminal/shell';
 
 /** Returns the newest npm versions of the packages, which the workspace pins. The lock pins those of Python. */
 async function findVersions({ language, packages }: NewStack): Promise<string[]> {
@@ -127,24 +128,64 @@ const USE: Record<NewStack['language'], (framework: string, name: string) => str
   ],
 };
 
-const runNew = createRunner(NEW, async (wanted) => {
-  // A taken name is refused before any registry is asked.
-  scaffold(ROOT, wanted, readStacks());
-  const versions = await findVersions(wanted);
-  const { folder, files, edits } = scaffold(ROOT, wanted, readStacks(), versions);
-  for (const { path, text } of files) {
-    mkdirSync(dirname(join(ROOT, path)), { recursive: true });
-    writeFileSync(join(ROOT, path), text, { flag: 'wx' });
-    print(`wrote    ${path}\n`);
-  }
-  for (const { path, text } of edits) {
-    writeFileSync(join(ROOT, path), text);
-    print(`changed  ${path}\n`);
-  }
-  const failed = await lock(wanted);
-  print(describeNext(wanted, folder));
-  for (const error of failed) fail(error);
-  return failed[0]?.exitCode ?? 0;
-});
+const NEW_EXAMPLE = 'pnpm new stack hono --language typescript';
 
-process.exitCode = await runNew(process.argv.slice(2));
+export default defineCommand({
+  name: 'new',
+  about:
+    'Writes a new stack that answers the workload devices and passes its contract tests, and prints the next steps. It overwrites nothing.',
+  arguments: {
+    terms: '<stack> <name>',
+    noun: 'stack',
+    plural: 'arguments',
+    help: 'the word "stack"',
+    more: 'the name of the stack: lower-case letters, digits and dashes',
+    example: NEW_EXAMPLE,
+  },
+  options: {
+    language: option('<language>', oneOf(LANGUAGES), { help: `${LANGUAGES.join(', ')} (required)` }),
+    framework: option('<packages>', listOf(text), {
+      help: 'packages to depend on, from npm (typescript) or PyPI (python), the framework first: hono,@hono/node-server',
+      needs: 'language',
+    }),
+  },
+  read({ language, framework }, [kind, name = '']): NewStack {
+    if (kind !== 'stack') {
+      throw new BenchError('usage', `pnpm new writes a stack, not "${kind}"`, NEW_EXAMPLE);
+    }
+    if (language === undefined) {
+      throw new BenchError(
+        'usage',
+        '--language is missing',
+        `add --language with one of ${LANGUAGES.join(', ')}`,
+      );
+    }
+    if (framework !== undefined && language !== 'typescript' && language !== 'python') {
+      throw new BenchError(
+        'usage',
+        `--framework is not possible with --language ${language}`,
+        'omit it: the next steps that pnpm new prints say how to add a framework',
+      );
+    }
+    return { name, language, packages: framework ?? [] };
+  },
+  async run(wanted) {
+    // A taken name is refused before any registry is asked.
+    scaffold(ROOT, wanted, readStacks());
+    const versions = await findVersions(wanted);
+    const { folder, files, edits } = scaffold(ROOT, wanted, readStacks(), versions);
+    for (const { path, text: content } of files) {
+      mkdirSync(dirname(join(ROOT, path)), { recursive: true });
+      writeFileSync(join(ROOT, path), content, { flag: 'wx' });
+      print(`wrote    ${path}\n`);
+    }
+    for (const { path, text: content } of edits) {
+      writeFileSync(join(ROOT, path), content);
+      print(`changed  ${path}\n`);
+    }
+    const failed = await lock(wanted);
+    print(describeNext(wanted, folder));
+    for (const error of failed) fail(error);
+    return failed[0]?.exitCode ?? 0;
+  },
+});

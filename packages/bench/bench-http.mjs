@@ -13,9 +13,9 @@ if (major < LEAST[0] || (major === LEAST[0] && minor < LEAST[1])) {
 }
 
 // The package holds JavaScript, the repository only the sources.
-const entry = existsSync(new URL('src', import.meta.url))
-  ? './src/commands/main.ts'
-  : './dist/bench/src/commands/main.js';
-(await import('node:module')).enableCompileCache();
-const { main } = await import(entry);
+const isSource = existsSync(new URL('src', import.meta.url));
+// Older ones strip types, but do not know `using`.
+if (isSource && major < 24) await import('tsx');
+else (await import('node:module')).enableCompileCache();
+const { main } = await import(isSource ? './src/cli/main.ts' : './dist/bench/src/cli/main.js');
 process.exitCode = await main(process.argv.slice(2));

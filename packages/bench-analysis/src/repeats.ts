@@ -2,13 +2,14 @@
  * Comparisons of two plans by their repeats. A run is paired with its neighbour in time of the other plan, so that slow
  * changes of the machine cancel, and the pairs show the variance between runs.
  */
+import type { Verdict } from 'bench-model/options';
 import { mean, sum } from 'bench-statistics/numbers';
 import type { Interval } from 'bench-model/interval';
 import type { StoredRun } from './results/store.ts';
 import type { Rules } from './comparison.ts';
 import { ERROR_BUDGET } from './looks.ts';
 import { studentPoint } from 'bench-statistics/student';
-import { judge, type Ratio, thetaOf, toRatio, type Verdict } from './verdict.ts';
+import { judge, type Ratio, thetaOf, toRatio } from './verdict.ts';
 
 /** Fewer pairs show too little of the variance between runs. */
 export const FEWEST_PAIRS = 3;

@@ -1,10 +1,8 @@
 /** Verdicts from intervals. Differences are log ratios: above 0 the candidate is worse. */
+import type { Verdict } from 'bench-model/options';
+import type { Interval } from 'bench-model/interval';
 import { upperPoint } from 'bench-statistics/normal';
 import { robustDeviation } from 'bench-statistics/quantiles';
-import type { Interval } from 'bench-model/interval';
-
-/** The verdict on the candidate, for any metric: `slower` is worse, `faster` is better. */
-export type Verdict = 'faster' | 'slower' | 'same' | 'undecided';
 
 /** The direction in which a metric is better. */
 export type Better = 'lower' | 'higher';

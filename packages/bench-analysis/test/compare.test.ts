@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import { compareWithin, findVerdicts } from '../src/compare.ts';
 import { compareRuns } from '../src/runs.ts';
-import { COMPARE } from 'bench-http/cli/commands';
+import COMPARE from 'bench-http/commands/compare';
 import { unlikeRuns } from '../src/unlike.ts';
-import { BENCH } from 'bench-http/cli/bench';
+import BENCH from 'bench-http/commands/bench';
 import { makePlan } from 'bench-http/plan/plan';
 import { createRandom } from 'bench-statistics/random';
 import { describeChanges } from 'bench-report/changes';

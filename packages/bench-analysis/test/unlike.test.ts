@@ -1,7 +1,7 @@
+import { planFrom } from 'bench-http/conduct/request';
 import { describe, expect, it } from 'vitest';
 import { describeUnknown, listDifferences, startedFresh, unlikeRuns } from '../src/unlike.ts';
 import type { Asked, AskedRequest } from 'bench-model/requests';
-import { planFrom } from 'bench-http/commands/request';
 import { benchOptions } from 'bench-model/options';
 import { plan as planDefinition } from 'bench-model/plan';
 import { redact } from 'bench-machine/redact';

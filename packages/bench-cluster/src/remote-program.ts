@@ -35,8 +35,8 @@ export class RemoteProgram {
     this.name = name;
     this.#checkout = checkout;
     this.#processes = new RemoteProcesses(gateway, agent);
-    const runtime = join(checkout, 'scripts', 'runtime.mjs');
-    this.#argv = [facts.node.path ?? 'node', '--import', runtime, join(checkout, 'scripts', 'host.ts')];
+    const program = join(checkout, 'packages', 'bench', 'bench-http.mjs');
+    this.#argv = [facts.node.path ?? 'node', program, 'host'];
   }
 
   /** The reason why its host was lost; undefined while it is there. */

@@ -1,20 +1,20 @@
 /** Sample values with defaults, which a test overrides where it needs others: nothing here is measured. */
 
+import type { StudiedProcess, StudyFile } from 'bench-model/study';
+import { RECORD_SCHEMA, STUDY_SCHEMA } from 'bench-model/versions';
+import type { Reason } from 'bench-model/reasons';
+import type { Measured, Turns } from 'bench-model/measured';
+import type { LoadResult, OwnLoadResult } from 'bench-model/load';
+import type { FailedTrial, OkTrial, SuspectTrial, Trial, TrialHead } from 'bench-model/record';
+import type { Target } from 'bench-model/target';
+import type { Counts, Resources } from 'bench-model/figures';
+import type { BackgroundUse } from 'bench-model/companions';
+import { METRIC_IDS } from 'bench-model/metrics';
+import type { Stack, Variant } from 'bench-model/stack';
+import { BenchError } from 'bench-model/errors';
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
-import { BenchError } from 'bench-model/errors';
-import type { Stack, Variant } from 'bench-model/stack';
-import { METRIC_IDS } from 'bench-model/metrics';
-import type { BackgroundUse } from 'bench-model/companions';
-import type { Counts, Resources } from 'bench-model/figures';
-import type { Target } from 'bench-model/target';
-import type { FailedTrial, OkTrial, SuspectTrial, Trial, TrialHead } from 'bench-model/record';
-import type { LoadResult, OwnLoadResult } from 'bench-model/load';
-import type { Measured, Turns } from 'bench-model/measured';
-import type { Reason } from 'bench-model/reasons';
-import { BENCH } from 'bench-http/cli/bench';
-import { RECORD_SCHEMA, STUDY_SCHEMA } from 'bench-model/versions';
-import type { StudiedProcess, StudyFile } from 'bench-model/study';
+import BENCH from 'bench-http/commands/bench';
 import { makePlan } from 'bench-http/plan/plan';
 import type { Plan } from 'bench-model/plan';
 import { readRun, type StoredRun } from 'bench-analysis/results/store';

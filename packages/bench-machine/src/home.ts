@@ -58,7 +58,6 @@ function parentsOf(folder: string): string[] {
 }
 
 function isRepository(folder: string): boolean {
-  if (!existsSync(join(folder, 'scripts', 'bench.ts'))) return false;
   try {
     const manifest = readFileSync(join(folder, 'packages', 'bench', 'package.json'), 'utf8');
     return (JSON.parse(manifest) as { name?: unknown }).name === NAME;
@@ -84,13 +83,19 @@ function cacheOf({ XDG_CACHE_HOME: cache = '' }: NodeJS.ProcessEnv, user: string
 /** The folders of this process. */
 export const HOME = findHome(process.cwd());
 
-/** Our commands that pnpm has too: without `run`, pnpm takes them for its own. */
-const TAKEN_BY_PNPM = ['clean'];
+/** The scripts of the repository whose names differ from those of the commands: pnpm has commands of these names. */
+const SCRIPTS: Record<string, string> = {
+  clean: 'run clean',
+  ci: 'bench:ci',
+  init: 'bench:init',
+  power: 'bench:power',
+  self: 'bench:self',
+};
 
 /** Returns a command line as the user types it here: `pnpm report latest`, or `bench-http report latest`. */
 export function commandLine(words: string): string {
   if (HOME.kind !== 'repository') return `${NAME} ${words}`;
-  return TAKEN_BY_PNPM.includes(words.split(' ')[0] ?? '') ? `pnpm run ${words}` : `pnpm ${words}`;
+  return `pnpm ${words.replace(/^\S+/, (name) => SCRIPTS[name] ?? name)}`;
 }
 
 /** Makes the folder that a project keeps for Bench, with a `.gitignore` for all of it. */

@@ -9,6 +9,10 @@ import type { SequentialTest } from './plan.ts';
 /** The default threshold: the smallest difference that matters, as a share. */
 export const DEFAULT_THRESHOLD = 0.02;
 
+/** The verdicts on a candidate, for any metric: `slower` is worse, `faster` is better. */
+export const VERDICTS = ['faster', 'slower', 'same', 'undecided'] as const;
+export type Verdict = (typeof VERDICTS)[number];
+
 /** The longest time to the first right answer of a server, by default. */
 export const START_SECONDS = 30;
 

@@ -1,4 +1,5 @@
 /** A stored pool of sequential tests: `pool.json`, and one line of `pool.jsonl` for each entry. */
+import { VERDICTS } from './options.ts';
 import { Type, type Static } from 'typebox';
 import { amount, count, oneOf, ordinal, shape, text } from './definitions.ts';
 import { POOL_SCHEMA } from './versions.ts';
@@ -30,8 +31,6 @@ export const POOL_HEAD = {
   title: "The machine and the twins of a pool of sequential tests: a pool's pool.json",
   description: 'Written before the first entry and never changed.',
 };
-
-const VERDICTS = ['faster', 'slower', 'same', 'undecided'] as const;
 
 const difference = Type.Union([
   Type.Number({ description: 'ln: of the ratio candidate ÷ baseline of CPU per request' }),

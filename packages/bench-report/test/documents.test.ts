@@ -1,10 +1,10 @@
+import { REPORT_FORMATS } from 'bench-http/commands/report';
 import { existsSync, readdirSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { ENGINE_NAMES } from 'bench-model/engines';
 import { ROOT } from 'bench-targets/catalogue/stacks';
 import { WORKLOAD_NAMES } from 'bench-targets/catalogue/workloads/index';
-import { REPORT_FORMATS } from 'bench-http/cli/commands';
 import { METRIC_IDS, METRICS } from 'bench-model/metrics';
 import { REASON_CODES } from 'bench-model/reasons';
 import {

@@ -1,6 +1,6 @@
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
-import { COMPARE } from 'bench-http/cli/commands';
+import COMPARE from 'bench-http/commands/compare';
 import { compareStored } from 'bench-http/commands/compare';
 import type { Interpreter } from 'bench-model/target';
 import { renderCsv } from '../src/csv.ts';

@@ -2,7 +2,7 @@
  * What a run needs of `bench-cluster`. That package builds on this one, so it is found beside it, and only for a run on
  * several hosts.
  */
-import type { Job, MeasuredRun } from './commands/job.ts';
+import type { Job, MeasuredRun } from './conduct/job.ts';
 import type { FoundEngine } from 'bench-load/engines';
 import type { Cluster } from 'bench-model/cluster';
 import { extname } from 'node:path';

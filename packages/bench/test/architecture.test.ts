@@ -157,8 +157,8 @@ describe('the architecture', () => {
   });
 
   it('explains pnpm bench, and plans it, without the code that measures', () => {
-    for (const step of ['bench', 'request', 'dry'])
-      expect([...loadedWith(`packages/bench/src/commands/${step}.ts`)].filter(measures)).toEqual([]);
+    for (const step of ['commands/bench', 'conduct/request', 'conduct/dry'])
+      expect([...loadedWith(`packages/bench/src/${step}.ts`)].filter(measures)).toEqual([]);
     const planning = /^packages\/(bench\/src\/plan\/plan|bench-analysis\/.*)\.ts$/;
     expect(
       [...loadedWith('packages/bench/src/commands/bench.ts')].filter((file) => planning.test(file)),

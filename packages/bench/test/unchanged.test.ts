@@ -84,9 +84,9 @@ describe('the digest of what a file tests', () => {
     runSync(['git', 'init', '--quiet'], { cwd: folder });
     write('.gitignore', 'bin');
     write('packages/bench-load/src/cycle.ts', '1');
-    write('packages/bench/src/cli/bench.ts', '1');
+    write('packages/bench/src/cli/command.ts', '1');
     write('packages/bench-report/src/html.ts', '1');
-    write('packages/bench-lab/testing/needs.ts', `import 'bench-http/cli/bench';`);
+    write('packages/bench-lab/testing/needs.ts', `import 'bench-http/cli/command';`);
     const first = write(GIL, `import '../../testing/needs.ts';`);
     expect(first).toMatch(/^[\da-f]{10}$/);
     expect(write('packages/bench-report/src/html.ts', '2')).toBe(first);
@@ -94,8 +94,8 @@ describe('the digest of what a file tests', () => {
     expect(write('packages/gin/bin/gin', '1')).toBe(first);
     const changes = [
       write('packages/bench-load/src/cycle.ts', '2'),
-      write('packages/bench/src/cli/bench.ts', '2'),
-      write('packages/bench-lab/testing/needs.ts', `import 'bench-http/cli/bench';//`),
+      write('packages/bench/src/cli/command.ts', '2'),
+      write('packages/bench-lab/testing/needs.ts', `import 'bench-http/cli/command';//`),
       write(GIL, `import '../../testing/needs.ts';//`),
       write('python/flask/app.py', '1'),
       write('pnpm-lock.yaml', '1'),

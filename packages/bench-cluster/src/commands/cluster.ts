@@ -1,6 +1,9 @@
+import type { MovableName } from 'bench-http/services/companion';
+import { present } from 'bench-model/options';
+import { defineCommand, option } from 'bench-http/cli/command';
+import { text, wholeNumber } from 'bench-http/cli/values';
 import { dirname, join, relative } from 'node:path';
 import { mkdirSync, writeFileSync } from 'node:fs';
-import { CLUSTER, type ClusterRequest } from 'bench-http/cli/commands';
 import type { Cluster } from 'bench-model/cluster';
 import { readCluster } from 'bench-targets/catalogue/cluster';
 import { BenchError } from 'bench-model/errors';
@@ -16,17 +19,70 @@ import { RemoteProgram } from '../remote-program.ts';
 import { renderRows } from 'bench-report/terminal';
 import { SPARE_FILES } from 'bench-machine/facts';
 import { MOVABLE, MOVABLE_NAMES } from 'bench-http/services/index';
-import type { MovableName } from 'bench-http/services/companion';
-import { createRunner, logLine, print, widthFor } from 'bench-http/commands/shell';
+import { logLine, print, widthFor } from 'bench-http/terminal/shell';
 
-export const runCluster = createRunner(CLUSTER, async (asked) => {
-  if (asked.action === 'check') return check(asked.file);
-  if (asked.action === 'down') {
-    const count = await stopNodes();
-    logLine(count === 0 ? 'nothing runs' : 'stopped');
-    return 0;
-  }
-  return up(asked);
+/** A parsed `pnpm cluster` command. */
+export type ClusterRequest =
+  | { action: 'check'; file: string }
+  | { action: 'down' }
+  | { action: 'up'; local: number }
+  | { action: 'up'; role: string; join?: string; ip?: string };
+
+const CLUSTER_EXAMPLE = 'pnpm cluster up --local 4';
+
+export default defineCommand({
+  name: 'cluster',
+  about:
+    'Starts, checks and stops the nodes of a Ray cluster for pnpm bench --cluster. Installs Ray on first use.',
+  arguments: {
+    terms: '<action>',
+    noun: 'action',
+    help: 'up: start nodes on this machine; check: list the hosts, and say whether they can take part; down: stop the nodes that up started',
+    example: CLUSTER_EXAMPLE,
+  },
+  options: {
+    local: option('<n>', wholeNumber(2), {
+      help: 'start n nodes on this machine, to try a cluster: one for the server, the others for the load',
+      conflicts: { role: 'omit one of them' },
+    }),
+    role: option('<name>', text, {
+      help: 'start one node with this role: server, generator, or one of "roles" in the file',
+    }),
+    join: option('<address>', text, {
+      help: 'the head of the cluster, e.g. 10.0.0.1:6379',
+      usually: 'this node becomes the head',
+      needs: 'role',
+    }),
+    ip: option('<address>', text, {
+      help: 'the address of this host that the others reach',
+      usually: 'the one that Ray finds',
+      needs: 'role',
+    }),
+    cluster: option('<file>', text, { help: 'the file to check', default: 'bench.cluster.json' }),
+  },
+  notes: 'Exit codes: 0 done, 1 check found a problem, 2 bad usage, 3 a toolchain is\nmissing.',
+  read({ local, role, join: head, ip, cluster }, [action = '']): ClusterRequest {
+    if (action === 'check') return { action, file: cluster };
+    if (action === 'down') return { action };
+    if (action === 'up' && local !== undefined) return { action, local };
+    if (action === 'up' && role !== undefined) return { action, role, ...present({ join: head, ip }) };
+    throw new BenchError(
+      'usage',
+      action === 'up'
+        ? 'up needs --local or --role'
+        : `pnpm cluster takes up, check or down, not "${action}"`,
+      CLUSTER_EXAMPLE,
+    );
+  },
+  async run(asked) {
+    if (asked.action === 'check') return check(asked.file);
+    if (asked.action === 'down') {
+      const count = await stopNodes();
+      logLine(count === 0 ? 'nothing runs' : 'stopped');
+      return 0;
+    }
+    return up(asked);
+  },
 });
 
 /** Starts nodes, and prints the next steps. */

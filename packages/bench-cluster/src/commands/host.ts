@@ -1,8 +1,11 @@
 /** The program on each other host: carries out one order, as `bench` would on that machine, or keeps a companion. */
+import { keepCompanion } from '../keep-companion.ts';
+import type { Trial } from 'bench-model/record';
 import { enginesOf, estimateSeconds } from 'bench-model/planned';
 import { join } from 'node:path';
 import { PassThrough } from 'node:stream';
 import { DisposableStack } from '@whatwg-node/disposablestack';
+import { defineCommand } from 'bench-http/cli/command';
 import { BenchError } from 'bench-model/errors';
 import type { CompanionOrder, CompanionStep, HostMessage, HostOrder, StopOrder } from '../host-protocol.ts';
 import { findEngines } from 'bench-load/engines';
@@ -11,17 +14,17 @@ import { readEnd } from 'bench-machine/launch';
 import { run } from 'bench-http/measure/run';
 import { secretsIn } from 'bench-http/plan/secrets';
 import { hide, redact } from 'bench-machine/redact';
-import type { Trial } from 'bench-model/record';
-import { startEffects } from 'bench-http/commands/effects';
-import { keepCompanion } from './keep-companion.ts';
-import { planWarmups } from 'bench-http/commands/learn';
-import { prepareRun, readVersions, type ReadyRun } from 'bench-http/commands/prepare';
-import { openSession, type Session } from 'bench-http/commands/session';
-import { sendMessage, terminal } from 'bench-http/commands/shell';
-import type { Voice } from 'bench-http/commands/voice';
+import { startEffects } from 'bench-http/conduct/effects';
+import { planWarmups } from 'bench-http/conduct/learn';
+import { prepareRun, readVersions, type ReadyRun } from 'bench-http/conduct/prepare';
+import { openSession, type Session } from 'bench-http/conduct/session';
+import { sendMessage, terminal } from 'bench-http/terminal/shell';
+import type { Voice } from 'bench-http/terminal/voice';
+
+export default defineCommand({ name: 'host', options: {}, read: () => ({}), run: takeOrder });
 
 /** Takes one order on stdin, carries it out, and reports events on stdout. Returns the exit code. */
-export async function runHost(): Promise<number> {
+async function takeOrder(): Promise<number> {
   const { promise: ordered, resolve } = Promise.withResolvers<HostOrder | CompanionOrder>();
   const steps = new PassThrough({ objectMode: true });
   readLines<HostOrder | CompanionOrder | CompanionStep | StopOrder>(process.stdin, (order) => {

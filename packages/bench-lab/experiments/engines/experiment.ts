@@ -13,7 +13,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { estimateRatio } from 'bench-statistics/ratio';
 import { expandTargets, readStacks } from 'bench-targets/catalogue/stacks';
 import { findWorkload } from 'bench-targets/catalogue/workloads/index';
-import { openSession } from 'bench-http/commands/session';
+import { openSession } from 'bench-http/conduct/session';
 import { findEngines } from 'bench-load/engines';
 import { readHost } from 'bench-machine/host';
 import { launch } from 'bench-machine/launch';

@@ -12,7 +12,7 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expandTargets, readStacks } from 'bench-targets/catalogue/stacks';
 import { findWorkload } from 'bench-targets/catalogue/workloads/index';
-import { openSession } from 'bench-http/commands/session';
+import { openSession } from 'bench-http/conduct/session';
 import { readHost } from 'bench-machine/host';
 import { launch, type Server } from 'bench-machine/launch';
 import { sendRequest } from 'bench-targets/catalogue/workloads/send';

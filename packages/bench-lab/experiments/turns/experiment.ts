@@ -9,8 +9,8 @@
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { readStacks } from 'bench-targets/catalogue/stacks';
-import { createEffects } from 'bench-http/commands/effects';
-import { openSession } from 'bench-http/commands/session';
+import { createEffects } from 'bench-http/conduct/effects';
+import { openSession } from 'bench-http/conduct/session';
 import type { LoadSession } from 'bench-load/engine';
 import { readHost } from 'bench-machine/host';
 import { ServerLife, type ReadyServer } from 'bench-http/measure/life';

@@ -1,4 +1,5 @@
 /** Summarises a pool of sequential tests on twins: how often Bench and stock autocannon were right, and the noise. */
+import type { Verdict } from 'bench-model/options';
 import { scheduleNamed } from 'bench-targets/catalogue/looks';
 import { mean, median, sum } from 'bench-statistics/numbers';
 import type { Random } from 'bench-statistics/random';
@@ -6,7 +7,6 @@ import type { Pooled, PooledMatrix, PooledNoise, PooledRow, PooledTest } from 'b
 import { robustDeviation } from 'bench-statistics/quantiles';
 import { resampleTests, type VerdictShares } from './sequential-test.ts';
 import { estimateCentre, walshAverages } from 'bench-statistics/signed-rank';
-import type { Verdict } from 'bench-analysis/verdict';
 
 /** Up to this robust deviation of its log ratios, a test has to detect a difference of 6 %. */
 export const QUIET = 0.054;
@@ -122,7 +122,7 @@ function summariseJudged(
   all: readonly Judged[],
 ): Pick<RowSummary, 'verdicts' | 'byMoreThanThreshold' | 'deviation' | 'ratio' | 'meanRounds'> {
   const verdicts: Record<Verdict, number> = { faster: 0, slower: 0, same: 0, undecided: 0 };
-  for (const { verdict } of all) verdicts[verdict as Verdict]++;
+  for (const { verdict } of all) verdicts[verdict]++;
   const measured = all.map(measuredOf).filter((differences) => differences.length > 0);
   return {
     verdicts,

@@ -1,10 +1,10 @@
 /** Replays a sequential test look by look, and resamples many of them from a pool of real rounds. */
+import type { Verdict } from 'bench-model/options';
 import type { Differences } from 'bench-statistics/two-way';
 import type { Random } from 'bench-statistics/random';
 import type { Comparison } from 'bench-analysis/comparison';
 import { exactly } from 'bench-analysis/differences';
 import { compareRounds, type PairedRules } from 'bench-analysis/paired';
-import type { Verdict } from 'bench-analysis/verdict';
 
 /** The shares of sequential tests that ended in each verdict. */
 export interface VerdictShares {

@@ -1,8 +1,18 @@
+import {
+  LOOKS,
+  repeatBothWays,
+  runMatrix,
+  runTest,
+  type Means,
+  type TestSetup,
+} from '../measure/sequential-test.ts';
+import { onInterrupt, print, logLine } from 'bench-http/terminal/shell';
+import { defineCommand, flag, option, WAITS } from 'bench-http/cli/command';
+import { extra, listOf, text, wholeNumber } from 'bench-http/cli/values';
 import { HOME } from 'bench-machine/home';
 import { join } from 'node:path';
 import { summarisePool } from '../analyse/power.ts';
 import { unlikeHosts } from 'bench-analysis/unlike';
-import { POWER } from 'bench-http/cli/commands';
 import { BenchError } from 'bench-model/errors';
 import { EFFECTS } from '../measure/twins.ts';
 import { createRandom } from 'bench-statistics/random';
@@ -13,17 +23,8 @@ import type { PooledMatrix, PooledTest } from 'bench-model/pool';
 import { appendPooled, createPool, readPool, type Pool } from 'bench-analysis/results/pool/store';
 import { shown, writeReport } from 'bench-analysis/results/store';
 import { POOL_SCHEMA } from 'bench-model/versions';
-import { openSession } from 'bench-http/commands/session';
-import { onInterrupt, print, createRunner, logLine } from 'bench-http/commands/shell';
-import {
-  LOOKS,
-  measureTwins,
-  repeatBothWays,
-  runMatrix,
-  runTest,
-  type Means,
-  type TestSetup,
-} from './sequential-test.ts';
+import { openSession } from 'bench-http/conduct/session';
+import { measureTwins } from '../measure/sequential-test.ts';
 
 /** The longest times of the entries of a pool, in seconds; stock autocannon adds to that of a test. */
 const TEST_SECONDS = 120;
@@ -31,9 +32,34 @@ const STOCK_SECONDS = 30;
 const MATRIX_SECONDS = 600;
 const ROUND_SECONDS = 30;
 
-export const runPower = createRunner(
-  POWER,
-  async ({ effects = EFFECTS, matrices, noise, target, pool: asked, wait, ...values }) => {
+export default defineCommand({
+  name: 'power',
+  about:
+    'Measures how often a comparison is right. Compares two builds of one server, one of which uses 3 %, 0 % or 1.5 % more CPU per request, for at most 2 minutes each, and measures both with stock autocannon too. Compares five builds that use 0, 0, 3, 3 and 6 % more with a common baseline, for at most 10 minutes each. Adds the results to a pool.',
+  options: {
+    tests: option('<n>', wholeNumber(0), {
+      help: 'comparisons of two builds to add; 0 only prints the pool',
+      usually: '3, or 0 with --matrices or --noise',
+    }),
+    effects: option('<share,…>', listOf(extra), {
+      help: 'the effects to plant in these comparisons; the next comparison gets the effect with the fewest comparisons in the pool',
+      usually: '3%,0,1.5%',
+    }),
+    'no-stock': flag({ help: 'do not measure the two builds with stock autocannon' }),
+    matrices: option('<n>', wholeNumber(0), {
+      help: 'comparisons of five builds with a baseline to add',
+      default: 0,
+    }),
+    noise: option('<n>', wholeNumber(0), {
+      help: 'A/A rounds to add, as separate trials and as duels',
+      default: 0,
+    }),
+    target: option('<name>', text, { help: 'the target of --noise', usually: 'vanilla', needs: 'noise' }),
+    pool: option('<folder>', text, { help: 'the folder of the pool', usually: 'results/power' }),
+    ...WAITS,
+  },
+  read: (values) => values,
+  async run({ effects = EFFECTS, matrices, noise, target, pool: asked, wait, ...values }) {
     const folder = asked ?? join(HOME.results, 'power');
     const stored = readPool(folder);
     const { tests = matrices + noise > 0 ? 0 : EFFECTS.length, noStock } = values;
@@ -44,13 +70,13 @@ export const runPower = createRunner(
     if (pool === undefined && interrupted) return 130;
     if (pool === undefined)
       throw new BenchError('usage', `${shown(folder)} has no pool`, 'pnpm bench:power creates one');
-    const text = renderPower(pool, summarisePool(pool.entries, LOOKS, createRandom(1)));
-    writeReport(folder, 'power.txt', toOutput(text));
-    print(text);
+    const report = renderPower(pool, summarisePool(pool.entries, LOOKS, createRandom(1)));
+    writeReport(folder, 'power.txt', toOutput(report));
+    print(report);
     logLine(`saved in ${shown(folder)}`);
     return interrupted ? 130 : 0;
   },
-);
+});
 
 /** The entries to add. */
 interface More {

@@ -1,5 +1,6 @@
+import { defineCommand, option, WAITS } from 'bench-http/cli/command';
+import { wholeNumber } from 'bench-http/cli/values';
 import { estimateSeconds } from 'bench-model/planned';
-import { SELF } from 'bench-http/cli/commands';
 import { expandTargets, readStacks } from 'bench-targets/catalogue/stacks';
 import { prepareAll } from 'bench-targets/prepare/prepare';
 import { readCapacity, readEphemeralPorts } from 'bench-machine/facts';
@@ -15,62 +16,69 @@ import { makePlan } from 'bench-http/plan/plan';
 import { countOf } from 'bench-report/format';
 import { renderRows } from 'bench-report/terminal';
 import { isKnown, summariseSelf, type SelfRung } from '../report/self.ts';
-import { createEffects } from 'bench-http/commands/effects';
-import { openSession } from 'bench-http/commands/session';
-import { onInterrupt, print, createRunner, logLine } from 'bench-http/commands/shell';
+import { createEffects } from 'bench-http/conduct/effects';
+import { openSession } from 'bench-http/conduct/session';
+import { onInterrupt, print, logLine } from 'bench-http/terminal/shell';
 
 const SECONDS = 3;
 const RUNGS = [10, 100, 1000, 10_000];
 /** The usual time of all turns of one rung. */
 const DUEL_SECONDS = 20;
 
-export const runSelf = createRunner(SELF, async ({ rounds, wait }) => {
-  using session = await openSession('self', { wait });
-  const { token } = session;
-  const placed = await session.place({ serverCores: 1, generators: 1 });
-  const stacks = readStacks();
-  const [target] = expandTargets(['vanilla'], stacks, 'devices');
-  if (target === undefined) throw new Error('no vanilla');
-  const { prepared } = await prepareAll([target], stacks);
-  const options = benchOptions({
-    targets: ['vanilla'],
-    rounds,
-    windowSeconds: SECONDS,
-    warmupSeconds: 1,
-    connections: RUNGS,
-  });
-  const plan = makePlan(options, stacks, 'self', Date.now());
-  const folder = session.makeFolder('work');
-  session.expect(estimateSeconds(plan) + DUEL_SECONDS * RUNGS.length);
-  const { effects, stop } = await createEffects({ plan, placed, token, folder });
-  using _ = onInterrupt(stop, 'stopping: nothing is saved');
-  const context = { plan, placed, prepared: prepared[0], target };
+export default defineCommand({
+  name: 'self',
+  about:
+    'Measures Bench itself: the cost of its load driver compared with stock autocannon, the cost of sampling, and the share of a run that is spent measuring.',
+  options: { rounds: option('<n>', wholeNumber(), { help: 'rounds', default: 3 }), ...WAITS },
+  read: (values) => values,
+  async run({ rounds, wait }) {
+    using session = await openSession('self', { wait });
+    const { token } = session;
+    const placed = await session.place({ serverCores: 1, generators: 1 });
+    const stacks = readStacks();
+    const [target] = expandTargets(['vanilla'], stacks, 'devices');
+    if (target === undefined) throw new Error('no vanilla');
+    const { prepared } = await prepareAll([target], stacks);
+    const options = benchOptions({
+      targets: ['vanilla'],
+      rounds,
+      windowSeconds: SECONDS,
+      warmupSeconds: 1,
+      connections: RUNGS,
+    });
+    const plan = makePlan(options, stacks, 'self', Date.now());
+    const folder = session.makeFolder('work');
+    session.expect(estimateSeconds(plan) + DUEL_SECONDS * RUNGS.length);
+    const { effects, stop } = await createEffects({ plan, placed, token, folder });
+    using _ = onInterrupt(stop, 'stopping: nothing is saved');
+    const context = { plan, placed, prepared: prepared[0], target };
 
-  const rungs = new Map(
-    RUNGS.map((connections): [number, SelfRung] => [connections, { connections, trials: [], rounds: [] }]),
-  );
-  for (const [index, planned] of plan.trials.entries()) {
-    if (effects.interrupted()) return 130;
-    const rung = rungs.get(planned.connections);
-    const began = performance.now();
-    const trial = await measureTrial(planned, context, effects);
-    const wallSeconds = (performance.now() - began) / 1000;
-    if (trial.status !== 'failed') rung?.trials.push({ measured: trial.measured, wallSeconds });
-    logLine(
-      `[${index + 1}/${plan.trials.length}] ${countOf(planned.connections, 'connection')}, round ${planned.round}`,
+    const rungs = new Map(
+      RUNGS.map((connections): [number, SelfRung] => [connections, { connections, trials: [], rounds: [] }]),
     );
-  }
-  for (const [connections, rung] of rungs) {
-    if (effects.interrupted()) return 130;
-    const planned = plan.trials.find((trial) => trial.connections === connections);
-    if (planned === undefined) continue;
-    rung.rounds = await takeTurns(planned, context, effects);
-    logLine(`${countOf(connections, 'connection')}: ${countOf(rung.rounds.length, 'round')} of turns`);
-  }
-  const measured = [...rungs.values()].filter((rung) => rung.trials.length > 0 && rung.rounds.length > 0);
-  const { head, rows, notes } = summariseSelf(measured);
-  print(`${renderRows(head, rows)}\n${notes.map((note) => `  ${note}\n`).join('')}`);
-  return measured.length === RUNGS.length ? 0 : 1;
+    for (const [index, planned] of plan.trials.entries()) {
+      if (effects.interrupted()) return 130;
+      const rung = rungs.get(planned.connections);
+      const began = performance.now();
+      const trial = await measureTrial(planned, context, effects);
+      const wallSeconds = (performance.now() - began) / 1000;
+      if (trial.status !== 'failed') rung?.trials.push({ measured: trial.measured, wallSeconds });
+      logLine(
+        `[${index + 1}/${plan.trials.length}] ${countOf(planned.connections, 'connection')}, round ${planned.round}`,
+      );
+    }
+    for (const [connections, rung] of rungs) {
+      if (effects.interrupted()) return 130;
+      const planned = plan.trials.find((trial) => trial.connections === connections);
+      if (planned === undefined) continue;
+      rung.rounds = await takeTurns(planned, context, effects);
+      logLine(`${countOf(connections, 'connection')}: ${countOf(rung.rounds.length, 'round')} of turns`);
+    }
+    const measured = [...rungs.values()].filter((rung) => rung.trials.length > 0 && rung.rounds.length > 0);
+    const { head, rows, notes } = summariseSelf(measured);
+    print(`${renderRows(head, rows)}\n${notes.map((note) => `  ${note}\n`).join('')}`);
+    return measured.length === RUNGS.length ? 0 : 1;
+  },
 });
 
 /** Loads the verified server of a trial by turns, before its own load. */

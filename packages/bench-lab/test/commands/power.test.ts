@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { POWER } from 'bench-http/cli/commands';
+import POWER from '../../src/commands/power.ts';
 import { nextTest } from '../../src/commands/power.ts';
 
 const effectsOf = (done: { effect: number }[], effects: number[], count: number): number[] => {

@@ -149,9 +149,7 @@ function watch(session: LoadSession, onOpened: (pids: number[]) => unknown): Loa
 function programs(): number[] {
   return listPids().filter((pid) => {
     const words = (readText(`/proc/${pid}/cmdline`) ?? '').split('\0');
-    return (
-      words.some((word) => word.endsWith('scripts/host.ts')) && environHas(pid, 'BENCH_STATE', place.state)
-    );
+    return words.includes('host') && environHas(pid, 'BENCH_STATE', place.state);
   });
 }
 

@@ -1,3 +1,4 @@
+import type { DatabaseUse } from 'bench-model/companions';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -15,8 +16,7 @@ import {
   type Debt,
 } from 'bench-http/services/database/database';
 import { keepDatabase } from 'bench-http/services/database/companion';
-import type { DatabaseUse } from 'bench-model/companions';
-import { BENCH } from 'bench-http/cli/bench';
+import BENCH from 'bench-http/commands/bench';
 import { makePlan } from 'bench-http/plan/plan';
 import { METRIC_IDS } from 'bench-model/metrics';
 import { needs, postgres } from '../../testing/needs.ts';

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { readManifest } from 'bench-targets/catalogue/manifest';
-import { BENCH } from 'bench-http/cli/bench';
+import BENCH from 'bench-http/commands/bench';
 import { growthOf, memoryByAnswers, type Growth } from 'bench-statistics/growth';
 import { makePlan } from 'bench-http/plan/plan';
 import type { Measured } from 'bench-model/measured';

@@ -1,7 +1,7 @@
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
 import { readManifest } from 'bench-targets/catalogue/manifest';
-import { BENCH } from 'bench-http/cli/bench';
+import BENCH from 'bench-http/commands/bench';
 import { readStacks } from 'bench-targets/catalogue/stacks';
 import { findUpstream, type UpstreamProgram } from 'bench-http/services/upstream/upstream';
 import { UPSTREAMS } from 'bench-model/upstreams';

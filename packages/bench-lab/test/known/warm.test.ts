@@ -3,6 +3,10 @@
  * answers, so no pace of the machine looks like its course. The detection of small differences is measured with
  * `pnpm warm --stack packages/bench-lab/planted/warming/stack.json` and published in docs/methodology.md.
  */
+import { programVoice } from 'bench-http/terminal/voice';
+import type { StudyMachine } from 'bench-http/conduct/study';
+import { planWarmups } from 'bench-http/conduct/learn';
+import { createEffects } from 'bench-http/conduct/effects';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -11,11 +15,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vites
 import { studyTargets } from 'bench-analysis/warmup/targets';
 import { readManifest } from 'bench-targets/catalogue/manifest';
 import type { Stack } from 'bench-model/stack';
-import { createEffects } from 'bench-http/commands/effects';
-import { planWarmups } from 'bench-http/commands/learn';
-import type { Session } from 'bench-http/commands/session';
-import type { StudyMachine } from 'bench-http/commands/study';
-import { programVoice } from 'bench-http/commands/voice';
+import type { Session } from 'bench-http/conduct/session';
 import { readHost } from 'bench-machine/host';
 import { choosePlacement } from 'bench-machine/placement';
 import { run } from 'bench-http/measure/run';

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { readCluster } from '../../src/catalogue/cluster.ts';
-import { BENCH } from 'bench-http/cli/bench';
+import BENCH from 'bench-http/commands/bench';
 import { makePlan } from 'bench-http/plan/plan';
 import { errorOf, sampleStack } from '../../../bench-lab/testing/samples.ts';
 

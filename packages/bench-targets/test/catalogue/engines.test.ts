@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { ENGINE_NAMES } from 'bench-model/engines';
 import { refuseEngine } from '../../src/catalogue/engines.ts';
 import { ID } from '../../src/catalogue/workloads/workload.ts';
-import { BENCH } from 'bench-http/cli/bench';
+import BENCH from 'bench-http/commands/bench';
 import { makePlan } from 'bench-http/plan/plan';
 import { CAPACITY, errorOf, samplePlan, sampleStack } from '../../../bench-lab/testing/samples.ts';
 

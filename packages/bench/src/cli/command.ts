@@ -94,26 +94,34 @@ export interface ArgumentSpec {
   example: string;
 }
 
-/** The declaration of a command. `read` turns the parsed words into a typed value. */
+/** The declaration of a command. `read` turns the parsed words into a typed value, and `run` does what they ask for. */
 export interface CommandSpec<O, T> {
-  /** The word after `pnpm`. */
+  /** The name of its file: the word after `bench-http`. */
   name: string;
-  /** The first paragraph of the help. */
-  about: string;
+  /**
+   * The first paragraph of the help. Its first sentence is the line of the command in the overview. Absent for a command
+   * that only other programs start.
+   */
+  about?: string;
   arguments?: ArgumentSpec;
   options: O;
   /** The last paragraphs of the help. */
   notes?: string;
   read(values: Values<O>, args: string[]): T;
+  /** Runs the command. Returns the exit code, if it is not 0. */
+  run(request: NoInfer<T>): Promise<number | void>;
 }
 
-/** A command that can be parsed and explained. */
+/** A command that can be parsed, explained and run. */
 export interface Command<T> {
   name: string;
+  /** What it does, in a sentence; empty for a command that only other programs start. */
+  summary: string;
   /** Returns the typed value of a command line. Throws a usage error if it is not valid. */
   parse(words: readonly string[]): T;
   /** The text of `--help`, at most 80 columns wide. */
   help(): string;
+  run(request: T): Promise<number | void>;
   /** The declared options by name. */
   options: Readonly<Record<string, OptionSpec<unknown>>>;
 }
@@ -126,7 +134,9 @@ export function defineCommand<const O extends object, T>(spec: CommandSpec<O, T>
   const table = spec.options as Table;
   return {
     name: spec.name,
+    summary: spec.about?.split('. ')[0]?.replace(/\.$/, '') ?? '',
     options: table,
+    run: (request) => spec.run(request),
     help: () =>
       `${toCommander(spec, table).helpInformation()}${spec.notes === undefined ? '' : `\n${spec.notes}\n`}`,
     parse(words) {
@@ -148,18 +158,34 @@ export function defineCommand<const O extends object, T>(spec: CommandSpec<O, T>
   };
 }
 
-/** Returns true if the words ask for help. */
-export function asksForHelp(words: readonly string[]): boolean {
-  return words.some((word) => word === '--help' || word === '-h');
+/** Renders the overview of commands from their names and summaries, at most 80 columns wide. */
+export function renderOverview(commands: readonly (readonly [name: string, summary: string])[]): string {
+  const commander = createCommander('bench-http')
+    .description(
+      "Compares HTTP servers on this machine. The word bench can be omitted:\n\n  bench-http --app ./myapp --run 'uvicorn app:app --port {port}' --get /orders",
+    )
+    .usage('<command> [options]')
+    .helpOption(false)
+    .helpCommand(false);
+  for (const [name, summary] of commands) commander.command(name).description(summary);
+  return `${commander.helpInformation()}
+bench-http <command> --help shows the options of a command.
+Runs are stored in .bench/results of the project. Environments are kept in the
+user cache.
+`;
 }
 
-function toCommander<O, T>(spec: CommandSpec<O, T>, table: Table): Commander {
-  const commander = new Commander(commandLine(spec.name))
-    .description(spec.about)
-    .helpOption('-h, --help', 'show this help')
+function createCommander(name: string): Commander {
+  return new Commander(name)
     .exitOverride()
     .configureOutput({ writeErr: () => {}, writeOut: () => {}, getOutHelpWidth: () => HELP_COLUMNS })
     .configureHelp({ optionDescription: ({ description }) => description });
+}
+
+function toCommander<O, T>(spec: CommandSpec<O, T>, table: Table): Commander {
+  const commander = createCommander(commandLine(spec.name))
+    .description(spec.about ?? '')
+    .helpOption('-h, --help', 'show this help');
   const [first, ...others] = spec.arguments?.terms.split(' ') ?? [];
   if (first !== undefined) commander.argument(first, spec.arguments?.help);
   for (const other of others) commander.argument(other, spec.arguments?.more);
@@ -301,3 +327,8 @@ function withArticle(noun: string): string {
 
 /** The name of the positional arguments in `conflicts` and `needs`. */
 export const ARGUMENTS = 'arguments';
+
+/** The option that all measuring commands share. */
+export const WAITS = {
+  wait: flag({ help: 'if another run is measuring on this machine, wait until it ends' }),
+};

@@ -1,4 +1,5 @@
 /** `bench.config.json`: the runs of a CI job, and the budgets that they must keep. */
+import type { BenchRequest } from '../plan/request.ts';
 import { dirname, resolve } from 'node:path';
 import type { Budget } from 'bench-analysis/budgets';
 import { requireBaseline } from 'bench-analysis/compare';
@@ -9,8 +10,7 @@ import { createCheck } from 'bench-model/json-schema';
 import { METRIC_IDS, METRICS, type MetricId } from 'bench-model/metrics';
 import type { Plan } from 'bench-model/plan';
 import { UNITS, type Unit } from 'bench-model/units';
-import { BENCH, type BenchRequest } from './bench.ts';
-import type { OptionSpec } from './command.ts';
+import type { Command, OptionSpec } from './command.ts';
 import { share, suggest } from './values.ts';
 
 /** Rounds of a run whose configuration names no number: enough for an interval, also with several rows. */
@@ -44,9 +44,12 @@ export interface Config {
   runs: { rate?: number; request: () => BenchRequest }[];
 }
 
+/** The command whose options the file has. */
+type Bench = Command<BenchRequest>;
+
 /** Returns the JSON Schema of the file: the options of `bench` by their names, and the budgets. */
-export function configSchema(): object {
-  const options = Object.entries(BENCH.options).filter(([, { notInFile }]) => notInFile !== true);
+export function configSchema({ options: all }: Bench): object {
+  const options = Object.entries(all).filter(([, { notInFile }]) => notInFile !== true);
   return {
     $schema: 'http://json-schema.org/draft-07/schema#',
     title: 'bench.config.json: what a job of CI measures, and the budgets that it must keep',
@@ -115,10 +118,10 @@ function schemaOf({ value, help, many }: OptionSpec<unknown>): object {
 }
 
 /** Reads a configuration. Throws a usage error with file, line and pointer if it is missing or not valid. */
-export function readConfig(file: string): Config {
+export function readConfig(file: string, command: Bench): Config {
   const read = readJsonFile(file, { missing: HINT, wrong: HINT });
   const options = { allErrors: true, allowUnionTypes: true, verbose: true };
-  const [first] = createCheck({ schema: configSchema(), options })(read.value);
+  const [first] = createCheck({ schema: configSchema(command), options })(read.value);
   if (first !== undefined)
     throw new BenchError('usage', describeSchemaError(read, first, 'the configuration'), HINT);
   const { bench, budgets } = read.value as ConfigFile;
@@ -132,18 +135,22 @@ export function readConfig(file: string): Config {
     budgets: own,
     runs: rates.map((rate) => ({
       ...(rate === undefined ? {} : { rate }),
-      request: () => toRequest(bench, rate, read),
+      request: () => toRequest(command, bench, { rate, read }),
     })),
   };
 }
 
 /** Parses the options as a command line. An error names their place in the file. */
-function toRequest(bench: ConfigFile['bench'], rate: number | undefined, read: JsonFile): BenchRequest {
+function toRequest(
+  command: Bench,
+  bench: ConfigFile['bench'],
+  { rate, read }: { rate: number | undefined; read: JsonFile },
+): BenchRequest {
   const { targets = [], ...options } = bench;
-  const words = Object.entries(options).flatMap(([name, value]) => wordsOf(name, value));
+  const words = Object.entries(options).flatMap(([name, value]) => wordsOf(command, name, value));
   const hasRounds = ['rounds', 'until-decided', 'again'].some((name) => name in options);
   try {
-    return BENCH.parse([
+    return command.parse([
       ...targets,
       ...words,
       ...(hasRounds ? [] : [`--rounds=${ROUNDS}`]),
@@ -157,10 +164,10 @@ function toRequest(bench: ConfigFile['bench'], rate: number | undefined, read: J
   }
 }
 
-function wordsOf(name: string, value: Value): string[] {
+function wordsOf(command: Bench, name: string, value: Value): string[] {
   if (typeof value === 'boolean') return value ? [`--${name}`] : [];
   const values = [value].flat().map(String);
-  return BENCH.options[name]?.many === true
+  return command.options[name]?.many === true
     ? values.map((one) => `--${name}=${one}`)
     : [`--${name}=${values.join(',')}`];
 }

@@ -1,17 +1,667 @@
-import { BENCH } from '../cli/bench.ts';
-import { createRunner, print } from './shell.ts';
+/** `pnpm bench`: its options, and their translation into the options of a plan. */
+import { LONGEST_WARMUP_SECONDS } from 'bench-model/planned';
+import type { LoadMode } from 'bench-model/settings';
+import { UPSTREAMS } from 'bench-model/upstreams';
+import { METRIC_IDS } from 'bench-model/metrics';
+import { BenchError } from 'bench-model/errors';
+import { CROSS_CHECKS, ENGINE_NAMES } from 'bench-model/engines';
+import {
+  type AppOptions,
+  benchOptions,
+  DEFAULT_THRESHOLD,
+  present,
+  VERDICTS,
+  type BenchOptions,
+  type ServerOptions,
+} from 'bench-model/options';
+import { existsSync } from 'node:fs';
+import { basename, join, resolve } from 'node:path';
+import { readCluster } from 'bench-targets/catalogue/cluster';
+import { splitVersions } from 'bench-targets/catalogue/packages';
+import { chooseLooks, SCHEDULE_NAMES } from 'bench-targets/catalogue/looks';
+import { WORKLOAD_NAMES } from 'bench-targets/catalogue/workloads/index';
+import { HOME, commandLine } from 'bench-machine/home';
+import { readRequests } from 'bench-targets/catalogue/workloads/requests/file';
+import { redactUrl } from 'bench-machine/redact';
+import type { BenchRequest } from '../plan/request.ts';
+import { toSecrets } from '../plan/secrets.ts';
+import { defineCommand, flag, option, repeated, WAITS, type Values } from '../cli/command.ts';
+import { print } from '../terminal/shell.ts';
+import {
+  header,
+  listOf,
+  method,
+  namedAddress,
+  namedPid,
+  oneOf,
+  pair,
+  path,
+  request,
+  seconds,
+  share,
+  span,
+  status,
+  text,
+  wholeNumber,
+  wordOr,
+} from '../cli/values.ts';
 
-/**
- * Loads the code of a step when the command reaches it: a usage error needs no plan, and a dry run nothing that measures.
- * The code that reports is loaded with the code that measures, so that a run ends with the code that it began with.
- */
-export const runBench = createRunner(BENCH, async (asked) => {
-  const { foresee } = await import('./request.ts');
-  const foreseen = await foresee(asked);
-  const { describeDry, refuseBudget, refuseFailOn } = await import('./dry.ts');
-  refuseFailOn(foreseen);
-  refuseBudget(foreseen);
-  if (foreseen.options.dryRun) return print(await describeDry(foreseen));
-  const { measureAndReport } = await import('./outcome.ts');
-  return measureAndReport(foreseen);
+const WHAT = 'What to measure';
+const OWN = 'Your own service';
+const ON = 'On which runtimes and versions';
+const LOAD = 'Load';
+const SERVER = 'Servers';
+const ASK = 'Your own requests';
+const URL_GROUP = 'Servers that are already running';
+const COMPARE = 'Comparing';
+const OUTPUT = 'Output and stored runs';
+
+const NO_TARGETS = 'omit the targets, or --url';
+const NO_TARGETS_APP = 'omit the targets, or --app';
+/** Options that define the requests. */
+const ASKS = ['get', 'request', 'requests', 'openapi', 'url'];
+/** Options that choose, prepare or start a server, or choose the workload of its stack. */
+const LAUNCHES = [
+  'rev',
+  'copy',
+  'workload',
+  'param',
+  'upstream',
+  'python',
+  'node',
+  'with',
+  'workers',
+  'threads',
+  'scale',
+];
+const ALREADY_RUNNING =
+  'the server of --url is already running: omit the other option, or launch the server with --stack <file>';
+
+const OPTIONS = {
+  all: flag({
+    group: WHAT,
+    help: 'every variant of every stack that offers the workload',
+    conflicts: { arguments: '--all includes every target' },
+  }),
+  stack: repeated('<file>', text, { group: WHAT, help: 'a stack.json from outside the repository' }),
+  app: option('<folder>', text, {
+    group: OWN,
+    help: 'the folder of your project; Bench builds an environment from the lock file, and never changes your files',
+    needs: 'run',
+    conflicts: {
+      copy: 'name the folders with --copy alone',
+      arguments: NO_TARGETS_APP,
+      all: NO_TARGETS_APP,
+      stack: 'measure them in two runs',
+    },
+  }),
+  run: option('<command>', text, {
+    group: OWN,
+    help: "the command that starts its server; Bench replaces {port}, as in 'uvicorn app:app --port {port}', and sets PORT and HOST",
+    needs: ['app', 'copy'],
+  }),
+  lock: option('<file>', text, {
+    group: OWN,
+    help: 'the lock file or requirements file, in the folder of the project',
+    usually: 'the one that Bench finds there',
+    needs: ['app', 'copy'],
+  }),
+  rev: repeated('<revision>', text, {
+    group: OWN,
+    help: 'a commit or a branch of the project, in its own environment; . is the working tree; give two to compare them',
+    conflicts: { copy: 'measure them in two runs' },
+  }),
+  copy: repeated('<folder>', text, {
+    group: OWN,
+    help: 'a copy of the project, instead of --app; give two to compare them',
+    conflicts: { all: NO_TARGETS_APP },
+  }),
+  workload: option('<name>', oneOf(WORKLOAD_NAMES), {
+    group: WHAT,
+    conflicts: Object.fromEntries(
+      ['get', 'request', 'requests', 'openapi'].map((name) => [
+        name,
+        'a run has one source of requests: omit one of them',
+      ]),
+    ),
+    help: `${WORKLOAD_NAMES.join(', ')}. users and users-insert use PostgreSQL: an embedded one, or DATABASE_URL`,
+    default: 'devices',
+  }),
+  param: repeated('<name=n>', pair, {
+    group: WHAT,
+    help: 'a parameter of the workload, e.g. --workload fib --param n=24',
+  }),
+  upstream: option('<kind>', oneOf(UPSTREAMS), {
+    group: WHAT,
+    help: 'the server that gather fetches from: nginx or embedded',
+    usually: 'nginx if it is on PATH',
+  }),
+  quick: flag({
+    group: WHAT,
+    help: 'a first impression in under a minute; too short for a comparison',
+    conflicts: { 'until-decided': 'omit --quick to get a verdict', aa: 'omit --quick to compare' },
+    notInFile: true,
+  }),
+
+  python: option('<list>', listOf(text), {
+    group: ON,
+    help: 'the same targets on several Pythons, e.g. 3.12,3.14+jit',
+  }),
+  node: option('<list>', listOf(text), {
+    group: ON,
+    help: 'the same targets on several JavaScript runtimes, e.g. 22,26,bun',
+  }),
+  with: repeated('<package>', text, {
+    group: ON,
+    help: 'a package to use instead of the locked one: fastapi==0.115 (Python), fastify@5.1.0 (npm), or the folder of a checkout; repeat it to compare them',
+  }),
+  resolve: flag({
+    group: ON,
+    help: 'if a locked Python package has no wheel for the interpreter, take the newest version that has one; every table says so',
+  }),
+
+  connections: option('<list>', listOf(wholeNumber()), {
+    group: LOAD,
+    help: 'the numbers of connections, each measured separately, e.g. 10,100,1000',
+    usually: 'set by the workload',
+  }),
+  rounds: option('<n>', wholeNumber(), {
+    group: LOAD,
+    help: 'how often each target is measured',
+    usually: '3',
+  }),
+  duration: option('<seconds>', seconds(), {
+    group: LOAD,
+    help: 'the measured window',
+    usually: 'set by the workload',
+  }),
+  warmup: option('<seconds>', wordOr('auto', seconds(0)), {
+    group: LOAD,
+    help: `load before the measured window. auto: as long as each target needs according to studies of fresh processes, at least the minimum of the workload, and at most ${LONGEST_WARMUP_SECONDS} s`,
+    usually: 'auto',
+  }),
+  fresh: flag({
+    group: LOAD,
+    help: 'do not run a garbage collection in Node servers before the load',
+  }),
+  timeout: option('<seconds>', seconds(), {
+    group: LOAD,
+    help: 'the timeout of one request',
+    usually: 'set by the workload',
+  }),
+  amount: option('<n>', wholeNumber(), {
+    group: LOAD,
+    help: 'send exactly n requests, however long that takes, instead of measuring a window',
+    conflicts: {
+      duration: 'the run ends when the requests are answered, so it has no fixed duration',
+      rate: 'an open loop runs for --duration',
+    },
+  }),
+  rate: option('<n>', wordOr('auto', wholeNumber()), {
+    group: LOAD,
+    help: 'an open loop: n requests start per second, and latency counts from the intended start. auto: measure all targets first, and use half of the slowest goodput',
+    usually: 'a closed loop',
+    notInFile: true,
+  }),
+  background: option('<request>', request, {
+    group: LOAD,
+    help: 'measure every target twice: with this request in flight, and without; e.g. "GET /fib/42"',
+  }),
+  generators: option('<n>', wholeNumber(), {
+    group: LOAD,
+    help: 'load processes',
+    usually: '1; with --scale, one for each core of the largest server, if cores are left',
+  }),
+  cluster: option('<file>', text, {
+    group: LOAD,
+    help: 'send the load from the hosts that this file names, or spread the rounds over them; e.g. bench.cluster.json',
+    conflicts: {
+      generators: 'the file says how many processes each host has',
+      'cross-check': 'other engines run on one machine only',
+      scale: 'its sizes are planned for the cores of this machine',
+    },
+  }),
+  'start-timeout': option('<seconds>', seconds(), {
+    group: SERVER,
+    help: 'how long a server may take until its first right answer',
+    usually: '30, or as the manifest says; 5 with --url',
+  }),
+  'connect-rate': option('<n>', wholeNumber(), {
+    group: LOAD,
+    help: 'the most connections to open per second',
+    usually: 'as many as the accept queue of the server takes',
+  }),
+  engine: option('<name>', oneOf(ENGINE_NAMES), {
+    group: LOAD,
+    help: `the program that sends the load: ${ENGINE_NAMES.join(', ')}`,
+    usually: 'autocannon',
+  }),
+  'cross-check': option('[engine]', wordOr('any', oneOf(ENGINE_NAMES)), {
+    group: LOAD,
+    help: 'measure every target with a second engine too, and report goodputs that differ by more than 5 %',
+    usually: `the first of ${CROSS_CHECKS.join(', ')} on PATH`,
+    words: ENGINE_NAMES,
+    omitted: 'any',
+  }),
+  seed: option('<n>', wholeNumber(0), {
+    group: LOAD,
+    help: 'sets the order of the trials and their random data',
+    usually: 'random',
+  }),
+
+  workers: option('<n>', wholeNumber(), { group: SERVER, help: 'workers of each server', default: 1 }),
+  threads: option('<n>', wholeNumber(), {
+    group: SERVER,
+    help: 'threads of each worker, for stacks that let you choose',
+    usually: 'set by the stack',
+  }),
+  cores: option('<n>', wholeNumber(), {
+    group: SERVER,
+    help: 'cores that a server can use',
+    usually: 'as many as workers',
+  }),
+  scale: option('<list>', listOf(wholeNumber()), {
+    group: SERVER,
+    help: 'measure every target on each of these numbers of cores, e.g. 1,2,4, and compare with 1 core: with one worker per core, and also with one thread per core if its stack lets you choose threads',
+    conflicts: {
+      ...Object.fromEntries(
+        ['workers', 'threads', 'cores'].map((name) => [
+          name,
+          '--scale sets all three: omit the other option',
+        ]),
+      ),
+      rate: 'an open loop limits the goodput to its rate, so there is no speed-up to measure',
+      duel: 'its servers use different numbers of cores: omit one of them',
+      aa: 'measure the noise in a run without --scale',
+      background: 'measure it without --scale',
+      'cross-check': 'measure it without --scale',
+    },
+  }),
+
+  get: repeated('<path>', path, {
+    group: ASK,
+    help: "send GET requests to this path instead of a workload, e.g. '/orders?limit=20'",
+  }),
+  request: repeated('<request>', request, {
+    group: ASK,
+    help: "send this request, e.g. 'POST /orders'",
+  }),
+  requests: option('<file>', text, {
+    group: ASK,
+    help: 'send the requests of this JSON file, which can have weights, expected answers and a login',
+  }),
+  openapi: option('<document>', text, {
+    group: ASK,
+    help: 'send the GET requests of an OpenAPI document: a file, an address, or a path of the server such as /openapi.json',
+    conflicts: { requests: 'omit one of them' },
+  }),
+  method: option('<verb>', method, {
+    group: ASK,
+    help: 'the HTTP method of --url',
+    usually: 'GET, or POST with --body',
+    needs: 'url',
+  }),
+  header: repeated('<name: value>', header, {
+    group: ASK,
+    help: 'a header of every request',
+    needs: [...ASKS, 'resume', 'again'],
+    // Like --url, it supplies the secrets that a stored plan does not keep.
+    besideAlone: true,
+  }),
+  body: option('<text>', (typed) => typed, {
+    group: ASK,
+    help: 'the body to send: text or @file',
+    needs: ['request', 'url'],
+  }),
+  rows: option('<file>', text, {
+    group: ASK,
+    help: 'a CSV or JSON lines file: each row fills in the placeholders of one request, as in /orders/{id}',
+    needs: ASKS,
+  }),
+  expect: option('<text>', (typed) => typed, {
+    group: ASK,
+    help: 'the right answer: text or @file',
+    usually: 'the answer before the load, if two requests get the same one',
+    needs: ASKS,
+  }),
+  'expect-status': option('<list>', listOf(status), {
+    group: ASK,
+    help: 'the right status codes, e.g. 201 or 2xx,404; bodies may then differ',
+    usually: '2xx',
+    needs: ASKS,
+  }),
+  'expect-schema': option('<file>', text, {
+    group: ASK,
+    help: 'the JSON Schema of a right answer',
+    needs: ASKS,
+  }),
+
+  url: repeated('[name=]<address>', namedAddress, {
+    group: URL_GROUP,
+    help: 'load this http:// address instead of a target; give two, as in old=http://… new=http://…, to compare them',
+    besideAlone: true,
+    conflicts: {
+      arguments: NO_TARGETS,
+      all: NO_TARGETS,
+      stack: NO_TARGETS,
+      ...Object.fromEntries(LAUNCHES.map((name) => [name, ALREADY_RUNNING])),
+    },
+  }),
+  pid: repeated('[name=]<n>', namedPid, {
+    group: URL_GROUP,
+    help: 'the process of the server of --url, to measure its CPU and memory',
+    usually: 'the process that listens on its port',
+    needs: 'url',
+  }),
+
+  duel: flag({
+    group: COMPARE,
+    help: 'run all targets of a round at once and load them in short turns, which is more precise',
+    conflicts: { separate: 'omit one of them' },
+  }),
+  separate: flag({ group: COMPARE, help: 'run one server at a time, never a duel' }),
+  aa: flag({ group: COMPARE, help: 'measure the first target twice, to show the noise of this machine' }),
+  'until-decided': flag({
+    group: COMPARE,
+    help: 'look at the results after some rounds, and stop when every comparison has a verdict',
+    conflicts: { rounds: 'the schedule sets the number of rounds; --looks chooses another schedule' },
+  }),
+  looks: option('<rounds>', oneOf(SCHEDULE_NAMES), {
+    group: COMPARE,
+    help: `the rounds after which --until-decided looks: ${SCHEDULE_NAMES.join(', ')}`,
+    usually: `${chooseLooks(2, false)}; ${chooseLooks(3, false)} for several comparisons or with --budget`,
+    needs: 'until-decided',
+  }),
+  budget: option('<time>', span(), {
+    group: COMPARE,
+    help: 'stop after this time, even if undecided, e.g. 10m',
+    needs: 'until-decided',
+  }),
+  by: option('<metric>', oneOf(METRIC_IDS), {
+    group: COMPARE,
+    help: `the metric that decides: ${METRIC_IDS.join(', ')}`,
+    usually: 'cpu',
+    needs: 'until-decided',
+  }),
+  threshold: option('<share>', share, {
+    group: COMPARE,
+    help: 'the smallest difference that matters',
+    usually: '2%',
+    needs: 'until-decided',
+  }),
+
+  'fail-on': option('<verdicts>', listOf(oneOf(VERDICTS)), {
+    group: COMPARE,
+    help: `exit with 1 if the comparison finds one of these: ${VERDICTS.join(', ')}. faster and slower count if the whole interval lies beyond the threshold`,
+    conflicts: { quick: 'a quick run is too short for a comparison' },
+    besideAlone: true,
+    notInFile: true,
+  }),
+
+  'dry-run': flag({
+    group: OUTPUT,
+    help: 'print the plan and how long it takes, but start nothing',
+    conflicts: { json: 'a plan is printed as text only', detail: 'a dry run measures nothing' },
+    besideAlone: true,
+    notInFile: true,
+  }),
+  detail: flag({
+    group: OUTPUT,
+    help: 'print every column and every trial',
+    besideAlone: true,
+    notInFile: true,
+  }),
+  json: flag({
+    group: OUTPUT,
+    help: 'print the whole run as JSON',
+    conflicts: { detail: 'the JSON holds every trial' },
+    besideAlone: true,
+    notInFile: true,
+  }),
+  wait: flag({ ...WAITS.wait, group: OUTPUT, besideAlone: true, notInFile: true }),
+  resume: option('<run>', text, {
+    group: OUTPUT,
+    help: 'complete an interrupted run',
+    notInFile: true,
+    alone: { because: 'reuses the stored plan' },
+  }),
+  again: option('<run>', text, {
+    group: OUTPUT,
+    help: 'measure the plan of a stored run once more, and compare the two runs. With --rev: measure the commit of the stored run and these revisions in turns, and compare them, without the figures of the stored run',
+    alone: { besides: ['rev'], because: 'reuses the stored plan' },
+  }),
+};
+
+/** `pnpm bench [target...]`. */
+export default defineCommand({
+  name: 'bench',
+  about: 'Measures HTTP servers on this machine, one fresh server per trial, and prints a table.',
+  arguments: {
+    terms: '[target...]',
+    noun: 'target',
+    help: `stack[/variant][@runtime], globs allowed: fastify, "fastapi/*", fastapi@3.12; ${commandLine('stacks')} lists them (default: ${HOME.kind === 'repository' ? 'vanilla fastify fastapi litestar uvicorn' : 'the stack.json of this project'})`,
+    example: commandLine('bench vanilla fastify'),
+  },
+  options: OPTIONS,
+  notes:
+    'Exit codes: 0 done, 1 a trial failed or --fail-on applies, 2 bad usage, 3 a\ntarget or engine that you named lacks its toolchain, 130 interrupted.',
+  read: (values, targets): BenchRequest => ({
+    ...benchOptions({
+      targets,
+      all: values.all,
+      stacks: toStacks(values),
+      matrix: {
+        python: values.python ?? [],
+        node: values.node ?? [],
+        packages: values.with.flatMap(splitVersions),
+      },
+      workload: values.workload,
+      workers: values.workers,
+      ...toCluster(values),
+      aa: values.aa,
+      quick: values.quick,
+      load: toLoad(values),
+      resolve: values.resolve,
+      ...present({
+        rounds: values.rounds,
+        windowSeconds: values.duration,
+        warmupSeconds: values.warmup === 'auto' ? undefined : values.warmup,
+        fresh: values.fresh || undefined,
+        timeoutSeconds: values.timeout,
+        startSeconds: values.startTimeout,
+        background: values.background,
+        duel: values.separate ? false : values.duel || undefined,
+        sequentialTest: toSequentialTest(values),
+        engine: values.engine,
+        crossCheck: values.crossCheck,
+        seed: values.seed,
+        params: values.param.length === 0 ? undefined : Object.fromEntries(values.param),
+        threads: values.threads,
+        cores: values.cores,
+        scale: values.scale,
+        generators: values.generators,
+        connectsPerSecond: values.connectRate,
+        upstream: values.upstream,
+        ...(isStored(values) ? {} : toAsked(values)),
+        apps: toApps(values),
+        copies:
+          values.copy.length === 0
+            ? undefined
+            : values.copy.map((name) => ({ kind: 'folder' as const, name })),
+      }),
+    }),
+    autoRate: values.rate === 'auto',
+    dryRun: values.dryRun,
+    json: values.json,
+    detail: values.detail,
+    wait: values.wait,
+    ...present({
+      resume: values.resume,
+      again: values.again,
+      secrets: isStored(values) ? toSecrets(values.url[0]?.url, values.header) : undefined,
+      openapi: values.openapi,
+      failOn: values.failOn,
+      revisions: values.rev.length === 0 ? undefined : values.rev,
+    }),
+  }),
+  /**
+   * Loads the code of a step when the command reaches it: a usage error needs no plan, and a dry run nothing that measures.
+   * The code that reports is loaded with the code that measures, so that a run ends with the code that it began with.
+   */
+  async run(asked) {
+    const { foresee } = await import('../conduct/request.ts');
+    const foreseen = await foresee(asked);
+    const { describeDry, refuseBudget, refuseFailOn } = await import('../conduct/dry.ts');
+    refuseFailOn(foreseen);
+    refuseBudget(foreseen);
+    if (foreseen.options.dryRun) return print(await describeDry(foreseen));
+    const { measureAndReport } = await import('../conduct/outcome.ts');
+    return measureAndReport(foreseen);
+  },
 });
+
+function isStored({ resume, again }: Values<typeof OPTIONS>): boolean {
+  return (resume ?? again) !== undefined;
+}
+
+function toLoad({ rate, amount }: Values<typeof OPTIONS>): LoadMode {
+  // A rate that is measured first replaces this one; until then any rate makes the same plan.
+  if (rate === 'auto') return { mode: 'open', perSecond: 1 };
+  if (rate !== undefined) return { mode: 'open', perSecond: rate };
+  return amount === undefined ? { mode: 'closed' } : { mode: 'amount', requests: amount };
+}
+
+/** The hosts of a run, and the numbers of connections: those of the command line first. */
+function toCluster({
+  cluster: file,
+  connections: typed,
+}: Values<typeof OPTIONS>): Pick<Partial<BenchOptions>, 'cluster' | 'spread' | 'connections' | 'generators'> {
+  if (file === undefined) return present({ connections: typed });
+  const { connections, ...read } = readCluster(file);
+  const rungs = present({ connections: typed ?? connections });
+  if ('spread' in read) return { ...read, ...rungs };
+  const { generators, processes } = read.cluster;
+  return { ...read, generators: generators * processes, ...rungs };
+}
+
+function toApps({ app, run, lock, copy: copies }: Values<typeof OPTIONS>): AppOptions[] | undefined {
+  const folder = app ?? copies[0];
+  if (folder === undefined || run === undefined) return undefined;
+  return [{ folder, run, ...present({ lock, name: app === undefined ? nameOfCopies(copies) : undefined }) }];
+}
+
+/** The name that all copies share; undefined if their folders are those of the project itself. */
+function nameOfCopies(copies: readonly string[]): string | undefined {
+  const names = new Set(copies.map((folder) => basename(resolve(folder))));
+  return names.size > 1 ? 'app' : undefined;
+}
+
+/** The manifests; that of the first copy if neither a manifest nor a command is named. */
+function toStacks({ stack, run, copy: [first] }: Values<typeof OPTIONS>): string[] {
+  if (first === undefined || run !== undefined || stack.length > 0) return stack;
+  if (existsSync(join(HOME.root, 'stack.json'))) return stack;
+  const own = join(first, 'stack.json');
+  if (existsSync(own)) return [own];
+  throw new BenchError(
+    'usage',
+    `--copy ${first}: the folder has no stack.json, and --run is missing`,
+    "add --run, e.g. --run 'uvicorn app:app --port {port}'",
+  );
+}
+
+function toSequentialTest(values: Values<typeof OPTIONS>): BenchOptions['sequentialTest'] {
+  if (!values.untilDecided) return undefined;
+  return {
+    ...present({ looks: values.looks }),
+    by: values.by ?? 'cpu',
+    threshold: values.threshold ?? DEFAULT_THRESHOLD,
+    ...present({
+      beyond: values.failOn?.some((verdict) => verdict === 'slower' || verdict === 'faster') || undefined,
+      budgetSeconds: values.budget,
+    }),
+  };
+}
+
+/** The servers and the requests that were named. The path of `--url` is a request unless others are named. */
+function toAsked(values: Values<typeof OPTIONS>): Pick<BenchOptions, 'servers' | 'asked'> {
+  const { url: named, pid, requests: file, openapi } = values;
+  const written = [...values.get.map((one) => ({ method: 'GET', path: one })), ...values.request];
+  const isNamed = written.length > 0 || file !== undefined || openapi !== undefined;
+  if (named.length === 0 && !isNamed) return {};
+  const servers = named.map(({ name, url }) => ({ ...toSecrets(url, []), ...present({ name }) }));
+  const paths = new Set(named.map(({ url }) => readPath(url)));
+  refusePaths(paths, isNamed);
+  const headers = Object.assign(
+    {},
+    ...servers.map((one) => one.headers),
+    Object.fromEntries(values.header),
+  ) as Record<string, string>;
+  const verb = values.method ?? (values.body === undefined ? 'GET' : 'POST');
+  return {
+    ...(named.length === 0
+      ? {}
+      : {
+          servers: withPids(
+            servers.map(({ url, name }) => ({ url: url as URL, ...present({ name }) })),
+            pid,
+          ),
+        }),
+    asked: {
+      requests: isNamed ? written : [...paths].map((one) => ({ method: verb, path: one })),
+      headers,
+      ...present({
+        body: values.body,
+        expect: values.expect,
+        statuses: values.expectStatus,
+        schema: values.expectSchema === undefined ? undefined : `@${values.expectSchema}`,
+        rows: values.rows,
+        draft: file === undefined ? undefined : readRequests(file).draft,
+      }),
+    },
+  };
+}
+
+/** The path and the query of an address. Placeholders such as {id} are not encoded. */
+function readPath({ pathname, search }: URL): string {
+  return pathname.replaceAll(/%7B([\w.:-]+)%7D/gi, '{$1}') + search;
+}
+
+/** Throws a usage error for addresses whose paths differ, or that have a path beside other requests. */
+function refusePaths(paths: ReadonlySet<string>, isNamed: boolean): void {
+  const [first, second] = paths;
+  if (isNamed && [...paths].some((one) => one !== '/')) {
+    throw new BenchError(
+      'usage',
+      `--url has the path ${redactUrl(first ?? '')}, but other options name the requests`,
+      'omit the path of --url',
+    );
+  }
+  if (second !== undefined) {
+    throw new BenchError(
+      'usage',
+      `the addresses of --url have different paths: ${redactUrl(first ?? '')} and ${redactUrl(second)}`,
+      'omit the paths, and name the request: --get /orders',
+    );
+  }
+}
+
+/** Adds the process of each server. Throws a usage error for a process whose server is unknown. */
+function withPids(servers: ServerOptions[], pids: { name?: string; pid: number }[]): ServerOptions[] {
+  const names = servers.map(({ name }) => name);
+  for (const { name, pid } of pids) {
+    if (name === undefined ? servers.length === 1 : names.includes(name)) continue;
+    throw new BenchError(
+      'usage',
+      name === undefined
+        ? `--pid ${pid}: there are ${servers.length} servers`
+        : `--pid ${name}=${pid}: no server is named ${name}`,
+      servers.length === 1
+        ? `omit the name: --pid ${pid}`
+        : `name the server: --pid ${names.find((one) => one !== undefined) ?? 'old'}=${pid}`,
+    );
+  }
+  return servers.map((server) => {
+    const found = pids.find(({ name }) => name === undefined || name === server.name);
+    return found === undefined ? server : { ...server, pid: found.pid };
+  });
+}

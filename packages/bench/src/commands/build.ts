@@ -1,25 +1,39 @@
-import { BUILD } from '../cli/commands.ts';
+import { commandLine } from 'bench-machine/home';
+import { defineCommand } from '../cli/command.ts';
 import { readStacks, targetsOf } from 'bench-targets/catalogue/stacks';
 import { nearest } from 'bench-model/nearest';
 import { BenchError } from 'bench-model/errors';
 import { groupMissing, prepareAll } from 'bench-targets/prepare/prepare';
 import { describeWork, surveyWork } from 'bench-targets/prepare/survey';
-import { fail, createRunner, logLine } from './shell.ts';
+import { fail, logLine } from '../terminal/shell.ts';
 
-export const runBuild = createRunner(BUILD, async ({ stacks: wanted }) => {
-  const stacks = readStacks();
-  const names = stacks.map(({ name }) => name);
-  const unknown = wanted.find((name) => !names.includes(name));
-  if (unknown !== undefined) {
-    const hint = `did you mean ${nearest(unknown, names).join(', ')}?`;
-    throw new BenchError('usage', `unknown stack "${unknown}"`, hint);
-  }
-  const asked = stacks.filter(({ name }) => wanted.length === 0 || wanted.includes(name));
-  const targets = asked.flatMap(targetsOf);
-  for (const line of describeWork(await surveyWork(targets, stacks))) logLine(line);
-  const { missing } = await prepareAll(targets, stacks, logLine);
-  const codes = groupMissing(missing).map((group) =>
-    fail(new BenchError('toolchain', `${group.targets.join(', ')}: ${group.reason}`, group.hint)),
-  );
-  return codes[0] ?? 0;
+export default defineCommand({
+  name: 'build',
+  about:
+    'Builds the environments, dependencies and binaries of stacks in advance. Otherwise the first run of a stack builds them.',
+  arguments: {
+    terms: '[stack...]',
+    noun: 'stack',
+    help: 'names of stacks (default: all)',
+    example: commandLine('build gin'),
+  },
+  options: {},
+  read: (_values, stacks) => ({ stacks }),
+  async run({ stacks: wanted }) {
+    const stacks = readStacks();
+    const names = stacks.map(({ name }) => name);
+    const unknown = wanted.find((name) => !names.includes(name));
+    if (unknown !== undefined) {
+      const hint = `did you mean ${nearest(unknown, names).join(', ')}?`;
+      throw new BenchError('usage', `unknown stack "${unknown}"`, hint);
+    }
+    const asked = stacks.filter(({ name }) => wanted.length === 0 || wanted.includes(name));
+    const targets = asked.flatMap(targetsOf);
+    for (const line of describeWork(await surveyWork(targets, stacks))) logLine(line);
+    const { missing } = await prepareAll(targets, stacks, logLine);
+    const codes = groupMissing(missing).map((group) =>
+      fail(new BenchError('toolchain', `${group.targets.join(', ')}: ${group.reason}`, group.hint)),
+    );
+    return codes[0] ?? 0;
+  },
 });

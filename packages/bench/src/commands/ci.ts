@@ -1,9 +1,10 @@
 /** Measures the runs that `bench.config.json` describes, and judges their budgets. */
+import { defineCommand, flag, option, WAITS } from '../cli/command.ts';
+import { text } from '../cli/values.ts';
 import { appendFileSync, existsSync, mkdirSync, writeFileSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { compareWithin } from 'bench-analysis/compare';
 import { type Budget, isOutOfReach, judgeBudget, type JudgedBudget } from 'bench-analysis/budgets';
-import { CI } from '../cli/commands.ts';
 import { readConfig, refuseUnmeasured, type Config } from '../cli/config.ts';
 import { HOME, makeProjectFolder } from 'bench-machine/home';
 import { answersFor } from 'bench-statistics/histogram';
@@ -25,10 +26,11 @@ import { describePlan } from 'bench-report/plan';
 import { toView } from 'bench-report/view';
 import type { Trial } from 'bench-model/record';
 import { readRun, shown, type StoredRun } from 'bench-analysis/results/store';
-import { measureForeseen } from './foreseen.ts';
-import { foreseeDifferences } from './reach.ts';
-import { foresee, type Foreseen } from './request.ts';
-import { createRunner, logLine, print, terminal } from './shell.ts';
+import { measureForeseen } from '../conduct/foreseen.ts';
+import { foreseeDifferences } from '../conduct/reach.ts';
+import bench from './bench.ts';
+import { foresee, type Foreseen } from '../conduct/request.ts';
+import { logLine, print, terminal } from '../terminal/shell.ts';
 
 /** A run of a job. */
 interface JobRun {
@@ -36,45 +38,61 @@ interface JobRun {
   foreseen: Foreseen;
 }
 
-export const runCi = createRunner(CI, async ({ config: file, dryRun, wait }) => {
-  const config = readConfig(file ?? join(HOME.root, 'bench.config.json'));
-  process.chdir(config.folder);
-  const runs = await foreseeRuns(config, wait);
-  if (dryRun) {
-    const plans: string[] = [];
-    for (const { foreseen } of runs)
-      plans.push(describePlan(foreseen.plan, { power: await foreseeDifferences(foreseen.plan, foreseen) }));
-    return print(`${plans.join('\n\n')}\n`);
-  }
-  const measured: { rate: number | undefined; run: StoredRun }[] = [];
-  for (const { rate, foreseen } of runs) {
-    const ended = await measureForeseen(foreseen, terminal);
-    if (ended === undefined || ended.interrupted) return 130;
-    measured.push({ rate, run: readRun(ended.folder) });
-    if (foreseen.goesOn?.(ended.source.trials) === false) {
-      // A longer duration changes all runs of the job.
-      logLine('the job ends here: its windows have too few answers for the percentile of a budget');
-      break;
+export default defineCommand({
+  name: 'ci',
+  about:
+    'Measures the targets of bench.config.json and checks its budgets. Prints each budget, and writes a summary in Markdown to .bench/summary.md and to the summary of a GitHub job.',
+  options: {
+    config: option('<file>', text, {
+      help: 'the configuration',
+      usually: 'bench.config.json of the project',
+    }),
+    'dry-run': flag({ help: 'print the plans and how long they take; start nothing' }),
+    ...WAITS,
+  },
+  notes:
+    'Exit codes: 0 every budget is kept or undecided, 1 a budget is broken or a trial\nfailed, 2 the configuration is not valid, 3 a toolchain is missing,\n130 interrupted.',
+  read: (values) => values,
+  async run({ config: file, dryRun, wait }) {
+    const config = readConfig(file ?? join(HOME.root, 'bench.config.json'), bench);
+    process.chdir(config.folder);
+    const runs = await foreseeRuns(config, wait);
+    if (dryRun) {
+      const plans: string[] = [];
+      for (const { foreseen } of runs)
+        plans.push(describePlan(foreseen.plan, { power: await foreseeDifferences(foreseen.plan, foreseen) }));
+      return print(`${plans.join('\n\n')}\n`);
     }
-  }
-  const judged = config.budgets.flatMap(({ budget }): JudgedBudget[] => {
-    const found = measured.find(({ rate }) => rate === budget.rate);
-    return found === undefined ? [] : [judgeBudget(found.run, budget, baselinesOf(config))];
-  });
-  const verdict = conclude(
-    judged,
-    measured.map(({ run }) => run),
-  );
-  const summary = renderSummary(
-    verdict.words,
-    judged,
-    measured.map(({ run }) => describeRun(run, config)),
-  );
-  print(`${renderBudgets(judged)}\n`);
-  for (const line of verdict.warnings) logLine(`warning: ${line}`);
-  const saved = writeSummary(toOutput(summary));
-  logLine(`${verdict.words}; the summary is in ${shown(saved)}`);
-  return verdict.isBroken ? 1 : 0;
+    const measured: { rate: number | undefined; run: StoredRun }[] = [];
+    for (const { rate, foreseen } of runs) {
+      const ended = await measureForeseen(foreseen, terminal);
+      if (ended === undefined || ended.interrupted) return 130;
+      measured.push({ rate, run: readRun(ended.folder) });
+      if (foreseen.goesOn?.(ended.source.trials) === false) {
+        // A longer duration changes all runs of the job.
+        logLine('the job ends here: its windows have too few answers for the percentile of a budget');
+        break;
+      }
+    }
+    const judged = config.budgets.flatMap(({ budget }): JudgedBudget[] => {
+      const found = measured.find(({ rate }) => rate === budget.rate);
+      return found === undefined ? [] : [judgeBudget(found.run, budget, baselinesOf(config))];
+    });
+    const verdict = conclude(
+      judged,
+      measured.map(({ run }) => run),
+    );
+    const summary = renderSummary(
+      verdict.words,
+      judged,
+      measured.map(({ run }) => describeRun(run, config)),
+    );
+    print(`${renderBudgets(judged)}\n`);
+    for (const line of verdict.warnings) logLine(`warning: ${line}`);
+    const saved = writeSummary(toOutput(summary));
+    logLine(`${verdict.words}; the summary is in ${shown(saved)}`);
+    return verdict.isBroken ? 1 : 0;
+  },
 });
 
 /** Makes the plans of all runs before the first is measured. Throws a usage error if a budget does not fit its run. */
@@ -178,14 +196,14 @@ function rateOf({ load }: Plan): number | undefined {
 }
 
 /** Writes the summary to the project, and to that of a GitHub job. Returns the path of the first. */
-function writeSummary(text: string): string {
+function writeSummary(summary: string): string {
   const file =
     HOME.kind === 'repository' ? join(HOME.results, 'summary.md') : join(HOME.root, '.bench', 'summary.md');
   if (HOME.kind === 'project')
     makeProjectFolder({ ...HOME, results: join(HOME.root, '.bench', basename(HOME.results)) });
   mkdirSync(dirname(file), { recursive: true });
-  writeFileSync(file, text);
+  writeFileSync(file, summary);
   const { GITHUB_STEP_SUMMARY: job = '' } = process.env;
-  if (job !== '' && existsSync(dirname(job))) appendFileSync(job, text);
+  if (job !== '' && existsSync(dirname(job))) appendFileSync(job, summary);
   return file;
 }

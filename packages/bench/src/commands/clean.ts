@@ -1,8 +1,8 @@
+import { ARGUMENTS, defineCommand, flag } from '../cli/command.ts';
 import { HOME } from 'bench-machine/home';
 import { rmSync, statSync } from 'node:fs';
 import { basename, join, relative } from 'node:path';
 import { createInterface } from 'node:readline/promises';
-import { CLEAN } from '../cli/commands.ts';
 import { ROOT, readStacks } from 'bench-targets/catalogue/stacks';
 import { nearest } from 'bench-model/nearest';
 import { BenchError } from 'bench-model/errors';
@@ -12,8 +12,8 @@ import { readNames } from 'bench-machine/procfs';
 import { formatBytes } from 'bench-report/format';
 import { listRuns, sizeOf } from 'bench-analysis/results/store';
 import { listStudies } from 'bench-analysis/results/study/store';
-import { openSession } from './session.ts';
-import { print, createRunner } from './shell.ts';
+import { openSession } from '../conduct/session.ts';
+import { print } from '../terminal/shell.ts';
 import { sum } from 'bench-statistics/numbers';
 
 const KINDS = {
@@ -33,39 +33,54 @@ function foldersIn(folder: string): string[] {
     .filter((path) => statSync(path, { throwIfNoEntry: false })?.isDirectory());
 }
 
-export const runClean = createRunner(CLEAN, async ({ names: wanted, yes }) => {
-  const kinds = (Object.keys(KINDS) as Kind[]).map((kind) => ({
-    kind,
-    found: KINDS[kind]()
-      .map((folder) => ({ folder, bytes: sizeOf(folder) }))
-      .filter(({ bytes }) => bytes > 0),
-  }));
-  const names = kinds.flatMap(({ kind, found }) => [kind, ...found.map(({ folder }) => basename(folder))]);
-  const unknown = wanted.find((name) => !names.includes(name));
-  if (unknown !== undefined)
-    throw new BenchError(
-      'usage',
-      `unknown name "${unknown}"`,
-      commandLine(
-        `clean ${Object.keys(KINDS).join(' ')}, or an item of the list, e.g. ${nearest(unknown, names)[0]}`,
-      ),
-    );
-  // Files in use by a run must not be removed. The leftovers of killed commands are removed in any case.
-  using _ = await openSession('clean', { isAlone: wanted.length > 0, words: 'stopping' });
-  for (const { kind, found } of kinds) {
-    const total = sum(found.map(({ bytes }) => bytes));
-    print(`${kind}: ${found.length === 0 ? 'nothing' : formatBytes(total)}\n`);
-    for (const { folder, bytes } of found)
-      print(`  ${formatBytes(bytes).padStart(9)}  ${relative(ROOT, folder)}\n`);
-    const named = found.filter(({ folder }) => wanted.includes(kind) || wanted.includes(basename(folder)));
-    const what = wanted.includes(kind) ? kind : named.map(({ folder }) => basename(folder)).join(' ');
-    if (named.length > 0 && (yes || (await agrees(what)))) {
-      for (const { folder } of named) rmSync(folder, { recursive: true, force: true });
-      print(`${what}: removed\n`);
+export default defineCommand({
+  name: 'clean',
+  about:
+    'Lists what Bench keeps on this machine, with sizes. Removes the items that you name, but asks first. Never removes published runs.',
+  arguments: {
+    terms: '[name...]',
+    noun: 'name',
+    help: 'environments, builds, tools, revisions, runs, or one item of the list',
+    example: commandLine('clean environments'),
+  },
+  options: { yes: flag({ help: 'remove without asking', needs: ARGUMENTS }) },
+  read: ({ yes }, names) => ({ yes, names }),
+  async run({ names: wanted, yes }) {
+    const kinds = (Object.keys(KINDS) as Kind[]).map((kind) => ({
+      kind,
+      found: KINDS[kind]()
+        .map((folder) => ({ folder, bytes: sizeOf(folder) }))
+        .filter(({ bytes }) => bytes > 0),
+    }));
+    const names = kinds.flatMap(({ kind, found }) => [kind, ...found.map(({ folder }) => basename(folder))]);
+    const unknown = wanted.find((name) => !names.includes(name));
+    if (unknown !== undefined)
+      throw new BenchError(
+        'usage',
+        `unknown name "${unknown}"`,
+        commandLine(
+          `clean ${Object.keys(KINDS).join(' ')}, or an item of the list, e.g. ${nearest(unknown, names)[0]}`,
+        ),
+      );
+    // Files in use by a run must not be removed. The leftovers of killed commands are removed in any case.
+    using _ = await openSession('clean', { isAlone: wanted.length > 0, words: 'stopping' });
+    for (const { kind, found } of kinds) {
+      const total = sum(found.map(({ bytes }) => bytes));
+      print(`${kind}: ${found.length === 0 ? 'nothing' : formatBytes(total)}\n`);
+      for (const { folder, bytes } of found)
+        print(`  ${formatBytes(bytes).padStart(9)}  ${relative(ROOT, folder)}\n`);
+      const named = found.filter(({ folder }) => wanted.includes(kind) || wanted.includes(basename(folder)));
+      const what = wanted.includes(kind) ? kind : named.map(({ folder }) => basename(folder)).join(' ');
+      if (named.length > 0 && (yes || (await agrees(what)))) {
+        for (const { folder } of named) rmSync(folder, { recursive: true, force: true });
+        print(`${what}: removed\n`);
+      }
     }
-  }
-  if (wanted.length === 0)
-    print(`${commandLine(`clean ${Object.keys(KINDS).join(' ')}`)} removes them; published runs are kept\n`);
+    if (wanted.length === 0)
+      print(
+        `${commandLine(`clean ${Object.keys(KINDS).join(' ')}`)} removes them; published runs are kept\n`,
+      );
+  },
 });
 
 async function agrees(what: string): Promise<boolean> {

@@ -1,7 +1,9 @@
-import { compareWithin, type ComparedTable, findVerdicts } from 'bench-analysis/compare';
+import { METRIC_IDS } from 'bench-model/metrics';
+import { defineCommand, flag, option } from '../cli/command.ts';
+import { listOf, oneOf, share, text } from '../cli/values.ts';
+import { compareWithin, type ComparedTable, findVerdicts, type Question } from 'bench-analysis/compare';
 import { compareRuns, type RunsTable } from 'bench-analysis/runs';
 import { FACTORS, unlikeRuns, unlikeTargets, type Factor } from 'bench-analysis/unlike';
-import { COMPARE, type CompareRequest } from '../cli/commands.ts';
 import { BenchError } from 'bench-model/errors';
 import { commandLine } from 'bench-machine/home';
 import { describeDifferences } from 'bench-report/changes';
@@ -15,9 +17,9 @@ import { toJson } from 'bench-report/json';
 import { serversOf } from 'bench-report/model/model';
 import { describeEnding } from 'bench-report/stopping';
 import { findRun, readRun } from 'bench-analysis/results/store';
-import { present } from 'bench-model/options';
-import { readRepeats } from './repeats.ts';
-import { createRunner, layoutFor, logLine, print, printJson, printStyled } from './shell.ts';
+import { present, DEFAULT_THRESHOLD, VERDICTS } from 'bench-model/options';
+import { readRepeats } from '../conduct/repeats.ts';
+import { layoutFor, logLine, print, printJson, printStyled } from '../terminal/shell.ts';
 
 /** A comparison of stored runs. */
 export interface StoredComparison {
@@ -77,19 +79,87 @@ export function compareStored(options: Omit<CompareRequest, 'format' | 'failOn'>
   return { title: `run ${first.plan.run}`, marks, compared: { kind: 'within', table } };
 }
 
-export const runCompare = createRunner(COMPARE, async ({ format, failOn, ...options }) => {
-  const { title, marks, compared } = compareStored(options);
-  if (format === 'json') printJson(toJson({ schema: 1, title, marks, ...compared.table }));
-  else {
-    const view =
-      compared.kind === 'within'
-        ? viewComparison(compared.table, title, marks)
-        : viewRuns(compared.table, title, marks);
-    if (format === undefined) printStyled(renderTerminal(view, layoutFor({ isBrief: false })));
-    else print(renderMarkdown(view));
-  }
-  if (compared.kind === 'between') return 0;
-  const found = findVerdicts(compared.table, failOn);
-  if (found.length > 0) logLine(`--fail-on: found ${found.join(', ')}`);
-  return found.length > 0 ? 1 : 0;
+/** A parsed `pnpm compare` command. */
+export interface CompareRequest {
+  runs: string[];
+  question: Question;
+  failOn: (typeof VERDICTS)[number][];
+  across?: Factor;
+  force: boolean;
+  format?: 'markdown' | 'json';
+}
+
+export default defineCommand({
+  name: 'compare',
+  about:
+    'Compares the targets inside one run with a baseline, round by round. With two runs, prints the ratio of each target to itself, without a verdict.',
+  arguments: {
+    terms: '<run> [later-run]',
+    noun: 'run',
+    help: 'the id of a stored run, its folder, or latest',
+    more: 'compare each target with itself in this later run, instead of with the other targets of <run>',
+    example: commandLine('compare <run> [later-run]'),
+  },
+  options: {
+    by: option('<metric>', oneOf(METRIC_IDS), { help: METRIC_IDS.join(', '), default: 'cpu' }),
+    baseline: option('<target>', text, {
+      help: 'the target that the others are compared with. @3.12 compares each stack with itself on that runtime. The name of a revision or a copy, such as main, compares each target with itself in that version. undisturbed compares each target with and without its background request',
+      usually: 'the pairs that the run was planned for, otherwise its first target',
+    }),
+    threshold: option('<share>', share, { help: 'the smallest difference that matters', usually: '2%' }),
+    across: option('<factor>', oneOf(FACTORS), {
+      help: `the one factor that may differ: ${FACTORS.join(', ')}`,
+    }),
+    force: flag({ help: 'compare unlike runs, and mark the output' }),
+    'fail-on': option('<verdicts>', listOf(oneOf(VERDICTS)), {
+      help: `exit with 1 if one of these is found in the run: ${VERDICTS.join(', ')}. faster and slower count if the whole interval lies beyond the threshold`,
+    }),
+    format: option('<name>', oneOf(['markdown', 'json']), {
+      help: 'print the comparison as markdown or json',
+    }),
+    json: flag({ help: 'the same as --format json', conflicts: { format: 'omit one of them' } }),
+  },
+  notes: 'Exit codes: 0 compared, 1 --fail-on applies, 2 refused or bad usage.',
+  read(
+    { by, threshold = DEFAULT_THRESHOLD, baseline, failOn = [], across, format, json, ...rest },
+    runs,
+  ): CompareRequest {
+    if (baseline !== undefined && runs.length > 1) {
+      throw new BenchError(
+        'usage',
+        '--baseline names a target of one run, so a second run cannot be combined with it',
+        'omit --baseline: each target is compared with itself in the other run',
+      );
+    }
+    if (failOn.length > 0 && runs.length > 1) {
+      throw new BenchError(
+        'usage',
+        '--fail-on needs one run that holds both sides: two runs of different times have no verdict',
+        `measure both sides in one run: ${commandLine(`bench --again ${runs[0]} --rev HEAD --fail-on ${failOn.join()}`)}, or ${commandLine('ci')}`,
+      );
+    }
+    return {
+      ...rest,
+      runs,
+      question: { by, threshold, ...present({ baseline }) },
+      failOn,
+      ...present({ across, format: json ? 'json' : format }),
+    };
+  },
+  async run({ format, failOn, ...options }) {
+    const { title, marks, compared } = compareStored(options);
+    if (format === 'json') printJson(toJson({ schema: 1, title, marks, ...compared.table }));
+    else {
+      const view =
+        compared.kind === 'within'
+          ? viewComparison(compared.table, title, marks)
+          : viewRuns(compared.table, title, marks);
+      if (format === undefined) printStyled(renderTerminal(view, layoutFor({ isBrief: false })));
+      else print(renderMarkdown(view));
+    }
+    if (compared.kind === 'between') return 0;
+    const found = findVerdicts(compared.table, failOn);
+    if (found.length > 0) logLine(`--fail-on: found ${found.join(', ')}`);
+    return found.length > 0 ? 1 : 0;
+  },
 });

@@ -1,4 +1,6 @@
 /** `bench-http init`: looks at a project, tries to start its server, and writes the manifest that worked. */
+import { defineCommand, flag, option, repeated } from '../cli/command.ts';
+import { seconds, text } from '../cli/values.ts';
 import { existsSync, readdirSync, statSync, writeFileSync } from 'node:fs';
 import { basename, dirname, join, relative, resolve } from 'node:path';
 import { createInterface } from 'node:readline/promises';
@@ -12,7 +14,6 @@ import type { Stack } from 'bench-model/stack';
 import type { AskedRequest } from 'bench-model/requests';
 import { readOpenapi } from 'bench-targets/catalogue/workloads/requests/openapi';
 import { targetsOf } from 'bench-targets/catalogue/stacks';
-import { INIT, type InitRequest } from '../cli/commands.ts';
 import { BenchError } from 'bench-model/errors';
 import { describeElsewhere, describeEnd, launch, type Server } from 'bench-machine/launch';
 import { isListening } from 'bench-machine/ports';
@@ -22,8 +23,8 @@ import { prepareAll, type Prepared } from 'bench-targets/prepare/prepare';
 import { findDeclared } from '../services/declared/companion.ts';
 import type { Draw } from 'bench-targets/catalogue/workloads/workload';
 import { countOf } from 'bench-report/format';
-import { openSession } from './session.ts';
-import { createRunner, logLine, onInterrupt, print } from './shell.ts';
+import { openSession } from '../conduct/session.ts';
+import { logLine, onInterrupt, print } from '../terminal/shell.ts';
 
 const POLL_MS = 20;
 /** A server that listens elsewhere for this long does not take the port that it is given. */
@@ -38,30 +39,67 @@ const USUAL_PATHS = ['/', '/health', '/healthz'];
 const TELLING =
   /^(pyproject\.toml|uv\.lock|poetry\.lock|requirements.*\.txt|\.python-version|\.nvmrc|\.node-version|package\.json|pnpm-lock\.yaml|package-lock\.json|yarn\.lock|go\.mod|Cargo\.(toml|lock)|Procfile)$/;
 
-export const runInit = createRunner(INIT, async (asked) => {
-  const root = resolve(asked.folder);
-  if (!statSync(root, { throwIfNoEntry: false })?.isDirectory())
-    throw new BenchError('usage', `${asked.folder}: not a folder`, 'name the folder of your project');
-  const file = resolve(asked.output ?? join(root, 'stack.json'));
-  refuseOutput(file, root, asked);
-  const found = readdirSync(root).filter((name) => TELLING.test(name));
-  say('found', found.length === 0 ? 'no file of a known package manager' : found.join(', '));
-  const start = await chooseStart(root, asked);
-  const needs = findNeeds(root);
-  for (const { why, name } of needs) say('found', `${why}, so the service "${name}" is tried`);
-  const tried = await tryStart(start, needs, { root, file, asked }).catch((error: unknown) => {
-    // A server may need another address than that of the service, or none.
-    if (needs.length === 0 || !(error instanceof BenchError) || error.code === 'interrupted') throw error;
-    say('left out', `the services: ${error.message.split('\n')[0]}`);
-    return tryStart(start, [], { root, file, asked });
-  });
-  const { manifest } = tried;
-  checkDraft(manifest, file);
-  writeFileSync(file, `${JSON.stringify(manifest, null, 2)}\n`, { flag: 'wx' });
-  const shown = relative(process.cwd(), file);
-  say('wrote', shown);
-  const words = shown === 'stack.json' ? '' : ` --stack ${shown}`;
-  say('next', `bench-http bench${words}`);
+/** A parsed `bench-http init` command. */
+export interface InitRequest {
+  folder: string;
+  run?: string | undefined;
+  get: string[];
+  output?: string | undefined;
+  startTimeout?: number | undefined;
+  yes: boolean;
+}
+
+export default defineCommand({
+  name: 'init',
+  about:
+    'Examines a project, starts its server, sends it requests, and writes the stack.json that worked. Prints its findings and its assumptions. Changes no other file.',
+  arguments: {
+    terms: '[folder]',
+    noun: 'folder',
+    help: 'the folder of the project (default: the current one)',
+    example: 'bench-http init ./my-api',
+  },
+  options: {
+    run: option('<command>', text, {
+      help: 'the command that starts the server, with {port}; PORT and HOST are set too',
+      usually: 'found in the project',
+    }),
+    get: repeated('<path>', text, { help: 'a path to request, instead of one that the server offers' }),
+    output: option('<file>', text, { help: 'another file in the folder', usually: 'stack.json' }),
+    'start-timeout': option('<seconds>', seconds(), {
+      help: 'how long the server may take to listen; written to the manifest',
+      usually: String(START_SECONDS),
+    }),
+    yes: flag({ help: 'choose the first of several possibilities instead of asking' }),
+  },
+  notes:
+    'Exit codes: 0 written, 1 the server does not start or answer, 2 bad usage or an\nunanswered question, 3 a toolchain is missing, 130 interrupted.',
+  read: (values, [folder = '.']): InitRequest => ({ ...values, folder }),
+  async run(asked) {
+    const root = resolve(asked.folder);
+    if (!statSync(root, { throwIfNoEntry: false })?.isDirectory())
+      throw new BenchError('usage', `${asked.folder}: not a folder`, 'name the folder of your project');
+    const file = resolve(asked.output ?? join(root, 'stack.json'));
+    refuseOutput(file, root, asked);
+    const found = readdirSync(root).filter((name) => TELLING.test(name));
+    say('found', found.length === 0 ? 'no file of a known package manager' : found.join(', '));
+    const start = await chooseStart(root, asked);
+    const needs = findNeeds(root);
+    for (const { why, name } of needs) say('found', `${why}, so the service "${name}" is tried`);
+    const tried = await tryStart(start, needs, { root, file, asked }).catch((error: unknown) => {
+      // A server may need another address than that of the service, or none.
+      if (needs.length === 0 || !(error instanceof BenchError) || error.code === 'interrupted') throw error;
+      say('left out', `the services: ${error.message.split('\n')[0]}`);
+      return tryStart(start, [], { root, file, asked });
+    });
+    const { manifest } = tried;
+    checkDraft(manifest, file);
+    writeFileSync(file, `${JSON.stringify(manifest, null, 2)}\n`, { flag: 'wx' });
+    const shown = relative(process.cwd(), file);
+    say('wrote', shown);
+    const words = shown === 'stack.json' ? '' : ` --stack ${shown}`;
+    say('next', `bench-http bench${words}`);
+  },
 });
 
 /** Throws a usage error if the manifest exists, or would describe another folder. */

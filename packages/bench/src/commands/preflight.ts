@@ -1,19 +1,38 @@
+import { defineCommand, option } from '../cli/command.ts';
+import { wholeNumber } from '../cli/values.ts';
 import { availableParallelism } from 'node:os';
 import { estimateSlowdown, type Slowdown } from 'bench-analysis/neighbours';
-import { PREFLIGHT } from '../cli/commands.ts';
 import { BenchError } from 'bench-model/errors';
 import { readFacts } from 'bench-machine/facts';
 import { keepNeighbours, measureNeighbours } from 'bench-machine/neighbours';
 import { choosePlacement, type PlacementNeeds } from 'bench-machine/placement';
 import { preflight, refuseCores } from 'bench-machine/preflight';
-import { createRunner, logLine, print } from './shell.ts';
+import { logLine, print } from '../terminal/shell.ts';
 
 /** Pairs of turns, which take about 5 s. */
 const PAIRS = 60;
 
-export const runPreflight = createRunner(
-  PREFLIGHT,
-  async ({ connections, generators, workers, cores, connectRate }) => {
+export default defineCommand({
+  name: 'preflight',
+  about:
+    'Checks whether this machine is fit to measure on: limits, ports, load, governor, throttling, cores that slow each other down. Says what to change.',
+  options: {
+    connections: option('<n>', wholeNumber(), { help: 'the highest number of connections', default: 10_000 }),
+    workers: option('<n>', wholeNumber(), { help: 'workers of each server', default: 1 }),
+    cores: option('<n>', wholeNumber(), {
+      help: 'cores of each server',
+      usually: 'as many as workers',
+      conflicts: { workers: 'omit --workers: this check uses --cores alone' },
+    }),
+    generators: option('<n>', wholeNumber(), { help: 'load processes', default: 1 }),
+    'connect-rate': option('<n>', wholeNumber(), {
+      help: 'the most connections to open per second',
+      usually: 'as many as the accept queue of the server takes',
+    }),
+  },
+  notes: 'Exit codes: 0 fit, 1 something must change first.',
+  read: (values) => values,
+  async run({ connections, generators, workers, cores, connectRate }) {
     refuseCores(cores, availableParallelism());
     const needs = { generators, serverCores: cores ?? workers };
     const facts = await readFacts();
@@ -32,7 +51,7 @@ export const runPreflight = createRunner(
     }
     return findings.some(({ level }) => level === 'stop') ? 1 : 0;
   },
-);
+});
 
 /** Measures what a busy load costs the server's core; undefined if they cannot be pinned to different cores. */
 async function findSlowdown(needs: PlacementNeeds): Promise<Slowdown | undefined> {

@@ -1,5 +1,8 @@
+import { present } from 'bench-model/options';
+import { ARGUMENTS, defineCommand, flag, option, repeated } from '../cli/command.ts';
+import { oneOf, text } from '../cli/values.ts';
+import { readFileSync } from 'node:fs';
 import { readPastedTimes, type PastedUsage } from 'bench-analysis/pasted-times';
-import { REPORT, type ReportFormat, type ReportRequest } from '../cli/commands.ts';
 import { BenchError } from 'bench-model/errors';
 import { commandLine } from 'bench-machine/home';
 import { renderBmf } from 'bench-report/bmf';
@@ -17,40 +20,124 @@ import { toView } from 'bench-report/view';
 import { renderStudyJson, viewStudies } from 'bench-report/warm';
 import { findRun, readRun, type StoredRun } from 'bench-analysis/results/store';
 import { findStudy, readStudy } from 'bench-analysis/results/study/store';
-import { openPage, renderPage, writePage } from './page.ts';
-import { createRunner, layoutFor, logLine, print, printHtml, printJson, printStyled } from './shell.ts';
-import { writeSite } from './site.ts';
-import { readText } from './text-file.ts';
+import { openPage, renderPage, writePage } from '../conduct/page.ts';
+import { layoutFor, logLine, print, printHtml, printJson, printStyled } from '../terminal/shell.ts';
+import { writeSite } from '../conduct/site.ts';
 
-export const runReport = createRunner(REPORT, async (asked) => {
-  if (asked.site !== undefined) return printSite(asked.site, asked.open);
-  const { format, ladder, time, detail } = asked;
-  const study = findStudy(asked.run);
-  if (study !== undefined) return printStudy(study, asked);
-  const [folder, pasted] = findAll(
-    () => findRun(asked.run),
-    () => asked.with.flatMap(readPasted),
-  );
-  const run = readRun(folder);
-  if (format !== 'json') refuseEmpty(run);
-  if (asked.open) return openPage(await writePage(run, run.folder));
-  if (format !== undefined && format !== 'markdown') return PRINTERS[format](run);
-  const model = toModel(run);
-  const view = time
-    ? toTimesView(model, pasted)
-    : ladder
-      ? toLadderView(model, { detail })
-      : toView(model, { detail });
-  if (format === 'markdown') {
-    print(renderMarkdown(view));
+/** The formats of a report other than the table for a terminal, each with its content in the words of the help. */
+const FORMATS = {
+  markdown: 'tables and notes',
+  html: 'one file with charts',
+  json: 'every value and every record',
+  csv: 'one row per trial',
+  bmf: 'Bencher Metric Format',
+  gab: 'github-action-benchmark, metrics that should be low',
+  'gab-bigger': 'github-action-benchmark, metrics that should be high',
+};
+export type ReportFormat = keyof typeof FORMATS;
+export const REPORT_FORMATS = Object.keys(FORMATS) as ReportFormat[];
+
+/** A parsed `pnpm report` command. */
+export interface ReportRequest {
+  /** Empty if a site of all runs is asked for. */
+  run: string;
+  ladder: boolean;
+  time: boolean;
+  /** Writes the HTML report and opens it in a browser. */
+  open: boolean;
+  /** Texts with reports of time(1) to show beside those of the run. */
+  with: string[];
+  detail: boolean;
+  format?: ReportFormat;
+  /** The folder of a site over all stored runs. */
+  site?: string;
+}
+
+/** The reasons why the views of a table do not apply to formats that hold the whole run. */
+const WHOLE_RUN = {
+  ladder: 'the format holds every trial',
+  time: 'the format holds every trial',
+  detail: 'the format holds every trial',
+};
+
+const REPORT_EXAMPLE = commandLine('report latest');
+
+export default defineCommand({
+  name: 'report',
+  about: 'Prints the report of a stored run, or writes a site over all stored runs. Measures nothing.',
+  arguments: {
+    terms: '[run]',
+    noun: 'run',
+    help: 'the id of a run, its folder, or latest',
+    example: REPORT_EXAMPLE,
+  },
+  options: {
+    ladder: flag({
+      help: 'print the goodput of each target by number of connections, and the knee after which it stops growing',
+    }),
+    time: flag({
+      help: 'print the report of /usr/bin/time on each server: fields as rows, targets as columns',
+      conflicts: { ladder: 'print them one after the other' },
+    }),
+    with: repeated('<file>', text, {
+      help: 'a text with pasted reports of time -l (macOS) or time -v (GNU), to show beside those of the run; - is standard input',
+      needs: 'time',
+    }),
+    detail: flag({ help: 'print every column and every trial' }),
+    format: option('<name>', oneOf(REPORT_FORMATS), {
+      help: `print the report in this format: ${REPORT_FORMATS.map((name) => `${name} (${FORMATS[name]})`).join(', ')}`,
+    }),
+    json: flag({
+      help: 'the same as --format json',
+      conflicts: { ...WHOLE_RUN, format: 'omit one of them' },
+    }),
+    open: flag({
+      help: 'open the report with charts in a browser: writes report.html into the folder of the run; with --site, open the index',
+      alone: { besides: [ARGUMENTS, 'site'], because: 'shows every figure' },
+    }),
+    site: option('<folder>', text, {
+      help: 'write a site over all stored runs into a folder: index.html shows each target over time and links to a report of each run; writing again updates it',
+      alone: { besides: ['open'], because: 'covers all stored runs' },
+    }),
+  },
+  read({ format, json, site, ...views }, [run = '']): ReportRequest {
+    if (run === '' && site === undefined) throw new BenchError('usage', 'name a run', REPORT_EXAMPLE);
+    const [view] = (['ladder', 'time', 'detail'] as const).filter((name) => views[name]);
+    if (view !== undefined && format !== undefined && format !== 'markdown') {
+      throw new BenchError('usage', `--format ${format} and --${view} cannot be combined`, WHOLE_RUN[view]);
+    }
+    return { ...views, run, ...present({ format: json ? 'json' : format, site }) };
+  },
+  async run(asked) {
+    if (asked.site !== undefined) return printSite(asked.site, asked.open);
+    const { format, ladder, time, detail } = asked;
+    const study = findStudy(asked.run);
+    if (study !== undefined) return printStudy(study, asked);
+    const [folder, pasted] = findAll(
+      () => findRun(asked.run),
+      () => asked.with.flatMap(readPasted),
+    );
+    const run = readRun(folder);
+    if (format !== 'json') refuseEmpty(run);
+    if (asked.open) return openPage(await writePage(run, run.folder));
+    if (format !== undefined && format !== 'markdown') return PRINTERS[format](run);
+    const model = toModel(run);
+    const view = time
+      ? toTimesView(model, pasted)
+      : ladder
+        ? toLadderView(model, { detail })
+        : toView(model, { detail });
+    if (format === 'markdown') {
+      print(renderMarkdown(view));
+      if (detail) print(describeDetail(run.trials));
+      return;
+    }
+    const layout = layoutFor({ detail, isBrief: !time });
+    const { closing, ...figures } = view;
+    printStyled(renderTerminal(figures, layout));
     if (detail) print(describeDetail(run.trials));
-    return;
-  }
-  const layout = layoutFor({ detail, isBrief: !time });
-  const { closing, ...figures } = view;
-  printStyled(renderTerminal(figures, layout));
-  if (detail) print(describeDetail(run.trials));
-  if (closing !== undefined) printStyled(`${renderClosing(closing, layout)}\n`);
+    if (closing !== undefined) printStyled(`${renderClosing(closing, layout)}\n`);
+  },
 });
 
 /** Finds two inputs. Throws one usage error that names every missing one. */
@@ -89,11 +176,6 @@ async function printSite(folder: string, open: boolean): Promise<void> {
   if (open) await openPage(index);
 }
 
-function readPasted(file: string): PastedUsage[] {
-  const { text, name } = readText(file);
-  return readPastedTimes(text, name);
-}
-
 function printStudy(folder: string, { run, format, ladder, time, detail, open }: ReportRequest): void {
   const isOther = format !== undefined && format !== 'json' && format !== 'markdown';
   if (ladder || time || detail || open || isOther) {
@@ -129,4 +211,18 @@ function printFigures(run: StoredRun, render: (model: Model) => string): void {
   printJson(render(model));
   const unfit = describeUnfit(model);
   if (unfit !== undefined) logLine(`warning: ${unfit}`);
+}
+
+/** Reads pasted reports of time(1); `-` is standard input. Throws a usage error if the file cannot be read. */
+function readPasted(file: string): PastedUsage[] {
+  if (file === '-') return readPastedTimes(readFileSync(0, 'utf8'), 'stdin');
+  let pasted: string;
+  try {
+    pasted = readFileSync(file, 'utf8');
+  } catch (error) {
+    const code = (error as NodeJS.ErrnoException).code;
+    const problem = code === 'ENOENT' ? 'there is no such file' : `cannot be read (${code})`;
+    throw new BenchError('usage', `${file}: ${problem}`, 'name a text file');
+  }
+  return readPastedTimes(pasted, file);
 }

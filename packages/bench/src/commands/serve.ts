@@ -1,11 +1,13 @@
+import { UPSTREAMS } from 'bench-model/upstreams';
+import { defineCommand, option, repeated } from '../cli/command.ts';
+import { oneOf, pair, text, wholeNumber } from '../cli/values.ts';
 import { once } from 'node:events';
 import { AsyncDisposableStack } from '@whatwg-node/disposablestack';
 import { join } from 'node:path';
 import { writeFileSync } from 'node:fs';
 import pWaitFor from 'p-wait-for';
 import { expandTargets, readStacks, refuseThreads } from 'bench-targets/catalogue/stacks';
-import { SERVE } from '../cli/commands.ts';
-import { completeParams, findWorkload } from 'bench-targets/catalogue/workloads/index';
+import { completeParams, findWorkload, WORKLOAD_NAMES } from 'bench-targets/catalogue/workloads/index';
 import { readManifest } from 'bench-targets/catalogue/manifest';
 import { BenchError } from 'bench-model/errors';
 import { commandLine } from 'bench-machine/home';
@@ -18,83 +20,112 @@ import type { RunningCompanion } from '../services/companion.ts';
 import type { Target } from 'bench-model/target';
 import { present } from 'bench-model/options';
 import { refuseUpstream } from '../plan/refusals.ts';
-import { openSession } from './session.ts';
-import { onInterrupt, createRunner, logLine } from './shell.ts';
+import { openSession } from '../conduct/session.ts';
+import { onInterrupt, logLine } from '../terminal/shell.ts';
 
 const HOST = '127.0.0.1';
 const POLL_MS = 50;
 
-export const runServe = createRunner(SERVE, async (asked) => {
-  const { workers, threads, port } = asked;
-  const stacks = readStacks(asked.stack);
-  const workload = findWorkload(asked.workload);
-  const params = completeParams(workload, asked.params);
-  refuseUpstream(asked, workload, workload.fixtures !== undefined);
-  const manifests = asked.stack.map((file) => readManifest(file).name);
-  const patterns = asked.target === undefined ? manifests : [asked.target];
-  const targets = patterns.length === 0 ? [] : expandTargets(patterns, stacks, workload.name);
-  const [target] = targets;
-  if (target === undefined || targets.length > 1)
-    throw new BenchError('usage', 'name one target to serve', `e.g. ${commandLine('serve fastify')}`);
-  if ((threads ?? 1) > 1) refuseThreads(targets, stacks, workload.name);
-  if (await isListening(HOST, port)) {
-    throw new BenchError(
-      'usage',
-      `port ${port} is taken by ${describeListeners(port)}`,
-      commandLine(`serve ${target.id} --port ${port + 1}`),
-    );
-  }
-  const { prepared, missing } = await prepareAll([target], stacks, logLine);
-  const [ready] = prepared;
-  if (ready === undefined)
-    throw new BenchError('toolchain', missing[0]?.reason ?? target.id, missing[0]?.hint);
-  const draw = workload.draw(() => Math.random(), params);
-  using session = await openSession(`serve ${target.id}`, { isAlone: false, words: `stopping ${target.id}` });
-  const { token } = session;
-  const owe = (place: string | undefined): void => session.owe(place);
-  const folder = session.makeFolder('serve');
-  const files = Object.entries(draw.files).map(([variable, text]) => {
-    const file = join(folder, `${variable}.json`);
-    writeFileSync(file, text);
-    return [variable, file] as const;
-  });
-  const argv = fillCommand(ready.command, { host: HOST, port, workers, threads });
-  const needs = {
-    workload: workload.name,
-    params,
-    workers,
-    targets,
-    stacks: asked.stack,
-    ...present({ upstream: asked.upstream }),
-  };
-  const found = await findCompanions(needs);
-  await using companions = await startCompanions(found, { token, folder, placed: {}, owe });
-  await using parts = new AsyncDisposableStack();
-  const given = [];
-  for (const running of companions.all) {
-    given.push(parts.use(await running.begin(draw, { id: 'serve', target, prepared: ready })).env);
-    logLine(`${running.name}: ${describe(running, target)}`);
-  }
-  const env = Object.assign({}, process.env, ready.env, Object.fromEntries(files), draw.env, ...given);
-  const server = start({ cwd: ready.stack.root, env, stdio: 'inherit' })`exec ${argv}`;
-  const exit = once(server, 'exit') as Promise<[number | null]>;
-  const watchdog = server.pid === undefined ? undefined : watchGroup(server.pid);
-  let interrupted = false;
-  using _ = onInterrupt(() => {
-    interrupted = true;
-    if (server.pid !== undefined) process.kill(server.pid, 'SIGTERM');
-  }, `stopping ${target.id}`);
-  const ended = new AbortController();
-  const announced = untilListening(port, ended.signal).then((is) => {
-    if (!is || interrupted) return;
-    for (const { method, path } of draw.requests)
-      logLine(`${target.id}: ${method} http://${HOST}:${port}${path} — Ctrl-C stops it`);
-  });
-  const [status] = await exit;
-  ended.abort();
-  await announced;
-  watchdog?.stdin?.end('done\n');
-  return interrupted ? 130 : status === 0 ? 0 : 1;
+export default defineCommand({
+  name: 'serve',
+  about: 'Starts one server for you to try by hand, with its upstream or database. Ctrl-C stops it.',
+  arguments: {
+    terms: '[target]',
+    noun: 'target',
+    help: 'stack[/variant][@runtime] (default: the stack of --stack)',
+    example: commandLine('serve fastify'),
+  },
+  options: {
+    stack: repeated('<file>', text, { help: 'a stack.json from outside the repository' }),
+    port: option('<n>', wholeNumber(), { help: 'the port', default: 8080 }),
+    workload: option('<name>', oneOf(WORKLOAD_NAMES), {
+      help: WORKLOAD_NAMES.join(', '),
+      default: 'devices',
+    }),
+    param: repeated('<name=n>', pair, { help: 'a parameter of the workload' }),
+    upstream: option('<kind>', oneOf(UPSTREAMS), {
+      help: 'the server that gather fetches from: nginx or embedded',
+      usually: 'nginx if it is on PATH',
+    }),
+    workers: option('<n>', wholeNumber(), { help: 'workers', default: 1 }),
+    threads: option('<n>', wholeNumber(), { help: 'threads of each worker', usually: 'set by the stack' }),
+  },
+  read: ({ param, ...values }, [target]) => ({ ...values, params: Object.fromEntries(param), target }),
+  async run(asked) {
+    const { workers, threads, port } = asked;
+    const stacks = readStacks(asked.stack);
+    const workload = findWorkload(asked.workload);
+    const params = completeParams(workload, asked.params);
+    refuseUpstream(asked, workload, workload.fixtures !== undefined);
+    const manifests = asked.stack.map((file) => readManifest(file).name);
+    const patterns = asked.target === undefined ? manifests : [asked.target];
+    const targets = patterns.length === 0 ? [] : expandTargets(patterns, stacks, workload.name);
+    const [target] = targets;
+    if (target === undefined || targets.length > 1)
+      throw new BenchError('usage', 'name one target to serve', `e.g. ${commandLine('serve fastify')}`);
+    if ((threads ?? 1) > 1) refuseThreads(targets, stacks, workload.name);
+    if (await isListening(HOST, port)) {
+      throw new BenchError(
+        'usage',
+        `port ${port} is taken by ${describeListeners(port)}`,
+        commandLine(`serve ${target.id} --port ${port + 1}`),
+      );
+    }
+    const { prepared, missing } = await prepareAll([target], stacks, logLine);
+    const [ready] = prepared;
+    if (ready === undefined)
+      throw new BenchError('toolchain', missing[0]?.reason ?? target.id, missing[0]?.hint);
+    const draw = workload.draw(() => Math.random(), params);
+    using session = await openSession(`serve ${target.id}`, {
+      isAlone: false,
+      words: `stopping ${target.id}`,
+    });
+    const { token } = session;
+    const owe = (place: string | undefined): void => session.owe(place);
+    const folder = session.makeFolder('serve');
+    const files = Object.entries(draw.files).map(([variable, content]) => {
+      const file = join(folder, `${variable}.json`);
+      writeFileSync(file, content);
+      return [variable, file] as const;
+    });
+    const argv = fillCommand(ready.command, { host: HOST, port, workers, threads });
+    const needs = {
+      workload: workload.name,
+      params,
+      workers,
+      targets,
+      stacks: asked.stack,
+      ...present({ upstream: asked.upstream }),
+    };
+    const found = await findCompanions(needs);
+    await using companions = await startCompanions(found, { token, folder, placed: {}, owe });
+    await using parts = new AsyncDisposableStack();
+    const given = [];
+    for (const running of companions.all) {
+      given.push(parts.use(await running.begin(draw, { id: 'serve', target, prepared: ready })).env);
+      logLine(`${running.name}: ${describe(running, target)}`);
+    }
+    const env = Object.assign({}, process.env, ready.env, Object.fromEntries(files), draw.env, ...given);
+    const server = start({ cwd: ready.stack.root, env, stdio: 'inherit' })`exec ${argv}`;
+    const exit = once(server, 'exit') as Promise<[number | null]>;
+    const watchdog = server.pid === undefined ? undefined : watchGroup(server.pid);
+    let interrupted = false;
+    using _ = onInterrupt(() => {
+      interrupted = true;
+      if (server.pid !== undefined) process.kill(server.pid, 'SIGTERM');
+    }, `stopping ${target.id}`);
+    const ended = new AbortController();
+    const announced = untilListening(port, ended.signal).then((is) => {
+      if (!is || interrupted) return;
+      for (const { method, path } of draw.requests)
+        logLine(`${target.id}: ${method} http://${HOST}:${port}${path} — Ctrl-C stops it`);
+    });
+    const [status] = await exit;
+    ended.abort();
+    await announced;
+    watchdog?.stdin?.end('done\n');
+    return interrupted ? 130 : status === 0 ? 0 : 1;
+  },
 });
 
 /** Waits until a server listens on the port. Returns false if it ended first. */

@@ -1,30 +1,37 @@
-import { STACKS } from '../cli/commands.ts';
+import { defineCommand } from '../cli/command.ts';
 import { RUNTIMES } from 'bench-targets/catalogue/runtimes';
 import { readStacks, targetsOf } from 'bench-targets/catalogue/stacks';
 import { inspectRuntime, inspectTarget } from '../measure/inspect.ts';
 import { renderRows } from 'bench-report/terminal';
-import { createRunner, print, widthFor } from './shell.ts';
+import { print, widthFor } from '../terminal/shell.ts';
 
-export const runStacks = createRunner(STACKS, async () => {
-  const stacks = readStacks();
-  const rows = await Promise.all(
-    stacks.flatMap((stack) =>
-      targetsOf(stack).map(async (target) => {
-        const { state, why } = await inspectTarget(target, stacks);
-        const offers = stack.variants[target.variant]?.workloads.join(', ') ?? '';
-        return [target.id, target.class, stack.language, offers, state, why];
+export default defineCommand({
+  name: 'stacks',
+  about:
+    'Lists every target with its workloads and its state: ready, built on first use, or missing with the reason. Then lists the runtimes in the same way. An unverified runtime has never been measured.',
+  options: {},
+  read: () => ({}),
+  async run() {
+    const stacks = readStacks();
+    const rows = await Promise.all(
+      stacks.flatMap((stack) =>
+        targetsOf(stack).map(async (target) => {
+          const { state, why } = await inspectTarget(target, stacks);
+          const offers = stack.variants[target.variant]?.workloads.join(', ') ?? '';
+          return [target.id, target.class, stack.language, offers, state, why];
+        }),
+      ),
+    );
+    const runtimes = await Promise.all(
+      RUNTIMES.map(async (runtime) => {
+        const { state, why } = await inspectRuntime(runtime);
+        return [`@${runtime.spec}`, runtime.kind, state, why];
       }),
-    ),
-  );
-  const runtimes = await Promise.all(
-    RUNTIMES.map(async (runtime) => {
-      const { state, why } = await inspectRuntime(runtime);
-      return [`@${runtime.spec}`, runtime.kind, state, why];
-    }),
-  );
-  const width = widthFor({});
-  const heads = ['target', 'class', 'language', 'workloads', 'state', 'runtime, or why not'];
-  print(`${renderRows(heads, rows, heads, width)}\n`);
-  const kinds = ['runtime', 'kind', 'state', 'what it is, or why not'];
-  print(`\n${renderRows(kinds, runtimes, kinds, width)}\n`);
+    );
+    const width = widthFor({});
+    const heads = ['target', 'class', 'language', 'workloads', 'state', 'runtime, or why not'];
+    print(`${renderRows(heads, rows, heads, width)}\n`);
+    const kinds = ['runtime', 'kind', 'state', 'what it is, or why not'];
+    print(`\n${renderRows(kinds, runtimes, kinds, width)}\n`);
+  },
 });

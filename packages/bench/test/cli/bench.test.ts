@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { BENCH } from '../../src/cli/bench.ts';
+import BENCH from '../../src/commands/bench.ts';
 import { errorOf } from '../../../bench-lab/testing/samples.ts';
 import { benchOptions } from 'bench-model/options';
 

@@ -11,8 +11,8 @@ import {
   stagesOf,
   typescriptChecks,
   type Job,
-} from '../../../../scripts/jobs.ts';
-import { runStage, summarise, type Done } from '../../../../scripts/stages.ts';
+} from '../../../../scripts/checks/jobs.ts';
+import { runStage, summarise, type Done } from '../../../../scripts/checks/stages.ts';
 import { readStacks } from 'bench-targets/catalogue/stacks';
 import { Place } from './cli.ts';
 

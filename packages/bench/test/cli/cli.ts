@@ -5,7 +5,8 @@ import { join } from 'node:path';
 import pWaitFor from 'p-wait-for';
 import { fileURLToPath } from 'node:url';
 import { vi } from 'vitest';
-import type { Runner } from '../../src/commands/shell.ts';
+import type { Command } from '../../src/cli/command.ts';
+import { findCommands, loadCommand, runCommand } from '../../src/cli/main.ts';
 import { findHome, HOME } from 'bench-machine/home';
 import type { Trial } from 'bench-model/record';
 import { readCores } from 'bench-machine/placement';
@@ -14,7 +15,7 @@ import { run, start, type Child } from 'bench-machine/subprocess';
 import { removeLeftovers } from '../../src/measure/session.ts';
 import { scratchOf } from 'bench-machine/scratch';
 import type { RunFile } from 'bench-model/run';
-import { isOfTest, type Ended } from '../../../bench-lab/testing/user.ts';
+import { COMMAND, isOfTest, type Ended } from '../../../bench-lab/testing/user.ts';
 
 /** The root of the repository, where every command starts. */
 export const ROOT = fileURLToPath(new URL('../../../../', import.meta.url));
@@ -37,25 +38,11 @@ export function flags(options: Record<string, string | number>): string[] {
   return Object.entries(options).flatMap(([name, value]) => [`--${name}`, String(value)]);
 }
 
-/** The commands that can run in this process. */
-const RUNNERS = {
-  bench: async () => (await import('../../src/commands/bench.ts')).runBench,
-  clean: async () => (await import('../../src/commands/clean.ts')).runClean,
-  compare: async () => (await import('../../src/commands/compare.ts')).runCompare,
-  preflight: async () => (await import('../../src/commands/preflight.ts')).runPreflight,
-  report: async () => (await import('../../src/commands/report.ts')).runReport,
-  stacks: async () => (await import('../../src/commands/stacks.ts')).runStacks,
-  warm: async () => (await import('../../src/commands/warm.ts')).runWarm,
-} satisfies Record<string, () => Promise<Runner>>;
-
-/** A command that can run in this process. */
-export type Here = keyof typeof RUNNERS;
-
 /**
  * Runs a command in this process, which costs much less CPU than a process for it. The environment and the home of this
  * process decide where it writes.
  */
-export async function runHere(command: Runner, words: readonly string[]): Promise<Ended> {
+export async function runHere(command: Command<unknown>, words: readonly string[]): Promise<Ended> {
   const printed = { stdout: '', stderr: '' };
   const spies = (['stdout', 'stderr'] as const).map((name) =>
     vi.spyOn(process[name], 'write').mockImplementation((text) => {
@@ -64,10 +51,17 @@ export async function runHere(command: Runner, words: readonly string[]): Promis
     }),
   );
   try {
-    return { status: await command(words), ...printed };
+    return { status: await runCommand(command, words), ...printed };
   } finally {
     for (const spy of spies) spy.mockRestore();
   }
+}
+
+/** Loads the command of this name. */
+function named(name: string): Promise<Command<unknown>> {
+  const file = findCommands().get(name);
+  if (file === undefined) throw new Error(`no command ${name}`);
+  return loadCommand(file);
 }
 
 let before: Promise<unknown> = Promise.resolve();
@@ -148,7 +142,7 @@ export class Place implements AsyncDisposable {
   }
 
   /** Runs a command to its end in this process, which remembers what it found on PATH and in `BENCH_TIME`. */
-  run(command: Here, args: string[] = [], env: Record<string, string> = {}): Promise<Ended> {
+  run(command: string, args: string[] = [], env: Record<string, string> = {}): Promise<Ended> {
     const unset = Object.fromEntries(
       Object.keys(process.env)
         .filter(isOfTest)
@@ -156,17 +150,13 @@ export class Place implements AsyncDisposable {
     );
     const all = { ...unset, ...this.#env(), ...env };
     return inTurn(() =>
-      withEnvironment(all, () => withCores(async () => runHere(await RUNNERS[command](), args))),
+      withEnvironment(all, () => withCores(async () => runHere(await named(command), args))),
     );
   }
 
-  /** Starts `scripts/<script>.ts` as the scripts of package.json do. */
-  start(script: string, args: string[] = [], env: Record<string, string> = {}): Running {
-    return this.#spawn(
-      process.execPath,
-      ['--import', './scripts/runtime.mjs', `scripts/${script}.ts`, ...args],
-      env,
-    );
+  /** Starts `bench-http <command>` in a process. */
+  start(command: string, args: string[] = [], env: Record<string, string> = {}): Running {
+    return this.#spawn(process.execPath, [COMMAND, command, ...args], env);
   }
 
   /** Starts a command line in a terminal, so that a typed ^C is a Ctrl-C. */

@@ -2,14 +2,14 @@ import { existsSync, globSync, mkdirSync, writeFileSync } from 'node:fs';
 import { createServer, type AddressInfo } from 'node:net';
 import { basename, join } from 'node:path';
 import { describe, it } from 'vitest';
-import { COMMANDS } from '../../src/cli/commands.ts';
-import { Place, ROOT, type Here } from './cli.ts';
+import BENCH from '../../src/commands/bench.ts';
+import { Place, ROOT } from './cli.ts';
 
 describe('--help', () => {
   it.concurrent('is printed even with an invalid option, and starts nothing', async ({ expect }) => {
     await using place = new Place();
     const { status, stdout, stderr } = await place.run('bench', ['--rounds', '0', '--help']);
-    expect(stdout).toBe(COMMANDS.bench.help());
+    expect(stdout).toBe(BENCH.help());
     expect({ status, stderr }).toEqual({ status: 0, stderr: '' });
   });
 });
@@ -46,7 +46,7 @@ describe('pnpm compare', () => {
 });
 
 describe('--cores', () => {
-  it.concurrent.for<[Here, ...string[]]>([
+  it.concurrent.for<[string, ...string[]]>([
     ['bench', 'vanilla'],
     ['bench', 'vanilla', '--dry-run'],
     ['preflight'],
@@ -84,9 +84,7 @@ describe('pnpm serve', () => {
   it.concurrent('starts a server, and stops it on Ctrl-C', async ({ expect }) => {
     await using place = new Place();
     const port = await freePort();
-    const serving = place.startInTerminal(
-      `node --import ./scripts/runtime.mjs scripts/serve.ts vanilla --port ${port}`,
-    );
+    const serving = place.startInTerminal(`node packages/bench/bench-http.mjs serve vanilla --port ${port}`);
     const url = `http://127.0.0.1:${port}/api/devices`;
     await serving.until(
       () => serving.output.includes(`GET ${url} — Ctrl-C stops it`),
@@ -196,7 +194,7 @@ describe('pnpm clean', () => {
       ['y', false],
     ] as const) {
       const cleaning = place.startInTerminal(
-        `BENCH_CACHE='${place.ownCache.BENCH_CACHE}' node --import ./scripts/runtime.mjs scripts/clean.ts runs`,
+        `BENCH_CACHE='${place.ownCache.BENCH_CACHE}' node packages/bench/bench-http.mjs clean runs`,
       );
       await cleaning.until(() => cleaning.output.includes('[y/N]'), 'its question');
       cleaning.type(`${answer}\r`);

@@ -1,10 +1,11 @@
+import { BenchError } from 'bench-model/errors';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { configSchema, readConfig, refuseUnmeasured } from '../../src/cli/config.ts';
-import { BenchError } from 'bench-model/errors';
+import command from '../../src/commands/bench.ts';
 import { errorOf, samplePlan } from '../../../bench-lab/testing/samples.ts';
 
 let folder: string;
@@ -32,7 +33,7 @@ const BENCH = {
 /** The message for a configuration with this budget, without the folder. */
 function refusalOf(budget: object, bench: object = BENCH): string {
   const file = write({ bench, budgets: [budget] });
-  const error = errorOf(() => readConfig(file).runs.map(({ request }) => request()));
+  const error = errorOf(() => readConfig(file, command).runs.map(({ request }) => request()));
   expect(error.code).toBe('usage');
   return error.message.replace(`${folder}/`, '');
 }
@@ -52,7 +53,7 @@ function refused(words: string, metric: 'p50' | 'p99' | 'p99.9' | 'cpu', connect
 
 describe('bench.config.json', () => {
   it('has a schema with every option that belongs into a file', async () => {
-    const text = `${JSON.stringify(configSchema(), null, 2)}\n`;
+    const text = `${JSON.stringify(configSchema(command), null, 2)}\n`;
     await expect(text).toMatchFileSnapshot('../../../bench-model/schema/config.schema.json');
   });
 
@@ -67,6 +68,7 @@ describe('bench.config.json', () => {
           { metric: 'goodput', atLeast: '1000/s', of: 'HEAD' },
         ],
       }),
+      command,
     );
     expect(budgets.map(({ budget }) => budget)).toEqual([
       { metric: 'p99', rate: 500, limit: { kind: 'figure', value: 20_000 } },
@@ -120,7 +122,7 @@ describe('bench.config.json', () => {
 
   it('is valid as the documents show it', () => {
     const file = new URL('../../../../docs/examples/bench.config.json', import.meta.url);
-    const { runs } = readConfig(fileURLToPath(file));
+    const { runs } = readConfig(fileURLToPath(file), command);
     expect(runs.map(({ request }) => request().revisions)).toEqual([
       ['main', 'HEAD'],
       ['main', 'HEAD'],
@@ -130,8 +132,8 @@ describe('bench.config.json', () => {
   });
 
   it('is refused if it is missing or not JSON', () => {
-    expect(errorOf(() => readConfig(join(folder, 'none.json'))).message).toContain('cannot be read');
-    expect(errorOf(() => readConfig(write('{\n"bench": }'))).message).toContain(
+    expect(errorOf(() => readConfig(join(folder, 'none.json'), command)).message).toContain('cannot be read');
+    expect(errorOf(() => readConfig(write('{\n"bench": }'), command)).message).toContain(
       'bench.config.json:2: not JSON',
     );
   });

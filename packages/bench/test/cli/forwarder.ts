@@ -5,8 +5,7 @@
 // oxlint-disable-next-line no-restricted-imports -- the command must stay in the process group of the terminal
 import { spawn } from 'node:child_process';
 
-const [script = '', ...args] = process.argv.slice(2);
-const command = ['--import', './scripts/runtime.mjs', `scripts/${script}.ts`, ...args];
+const command = ['packages/bench/bench-http.mjs', ...process.argv.slice(2)];
 const child = spawn(process.execPath, command, { stdio: 'inherit' });
 process.on('SIGINT', () => child.kill('SIGINT'));
 child.once('exit', (code) => {

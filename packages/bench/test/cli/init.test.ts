@@ -6,7 +6,7 @@ import { dirname, join } from 'node:path';
 import { afterAll, afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { findStarts } from 'bench-targets/catalogue/apps/starts';
 import { readManifest } from 'bench-targets/catalogue/manifest';
-import { runInit } from '../../src/commands/init.ts';
+import init from '../../src/commands/init.ts';
 import { listPids, readLink } from 'bench-machine/procfs';
 import { runHere } from './cli.ts';
 
@@ -69,7 +69,7 @@ describe('init', () => {
   it('writes a manifest that it has tried, and changes nothing else', async () => {
     write({ 'package.json': PACKAGE, 'server.js': SERVER });
     const before = digests();
-    const { status, stdout } = await runHere(runInit, [folder]);
+    const { status, stdout } = await runHere(init, [folder]);
     expect(status).toBe(0);
     expect(stdout).toContain('found    package.json: scripts.start\n');
     expect(stdout).toContain('left out GET /orders/{id}: no example for the parameter "id"\n');
@@ -100,7 +100,7 @@ describe('init', () => {
       '.env': 'CACHE=redis://localhost\n',
       'server.js': `if (!process.env.CACHE) process.exit(3);${SERVER}`,
     });
-    const { status, stdout, stderr } = await runHere(runInit, [folder]);
+    const { status, stdout, stderr } = await runHere(init, [folder]);
     expect([status, stderr]).toEqual([0, expect.anything()]);
     expect(stdout).toContain('found    .env: CACHE, so the service "cache" is tried\n');
     const file = join(folder, 'stack.json');
@@ -110,7 +110,7 @@ describe('init', () => {
     });
     rmSync(file);
     write({ 'server.js': `if (process.env.CACHE) throw new Error('no such cache');${SERVER}` });
-    const again = await runHere(runInit, [folder]);
+    const again = await runHere(init, [folder]);
     vi.unstubAllEnvs();
     expect(again.stdout).toContain('left out the services: the server does not start');
     expect(JSON.parse(readFileSync(file, 'utf8'))).not.toHaveProperty('services');
@@ -119,7 +119,7 @@ describe('init', () => {
 
   it('never overwrites a manifest', async () => {
     write({ 'package.json': PACKAGE, 'server.js': SERVER, 'stack.json': '{}' });
-    const { status, stderr } = await runHere(runInit, [folder]);
+    const { status, stderr } = await runHere(init, [folder]);
     expect([status, stderr]).toEqual([
       2,
       expect.stringMatching(/stack\.json exists, and is not overwritten\n.*--output/),
@@ -140,7 +140,7 @@ describe('init', () => {
     ],
   ])('says why a server that %s does not start, and writes nothing', async (_what, server, says) => {
     write({ 'package.json': PACKAGE, 'server.js': server });
-    const { status, stderr } = await runHere(runInit, [folder]);
+    const { status, stderr } = await runHere(init, [folder]);
     expect([status, stderr]).toEqual([1, expect.stringMatching(says)]);
     expect(Object.keys(digests())).toHaveLength(2);
     expect(running()).toEqual([]);
@@ -148,14 +148,14 @@ describe('init', () => {
 
   it('refuses a path that the server does not answer', async () => {
     write({ 'package.json': PACKAGE, 'server.js': SERVER });
-    const { status, stderr } = await runHere(runInit, [folder, '--get', '/broken']);
+    const { status, stderr } = await runHere(init, [folder, '--get', '/broken']);
     expect([status, stderr]).toEqual([1, expect.stringContaining('error: GET /broken: status 500')]);
     expect(Object.keys(digests())).toHaveLength(2);
   });
 
   it('says that a path needs a login', async () => {
     write({ 'package.json': PACKAGE, 'server.js': SERVER });
-    const { status, stderr } = await runHere(runInit, [folder, '--get', '/mine']);
+    const { status, stderr } = await runHere(init, [folder, '--get', '/mine']);
     expect(status).toBe(1);
     expect(stderr).toContain('error: GET /mine: status 401');
     expect(stderr).toContain('begin with a path that needs no login: --get; then add `login` and the path');
@@ -163,19 +163,19 @@ describe('init', () => {
 
   it('asks nobody without a terminal, and takes the first of several with --yes', async () => {
     write({ 'a.js': SERVER, 'b.js': SERVER, 'package.json': '{}' });
-    const refused = await runHere(runInit, [folder]);
+    const refused = await runHere(init, [folder]);
     expect([refused.status, refused.stderr]).toEqual([
       2,
       expect.stringMatching(
         /the server can start in 2 ways:\n {2}1 {2}node a\.js\n {2}2 {2}node b\.js\n.*--yes/,
       ),
     ]);
-    const { status, stdout } = await runHere(runInit, [folder, '--yes']);
+    const { status, stdout } = await runHere(init, [folder, '--yes']);
     expect([status, stdout]).toEqual([0, expect.stringContaining('assumed  node a.js: the first of 2')]);
   });
 
   it('says what is missing in an empty folder', async () => {
-    const { status, stderr } = await runHere(runInit, [folder]);
+    const { status, stderr } = await runHere(init, [folder]);
     expect([status, stderr]).toEqual([
       2,
       expect.stringMatching(/nothing in the project tells how its server starts\n.*--run/),

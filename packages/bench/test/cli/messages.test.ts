@@ -2,12 +2,12 @@
  * The golden files contain every sentence of the command line: the help of each command, and the error for each kind of
  * invalid command line. Other tests assert the code and key words of an error.
  */
+import { BenchError } from 'bench-model/errors';
 import { readFileSync } from 'node:fs';
 import { describe, expect, it, vi } from 'vitest';
-import { ARGUMENTS, type Command } from '../../src/cli/command.ts';
-import { BENCH } from '../../src/cli/bench.ts';
-import { COMMANDS } from '../../src/cli/commands.ts';
-import { BenchError } from 'bench-model/errors';
+import { ARGUMENTS } from '../../src/cli/command.ts';
+import { findCommands, loadCommand, main } from '../../src/cli/main.ts';
+import BENCH from '../../src/commands/bench.ts';
 import { commandLine } from 'bench-machine/home';
 import { makePlan } from '../../src/plan/plan.ts';
 import { sampleStack } from '../../../bench-lab/testing/samples.ts';
@@ -21,8 +21,8 @@ vi.mock(import('bench-model/metrics'), async (original) => {
 const ROOT = new URL('../../../../', import.meta.url);
 const URL_WORDS = '--url http://127.0.0.1:3000/';
 
-/** Invalid command lines, by the name of the script. */
-const WRONG: Record<keyof typeof COMMANDS, string[]> = {
+/** Invalid command lines of each command. */
+const WRONG: Record<string, string[]> = {
   bench: [
     'fastify --conections 10',
     '--nonsense',
@@ -121,6 +121,7 @@ const WRONG: Record<keyof typeof COMMANDS, string[]> = {
   ci: ['--config', 'bench.config.json'],
   clean: ['--yes', '--force'],
   cluster: ['', 'fly', 'up', 'up down', 'up --local 1', 'up --local 4 --role server', 'up --ip 10.0.0.1'],
+  host: [],
   init: ['a b', '--get', '--run', '--nonsense', '--yes=no'],
   compare: [
     '',
@@ -141,6 +142,7 @@ const WRONG: Record<keyof typeof COMMANDS, string[]> = {
     'stack hono --language go --framework gin',
     'stack hono --framework hono',
   ],
+  package: [],
   power: ['--tests -1', '--target fastify', 'vanilla'],
   preflight: ['--workers 2 --cores 2', '--connections none'],
   report: [
@@ -231,19 +233,23 @@ function messageOf(call: () => unknown): string {
   throw new Error('nothing was refused');
 }
 
-const commands = Object.entries(COMMANDS) as [keyof typeof COMMANDS, Command<unknown>][];
+const commands = await Promise.all([...findCommands().values()].map(loadCommand));
+/** Those for users. */
+const shown = commands.filter(({ summary }) => summary !== '');
 
 describe('the messages of the command line', () => {
   it('are those of the golden file: the help of every command', async () => {
-    const texts = commands.map(([, command]) => `$ ${commandLine(command.name)} --help\n${command.help()}`);
+    const texts = shown.map((command) => `$ ${commandLine(command.name)} --help\n${command.help()}`);
     await expect(texts.join('\n')).toMatchFileSnapshot('../../../bench-lab/testing/fixtures/golden/help.txt');
+    expect(texts.flatMap((text) => text.split('\n')).filter((line) => line.length > 80)).toEqual([]);
   });
 
   it('are those of the golden file: every error', async () => {
-    const wrong = commands.flatMap(([script, command]) =>
-      WRONG[script].map((line) => {
-        const shown = messageOf(() => command.parse(words(line)));
-        return `$ ${commandLine(command.name)} ${line}`.trimEnd() + `\n${shown}`;
+    expect(Object.keys(WRONG).toSorted()).toEqual(commands.map(({ name }) => name));
+    const wrong = commands.flatMap((command) =>
+      (WRONG[command.name] ?? []).map((line) => {
+        const message = messageOf(() => command.parse(words(line)));
+        return `$ ${commandLine(command.name)} ${line}`.trimEnd() + `\n${message}`;
       }),
     );
     const workloads = ['devices', 'gather', 'fib', 'repository'];
@@ -256,22 +262,35 @@ describe('the messages of the command line', () => {
       '../../../bench-lab/testing/fixtures/golden/errors.txt',
     );
   });
+
+  it('are those of the overview, which is printed without loading the commands', async () => {
+    const summaries = Object.fromEntries(shown.map(({ name, summary }) => [name, summary]));
+    const text = `${JSON.stringify(summaries, null, 2)}\n`;
+    await expect(text).toMatchFileSnapshot('../../src/cli/summaries.json');
+    const write = vi.spyOn(process.stdout, 'write').mockReturnValue(true);
+    try {
+      expect(await main([])).toBe(0);
+      const overview = write.mock.calls.join('');
+      await expect(overview).toMatchFileSnapshot('../../../bench-lab/testing/fixtures/golden/overview.txt');
+      expect(overview.split('\n').filter((line) => line.length > 80)).toEqual([]);
+    } finally {
+      write.mockRestore();
+    }
+  });
 });
 
-describe('the declared commands', () => {
-  it('are the scripts of package.json', () => {
+describe('every command', () => {
+  it('has the name of its file, and a script of package.json if it is for users', () => {
+    expect(commands.map(({ name }) => name)).toEqual([...findCommands().keys()]);
     const { scripts } = JSON.parse(readFileSync(new URL('package.json', ROOT), 'utf8')) as {
       scripts: Record<string, string>;
     };
-    for (const [name, command] of commands) {
-      expect(scripts[command.name]).toMatch(new RegExp(`scripts/${name}\\.ts$`));
-    }
-    const started = Object.values(scripts).flatMap((line) => /scripts\/(\w+)\.ts/.exec(line)?.[1] ?? []);
-    expect([...new Set(started)].toSorted()).toEqual(Object.keys(COMMANDS).toSorted());
+    const typed = shown.map(({ name }) => [name, scripts[commandLine(name).replace(/^pnpm (run )?/, '')]]);
+    expect(typed).toEqual(shown.map(({ name }) => [name, `bench-http ${name}`]));
   });
 
-  it('exclude and need only options that exist', () => {
-    for (const [, { options }] of commands) {
+  it('excludes and needs only options that exist', () => {
+    for (const { options } of commands) {
       const names = [...Object.keys(options), ARGUMENTS];
       const mentioned = Object.values(options).flatMap(({ conflicts = {}, needs, alone }) => [
         ...Object.keys(conflicts),

@@ -87,7 +87,7 @@ describe('pnpm report', () => {
     const file = join(copy.folder, 'trials.jsonl');
     const lines = readFileSync(file, 'utf8');
     for (let size = 0; size < 200_000; size += lines.length) appendFileSync(file, lines);
-    const line = `node --import ./scripts/runtime.mjs scripts/report.ts ${copy.folder} --json | head -1; echo "$?"`;
+    const line = `node packages/bench/bench-http.mjs report ${copy.folder} --json | head -1; echo "$?"`;
     const { stdout, status } = await copy.place.startInTerminal(`sh -c '${line}'`).ended;
     expect(stdout.replaceAll('\r', '')).toBe('{\n0\n');
     expect(status).toBe(0);

@@ -2,10 +2,10 @@ import { existsSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer, type AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { afterAll, afterEach, describe, expect, it, vi } from 'vitest';
-import { runBench } from '../../src/commands/bench.ts';
-import { runClean } from '../../src/commands/clean.ts';
-import { runReport } from '../../src/commands/report.ts';
-import { runServe } from '../../src/commands/serve.ts';
+import bench from '../../src/commands/bench.ts';
+import clean from '../../src/commands/clean.ts';
+import report from '../../src/commands/report.ts';
+import serve from '../../src/commands/serve.ts';
 import { Place, PLANTED, hasProc, runHere } from './cli.ts';
 
 /** The folder of all commands that run in this process. */
@@ -20,7 +20,7 @@ afterAll(() => rmSync(folder, { recursive: true }));
 afterEach(() => vi.unstubAllEnvs());
 
 const handlers = process.listenerCount('SIGTERM');
-const COMMANDS = { bench: runBench, clean: runClean, report: runReport, serve: runServe };
+const COMMANDS = { bench, clean, report, serve };
 
 /** Expects that no run, no lock, no entry and no signal handler of a command is left. */
 function expectNothingLeft(): void {
@@ -162,7 +162,7 @@ describe('an invalid stack.json is refused by file and line', () => {
 
   it.each(MANIFESTS)('$what', async ({ text, at, says }) => {
     writeFileSync(file, text);
-    const { status, stderr } = await runHere(runBench, ['--stack', file]);
+    const { status, stderr } = await runHere(bench, ['--stack', file]);
     expect(stderr).toMatch(says);
     const line = text.split('\n').findIndex((one) => one.includes(at)) + 1;
     expect(stderr).toContain(`error: ${file}:${line}: `);
@@ -171,14 +171,14 @@ describe('an invalid stack.json is refused by file and line', () => {
 
   it('a name that is taken', async () => {
     writeFileSync(file, JSON.stringify({ ...MANIFEST, name: 'vanilla' }));
-    const { status, stderr } = await runHere(runBench, ['--stack', file]);
+    const { status, stderr } = await runHere(bench, ['--stack', file]);
     expect(stderr).toContain(`${file}: the name "vanilla" is taken by packages/vanilla/stack.json`);
     expect(status).toBe(2);
   });
 
   it('a workload that a target does not offer', async () => {
     writeFileSync(file, JSON.stringify(MANIFEST));
-    const { status, stderr } = await runHere(runBench, ['--stack', file, 'mine/other']);
+    const { status, stderr } = await runHere(bench, ['--stack', file, 'mine/other']);
     expect(stderr).toMatch(/mine\/other .* "devices"/);
     expect(status).toBe(2);
   });
@@ -208,7 +208,7 @@ describe('--upstream nginx without nginx', () => {
   it('exit code 3, with an alternative', async () => {
     vi.stubEnv('PATH', '/nowhere');
     const args = ['vanilla', '--workload', 'gather', '--upstream', 'nginx'];
-    const { status, stderr } = await runHere(runBench, args);
+    const { status, stderr } = await runHere(bench, args);
     expect(stderr).toMatch(/^error: nginx as the upstream: it is not on PATH$/m);
     expect(stderr).toMatch(/install it, or --upstream embedded/);
     expect(status).toBe(3);
@@ -231,7 +231,7 @@ describe('an obstacle', () => {
 
   it('a state folder that cannot be created', async () => {
     vi.stubEnv('BENCH_STATE', '/dev/null/state');
-    const { status, stderr } = await runHere(runBench, ['vanilla']);
+    const { status, stderr } = await runHere(bench, ['vanilla']);
     expect(stderr).toMatch(
       /\/dev\/null\/state cannot be created: ENOTDIR.*\n +set XDG_STATE_HOME to a folder of your own/,
     );
@@ -244,7 +244,7 @@ describe('an obstacle', () => {
       server.listen(0, '127.0.0.1', () => resolve(undefined));
     });
     const { port } = server.address() as AddressInfo;
-    const { status, stderr } = await runHere(runServe, ['vanilla', '--port', String(port)]);
+    const { status, stderr } = await runHere(serve, ['vanilla', '--port', String(port)]);
     expect(stderr).toContain(`port ${port} is taken by process ${process.pid} (`);
     expect(stderr).toContain(`pnpm serve vanilla --port ${port + 1}`);
     expect(status).toBe(2);

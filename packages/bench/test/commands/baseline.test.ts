@@ -2,7 +2,7 @@ import { mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { findBeside } from '../../src/commands/baseline.ts';
+import { findBeside } from '../../src/conduct/baseline.ts';
 import { BenchError } from 'bench-model/errors';
 import type { Copy } from 'bench-model/target';
 import type { StoredRun } from 'bench-analysis/results/store';

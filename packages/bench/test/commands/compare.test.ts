@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { compareStored, runCompare } from '../../src/commands/compare.ts';
+import COMPARE, { compareStored } from '../../src/commands/compare.ts';
 import { runHere } from '../cli/cli.ts';
 
 const compare = (...runs: string[]) =>
@@ -36,7 +36,7 @@ const PAIRS = EQUAL.flatMap((old, index) => EQUAL.slice(index + 1).map((now) => 
 
 describe('two runs of identical code', () => {
   it.each(PAIRS)('have ratios, but no verdict: %s and %s', async (old, now) => {
-    const { status, stdout } = await runHere(runCompare, [old, now]);
+    const { status, stdout } = await runHere(COMPARE, [old, now]);
     expect(status).toBe(0);
     expect(stdout).toMatch(/fastapi@3\.12 .* × \d\.\d{3}\s*$/m);
     expect(stdout).not.toMatch(/slower|faster|confidence/);
@@ -44,7 +44,7 @@ describe('two runs of identical code', () => {
 
   it('cannot fail a job: both sides must be in one run', async () => {
     const [old, now] = PAIRS[4]!;
-    const { status, stderr } = await runHere(runCompare, [old, now, '--fail-on', 'slower']);
+    const { status, stderr } = await runHere(COMPARE, [old, now, '--fail-on', 'slower']);
     expect({ status, stderr }).toEqual({
       status: 2,
       stderr: [
@@ -81,18 +81,18 @@ function storeRepeats(order: string): { old: string; new: string } {
 describe('two plans with repeats', () => {
   it('have an interval from pairs of neighbours in time, and say what it rests on', async () => {
     const runs = storeRepeats('ONNOON');
-    const { stdout } = await runHere(runCompare, [runs.old, runs.new]);
+    const { stdout } = await runHere(COMPARE, [runs.old, runs.new]);
     expect(stdout).toMatch(/fastapi@3\.12 .* undecided: [+−]\d.* \(−\d+ % to \+\d+ %\)\s+3\s*$/m);
     expect(stdout).toContain(
       "the intervals are those of Student's t over pairs of neighbours in time, from 3 stored runs of the old plan and 3 of the new one",
     );
-    const json = await runHere(runCompare, [runs.old, runs.new, '--json']);
+    const json = await runHere(COMPARE, [runs.old, runs.new, '--json']);
     expect(JSON.parse(json.stdout)).toMatchObject({ repeats: { old: 3, new: 3 } });
   });
 
   it('have none if all runs of one came before those of the other', async () => {
     const runs = storeRepeats('OOONNN');
-    const { stdout } = await runHere(runCompare, [runs.old, runs.new]);
+    const { stdout } = await runHere(COMPARE, [runs.old, runs.new]);
     expect(stdout).toContain('no interval and no verdict');
     expect(stdout).toContain(
       'fewer than 3 pairs of neighbours in time: repeat them in turns with bench --again',

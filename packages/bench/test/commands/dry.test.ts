@@ -1,5 +1,5 @@
+import { refuseBudget } from '../../src/conduct/dry.ts';
 import { expect, it } from 'vitest';
-import { refuseBudget } from '../../src/commands/dry.ts';
 import { BenchError } from 'bench-model/errors';
 import { errorOf, samplePlan } from '../../../bench-lab/testing/samples.ts';
 

@@ -1,11 +1,11 @@
+import { PROCESS_SECONDS, type StudyMachine } from '../../src/conduct/study.ts';
+import { planStudies, planWarmups } from '../../src/conduct/learn.ts';
+import { factsOf, findWarmup, keepWarmups } from '../../src/conduct/known.ts';
 import { estimateSeconds } from 'bench-model/planned';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { factsOf, findWarmup, keepWarmups } from '../../src/commands/known.ts';
-import { planStudies, planWarmups } from '../../src/commands/learn.ts';
-import { PROCESS_SECONDS, type StudyMachine } from '../../src/commands/study.ts';
 import type { Plan } from 'bench-model/plan';
 import { prepareFor } from '../measure/world.ts';
 import {

@@ -94,7 +94,7 @@ describe('the package', () => {
     const folder = installed.makeProject('empty');
     expect(installed.run(folder, ['--version'])).toMatchObject({ status: 0, stdout: '0.1.0\n' });
     expect(installed.run(folder, ['--help']).stdout).toContain(
-      'compare    compare the targets of a run, or two runs',
+      'compare    Compares the targets inside one run with a baseline, round by round',
     );
     const { status, stdout } = installed.run(folder, ['stacks']);
     expect(status).toBe(0);

@@ -3,14 +3,13 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { REPORT } from '../../src/cli/commands.ts';
-import { runReport } from '../../src/commands/report.ts';
+import REPORT from '../../src/commands/report.ts';
 import { runHere } from '../cli/cli.ts';
 
 const fixture = (path: string) =>
   fileURLToPath(new URL(`../../../bench-lab/testing/fixtures/${path}`, import.meta.url));
 
-const report = (...words: string[]) => runHere(runReport, [fixture('run'), ...words]);
+const report = (...words: string[]) => runHere(REPORT, [fixture('run'), ...words]);
 
 describe('pnpm report --format', () => {
   it.each([
@@ -55,7 +54,7 @@ describe('pnpm report of a run without trials', () => {
   it.each([[[]], [['--time']], [['--ladder']], [['--format', 'markdown']], [['--format', 'csv']]])(
     'says so instead of printing an empty table: %j',
     async (words) => {
-      const { status, stdout, stderr } = await runHere(runReport, [copyEmpty(), ...words]);
+      const { status, stdout, stderr } = await runHere(REPORT, [copyEmpty(), ...words]);
       expect(stderr).toMatch(/^error: run \S+ has no trials: it ended before the first one did\n/);
       expect(stderr).toMatch(/pnpm bench --resume \S+\n$/);
       expect({ status, stdout }).toEqual({ status: 2, stdout: '' });
@@ -63,7 +62,7 @@ describe('pnpm report of a run without trials', () => {
   );
 
   it('prints its record for programs', async () => {
-    const { status, stdout } = await runHere(runReport, [copyEmpty(), '--json']);
+    const { status, stdout } = await runHere(REPORT, [copyEmpty(), '--json']);
     expect(JSON.parse(stdout)).toMatchObject({ rows: [], trials: [] });
     expect(status).toBe(0);
   });
@@ -80,7 +79,7 @@ describe('pnpm report --open', () => {
 
 describe('pnpm report --time', () => {
   it('names a missing file and a missing run in one message', async () => {
-    const { status, stderr } = await runHere(runReport, ['no-run', '--time', '--with', 'missing.txt']);
+    const { status, stderr } = await runHere(REPORT, ['no-run', '--time', '--with', 'missing.txt']);
     expect(stderr).toContain('missing.txt: there is no such file. Also, unknown run "no-run"');
     expect(status).toBe(2);
   });

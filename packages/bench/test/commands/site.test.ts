@@ -12,8 +12,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { runReport } from '../../src/commands/report.ts';
-import { writeSite } from '../../src/commands/site.ts';
+import report from '../../src/commands/report.ts';
+import { writeSite } from '../../src/conduct/site.ts';
 import type { Site } from 'bench-report/site/data';
 import { runHere } from '../cli/cli.ts';
 
@@ -103,7 +103,7 @@ describe('writeSite', () => {
 
 describe('pnpm report --site', () => {
   it('refuses a run beside it', async () => {
-    const { status, stderr } = await runHere(runReport, [fixture('run'), '--site', site()]);
+    const { status, stderr } = await runHere(report, [fixture('run'), '--site', site()]);
     expect(stderr).toContain('--site covers all stored runs');
     expect(status).toBe(2);
     expect(existsSync(site())).toBe(false);

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { replaceDisturbed } from '../../src/commands/study.ts';
+import { replaceDisturbed } from '../../src/conduct/study.ts';
 import { planAlone } from '../../src/plan/alone.ts';
 import { samplePlan } from '../../../bench-lab/testing/samples.ts';
 

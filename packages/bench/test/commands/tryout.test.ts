@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import type { Answer, Draw } from 'bench-targets/catalogue/workloads/workload';
-import { reportWaiting, timeAnswers } from '../../src/commands/tryout.ts';
+import { reportWaiting, timeAnswers } from '../../src/conduct/tryout.ts';
 import type { Server } from 'bench-machine/launch';
 import { benchOptions } from 'bench-model/options';
 import { makePlan } from '../../src/plan/plan.ts';

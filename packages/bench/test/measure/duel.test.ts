@@ -1,3 +1,4 @@
+import type { Trial } from 'bench-model/record';
 import { estimateSeconds } from 'bench-model/planned';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterEach, describe, expect, it, vi } from 'vitest';
@@ -6,8 +7,7 @@ import { describePlan } from 'bench-report/plan';
 import { longestSilence, planTurns } from '../../src/plan/turns.ts';
 import type { PinnedCommands } from 'bench-machine/placement';
 import { run } from '../../src/measure/run.ts';
-import type { Trial } from 'bench-model/record';
-import { BENCH } from '../../src/cli/bench.ts';
+import BENCH from '../../src/commands/bench.ts';
 import { makePlan } from '../../src/plan/plan.ts';
 import {
   CAPACITY,

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { renderPage } from '../../src/commands/page.ts';
+import { renderPage } from '../../src/conduct/page.ts';
 import { sum } from 'bench-statistics/numbers';
 import { toModel, type Source } from 'bench-report/model/model';
 import { toTimesView } from 'bench-report/times';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { readAssets } from '../../src/commands/page.ts';
+import { readAssets } from '../../src/conduct/page.ts';
 import { toSite, type Skipped } from 'bench-report/site/data';
 import { renderSite } from 'bench-report/site/document';
 import type { StoredRun } from 'bench-analysis/results/store';

@@ -1,8 +1,8 @@
+import { benchOptions } from 'bench-model/options';
 import { coresOf, estimateSeconds } from 'bench-model/planned';
 import { asksDatabase, fixturesOf } from 'bench-targets/catalogue/workloads/index';
 import { describe, expect, it } from 'vitest';
-import { BENCH } from '../../src/cli/bench.ts';
-import { benchOptions } from 'bench-model/options';
+import BENCH from '../../src/commands/bench.ts';
 import { makePlan } from '../../src/plan/plan.ts';
 import { CAPACITY, errorOf, samplePlan, sampleStack } from '../../../bench-lab/testing/samples.ts';
 

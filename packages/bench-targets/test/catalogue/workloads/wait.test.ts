@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { asyncwait, wait } from '../../../src/catalogue/workloads/wait.ts';
-import { BENCH } from 'bench-http/cli/bench';
+import BENCH from 'bench-http/commands/bench';
 import { makePlan } from 'bench-http/plan/plan';
 import { CAPACITY, samplePlan, sampleStack } from '../../../../bench-lab/testing/samples.ts';
 

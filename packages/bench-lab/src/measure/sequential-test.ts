@@ -1,0 +1,273 @@
+/** Sequential tests of twins, in pairs and in matrices, and A/A rounds: the entries that `bench:power` adds to its pool. */
+import { logLine } from 'bench-http/terminal/shell';
+import { createEffects } from 'bench-http/conduct/effects';
+import { makePlan } from 'bench-http/plan/plan';
+import { randomInt } from 'node:crypto';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { compareWithin, type ComparedRow, differencesWithin } from 'bench-analysis/compare';
+import { stopRun } from 'bench-analysis/ending';
+import { readManifest } from 'bench-targets/catalogue/manifest';
+import { readStacks } from 'bench-targets/catalogue/stacks';
+import { findWorkload } from 'bench-targets/catalogue/workloads/index';
+import { BenchError } from 'bench-model/errors';
+import { runStock } from 'bench-load/stock-run';
+import type { PinnedCommands } from 'bench-machine/placement';
+import { prepareAll, type Prepared } from 'bench-targets/prepare/prepare';
+import { run } from 'bench-http/measure/run';
+import { copyTwin, makeTwins, MATRIX_EFFECTS, plantTwins, TRIAL_UNITS, unitsOf } from './twins.ts';
+import type { Stack } from 'bench-model/stack';
+import type { Trial } from 'bench-model/record';
+import { benchOptions, DEFAULT_THRESHOLD, type BenchOptions } from 'bench-model/options';
+import type { Plan } from 'bench-model/plan';
+import { createRandom } from 'bench-statistics/random';
+import type { PooledMatrix, PooledNoise, PooledTest, Twins } from 'bench-model/pool';
+import { median } from 'bench-statistics/numbers';
+
+const TWIN = fileURLToPath(new URL('../../planted/twin/stack.json', import.meta.url));
+export const LOOKS = '12/18/24';
+const CONNECTIONS = 20;
+const STOCK_SECONDS = 10;
+/** A sequential test takes at most two minutes, including the stop of its last servers. */
+const BUDGET_SECONDS = 115;
+/**
+ * Half a second on each side. Processes of one program differ by 1.5 %, and a window of turns by 0.6 to 1 % at this
+ * length. In simulations of two minutes, +1.5 % was found in 94 % of tests with 0.5 s, and in 85 % with 1 s or 0.25 s.
+ */
+const WINDOW_SECONDS = 0.5;
+/** With 2 %, the verdict on a build that uses 1.5 % more CPU would rightly never be `slower`. */
+const THRESHOLD = 0.01;
+const WARMUP_SECONDS = 0.3;
+/** A matrix is compared as `--until-decided` does by default, for at most ten minutes with the stop of its last servers. */
+const MATRIX = { budgetSeconds: 590, windowSeconds: 1, threshold: DEFAULT_THRESHOLD };
+/** The number of rounds that measure the cost of a unit of work. */
+const COST_ROUNDS = 5;
+
+/** The resources of a measurement. */
+export interface Means {
+  placed: PinnedCommands;
+  token: string;
+  folder: string;
+  isInterrupted: () => boolean;
+  track: (stop: () => void) => void;
+}
+
+/** Measures the cost of a unit of work on this machine. Undefined if interrupted. */
+export async function measureTwins(means: Means): Promise<Twins | undefined> {
+  const stack = plantTwins(readManifest(TWIN), { bare: 0, worked: TRIAL_UNITS });
+  const { trials } = await measure(
+    [stack],
+    { targets: ['twin/bare', 'twin/worked'], duel: true, rounds: COST_ROUNDS },
+    means,
+  );
+  if (means.isInterrupted()) return undefined;
+  const twins = makeTwins(medianCost(trials, 'twin'), medianCost(trials, 'twin/worked'));
+  logLine(
+    `twins: a request costs ${twins.bareUs.toFixed(1)} µs, a unit of work ${twins.unitNs.toFixed(2)} ns`,
+  );
+  return twins;
+}
+
+/** Returns the CPU per request of a target by round, in µs; undefined if the trial failed. */
+function costsOf(trials: Trial[], target: string): (number | undefined)[] {
+  return trials
+    .filter((trial) => trial.target.id === target)
+    .map((trial) => (trial.status === 'failed' ? undefined : trial.measured.cpuUsPerRequest));
+}
+
+/** The result of a row as a pool keeps it; a difference of a round is null if a trial failed. */
+function resultOf(
+  { comparison, ...pair }: ComparedRow,
+  trials: Trial[],
+): Pick<PooledTest, 'rounds' | 'verdict' | 'byMoreThanThreshold' | 'ratio' | 'differences'> {
+  const { rounds } = comparison;
+  return {
+    rounds,
+    verdict: comparison.verdict,
+    byMoreThanThreshold: comparison.byMoreThanThreshold,
+    ...(comparison.ratio === undefined ? {} : { ratio: comparison.ratio.estimate }),
+    differences: costDifferences(trials, pair).slice(0, rounds),
+  };
+}
+
+/** Returns the log ratio of CPU per request of each round; null if a trial failed. */
+function costDifferences(trials: Trial[], pair: Parameters<typeof differencesWithin>[1]): (number | null)[] {
+  return differencesWithin(trials, pair, 'cpu').map((difference) => difference?.value ?? null);
+}
+
+function medianCost(trials: Trial[], target: string): number {
+  return median(costsOf(trials, target).filter((cost) => cost !== undefined));
+}
+
+/** One sequential test of two twins. */
+export interface TestSetup {
+  effect: number;
+  /** True if the candidate is the same program in another folder. */
+  copied: boolean;
+  /** True if stock autocannon measures both twins, too. */
+  asksStock: boolean;
+}
+
+/**
+ * Runs one sequential test: duels until they decide or the time is up, then one run of stock autocannon on each
+ * server, if asked for. Undefined if interrupted.
+ */
+export async function runTest(
+  twins: Twins,
+  { effect, copied, asksStock }: TestSetup,
+  means: Means,
+): Promise<PooledTest | undefined> {
+  const twin = readManifest(TWIN);
+  const base = plantTwins(twin, { base: twins.units.base });
+  const other = copied ? copyTwin(twin, join(means.folder, 'elsewhere', 'twin')) : { ...twin, name: 'other' };
+  const candidate = plantTwins(other, { base: unitsOf(twins, effect) });
+  const startedAt = new Date().toISOString();
+  const began = performance.now();
+  const asked: Partial<BenchOptions> = {
+    targets: [base.name, candidate.name],
+    duel: true,
+    sequentialTest: { looks: LOOKS, by: 'cpu', threshold: THRESHOLD, budgetSeconds: BUDGET_SECONDS },
+  };
+  const { plan, trials } = await measure([base, candidate], asked, means);
+  const seconds = (performance.now() - began) / 1000;
+  if (means.isInterrupted()) return undefined;
+  const table = compareWithin({ plan: stopRun(plan, trials), trials }, { by: 'cpu', threshold: THRESHOLD });
+  const row = table.rows[0];
+  if (row === undefined) throw new BenchError('trial', 'a sequential test without a comparison');
+  const stock = asksStock ? await askStock([base, candidate], means) : undefined;
+  if (means.isInterrupted()) return undefined;
+  return {
+    kind: 'sequential-test',
+    startedAt,
+    effect,
+    threshold: THRESHOLD,
+    copied,
+    seconds,
+    ...resultOf(row, trials),
+    ...(stock === undefined ? {} : { stock }),
+  };
+}
+
+/**
+ * Compares one twin per effect with a common baseline, as one table, until each row is decided or the time is up. Undefined
+ * if interrupted.
+ */
+export async function runMatrix(twins: Twins, means: Means): Promise<PooledMatrix | undefined> {
+  const twin = readManifest(TWIN);
+  const base = plantTwins(twin, { base: twins.units.base });
+  const effects = new Map(MATRIX_EFFECTS.map((effect, index) => [`row-${index + 1}`, effect]));
+  const units = [...effects].map(([name, effect]) => [name, unitsOf(twins, effect)] as const);
+  const others = plantTwins({ ...twin, name: 'other' }, Object.fromEntries(units));
+  const { budgetSeconds, windowSeconds, threshold } = MATRIX;
+  const startedAt = new Date().toISOString();
+  const began = performance.now();
+  const asked: Partial<BenchOptions> = {
+    targets: [base.name, `${others.name}/*`],
+    duel: true,
+    windowSeconds,
+    sequentialTest: { looks: LOOKS, by: 'cpu', threshold, budgetSeconds },
+  };
+  const { plan, trials } = await measure([base, others], asked, means);
+  const seconds = (performance.now() - began) / 1000;
+  if (means.isInterrupted()) return undefined;
+  const variantOf = new Map(plan.targets.map(({ id, variant }) => [id, variant]));
+  const { rows } = compareWithin({ plan: stopRun(plan, trials), trials }, { by: 'cpu', threshold });
+  return {
+    kind: 'matrix',
+    startedAt,
+    threshold,
+    budgetSeconds,
+    seconds,
+    rows: rows.map((row) => ({
+      effect: effects.get(variantOf.get(row.candidate) ?? '') ?? Number.NaN,
+      ...resultOf(row, trials),
+    })),
+  };
+}
+
+/**
+ * Measures one A/A round of a target with separate trials and one as a duel, in random order; undefined if
+ * interrupted.
+ */
+export async function repeatBothWays(target: string, means: Means): Promise<PooledNoise[] | undefined> {
+  const rounds: PooledNoise[] = [];
+  for (const method of createRandom(randomInt(2 ** 32)).shuffle(['separate', 'duel'] as const)) {
+    const startedAt = new Date().toISOString();
+    const asked = { targets: [target], aa: true, duel: method === 'duel', rounds: 1 };
+    const { trials } = await measure(readStacks([]), asked, means);
+    if (means.isInterrupted()) return undefined;
+    const [difference] = costDifferences(trials, {
+      connections: CONNECTIONS,
+      candidate: `${target} (A/A)`,
+      baseline: target,
+    });
+    rounds.push({
+      kind: 'noise',
+      startedAt,
+      target,
+      method,
+      connections: CONNECTIONS,
+      windowSeconds: WINDOW_SECONDS,
+      difference: difference ?? null,
+    });
+  }
+  return rounds;
+}
+
+/** Measures a plan of these options and stores nothing. */
+async function measure(
+  stacks: Stack[],
+  asked: Partial<BenchOptions>,
+  { placed, token, folder, isInterrupted, track }: Means,
+): Promise<{ plan: Plan; trials: Trial[] }> {
+  const times = { windowSeconds: WINDOW_SECONDS, warmupSeconds: WARMUP_SECONDS };
+  const options = benchOptions({ ...times, ...asked, connections: [CONNECTIONS] });
+  const plan = makePlan(options, stacks, 'power', randomInt(2 ** 32));
+  const prepared = await prepareOrThrow(plan, stacks);
+  const { effects, stop } = await createEffects({ plan, placed, token, folder });
+  track(stop);
+  const trials = isInterrupted() ? [] : await run(plan, { placed, prepared, before: [] }, effects);
+  return { plan, trials };
+}
+
+async function prepareOrThrow(plan: Plan, stacks: Stack[]): Promise<Prepared[]> {
+  const { prepared, missing } = await prepareAll(plan.targets, stacks);
+  const [first] = missing;
+  if (first !== undefined)
+    throw new BenchError('toolchain', `${first.target.id}: ${first.reason}`, first.hint);
+  return prepared;
+}
+
+/**
+ * Returns the average that one run of stock autocannon prints for a fresh server of each, in random order;
+ * undefined if interrupted.
+ */
+async function askStock(stacks: [Stack, Stack], means: Means): Promise<PooledTest['stock'] | undefined> {
+  const printed = new Map<string, number>();
+  const names = stacks.map(({ name }) => name);
+  const options = benchOptions({ targets: names, rounds: 1, connections: [CONNECTIONS] });
+  const plan = makePlan(options, stacks, 'power', randomInt(2 ** 32));
+  const prepared = await prepareOrThrow(plan, stacks);
+  const { effects, stop } = await createEffects({
+    plan,
+    placed: means.placed,
+    token: means.token,
+    folder: means.folder,
+  });
+  means.track(stop);
+  for (const name of createRandom(plan.seed).shuffle(names)) {
+    const planned = plan.trials.find(({ target }) => target === name);
+    const found = prepared.find(({ target }) => target.id === name);
+    if (planned === undefined || found === undefined) throw new Error(`no trial for ${name}`);
+    const random = createRandom(planned.seed);
+    const draw = findWorkload(plan.workload).draw(() => random.float(), plan.params ?? {});
+    await using server = await effects.launch(found, planned, draw);
+    await effects.awaitRightAnswer(server, draw, plan.startSeconds);
+    const url = `http://${server.host}:${server.port}${draw.requests[0]?.path}`;
+    const { printedAverage } = await runStock(means.placed, url, CONNECTIONS, STOCK_SECONDS);
+    printed.set(name, printedAverage);
+    if (means.isInterrupted()) return undefined;
+  }
+  const [baseline = Number.NaN, candidate = Number.NaN] = names.map((name) => printed.get(name));
+  return { baseline, candidate };
+}

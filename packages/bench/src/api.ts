@@ -1,0 +1,110 @@
+/** The package as a library: `import { bench, compare } from 'bench-http'`. */
+import type { LeftOut } from 'bench-model/run';
+import type { Trial } from 'bench-model/record';
+import type { Host } from 'bench-model/host';
+import type { Plan } from 'bench-model/plan';
+import { DEFAULT_THRESHOLD, benchOptions, present, type BenchOptions } from 'bench-model/options';
+import { BenchError, type ErrorCode } from 'bench-model/errors';
+import type { Question } from 'bench-analysis/compare';
+import type { Factor } from 'bench-analysis/unlike';
+import { compareStored, type StoredComparison } from './commands/compare.ts';
+import { measureForeseen } from './conduct/foreseen.ts';
+import { foresee } from './conduct/request.ts';
+import { programVoice } from './terminal/voice.ts';
+
+export { BenchError, type ErrorCode };
+export type { ComparedRow, ComparedTable, Question } from 'bench-analysis/compare';
+export type { Comparison } from 'bench-analysis/comparison';
+export type { Factor } from 'bench-analysis/unlike';
+export type { Target } from 'bench-model/target';
+export type { AppOptions } from 'bench-model/options';
+export type { AskedOptions } from 'bench-model/options';
+export type { BenchOptions, ServerOptions } from 'bench-model/options';
+export type { Plan } from 'bench-model/plan';
+export type { Host } from 'bench-model/host';
+export type { Measured } from 'bench-model/measured';
+export type { Reason } from 'bench-model/reasons';
+export type { Trial } from 'bench-model/record';
+export type { LeftOut } from 'bench-model/run';
+export type { StoredComparison } from './commands/compare.ts';
+
+/** The options of `bench`: those of a plan, and how to run it. Every field has the default of the command line. */
+export interface BenchInput extends Partial<BenchOptions> {
+  /** The id or the folder of an interrupted run to complete. Excludes the options of a plan. */
+  resume?: string;
+  /** The id or the folder of a run whose plan is measured again. Excludes the options of a plan. */
+  again?: string;
+  /** Revisions of the project to measure, such as `main`; `.` is the working tree. */
+  revisions?: string[];
+  /** True for an open loop at half of the slowest goodput, which is measured first. */
+  autoRate?: boolean;
+  /** Waits for another run on this machine to end; otherwise `bench` throws. */
+  wait?: boolean;
+  /** Takes one line of progress or one warning. By default nothing is printed. */
+  log?: (line: string) => void;
+  /** Stops the run: what was measured is kept. */
+  signal?: AbortSignal;
+}
+
+/** A measured run. */
+export interface BenchResult {
+  /** The id of the run: `compare` and `resume` take it. */
+  run: string;
+  /** The folder of the stored run. */
+  folder: string;
+  plan: Plan;
+  host: Host;
+  /** The records in the order in which they were measured. A failed trial is a record too. */
+  trials: Trial[];
+  /** The targets that could not be measured here, with the reasons. */
+  leftOut: LeftOut[];
+  /** True if `signal` stopped the run. */
+  interrupted: boolean;
+}
+
+/**
+ * Measures HTTP servers on this machine and stores the run in the project of the current folder. Throws a
+ * `BenchError` for a request that is not valid, for a missing toolchain, and while another run measures.
+ */
+export async function bench(input: BenchInput = {}): Promise<BenchResult> {
+  const { resume, again, revisions, autoRate = false, wait = false, log, signal, ...options } = input;
+  const voice = programVoice(log, signal);
+  const foreseen = await foresee({
+    ...benchOptions(options),
+    autoRate,
+    wait,
+    dryRun: false,
+    json: false,
+    detail: false,
+    ...present({ resume, again, revisions }),
+  });
+  const measured = await measureForeseen(foreseen, voice);
+  if (measured === undefined) throw new BenchError('interrupted', 'interrupted before the rate was known');
+  const { source, folder, interrupted } = measured;
+  const { plan, host, trials, leftOut } = source;
+  return { run: plan.run, folder, plan, host, trials, leftOut, interrupted };
+}
+
+/** The options of `compare`. */
+export interface CompareInput extends Partial<Question> {
+  /** The one factor that may differ between two runs. */
+  across?: Factor;
+  /** Compares unlike runs, and marks the result. */
+  force?: boolean;
+}
+
+/**
+ * Compares the targets of a stored run, or each target of two runs with itself. A run is named by its id, its folder
+ * or `latest`. Throws a `BenchError` for an unknown run and for runs that are unlike.
+ */
+export function compare(
+  runs: string | [run: string, later?: string],
+  { by = 'cpu', threshold = DEFAULT_THRESHOLD, baseline, across, force = false }: CompareInput = {},
+): StoredComparison {
+  return compareStored({
+    runs: [runs].flat().filter((run) => run !== undefined),
+    question: { by, threshold, ...present({ baseline }) },
+    force,
+    ...present({ across }),
+  });
+}

@@ -1,0 +1,116 @@
+/** The program `bench-http`: runs the command that the first word names. */
+import { BenchError } from 'bench-model/errors';
+import { readdirSync, readFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { basename, extname } from 'node:path';
+import { HOME } from 'bench-machine/home';
+import { hide, literalsInEnvironment, valuesOf } from 'bench-machine/redact';
+import { renderOverview, type Command } from './command.ts';
+import { fail, print } from '../terminal/shell.ts';
+import { suggest } from './values.ts';
+
+/** TypeScript in the repository, JavaScript in the package. */
+const EXTENSION = extname(import.meta.url);
+
+/** The folders of commands: that of this package and, inside the repository, those of other packages and of the scripts. */
+const FOLDERS =
+  EXTENSION === '.ts' && HOME.kind === 'repository'
+    ? [
+        '../commands/',
+        ...['bench-cluster', 'bench-lab'].map((name) => `../../../${name}/src/commands/`),
+        '../../../../scripts/',
+      ]
+    : ['../commands/'];
+
+/** Returns the files of the commands by name: every file in a folder of commands is one. */
+export function findCommands(): Map<string, URL> {
+  const files = FOLDERS.flatMap((path) => {
+    const folder = new URL(path, import.meta.url);
+    return listFiles(folder).map((file) => new URL(file, folder));
+  });
+  const named = files.map((file) => [basename(file.pathname, EXTENSION), file] as const);
+  return new Map(named.toSorted(([one], [other]) => one.localeCompare(other)));
+}
+
+/** The modules in a folder; none if the folder is absent. */
+function listFiles(folder: URL): string[] {
+  try {
+    return readdirSync(folder).filter((file) => extname(file) === EXTENSION);
+  } catch {
+    return [];
+  }
+}
+
+/** Loads a command, with the code that it needs. */
+export async function loadCommand(file: URL): Promise<Command<unknown>> {
+  return ((await import(file.href)) as { default: Command<unknown> }).default;
+}
+
+/** Runs `bench-http <words>` and returns the exit code. The word `bench` can be omitted. */
+export async function main(words: readonly string[]): Promise<number> {
+  const [first = 'help', ...rest] = words;
+  if (first === 'help' || (rest.length === 0 && (first === '--help' || first === '-h'))) {
+    print(overview());
+    return 0;
+  }
+  if (first === '--version') {
+    print(`${version()}\n`);
+    return 0;
+  }
+  const files = findCommands();
+  const file = files.get(first);
+  try {
+    if (file !== undefined) return await runCommand(await loadCommand(file), rest);
+    await refuseMistyped(first, [...files.keys()]);
+    return await runCommand(await loadCommand(files.get('bench') as URL), words);
+  } catch (error) {
+    return fail(error);
+  }
+}
+
+/**
+ * Parses the words after the name of a command, runs it, and returns the exit code. `--help` prints the help. An error
+ * becomes a message on stderr and an exit code.
+ */
+export async function runCommand(command: Command<unknown>, words: readonly string[]): Promise<number> {
+  // The reader of a pipe may close it, as `| head` does: the measurement continues and is stored.
+  for (const stream of [process.stdout, process.stderr]) {
+    if (!stream.listeners('error').includes(ignoreClosedPipe)) stream.on('error', ignoreClosedPipe);
+  }
+  // The servers of users inherit it.
+  hide(valuesOf(literalsInEnvironment(process.env)));
+  try {
+    const asksForHelp = words.some((word) => word === '--help' || word === '-h');
+    if (!asksForHelp) return (await command.run(command.parse(words))) ?? 0;
+    print(command.help());
+    return 0;
+  } catch (error) {
+    return fail(error);
+  }
+}
+
+function ignoreClosedPipe(error: NodeJS.ErrnoException): void {
+  if (error.code !== 'EPIPE' && error.code !== 'EIO') throw error;
+}
+
+/** Throws a usage error for a word that is close to the name of a command, and no stack. */
+async function refuseMistyped(word: string, names: readonly string[]): Promise<void> {
+  const close = word.startsWith('-') ? undefined : suggest(word, names);
+  if (close === undefined) return;
+  const { readStacks } = await import('bench-targets/catalogue/stacks');
+  if (readStacks().some(({ name }) => name === word)) return;
+  throw new BenchError('usage', `unknown command or stack "${word}"`, close);
+}
+
+/** The commands with their summaries, which a test keeps: to load all commands for them would take longer than the rest. */
+function overview(): string {
+  const text = readFileSync(new URL('summaries.json', import.meta.url), 'utf8');
+  const found = findCommands();
+  return renderOverview(
+    Object.entries(JSON.parse(text) as Record<string, string>).filter(([name]) => found.has(name)),
+  );
+}
+
+function version(): string {
+  return (createRequire(import.meta.url)('bench-http/package.json') as { version: string }).version;
+}

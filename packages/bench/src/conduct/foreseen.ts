@@ -1,0 +1,98 @@
+/** From a plan to a stored run: the session, the measurement. */
+import type { Job, MeasuredRun } from './job.ts';
+import type { BenchRequest } from '../plan/request.ts';
+import { stopRun } from 'bench-analysis/ending';
+import { BenchError } from 'bench-model/errors';
+import type { Plan } from 'bench-model/plan';
+import { type BenchOptions, present } from 'bench-model/options';
+import { restoreSecrets, secretsIn } from '../plan/secrets.ts';
+import { hide } from 'bench-machine/redact';
+import { countOf } from 'bench-report/format';
+import { describeLeftOut } from 'bench-report/requests';
+import { describeProspects } from 'bench-report/stopping';
+import { shown } from 'bench-analysis/results/store';
+import { loadCluster } from '../cluster.ts';
+import { askForRoutes } from './ask-server.ts';
+import { measurePlan } from './measure.ts';
+import { isAskedOfServer } from './openapi.ts';
+import { planFrom, probing, type Foreseen } from './request.ts';
+import { foreseeDifferences } from './reach.ts';
+import { openSession } from './session.ts';
+import type { Voice } from '../terminal/voice.ts';
+
+/** Measures a request and stores the run. Undefined if it was interrupted before there was a plan. */
+export async function measureForeseen(asked: Foreseen, voice: Voice): Promise<MeasuredRun | undefined> {
+  const { run, options: first, written, plan: planned, stored } = asked;
+  const foreseen = restore(planned, first);
+  hide(secretsIn(foreseen));
+  // On other hosts, their own sessions measure alone.
+  const isAlone = foreseen.spread === undefined;
+  using session = await openSession(run, { isAlone, wait: first.wait, voice });
+  const isOpen = isAskedOfServer(first);
+  const options = isOpen ? await askForRoutes(first, written, foreseen, { session, voice }) : first;
+  const ready = isOpen ? planFrom(run, options, undefined) : foreseen;
+  for (const line of describeLeftOut(ready.asked)) voice.log(line);
+  const means = { session, isNamed: namesAll(options), voice };
+  const plan = options.autoRate ? await planAtHalf(run, options, means) : ready;
+  if (plan === undefined) return undefined;
+  for (const line of describeProspects(plan)) voice.log(`warning: ${line}`);
+  for (const line of await foreseeDifferences(plan, asked)) voice.log(line);
+  // The session ends with this function, so it waits for the run.
+  return await measure({ ...means, plan, stored, ...present({ goesOn: asked.goesOn }) });
+}
+
+/** Measures a plan here, or on its hosts. Their code is loaded only for a plan that has some. */
+async function measure({ plan, ...asked }: Job): Promise<MeasuredRun> {
+  // Whatever became of the run, its report so far was a look.
+  const job = { ...asked, plan: asked.stored === undefined ? plan : stopRun(plan, asked.stored.trials) };
+  if (job.plan.spread === undefined) return measurePlan(job);
+  const { measureSpread } = await loadCluster();
+  return measureSpread(job);
+}
+
+/**
+ * Returns true if every target was named in full. A missing one is then an error; in a matrix or a glob it is
+ * omitted.
+ */
+function namesAll({ targets, matrix }: BenchOptions): boolean {
+  const isMatrix = Object.values(matrix).some((alternatives) => alternatives.length > 1);
+  return targets.length > 0 && !isMatrix && !targets.some((pattern) => pattern.includes('*'));
+}
+
+/** Returns a stored plan with its secrets restored. */
+function restore(plan: Plan, { resume, again, secrets }: BenchRequest): Plan {
+  const run = resume ?? again;
+  if (run === undefined) return plan;
+  return restoreSecrets(plan, secrets ?? { headers: {} }, {
+    flag: resume === undefined ? 'again' : 'resume',
+    run,
+  });
+}
+
+/**
+ * Returns the plan at half of the slowest target's goodput, which it measures first; undefined if interrupted.
+ * Throws if a target fails.
+ */
+async function planAtHalf(
+  run: string,
+  options: BenchOptions,
+  means: Pick<Job, 'session' | 'isNamed' | 'voice'>,
+): Promise<Plan | undefined> {
+  const plan = planFrom(`${run}-probe`, probing(options), undefined);
+  const { source, folder, interrupted } = await measure({ ...means, plan, stored: undefined });
+  if (interrupted) return undefined;
+  const goodputs = source.trials.map((trial) => {
+    if (trial.status !== 'failed') return { trial, goodput: trial.measured.load.goodputPerSecond };
+    throw new BenchError(
+      'trial',
+      `${trial.target.id} failed, so the rate cannot be derived from its goodput: ${trial.reasons[0]?.text ?? ''}`,
+      'give a rate, e.g. --rate 1000',
+    );
+  });
+  const slowest = goodputs.toSorted((a, b) => a.goodput - b.goodput)[0];
+  const perSecond = Math.max(1, Math.floor((slowest?.goodput ?? 0) / 2));
+  means.voice.log(
+    `rate: ${perSecond}/s, half of the goodput of ${slowest?.trial.target.id} at ${countOf(slowest?.trial.connections ?? 0, 'connection')} (${shown(folder)})`,
+  );
+  return planFrom(run, { ...options, load: { mode: 'open', perSecond } }, undefined);
+}

@@ -1,0 +1,26 @@
+import type { Voice } from '../terminal/voice.ts';
+import type { StoredRun } from 'bench-analysis/results/store';
+import type { Plan } from 'bench-model/plan';
+import type { Trial } from 'bench-model/record';
+import type { Source } from 'bench-report/model/model';
+import type { Session } from './session.ts';
+
+/** A run to start or to resume. */
+export interface Job {
+  plan: Plan;
+  /** Closed early if a Ctrl-C ends the process immediately. */
+  session: Session;
+  stored: StoredRun | undefined;
+  /** True if the user named the targets: a missing one is then an error. */
+  isNamed: boolean;
+  voice: Voice;
+  /** Returns false if its trials so far show that more of them are in vain. */
+  goesOn?: (trials: readonly Trial[]) => boolean;
+}
+
+/** A run that was measured and stored. */
+export interface MeasuredRun {
+  source: Source;
+  folder: string;
+  interrupted: boolean;
+}

@@ -1,0 +1,182 @@
+import { enginesOf, estimateSeconds } from 'bench-model/planned';
+import { dueTrials, trackRun } from 'bench-analysis/due';
+import { stopRun } from 'bench-analysis/ending';
+import { unlikeResumed } from 'bench-analysis/unlike';
+import { DisposableStack } from '@whatwg-node/disposablestack';
+import { BenchError } from 'bench-model/errors';
+import { scaleTo } from '../measure/launcher.ts';
+import { loadCluster, type OpenCluster } from '../cluster.ts';
+import { findEngines } from 'bench-load/engines';
+import type { PinnedCommands } from 'bench-machine/placement';
+import { run } from '../measure/run.ts';
+import { fitAnswers } from '../plan/plan.ts';
+import type { Plan } from 'bench-model/plan';
+import { present } from 'bench-model/options';
+import { describeTurns } from 'bench-report/plan';
+import { showProgress } from 'bench-report/progress';
+import { describeShortBudget } from 'bench-report/stopping';
+import type { Host } from 'bench-model/host';
+import {
+  appendTrials,
+  createRun,
+  keepStops,
+  mendRun,
+  versionDifferences,
+  type StoredRun,
+} from 'bench-analysis/results/store';
+import type { Placement } from 'bench-model/record';
+import { RUN_SCHEMA } from 'bench-model/versions';
+import type { Versions } from 'bench-model/run';
+import { findDistant, listElsewhere } from '../services/index.ts';
+import { refuseBudget } from './dry.ts';
+import { startEffects } from './effects.ts';
+import { planWarmups } from './learn.ts';
+import { prepareRun, readVersions } from './prepare.ts';
+import type { Job, MeasuredRun } from './job.ts';
+import { tryTargets } from './tryout.ts';
+import { NOTHING_YET, SAVED, type Voice } from '../terminal/voice.ts';
+
+/**
+ * Prepares, measures and stores the trials of a plan. Throws a usage or toolchain error before anything is
+ * measured.
+ */
+export async function measurePlan({
+  plan: asked,
+  session,
+  stored,
+  isNamed,
+  voice,
+  goesOn,
+}: Job): Promise<MeasuredRun> {
+  using kept = new DisposableStack();
+  const release = (): void => {
+    kept[Symbol.dispose]();
+    session[Symbol.dispose]();
+  };
+  const known = [...(stored?.trials ?? [])];
+  const describeStop = (): string => (known.length > 0 ? SAVED : NOTHING_YET);
+  using interrupts = new DisposableStack();
+  interrupts.use(voice.onInterrupt(() => voice.quit(() => release()), describeStop));
+  const {
+    companions: beside,
+    launcher,
+    placed,
+    host,
+    prepared,
+    leftOut,
+  } = await prepareRun(asked, {
+    session,
+    isNamed,
+    voice,
+    kept,
+    check: (here, pinned) => {
+      if (stored !== undefined) refuseOtherHost(stored, here, placementOf(stored, pinned));
+    },
+  });
+  await using cluster = await joinCluster(asked, placed, voice);
+  const companions = [...beside, ...(cluster ? await findDistant(asked, cluster.companions) : [])];
+  const isOfUser = prepared.some((one) => 'attached' in one || one.stack.project !== undefined);
+  let fitted = asked;
+  if (isOfUser && stored === undefined) {
+    const folder = session.makeFolder('try');
+    const answerSeconds = await tryTargets(asked, prepared, {
+      session,
+      placed,
+      folder,
+      launcher,
+      companions,
+      voice,
+    });
+    if (answerSeconds === undefined) voice.quit(() => release());
+    else fitted = fitAnswers(asked, answerSeconds);
+    if (fitted !== asked) {
+      for (const line of describeTurns(fitted)) voice.log(line);
+      refuseBudget({ plan: fitted, stored });
+    }
+  }
+  const engines = cluster === undefined ? await findEngines(enginesOf(asked)) : [cluster.engine];
+  const versions = readVersions(prepared, companions, engines);
+  if (stored !== undefined) refuseOtherVersions(stored, versions);
+  const machine = { session, voice, placed, host, companions, leftOut };
+  const beganAtMs = performance.now();
+  const { plan, interrupted } =
+    stored === undefined ? await planWarmups(fitted, prepared, machine) : { plan: asked, interrupted: false };
+  const folder = stored?.folder ?? createRun({ schema: RUN_SCHEMA, plan, versions, leftOut }, host);
+  if (interrupted) return { source: { plan, host, versions, leftOut, trials: [] }, folder, interrupted };
+  if (stored !== undefined) {
+    mendRun(folder);
+    keepStops(folder, plan);
+  }
+  const spentSeconds = (performance.now() - beganAtMs) / 1000;
+  for (const line of describeShortBudget(plan, { spentSeconds, before: known }))
+    voice.log(`warning: ${line}`);
+  const tracker = trackRun(plan);
+  const expectRest = (): void => session.expect(estimateSeconds(plan, dueTrials(plan, known, tracker)));
+  expectRest();
+  await using started = await startEffects({
+    plan,
+    session,
+    placed,
+    folder,
+    launcher,
+    engines,
+    host: cluster?.host,
+    companions,
+    before: known.slice(),
+    spentSeconds,
+    ...present({ goesOn }),
+    record: async (trials) => {
+      appendTrials(folder, trials);
+      known.push(...trials);
+      expectRest();
+    },
+    on: showProgress(plan, voice.screen, stored?.trials),
+  });
+  const { effects } = started;
+  interrupts.use(voice.onInterrupt(started.stop, describeStop));
+  const trials = await run(plan, { placed, prepared, before: stored?.trials ?? [] }, effects);
+  const stopped = stopRun(plan, trials);
+  keepStops(folder, stopped);
+  const source = { plan: stopped, host, versions, leftOut, trials };
+  return { source, folder, interrupted: effects.interrupted() };
+}
+
+/** Joins the cluster of a plan. Its code is loaded only for a plan that has one. */
+async function joinCluster(
+  plan: Plan,
+  placed: PinnedCommands,
+  { log }: Voice,
+): Promise<OpenCluster | undefined> {
+  const { cluster, run: name } = plan;
+  if (cluster === undefined) return undefined;
+  const { openCluster } = await loadCluster();
+  const localPrefix = placed.generator;
+  return openCluster(cluster, { log, run: name, companions: listElsewhere(plan), localPrefix });
+}
+
+/** Returns the placement of the first trial of a run, if it were measured now. */
+function placementOf({ plan, trials: [first] }: StoredRun, placed: PinnedCommands): Placement {
+  return first === undefined ? placed.placement : scaleTo(first.target, { plan, placed }).placed.placement;
+}
+
+/** Throws a usage error if a run was measured on another machine, or on other cores. */
+export function refuseOtherHost(stored: StoredRun, host: Host, placement: Placement): void {
+  const differences = unlikeResumed(stored, { host, placement });
+  if (differences.length === 0) return;
+  throw new BenchError(
+    'usage',
+    `run ${stored.plan.run} was measured on another machine, or this machine has changed: ${differences.join('; ')}`,
+    'start a new run, or resume this one on its own machine',
+  );
+}
+
+/** Throws a usage error if a run was measured with other versions. */
+export function refuseOtherVersions(stored: StoredRun, versions: Versions): void {
+  const differences = versionDifferences(stored.versions, versions);
+  if (differences.length === 0) return;
+  throw new BenchError(
+    'usage',
+    `run ${stored.plan.run} was measured with other versions: ${differences.join('; ')}`,
+    'start a new run: one run cannot mix versions',
+  );
+}

@@ -1,0 +1,220 @@
+/** The first start of a user's servers, before anything is measured. Problems are reported at once. */
+import { relative } from 'node:path';
+import { workloadOf } from 'bench-targets/catalogue/workloads/index';
+import type { Draw } from 'bench-targets/catalogue/workloads/workload';
+import { joinWords } from 'bench-targets/catalogue/apps/words';
+import { BenchError } from 'bench-model/errors';
+import { describeElsewhere, type Server } from 'bench-machine/launch';
+import { scaleTo } from '../measure/launcher.ts';
+import { ServerLife, type TrialContext } from '../measure/life.ts';
+import type { RunEffects } from '../measure/run.ts';
+import type { Expected } from '../measure/verify.ts';
+import type { Launchable, Prepared } from 'bench-targets/prepare/prepare';
+import type { Plan, PlannedTrial } from 'bench-model/plan';
+import type { Trial } from 'bench-model/record';
+import { CompanionError } from '../services/companion.ts';
+import { startEffects, type Start } from './effects.ts';
+import { NOTHING_YET, type Voice } from '../terminal/voice.ts';
+
+/** The interval between lines about a server that does not answer yet. */
+const WAITING_SECONDS = 3;
+
+/** The surroundings of a first start. */
+export interface TryoutMeans extends Pick<Start, 'session' | 'placed' | 'companions' | 'launcher'> {
+  /** A folder for logs that is removed afterwards. */
+  folder: string;
+  voice: Voice;
+}
+
+/**
+ * Starts the server of each target once, asks it for right answers, and stops it. Returns how long the slowest took for an
+ * answer, in seconds; undefined if the user interrupted. Throws a trial error with the command, the request and the last lines of
+ * the server if one fails. A server that was already running is only asked, and may fail later.
+ */
+export async function tryTargets(
+  plan: Plan,
+  prepared: readonly Launchable[],
+  means: TryoutMeans,
+): Promise<number | undefined> {
+  const { voice, ...start } = means;
+  await using started = await startEffects({ plan, ...start });
+  const { stop } = started;
+  using _ = voice.onInterrupt(stop, NOTHING_YET);
+  let slowest = 0;
+  const effects: RunEffects = {
+    ...started.effects,
+    async verify(...asked) {
+      const { verified, answerSeconds } = await timeAnswers(started.effects, ...asked);
+      slowest = Math.max(slowest, answerSeconds);
+      return verified;
+    },
+  };
+  for (const [index, found] of prepared.entries()) {
+    if (effects.interrupted()) return undefined;
+    const planned = plan.trials.find(({ target }) => target === found.target.id);
+    if (planned === undefined) continue;
+    if ('attached' in found) {
+      const scaled = scaleTo(found.target, { plan, placed: means.placed });
+      await askAttached(planned, { ...scaled, prepared: undefined, target: found.target }, effects);
+      continue;
+    }
+    voice.log(`trying ${found.target.id}: ${joinWords(found.variant.command)}`);
+    const scaled = scaleTo(found.target, { plan, placed: means.placed });
+    const context = { ...scaled, prepared: found, target: found.target };
+    const first = { ...planned, id: `try${index + 1}-${planned.id}` };
+    const wrong = await tryTarget(first, context, effects, voice);
+    if (effects.interrupted()) return undefined;
+    if (wrong !== undefined) throw wrong;
+  }
+  return effects.interrupted() ? undefined : slowest;
+}
+
+/** Verifies a server before the load, and returns how long it took for an answer: the mean of all of them, in seconds. */
+export async function timeAnswers(
+  effects: Pick<RunEffects, 'verify'>,
+  server: Parameters<RunEffects['verify']>[0],
+  draw: Draw,
+  when: string,
+): Promise<{ verified: Expected; answerSeconds: number }> {
+  let answers = 0;
+  const beganAtMs = performance.now();
+  let answeredAtMs = beganAtMs;
+  const check: Draw['check'] = (...answer) => {
+    answers++;
+    answeredAtMs = performance.now();
+    return draw.check(...answer);
+  };
+  const verified = await effects.verify(server, { ...draw, check }, when);
+  return { verified, answerSeconds: answers === 0 ? 0 : (answeredAtMs - beganAtMs) / 1000 / answers };
+}
+
+/** Asks a server that is already running. If it fails, the run says so. */
+async function askAttached(planned: PlannedTrial, context: TrialContext, effects: RunEffects): Promise<void> {
+  const life = new ServerLife(planned, context, effects);
+  try {
+    await life.start();
+  } catch (error) {
+    life.fail(error);
+  }
+  await life.end();
+}
+
+/** Starts a server and stops it. Returns the error for the user if it failed. */
+async function tryTarget(
+  planned: PlannedTrial,
+  context: TrialContext & { prepared: Prepared },
+  effects: RunEffects,
+  voice: Voice,
+): Promise<BenchError | undefined> {
+  const { prepared } = context;
+  let awaited: Awaited | undefined;
+  const life = new ServerLife(planned, context, {
+    ...effects,
+    async launch(...asked) {
+      const server = await effects.launch(...asked);
+      awaited = { server, isLoggingIn: false };
+      return server;
+    },
+    async logIn(server, draw, deadlineSeconds) {
+      awaited = { server, isLoggingIn: true };
+      const found = (await effects.logIn?.(server, draw, deadlineSeconds)) ?? draw;
+      awaited = { server, isLoggingIn: false };
+      return found;
+    },
+    async awaitRightAnswer(server, draw, deadlineSeconds) {
+      const check: Draw['check'] = (...answer) => {
+        const wrong = draw.check(...answer);
+        if (awaited !== undefined && wrong !== undefined) awaited.wrong = wrong;
+        return wrong;
+      };
+      await effects.awaitRightAnswer(server, { ...draw, check }, deadlineSeconds);
+      awaited = undefined;
+    },
+  });
+  using _ = reportWaiting(() => awaited, context, voice);
+  let beside: CompanionError | undefined;
+  try {
+    await life.start();
+  } catch (error) {
+    if (error instanceof CompanionError) beside = error;
+    life.fail(error);
+  }
+  const trial = await life.end();
+  if (!life.failed || effects.interrupted()) return undefined;
+  return beside === undefined ? failure(context.plan, prepared, trial) : failureBeside(beside, prepared);
+}
+
+/** A service or the setup failed before the server was started. */
+function failureBeside({ message, details }: CompanionError, { target, stack }: Prepared): BenchError {
+  const lines = [`${target.id} cannot be measured: ${message}`, ...details.map((line) => `  ${line}`)];
+  return new BenchError('trial', lines.join('\n'), `correct "services" or "setup" in ${stack.manifest}`);
+}
+
+/** A server that has not given a right answer yet. */
+export interface Awaited {
+  server: Pick<Server, 'host' | 'port' | 'listensOn' | 'mayIgnorePort' | 'logTail'>;
+  /** True until a login is answered. The log may hold its token already, which is not known yet and cannot be hidden. */
+  isLoggingIn: boolean;
+  /** The error in its last answer. */
+  wrong?: string;
+}
+
+/**
+ * Reports regularly on a server that does not answer yet, until disposed: the first time with its command, the
+ * request and its last lines.
+ */
+export function reportWaiting(
+  awaited: () => Awaited | undefined,
+  { plan, prepared }: { plan: Plan; prepared: Pick<Prepared, 'variant' | 'stack'> },
+  { log }: Pick<Voice, 'log'>,
+): Disposable {
+  let seconds = 0;
+  let isFirst = true;
+  const timer = setInterval(() => {
+    seconds += WAITING_SECONDS;
+    const found = awaited();
+    if (found === undefined) return;
+    const { server, isLoggingIn } = found;
+    const why = describeElsewhere(server) ?? found.wrong;
+    const what = why === undefined ? '' : `; ${why}`;
+    const start = isFirst ? describeStart(plan, prepared, isLoggingIn ? undefined : server.logTail()) : [];
+    isFirst = false;
+    const limit = `${plan.startSeconds} s (--start-timeout)`;
+    log([`waiting for its first right answer: ${seconds} s of ${limit}${what}`, ...start].join('\n'));
+  }, WAITING_SECONDS * 1000);
+  return { [Symbol.dispose]: () => clearInterval(timer) };
+}
+
+/** Describes the start of a server: its command, its folder, the request and its last lines, if they may be shown. */
+function describeStart(
+  plan: Plan,
+  { variant, stack }: Pick<Prepared, 'variant' | 'stack'>,
+  logTail: readonly string[] | undefined,
+): string[] {
+  const [request] = workloadOf(plan).draw(() => 0.5, plan.params ?? {}).requests;
+  const lines = logTail?.filter((line) => line !== '').map((line) => `  | ${line}`);
+  return [
+    `  command: ${joinWords(variant.command)}`,
+    `  folder:  ${relative(process.cwd(), stack.root) || '.'}`,
+    ...(request === undefined ? [] : [`  asked:   ${request.method} ${request.path}`]),
+    ...(lines === undefined
+      ? ['  its last lines are not shown during the login, because they may hold its token']
+      : lines.length === 0
+        ? ['  it printed nothing']
+        : ['  its last lines:', ...lines]),
+  ];
+}
+
+function failure(plan: Plan, prepared: Prepared, trial: Trial): BenchError {
+  const { target, stack } = prepared;
+  return new BenchError(
+    'trial',
+    [
+      `${target.id} does not start: ${trial.reasons[0]?.text ?? 'no reason'}`,
+      ...describeStart(plan, prepared, trial.logTail ?? []),
+    ].join('\n'),
+    plan.apps === undefined
+      ? `correct the command in ${stack.manifest}`
+      : 'correct --run or --app; PORT and HOST are set in its environment too',
+  );
+}

@@ -1,0 +1,26 @@
+import type { BenchOptions, Verdict } from 'bench-model/options';
+import type { Secrets } from './secrets.ts';
+
+/** A parsed `pnpm bench` command: a plan, and how to run it. */
+export interface BenchRequest extends BenchOptions {
+  /** True if the rate of the open loop is half of the slowest target's goodput, measured first. */
+  autoRate: boolean;
+  dryRun: boolean;
+  /** Revisions of the project to measure; `.` is the working tree. */
+  revisions?: string[];
+  /** Measures a commit once if two revisions name it, instead of refusing them: a job may run on the baseline itself. */
+  mayRepeatRevisions?: boolean;
+  /** A stored run to complete. */
+  resume?: string;
+  /** A stored run whose plan is measured again. */
+  again?: string;
+  /** The secrets that the stored run did not keep. */
+  secrets?: Secrets;
+  /** The OpenAPI document that the requests are read from: a file, an address, or a path of the server. */
+  openapi?: string;
+  json: boolean;
+  detail: boolean;
+  wait: boolean;
+  /** The verdicts of the comparison that make the command fail. */
+  failOn?: Verdict[];
+}

@@ -1,0 +1,162 @@
+import { inspect } from 'node:util';
+import { BenchError } from 'bench-model/errors';
+import type { Layout } from 'bench-report/terminal';
+import { paintFor } from 'bench-report/paint';
+import { toLine, toOutput, toPrintable } from 'bench-report/printable';
+import type { Screen } from 'bench-report/progress';
+import type { Voice, Words } from './voice.ts';
+
+/** Under `npx pnpm` one Ctrl-C arrives twice. A second signal within this time counts as the same press. */
+const SAME_PRESS_MS = 1000;
+
+const CLEAR_LINE = '\r\u001B[K';
+
+/** True while a live line is on the terminal, which the next text replaces. */
+let isLineLive = false;
+
+/** Writes text on stderr, in place of the live line if there is one. */
+function writeLog(text: string, { isLive = false } = {}): void {
+  process.stderr.write(`${isLineLive ? CLEAR_LINE : ''}${text}${isLive ? '' : '\n'}`);
+  isLineLive = isLive;
+}
+
+/** Prints one line on stderr; stdout belongs to the report. */
+export function logLine(line: string): void {
+  writeLog(toOutput(line));
+}
+
+/** Prints a report on stdout. */
+export function print(text: string): void {
+  process.stdout.write(toOutput(text));
+}
+
+/** Prints a report in colour on stdout. Its parts were made safe before they were coloured. */
+export function printStyled(text: string): void {
+  process.stdout.write(text);
+}
+
+/** Prints a JSON document on stdout. Its values are already without secrets; a search in the text could hit figures. */
+export function printJson(text: string): void {
+  process.stdout.write(toPrintable(text));
+}
+
+/** Prints an HTML document on stdout. Its data is without secrets and control characters, and its script must not change. */
+export function printHtml(text: string): void {
+  process.stdout.write(text);
+}
+
+/** Sends a message to the command that started this program, and returns when it has left. */
+export async function sendMessage(message: object): Promise<void> {
+  await new Promise((resolve) => {
+    process.stdout.write(`${JSON.stringify(message)}\n`, resolve);
+  });
+}
+
+/** Shows the progress of a run on stderr. */
+export const screen: Screen = {
+  isLive: process.stderr.isTTY,
+  layout: () => {
+    const width = process.stderr.columns || undefined;
+    return { ...(width !== undefined && { width }), paint: paintFor(process.stderr) };
+  },
+  showLive: (text) => writeLog(toLine(toOutput(text)), { isLive: true }),
+  showLine: (text, style) => {
+    const line = toLine(toOutput(text));
+    writeLog(style === undefined ? line : paintFor(process.stderr)(style, line));
+  },
+  showReport: (text) => writeLog(text.trimEnd()),
+};
+
+/** A report shows at most this many lines of notes; `--detail` shows all of them. */
+const MOST_NOTE_LINES = 10;
+
+/** Returns the layout of a report on stdout. A brief one has few notes, unless `detail` asks for all of them. */
+export function layoutFor({
+  detail = false,
+  isBrief = true,
+}: {
+  detail?: boolean | undefined;
+  isBrief?: boolean;
+}): Layout {
+  const width = widthFor({ detail });
+  return {
+    ...(width !== undefined && { width }),
+    ...(isBrief && !detail && { noteLines: MOST_NOTE_LINES }),
+    paint: paintFor(process.stdout),
+  };
+}
+
+/** Returns the maximum width of a table: that of the terminal; unlimited with `--detail` and for a file or pipe. */
+export function widthFor({ detail = false }: { detail?: boolean | undefined }): number | undefined {
+  return detail ? undefined : process.stdout.columns || undefined;
+}
+
+/** Prints the message of an error and returns its exit code. Shows a stack trace only with DEBUG. */
+export function fail(error: unknown): number {
+  if (process.env['DEBUG'] !== undefined) logLine(inspect(error));
+  if (error instanceof BenchError) {
+    logLine(`error: ${error.message}${error.hint === undefined ? '' : `\n       ${error.hint}`}`);
+    return error.exitCode;
+  }
+  logLine(
+    `error: ${error instanceof Error ? error.message : String(error)}\n       this is a bug in Bench: DEBUG=1 prints the stack trace`,
+  );
+  return 1;
+}
+
+const INTERRUPTS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
+
+/** A handler of interruptions: the one of the innermost step of the command is called. */
+interface Handler {
+  stop: () => void;
+  words: Words;
+}
+
+const handlers: Handler[] = [];
+/** The time of the first Ctrl-C, in ms; undefined before it. */
+let pressedAt: number | undefined;
+
+function press(): void {
+  const now = performance.now();
+  if (pressedAt !== undefined) {
+    if (now - pressedAt > SAME_PRESS_MS) process.exit(130);
+    return;
+  }
+  pressedAt = now;
+  const handler = handlers.at(-1);
+  if (handler === undefined) return;
+  const { stop, words } = handler;
+  logLine(`\n${typeof words === 'string' ? words : words()}`);
+  stop();
+}
+
+/**
+ * Until disposed, the first Ctrl-C (or SIGTERM) prints `words` and calls `stop`, in place of earlier handlers. A second
+ * one ends the process immediately, unless it is an echo of the first.
+ */
+export function onInterrupt(stop: () => void, words: Words): Disposable {
+  if (handlers.length === 0) for (const signal of INTERRUPTS) process.on(signal, press);
+  const handler = { stop, words };
+  handlers.push(handler);
+  return {
+    [Symbol.dispose]() {
+      const index = handlers.indexOf(handler);
+      if (index === -1) return;
+      handlers.splice(index, 1);
+      if (handlers.length > 0) return;
+      pressedAt = undefined;
+      for (const signal of INTERRUPTS) process.off(signal, press);
+    },
+  };
+}
+
+/** The voice of a command: a terminal, where Ctrl-C interrupts. */
+export const terminal: Voice = {
+  log: logLine,
+  screen,
+  onInterrupt,
+  quit(release) {
+    release();
+    process.exit(130);
+  },
+};

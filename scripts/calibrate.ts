@@ -1,3 +1,0 @@
-import { runCalibrate } from 'bench-lab/commands/calibrate';
-
-process.exitCode = await runCalibrate(process.argv.slice(2));

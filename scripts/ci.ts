@@ -1,3 +1,0 @@
-import { runCi } from 'bench-http/commands/ci';
-
-process.exitCode = await runCi(process.argv.slice(2));

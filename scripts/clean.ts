@@ -1,3 +1,0 @@
-import { runClean } from 'bench-http/commands/clean';
-
-process.exitCode = await runClean(process.argv.slice(2));

@@ -1,3 +1,0 @@
-import { runHost } from 'bench-cluster/commands/host';
-
-process.exitCode = await runHost();

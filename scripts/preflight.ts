@@ -1,3 +1,0 @@
-import { runPreflight } from 'bench-http/commands/preflight';
-
-process.exitCode = await runPreflight(process.argv.slice(2));

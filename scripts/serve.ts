@@ -1,3 +1,0 @@
-import { runServe } from 'bench-http/commands/serve';
-
-process.exitCode = await runServe(process.argv.slice(2));

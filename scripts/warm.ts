@@ -1,3 +1,0 @@
-import { runWarm } from 'bench-http/commands/warm';
-
-process.exitCode = await runWarm(process.argv.slice(2));
