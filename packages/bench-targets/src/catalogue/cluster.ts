@@ -40,7 +40,7 @@ export type ReadCluster = ({ cluster: Cluster } | { spread: Spread }) & { connec
 export function readCluster(file: string): ReadCluster {
   const read = readJsonFile(file, { missing: 'e.g. --cluster bench.cluster.json', wrong: HINT });
   const schema = JSON.parse(readFileSync(SCHEMA, 'utf8')) as object;
-  const [first] = createCheck({ schema, options: { strict: false, verbose: true } })(read.value);
+  const [first] = createCheck({ schema })(read.value);
   if (first !== undefined)
     throw new BenchError('usage', describeSchemaError(read, first, 'the cluster'), HINT);
   const { $schema: _schema, connections, spread, generators, ...given } = read.value as ClusterFile;

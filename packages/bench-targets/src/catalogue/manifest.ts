@@ -26,7 +26,7 @@ function makeCheck(): ReturnType<typeof createCheck> {
   return createCheck({
     schema: JSON.parse(readFileSync(SCHEMA, 'utf8')) as object,
     others: { 'requests.schema.json': REQUESTS_SCHEMA },
-    options: { allErrors: true, strict: false, verbose: true },
+    allErrors: true,
   });
 }
 

@@ -120,8 +120,7 @@ function schemaOf({ value, help, many }: OptionSpec<unknown>): object {
 /** Reads a configuration. Throws a usage error with file, line and pointer if it is missing or not valid. */
 export function readConfig(file: string, command: Bench): Config {
   const read = readJsonFile(file, { missing: HINT, wrong: HINT });
-  const options = { allErrors: true, allowUnionTypes: true, verbose: true };
-  const [first] = createCheck({ schema: configSchema(command), options })(read.value);
+  const [first] = createCheck({ schema: configSchema(command), allErrors: true })(read.value);
   if (first !== undefined)
     throw new BenchError('usage', describeSchemaError(read, first, 'the configuration'), HINT);
   const { bench, budgets } = read.value as ConfigFile;

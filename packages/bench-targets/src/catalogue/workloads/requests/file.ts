@@ -49,10 +49,7 @@ let errorsOf: ReturnType<typeof createCheck> | undefined;
 export function readRequests(file: string): { draft: Draft; locate: Locate } {
   const read = readJsonFile(file, { missing: 'e.g. --requests requests.json', wrong: HINT });
   const written = 'variants' in Object(read.value) ? pick(read.value as RequestsFile) : read.value;
-  errorsOf ??= createCheck({
-    schema: REQUESTS_SCHEMA,
-    options: { strict: false, verbose: true, allowUnionTypes: true },
-  });
+  errorsOf ??= createCheck({ schema: REQUESTS_SCHEMA });
   const [first] = errorsOf(written);
   if (first !== undefined)
     throw new BenchError('usage', describeSchemaError(read, first, 'a file of requests'), HINT);
