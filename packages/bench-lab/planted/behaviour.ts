@@ -1,7 +1,7 @@
 import { writeSync } from 'node:fs';
+import { createServer as createHttpServer } from 'node:http';
 import { type Server, type Socket, createServer } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { createServer as createHttpServer } from 'bench-machine/http';
 import { Account } from './account.ts';
 import { prepareAnswers } from './answers.ts';
 import { Burner, spin } from './burner.ts';

@@ -1,9 +1,7 @@
 /** An upstream that answers `--sound` requests for fixtures correctly, and then has a fault. */
 import { readFileSync } from 'node:fs';
+import { createServer } from 'node:http';
 import { parseArgs } from 'node:util';
-
-// An import would load all that the module exports, WebSockets too: 90 ms of CPU for each process.
-const { createServer } = process.getBuiltinModule('node:http');
 
 const { values } = parseArgs({
   options: {

@@ -3,10 +3,8 @@
  * missing.
  */
 import { readFileSync, readdirSync } from 'node:fs';
+import { createServer } from 'node:http';
 import { listen, serve } from '@bench/contract';
-
-// An import would load all that the module exports, WebSockets too: 90 ms of CPU for each process.
-const { createServer } = process.getBuiltinModule('node:http');
 
 const fixtures = new Map(
   readdirSync('fixtures').map((name) => [`/fixtures/${name}`, readFileSync(`fixtures/${name}`)]),

@@ -2,11 +2,10 @@
  * A shop that counts its requests by route and by row, gives wrong answers if its options ask for them, and with `--token`
  * answers only clients that have logged in. It prints its requests, the token too, as a careless server does.
  */
-import type { IncomingMessage } from 'node:http';
+import { createServer, type IncomingMessage } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { parseArgs } from 'node:util';
-import { createServer } from 'bench-machine/http';
 
 const { values } = parseArgs({
   options: {

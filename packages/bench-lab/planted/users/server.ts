@@ -1,11 +1,8 @@
 /** A server of `users` and `users-insert` with a planted fault in every 50th insert. */
-import type { IncomingMessage } from 'node:http';
+import { createServer, type IncomingMessage } from 'node:http';
 import { json } from 'node:stream/consumers';
 import { parseArgs } from 'node:util';
 import { Pool } from 'pg';
-
-// An import would load all that the module exports, WebSockets too: 90 ms of CPU for each process.
-const { createServer } = process.getBuiltinModule('node:http');
 
 const { values } = parseArgs({
   options: {

@@ -1,11 +1,11 @@
 /** Measures planted servers, which know what they do: twins as duels, and latency by turns with bare sockets. */
+import { get } from 'node:http';
 import type { Stack, Variant } from 'bench-model/stack';
 import type { Look } from 'bench-targets/catalogue/looks';
 import { percentileSince } from 'bench-statistics/histogram';
 import { judgeMachine } from 'bench-analysis/judge/judge';
 import { BareClient } from 'bench-load/bare';
 import type { LoadSession } from 'bench-load/engine';
-import { get } from 'bench-machine/http';
 import type { Server } from 'bench-machine/launch';
 import type { PinnedCommands } from 'bench-machine/placement';
 import type { Attestation } from 'bench-model/target';

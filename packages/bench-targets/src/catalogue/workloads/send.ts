@@ -1,9 +1,8 @@
 /** One HTTP request to a server, and its complete answer. */
-
+import { request } from 'node:http';
 import { createIds, nextSender } from './ids.ts';
 import { haveIds, ID, type Answer, type WorkloadRequest } from './workload.ts';
 import { BenchError } from 'bench-model/errors';
-import { request } from 'bench-machine/http';
 import type { Listening } from 'bench-machine/procfs';
 
 /** The longest silence, and by default the longest answer, in seconds. */

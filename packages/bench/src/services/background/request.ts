@@ -1,8 +1,7 @@
-import type { ClientRequest, IncomingMessage } from 'node:http';
+import { Agent, request, type ClientRequest, type IncomingMessage } from 'node:http';
 import type { BackgroundRequest } from 'bench-model/settings';
 import type { BackgroundUse } from 'bench-model/companions';
 import { createHistogram, recordMilliseconds, summariseLatency } from 'bench-statistics/histogram';
-import { Agent, request } from 'bench-machine/http';
 import type { Endpoint } from 'bench-targets/catalogue/workloads/send';
 
 /** The pause after an unanswered request, so that a server that is down is not flooded. */
