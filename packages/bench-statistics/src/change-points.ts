@@ -3,7 +3,7 @@
  * distance to the median of its level, in noises, up to a cap; so outliers do not make levels (Fearnhead & Rigaill,
  * "Changepoint detection in the presence of outliers", JASA 2019).
  */
-import { insertSorted, mean, median, medianBetween } from './numbers.ts';
+import { mean, median } from './numbers.ts';
 
 /** The constants of a cut. The noise is in the unit of the values; penalty and cap are in squared noises. */
 export interface CutRules {
@@ -63,7 +63,7 @@ export function cutIntoStretches(
 
 /** The stretch of `values` from index `from` up to `to`, with its median. */
 export function stretchOf(values: readonly number[], from: number, to: number): Stretch {
-  return { from, to, centre: medianBetween(values, from, to) };
+  return { from, to, centre: median(values.slice(from, to)) };
 }
 
 /**
@@ -100,6 +100,13 @@ export function correlateNeighbours(values: readonly number[]): number {
     square += value ** 2;
   }
   return square === 0 ? 0 : product / square;
+}
+
+/** Inserts a value into the first `count` sorted values. */
+function insertSorted(sorted: Float64Array, count: number, value: number): void {
+  let at = count;
+  for (; at > 0 && sorted[at - 1]! > value; at--) sorted[at] = sorted[at - 1]!;
+  sorted[at] = value;
 }
 
 /** The cost of the first `count` sorted values as one level, or a part of it that is `most` or more. */

@@ -4,7 +4,6 @@
  * interval cannot contradict each other.
  */
 import type { Interval } from 'bench-model/interval';
-import { selectRank } from './numbers.ts';
 import { createRandom } from './random.ts';
 
 const tails = new Map<number, Float64Array>();
@@ -99,7 +98,7 @@ export function walshAverages(differences: readonly number[]): WalshAverages {
       if (rank === 0 || rank === count - 1) return sorted[rank === 0 ? 0 : n - 1]!;
       if (n > MOST_LISTED) return selectAverage(sorted, rank);
       listed ??= listAverages(sorted);
-      return selectRank(listed, rank);
+      return listed[rank]!;
     },
     countAround: (value) => {
       const { below, notAbove } = cutRows(sorted, value);
@@ -108,6 +107,7 @@ export function walshAverages(differences: readonly number[]): WalshAverages {
   };
 }
 
+/** Lists the averages in ascending order. */
 function listAverages(sorted: Float64Array): Float64Array {
   const n = sorted.length;
   const averages = new Float64Array((n * (n + 1)) / 2);
@@ -115,7 +115,7 @@ function listAverages(sorted: Float64Array): Float64Array {
   for (let row = 0; row < n; row++) {
     for (let other = row; other < n; other++) averages[at++] = (sorted[row]! + sorted[other]!) / 2;
   }
-  return averages;
+  return averages.toSorted();
 }
 
 /** Row i holds the averages of value i with the values from i on. A cut is the end of the averages below it, by row. */

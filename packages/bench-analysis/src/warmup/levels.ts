@@ -12,7 +12,7 @@ import {
   type Stretch,
   stretchOf,
 } from 'bench-statistics/change-points';
-import { clamp, mean, median, medianBetween, sum } from 'bench-statistics/numbers';
+import { clamp, mean, median, sum } from 'bench-statistics/numbers';
 import type { Interval } from 'bench-model/interval';
 import { robustDeviation } from 'bench-statistics/quantiles';
 import { studentPoint } from 'bench-statistics/student';
@@ -109,7 +109,7 @@ function blockWidth(pairs: number): number {
 
 function joinBlocks(logs: readonly number[], width: number): number[] {
   const count = Math.floor(logs.length / width);
-  return Array.from({ length: count }, (_, at) => medianBetween(logs, at * width, (at + 1) * width));
+  return Array.from({ length: count }, (_, at) => median(logs.slice(at * width, (at + 1) * width)));
 }
 
 function cutAt(blocks: readonly number[], noise: number): Stretch[] {
@@ -134,7 +134,7 @@ function refine(logs: readonly number[], cut: readonly Stretch[], width: number)
   return cut.map((_, at) => {
     const from = starts[at]!;
     const to = starts[at + 1] ?? logs.length;
-    return { from, to, centre: medianBetween(logs, from, to) };
+    return { from, to, centre: median(logs.slice(from, to)) };
   });
 }
 

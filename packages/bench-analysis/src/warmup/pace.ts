@@ -8,7 +8,7 @@
  *
  * Studies of known courses beside a neighbour in bursts are in docs/methodology.md.
  */
-import { median, medianBetween } from 'bench-statistics/numbers';
+import { median } from 'bench-statistics/numbers';
 import { ageBetween } from './pairs.ts';
 import type { ProcessSeries } from './study.ts';
 
@@ -66,7 +66,5 @@ export function selectUsual(series: ProcessSeries, usualUs: number | undefined):
 /** The logarithm of the pace at each pair. */
 function pacesOf({ pairs }: ProcessSeries): number[] {
   const costs = pairs.map(({ referenceUs }) => Math.log(referenceUs));
-  return costs.map((_, at) =>
-    medianBetween(costs, Math.max(0, at - AROUND), Math.min(costs.length, at + AROUND + 1)),
-  );
+  return costs.map((_, at) => median(costs.slice(Math.max(0, at - AROUND), at + AROUND + 1)));
 }

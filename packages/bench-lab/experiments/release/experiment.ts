@@ -6,7 +6,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Worker } from 'node:worker_threads';
 import { Alarm } from 'bench-load/alarm';
-import { selectRank } from 'bench-statistics/numbers';
 
 const RATES = [100, 1000, 5000];
 const LEAD_MS = 500;
@@ -125,9 +124,9 @@ async function measure({ start }: Way, rate: number, seconds: number) {
   await over.promise;
   const { user, system } = process.cpuUsage(before);
   stop();
-  const values = Float64Array.from(lateUs);
+  const values = Float64Array.from(lateUs).toSorted();
   const [p50, p90, p99] = [0.5, 0.9, 0.99].map((share) =>
-    selectRank(values, Math.floor(share * values.length)).toFixed(0),
+    values[Math.floor(share * values.length)]!.toFixed(0),
   );
   return { p50, p90, p99, cpu: ((user + system) / (seconds * 1e4)).toFixed(1) };
 }
