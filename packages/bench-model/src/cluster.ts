@@ -46,20 +46,11 @@ const spreading = {
   }),
 };
 
-const { address, generators, roles, ...others } = fields;
-
-/** The file as a user writes it. */
-export const clusterFile = shape({
+const { address, generators, roles, deadlineSeconds, server, checkout, addresses, ...pace } = fields;
+const optional = Type.Partial(Type.Object({ deadlineSeconds, checkout })).properties;
+const given = {
   $schema: Type.Optional(Type.String()),
   address,
-  spread: Type.Optional(
-    shape(
-      { hosts: spreading.hosts, threshold: Type.Optional(spreading.threshold) },
-      { description: 'Spreads the rounds over identical hosts. Excludes `generators`.' },
-    ),
-  ),
-  generators: Type.Optional(generators),
-  roles: Type.Optional(shape(Type.Partial(roles).properties, ROLES)),
   connections: Type.Optional(
     Type.Array(ordinal('count: connections'), {
       description: 'The numbers of connections, unless --connections names others.',
@@ -67,17 +58,44 @@ export const clusterFile = shape({
       uniqueItems: true,
     }),
   ),
-  ...Type.Partial(Type.Object(others)).properties,
+  ...optional,
+};
+
+const loadingFile = shape({
+  ...given,
+  generators,
+  roles: Type.Optional(shape(Type.Partial(roles).properties, ROLES)),
+  ...Type.Partial(Type.Object({ ...pace, server, addresses })).properties,
+});
+
+const spreadingFile = shape({
+  ...given,
+  spread: shape(
+    { hosts: spreading.hosts, threshold: Type.Optional(spreading.threshold) },
+    { description: 'Spreads the rounds over identical hosts. Excludes `generators`.' },
+  ),
+  roles: Type.Optional(shape({ server: Type.Optional(roles.properties.server) }, ROLES)),
+});
+
+/** The file as a user writes it: hosts that send the load, or hosts that the rounds are spread over. */
+export const clusterFile = Type.Unsafe<Static<typeof loadingFile> | Static<typeof spreadingFile>>({
+  type: 'object',
+  if: { required: ['spread'] },
+  // oxlint-disable-next-line unicorn/no-thenable -- a keyword of JSON Schema
+  then: spreadingFile,
+  else: loadingFile,
 });
 
 export type ClusterFile = Static<typeof clusterFile>;
 
-const { server, checkout, addresses, ...needed } = fields;
-
 /** The part of a plan: complete, without what the command line overrides. */
 export const cluster = shape(
   {
-    ...needed,
+    address,
+    roles,
+    generators,
+    deadlineSeconds,
+    ...pace,
     ...Type.Partial(Type.Object({ server, checkout, addresses })).properties,
   },
   { description: 'The hosts that send the load; absent if this machine sends it.' },
@@ -92,7 +110,7 @@ export const spread = shape(
     address,
     role: text('The Ray resource of those hosts.'),
     ...spreading,
-    deadlineSeconds: fields.deadlineSeconds,
+    deadlineSeconds,
     checkout: Type.Optional(checkout),
   },
   {

@@ -21,6 +21,17 @@ export interface Variant {
   note?: string;
 }
 
+/** The fields that most variants do not set. */
+export const PLAIN_VARIANT = {
+  groups: [],
+  build: [],
+  env: {},
+  workloads: [],
+  class: 'unknown',
+  attest: {},
+  deviates: [],
+} satisfies Partial<Variant>;
+
 /** A server program: one folder with one `stack.json`. */
 export interface Stack {
   name: string;

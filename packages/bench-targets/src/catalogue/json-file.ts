@@ -32,25 +32,18 @@ export interface FileHints {
 /** Returns the path of a file as a user would type it. */
 export function showPath(file: string): string {
   const near = relative(process.cwd(), file);
-  return near === '' || near.startsWith('..') ? file : near;
+  if (near === '') return '.';
+  return near.startsWith('..') ? file : near;
 }
 
 /** Reads a JSON file. Throws a usage error with file and line if it is missing or is not JSON. */
 export function readJsonFile(file: string, hints: FileHints): JsonFile {
-  return parseJsonFile(file, readJsonText(file, hints), hints);
-}
-
-/** Reads the text of a JSON file. Throws a usage error if it is missing. */
-export function readJsonText(file: string, { missing }: Pick<FileHints, 'missing'>): string {
+  let text: string;
   try {
-    return readFileSync(file, 'utf8');
+    text = readFileSync(file, 'utf8');
   } catch {
-    throw new BenchError('usage', `${showPath(file)}: cannot be read`, missing);
+    throw new BenchError('usage', `${showPath(file)}: cannot be read`, hints.missing);
   }
-}
-
-/** Parses the text of a JSON file. Throws a usage error with file and line if it is not JSON. */
-export function parseJsonFile(file: string, text: string, hints: Pick<FileHints, 'wrong'>): JsonFile {
   const shown = showPath(file);
   const errors: ParseError[] = [];
   const tree = parseTree(text, errors, { disallowComments: true });
@@ -66,18 +59,26 @@ export function parseJsonFile(file: string, text: string, hints: Pick<FileHints,
   return { shown, value: getNodeValue(tree), at: (path) => `${shown}:${lineOf(text, tree, path)}` };
 }
 
-/** Describes the first difference from a schema: `what` is the noun for the whole file. */
-export function describeSchemaError({ at }: JsonFile, error: ErrorObject | undefined, what: string): string {
-  const path = (error?.instancePath ?? '').split('/').slice(1).map(unescape);
+/**
+ * Throws a usage error with file and line for the first difference from a schema. `what` is the noun for the whole file.
+ */
+export function refuseErrors(
+  [error]: readonly ErrorObject[],
+  { at }: JsonFile,
+  { what, hint }: { what: string; hint: string },
+): void {
+  if (error === undefined) return;
+  const { instancePath, keyword, params, parentSchema, message = 'is invalid' } = error;
+  const path = instancePath.split('/').slice(1).map(unescape);
   const where = path.length > 0 ? `"${path.join('.')}" ` : '';
-  if (error?.keyword === 'additionalProperties') {
-    const extra = String(error.params['additionalProperty']);
-    const known = Object.keys(error.parentSchema?.['properties'] as object).join(', ');
-    return `${at([...path, extra])}: ${where || `${what} `}has no field "${extra}", expected one of ${known}`;
+  if (keyword === 'additionalProperties') {
+    const extra = String(params['additionalProperty']);
+    const known = Object.keys(parentSchema?.['properties'] as object).join(', ');
+    const problem = `${where || `${what} `}has no field "${extra}", expected one of ${known}`;
+    throw new BenchError('usage', `${at([...path, extra])}: ${problem}`, hint);
   }
-  const allowed =
-    error?.keyword === 'enum' ? ` (${(error.params['allowedValues'] as string[]).join(', ')})` : '';
-  return `${at(path)}: ${where}${error?.message ?? 'is invalid'}${allowed}`;
+  const allowed = keyword === 'enum' ? ` (${(params['allowedValues'] as string[]).join(', ')})` : '';
+  throw new BenchError('usage', `${at(path)}: ${where}${message}${allowed}`, hint);
 }
 
 function unescape(part: string): string | number {

@@ -1,6 +1,6 @@
 /** Python programs of Bench itself. Each has an environment like that of a stack. */
 import { join } from 'node:path';
-import type { Stack } from 'bench-model/stack';
+import { PLAIN_VARIANT, type Stack } from 'bench-model/stack';
 import { ROOT } from './stacks.ts';
 
 /** Describes the program in `python/<name>`. `variants` has the words after `python`, by variant; the first one is the default. */
@@ -17,16 +17,7 @@ export function pythonProgram(name: string, framework: string, variants: Record<
     variants: Object.fromEntries(
       Object.entries(variants).map(([variant, words]) => [
         variant,
-        {
-          command: ['{runtime}', ...words],
-          groups: [],
-          build: [],
-          env: {},
-          workloads: [],
-          class: 'framework',
-          attest: {},
-          deviates: [],
-        },
+        { ...PLAIN_VARIANT, class: 'framework', command: ['{runtime}', ...words] },
       ]),
     ),
     root: join(ROOT, 'python', name),

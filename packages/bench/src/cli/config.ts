@@ -3,7 +3,7 @@ import type { BenchRequest } from '../plan/request.ts';
 import { dirname, resolve } from 'node:path';
 import type { Budget } from 'bench-analysis/budgets';
 import { requireBaseline } from 'bench-analysis/compare';
-import { describeSchemaError, readJsonFile, type JsonFile } from 'bench-targets/catalogue/json-file';
+import { readJsonFile, refuseErrors, type JsonFile } from 'bench-targets/catalogue/json-file';
 import { BenchError } from 'bench-model/errors';
 import { answersFor } from 'bench-statistics/histogram';
 import { createCheck } from 'bench-model/json-schema';
@@ -120,9 +120,8 @@ function schemaOf({ value, help, many }: OptionSpec<unknown>): object {
 /** Reads a configuration. Throws a usage error with file, line and pointer if it is missing or not valid. */
 export function readConfig(file: string, command: Bench): Config {
   const read = readJsonFile(file, { missing: HINT, wrong: HINT });
-  const [first] = createCheck({ schema: configSchema(command), allErrors: true })(read.value);
-  if (first !== undefined)
-    throw new BenchError('usage', describeSchemaError(read, first, 'the configuration'), HINT);
+  const errors = createCheck({ schema: configSchema(command), allErrors: true })(read.value);
+  refuseErrors(errors, read, { what: 'the configuration', hint: HINT });
   const { bench, budgets } = read.value as ConfigFile;
   const own = budgets.map((one, index) => ({
     budget: toBudget(one, index, read),

@@ -5,7 +5,7 @@ import { basename, resolve } from 'node:path';
 import { BenchError } from 'bench-model/errors';
 import type { RuntimeKind } from 'bench-model/target';
 import { hide, literalsInCommand, literalsInEnvironment, valuesOf } from 'bench-machine/redact';
-import type { Stack } from 'bench-model/stack';
+import { PLAIN_VARIANT, type Stack } from 'bench-model/stack';
 import type { App } from 'bench-model/app';
 import { readNodeManifest } from './manifests.ts';
 import { findProject } from './project.ts';
@@ -80,18 +80,7 @@ export function toStack({ name, folder, command, env = {}, lock }: App): Stack {
     shares: [],
     runtimes: [],
     default: VARIANT,
-    variants: {
-      [VARIANT]: {
-        command: argv,
-        groups: [],
-        build: [],
-        env: { ...ADDRESS, ...own },
-        workloads: [],
-        class: 'unknown',
-        attest: {},
-        deviates: [],
-      },
-    },
+    variants: { [VARIANT]: { ...PLAIN_VARIANT, command: argv, env: { ...ADDRESS, ...own } } },
     root,
     manifest: folder,
     project,

@@ -1,9 +1,8 @@
 /** The requests in a JSON file: a separate file of requests, or a manifest. */
 import { readFileSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
-import { BenchError } from 'bench-model/errors';
 import { createCheck } from 'bench-model/json-schema';
-import { describeSchemaError, readJsonFile, showPath, type JsonFile } from '../../json-file.ts';
+import { readJsonFile, refuseErrors, showPath, type JsonFile } from '../../json-file.ts';
 import type {
   Draft,
   Locate,
@@ -50,9 +49,7 @@ export function readRequests(file: string): { draft: Draft; locate: Locate } {
   const read = readJsonFile(file, { missing: 'e.g. --requests requests.json', wrong: HINT });
   const written = 'variants' in Object(read.value) ? pick(read.value as RequestsFile) : read.value;
   errorsOf ??= createCheck({ schema: REQUESTS_SCHEMA });
-  const [first] = errorsOf(written);
-  if (first !== undefined)
-    throw new BenchError('usage', describeSchemaError(read, first, 'a file of requests'), HINT);
+  refuseErrors(errorsOf(written), read, { what: 'a file of requests', hint: HINT });
   return toDraft(written as RequestsFile, read, dirname(resolve(file)));
 }
 
