@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import type { TestProject } from 'vitest/node';
 import { readStacks, targetsOf } from 'bench-targets/catalogue/stacks';
 import { prepareAll } from 'bench-targets/prepare/prepare';
-import { describeWork, surveyWork, type Work } from 'bench-targets/prepare/survey';
+import { describeWork, surveyWork, type Work } from 'bench-targets/prepare/inspect';
 
 const logLine = (line: string): void => void process.stderr.write(`${line}\n`);
 

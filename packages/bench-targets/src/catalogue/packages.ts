@@ -1,7 +1,7 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { basename, join, resolve } from 'node:path';
 import { BenchError } from 'bench-model/errors';
-import type { RuntimeKind } from 'bench-model/target';
+import type { RuntimeKind, Target } from 'bench-model/target';
 import { readNodeManifest, readPyproject } from './apps/manifests.ts';
 
 /** A package named by `--with`. */
@@ -36,6 +36,11 @@ export function parsePackage(text: string): NamedPackage[] {
     `--with ${text}: not a version, and not a checkout`,
     'e.g. fastapi==0.115 (Python), fastify@5.1.0 (npm), ./folder with a pyproject.toml, a package.json that has a name, or a stack.json',
   );
+}
+
+/** Returns the packages of a target that are in its language. */
+export function packagesOf({ packages = [], runtime }: Target): NamedPackage[] {
+  return packages.flatMap(parsePackage).filter(({ kind }) => kind === runtime?.kind);
 }
 
 /** Splits `fastapi==0.115,0.116` and `fastify@5.1,5.2` into one text for each version. */

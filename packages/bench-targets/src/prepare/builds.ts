@@ -2,6 +2,7 @@ import { existsSync, globSync, mkdirSync, rmSync, writeFileSync } from 'node:fs'
 import { basename, dirname, join, relative } from 'node:path';
 import { BenchError } from 'bench-model/errors';
 import type { Stack, Variant } from 'bench-model/stack';
+import type { FoundTarget } from '../catalogue/found.ts';
 import { digestOf } from './digest.ts';
 import { awaitLock } from 'bench-machine/filelock';
 import { run, SubprocessError } from 'bench-machine/subprocess';
@@ -10,14 +11,6 @@ import { unreachedError } from './unreached.ts';
 /** The timeout of one build command: a release build with all dependencies on a small machine. */
 const BUILD_MS = 1_800_000;
 const LOG_LINES = 12;
-
-/** A variant that must be built before it runs. */
-export interface Built {
-  stack: Stack;
-  variant: Variant;
-  /** The build commands of the variant. */
-  name: string;
-}
 
 /** The inputs of a binary; `isMade` is true if it exists. */
 export interface Build {
@@ -29,14 +22,14 @@ export interface Build {
 }
 
 /** Returns true if the stack comes as sources that must be compiled. */
-export function isCompiled({ stack, variant }: Omit<Built, 'name'>): boolean {
+export function isCompiled({ stack, variant }: Pick<FoundTarget, 'stack' | 'variant'>): boolean {
   return (
     stack.project === undefined && stack.runtime === 'none' && stack.build.length + variant.build.length > 0
   );
 }
 
 /** Inspects the build of a compiled variant. Throws a toolchain error if a tool is missing. */
-export async function inspectBuild(built: Built, cache: string): Promise<Build> {
+export async function inspectBuild(built: FoundTarget, cache: string): Promise<Build> {
   const { stack, variant } = built;
   const names = [...new Set(commandsOf(built).map(([tool = '']) => tool))];
   const tools = await Promise.all(names.map((name) => findTool(name, stack.root, `to build ${stack.name}`)));
@@ -53,7 +46,7 @@ export async function inspectBuild(built: Built, cache: string): Promise<Build> 
  * missing, and one with the end of the log if a build fails.
  */
 export async function provideBuild(
-  built: Built,
+  built: FoundTarget,
   cache: string,
   log?: (waiting: string) => void,
 ): Promise<Build> {
@@ -65,7 +58,7 @@ export async function provideBuild(
   const mark = markOf(built, build.digest, cache);
   // This build overwrites the binaries of other sources.
   if (!existsSync(dirname(mark))) rmSync(dirname(dirname(mark)), { recursive: true, force: true });
-  for (const argv of commandsOf(built)) await runBuild(argv, built.stack, built.name);
+  for (const argv of commandsOf(built)) await runBuild(argv, built.stack, built.target.variant);
   mkdirSync(dirname(mark), { recursive: true });
   writeFileSync(mark, `${build.tools}\n`);
   return { ...build, isMade: true };
@@ -163,14 +156,14 @@ function binaryOf(stack: Stack, { command: [binary = ''] }: Variant): string {
   return binary.replaceAll('{root}', stack.root);
 }
 
-function commandsOf({ stack, variant }: Built): string[][] {
+function commandsOf({ stack, variant }: FoundTarget): string[][] {
   return [...stack.build, ...variant.build].map((argv) =>
     argv.map((word) => word.replaceAll('{root}', stack.root)),
   );
 }
 
-function markOf({ stack, name }: Built, digest: string, cache: string): string {
-  return join(cache, 'builds', stack.name, digest, name);
+function markOf({ stack, target }: FoundTarget, digest: string, cache: string): string {
+  return join(cache, 'builds', stack.name, digest, target.variant);
 }
 
 /** Returns all files in the folder of a stack and in those that it shares, except for the outputs of tools. */

@@ -1,6 +1,7 @@
-import { cpSync, existsSync, globSync, mkdirSync, readFileSync, realpathSync, writeFileSync } from 'node:fs';
+import { cpSync, globSync, mkdirSync, readFileSync, realpathSync, writeFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import type { NamedPackage } from '../catalogue/packages.ts';
+import { readNodeManifest } from '../catalogue/apps/manifests.ts';
 import { ROOT } from '../catalogue/stacks.ts';
 import { BenchError } from 'bench-model/errors';
 import type { Stack } from 'bench-model/stack';
@@ -20,11 +21,7 @@ export function pnpmCommand(path = process.env['npm_execpath'] ?? ''): string[] 
 /** Returns the folder of a package and those of the workspace packages that it imports, directly or indirectly. */
 export function workspaceOf(root: string, found = new Set<string>()): Set<string> {
   found.add(root);
-  const manifest = join(root, 'package.json');
-  if (!existsSync(manifest)) return found;
-  const { dependencies = {} } = JSON.parse(readFileSync(manifest, 'utf8')) as {
-    dependencies?: Record<string, string>;
-  };
+  const { dependencies = {} } = readNodeManifest(root);
   for (const [name, version] of Object.entries(dependencies)) {
     if (!version.startsWith('workspace:')) continue;
     const member = realpathSync(join(root, 'node_modules', name));

@@ -1,7 +1,9 @@
-import { existsSync, globSync, readFileSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
-import { basename, join, relative, resolve } from 'node:path';
-import { readManifest } from '../catalogue/manifest.ts';
-import { isCopyOf, parsePackage, type NamedPackage } from '../catalogue/packages.ts';
+import { existsSync, realpathSync, writeFileSync } from 'node:fs';
+import { basename, join, resolve } from 'node:path';
+import { readNodeManifest } from '../catalogue/apps/manifests.ts';
+import { findStack, type FoundTarget } from '../catalogue/found.ts';
+import { showPath } from '../catalogue/json-file.ts';
+import { packagesOf, parsePackage, type NamedPackage } from '../catalogue/packages.ts';
 import { claimsOfRuntime, environmentOfRuntime, refuseUnfit } from '../catalogue/runtimes.ts';
 import { BenchError } from 'bench-model/errors';
 import { HOME } from 'bench-machine/home';
@@ -10,11 +12,13 @@ import type { Attestation, ResolvedRuntime, RuntimeSpec, Target } from 'bench-mo
 import { isCompiled, provideBuild, runBuild } from './builds.ts';
 import { digestOf } from './digest.ts';
 import { awaitLock } from 'bench-machine/filelock';
+import { folderOf, isComplete, provideFolder } from './environments.ts';
 import { filesOfDistribution, filesOfModule, type CodeClaim } from './imports.ts';
 import { copyOf, installCopy, NODE_LOCKS, versionInCopy, workspaceOf } from './pnpm.ts';
-import { locksOf, makeEnvironment, type EnvironmentSpec, type Made } from './python.ts';
+import { locksOf, makeEnvironment, pythonIn } from './python.ts';
 import { findRuntime, type FoundRuntime, type Search } from './runtimes.ts';
 import { prepareProject } from './projects/index.ts';
+import { digestOfProject, filesOfProject } from './projects/tree.ts';
 import { provideUv, versionInEnvironment } from './uv.ts';
 
 /** The interval between progress lines of a long preparation. */
@@ -120,7 +124,7 @@ function refuseSameCopies(targets: Target[]): void {
   for (const text of new Set(targets.flatMap(({ packages = [] }) => packages))) {
     const folder = parsePackage(text).find((one) => one.folder !== undefined)?.folder;
     if (folder === undefined) continue;
-    const digest = digestOfFolder(folder);
+    const digest = digestOfProject(folder);
     const other = seen.get(digest);
     if (other !== undefined) {
       throw new BenchError(
@@ -133,38 +137,31 @@ function refuseSameCopies(targets: Target[]): void {
   }
 }
 
-function digestOfFolder(folder: string): string {
-  const files = filesIn(folder, ['**/*']).toSorted();
-  return digestOf(files, files.map((file) => relative(folder, file)).join('\n'));
-}
-
 async function prepare(target: Target, stacks: Stack[], on: (doing: string) => void): Promise<Prepared> {
-  const { stack, variant } = findStack(target, stacks);
+  const found = findStack(target, stacks);
   const wait = (waiting: string): void => on(`${target.id}: ${waiting}`);
-  if (stack.project !== undefined) {
-    const { root, ...ready } = await prepareProject(target, stack, variant, wait);
-    const prepared = { target, stack: { ...stack, root }, variant, claims: variant.attest, ...ready };
-    if (stack.copy === undefined) return prepared;
-    const code: CodeClaim = {
-      from: stack.copy,
-      language: target.runtime?.kind ?? 'none',
-      folder: root,
-      installed: undefined,
-      instead: stack.original,
-      project: { program: ready.command[0] ?? '' },
-    };
-    return { ...prepared, code };
-  }
-  if (target.runtime === undefined) return prepareBinary(target, stack, variant, wait);
-  return stack.runtime === 'python'
-    ? preparePython(target, target.runtime, stack, variant, wait)
-    : prepareNode(target, target.runtime, stack, variant, wait);
+  if (found.stack.project !== undefined) return prepareOwn(found, wait);
+  if (target.runtime === undefined) return prepareBinary(found, wait);
+  return found.stack.runtime === 'python'
+    ? preparePython(found, target.runtime, wait)
+    : prepareNode(found, target.runtime, wait);
 }
 
-/** Returns a missing tool as a value; rethrows every other error. */
-function asBenchError(error: unknown): BenchError {
-  if (error instanceof BenchError) return error;
-  throw error;
+/** Prepares the project of a user. */
+async function prepareOwn(found: FoundTarget, wait: (waiting: string) => void): Promise<Prepared> {
+  const { target, stack, variant } = found;
+  const { root, ...ready } = await prepareProject(found, wait);
+  const prepared = { target, stack: { ...stack, root }, variant, claims: variant.attest, ...ready };
+  if (stack.copy === undefined) return prepared;
+  const code: CodeClaim = {
+    from: stack.copy,
+    language: target.runtime?.kind ?? 'none',
+    folder: root,
+    installed: undefined,
+    instead: stack.original,
+    project: { program: ready.command[0] ?? '' },
+  };
+  return { ...prepared, code };
 }
 
 /**
@@ -178,61 +175,56 @@ export async function findFitting(stack: Stack, spec: RuntimeSpec, search: Searc
 }
 
 async function preparePython(
-  target: Target,
+  known: FoundTarget,
   spec: RuntimeSpec,
-  stack: Stack,
-  variant: Variant,
   wait: (waiting: string) => void,
 ): Promise<Prepared> {
-  const uv = await provideUv(HOME.cache).catch(asBenchError);
-  const search = { cache: HOME.cache, uv: uv instanceof BenchError ? undefined : uv, mayInstall: true };
-  const found = await findRuntime(spec, search).catch((error: unknown) => {
-    throw uv instanceof BenchError ? uv : error;
-  });
-  refuseUnfit(stack, found.runtime);
-  if (locksOf(stack, variant).length === 0 && !standsOn('requirements.txt', target, stack))
-    return withCode(finish(target, stack, variant, found, found.argv), undefined);
-  const environment = environmentOf(target, { stack, variant }, found);
-  const python = join(environment, 'bin', 'python');
-  if (!isMade(target, { stack, variant }, found)) {
-    // Only missing environments need uv.
-    if (uv instanceof BenchError) throw uv;
-    using _ = await awaitLock(`${environment}.lock`, wait);
-    const { version } = found.runtime;
-    const packages = addedTo(stack, target).map(({ wanted }) => wanted);
-    const [interpreter = ''] = found.argv;
-    const made = { stack, variant, version, uv, packages, resolve: target.resolved === true };
-    await providePython({ ...made, folder: environment, target: target.id, python: interpreter }, wait);
-    await buildOnce(environment, target.variant, [...stack.build, ...variant.build], stack, python);
-  }
-  const made = readMade(environment);
-  const installed = [...versionsIn(environment, target, versionInEnvironment), ...made.resolved];
-  const ready = finish(target, stack, variant, withMade(found, made), [python]);
-  return withCode({ ...ready, installed }, environment);
+  const { target, stack, variant } = known;
+  const uv = await provideUv(HOME.cache);
+  const found = await findFitting(stack, spec, { cache: HOME.cache, uv, mayInstall: true });
+  if (locksOf(stack, variant).length === 0 && !standsOn('requirements.txt', known))
+    return withCode(finish(known, found, found.argv), undefined);
+  const folder = environmentOf(known, found);
+  const { version, build } = found.runtime;
+  const [interpreter = ''] = found.argv;
+  const packages = addedTo(known).map(({ wanted }) => wanted);
+  const environment = { folder, root: stack.root, python: interpreter, version, uv, packages };
+  const isResolved = target.resolved === true;
+  const { built, resolved } = await provideFolder(
+    folder,
+    () => makeEnvironment({ ...environment, stack, variant, resolve: isResolved }),
+    wait,
+  );
+  const python = pythonIn(folder);
+  await buildOnce(known, folder, python, wait);
+  const differences = {
+    ...(built.length === 0 ? {} : { builtHere: built.join(', ') }),
+    ...(resolved.length === 0 ? {} : { resolved: resolved.join(', ') }),
+  };
+  const runtime = { ...found.runtime, build: { ...build, ...differences } };
+  const ready = finish(known, { ...found, runtime }, [python]);
+  const installed = [...versionsIn(folder, target, versionInEnvironment), ...resolved];
+  return withCode({ ...ready, installed }, folder);
 }
 
 async function prepareNode(
-  target: Target,
+  known: FoundTarget,
   spec: RuntimeSpec,
-  stack: Stack,
-  variant: Variant,
   wait: (waiting: string) => void,
 ): Promise<Prepared> {
+  const { target, stack } = known;
   const found = await findFitting(stack, spec, { cache: HOME.cache, uv: undefined, mayInstall: true });
   if (stack.original !== undefined && !isMember(stack.original)) {
     requireModules(stack);
-    return withCode(finish(target, stack, variant, found, found.argv), undefined);
+    return withCode(finish(known, found, found.argv), undefined);
   }
-  if (target.packages === undefined || !standsOn('package.json', target, stack))
-    return finish(target, stack, variant, found, found.argv);
-  const environment = environmentOf(target, { stack, variant }, found);
-  if (!existsSync(join(environment, READY))) {
-    using _ = await awaitLock(`${environment}.lock`, wait);
-    await makeCopy(environment, target, stack);
-  }
-  const installed = versionsIn(environment, target, versionInCopy);
-  const ready = finish(target, copyOf(stack, environment), variant, found, found.argv);
-  return withCode({ ...ready, installed }, environment);
+  if (target.packages === undefined || !standsOn('package.json', known))
+    return finish(known, found, found.argv);
+  const folder = environmentOf(known, found);
+  await provideFolder(folder, () => installCopy(stack, folder, addedTo(known)), wait);
+  const installed = versionsIn(folder, target, versionInCopy);
+  const ready = finish({ ...known, stack: copyOf(stack, folder) }, found, found.argv);
+  return withCode({ ...ready, installed }, folder);
 }
 
 /** Adds the code that must run, if `--with` names a folder. */
@@ -261,30 +253,25 @@ function isMember(root: string): boolean {
 }
 
 function requireModules({ root }: Stack): void {
-  const manifest = join(root, 'package.json');
-  if (!existsSync(manifest)) return;
-  const { dependencies = {} } = JSON.parse(readFileSync(manifest, 'utf8')) as { dependencies?: object };
+  const { dependencies = {} } = readNodeManifest(root);
   if (Object.keys(dependencies).length === 0) return;
   const folders = root.split('/').map((_, index, parts) => parts.slice(0, index + 1).join('/'));
   if (folders.some((folder) => existsSync(join(folder, 'node_modules')))) return;
   throw new BenchError(
     'toolchain',
-    `${shownPath(root)} has no node_modules`,
-    `npm install --prefix ${shownPath(root)}, then try again`,
+    `${showPath(root)} has no node_modules`,
+    `npm install --prefix ${showPath(root)}, then try again`,
   );
-}
-
-function shownPath(folder: string): string {
-  return relative(process.cwd(), folder) || '.';
 }
 
 /**
  * Returns true if the stack declares its dependencies in this file. Throws if it does not and `--with` would
  * replace some.
  */
-function standsOn(file: string, target: Target, stack: Stack): boolean {
+function standsOn(file: string, known: FoundTarget): boolean {
+  const { stack } = known;
   if (existsSync(join(stack.root, file))) return true;
-  const packages = addedTo(stack, target).map(({ name }) => name);
+  const packages = addedTo(known).map(({ name }) => name);
   if (packages.length === 0) return false;
   throw new BenchError(
     'toolchain',
@@ -294,12 +281,8 @@ function standsOn(file: string, target: Target, stack: Stack): boolean {
 }
 
 /** Removes the copy of the stack itself: it is what runs, not one of its dependencies. */
-function addedTo({ root }: Stack, target: Target): NamedPackage[] {
-  return packagesOf(target).filter(({ folder }) => folder === undefined || folder !== resolve(root));
-}
-
-function packagesOf({ packages = [], runtime }: Target): NamedPackage[] {
-  return packages.flatMap(parsePackage).filter(({ kind }) => kind === runtime?.kind);
+function addedTo({ stack, target }: FoundTarget): NamedPackage[] {
+  return packagesOf(target).filter(({ folder }) => folder === undefined || folder !== resolve(stack.root));
 }
 
 function versionsIn(
@@ -313,22 +296,15 @@ function versionsIn(
   });
 }
 
-async function prepareBinary(
-  target: Target,
-  stack: Stack,
-  variant: Variant,
-  wait: (waiting: string) => void,
-): Promise<Prepared> {
-  const binary = finish(target, stack, variant, undefined, []);
-  if (!isCompiled({ stack, variant })) return binary;
-  const { digest } = await provideBuild({ stack, variant, name: target.variant }, HOME.cache, wait);
+async function prepareBinary(known: FoundTarget, wait: (waiting: string) => void): Promise<Prepared> {
+  const binary = finish(known, undefined, []);
+  if (!isCompiled(known)) return binary;
+  const { digest } = await provideBuild(known, HOME.cache, wait);
   return { ...binary, digest };
 }
 
 function finish(
-  target: Target,
-  stack: Stack,
-  variant: Variant,
+  { target, stack, variant }: FoundTarget,
   found: FoundRuntime | undefined,
   argv: string[],
 ): Prepared {
@@ -352,126 +328,50 @@ function fill(word: string, runtime: string[], stack: Stack): string[] {
   return [word.replaceAll('{runtime}', runtime[0] ?? '').replaceAll('{root}', stack.root)];
 }
 
-/**
- * Marker files of a complete environment. The first records how it differs from its locks, the second marks a
- * variant built in it.
- */
-const READY = 'bench-ready';
-const builtMark = (variant: string) => `bench-built-${variant}`;
-
-function environmentOf(
-  target: Target,
-  { stack, variant }: FoundStack,
-  { argv, runtime }: FoundRuntime,
-): string {
+function environmentOf({ target, stack, variant }: FoundTarget, found: FoundRuntime): string {
   // Variants with the same locks share an environment.
   const locks = stack.runtime === 'python' ? locksOf(stack, variant).map((file) => basename(file)) : [];
   const words = [
-    ...argv,
+    ...found.argv,
     ...locks,
     ...(target.packages ?? []),
     target.resolved === true ? 'resolved' : '',
   ].join(' ');
-  const digest = digestOf(filesOf(stack, variant, packagesOf(target)), words);
-  return join(HOME.cache, 'environments', `${stack.name}-${runtime.version}-${digest}`);
-}
-
-function readMade(environment: string): Made {
-  return JSON.parse(readFileSync(join(environment, READY), 'utf8')) as Made;
-}
-
-function withMade(found: FoundRuntime, { built, resolved }: Made): FoundRuntime {
-  const build = {
-    ...found.runtime.build,
-    ...(built.length === 0 ? {} : { builtHere: built.join(', ') }),
-    ...(resolved.length === 0 ? {} : { resolved: resolved.join(', ') }),
-  };
-  return { ...found, runtime: { ...found.runtime, build } };
+  return folderOf(stack, found, digestOf(filesOf(stack, variant, packagesOf(target)), words));
 }
 
 /** Returns true if the Python environment of a target exists, with everything that must be built in it. */
-export function isMade(target: Target, { stack, variant }: FoundStack, found: FoundRuntime): boolean {
+export function isMade(known: FoundTarget, found: FoundRuntime): boolean {
+  const { target, stack } = known;
   if (stack.project !== undefined) return true;
-  const environment = environmentOf(target, { stack, variant }, found);
-  const mark = [...stack.build, ...variant.build].length === 0 ? READY : builtMark(target.variant);
-  return existsSync(join(environment, READY)) && existsSync(join(environment, mark));
+  const folder = environmentOf(known, found);
+  return isComplete(folder) && (buildsOf(known).length === 0 || existsSync(builtMark(folder, target)));
 }
 
-/** A target's stack and variant. */
-export interface FoundStack {
-  stack: Stack;
-  variant: Variant;
+function buildsOf({ stack, variant }: FoundTarget): string[][] {
+  return [...stack.build, ...variant.build];
 }
 
-/** Returns the stack of a target. Throws a usage error if it no longer exists. */
-export function findStack(target: Target, stacks: Stack[]): FoundStack {
-  const stack = stacks.find(({ name, copy }) => name === target.stack && copy === target.copy?.name);
-  const variant = stack?.variants[target.variant];
-  if (stack === undefined || variant === undefined)
-    throw new BenchError('usage', `the stack of ${target.id} no longer exists`);
-  return takeCopy(target, { stack, variant });
-}
-
-/**
- * Returns the stack in the folder of `--with` if it is a copy of the target's stack. Its own manifest applies if it
- * has one.
- */
-function takeCopy(target: Target, { stack, variant }: FoundStack): FoundStack {
-  const copy = packagesOf(target).find((one) => isCopyOf(one, stack));
-  if (copy?.folder === undefined) return { stack, variant };
-  const root = copy.folder;
-  const original = stack.root;
-  if (!existsSync(join(root, 'stack.json'))) return { stack: { ...stack, root, original }, variant };
-  const own = readManifest(join(root, 'stack.json'));
-  const found = own.variants[target.variant];
-  if (found !== undefined) return { stack: { ...own, name: stack.name, original }, variant: found };
-  throw new BenchError(
-    'usage',
-    `${own.manifest} has no variant "${target.variant}"`,
-    `add it, as in ${stack.manifest}`,
-  );
-}
-
-/**
- * A copy of a Node stack for each interpreter and `--with`, whose packages replace the locked ones; kept until a
- * source changes.
- */
-async function makeCopy(environment: string, target: Target, stack: Stack): Promise<void> {
-  const ready = join(environment, READY);
-  if (existsSync(ready)) return;
-  rmSync(environment, { recursive: true, force: true });
-  try {
-    await installCopy(stack, environment, addedTo(stack, target));
-  } catch (error) {
-    rmSync(environment, { recursive: true, force: true });
-    throw error;
-  }
-  writeFileSync(ready, '');
-}
-
-/** A virtual environment for each interpreter, set of locks and `--with`; kept until a source changes. */
-async function providePython(spec: EnvironmentSpec, log: (doing: string) => void): Promise<void> {
-  const ready = join(spec.folder, READY);
-  if (existsSync(ready)) return;
-  writeFileSync(ready, JSON.stringify(await makeEnvironment(spec, log)));
+/** The file that marks a variant as built in an environment. */
+function builtMark(folder: string, { variant }: Target): string {
+  return join(folder, `bench-built-${variant}`);
 }
 
 /** Runs the build commands of a variant once per environment. */
 async function buildOnce(
-  environment: string,
-  variant: string,
-  commands: string[][],
-  stack: Stack,
+  known: FoundTarget,
+  folder: string,
   python: string,
+  wait: (waiting: string) => void,
 ): Promise<void> {
-  const built = join(environment, builtMark(variant));
+  const { target, stack } = known;
+  if (buildsOf(known).length === 0 || existsSync(builtMark(folder, target))) return;
+  using _ = await awaitLock(`${folder}.lock`, wait);
+  const built = builtMark(folder, target);
   if (existsSync(built)) return;
-  for (const argv of commands) {
-    await runBuild(
-      argv.flatMap((word) => fill(word, [python], stack)),
-      stack,
-      variant,
-    );
+  for (const argv of buildsOf(known)) {
+    const words = argv.flatMap((word) => fill(word, [python], stack));
+    await runBuild(words, stack, target.variant);
   }
   writeFileSync(built, '');
 }
@@ -485,18 +385,9 @@ function filesOf(stack: Stack, variant: Variant, packages: NamedPackage[]): stri
   const root = stack.original ?? stack.root;
   const folders = new Set([join(root, '..', 'contract'), ...workspaceOf(root), stack.root]);
   return [
-    ...[...folders].flatMap((folder) => filesIn(folder, patterns)),
+    ...[...folders].flatMap((folder) => filesOfProject(folder, patterns)),
     ...(stack.runtime === 'python' ? locksOf(stack, variant) : []),
     ...(stack.runtime === 'node' ? NODE_LOCKS : []),
-    ...packages.flatMap(({ folder }) => (folder === undefined ? [] : filesIn(folder, ['**/*']))),
+    ...packages.flatMap(({ folder }) => (folder === undefined ? [] : filesOfProject(folder))),
   ];
-}
-
-/** Outputs of tools, which are not sources. */
-const MADE = new Set(['.git', '.venv', '__pycache__', 'node_modules']);
-
-function filesIn(folder: string, patterns: string[]): string[] {
-  return globSync(patterns, { cwd: folder, withFileTypes: true, exclude: ({ name }) => MADE.has(name) })
-    .filter((entry) => entry.isFile())
-    .map(({ parentPath, name }) => join(parentPath, name));
 }

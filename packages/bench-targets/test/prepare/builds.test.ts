@@ -2,9 +2,10 @@ import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeEach, describe, expect, it } from 'vitest';
-import { findTool, inspectBuild, outputsOf, provideBuild, type Built } from '../../src/prepare/builds.ts';
+import type { FoundTarget } from '../../src/catalogue/found.ts';
+import { findTool, inspectBuild, outputsOf, provideBuild } from '../../src/prepare/builds.ts';
 import type { Stack, Variant } from 'bench-model/stack';
-import { sampleStack } from '../../../bench-lab/testing/samples.ts';
+import { sampleStack, sampleTarget } from '../../../bench-lab/testing/samples.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'bench-builds-'));
 const root = join(folder, 'api');
@@ -25,7 +26,10 @@ function write(path: string, text: string): void {
 }
 
 /** A stack that the shell builds. Each build appends its source and the shared source to its binary. */
-function compiled({ build = [], command = ['{root}/bin/api', '{port}'] }: Partial<Variant> = {}): Built {
+function compiled({
+  build = [],
+  command = ['{root}/bin/api', '{port}'],
+}: Partial<Variant> = {}): FoundTarget {
   const steps = [['sh', '-c', 'cat main ../shared/src/lib >> "$1"', 'sh', '{root}/bin/api']];
   const stack: Stack = {
     ...sampleStack('api', { one: { command }, two: { command, build } }),
@@ -34,7 +38,8 @@ function compiled({ build = [], command = ['{root}/bin/api', '{port}'] }: Partia
     shares: ['../shared'],
     root,
   };
-  return { stack, variant: stack.variants['two'] as Variant, name: 'two' };
+  const target = { ...sampleTarget('api'), variant: 'two' };
+  return { target, stack, variant: stack.variants['two'] as Variant };
 }
 
 describe('provideBuild', () => {

@@ -4,7 +4,7 @@ import { readStacks, targetsOf } from 'bench-targets/catalogue/stacks';
 import { nearest } from 'bench-model/nearest';
 import { BenchError } from 'bench-model/errors';
 import { groupMissing, prepareAll } from 'bench-targets/prepare/prepare';
-import { describeWork, surveyWork } from 'bench-targets/prepare/survey';
+import { describeWork, surveyWork } from 'bench-targets/prepare/inspect';
 import { fail, logLine } from '../terminal/shell.ts';
 
 export default defineCommand({

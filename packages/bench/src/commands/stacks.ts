@@ -1,7 +1,7 @@
 import { defineCommand } from '../cli/command.ts';
 import { RUNTIMES } from 'bench-targets/catalogue/runtimes';
 import { readStacks, targetsOf } from 'bench-targets/catalogue/stacks';
-import { inspectRuntime, inspectTarget } from '../measure/inspect.ts';
+import { inspectRuntime, inspectTarget } from 'bench-targets/prepare/inspect';
 import { renderRows } from 'bench-report/terminal';
 import { print, widthFor } from '../terminal/shell.ts';
 

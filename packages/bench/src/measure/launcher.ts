@@ -19,7 +19,7 @@ import type { Target } from 'bench-model/target';
 import { planOf } from '../plan/scale.ts';
 import { prepareAll, type Launchable, type Missing, type Prepared } from 'bench-targets/prepare/prepare';
 import type { TimeCommand } from 'bench-machine/time';
-import { describeWork, surveyWork } from 'bench-targets/prepare/survey';
+import { describeWork, surveyWork } from 'bench-targets/prepare/inspect';
 import type { TrialEffects } from './life.ts';
 
 /** The inputs of a server, whoever started it. */

@@ -1,9 +1,10 @@
 /** The language and the dependencies of a user's project. */
 import type { Lock, LockKind, Project } from 'bench-model/stack';
 import { existsSync, readdirSync, statSync } from 'node:fs';
-import { basename, dirname, join, relative, resolve } from 'node:path';
+import { basename, dirname, join, resolve } from 'node:path';
 import { BenchError } from 'bench-model/errors';
 import type { RuntimeKind } from 'bench-model/target';
+import { showPath } from '../json-file.ts';
 import { findPinned } from './pinned.ts';
 
 /** The facts about a project that are given before its files are read. */
@@ -114,7 +115,7 @@ function lockIn(folder: string, kind: 'python' | 'node'): Lock | undefined {
     if (others.length > 0) {
       throw new BenchError(
         'usage',
-        `${shown(folder)} has several lists of requirements: ${found.join(', ')}`,
+        `${showPath(folder)} has several lists of requirements: ${found.join(', ')}`,
         `name one of them, e.g. --lock ${first}`,
       );
     }
@@ -129,7 +130,7 @@ function readNamed(root: string, kind: 'python' | 'node', named: string, where: 
   if (!existsSync(file)) {
     throw new BenchError(
       'usage',
-      `${where} ${named}: ${shown(file)} does not exist`,
+      `${where} ${named}: ${showPath(file)} does not exist`,
       'name a file of the project',
     );
   }
@@ -148,8 +149,4 @@ function readNamed(root: string, kind: 'python' | 'node', named: string, where: 
 
 function namesIn(folder: string): string[] {
   return statSync(folder, { throwIfNoEntry: false })?.isDirectory() ? readdirSync(folder).toSorted() : [];
-}
-
-function shown(path: string): string {
-  return relative(process.cwd(), path) || '.';
 }

@@ -9,7 +9,7 @@ import type { Stack } from 'bench-model/stack';
 import { BenchError } from 'bench-model/errors';
 import type { Copy, Target } from 'bench-model/target';
 import { digestOf } from '../digest.ts';
-import { filesOfProject } from '../projects/tree.ts';
+import { digestOfProject } from '../projects/tree.ts';
 import { findRepository, folderOf, layOut } from './revisions.ts';
 
 /** The stacks of the copies. */
@@ -109,10 +109,7 @@ function describeOtherSurroundings(stacks: readonly Stack[]): string[] {
 
 /** Describes copies whose files are the same: their figures differ by noise alone. */
 function describeSame(stacks: readonly Stack[]): string[] {
-  const byFiles = Map.groupBy(stacks, ({ name, root }) => {
-    const files = filesOfProject(root).toSorted();
-    return `${name} ${digestOf(files, files.map((file) => relative(root, file)).join('\n'))}`;
-  });
+  const byFiles = Map.groupBy(stacks, ({ name, root }) => `${name} ${digestOfProject(root)}`);
   return [...byFiles.values()].flatMap(([first, ...others]) =>
     others.map(
       ({ copy, name }) =>

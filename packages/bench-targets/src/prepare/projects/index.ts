@@ -12,28 +12,24 @@ import {
 } from 'node:fs';
 import { basename, dirname, isAbsolute, join, resolve } from 'node:path';
 import { parseEnv } from 'node:util';
-import type { Project, Stack, Variant } from 'bench-model/stack';
 import { readNodeManifest } from '../../catalogue/apps/manifests.ts';
-import { parsePackage, type NamedPackage } from '../../catalogue/packages.ts';
-import { environmentOfRuntime, refuseUnfit } from '../../catalogue/runtimes.ts';
 import { isPythonCommand } from '../../catalogue/apps/project.ts';
+import type { FoundTarget } from '../../catalogue/found.ts';
+import { packagesOf } from '../../catalogue/packages.ts';
+import { environmentOfRuntime, refuseUnfit } from '../../catalogue/runtimes.ts';
 import { BenchError } from 'bench-model/errors';
 import { HOME } from 'bench-machine/home';
 import { awaitLock } from 'bench-machine/filelock';
-import type { ResolvedRuntime, RuntimeSpec, Target } from 'bench-model/target';
+import type { ResolvedRuntime, RuntimeSpec } from 'bench-model/target';
 import { findTool, runBuild } from '../builds.ts';
 import { hide, literalsInEnvironment, valuesOf } from 'bench-machine/redact';
 import { digestOf } from '../digest.ts';
+import { folderOf, provideFolder } from '../environments.ts';
+import { pythonIn } from '../python.ts';
 import { findRuntime, type FoundRuntime } from '../runtimes.ts';
 import { provideUv } from '../uv.ts';
 import { makeProjectCopy, rootInCopy, versionInProject } from './node.ts';
-import {
-  dependsOnPlace,
-  filesOfLock,
-  isPackage,
-  makeProjectEnvironment,
-  type MadeEnvironment,
-} from './python.ts';
+import { dependsOnPlace, filesOfLock, isPackage, makeProjectEnvironment } from './python.ts';
 import { filesOfProject, settingsOfProject } from './tree.ts';
 
 /** The program of a user, ready to launch. */
@@ -55,26 +51,9 @@ export interface ReadyProject {
   packages?: string[];
 }
 
-/** The target of a user's project. */
-interface Wanted {
-  target: Target;
-  stack: Stack;
-  variant: Variant;
-  project: Project;
-}
-
-/** Marks a complete environment, and lists its content. */
-const READY = 'bench-ready';
-
 /** Prepares a target of a user's project. Throws a toolchain error if its environment cannot be made. */
-export async function prepareProject(
-  target: Target,
-  stack: Stack,
-  variant: Variant,
-  log: (line: string) => void,
-): Promise<ReadyProject> {
-  const { project = { kind: 'none' as const } } = stack;
-  const wanted = { target, stack, variant, project };
+export async function prepareProject(known: FoundTarget, log: (line: string) => void): Promise<ReadyProject> {
+  const { target, stack } = known;
   hideSettings(stack.root);
   if (target.resolved === true) {
     throw new BenchError(
@@ -83,10 +62,10 @@ export async function prepareProject(
       'omit --resolve, and name another version with --with',
     );
   }
-  if (target.runtime === undefined) return prepareProgram(wanted, log);
-  return project.kind === 'python'
-    ? preparePython(wanted, target.runtime, log)
-    : prepareNode(wanted, target.runtime, log);
+  if (target.runtime === undefined) return prepareProgram(known, log);
+  return target.runtime.kind === 'python'
+    ? preparePython(known, target.runtime, log)
+    : prepareNode(known, target.runtime, log);
 }
 
 /** Hides the secrets that a server finds in the `.env` files of its project, and may print. */
@@ -99,7 +78,7 @@ function hideSettings(root: string): void {
 }
 
 /** Returns the commands of a variant with the paths of their programs. */
-function locateAll({ stack, variant }: Wanted, place: Place): Pick<ReadyProject, 'command' | 'setup'> {
+function locateAll({ stack, variant }: FoundTarget, place: Place): Pick<ReadyProject, 'command' | 'setup'> {
   const { setup } = stack.surroundings ?? {};
   return {
     command: locate(variant.command, place),
@@ -107,8 +86,8 @@ function locateAll({ stack, variant }: Wanted, place: Place): Pick<ReadyProject,
   };
 }
 
-async function prepareProgram(wanted: Wanted, log: (line: string) => void): Promise<ReadyProject> {
-  const { stack, variant } = wanted;
+async function prepareProgram(known: FoundTarget, log: (line: string) => void): Promise<ReadyProject> {
+  const { stack, variant } = known;
   const { root } = stack;
   // A binary in the project is an output of its build.
   const [binary = ''] = variant.command.map((word) => resolve(root, word.replaceAll('{root}', root)));
@@ -122,11 +101,11 @@ async function prepareProgram(wanted: Wanted, log: (line: string) => void): Prom
   const build = join(HOME.cache, 'builds', `${stack.name}-${digestOf([], resolve(root))}`);
   if (commands.length > 0) {
     using _ = await awaitLock(`${build}.lock`, log);
-    await buildProgram(wanted, commands, build, digest);
+    await buildProgram(known, commands, build, digest);
   }
   return {
     root,
-    ...locateAll(wanted, { root, bins: [], build }),
+    ...locateAll(known, { root, bins: [], build }),
     env: variant.env,
     digest,
     installed: [],
@@ -135,7 +114,7 @@ async function prepareProgram(wanted: Wanted, log: (line: string) => void): Prom
 
 /** Builds a program in the folder of its project, into a folder of the cache. Does nothing if no file has changed. */
 async function buildProgram(
-  { target, stack }: Wanted,
+  { target, stack }: FoundTarget,
   commands: string[][],
   build: string,
   digest: string,
@@ -149,7 +128,7 @@ async function buildProgram(
     ),
   );
   const made = digestOf([], JSON.stringify([digest, words, tools.map(({ text }) => text)]));
-  const ready = join(build, `${READY}-${target.variant}`);
+  const ready = join(build, `bench-ready-${target.variant}`);
   if (existsSync(ready) && readFileSync(ready, 'utf8') === made) return;
   mkdirSync(build, { recursive: true });
   rmSync(ready, { force: true });
@@ -158,13 +137,13 @@ async function buildProgram(
 }
 
 async function preparePython(
-  asked: Wanted,
+  known: FoundTarget,
   spec: RuntimeSpec,
   log: (line: string) => void,
 ): Promise<ReadyProject> {
-  const { target, stack, variant, project } = asked;
+  const { target, stack, variant } = known;
   const { root } = stack;
-  const { lock } = project;
+  const lock = stack.project?.lock;
   const packages = packagesOf(target).map(({ wanted }) => wanted);
   const uv = await provideUv(HOME.cache);
   const found = await findRuntime(spec, { cache: HOME.cache, uv, mayInstall: true });
@@ -186,7 +165,7 @@ async function preparePython(
   const started = { env: { ...environmentOfRuntime(spec), ...variant.env }, runtime, digest };
   if (lock === undefined) {
     const place = { root, bins: [dirname(python)], python };
-    const commands = locateAll(asked, place);
+    const commands = locateAll(known, place);
     const env = { ...started.env, ...pathOf(place.bins), PYTHONDONTWRITEBYTECODE: '1' };
     return { ...started, root, ...commands, env, interpreter: python, installed: [] };
   }
@@ -195,22 +174,15 @@ async function preparePython(
   // Copies of a project with the same lock share an environment.
   const words = [...(dependsOnPlace(root, listed) ? [root] : []), python, lock.kind, ...packages];
   const key = digestOf([...new Set(files)], words.join(' '));
-  const folder = join(HOME.cache, 'environments', `${stack.name}-${found.runtime.version}-${key}`);
-  const ready = join(folder, READY);
-  if (!existsSync(ready)) {
-    using _ = await awaitLock(`${folder}.lock`, log);
-    const { version } = found.runtime;
-    const environment = { target: target.id, root, lock, folder, python, version, uv, packages };
-    if (!existsSync(ready))
-      writeFileSync(ready, JSON.stringify(await makeProjectEnvironment(environment, log)));
-  }
-  const made = JSON.parse(readFileSync(ready, 'utf8')) as MadeEnvironment;
-  const bin = join(folder, 'bin');
-  const place = { root, bins: [bin], python: join(bin, 'python') };
+  const folder = folderOf(stack, found, key);
+  const { version } = found.runtime;
+  const environment = { target: target.id, root, lock, folder, python, version, uv, packages };
+  const made = await provideFolder(folder, () => makeProjectEnvironment(environment, log), log);
+  const place = { root, bins: [join(folder, 'bin')], python: pythonIn(folder) };
   return {
     ...started,
     root,
-    ...locateAll(asked, place),
+    ...locateAll(known, place),
     env: {
       ...started.env,
       ...pathOf(place.bins),
@@ -225,11 +197,11 @@ async function preparePython(
 }
 
 async function prepareNode(
-  asked: Wanted,
+  known: FoundTarget,
   spec: RuntimeSpec,
   log: (line: string) => void,
 ): Promise<ReadyProject> {
-  const { target, stack, variant, project } = asked;
+  const { target, stack, variant } = known;
   const found = await findRuntime(spec, {
     cache: HOME.cache,
     uv: undefined,
@@ -237,22 +209,21 @@ async function prepareNode(
     isAnyNode: true,
   });
   refuseUnfit(stack, found.runtime);
+  const lock = stack.project?.lock;
   const named = packagesOf(target);
   const packages = named.map(({ name, wanted }) => `${name}@${wanted}`);
   const digest = digestOf(filesOfProject(stack.root), packages.join(' '));
-  const root = await provideModules(asked, found, packages, log);
+  const root = await provideModules(known, found, packages, log);
   const place = { root, bins: [...binsOf(root), dirname(found.argv[0] ?? '')], node: found.argv };
   return {
     root,
-    ...locateAll(asked, place),
+    ...locateAll(known, place),
     env: { ...environmentOfRuntime(spec), ...variant.env, ...pathOf(place.bins) },
     runtime: {
       ...found.runtime,
       build: {
         ...found.runtime.build,
-        ...(root === stack.root || project.lock === undefined
-          ? {}
-          : { environment: basename(project.lock.file) }),
+        ...(root === stack.root || lock === undefined ? {} : { environment: basename(lock.file) }),
       },
     },
     ...(found.argv[0] === undefined ? {} : { interpreter: realpathSync(found.argv[0]) }),
@@ -266,12 +237,13 @@ async function prepareNode(
 
 /** Returns the folder in which the project has its dependencies and its builds: itself if it has none, otherwise a copy. */
 async function provideModules(
-  { target, stack, variant, project }: Wanted,
-  { argv, runtime }: FoundRuntime,
+  { target, stack, variant }: FoundTarget,
+  found: FoundRuntime,
   packages: string[],
   log: (line: string) => void,
 ): Promise<string> {
-  const { lock } = project;
+  const { argv } = found;
+  const lock = stack.project?.lock;
   const { dependencies = {}, devDependencies = {} } = readNodeManifest(stack.root);
   const builds = [...stack.build, ...variant.build];
   const hasNone = Object.keys({ ...dependencies, ...devDependencies }).length === 0;
@@ -286,27 +258,19 @@ async function provideModules(
   if (lock.kind === 'package') log(`warning: ${target.id}: no lock, so npm chooses the versions`);
   const files = filesOfProject(dirname(lock.file));
   const key = digestOf(files, [stack.root, ...argv, ...packages, ...builds.flat()].join(' '));
-  const folder = join(HOME.cache, 'environments', `${stack.name}-${runtime.version}-${key}`);
+  const folder = folderOf(stack, found, key);
   const copy = { root: stack.root, lock, folder, bin: dirname(argv[0] ?? ''), packages };
-  const ready = join(folder, READY);
-  if (!existsSync(ready)) {
-    using _ = await awaitLock(`${folder}.lock`, log);
-    if (!existsSync(ready)) {
-      await makeProjectCopy(copy);
-      const root = rootInCopy(copy);
-      const env = { ...process.env, ...pathOf([...binsOf(root), copy.bin]) };
-      for (const words of builds) {
-        const located = words.map((word) => word.replaceAll('{root}', root));
-        await runBuild(located, { ...stack, root }, target.variant, env);
-      }
-      writeFileSync(ready, '');
+  const root = rootInCopy(copy);
+  const make = async (): Promise<void> => {
+    await makeProjectCopy(copy);
+    const env = { ...process.env, ...pathOf([...binsOf(root), copy.bin]) };
+    for (const words of builds) {
+      const located = words.map((word) => word.replaceAll('{root}', root));
+      await runBuild(located, { ...stack, root }, target.variant, env);
     }
-  }
-  return rootInCopy(copy);
-}
-
-function packagesOf({ packages = [], runtime }: Target): NamedPackage[] {
-  return packages.flatMap(parsePackage).filter(({ kind }) => kind === runtime?.kind);
+  };
+  await provideFolder(folder, make, log);
+  return root;
 }
 
 /** The folders of programs of a Node project and of its workspace, nearest first. */

@@ -1,5 +1,5 @@
 /** The dependencies of a user's Node project, installed from its own lock in a copy of the project. */
-import { existsSync, readFileSync, rmSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { dirname, join, relative } from 'node:path';
 import type { Lock } from 'bench-model/stack';
 import { BenchError } from 'bench-model/errors';
@@ -33,14 +33,8 @@ export function rootInCopy({ root, lock, folder }: Pick<ProjectCopy, 'root' | 'l
  * a toolchain error with the reason of the package manager if that fails.
  */
 export async function makeProjectCopy(spec: ProjectCopy): Promise<void> {
-  rmSync(spec.folder, { recursive: true, force: true });
-  try {
-    copyProject(dirname(spec.lock.file), spec.folder);
-    for (const { args, cwd } of stepsFor(spec)) await step(spec, args, cwd);
-  } catch (error) {
-    rmSync(spec.folder, { recursive: true, force: true });
-    throw error;
-  }
+  copyProject(dirname(spec.lock.file), spec.folder);
+  for (const { args, cwd } of stepsFor(spec)) await step(spec, args, cwd);
 }
 
 /** One command of a package manager, and the folder that it runs in. */

@@ -1,35 +1,18 @@
 /** The environment of a user's Python project, made from its own lock by uv. The project stays as it is. */
-import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { basename, dirname, isAbsolute, join, relative, resolve } from 'node:path';
 import type { Lock } from 'bench-model/stack';
-import { BenchError } from 'bench-model/errors';
 import { readPyproject } from '../../catalogue/apps/manifests.ts';
-import { run, SubprocessError } from 'bench-machine/subprocess';
-import { adviseWheels, failedPackage } from '../python.ts';
-import { lastLine } from '../runtimes.ts';
-import { unreachedError } from '../unreached.ts';
+import { pythonIn, runUv, type PythonEnvironment } from '../python.ts';
 import { differences } from './packages.ts';
 import { copyProject } from './tree.ts';
 
-/** The timeout of one step, including builds from source. */
-const STEP_MS = 600_000;
-
-/** An environment to make for a project. */
-export interface ProjectEnvironment {
+/** The environment of a project. */
+export interface ProjectEnvironment extends PythonEnvironment {
   /** The target as named in warnings. */
   target: string;
-  /** The folder of the project. */
-  root: string;
   lock: Lock;
-  /** The folder of the environment. */
-  folder: string;
-  /** The path of the interpreter, and its version. */
-  python: string;
-  version: string;
-  uv: string;
-  /** Packages to install on top of the lock, e.g. `fastapi==0.115`. */
-  packages: string[];
 }
 
 /** The content of an environment. */
@@ -83,13 +66,11 @@ export async function makeProjectEnvironment(
   spec: ProjectEnvironment,
   log: (line: string) => void,
 ): Promise<MadeEnvironment> {
-  rmSync(spec.folder, { recursive: true, force: true });
-  mkdirSync(dirname(spec.folder), { recursive: true });
   const scratch = mkdtempSync(join(tmpdir(), 'bench-project-'));
   try {
     await step(spec, ['venv', '--quiet', '--python', spec.python, spec.folder]);
     const requirements = await requirementsOf(spec, scratch);
-    const install = ['pip', 'install', '--python', join(spec.folder, 'bin', 'python')];
+    const install = ['pip', 'install', '--python', pythonIn(spec.folder)];
     await step(spec, [...install, '-r', requirements]);
     if (isPackage(spec.root)) await installItself(spec, scratch, install, log);
     const locked = await freeze(spec);
@@ -97,50 +78,32 @@ export async function makeProjectEnvironment(
     await step(spec, [...install, ...spec.packages]);
     const packages = await freeze(spec);
     return { packages, changed: differences(locked, packages) };
-  } catch (error) {
-    rmSync(spec.folder, { recursive: true, force: true });
-    throw error;
   } finally {
     rmSync(scratch, { recursive: true, force: true });
   }
 }
+
+const EXPORT_UV =
+  'export --quiet --frozen --no-dev --no-emit-project --no-header --no-annotate --no-editable'.split(' ');
+/** Poetry's own plug-in writes the export, because only Poetry reads its lock. */
+const EXPORT_POETRY =
+  'tool run --quiet --from poetry --with poetry-plugin-export poetry export --no-interaction --format=requirements.txt'.split(
+    ' ',
+  );
 
 /** Returns a file that pip can read, with the exact versions if the lock has them. */
 async function requirementsOf(spec: ProjectEnvironment, scratch: string): Promise<string> {
   const { kind, file } = spec.lock;
   if (kind === 'requirements' || kind === 'pyproject') return file;
   const output = join(scratch, 'requirements.txt');
-  const text =
+  const exporter =
     kind === 'uv'
-      ? await step(spec, [
-          'export',
-          '--quiet',
-          '--frozen',
-          '--no-dev',
-          '--no-emit-project',
-          '--no-header',
-          '--no-annotate',
-          '--no-editable',
-          '--python',
-          spec.python,
-          '--project',
-          spec.root,
-        ])
-      : await exportPoetry(spec);
-  writeFileSync(output, copyLocal(text, dirname(file), scratch));
+      ? [...EXPORT_UV, '--python', spec.python, '--project', spec.root]
+      : [...EXPORT_POETRY, `--directory=${dirname(file)}`];
+  const name = relative(spec.root, file);
+  const hint = `bring ${name} up to date with its own tool, or name another list: --lock <file>`;
+  writeFileSync(output, copyLocal(await step(spec, exporter, hint), dirname(file), scratch));
   return output;
-}
-
-/** Poetry's own plug-in writes the export, because only Poetry reads its lock. */
-async function exportPoetry(spec: ProjectEnvironment): Promise<string> {
-  const tool = ['tool', 'run', '--quiet', '--from', 'poetry', '--with', 'poetry-plugin-export', 'poetry'];
-  return step(spec, [
-    ...tool,
-    'export',
-    '--no-interaction',
-    '--format=requirements.txt',
-    `--directory=${dirname(spec.lock.file)}`,
-  ]);
 }
 
 /** Replaces folders in an export by copies: a build in the original would write there. */
@@ -177,14 +140,14 @@ async function installItself(
 
 /** Lists the packages of an environment by name and version, wherever they came from. */
 async function freeze(spec: ProjectEnvironment): Promise<string[]> {
-  const python = join(spec.folder, 'bin', 'python');
-  const text = await step(spec, ['pip', 'list', '--quiet', '--format=json', '--python', python]);
+  const list = ['pip', 'list', '--quiet', '--format=json', '--python', pythonIn(spec.folder)];
+  const text = await step(spec, list);
   const found = JSON.parse(text) as { name: string; version: string }[];
   return found.map(({ name, version }) => `${name}==${version}`);
 }
 
 /** Runs one step of uv in the folder of the project and returns its output. */
-async function step(spec: ProjectEnvironment, args: string[]): Promise<string> {
+async function step(spec: ProjectEnvironment, args: string[], hint?: string): Promise<string> {
   const env = {
     ...process.env,
     // No tool may choose, create or change an environment of the project.
@@ -193,35 +156,7 @@ async function step(spec: ProjectEnvironment, args: string[]): Promise<string> {
     PYTHONDONTWRITEBYTECODE: '1',
     VIRTUAL_ENV: undefined,
   };
-  const options = { cwd: spec.root, env, timeoutMs: STEP_MS };
-  const { stdout } = await run([spec.uv, ...args], options).catch((error: unknown) => {
-    throw error instanceof SubprocessError ? explain(spec, args, error) : error;
-  });
+  const what = relative(spec.root, spec.lock.file);
+  const { stdout } = await runUv(spec, args, { env, what, ...(hint === undefined ? {} : { hint }) });
   return stdout;
-}
-
-function explain(
-  { root, lock, version }: ProjectEnvironment,
-  args: string[],
-  error: SubprocessError,
-): BenchError {
-  const stderr = error.stderr.trim() === '' ? error.message : error.stderr;
-  const unreached = unreachedError('uv', stderr);
-  if (unreached !== undefined) return unreached;
-  const file = relative(root, lock.file);
-  const failed = failedPackage(stderr);
-  if (failed !== undefined) {
-    return new BenchError(
-      'toolchain',
-      `${failed.name} ${failed.version} of ${file} has no wheel for Python ${version} and could not be built: ${lastLine(stderr)}`,
-      adviseWheels(failed.name, undefined),
-    );
-  }
-  return new BenchError(
-    'toolchain',
-    `${file} cannot be installed for Python ${version}: ${lastLine(stderr)}`,
-    args[0] === 'export' || args[0] === 'tool'
-      ? `bring ${file} up to date with its own tool, or name another list: --lock <file>`
-      : 'choose another interpreter, or another version with --with',
-  );
 }

@@ -1,6 +1,7 @@
 /** The files of a user's project: listed and copied, never changed. */
 import { cpSync, existsSync, globSync, mkdirSync, statSync, symlinkSync } from 'node:fs';
 import { basename, dirname, join, relative } from 'node:path';
+import { digestOf } from '../digest.ts';
 
 /** Folders that tools make. */
 const MADE = new Set([
@@ -34,11 +35,17 @@ export function holdsSettings(name: string): boolean {
   return MAY_BE_SECRET.test(name);
 }
 
-/** Returns all files of a project, except for those that tools make. */
-export function filesOfProject(root: string): string[] {
-  return globSync('**/*', { cwd: root, withFileTypes: true, exclude: isMade })
+/** Returns the files of a project that match one of the patterns, except for those that tools make. */
+export function filesOfProject(root: string, patterns: string | string[] = '**/*'): string[] {
+  return globSync(patterns, { cwd: root, withFileTypes: true, exclude: isMade })
     .filter((entry) => entry.isFile())
     .map(({ parentPath, name }) => join(parentPath, name));
+}
+
+/** Returns the digest of the names and the contents of all files of a project. */
+export function digestOfProject(root: string): string {
+  const files = filesOfProject(root).toSorted();
+  return digestOf(files, files.map((file) => relative(root, file)).join('\n'));
 }
 
 /** Returns the `.env` files of a project. Links count too: a copy links to those of the checkout. */

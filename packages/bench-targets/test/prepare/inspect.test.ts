@@ -2,7 +2,7 @@ import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import type { Stack } from 'bench-model/stack';
 import { targetsOf } from '../../src/catalogue/stacks.ts';
 import { groupMissing, reportProgress } from '../../src/prepare/prepare.ts';
-import { describeWork, surveyWork } from '../../src/prepare/survey.ts';
+import { describeWork, surveyWork } from '../../src/prepare/inspect.ts';
 import { sampleStack, sampleTarget } from '../../../bench-lab/testing/samples.ts';
 
 describe('the announced work', () => {
@@ -18,10 +18,10 @@ describe('the announced work', () => {
       ]),
     ).toEqual([
       'To build first, once: about 6 minutes.',
-      '  tools: uv',
-      '  Python environments: fastapi, litestar',
-      '  builds with go 1.26.8: gin',
-      '  builds with cargo 1.90.0: actix, rocket',
+      '  with pip: uv',
+      '  with uv: fastapi, litestar',
+      '  with go 1.26.8: gin',
+      '  with cargo 1.90.0: actix, rocket',
     ]);
   });
 
