@@ -14,7 +14,9 @@ import type { Attestation, RuntimeKind } from 'bench-model/target';
 import type { RunningCode } from 'bench-model/record';
 import type { Server } from 'bench-machine/launch';
 import { familyOf, readLink } from 'bench-machine/procfs';
+import { findModule } from './pnpm.ts';
 import { askBySignal, catchesSignal, HOOK, runtimesOf } from './signals.ts';
+import { findDistribution } from './uv.ts';
 
 const SIGNAL = process.platform === 'darwin' ? 29 : 50;
 const ANSWER_MS = 5000;
@@ -49,12 +51,16 @@ export function askableEnvironment(
     // Any free port, if the inspector is switched on.
     return { NODE_OPTIONS: [env['NODE_OPTIONS'], '--inspect-port=0'].filter(Boolean).join(' ') };
   }
-  return { PYTHONPATH: [HOOK, env['PYTHONPATH']].filter(Boolean).join(':'), BENCH_IMPORTS: file };
+  return { ...hooked(env), BENCH_IMPORTS: file };
 }
 
 /** Returns the environment that lets a Python server report its GIL and its JIT; `file` is the prefix of the reports. */
 export function reportingEnvironment(env: Record<string, string>, file: string): Record<string, string> {
-  return { PYTHONPATH: [HOOK, env['PYTHONPATH']].filter(Boolean).join(':'), BENCH_RUNTIME: file };
+  return { ...hooked(env), BENCH_RUNTIME: file };
+}
+
+function hooked({ PYTHONPATH: path }: Record<string, string>): Record<string, string> {
+  return { PYTHONPATH: [HOOK, path].filter(Boolean).join(':') };
 }
 
 /** Asks the Python processes of a server for their version, GIL and JIT. A process that does not answer is omitted. */
@@ -73,10 +79,7 @@ export async function askRuntime(
   });
 }
 
-/**
- * Reads the code that the server has loaded from its copy. Throws a trial error if it loaded the original. If it loaded
- * nothing of the copy or does not report, that is an error too, except for a user's project: the result then says so.
- */
+/** Reads the code that the server has loaded from its copy. Throws what `findCode` throws. */
 export async function readRunningCode(
   server: Server,
   claim: CodeClaim,
@@ -87,7 +90,7 @@ export async function readRunningCode(
   if (pid === undefined) throw new BenchError('trial', `${claim.from}: the process of the server is unknown`);
   const told = await readFiles(pid, server, claim, { answers, wake });
   const files = [...new Set(told)].filter((file) => existsSync(file)).map((file) => realpathSync(file));
-  return claim.project === undefined ? findCode(claim, files) : findProjectCode(claim, files);
+  return findCode(claim, files);
 }
 
 async function readFiles(
@@ -105,12 +108,16 @@ async function readFiles(
 }
 
 /**
- * Returns the files of a copy of a user's project that its server has loaded, or the reason why they are unknown. Throws a trial
- * error if it loaded a file of the original that the copy holds too.
+ * Returns the loaded files of a copy and their digest. Throws a trial error if the server loaded a file of the original that the copy
+ * holds too. If it loaded nothing of the copy or did not report, that is an error too, except for a user's project: the result
+ * then says so.
  */
-export function findProjectCode(claim: CodeClaim, files: string[]): RunningCode {
-  const { from, language, folder, instead, project } = claim;
-  const unknown = (why: string): RunningCode => ({ from, unknown: why });
+export function findCode(claim: CodeClaim, files: string[]): RunningCode {
+  const { from, language, folder, installed, instead, project } = claim;
+  const unknown = (why: string): RunningCode => {
+    if (project !== undefined) return { from, unknown: why };
+    throw new BenchError('trial', `${from}: ${why}`);
+  };
   if (files.length === 0) return unknown('the server did not report which files it had loaded');
   if (language === 'none') {
     const program = project?.program ?? '';
@@ -121,8 +128,13 @@ export function findProjectCode(claim: CodeClaim, files: string[]): RunningCode 
   }
   const copy = realpathSync(folder);
   const original = instead === undefined ? copy : realpathSync(instead);
+  const packaged = new Set(installed?.files);
   const wrong = files.find(
-    (file) => !isOwn(file, copy) && isOwn(file, original) && existsSync(join(copy, relative(original, file))),
+    (file) =>
+      !isOwn(file, copy) &&
+      !packaged.has(file) &&
+      isOwn(file, original) &&
+      existsSync(join(copy, relative(original, file))),
   );
   if (wrong !== undefined) {
     throw new BenchError(
@@ -131,40 +143,20 @@ export function findProjectCode(claim: CodeClaim, files: string[]): RunningCode 
       'use paths relative to the project, so that each copy loads its own files',
     );
   }
-  const own = files.filter((file) => isOwn(file, copy)).map((file) => ({ file, name: relative(copy, file) }));
-  return own.length === 0 ? unknown('no loaded file is in the folder of the copy') : digestFiles(from, own);
+  const found = [
+    ...files.filter((file) => isOwn(file, copy)).map((file) => ({ file, name: relative(copy, file) })),
+    ...files
+      .filter((file) => packaged.has(file))
+      .map((file) => ({ file, name: relative(installed?.root ?? '', file) })),
+  ];
+  return found.length === 0
+    ? unknown('no loaded file is in the folder of the copy')
+    : digestFiles(from, found);
 }
 
 /** Returns true if a file is code of this folder, and not of tools and packages inside it. */
 function isOwn(file: string, root: string): boolean {
   return file.startsWith(`${root}${sep}`) && !NOT_OWN.test(relative(root, file));
-}
-
-/** Returns the loaded files of the copy and their digest. Throws a trial error if they are not those of the claim. */
-export function findCode({ from, folder, installed, instead }: CodeClaim, files: string[]): RunningCode {
-  if (files.length === 0) throw new BenchError('trial', `--with ${from}: the server did not report its code`);
-  const copy = realpathSync(folder);
-  const ofCopy = files
-    .filter((file) => isOwn(file, copy))
-    .map((file) => ({ file, name: relative(copy, file) }));
-  const packaged = new Set(installed?.files);
-  const ofPackage = files
-    .filter((file) => packaged.has(file))
-    .map((file) => ({ file, name: relative(installed?.root ?? '', file) }));
-  const original = instead === undefined ? undefined : realpathSync(instead);
-  const foreign = files.find(
-    (file) => original !== undefined && !isOwn(file, copy) && isOwn(file, original) && !packaged.has(file),
-  );
-  if (foreign !== undefined) {
-    throw new BenchError(
-      'trial',
-      `--with ${from}: the server runs ${relative(process.cwd(), foreign)}, which is not in the copy`,
-    );
-  }
-  const found = [...ofCopy, ...ofPackage];
-  if (found.length === 0)
-    throw new BenchError('trial', `--with ${from}: the server loaded none of its files`);
-  return digestFiles(from, found);
 }
 
 function digestFiles(from: string, found: readonly { file: string; name: string }[]): RunningCode {
@@ -176,17 +168,11 @@ function digestFiles(from: string, found: readonly { file: string; name: string 
 
 /** Returns the files of a Python distribution in an environment. */
 export function filesOfDistribution(environment: string, name: string): CodeClaim['installed'] {
-  const wanted = name.toLowerCase().replaceAll(/[-_.]+/g, '_');
-  const record = globSync('lib/python*/site-packages/*.dist-info/RECORD', { cwd: environment }).find(
-    (path) =>
-      basename(join(path, '..'))
-        .toLowerCase()
-        .replace(/-[^-]+\.dist-info$/, '')
-        .replaceAll(/[-_.]+/g, '_') === wanted,
-  );
-  if (record === undefined) return undefined;
-  const root = join(environment, record, '..', '..');
-  const files = readFileSync(join(environment, record), 'utf8')
+  const found = findDistribution(environment, name);
+  const record = found && join(found.folder, 'RECORD');
+  if (record === undefined || !existsSync(record)) return undefined;
+  const root = join(record, '..', '..');
+  const files = readFileSync(record, 'utf8')
     .split('\n')
     .map((line) => line.replace(/,[^,]*,[^,]*$/, '').replaceAll('"', ''))
     .filter((path) => path !== '' && !path.includes('.dist-info/'))
@@ -196,9 +182,8 @@ export function filesOfDistribution(environment: string, name: string): CodeClai
 
 /** Returns the files of an npm package in an environment. */
 export function filesOfModule(environment: string, name: string): CodeClaim['installed'] {
-  const [found] = globSync(`node_modules/.pnpm/*/node_modules/${name}/package.json`, { cwd: environment });
-  if (found === undefined) return undefined;
-  const root = join(environment, found, '..');
+  const root = findModule(environment, name);
+  if (root === undefined) return undefined;
   const files = globSync('**/*.{js,cjs,mjs,ts,cts,mts,json}', { cwd: root }).map((path) => join(root, path));
   return toReal(root, files);
 }

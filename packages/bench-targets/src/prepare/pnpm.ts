@@ -61,7 +61,7 @@ export async function installCopy(stack: Stack, folder: string, packages: NamedP
       );
     },
   );
-  const stray = packages.find(({ name }) => versionInCopy(folder, name) === undefined);
+  const stray = packages.find(({ name }) => findModule(folder, name) === undefined);
   if (stray === undefined) return;
   throw new BenchError(
     'toolchain',
@@ -86,9 +86,8 @@ function writeWorkspace(folder: string, packages: NamedPackage[]): void {
   writeFileSync(join(folder, 'pnpm-workspace.yaml'), `${workspace}\n${lines.join('')}`);
 }
 
-/** Returns the installed version of a package in a copy; undefined if it is not installed. */
-export function versionInCopy(folder: string, name: string): string | undefined {
-  const [manifest] = globSync(`node_modules/.pnpm/*/node_modules/${name}/package.json`, { cwd: folder });
-  if (manifest === undefined) return undefined;
-  return (JSON.parse(readFileSync(join(folder, manifest), 'utf8')) as { version?: string }).version;
+/** Returns the folder of an installed package in a copy, which pnpm made; undefined if it is not installed. */
+export function findModule(copy: string, name: string): string | undefined {
+  const [manifest] = globSync(`node_modules/.pnpm/*/node_modules/${name}/package.json`, { cwd: copy });
+  return manifest === undefined ? undefined : join(copy, manifest, '..');
 }

@@ -14,12 +14,12 @@ import { digestOf } from './digest.ts';
 import { awaitLock } from 'bench-machine/filelock';
 import { folderOf, isComplete, provideFolder } from './environments.ts';
 import { filesOfDistribution, filesOfModule, type CodeClaim } from './imports.ts';
-import { copyOf, installCopy, NODE_LOCKS, versionInCopy, workspaceOf } from './pnpm.ts';
+import { copyOf, findModule, installCopy, NODE_LOCKS, workspaceOf } from './pnpm.ts';
 import { locksOf, makeEnvironment, pythonIn } from './python.ts';
 import { findRuntime, type FoundRuntime, type Search } from './runtimes.ts';
 import { prepareProject } from './projects/index.ts';
 import { digestOfProject, filesOfProject } from './projects/tree.ts';
-import { provideUv, versionInEnvironment } from './uv.ts';
+import { findDistribution, provideUv } from './uv.ts';
 
 /** The interval between progress lines of a long preparation. */
 const STILL_SECONDS = 20;
@@ -203,7 +203,7 @@ async function preparePython(
   };
   const runtime = { ...found.runtime, build: { ...build, ...differences } };
   const ready = finish(known, { ...found, runtime }, [python]);
-  const installed = [...versionsIn(folder, target, versionInEnvironment), ...resolved];
+  const installed = [...versionsIn(folder, target), ...resolved];
   return withCode({ ...ready, installed }, folder);
 }
 
@@ -222,7 +222,7 @@ async function prepareNode(
     return finish(known, found, found.argv);
   const folder = environmentOf(known, found);
   await provideFolder(folder, () => installCopy(stack, folder, addedTo(known)), wait);
-  const installed = versionsIn(folder, target, versionInCopy);
+  const installed = versionsIn(folder, target);
   const ready = finish({ ...known, stack: copyOf(stack, folder) }, found, found.argv);
   return withCode({ ...ready, installed }, folder);
 }
@@ -285,13 +285,13 @@ function addedTo({ stack, target }: FoundTarget): NamedPackage[] {
   return packagesOf(target).filter(({ folder }) => folder === undefined || folder !== resolve(stack.root));
 }
 
-function versionsIn(
-  environment: string,
-  target: Target,
-  versionIn: (environment: string, name: string) => string | undefined,
-): string[] {
-  return packagesOf(target).flatMap(({ name }) => {
-    const version = versionIn(environment, name);
+/** Returns the packages of `--with` as they are installed. */
+function versionsIn(folder: string, target: Target): string[] {
+  return packagesOf(target).flatMap(({ kind, name }) => {
+    const version =
+      kind === 'python'
+        ? findDistribution(folder, name)?.version
+        : readNodeManifest(findModule(folder, name) ?? folder).version;
     return version === undefined ? [] : [`${name} ${version}`];
   });
 }

@@ -72,11 +72,16 @@ async function answers(uv: string): Promise<boolean> {
   );
 }
 
-/** Returns the version of a distribution in a virtual environment; undefined if it is not installed. */
-export function versionInEnvironment(environment: string, name: string): string | undefined {
-  return globSync('lib/python*/site-packages/*.dist-info', { cwd: environment })
-    .map((folder) => /^(.+)-([^-]+)\.dist-info$/.exec(basename(folder)) ?? [])
-    .find(([, found = '']) => normalise(found) === normalise(name))?.[2];
+/** Returns the version of a distribution in a virtual environment, and the folder of its metadata; undefined if it is not installed. */
+export function findDistribution(
+  environment: string,
+  name: string,
+): { version: string; folder: string } | undefined {
+  for (const path of globSync('lib/python*/site-packages/*.dist-info', { cwd: environment })) {
+    const [, found = '', version = ''] = /^(.+)-([^-]+)\.dist-info$/.exec(basename(path)) ?? [];
+    if (normalise(found) === normalise(name)) return { version, folder: join(environment, path) };
+  }
+  return undefined;
 }
 
 /** Normalises a name: PyPI treats different spellings as equal (PEP 503). */

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeEach, describe, expect, it } from 'vitest';
 import { isCopyOf, parsePackage } from '../../src/catalogue/packages.ts';
-import { findCode, findProjectCode, type CodeClaim } from '../../src/prepare/imports.ts';
+import { findCode, type CodeClaim } from '../../src/prepare/imports.ts';
 import { errorOf } from '../../../bench-lab/testing/samples.ts';
 
 const place = mkdtempSync(join(tmpdir(), 'bench-imports-'));
@@ -49,7 +49,7 @@ describe('findCode', () => {
   it('fails if any file is from the original', () => {
     const files = [join(place, 'a', 'app.py'), join(place, 'shop', 'work.py')];
     expect(errorOf(() => findCode(claim('a'), files)).message).toMatch(
-      /^--with \.\/a: the server runs .*shop\/work\.py, which is not in the copy$/,
+      /^\.\/a: the server runs .*shop\/work\.py, which is not in the copy$/,
     );
     // Both may use tools and packages from the environment of the original.
     expect(findCode(claim('a'), [join(place, 'a', 'app.py'), join(place, 'shop/.venv/lib/x.py')]).files).toBe(
@@ -59,9 +59,9 @@ describe('findCode', () => {
 
   it('fails if the server loaded no file of the copy, or did not report its files', () => {
     expect(errorOf(() => findCode(claim('a'), ['/usr/lib/os.py'])).message).toContain(
-      'loaded none of its files',
+      'no loaded file is in the folder of the copy',
     );
-    expect(errorOf(() => findCode(claim('a'), [])).message).toContain('did not report its code');
+    expect(errorOf(() => findCode(claim('a'), [])).message).toContain('did not report which files');
   });
 
   it('recognises a copy inside the original, and one behind a link', () => {
@@ -78,10 +78,10 @@ describe('findCode', () => {
   });
 });
 
-describe('findProjectCode', () => {
+describe('findCode, for a project of a user', () => {
   it('is the code of the copy, whatever else the server has loaded', () => {
     const shared = write('shop/shared/lib.py', 'shared');
-    expect(findProjectCode(ofProject('a'), [...filesIn('a'), shared, '/usr/lib/os.py'])).toMatchObject({
+    expect(findCode(ofProject('a'), [...filesIn('a'), shared, '/usr/lib/os.py'])).toMatchObject({
       from: './a',
       files: 2,
     });
@@ -89,7 +89,7 @@ describe('findProjectCode', () => {
 
   it('fails if the server has loaded a file of the original instead of that of the copy', () => {
     const files = [join(place, 'a', 'app.py'), join(place, 'shop', 'work.py')];
-    expect(errorOf(() => findProjectCode(ofProject('a'), files)).message).toMatch(
+    expect(errorOf(() => findCode(ofProject('a'), files)).message).toMatch(
       /the server runs .*shop\/work\.py, which is not in the copy$/,
     );
   });
@@ -97,12 +97,12 @@ describe('findProjectCode', () => {
   it('says why it cannot be told', () => {
     const program = write('a/bin/server', 'elf');
     const binary = { ...ofProject('a'), language: 'none' as const, project: { program } };
-    expect(findProjectCode(binary, [program])).toMatchObject({ files: 1 });
+    expect(findCode(binary, [program])).toMatchObject({ files: 1 });
     expect(
       [
-        findProjectCode(binary, ['/usr/bin/other']),
-        findProjectCode(ofProject('a'), []),
-        findProjectCode(ofProject('a'), ['/usr/lib/os.py']),
+        findCode(binary, ['/usr/bin/other']),
+        findCode(ofProject('a'), []),
+        findCode(ofProject('a'), ['/usr/lib/os.py']),
       ].map(({ unknown }) => unknown),
     ).toEqual([
       'no process of the server runs a program of the copy',

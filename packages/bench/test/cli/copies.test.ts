@@ -125,5 +125,5 @@ it('a copy of a Node server that imports from the original fails', async () => {
   writeFileSync(app, readFileSync(app, 'utf8').replace('./work.mjs', join(shop, 'work.mjs')));
   const { status, stderr } = await measure(place, shop, copies.slice(0, 1));
   expect(status).toBe(1);
-  expect(stderr).toMatch(/failed — --with \S+: .*work\.mjs.* not in the copy/);
+  expect(stderr).toMatch(/failed — \S+: .*work\.mjs.* not in the copy/);
 });

@@ -14,6 +14,7 @@ const HINT = 'correct the file';
 /** The parts of a `package.json` that Bench reads. */
 export interface NodeManifest {
   name?: string;
+  version?: string;
   engines?: { node?: string };
   scripts?: Record<string, string>;
   dependencies?: Record<string, string>;

@@ -1,9 +1,10 @@
 /** The dependencies of a user's Node project, installed from its own lock in a copy of the project. */
-import { existsSync, readFileSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { dirname, join, relative } from 'node:path';
 import type { Lock } from 'bench-model/stack';
 import { BenchError } from 'bench-model/errors';
 import { run, SubprocessError } from 'bench-machine/subprocess';
+import { readNodeManifest } from '../../catalogue/apps/manifests.ts';
 import { pnpmCommand } from '../pnpm.ts';
 import { lastLine } from '../runtimes.ts';
 import { unreachedError } from '../unreached.ts';
@@ -125,9 +126,7 @@ function reasonIn(log: string): string {
 /** Returns the installed version of a package; undefined if it is not installed. */
 export function versionInProject(root: string, name: string): string | undefined {
   for (let folder = root; ; folder = dirname(folder)) {
-    const manifest = join(folder, 'node_modules', name, 'package.json');
-    if (existsSync(manifest))
-      return (JSON.parse(readFileSync(manifest, 'utf8')) as { version?: string }).version;
-    if (dirname(folder) === folder) return undefined;
+    const { version } = readNodeManifest(join(folder, 'node_modules', name));
+    if (version !== undefined || dirname(folder) === folder) return version;
   }
 }
