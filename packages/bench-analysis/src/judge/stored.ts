@@ -66,7 +66,7 @@ const study: IsStored = ({ plan }) => plan.warmups !== undefined;
  * Returns true if a record has the evidence of a reason. A code that is missing here rests on what only the running trial
  * could see.
  */
-const EVIDENCE: { readonly [Code in ReasonCode]?: IsStored } = {
+export const EVIDENCE: { readonly [Code in ReasonCode]?: IsStored } = {
   'generators-missing': always,
   skew: always,
   accounting: always,
@@ -107,14 +107,6 @@ const EVIDENCE: { readonly [Code in ReasonCode]?: IsStored } = {
   retransmits: hostHas('retransmits'),
   throttled: hostHas('throttled'),
 };
-
-/** Returns the codes of the reasons that a trial cannot be judged by: its record lacks the evidence. */
-export function lackedEvidence(trial: Trial, { plan }: Pick<Stored, 'plan'>): ReasonCode[] {
-  if (trial.status === 'failed') return [];
-  const recorded = { trial, measured: trial.measured, plan };
-  const codes = Object.keys(EVIDENCE) as ReasonCode[];
-  return codes.filter((code) => EVIDENCE[code]?.(recorded) === false);
-}
 
 /**
  * Returns the trials of a run with the status, the reasons and the findings of today's rules. A failed trial stays as it

@@ -1,6 +1,7 @@
 import { metricsOf } from 'bench-model/metrics';
 import { describe, expect, it } from 'vitest';
-import { judgeStored, lackedEvidence } from '../../src/judge/stored.ts';
+import { judgeStored } from '../../src/judge/stored.ts';
+import { lackedEvidence } from './evidence.ts';
 import { makeReason } from 'bench-model/reasons';
 import type { Measured, Turns } from 'bench-model/measured';
 import type { Reason } from 'bench-model/reasons';

@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { HOME } from 'bench-machine/home';
-import { lackedEvidence } from '../../src/judge/stored.ts';
+import { lackedEvidence } from '../judge/evidence.ts';
 import { METRIC_IDS, type MetricId } from 'bench-model/metrics';
 import { renewReason, type ReasonCode } from 'bench-model/reasons';
 import type { GeneratorUse } from 'bench-model/load';
