@@ -1,5 +1,6 @@
 import * as Plot from '@observablehq/plot';
 import { METRICS } from 'bench-model/metrics';
+import { VERDICTS } from 'bench-model/options';
 import { formatChange, formatShare, formatWhole } from '../src/format.ts';
 import type { PageComparisons } from '../src/html/data.ts';
 import { fitNames, logTicks, ratioTicks } from './axes.ts';
@@ -160,7 +161,7 @@ function drawForest(
         points.filter(({ isRange }) => isRange),
         { y: 'name', x1: 'low', x2: 'high', stroke: COLOURS.undecided, strokeDasharray: '3 3' },
       ),
-      ...(['faster', 'slower', 'same', 'undecided'] as const).map((verdict) =>
+      ...VERDICTS.map((verdict) =>
         Plot.dot(
           points.filter((one) => one.verdict === verdict),
           {

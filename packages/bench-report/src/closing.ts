@@ -13,7 +13,7 @@ import { decidingMetric } from './deciding.ts';
 import { findStanding, type Placed, type Standing } from './leaders.ts';
 import type { Model, ModelComparisons, ModelRow } from './model/definition.ts';
 import { describeScalings } from './scaling.ts';
-import { listAll, listAny, showValue, VERDICTS } from './words.ts';
+import { listAll, listAny, QUALITIES, showValue } from './words.ts';
 
 /** Closes the report of a run; undefined without a trial. */
 export function closeReport(model: Model): Closing | undefined {
@@ -60,7 +60,7 @@ function describeCompared({ by, baseline, threshold, rows }: ModelComparisons): 
     const change = formatChange(ratio.estimate).slice(1);
     return `The ${name} of ${candidate} is ${change} ${side} than that of ${first.baseline} at ${at}`;
   }
-  const counts = Object.entries(VERDICTS).flatMap(([verdict, word]) => {
+  const counts = Object.entries(QUALITIES).flatMap(([verdict, word]) => {
     const count = rows.filter(({ comparison }) => comparison.verdict === verdict).length;
     return count === 0 ? [] : [`${count} ${word}`];
   });

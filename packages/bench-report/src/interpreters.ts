@@ -1,7 +1,8 @@
 /** Interpreters in words: the build of each, and unlike builds in a comparison. */
-import { findUnlikeBuilds, valueOf, type BuildProperty, type NamedInterpreter } from 'bench-analysis/builds';
+import { findUnlikeBuilds, type NamedInterpreter } from 'bench-analysis/builds';
 import type { BuildOption, Interpreter } from 'bench-model/target';
 import type { StoredRun } from 'bench-analysis/results/store';
+import { countOf } from './format.ts';
 import type { ModelServer } from './model/model.ts';
 import { listAll } from './words.ts';
 
@@ -70,7 +71,7 @@ export function adviseBuild(interpreters: readonly Interpreter[]): string[] {
   ];
 }
 
-/** Says which servers of a run have interpreters of unlike builds; empty if the builds are alike or not known. */
+/** Lists the interpreters of the servers of a run if their builds are unlike; empty if they are alike or not known. */
 export function explainBuilds(servers: readonly ModelServer[]): string[] {
   return describeUnlike(
     servers.flatMap(({ target, interpreter }) =>
@@ -79,30 +80,19 @@ export function explainBuilds(servers: readonly ModelServer[]): string[] {
   );
 }
 
-/** Says which targets of two runs had interpreters of unlike builds; empty if the builds are alike or not known. */
+/** Lists the interpreters of the targets that ran on unlike builds in two runs; empty if there are none, or if a build is not known. */
 export function explainBuildsBetween(old: StoredRun, now: StoredRun): string[] {
   const [then, here] = [interpretersOf(old), interpretersOf(now)];
-  const unlike = [...then].flatMap(([target, before]) => {
-    const after = here.get(target);
-    if (after === undefined) return [];
-    const pair = [
-      { target, run: old.plan.run, interpreter: before },
-      { target, run: now.plan.run, interpreter: after },
-    ];
-    return findUnlikeBuilds(pair.map(({ run: name, interpreter }) => ({ name, interpreter }))).length > 0
-      ? pair
-      : [];
-  });
-  const byRun = unlike.map(({ run: name, interpreter }) => ({ name, interpreter }));
-  const runs = findUnlikeBuilds(byRun).flatMap(({ groups }) =>
-    groups.flatMap((group) => [...new Set(group.map(({ name }) => name))]),
-  );
-  // A run with several builds is not one of them.
-  const isClear = new Set(runs).size === runs.length;
   return describeUnlike(
-    isClear
-      ? byRun
-      : unlike.map(({ target, run, interpreter }) => ({ name: `${target} of ${run}`, interpreter })),
+    [...then].flatMap(([target, before]) => {
+      const after = here.get(target);
+      if (after === undefined) return [];
+      const pair = [
+        { name: `${target} of ${old.plan.run}`, interpreter: before },
+        { name: `${target} of ${now.plan.run}`, interpreter: after },
+      ];
+      return findUnlikeBuilds(pair).flat();
+    }),
   );
 }
 
@@ -115,70 +105,17 @@ function interpretersOf({ trials }: StoredRun): Map<string, Interpreter> {
 }
 
 function describeUnlike(all: readonly NamedInterpreter[]): string[] {
-  return findUnlikeBuilds(all).map(({ properties, groups }) => {
-    const names = nameGroups(groups);
-    const parts = groups.map((group, index) => {
-      const { name, isOne } = names[index] as GroupName;
-      const builds = isOne ? 'a build' : 'builds';
-      const where = index === 0 ? `ran on ${builds}` : isOne ? 'on one' : 'on builds';
-      return `${name} ${where} ${describeProperties(group, properties)}`;
+  return findUnlikeBuilds(all).map((unlike) => {
+    const builds = Map.groupBy(unlike, ({ interpreter }) => describeBuild(interpreter).join(', '));
+    const listed = [...builds].map(([build, same]) => {
+      const versions = new Set(same.map(({ interpreter: { version } }) => version));
+      const names = [...new Set(same.map(({ name }) => name))];
+      const used = names.length > MOST_NAMED ? countOf(names.length, 'target') : listAll(names);
+      return `${same[0]?.interpreter.implementation} ${listAll([...versions])}, ${build} (${used})`;
     });
-    const versions = groups.map((group) => [...new Set(group.map(versionOf))].toSorted().join());
-    const alone = new Set(versions).size > 1 ? ', not to the versions alone' : '';
-    return `${parts.join(', ')}: the difference is also due to the builds${alone}.`;
+    return `Differences are also due to unlike builds of the interpreters: ${listed.join('; ')}.`;
   });
 }
 
-interface GroupName {
-  name: string;
-  isOne: boolean;
-}
-
-/** More interpreters than this are called by their versions. */
+/** More targets of one build are counted. */
 const MOST_NAMED = 2;
-
-/** Names the interpreters of each group: by their targets if there are few, else by their versions if these differ. */
-function nameGroups(groups: readonly NamedInterpreter[][]): GroupName[] {
-  const targets = groups.map((group) => [...new Set(group.map(({ name }) => name))]);
-  const versions = groups.map((group) => [...new Set(group.map(versionOf))]);
-  const areFew = targets.every((names) => names.length <= MOST_NAMED);
-  const areDistinct = new Set(versions.flat()).size === versions.flat().length;
-  return groups.map(([first], index) => {
-    const [own = [], numbers = []] = [targets[index], versions[index]];
-    if (!areFew && areDistinct)
-      return {
-        name: `${first?.interpreter.implementation} ${listAll(numbers)}`,
-        isOne: numbers.length === 1,
-      };
-    const rest = own.length - MOST_NAMED;
-    const shown = rest > 0 ? [...own.slice(0, MOST_NAMED), `${rest} more`] : own;
-    return { name: listAll(shown), isOne: own.length === 1 };
-  });
-}
-
-function versionOf({ interpreter }: NamedInterpreter): string {
-  return interpreter.version;
-}
-
-/** `with PGO and LTO, compiled by Clang`; missing options are named if they are usual, or if nothing else differs. */
-function describeProperties([first]: NamedInterpreter[], properties: readonly BuildProperty[]): string {
-  const { interpreter } = first as NamedInterpreter;
-  const values = new Map(properties.map((property) => [property, valueOf(interpreter, property)]));
-  const differing = (Object.keys(OPTIONS) as BuildOption[]).filter((option) => values.has(option));
-  const isUsual = differing.some((option) => USUAL.has(option));
-  const listed = (isOn: boolean): string[] =>
-    differing
-      .filter((option) => values.get(option) === isOn && (isOn || !isUsual || USUAL.has(option)))
-      .map((option) => OPTIONS[option]);
-  const [present, missing] = [listed(true), listed(false)];
-  const level = values.get('optimisation');
-  const compiler = values.get('compiler');
-  return [
-    present.length > 0 ? `with ${listAll(present)}` : '',
-    missing.length > 0 ? `without ${listAll(missing)}` : '',
-    level === undefined ? '' : `at ${level}`,
-    compiler === undefined ? '' : `by ${compiler}`,
-  ]
-    .filter(Boolean)
-    .join(' ');
-}

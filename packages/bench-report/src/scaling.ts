@@ -5,6 +5,7 @@ import { showFigure, showLimit, showMetric } from './cells.ts';
 import { countOf, describeConnections } from './format.ts';
 import type { Model, ModelScaling } from './model/model.ts';
 import type { ScalingView } from './content.ts';
+import { nameSome } from './words.ts';
 
 /** Builds the table; undefined if nothing was scaled. */
 export function toScalingView({ scalings, rows }: Pick<Model, 'scalings' | 'rows'>): ScalingView | undefined {
@@ -85,9 +86,6 @@ function explainScaling(scalings: readonly ModelScaling[], rows: Model['rows']):
   ];
 }
 
-/** More targets are counted. */
-const MOST_NAMED = 3;
-
 /**
  * Describes the largest servers at the most connections: `Speed-up on 4 cores at 100 connections: fastapi 1.02 with 4 threads
  * and 3.60 with 4 workers`; undefined without a speed-up.
@@ -106,7 +104,5 @@ export function describeScalings(scalings: readonly ModelScaling[]): string | un
       return own.length === 0 ? [] : [`${nameBase(of)} ${own.join(' and ')}`];
     });
   if (parts.length === 0) return undefined;
-  const others = parts.length - MOST_NAMED;
-  const named = [...parts.slice(0, MOST_NAMED), ...(others > 0 ? [`${others} more`] : [])];
-  return `Speed-up on ${countOf(cores, 'core')} at ${describeConnections([connections])}: ${named.join(', ')}`;
+  return `Speed-up on ${countOf(cores, 'core')} at ${describeConnections([connections])}: ${nameSome(parts, 3).join(', ')}`;
 }

@@ -1,15 +1,16 @@
 /** Values, verdicts and lists in the middle of a sentence. */
+import type { Verdict } from 'bench-model/options';
 import { METRICS, type MetricId } from 'bench-model/metrics';
 import { UNITS } from 'bench-model/units';
 import { FORMATS } from './format.ts';
 
-/** The words for a verdict on any metric, whichever direction is better. */
-export const VERDICTS = {
+/** A verdict on any metric, whichever direction is better. */
+export const QUALITIES: Readonly<Record<Verdict, string>> = {
   faster: 'better',
   slower: 'worse',
   same: 'the same',
   undecided: 'undecided',
-} as const;
+};
 
 /** Shows a value of a metric with its unit. */
 export function showValue(id: MetricId, value: number): string {
@@ -25,4 +26,13 @@ export function listAll(words: readonly string[]): string {
 /** Lists alternatives as in a sentence: `1, 10 or 100`. */
 export function listAny(words: readonly string[]): string {
   return new Intl.ListFormat('en-GB', { type: 'disjunction' }).format(words);
+}
+
+/** More names are counted. */
+const MOST_NAMED = 4;
+
+/** Returns the first names; the others are counted: `3 more`. */
+export function nameSome(names: readonly string[], most = MOST_NAMED): string[] {
+  const rest = names.length - most;
+  return rest > 0 ? [...names.slice(0, most), `${rest} more`] : [...names];
 }

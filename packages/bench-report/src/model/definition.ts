@@ -28,6 +28,7 @@ import { placement, reason, record, serverProcess, STATUSES, time } from 'bench-
 import { toldCounts } from 'bench-model/load';
 import { judgedHost, leftOut, versions } from 'bench-model/run';
 import { TIME_FIELD_NAMES, type TimeField } from 'bench-machine/time-report';
+import { VERDICTS } from 'bench-model/options';
 import { REPORT_SCHEMA } from 'bench-model/versions';
 
 const metric = named('metric', oneOf(METRIC_IDS));
@@ -327,7 +328,7 @@ const comparison = named(
   'comparison',
   Type.Unsafe<Comparison>(
     shape({
-      verdict: oneOf(['faster', 'slower', 'same', 'undecided'] as const),
+      verdict: oneOf(VERDICTS),
       why: Type.Optional(
         oneOf(['too-few-rounds', 'unbounded', 'wide'] as const, 'The reason why it is undecided.'),
       ),
