@@ -263,7 +263,7 @@ class Session {
     ledger.settle();
     if (!this.#hasFired) await this.#awaitStragglers();
     this.#hasFired = true;
-    const endMs = order.amount === undefined ? closed.nowMs : ledger.lastEndMs();
+    const endMs = order.amount === undefined ? endOf(order, opened, closed) : ledger.lastEndMs();
     this.#add(opened, closed, endMs, order.windowSeconds > 0);
     return this.collect(connect);
   }
@@ -293,9 +293,7 @@ class Session {
     await this.#drain();
     ledger.settle();
     this.#hasFired = true;
-    // Answers after the window's time are not counted, so neither is the time for which a busy process kept it open.
-    const endMs = Math.min(closed.nowMs, opened.nowMs + order.windowSeconds * 1000);
-    this.#add(opened, closed, endMs, true);
+    this.#add(opened, closed, endOf(order, opened, closed), true);
     const answers = ledger.lifetime.ok - okBefore;
     const ended = this.#ended() - endedBefore;
     return {
@@ -493,6 +491,11 @@ interface Start {
   atMs: number;
   /** The requests that had ended before. */
   completions: number;
+}
+
+/** The end of a window: its planned time, if a busy process closed it later. Nothing that comes after it is counted. */
+function endOf({ windowSeconds }: Pick<FireOrder, 'windowSeconds'>, opened: Mark, closed: Mark): number {
+  return Math.min(closed.nowMs, opened.nowMs + windowSeconds * 1000);
 }
 
 /** Returns the time from the start of a connection's turn to its last answer, in seconds; 0 without an answer. */

@@ -473,6 +473,7 @@ export class Ledger {
     this.#openedAt = performance.now();
     this.#closesAt = this.#openedAt + milliseconds;
     this.#populationBefore = this.population.until(this.#openedAt);
+    this.population.closesAtMs = this.#closesAt;
     this.#open = true;
   }
 
@@ -484,6 +485,7 @@ export class Ledger {
     this.#endedAt = performance.now();
     this.#closedAt = Math.min(this.#endedAt, this.#closesAt);
     this.#populationSum += this.population.until(this.#closedAt) - this.#populationBefore;
+    this.population.closesAtMs = Infinity;
     if (!this.timesByStart)
       for (const slot of this.slots) if (isOpen(slot)) this.#openAges.push(this.#ageOf(slot, this.#closedAt));
     this.#openBefore += this.#closedAt - this.#openedAt;

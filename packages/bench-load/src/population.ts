@@ -3,19 +3,21 @@
  * start, so that it is independent of the latencies.
  */
 export class Population {
+  /** The time at which the open window closes, in ms: what comes later counts from then on, or a late close would count it. */
+  closesAtMs = Infinity;
   #count = 0;
   #sumMs = 0;
 
   /** Adds a request that is due from this time of the monotonic clock on, in ms. */
   begin(atMs: number): void {
     this.#count++;
-    this.#sumMs += atMs;
+    this.#sumMs += Math.min(atMs, this.closesAtMs);
   }
 
   /** Removes a request from this time on. */
   end(atMs: number): void {
     this.#count--;
-    this.#sumMs -= atMs;
+    this.#sumMs -= Math.min(atMs, this.closesAtMs);
   }
 
   /** The time for which all requests so far have been open until then, in ms. */

@@ -441,6 +441,26 @@ describe('the open requests of an open loop', () => {
     expect(ledger.meanOpen).toBeCloseTo((40 + 70) / 100, 6);
     expect(ledger.started).toBe(1);
   });
+
+  it('are not counted after the time of a window that a pause of the machine closes late', () => {
+    const ledger = createLedger([EXPECTED], 1);
+    const [a, b] = [ledger.addSlot(), ledger.addSlot()];
+    ledger.open(100);
+    const opened = now;
+    now += 300;
+    for (const [slot, at] of [
+      [a, 90],
+      [b, 250],
+    ] as const) {
+      ledger.population.begin(opened + at);
+      slot.intendedAt = opened + at;
+      ledger.send(slot);
+    }
+    ledger.receive(a, RIGHT);
+    ledger.complete(a, 200, 0);
+    ledger.close();
+    expect(ledger.meanOpen).toBeCloseTo(10 / 100, 6);
+  });
 });
 
 /** Delivers an answer that takes half a millisecond to read. */
