@@ -1,6 +1,7 @@
 /** Subprocesses: every program that Bench runs or starts goes through this file, and through zx. */
 
 import type { ChildProcess, StdioOptions } from 'node:child_process';
+import { once } from 'node:events';
 import { constants } from 'node:os';
 import { $, which } from 'zx/core';
 import { BenchError } from 'bench-model/errors';
@@ -50,6 +51,20 @@ export class SubprocessError extends Error {
   }
 }
 
+/** zx with every setting that a ZX_… variable of the user could change. Its own quotes need Bash. */
+const zx = $({
+  // Bash keeps environment variables with unusual names; not every sh does.
+  shell: findOnPath('bash') ?? '/bin/sh',
+  quote,
+  prefix: '',
+  postfix: '',
+  preferLocal: false,
+  detached: false,
+  timeout: 0,
+  nothrow: true,
+  quiet: true,
+});
+
 /**
  * Runs a program to its end and returns its output. Its stdin is empty. Throws a SubprocessError if it cannot be
  * started, fails, or does not end within the time limit.
@@ -57,35 +72,29 @@ export class SubprocessError extends Error {
 export async function run(argv: readonly string[], options: RunOptions = {}): Promise<Output> {
   const { timeoutMs } = options;
   // The shell becomes the program, so a signal reaches the program.
-  const running = $(configure({ ...options, stdio: ['ignore', 'pipe', 'pipe'] }))`exec ${argv}`;
+  const running = zx(surroundings(options))`exec ${argv}`;
   let isLate = false;
-  const timers = new Set<NodeJS.Timeout>();
-  if (timeoutMs !== undefined) {
-    const stop = (signal: NodeJS.Signals): void => void running.child?.kill(signal);
-    const onLate = (): void => {
-      isLate = true;
-      stop('SIGTERM');
-      timers.add(setTimeout(stop, GRACE_MS, 'SIGKILL'));
-    };
-    timers.add(setTimeout(onLate, timeoutMs));
+  // zx' own time limit needs ps, and does not end a program that ignores SIGTERM.
+  const end = (signal: NodeJS.Signals): void => {
+    isLate = true;
+    running.child?.kill(signal);
     // A child of the program may hold its output open for longer.
-    running.child?.once('exit', () => {
-      if (isLate) for (const stream of [running.stdout, running.stderr]) stream.destroy();
-    });
-  }
+    if (signal === 'SIGKILL') for (const stream of [running.stdout, running.stderr]) stream.destroy();
+  };
+  const timers =
+    timeoutMs === undefined
+      ? []
+      : [setTimeout(end, timeoutMs, 'SIGTERM'), setTimeout(end, timeoutMs + GRACE_MS, 'SIGKILL')];
   const ended = await running;
   for (const timer of timers) clearTimeout(timer);
-  if (isLate) {
-    const limit = `${argv[0]} did not end within ${(timeoutMs ?? 0) / 1000} s`;
-    throw new SubprocessError('timeout', limit, ended);
-  }
-  return outputOf(argv, ended);
+  if (!isLate) return outputOf(argv, ended);
+  const limit = `${argv[0]} did not end within ${(timeoutMs ?? 0) / 1000} s`;
+  throw new SubprocessError('timeout', limit, ended);
 }
 
 /** The same for the few places that cannot wait. Blocks the event loop. */
 export function runSync(argv: readonly string[], options: Omit<RunOptions, 'timeoutMs'> = {}): Output {
-  const all = configure({ ...options, stdio: ['ignore', 'pipe', 'pipe'] });
-  return outputOf(argv, $.sync(all)`exec ${argv}`);
+  return outputOf(argv, zx({ ...surroundings(options), sync: true })`exec ${argv}`);
 }
 
 /** A program that runs beside Bench. Its id is also that of its process group. */
@@ -103,7 +112,7 @@ export interface StartOptions extends Pick<RunOptions, 'cwd' | 'env'> {
 export function start(options: StartOptions): (pieces: TemplateStringsArray, ...words: unknown[]) => Child {
   return (pieces, ...words) => {
     const spawn = (): Child => {
-      const { child } = $({ ...configure(options), detached: true })(pieces, ...words);
+      const { child } = zx({ ...surroundings(options), detached: true })(pieces, ...words);
       if (child === undefined) throw new BenchError('trial', 'a process could not be started');
       return child;
     };
@@ -129,11 +138,8 @@ export function hasEnded({ exitCode, signalCode, pid }: Child): boolean {
 /** Kills a program unless it has ended, and waits for its end. */
 export async function killAndWait(child: Child): Promise<void> {
   if (hasEnded(child)) return;
-  const gone = new Promise((resolve) => {
-    child.once('exit', resolve);
-  });
   child.kill('SIGKILL');
-  await gone;
+  await once(child, 'exit');
 }
 
 /** Returns the path of a program on PATH; undefined if it is not there. */
@@ -141,35 +147,18 @@ export function findOnPath(program: string): string | undefined {
   return which.sync(program, { nothrow: true }) ?? undefined;
 }
 
-/** Bash keeps environment variables with unusual names; not every sh does. */
-const SHELL = findOnPath('bash') ?? '/bin/sh';
 const SILENT: Output = { stdout: '', stderr: '' };
 
-/** Sets every option of zx that a ZX_… variable of the user could change. */
-function configure({ cwd = process.cwd(), env = process.env, stdio }: StartOptions) {
-  return {
-    cwd,
-    env: belowShell(env),
-    stdio,
-    shell: SHELL,
-    quote,
-    prefix: '',
-    postfix: '',
-    detached: false,
-    preferLocal: false,
-    nothrow: true,
-    quiet: true,
-    verbose: false,
-    timeout: 0,
-  };
-}
-
 /**
- * Returns an environment in which Bash does not run the user's `~/.bashrc`: with a pipe as its stdin it takes itself for a
- * remote shell, unless SHLVL shows a shell above it. A terminal sets SHLVL; cron, systemd and `exec` do not.
+ * Returns the options of zx for a program. Bash does not run the user's `~/.bashrc` in this environment: with a pipe as its stdin
+ * it takes itself for a remote shell, unless SHLVL shows a shell above it. A terminal sets SHLVL; cron, systemd and `exec` do not.
  */
-function belowShell(env: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
-  return Number(env['SHLVL']) >= 1 ? env : { ...env, SHLVL: '1' };
+function surroundings({
+  cwd = process.cwd(),
+  env = process.env,
+  stdio = ['ignore', 'pipe', 'pipe'],
+}: Partial<StartOptions>) {
+  return { cwd, env: Number(env['SHLVL']) >= 1 ? env : { ...env, SHLVL: '1' }, stdio };
 }
 
 /** Quotes a word for a POSIX shell. */

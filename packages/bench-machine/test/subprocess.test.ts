@@ -74,8 +74,11 @@ describe('run', () => {
     expect(error.message).toBe(`${process.execPath} was ended by SIGKILL`);
   });
 
-  it('ends a program at its time limit, also if a child of it keeps the output open', async () => {
-    const error = await failureOf(run(['sh', '-c', 'sleep 600 & echo $!; wait'], { timeoutMs: 100 }));
+  it.each([
+    ['waits for it', 'sleep 600 & echo $!; wait'],
+    ['has ended', 'sleep 600 & echo $!'],
+  ])('ends at its time limit if a child of the program keeps the output open, and it %s', async (_, line) => {
+    const error = await failureOf(run(['sh', '-c', line], { timeoutMs: 100 }));
     process.kill(Number(error.stdout), 'SIGKILL');
     expect(error).toMatchObject({ why: 'timeout', message: 'sh did not end within 0.1 s' });
   });
