@@ -6,7 +6,7 @@ import { dirname, join } from 'node:path';
 import type { Stack } from 'bench-model/stack';
 import { readStacks, ROOT } from 'bench-targets/catalogue/stacks';
 import { run, type SubprocessError } from 'bench-machine/subprocess';
-import { nearest } from 'bench-model/nearest';
+import { suggest } from 'bench-model/suggest';
 import { findTool } from 'bench-targets/prepare/builds';
 import { digestOf } from 'bench-targets/prepare/digest';
 import { findRuntime, lastLine } from 'bench-targets/prepare/runtimes';
@@ -68,7 +68,7 @@ export default defineCommand({
       throw new BenchError(
         'usage',
         `unknown stack or language "${name}"`,
-        `did you mean ${nearest(name, known).join(', ')}?`,
+        suggest(name, known) ?? `expected one of ${known.join(', ')}`,
       );
     }
     return stack === undefined ? checkLanguages(language, fix) : checkStack(stack, fix);

@@ -1,6 +1,6 @@
 import type { Difference, Differences } from 'bench-statistics/two-way';
 import { type Schedule, scheduleNamed } from 'bench-targets/catalogue/looks';
-import { nearest } from 'bench-model/nearest';
+import { suggest } from 'bench-model/suggest';
 import { type Level, memoryByAnswers, peaksAtEqualAnswers } from 'bench-statistics/growth';
 import { BenchError } from 'bench-model/errors';
 import { type Metric, METRICS, type MetricId } from 'bench-model/metrics';
@@ -310,15 +310,17 @@ function chooseBaselines(targets: Target[], asked: string): Map<string, string> 
       ({ copy: copy?.name, runtime: `@${runtime?.spec}`, target: id })[form] === asked,
   );
   if (found.length === 0) {
-    const names = targets.flatMap(({ id, runtime, copy }) => [
-      id,
-      ...(copy === undefined ? [] : [copy.name]),
-      ...(runtime === undefined ? [] : [`@${runtime.spec}`]),
-    ]);
+    const names = new Set(
+      targets.flatMap(({ id, runtime, copy }) => [
+        id,
+        ...(copy === undefined ? [] : [copy.name]),
+        ...(runtime === undefined ? [] : [`@${runtime.spec}`]),
+      ]),
+    );
     throw new BenchError(
       'usage',
       `the run has no target "${asked}"`,
-      `did you mean ${nearest(asked, [...new Set(names)]).join(', ')}?`,
+      suggest(asked, [...names]) ?? `name one of ${[...names].join(', ')}`,
     );
   }
   const baselineOf = (target: Target): string | undefined =>

@@ -15,8 +15,7 @@ import {
 } from 'node:fs';
 import { join, relative } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
-import { distance } from 'fastest-levenshtein';
-import { nearest } from 'bench-model/nearest';
+import { suggest } from 'bench-model/suggest';
 import { BenchError } from 'bench-model/errors';
 import { judgeStored } from '../judge/stored.ts';
 import { HOME, makeProjectFolder, commandLine } from 'bench-machine/home';
@@ -135,18 +134,12 @@ function newestRuns(count: number): string[] {
 
 function suggestRuns(name: string): string {
   const runs = [...listRuns(), ...listRuns(join(HOME.results, 'published'))];
-  const words = name === LATEST ? [] : [...runs, LATEST];
-  const similar = nearest(name, words).filter((id) => isSimilar(name, id));
-  if (similar.length > 0 && runs.length > 0) return `did you mean ${similar.join(', ')}?`;
+  const similar = name === LATEST || runs.length === 0 ? undefined : suggest(name, [...runs, LATEST]);
+  if (similar !== undefined) return similar;
   const newest = newestRuns(MOST_LISTED);
   return newest.length > 0
     ? `the newest runs are ${newest.join(', ')}; latest means the first one`
     : `${commandLine('bench')} creates one`;
-}
-
-/** Only ids that share most of their letters are suggested. */
-function isSimilar(typed: string, id: string): boolean {
-  return distance(typed, id) <= Math.max(2, typed.length / 3);
 }
 
 /** Returns the ids of the runs in a folder, oldest first; published runs have their own folder. */

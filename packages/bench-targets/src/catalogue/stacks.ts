@@ -5,7 +5,7 @@ import { BenchError } from 'bench-model/errors';
 import { toStack } from './apps/app.ts';
 import type { App } from 'bench-model/app';
 import { HOME, commandLine } from 'bench-machine/home';
-import { nearest } from 'bench-model/nearest';
+import { suggest } from 'bench-model/suggest';
 import type { Stack, Variant } from 'bench-model/stack';
 import type { Target } from 'bench-model/target';
 import { readManifest } from './manifest.ts';
@@ -68,7 +68,7 @@ function expand(pattern: string, stacks: Stack[], workload: string | undefined):
   const { stack: name = '', variant, runtime } = PATTERN.exec(pattern)?.groups ?? {};
   const known = stacks.filter((stack) => matches(name, stack.name));
   if (known.length === 0) {
-    throw new BenchError('usage', `unknown stack "${name || pattern}"`, suggest(pattern, stacks));
+    throw new BenchError('usage', `unknown stack "${name || pattern}"`, suggestTargets(pattern, stacks));
   }
   const isGlob = pattern.includes('*');
   const targets = known.flatMap((stack) => {
@@ -77,7 +77,11 @@ function expand(pattern: string, stacks: Stack[], workload: string | undefined):
         ? [stack.default]
         : Object.keys(stack.variants).filter((one) => matches(variant, one));
     if (names.length === 0 && !name.includes('*')) {
-      throw new BenchError('usage', `${stack.name} has no variant "${variant}"`, suggest(pattern, stacks));
+      throw new BenchError(
+        'usage',
+        `${stack.name} has no variant "${variant}"`,
+        suggestTargets(pattern, stacks),
+      );
     }
     if (runtime !== undefined && stack.runtime === 'none') {
       if (isGlob) return [];
@@ -159,13 +163,13 @@ function matches(glob: string, text: string): boolean {
   return new RegExp(`^${source}$`).test(text);
 }
 
-function suggest(pattern: string, stacks: Stack[]): string {
+function suggestTargets(pattern: string, stacks: Stack[]): string {
   const [bare = ''] = pattern.split('@');
   const names = stacks.flatMap((stack) => [
     stack.name,
     ...Object.keys(stack.variants).map((one) => `${stack.name}/${one}`),
   ]);
-  return `did you mean ${nearest(bare, names).join(', ')}? ${commandLine('stacks')} lists them all`;
+  return `${suggest(bare, names) ?? ''} ${commandLine('stacks')} lists them all`.trimStart();
 }
 
 /**

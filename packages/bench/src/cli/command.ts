@@ -5,7 +5,8 @@
 import { Command as Commander, CommanderError, Option } from 'commander';
 import { BenchError } from 'bench-model/errors';
 import { commandLine } from 'bench-machine/home';
-import { suggest, type Reader } from './values.ts';
+import { suggest } from 'bench-model/suggest';
+import type { Reader } from './values.ts';
 
 /** One option of a command. */
 export interface OptionSpec<T> {

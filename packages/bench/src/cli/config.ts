@@ -11,7 +11,8 @@ import { METRIC_IDS, METRICS, type MetricId } from 'bench-model/metrics';
 import type { Plan } from 'bench-model/plan';
 import { UNITS, type Unit } from 'bench-model/units';
 import type { Command, OptionSpec } from './command.ts';
-import { share, suggest } from './values.ts';
+import { suggest } from 'bench-model/suggest';
+import { share } from './values.ts';
 
 /** Rounds of a run whose configuration names no number: enough for an interval, also with several rows. */
 const ROUNDS = 12;

@@ -7,7 +7,7 @@ import { HOME } from 'bench-machine/home';
 import { hide, literalsInEnvironment, valuesOf } from 'bench-machine/redact';
 import { renderOverview, type Command } from './command.ts';
 import { fail, print } from '../terminal/shell.ts';
-import { suggest } from './values.ts';
+import { suggest } from 'bench-model/suggest';
 
 /** TypeScript in the repository, JavaScript in the package. */
 const EXTENSION = extname(import.meta.url);

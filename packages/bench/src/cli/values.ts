@@ -1,5 +1,5 @@
 /** Readers of option values. Each parses one text, or throws a usage error that says what is expected. */
-import { distance } from 'fastest-levenshtein';
+import { suggest } from 'bench-model/suggest';
 import { BenchError } from 'bench-model/errors';
 import type { Status } from 'bench-model/requests';
 import { redactUrl } from 'bench-machine/redact';
@@ -149,15 +149,4 @@ function refuse(name: string, typed: string | undefined, expected: string, examp
     `--${name}${typed === undefined ? '' : ` ${typed === '' ? '""' : typed}`}: expected ${expected}`,
     example === undefined ? undefined : `e.g. --${name} ${example}`,
   );
-}
-
-/** A question such as "did you mean nginx?"; undefined if no word is close. */
-export function suggest(typed: string, words: readonly string[]): string | undefined {
-  const most = Math.max(2, typed.length / 3);
-  const close = words
-    .map((word) => ({ word, far: distance(typed, word) }))
-    .filter(({ word, far }) => far <= most || (typed.length > 2 && word.startsWith(typed)))
-    .toSorted((a, b) => a.far - b.far)
-    .slice(0, 3);
-  return close.length === 0 ? undefined : `did you mean ${close.map(({ word }) => word).join(', ')}?`;
 }

@@ -1,7 +1,7 @@
 import { commandLine } from 'bench-machine/home';
 import { defineCommand } from '../cli/command.ts';
 import { readStacks, targetsOf } from 'bench-targets/catalogue/stacks';
-import { nearest } from 'bench-model/nearest';
+import { suggest } from 'bench-model/suggest';
 import { BenchError } from 'bench-model/errors';
 import { groupMissing, prepareAll } from 'bench-targets/prepare/prepare';
 import { describeWork, surveyWork } from 'bench-targets/prepare/inspect';
@@ -23,10 +23,12 @@ export default defineCommand({
     const stacks = readStacks();
     const names = stacks.map(({ name }) => name);
     const unknown = wanted.find((name) => !names.includes(name));
-    if (unknown !== undefined) {
-      const hint = `did you mean ${nearest(unknown, names).join(', ')}?`;
-      throw new BenchError('usage', `unknown stack "${unknown}"`, hint);
-    }
+    if (unknown !== undefined)
+      throw new BenchError(
+        'usage',
+        `unknown stack "${unknown}"`,
+        suggest(unknown, names) ?? names.join(', '),
+      );
     const asked = stacks.filter(({ name }) => wanted.length === 0 || wanted.includes(name));
     const targets = asked.flatMap(targetsOf);
     for (const line of describeWork(await surveyWork(targets, stacks))) logLine(line);

@@ -4,7 +4,7 @@ import { rmSync, statSync } from 'node:fs';
 import { basename, join, relative } from 'node:path';
 import { createInterface } from 'node:readline/promises';
 import { ROOT, readStacks } from 'bench-targets/catalogue/stacks';
-import { nearest } from 'bench-model/nearest';
+import { suggest } from 'bench-model/suggest';
 import { BenchError } from 'bench-model/errors';
 import { commandLine } from 'bench-machine/home';
 import { outputsOf } from 'bench-targets/prepare/builds';
@@ -58,9 +58,8 @@ export default defineCommand({
       throw new BenchError(
         'usage',
         `unknown name "${unknown}"`,
-        commandLine(
-          `clean ${Object.keys(KINDS).join(' ')}, or an item of the list, e.g. ${nearest(unknown, names)[0]}`,
-        ),
+        suggest(unknown, names) ??
+          commandLine(`clean ${Object.keys(KINDS).join(' ')}, or an item of the list`),
       );
     // Files in use by a run must not be removed. The leftovers of killed commands are removed in any case.
     using _ = await openSession('clean', { isAlone: wanted.length > 0, words: 'stopping' });

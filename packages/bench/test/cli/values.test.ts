@@ -10,7 +10,6 @@ import {
   seconds,
   share,
   span,
-  suggest,
   text,
   wholeNumber,
   type Reader,
@@ -69,13 +68,4 @@ describe('the value of an option', () => {
       expect(message).not.toContain('\n');
     },
   );
-});
-
-describe('a suggestion', () => {
-  it('names only similar words, the closest first', () => {
-    expect(suggest('fastfy', ['vanilla', 'fastapi', 'fastify'])).toBe('did you mean fastify?');
-    expect(suggest('apache', ['nginx', 'embedded'])).toBeUndefined();
-    expect(suggest('up', ['upstream'])).toBeUndefined();
-    expect(suggest('upst', ['upstream'])).toBe('did you mean upstream?');
-  });
 });

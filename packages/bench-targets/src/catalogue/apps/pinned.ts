@@ -20,6 +20,12 @@ const VERSIONS = {
   node: ['26', '24', '22', '20'],
 };
 
+/** The functions of semver that are called here; it has no types. */
+interface Semver {
+  intersects: (one: string, other: string) => boolean;
+  validRange: (range: string) => string | null;
+}
+
 /** More than any release of Python has. */
 const PATCHES = 50;
 
@@ -61,7 +67,7 @@ export function findPinned(root: string, kind: 'python' | 'node'): Pinned | unde
   return undefined;
 }
 
-/** Return true if some patch release of a version is in a range; false for names such as `pypy3.10` and `lts/*`. */
+/** True if some patch release of a version is in a range; false for names such as `pypy3.10` and `lts/*`. */
 const FITS = {
   python(version: string, range: string): boolean {
     const { satisfies, validRange } = require('@renovatebot/pep440') as typeof import('@renovatebot/pep440');
@@ -72,7 +78,7 @@ const FITS = {
     );
   },
   node(version: string, range: string): boolean {
-    const { intersects, validRange } = require('semver') as typeof import('semver');
+    const { intersects, validRange } = require('semver') as Semver;
     return validRange(range) !== null && intersects(`${version}.x`, range);
   },
 };

@@ -16,7 +16,7 @@ import { BenchError } from 'bench-model/errors';
 import { git, tryGit } from 'bench-machine/git';
 import { SubprocessError } from 'bench-machine/subprocess';
 import type { Copy } from 'bench-model/target';
-import { nearest } from 'bench-model/nearest';
+import { suggest } from 'bench-model/suggest';
 import { digestOf } from '../digest.ts';
 import { holdsSettings } from '../projects/tree.ts';
 import { lastLine } from '../runtimes.ts';
@@ -87,12 +87,8 @@ async function requireCommit(top: string, name: string): Promise<string> {
       'fetch them: git fetch --unshallow, or fetch-depth: 0 in the checkout of a CI job',
     );
   }
-  const close = nearest(name, names);
-  throw new BenchError(
-    'usage',
-    message,
-    close.length === 0 ? 'the repository has no commits yet' : `did you mean ${close.join(', ')}?`,
-  );
+  const hint = names.length === 0 ? 'the repository has no commits yet' : 'git log --all lists the commits';
+  throw new BenchError('usage', message, suggest(name, names) ?? hint);
 }
 
 /** Returns the commit that a name means in the repository of a folder; undefined if there is none. */
