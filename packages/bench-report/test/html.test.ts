@@ -64,10 +64,10 @@ describe('the document', () => {
 
 describe('the answer', () => {
   it('names the cheapest target and the next one, and ranks no lower bounds', () => {
-    expect(sentencesOf('20261122-112437-devices')['1,000 connections']).toMatchInlineSnapshot(`
+    expect(sentencesOf('20261122-231734-devices')['1,000 connections']).toMatchInlineSnapshot(`
       [
-        "Least CPU per request: vanilla and fastify share the first rank, 15.2 µs to 15.7 µs. Their rounds do not distinguish them.",
-        "Highest goodput: vanilla, at least 51,617/s; then fastify, at least 48,309/s. Lower bounds are not ranked.",
+        "Least CPU per request: vanilla and fastify share the first rank, 32.6 µs to 38.8 µs. Their rounds do not distinguish them.",
+        "Highest goodput: vanilla, at least 26,310/s; then fastify, at least 22,826/s. Lower bounds are not ranked.",
       ]
     `);
   });
@@ -94,14 +94,14 @@ describe('the answer', () => {
   });
 
   it('makes no claim without rounds to support it', () => {
-    expect(sentencesOf('20261122-020529-repository')).toMatchInlineSnapshot(`
+    expect(sentencesOf('20261123-201140-repository')).toMatchInlineSnapshot(`
       {
         "500 connections": [
-          "Least CPU per request: fastapi, 794 µs; then flask/dev-instances, 985 µs. Too few valid rounds to rank them.",
-          "Highest goodput: fastapi, 250/s; then flask/dev-instances, 249/s. Too few valid rounds to rank them.",
+          "Least CPU per request: flask/gunicorn-gthread, 960 µs; then fastapi, 1,071 µs. Too few valid rounds to rank them.",
+          "Highest goodput: fastapi, 250/s; then flask, 250/s. Too few valid rounds to rank them.",
         ],
-        "CPU per request, each against flask/dev-global": [
-          "Undecided: flask/dev-instances, flask/gunicorn, flask/gunicorn-gthread, flask/waitress and 2 more.",
+        "CPU per request, each against flask": [
+          "Undecided: flask/gunicorn, flask/gunicorn-gthread, flask/waitress, flask/dev-global and 3 more.",
         ],
       }
     `);
@@ -114,13 +114,13 @@ describe('the answer', () => {
   });
 
   it('is followed by what a reader must know', () => {
-    expect(describeCaveats(toModel(readRun(findRun('20261122-112437-devices'))))).toMatchInlineSnapshot(`
+    expect(describeCaveats(toModel(readRun(findRun('20261122-231734-devices'))))).toMatchInlineSnapshot(`
       [
-        "Measured on: VM, Intel(R) Xeon(R) Processor, 2 cores, linux 6.18.44-fc-v669.",
+        "Measured on: VM, AMD EPYC, 2 cores, linux 6.18.44-fc-v669.",
         "Rounds: 3 of 3 complete. With fewer than six, bars show the range of the rounds.",
-        "Noise: the rounds of a typical row differ by ±3.8 % in CPU per request.",
-        "The load generator was saturated in 7 of 20 rows: their goodput is a lower bound, and their latency is not ranked.",
-        "26 of 60 trials are suspect: the figures that a failed check concerns do not count.",
+        "Noise: the rounds of a typical row differ by ±9.0 % in CPU per request.",
+        "The load generator was saturated in 5 of 20 rows: their goodput is a lower bound, and their latency is not ranked.",
+        "42 of 60 trials are suspect: the figures that a failed check concerns do not count.",
       ]
     `);
   });

@@ -95,7 +95,7 @@ describe('summariseNotes', () => {
 });
 
 describe('a busy run on a terminal', () => {
-  const view = toView(toModel(readRun(findRun('20261122-112437-devices'))));
+  const view = toView(toModel(readRun(findRun('20261122-231734-devices'))));
 
   /** Returns the lines between the table and the last sentence, without the courses of the ladder. */
   function notesAt(width: number): string[] {
@@ -118,7 +118,7 @@ describe('a busy run on a terminal', () => {
     expect(wide).toContain('limit: what was saturated');
     expect(narrow).not.toContain('limit: what');
     expect(readSigns(view).join('\n')).toContain(
-      'limit: what was saturated: the server or the load generator.',
+      'limit: what was saturated: the server, the load generator, nothing (waiting) or the CPU, by processes that do not belong to this run (others).',
     );
   });
 });

@@ -38,7 +38,7 @@ describe('pnpm stacks', () => {
 describe('pnpm compare', () => {
   it.concurrent('refuses a run with nothing to compare', async ({ expect }) => {
     await using place = new Place();
-    const run = join(ROOT, 'results/published/20261122-021212-users');
+    const run = join(ROOT, 'results/published/20261123-200528-users');
     const { status, stdout, stderr } = await place.run('compare', [run]);
     expect(stderr).toContain('has nothing to compare: it needs two targets with figures');
     expect({ status, stdout }).toEqual({ status: 2, stdout: '' });

@@ -11,7 +11,7 @@ const compare = (...runs: string[]) =>
 
 describe('two runs that differ', () => {
   it('in one factor are refused with the option that declares it', () => {
-    expect(() => compare('20261122-014714-wait', '20261122-014908-wait')).toThrow(
+    expect(() => compare('20261123-202155-wait', '20261123-202329-wait')).toThrow(
       expect.objectContaining({
         message: 'the runs are unlike: engine: threads and aiohttp',
         hint: '--across engine declares that they may differ in this; --force compares anyway and marks the output',

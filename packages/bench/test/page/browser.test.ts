@@ -26,7 +26,7 @@ async function open(source: Source, fragment = ''): Promise<Opened> {
 /** A4 without its margins, in CSS pixels. */
 const PAPER_WIDTH = 702;
 
-const headline = readRun(findRun('20261122-112437-devices'));
+const headline = readRun(findRun('20261123-090543-devices'));
 const pythons = readRun(findRun('20261121-234936-devices'));
 
 /** The caption of the table that accounts for every request. */
@@ -126,11 +126,11 @@ describePage('of a ladder', headline, (opened) => {
     expect(await readFragment(page)).toBe('#metric=p99');
     const shown = await readTable(page, 'p99 at 1,000 connections');
     expect(shown.map((row) => [row['#'], row['target']])).toEqual([
-      ['—', 'vanilla'],
-      ['—', 'fastify'],
-      ['1', 'uvicorn'],
-      ['2', 'litestar'],
-      ['—', 'fastapi'],
+      ['1', 'fastify'],
+      ['1', 'vanilla'],
+      ['3', 'uvicorn'],
+      ['3', 'litestar'],
+      ['4', 'fastapi'],
     ]);
     await page.getByLabel('Metric').selectOption('cpu');
   });
