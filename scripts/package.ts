@@ -1,17 +1,21 @@
 /**
- * Bundles the harness into `packages/bench/dist`, as `pnpm pack` needs it: Node runs no TypeScript below a `node_modules`.
- * The folders mirror `packages/`, so that paths between them stay as they are.
+ * Packs `bench-http`, bundled: Node runs no TypeScript below a `node_modules`. The folders of `dist` mirror `packages/`, so
+ * that paths between them stay as they are.
  */
 import { cpSync, globSync, rmSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { defineCommand } from 'bench-http/cli/command';
+import { defineCommand, option } from 'bench-http/cli/command';
+import { text } from 'bench-http/cli/values';
 import { bundlePackage, bundlePage } from 'bench-http/conduct/bundle';
 import { bundleOf } from 'bench-http/conduct/page';
+import { print } from 'bench-http/terminal/shell';
 import { run } from 'bench-machine/subprocess';
+import { pnpmCommand } from 'bench-targets/prepare/pnpm';
 
 const PACKAGES = fileURLToPath(new URL('../packages/', import.meta.url));
-const DIST = join(PACKAGES, 'bench', 'dist');
+const BENCH = join(PACKAGES, 'bench');
+const DIST = join(BENCH, 'dist');
 
 /** The files that a program reads beside the bundled modules. */
 const ASSETS = [
@@ -23,14 +27,20 @@ const ASSETS = [
 
 export default defineCommand({
   name: 'package',
-  options: {},
-  read: () => ({}),
-  async run() {
+  about: 'Packs bench-http into one file, for machines without this repository. Prints its path.',
+  options: {
+    output: option('<folder>', text, { help: 'the folder of the file', usually: 'the current one' }),
+  },
+  read: (values) => values,
+  async run({ output = '.' }) {
     rmSync(DIST, { recursive: true, force: true });
     await run(['tsc', '-b', 'packages/bench'], { cwd: join(PACKAGES, '..') });
     await bundlePackage(PACKAGES, DIST);
     for (const file of globSync(ASSETS, { cwd: PACKAGES })) cpSync(join(PACKAGES, file), join(DIST, file));
     for (const name of ['report', 'site'] as const)
       writeFileSync(join(DIST, 'bench-report', 'page', bundleOf(name)), await bundlePage(name));
+    const pack = [...pnpmCommand(), 'pack', '--pack-destination', resolve(output)];
+    const { stdout } = await run(pack, { cwd: BENCH });
+    print(`${stdout.trim().split('\n').at(-1)}\n`);
   },
 });

@@ -1,4 +1,4 @@
-/** The package as `pnpm pack` makes it, in a folder of a user. */
+/** The package as `pnpm package` makes it, in a folder of a user. */
 import { HOME } from 'bench-machine/home';
 import {
   copyFileSync,
@@ -16,7 +16,7 @@ import { fileURLToPath } from 'node:url';
 import { awaitLock } from 'bench-machine/filelock';
 import { runSync } from 'bench-machine/subprocess';
 import { digestOf } from 'bench-targets/prepare/digest';
-import { inheritedByUser, runToEnd, type Ended } from './user.ts';
+import { COMMAND, inheritedByUser, runToEnd, type Ended } from './user.ts';
 
 const ROOT = fileURLToPath(new URL('../../../', import.meta.url));
 const BENCH = join(ROOT, 'packages/bench');
@@ -51,8 +51,8 @@ async function pack(folder: string): Promise<string> {
   if (!existsSync(kept)) {
     for (const older of globSync('*.tgz', { cwd: place })) rmSync(join(place, older));
     const draft = mkdtempSync(join(place, 'draft-'));
-    runSync(['npx', '-y', 'pnpm@12', 'pack', '--pack-destination', draft], {
-      cwd: BENCH,
+    runSync([process.execPath, COMMAND, 'package', '--output', draft], {
+      cwd: ROOT,
       env: { ...process.env, PATH: `${TOOLS}:${process.env['PATH']}` },
     });
     const [tarball = ''] = globSync('*.tgz', { cwd: draft });

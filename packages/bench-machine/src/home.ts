@@ -88,6 +88,7 @@ const SCRIPTS: Record<string, string> = {
   clean: 'run clean',
   ci: 'bench:ci',
   init: 'bench:init',
+  install: 'bench:install',
   power: 'bench:power',
   self: 'bench:self',
 };

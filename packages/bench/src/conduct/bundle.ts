@@ -51,7 +51,8 @@ const isExternal = (id: string): boolean => !/^(?:[./]|bench-|@bench\/)/.test(id
 export async function bundlePackage(packages: string, folder: string): Promise<void> {
   const programs = globSync([...PROGRAMS, LIBRARY], { cwd: packages }).map((file) => join(packages, file));
   const modules = { preserveModules: true, preserveModulesRoot: packages } as const;
-  const common = { platform: 'node', external: isExternal, logLevel: 'warn' } as const;
+  const checks = { pluginTimings: false };
+  const common = { platform: 'node', external: isExternal, logLevel: 'warn', checks } as const;
   await build({
     ...common,
     input: programs,

@@ -1,8 +1,9 @@
-import { existsSync, globSync, mkdirSync, writeFileSync } from 'node:fs';
+import { existsSync, globSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer, type AddressInfo } from 'node:net';
 import { basename, join } from 'node:path';
 import { describe, it } from 'vitest';
 import BENCH from '../../src/commands/bench.ts';
+import { inheritedByUser, runToEnd } from '../../../bench-lab/testing/user.ts';
 import { Place, ROOT } from './cli.ts';
 
 describe('--help', () => {
@@ -114,6 +115,28 @@ describe('pnpm serve', () => {
     serving.signal('SIGTERM');
     expect((await serving.ended).status).toBe(130);
     await place.untilGone();
+  });
+});
+
+describe('pnpm bench:install', () => {
+  it.concurrent('links the program of this clone, and replaces nothing else', async ({ expect }) => {
+    await using place = new Place();
+    const folder = join(place.folder, 'bin');
+    const link = join(folder, 'bench-http');
+    for (const _ of ['new', 'again']) {
+      const { status, stdout } = await place.run('install', ['--folder', folder]);
+      expect({ status, stdout }).toEqual({ status: 0, stdout: expect.stringMatching(/^linked .*\n.*PATH=/) });
+    }
+    expect(runToEnd([link, '--version'], place.folder, inheritedByUser())).toMatchObject({
+      status: 0,
+      stdout: '0.1.0\n',
+    });
+    rmSync(link);
+    writeFileSync(link, 'mine');
+    const { status, stderr } = await place.run('install', ['--folder', folder]);
+    expect(stderr).toContain('is not a link to a clone of Bench');
+    expect(status).toBe(2);
+    expect(readFileSync(link, 'utf8')).toBe('mine');
   });
 });
 

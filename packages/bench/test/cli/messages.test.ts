@@ -5,7 +5,7 @@
 import { BenchError } from 'bench-model/errors';
 import { readFileSync } from 'node:fs';
 import { describe, expect, it, vi } from 'vitest';
-import { ARGUMENTS } from '../../src/cli/command.ts';
+import { ARGUMENTS, renderOverview } from '../../src/cli/command.ts';
 import { findCommands, loadCommand, main } from '../../src/cli/main.ts';
 import BENCH from '../../src/commands/bench.ts';
 import { commandLine } from 'bench-machine/home';
@@ -123,6 +123,7 @@ const WRONG: Record<string, string[]> = {
   cluster: ['', 'fly', 'up', 'up down', 'up --local 1', 'up --local 4 --role server', 'up --ip 10.0.0.1'],
   host: [],
   init: ['a b', '--get', '--run', '--nonsense', '--yes=no'],
+  install: ['here'],
   compare: [
     '',
     'a b c',
@@ -142,7 +143,7 @@ const WRONG: Record<string, string[]> = {
     'stack hono --language go --framework gin',
     'stack hono --framework hono',
   ],
-  package: [],
+  package: ['now', '--output'],
   power: ['--tests -1', '--target fastify', 'vanilla'],
   preflight: ['--workers 2 --cores 2', '--connections none'],
   report: [
@@ -264,15 +265,24 @@ describe('the messages of the command line', () => {
   });
 
   it('are those of the overview, which is printed without loading the commands', async () => {
-    const summaries = Object.fromEntries(shown.map(({ name, summary }) => [name, summary]));
-    const text = `${JSON.stringify(summaries, null, 2)}\n`;
+    const summaries = shown.map(({ name, summary }) => [name, summary] as const);
+    const text = `${JSON.stringify(Object.fromEntries(summaries), null, 2)}\n`;
     await expect(text).toMatchFileSnapshot('../../src/cli/summaries.json');
-    const write = vi.spyOn(process.stdout, 'write').mockReturnValue(true);
+    const overview = renderOverview(summaries);
+    await expect(overview).toMatchFileSnapshot('../../../bench-lab/testing/fixtures/golden/overview.txt');
+    expect(overview.split('\n').filter((line) => line.length > 80)).toEqual([]);
+  });
+});
+
+describe('a word that is no command', () => {
+  it.each([
+    ['reprot', 'unknown command or stack "reprot"\n       did you mean report?'],
+    ['vanila', 'unknown stack "vanila"\n       did you mean vanilla'],
+  ])('is explained: %s', async (word, message) => {
+    const write = vi.spyOn(process.stderr, 'write').mockReturnValue(true);
     try {
-      expect(await main([])).toBe(0);
-      const overview = write.mock.calls.join('');
-      await expect(overview).toMatchFileSnapshot('../../../bench-lab/testing/fixtures/golden/overview.txt');
-      expect(overview.split('\n').filter((line) => line.length > 80)).toEqual([]);
+      expect(await main([word])).toBe(2);
+      expect(write.mock.calls.join('')).toContain(`error: ${message}`);
     } finally {
       write.mockRestore();
     }
