@@ -74,7 +74,7 @@ export function isBounded({ low, high }: Interval): boolean {
  * too many differences have no bound there. Throws RangeError if no difference has a value.
  */
 export function locateWithin(differences: Differences, error: number): Located {
-  const centre = estimateCentre(walshAverages(valuesOf(differences)));
+  const centre = estimateCentre(valuesOf(differences));
   const trim = trimFor(differences.length, error);
   if (trim === undefined) return { centre };
   const { lows, highs } = endsOf(differences);

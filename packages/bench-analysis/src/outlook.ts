@@ -2,7 +2,7 @@
 import { estimateSeconds } from 'bench-model/planned';
 import type { MetricId } from 'bench-model/metrics';
 import type { Interval } from 'bench-model/interval';
-import { median } from 'bench-statistics/numbers';
+import { median, robustDeviation } from 'bench-statistics/numbers';
 import type { Plan, PlannedTrial } from 'bench-model/plan';
 import type { StoredRun } from './results/store.ts';
 import {
@@ -17,8 +17,7 @@ import {
 import { detectableDifferences, type Finding, type Residuals } from './detectable.ts';
 import { valuesOf } from './differences.ts';
 import { ERROR_BUDGET, withStops } from './looks.ts';
-import { robustDeviation } from 'bench-statistics/quantiles';
-import { estimateCentre, walshAverages } from 'bench-statistics/signed-rank';
+import { estimateCentre } from 'bench-statistics/signed-rank';
 import { FEWEST_ROUNDS, roundsToShow, SOUGHT_EFFECT } from './verdict.ts';
 
 /** A comparison: two targets at a number of connections. */
@@ -63,7 +62,7 @@ function measureNoise(
     const values = valuesOf(differencesWithin(trials, pair, by));
     const measured = values.length;
     if (measured < FEWEST_ROUNDS) return [];
-    const centre = estimateCentre(walshAverages(values));
+    const centre = estimateCentre(values);
     const residuals = values.map((value) => value - centre);
     return [{ ...pair, deviation: robustDeviation(values), residuals, measured }];
   });

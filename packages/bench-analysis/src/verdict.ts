@@ -2,7 +2,7 @@
 import type { Verdict } from 'bench-model/options';
 import type { Interval } from 'bench-model/interval';
 import { upperPoint } from 'bench-statistics/normal';
-import { robustDeviation } from 'bench-statistics/quantiles';
+import { robustDeviation } from 'bench-statistics/numbers';
 
 /** The direction in which a metric is better. */
 export type Better = 'lower' | 'higher';

@@ -1,7 +1,7 @@
 /** The published results of packages/bench-lab/experiments/neighbours, as tables of a document. */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { estimateSlowdown } from 'bench-analysis/neighbours';
+import { estimateRatio } from 'bench-statistics/ratio';
 import { median } from 'bench-statistics/numbers';
 import { formatChange, formatWhole } from 'bench-report/format';
 import type { Arm, Fill, MeasuredPair, MeasuredSpan } from '../experiments/neighbours/spans.ts';
@@ -137,9 +137,9 @@ export function drawPairs(folder: string): string {
 }
 
 function estimate(pairs: readonly [number, number][]) {
-  const found = estimateSlowdown(pairs.map(([idleUs, busyUs]) => ({ idleUs, busyUs })));
-  if (found === undefined) throw new Error('too few rounds');
-  return found;
+  const { estimate: ratio, low, high } = estimateRatio(pairs.map(([one, other]) => [other, one]));
+  if (low === undefined || high === undefined) throw new Error('too few rounds');
+  return { ratio, low, high };
 }
 
 /** The change from the first to the second of each pair, with its interval. */

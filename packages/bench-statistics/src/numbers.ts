@@ -11,17 +11,34 @@ export function mean(values: readonly number[]): number {
   return sum(values) / values.length;
 }
 
-/** The median of `values` in their unit; for an even number, the mean of the middle two. Throws RangeError for no values. */
+/**
+ * The median of `values` in their unit; for an even number, the mean of the middle two. NaN counts as largest. Throws
+ * RangeError for no values.
+ */
 export function median(values: readonly number[]): number {
-  return medianOfSorted(Float64Array.from(values).toSorted());
+  return medianOfSorted(new Float64Array(values).sort());
 }
 
 /** The same for a sorted sample. */
-export function medianOfSorted(sorted: ArrayLike<number>): number {
+export function medianOfSorted(sorted: Float64Array): number {
   const low = sorted[(sorted.length - 1) >> 1];
   const high = sorted[sorted.length >> 1];
   if (low === undefined || high === undefined) throw new RangeError('no values have no median');
   return low + (high - low) / 2;
+}
+
+/** The median absolute deviation from the median, unscaled, in the unit of `values`. Throws RangeError for no values. */
+export function medianAbsoluteDeviation(values: readonly number[]): number {
+  const centre = median(values);
+  return median(values.map((value) => Math.abs(value - centre)));
+}
+
+/**
+ * A standard deviation that is robust to outliers, in the unit of `values`: the median absolute deviation (Hampel 1974) ×
+ * 1.4826, or 1 / Φ⁻¹(3/4), which makes it that of a normal sample. Throws RangeError for no values.
+ */
+export function robustDeviation(values: readonly number[]): number {
+  return 1.4826 * medianAbsoluteDeviation(values);
 }
 
 /** The value, or the bound that it lies beyond. */

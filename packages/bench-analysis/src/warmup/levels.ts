@@ -12,9 +12,8 @@ import {
   type Stretch,
   stretchOf,
 } from 'bench-statistics/change-points';
-import { clamp, mean, median, sum } from 'bench-statistics/numbers';
+import { clamp, mean, median, robustDeviation, sum } from 'bench-statistics/numbers';
 import type { Interval } from 'bench-model/interval';
-import { robustDeviation } from 'bench-statistics/quantiles';
 import { studentPoint } from 'bench-statistics/student';
 
 /** The number of pairs that makes a block, and the most blocks: the cut takes time with the cube of their number. */
@@ -134,7 +133,7 @@ function refine(logs: readonly number[], cut: readonly Stretch[], width: number)
   return cut.map((_, at) => {
     const from = starts[at]!;
     const to = starts[at + 1] ?? logs.length;
-    return { from, to, centre: median(logs.slice(from, to)) };
+    return stretchOf(logs, from, to);
   });
 }
 

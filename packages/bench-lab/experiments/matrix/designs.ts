@@ -1,5 +1,5 @@
 /** Orders of the turns of one round, and the difference of every candidate from the baseline by each. Side 0 is the baseline. */
-import { estimateCentre, walshAverages } from 'bench-statistics/signed-rank';
+import { estimateCentre } from 'bench-statistics/signed-rank';
 import { planTurns } from 'bench-http/plan/turns';
 import type { Random } from 'bench-statistics/random';
 
@@ -20,7 +20,7 @@ export interface Turn {
 const candidatesOf = (sides: number): number[] => Array.from({ length: sides - 1 }, (_, index) => index + 1);
 
 const centreOf = (differences: readonly number[]): number =>
-  differences.length === 0 ? Number.NaN : estimateCentre(walshAverages(differences));
+  differences.length === 0 ? Number.NaN : estimateCentre(differences);
 
 /** Pairs the turns of two sides by their index. */
 function byIndex(ours: readonly Turn[], theirs: readonly Turn[]): number {

@@ -4,7 +4,7 @@
  *
  *     pnpm exec node packages/bench-lab/experiments/matrix/intervals.ts [rounds] [tables]
  */
-import { estimateCentre, intervalWithin, trimFor, walshAverages } from 'bench-statistics/signed-rank';
+import { estimateCentre, intervalBetween, trimFor, walshAverages } from 'bench-statistics/signed-rank';
 import { studentPoint } from 'bench-statistics/student';
 import { mean } from 'bench-statistics/numbers';
 import { createRandom, type Random } from 'bench-statistics/random';
@@ -71,7 +71,10 @@ type Method = (table: readonly number[][], random: Random) => Result;
 
 /** Signed-rank intervals that leave out `trim` Walsh averages at each end. */
 function byRanks(table: readonly number[][], trim: number): Result {
-  const intervals = table.map((row) => intervalWithin(walshAverages(row), trim));
+  const intervals = table.map((row) => {
+    const averages = walshAverages(row);
+    return intervalBetween(averages, averages, trim);
+  });
   return {
     isMissed: intervals.some(({ low, high }) => low > 0 || high < 0),
     width: mean(intervals.map(({ low, high }) => high - low)),
@@ -163,7 +166,7 @@ function methodsFor(rows: number): Record<string, Method> {
     't, Dunnett': (table) => byMeans(table, dunnett),
     't, sign flips': (table, random) => {
       const centred = table.map((row) => {
-        const centre = estimateCentre(walshAverages(row));
+        const centre = estimateCentre(row);
         return row.map((value) => value - centre);
       });
       return byMeans(table, flipTogether(centred, studentised, random));

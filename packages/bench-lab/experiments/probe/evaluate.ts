@@ -9,8 +9,7 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { robustDeviation } from 'bench-statistics/quantiles';
-import { mean, sum } from 'bench-statistics/numbers';
+import { mean, robustDeviation, sum } from 'bench-statistics/numbers';
 import type { Turns } from 'bench-model/measured';
 import { readStudy } from 'bench-analysis/results/study/store';
 import { PARTS, type ProbedProcess } from './probed.ts';

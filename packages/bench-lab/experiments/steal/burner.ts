@@ -11,7 +11,7 @@
 import { readFileSync } from 'node:fs';
 import { US_PER_TICK } from 'bench-machine/procfs';
 import { median, sum } from 'bench-statistics/numbers';
-import { quantile } from 'bench-statistics/quantiles';
+import { quantile } from './quantile.ts';
 
 const SPAN_US = 1e6;
 const [core = '0', seconds = '60'] = process.argv.slice(2);

@@ -10,7 +10,7 @@ import { existsSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { cellOf } from 'bench-analysis/cells';
 import { differencesWithin } from 'bench-analysis/compare';
-import { quantile } from 'bench-statistics/quantiles';
+import { quantile } from './quantile.ts';
 import { median } from 'bench-statistics/numbers';
 import { readRun } from 'bench-analysis/results/store';
 import type { Trial } from 'bench-model/record';

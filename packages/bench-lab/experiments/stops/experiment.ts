@@ -57,7 +57,7 @@ for (const { name, stops, stopped, continued } of cases)
 /** The number of Walsh averages, and of those below 0. */
 function countsOf(differences: readonly number[]): { count: number; below: number } {
   const averages = walshAverages(differences);
-  return { count: averages.count, below: averages.countAround(0).below };
+  return { count: averages.length, below: averages.filter((average) => average < 0).length };
 }
 
 function share(count: number): string {

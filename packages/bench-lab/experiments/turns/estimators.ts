@@ -6,9 +6,8 @@
  */
 import { existsSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
-import { robustDeviation } from 'bench-statistics/quantiles';
-import { estimateCentre, walshAverages } from 'bench-statistics/signed-rank';
-import { mean, median, sum } from 'bench-statistics/numbers';
+import { estimateCentre } from 'bench-statistics/signed-rank';
+import { mean, median, robustDeviation, sum } from 'bench-statistics/numbers';
 import { createRandom } from 'bench-statistics/random';
 import { readRun } from 'bench-analysis/results/store';
 
@@ -43,13 +42,12 @@ function winsorise(values: readonly number[], share: number): number[] {
   return values.map((value) => Math.min(most, Math.max(least, value)));
 }
 
-const centre = (values: readonly number[]): number => estimateCentre(walshAverages(values));
 
 const ESTIMATES: Record<string, (one: Course, other: Course) => number> = {
   'ratio of sums': (one, other) => logsOf(one, other, 1)[0] as number,
-  'centre of the pairs of turns': (one, other) => centre(logsOf(one, other, Infinity)),
-  'centre of 10 blocks': (one, other) => centre(logsOf(one, other, 10)),
-  'centre of 5 blocks': (one, other) => centre(logsOf(one, other, 5)),
+  'centre of the pairs of turns': (one, other) => estimateCentre(logsOf(one, other, Infinity)),
+  'centre of 10 blocks': (one, other) => estimateCentre(logsOf(one, other, 10)),
+  'centre of 5 blocks': (one, other) => estimateCentre(logsOf(one, other, 5)),
   'winsorised mean of the pairs (10 %)': (one, other) => mean(winsorise(logsOf(one, other, Infinity), 0.1)),
 };
 

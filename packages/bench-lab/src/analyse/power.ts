@@ -1,12 +1,11 @@
 /** Summarises a pool of sequential tests on twins: how often Bench and stock autocannon were right, and the noise. */
 import type { Verdict } from 'bench-model/options';
 import { scheduleNamed } from 'bench-targets/catalogue/looks';
-import { mean, median, sum } from 'bench-statistics/numbers';
+import { mean, median, robustDeviation, sum } from 'bench-statistics/numbers';
 import type { Random } from 'bench-statistics/random';
 import type { Pooled, PooledMatrix, PooledNoise, PooledRow, PooledTest } from 'bench-model/pool';
-import { robustDeviation } from 'bench-statistics/quantiles';
 import { resampleTests, type VerdictShares } from './sequential-test.ts';
-import { estimateCentre, walshAverages } from 'bench-statistics/signed-rank';
+import { estimateCentre } from 'bench-statistics/signed-rank';
 
 /** Up to this robust deviation of its log ratios, a test has to detect a difference of 6 %. */
 export const QUIET = 0.054;
@@ -128,7 +127,7 @@ function summariseJudged(
     verdicts,
     byMoreThanThreshold: all.filter(({ byMoreThanThreshold }) => byMoreThanThreshold).length,
     deviation: measured.length > 0 ? median(measured.map(robustDeviation)) : Number.NaN,
-    ratio: measured.length > 0 ? Math.exp(estimateCentre(walshAverages(measured.flat()))) : Number.NaN,
+    ratio: measured.length > 0 ? Math.exp(estimateCentre(measured.flat())) : Number.NaN,
     meanRounds: mean(all.map(({ rounds }) => rounds)),
   };
 }

@@ -1,4 +1,4 @@
-import { estimateRatio, isKnownTo, type Ratio } from 'bench-statistics/ratio';
+import { estimateRatio, type Ratio } from 'bench-statistics/ratio';
 import { median } from 'bench-statistics/numbers';
 import type { Measured } from 'bench-model/measured';
 import { formatCount } from 'bench-report/format';
@@ -81,6 +81,13 @@ export function isKnown(rounds: readonly SelfRound[]): boolean {
     (['stock', 'plain'] as const)
       .map((rival) => ratioTo(rounds, rival))
       .every((ratio) => ratio === undefined || isKnownTo(ratio, SHARE))
+  );
+}
+
+/** Returns true if the interval of a ratio lies within this share of the estimate on both sides. */
+export function isKnownTo({ estimate, low, high }: Ratio, share: number): boolean {
+  return (
+    low !== undefined && high !== undefined && low >= estimate / (1 + share) && high <= estimate * (1 + share)
   );
 }
 

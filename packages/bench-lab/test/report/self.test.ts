@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { isKnown, summariseSelf, type SelfRound } from '../../src/report/self.ts';
+import { isKnown, isKnownTo, summariseSelf, type SelfRound } from '../../src/report/self.ts';
 import type { Measured } from 'bench-model/measured';
 import { createRandom } from 'bench-statistics/random';
 
@@ -49,5 +49,14 @@ describe('the cost of the instrument', () => {
     const rounds = roundsOf(12, 0.3, true);
     expect(isKnown(rounds)).toBe(false);
     expect(summariseSelf([rungOf(rounds)]).notes.at(-1)).toMatch(/^the ratios at 10 are not known to ±5 %/);
+  });
+});
+
+describe('a ratio', () => {
+  it('is known to a share as soon as both ends of the interval are that close', () => {
+    expect(isKnownTo({ estimate: 2, low: 1.91, high: 2.09 }, 0.05)).toBe(true);
+    expect(isKnownTo({ estimate: 2, low: 1.89, high: 2.01 }, 0.05)).toBe(false);
+    expect(isKnownTo({ estimate: 2, low: 1.99, high: 2.11 }, 0.05)).toBe(false);
+    expect(isKnownTo({ estimate: 2 }, 10)).toBe(false);
   });
 });

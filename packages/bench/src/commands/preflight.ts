@@ -1,10 +1,10 @@
 import { defineCommand, option } from '../cli/command.ts';
 import { wholeNumber } from '../cli/values.ts';
 import { availableParallelism } from 'node:os';
-import { estimateSlowdown, type Slowdown } from 'bench-analysis/neighbours';
+import { estimateRatio } from 'bench-statistics/ratio';
 import { BenchError } from 'bench-model/errors';
 import { readFacts } from 'bench-machine/facts';
-import { keepNeighbours, measureNeighbours } from 'bench-machine/neighbours';
+import { keepNeighbours, measureNeighbours, type Neighbours } from 'bench-machine/neighbours';
 import { choosePlacement, type PlacementNeeds } from 'bench-machine/placement';
 import { preflight, refuseCores } from 'bench-machine/preflight';
 import { logLine, print } from '../terminal/shell.ts';
@@ -54,8 +54,10 @@ export default defineCommand({
 });
 
 /** Measures what a busy load costs the server's core; undefined if they cannot be pinned to different cores. */
-async function findSlowdown(needs: PlacementNeeds): Promise<Slowdown | undefined> {
+async function findSlowdown(needs: PlacementNeeds): Promise<Neighbours | undefined> {
   const { kind, server: [server] = [], generator = [] } = (await choosePlacement(needs)).placement;
   if (kind !== 'separate' || server === undefined) return undefined;
-  return estimateSlowdown(await measureNeighbours({ server, load: generator, busy: 'work' }, PAIRS));
+  const pairs = await measureNeighbours({ server, load: generator, busy: 'work' }, PAIRS);
+  const { estimate: ratio, low, high } = estimateRatio(pairs.map(({ idleUs, busyUs }) => [busyUs, idleUs]));
+  return low === undefined || high === undefined ? undefined : { ratio, low, high };
 }
