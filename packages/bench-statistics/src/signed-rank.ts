@@ -60,8 +60,7 @@ export function walshAverages(differences: readonly number[]): Float64Array {
   const averages = new Float64Array((n * (n + 1)) / 2);
   let at = 0;
   for (let row = 0; row < n; row++) {
-    for (let other = row; other < n; other++)
-      averages[at++] = (differences[row]! + differences[other]!) / 2;
+    for (let other = row; other < n; other++) averages[at++] = (differences[row]! + differences[other]!) / 2;
   }
   return averages.sort();
 }

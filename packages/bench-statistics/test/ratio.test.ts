@@ -25,7 +25,9 @@ describe('the ratio of pairs', () => {
   });
 
   it('is not moved by a few disturbed pairs', () => {
-    const pairs = samplePairs(30, 0.01).map(([one, other], index) => [index % 10 === 0 ? 40 : one, other] as const);
+    const pairs = samplePairs(30, 0.01).map(
+      ([one, other], index) => [index % 10 === 0 ? 40 : one, other] as const,
+    );
     expect(estimateRatio(pairs).high).toBeLessThan(1.53);
   });
 });

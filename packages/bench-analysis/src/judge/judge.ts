@@ -9,7 +9,7 @@ import type { Reason } from 'bench-model/reasons';
 import type { PlannedWarmup } from 'bench-model/plan';
 import { isFatal, makeReason } from 'bench-model/reasons';
 import { classifySlices, widenSlices } from 'bench-statistics/steadiness';
-import type { CompanionEvidence, CompanionJudge } from '../services/judge.ts';
+import type { CompanionEvidence, CompanionJudge } from './companions.ts';
 import { FULL, coresOfLoad } from 'bench-model/saturation';
 import { findBudget, isUsedUp } from './server.ts';
 import { countCompletions } from 'bench-model/counts';

@@ -11,7 +11,7 @@ import type { OkTrial, SuspectTrial, Trial, TrialHead } from 'bench-model/record
 import type { Reason } from 'bench-model/reasons';
 import type { Plan } from 'bench-model/plan';
 import type { Host } from 'bench-model/host';
-import { COMPANION_JUDGES } from '../services/judges.ts';
+import { COMPANION_JUDGES } from './companions.ts';
 import { judgeWarmup, type Witness } from './judge.ts';
 import { judgeTurns } from './trend.ts';
 import { judgeTrial } from './trial.ts';
@@ -169,7 +169,7 @@ function witnessesOf({ trial, measured }: Recorded): Witness[] {
     if (use === undefined) return [];
     return {
       name,
-      companion: COMPANION_JUDGES[name](use as never),
+      companion: COMPANION_JUDGES[name](() => use as never),
       evidence: {
         load,
         resources: 'resources' in use ? use.resources : undefined,

@@ -66,7 +66,5 @@ export function selectUsual(series: ProcessSeries, usualUs: number | undefined):
 /** The logarithm of the pace at each pair. */
 function pacesOf({ pairs }: ProcessSeries): number[] {
   const costs = pairs.map(({ referenceUs }) => Math.log(referenceUs));
-  return costs.map((_, at) =>
-    median(costs.slice(Math.max(0, at - AROUND), at + AROUND + 1)),
-  );
+  return costs.map((_, at) => median(costs.slice(Math.max(0, at - AROUND), at + AROUND + 1)));
 }

@@ -42,7 +42,6 @@ function winsorise(values: readonly number[], share: number): number[] {
   return values.map((value) => Math.min(most, Math.max(least, value)));
 }
 
-
 const ESTIMATES: Record<string, (one: Course, other: Course) => number> = {
   'ratio of sums': (one, other) => logsOf(one, other, 1)[0] as number,
   'centre of the pairs of turns': (one, other) => estimateCentre(logsOf(one, other, Infinity)),

@@ -6,7 +6,7 @@
  * trial → its hooks, in the order in which `TrialCompanion` lists them → dispose, on every path.
  */
 import type { Cluster } from 'bench-model/cluster';
-import type { CompanionEvidence, CompanionJudge } from 'bench-analysis/services/judge';
+import type { CompanionEvidence, CompanionJudge } from 'bench-analysis/judge/companions';
 import type { Prepared } from 'bench-targets/prepare/prepare';
 import type { Stack } from 'bench-model/stack';
 import type { Draw } from 'bench-targets/catalogue/workloads/workload';

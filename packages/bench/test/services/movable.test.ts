@@ -1,4 +1,4 @@
-import type { CompanionEvidence } from 'bench-analysis/services/judge';
+import { COMPANION_JUDGES, type CompanionEvidence } from 'bench-analysis/judge/companions';
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { BenchError } from 'bench-model/errors';
 import type { Resources } from 'bench-model/figures';
@@ -13,7 +13,6 @@ import {
 } from '../../src/services/companion.ts';
 import { findDistant, listElsewhere } from '../../src/services/index.ts';
 import { findElsewhere, type CompanionHosts, type DistantProgram } from '../../src/services/movable.ts';
-import { isUpstreamFull } from 'bench-analysis/services/upstream/judge';
 import { errorOf, sampleLoad, samplePlan, sampleResources } from '../../../bench-lab/testing/samples.ts';
 
 afterEach(() => void vi.unstubAllEnvs());
@@ -107,7 +106,7 @@ describe('a companion on another host', () => {
   it('starts once, and its record and its judgement name that host with its cores', async () => {
     const done: string[] = [];
     const kind = companionOf(done, {
-      bottleneck: (evidence) => (isUpstreamFull(evidence) ? 'upstream' : undefined),
+      ...COMPANION_JUDGES.upstream(() => undefined),
     });
     const found = await findElsewhere(kind, NEEDS, hostsOf(new FakeHost('h3')));
     expect(found).toMatchObject({ version: 'embedded 26', isPlaced: false });

@@ -3,7 +3,7 @@ import type { BackgroundRequest } from 'bench-model/settings';
 import type { BackgroundUse } from 'bench-model/companions';
 import { isRepeated } from 'bench-model/repeats';
 import type { CompanionKind, TrialCompanion } from '../companion.ts';
-import { judgeBackground } from 'bench-analysis/services/background/judge';
+import { COMPANION_JUDGES } from 'bench-analysis/judge/companions';
 import { keepInFlight, type Background } from './request.ts';
 
 export const background: CompanionKind = {
@@ -37,7 +37,7 @@ export function beginTrial(request: BackgroundRequest, keep = keepInFlight): Tri
     },
     answers: () => running?.answers() ?? 0,
     requests: () => use?.sent ?? 0,
-    judge: () => (use === undefined ? [] : judgeBackground(use)),
+    ...COMPANION_JUDGES.background(() => use),
     // The server may continue to work on a cancelled request.
     keepsServerBusy: () => (use?.cancelled ?? 0) > 0,
     record: () => use,

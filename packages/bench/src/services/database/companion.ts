@@ -8,7 +8,7 @@ import type { MovableCompanion, MovableKind, RunningCompanion, TrialCompanion } 
 import { findBeside } from '../movable.ts';
 import { findDatabase, refuseCrowd, startDatabase, type Database } from './database.ts';
 import { Inserts } from './inserts.ts';
-import { DATABASE_JUDGE, judgeInserts } from 'bench-analysis/services/database/judge';
+import { COMPANION_JUDGES, judgeInserts } from 'bench-analysis/judge/companions';
 import type { Table } from 'bench-targets/catalogue/workloads/workload';
 
 const movable: MovableCompanion = {
@@ -65,7 +65,7 @@ export async function beginTrial(
     process: () => holder.process(),
     onAnswer: (status) => inserts.addAnswer(status),
     onAccount: (lifetime) => inserts.addLoad(lifetime),
-    ...DATABASE_JUDGE,
+    ...COMPANION_JUDGES.database(() => undefined),
     async afterStop(hasFailed): Promise<Reason[]> {
       if (table.inserts === undefined) return [];
       account = inserts.close(await opened.countInserts());

@@ -20,7 +20,7 @@ import {
   type RunningCompanion,
   type TrialCompanion,
 } from '../companion.ts';
-import { SERVICES_JUDGE } from 'bench-analysis/services/declared/judge';
+import { COMPANION_JUDGES } from 'bench-analysis/judge/companions';
 import { fillAll, refuseTakenPort, runSetup, startService, type ProgramMeans } from './program.ts';
 import type { DeclaredServices, ServicesUse } from 'bench-model/companions';
 
@@ -265,7 +265,7 @@ async function beginTrial(
   return {
     env,
     process: () => (others.length === 0 ? only : undefined),
-    ...SERVICES_JUDGE,
+    ...COMPANION_JUDGES.services(() => undefined),
     record: (resources) => ({ ...use, ...(resources === undefined ? {} : { resources }) }),
     [Symbol.asyncDispose]: () => kept.disposeAsync(),
   };

@@ -10,7 +10,7 @@ import type {
   TrialCompanion,
 } from '../companion.ts';
 import { findBeside } from '../movable.ts';
-import { watchUpstream } from 'bench-analysis/services/upstream/judge';
+import { COMPANION_JUDGES } from 'bench-analysis/judge/companions';
 import {
   findUpstream,
   serveFixtures,
@@ -92,7 +92,7 @@ export async function beginTrial(
     async afterLoad() {
       if (before !== undefined) use = useBetween(before, await asked.look());
     },
-    ...watchUpstream(() => use, fetches),
+    ...COMPANION_JUDGES.upstream(() => use, fetches),
     record: (resources) => use && { ...use, ...(resources === undefined ? {} : { resources }) },
     async [Symbol.asyncDispose]() {
       release();

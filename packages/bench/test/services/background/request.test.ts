@@ -3,9 +3,10 @@ import type { AddressInfo } from 'node:net';
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { METRIC_IDS, metricsOf } from 'bench-model/metrics';
 import { isFatal } from 'bench-model/reasons';
-import { judgeBackground } from 'bench-analysis/services/background/judge';
+import type { BackgroundUse } from 'bench-model/companions';
+import { COMPANION_JUDGES } from 'bench-analysis/judge/companions';
 import { keepInFlight, type Background } from '../../../src/services/background/request.ts';
-import { sampleBackground } from '../../../../bench-lab/testing/samples.ts';
+import { sampleBackground, sampleLoad } from '../../../../bench-lab/testing/samples.ts';
 
 let server: Server | undefined;
 afterEach(() => {
@@ -76,14 +77,23 @@ describe('a request kept in flight', () => {
   });
 });
 
-describe('judgeBackground', () => {
+const judged = (use: BackgroundUse) =>
+  COMPANION_JUDGES.background(() => use).judge?.({
+    load: sampleLoad(),
+    resources: undefined,
+    placement: { kind: 'unpinned' },
+    besideRequests: 0,
+    limit: 'waiting',
+  }) ?? [];
+
+describe('the judge of a background request', () => {
   it.each([sampleBackground({ statusCodes: {} }), sampleBackground({ statusCodes: { 200: 9, 204: 1 } })])(
     'finds nothing wrong with %j',
-    (given) => expect(judgeBackground(given)).toEqual([]),
+    (given) => expect(judged(given)).toEqual([]),
   );
 
   it('invalidates all but the start-up if some requests failed, and fails the trial if none succeeded', () => {
-    const some = judgeBackground(sampleBackground({ statusCodes: { 200: 7, 500: 2 }, lost: 1 }));
+    const some = judged(sampleBackground({ statusCodes: { 200: 7, 500: 2 }, lost: 1 }));
     expect(some).toEqual([
       {
         code: 'background',
@@ -92,7 +102,7 @@ describe('judgeBackground', () => {
       },
     ]);
     expect(some.some(isFatal)).toBe(false);
-    const all = judgeBackground(sampleBackground({ statusCodes: { 405: 9 }, cancelled: 1 }));
+    const all = judged(sampleBackground({ statusCodes: { 405: 9 }, cancelled: 1 }));
     expect(all).toMatchObject([{ code: 'background-failed', invalidates: METRIC_IDS }]);
     expect(all.every(isFatal)).toBe(true);
   });

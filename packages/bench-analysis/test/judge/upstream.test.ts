@@ -1,13 +1,12 @@
-import type { CompanionEvidence } from '../../../src/services/judge.ts';
 import { describe, expect, it } from 'vitest';
-import { judge, type Evidence } from '../../../src/judge/judge.ts';
+import { judge, type Evidence } from '../../src/judge/judge.ts';
 import { METRIC_IDS, metricsOf } from 'bench-model/metrics';
 import type { Counts, Resources } from 'bench-model/figures';
 import type { HostWindow } from 'bench-model/measured';
 import type { LoadResult } from 'bench-model/load';
 import type { Placement } from 'bench-model/record';
-import { isUpstreamFull, judgeUpstream } from '../../../src/services/upstream/judge.ts';
-import { sampleCounts, sampleLoad, sampleResources } from '../../../../bench-lab/testing/samples.ts';
+import { COMPANION_JUDGES, type CompanionEvidence } from '../../src/judge/companions.ts';
+import { sampleCounts, sampleLoad, sampleResources } from '../../../bench-lab/testing/samples.ts';
 
 const RATES = metricsOf('pace');
 
@@ -40,12 +39,7 @@ function windowOf(
   load: LoadResult,
   serverCores = 0.5,
 ): Evidence {
-  const companion = {
-    bottleneck: (evidence: CompanionEvidence) =>
-      isUpstreamFull(evidence) ? ('upstream' as const) : undefined,
-    judge: (evidence: Parameters<typeof judgeUpstream>[0]) =>
-      judgeUpstream({ ...evidence, use: { requests, fetchUs }, fetches: 10 }),
-  };
+  const companion = COMPANION_JUDGES.upstream(() => ({ requests, fetchUs }), 10);
   return {
     load,
     server: sampleResources(serverCores),
@@ -186,7 +180,10 @@ const shared = (cores: number) =>
     placement: { kind: 'separate', server: [1], generator: [0], beside: { upstream: [0] } },
   });
 
-describe('isUpstreamFull', () => {
+const isUpstreamFull = (evidence: CompanionEvidence) =>
+  COMPANION_JUDGES.upstream(() => undefined).bottleneck?.(evidence) === 'upstream';
+
+describe('a full upstream', () => {
   it.each([
     [0.6, 0.35, true],
     [0.35, 0.6, false],

@@ -1,11 +1,10 @@
-import type { CompanionEvidence } from '../../../src/services/judge.ts';
 import { describe, expect, it } from 'vitest';
-import { judge } from '../../../src/judge/judge.ts';
+import { judge } from '../../src/judge/judge.ts';
 import { METRIC_IDS, metricsOf } from 'bench-model/metrics';
 import type { Placement } from 'bench-model/record';
 import { makeReason } from 'bench-model/reasons';
-import { isDatabaseFull, judgeDatabase, judgeInserts } from '../../../src/services/database/judge.ts';
-import { sampleLoad, sampleResources } from '../../../../bench-lab/testing/samples.ts';
+import { COMPANION_JUDGES, judgeInserts } from '../../src/judge/companions.ts';
+import { sampleLoad, sampleResources } from '../../../bench-lab/testing/samples.ts';
 
 describe('the inserts of a trial', () => {
   it.each([
@@ -54,10 +53,7 @@ describe('a database', () => {
   ] as const)('is judged as the limit by its cores: %s', (_, placement, cores, generator, limit) => {
     const load = sampleLoad({ generators: [{ cpuUs: generator * 5e6, seconds: 5, utilisation: generator }] });
     const evidence = { load, resources: sampleResources(cores), placement, besideRequests: 0 };
-    const companion = {
-      bottleneck: (own: CompanionEvidence) => (isDatabaseFull(own) ? ('database' as const) : undefined),
-      judge: judgeDatabase,
-    };
+    const companion = COMPANION_JUDGES.database(() => undefined);
     const verdict = judge({
       load,
       server: sampleResources(0.5),
