@@ -1,7 +1,7 @@
 import { coresOf, enginesOf, isWarm, warmupOf, warmupSecondsOf } from 'bench-model/planned';
 import { describeBackground } from 'bench-targets/catalogue/background';
 import { describeLoad } from 'bench-model/engines';
-import type { CompanionHeads, CompanionHost } from 'bench-model/companions';
+import type { CompanionHost } from 'bench-model/companions';
 import type { Placement, Trial } from 'bench-model/record';
 import type { Plan } from 'bench-model/plan';
 import type { Host } from 'bench-model/host';
@@ -50,45 +50,70 @@ export function unlikeRuns(old: StoredRun, now: StoredRun, across: Factor | unde
   return [...found.map(({ text }) => text), ...unlikeHosts(old.host, now.host)];
 }
 
+/** A property by its name, and its value; undefined if it is absent or unknown. */
+type Property = readonly [what: string, value: string | number | undefined];
+
+function differencesOf(one: readonly Property[], other: readonly Property[], absent: string): Difference[] {
+  const [ours, theirs] = [new Map(one), new Map(other)];
+  return [...new Set([...ours.keys(), ...theirs.keys()])].flatMap((what) => {
+    const [a, b] = [ours.get(what), theirs.get(what)];
+    return a === b ? [] : [{ what, text: `${what}: ${a ?? absent} and ${b ?? absent}` }];
+  });
+}
+
 /** Lists the differences between the plans of two runs and the ways in which they were measured, without those of the hosts. */
 export function listDifferences(old: StoredRun, now: StoredRun): Difference[] {
-  const differences: Difference[] = [];
-  const compare = (what: string, of: (run: StoredRun) => string | number | undefined): void => {
-    const [then, here] = [of(old), of(now)];
-    if (then !== here) differences.push({ what, text: `${what}: ${then ?? 'none'} and ${here ?? 'none'}` });
-  };
-  compare('workload', ({ plan }) => plan.workload);
-  compare('parameters', ({ plan }) => describeParams(plan));
-  const [then, here] = [old, now].map(({ plan }) => plan.asked && listAsked(plan.asked));
-  for (const name of new Set([...(then?.keys() ?? []), ...(here?.keys() ?? [])]))
-    compare(name, (run) => (run === old ? then : here)?.get(name));
-  compare('connections', ({ plan }) => plan.rungs.join(', '));
-  compare('timeout', ({ plan }) => plan.timeoutSeconds);
-  compare('window', ({ plan }) => (plan.load.mode === 'amount' ? undefined : plan.windowSeconds));
-  compare('warm-up', ({ plan }) => describeWarmup(plan, plan === old.plan ? now.plan : old.plan));
-  compare('collection', (run) => describeCollected(run, run === old ? now : old));
-  compare('load', ({ plan }) => describeLoad(plan.load));
-  compare('workers', ({ plan }) => plan.workers);
-  compare('threads', ({ plan }) => plan.threads);
-  // If neither run specifies cores, they follow the workers.
-  if ((old.plan.cores ?? now.plan.cores) !== undefined) compare('cores', ({ plan }) => coresOf(plan));
-  compare('generators', ({ plan }) => plan.generators);
-  compare('hosts of the load', describeLoadHosts);
-  compare('hosts of the rounds', ({ plan }) => plan.spread?.hosts);
-  compare('engine', ({ plan }) => enginesOf(plan).join(' and '));
-  const shared = sharedDrivers(old, now);
-  compare('load driver', (run) => describeDrivers(run, shared));
-  compare('background', ({ plan }) => describeBackground(plan.background));
-  compare('kind of trial', ({ plan }) => describeTurns(plan));
-  compare('upstream', ({ trials: [first] }) => first?.companions?.upstream?.kind);
-  compare('database', ({ trials: [first] }) => describeDatabase(first?.companions?.database));
-  const companions = [old, now].flatMap(({ trials: [first] }) => Object.keys(first?.companions ?? {}));
-  for (const name of new Set(companions)) {
-    compare(`host of the ${name}`, (run) => describeCompanionHost(headOf(run, name)?.host));
-    if (!COMPARED.has(name)) compare(name, (run) => describeHead(headOf(run, name)));
-  }
-  compare('placement', ({ trials: [first] }) => describePlacement(first?.placement));
-  return differences;
+  return differencesOf(propertiesOf(old, now), propertiesOf(now, old), 'none');
+}
+
+/** Returns the properties of a run that comparable runs share, as they are seen beside another run. */
+function propertiesOf(run: StoredRun, other: StoredRun): Property[] {
+  const { plan } = run;
+  const { companions = {}, placement } = run.trials[0] ?? {};
+  const params = Object.entries(plan.params ?? {}).map(([name, value]) => `${name}=${value}`);
+  const drivers = sharedDrivers(run, other).map(([name, version]) => `${name} ${version}`);
+  const database = companions.database;
+  return [
+    ['workload', plan.workload],
+    ['parameters', params.join(' ') || undefined],
+    ...(plan.asked === undefined ? [] : listAsked(plan.asked)),
+    ['connections', plan.rungs.join(', ')],
+    ['timeout', plan.timeoutSeconds],
+    ['window', plan.load.mode === 'amount' ? undefined : plan.windowSeconds],
+    ['warm-up', describeWarmup(plan, other.plan)],
+    ['collection', describeCollected(run, other)],
+    ['load', describeLoad(plan.load)],
+    ['workers', plan.workers],
+    ['threads', plan.threads],
+    // If neither run specifies cores, they follow the workers.
+    ['cores', (plan.cores ?? other.plan.cores) === undefined ? undefined : coresOf(plan)],
+    ['generators', plan.generators],
+    ['hosts of the load', describeLoadHosts(run)],
+    ['hosts of the rounds', plan.spread?.hosts],
+    ['engine', enginesOf(plan).join(' and ')],
+    ['load driver', drivers.toSorted().join(', ') || undefined],
+    ['background', describeBackground(plan.background)],
+    ['kind of trial', describeTurns(plan)],
+    ['upstream', companions.upstream?.kind],
+    ['database', database && `${database.kind} ${database.version}, ${database.maxConnections} connections`],
+    ...Object.entries(companions).flatMap(([name, head]): Property[] => {
+      const { host, ...rest } = head as { host?: CompanionHost };
+      return [
+        [`host of the ${name}`, host && describeHardware(host)],
+        ...(COMPARED.has(name) ? [] : [[name, JSON.stringify(rest)] as const]),
+      ];
+    }),
+    [
+      'placement',
+      placement &&
+        [
+          placement.kind,
+          ...[placement.server, placement.generator, ...Object.values(placement.beside ?? {})].flatMap(
+            (cores) => cores?.length ?? [],
+          ),
+        ].join(' '),
+    ],
+  ];
 }
 
 /** `in turns of 100 ms at 10, 100, one at a time at 10000`: the figures of a server depend on it. */
@@ -101,54 +126,32 @@ function describeTurns({ byTurns, rungs }: Plan): string {
 }
 
 /**
- * Notes on differences between two runs that no record shows: the values of secret headers are never stored, and older
- * runs do not keep the content of an `@file`.
+ * Notes on differences between two runs that no record shows: the values of secret headers are never stored, and an engine
+ * may not tell its version.
  */
 export function describeUnknown(old: StoredRun, now: StoredRun): string[] {
-  const before = new Set(listSecrets(old));
-  const common = new Set(listSecrets(now).filter((name) => before.has(name)));
-  const files = [old, now].flatMap(({ plan: { asked } }) =>
-    (asked?.requests ?? [])
-      .flatMap(({ body, expect }) => [body ?? '', expect?.body ?? ''])
-      .filter((text) => text.startsWith('@') && asked?.files[text] === undefined),
-  );
+  const before = listSecrets(old);
+  const secrets = listSecrets(now).filter((name) => before.includes(name));
+  const known = sharedDrivers(old, now).map(([name]) => name);
+  const [then, here] = [old, now].map(({ trials }) => new Set<string>(trials.map(({ engine }) => engine)));
+  const engines = [...(then ?? [])].filter((name) => here?.has(name) === true && !known.includes(name));
   return [
-    ...[...common].map(
+    ...[...new Set(secrets)].map(
       (name) => `unknown: whether both runs sent the same ${name}, because its value is never stored`,
     ),
-    ...[...new Set(files)].map(
-      (file) =>
-        `unknown: whether the file ${file.slice(1)} was the same, because a run did not keep its digest`,
-    ),
-    ...unknownDrivers(old, now).map(
+    ...engines.map(
       (name) => `unknown: whether both runs used the same version of ${name}, because a run did not keep it`,
     ),
   ];
 }
 
-/** Returns the versions of the load drivers of a run by their engines. */
-function driversOf({ trials }: StoredRun): Map<string, string> {
-  return new Map(
-    trials.flatMap(({ driver }) => (driver === undefined ? [] : [[driver.name, driver.version]])),
+/** Returns the versions of the load drivers of a run, by the engines whose version another run knows too. */
+function sharedDrivers(run: StoredRun, other: StoredRun): [engine: string, version: string][] {
+  const [own, others] = [run, other].map(
+    ({ trials }) =>
+      new Map(trials.flatMap(({ driver }) => (driver === undefined ? [] : [[driver.name, driver.version]]))),
   );
-}
-
-/** Lists the engines whose driver version is known in both runs. */
-function sharedDrivers(old: StoredRun, now: StoredRun): string[] {
-  const here = driversOf(now);
-  return [...driversOf(old).keys()].filter((name) => here.has(name));
-}
-
-function describeDrivers(run: StoredRun, names: string[]): string | undefined {
-  const drivers = driversOf(run);
-  return names.map((name) => `${name} ${drivers.get(name)}`).join(', ') || undefined;
-}
-
-/** Lists the engines of both runs whose driver version is unknown in at least one of them. */
-function unknownDrivers(old: StoredRun, now: StoredRun): string[] {
-  const [then, here] = [old, now].map(({ trials }) => new Set(trials.map(({ engine }) => engine)));
-  const shared = sharedDrivers(old, now);
-  return [...(then ?? [])].filter((name) => here?.has(name) === true && !shared.includes(name));
+  return [...(own ?? [])].filter(([name]) => others?.has(name));
 }
 
 /** The names of the headers whose values a run did not keep. */
@@ -204,52 +207,12 @@ function describeLoadHosts({ plan: { cluster }, trials }: StoredRun): string | u
   const measured = trials.flatMap((trial) =>
     trial.status === 'failed' ? [] : (trial.measured.load.cluster ?? []),
   );
-  const kinds = (measured[0]?.hosts ?? []).map(
-    ({ cpuModel = 'unknown CPU', cores = 0 }) => `${cpuModel} with ${cores} cores`,
-  );
+  const kinds = (measured[0]?.hosts ?? []).map(describeHardware);
   return [`${cluster.generators} × ${cluster.processes} processes`, ...new Set(kinds.toSorted())].join(', ');
 }
 
-function describeParams({ params = {} }: Plan): string | undefined {
-  const pairs = Object.entries(params).map(([name, value]) => `${name}=${value}`);
-  return pairs.join(' ') || undefined;
-}
-
-/** The part of a companion in the heads of a run's records. */
-type Head = { host?: CompanionHost };
-
-/** Returns the head of a companion in the records of a run. */
-function headOf({ trials: [first] }: StoredRun, name: string): Head | undefined {
-  const heads: Record<string, object> = first?.companions ?? {};
-  return heads[name];
-}
-
-/** Returns the head of a companion as text, without its host, which is compared by its hardware. */
-function describeHead(head: Head | undefined): string | undefined {
-  return head && JSON.stringify({ ...head, host: undefined });
-}
-
-/** The hardware of the host of a companion; undefined if that is the server's. */
-function describeCompanionHost(host: CompanionHost | undefined): string | undefined {
-  return host && `${host.cpuModel ?? 'unknown CPU'} with ${host.cores} cores`;
-}
-
-function describeDatabase(database: CompanionHeads['database'] | undefined): string | undefined {
-  if (database === undefined) return undefined;
-  const { kind, version, maxConnections } = database;
-  return `${kind} ${version}, ${maxConnections} connections`;
-}
-
-function describePlacement(placement: Placement | undefined): string | undefined {
-  if (placement === undefined) return undefined;
-  return [
-    placement.kind,
-    placement.server?.length,
-    placement.generator?.length,
-    ...Object.values(placement.beside ?? {}).map((cores) => cores?.length),
-  ]
-    .filter((part) => part !== undefined)
-    .join(' ');
+function describeHardware({ cpuModel = 'unknown CPU', cores = 0 }: Partial<CompanionHost>): string {
+  return `${cpuModel} with ${cores} cores`;
 }
 
 /** Lists the reasons why trials cannot be added to a run: another machine, or another placement on it. */
@@ -279,19 +242,15 @@ export function unlikeHosts(a: Host, b: Host): string[] {
 
 /** Lists the differences between two machines that affect figures. */
 export function listHostDifferences(a: Host, b: Host): Difference[] {
-  const differences: Difference[] = [];
-  const compare = (what: string, of: (host: Host) => string | number | undefined): void => {
-    const [one, other] = [of(a), of(b)];
-    if (one !== other)
-      differences.push({ what, text: `${what}: ${one ?? 'unknown'} and ${other ?? 'unknown'}` });
-  };
-  compare('CPU model', (host) => host.cpuModel);
-  compare('cores', (host) => host.cores);
   // The same machine reports a little more or less after a kernel update.
-  if (Math.abs(a.memoryBytes - b.memoryBytes) > 0.02 * Math.max(a.memoryBytes, b.memoryBytes)) {
-    compare('memory', (host) => `${(host.memoryBytes / 2 ** 30).toFixed(1)} GiB`);
-  }
-  compare('kernel release', (host) => host.release);
-  compare('governor', (host) => host.governor);
-  return differences;
+  const isMemoryAlike =
+    Math.abs(a.memoryBytes - b.memoryBytes) <= 0.02 * Math.max(a.memoryBytes, b.memoryBytes);
+  const [ours, theirs] = [a, b].map(({ cpuModel, cores, memoryBytes, release, governor }): Property[] => [
+    ['CPU model', cpuModel],
+    ['cores', cores],
+    ['memory', isMemoryAlike ? undefined : `${(memoryBytes / 2 ** 30).toFixed(1)} GiB`],
+    ['kernel release', release],
+    ['governor', governor],
+  ]) as [Property[], Property[]];
+  return differencesOf(ours, theirs, 'unknown');
 }
