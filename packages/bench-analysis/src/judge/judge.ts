@@ -7,7 +7,7 @@ import type { CompanionName } from 'bench-model/companions';
 import type { HostWindow, Limit, ServerBudget, Shape } from 'bench-model/measured';
 import type { Reason } from 'bench-model/reasons';
 import type { PlannedWarmup } from 'bench-model/plan';
-import { isFatal, makeReason } from 'bench-model/reasons';
+import { isFatal, makeReason, type ReasonCode } from 'bench-model/reasons';
 import { classifySlices, widenSlices } from 'bench-statistics/steadiness';
 import type { CompanionEvidence, CompanionJudge } from './companions.ts';
 import { FULL, coresOfLoad } from 'bench-model/saturation';
@@ -39,8 +39,8 @@ export interface Evidence {
   machineCores?: number;
   /** The companions of the server. */
   companions: Witness[];
-  /** The load. In a closed loop, every connection sends its next request as soon as it is answered. Some old records do not have it. */
-  mode: LoadMode | undefined;
+  /** The load. In a closed loop, every connection sends its next request as soon as it is answered. */
+  mode: LoadMode;
   /** The number of short turns that the load sums; 0 or absent for one window. */
   turns?: number;
   /** The memory of the server by its answers; absent or empty if it was not measured. */
@@ -76,13 +76,11 @@ export function judge(evidence: Evidence): Judgement {
     ...judgeCluster(load.cluster),
     ...judgeAccounting(load),
     ...judgeAnswers(load),
-    ...judgeUnsolicited(load),
-    ...judgeConnect(load.connect),
     ...judgeErrors(load),
     ...judgeStall(load),
     ...judgeUnanswered(load),
-    ...(mode?.mode === 'closed' ? [...judgeLittle(load, turns), ...judgeParts(load)] : []),
-    ...(mode?.mode === 'open' ? judgeOpenLoop(load, mode.perSecond) : []),
+    ...(mode.mode === 'closed' ? judgeLittle(load, turns) : []),
+    ...(mode.mode === 'open' ? judgeOpenLoop(load, mode.perSecond) : []),
     ...judgeStarts(load),
     ...judgeArrivals(load),
     ...judgeLimit(limit, evidence),
@@ -137,6 +135,14 @@ function busy({ utilisation = 0, cpuUs, seconds, cores = 1 }: GeneratorUse): num
   return Math.max(utilisation, cpuUs / 1e6 / seconds / cores);
 }
 
+/** Returns the reason if it holds. */
+function reasonIf<Code extends ReasonCode>(
+  holds: boolean,
+  ...given: Parameters<typeof makeReason<Code>>
+): Reason[] {
+  return holds ? [makeReason(...given)] : [];
+}
+
 /** Judges whether all generators of a cluster measured the same window. */
 function judgeCluster(cluster: ClusterLoad | undefined): Reason[] {
   if (cluster === undefined) return [];
@@ -145,10 +151,10 @@ function judgeCluster(cluster: ClusterLoad | undefined): Reason[] {
     const { clockErrorMs = Infinity } = hosts.find(({ name }) => name === host) ?? {};
     return Math.abs(skewMs) + clockErrorMs > allowedSkewMs ? [{ host, skewMs, clockErrorMs }] : [];
   });
-  const worst = apart.toSorted((a, b) => Math.abs(b.skewMs) - Math.abs(a.skewMs))[0];
+  const worst = apart.toSorted((a, b) => Math.abs(b.skewMs) - Math.abs(a.skewMs)).slice(0, 1);
   return [
-    ...(missing.length > 0 ? [makeReason('generators-missing', { asked, missing })] : []),
-    ...(worst === undefined ? [] : [makeReason('skew', { ...worst, allowedSkewMs })]),
+    ...reasonIf(missing.length > 0, 'generators-missing', { asked, missing }),
+    ...worst.map((one) => makeReason('skew', { ...one, allowedSkewMs })),
   ];
 }
 
@@ -156,31 +162,25 @@ function judgeAccounting({ counts, cluster }: LoadResult): Reason[] {
   const all = [{ counts, host: undefined }, ...(cluster?.parts ?? [])];
   const wrong = all.flatMap(({ counts: { sent, ...rest }, host }) => {
     const accounted = sum(Object.values(rest));
-    return sent === undefined || sent === accounted ? [] : [{ sent, accounted, host }];
+    return sent === undefined || sent === accounted
+      ? []
+      : [makeReason('accounting', { sent, accounted, host })];
   });
-  const [first] = wrong;
-  return first === undefined ? [] : [makeReason('accounting', first)];
+  return wrong.slice(0, 1);
 }
 
-function judgeAnswers({ counts, connect, crossed = 0 }: LoadResult): Reason[] {
+function judgeAnswers({ counts, connect, crossed = 0, unsolicited = 0 }: LoadResult): Reason[] {
+  const { asked, stood, refused = 0 } = connect;
   const wrong = (counts.mismatch ?? 0) - crossed;
-  const reasons = [
-    ...(crossed > 0 ? [makeReason('crossed-answers', { count: crossed })] : []),
-    ...(wrong > 0 ? [makeReason('wrong-body', { count: wrong })] : []),
-  ];
-  if (reasons.length > 0 || counts.ok > 0) return reasons;
   const seen = Object.entries(counts).filter(([name, count]) => count > 0 && name !== 'sent');
-  return [makeReason('no-answers', { asked: connect.asked, stood: connect.stood, seen })];
-}
-
-/** After one unsolicited answer, every later answer on its connection belongs to another request. */
-function judgeUnsolicited({ unsolicited = 0 }: LoadResult): Reason[] {
-  return unsolicited === 0 ? [] : [makeReason('unsolicited', { count: unsolicited })];
-}
-
-function judgeConnect({ asked, stood, refused = 0 }: LoadResult['connect']): Reason[] {
-  if (stood === undefined || stood >= asked) return [];
-  return [makeReason('not-all-stood', { asked, stood, refused })];
+  return [
+    ...reasonIf(crossed > 0, 'crossed-answers', { count: crossed }),
+    ...reasonIf(wrong > 0, 'wrong-body', { count: wrong }),
+    ...reasonIf(counts.ok === 0 && crossed <= 0 && wrong <= 0, 'no-answers', { asked, stood, seen }),
+    // After one unsolicited answer, every later answer on its connection belongs to another request.
+    ...reasonIf(unsolicited > 0, 'unsolicited', { count: unsolicited }),
+    ...(stood === undefined ? [] : reasonIf(stood < asked, 'not-all-stood', { asked, stood, refused })),
+  ];
 }
 
 function judgeErrors({ counts }: LoadResult): Reason[] {
@@ -188,62 +188,37 @@ function judgeErrors({ counts }: LoadResult): Reason[] {
   const kinds = Object.entries({ non2xx, timeout, reset, closedEarly, failed });
   const errors = sum(kinds.map(([, count]) => count));
   const share = errors / Math.max(1, countCompletions(counts));
-  if (share <= ERROR_SHARE) return [];
-  return [makeReason('errors', { share, kinds: kinds.filter(([, count]) => count > 0) })];
+  return reasonIf(share > ERROR_SHARE, 'errors', { share, kinds: kinds.filter(([, count]) => count > 0) });
 }
 
 /**
  * Little's law for a closed loop (Little 1961): completions per second × mean time from completion to
  * completion = connections. The product falls short if connections starve. Right answers that took longer than all
- * cycles together were paired with the wrong requests.
+ * cycles together were paired with the wrong requests. Each generator of a cluster is judged too: together, one that served
+ * too few can hide.
  */
 function judgeLittle(load: LoadResult, turns: number): Reason[] {
-  const { counts, completionsPerSecond, meanCycleUs, connect, silentConnections = 0, latencyUs } = load;
-  const completions = Math.max(1, countCompletions(counts));
-  const { tolerance, reasons } = weighLittle({
-    completions,
-    completionsPerSecond,
-    meanCycleUs,
-    asked: connect.asked,
-    silent: silentConnections,
-    straddled: straddledSeconds(load, { asked: connect.asked, turns }) / load.windowSeconds,
-    turns,
-  });
-  if (
+  const { counts, meanCycleUs, connect, silentConnections = 0, latencyUs, cluster } = load;
+  const whole = { ...load, connections: connect.asked, silentConnections, host: undefined };
+  const { completions, tolerance, reasons } = weighLittle(load, whole, turns);
+  const isMispaired =
     latencyUs !== undefined &&
     meanCycleUs !== undefined &&
-    latencyUs.mean * counts.ok > meanCycleUs * completions * (1 + tolerance)
-  ) {
-    reasons.push(makeReason('pairing', { meanUs: latencyUs.mean, cycleUs: meanCycleUs }));
-  }
-  return reasons;
+    latencyUs.mean * counts.ok > meanCycleUs * completions * (1 + tolerance);
+  const parts = (cluster?.parts ?? []).flatMap((part) => weighLittle(load, part, 0).reasons);
+  return [
+    ...reasons,
+    ...(isMispaired ? [makeReason('pairing', { meanUs: latencyUs.mean, cycleUs: meanCycleUs })] : []),
+    ...parts.slice(0, 1),
+  ];
 }
 
-/** Applies Little's law to each generator of a cluster: together, one that served too few can hide. */
-function judgeParts(load: LoadResult): Reason[] {
-  const { cluster, windowSeconds } = load;
-  const found = (cluster?.parts ?? []).flatMap((part) => {
-    const { connections: asked, silentConnections: silent, meanCycleUs, completionsPerSecond, host } = part;
-    const completions = Math.max(1, countCompletions(part.counts));
-    const straddled = straddledSeconds(load, { asked, turns: 0 }) / windowSeconds;
-    return weighLittle({ completions, completionsPerSecond, meanCycleUs, asked, silent, straddled, host })
-      .reasons;
-  });
-  return found.slice(0, 1);
-}
-
-/** The figures of Little's law. */
-interface Flow {
-  completions: number;
-  completionsPerSecond: number;
-  meanCycleUs: number | undefined;
-  asked: number;
-  silent: number;
-  /** The most that answers across an edge of the window can add or hide, in connections. */
-  straddled: number;
-  turns?: number;
-  host?: string;
-}
+/** The load of one generator, or of all. */
+type Flow = Pick<LoadResult, 'counts' | 'completionsPerSecond' | 'meanCycleUs'> & {
+  connections: number;
+  silentConnections: number;
+  host: string | undefined;
+};
 
 /**
  * Returns the most time that answers can have spent on the other side of an edge of the window, summed over the
@@ -258,34 +233,27 @@ function straddledSeconds(
   if (latencyHistogram === undefined) return 0;
   const answers = mergeHistograms([latencyHistogram]);
   const { p50 = 0 } = latencyUs ?? {};
-  const longestUs =
-    turns === 0
-      ? sumLongest(answers, asked, p50)
-      : sumLongest(answers, countAbove(answers, (windowSeconds / turns) * 1e6), p50);
-  if (censoredHistogram === undefined) return longestUs / 1e6;
-  const open = mergeHistograms([censoredHistogram]);
-  return (longestUs + sumLongest(open, asked, p50)) / 1e6;
+  const longest = turns === 0 ? asked : countAbove(answers, (windowSeconds / turns) * 1e6);
+  const open = mergeHistograms(censoredHistogram === undefined ? [] : [censoredHistogram]);
+  return (sumLongest(answers, longest, p50) + sumLongest(open, asked, p50)) / 1e6;
 }
 
-function weighLittle({
-  completions,
-  completionsPerSecond,
-  meanCycleUs,
-  asked,
-  silent,
-  straddled,
-  turns = 0,
-  host,
-}: Flow): { tolerance: number; reasons: Reason[] } {
+function weighLittle(
+  load: LoadResult,
+  { counts, completionsPerSecond, meanCycleUs, connections: asked, silentConnections: silent, host }: Flow,
+  turns: number,
+): { completions: number; tolerance: number; reasons: Reason[] } {
+  const completions = Math.max(1, countCompletions(counts));
   const served = meanCycleUs === undefined ? undefined : (completionsPerSecond * meanCycleUs) / 1e6;
   const share = (served ?? asked) / asked;
   // The end of a turn cuts one cycle of each connection: half of it on average, and more if the cycles differ.
   const cut = (asked * turns) / completions;
+  const straddled = straddledSeconds(load, { asked, turns }) / load.windowSeconds;
   // With fewer than ten completions per connection, the edges of the window outweigh the tolerance.
   const tolerance = Math.max(LITTLE_TOLERANCE, asked / (2 * completions)) + cut + straddled / asked;
   const isKept = Math.abs(share - 1) <= tolerance && silent <= asked * LITTLE_TOLERANCE;
   const facts = { served: Math.round(served ?? 0), asked, silent, host };
-  return { tolerance, reasons: isKept ? [] : [makeReason('little', facts)] };
+  return { completions, tolerance, reasons: reasonIf(!isKept, 'little', facts) };
 }
 
 /** An answer that takes this long, and this many times as long as the tail of the others, was stalled. */
@@ -301,10 +269,10 @@ function judgeStall({ latencyUs, latencyHistogram }: LoadResult): Reason[] {
   const tailUs = tail && latencyUs[tail];
   const histogram = mergeHistograms([latencyHistogram]);
   const slowestUs = histogram.maxValue;
-  if (tail === undefined || tailUs === undefined || slowestUs < Math.max(STALL.us, STALL.ratio * tailUs))
-    return [];
+  if (tail === undefined || tailUs === undefined) return [];
   const aboveUs = 10 ** Math.floor(Math.log10(slowestUs));
-  return [makeReason('stall', { count: countAbove(histogram, aboveUs), aboveUs, slowestUs, tail, tailUs })];
+  const facts = { count: countAbove(histogram, aboveUs), aboveUs, slowestUs, tail, tailUs };
+  return reasonIf(slowestUs >= Math.max(STALL.us, STALL.ratio * tailUs), 'stall', facts);
 }
 
 /** Names the requests that got no answer, long after the slowest one. Percentiles include them as lower bounds. */
@@ -431,37 +399,26 @@ export function judgeMachine(
   { otherProcessesCores = 0, stealCores = 0, throttled = 0 }: HostWindow,
   { host, coresUsed }: { host?: string | undefined; coresUsed?: number | undefined } = {},
 ): Reason[] {
+  const isStolen = stealCores > BUSY_CORES;
   return [
-    ...(otherProcessesCores > BUSY_CORES
-      ? [makeReason('other-processes', { cores: otherProcessesCores, coresUsed, host })]
-      : []),
-    ...(stealCores > BUSY_CORES
-      ? [
-          host === undefined
-            ? makeReason('steal', { cores: stealCores, coresUsed })
-            : makeReason('steal-elsewhere', { cores: stealCores, host }),
-        ]
-      : []),
-    ...(throttled > 0 ? [makeReason('throttled', { count: throttled })] : []),
+    ...reasonIf(otherProcessesCores > BUSY_CORES, 'other-processes', {
+      cores: otherProcessesCores,
+      coresUsed,
+      host,
+    }),
+    ...(host === undefined
+      ? reasonIf(isStolen, 'steal', { cores: stealCores, coresUsed })
+      : reasonIf(isStolen, 'steal-elsewhere', { cores: stealCores, host })),
+    ...reasonIf(throttled > 0, 'throttled', { count: throttled }),
   ];
 }
 
-function judgeHost(
-  {
-    otherProcessesCores = 0,
-    unattributedCores,
-    stealCores = 0,
-    listenOverflows = 0,
-    retransmits = 0,
-    throttled = 0,
-  }: HostWindow,
-  completions: number,
-  coresUsed: number | undefined,
-): Reason[] {
+function judgeHost(host: HostWindow, completions: number, coresUsed: number | undefined): Reason[] {
+  const { unattributedCores, listenOverflows = 0, retransmits = 0 } = host;
   return [
     ...(unattributedCores === undefined ? [] : [makeReason('server-unknown', { cores: unattributedCores })]),
-    ...judgeMachine({ otherProcessesCores, stealCores, throttled }, { coresUsed }),
-    ...(listenOverflows > 0 ? [makeReason('listen-overflows', { count: listenOverflows })] : []),
-    ...(retransmits > completions * ERROR_SHARE ? [makeReason('retransmits', { count: retransmits })] : []),
+    ...judgeMachine(host, { coresUsed }),
+    ...reasonIf(listenOverflows > 0, 'listen-overflows', { count: listenOverflows }),
+    ...reasonIf(retransmits > completions * ERROR_SHARE, 'retransmits', { count: retransmits }),
   ];
 }

@@ -30,83 +30,68 @@ interface Recorded {
   plan: Stored['plan'];
 }
 
-type IsStored = (recorded: Recorded) => boolean;
-
-const always: IsStored = () => true;
 /** Older records do not say how many turns a server had in a duel. */
-const turns: IsStored = ({ trial, measured }) => trial.duel === undefined || measured.turns !== undefined;
-const flow: IsStored = (recorded) => {
-  const { trial, measured } = recorded;
-  if (trial.load.mode === 'open') return measured.load.schedule?.meanOpen !== undefined;
-  return turns(recorded);
-};
-const pace: IsStored = (recorded) => recorded.measured.load.slices !== undefined && turns(recorded);
-/** Older records count the requests that were still open after the drain, without their ages. */
-const ages: IsStored = ({ measured: { load } }) =>
-  load.unanswered !== undefined || load.lifetime?.inFlight === 0;
-const starts: IsStored = ({ trial, measured: { load } }) =>
-  trial.load.mode !== 'open' || load.schedule?.sinceSentUs !== undefined;
-const arrivals: IsStored = ({ measured: { load } }) =>
-  load.latencyUs === undefined || load.latencyAtLeastUs !== undefined;
-const hostHas =
-  (...fields: (keyof Measured['host'])[]): IsStored =>
-  ({ measured: { host } }) =>
-    fields.some((field) => host[field] !== undefined);
-const resourcesOf =
-  (name: 'upstream' | 'database'): IsStored =>
-  ({ trial, measured }) =>
-    trial.companions?.[name] === undefined || measured.companions?.[name]?.resources !== undefined;
-const useOf =
-  (name: CompanionName): IsStored =>
-  ({ trial, measured }) =>
-    trial.companions?.[name] === undefined || measured.companions?.[name] !== undefined;
-const study: IsStored = ({ plan }) => plan.warmups !== undefined;
+const hasTurns = ({ trial, measured }: Recorded): boolean =>
+  trial.duel === undefined || measured.turns !== undefined;
+const hasPace = (recorded: Recorded): boolean =>
+  recorded.measured.load.slices !== undefined && hasTurns(recorded);
+const hasUse = (name: CompanionName, { trial, measured }: Recorded): boolean =>
+  trial.companions?.[name] === undefined || measured.companions?.[name] !== undefined;
+const hasResources = (name: 'upstream' | 'database', { trial, measured }: Recorded): boolean =>
+  trial.companions?.[name] === undefined || measured.companions?.[name]?.resources !== undefined;
 
 /**
- * Returns true if a record has the evidence of a reason. A code that is missing here rests on what only the running trial
- * could see.
+ * The evidence of reasons: whether a record has it. A code that is missing here rests on what only the running trial could
+ * see.
  */
-export const EVIDENCE: { readonly [Code in ReasonCode]?: IsStored } = {
-  'generators-missing': always,
-  skew: always,
-  accounting: always,
-  'crossed-answers': always,
-  'wrong-body': always,
-  'no-answers': always,
-  unsolicited: ({ measured: { load } }) => load.unsolicited !== undefined,
-  'not-all-stood': ({ measured: { load } }) => load.connect.stood !== undefined,
-  errors: always,
-  stall: always,
-  unanswered: ages,
-  'few-unanswered': ages,
-  little: flow,
-  pairing: flow,
-  'late-starts': starts,
-  'late-starts-tail': starts,
-  'late-reads': arrivals,
-  'late-tail': arrivals,
-  overrun: ({ trial, measured: { load } }) =>
-    trial.load.mode !== 'open' || load.schedule?.started !== undefined,
-  'generator-bound': always,
-  'upstream-bound': resourcesOf('upstream'),
-  'database-bound': resourcesOf('database'),
-  'upstream-failed': ({ measured: { load } }) => load.statusCodes !== undefined,
-  'upstream-slow': useOf('upstream'),
-  background: useOf('background'),
-  'background-failed': useOf('background'),
-  'not-warm': study,
-  'never-warm': study,
-  'ratio-trend': ({ trial, measured }) => trial.duel === undefined || measured.turns?.cpuUs !== undefined,
-  trend: pace,
-  unsteady: pace,
-  'memory-grows': ({ measured }) => memoryByAnswers(measured).length > 0,
-  'server-unknown': hostHas('unattributedCores', 'otherProcessesCores'),
-  'other-processes': hostHas('otherProcessesCores', 'unattributedCores'),
-  steal: hostHas('stealCores'),
-  'listen-overflows': hostHas('listenOverflows'),
-  retransmits: hostHas('retransmits'),
-  throttled: hostHas('throttled'),
-};
+export const EVIDENCE: readonly [codes: ReasonCode[], isStored: (recorded: Recorded) => boolean][] = [
+  [['generators-missing', 'skew', 'accounting', 'errors', 'stall', 'generator-bound'], () => true],
+  [['crossed-answers', 'wrong-body', 'no-answers'], () => true],
+  [['unsolicited'], ({ measured: { load } }) => load.unsolicited !== undefined],
+  [['not-all-stood'], ({ measured: { load } }) => load.connect.stood !== undefined],
+  // Older records count the requests that were still open after the drain, without their ages.
+  [
+    ['unanswered', 'few-unanswered'],
+    ({ measured: { load } }) => load.unanswered !== undefined || load.lifetime?.inFlight === 0,
+  ],
+  [
+    ['little', 'pairing'],
+    (recorded) =>
+      recorded.trial.load.mode === 'open'
+        ? recorded.measured.load.schedule?.meanOpen !== undefined
+        : hasTurns(recorded),
+  ],
+  [
+    ['late-starts', 'late-starts-tail'],
+    ({ trial, measured: { load } }) => trial.load.mode !== 'open' || load.schedule?.sinceSentUs !== undefined,
+  ],
+  [
+    ['late-reads', 'late-tail'],
+    ({ measured: { load } }) => load.latencyUs === undefined || load.latencyAtLeastUs !== undefined,
+  ],
+  [
+    ['overrun'],
+    ({ trial, measured: { load } }) => trial.load.mode !== 'open' || load.schedule?.started !== undefined,
+  ],
+  [['upstream-bound'], (recorded) => hasResources('upstream', recorded)],
+  [['database-bound'], (recorded) => hasResources('database', recorded)],
+  [['upstream-failed'], ({ measured: { load } }) => load.statusCodes !== undefined],
+  [['upstream-slow'], (recorded) => hasUse('upstream', recorded)],
+  [['background', 'background-failed'], (recorded) => hasUse('background', recorded)],
+  [['not-warm', 'never-warm'], ({ plan }) => plan.warmups !== undefined],
+  [['ratio-trend'], ({ trial, measured }) => trial.duel === undefined || measured.turns?.cpuUs !== undefined],
+  [['trend', 'unsteady'], hasPace],
+  [['memory-grows'], ({ measured }) => memoryByAnswers(measured).length > 0],
+  [
+    ['server-unknown', 'other-processes'],
+    ({ measured: { host } }) =>
+      host.otherProcessesCores !== undefined || host.unattributedCores !== undefined,
+  ],
+  [['steal'], ({ measured: { host } }) => host.stealCores !== undefined],
+  [['listen-overflows'], ({ measured: { host } }) => host.listenOverflows !== undefined],
+  [['retransmits'], ({ measured: { host } }) => host.retransmits !== undefined],
+  [['throttled'], ({ measured: { host } }) => host.throttled !== undefined],
+];
 
 /**
  * Returns the trials of a run with the status, the reasons and the findings of today's rules. A failed trial stays as it
@@ -131,7 +116,7 @@ export function judgeStored({ plan, host, trials }: Stored): Trial[] {
     ];
     const { shape: shapeNow, ...found } = findings;
     const { shape: shapeBefore, ...others } = measured;
-    const shape = pace(recorded) ? shapeNow : shapeBefore;
+    const shape = hasPace(recorded) ? shapeNow : shapeBefore;
     // The order of the fields stays.
     const now = shape === undefined ? { ...others, ...found } : { ...measured, ...found, shape };
     return withReasons(trial, now, mergeReasons(before, judged, recorded));
@@ -184,7 +169,7 @@ function witnessesOf({ trial, measured }: Recorded): Witness[] {
 function mergeReasons(stored: readonly Reason[], judged: readonly Reason[], recorded: Recorded): Reason[] {
   const codes = new Set([...stored, ...judged].map(({ code }) => code));
   return [...codes].flatMap((code) => {
-    const isKnown = EVIDENCE[code]?.(recorded);
+    const isKnown = EVIDENCE.find(([own]) => own.includes(code))?.[1](recorded);
     const kept = stored.filter((reason) => reason.code === code).map(renewReason);
     const found = judged.filter((reason) => reason.code === code);
     if (isKnown === true) return found;

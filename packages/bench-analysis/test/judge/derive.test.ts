@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { derive, overWindow } from '../../src/judge/derive.ts';
+import { derive, overWindow } from '../../src/judge/trial.ts';
 import { sampleCounts, sampleLoad } from '../../../bench-lab/testing/samples.ts';
 
 /** 100 requests in 10 ms, to a server that was sampled for 100 ms and used 8 ms of CPU. */

@@ -7,6 +7,5 @@ import { EVIDENCE } from '../../src/judge/stored.ts';
 export function lackedEvidence(trial: Trial, { plan }: { plan: Plan }): ReasonCode[] {
   if (trial.status === 'failed') return [];
   const recorded = { trial, measured: trial.measured, plan };
-  const codes = Object.keys(EVIDENCE) as ReasonCode[];
-  return codes.filter((code) => EVIDENCE[code]?.(recorded) === false);
+  return EVIDENCE.flatMap(([codes, isStored]) => (isStored(recorded) ? [] : codes));
 }

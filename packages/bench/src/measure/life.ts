@@ -25,9 +25,8 @@ import {
   type TrialCompanion,
 } from '../services/companion.ts';
 import { attest } from './attest.ts';
-import { overWindow } from 'bench-analysis/judge/derive';
 import { judgeUnverified, judgeWarmup } from 'bench-analysis/judge/judge';
-import { judgeTrial, type Seen } from 'bench-analysis/judge/trial';
+import { judgeTrial, overWindow, type Seen } from 'bench-analysis/judge/trial';
 import type { CodeClaim } from 'bench-targets/prepare/imports';
 import type { Server, Stopped } from 'bench-machine/launch';
 import type { LoadEngine } from 'bench-load/engine';
