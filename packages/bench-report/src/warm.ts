@@ -1,12 +1,11 @@
 /** Studies of warm-up: a table of the targets, the curve of each process, and notes. */
-import { toSeries } from 'bench-analysis/warmup/pairs';
-import { type StudiedTarget, studyTargets } from 'bench-analysis/warmup/targets';
-import type {
-  ProcessSeries,
-  ProcessStudy,
-  RatioEstimate,
-  Spread,
-  TargetStudy,
+import type { ProcessStudy, RatioEstimate, WarmPair } from 'bench-analysis/warmup/process';
+import {
+  pairsOf,
+  type Spread,
+  type StudiedTarget,
+  studyTargets,
+  type TargetStudy,
 } from 'bench-analysis/warmup/study';
 import { mean, median } from 'bench-statistics/numbers';
 import type { StudiedProcess } from 'bench-model/study';
@@ -178,9 +177,9 @@ function showEstimate({ ratio, interval }: RatioEstimate): string {
 /** One line for each process: CPU per request over its time, on one scale for each target. */
 function drawCurves({ id, whole }: StudiedTarget, seconds: number): string[] {
   // Two pairs or more for each column, so that there are no gaps.
-  const fewest = Math.min(...whole.map(({ series }) => series.pairs.length));
+  const fewest = Math.min(...whole.map(({ pairs }) => pairs.length));
   const columns = Math.max(1, Math.min(CURVE_COLUMNS, Math.floor(fewest / 2)));
-  const curves = whole.map((one) => ({ ...one, curve: binSeries(one.series, seconds, columns) }));
+  const curves = whole.map((one) => ({ ...one, curve: binPairs(one.pairs, seconds, columns) }));
   const values = curves.flatMap(({ curve }) => curve).filter((value) => value !== undefined);
   if (values.length === 0) return [];
   const [low, high] = [Math.min(...values), Math.max(...values)];
@@ -194,8 +193,8 @@ function drawCurves({ id, whole }: StudiedTarget, seconds: number): string[] {
 }
 
 /** The median CPU ratio in each of `columns` equal parts of the time; undefined where there is none. */
-export function binSeries(
-  { pairs }: ProcessSeries,
+export function binPairs(
+  pairs: readonly WarmPair[],
   seconds: number,
   columns: number,
 ): (number | undefined)[] {
@@ -231,7 +230,7 @@ function describeTerms({ warmupSeconds, reference, connections }: StoredStudy['f
 export function describeProcess({ target, process, status, reasons, ...studied }: StudiedProcess): string {
   const head = `${target.id}, process ${process}: ${status}`;
   const [reason] = reasons;
-  const { pairs } = toSeries(studied);
+  const pairs = pairsOf(studied);
   const last = pairs.at(-1);
   const seen =
     last === undefined

@@ -3,7 +3,7 @@
  * distance to the median of its level, in noises, up to a cap; so outliers do not make levels (Fearnhead & Rigaill,
  * "Changepoint detection in the presence of outliers", JASA 2019).
  */
-import { mean, median } from './numbers.ts';
+import { clamp, mean, median } from './numbers.ts';
 
 /** The constants of a cut. The noise is in the unit of the values; penalty and cap are in squared noises. */
 export interface CutRules {
@@ -59,6 +59,43 @@ export function cutIntoStretches(
     stretches.unshift(stretchOf(values, startOfLast[to]!, to));
   }
   return stretches;
+}
+
+/**
+ * The cheapest cut; if it has several stretches, once more with the noise widened by the correlation of neighbouring
+ * residuals, up to `mostCorrelation`. Residuals count up to `outlying` noises.
+ */
+export function cutCorrelated(
+  values: readonly number[],
+  {
+    mostCorrelation,
+    outlying = Infinity,
+    ...rules
+  }: CutRules & { mostCorrelation: number; outlying?: number },
+): Stretch[] {
+  const { noise } = rules;
+  const cut = cutIntoStretches(values, rules);
+  if (cut.length < 2) return cut;
+  const residuals = residualsOf(values, cut).map((one) => clamp(one, -outlying * noise, outlying * noise));
+  const r = Math.min(mostCorrelation, correlateNeighbours(residuals));
+  return r <= 0 ? cut : cutIntoStretches(values, { ...rules, noise: noise * Math.sqrt((1 + r) / (1 - r)) });
+}
+
+/** Joins neighbouring stretches of `values`, those with the smallest step first, until each step is at least `least`. */
+export function joinAlike(
+  values: readonly number[],
+  cut: readonly Stretch[],
+  least: number,
+  stepBetween: (before: Stretch, after: Stretch) => number,
+): Stretch[] {
+  const levels = [...cut];
+  for (;;) {
+    const steps = levels.slice(1).map((level, at) => stepBetween(levels[at]!, level));
+    const smallest = Math.min(...steps);
+    if (steps.length === 0 || smallest >= least) return levels;
+    const at = steps.indexOf(smallest);
+    levels.splice(at, 2, stretchOf(values, levels[at]!.from, levels[at + 1]!.to));
+  }
 }
 
 /** The stretch of `values` from index `from` up to `to`, with its median. */

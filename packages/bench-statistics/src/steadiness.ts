@@ -25,24 +25,15 @@
  * at half speed, or a second half 30 % slower, is seen in over 95 % (test/steadiness.test.ts).
  */
 import type { Shape } from 'bench-model/measured';
-import {
-  correlateNeighbours,
-  cutIntoStretches,
-  noiseOf,
-  residualsOf,
-  type Stretch,
-  stretchOf,
-} from './change-points.ts';
+import { cutCorrelated, joinAlike, noiseOf, residualsOf, type Stretch } from './change-points.ts';
 import { clamp, mean, median, sum } from './numbers.ts';
 
 const SLICE_MS = { least: 100, most: 250 };
 const WANTED_SLICES = 10;
 const FEWEST_SLICES = 8;
 const MOST_BLOCKS = 40;
-const SHORTEST_LEVEL = 2;
 const SHORTEST_LASTING = 4;
-const PENALTY = 24;
-const CAP = 5 ** 2;
+const CUT = { shortest: 2, penalty: 24, cap: 5 ** 2, mostCorrelation: 0.9 };
 const LEAST_CHANGE = 0.05;
 const LEAST_LOSS = 0.05;
 const ERRATIC = 0.5;
@@ -99,8 +90,9 @@ export function classifySlices(counts: readonly number[]): Steadiness | undefine
   const typical = median(blocks);
   const least = Math.max(1, LEAST_CHANGE * typical);
 
-  const cut = cutIntoLevels(blocks);
-  const levels = dropPauses(blocks, joinAlike(blocks, cut, least), typical, least);
+  const cut = cutCorrelated(blocks, { ...CUT, noise: Math.max(0.5, noiseOf(blocks)) });
+  const joined = joinAlike(blocks, cut, least, (one, next) => Math.abs(next.centre - one.centre));
+  const levels = dropPauses(blocks, joined, typical, least);
   return {
     shape: isErratic(blocks, levels, typical) ? 'erratic' : nameShape(levels),
     levels: levels.map(({ from, to, centre }) => ({
@@ -127,32 +119,6 @@ function joinSlices(counts: readonly number[], width: number): number[] {
   const blocks: number[] = [];
   for (let from = 0; from < counts.length; from += width) blocks.push(mean(counts.slice(from, from + width)));
   return blocks;
-}
-
-function cutIntoLevels(blocks: readonly number[]): Stretch[] {
-  const noise = Math.max(0.5, noiseOf(blocks));
-  const levels = cutAtNoise(blocks, noise);
-  if (levels.length === 1) return levels;
-  const correlation = Math.min(0.9, correlateNeighbours(residualsOf(blocks, levels)));
-  if (correlation <= 0) return levels;
-  return cutAtNoise(blocks, noise * Math.sqrt((1 + correlation) / (1 - correlation)));
-}
-
-function cutAtNoise(blocks: readonly number[], noise: number): Stretch[] {
-  return cutIntoStretches(blocks, { noise, cap: CAP, penalty: PENALTY, shortest: SHORTEST_LEVEL });
-}
-
-function joinAlike(blocks: readonly number[], cut: readonly Stretch[], least: number): Stretch[] {
-  const levels = [...cut];
-  while (levels.length > 1) {
-    const steps = levels.slice(1).map((level, i) => Math.abs(level.centre - levels[i]!.centre));
-    const smallest = Math.min(...steps);
-    if (smallest >= least) break;
-    const at = steps.indexOf(smallest);
-    const joined = stretchOf(blocks, levels[at]!.from, levels[at + 1]!.to);
-    levels.splice(at, 2, joined);
-  }
-  return levels;
 }
 
 function dropPauses(

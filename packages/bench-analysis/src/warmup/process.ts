@@ -2,7 +2,7 @@
  * The course of one process: its levels, its class and the age at which it is warm.
  *
  * The rule, after Barrett et al., "Virtual machine warmup blows hot and cold" (OOPSLA 2017):
- * 1. The log ratios of CPU per request are cut into levels (levels.ts). A run that lasts less than 2 s and less than a
+ * 1. The log ratios of CPU per request are cut into levels (bench-statistics/levels.ts). A run that lasts less than 2 s and less than a
  *    twentieth of the study is a pause if the levels around it are alike, if it is dearer or cheaper than both, or at the
  *    end.
  * 2. Levels are equivalent to the last within 5 % of it, or a standard error more. The process settled if equivalent
@@ -12,13 +12,84 @@
  * 4. Not settled: `no steady state`, with one exception. A cost that rises to the end of the study is a `slowdown`.
  *
  * Under noise as recorded, 60 s and turns of 20 ms, each of these classes is right in at least 99 % of processes, also
- * beside a neighbour that takes a third of the core in bursts (test/analyse/warmup/known-answers.test.ts).
+ * beside a neighbour that takes a third of the core in bursts (test/warmup/known-answers.test.ts).
  */
+import type { Interval } from 'bench-model/interval';
 import type { Stretch } from 'bench-statistics/change-points';
+import {
+  errorOf,
+  type Estimate,
+  estimateLevel,
+  findLevels,
+  subtractEstimates,
+} from 'bench-statistics/levels';
 import { sum } from 'bench-statistics/numbers';
-import { errorOf, type Estimate, estimateLevel, findLevels, subtractEstimates } from './levels.ts';
-import { ageBetween } from './pairs.ts';
-import type { Age, ProcessSeries, ProcessStudy, RatioEstimate, WarmPair } from './study.ts';
+
+/** One pair of neighbouring spans: the fresh process, and the warm reference on the same core. */
+export interface WarmPair {
+  /** Seconds since the first request of the process, at the middle of its span. */
+  seconds: number;
+  /** Answers of the process since its start, at the end of its span. */
+  answers: number;
+  /** CPU per request, fresh ÷ reference. */
+  cpuRatio: number;
+  /** Goodput, fresh ÷ reference. */
+  goodputRatio: number;
+  /** CPU per request of the reference, in µs. */
+  referenceUs: number;
+  /** The age before it, if the pairs right before it do not count: what the process cost until then was not seen. */
+  since?: Age;
+}
+
+/**
+ * The class of one process, after Barrett et al. (OOPSLA 2017):
+ * - `flat`: within 5 % of one level throughout.
+ * - `warm-up`: an earlier level is dearer than the last.
+ * - `slowdown`: earlier levels are cheaper than the last, or the cost rises to the end.
+ * - `no steady state`: the last level does not last long enough.
+ */
+export type WarmClass = 'flat' | 'warm-up' | 'slowdown' | 'no steady state';
+
+/** A positive ratio with its 95 % interval, which is absent if there are too few data. */
+export interface RatioEstimate {
+  ratio: number;
+  interval?: Interval;
+}
+
+/** A stretch of a process's life at one cost. */
+export interface WarmLevel {
+  fromSeconds: number;
+  toSeconds: number;
+  /** CPU per request, fresh ÷ reference. */
+  cpuRatio: number;
+}
+
+/** The age of a process. */
+export interface Age {
+  seconds: number;
+  answers: number;
+}
+
+/** The course of one process. */
+export interface ProcessStudy {
+  class: WarmClass;
+  /** In order of time, without gaps. Neighbours may differ by less than 5 %. */
+  levels: WarmLevel[];
+  /** The length of the series, and the answers in it. */
+  studied: Age;
+  /** The age from which the cost stays within 5 % of the last level; absent if it did not settle. */
+  warm?: Age;
+  /** The direction of the cost at the end of a process that did not settle; absent if it has none. */
+  moving?: 'cheaper' | 'dearer';
+  /** CPU per request at the last level, fresh ÷ reference. */
+  lastCpu: RatioEstimate;
+  /** Goodput over the same time, fresh ÷ reference. */
+  lastGoodput: RatioEstimate;
+  /** CPU per request, last level ÷ level right after the default warm-up; absent without pairs there. */
+  lastOverEarlyCpu?: RatioEstimate;
+  /** Goodput over the same times, last level ÷ level right after the default warm-up. */
+  lastOverEarlyGoodput?: RatioEstimate;
+}
 
 /** Levels closer than that are equivalent, as log ratio. */
 const ALIKE = Math.log(1.05);
@@ -38,48 +109,33 @@ const STOPPED_SHARE = 0.4;
 const EARLY_SHARE = 0.2;
 
 /** The first measured window of a default trial: the warm-up before it and its length, in seconds. */
-export interface EarlyWindow {
-  fromSeconds: number;
-  forSeconds: number;
-}
+const EARLY = { fromSeconds: 2, forSeconds: 5 };
 
-const DEFAULT_WINDOW: EarlyWindow = { fromSeconds: 2, forSeconds: 5 };
-
-/**
- * Studies the course of one process. Pairs without CPU time or goodput are ignored; undefined with fewer than 20 others.
- */
-export function studyProcess(
-  { pairs: all }: ProcessSeries,
-  early: EarlyWindow = DEFAULT_WINDOW,
-): ProcessStudy | undefined {
-  const pairs = all.filter(({ cpuRatio, goodputRatio }) => isRatio(cpuRatio) && isRatio(goodputRatio));
+/** Studies the course of one process by its pairs, in order of time; undefined with fewer than 20. */
+export function studyProcess(pairs: readonly WarmPair[]): ProcessStudy | undefined {
   if (pairs.length < FEWEST_PAIRS) return undefined;
   const cpu = pairs.map(({ cpuRatio }) => Math.log(cpuRatio));
   const goodput = pairs.map(({ goodputRatio }) => Math.log(goodputRatio));
   const levels = joinTail(pairs, dropPauses(pairs, findLevels(cpu)));
-  const course = classify(pairs, cpu, levels);
-
+  const end = pairs.at(-1)!;
   const last = levels.at(-1)!;
-  const first = earlyPairs(pairs, levels, early);
-  const estimate = (logs: readonly number[]) => {
+  const first = earlyPairs(pairs, levels);
+  const [ofCpu, ofGoodput] = [cpu, goodput].map((logs) => {
     const late = estimateLevel(logs.slice(last.from, last.to));
-    return {
-      last: ratioOf(late),
-      ...(first && {
-        overEarly: ratioOf(subtractEstimates(late, estimateLevel(logs.slice(first.from, first.to)))),
-      }),
-    };
-  };
-  const ofCpu = estimate(cpu);
-  const ofGoodput = estimate(goodput);
+    const early = first && estimateLevel(logs.slice(first.from, first.to));
+    return { last: ratioOf(late), overEarly: early && ratioOf(subtractEstimates(late, early)) };
+  }) as [
+    { last: RatioEstimate; overEarly?: RatioEstimate },
+    { last: RatioEstimate; overEarly?: RatioEstimate },
+  ];
   return {
-    ...course,
+    ...classify(pairs, cpu, levels),
     levels: levels.map(({ from, to, centre }) => ({
       fromSeconds: ageAt(pairs, from).seconds,
-      toSeconds: to === pairs.length ? pairs.at(-1)!.seconds : ageAt(pairs, to).seconds,
+      toSeconds: to === pairs.length ? end.seconds : ageAt(pairs, to).seconds,
       cpuRatio: Math.exp(centre),
     })),
-    studied: { seconds: pairs.at(-1)!.seconds, answers: pairs.at(-1)!.answers },
+    studied: { seconds: end.seconds, answers: end.answers },
     lastCpu: ofCpu.last,
     lastGoodput: ofGoodput.last,
     ...(ofCpu.overEarly && { lastOverEarlyCpu: ofCpu.overEarly }),
@@ -91,8 +147,8 @@ export function studyProcess(
 function earlyPairs(
   pairs: readonly WarmPair[],
   levels: readonly Stretch[],
-  { fromSeconds, forSeconds }: EarlyWindow,
 ): { from: number; to: number } | undefined {
+  const { fromSeconds, forSeconds } = EARLY;
   const start = pairs.findIndex(({ seconds }) => seconds >= fromSeconds);
   const beyond = pairs.findIndex(({ seconds }) => seconds >= fromSeconds + forSeconds);
   const end = beyond < 0 ? pairs.length : beyond;
@@ -104,15 +160,16 @@ function earlyPairs(
   return parts.find(({ from, to }) => to - from >= EARLY_SHARE * (end - start)) ?? { from: start, to: end };
 }
 
-function isRatio(value: number): boolean {
-  return Number.isFinite(value) && value > 0;
-}
-
 function ratioOf({ centre, interval }: Estimate): RatioEstimate {
   return {
     ratio: Math.exp(centre),
     ...(interval && { interval: { low: Math.exp(interval.low), high: Math.exp(interval.high) } }),
   };
+}
+
+/** Returns the age between two neighbouring pairs. */
+export function ageBetween(one: WarmPair, next: WarmPair): Age {
+  return { seconds: (one.seconds + next.seconds) / 2, answers: one.answers };
 }
 
 /** The age at the boundary before a pair. After pairs that do not count, that is where the process is seen again. */

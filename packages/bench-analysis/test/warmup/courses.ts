@@ -2,7 +2,7 @@
  * Planted courses of a process, with noise like that of recordings: independent from pair to pair, heavy tails (robust
  * deviation 4 to 8 %, one pair in eight far out), a slow drift of about 1 %, and optionally a neighbour in bursts.
  */
-import type { ProcessSeries, WarmPair } from '../../src/warmup/study.ts';
+import type { WarmPair } from '../../src/warmup/process.ts';
 import type { Random } from 'bench-statistics/random';
 
 /** CPU per request at an age, relative to the reference. */
@@ -35,7 +35,7 @@ export function drawSeries(
   course: Course,
   random: Random,
   { seconds: end = 60, spanMs = 20, neighbour = false, weather = false }: Conditions = {},
-): ProcessSeries {
+): WarmPair[] {
   const span = spanMs / 1000;
   const step = 2 * span + 0.006;
   const keep = Math.exp(-step / DRIFT.seconds);
@@ -66,7 +66,7 @@ export function drawSeries(
       referenceUs: weather ? (slow ? SLOW.reference : 1) * 100 * Math.exp(noise()) : 100,
     });
   }
-  return { pairs };
+  return pairs;
 }
 
 /** The series of a process without noise, one pair every 100 ms. The reference costs `referenceUs` at an age. */
@@ -74,18 +74,16 @@ export function exact(
   seconds: number,
   cost: (seconds: number) => number,
   referenceUs: (seconds: number) => number = () => 100,
-): ProcessSeries {
-  return {
-    pairs: Array.from({ length: seconds * 10 }, (_, at) => {
-      const age = (at + 0.5) / 10;
-      const cpuRatio = cost(age);
-      return {
-        seconds: age,
-        answers: 1000 * (at + 1),
-        cpuRatio,
-        goodputRatio: 1 / cpuRatio,
-        referenceUs: referenceUs(age),
-      };
-    }),
-  };
+): WarmPair[] {
+  return Array.from({ length: seconds * 10 }, (_, at) => {
+    const age = (at + 0.5) / 10;
+    const cpuRatio = cost(age);
+    return {
+      seconds: age,
+      answers: 1000 * (at + 1),
+      cpuRatio,
+      goodputRatio: 1 / cpuRatio,
+      referenceUs: referenceUs(age),
+    };
+  });
 }

@@ -1,7 +1,7 @@
 /** Planted courses whose class, age and last level are known: right in at least 19 of 20 studies. */
 import { describe, expect, it } from 'vitest';
-import type { ProcessSeries, TargetStudy, WarmClass } from '../../src/warmup/study.ts';
-import { type StudiedTarget, studyObserved } from '../../src/warmup/targets.ts';
+import type { WarmClass, WarmPair } from '../../src/warmup/process.ts';
+import { type StudiedTarget, studyObserved, type TargetStudy } from '../../src/warmup/study.ts';
 import { createRandom, type Random } from 'bench-statistics/random';
 import {
   type Conditions,
@@ -58,7 +58,7 @@ function drawStudy(course: Course, random: Random, conditions: Conditions): Targ
   return study!;
 }
 
-function studyAll(all: readonly ProcessSeries[]): StudiedTarget {
+function studyAll(all: readonly WarmPair[][]): StudiedTarget {
   const observed = all.map((series, process) => ({ target: 'planted', process, all: series }));
   return studyObserved(observed, ['planted'])[0]!;
 }

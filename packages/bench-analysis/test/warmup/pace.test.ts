@@ -1,14 +1,19 @@
 import { describe, expect, it } from 'vitest';
-import { findUsualPace, selectUsual } from '../../src/warmup/pace.ts';
-import type { ProcessSeries } from '../../src/warmup/study.ts';
-import { type ProcessPairs, studyObserved } from '../../src/warmup/targets.ts';
+import type { WarmPair } from '../../src/warmup/process.ts';
+import {
+  findUsualPace,
+  pairsOf as pairsIn,
+  type ProcessPairs,
+  selectUsual,
+  studyObserved,
+} from '../../src/warmup/study.ts';
 import { exact } from './courses.ts';
 
 /** A process of 600 pairs in 60 s. The reference costs `referenceUs` at an age, the server `ratio` times that. */
 function observe(
   referenceUs: (seconds: number) => number,
   ratio: (seconds: number) => number = () => 2,
-): ProcessSeries {
+): WarmPair[] {
   return exact(60, ratio, referenceUs);
 }
 
@@ -21,7 +26,7 @@ function slowFor(share: number): (seconds: number) => boolean {
 /** The machine is slow before the age of 20 s, and once more for 5 s. */
 const isSlowAtFirst = (seconds: number): boolean => seconds < 20 || (seconds > 40 && seconds < 45);
 
-function pairsOf(target: string, all: readonly ProcessSeries[]): ProcessPairs[] {
+function pairsOf(target: string, all: readonly WarmPair[][]): ProcessPairs[] {
   return all.map((series, index) => ({ target, process: index + 1, all: series }));
 }
 
@@ -36,13 +41,13 @@ describe('the usual pace', () => {
 
   it('selects the pairs within a third of it, by the median around each pair', () => {
     const slow = slowFor(0.3);
-    const { series, share, isDisturbed } = selectUsual(
+    const { pairs, share, isDisturbed } = selectUsual(
       observe((seconds) => (slow(seconds) ? 140 : 125)),
       100,
     );
     expect(share).toBeCloseTo(0.7, 2);
     expect(isDisturbed).toBe(false);
-    expect(series.pairs.filter(({ seconds }) => slow(seconds)).length).toBeLessThanOrEqual(1);
+    expect(pairs.filter(({ seconds }) => slow(seconds)).length).toBeLessThanOrEqual(1);
     // One odd turn of the reference is noise, not another pace.
     expect(
       selectUsual(
@@ -76,7 +81,7 @@ describe('the processes of a study', () => {
     const [course] = target!.study!.processes;
     // The median over seven turns may take up to three more for those of the other pace.
     expect(course!.warm!.seconds).toBeCloseTo(20, 0);
-    const { answers } = dearAtFirst.pairs.findLast(({ seconds }) => seconds < course!.warm!.seconds)!;
+    const { answers } = dearAtFirst.findLast(({ seconds }) => seconds < course!.warm!.seconds)!;
     expect(course!.warm!.answers).toBe(answers);
     expect(course!.levels).toMatchObject([{ fromSeconds: course!.warm!.seconds, toSeconds: 59.95 }]);
   });
@@ -95,9 +100,9 @@ describe('the processes of a study', () => {
   });
 
   it('without pairs were not disturbed', () => {
-    const [target] = studyObserved(pairsOf('one', [{ pairs: [] }]), ['one']);
+    const [target] = studyObserved(pairsOf('one', [[]]), ['one']);
     expect(target).toMatchObject({ disturbed: 0, study: undefined, whole: [{ usualShare: 1 }] });
-    const [, beside] = studyObserved(pairsOf('one', [observe(usual), { pairs: [] }]), ['one'])[0]!.whole;
+    const [, beside] = studyObserved(pairsOf('one', [observe(usual), []]), ['one'])[0]!.whole;
     expect(beside).toMatchObject({ usualShare: 1, course: undefined });
   });
 
@@ -113,6 +118,21 @@ describe('the processes of a study', () => {
       ['one', 'other'],
     );
     expect(target).toMatchObject({ disturbed: 1, study: { class: 'no steady state' } });
-    expect(target!.whole[0]!.series.pairs).toHaveLength(600);
+    expect(target!.whole[0]!.pairs).toHaveLength(600);
+  });
+});
+
+describe('the pairs of a stored process', () => {
+  it('are those whose sides both answered and used CPU', () => {
+    const side = (answers: number[], cpuUs: number[]) => ({ answers, cpuUs, goodputPerSecond: answers });
+    const pairs = pairsIn({
+      course: {
+        seconds: [1, 2, 3],
+        answersBefore: 5,
+        fresh: side([10, 0, 10], [200, 0, 200]),
+        reference: side([10, 10, 10], [100, 100, 0]),
+      },
+    });
+    expect(pairs).toEqual([{ seconds: 1, answers: 15, cpuRatio: 2, goodputRatio: 1, referenceUs: 10 }]);
   });
 });

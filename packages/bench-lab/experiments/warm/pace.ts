@@ -3,16 +3,15 @@
  *
  *     pnpm exec node packages/bench-lab/experiments/warm/pace.ts results/published/<study>
  */
-import { toSeries } from 'bench-analysis/warmup/pairs';
 import { studyProcess } from 'bench-analysis/warmup/process';
-import { studyTargets } from 'bench-analysis/warmup/targets';
+import { pairsOf, studyTargets } from 'bench-analysis/warmup/study';
 import { readStudy } from 'bench-analysis/results/study/store';
 
 const study = readStudy(process.argv[2] ?? '');
 for (const { id, whole } of studyTargets(study)) {
   const all = whole.map(({ process: number }) => {
     const stored = study.processes.find((one) => one.target.id === id && one.process === number)!;
-    return studyProcess(toSeries(stored))?.class ?? 'too short';
+    return studyProcess(pairsOf(stored))?.class ?? 'too short';
   });
   const usual = whole.map(({ course }) => course?.class ?? 'does not count');
   console.log(`${id}\n  all turns:   ${count(all)}\n  usual pace:  ${count(usual)}`);

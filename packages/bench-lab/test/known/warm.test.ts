@@ -12,7 +12,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
-import { studyTargets } from 'bench-analysis/warmup/targets';
+import { studyTargets } from 'bench-analysis/warmup/study';
 import { readManifest } from 'bench-targets/catalogue/manifest';
 import type { Stack } from 'bench-model/stack';
 import type { Session } from 'bench-http/conduct/session';
@@ -105,7 +105,7 @@ let warmup: PlannedWarmup;
 /** True if every turn counts until the study has seen as many cheap answers as there were expensive ones. */
 function hasSeenCourse(results: string): boolean {
   const [target] = studyTargets(readStudy(join(results, 'warm-warm')));
-  const pairs = target?.whole[0]?.series.pairs ?? [];
+  const pairs = target?.whole[0]?.pairs ?? [];
   const end = pairs.findIndex(({ answers }) => answers >= 2 * DEAR_ANSWERS);
   return end !== -1 && pairs.slice(0, end + 1).every(({ since }) => since === undefined);
 }

@@ -1,7 +1,7 @@
 /** The known warm-ups of this machine: looked up before a run, and stored after a study. */
 import { coresOf } from 'bench-model/planned';
 import { join } from 'node:path';
-import { studyTargets } from 'bench-analysis/warmup/targets';
+import { studyTargets } from 'bench-analysis/warmup/study';
 import { openState } from 'bench-machine/state';
 import type { PinnedCommands } from 'bench-machine/placement';
 import type { Plan } from 'bench-model/plan';

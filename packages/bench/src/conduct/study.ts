@@ -1,6 +1,6 @@
 /** Measures studies of warm-up: those of `pnpm warm`, and those that a run makes for targets that it does not know. */
 import { enginesOf } from 'bench-model/planned';
-import { countDisturbed, type StudiedTarget } from 'bench-analysis/warmup/targets';
+import { countDisturbed, type StudiedTarget } from 'bench-analysis/warmup/study';
 import { BenchError } from 'bench-model/errors';
 import { findEngines } from 'bench-load/engines';
 import { readHost } from 'bench-machine/host';

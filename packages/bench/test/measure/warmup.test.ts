@@ -5,7 +5,7 @@ import type { Server } from 'bench-machine/launch';
 import { startReference } from '../../src/measure/reference.ts';
 import type { TrialEffects } from '../../src/measure/life.ts';
 import { observeProcess } from '../../src/measure/warmup.ts';
-import { toSeries } from 'bench-analysis/warmup/pairs';
+import { pairsOf } from 'bench-analysis/warmup/study';
 import type { StudiedProcess } from 'bench-model/study';
 import { samplePlan, sampleCounts, sampleLoad } from '../../../bench-lab/testing/samples.ts';
 import { createWorld, prepareFor } from './world.ts';
@@ -92,7 +92,7 @@ async function observe(twist: Twist, seconds = 2): Promise<{ studied: StudiedPro
 
 /** The ratios of CPU per request, rounded. */
 const ratiosOf = (studied: StudiedProcess) =>
-  toSeries(studied).pairs.map(({ cpuRatio }) => Number(cpuRatio.toFixed(3)));
+  pairsOf(studied).map(({ cpuRatio }) => Number(cpuRatio.toFixed(3)));
 
 describe('the observation of a fresh process', () => {
   beforeEach(() => {
@@ -117,7 +117,7 @@ describe('the observation of a fresh process', () => {
 
   it('finds the cost of each stretch of its life, and its age', async () => {
     const { studied } = await observe({ costUs: (answers) => (answers < 5000 ? 20 : 15) });
-    const { pairs } = toSeries(studied);
+    const pairs = pairsOf(studied);
     const dear = pairs.filter(({ cpuRatio }) => cpuRatio > 1.9);
     expect(new Set(ratiosOf(studied))).toEqual(new Set([2, 1.5]));
     // The answers are those of the process: ten before its first turn, and all of its turns.

@@ -6,24 +6,22 @@
  */
 import {
   correlateNeighbours,
-  cutIntoStretches,
+  cutCorrelated,
+  joinAlike,
   residualsOf,
   robustNoiseOf,
   type Stretch,
   stretchOf,
-} from 'bench-statistics/change-points';
-import { clamp, mean, median, robustDeviation, sum } from 'bench-statistics/numbers';
+} from './change-points.ts';
+import { clamp, mean, median, robustDeviation, sum } from './numbers.ts';
 import type { Interval } from 'bench-model/interval';
-import { studentPoint } from 'bench-statistics/student';
+import { studentPoint } from './student.ts';
 
 /** The number of pairs that makes a block, and the most blocks: the cut takes time with the cube of their number. */
 const BLOCK_PAIRS = 3;
 const FEWEST_BLOCKS = 40;
 const MOST_BLOCKS = 150;
 
-const CAP = 5 ** 2;
-const PENALTY = 20;
-const SHORTEST_BLOCKS = 2;
 /** No measurement of CPU time is better than that. */
 const LEAST_NOISE = 0.005;
 
@@ -36,6 +34,7 @@ const BATCHES = 6;
 /** A value further out than that many robust deviations is an outlier. */
 const OUTLYING = 3;
 const MOST_CORRELATION = 0.6;
+const CUT = { shortest: 2, penalty: 20, cap: 5 ** 2, mostCorrelation: MOST_CORRELATION, outlying: OUTLYING };
 
 /** A log ratio with its 95 % interval, which is absent for too few values. */
 export interface Estimate {
@@ -48,14 +47,16 @@ export function findLevels(logs: readonly number[]): Stretch[] {
   const width = blockWidth(logs.length);
   const blocks = joinBlocks(logs, width);
   const noise = Math.max(LEAST_NOISE, robustNoiseOf(blocks));
-  let cut = cutAt(blocks, noise);
-  const clipped = residualsOf(blocks, cut).map((one) =>
-    Math.max(-OUTLYING * noise, Math.min(OUTLYING * noise, one)),
+  const levels = refine(logs, cutCorrelated(blocks, { ...CUT, noise }), width);
+  const everywhere = robustDeviation(residualsOf(logs, levels));
+  return joinAlike(
+    logs,
+    levels,
+    DISTINCT_STEP,
+    (one, next) =>
+      Math.abs(next.centre - one.centre) /
+      Math.hypot(errorOf(logs, one, everywhere), errorOf(logs, next, everywhere)),
   );
-  const correlation = Math.min(MOST_CORRELATION, correlateNeighbours(clipped));
-  if (cut.length > 1 && correlation > 0)
-    cut = cutAt(blocks, noise * Math.sqrt((1 + correlation) / (1 - correlation)));
-  return joinUncertain(logs, refine(logs, cut, width));
 }
 
 /**
@@ -111,10 +112,6 @@ function joinBlocks(logs: readonly number[], width: number): number[] {
   return Array.from({ length: count }, (_, at) => median(logs.slice(at * width, (at + 1) * width)));
 }
 
-function cutAt(blocks: readonly number[], noise: number): Stretch[] {
-  return cutIntoStretches(blocks, { noise, cap: CAP, penalty: PENALTY, shortest: SHORTEST_BLOCKS });
-}
-
 /** Moves each change from the edge of a block to the pair with the least absolute deviations from both levels. */
 function refine(logs: readonly number[], cut: readonly Stretch[], width: number): Stretch[] {
   const starts = cut.map(({ from, centre }, at) => {
@@ -141,23 +138,4 @@ function refine(logs: readonly number[], cut: readonly Stretch[], width: number)
 export function errorOf(logs: readonly number[], { from, to }: Stretch, least = 0): number {
   const deviation = Math.max(least, robustDeviation(logs.slice(from, to)));
   return (ERROR_OF_MEDIAN * deviation) / Math.sqrt(to - from);
-}
-
-/** Joins neighbours, the least distinct first, until each step is distinct from the noise around it. */
-function joinUncertain(logs: readonly number[], cut: readonly Stretch[]): Stretch[] {
-  const levels = [...cut];
-  const everywhere = robustDeviation(residualsOf(logs, cut));
-  while (levels.length > 1) {
-    const errors = levels.map((level) => errorOf(logs, level, everywhere));
-    const steps = levels
-      .slice(1)
-      .map(
-        ({ centre }, at) => Math.abs(centre - levels[at]!.centre) / Math.hypot(errors[at]!, errors[at + 1]!),
-      );
-    const least = Math.min(...steps);
-    if (least >= DISTINCT_STEP) break;
-    const at = steps.indexOf(least);
-    levels.splice(at, 2, stretchOf(logs, levels[at]!.from, levels[at + 1]!.to));
-  }
-  return levels;
 }
