@@ -25,7 +25,7 @@ import { showLimit, showMetric } from 'bench-report/cells';
 import { toView } from 'bench-report/view';
 import type { Calibration } from 'bench-model/calibration';
 import type { Host } from 'bench-model/host';
-import { readPool } from 'bench-analysis/results/pool/store';
+import { readPool } from '../src/results/pool.ts';
 import { drawSwitches } from './kinds.ts';
 import { drawEngines } from './engines.ts';
 import { drawFills, drawNoise, drawPairs, drawRatios } from './neighbours.ts';

@@ -16,7 +16,7 @@ export function mean(values: readonly number[]): number {
  * RangeError for no values.
  */
 export function median(values: readonly number[]): number {
-  return medianOfSorted(new Float64Array(values).sort());
+  return medianOfSorted(new Float64Array(values).toSorted());
 }
 
 /** The same for a sorted sample. */

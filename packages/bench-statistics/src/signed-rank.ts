@@ -62,7 +62,7 @@ export function walshAverages(differences: readonly number[]): Float64Array {
   for (let row = 0; row < n; row++) {
     for (let other = row; other < n; other++) averages[at++] = (differences[row]! + differences[other]!) / 2;
   }
-  return averages.sort();
+  return averages.toSorted();
 }
 
 /** The Hodges-Lehmann estimate of the centre: the median of the Walsh averages. Throws RangeError for no differences. */

@@ -40,18 +40,22 @@ export interface StoredRun extends RunFile {
  * writable.
  */
 export function createRun(run: RunFile, host: Host): string {
-  const text = JSON.stringify(redact(run), null, 2);
-  const folder = join(HOME.results, run.plan.run);
+  return createFolder(HOME.results, run.plan.run, { 'run.json': redact(run), 'host.json': host });
+}
+
+/** Creates a folder of results with these files, as JSON. Throws a usage error if it cannot be written. */
+export function createFolder(parent: string, name: string, files: Record<string, object>): string {
+  const folder = join(parent, name);
   try {
-    makeProjectFolder();
+    if (parent === HOME.results) makeProjectFolder();
     mkdirSync(folder, { recursive: true });
-    writeReport(folder, 'run.json', `${text}\n`);
-    writeReport(folder, 'host.json', `${JSON.stringify(host, null, 2)}\n`);
+    for (const [file, value] of Object.entries(files))
+      writeReport(folder, file, `${JSON.stringify(value, null, 2)}\n`);
   } catch (error) {
     throw new BenchError(
       'usage',
       `${shown(folder)} cannot be written: ${(error as Error).message}`,
-      `make ${shown(HOME.results)} a writable folder`,
+      `make ${shown(parent)} a writable folder`,
     );
   }
   return folder;
@@ -169,41 +173,30 @@ function namesIn(folder: string): Dirent[] {
   }
 }
 
+const LOST = 'the run cannot be shown or resumed without it: measure again';
+const HOST = { schema: 'host', problem: 'not a host description', hint: LOST } as const;
+const RUN = { schema: 'run', version: RUN_SCHEMA, problem: 'not a plan', hint: LOST } as const;
+const RECORD = {
+  schema: 'record',
+  version: RECORD_SCHEMA,
+  problem: 'not a trial record',
+  hint: 'delete the line to lose only that trial; --resume then measures it again',
+} as const;
+
 /**
- * Reads a run, and judges its trials by the rules in force. Skips an incomplete last line: it is what remains of a trial that was killed. Throws a usage error
+ * Reads a run, and judges its trials by the rules in force. Skips an incomplete last line. Throws a usage error
  * (file:line) for any other content that is unreadable or does not match its schema, and for a schema of another version.
  */
 export function readRun(folder: string): StoredRun {
   const run = readRunFile(folder);
-  const hostFile = join(folder, 'host.json');
-  const host = readJson(hostFile);
-  refuseInvalid('host', host, shown(hostFile), 'not a host description', LOST);
-  const trials = readTrials(join(folder, 'trials.jsonl'));
+  const host = readChecked(join(folder, 'host.json'), HOST);
+  const trials = readLines(join(folder, 'trials.jsonl'), RECORD);
   return { ...run, folder, host, trials: judgeStored({ plan: run.plan, host, trials }) };
 }
 
 /** Reads only `run.json`. Throws as `readRun` does. */
 export function readRunFile(folder: string): RunFile {
-  const file = join(folder, 'run.json');
-  const run = readJson(file);
-  refuseVersion(run, file, RUN_SCHEMA);
-  refuseInvalid('run', run, shown(file), 'not a plan', LOST);
-  return run;
-}
-
-function readTrials(file: string): Trial[] {
-  const text = existsSync(file) ? readFileSync(file, 'utf8') : '';
-  const lines = text
-    .slice(0, text.lastIndexOf('\n') + 1)
-    .split('\n')
-    .slice(0, -1);
-  return lines.map((line, index) => {
-    const where = `${file}:${index + 1}`;
-    const trial = parse(line, shown(where), REPAIR);
-    refuseVersion(trial, where, RECORD_SCHEMA);
-    refuseInvalid('record', trial, shown(where), 'not a trial record', REPAIR);
-    return trial;
-  });
+  return readChecked(join(folder, 'run.json'), RUN);
 }
 
 /**
@@ -234,41 +227,59 @@ export function versionDifferences(then: Versions, now: Versions): string[] {
     .map((name) => `${name}: ${then[name] ?? 'absent'} then, ${now[name] ?? 'absent'} now`);
 }
 
-const REPAIR = 'delete the line to lose only that trial; --resume then measures it again';
-const LOST = 'the run cannot be shown or resumed without it: measure again';
-
-function readJson(file: string): Record<string, unknown> {
-  let text: string;
-  try {
-    text = readFileSync(file, 'utf8');
-  } catch (error) {
-    throw new BenchError('usage', `${shown(file)}: cannot be read: ${(error as Error).message}`, LOST);
-  }
-  return parse(text, shown(file), LOST);
+/** A kind of stored values, and the words of the errors about them. */
+export interface StoredKind<Name extends keyof Stored> {
+  /** The name of the schema of such a value. */
+  schema: Name | ((value: Record<string, unknown>) => Name);
+  /** The version that is read; absent for values without one. */
+  version?: number;
+  /** `not a plan`. */
+  problem: string;
+  hint: string;
 }
 
-/** Returns the object that a text holds; one without fields for any other value. */
-function parse(text: string, where: string, hint: string): Record<string, unknown> {
+/** Reads a file of one value. Throws a usage error if it is unreadable, of another version, or does not match its schema. */
+export function readChecked<Name extends keyof Stored>(file: string, kind: StoredKind<Name>): Stored[Name] {
+  return check(textOf(file, kind), file, kind);
+}
+
+/**
+ * Reads a file with a value in each line; none if it does not exist. Skips an incomplete last line: it is what remains of a
+ * process that was killed. Throws as `readChecked` does, with the number of the line.
+ */
+export function readLines<Name extends keyof Stored>(file: string, kind: StoredKind<Name>): Stored[Name][] {
+  const lines = existsSync(file) ? textOf(file, kind).split('\n').slice(0, -1) : [];
+  return lines.map((line, index) => check(line, `${file}:${index + 1}`, kind));
+}
+
+function textOf(file: string, { hint }: Pick<StoredKind<keyof Stored>, 'hint'>): string {
   try {
-    return { ...(JSON.parse(text) as object) };
+    return readFileSync(file, 'utf8');
   } catch (error) {
-    throw new BenchError('usage', `${where}: cannot be read: ${(error as Error).message}`, hint);
+    throw new BenchError('usage', `${shown(file)}: cannot be read: ${(error as Error).message}`, hint);
   }
 }
 
-function refuseInvalid<Name extends keyof Stored>(
-  name: Name,
-  value: unknown,
+function check<Name extends keyof Stored>(
+  text: string,
   where: string,
-  problem: string,
-  hint: string,
-): asserts value is Stored[Name] {
-  const detail = problemWith(name, value);
-  if (detail !== undefined) throw new BenchError('usage', `${where}: ${problem}: ${detail}`, hint);
+  { schema, version, problem, hint }: StoredKind<Name>,
+): Stored[Name] {
+  let value: Record<string, unknown>;
+  try {
+    // Any other value has no fields.
+    value = { ...(JSON.parse(text) as object) };
+  } catch (error) {
+    throw new BenchError('usage', `${shown(where)}: cannot be read: ${(error as Error).message}`, hint);
+  }
+  if (version !== undefined) refuseVersion(value, where, version);
+  const detail = problemWith(typeof schema === 'function' ? schema(value) : schema, value);
+  if (detail !== undefined) throw new BenchError('usage', `${shown(where)}: ${problem}: ${detail}`, hint);
+  return value as unknown as Stored[Name];
 }
 
 /** Throws a usage error if this has a schema of another version than the one that is read. */
-export function refuseVersion({ schema }: Record<string, unknown>, where: string, read: number): void {
+function refuseVersion({ schema }: Record<string, unknown>, where: string, read: number): void {
   if (typeof schema !== 'number' || schema === read) return;
   const update = HOME.kind === 'repository' ? 'update with git pull' : 'install a newer bench-http';
   throw new BenchError(

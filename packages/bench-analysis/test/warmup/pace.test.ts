@@ -122,9 +122,10 @@ describe('the processes of a study', () => {
   });
 });
 
+const side = (answers: number[], cpuUs: number[]) => ({ answers, cpuUs, goodputPerSecond: answers });
+
 describe('the pairs of a stored process', () => {
   it('are those whose sides both answered and used CPU', () => {
-    const side = (answers: number[], cpuUs: number[]) => ({ answers, cpuUs, goodputPerSecond: answers });
     const pairs = pairsIn({
       course: {
         seconds: [1, 2, 3],

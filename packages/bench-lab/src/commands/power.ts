@@ -20,7 +20,7 @@ import { describeEffect, renderPower } from '../report/power.ts';
 import { toOutput } from 'bench-report/printable';
 import { readHost } from 'bench-machine/host';
 import type { PooledMatrix, PooledTest } from 'bench-model/pool';
-import { appendPooled, createPool, readPool, type Pool } from 'bench-analysis/results/pool/store';
+import { appendPooled, createPool, readPool, type Pool } from '../results/pool.ts';
 import { shown, writeReport } from 'bench-analysis/results/store';
 import { POOL_SCHEMA } from 'bench-model/versions';
 import { openSession } from 'bench-http/conduct/session';

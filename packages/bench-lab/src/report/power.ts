@@ -6,7 +6,7 @@ import type {
   ResampledSummary,
 } from '../analyse/power.ts';
 import { QUIET } from '../analyse/power.ts';
-import type { Pool } from 'bench-analysis/results/pool/store';
+import type { Pool } from '../results/pool.ts';
 import { describeMachine } from 'bench-report/view';
 import { countOf, formatShare, formatSpan } from 'bench-report/format';
 import { renderRows } from 'bench-report/terminal';

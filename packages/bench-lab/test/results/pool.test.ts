@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { HOME } from 'bench-machine/home';
-import { readPool } from '../../src/results/pool/store.ts';
+import { readPool } from '../../src/results/pool.ts';
 
 const PUBLISHED = join(HOME.root, 'results/published/20261121-221151-power');
 const [test = '', noise = ''] = [/^.*"sequential-test".*$/m, /^.*"noise".*$/m].map(
