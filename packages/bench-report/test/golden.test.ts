@@ -92,7 +92,7 @@ describe('the committed run', () => {
   });
 
   it('is rendered as one JSON document', async () => {
-    const text = renderJson(run);
+    const text = renderJson(toModel(run, { distributions: true }), run.trials);
     const document = JSON.parse(text) as { rows: object[]; trials: { status: string }[] };
     expect(document.trials).toEqual(run.trials);
     // One trial of each status, and the trials of one row, keep the file short. The rows summarise all trials.

@@ -38,7 +38,7 @@ describe('the embedded data', () => {
 });
 
 describe('the document', () => {
-  const text = renderHtml(run, ASSETS);
+  const text = renderHtml(toModel(run, { distributions: true }), ASSETS);
 
   it('permits its own script only, and nothing from a network', () => {
     const digest = createHash('sha256').update(ASSETS.script).digest('base64');

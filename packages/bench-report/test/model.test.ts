@@ -84,13 +84,17 @@ describe('the schema of the JSON report', () => {
     ].map((file) => dirname(join(ROOT, file)));
     expect(folders.length).toBeGreaterThan(20);
     for (const folder of folders) {
-      isReport(JSON.parse(renderJson(readRun(folder))));
+      const run = readRun(folder);
+      isReport(JSON.parse(renderJson(toModel(run, { distributions: true }), run.trials)));
       expect({ folder, errors: isReport.errors }).toEqual({ folder, errors: null });
     }
   });
 
   it('rejects a report with an unknown field, or without its rows', () => {
-    const report = JSON.parse(renderJson(golden)) as Record<string, unknown>;
+    const report = JSON.parse(renderJson(toModel(golden, { distributions: true }), golden.trials)) as Record<
+      string,
+      unknown
+    >;
     expect(isReport(report)).toBe(true);
     expect(isReport({ ...report, hostname: 'x' })).toBe(false);
     expect(isReport({ ...report, rows: undefined })).toBe(false);

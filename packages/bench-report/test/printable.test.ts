@@ -35,7 +35,7 @@ describe('the output of a server', () => {
   });
 
   it('is unchanged in a JSON document, whose text contains no control characters', () => {
-    const text = toPrintable(renderJson(source));
+    const text = toPrintable(renderJson(toModel(source, { distributions: true }), source.trials));
     // oxlint-disable-next-line no-control-regex
     expect(text).not.toMatch(/[\u0000-\u0009\u000B-\u001F\u007F-\u009F]/);
     expect(JSON.parse(text)).toMatchObject({ trials: [{ logTail: [HOSTILE] }] });

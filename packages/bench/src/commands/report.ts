@@ -13,6 +13,7 @@ import { renderGab } from 'bench-report/gab';
 import { renderJson } from 'bench-report/json';
 import { toLadderView } from 'bench-report/ladder';
 import { renderMarkdown } from 'bench-report/markdown';
+import type { Trial } from 'bench-model/record';
 import { toModel, type Model } from 'bench-report/model/model';
 import { renderClosing, renderTerminal } from 'bench-report/terminal';
 import { toTimesView } from 'bench-report/times';
@@ -119,9 +120,9 @@ export default defineCommand({
     );
     const run = readRun(folder);
     if (format !== 'json') refuseEmpty(run);
-    if (asked.open) return openPage(await writePage(run, run.folder));
-    if (format !== undefined && format !== 'markdown') return PRINTERS[format](run);
-    const model = toModel(run);
+    const model = toModel(run, { distributions: asked.open || format === 'html' || format === 'json' });
+    if (asked.open) return openPage(await writePage(model, run.folder));
+    if (format !== undefined && format !== 'markdown') return PRINTERS[format](model, run.trials);
     const view = time
       ? toTimesView(model, pasted)
       : ladder
@@ -192,23 +193,25 @@ function printStudy(folder: string, { run, format, ladder, time, detail, open }:
 }
 
 /** Prints a whole run in a format that takes no other options. */
-const PRINTERS: Record<Exclude<ReportFormat, 'markdown'>, (run: StoredRun) => void | Promise<void>> = {
-  html: async (run) => printHtml(await renderPage(run)),
-  json: (run) => printJson(renderJson(run)),
-  async csv(run) {
+const PRINTERS: Record<
+  Exclude<ReportFormat, 'markdown'>,
+  (model: Model, trials: readonly Trial[]) => void | Promise<void>
+> = {
+  html: async (model) => printHtml(await renderPage(model)),
+  json: (model, trials) => printJson(renderJson(model, trials)),
+  async csv(model) {
     // The library is loaded only where it is used.
     const { renderCsv } = await import('bench-report/csv');
-    print(renderCsv(toModel(run)));
+    print(renderCsv(model));
   },
-  bmf: (run) => printFigures(run, renderBmf),
-  gab: (run) => printFigures(run, (model) => renderGab(model, 'lower')),
-  'gab-bigger': (run) => printFigures(run, (model) => renderGab(model, 'higher')),
+  bmf: (model) => printFigures(model, renderBmf(model)),
+  gab: (model) => printFigures(model, renderGab(model, 'lower')),
+  'gab-bigger': (model) => printFigures(model, renderGab(model, 'higher')),
 };
 
 /** Prints the figures that another program may compare, and says how many are left out. */
-function printFigures(run: StoredRun, render: (model: Model) => string): void {
-  const model = toModel(run);
-  printJson(render(model));
+function printFigures(model: Model, figures: string): void {
+  printJson(figures);
   const unfit = describeUnfit(model);
   if (unfit !== undefined) logLine(`warning: ${unfit}`);
 }

@@ -1,5 +1,5 @@
 /** The outcome of `pnpm bench`: a run, its report and its exit code. */
-import { compareWithin, type ComparedTable, findVerdicts, type Question } from 'bench-analysis/compare';
+import { findVerdicts } from 'bench-analysis/compare';
 import { compareRuns } from 'bench-analysis/runs';
 import { unlikeRuns } from 'bench-analysis/unlike';
 import { FEWEST_ROUNDS } from 'bench-analysis/verdict';
@@ -12,10 +12,12 @@ import { describeDetail } from 'bench-report/detail';
 import { renderJson } from 'bench-report/json';
 import { renderClosing, renderTerminal } from 'bench-report/terminal';
 import { describeEnding, describeUndecided } from 'bench-report/stopping';
-import { toModel } from 'bench-report/model/model';
+import type { ModelComparisons } from 'bench-report/model/definition';
+import { toModel, type Model } from 'bench-report/model/model';
 import { toView } from 'bench-report/view';
 import type { View } from 'bench-report/content';
 import { readRun, shown, type StoredRun } from 'bench-analysis/results/store';
+import type { MetricId } from 'bench-model/metrics';
 import { present } from 'bench-model/options';
 import { readRepeats } from './repeats.ts';
 import { measureForeseen } from './foreseen.ts';
@@ -32,16 +34,17 @@ export async function measureAndReport(foreseen: Foreseen): Promise<number> {
   const { source, folder, interrupted } = measured;
   const { plan } = source;
   const resume = `to continue: ${commandLine(`bench --resume ${plan.run}`)}`;
-  if (options.json) printJson(renderJson(source));
+  const model = toModel(source, { distributions: true });
+  if (options.json) printJson(renderJson(model, source.trials));
   if (source.trials.length === 0) {
     logLine('no trial has ended, so there is no report');
     if (interrupted) logLine(resume);
     return interrupted ? 130 : 1;
   }
 
-  const { closing, ...view } = toView(toModel(source), options);
+  const { closing, ...view } = toView(model, options);
   const layout = layoutFor(options);
-  const compared = compareMeasured(readRun(folder), old, options.failOn !== undefined);
+  const compared = compareMeasured(model, { folder, old, isAsked: options.failOn !== undefined });
   if (!options.json) {
     printStyled(renderTerminal(view, layout));
     if (options.detail) print(describeDetail(source.trials));
@@ -50,7 +53,7 @@ export async function measureAndReport(foreseen: Foreseen): Promise<number> {
   for (const line of describeEnding(plan, source.trials, interrupted)) logLine(line);
   for (const line of describeUndecided(plan, source.trials)) logLine(line);
   logLine(`saved in ${shown(folder)}; to show it again: ${commandLine(`report ${plan.run}`)}`);
-  logLine(`report with charts: ${shown(await writePage(source, folder))}`);
+  logLine(`report with charts: ${shown(await writePage(model, folder))}`);
   if (interrupted) {
     logLine(resume);
     return 130;
@@ -64,7 +67,7 @@ export async function measureAndReport(foreseen: Foreseen): Promise<number> {
 
 /** The comparisons of the targets of a run, and the text of all comparisons. */
 interface Compared {
-  tables: ComparedTable[];
+  tables: ModelComparisons[];
   text: string;
 }
 
@@ -72,47 +75,35 @@ function showView(view: View): string {
   return renderTerminal(view, layoutFor({ isBrief: false }));
 }
 
-function show(tables: ComparedTable[], title: string, marks: string[]): Compared {
-  return {
-    tables,
-    text: tables.map((table) => showView(viewComparison(table, title, marks))).join(''),
-  };
-}
-
-/** Compares the targets of a run, if it is meant to or if a job depends on it, and the run with the old one that it repeats. */
-function compareMeasured(run: StoredRun, old: StoredRun | undefined, isAsked: boolean): Compared {
-  const { plan } = run;
-  const { by, threshold } = questionOf(plan);
-  const within = compareTargets(run, { by, threshold }, isAsked);
-  if (old === undefined || plan.quick) return within;
-  const marks = [
+/** Selects the comparisons of the targets of a run, and compares the run with the old one that it repeats. */
+function compareMeasured(
+  model: Model,
+  { folder, old, isAsked }: { folder: string; old: StoredRun | undefined; isAsked: boolean },
+): Compared {
+  const { plan } = model;
+  const tables = compareTargets(model, isAsked);
+  const marks = plan.background === undefined ? describeCopies(plan) : [];
+  const within = tables.map((table) => showView(viewComparison(table, `run ${plan.run}`, marks))).join('');
+  if (old === undefined || plan.quick) return { tables, text: within };
+  const run = readRun(folder);
+  const differences = [
     ...unlikeRuns(old, run, undefined).map((difference) => `UNLIKE: ${difference}`),
     ...describeDifferences(old, run),
   ];
+  const between = compareRuns(old, run, questionOf(plan), present({ repeats: readRepeats(old, run) }));
   const title = `${old.plan.run} → ${plan.run}`;
-  const table = compareRuns(old, run, { by, threshold }, present({ repeats: readRepeats(old, run) }));
-  return {
-    ...within,
-    text: `${within.text}${showView(viewRuns(table, title, marks))}`,
-  };
+  return { tables, text: `${within}${showView(viewRuns(between, title, differences))}` };
 }
 
-/** Compares the targets of a run; empty if it is not meant to compare: the ranks of a table of few rounds say the same. */
-function compareTargets(run: StoredRun, { by, threshold }: Question, isAsked: boolean): Compared {
-  const { plan } = run;
-  const title = `run ${plan.run}`;
-  if (plan.quick) return show([], title, []);
+/**
+ * Selects the comparisons of a run that is meant to compare, or that a job depends on. Otherwise none: the ranks of a table of
+ * few rounds say the same.
+ */
+function compareTargets({ plan, comparisons }: Model, isAsked: boolean): ModelComparisons[] {
   // The cost of a background request is the purpose of the run, however many rounds it has.
-  if (plan.background !== undefined) {
-    const metrics = plan.sequentialTest === undefined ? (['goodput', 'p99'] as const) : [by];
-    return show(
-      metrics.map((metric) => compareWithin(run, { by: metric, threshold })),
-      title,
-      [],
-    );
-  }
-  const targets = new Set(run.trials.map(({ target }) => target.id));
-  const compares = isAsked || plan.rounds >= FEWEST_ROUNDS || plan.sequentialTest !== undefined;
-  if (targets.size < 2 || !compares) return show([], title, []);
-  return show([compareWithin(run, { by, threshold })], title, describeCopies(plan));
+  const isDisturbed = plan.background !== undefined;
+  const isSequential = plan.sequentialTest !== undefined;
+  if (!isDisturbed && !isSequential && !isAsked && plan.rounds < FEWEST_ROUNDS) return [];
+  const metrics: MetricId[] = isDisturbed && !isSequential ? ['goodput', 'p99'] : [questionOf(plan).by];
+  return comparisons.filter(({ by }) => metrics.includes(by));
 }

@@ -4,7 +4,7 @@ import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { digestOf } from 'bench-targets/prepare/digest';
 import { renderHtml, type Assets } from 'bench-report/html/document';
-import type { Source } from 'bench-report/model/model';
+import type { Model } from 'bench-report/model/model';
 import { writeReport } from 'bench-analysis/results/store';
 import type { PageName } from './bundle.ts';
 
@@ -19,14 +19,14 @@ export const bundleOf = (name: PageName): string => `${name}.js`;
 /** The name of the report in the folder of a run. */
 const REPORT = 'report.html';
 
-/** Renders the HTML report of a run. */
-export async function renderPage(source: Source): Promise<string> {
-  return renderHtml(source, await readAssets('report'));
+/** Renders the HTML report of a model with distributions. */
+export async function renderPage(model: Model): Promise<string> {
+  return renderHtml(model, await readAssets('report'));
 }
 
 /** Writes the HTML report of a run into its folder and returns its path. */
-export async function writePage(source: Source, folder: string): Promise<string> {
-  writeReport(folder, REPORT, await renderPage(source));
+export async function writePage(model: Model, folder: string): Promise<string> {
+  writeReport(folder, REPORT, await renderPage(model));
   return join(folder, REPORT);
 }
 

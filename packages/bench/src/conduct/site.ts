@@ -4,6 +4,7 @@ import { existsSync, globSync, mkdirSync, readdirSync, readFileSync, rmSync } fr
 import { basename, join, resolve } from 'node:path';
 import { BenchError } from 'bench-model/errors';
 import { commandLine } from 'bench-machine/home';
+import { toModel } from 'bench-report/model/model';
 import { toSite, type Listed, type Skipped } from 'bench-report/site/data';
 import { isSite, renderSite } from 'bench-report/site/document';
 import { readRun, shown, writeReport } from 'bench-analysis/results/store';
@@ -40,7 +41,7 @@ export async function writeSite(folder: string, results = HOME.results): Promise
     if (screen.isLive) screen.showLive(`[${position + 1}/${found.length}] ${name}`);
     try {
       const run = readStored(path);
-      writeReport(reports, `${name}.html`, await renderPage(run));
+      writeReport(reports, `${name}.html`, await renderPage(toModel(run, { distributions: true })));
       listed.push({ run, href: `${REPORTS}/${encodeURIComponent(name)}.html` });
     } catch (error) {
       skipped.push({ name, reason: reasonOf(error, path) });

@@ -20,7 +20,10 @@ import {
 const chromium = useChromium();
 
 async function open(source: Source, fragment = ''): Promise<Opened> {
-  return chromium.open({ 'report.html': await renderPage(source) }, { fragment });
+  return chromium.open(
+    { 'report.html': await renderPage(toModel(source, { distributions: true })) },
+    { fragment },
+  );
 }
 
 /** A4 without its margins, in CSS pixels. */
