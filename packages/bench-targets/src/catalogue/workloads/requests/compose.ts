@@ -1,26 +1,32 @@
 /** From what a user wrote to the requests of a plan. */
 import type { AskedOptions } from 'bench-model/options';
-import type { Draft, Locate, Asked, AskedRequest, Expectation } from 'bench-model/requests';
+import { present } from 'bench-model/options';
+import type { Draft, Locate, Asked, AskedRequest, AskedRows } from 'bench-model/requests';
 import { BenchError } from 'bench-model/errors';
-import { readRows } from './rows.ts';
-import { compileSchema } from './schema.ts';
-import { nameRequest } from './sent.ts';
+import { locateByName, readParts } from './parts.ts';
+import { readRows, type Rows } from './rows.ts';
 import { namesIn, TOKEN, variablesIn } from './template.ts';
 import { Texts } from './texts.ts';
 
 const WITHOUT_BODY = new Set(['GET', 'HEAD', 'OPTIONS', 'DELETE']);
 
 /** Makes the draft of requests that are written as options. Throws a usage error for a body that no request can carry. */
-export function draftOptions({ requests, headers, body, draft, ...given }: AskedOptions): Draft {
-  const expect = toExpectation(given);
-  const written = requests.map(({ method, path }): AskedRequest => ({
-    method,
-    path,
-    weight: 1,
-    headers: {},
-    ...(body === undefined || (requests.length > 1 && WITHOUT_BODY.has(method)) ? {} : { body }),
-    ...(expect === undefined ? {} : { expect }),
-  }));
+export function draftOptions({
+  requests,
+  headers,
+  body,
+  draft,
+  rows,
+  expect: right,
+  schema,
+  statuses,
+}: AskedOptions): Draft {
+  const given = present({ statuses, body: right, schema });
+  const expect = Object.keys(given).length === 0 ? undefined : given;
+  const written = requests.map(({ method, path }): AskedRequest => {
+    const carries = requests.length === 1 || !WITHOUT_BODY.has(method);
+    return { method, path, weight: 1, headers: {}, ...(carries && present({ body })) };
+  });
   if (body !== undefined && written.every((one) => one.body === undefined)) {
     throw new BenchError(
       'usage',
@@ -29,25 +35,11 @@ export function draftOptions({ requests, headers, body, draft, ...given }: Asked
     );
   }
   const all = [...(draft?.requests ?? []), ...written].map((one) => ({
+    ...present({ expect }),
     ...one,
     headers: { ...headers, ...one.headers },
-    ...(one.expect === undefined && expect !== undefined ? { expect } : {}),
   }));
-  const { rows } = given;
-  return { ...draft, requests: all, ...(rows === undefined ? {} : { rows }) };
-}
-
-function toExpectation({
-  expect,
-  schema,
-  statuses,
-}: Pick<AskedOptions, 'expect' | 'schema' | 'statuses'>): Expectation | undefined {
-  if (expect === undefined && schema === undefined && statuses === undefined) return undefined;
-  return {
-    ...(statuses === undefined ? {} : { statuses }),
-    ...(expect === undefined ? {} : { body: expect }),
-    ...(schema === undefined ? {} : { schema }),
-  };
+  return { ...draft, requests: all, ...present({ rows }) };
 }
 
 /**
@@ -56,7 +48,7 @@ function toExpectation({
  */
 export function completeAsked(
   { rows: file, requests, login, ...rest }: Draft,
-  locate: Locate = nameOption(requests),
+  locate: Locate = locateByName(requests),
 ): Asked {
   if (requests.length === 0) {
     throw new BenchError('usage', 'no request is named', "e.g. --get '/orders?limit=20'");
@@ -71,42 +63,22 @@ export function completeAsked(
       'rename the column',
     );
   }
-  for (const [index, one] of requests.entries()) {
-    const { path, headers, body, expect } = one;
+  const parts = readParts({ requests, login }, texts, locate);
+  for (const [index, { asked, body, expected }] of parts.kinds.entries()) {
+    const { path, headers } = asked;
     refuseUnknown(path, columns, locate(index, 'path'));
     for (const value of Object.values(headers)) refuseUnknown(value, columns, locate(index, 'headers'));
-    const read = [
-      path,
-      ...Object.values(headers),
-      ...(body === undefined ? [] : [texts.read(body, locate(index, 'body'))]),
-      ...(expect?.body === undefined ? [] : [texts.read(expect.body, locate(index, 'expect'))]),
-    ];
-    for (const text of read) refuseUnset(text, locate(index, 'path'));
-    if (expect?.schema !== undefined) {
-      compileSchema(texts.read(expect.schema, locate(index, 'expect')), locate(index, 'expect'));
-    }
+    for (const text of [path, ...Object.values(headers), body, expected])
+      refuseUnset(text, locate(index, 'path'));
   }
-  if (login !== undefined) {
-    const body = login.body === undefined ? [] : [texts.read(login.body, 'the body of the login')];
-    for (const text of [login.path, ...Object.values(login.headers), ...body]) refuseUnset(text, 'the login');
-  }
+  for (const text of [login?.path, ...Object.values(login?.headers ?? {}), parts.loginBody])
+    refuseUnset(text, 'the login');
   const { [login?.body ?? '']: _, ...digests } = texts.digests;
-  return {
-    requests,
-    files: digests,
-    ...(rows === undefined
-      ? {}
-      : { rows: { file: rows.file, count: rows.count, names: rows.names, sha256: rows.sha256 } }),
-    ...(login === undefined ? {} : { login }),
-    ...rest,
-  };
+  return { requests, files: digests, ...present({ rows: rows && describeRows(rows), login }), ...rest };
 }
 
-function nameOption(requests: readonly AskedRequest[]): Locate {
-  return (index) => {
-    const request = requests[index];
-    return request === undefined ? 'the requests' : nameRequest(request);
-  };
+function describeRows({ file, count, names, sha256 }: Rows): AskedRows {
+  return { file, count, names, sha256 };
 }
 
 function refuseUnknown(text: string, columns: ReadonlySet<string>, where: string): void {
@@ -121,8 +93,8 @@ function refuseUnknown(text: string, columns: ReadonlySet<string>, where: string
 }
 
 /** Throws before anything is measured if a variable is not set. */
-function refuseUnset(text: string, where: string): void {
-  const unset = variablesIn(text).find((name) => !process.env[name]);
+function refuseUnset(text: string | undefined, where: string): void {
+  const unset = variablesIn(text ?? '').find((name) => !process.env[name]);
   if (unset === undefined) return;
   throw new BenchError('usage', `${where}: the variable ${unset} is not set`, `set it: export ${unset}=…`);
 }

@@ -3,15 +3,8 @@ import { readFileSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 import { createCheck } from 'bench-model/json-schema';
 import { readJsonFile, refuseErrors, showPath, type JsonFile } from '../../json-file.ts';
-import type {
-  Draft,
-  Locate,
-  AskedLogin,
-  AskedRequest,
-  Expectation,
-  Status,
-  TokenPlace,
-} from 'bench-model/requests';
+import { present } from 'bench-model/options';
+import type { Draft, Locate, AskedLogin, AskedRequest, Status, TokenPlace } from 'bench-model/requests';
 
 /** The JSON Schema of a file of requests. */
 export const REQUESTS_SCHEMA = JSON.parse(
@@ -47,16 +40,11 @@ let errorsOf: ReturnType<typeof createCheck> | undefined;
 /** Reads a file of requests, or those of a manifest. Throws a usage error with file and line if it is not right. */
 export function readRequests(file: string): { draft: Draft; locate: Locate } {
   const read = readJsonFile(file, { missing: 'e.g. --requests requests.json', wrong: HINT });
-  const written = 'variants' in Object(read.value) ? pick(read.value as RequestsFile) : read.value;
+  const { requests, headers, rows, login } = Object(read.value) as RequestsFile;
+  const written = 'variants' in Object(read.value) ? present({ requests, headers, rows, login }) : read.value;
   errorsOf ??= createCheck({ schema: REQUESTS_SCHEMA });
   refuseErrors(errorsOf(written), read, { what: 'a file of requests', hint: HINT });
   return toDraft(written as RequestsFile, read, dirname(resolve(file)));
-}
-
-function pick({ requests, headers, rows, login }: RequestsFile): object {
-  return Object.fromEntries(
-    Object.entries({ requests, headers, rows, login }).filter(([, value]) => value !== undefined),
-  );
 }
 
 /** Returns the requests of a file in `folder`, which is right by its schema, and the place of each request in it. */
@@ -67,9 +55,11 @@ export function toDraft(
 ): { draft: Draft; locate: Locate } {
   const draft: Draft = {
     requests: requests.map((one) => toRequest(one, lowerNames(headers), folder)),
-    ...(rows === undefined ? {} : { rows: showPath(resolve(folder, rows)) }),
-    ...(login === undefined ? {} : { login: toLogin(login, folder) }),
     from: shown,
+    ...present({
+      rows: rows === undefined ? undefined : showPath(resolve(folder, rows)),
+      login: login && toLogin(login, folder),
+    }),
   };
   return {
     draft,
@@ -89,24 +79,19 @@ function toRequest(
     headers = {},
     body,
     expect,
-  } = typeof one === 'string' ? { request: one } : one;
+  }: WrittenRequest = typeof one === 'string' ? { request: one } : one;
+  const { status } = expect ?? {};
   return {
     ...splitLine(request),
     weight,
     headers: { ...shared, ...lowerNames(headers) },
-    ...(body === undefined ? {} : { body: toText(body, folder) }),
-    ...(expect === undefined ? {} : { expect: toExpectation(expect, folder) }),
-  };
-}
-
-function toExpectation(
-  { status, body, schema }: NonNullable<WrittenRequest['expect']>,
-  folder: string,
-): Expectation {
-  return {
-    ...(status === undefined ? {} : { statuses: [status].flat() }),
-    ...(body === undefined ? {} : { body: toText(body, folder) }),
-    ...(schema === undefined ? {} : { schema: toText(schema, folder) }),
+    ...present({
+      body: toText(body, folder),
+      expect: expect && {
+        ...(status !== undefined && { statuses: [status].flat() }),
+        ...present({ body: toText(expect.body, folder), schema: toText(expect.schema, folder) }),
+      },
+    }),
   };
 }
 
@@ -116,7 +101,7 @@ function toLogin({ request, headers = {}, body, token, send }: WrittenLogin, fol
   return {
     ...splitLine(request),
     headers: lowerNames(headers),
-    ...(body === undefined ? {} : { body: toText(body, folder) }),
+    ...present({ body: toText(body, folder) }),
     token,
     send: send === undefined ? usual : lowerNames(send),
   };
@@ -129,7 +114,7 @@ function splitLine(line: string): { method: string; path: string } {
 }
 
 /** Returns JSON as text; a text stays as it is, and the path of a file becomes relative to the current folder. */
-function toText(value: unknown, folder: string): string {
+function toText(value: unknown, folder: string): string | undefined {
   if (typeof value !== 'string') return JSON.stringify(value);
   return value.startsWith('@') ? `@${showPath(resolve(folder, value.slice(1)))}` : value;
 }

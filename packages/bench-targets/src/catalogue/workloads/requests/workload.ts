@@ -12,11 +12,11 @@ import {
   type WorkloadRequest,
 } from '../workload.ts';
 import { orderByWeight } from './cycle.ts';
-import type { Asked, AskedLogin, AskedRequest, Status } from 'bench-model/requests';
-import { nameRequest } from './sent.ts';
+import { present } from 'bench-model/options';
+import type { Asked, AskedLogin } from 'bench-model/requests';
+import { ANY_SUCCESS, locateByName, readParts, type Kind, type Parts } from './parts.ts';
 import { isRightStatus } from './status.ts';
 import { readRows, type Row, type Rows } from './rows.ts';
-import { compileSchema, type SchemaCheck } from './schema.ts';
 import { fill, namesIn, TOKEN, type Place, type Values } from './template.ts';
 import { refuseChanged, Texts } from './texts.ts';
 import { readToken } from './token.ts';
@@ -28,14 +28,16 @@ export const REQUESTS = 'requests';
 const MOST_REQUESTS = 10_000;
 /** The requests whose answers are known before the load. Each is sent twice, one after another. */
 const MOST_PROBES = 200;
-const ANY_SUCCESS: readonly Status[] = ['2xx'];
 
 /**
  * Returns the workload that sends these requests. Reads the files that they name, once. Throws a usage error if a file
  * cannot be read or differs from the one that the plan was made with.
  */
 export function requestsWorkload(asked: Asked): Workload {
-  const parts = readParts(asked);
+  const texts = new Texts(asked.files);
+  const rows = asked.rows && readRows(asked.rows.file);
+  if (rows !== undefined) refuseChanged(asked.rows?.sha256, rows.sha256, `--rows ${rows.file}`);
+  const parts = { ...readParts(asked, texts, locateByName(asked.requests)), rows };
   return {
     name: REQUESTS,
     rungs: [10, 100, 1000, 10_000],
@@ -47,59 +49,23 @@ export function requestsWorkload(asked: Asked): Workload {
 }
 
 /** The files of a workload, read. */
-interface Parts {
-  kinds: Kind[];
+interface Files extends Parts {
   rows: Rows | undefined;
-  login: { body: string | undefined } | undefined;
 }
 
-/** One request with the contents of its files. */
-interface Kind {
-  asked: AskedRequest;
-  name: string;
-  body: string | undefined;
-  expected: string | undefined;
-  schema: string | undefined;
-  checkSchema: SchemaCheck | undefined;
-  statuses: readonly Status[];
-  /** True if its rows make different requests. */
-  hasRows: boolean;
-}
-
-function readParts({ requests, rows: askedRows, login, files }: Asked): Parts {
-  const texts = new Texts(files);
-  const rows = askedRows === undefined ? undefined : readRows(askedRows.file);
-  if (rows !== undefined) refuseChanged(askedRows?.sha256, rows.sha256, `--rows ${rows.file}`);
-  const names = new Set(rows?.names);
-  const kinds = requests.map((one): Kind => {
-    const name = nameRequest(one);
-    const { body, schema, statuses } = one.expect ?? {};
-    const sent = one.body === undefined ? undefined : texts.read(one.body, `body of ${name}`);
-    const expected = body === undefined ? undefined : texts.read(body, `expected answer of ${name}`);
-    const schemaText = schema === undefined ? undefined : texts.read(schema, `schema of ${name}`);
-    const templates = [one.path, ...Object.values(one.headers), sent ?? ''];
-    return {
-      asked: one,
-      name,
-      body: sent,
-      expected,
-      schema: schemaText,
-      checkSchema: schemaText === undefined ? undefined : compileSchema(schemaText, `schema of ${name}`),
-      statuses: statuses ?? ANY_SUCCESS,
-      hasRows: templates.some((text) => namesIn(text).some((column) => names.has(column))),
-    };
-  });
-  const body = login?.body === undefined ? undefined : texts.read(login.body, 'body of the login');
-  return { kinds, rows, login: login === undefined ? undefined : { body } };
+/** Returns true if rows make different requests of one kind. */
+function isVaried({ asked, body = '' }: Kind, rows: Rows | undefined): boolean {
+  const names = [asked.path, ...Object.values(asked.headers), body].flatMap(namesIn);
+  return names.some((name) => rows?.names.includes(name));
 }
 
 /**
  * Draws one trial. Rows are shuffled, and each request takes them in that order, so that every row is used equally often.
  * Requests alternate by weight: the weights are exact over each cycle.
  */
-function drawTrial(asked: Asked, parts: Parts, random: () => number): Draw {
+function drawTrial(asked: Asked, parts: Files, random: () => number): Draw {
   const { kinds, rows } = parts;
-  const varied = kinds.filter(({ hasRows }) => hasRows).length;
+  const varied = kinds.filter((kind) => isVaried(kind, rows)).length;
   const most = Math.max(1, Math.floor(MOST_REQUESTS / Math.max(1, varied)));
   const taken = shuffle(rows?.rows ?? [], random).slice(0, most);
   const { login } = asked;
@@ -107,16 +73,15 @@ function drawTrial(asked: Asked, parts: Parts, random: () => number): Draw {
   return { ...fillDraw(parts, taken, { [TOKEN]: '' }), login: openLogin(login, parts, taken) };
 }
 
-function openLogin(login: AskedLogin, parts: Parts, taken: readonly Row[]): Login {
-  const body = parts.login?.body;
-  const { headers, text } = fillBody(body, login.headers, {});
+function openLogin(login: AskedLogin, parts: Files, taken: readonly Row[]): Login {
+  const { headers, text } = fillBody(parts.loginBody, login.headers, {});
   if (text !== undefined) hide([text, ...passwordsIn(text)]);
   return {
     request: {
       method: login.method,
       path: fill(login.path, {}, 'path'),
       headers,
-      ...(text === undefined ? {} : { body: text }),
+      ...present({ body: text }),
     },
     complete(answer) {
       const found = readToken(answer, login.token);
@@ -141,7 +106,7 @@ function passwordsIn(body: string): string[] {
 }
 
 function fillDraw(
-  { kinds, rows }: Parts,
+  { kinds, rows }: Files,
   taken: readonly Row[],
   known: Values,
   send: Readonly<Record<string, string>> = {},
@@ -150,7 +115,7 @@ function fillDraw(
   const checks: ((answer: Answer) => string | undefined)[] = [];
   const routes = kinds.map((kind): Route => {
     const first = requests.length;
-    const each = kind.hasRows ? taken : [undefined];
+    const each = isVaried(kind, rows) ? taken : [undefined];
     for (const row of each) {
       const values = { ...row?.values, ...known };
       const request = fillRequest(kind, values, send);
@@ -170,7 +135,7 @@ function fillDraw(
       statuses: [...kind.statuses],
       learns,
       isFixed: learns || kind.expected !== undefined,
-      ...(kind.schema === undefined ? {} : { schema: kind.schema }),
+      ...present({ schema: kind.schema }),
     };
   });
   return {
@@ -194,7 +159,7 @@ function fillRequest(
     method: asked.method,
     path: fill(asked.path, values, 'path'),
     headers,
-    ...(text === undefined ? {} : { body: text }),
+    ...present({ body: text }),
   };
 }
 

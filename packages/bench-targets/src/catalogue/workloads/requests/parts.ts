@@ -1,0 +1,61 @@
+/** The requests of a user with the contents of the files that they name. */
+import type { AskedLogin, AskedRequest, Locate, Status } from 'bench-model/requests';
+import { compileSchema, type SchemaCheck } from './schema.ts';
+import { nameRequest } from './sent.ts';
+import type { Texts } from './texts.ts';
+
+/** The right statuses of a request that names none. */
+export const ANY_SUCCESS: readonly Status[] = ['2xx'];
+
+/** One request with the contents of its files. */
+export interface Kind {
+  asked: AskedRequest;
+  name: string;
+  body: string | undefined;
+  expected: string | undefined;
+  schema: string | undefined;
+  checkSchema: SchemaCheck | undefined;
+  statuses: readonly Status[];
+}
+
+/** All requests, and the body of the login. */
+export interface Parts {
+  kinds: Kind[];
+  loginBody: string | undefined;
+}
+
+/**
+ * Reads the files of requests. Throws a usage error, with the place that `locate` gives, if one cannot be read or is not a
+ * schema.
+ */
+export function readParts(
+  { requests, login }: { requests: readonly AskedRequest[]; login?: AskedLogin | undefined },
+  texts: Texts,
+  locate: Locate,
+): Parts {
+  const read = (text: string | undefined, where: string): string | undefined =>
+    text === undefined ? undefined : texts.read(text, where);
+  const kinds = requests.map((asked, index): Kind => {
+    const { body, schema, statuses = ANY_SUCCESS } = asked.expect ?? {};
+    const where = locate(index, 'expect');
+    const schemaText = read(schema, where);
+    return {
+      asked,
+      name: nameRequest(asked),
+      body: read(asked.body, locate(index, 'body')),
+      expected: read(body, where),
+      schema: schemaText,
+      checkSchema: schemaText === undefined ? undefined : compileSchema(schemaText, where),
+      statuses,
+    };
+  });
+  return { kinds, loginBody: read(login?.body, 'the body of the login') };
+}
+
+/** Locates requests by their names, for those that are in no file. */
+export function locateByName(requests: readonly AskedRequest[]): Locate {
+  return (index) => {
+    const request = requests[index];
+    return request === undefined ? 'the requests' : nameRequest(request);
+  };
+}
