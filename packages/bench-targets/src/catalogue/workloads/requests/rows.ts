@@ -1,13 +1,13 @@
 /** Files of rows: CSV with a header, or JSON lines. Each row fills in the placeholders of one request. */
-import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { extname } from 'node:path';
 import { BenchError } from 'bench-model/errors';
 import type { AskedRows } from 'bench-model/requests';
 import type { Values } from './template.ts';
+import { digestOf } from './texts.ts';
 
-/** One row, and the line on which it begins. */
+/** One row, and the line on which it ends. */
 export interface Row {
   line: number;
   values: Values;
@@ -33,8 +33,7 @@ export function readRows(file: string): Rows {
   const isLines = ['.jsonl', '.ndjson', '.json'].includes(extname(file)) || text.trimStart().startsWith('{');
   const { names, rows } = isLines ? readLines(file, text) : readCsv(file, text);
   if (rows.length === 0) throw new BenchError('usage', `${file}: the file has no rows`, HINT);
-  const sha256 = createHash('sha256').update(text).digest('hex');
-  return { file, count: rows.length, names, sha256, rows };
+  return { file, count: rows.length, names, sha256: digestOf(text), rows };
 }
 
 function readCsv(file: string, text: string): { names: string[]; rows: Row[] } {
@@ -63,35 +62,19 @@ function parseCsv(file: string, text: string): { record: string[]; line: number 
   // Loaded here: most runs have no such file.
   const { CsvError, parse } = require('csv-parse/sync') as typeof import('csv-parse/sync');
   try {
-    let begun = 1;
     const found = parse(text, {
       bom: true,
       info: true,
       relax_column_count: true,
       skip_empty_lines: true,
     }) as unknown as { record: string[]; info: { lines: number } }[];
-    return found.map(({ record, info: { lines } }) => {
-      // A quoted value can span lines: the next row begins after the last line of this one.
-      const line = Math.max(begun, lines - countBreaks(record));
-      begun = lines + 1;
-      return { record, line };
-    });
+    return found.map(({ record, info: { lines } }) => ({ record, line: lines }));
   } catch (error) {
     if (!(error instanceof CsvError)) throw error;
     const line = typeof error['lines'] === 'number' ? error['lines'] : 1;
-    throw new BenchError('usage', `${file}:${line}: not CSV: ${describe(error.code)}`, HINT);
+    const problem = error.code.replace(/^CSV_/, '').replaceAll('_', ' ').toLowerCase();
+    throw new BenchError('usage', `${file}:${line}: not CSV: ${problem}`, HINT);
   }
-}
-
-function countBreaks(record: readonly string[]): number {
-  return record.reduce((sum, value) => sum + (value.match(/\r\n|\n|\r/g)?.length ?? 0), 0);
-}
-
-function describe(code: string): string {
-  if (code === 'CSV_QUOTE_NOT_CLOSED') return 'a quote is not closed';
-  if (code === 'INVALID_OPENING_QUOTE') return 'an unquoted value contains a quote';
-  if (code === 'CSV_INVALID_CLOSING_QUOTE') return 'a character follows a closing quote';
-  return code;
 }
 
 function count(columns: number): string {

@@ -179,7 +179,7 @@ describe('rows', () => {
   it.each([
     ['two.csv', 'id,n\n1,2\n3\n', /two\.csv:3: the row has 1 column, but the header has 2$/],
     ['long.csv', 'id,n\n"a\nb",2\n1,2,3\n', /long\.csv:4: the row has 3 columns, but the header has 2$/],
-    ['open.csv', 'id,n\n1,"2\n', /open\.csv:\d: not CSV: a quote is not closed$/],
+    ['open.csv', 'id,n\n1,"2\n', /open\.csv:\d: not CSV: quote not closed$/],
     ['twice.csv', 'id,id\n1,2\n', /twice\.csv:1: two columns are named "id"$/],
     ['none.csv', 'id,n\n', /none\.csv: the file has no rows$/],
     ['bad.jsonl', '{"id":1,"n":1}\n{"id":\n', /bad\.jsonl:2: not JSON$/],
