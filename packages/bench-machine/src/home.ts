@@ -52,7 +52,8 @@ export function findHome(from: string, env: NodeJS.ProcessEnv = process.env, use
   };
 }
 
-function parentsOf(folder: string): string[] {
+/** Returns a folder and all those above it, nearest first. */
+export function parentsOf(folder: string): string[] {
   const parent = dirname(folder);
   return parent === folder ? [folder] : [folder, ...parentsOf(parent)];
 }

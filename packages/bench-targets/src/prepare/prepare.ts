@@ -6,7 +6,7 @@ import { showPath } from '../catalogue/json-file.ts';
 import { packagesOf, parsePackage, type NamedPackage } from '../catalogue/packages.ts';
 import { claimsOfRuntime, environmentOfRuntime, refuseUnfit } from '../catalogue/runtimes.ts';
 import { BenchError } from 'bench-model/errors';
-import { HOME } from 'bench-machine/home';
+import { HOME, parentsOf } from 'bench-machine/home';
 import type { Stack, Variant } from 'bench-model/stack';
 import type { Attestation, ResolvedRuntime, RuntimeSpec, Target } from 'bench-model/target';
 import { isCompiled, provideBuild, runBuild } from './builds.ts';
@@ -255,8 +255,7 @@ function isMember(root: string): boolean {
 function requireModules({ root }: Stack): void {
   const { dependencies = {} } = readNodeManifest(root);
   if (Object.keys(dependencies).length === 0) return;
-  const folders = root.split('/').map((_, index, parts) => parts.slice(0, index + 1).join('/'));
-  if (folders.some((folder) => existsSync(join(folder, 'node_modules')))) return;
+  if (parentsOf(root).some((folder) => existsSync(join(folder, 'node_modules')))) return;
   throw new BenchError(
     'toolchain',
     `${showPath(root)} has no node_modules`,

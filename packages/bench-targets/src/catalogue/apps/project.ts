@@ -3,6 +3,8 @@ import type { Lock, LockKind, Project } from 'bench-model/stack';
 import { existsSync, readdirSync, statSync } from 'node:fs';
 import { basename, dirname, join, resolve } from 'node:path';
 import { BenchError } from 'bench-model/errors';
+import { parentsOf } from 'bench-machine/home';
+import { present } from 'bench-model/options';
 import type { RuntimeKind } from 'bench-model/target';
 import { showPath } from '../json-file.ts';
 import { findPinned } from './pinned.ts';
@@ -65,7 +67,7 @@ export function findProject(
   }
   const lock = named === undefined ? findLock(root, kind) : readNamed(root, kind, named, where);
   const version = findPinned(root, kind)?.version;
-  return { kind, ...(lock === undefined ? {} : { lock }), ...(version === undefined ? {} : { version }) };
+  return { kind, ...present({ lock, version }) };
 }
 
 function languageOf(root: string, command: string): RuntimeKind {
@@ -86,24 +88,14 @@ function languageOf(root: string, command: string): RuntimeKind {
   return isPython ? 'python' : isNode ? 'node' : 'none';
 }
 
-/** Finds the lock in the folder, or in the nearest parent of a workspace. */
+/** Finds the lock in the folder, or in the nearest parent of a workspace, which does not reach beyond its repository. */
 function findLock(root: string, kind: 'python' | 'node'): Lock | undefined {
   const own = lockIn(root, kind);
   if (own?.kind !== 'pyproject' && own?.kind !== 'package') return own;
-  for (let parent = dirname(root); isInside(parent); parent = dirname(parent)) {
-    const shared = lockIn(parent, kind);
-    if (shared !== undefined && ['uv', 'pnpm', 'npm', 'yarn'].includes(shared.kind)) return shared;
-    if (existsSync(join(parent, '.git')) || dirname(parent) === parent) break;
-  }
-  return own;
-}
-
-/** A workspace does not reach beyond its repository. */
-function isInside(folder: string): boolean {
-  for (let at = folder; ; at = dirname(at)) {
-    if (existsSync(join(at, '.git'))) return true;
-    if (dirname(at) === at) return false;
-  }
+  const parents = parentsOf(dirname(root));
+  const top = parents.findIndex((folder) => existsSync(join(folder, '.git')));
+  const shared = parents.slice(0, top + 1).map((folder) => lockIn(folder, kind));
+  return shared.find((lock) => ['uv', 'pnpm', 'npm', 'yarn'].includes(lock?.kind ?? '')) ?? own;
 }
 
 function lockIn(folder: string, kind: 'python' | 'node'): Lock | undefined {

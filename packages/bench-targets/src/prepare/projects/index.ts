@@ -18,7 +18,7 @@ import type { FoundTarget } from '../../catalogue/found.ts';
 import { packagesOf } from '../../catalogue/packages.ts';
 import { environmentOfRuntime, refuseUnfit } from '../../catalogue/runtimes.ts';
 import { BenchError } from 'bench-model/errors';
-import { HOME } from 'bench-machine/home';
+import { HOME, parentsOf } from 'bench-machine/home';
 import { awaitLock } from 'bench-machine/filelock';
 import type { ResolvedRuntime, RuntimeSpec } from 'bench-model/target';
 import { findTool, runBuild } from '../builds.ts';
@@ -275,12 +275,9 @@ async function provideModules(
 
 /** The folders of programs of a Node project and of its workspace, nearest first. */
 function binsOf(root: string): string[] {
-  const bins: string[] = [];
-  for (let at = root; ; at = dirname(at)) {
-    const bin = join(at, 'node_modules', '.bin');
-    if (existsSync(bin)) bins.push(bin);
-    if (dirname(at) === at) return bins;
-  }
+  return parentsOf(root)
+    .map((folder) => join(folder, 'node_modules', '.bin'))
+    .filter((bin) => existsSync(bin));
 }
 
 function pathOf(bins: string[]): Record<string, string> {

@@ -1,6 +1,7 @@
 /** The dependencies of a user's Node project, installed from its own lock in a copy of the project. */
 import { readFileSync } from 'node:fs';
 import { dirname, join, relative } from 'node:path';
+import { parentsOf } from 'bench-machine/home';
 import type { Lock } from 'bench-model/stack';
 import { BenchError } from 'bench-model/errors';
 import { run, SubprocessError } from 'bench-machine/subprocess';
@@ -125,8 +126,7 @@ function reasonIn(log: string): string {
 
 /** Returns the installed version of a package; undefined if it is not installed. */
 export function versionInProject(root: string, name: string): string | undefined {
-  for (let folder = root; ; folder = dirname(folder)) {
-    const { version } = readNodeManifest(join(folder, 'node_modules', name));
-    if (version !== undefined || dirname(folder) === folder) return version;
-  }
+  return parentsOf(root)
+    .map((folder) => readNodeManifest(join(folder, 'node_modules', name)).version)
+    .find((version) => version !== undefined);
 }
