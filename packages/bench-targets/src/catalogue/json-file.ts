@@ -93,6 +93,7 @@ function lineOf(text: string, tree: Node, path: readonly (string | number)[]): n
   );
 }
 
-function lineAt(text: string, offset: number): number {
+/** Returns the line of an offset in a text, from 1 on. */
+export function lineAt(text: string, offset: number): number {
   return text.slice(0, offset).split('\n').length;
 }

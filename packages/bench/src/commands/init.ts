@@ -2,9 +2,10 @@
 import { defineCommand, flag, option, repeated } from '../cli/command.ts';
 import { seconds, text } from '../cli/values.ts';
 import { existsSync, readdirSync, statSync, writeFileSync } from 'node:fs';
-import { basename, dirname, join, relative, resolve } from 'node:path';
+import { dirname, join, relative, resolve } from 'node:path';
 import { createInterface } from 'node:readline/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { nameOf } from 'bench-targets/catalogue/apps/app';
 import { checkManifest } from 'bench-targets/catalogue/manifest';
 import { describeStart, findStarts, type Start } from 'bench-targets/catalogue/apps/starts';
 import { findNeeds, type Need } from 'bench-targets/catalogue/apps/needs';
@@ -238,12 +239,8 @@ function makeManifest(
   const services = Object.fromEntries(needs.map((need) => [need.name, need.service]));
   const env = { ...start.env, ...Object.fromEntries(addresses) };
   const { command, build, language, framework, runtime } = start;
-  const name = basename(root)
-    .toLowerCase()
-    .replaceAll(/[^a-z0-9-]+/g, '-')
-    .replaceAll(/^-+|-+$/g, '');
   return {
-    name: name === '' ? 'app' : name,
+    name: nameOf(root),
     language,
     framework,
     class: 'unknown',

@@ -57,8 +57,8 @@ export function readApp({ folder, run, name, lock }: AppOptions): App {
   };
 }
 
-/** Returns a name that a target can have. */
-function nameOf(root: string): string {
+/** Returns the name of a folder as a target can have it. */
+export function nameOf(root: string): string {
   const name = basename(root)
     .toLowerCase()
     .replaceAll(/[^a-z0-9-]+/g, '-')

@@ -2,6 +2,7 @@
 import { existsSync, globSync, readFileSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import type { RuntimeKind } from 'bench-model/target';
+import { lineAt } from '../json-file.ts';
 import { readCargoManifest, readNodeManifest } from './manifests.ts';
 import { splitCommand } from './words.ts';
 
@@ -25,33 +26,25 @@ const MOST_CHARS = 1_000_000;
 
 /** Returns the ways to start the server of the project in `root`, best first. Throws a usage error for a broken package.json. */
 export function findStarts(root: string): Start[] {
-  const all = [
-    ...startsOfProcfile(root),
-    ...startsOfScripts(root),
-    ...startsOfPython(root),
-    ...startsOfGo(root),
-    ...startsOfRust(root),
-  ];
+  const all = [...startsByName(root), ...startsOfPython(root), ...startsOfGo(root), ...startsOfRust(root)];
   const found = all.length > 0 ? all : startsOfNode(root);
-  const seen = new Set<string>();
-  return found.filter(({ command }) => {
-    const line = JSON.stringify(command);
-    return !seen.has(line) && seen.add(line);
-  });
+  const byCommand = Map.groupBy(found, ({ command }) => JSON.stringify(command));
+  return [...byCommand.values()].flatMap(([first]) => first ?? []);
 }
 
 /** Describes the start by a user's command line, with the language and framework that the project's files show. */
 export function describeStart(root: string, line: string): Start {
-  const { words, env } = splitCommand(withPort(line), '--run');
-  const known = findStarts(root)[0];
-  const usual = kindOf(root, words);
-  return {
-    command: words,
-    env,
-    ...usual,
-    framework: known?.language === usual.language ? known.framework : usual.framework,
-    why: '--run',
-  };
+  const [known] = findStarts(root);
+  const start = describeLine(root, line, '--run');
+  return known?.language === start.language ? { ...start, framework: known.framework } : start;
+}
+
+/** Describes the start by a command line; `why` is the place that has it. */
+function describeLine(root: string, line: string, why: string): Start {
+  // Only a shell fills in the port of the environment.
+  const known = line.replaceAll(/"?\$(?:PORT\b|\{PORT(?::?-[^}]*)?\})"?/g, '{port}');
+  const { words, env } = splitCommand(known, why);
+  return { command: words, env, why, ...kindOf(root, words) };
 }
 
 type Kind = Pick<Start, 'language' | 'framework' | 'runtime' | 'build'>;
@@ -67,31 +60,22 @@ function kindOf(root: string, words: readonly string[]): Kind {
       runtime: 'node',
       build: buildsOfNode(root, words),
     };
-  if (program.includes('/') || !isPython)
-    return { language: 'unknown', framework: 'unknown', runtime: 'none', build: [] };
-  return { language: 'python', framework: 'unknown', runtime: 'python', build: [] };
+  const kind =
+    program.includes('/') || !isPython
+      ? ({ language: 'unknown', runtime: 'none' } as const)
+      : ({ language: 'python', runtime: 'python' } as const);
+  return { ...kind, framework: 'unknown', build: [] };
 }
 
-/** Replaces the port of the environment, which only a shell fills in, by the placeholder. */
-function withPort(line: string): string {
-  return line.replaceAll(/"?\$(?:PORT\b|\{PORT(?::?-[^}]*)?\})"?/g, '{port}');
-}
-
-function startsOfProcfile(root: string): Start[] {
-  const line = /^web:\s*(.+)$/m.exec(read(join(root, 'Procfile')))?.[1];
-  if (line === undefined) return [];
-  return [{ ...describeLine(root, line), why: 'Procfile: web' }];
-}
-
-function startsOfScripts(root: string): Start[] {
-  const { scripts = {} } = readNodeManifest(root);
-  if (scripts['start'] === undefined) return [];
-  return [{ ...describeLine(root, scripts['start']), why: 'package.json: scripts.start' }];
-}
-
-function describeLine(root: string, line: string): Start {
-  const { words, env } = splitCommand(withPort(line), 'the start command');
-  return { command: words, env, why: '', ...kindOf(root, words) };
+/** The starts that a Procfile and a package.json name. */
+function startsByName(root: string): Start[] {
+  const lines = {
+    'Procfile: web': /^web:\s*(.+)$/m.exec(read(join(root, 'Procfile')))?.[1],
+    'package.json: scripts.start': readNodeManifest(root).scripts?.['start'],
+  };
+  return Object.entries(lines).flatMap(([why, line]) =>
+    line === undefined ? [] : [describeLine(root, line, why)],
+  );
 }
 
 /** The folders into which the build scripts of Node projects write. */
@@ -240,8 +224,4 @@ function read(file: string): string {
   } catch {
     return '';
   }
-}
-
-function lineAt(text: string, offset: number): number {
-  return text.slice(0, offset).split('\n').length;
 }
