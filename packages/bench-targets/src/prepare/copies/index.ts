@@ -48,8 +48,7 @@ export async function placeCopies({ targets, stacks, apps, cache, log }: CopiesS
         );
       placed.push(found.stack);
     }
-    for (const line of [...describeSame(placed), ...describeOtherSurroundings(placed)])
-      log(`warning: ${line}`);
+    for (const line of describeOdd(placed)) log(`warning: ${line}`);
     return { stacks: placed, [Symbol.dispose]: dispose };
   } catch (error) {
     dispose();
@@ -94,26 +93,23 @@ async function rootInRevision(
   throw new BenchError('usage', `--rev: ${name} is not in the repository ${top}`);
 }
 
-/** Describes copies that declare other services or another setup than the first copy of their stack. */
-function describeOtherSurroundings(stacks: readonly Stack[]): string[] {
-  const byName = Map.groupBy(stacks, ({ name }) => name);
-  return [...byName.values()].flatMap(([first, ...others]) =>
-    others
-      .filter(({ surroundings }) => !isDeepStrictEqual(surroundings, first?.surroundings))
-      .map(
-        ({ copy, name }) =>
-          `${first?.copy} and ${copy} of ${name} declare different services or setups: their figures differ by these too`,
-      ),
-  );
-}
-
-/** Describes copies whose files are the same: their figures differ by noise alone. */
-function describeSame(stacks: readonly Stack[]): string[] {
-  const byFiles = Map.groupBy(stacks, ({ name, root }) => `${name} ${digestOfProject(root)}`);
-  return [...byFiles.values()].flatMap(([first, ...others]) =>
-    others.map(
-      ({ copy, name }) =>
-        `${first?.copy} and ${copy} hold the same files of ${name}: only noise makes their figures differ`,
-    ),
-  );
+/** Describes copies whose figures differ by noise alone, or by more than their code. */
+function describeOdd(stacks: readonly Stack[]): string[] {
+  const digests = new Map(stacks.map((stack) => [stack, digestOfProject(stack.root)]));
+  return stacks.flatMap((stack, index) => {
+    const { copy, name, surroundings } = stack;
+    const before = stacks.slice(0, index).filter((one) => one.name === name);
+    const same = before.find((one) => digests.get(one) === digests.get(stack));
+    const [first] = before;
+    return [
+      ...(same === undefined
+        ? []
+        : [`${same.copy} and ${copy} hold the same files of ${name}: only noise makes their figures differ`]),
+      ...(first === undefined || isDeepStrictEqual(surroundings, first.surroundings)
+        ? []
+        : [
+            `${first.copy} and ${copy} of ${name} declare different services or setups: their figures differ by these too`,
+          ]),
+    ];
+  });
 }
