@@ -13,14 +13,6 @@ const shims = (): string => join(root(), 'shims');
 
 const versions = (): string => join(root(), 'versions');
 
-/** Returns the versions of CPython that pyenv keeps, such as `3.13` or `3.14t`. */
-export function listVersions(): string[] {
-  return readNames(versions()).flatMap((name) => {
-    const [, version, threads = ''] = /^(\d+\.\d+)\.\w+?(t?)$/.exec(name) ?? [];
-    return version === undefined ? [] : `${version}${threads}`;
-  });
-}
-
 /** Returns the interpreters that pyenv keeps of a version such as `3.13`, newest first. */
 export function interpretersOf(version: string): string[] {
   // A glob would not follow symbolic links.

@@ -6,7 +6,7 @@ import { BenchError } from 'bench-model/errors';
 import type { ResolvedRuntime, RuntimeSpec } from 'bench-model/target';
 import { awaitLock } from 'bench-machine/filelock';
 import { run, type SubprocessError } from 'bench-machine/subprocess';
-import { interpretersOf, listVersions, pathWithoutShims } from './pyenv.ts';
+import { interpretersOf, pathWithoutShims } from './pyenv.ts';
 import { unreachedError } from './unreached.ts';
 
 /** A runtime on this machine, and the words that start it. */
@@ -167,41 +167,10 @@ async function findPython(spec: RuntimeSpec, base: string, search: Search): Prom
     const why = existsSync(base) ? 'is not a Python interpreter' : 'does not exist';
     throw new BenchError('toolchain', `${base} ${why}`, 'name the path of an interpreter');
   }
-  const installed = await listInstalled(search);
   throw new BenchError(
     'toolchain',
     `CPython ${base} is not installed${search.mayInstall ? ', and uv could not install it' : ''}`,
-    [
-      ...(installed.length === 0 ? [] : [`installed: ${installed.join(', ')}`]),
-      `uv python install ${base}, or pyenv install ${base}`,
-    ].join('; '),
-  );
-}
-
-/** Returns the versions of CPython that uv and pyenv find, such as `3.13` or `3.14t`. */
-async function listInstalled({ uv }: Search): Promise<string[]> {
-  const list = ['python', 'list', '--only-installed', '--output-format', 'json'];
-  const env = { ...process.env, PATH: pathWithoutShims() };
-  const text =
-    uv === undefined
-      ? '[]'
-      : await run([uv, ...list], { env }).then(
-          ({ stdout }) => stdout,
-          () => '[]',
-        );
-  const found = JSON.parse(text) as {
-    implementation: string;
-    variant: string;
-    version_parts: { major: number; minor: number };
-  }[];
-  const names = found
-    .filter(({ implementation }) => implementation === 'cpython')
-    .map(
-      ({ version_parts: { major, minor }, variant }) =>
-        `${major}.${minor}${variant === 'freethreaded' ? 't' : ''}`,
-    );
-  return [...new Set([...names, ...listVersions()])].toSorted((a, b) =>
-    a.localeCompare(b, 'en', { numeric: true }),
+    `uv python install ${base}, or pyenv install ${base}; uv python list shows those that are here`,
   );
 }
 

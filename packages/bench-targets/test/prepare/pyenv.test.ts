@@ -41,11 +41,11 @@ describe('pyenv', () => {
     expect(interpretersOf('3.97')).toEqual([]);
   });
 
-  it('lists the available versions if one is missing', async () => {
+  it('says how to install a version that is missing', async () => {
     const search = { cache: join(root, 'cache'), uv: undefined, mayInstall: false };
     await expect(findRuntime({ kind: 'python', spec: '3.97' }, search)).rejects.toMatchObject({
       message: 'CPython 3.97 is not installed',
-      hint: 'installed: 3.9, 3.98; uv python install 3.97, or pyenv install 3.97',
+      hint: expect.stringMatching(/^uv python install 3\.97, or pyenv install 3\.97;/),
     });
     await expect(findRuntime({ kind: 'python', spec: join(root, 'python') }, search)).rejects.toThrow(
       `${join(root, 'python')} does not exist`,
