@@ -3,9 +3,11 @@ import { randomBytes } from 'node:crypto';
 import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { dirname, join } from 'node:path';
-import { CLUSTER } from 'bench-targets/catalogue/cluster/program';
 import { HOME } from 'bench-machine/home';
-import { prepareProgram } from 'bench-targets/prepare/program';
+import { prepareProgram, pythonProgram } from 'bench-targets/prepare/program';
+
+/** The Python program that speaks to Ray. */
+const CLUSTER = pythonProgram('cluster', 'ray', { ray: ['-m', 'bench_cluster'] });
 
 /** A command with its variables. */
 export interface Program {

@@ -1,13 +1,12 @@
 import { getCompileCacheDir } from 'node:module';
 import { availableParallelism } from 'node:os';
 import { dirname } from 'node:path';
-import { CLIENTS } from 'bench-targets/catalogue/engines';
 import { CROSS_CHECKS, ENGINE_NAMES, type EngineName } from 'bench-model/engines';
 import { BenchError } from 'bench-model/errors';
 import { HOME, programBeside } from 'bench-machine/home';
 import { findTool } from 'bench-targets/prepare/builds';
 import type { PinnedCommands } from 'bench-machine/placement';
-import { prepareProgram } from 'bench-targets/prepare/program';
+import { prepareProgram, pythonProgram } from 'bench-targets/prepare/program';
 import { DRIVER_VERSION } from 'bench-model/versions';
 import type { LoadEngine } from './engine.ts';
 import { createFleetEngine } from './fleet.ts';
@@ -94,6 +93,13 @@ async function findOther(tool: Tool): Promise<FoundEngine> {
       }),
   };
 }
+
+/** The Python clients. */
+const CLIENTS = pythonProgram('clients', 'requests, aiohttp', {
+  requests: ['-m', 'bench_clients', 'requests'],
+  threads: ['-m', 'bench_clients', 'threads'],
+  aiohttp: ['-m', 'bench_clients', 'aiohttp'],
+});
 
 /** A Python client, in an environment like that of a stack. */
 async function findClient(name: string): Promise<FoundEngine> {

@@ -1,15 +1,7 @@
 import { BenchError } from 'bench-model/errors';
 import { ENGINES, type Engine, type EngineName } from 'bench-model/engines';
 import type { LoadMode } from 'bench-model/settings';
-import { pythonProgram } from './python-program.ts';
 import { haveIds, type Route } from './workloads/workload.ts';
-
-/** The Python clients. */
-export const CLIENTS = pythonProgram('clients', 'requests, aiohttp', {
-  requests: ['-m', 'bench_clients', 'requests'],
-  threads: ['-m', 'bench_clients', 'threads'],
-  aiohttp: ['-m', 'bench_clients', 'aiohttp'],
-});
 
 /** The demands of a plan on its engine. */
 export interface Wanted {
@@ -80,13 +72,9 @@ export function refuseEngine(name: EngineName, wanted: Wanted): void {
     ],
     [
       !engine.anyRequest &&
-        !wanted.requests.every(({ method, body }) => method === 'GET' && body === undefined),
-      'sends only GET requests without a body',
-      'use autocannon or one of the Python clients',
-    ],
-    [
-      !engine.anyRequest && wanted.requests.length !== 1,
-      `sends the same request every time, not ${wanted.requests.length} requests in turn`,
+        (wanted.requests.length !== 1 ||
+          wanted.requests.some(({ method, body }) => method !== 'GET' || body !== undefined)),
+      'sends the same GET request every time, without a body',
       'use autocannon or one of the Python clients',
     ],
     [
