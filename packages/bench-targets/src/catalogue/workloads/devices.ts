@@ -1,21 +1,13 @@
-import { canonicalise, checkJson, type Workload } from './workload.ts';
+import { canonicalise, drawGet, USUAL_TIMES, type Workload } from './workload.ts';
 
 /** `GET /api/devices`: the golden list, serialised for each request. */
 export const devices: Workload = {
   name: 'devices',
   rungs: [10, 100, 1000, 10_000],
-  windowSeconds: 5,
-  warmupSeconds: 2,
-  timeoutSeconds: 10,
+  ...USUAL_TIMES,
   draw(random) {
     const golden = JSON.stringify([1, 2, 3].map(() => drawDevice(random)));
-    const expected = canonicalise(golden);
-    return {
-      requests: [{ method: 'GET', path: '/api/devices', headers: {} }],
-      files: { BENCH_DEVICES: golden },
-      check: (answer) => checkJson(answer, expected),
-      fixedBody: true,
-    };
+    return { ...drawGet('/api/devices', canonicalise(golden)), files: { BENCH_DEVICES: golden } };
   },
 };
 

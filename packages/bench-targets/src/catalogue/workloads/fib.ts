@@ -1,4 +1,4 @@
-import { checkJson, type Workload } from './workload.ts';
+import { drawGet, USUAL_TIMES, type Workload } from './workload.ts';
 
 /** Takes Python about 1 ms: longer than the HTTP work around it, shorter than the switch interval of its GIL (5 ms). */
 const USUAL = 20;
@@ -17,20 +17,12 @@ function computeAt(name: string, path: string): Workload {
   return {
     name,
     rungs: [1, 10, 100],
-    windowSeconds: 5,
-    warmupSeconds: 2,
-    timeoutSeconds: 10,
+    ...USUAL_TIMES,
     // The largest n whose result fits into a signed 32-bit number.
     params: { n: { usual: USUAL, least: 0, most: 45 } },
     draw(_random, { n = USUAL }) {
       const expected = JSON.stringify({ fib: fibonacci(n) });
-      return {
-        requests: [{ method: 'GET', path: `${path}/${n}`, headers: {} }],
-        files: {},
-        check: (answer) => checkJson(answer, expected),
-        fixedBody: true,
-        timing: 'fib',
-      };
+      return { ...drawGet(`${path}/${n}`, expected), timing: 'fib' };
     },
   };
 }

@@ -1,5 +1,5 @@
 import { makeFixtures, pathOf } from '@bench/upstream/fixtures';
-import { canonicalise, checkJson, type Params, type Workload } from './workload.ts';
+import { canonicalise, drawGet, USUAL_TIMES, type Params, type Workload } from './workload.ts';
 
 /**
  * The small set: 10 fixtures of about 4.6 kB, 46 kB joined. `items=1000` makes the large set: 232 kB each, 2.3 MB
@@ -14,9 +14,7 @@ const USUAL = { fixtures: 10, items: 20 };
 export const gather: Workload = {
   name: 'gather',
   rungs: [1, 10, 100],
-  windowSeconds: 5,
-  warmupSeconds: 2,
-  timeoutSeconds: 10,
+  ...USUAL_TIMES,
   params: {
     fixtures: { usual: USUAL.fixtures, least: 1, most: 100 },
     items: { usual: USUAL.items, least: 1, most: 10_000 },
@@ -26,10 +24,8 @@ export const gather: Workload = {
     const texts = makeTexts(params);
     const expected = canonicalise(JSON.stringify(texts.flatMap((text) => JSON.parse(text) as unknown[])));
     return {
-      requests: [{ method: 'GET', path: '/data', headers: {} }],
+      ...drawGet('/data', expected),
       files: { BENCH_FIXTURES: JSON.stringify(texts.map((_, fixture) => pathOf(fixture))) },
-      check: (answer) => checkJson(answer, expected),
-      fixedBody: true,
       fetches: texts.length,
       timing: 'gather',
     };

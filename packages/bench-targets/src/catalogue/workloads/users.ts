@@ -1,4 +1,12 @@
-import { canonicalise, checkJson, excerpt, type Params, type Row, type Workload } from './workload.ts';
+import {
+  canonicalise,
+  checkJson,
+  drawGet,
+  excerpt,
+  type Params,
+  type Row,
+  type Workload,
+} from './workload.ts';
 
 /** SQLAlchemy's default pool: 5 connections, an overflow of 10, and 30 s until a waiting request fails. */
 const POOL = {
@@ -24,14 +32,7 @@ export const users: Workload = {
   draw(random, params) {
     const rows = Array.from({ length: params['rows'] ?? 0 }, () => drawUser(random));
     const expected = canonicalise(JSON.stringify(rows.map((row, index) => ({ id: index + 1, ...row }))));
-    return {
-      requests: [{ method: 'GET', path: '/users', headers: {} }],
-      files: {},
-      env: poolOf(params),
-      table: { rows },
-      check: (answer) => checkJson(answer, expected),
-      fixedBody: true,
-    };
+    return { ...drawGet('/users', expected), env: poolOf(params), table: { rows } };
   },
 };
 

@@ -1,4 +1,4 @@
-import { checkJson, type Workload } from './workload.ts';
+import { drawGet, USUAL_TIMES, type Workload } from './workload.ts';
 
 const USUAL_MS = 50;
 
@@ -12,21 +12,12 @@ function waitAt(name: string, path: string): Workload {
   return {
     name,
     rungs: [10, 100, 1000],
-    windowSeconds: 5,
-    warmupSeconds: 2,
-    timeoutSeconds: 10,
+    ...USUAL_TIMES,
     params: { ms: { usual: USUAL_MS, least: 1, most: 60_000 } },
     waitSeconds: ({ ms = USUAL_MS }) => ms / 1000,
     draw(_random, { ms = USUAL_MS }) {
       const expected = JSON.stringify({ duration: ms / 1000 });
-      return {
-        requests: [{ method: 'GET', path, headers: {} }],
-        files: {},
-        env: { BENCH_WAIT_MS: String(ms) },
-        check: (answer) => checkJson(answer, expected),
-        fixedBody: true,
-        timing: 'wait',
-      };
+      return { ...drawGet(path, expected), env: { BENCH_WAIT_MS: String(ms) }, timing: 'wait' };
     },
   };
 }

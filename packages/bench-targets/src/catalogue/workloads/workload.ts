@@ -141,6 +141,19 @@ export interface Workload {
   draw(random: () => number, params: Params): Draw;
 }
 
+/** The times of most workloads. */
+export const USUAL_TIMES = { windowSeconds: 5, warmupSeconds: 2, timeoutSeconds: 10 };
+
+/** The draw of one GET request whose right answer is this JSON. */
+export function drawGet(path: string, expected: string): Draw {
+  return {
+    requests: [{ method: 'GET', path, headers: {} }],
+    files: {},
+    check: (answer) => checkJson(answer, expected),
+    fixedBody: true,
+  };
+}
+
 /** Returns a short excerpt of a body for a message. */
 export function excerpt(body: Buffer | string): string {
   const text = body.toString().replaceAll(/\s+/g, ' ');

@@ -1,5 +1,6 @@
 /** Describes requests for plans and records, without secrets. */
 import { redactHeaders, redactUrl } from 'bench-machine/redact';
+import { present } from 'bench-model/options';
 import type { Draw, Route } from '../workload.ts';
 import type { Asked, AskedRequest, CheckKind, Expectation, SentRequests } from 'bench-model/requests';
 import { digestOf } from './texts.ts';
@@ -83,20 +84,20 @@ export function describeSent(
       path,
       weight,
       headers: Object.keys(headers),
-      ...(body === undefined ? {} : { bodySha256: digestIn(asked, body) }),
-      ...(expect === undefined ? {} : { expectSha256: digestOf(describeExpectation(expect, asked)) }),
-      ...(verified === undefined ? {} : { check: checkOf(routes[index]) }),
+      ...present({
+        bodySha256: body === undefined ? undefined : digestIn(asked, body),
+        expectSha256: expect && digestOf(describeExpectation(expect, asked)),
+        check: verified && checkOf(routes[index]),
+      }),
     })),
-    ...(asked.rows === undefined
-      ? {}
-      : {
-          rows: {
-            sha256: asked.rows.sha256,
-            count: asked.rows.count,
-            used: Math.max(1, ...varied.map(({ count }) => count)),
-            checked: Math.max(0, ...varied.map(countKnown)),
-          },
-        }),
-    ...(asked.login === undefined ? {} : { login: nameRequest(asked.login) }),
+    ...present({
+      rows: asked.rows && {
+        sha256: asked.rows.sha256,
+        count: asked.rows.count,
+        used: Math.max(1, ...varied.map(({ count }) => count)),
+        checked: Math.max(0, ...varied.map(countKnown)),
+      },
+      login: asked.login && nameRequest(asked.login),
+    }),
   };
 }

@@ -4,6 +4,7 @@ import {
   canonicalise,
   excerpt,
   isConditional,
+  USUAL_TIMES,
   type Answer,
   type Draw,
   type Login,
@@ -41,9 +42,7 @@ export function requestsWorkload(asked: Asked): Workload {
   return {
     name: REQUESTS,
     rungs: [10, 100, 1000, 10_000],
-    windowSeconds: 5,
-    warmupSeconds: 2,
-    timeoutSeconds: 10,
+    ...USUAL_TIMES,
     draw: (random) => drawTrial(asked, parts, random),
   };
 }
