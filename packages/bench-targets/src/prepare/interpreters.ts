@@ -6,7 +6,7 @@ import { statSync } from 'node:fs';
 import { basename } from 'node:path';
 import { isTrusted, readProgram } from 'bench-machine/identity';
 import { familyOf } from 'bench-machine/procfs';
-import { run } from 'bench-machine/subprocess';
+import { run, type RunOptions } from 'bench-machine/subprocess';
 import type { Interpreter, RuntimeKind } from 'bench-model/target';
 
 const ANSWER_MS = 5000;
@@ -32,6 +32,14 @@ export interface PythonWords {
   hasTailCalls: boolean;
 }
 
+/** All that a Python says. */
+interface SaidByPython extends PythonWords {
+  isFreeThreaded: boolean;
+  /** True if it has a JIT that can be switched on. */
+  hasJit: boolean;
+  executable: string;
+}
+
 const ASK_PYTHON = `
 import json, platform, sys, sysconfig
 def get(name): return str(sysconfig.get_config_var(name) or "")
@@ -44,6 +52,9 @@ print(json.dumps({
     "linked": get("PY_LDFLAGS_NODIST"),
     "isDebug": get("Py_DEBUG") == "1",
     "hasTailCalls": "1" in (get("Py_TAIL_CALL_INTERP"), get("_Py_TAIL_CALL_INTERP")),
+    "isFreeThreaded": get("Py_GIL_DISABLED") == "1",
+    "hasJit": getattr(sys, "_jit", None) is not None and sys._jit.is_available(),
+    "executable": sys.executable,
 }))`;
 
 /** The variables of a Node about its build, as `process.config` gives them. */
@@ -88,11 +99,15 @@ async function ask(program: string): Promise<Interpreter | undefined> {
   if (kind === 'none') return undefined;
   // Without the environment, which could load the code of a user.
   const surroundings = { timeoutMs: ANSWER_MS, env: { PATH: '/usr/bin:/bin' }, cwd: '/' };
-  const words = kind === 'python' ? ['-I', '-S', '-c', ASK_PYTHON] : ['-e', ASK_NODE];
-  const { stdout } = await run([program, ...words], surroundings);
-  return kind === 'python'
-    ? describePython(JSON.parse(stdout) as PythonWords)
-    : describeNode(JSON.parse(stdout) as NodeWords);
+  if (kind === 'python') return describePython(await askPython(program, surroundings));
+  const { stdout } = await run([program, '-e', ASK_NODE], surroundings);
+  return describeNode(JSON.parse(stdout) as NodeWords);
+}
+
+/** Asks a Python for its build. Throws if it does not answer. */
+export async function askPython(program: string, options: RunOptions = {}): Promise<SaidByPython> {
+  const { stdout } = await run([program, '-I', '-S', '-c', ASK_PYTHON], options);
+  return JSON.parse(stdout) as SaidByPython;
 }
 
 /** Returns the build that the words of a Python describe. An option that they leave open is absent. */

@@ -6,6 +6,7 @@ import { BenchError } from 'bench-model/errors';
 import type { ResolvedRuntime, RuntimeSpec } from 'bench-model/target';
 import { awaitLock } from 'bench-machine/filelock';
 import { run, type SubprocessError } from 'bench-machine/subprocess';
+import { askPython } from './interpreters.ts';
 import { interpretersOf, pathWithoutShims } from './pyenv.ts';
 import { unreachedError } from './unreached.ts';
 
@@ -134,34 +135,18 @@ async function provideBinary(base: string, { cache, mayInstall }: Search): Promi
   return path;
 }
 
-const ASK_PYTHON = `
-import json, platform, sys, sysconfig
-print(json.dumps({
-    "version": platform.python_version(),
-    "implementation": platform.python_implementation(),
-    "compiler": platform.python_compiler(),
-    "flags": sysconfig.get_config_var("CONFIG_ARGS") or "",
-    "freethreaded": bool(sysconfig.get_config_var("Py_GIL_DISABLED")),
-    "jit": getattr(sys, "_jit", None) is not None and sys._jit.is_available(),
-    "executable": sys.executable,
-}))`;
-
 async function findPython(spec: RuntimeSpec, base: string, search: Search): Promise<FoundRuntime> {
   for (const path of await pythonCandidates(base, search)) {
-    const asked = await run([path, '-c', ASK_PYTHON]).catch(() => undefined);
-    if (asked === undefined) continue;
-    const told = JSON.parse(asked.stdout) as Record<
-      'version' | 'implementation' | 'compiler' | 'flags' | 'executable',
-      string
-    > & { freethreaded: boolean; jit: boolean };
+    const words = await askPython(path).catch(() => undefined);
+    if (words === undefined) continue;
     const build = {
-      implementation: told.implementation,
-      compiler: told.compiler,
-      flags: withoutPaths(told.flags),
-      freethreaded: String(told.freethreaded),
-      jit: told.jit ? 'available' : 'not built in',
+      implementation: words.implementation,
+      compiler: words.compiler,
+      flags: withoutPaths(words.configured),
+      freethreaded: String(words.isFreeThreaded),
+      jit: words.hasJit ? 'available' : 'not built in',
     };
-    return { runtime: { ...spec, version: told.version, build }, argv: [told.executable] };
+    return { runtime: { ...spec, version: words.version, build }, argv: [words.executable] };
   }
   if (base.includes('/')) {
     const why = existsSync(base) ? 'is not a Python interpreter' : 'does not exist';

@@ -22,7 +22,7 @@ function write(path: string, text: string): void {
 write(join(shims, 'uv'), 'exit 9');
 write(join(own, 'uv'), `[ "$1" = --version ] || { echo "$* $PATH" >> '${join(root, 'asked')}'; exit 2; }`);
 write(join(bin, 'pyenv'), `[ "$*" = "which uv" ] && echo '${join(own, 'uv')}'`);
-const TOLD = { version: '3.98.1', implementation: 'CPython', compiler: '', flags: '', executable: 'x' };
+const TOLD = { version: '3.98.1', implementation: 'CPython', compiler: '', configured: '', executable: 'x' };
 for (const version of ['3.98.1', '3.9.8', '3.98.0'])
   write(join(root, 'versions', version, 'bin', 'python3'), `echo '${JSON.stringify(TOLD)}'`);
 
