@@ -8,7 +8,7 @@ import { claimsOfRuntime, environmentOfRuntime, refuseUnfit } from '../catalogue
 import { BenchError } from 'bench-model/errors';
 import { HOME, parentsOf } from 'bench-machine/home';
 import type { Stack, Variant } from 'bench-model/stack';
-import type { Attestation, ResolvedRuntime, RuntimeSpec, Target } from 'bench-model/target';
+import type { Attestation, RuntimeSpec, Target } from 'bench-model/target';
 import { isCompiled, provideBuild, runBuild } from './builds.ts';
 import { digestOf } from './digest.ts';
 import { awaitLock } from 'bench-machine/filelock';
@@ -17,7 +17,7 @@ import { filesOfDistribution, filesOfModule, type CodeClaim } from './imports.ts
 import { copyOf, findModule, installCopy, NODE_LOCKS, workspaceOf } from './pnpm.ts';
 import { locksOf, makeEnvironment, pythonIn } from './python.ts';
 import { findRuntime, type FoundRuntime, type Search } from './runtimes.ts';
-import { prepareProject } from './projects/index.ts';
+import { prepareProject, type ReadyProject } from './projects/index.ts';
 import { digestOfProject, filesOfProject } from './projects/tree.ts';
 import { findDistribution, provideUv } from './uv.ts';
 
@@ -25,27 +25,11 @@ import { findDistribution, provideUv } from './uv.ts';
 const STILL_SECONDS = 20;
 
 /** A target that can be launched. */
-export interface Prepared {
-  target: Target;
-  stack: Stack;
-  variant: Variant;
-  command: string[];
-  env: Record<string, string>;
+export interface Prepared extends Omit<ReadyProject, 'root'>, FoundTarget {
   /** The properties that every worker must attest. */
   claims: Attestation;
-  runtime?: ResolvedRuntime;
-  /** The digest of the sources, the lock and the checkouts of `--with`. */
-  digest: string;
-  /** The packages that `--with` and `--resolve` installed, e.g. `fastify 5.1.0`. */
-  installed: string[];
-  /** The code that it must run, if `--with` names a folder. */
+  /** The code that it must run, if it runs in a copy. */
   code?: CodeClaim;
-  /** The executable of the interpreter that must serve; absent for a binary. */
-  interpreter?: string;
-  /** The command that runs before each trial, for a project of a user. */
-  setup?: string[];
-  /** Every package of its environment, for a project of a user. */
-  packages?: string[];
 }
 
 /** A target whose server is already running. */

@@ -32,22 +32,22 @@ import { makeProjectCopy, rootInCopy, versionInProject } from './node.ts';
 import { dependsOnPlace, filesOfLock, isPackage, makeProjectEnvironment } from './python.ts';
 import { filesOfProject, settingsOfProject } from './tree.ts';
 
-/** The program of a user, ready to launch. */
+/** A program, ready to launch. */
 export interface ReadyProject {
   /** The folder to start in. */
   root: string;
   command: string[];
   env: Record<string, string>;
   runtime?: ResolvedRuntime;
-  /** The executable that must serve; absent for a program that is no script. */
+  /** The executable of the interpreter that must serve; absent for a binary. */
   interpreter?: string;
-  /** The digest of the sources, the lock and the packages. */
+  /** The digest of the sources, the lock, the packages and the checkouts of `--with`. */
   digest: string;
-  /** The command that runs before each trial, located in the same environment. */
-  setup?: string[];
-  /** Packages that `--with` installed, with all that they changed. */
+  /** The packages that `--with` and `--resolve` installed, with all that they changed, e.g. `fastify 5.1.0`. */
   installed: string[];
-  /** Every package of the environment with its version; absent if it was not made here. */
+  /** The command that runs before each trial, in the same environment, for a project of a user. */
+  setup?: string[];
+  /** Every package of its environment with its version, for a project of a user whose environment was made here. */
   packages?: string[];
 }
 
