@@ -69,7 +69,7 @@ export function refuseErrors(
 ): void {
   if (error === undefined) return;
   const { instancePath, keyword, params, parentSchema, message = 'is invalid' } = error;
-  const path = instancePath.split('/').slice(1).map(unescape);
+  const path = partsOf(instancePath).map((part) => (/^\d+$/.test(part) ? Number(part) : part));
   const where = path.length > 0 ? `"${path.join('.')}" ` : '';
   if (keyword === 'additionalProperties') {
     const extra = String(params['additionalProperty']);
@@ -81,9 +81,10 @@ export function refuseErrors(
   throw new BenchError('usage', `${at(path)}: ${where}${message}${allowed}`, hint);
 }
 
-function unescape(part: string): string | number {
-  const text = part.replaceAll('~1', '/').replaceAll('~0', '~');
-  return /^\d+$/.test(text) ? Number(text) : text;
+/** Returns the parts of a JSON pointer (RFC 6901). */
+export function partsOf(pointer: string): string[] {
+  const parts = pointer.split('/').slice(1);
+  return parts.map((part) => part.replaceAll('~1', '/').replaceAll('~0', '~'));
 }
 
 function lineOf(text: string, tree: Node, path: readonly (string | number)[]): number {

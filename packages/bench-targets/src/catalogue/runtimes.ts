@@ -47,11 +47,9 @@ const SPECIFIER = /^(?<base>[^{}+]+?)(?<jit>\+jit)?(?:\{(?<env>[^{}]*)\})?$/;
  */
 export function parseRuntime({ kind, spec }: RuntimeSpec): ParsedRuntime {
   const { base, jit, env } = SPECIFIER.exec(spec)?.groups ?? {};
-  if (base === undefined || (kind === 'node' && jit !== undefined)) {
-    throw new BenchError('usage', `@${spec} is not a ${kind} runtime`, EXAMPLES[kind]);
-  }
   const pattern = kind === 'python' ? /^(\d+(\.\d+){1,2}t?|.*\/.*)$/ : /^(\d+(\.\d+){0,2}|bun|deno|.*\/.*)$/;
-  if (!pattern.test(base)) throw new BenchError('usage', `@${spec} is not a ${kind} runtime`, EXAMPLES[kind]);
+  if (base === undefined || (kind === 'node' && jit !== undefined) || !pattern.test(base))
+    throw new BenchError('usage', `@${spec} is not a ${kind} runtime`, EXAMPLES[kind]);
   const switches = (env ?? '').split(',').filter(Boolean);
   return {
     base,

@@ -1,9 +1,10 @@
-import { existsSync, globSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { basename, dirname, join, relative } from 'node:path';
 import { BenchError } from 'bench-model/errors';
 import type { Stack, Variant } from 'bench-model/stack';
 import type { FoundTarget } from '../catalogue/found.ts';
 import { digestOf } from './digest.ts';
+import { filesOfProject } from './projects/tree.ts';
 import { awaitLock } from 'bench-machine/filelock';
 import { run, SubprocessError } from 'bench-machine/subprocess';
 import { unreachedError } from './unreached.ts';
@@ -168,10 +169,6 @@ function markOf({ stack, target }: FoundTarget, digest: string, cache: string): 
 
 /** Returns all files in the folder of a stack and in those that it shares, except for the outputs of tools. */
 function sourcesOf(stack: Stack): string[] {
-  const made = new Set(['.git', 'node_modules', ...outputsOf(stack).map((path) => basename(path))]);
-  return foldersOf(stack).flatMap((folder) =>
-    globSync('**/*', { cwd: folder, withFileTypes: true, exclude: ({ name }) => made.has(name) })
-      .filter((entry) => entry.isFile())
-      .map(({ parentPath, name }) => join(parentPath, name)),
-  );
+  const outputs = new Set(outputsOf(stack).map((path) => basename(path)));
+  return foldersOf(stack).flatMap((folder) => filesOfProject(folder, '**/*', outputs));
 }

@@ -7,8 +7,8 @@ import { sum } from 'bench-statistics/numbers';
 import { findStack } from '../catalogue/found.ts';
 import type { KnownRuntime } from '../catalogue/runtimes.ts';
 import { inspectBuild, isCompiled } from './builds.ts';
-import { findFitting, isMade } from './prepare.ts';
-import { findRuntime } from './runtimes.ts';
+import { isMade } from './prepare.ts';
+import { findFitting, findRuntime } from './runtimes.ts';
 import { findUv } from './uv.ts';
 
 /** One thing to fetch or to build. The seconds are those of a cold build on a virtual machine with two cores. */

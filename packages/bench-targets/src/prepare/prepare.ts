@@ -4,7 +4,7 @@ import { readNodeManifest } from '../catalogue/apps/manifests.ts';
 import { findStack, type FoundTarget } from '../catalogue/found.ts';
 import { showPath } from '../catalogue/json-file.ts';
 import { packagesOf, parsePackage, type NamedPackage } from '../catalogue/packages.ts';
-import { claimsOfRuntime, environmentOfRuntime, refuseUnfit } from '../catalogue/runtimes.ts';
+import { claimsOfRuntime, environmentOfRuntime } from '../catalogue/runtimes.ts';
 import { BenchError } from 'bench-model/errors';
 import { HOME, parentsOf } from 'bench-machine/home';
 import type { Stack, Variant } from 'bench-model/stack';
@@ -16,7 +16,7 @@ import { folderOf, isComplete, provideFolder } from './environments.ts';
 import { filesOfDistribution, filesOfModule, type CodeClaim } from './imports.ts';
 import { copyOf, findModule, installCopy, NODE_LOCKS, workspaceOf } from './pnpm.ts';
 import { locksOf, makeEnvironment, pythonIn } from './python.ts';
-import { findRuntime, type FoundRuntime, type Search } from './runtimes.ts';
+import { findFitting, type FoundRuntime } from './runtimes.ts';
 import { prepareProject, type ReadyProject } from './projects/index.ts';
 import { digestOfProject, filesOfProject } from './projects/tree.ts';
 import { findDistribution, provideUv } from './uv.ts';
@@ -146,16 +146,6 @@ async function prepareOwn(found: FoundTarget, wait: (waiting: string) => void): 
     project: { program: ready.command[0] ?? '' },
   };
   return { ...prepared, code };
-}
-
-/**
- * Finds the runtime on this machine. Throws a toolchain error if it is missing, or if the stack does not support
- * it.
- */
-export async function findFitting(stack: Stack, spec: RuntimeSpec, search: Search): Promise<FoundRuntime> {
-  const found = await findRuntime(spec, search);
-  refuseUnfit(stack, found.runtime);
-  return found;
 }
 
 async function preparePython(

@@ -1,8 +1,9 @@
 import { existsSync, globSync, mkdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { join } from 'node:path';
-import { DEFAULT_RUNTIMES, parseRuntime } from '../catalogue/runtimes.ts';
+import { DEFAULT_RUNTIMES, parseRuntime, refuseUnfit } from '../catalogue/runtimes.ts';
 import { BenchError } from 'bench-model/errors';
+import type { Stack } from 'bench-model/stack';
 import type { ResolvedRuntime, RuntimeSpec } from 'bench-model/target';
 import { awaitLock } from 'bench-machine/filelock';
 import { run, type SubprocessError } from 'bench-machine/subprocess';
@@ -36,6 +37,13 @@ export function findRuntime(spec: RuntimeSpec, search: Search): Promise<FoundRun
   const looking = known.get(key) ?? lookFor(spec, search);
   known.set(key, looking);
   return looking;
+}
+
+/** Finds the runtime of a stack on this machine. Throws a toolchain error if it is missing, or if the stack does not support it. */
+export async function findFitting(stack: Stack, spec: RuntimeSpec, search: Search): Promise<FoundRuntime> {
+  const found = await findRuntime(spec, search);
+  refuseUnfit(stack, found.runtime);
+  return found;
 }
 
 async function lookFor(spec: RuntimeSpec, search: Search): Promise<FoundRuntime> {

@@ -9,28 +9,16 @@ import { users, usersInsert } from './users.ts';
 import { asyncwait, wait } from './wait.ts';
 import type { Params, Workload } from './workload.ts';
 
-const WORKLOADS: Record<string, Workload> = {
-  devices,
-  fib,
-  asyncfib,
-  gather,
-  wait,
-  asyncwait,
-  repository,
-  users,
-  'users-insert': usersInsert,
-};
+const WORKLOADS = [devices, fib, asyncfib, gather, wait, asyncwait, repository, users, usersInsert];
 
 /** The names of all workloads of Bench. The requests of a user are another one. */
-export const WORKLOAD_NAMES = Object.keys(WORKLOADS);
+export const WORKLOAD_NAMES = WORKLOADS.map(({ name }) => name);
 
 /** Returns the workload of this name. Throws a usage error that lists the names if it is unknown. */
 export function findWorkload(name: string): Workload {
-  const found = Object.hasOwn(WORKLOADS, name) ? WORKLOADS[name] : undefined;
-  if (found === undefined) {
-    throw new BenchError('usage', `unknown workload "${name}", expected one of ${WORKLOAD_NAMES.join(', ')}`);
-  }
-  return found;
+  const found = WORKLOADS.find((one) => one.name === name);
+  if (found !== undefined) return found;
+  throw new BenchError('usage', `unknown workload "${name}", expected one of ${WORKLOAD_NAMES.join(', ')}`);
 }
 
 /** The part of a plan that says what is requested. */

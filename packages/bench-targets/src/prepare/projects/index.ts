@@ -16,8 +16,10 @@ import { readNodeManifest } from '../../catalogue/apps/manifests.ts';
 import { isPythonCommand } from '../../catalogue/apps/project.ts';
 import type { FoundTarget } from '../../catalogue/found.ts';
 import { packagesOf } from '../../catalogue/packages.ts';
-import { environmentOfRuntime, refuseUnfit } from '../../catalogue/runtimes.ts';
+import { environmentOfRuntime } from '../../catalogue/runtimes.ts';
 import { BenchError } from 'bench-model/errors';
+import { present } from 'bench-model/options';
+import type { Lock } from 'bench-model/stack';
 import { HOME, parentsOf } from 'bench-machine/home';
 import { awaitLock } from 'bench-machine/filelock';
 import type { ResolvedRuntime, RuntimeSpec } from 'bench-model/target';
@@ -26,10 +28,16 @@ import { hide, literalsInEnvironment, valuesOf } from 'bench-machine/redact';
 import { digestOf } from '../digest.ts';
 import { folderOf, provideFolder } from '../environments.ts';
 import { pythonIn } from '../python.ts';
-import { findRuntime, type FoundRuntime } from '../runtimes.ts';
+import { findFitting, type FoundRuntime } from '../runtimes.ts';
 import { provideUv } from '../uv.ts';
 import { makeProjectCopy, rootInCopy, versionInProject } from './node.ts';
-import { dependsOnPlace, filesOfLock, isPackage, makeProjectEnvironment } from './python.ts';
+import {
+  dependsOnPlace,
+  filesOfLock,
+  isPackage,
+  makeProjectEnvironment,
+  type MadeEnvironment,
+} from './python.ts';
 import { filesOfProject, settingsOfProject } from './tree.ts';
 
 /** A program, ready to launch. */
@@ -146,8 +154,7 @@ async function preparePython(
   const lock = stack.project?.lock;
   const packages = packagesOf(target).map(({ wanted }) => wanted);
   const uv = await provideUv(HOME.cache);
-  const found = await findRuntime(spec, { cache: HOME.cache, uv, mayInstall: true });
-  refuseUnfit(stack, found.runtime);
+  const found = await findFitting(stack, spec, { cache: HOME.cache, uv, mayInstall: true });
   const [python = ''] = found.argv;
   if (lock === undefined && packages.length > 0) {
     throw new BenchError(
@@ -156,44 +163,46 @@ async function preparePython(
       'add a requirements.txt or a pyproject.toml, or omit --with',
     );
   }
-  const digest = digestOf(filesOfProject(root), packages.join(' '));
-  const build = {
-    ...found.runtime.build,
-    ...(lock === undefined ? {} : { environment: basename(lock.file) }),
-  };
-  const runtime = { ...found.runtime, build };
-  const started = { env: { ...environmentOfRuntime(spec), ...variant.env }, runtime, digest };
-  if (lock === undefined) {
-    const place = { root, bins: [dirname(python)], python };
-    const commands = locateAll(known, place);
-    const env = { ...started.env, ...pathOf(place.bins), PYTHONDONTWRITEBYTECODE: '1' };
-    return { ...started, root, ...commands, env, interpreter: python, installed: [] };
-  }
-  const listed = filesOfLock(root, lock);
-  const files = [...listed, ...(isPackage(root) ? filesOfProject(root) : [])];
-  // Copies of a project with the same lock share an environment.
-  const words = [...(dependsOnPlace(root, listed) ? [root] : []), python, lock.kind, ...packages];
-  const key = digestOf([...new Set(files)], words.join(' '));
-  const folder = folderOf(stack, found, key);
-  const { version } = found.runtime;
-  const environment = { target: target.id, root, lock, folder, python, version, uv, packages };
-  const made = await provideFolder(folder, () => makeProjectEnvironment(environment, log), log);
-  const place = { root, bins: [join(folder, 'bin')], python: pythonIn(folder) };
+  const made = lock && (await provideEnvironment(known, lock, { ...found, uv, packages }, log));
+  const place =
+    made === undefined
+      ? { root, bins: [dirname(python)], python }
+      : { root, bins: [join(made.folder, 'bin')], python: pythonIn(made.folder) };
+  // The server may compile its modules, but not into the project.
+  const bytecode: Record<string, string> =
+    made === undefined
+      ? { PYTHONDONTWRITEBYTECODE: '1' }
+      : { VIRTUAL_ENV: made.folder, PYTHONPYCACHEPREFIX: join(made.folder, 'bytecode') };
+  const build = { ...found.runtime.build, ...(lock && { environment: basename(lock.file) }) };
   return {
-    ...started,
     root,
     ...locateAll(known, place),
-    env: {
-      ...started.env,
-      ...pathOf(place.bins),
-      VIRTUAL_ENV: folder,
-      // The server may compile its modules, but not into the project.
-      PYTHONPYCACHEPREFIX: join(folder, 'bytecode'),
-    },
+    env: { ...environmentOfRuntime(spec), ...variant.env, ...pathOf(place.bins), ...bytecode },
+    runtime: { ...found.runtime, build },
     interpreter: realpathSync(place.python),
-    installed: made.changed,
-    packages: made.packages,
+    digest: digestOf(filesOfProject(root), packages.join(' ')),
+    installed: made?.changed ?? [],
+    ...present({ packages: made?.packages }),
   };
+}
+
+/** Makes the environment of a Python project. Copies of a project with the same lock share one. */
+async function provideEnvironment(
+  { target, stack }: FoundTarget,
+  lock: Lock,
+  { uv, packages, ...found }: FoundRuntime & { uv: string; packages: string[] },
+  log: (line: string) => void,
+): Promise<MadeEnvironment & { folder: string }> {
+  const { root } = stack;
+  const { version } = found.runtime;
+  const [python = ''] = found.argv;
+  const listed = filesOfLock(root, lock);
+  const files = [...listed, ...(isPackage(root) ? filesOfProject(root) : [])];
+  const words = [...(dependsOnPlace(root, listed) ? [root] : []), python, lock.kind, ...packages];
+  const folder = folderOf(stack, found, digestOf([...new Set(files)], words.join(' ')));
+  const environment = { target: target.id, root, lock, folder, python, version, uv, packages };
+  const made = await provideFolder(folder, () => makeProjectEnvironment(environment, log), log);
+  return { ...made, folder };
 }
 
 async function prepareNode(
@@ -202,13 +211,8 @@ async function prepareNode(
   log: (line: string) => void,
 ): Promise<ReadyProject> {
   const { target, stack, variant } = known;
-  const found = await findRuntime(spec, {
-    cache: HOME.cache,
-    uv: undefined,
-    mayInstall: true,
-    isAnyNode: true,
-  });
-  refuseUnfit(stack, found.runtime);
+  const search = { cache: HOME.cache, uv: undefined, mayInstall: true, isAnyNode: true };
+  const found = await findFitting(stack, spec, search);
   const lock = stack.project?.lock;
   const named = packagesOf(target);
   const packages = named.map(({ name, wanted }) => `${name}@${wanted}`);

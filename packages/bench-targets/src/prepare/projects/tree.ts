@@ -1,5 +1,5 @@
 /** The files of a user's project: listed and copied, never changed. */
-import { cpSync, existsSync, globSync, mkdirSync, statSync, symlinkSync } from 'node:fs';
+import { cpSync, existsSync, globSync, mkdirSync, statSync, symlinkSync, type Dirent } from 'node:fs';
 import { basename, dirname, join, relative } from 'node:path';
 import { digestOf } from '../digest.ts';
 
@@ -35,9 +35,14 @@ export function holdsSettings(name: string): boolean {
   return MAY_BE_SECRET.test(name);
 }
 
-/** Returns the files of a project that match one of the patterns, except for those that tools make. */
-export function filesOfProject(root: string, patterns: string | string[] = '**/*'): string[] {
-  return globSync(patterns, { cwd: root, withFileTypes: true, exclude: isMade })
+/** Returns the files of a project that match one of the patterns, except for those that tools make and the named outputs. */
+export function filesOfProject(
+  root: string,
+  patterns: string | string[] = '**/*',
+  outputs: ReadonlySet<string> = new Set(),
+): string[] {
+  const exclude = (entry: Dirent): boolean => isMade(entry) || outputs.has(entry.name);
+  return globSync(patterns, { cwd: root, withFileTypes: true, exclude })
     .filter((entry) => entry.isFile())
     .map(({ parentPath, name }) => join(parentPath, name));
 }

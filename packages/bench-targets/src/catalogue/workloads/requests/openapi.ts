@@ -1,6 +1,7 @@
 /** OpenAPI documents: the GET routes that can be asked without knowing the service. */
 import { parse, YAMLParseError } from 'yaml';
 import { BenchError } from 'bench-model/errors';
+import { partsOf } from '../../json-file.ts';
 import { isSecretName } from 'bench-machine/redact';
 import type { AskedRequest, RouteLeftOut } from 'bench-model/requests';
 
@@ -193,12 +194,9 @@ function resolvePart(document: Part, value: unknown, depth = 0): Part {
   const reference = value['$ref'];
   if (typeof reference !== 'string' || depth > 16) return value;
   if (!reference.startsWith('#/')) return {};
-  const parts = reference
-    .slice(2)
-    .split('/')
-    .map((part) => decodeURIComponent(part).replaceAll('~1', '/').replaceAll('~0', '~'));
   let found: unknown = document;
-  for (const part of parts) found = isPart(found) && Object.hasOwn(found, part) ? found[part] : undefined;
+  for (const part of partsOf(decodeURIComponent(reference)))
+    found = isPart(found) && Object.hasOwn(found, part) ? found[part] : undefined;
   return resolvePart(document, found, depth + 1);
 }
 

@@ -1,4 +1,5 @@
 /** Reads the token from the answer to a login. */
+import { partsOf } from '../../json-file.ts';
 import type { Answer } from '../workload.ts';
 import type { TokenPlace } from 'bench-model/requests';
 
@@ -37,8 +38,7 @@ function fromJson(body: string, pointer: string): { token: string } | { problem:
   } catch {
     return { problem: 'the body is not JSON' };
   }
-  for (const part of pointer.split('/').slice(1)) {
-    const key = part.replaceAll('~1', '/').replaceAll('~0', '~');
+  for (const key of partsOf(pointer)) {
     if (typeof value !== 'object' || value === null || !Object.hasOwn(value, key)) {
       const keys = typeof value === 'object' && value !== null ? Object.keys(value).join(', ') : '';
       return { problem: `the body has no ${pointer}${keys === '' ? '' : `; its fields are ${keys}`}` };
