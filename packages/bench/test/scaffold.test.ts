@@ -2,9 +2,9 @@ import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'nod
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { afterAll, beforeEach, describe, expect, it } from 'vitest';
-import { readManifest } from '../../src/catalogue/manifest.ts';
-import { folderOf, LANGUAGES, scaffold, type NewStack } from '../../src/catalogue/scaffold.ts';
-import { errorOf, sampleStack } from '../../../bench-lab/testing/samples.ts';
+import { readManifest } from 'bench-targets/catalogue/manifest';
+import { folderOf, LANGUAGES, scaffold, type NewStack } from '../../../scripts/scaffold.ts';
+import { errorOf, sampleStack } from '../../bench-lab/testing/samples.ts';
 
 const root = mkdtempSync(join(tmpdir(), 'bench-scaffold-'));
 
