@@ -9,11 +9,11 @@ import type { Plan } from 'bench-model/plan';
 import type { Reason } from 'bench-model/reasons';
 import type { Trial } from 'bench-model/record';
 import type { StoredRun } from './results/store.ts';
-import { compareWithin, contestRun, countShares, figuresByRound, scheduleOf } from './compare.ts';
+import { compareWithin, contestRun, countShares, scheduleOf, trialsByRound } from './compare.ts';
 import type { Comparison } from './comparison.ts';
 import { contestedOf } from './contest.ts';
-import { differencesOf } from './differences.ts';
-import { exact, figureOf, openReasons } from './metrics.ts';
+import { differenceOf } from './differences.ts';
+import { boundFigure, exact, figureOf, openReasons } from './metrics.ts';
 import { canDecide, concludeSample, locateTable } from './paired.ts';
 import { thetaOf, toFactors } from './verdict.ts';
 
@@ -193,14 +193,11 @@ function compareWithFigure(
   const cells = plan.rungs
     .filter((connections) => isAt(budget, connections))
     .flatMap((connections) => targetsOf(plan, budget, baselines).map((target) => ({ target, connections })));
-  const differences = cells.map(({ target, connections }) => {
-    const figures = figuresByRound(trials, target, connections, budget.metric);
-    return differencesOf(
-      figures,
-      figures.map(() => exact(limit)),
-      better,
-    );
-  });
+  const differences = cells.map((cell) =>
+    trialsByRound(trials, cell).map((trial) =>
+      differenceOf(trial && boundFigure(trial, METRICS[budget.metric]), exact(limit), better),
+    ),
+  );
   const rules = { schedule: scheduleOf(plan), better, threshold: ANY_THRESHOLD };
   return locateTable(differences, rules.schedule).map((sample, index) => ({
     ...cells[index]!,

@@ -9,11 +9,11 @@ import type { Trial } from 'bench-model/record';
 import type { Plan } from 'bench-model/plan';
 import { isRepeated, undisturbedOf } from 'bench-model/repeats';
 import type { StoredRun } from './results/store.ts';
-import { cellOf, groupByCell } from './cells.ts';
+import { type Cell, cellOf, groupByCell } from './cells.ts';
 import type { Comparison } from './comparison.ts';
 import { fewestToStop, firstDecisive, fixedSchedule, withStops } from './looks.ts';
 import { differenceOf, recentre } from './differences.ts';
-import { boundFigure, boundFigureInTurns, type BoundedFigure } from './metrics.ts';
+import { boundFigure, boundFigureInTurns } from './metrics.ts';
 import { logRatio } from './verdict.ts';
 import {
   type Contestants,
@@ -45,10 +45,7 @@ export const UNDISTURBED = 'undisturbed';
 export const ONE_WORKER = 'one worker';
 
 /** One candidate against its baseline at one rung. */
-export interface ComparedRow {
-  connections: number;
-  candidate: string;
-  baseline: string;
+export interface ComparedRow extends Contestants {
   comparison: Comparison;
   /** The rank among the targets with this baseline at this rung, the baseline included; 1 is best. Indistinguishable targets share a rank. */
   rank?: number;
@@ -151,18 +148,27 @@ export function rankRung(
  * vary a little less, but it misses costs that come in bursts (docs/methodology.md).
  */
 export function differencesWithin(
-  trials: Trial[],
-  { connections, candidate, baseline }: Pick<ComparedRow, 'connections' | 'candidate' | 'baseline'>,
+  trials: readonly Trial[],
+  { connections, candidate, baseline }: Contestants,
   by: MetricId,
 ): Differences {
-  const rounds = Math.min(...[candidate, baseline].map((target) => lastRound(trials, target, connections)));
   const [ours, theirs] = [candidate, baseline].map((target) =>
-    trialsByRound(trials, target, connections, rounds),
+    trialsByRound(trials, { target, connections }),
   ) as [ByRound, ByRound];
-  return ours.map((trial, round) => differenceInRound(trial, theirs[round], METRICS[by]));
+  return ours
+    .slice(0, theirs.length)
+    .map((trial, round) => differenceInRound(trial, theirs[round], METRICS[by]));
 }
 
 type ByRound = (Trial | undefined)[];
+
+/** Returns the trials of a target at a rung by round, up to the last one; undefined where one is missing. */
+export function trialsByRound(trials: readonly Trial[], { target, connections }: Cell): ByRound {
+  const here = trials.filter((trial) => trial.target.id === target && trial.connections === connections);
+  const byRound = Map.groupBy(here, ({ round }) => round);
+  const last = Math.max(0, ...byRound.keys());
+  return Array.from({ length: last }, (_, index) => byRound.get(index + 1)?.[0]);
+}
 
 /** Returns the difference of two trials in one round, from their figures. */
 function differenceInRound(
@@ -170,25 +176,18 @@ function differenceInRound(
   baseline: Trial | undefined,
   metric: Metric,
 ): Difference | undefined {
-  const bound = takeTurns(candidate, baseline) ? boundFigureInTurns : boundFigure;
+  const tookTurns = candidate?.duel !== undefined && candidate.duel === baseline?.duel;
+  const bound = tookTurns ? boundFigureInTurns : boundFigure;
   const [ours, theirs] = [candidate, baseline].map((trial) => trial && bound(trial, metric));
   const difference = differenceOf(ours, theirs, metric.better);
-  const [peak, other] = (metric.id === 'memory' && comparePeaks(candidate, baseline)) || [];
-  const value = logRatio(peak, other, metric.better);
-  return difference === undefined || value === undefined ? difference : recentre(difference, value);
-}
-
-/** Returns the memory of two servers after equal numbers of answers: a faster one that leaks would have more. */
-function comparePeaks(one: Trial | undefined, other: Trial | undefined): [number, number] | undefined {
-  const [ours, theirs] = [one, other].map((trial) =>
+  if (difference === undefined || metric.id !== 'memory') return difference;
+  // After equal numbers of answers: a faster one that leaks would have more.
+  const [own, others] = [candidate, baseline].map((trial) =>
     trial === undefined || trial.status === 'failed' ? [] : memoryByAnswers(trial.measured),
   ) as [Level[], Level[]];
-  return peaksAtEqualAnswers(ours, theirs);
-}
-
-/** Returns true if two trials took short turns with each other. */
-function takeTurns(one: Trial | undefined, other: Trial | undefined): boolean {
-  return one?.duel !== undefined && one.duel === other?.duel;
+  const [peak, other] = peaksAtEqualAnswers(own, others) ?? [];
+  const value = logRatio(peak, other, metric.better);
+  return value === undefined ? difference : recentre(difference, value);
 }
 
 /** The looks at which a run's comparisons may decide: its schedule or one look after its fixed rounds, and its stops. */
@@ -206,13 +205,18 @@ function pairTargets(
   plan: Pick<Plan, 'rungs' | 'engine'>,
   targets: Target[],
   baseline: string | undefined,
-): { asked: string; pairs: Pick<ComparedRow, 'connections' | 'candidate' | 'baseline'>[] } {
-  const crossed = baseline === undefined ? crossedPairs(targets) : new Map<string, string>();
-  const scaled = baseline === undefined ? scaledPairs(targets) : new Map<string, string>();
-  const paired = new Map([...crossed, ...scaled]);
+): { asked: string; pairs: Contestants[] } {
+  const isDefault = baseline === undefined;
+  const crossed = isDefault ? crossedPairs(targets) : [];
+  const scaled = isDefault ? scaledPairs(targets) : [];
   const asked =
-    crossed.size > 0 ? plan.engine : scaled.size > 0 ? ONE_WORKER : (baseline ?? defaultBaseline(targets));
-  const baselines = paired.size > 0 ? paired : chooseBaselines(targets, asked);
+    crossed.length > 0
+      ? plan.engine
+      : scaled.length > 0
+        ? ONE_WORKER
+        : (baseline ?? defaultBaseline(targets));
+  const paired = [...crossed, ...scaled];
+  const baselines = new Map(paired.length > 0 ? paired : chooseBaselines(targets, asked));
   const pairs = plan.rungs.flatMap((connections) =>
     [...baselines].map(([candidate, of]) => ({ connections, candidate, baseline: of })),
   );
@@ -263,18 +267,17 @@ export function foreseeTable(plan: Plan): Foreseen {
   };
 }
 
+/** A target, and its baseline. */
+type Pairing = [candidate: string, baseline: string];
+
 /** Pairs each target of a second engine with the same target of the first. */
-function crossedPairs(targets: Target[]): Map<string, string> {
-  return new Map(
-    targets.flatMap(({ id, repeats }) => (repeats?.as === 'cross-check' ? [[id, repeats.of]] : [])),
-  );
+function crossedPairs(targets: Target[]): Pairing[] {
+  return targets.flatMap(({ id, repeats }) => (repeats?.as === 'cross-check' ? [[id, repeats.of]] : []));
 }
 
 /** Pairs each target of more workers or threads with itself of one. */
-function scaledPairs(targets: Target[]): Map<string, string> {
-  return new Map(
-    targets.flatMap(({ id, scale }) => (scale === undefined || scale.of === id ? [] : [[id, scale.of]])),
-  );
+function scaledPairs(targets: Target[]): Pairing[] {
+  return targets.flatMap(({ id, scale }) => (scale === undefined || scale.of === id ? [] : [[id, scale.of]]));
 }
 
 /**
@@ -282,7 +285,7 @@ function scaledPairs(targets: Target[]): Map<string, string> {
  * several targets run in each of several copies; the first runtime if stacks run on several; otherwise the first target.
  */
 function defaultBaseline(targets: Target[]): string {
-  if (targets.some((target) => isDisturbed(target, targets))) return UNDISTURBED;
+  if (targets.some((target) => isRepeated('background', target, targets))) return UNDISTURBED;
   const [first] = targets;
   const copies = new Set(targets.map(({ copy }) => copy?.name));
   if (copies.size > 1) return targets.length > copies.size ? (first?.copy?.name ?? '') : (first?.id ?? '');
@@ -295,40 +298,33 @@ function defaultBaseline(targets: Target[]): string {
  * Maps the id of each target to its baseline: the target of that id, the same stack and variant on the runtime `@3.11` or
  * in the named copy, or itself undisturbed. Targets without a baseline are omitted. Throws a usage error if no target matches.
  */
-function chooseBaselines(targets: Target[], asked: string): Map<string, string> {
+function chooseBaselines(targets: Target[], asked: string): Pairing[] {
   if (asked === UNDISTURBED && defaultBaseline(targets) === UNDISTURBED) {
-    return new Map(
-      targets.flatMap((target) => {
-        const undisturbed = undisturbedOf(target, targets);
-        return undisturbed === undefined ? [] : [[target.id, undisturbed]];
-      }),
-    );
+    return targets.flatMap((target) => {
+      const undisturbed = undisturbedOf(target, targets);
+      return undisturbed === undefined ? [] : [[target.id, undisturbed]];
+    });
   }
   const form = formOf(asked, targets);
-  const found = targets.filter(
-    ({ id, runtime, copy }) =>
-      ({ copy: copy?.name, runtime: `@${runtime?.spec}`, target: id })[form] === asked,
-  );
+  const namesOf = ({ id, runtime, copy }: Target) => ({
+    target: id,
+    copy: copy?.name,
+    runtime: runtime && `@${runtime.spec}`,
+  });
+  const found = targets.filter((target) => namesOf(target)[form] === asked);
   if (found.length === 0) {
-    const names = new Set(
-      targets.flatMap(({ id, runtime, copy }) => [
-        id,
-        ...(copy === undefined ? [] : [copy.name]),
-        ...(runtime === undefined ? [] : [`@${runtime.spec}`]),
-      ]),
-    );
+    const all = targets.flatMap((target) => Object.values(namesOf(target)));
+    const names = [...new Set(all.filter((name) => name !== undefined))];
     throw new BenchError(
       'usage',
       `the run has no target "${asked}"`,
-      suggest(asked, [...names]) ?? `name one of ${[...names].join(', ')}`,
+      suggest(asked, names) ?? `name one of ${names.join(', ')}`,
     );
   }
-  const baselineOf = (target: Target): string | undefined =>
-    found.find((one) => form === 'target' || isSameBut(form, one, target, targets))?.id;
-  const pairs = targets.map((target) => [target.id, baselineOf(target)] as const);
-  return new Map(
-    pairs.flatMap(([id, baseline]) => (baseline === undefined || baseline === id ? [] : [[id, baseline]])),
-  );
+  return targets.flatMap((target) => {
+    const own = found.find((one) => form === 'target' || isSameBut(form, one, target, targets))?.id;
+    return own === undefined || own === target.id ? [] : [[target.id, own]];
+  });
 }
 
 /** The form of a baseline: a copy of the project, a runtime or one target. */
@@ -345,42 +341,6 @@ function isSameBut(factor: 'copy' | 'runtime', a: Target, b: Target, targets: Ta
     a.variant === b.variant &&
     String(a.packages) === String(b.packages) &&
     a.engine === b.engine &&
-    isDisturbed(a, targets) === isDisturbed(b, targets)
+    isRepeated('background', a, targets) === isRepeated('background', b, targets)
   );
-}
-
-/** Returns true if a target has a background request, or repeats one that has. */
-export function isDisturbed(target: Target, targets: Target[]): boolean {
-  return isRepeated('background', target, targets);
-}
-
-/** The figures of a target at a rung with their bounds, by round; undefined if the trial failed or is missing. */
-export function figuresByRound(
-  trials: Trial[],
-  target: string,
-  connections: number,
-  by: MetricId,
-  rounds = lastRound(trials, target, connections),
-): (BoundedFigure | undefined)[] {
-  return trialsByRound(trials, target, connections, rounds).map(
-    (trial) => trial && boundFigure(trial, METRICS[by]),
-  );
-}
-
-/** The last round in which a target was measured at a rung; 0 if it never was. */
-function lastRound(trials: Trial[], target: string, connections: number): number {
-  const here = trials.filter((trial) => trial.target.id === target && trial.connections === connections);
-  return Math.max(0, ...here.map(({ round }) => round));
-}
-
-/** The trials of a target at a rung, by round; undefined if missing. */
-function trialsByRound(
-  trials: Trial[],
-  target: string,
-  connections: number,
-  rounds: number,
-): (Trial | undefined)[] {
-  const here = trials.filter((trial) => trial.target.id === target && trial.connections === connections);
-  const byRound = Map.groupBy(here, ({ round }) => round);
-  return Array.from({ length: rounds }, (_, index) => byRound.get(index + 1)?.[0]);
 }

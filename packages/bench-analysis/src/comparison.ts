@@ -1,6 +1,6 @@
 /** The result of a comparison: its figures, and its verdict or the reason for having none. */
 import type { Differences } from 'bench-statistics/two-way';
-import { type Better, judge, type Judgement, type Ratio, thetaOf, toRatio } from './verdict.ts';
+import type { Better, Judgement, Ratio } from './verdict.ts';
 import type { Interval } from 'bench-model/interval';
 import { isBounded } from './differences.ts';
 
@@ -52,16 +52,6 @@ export function isOpen({ verdict, byMoreThanThreshold }: Judgement, isBeyond = f
   return verdict === 'undecided' || (isBeyond && verdict !== 'same' && !byMoreThanThreshold);
 }
 
-/** The figures behind a conclusion, as log ratios; above 0 the candidate is worse. */
-export interface Figures {
-  estimate: number;
-  /** Absent if there are too few rounds for an interval at the permitted error; an end is infinite if nothing bounds it. */
-  interval?: Interval | undefined;
-  /** The smallest and the largest observed difference. */
-  range: Interval;
-  neededRounds?: number | undefined;
-}
-
 /** Counts the rounds whose differences are known only within bounds, and those that have no bound above or below. */
 export function countInvalid(differences: Differences): Pick<Compared, 'bounded' | 'unbounded'> {
   let [bounded, unbounded] = [0, 0];
@@ -71,34 +61,6 @@ export function countInvalid(differences: Differences): Pick<Compared, 'bounded'
     else if (low < high) bounded++;
   }
   return { bounded, unbounded };
-}
-
-/**
- * Reaches a verdict on figures, or gives the reason for having none. `areEnough` is true if there are enough rounds for an
- * interval. Throws RangeError unless the threshold is above 0.
- */
-export function conclude(
-  compared: Compared,
-  areEnough: boolean,
-  figures: Figures | undefined,
-  rules: Rules,
-): Comparison {
-  const theta = thetaOf(rules.threshold);
-  const undecided = { ...compared, verdict: 'undecided', byMoreThanThreshold: false } as const;
-  const why = areEnough ? 'unbounded' : 'too-few-rounds';
-  if (!figures) return { ...undecided, why };
-
-  const { estimate, range, neededRounds } = figures;
-  const foreseen = neededRounds !== undefined && neededRounds > compared.rounds ? { neededRounds } : {};
-  // An interval that is open at one end would need words of its own everywhere.
-  const interval = figures.interval && isBounded(figures.interval) ? figures.interval : undefined;
-  const ratio = toRatio({ estimate, interval, range }, rules.better);
-  if (!interval) return { ...undecided, why, estimate, ratio, ...foreseen };
-
-  const { verdict, byMoreThanThreshold } = judge(estimate, interval, theta);
-  return verdict === 'undecided'
-    ? { ...undecided, why: 'wide', estimate, interval, ratio, ...foreseen }
-    : { ...compared, verdict, byMoreThanThreshold, estimate, interval, ratio };
 }
 
 /** Returns the comparison of the baseline with the candidate. */

@@ -50,18 +50,6 @@ export function recentre({ value: from, low, high }: Difference, value: number):
   return { value, low: low + value - from, high: high + value - from };
 }
 
-/** Returns the difference of candidate and baseline in each round. */
-export function differencesOf(
-  candidate: readonly (BoundedFigure | undefined)[],
-  baseline: readonly (BoundedFigure | undefined)[],
-  better: Better,
-): Differences {
-  const rounds = Math.max(candidate.length, baseline.length);
-  return Array.from({ length: rounds }, (_, round) =>
-    differenceOf(candidate[round], baseline[round], better),
-  );
-}
-
 /** Returns true if an interval has two ends. */
 export function isBounded({ low, high }: Interval): boolean {
   return low > -Infinity && high < Infinity;

@@ -7,7 +7,7 @@ import type { Plan, PlannedTrial } from 'bench-model/plan';
 import { isRepeated } from 'bench-model/repeats';
 import type { Trial } from 'bench-model/record';
 import { type Cell, cellOf } from './cells.ts';
-import { compareWithin, type ComparedRow, scheduleOf } from './compare.ts';
+import { compareWithin, type ComparedRow, foreseeTable, scheduleOf } from './compare.ts';
 import { lastLook } from './looks.ts';
 import { isOpen } from './comparison.ts';
 import { canDecide } from './paired.ts';
@@ -113,4 +113,57 @@ function openAmong(undecided: ComparedRow[], { targets }: Plan): ComparedRow[] {
   const repeats = targets.filter((target) => isRepeated('a/a', target, targets)).map(({ id }) => id);
   const isAA = targets.length - repeats.length < 2;
   return isAA || undecided.some(({ candidate }) => !repeats.includes(candidate)) ? undecided : [];
+}
+
+/** The end of a sequential test. */
+export interface Ending {
+  /** Complete rounds, and the rounds of the whole schedule. */
+  rounds: number;
+  of: number;
+  /**
+   * `hopeless`: what is undecided has lost too many rounds. `early`: before the last look, because of the budget or an
+   * interruption.
+   */
+  why: 'decided' | 'hopeless' | 'schedule-over' | 'early';
+  /** The comparisons that are undecided at the end, and all of them. */
+  undecided: number;
+  comparisons: number;
+  /** The fewest rounds that decide them; undefined if no number does. */
+  fewest: number | undefined;
+}
+
+/**
+ * Returns the plan of a run that ends after these trials. If trials are still due, it was stopped: its comparisons are looked
+ * at after the last complete round, which its plan keeps for the case that it is continued.
+ */
+export function stopRun(plan: Plan, trials: readonly Trial[]): Plan {
+  const tracker = trackRun(plan);
+  const rounds = tracker.countRounds(trials);
+  const { stops = [] } = plan;
+  if (rounds === 0 || rounds >= plan.rounds || stops.includes(rounds)) return plan;
+  return dueTrials(plan, trials, tracker).length === 0 ? plan : { ...plan, stops: [...stops, rounds] };
+}
+
+/** Returns when and why a sequential test ended; undefined for a run of fixed rounds. */
+export function endingOf(asked: Plan, trials: Trial[]): Ending | undefined {
+  if (asked.sequentialTest === undefined) return undefined;
+  const plan = stopRun(asked, trials);
+  const tracker = trackRun(plan);
+  const rounds = tracker.countRounds(trials);
+  const standing = tracker.standing(trials);
+  const all = standing?.rows ?? [];
+  return {
+    rounds,
+    of: plan.rounds,
+    why: causeOf(plan, rounds, standing),
+    undecided: all.filter(({ comparison }) => comparison.verdict === 'undecided').length,
+    comparisons: all.length,
+    fewest: foreseeTable(asked).fewestRounds,
+  };
+}
+
+function causeOf(plan: Plan, rounds: number, standing: Standing | undefined): Ending['why'] {
+  if (plan.stops?.includes(rounds) === true) return 'early';
+  if (standing?.open.length === 0) return standing.lost.length > 0 ? 'hopeless' : 'decided';
+  return rounds >= plan.rounds ? 'schedule-over' : 'early';
 }

@@ -7,31 +7,28 @@ import type { Plan, PlannedTrial } from 'bench-model/plan';
 import type { StoredRun } from './results/store.ts';
 import {
   baselinesOf,
-  type ComparedRow,
   countShares,
   differencesWithin,
   foreseeTable,
   type Question,
   scheduleOf,
 } from './compare.ts';
+import type { Contestants } from './contest.ts';
 import { detectableDifferences, type Finding, type Residuals } from './detectable.ts';
 import { valuesOf } from './differences.ts';
 import { ERROR_BUDGET, withStops } from './looks.ts';
 import { estimateCentre } from 'bench-statistics/signed-rank';
 import { FEWEST_ROUNDS, roundsToShow, SOUGHT_EFFECT } from './verdict.ts';
 
-/** A comparison: two targets at a number of connections. */
-type Pair = Pick<ComparedRow, 'connections' | 'candidate' | 'baseline'>;
-
 /** The noise of one comparison. */
-export interface Noise extends Pair {
+export interface Noise extends Contestants {
   /** The robust standard deviation of its log ratios between rounds. */
   deviation: number;
   residuals: Residuals;
 }
 
 /** The rounds that a comparison needs. */
-export interface Outlook extends Pair {
+export interface Outlook extends Contestants {
   deviation: number;
   rounds: number;
   /** The valid rounds so far. */
@@ -54,7 +51,7 @@ export function noiseOf(run: Pick<StoredRun, 'plan' | 'trials'>, by: MetricId): 
 /** Returns the noise of those pairs that have enough rounds, with the number of their valid rounds. */
 function measureNoise(
   { trials }: Pick<StoredRun, 'trials'>,
-  pairs: readonly Pair[],
+  pairs: readonly Contestants[],
   by: MetricId,
 ): (Noise & { measured: number })[] {
   return pairs.flatMap(({ connections, candidate, baseline }) => {
@@ -68,7 +65,7 @@ function measureNoise(
   });
 }
 
-function pairsOf(plan: Plan, asked?: string): Pair[] {
+function pairsOf(plan: Plan, asked?: string): Contestants[] {
   if (plan.targets.length < 2) return [];
   return plan.rungs.flatMap((connections) =>
     [...baselinesOf(plan, asked)].map(([candidate, baseline]) => ({ connections, candidate, baseline })),
@@ -81,7 +78,10 @@ function roundsFor(plan: Plan, deviation: number): number {
 }
 
 /** Returns the rounds that the rows of a sequential test need to show the sought difference; those with too few rounds to say are omitted. */
-export function foreseeOpen(run: Pick<StoredRun, 'plan' | 'trials'>, open: readonly Pair[]): Outlook[] {
+export function foreseeOpen(
+  run: Pick<StoredRun, 'plan' | 'trials'>,
+  open: readonly Contestants[],
+): Outlook[] {
   const { plan } = run;
   return measureNoise(run, open, plan.sequentialTest?.by ?? 'cpu').map((noise) => ({
     ...noise,
@@ -112,12 +112,12 @@ export function foreseeReach(
   stored: readonly Noise[],
   { finding, threshold, baseline }: Sought,
 ): Reach | undefined {
-  const pairs = pairsOf(plan, baseline);
+  const expected = expectNoise(plan, stored, baseline);
   const rounds = roundsWithin(plan);
-  if (pairs.length === 0 || stored.length === 0 || rounds === 0) return undefined;
+  if (expected === undefined || rounds === 0) return undefined;
   const schedule = withStops(scheduleOf(plan), rounds < plan.rounds ? [rounds] : []);
   const design = { schedule, rounds, rows: countShares(plan, baseline), threshold };
-  const pools = new Map(pairs.map((pair) => [stacksOf(pair), storedLike(pair, stored).noise]));
+  const pools = new Map(expected.map(({ pair, noise }) => [stacksOf(pair), noise]));
   const found = [...pools.values()].map((pool) =>
     detectableDifferences(
       design,
@@ -127,7 +127,7 @@ export function foreseeReach(
     ),
   );
   return {
-    rows: pairs.length,
+    rows: expected.length,
     found: PROBABILITIES.map((probability, index) => {
       const all = found.map((differences) => differences[index]);
       const difference = all.includes(undefined) ? undefined : Math.max(...all.map((one) => one ?? 0));
@@ -136,26 +136,41 @@ export function foreseeReach(
   };
 }
 
-/** The noise to expect of the comparisons of a plan. */
-interface ExpectedNoise {
-  /** The least and the most of its comparisons. */
-  deviations: Interval;
-  /** True if the noise is partly that of other targets. */
+/** A comparison of a plan, with the stored noise of comparisons between the same stacks, or of all if there are none. */
+interface Expected {
+  pair: Contestants;
+  noise: readonly Noise[];
+  /** The median of their deviations. */
+  deviation: number;
   isOfOthers: boolean;
 }
 
-/** Returns the noise to expect of the comparisons of a plan; undefined without comparisons or stored noise. */
+/** Returns the noise to expect of each comparison of a plan; undefined without comparisons or stored noise. */
+function expectNoise(plan: Plan, stored: readonly Noise[], baseline?: string): Expected[] | undefined {
+  const pairs = pairsOf(plan, baseline);
+  if (pairs.length === 0 || stored.length === 0) return undefined;
+  return pairs.map((pair) => {
+    const same = stored.filter((noise) => stacksOf(noise) === stacksOf(pair));
+    const noise = same.length > 0 ? same : stored;
+    const deviation = median(noise.map((one) => one.deviation));
+    return { pair, noise, deviation, isOfOthers: same.length === 0 };
+  });
+}
+
+/**
+ * Returns the least and the most deviation to expect of the comparisons of a plan, and whether it is partly that of other
+ * targets; undefined without comparisons or stored noise.
+ */
 export function noiseOfPlan(
   plan: Plan,
   stored: readonly Noise[],
-  baseline?: string,
-): ExpectedNoise | undefined {
-  const pairs = pairsOf(plan, baseline);
-  if (pairs.length === 0 || stored.length === 0) return undefined;
-  const all = pairs.map((pair) => deviationLike(pair, stored));
+): { deviations: Interval; isOfOthers: boolean } | undefined {
+  const expected = expectNoise(plan, stored);
+  if (expected === undefined) return undefined;
+  const all = expected.map(({ deviation }) => deviation);
   return {
     deviations: { low: Math.min(...all), high: Math.max(...all) },
-    isOfOthers: pairs.some((pair) => storedLike(pair, stored).isOfOthers),
+    isOfOthers: expected.some(({ isOfOthers }) => isOfOthers),
   };
 }
 
@@ -166,17 +181,6 @@ function roundsWithin(plan: Plan): number {
   const held = budgetSeconds / (estimateSeconds(plan) / plan.rounds);
   const { fewestRounds = 0 } = foreseeTable(plan);
   return Math.min(plan.rounds, Math.max(Math.floor(held), Math.min(Math.ceil(held), fewestRounds)));
-}
-
-/** Returns the stored comparisons between the same stacks, or all if there are none. */
-function storedLike(pair: Pair, stored: readonly Noise[]): { noise: readonly Noise[]; isOfOthers: boolean } {
-  const same = stored.filter((noise) => stacksOf(noise) === stacksOf(pair));
-  return same.length > 0 ? { noise: same, isOfOthers: false } : { noise: stored, isOfOthers: true };
-}
-
-/** Returns the deviation to expect of a comparison: the median of the stored ones. */
-function deviationLike(pair: Pair, stored: readonly Noise[]): number {
-  return median(storedLike(pair, stored).noise.map(({ deviation }) => deviation));
 }
 
 /** The power of a plan, foreseen from the noise of stored runs. */
@@ -192,11 +196,10 @@ export interface Prospect {
  * Undefined without noise.
  */
 export function foreseePower(plan: Plan, stored: readonly Noise[]): Prospect | undefined {
-  const pairs = pairsOf(plan);
-  if (plan.sequentialTest === undefined || pairs.length === 0 || stored.length === 0) return undefined;
+  const expected = expectNoise(plan, stored);
+  if (plan.sequentialTest === undefined || expected === undefined) return undefined;
   const schedule = scheduleOf(plan);
-  const rows = pairs.map((pair): Outlook => {
-    const deviation = deviationLike(pair, stored);
+  const rows = expected.map(({ pair, deviation }): Outlook => {
     const needed = roundsFor(plan, deviation);
     const look = schedule.find(({ rounds }) => rounds >= needed);
     return { ...pair, deviation, rounds: look?.rounds ?? needed, measured: 0 };
@@ -209,7 +212,7 @@ export function foreseePower(plan: Plan, stored: readonly Noise[]): Prospect | u
 }
 
 /** `fastapi fastapi/plain`: the stacks of a comparison, whatever they run on. */
-function stacksOf({ candidate, baseline }: Pair): string {
+function stacksOf({ candidate, baseline }: Contestants): string {
   return [baseline, candidate].map((id) => id.split(/[@[ ]/)[0]).join(' ');
 }
 
@@ -227,7 +230,7 @@ export function secondsUntil(plan: Plan, rows: readonly Outlook[], from = 0): nu
   return seconds;
 }
 
-function trialsOf(round: readonly PlannedTrial[], rows: readonly Pair[]): PlannedTrial[] {
+function trialsOf(round: readonly PlannedTrial[], rows: readonly Contestants[]): PlannedTrial[] {
   return round.filter(({ target, connections }) =>
     rows.some(
       (row) => row.connections === connections && (row.candidate === target || row.baseline === target),

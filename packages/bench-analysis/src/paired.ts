@@ -3,12 +3,12 @@
  * comparisons of a table share one error budget.
  */
 import type { Schedule } from 'bench-targets/catalogue/looks';
-import { type Comparison, conclude, countInvalid, type Rules } from './comparison.ts';
-import { locateWithin, valuesOf } from './differences.ts';
+import { type Comparison, countInvalid, type Rules } from './comparison.ts';
+import { isBounded, locateWithin, valuesOf } from './differences.ts';
 import { ERROR_BUDGET, firstDecisive, levelOf, lookAt } from './looks.ts';
 import { averagesWith, type Located, trimFor } from 'bench-statistics/signed-rank';
 import { FEWEST_WITH_SPREAD, locateTogether, type Pair, type Differences } from 'bench-statistics/two-way';
-import { foreseeRounds } from './verdict.ts';
+import { foreseeRounds, judge, thetaOf, toRatio } from './verdict.ts';
 
 /** The rules for every paired comparison of a table. */
 export interface PairedRules extends Rules {
@@ -97,17 +97,24 @@ export function concludeSample(
   rows: number,
   rules: Rules & Partial<Pick<PairedRules, 'schedule' | 'soughtEffect'>>,
 ): Comparison {
+  const theta = thetaOf(rules.threshold);
   const compared = { rounds: differences.length, ...countInvalid(differences) };
+  const undecided = { ...compared, verdict: 'undecided', byMoreThanThreshold: false } as const;
+  const why = areEnough ? 'unbounded' : 'too-few-rounds';
   const values = valuesOf(differences);
-  if (values.length === 0) return conclude(compared, areEnough, undefined, rules);
-  const { centre: estimate, interval } = located ?? locateWithin(differences, 0);
-  const figures = {
-    estimate,
-    interval,
-    range: { low: Math.min(...values), high: Math.max(...values) },
-    neededRounds: foreseeWithin(rules, values, rows),
-  };
-  return conclude(compared, areEnough, figures, rules);
+  if (values.length === 0) return { ...undecided, why };
+
+  const { centre: estimate, interval: found } = located ?? locateWithin(differences, 0);
+  // An interval that is open at one end would need words of its own everywhere.
+  const interval = found && isBounded(found) ? found : undefined;
+  const range = { low: Math.min(...values), high: Math.max(...values) };
+  const ratio = toRatio({ estimate, interval, range }, rules.better);
+  const needed = foreseeWithin(rules, values, rows) ?? 0;
+  const foreseen = needed > compared.rounds ? { neededRounds: needed } : {};
+  if (!interval) return { ...undecided, why, estimate, ratio, ...foreseen };
+  const { verdict, byMoreThanThreshold } = judge(estimate, interval, theta);
+  if (verdict === 'undecided') return { ...undecided, why: 'wide', estimate, interval, ratio, ...foreseen };
+  return { ...compared, verdict, byMoreThanThreshold, estimate, interval, ratio };
 }
 
 /** Estimates the rounds that would show the sought effect; with scheduled looks, at least those of the first that can decide. */

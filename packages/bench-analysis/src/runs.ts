@@ -5,10 +5,10 @@
 import { BenchError } from 'bench-model/errors';
 import { METRICS } from 'bench-model/metrics';
 import type { Plan } from 'bench-model/plan';
-import { undisturbedOf } from 'bench-model/repeats';
+import { isRepeated, undisturbedOf } from 'bench-model/repeats';
 import type { StoredRun } from './results/store.ts';
 import { cellOf } from './cells.ts';
-import { isDisturbed, type Question } from './compare.ts';
+import type { Question } from './compare.ts';
 import { compareRepeats, pairInTime, type RepeatedComparison, startOf } from './repeats.ts';
 import { type Figure, type Row, summarise } from './summary.ts';
 import type { Factor } from './unlike.ts';
@@ -76,12 +76,12 @@ export function compareRuns(
       ...(isExact(a) && isExact(b) && { ratio: b.median / a.median }),
     };
   });
-  const isRepeated = repeats.old.length + repeats.new.length > 2;
+  const hasRepeats = repeats.old.length + repeats.new.length > 2;
   return {
     by,
     threshold,
-    rows: isRepeated ? addRepeats(rows, repeats, { by, threshold }) : rows,
-    ...(isRepeated && { repeats: { old: repeats.old.length, new: repeats.new.length } }),
+    rows: hasRepeats ? addRepeats(rows, repeats, { by, threshold }) : rows,
+    ...(hasRepeats && { repeats: { old: repeats.old.length, new: repeats.new.length } }),
   };
 }
 
@@ -124,7 +124,8 @@ function isExact(figure: Figure | undefined): figure is Figure {
 
 /** Maps the names that pair two runs to the targets of one of them; across backgrounds, only disturbed targets if it has any. */
 function entrantsOf({ targets }: Plan, across: Factor | undefined): Map<string, string> {
-  const disturbed = across === 'background' ? targets.filter((target) => isDisturbed(target, targets)) : [];
+  const disturbed =
+    across === 'background' ? targets.filter((target) => isRepeated('background', target, targets)) : [];
   if (disturbed.length === 0) return new Map(targets.map(({ id }) => [id, id]));
   return new Map(disturbed.map((target) => [undisturbedOf(target, targets) ?? target.id, target.id]));
 }

@@ -1,7 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { compareWithin } from '../src/compare.ts';
-import { dueTrials, trackRun } from '../src/due.ts';
-import { endingOf, stopRun } from '../src/ending.ts';
+import { dueTrials, endingOf, stopRun, trackRun } from '../src/due.ts';
 import type { Plan } from 'bench-model/plan';
 import { createRandom } from 'bench-statistics/random';
 import type { Trial } from 'bench-model/record';

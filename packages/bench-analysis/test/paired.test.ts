@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import type { Comparison } from '../src/comparison.ts';
 import { fixedSchedule } from '../src/looks.ts';
 import { scheduleNamed } from 'bench-targets/catalogue/looks';
-import { differencesOf, exactly } from '../src/differences.ts';
+import { differenceOf, exactly } from '../src/differences.ts';
 import { exact } from '../src/metrics.ts';
 import * as paired from '../src/paired.ts';
 import { intervalBetween, trimFor, walshAverages } from 'bench-statistics/signed-rank';
@@ -29,10 +29,10 @@ const drawn = (random: Random, rounds: number, centre: number, sd: number): numb
 
 const figures = (values: Values) => values.map((value) => (value === undefined ? undefined : exact(value)));
 const valuesOf = (ours: Values, theirs: Values, better: 'lower' | 'higher') =>
-  differencesOf(figures(ours), figures(theirs), better).map((one) => one?.value);
+  figures(ours).map((own, round) => differenceOf(own, figures(theirs)[round], better)?.value);
 
-describe('differencesOf', () => {
-  it('pairs values by round, and knows nothing of a round whose value is missing or has no ratio', () => {
+describe('the differences of two targets', () => {
+  it('know nothing of a round whose value is missing or has no ratio', () => {
     expect(valuesOf([110, undefined, 0, 100, 50], [100, 100, 100, undefined], 'lower')).toEqual([
       Math.log(1.1),
       undefined,
@@ -42,7 +42,7 @@ describe('differencesOf', () => {
     ]);
   });
 
-  it('is positive if the candidate is worse', () => {
+  it('are positive if the candidate is worse', () => {
     expect(valuesOf([90], [100], 'higher')[0]).toBeGreaterThan(0);
     expect(valuesOf([90], [100], 'lower')[0]).toBeLessThan(0);
   });
@@ -80,11 +80,7 @@ describe('compareRounds', () => {
 
   it('calls a higher value faster if higher is better, with a ratio above 1', () => {
     const goodput = drawn(random, 24, 0, 0.01).map((log) => 1000 * Math.exp(log + 0.1));
-    const differences = differencesOf(
-      goodput.map(exact),
-      goodput.map(() => exact(1000)),
-      'higher',
-    );
+    const differences = goodput.map((one) => differenceOf(exact(one), exact(1000), 'higher'));
     const comparison = paired.compareRounds(differences, { ...RULES, better: 'higher' });
     expect(comparison.verdict).toBe('faster');
     expect(comparison.ratio?.interval?.low).toBeGreaterThan(1.05);

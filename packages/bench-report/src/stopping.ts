@@ -1,7 +1,6 @@
 /** Warnings about the verdicts that a plan can reach, and the reason why a run stopped. */
 import { foreseeTable } from 'bench-analysis/compare';
-import { trackRun } from 'bench-analysis/due';
-import { endingOf, stopRun } from 'bench-analysis/ending';
+import { endingOf, stopRun, trackRun } from 'bench-analysis/due';
 import { findShortBudget } from 'bench-analysis/time-budget';
 import {
   foreseeOpen,

@@ -9,7 +9,7 @@
  * Prints the CPU per request of each pair, and the ratio with its 95 % interval.
  */
 import { fixedSchedule } from 'bench-analysis/looks';
-import { differencesOf } from 'bench-analysis/differences';
+import { differenceOf } from 'bench-analysis/differences';
 import { exact } from 'bench-analysis/metrics';
 import { compareRounds } from 'bench-analysis/paired';
 import { readCluster } from 'bench-targets/catalogue/cluster';
@@ -76,8 +76,11 @@ for (let pair = 0; pair < Number(pairs); pair++) {
 }
 await life.end();
 const better = 'lower' as const;
-const [there, here] = [costs.cluster.map(exact), costs['one machine'].map(exact)];
-const { verdict, ratio } = compareRounds(differencesOf(there, here, better), {
+const here = costs['one machine'];
+const differences = costs.cluster.map((there, pair) =>
+  differenceOf(exact(there), here[pair] === undefined ? undefined : exact(here[pair]), better),
+);
+const { verdict, ratio } = compareRounds(differences, {
   better,
   threshold: 0.05,
   schedule: fixedSchedule(Number(pairs)),

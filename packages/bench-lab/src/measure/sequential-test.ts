@@ -6,7 +6,7 @@ import { randomInt } from 'node:crypto';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { compareWithin, type ComparedRow, differencesWithin } from 'bench-analysis/compare';
-import { stopRun } from 'bench-analysis/ending';
+import { stopRun } from 'bench-analysis/due';
 import { readManifest } from 'bench-targets/catalogue/manifest';
 import { readStacks } from 'bench-targets/catalogue/stacks';
 import { findWorkload } from 'bench-targets/catalogue/workloads/index';

@@ -1,7 +1,7 @@
 /** From a plan to a stored run: the session, the measurement. */
 import type { Job, MeasuredRun } from './job.ts';
 import type { BenchRequest } from '../plan/request.ts';
-import { stopRun } from 'bench-analysis/ending';
+import { stopRun } from 'bench-analysis/due';
 import { BenchError } from 'bench-model/errors';
 import type { Plan } from 'bench-model/plan';
 import { type BenchOptions, present } from 'bench-model/options';

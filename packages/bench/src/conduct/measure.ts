@@ -1,6 +1,5 @@
 import { enginesOf, estimateSeconds } from 'bench-model/planned';
-import { dueTrials, trackRun } from 'bench-analysis/due';
-import { stopRun } from 'bench-analysis/ending';
+import { dueTrials, stopRun, trackRun } from 'bench-analysis/due';
 import { unlikeResumed } from 'bench-analysis/unlike';
 import { DisposableStack } from '@whatwg-node/disposablestack';
 import { BenchError } from 'bench-model/errors';
