@@ -11,10 +11,10 @@
  *
  * Studies of known courses beside a neighbour in bursts are in docs/methodology.md.
  */
-import type { Turns } from 'bench-model/measured';
 import type { StudiedProcess } from 'bench-model/study';
 import { mean, median, sum } from 'bench-statistics/numbers';
 import { studentPoint } from 'bench-statistics/student';
+import { costsOf } from '../judge/trend.ts';
 import type { StoredStudy } from '../results/study/store.ts';
 import {
   ageBetween,
@@ -147,10 +147,6 @@ export function pairsOf({ course }: Pick<StudiedProcess, 'course'>): WarmPair[] 
     referenceUs: others[turn] ?? Number.NaN,
   }));
   return pairs.filter(({ cpuRatio, goodputRatio }) => isRatio(cpuRatio) && isRatio(goodputRatio));
-}
-
-function costsOf({ cpuUs = [], answers }: Turns): number[] {
-  return cpuUs.map((us, turn) => us / (answers[turn] ?? 0));
 }
 
 function ratioAt(figures: readonly number[], others: readonly number[], turn: number): number {

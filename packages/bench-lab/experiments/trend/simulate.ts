@@ -3,7 +3,7 @@
  *
  *     pnpm exec node packages/bench-lab/experiments/trend/simulate.ts [series]
  */
-import { findTrend } from 'bench-analysis/judge/trend';
+import { findTrend } from 'bench-statistics/trend';
 import { createRandom, type Random } from 'bench-statistics/random';
 
 const SERIES = Number(process.argv[2] ?? 2000);
