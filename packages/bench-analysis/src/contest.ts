@@ -3,11 +3,10 @@
  * pairs share its 5 % is known before the data: in a run of fixed rounds, all pairs of targets at a rung; in a sequential
  * test, each target with its baseline at every rung.
  */
-import type { Schedule } from 'bench-targets/catalogue/looks';
 import { type Comparison, reverseComparison, type Rules } from './comparison.ts';
 import { isBounded } from './differences.ts';
 import { ERROR_BUDGET, levelOf, lookAt } from './looks.ts';
-import { concludeSample, locatePairs, locateTable } from './paired.ts';
+import { concludeSample, locatePairs, locateTable, type PairedRules, type Sample } from './paired.ts';
 import type { Located } from 'bench-statistics/signed-rank';
 import type { Pair, Differences } from 'bench-statistics/two-way';
 import { thetaOf } from './verdict.ts';
@@ -34,7 +33,7 @@ export function contestAll(
   targets: readonly string[],
   rungs: readonly number[],
   measure: Measure,
-  { schedule, ...rules }: Rules & { schedule: Schedule },
+  { schedule, ...rules }: PairedRules,
 ): Contested[] {
   const pairs = targets.flatMap((baseline, index) =>
     targets.slice(index + 1).map((candidate) => ({ candidate, baseline })),
@@ -45,12 +44,9 @@ export function contestAll(
     const look = lookAt(schedule, Math.max(0, ...measured.map(({ differences }) => differences.length)));
     const error = look === undefined ? 0 : levelOf(look, schedule, shares);
     const samples = locatePairs(measured, error > 0 ? error : ERROR_BUDGET / shares);
-    return samples.map((sample, index) => ({
-      ...(pairs[index] as (typeof pairs)[number]),
-      connections,
-      comparison: concludeSample(sample, shares, rules),
-      located: sample.located,
-    }));
+    return samples.map((sample, index) =>
+      contested({ ...pairs[index]!, connections }, sample, shares, rules),
+    );
   });
 }
 
@@ -58,14 +54,14 @@ export function contestAll(
 export function contestPairs(
   pairs: readonly Contestants[],
   measure: Measure,
-  rules: Rules & { schedule: Schedule },
+  rules: PairedRules,
 ): Contested[] {
   const samples = locateTable(pairs.map(measure), rules.schedule);
-  return samples.map((sample, index) => ({
-    ...(pairs[index] as Contestants),
-    comparison: concludeSample(sample, pairs.length, rules),
-    located: sample.located,
-  }));
+  return samples.map((sample, index) => contested(pairs[index]!, sample, pairs.length, rules));
+}
+
+function contested(pair: Contestants, sample: Sample, shares: number, rules: Rules): Contested {
+  return { ...pair, comparison: concludeSample(sample, shares, rules), located: sample.located };
 }
 
 /**

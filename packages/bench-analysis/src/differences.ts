@@ -21,14 +21,6 @@ export function valuesOf(differences: Differences): number[] {
   return differences.flatMap((difference) => (difference === undefined ? [] : [difference.value]));
 }
 
-/** Returns the bounds of each difference; -Infinity and Infinity where it has none. */
-export function endsOf(differences: Differences): { lows: number[]; highs: number[] } {
-  return {
-    lows: differences.map((difference) => difference?.low ?? -Infinity),
-    highs: differences.map((difference) => difference?.high ?? Infinity),
-  };
-}
-
 /** Returns the difference of two figures with its bounds. Undefined if a figure is missing or not above 0, or if no bound is known. */
 export function differenceOf(
   candidate: BoundedFigure | undefined,
@@ -65,6 +57,7 @@ export function locateWithin(differences: Differences, error: number): Located {
   const centre = estimateCentre(valuesOf(differences));
   const trim = trimFor(differences.length, error);
   if (trim === undefined) return { centre };
-  const { lows, highs } = endsOf(differences);
+  const lows = differences.map((difference) => difference?.low ?? -Infinity);
+  const highs = differences.map((difference) => difference?.high ?? Infinity);
   return { centre, interval: intervalBetween(walshAverages(lows), walshAverages(highs), trim) };
 }

@@ -8,14 +8,11 @@ import { isBounded, locateWithin, valuesOf } from './differences.ts';
 import { ERROR_BUDGET, firstDecisive, levelOf, lookAt } from './looks.ts';
 import { averagesWith, type Located, trimFor } from 'bench-statistics/signed-rank';
 import { FEWEST_WITH_SPREAD, locateTogether, type Pair, type Differences } from 'bench-statistics/two-way';
-import { foreseeRounds, judge, thetaOf, toRatio } from './verdict.ts';
+import { robustDeviation } from 'bench-statistics/numbers';
+import { judge, roundsToShow, SOUGHT_EFFECT, thetaOf, toRatio } from './verdict.ts';
 
 /** The rules for every paired comparison of a table. */
-export interface PairedRules extends Rules {
-  schedule: Schedule;
-  /** The effect for which `neededRounds` is estimated, as a share; 6 % by default. */
-  soughtEffect?: number;
-}
+export type PairedRules = Rules & { schedule: Schedule };
 
 /** The differences of one row up to its last look, with their centre and its interval. */
 export interface Sample {
@@ -95,7 +92,7 @@ function locateFew(pairs: readonly Pair[], error: number): Sample[] {
 export function concludeSample(
   { differences, areEnough, located }: Sample,
   rows: number,
-  rules: Rules & Partial<Pick<PairedRules, 'schedule' | 'soughtEffect'>>,
+  rules: Rules & Partial<PairedRules>,
 ): Comparison {
   const theta = thetaOf(rules.threshold);
   const compared = { rounds: differences.length, ...countInvalid(differences) };
@@ -109,7 +106,7 @@ export function concludeSample(
   const interval = found && isBounded(found) ? found : undefined;
   const range = { low: Math.min(...values), high: Math.max(...values) };
   const ratio = toRatio({ estimate, interval, range }, rules.better);
-  const needed = foreseeWithin(rules, values, rows) ?? 0;
+  const needed = foreseeRounds(rules.schedule ?? [], values, rows) ?? 0;
   const foreseen = needed > compared.rounds ? { neededRounds: needed } : {};
   if (!interval) return { ...undecided, why, estimate, ratio, ...foreseen };
   const { verdict, byMoreThanThreshold } = judge(estimate, interval, theta);
@@ -117,14 +114,14 @@ export function concludeSample(
   return { ...compared, verdict, byMoreThanThreshold, estimate, interval, ratio };
 }
 
+/** Fewer differences do not show their deviation. */
+const FEWEST_TO_FORESEE = 3;
+
 /** Estimates the rounds that would show the sought effect; with scheduled looks, at least those of the first that can decide. */
-function foreseeWithin(
-  { schedule = [], soughtEffect }: Partial<PairedRules>,
-  values: number[],
-  rows: number,
-): number | undefined {
-  const foreseen = foreseeRounds(values, soughtEffect, ERROR_BUDGET / rows);
-  if (foreseen === undefined || schedule.length < 2) return foreseen;
+function foreseeRounds(schedule: Schedule, values: number[], rows: number): number | undefined {
+  if (values.length < FEWEST_TO_FORESEE) return undefined;
+  const foreseen = roundsToShow(robustDeviation(values), SOUGHT_EFFECT, ERROR_BUDGET / rows);
+  if (schedule.length < 2) return foreseen;
   return Math.max(foreseen, firstDecisive(schedule, rows)?.rounds ?? 0);
 }
 

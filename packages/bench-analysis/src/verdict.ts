@@ -2,7 +2,6 @@
 import type { Verdict } from 'bench-model/options';
 import type { Interval } from 'bench-model/interval';
 import { upperPoint } from 'bench-statistics/normal';
-import { robustDeviation } from 'bench-statistics/numbers';
 
 /** The direction in which a metric is better. */
 export type Better = 'lower' | 'higher';
@@ -10,7 +9,6 @@ export type Better = 'lower' | 'higher';
 /** The effect for which an undecided comparison estimates its rounds: 6 %. */
 export const SOUGHT_EFFECT = 0.06;
 
-const FEWEST_TO_FORESEE = 3;
 /** The fewest rounds for an exact 95 % confidence interval. */
 export const FEWEST_ROUNDS = 6;
 
@@ -84,19 +82,6 @@ export function toFactors({ low, high }: Interval, better: Better): Interval {
   return better === 'lower'
     ? { low: Math.exp(low), high: Math.exp(high) }
     : { low: Math.exp(-high), high: Math.exp(-low) };
-}
-
-/**
- * Estimates the rounds that show a difference of `effect` (a share, 6 % by default) at a two-sided error of `level`, from
- * the robust deviation of the log ratios (see `roundsToShow`). Undefined below 3 rounds.
- */
-export function foreseeRounds(
-  differences: readonly number[],
-  effect: number = SOUGHT_EFFECT,
-  level = 0.05,
-): number | undefined {
-  if (differences.length < FEWEST_TO_FORESEE) return undefined;
-  return roundsToShow(robustDeviation(differences), effect, level);
 }
 
 /**

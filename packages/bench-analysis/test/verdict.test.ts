@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { foreseeRounds, judge, logRatio, thetaOf, toRatio } from '../src/verdict.ts';
+import { judge, logRatio, roundsToShow, thetaOf, toRatio } from '../src/verdict.ts';
+import { robustDeviation } from 'bench-statistics/numbers';
 
 const THETA = thetaOf(0.02);
 
@@ -68,18 +69,17 @@ describe('the direction', () => {
   });
 });
 
-describe('foreseeRounds', () => {
+describe('roundsToShow', () => {
   const spread = [-0.06, -0.04, -0.02, 0, 0.02, 0.04, 0.06];
 
   it('is (3.9 s ÷ ln 1.06)², s = 1.4826 MAD', () => {
     const s = 1.4826 * 0.04;
-    expect(foreseeRounds(spread)).toBe(Math.ceil(((3.9 * s) / 0.0582689) ** 2));
-    expect(foreseeRounds(spread)).toBe(16);
+    expect(roundsToShow(robustDeviation(spread), 0.06, 0.05)).toBe(Math.ceil(((3.9 * s) / 0.0582689) ** 2));
+    expect(roundsToShow(robustDeviation(spread), 0.06, 0.05)).toBe(16);
   });
 
   it('grows as the sought effect shrinks, and is never below 6', () => {
-    expect(foreseeRounds(spread, 0.03)).toBe(62);
-    expect(foreseeRounds([0.01, 0.01, 0.01])).toBe(6);
-    expect(foreseeRounds([0.1, -0.1])).toBeUndefined();
+    expect(roundsToShow(robustDeviation(spread), 0.03, 0.05)).toBe(62);
+    expect(roundsToShow(0, 0.06, 0.05)).toBe(6);
   });
 });

@@ -12,7 +12,7 @@ export interface Difference extends Interval {
   value: number;
 }
 
-/** The difference of each round, in order; undefined if nothing is known of it: it then lies anywhere (see `endsOf`). */
+/** The difference of each round, in order; undefined if nothing is known of it: it then lies anywhere. */
 export type Differences = readonly (Difference | undefined)[];
 
 /** Two targets and their difference in each round. */
