@@ -306,11 +306,6 @@ function chooseBaselines(targets: Target[], asked: string): Pairing[] {
     });
   }
   const form = formOf(asked, targets);
-  const namesOf = ({ id, runtime, copy }: Target) => ({
-    target: id,
-    copy: copy?.name,
-    runtime: runtime && `@${runtime.spec}`,
-  });
   const found = targets.filter((target) => namesOf(target)[form] === asked);
   if (found.length === 0) {
     const all = targets.flatMap((target) => Object.values(namesOf(target)));
@@ -325,6 +320,11 @@ function chooseBaselines(targets: Target[], asked: string): Pairing[] {
     const own = found.find((one) => form === 'target' || isSameBut(form, one, target, targets))?.id;
     return own === undefined || own === target.id ? [] : [[target.id, own]];
   });
+}
+
+/** Returns the names that choose a target as a baseline, by their form. */
+function namesOf({ id, runtime, copy }: Target) {
+  return { target: id, copy: copy?.name, runtime: runtime && `@${runtime.spec}` };
 }
 
 /** The form of a baseline: a copy of the project, a runtime or one target. */

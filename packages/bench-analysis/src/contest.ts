@@ -45,7 +45,7 @@ export function contestAll(
     const error = look === undefined ? 0 : levelOf(look, schedule, shares);
     const samples = locatePairs(measured, error > 0 ? error : ERROR_BUDGET / shares);
     return samples.map((sample, index) =>
-      contested({ ...pairs[index]!, connections }, sample, shares, rules),
+      concludeOn({ ...pairs[index]!, connections }, sample, shares, rules),
     );
   });
 }
@@ -57,10 +57,10 @@ export function contestPairs(
   rules: PairedRules,
 ): Contested[] {
   const samples = locateTable(pairs.map(measure), rules.schedule);
-  return samples.map((sample, index) => contested(pairs[index]!, sample, pairs.length, rules));
+  return samples.map((sample, index) => concludeOn(pairs[index]!, sample, pairs.length, rules));
 }
 
-function contested(pair: Contestants, sample: Sample, shares: number, rules: Rules): Contested {
+function concludeOn(pair: Contestants, sample: Sample, shares: number, rules: Rules): Contested {
   return { ...pair, comparison: concludeSample(sample, shares, rules), located: sample.located };
 }
 

@@ -1,6 +1,7 @@
 /**
  * Two runs of different times, target by target. Their ratio includes every other change between them, also that of the
- * machine, so it has no interval and no verdict, unless repeats of both show how much runs vary.
+ * machine, so it has no interval and no verdict, unless repeats of both show how much runs vary. Then a run is paired with its
+ * neighbour in time of the other plan, so that slow changes of the machine cancel.
  */
 import { BenchError } from 'bench-model/errors';
 import { METRICS } from 'bench-model/metrics';
@@ -9,10 +10,14 @@ import { isRepeated, undisturbedOf } from 'bench-model/repeats';
 import type { StoredRun } from './results/store.ts';
 import { cellOf } from './cells.ts';
 import type { Question } from './compare.ts';
-import { compareRepeats, pairInTime, type RepeatedComparison, startOf } from './repeats.ts';
 import { type Figure, type Row, summarise } from './summary.ts';
 import type { Factor } from './unlike.ts';
-import { logRatio } from './verdict.ts';
+import { studentInterval } from 'bench-statistics/student';
+import type { Rules } from './comparison.ts';
+import { ERROR_BUDGET } from './looks.ts';
+import { judge, logRatio, type Ratio, thetaOf, toRatio } from './verdict.ts';
+import type { Interval } from 'bench-model/interval';
+import type { Verdict } from 'bench-model/options';
 
 /** A target of two runs at one rung. */
 export interface RunsRow {
@@ -128,4 +133,61 @@ function entrantsOf({ targets }: Plan, across: Factor | undefined): Map<string, 
     across === 'background' ? targets.filter((target) => isRepeated('background', target, targets)) : [];
   if (disturbed.length === 0) return new Map(targets.map(({ id }) => [id, id]));
   return new Map(disturbed.map((target) => [undisturbedOf(target, targets) ?? target.id, target.id]));
+}
+
+/** Fewer pairs show too little of the variance between runs. */
+export const FEWEST_PAIRS = 3;
+
+/** Returns the moment when the first trial of a run began; undefined if it has no trials. */
+export function startOf({ trials }: Pick<StoredRun, 'trials'>): string | undefined {
+  return trials.map(({ startedAt }) => startedAt).toSorted()[0];
+}
+
+/** A target in pairs of runs. */
+export interface RepeatedComparison {
+  pairs: number;
+  verdict: Verdict;
+  ratio: Ratio & { interval: Interval };
+}
+
+/**
+ * Pairs runs of two plans that are neighbours in time, from the first on; no run is in two pairs. If all runs of one plan
+ * came before those of the other, there is one pair.
+ */
+export function pairInTime<Run extends { startedAt: string }>(
+  old: readonly Run[],
+  now: readonly Run[],
+): { old: Run; new: Run }[] {
+  const all = [...old.map((run) => ({ run, isNew: false })), ...now.map((run) => ({ run, isNew: true }))];
+  const pairs: { old: Run; new: Run }[] = [];
+  let last: (typeof all)[number] | undefined;
+  for (const next of all.toSorted((a, b) => a.run.startedAt.localeCompare(b.run.startedAt))) {
+    if (last === undefined || last.isNew === next.isNew) {
+      last = next;
+      continue;
+    }
+    pairs.push(last.isNew ? { old: next.run, new: last.run } : { old: last.run, new: next.run });
+    last = undefined;
+  }
+  return pairs;
+}
+
+/**
+ * Compares targets by the log ratios of their pairs of runs, above 0 the candidate is worse: the mean, and Student's
+ * interval. All intervals of a table share the error of 5 % equally. Undefined for a target with fewer than `FEWEST_PAIRS`.
+ */
+export function compareRepeats(
+  rows: readonly (readonly number[])[],
+  { better, threshold }: Rules,
+): (RepeatedComparison | undefined)[] {
+  return rows.map((differences) => {
+    const pairs = differences.length;
+    if (pairs < FEWEST_PAIRS) return undefined;
+    const { mean: estimate, margin } = studentInterval(differences, ERROR_BUDGET / rows.length);
+    const interval = { low: estimate - margin, high: estimate + margin };
+    const range = { low: Math.min(...differences), high: Math.max(...differences) };
+    const ratio = toRatio({ estimate, interval, range }, better);
+    const { verdict } = judge(estimate, interval, thetaOf(threshold));
+    return { pairs, verdict, ratio: { ...ratio, interval: ratio.interval ?? range } };
+  });
 }

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { compareRepeats, pairInTime } from '../src/repeats.ts';
+import { compareRepeats, pairInTime } from '../src/runs.ts';
 import { createRandom } from 'bench-statistics/random';
 
 const RULES = { better: 'lower', threshold: 0.02 } as const;

@@ -1,6 +1,5 @@
 /** Two runs of different times, side by side. */
-import { FEWEST_PAIRS } from 'bench-analysis/repeats';
-import type { RunsRow, RunsTable } from 'bench-analysis/runs';
+import { FEWEST_PAIRS, type RunsRow, type RunsTable } from 'bench-analysis/runs';
 import { METRICS } from 'bench-model/metrics';
 import { showMetric } from './cells.ts';
 import { viewTable, type View } from './content.ts';

@@ -38,22 +38,8 @@ const LEAST_CHANGE = 0.05;
 const LEAST_LOSS = 0.05;
 const ERRATIC = 0.5;
 
-/** A stretch of slices with one level: from slice `from` up to, but not including, `to`. */
-export interface Level {
-  from: number;
-  to: number;
-  /** Median count of a slice in the stretch. */
-  perSlice: number;
-}
-
-/** The shape of a window and its levels, in order; they cover every slice. */
-export interface Steadiness {
-  shape: Shape;
-  levels: Level[];
-}
-
 /** Slices that are wide enough to judge a window; an incomplete last slice is dropped. */
-export interface WideSlices {
+interface WideSlices {
   milliseconds: number;
   counts: number[];
 }
@@ -81,7 +67,7 @@ export function widenSlices(
  * are joined into at most 40 blocks. Undefined for fewer than 8 slices.
  * Throws RangeError if a count is negative or not a number.
  */
-export function classifySlices(counts: readonly number[]): Steadiness | undefined {
+export function classifySlices(counts: readonly number[]): Shape | undefined {
   if (!counts.every((count) => count >= 0)) throw new RangeError('the count of a slice must be at least 0');
   if (counts.length < FEWEST_SLICES) return undefined;
 
@@ -93,14 +79,7 @@ export function classifySlices(counts: readonly number[]): Steadiness | undefine
   const cut = cutCorrelated(blocks, { ...CUT, noise: Math.max(0.5, noiseOf(blocks)) });
   const joined = joinAlike(blocks, cut, least, (one, next) => Math.abs(next.centre - one.centre));
   const levels = dropPauses(blocks, joined, typical, least);
-  return {
-    shape: isErratic(blocks, levels, typical) ? 'erratic' : nameShape(levels),
-    levels: levels.map(({ from, to, centre }) => ({
-      from: from * width,
-      to: Math.min(to * width, counts.length),
-      perSlice: centre,
-    })),
-  };
+  return isErratic(blocks, levels, typical) ? 'erratic' : nameShape(levels);
 }
 
 function nameShape(levels: readonly Stretch[]): Shape {

@@ -1,4 +1,5 @@
-/** Quantiles of Student's t distribution. */
+/** Student's t distribution, and the interval of a mean. */
+import { mean, sum } from './numbers.ts';
 
 /**
  * The t that is exceeded in absolute value with probability `error`, by bisection. Throws RangeError unless `freedom` is
@@ -29,4 +30,12 @@ function chanceWithin(angle: number, freedom: number): number {
     term *= (cosine ** 2 * (n - 1)) / n;
   }
   return isOdd ? (2 / Math.PI) * (angle + Math.sin(angle) * total) : Math.sin(angle) * total;
+}
+
+/** Returns the mean of at least two values, and how far its interval of this two-sided error reaches on either side. */
+export function studentInterval(values: readonly number[], error = 0.05): { mean: number; margin: number } {
+  const centre = mean(values);
+  const freedom = values.length - 1;
+  const variance = sum(values.map((value) => (value - centre) ** 2)) / freedom;
+  return { mean: centre, margin: studentPoint(freedom, error) * Math.sqrt(variance / values.length) };
 }

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { studentPoint } from '../src/student.ts';
+import { studentInterval, studentPoint } from '../src/student.ts';
 import { known } from '../../bench-analysis/test/known.ts';
 
 describe("Student's t", () => {
@@ -16,6 +16,10 @@ describe("Student's t", () => {
     ] as const)
       expect(studentPoint(freedom) / point).toBeCloseTo(1, 3);
     expect(studentPoint(10, 0.01)).toBeCloseTo(3.1693, 4);
+  });
+
+  it('gives a mean its interval', () => {
+    expect(studentInterval([1, 2, 3])).toEqual({ mean: 2, margin: expect.closeTo(4.3027 / Math.sqrt(3), 4) });
   });
 
   it('rejects 0 degrees of freedom and a level of 0', () => {

@@ -379,7 +379,7 @@ function judgeShape({ load: { slices, windowSeconds, meanCycleUs }, host, turns 
 } {
   if (slices === undefined) return { shape: undefined, reasons: [] };
   const { milliseconds, counts } = widenSlices(slices, { windowSeconds, meanCycleUs });
-  const shape = classifySlices(counts)?.shape;
+  const shape = classifySlices(counts);
   if (shape === undefined || shape === 'flat') return { shape, reasons: [] };
   const isOwn = shape !== 'erratic' && turns === 0 && !isDisturbed(host);
   const facts = { shape, least: Math.min(...counts), most: Math.max(...counts), milliseconds };

@@ -12,8 +12,8 @@
  * Studies of known courses beside a neighbour in bursts are in docs/methodology.md.
  */
 import type { StudiedProcess } from 'bench-model/study';
-import { mean, median, sum } from 'bench-statistics/numbers';
-import { studentPoint } from 'bench-statistics/student';
+import { median } from 'bench-statistics/numbers';
+import { studentInterval } from 'bench-statistics/student';
 import { costsOf } from '../judge/trend.ts';
 import type { StoredStudy } from '../results/study/store.ts';
 import {
@@ -246,11 +246,7 @@ function spreadOf(values: readonly number[]): Spread {
 function overProcesses(ratios: readonly (RatioEstimate | undefined)[]): RatioEstimate | undefined {
   const known = ratios.filter((ratio) => ratio !== undefined);
   if (known.length < 2) return known[0];
-  const logs = known.map(({ ratio }) => Math.log(ratio));
-  const centre = mean(logs);
-  const n = logs.length;
-  const error = Math.sqrt(sum(logs.map((log) => (log - centre) ** 2)) / (n - 1) / n);
-  const margin = studentPoint(n - 1) * error;
+  const { mean: centre, margin } = studentInterval(known.map(({ ratio }) => Math.log(ratio)));
   return {
     ratio: Math.exp(centre),
     interval: { low: Math.exp(centre - margin), high: Math.exp(centre + margin) },

@@ -4,7 +4,7 @@
  *
  *     pnpm exec node packages/bench-lab/experiments/runs/repeats.ts [tables]
  */
-import { compareRepeats, pairInTime } from 'bench-analysis/repeats';
+import { compareRepeats, pairInTime } from 'bench-analysis/runs';
 import { studentPoint } from 'bench-statistics/student';
 import { mean, sum } from 'bench-statistics/numbers';
 import { createRandom } from 'bench-statistics/random';

@@ -3,7 +3,7 @@ import { METRIC_IDS, type MetricId } from 'bench-model/metrics';
 import { sum } from 'bench-statistics/numbers';
 import type { StoredRun } from 'bench-analysis/results/store';
 import { trackRun } from 'bench-analysis/due';
-import { startOf } from 'bench-analysis/repeats';
+import { startOf } from 'bench-analysis/runs';
 import { countOf } from '../format.ts';
 import { describeWorkload } from '../plan.ts';
 import { nameMachines, toHistories, type History } from './history.ts';

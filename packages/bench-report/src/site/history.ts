@@ -1,5 +1,5 @@
 /** The same targets over stored runs: grouped into charts, and within a chart into runs that are alike. */
-import { startOf } from 'bench-analysis/repeats';
+import { startOf } from 'bench-analysis/runs';
 import { summarise, type Row } from 'bench-analysis/summary';
 import { listDifferences, listHostDifferences } from 'bench-analysis/unlike';
 import type { MetricId } from 'bench-model/metrics';
