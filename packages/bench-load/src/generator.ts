@@ -146,7 +146,7 @@ class Session {
 
   constructor(order: ArmOrder, schemas: (SchemaCheck | undefined)[]) {
     if (version !== '9.0.0')
-      throw new Error(`autocannon ${version} is installed, but the driver supports only 9.0.0`);
+      throw new Error(`autocannon ${version} is installed, but the driver changes members of 9.0.0 alone`);
     this.#order = order;
     this.#ledger = new Ledger(order, arrivals, schemas);
     this.#pacer = new Pacer(() => this.#room(), order.connectsPerSecond);
