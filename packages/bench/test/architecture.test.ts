@@ -24,7 +24,7 @@ const PACKAGES = [
 const READERS = ['bench-analysis', 'bench-report'];
 
 /** Started as separate processes: the harness writes their command line, not a user. */
-const PROGRAMS = ['rival-plain', 'rival-stock', 'stock'].map((name) => `packages/bench-load/src/${name}.ts`);
+const PROGRAMS = ['rival-plain', 'rival-stock'].map((name) => `packages/bench-load/src/${name}.ts`);
 
 /** The scripts of the HTML report and of the index over runs, which run in a browser. */
 const PAGE = 'packages/bench-report/page';

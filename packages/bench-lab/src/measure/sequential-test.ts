@@ -264,8 +264,7 @@ async function askStock(stacks: [Stack, Stack], means: Means): Promise<PooledTes
     await using server = await effects.launch(found, planned, draw);
     await effects.awaitRightAnswer(server, draw, plan.startSeconds);
     const url = `http://${server.host}:${server.port}${draw.requests[0]?.path}`;
-    const { printedAverage } = await runStock(means.placed, url, CONNECTIONS, STOCK_SECONDS);
-    printed.set(name, printedAverage);
+    printed.set(name, await runStock(means.placed, url, CONNECTIONS, STOCK_SECONDS));
     if (means.isInterrupted()) return undefined;
   }
   const [baseline = Number.NaN, candidate = Number.NaN] = names.map((name) => printed.get(name));

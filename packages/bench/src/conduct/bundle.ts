@@ -33,7 +33,7 @@ const PROGRAMS = [
   'bench/src/commands/*.ts',
   'bench/src/measure/reference-server.ts',
   'bench-cluster/src/cluster-package.ts',
-  'bench-load/src/{alarm-worker,generator,rival-plain,rival-stock,stock}.ts',
+  'bench-load/src/{alarm-worker,generator,rival-plain,rival-stock}.ts',
   'upstream/src/server.ts',
 ];
 const LIBRARY = 'bench/src/api.ts';
