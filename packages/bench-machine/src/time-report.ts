@@ -3,11 +3,8 @@
 import { BenchError } from 'bench-model/errors';
 import type { TimeReport } from 'bench-model/record';
 
-/** The fields of a report that are figures. */
-type Figure = Exclude<keyof TimeReport, 'format'>;
-
 /** The fields about the resources that a command used. */
-export type TimeField = Exclude<Figure, 'exitStatus' | 'terminatedBySignal'>;
+export type TimeField = Exclude<keyof TimeReport, 'format' | 'exitStatus' | 'terminatedBySignal'>;
 
 /**
  * The processes that a field covers.
@@ -18,81 +15,58 @@ export type TimeField = Exclude<Figure, 'exitStatus' | 'terminatedBySignal'>;
  */
 export type TimeScope = 'command' | 'tree' | 'largest process' | 'direct child';
 
-/** The meaning of a field of a report. */
+/** The meaning of a field of a report, and its label in each format; undefined if the platform does not keep it. */
 export interface TimeFieldHead {
   label: string;
   unit: 's' | 'bytes' | 'count';
   scope: TimeScope;
-  /** The formats whose platform keeps it. */
-  formats: readonly TimeReport['format'][];
+  gnu: string | undefined;
+  bsd: string;
 }
 
-const BOTH = ['gnu', 'bsd'] as const;
-const BSD = ['bsd'] as const;
-const counted = (label: string, formats: TimeFieldHead['formats'] = BOTH): TimeFieldHead => ({
-  label,
-  unit: 'count',
-  scope: 'tree',
-  formats,
-});
+function field(
+  label: string,
+  unit: TimeFieldHead['unit'],
+  scope: TimeScope,
+  bsd: string,
+  gnu?: string,
+): TimeFieldHead {
+  return { label, unit, scope, gnu, bsd };
+}
 
-/** Every field in the order of a table. */
+/**
+ * Every field in the order of a table. GNU's messages, signals and swaps are not read: the kernel never fills them in, so
+ * their 0 means nothing.
+ */
 export const TIME_FIELDS: Readonly<Record<TimeField, TimeFieldHead>> = {
-  elapsedSeconds: { label: 'elapsed', unit: 's', scope: 'command', formats: BOTH },
-  userSeconds: { label: 'user CPU', unit: 's', scope: 'tree', formats: BOTH },
-  systemSeconds: { label: 'system CPU', unit: 's', scope: 'tree', formats: BOTH },
-  maxResidentBytes: { label: 'max resident set', unit: 'bytes', scope: 'largest process', formats: BOTH },
-  peakFootprintBytes: { label: 'peak footprint', unit: 'bytes', scope: 'direct child', formats: BSD },
-  minorFaults: counted('minor page faults'),
-  majorFaults: counted('major page faults'),
-  voluntarySwitches: counted('voluntary switches'),
-  involuntarySwitches: counted('involuntary switches'),
-  fileInputs: counted('file system inputs'),
-  fileOutputs: counted('file system outputs'),
-  messagesSent: counted('messages sent', BSD),
-  messagesReceived: counted('messages received', BSD),
-  signalsReceived: counted('signals received', BSD),
-  instructions: { ...counted('instructions', BSD), scope: 'direct child' },
-  cycles: { ...counted('cycles', BSD), scope: 'direct child' },
+  elapsedSeconds: field('elapsed', 's', 'command', 'real', 'Elapsed (wall clock) time (h:mm:ss or m:ss)'),
+  userSeconds: field('user CPU', 's', 'tree', 'user', 'User time (seconds)'),
+  systemSeconds: field('system CPU', 's', 'tree', 'sys', 'System time (seconds)'),
+  maxResidentBytes: field(
+    'max resident set',
+    'bytes',
+    'largest process',
+    'maximum resident set size',
+    'Maximum resident set size (kbytes)',
+  ),
+  peakFootprintBytes: field('peak footprint', 'bytes', 'direct child', 'peak memory footprint'),
+  minorFaults: field('minor page faults', 'count', 'tree', 'page reclaims', 'Minor (reclaiming a frame) page faults'),
+  majorFaults: field('major page faults', 'count', 'tree', 'page faults', 'Major (requiring I/O) page faults'),
+  voluntarySwitches: field('voluntary switches', 'count', 'tree', 'voluntary context switches', 'Voluntary context switches'),
+  involuntarySwitches: field('involuntary switches', 'count', 'tree', 'involuntary context switches',
+    'Involuntary context switches',
+  ),
+  fileInputs: field('file system inputs', 'count', 'tree', 'block input operations', 'File system inputs'),
+  fileOutputs: field('file system outputs', 'count', 'tree', 'block output operations', 'File system outputs'),
+  messagesSent: field('messages sent', 'count', 'tree', 'messages sent'),
+  messagesReceived: field('messages received', 'count', 'tree', 'messages received'),
+  signalsReceived: field('signals received', 'count', 'tree', 'signals received'),
+  instructions: field('instructions', 'count', 'direct child', 'instructions retired'),
+  cycles: field('cycles', 'count', 'direct child', 'cycles elapsed'),
 };
 
 /** The names of all fields, in the order of a table. */
 export const TIME_FIELD_NAMES = Object.keys(TIME_FIELDS) as readonly TimeField[];
-
-/** One line of a report: its label, its field, and its unit in the unit of the field. */
-type Line = readonly [label: string, field: Figure, unit?: number];
-
-// GNU's messages, signals and swaps are not read: the kernel never fills them in, so their 0 means nothing.
-const GNU_LINES: readonly Line[] = [
-  ['User time (seconds)', 'userSeconds'],
-  ['System time (seconds)', 'systemSeconds'],
-  ['Maximum resident set size (kbytes)', 'maxResidentBytes', 1024],
-  ['Major (requiring I/O) page faults', 'majorFaults'],
-  ['Minor (reclaiming a frame) page faults', 'minorFaults'],
-  ['Voluntary context switches', 'voluntarySwitches'],
-  ['Involuntary context switches', 'involuntarySwitches'],
-  ['File system inputs', 'fileInputs'],
-  ['File system outputs', 'fileOutputs'],
-];
-
-const BSD_LINES: readonly Line[] = [
-  ['real', 'elapsedSeconds'],
-  ['user', 'userSeconds'],
-  ['sys', 'systemSeconds'],
-  ['maximum resident set size', 'maxResidentBytes'],
-  ['page reclaims', 'minorFaults'],
-  ['page faults', 'majorFaults'],
-  ['voluntary context switches', 'voluntarySwitches'],
-  ['involuntary context switches', 'involuntarySwitches'],
-  ['block input operations', 'fileInputs'],
-  ['block output operations', 'fileOutputs'],
-  ['messages sent', 'messagesSent'],
-  ['messages received', 'messagesReceived'],
-  ['signals received', 'signalsReceived'],
-  ['instructions retired', 'instructions'],
-  ['cycles elapsed', 'cycles'],
-  ['peak memory footprint', 'peakFootprintBytes'],
-];
 
 /**
  * Reads the report of GNU `time -v` or macOS `time -l`, also if pasted with `> ` before each line. Times are in seconds
@@ -118,12 +92,11 @@ function parseGnu(bare: string): TimeReport {
     const found = /^(.+?): +(\S+)\s*$/.exec(line);
     if (found?.[1] !== undefined && found[2] !== undefined) values.set(found[1], found[2]);
   }
-  for (const [label, field, unit = 1] of GNU_LINES) {
-    const value = values.get(label);
-    if (value !== undefined) put(report, field, Number(value) * unit);
+  for (const name of TIME_FIELD_NAMES) {
+    const { gnu = '', unit } = TIME_FIELDS[name];
+    const value = values.get(gnu);
+    if (value !== undefined) put(report, name, secondsOf(value) * (unit === 'bytes' ? 1024 : 1));
   }
-  const elapsed = values.get('Elapsed (wall clock) time (h:mm:ss or m:ss)');
-  if (elapsed !== undefined) put(report, 'elapsedSeconds', secondsOf(elapsed));
   const signal = /^Command terminated by signal (\d+)/m.exec(bare)?.[1];
   const status = /^Command exited with non-zero status (\d+)/m.exec(bare)?.[1] ?? values.get('Exit status');
   // A command that died of a signal has no exit status; GNU prints 0.
@@ -134,21 +107,22 @@ function parseGnu(bare: string): TimeReport {
 
 function parseBsd(bare: string): TimeReport | undefined {
   const report: TimeReport = { format: 'bsd' };
-  for (const [label, field] of BSD_LINES) {
+  for (const name of TIME_FIELD_NAMES) {
+    const { bsd: label } = TIME_FIELDS[name];
     // `real`, `user` and `sys` may share one line; every other label ends its line.
     const end = label.length <= 4 ? '(?=\\s*$|\\s+\\d)' : '\\s*$';
     const value = new RegExp(`(?:^|\\s)([\\d.,]+)\\s+${label}${end}`, 'm').exec(bare)?.[1];
     // Some locales write a decimal comma.
-    if (value !== undefined) put(report, field, Number(value.replace(',', '.')));
+    if (value !== undefined) put(report, name, Number(value.replace(',', '.')));
   }
   return report.elapsedSeconds === undefined && report.maxResidentBytes === undefined ? undefined : report;
 }
 
-function put(report: TimeReport, field: Figure, value: number): void {
+function put(report: TimeReport, field: Exclude<keyof TimeReport, 'format'>, value: number): void {
   if (Number.isFinite(value)) report[field] = value;
 }
 
-/** `h:mm:ss` or `m:ss.ss` in seconds. */
+/** `h:mm:ss`, `m:ss.ss` or a number of seconds, in seconds. */
 function secondsOf(clock: string): number {
   return clock.split(':').reduce((total, part) => total * 60 + Number(part), 0);
 }

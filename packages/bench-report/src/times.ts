@@ -97,8 +97,9 @@ function toRows(columns: Column[]): string[][] {
 }
 
 function headField(name: TimeField): string[] {
-  const { label, scope, formats } = TIME_FIELDS[name];
-  return [label, SCOPES[scope], formats.map((format) => PLATFORMS[format]).join(', ')];
+  const { label, scope, gnu } = TIME_FIELDS[name];
+  const platforms = gnu === undefined ? [PLATFORMS.bsd] : [PLATFORMS.gnu, PLATFORMS.bsd];
+  return [label, SCOPES[scope], platforms.join(', ')];
 }
 
 function describeScopes(hasRun: boolean, pasted: readonly PastedUsage[]): string[] {
