@@ -2,6 +2,7 @@
 
 import { cpus, loadavg } from 'node:os';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { present } from 'bench-model/options';
 import type { Neighbours } from './neighbours.ts';
 import { whyNotPinned } from './placement.ts';
 import { openEveryone } from './everyone.ts';
@@ -44,35 +45,27 @@ export interface MachineFacts {
 
 /** Reads the facts of this machine. Observes the CPU of other processes meanwhile, for 1 s by default. */
 export async function readFacts({ observeMs = 1000 } = {}): Promise<MachineFacts> {
-  const unpinned = await whyNotPinned();
-  const openFiles = await readOpenFiles();
-  const ephemeralPorts = await readEphemeralPorts();
-  const timeWait = readTimeWait();
-  const timeWaitSeconds = await readTimeWaitSeconds();
-  const timeWaitReused = readTimeWaitReused();
-  const somaxconn = await readSomaxconn();
-  const governor = readGovernor();
-  const onBattery = await readOnBattery();
-  const throttledBefore = readTrouble().throttled;
+  const { throttled: before } = readTrouble();
   const otherProcessesCores = await observeOtherProcesses(sleep(observeMs));
-  const throttledAfter = readTrouble().throttled;
+  const { throttled: after } = readTrouble();
   return {
     platform: process.platform,
     cores: cpus().length,
     time: (await timeCommand()) !== undefined,
     load: loadavg()[0] ?? 0,
-    ...(unpinned !== undefined && { unpinned }),
-    ...(openFiles !== undefined && { openFiles }),
-    ...(ephemeralPorts !== undefined && { ephemeralPorts }),
-    ...(timeWait !== undefined && { timeWait }),
-    ...(timeWaitSeconds !== undefined && { timeWaitSeconds }),
-    ...(timeWaitReused !== undefined && { timeWaitReused }),
-    ...(somaxconn !== undefined && { somaxconn }),
-    ...(governor !== undefined && { governor }),
-    ...(onBattery !== undefined && { onBattery }),
-    ...(otherProcessesCores !== undefined && { otherProcessesCores }),
-    ...(throttledBefore !== undefined &&
-      throttledAfter !== undefined && { throttled: throttledAfter - throttledBefore }),
+    ...present({
+      unpinned: await whyNotPinned(),
+      openFiles: await readOpenFiles(),
+      ephemeralPorts: await readEphemeralPorts(),
+      timeWait: readTimeWait(),
+      timeWaitSeconds: await readTimeWaitSeconds(),
+      timeWaitReused: readTimeWaitReused(),
+      somaxconn: await readSomaxconn(),
+      governor: readGovernor(),
+      onBattery: await readOnBattery(),
+      otherProcessesCores,
+      throttled: before === undefined || after === undefined ? undefined : after - before,
+    }),
   };
 }
 
@@ -175,8 +168,5 @@ export async function sysctl(name: string): Promise<number | undefined> {
 }
 
 async function ask(argv: string[]): Promise<string | undefined> {
-  return run(argv).then(
-    ({ stdout }) => stdout,
-    () => undefined,
-  );
+  return (await run(argv).catch(() => undefined))?.stdout;
 }

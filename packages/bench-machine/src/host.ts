@@ -6,16 +6,13 @@ import { tryCgroup } from './cgroup.ts';
 import { recallNeighbours } from './neighbours.ts';
 import { readText } from './procfs.ts';
 import type { Host } from 'bench-model/host';
+import { present } from 'bench-model/options';
 
 /** Reads the facts of this machine. Creates and removes a cgroup to find out whether that works. */
 export async function readHost(): Promise<Host> {
   const cpuModel = cpus()[0]?.model.trim();
-  const governor = readGovernor();
-  const virtualised = await readVirtualised();
   const openFiles = await readOpenFiles();
-  const ephemeralPorts = await readEphemeralPorts();
-  const somaxconn = await readSomaxconn();
-  const neighbours = recallNeighbours();
+  const { version, reason } = await tryCgroup();
   return {
     platform: process.platform,
     arch: arch(),
@@ -24,13 +21,15 @@ export async function readHost(): Promise<Host> {
     ...(cpuModel && cpuModel !== 'unknown' && { cpuModel }),
     cores: cpus().length,
     memoryBytes: totalmem(),
-    ...(virtualised !== undefined && { virtualised }),
-    ...(governor !== undefined && { governor }),
-    ...(openFiles && { openFiles: { soft: sayLimit(openFiles.soft), hard: sayLimit(openFiles.hard) } }),
-    ...(ephemeralPorts && { ephemeralPorts }),
-    ...(somaxconn !== undefined && { somaxconn }),
-    ...(neighbours && { neighbours }),
-    cgroup: await tryCgroup().then(({ version, reason }) => version ?? reason),
+    ...present({
+      virtualised: await readVirtualised(),
+      governor: readGovernor(),
+      openFiles: openFiles && { soft: sayLimit(openFiles.soft), hard: sayLimit(openFiles.hard) },
+      ephemeralPorts: await readEphemeralPorts(),
+      somaxconn: await readSomaxconn(),
+      neighbours: recallNeighbours(),
+    }),
+    cgroup: version ?? reason,
     load: loadavg(),
     node: process.version,
   };

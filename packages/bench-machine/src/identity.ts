@@ -3,6 +3,7 @@
 import { statSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { basename } from 'node:path';
+import { present } from 'bench-model/options';
 import type { ServerProcess } from 'bench-model/record';
 import { isSecretName, NOT_KEPT, redact } from './redact.ts';
 import { parseCpuList } from './placement.ts';
@@ -15,17 +16,22 @@ const VERSION_MS = 2000;
 
 /** Reads the identity of a process. Facts that the system does not report are absent. */
 export async function identify(pid: number): Promise<ServerProcess> {
-  if (process.platform !== 'linux') return identifyByPs(pid);
-  const executable = readLink(`/proc/${pid}/exe`).replace(/ \(deleted\)$/, '');
-  const command = (readText(`/proc/${pid}/cmdline`) ?? '').split('\0').filter(Boolean);
+  const isLinux = process.platform === 'linux';
+  const executable = isLinux ? readLink(`/proc/${pid}/exe`).replace(/ \(deleted\)$/, '') : await askPs(pid, 'comm');
+  const command = isLinux
+    ? (readText(`/proc/${pid}/cmdline`) ?? '').split('\0')
+    : (await askPs(pid, 'args')).split(' ');
   const allowed = /^Cpus_allowed_list:\s*(\S+)/m.exec(readText(`/proc/${pid}/status`) ?? '')?.[1];
-  const version = executable === '' ? undefined : await askVersion(`/proc/${pid}/exe`, executable);
+  const program = isLinux ? `/proc/${pid}/exe` : executable;
+  const words = command.filter(Boolean);
   return {
     pid,
-    ...(executable === '' ? {} : { executable: withoutHome(executable) }),
-    ...(version === undefined ? {} : { version }),
-    ...(command.length === 0 ? {} : { command: redactCommand(command) }),
-    ...(allowed === undefined ? {} : { cores: parseCpuList(allowed) }),
+    ...present({
+      executable: executable === '' ? undefined : withoutHome(executable),
+      version: executable.startsWith('/') ? await askVersion(program, executable) : undefined,
+      command: words.length === 0 ? undefined : redactCommand(words),
+      cores: allowed === undefined ? undefined : parseCpuList(allowed),
+    }),
   };
 }
 
@@ -44,23 +50,9 @@ export async function readProgram(pid: number): Promise<string | undefined> {
   return isSame ? path : undefined;
 }
 
-function askPs(pid: number, field: string): Promise<string> {
-  return run(['/bin/ps', '-ww', '-p', String(pid), '-o', `${field}=`]).then(
-    ({ stdout }) => stdout.trim(),
-    () => '',
-  );
-}
-
-async function identifyByPs(pid: number): Promise<ServerProcess> {
-  const executable = await askPs(pid, 'comm');
-  const command = await askPs(pid, 'args');
-  const version = executable.startsWith('/') ? await askVersion(executable, executable) : undefined;
-  return {
-    pid,
-    ...(executable === '' ? {} : { executable: withoutHome(executable) }),
-    ...(version === undefined ? {} : { version }),
-    ...(command === '' ? {} : { command: redactCommand(command.split(' ')) }),
-  };
+async function askPs(pid: number, field: string): Promise<string> {
+  const listed = await run(['/bin/ps', '-ww', '-p', String(pid), '-o', `${field}=`]).catch(() => undefined);
+  return listed?.stdout.trim() ?? '';
 }
 
 /**

@@ -131,7 +131,7 @@ export async function launch(spec: LaunchSpec): Promise<Server> {
     return [variable, file] as const;
   });
   const { host = HOST } = spec;
-  const command = fillCommand(spec.command, { ...spec, host, port });
+  const command = fillCommand(spec.command, { workers: spec.workers, threads: spec.threads, host, port });
   const timed = spec.time === undefined ? [] : [...spec.time.argv, timeFile];
   const argv = [...timed, ...spec.prefix, ...command];
   const { cgroup } = openCgroup(`${spec.token}-${number}`);
@@ -146,7 +146,9 @@ export async function launch(spec: LaunchSpec): Promise<Server> {
     env: {
       ...neutralEnvironment(spec.isOfUser),
       ...Object.fromEntries(files),
-      ...fillEnvironment(spec.env, { host, port }),
+      ...Object.fromEntries(
+        Object.entries(spec.env).map(([name, value]) => [name, fill(value, { host, port })]),
+      ),
       BENCH_TOKEN: spec.token,
       [MARK]: `${spec.token}-${number}`,
     },
@@ -223,17 +225,19 @@ function describeLeft(pids: readonly number[]): string {
 /** Fills in the placeholders of a command. Without a number of threads, words with `{threads}` are omitted. */
 export function fillCommand(
   command: string[],
-  { host, port, workers, threads }: Pick<LaunchSpec, 'workers' | 'threads'> & { host: string; port: number },
+  values: Pick<LaunchSpec, 'workers' | 'threads'> & { host: string; port: number },
 ): string[] {
   return command
-    .filter((word) => threads !== undefined || !word.includes('{threads}'))
-    .map((word) =>
-      word
-        .replaceAll('{host}', host)
-        .replaceAll('{port}', String(port))
-        .replaceAll('{workers}', String(workers))
-        .replaceAll('{threads}', String(threads)),
-    );
+    .filter((word) => values.threads !== undefined || !word.includes('{threads}'))
+    .map((word) => fill(word, values));
+}
+
+/** Replaces the placeholders of these names. */
+function fill(text: string, values: object): string {
+  return Object.entries(values).reduce(
+    (filled, [name, value]) => filled.replaceAll(`{${name}}`, String(value)),
+    text,
+  );
 }
 
 interface Parts {
@@ -351,7 +355,6 @@ class LaunchedServer implements Server {
     sendSignal(-this.#group, 'SIGKILL');
     for (const pid of this.#strays()) sendSignal(pid, 'SIGKILL');
     await this.#exit;
-    await this.#emptyCgroup();
     await this.#endStrays();
     this.#watchdog.stdin?.end('done\n');
     // A server that prints its requests also prints their tokens, and its command line can hold a password.
@@ -366,17 +369,16 @@ class LaunchedServer implements Server {
   }
 
   /**
-   * Kills processes that left the group but are still in the cgroup, and removes the cgroup. A process stays in it
-   * until it is reaped.
+   * Kills the processes that left the group, and removes the cgroup. A process stays in it until it is reaped; without a
+   * cgroup, the processes are found by their mark.
    */
-  async #emptyCgroup(): Promise<void> {
-    const isGone = async (): Promise<boolean> => {
-      const held = (await this.cgroup?.remove()) ?? [];
-      for (const pid of held) sendSignal(pid, 'SIGKILL');
-      return held.length === 0;
+  async #endStrays(): Promise<void> {
+    const areGone = async (): Promise<boolean> => {
+      const left = (await this.cgroup?.remove()) ?? this.#strays();
+      for (const pid of left) sendSignal(pid, 'SIGKILL');
+      return left.length === 0;
     };
-    const timeout = { milliseconds: GRACE_MS, fallback: () => {} };
-    await pWaitFor(isGone, { interval: POLL_MS, timeout });
+    await pWaitFor(areGone, { interval: POLL_MS, timeout: { milliseconds: GRACE_MS, fallback: () => {} } });
   }
 
   /** Returns the processes of a server, of which some may have left its process group. */
@@ -387,17 +389,6 @@ class LaunchedServer implements Server {
     if (spec.isOfUser !== true || process.platform !== 'linux') return [];
     const mark = `${spec.token}-${numberOf(spec)}`;
     return listPids().filter((pid) => environHas(pid, MARK, mark) && readProcess(pid)?.zombie === false);
-  }
-
-  /** Waits until the processes that left the group are gone. A cgroup is empty by now. */
-  async #endStrays(): Promise<void> {
-    const deadline = performance.now() + GRACE_MS;
-    for (;;) {
-      const left = this.#strays();
-      if (left.length === 0 || performance.now() > deadline) return;
-      for (const pid of left) sendSignal(pid, 'SIGKILL');
-      await sleep(POLL_MS);
-    }
   }
 
   async #endsWithin(milliseconds: number): Promise<boolean> {
@@ -424,18 +415,6 @@ const ATTEST = 'bench-attest ';
 /** Counts the attested workers: one per line, or the number of threads that a process names. */
 export function countWorkers(told: Attestation[]): number {
   return sum(told.map(({ workers }) => (typeof workers === 'number' ? workers : 1)));
-}
-
-function fillEnvironment(
-  env: Record<string, string>,
-  { host, port }: { host: string; port: number },
-): Record<string, string> {
-  return Object.fromEntries(
-    Object.entries(env).map(([name, value]) => [
-      name,
-      value.replaceAll('{host}', host).replaceAll('{port}', String(port)),
-    ]),
-  );
 }
 
 /** Variables that silently change a runtime. */

@@ -1,8 +1,7 @@
 import { randomInt } from 'node:crypto';
-import { readFileSync } from 'node:fs';
 import { connect } from 'node:net';
 import getPort from 'get-port';
-import { listenersOn } from './procfs.ts';
+import { listenersOn, readProcess } from './procfs.ts';
 
 /**
  * The ports for servers: below those that Linux (32768) and macOS (49152) give to outgoing connections by default, so that
@@ -42,14 +41,6 @@ export async function isListening(host: string, port: number): Promise<boolean> 
 /** Describes the listeners of a port: process ids and names if the platform reports them. */
 export function describeListeners(port: number): string {
   if (process.platform !== 'linux') return `a process that lsof -i :${port} names`;
-  const holders = listenersOn(port).map((pid) => `process ${pid} (${nameOf(pid)})`);
+  const holders = listenersOn(port).map((pid) => `process ${pid} (${readProcess(pid)?.command ?? 'gone'})`);
   return holders.length > 0 ? holders.join(', ') : 'a process of another user';
-}
-
-function nameOf(pid: number): string {
-  try {
-    return readFileSync(`/proc/${pid}/comm`, 'utf8').trim();
-  } catch {
-    return 'gone';
-  }
 }

@@ -9,25 +9,15 @@ const PRIVATE = 0o700;
 
 /**
  * Returns the state folder and creates it if necessary. The first of these applies: `BENCH_STATE`; a folder by the
- * name of the machine below `XDG_STATE_HOME` or `~/.local/state`, because homes can be shared; one below
- * `XDG_RUNTIME_DIR`, which comes last because a job without a session has none. Throws a usage error for a folder
- * that other users could have written to.
+ * name of the machine below `XDG_STATE_HOME` or `~/.local/state`, because homes can be shared. Throws a usage error for a
+ * folder that cannot be created, or that other users could have written to.
  */
 export function openState(env = process.env, home = homedir()): string {
-  const { BENCH_STATE: own, XDG_STATE_HOME: state = '', XDG_RUNTIME_DIR: runtime = '' } = env;
+  const { BENCH_STATE: own, XDG_STATE_HOME: state = '' } = env;
   if (own !== undefined && own !== '') return openPrivate(own);
   const machine = hostname().replaceAll(/[^\w.-]+/g, '_');
-  const kept = join(isAbsolute(state) ? state : join(home, '.local', 'state'), 'bench-http', machine);
-  try {
-    return openPrivate(kept);
-  } catch (error) {
-    if (!isAbsolute(runtime) || !(error instanceof UnmadeError)) throw error;
-    return openPrivate(join(runtime, 'bench-http'));
-  }
+  return openPrivate(join(isAbsolute(state) ? state : join(home, '.local', 'state'), 'bench-http', machine));
 }
-
-/** A folder that could not be created. */
-class UnmadeError extends BenchError {}
 
 const ELSEWHERE = 'set XDG_STATE_HOME to a folder of your own';
 
@@ -37,7 +27,7 @@ function openPrivate(folder: string): string {
   } catch (error) {
     // Something that exists but is not a folder is reported below.
     if ((error as NodeJS.ErrnoException).code !== 'EEXIST')
-      throw new UnmadeError('usage', `${folder} cannot be created: ${(error as Error).message}`, ELSEWHERE);
+      throw new BenchError('usage', `${folder} cannot be created: ${(error as Error).message}`, ELSEWHERE);
   }
   const found = lstatSync(folder);
   if (!found.isDirectory())
