@@ -3,74 +3,37 @@ import { join, relative } from 'node:path';
 import type { Cluster as ClusterSpec } from 'bench-model/cluster';
 import { HOME } from 'bench-machine/home';
 import { GENERATOR } from 'bench-load/engines';
-import type { Line, LineEvents } from 'bench-load/line';
-import type { Report } from 'bench-load/protocol';
-import type { Gateway, HostFacts } from './gateway.ts';
+import { present } from 'bench-model/options';
+import type { Gateway } from './gateway.ts';
 import { checkoutOf, type Inspected } from './inspect.ts';
 import type { RemoteProcesses } from './process.ts';
 import type { Agent } from './session.ts';
 
-/** The surroundings of an agent that sends. */
-interface AgentMeans {
-  spec: ClusterSpec;
-  /** The command that pins generators on this machine. */
-  localPrefix: string[];
-}
-
-/** An agent on another host, reached through the gateway. */
-export class RemoteAgent implements Agent {
-  readonly name: string;
-  readonly host: Agent['host'];
-  readonly pid: number | undefined;
-  readonly #gateway: Gateway;
-  readonly #agent: number;
-  readonly #facts: HostFacts;
-  readonly #means: AgentMeans;
-  readonly #processes: RemoteProcesses;
-
-  constructor(
-    gateway: Gateway,
-    { agent, name, facts, isHere }: Inspected,
-    processes: RemoteProcesses,
-    means: AgentMeans,
-  ) {
-    this.#gateway = gateway;
-    this.#agent = agent;
-    this.#facts = facts;
-    this.#means = means;
-    this.name = name;
-    const { cpuModel, cores, release } = facts;
-    this.host = { cores, release, ...(cpuModel === undefined ? {} : { cpuModel }) };
-    this.pid = isHere ? facts.pid : undefined;
-    this.#processes = processes;
-  }
-
-  readClock(trips: number): ReturnType<Agent['readClock']> {
-    return this.#gateway.ask('clock', { agent: this.#agent, trips });
-  }
-
-  readUse(): ReturnType<Agent['readUse']> {
-    return this.#gateway.ask('use', { agent: this.#agent });
-  }
-
-  open({ report, broke }: LineEvents): Line {
-    const started = this.#processes.start<Report>(
-      (process) => this.#command(process),
-      checkoutOf(this.#means.spec),
-      { take: report, broke },
-    );
-    return { ...started, pid: undefined };
-  }
-
-  /** The command of a generator, pinned to a separate core if its host has one to spare. */
-  #command(process: number): string[] {
-    const { spec, localPrefix } = this.#means;
-    const program = join(checkoutOf(spec), relative(HOME.root, GENERATOR));
-    const node = this.#facts.node.path ?? 'node';
-    if (this.pid !== undefined) return [...localPrefix, node, program];
-    const { cores, taskset } = this.#facts;
-    const isSpare = taskset !== undefined && cores > spec.processes;
-    const core = 1 + ((process - 1) % spec.processes);
-    return [...(isSpare ? [taskset, '-c', String(core)] : []), node, program];
-  }
+/** Returns the agent of a host, reached through the gateway. `localPrefix` is the command that pins generators on this machine. */
+export function createAgent(
+  gateway: Gateway,
+  { agent, name, facts, isHere }: Inspected,
+  processes: RemoteProcesses,
+  { spec, localPrefix }: { spec: ClusterSpec; localPrefix: string[] },
+): Agent {
+  const { cpuModel, cores, release, taskset } = facts;
+  const checkout = checkoutOf(spec);
+  const generator = [facts.node.path ?? 'node', join(checkout, relative(HOME.root, GENERATOR))];
+  /** Pins a generator to a separate core if its host has one to spare. */
+  const prefixOf = (process: number): string[] => {
+    if (isHere) return localPrefix;
+    if (taskset === undefined || cores <= spec.processes) return [];
+    return [taskset, '-c', String(1 + ((process - 1) % spec.processes))];
+  };
+  return {
+    name,
+    host: { cores, release, ...present({ cpuModel }) },
+    pid: isHere ? facts.pid : undefined,
+    readClock: (trips) => gateway.ask('clock', { agent, trips }),
+    readUse: () => gateway.ask('use', { agent }),
+    open: (events) => ({
+      ...processes.start((process) => [...prefixOf(process), ...generator], checkout, events),
+      pid: undefined,
+    }),
+  };
 }

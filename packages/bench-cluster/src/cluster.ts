@@ -6,7 +6,7 @@ import type { MovableNeeds } from 'bench-http/services/companion';
 import type { MovableName } from 'bench-http/services/companion';
 import type { CompanionHosts, DistantProgram } from 'bench-http/services/movable';
 import type { Joining, OpenCluster } from 'bench-http/cluster';
-import { RemoteAgent } from './agent.ts';
+import { createAgent } from './agent.ts';
 import { startCompanion, type RemoteCompanion } from './companion.ts';
 import { Gateway } from './gateway.ts';
 import { checkoutOf, inspectCluster, listOwnAddresses, refuseUnfit, type Inspected } from './inspect.ts';
@@ -18,9 +18,9 @@ import { ClusterSession, type Agent } from './session.ts';
 /** Joins the cluster of a plan, and finds the address of this host in it. Throws a usage error if that is not possible. */
 export async function openCluster(spec: ClusterSpec, joining: Joining = {}): Promise<OpenCluster> {
   const gateway = await Gateway.join(await provideProgram(joining.log), spec.address);
-  const crew = new Crew(gateway, spec, joining);
+  const hosts = new PlacedHosts(gateway, spec, joining);
   const leave = async (): Promise<void> => {
-    await crew[Symbol.asyncDispose]();
+    await hosts[Symbol.asyncDispose]();
     await gateway[Symbol.asyncDispose]();
   };
   try {
@@ -36,7 +36,7 @@ export async function openCluster(spec: ClusterSpec, joining: Joining = {}): Pro
           open: (load) =>
             new ClusterSession(
               {
-                place: () => crew.generators(placed.generator),
+                place: () => hosts.generators(placed.generator),
                 processes: spec.processes,
                 leadMs: spec.leadMs,
                 allowedSkewMs: spec.skewMs,
@@ -48,7 +48,7 @@ export async function openCluster(spec: ClusterSpec, joining: Joining = {}): Pro
             ),
         }),
       },
-      companions: crew,
+      companions: hosts,
       [Symbol.asyncDispose]: leave,
     };
   } catch (error) {
@@ -83,7 +83,7 @@ interface Placed {
  * The hosts of a cluster that take part in a run. They stay from trial to trial. If one of them is lost, all are placed
  * anew. Disposing ends the companions on them.
  */
-class Crew implements CompanionHosts, AsyncDisposable {
+class PlacedHosts implements CompanionHosts, AsyncDisposable {
   readonly #gateway: Gateway;
   readonly #spec: ClusterSpec;
   readonly #joining: Joining;
@@ -99,9 +99,8 @@ class Crew implements CompanionHosts, AsyncDisposable {
   /** Returns the agents that send. Throws a trial error if too few hosts are left, or one does not fit. */
   async generators(localPrefix: string[]): Promise<Agent[]> {
     const { generators } = await this.#place();
-    return generators.map(
-      ({ host, processes }) =>
-        new RemoteAgent(this.#gateway, host, processes, { spec: this.#spec, localPrefix }),
+    return generators.map(({ host, processes }) =>
+      createAgent(this.#gateway, host, processes, { spec: this.#spec, localPrefix }),
     );
   }
 

@@ -2,6 +2,7 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { BenchError } from 'bench-model/errors';
+import { present } from 'bench-model/options';
 import type { CompanionHost } from 'bench-model/companions';
 import { hide, redact, secretsOf } from 'bench-machine/redact';
 import type { HostWindow } from 'bench-model/measured';
@@ -38,12 +39,12 @@ export class RemoteCompanion implements DistantProgram, AsyncDisposable {
   readonly version: string;
   readonly host: CompanionHost;
   readonly cores: number[];
-  readonly #talk: Talk;
+  readonly #channel: StepChannel;
   readonly #place: CompanionPlace;
   #machine: HostWindow | undefined;
 
-  private constructor(talk: Talk, place: CompanionPlace, found: Extract<HostMessage, { event: 'found' }>) {
-    this.#talk = talk;
+  private constructor(channel: StepChannel, place: CompanionPlace, found: Extract<HostMessage, { event: 'found' }>) {
+    this.#channel = channel;
     this.#place = place;
     this.host = place.host;
     ({ kind: this.kind, version: this.version, cores: this.cores } = found);
@@ -55,19 +56,19 @@ export class RemoteCompanion implements DistantProgram, AsyncDisposable {
     order: CompanionOrder,
     place: CompanionPlace,
   ): Promise<RemoteCompanion> {
-    const talk = new Talk(program, order, place.log);
+    const channel = new StepChannel(program, order, place.log);
     try {
       // Another command may measure there.
-      await talk.hear('began');
-      return new RemoteCompanion(talk, place, await talk.hear('found', FIND_SECONDS));
+      await channel.hear('began');
+      return new RemoteCompanion(channel, place, await channel.hear('found', FIND_SECONDS));
     } catch (error) {
-      await talk[Symbol.asyncDispose]();
+      await channel[Symbol.asyncDispose]();
       throw error;
     }
   }
 
   lost(): string | undefined {
-    return this.#talk.lost;
+    return this.#channel.lost;
   }
 
   machine(): HostWindow | undefined {
@@ -75,52 +76,52 @@ export class RemoteCompanion implements DistantProgram, AsyncDisposable {
   }
 
   async launch({ folder, index = 0 }: LaunchMeans): Promise<LaunchedProgram> {
-    const talk = this.#talk;
-    const { url } = await talk.ask({ do: 'launch', index }, 'launched', LAUNCH_SECONDS);
+    const channel = this.#channel;
+    const { url } = await channel.ask({ do: 'launch', index }, 'launched', LAUNCH_SECONDS);
     hide(secretsOf({ url }));
     const { deadlineSeconds, pid, host, log } = this.#place;
     const ended = (): string | undefined => {
-      const how = talk.lost ?? talk.fallen?.how;
+      const how = channel.lost ?? channel.fallen?.how;
       return how === undefined ? undefined : `${host.name}: ${how}`;
     };
-    const edges: { open: Edge; close: Edge } = {
-      open: { askedMs: 0, answeredMs: 0 },
-      close: { askedMs: 0, answeredMs: 0 },
+    /** Takes a step, with the time before it and after its answer. */
+    const pass = async <Event extends 'opened' | 'closed'>(step: 'open' | 'close', event: Event) => {
+      const fromMs = performance.now();
+      const answer = await channel.ask({ do: step }, event, deadlineSeconds).catch(() => undefined);
+      return { answer, fromMs, toMs: performance.now() };
     };
-    const pass = async <Event extends 'opened' | 'closed'>(step: keyof typeof edges, event: Event) => {
-      const askedMs = performance.now();
-      const answer = await talk.ask({ do: step }, event, deadlineSeconds).catch(() => undefined);
-      edges[step] = { askedMs, answeredMs: performance.now() };
-      return answer;
-    };
+    let opened = { fromMs: 0, toMs: 0 };
     const meter: DistantMeter = {
-      start: async () => void (await pass('open', 'opened')),
+      start: async () => {
+        opened = await pass('open', 'opened');
+      },
       stop: async () => {
-        const closed = await pass('close', 'closed');
-        const { open, close } = edges;
-        if (closed !== undefined && isUncertain(edges)) {
-          const ms = Math.round(close.answeredMs - close.askedMs + open.answeredMs - open.askedMs);
+        const { answer, fromMs, toMs } = await pass('close', 'closed');
+        const uncertainMs = toMs - fromMs + opened.toMs - opened.fromMs;
+        // What a host sampled may be of another time.
+        const isUncertain = uncertainMs > Math.max(UNCERTAIN_MS, UNCERTAIN_SHARE * (fromMs - opened.fromMs));
+        if (answer !== undefined && isUncertain) {
           log(
-            `${host.name}: its answers took ${ms} ms, so the CPU of the ${talk.order.name} in the window is not known`,
+            `${host.name}: its answers took ${Math.round(uncertainMs)} ms, so the CPU of the ${channel.order.name} in the window is not known`,
           );
           this.#machine = undefined;
           return undefined;
         }
         // On this machine, the servers and their load are the others.
-        this.#machine = pid === undefined ? closed?.machine : undefined;
-        return closed?.resources;
+        this.#machine = pid === undefined ? answer?.machine : undefined;
+        return answer?.resources;
       },
     };
     return {
       url,
       ended,
-      logTail: () => talk.fallen?.logTail ?? [],
+      logTail: () => channel.fallen?.logTail ?? [],
       process: () => (ended() === undefined ? { pid, meter } : undefined),
       async [Symbol.asyncDispose]() {
-        if (talk.lost !== undefined) return;
-        const { name } = talk.order;
+        if (channel.lost !== undefined) return;
+        const { name } = channel.order;
         // A host that is lost now takes its program with it.
-        const landed = await talk.ask({ do: 'land' }, 'landed', LAUNCH_SECONDS).catch(() => undefined);
+        const landed = await channel.ask({ do: 'land' }, 'landed', LAUNCH_SECONDS).catch(() => undefined);
         const file = join(folder, 'logs', `${name}${index === 0 ? '' : index + 1}.log`);
         if (landed !== undefined) writeLog(file, landed.log);
       },
@@ -128,7 +129,7 @@ export class RemoteCompanion implements DistantProgram, AsyncDisposable {
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
-    await this.#talk[Symbol.asyncDispose]();
+    await this.#channel[Symbol.asyncDispose]();
   }
 }
 
@@ -152,30 +153,18 @@ export async function startCompanion(
       do: 'companion',
       run,
       name,
-      needs: { workload, ...(params && { params }), ...(upstream && { upstream }) },
+      needs: { workload, ...present({ params, upstream }) },
       network: { address: node.address, clients: listOwnAddresses() },
       prefix,
       isAlone,
     },
     {
-      host: { name: hostName, cores, release, ...(cpuModel === undefined ? {} : { cpuModel }) },
+      host: { name: hostName, cores, release, ...present({ cpuModel }) },
       pid: isHere ? pid : undefined,
       deadlineSeconds,
       log,
     },
   );
-}
-
-/** The times of a step on this host: its request, and the answer. */
-interface Edge {
-  askedMs: number;
-  answeredMs: number;
-}
-
-/** True if a host took so long to open or close a window that what it sampled may be of another time. */
-function isUncertain({ open, close }: { open: Edge; close: Edge }): boolean {
-  const uncertainMs = open.answeredMs - open.askedMs + close.answeredMs - close.askedMs;
-  return uncertainMs > Math.max(UNCERTAIN_MS, UNCERTAIN_SHARE * (close.askedMs - open.askedMs));
 }
 
 function writeLog(file: string, text: string): void {
@@ -184,7 +173,7 @@ function writeLog(file: string, text: string): void {
 }
 
 /** The steps of a companion and their answers, one after the other. */
-class Talk implements AsyncDisposable {
+class StepChannel implements AsyncDisposable {
   readonly order: CompanionOrder;
   /** The reason why it can no longer be reached; undefined while it can. */
   lost: string | undefined;

@@ -3,6 +3,7 @@ import { BenchError } from 'bench-model/errors';
 import { hasEnded, start, type Child } from 'bench-machine/subprocess';
 import { listenTo } from 'bench-load/listen';
 import type { RoundTrip } from './clock.ts';
+import { inTime } from './deadline.ts';
 import type { Program } from './program.ts';
 import type { AgentUse } from './session.ts';
 
@@ -101,11 +102,8 @@ export class Gateway implements AsyncDisposable {
   /** Joins the cluster at this address. Throws a usage error if that is not possible. */
   static async join(program: Program, address: string): Promise<Gateway> {
     const gateway = new Gateway(program, address);
-    const timer = setTimeout(() => {
-      gateway.#joined.reject(new Error(`it did not answer for ${JOIN_SECONDS} s`));
-    }, JOIN_SECONDS * 1000);
     try {
-      await gateway.#joined.promise;
+      await inTime(gateway.#joined.promise, JOIN_SECONDS, 'it');
       return gateway;
     } catch (error) {
       await gateway[Symbol.asyncDispose]();
@@ -114,8 +112,6 @@ export class Gateway implements AsyncDisposable {
         `the Ray cluster at ${address} cannot be joined: ${(error as Error).message}`,
         'start it with pnpm cluster up on this host, and copy its token to all hosts',
       );
-    } finally {
-      clearTimeout(timer);
     }
   }
 

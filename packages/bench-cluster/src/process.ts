@@ -1,5 +1,5 @@
 /** Processes that the agent of another host starts. Orders and events pass through the gateway. */
-import { describeExit } from 'bench-load/listen';
+import { describeExit, type Listener } from 'bench-load/listen';
 import type { AgentEvent, Gateway } from './gateway.ts';
 
 /** A running process on another host. */
@@ -10,19 +10,13 @@ export interface RemoteProcess {
   end(): Promise<void>;
 }
 
-/** Takes the lines of a process, and the reason why there are no more. */
-export interface RemoteEvents<Message> {
-  take: (message: Message) => void;
-  broke: (why: string) => void;
-}
-
 /** The agent of one host, and the processes that it has started. */
 export class RemoteProcesses {
   /** The reason why its host was lost; undefined while it is there. */
   lost: string | undefined;
   readonly #gateway: Gateway;
   readonly #agent: number;
-  readonly #events = new Map<number, RemoteEvents<unknown>>();
+  readonly #events = new Map<number, Listener<unknown>>();
   #last = 0;
 
   constructor(gateway: Gateway, agent: number) {
@@ -35,11 +29,11 @@ export class RemoteProcesses {
   start<Message>(
     commandOf: (process: number) => string[],
     cwd: string,
-    events: RemoteEvents<Message>,
+    events: Listener<Message>,
   ): RemoteProcess {
     const process = ++this.#last;
     const at = { agent: this.#agent, process };
-    this.#events.set(process, events as RemoteEvents<unknown>);
+    this.#events.set(process, events as Listener<unknown>);
     const started = this.#gateway.ask('start', { ...at, argv: commandOf(process), cwd });
     started.catch((error: Error) => events.broke(error.message));
     return {

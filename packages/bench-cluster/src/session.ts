@@ -4,7 +4,8 @@ import { readBacklog } from 'bench-machine/backlog';
 import type { Counts } from 'bench-model/figures';
 import type { Connect, HostUse, LoadResult } from 'bench-model/load';
 import type { LoadSession, Window } from 'bench-load/engine';
-import { Generator, type Line, type LineEvents } from 'bench-load/line';
+import { Generator, type Line } from 'bench-load/line';
+import type { Listener } from 'bench-load/listen';
 import { mergeConnects, mergeCounts } from 'bench-load/merge';
 import { armOrders, fireOrders } from 'bench-load/orders';
 import type {
@@ -14,8 +15,10 @@ import type {
   DoneReport,
   FireOrder,
   LoadSpec,
+  Report,
 } from 'bench-load/protocol';
 import { estimateOffset, joinOffsets, type Offset, type RoundTrip } from './clock.ts';
+import { inTime } from './deadline.ts';
 import { mergeHosts, type HostReport } from './merge.ts';
 
 /** The round trips to an agent of which the shortest gives the offset of its clock. */
@@ -41,7 +44,7 @@ export interface Agent {
   readonly host: Pick<HostUse, 'cores' | 'cpuModel' | 'release'>;
   readClock(trips: number): Promise<RoundTrip[]>;
   /** Starts a generator process. */
-  open(events: LineEvents): Line;
+  open(events: Listener<Report>): Line;
   readUse(): Promise<AgentUse>;
   /** Its process, if that runs on this machine. */
   readonly pid: number | undefined;
@@ -134,19 +137,17 @@ export class ClusterSession implements LoadSession {
     );
     const hosts = new Map<Agent, HostUse | Error>();
     for (const agent of agents) {
-      const then = before.get(agent) as Observed;
-      const now = await this.#observe(agent).catch((error: Error) => error);
-      hosts.set(agent, now instanceof Error ? now : describeUse(agent, then, now));
+      const now = this.#observe(agent).then((after) => describeUse(agent, before.get(agent) as Observed, after));
+      hosts.set(agent, await now.catch((error: Error) => error));
     }
     const parts: HostReport[] = [];
     const missing: { host: string; why: string }[] = [];
     for (const [index, { agent, connections }] of members.entries()) {
       const outcome = outcomes[index] as PromiseSettledResult<DoneReport>;
-      const host = hosts.get(agent) as HostUse | Error;
-      const error = outcome.status === 'rejected' ? (outcome.reason as Error) : host;
-      if (error instanceof Error) missing.push({ host: agent.name, why: error.message });
-      else if (outcome.status === 'fulfilled')
-        parts.push({ host: error, connections, report: outcome.value });
+      const host = outcome.status === 'rejected' ? (outcome.reason as Error) : hosts.get(agent);
+      if (outcome.status === 'fulfilled' && host !== undefined && !(host instanceof Error))
+        parts.push({ host, connections, report: outcome.value });
+      else missing.push({ host: agent.name, why: (host as Error).message });
     }
     if (parts.length === 0) throw new BenchError('trial', describeMissing(missing));
     const { timeoutSeconds } = this.#spec;
@@ -237,17 +238,4 @@ function countEdges(
 
 function describeMissing(missing: readonly { host: string; why: string }[]): string {
   return missing.map(({ host, why }) => `${host}: ${why}`).join('; ');
-}
-
-/** Waits for an answer of a host. Throws a trial error after this many seconds. */
-async function inTime<T>(answer: Promise<T>, seconds: number, host: string): Promise<T> {
-  const { promise: late, reject } = Promise.withResolvers<never>();
-  const timer = setTimeout(() => {
-    reject(new BenchError('trial', `${host} did not answer for ${Math.round(seconds)} s`));
-  }, seconds * 1000);
-  try {
-    return await Promise.race([answer, late]);
-  } finally {
-    clearTimeout(timer);
-  }
 }

@@ -191,12 +191,12 @@ describe('a load by several hosts', () => {
       agent.open = (events) =>
         originals[index]!({
           ...events,
-          report: (report) => {
+          take: (report) => {
             if (report.event === 'done') {
-              events.report({ event: 'opened' });
-              events.report({ event: 'closed' });
+              events.take({ event: 'opened' });
+              events.take({ event: 'closed' });
             }
-            events.report(report);
+            events.take(report);
           },
         });
     await load(open(agents), (edge) => marks.push(edge));

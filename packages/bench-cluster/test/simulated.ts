@@ -2,8 +2,9 @@
 import { createHistogram, encodeHistogram } from 'bench-statistics/histogram';
 import type { RoundTrip } from '../src/clock.ts';
 import type { Agent, AgentUse } from '../src/session.ts';
-import type { Line, LineEvents } from 'bench-load/line';
-import type { ArmOrder, DoneReport, FireOrder, Order } from 'bench-load/protocol';
+import type { Line } from 'bench-load/line';
+import type { Listener } from 'bench-load/listen';
+import type { ArmOrder, DoneReport, FireOrder, Order, Report } from 'bench-load/protocol';
 import type { Random } from 'bench-statistics/random';
 import { sampleCounts } from '../../bench-lab/testing/samples.ts';
 
@@ -81,7 +82,7 @@ export class SimulatedAgent implements Agent {
     return { atMs: Date.now(), agentUs: 0 };
   }
 
-  open(events: LineEvents): Line {
+  open(events: Listener<Report>): Line {
     return {
       pid: undefined,
       send: (order, notAfterMs) => void this.#take(order, notAfterMs, events),
@@ -89,20 +90,20 @@ export class SimulatedAgent implements Agent {
     };
   }
 
-  async #take(order: Order, notAfterMs: number | undefined, { report, broke }: LineEvents): Promise<void> {
+  async #take(order: Order, notAfterMs: number | undefined, { take, broke }: Listener<Report>): Promise<void> {
     const { fault, faultMs } = this.nature;
     const isFire = order.do === 'fire';
     await sleep(this.#delay() + (isFire && fault === 'late-order' ? faultMs : 0));
     if (notAfterMs !== undefined && this.#now() > notAfterMs) return broke('its order came too late');
     if (order.do === 'arm') {
       if (fault === 'dies-at-arm') return broke('it ended (SIGKILL)');
-      return report({ event: 'armed', connect: this.#arm(order) });
+      return take({ event: 'armed', connect: this.#arm(order) });
     }
     if (order.do !== 'fire') return;
     const done = await this.#fire(order);
     if (fault === 'dies-in-window') return broke('it ended (SIGKILL)');
     await sleep(this.#delay());
-    if (fault !== 'never-reports') report(done);
+    if (fault !== 'never-reports') take(done);
   }
 
   #arm({ connections: asked }: ArmOrder): DoneReport['connect'] {

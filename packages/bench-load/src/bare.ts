@@ -2,7 +2,7 @@
 import { connect, type Socket } from 'node:net';
 import { createHistogram, recordMilliseconds } from 'bench-statistics/histogram';
 import { toAuthority } from 'bench-machine/ports';
-import type { Turn } from './engine.ts';
+import type { Turn } from './protocol.ts';
 
 /** The request of a bare client, and its number of connections. */
 export interface BareLoad {

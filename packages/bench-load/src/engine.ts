@@ -1,7 +1,7 @@
 import type { Counts } from 'bench-model/figures';
 import type { LoadMode } from 'bench-model/settings';
 import type { LoadResult } from 'bench-model/load';
-import type { LoadSpec } from './protocol.ts';
+import type { LoadSpec, Turn, TurnResult } from './protocol.ts';
 
 /** The times of the warm-up and the window. */
 export interface Window {
@@ -9,22 +9,6 @@ export interface Window {
   windowSeconds: number;
   /** With an amount of requests, `windowSeconds` is the longest duration. */
   load: LoadMode;
-}
-
-/** The times of one short turn, always of a closed loop. */
-export interface Turn {
-  rampSeconds: number;
-  windowSeconds: number;
-}
-
-/** The result of one short turn, in which the server was idle before its first request and after its last answer. */
-export interface TurnResult {
-  /** From the first request to the last answer. */
-  seconds: number;
-  /** Right answers, those before and after the window included. */
-  answers: number;
-  /** Right answers per second, summed over the connections: each from its first request to its last answer. */
-  goodputPerSecond: number;
 }
 
 /** Loads a server in turns that may be as short as its answers allow. */

@@ -1,9 +1,9 @@
 import type { Connect, LoadResult } from 'bench-model/load';
 import type { Counts } from 'bench-model/figures';
 import { killAndWait, start } from 'bench-machine/subprocess';
-import type { LoadEngine, LoadSession, ShortTurns, Turn, TurnResult, Window } from './engine.ts';
-import { Generator, type Line, type LineEvents } from './line.ts';
-import { listenTo } from './listen.ts';
+import type { LoadEngine, LoadSession, ShortTurns, Window } from './engine.ts';
+import { Generator, type Line } from './line.ts';
+import { listenTo, type Listener } from './listen.ts';
 import { readBacklog } from 'bench-machine/backlog';
 import { mergeConnects, mergeCounts, mergeReports, mergeTurns } from './merge.ts';
 import { armOrders, fireOrders } from './orders.ts';
@@ -15,8 +15,10 @@ import {
   type LoadSpec,
   type Order,
   type Report,
+  type Turn,
   type TurnedReport,
   type TurnOrder,
+  type TurnResult,
 } from './protocol.ts';
 
 /** The delay between the order to fire and the warm-up, for each process that must receive it before the first begins. */
@@ -50,9 +52,9 @@ export function createFleetEngine(fleet: FleetSpec): LoadEngine {
 }
 
 /** Starts a generator process of this machine. */
-function startLine({ argv, env }: FleetSpec, { report, broke }: LineEvents): Line {
+function startLine({ argv, env }: FleetSpec, events: Listener<Report>): Line {
   const child = start({ stdio: 'pipe', env: { ...process.env, ...env } })`exec ${argv}`;
-  listenTo<Report>(child, { take: report, broke });
+  listenTo(child, events);
   return {
     pid: child.pid,
     send: (order) => child.stdin?.write(`${JSON.stringify(order)}\n`),
@@ -120,15 +122,9 @@ class Fleet implements LoadSession {
     return mergeReports(reports, this.#connect, this.#spec.timeoutSeconds, this.#fleet.name);
   }
 
-  async #take({ rampSeconds, windowSeconds }: Turn): Promise<TurnResult> {
-    const processes = this.#generators.length;
-    const order: TurnOrder = {
-      do: 'turn',
-      session: this.#session,
-      atMs: Date.now() + (processes > 1 ? TURN_LEAD_MS : 0),
-      rampSeconds,
-      windowSeconds,
-    };
+  async #take(turn: Turn): Promise<TurnResult> {
+    const atMs = Date.now() + (this.#generators.length > 1 ? TURN_LEAD_MS : 0);
+    const order: TurnOrder = { do: 'turn', session: this.#session, atMs, ...turn };
     const reports = this.#generators.map((generator) => generator.ask<TurnedReport>(order, 'turned'));
     return mergeTurns(await Promise.all(reports));
   }

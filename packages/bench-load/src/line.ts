@@ -1,5 +1,6 @@
 /** A generator process as the harness sees it, on this machine or on another one. */
 import { BenchError } from 'bench-model/errors';
+import type { Listener } from './listen.ts';
 import type { ArmedReport, CountedReport, DoneReport, Order, Report, TurnedReport } from './protocol.ts';
 
 /** The way to a running generator process. */
@@ -12,12 +13,6 @@ export interface Line {
   readonly pid: number | undefined;
 }
 
-/** Takes the reports of a process, and the reason why it can send no more. */
-export interface LineEvents {
-  report: (report: Report) => void;
-  broke: (why: string) => void;
-}
-
 /** Asks a generator process for reports. */
 export class Generator {
   readonly #line: Line;
@@ -27,9 +22,9 @@ export class Generator {
   mark: (edge: 'opened' | 'closed') => void = () => {};
 
   /** `name` is used in errors. */
-  constructor(open: (events: LineEvents) => Line, name = 'the load generator') {
+  constructor(open: (events: Listener<Report>) => Line, name = 'the load generator') {
     this.#name = name;
-    this.#line = open({ report: (report) => this.#take(report), broke: (why) => this.#break(why) });
+    this.#line = open({ take: (report) => this.#take(report), broke: (why) => this.#break(why) });
   }
 
   get pid(): number | undefined {

@@ -10,8 +10,7 @@ import {
   timeoutsOf,
   type Wait,
 } from 'bench-statistics/histogram';
-import type { TurnResult } from './engine.ts';
-import type { DoneReport, ScheduleCounts } from './protocol.ts';
+import type { DoneReport, ScheduleCounts, TurnResult } from './protocol.ts';
 import { sum } from 'bench-statistics/numbers';
 
 /** Splits `total` into `parts` whole shares that differ by at most one and add up to it exactly. */

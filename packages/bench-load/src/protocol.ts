@@ -11,7 +11,7 @@ import type { Counts } from 'bench-model/figures';
  * (`counted`), which can come while another order is carried out. It gets `turn` and `collect` only if its engine takes
  * short turns. A generator that cannot go on reports `broken`.
  */
-export type Order = ArmOrder | FireOrder | TurnOrder | CollectOrder | CountOrder;
+export type Order = ArmOrder | FireOrder | TurnOrder | AccountOrder;
 
 /** One request of the workload. */
 export interface RequestSpec {
@@ -100,35 +100,45 @@ export interface FireOrder {
   amountBefore?: number | undefined;
 }
 
-/** Loads a server in a closed loop for one short turn, from silence to silence. A report of each turn would cost more than the turn. */
-export interface TurnOrder {
-  do: 'turn';
-  session: number;
-  /** The start of the turn, in ms since the epoch. */
-  atMs: number;
+/** The times of one short turn, always of a closed loop. */
+export interface Turn {
   /** The time under load before the window. */
   rampSeconds: number;
   windowSeconds: number;
 }
 
-/** Asks for the account of a session over all its turns. */
-export interface CollectOrder {
-  do: 'collect';
+/** The result of one short turn, in which the server was idle before its first request and after its last answer. */
+export interface TurnResult {
+  /** From the first request to the last answer. */
+  seconds: number;
+  /** Right answers, those before and after the window included. */
+  answers: number;
+  /** Right answers per second, summed over the connections: each from its first request to its last answer. */
+  goodputPerSecond: number;
+}
+
+/** Loads a server in a closed loop for one short turn, from silence to silence. A report of each turn would cost more than the turn. */
+export interface TurnOrder extends Turn {
+  do: 'turn';
+  session: number;
+  /** The start of the turn, in ms since the epoch. */
+  atMs: number;
+}
+
+/** Asks for the account of a session: of all its turns (`collect`), or of all requests so far, at any time (`count`). */
+export interface AccountOrder {
+  do: 'collect' | 'count';
   session: number;
 }
 
-/** Asks for the account of all requests so far, at any time. */
-export interface CountOrder {
-  do: 'count';
-  session: number;
-}
-
-export type Report = ArmedReport | MarkReport | TurnedReport | DoneReport | CountedReport | BrokenReport;
-
-/** Reports that the window has just opened or closed. */
-export interface MarkReport {
-  event: 'opened' | 'closed';
-}
+export type Report =
+  | ArmedReport
+  /** The window has just opened or closed. */
+  | { event: 'opened' | 'closed' }
+  | TurnedReport
+  | DoneReport
+  | CountedReport
+  | { event: 'broken'; message: string };
 
 export interface ArmedReport {
   event: 'armed';
@@ -159,14 +169,8 @@ export interface StartHistograms {
 }
 
 /** The account of one turn. Every request of it has ended, except those that the drain did not wait for. */
-export interface TurnedReport {
+export interface TurnedReport extends TurnResult {
   event: 'turned';
-  /** From the first request to the last answer. */
-  seconds: number;
-  /** Right answers, those before and after the window included. */
-  answers: number;
-  /** Right answers per second, summed over the connections: each from its first request to its last answer. */
-  goodputPerSecond: number;
 }
 
 /** The account of a session over all its windows. */
@@ -213,11 +217,6 @@ export interface DoneReport {
 export interface CountedReport {
   event: 'counted';
   lifetime: Counts;
-}
-
-export interface BrokenReport {
-  event: 'broken';
-  message: string;
 }
 
 /** Splits a byte stream into lines and hands each parsed one to `take`. */

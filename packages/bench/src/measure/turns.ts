@@ -2,7 +2,8 @@
 import type { LoadResult } from 'bench-model/load';
 import type { Turns as RecordedTurns } from 'bench-model/measured';
 import type { Turns } from '../plan/turns.ts';
-import type { ShortTurns, TurnResult } from 'bench-load/engine';
+import type { ShortTurns } from 'bench-load/engine';
+import type { TurnResult } from 'bench-load/protocol';
 import { sum } from 'bench-statistics/numbers';
 import { TurnMeter } from 'bench-machine/resources/cpu-meter';
 import { overTurns, type Sampled } from 'bench-machine/resources/sampler';

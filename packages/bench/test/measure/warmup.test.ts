@@ -1,6 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { BenchError } from 'bench-model/errors';
-import type { LoadSession, Turn } from 'bench-load/engine';
+import type { LoadSession } from 'bench-load/engine';
+import type { Turn } from 'bench-load/protocol';
 import type { Server } from 'bench-machine/launch';
 import { startReference } from '../../src/measure/reference.ts';
 import type { TrialEffects } from '../../src/measure/life.ts';
