@@ -43,7 +43,11 @@ export class RemoteCompanion implements DistantProgram, AsyncDisposable {
   readonly #place: CompanionPlace;
   #machine: HostWindow | undefined;
 
-  private constructor(channel: StepChannel, place: CompanionPlace, found: Extract<HostMessage, { event: 'found' }>) {
+  private constructor(
+    channel: StepChannel,
+    place: CompanionPlace,
+    found: Extract<HostMessage, { event: 'found' }>,
+  ) {
     this.#channel = channel;
     this.#place = place;
     this.host = place.host;

@@ -137,7 +137,9 @@ export class ClusterSession implements LoadSession {
     );
     const hosts = new Map<Agent, HostUse | Error>();
     for (const agent of agents) {
-      const now = this.#observe(agent).then((after) => describeUse(agent, before.get(agent) as Observed, after));
+      const now = this.#observe(agent).then((after) =>
+        describeUse(agent, before.get(agent) as Observed, after),
+      );
       hosts.set(agent, await now.catch((error: Error) => error));
     }
     const parts: HostReport[] = [];

@@ -90,7 +90,11 @@ export class SimulatedAgent implements Agent {
     };
   }
 
-  async #take(order: Order, notAfterMs: number | undefined, { take, broke }: Listener<Report>): Promise<void> {
+  async #take(
+    order: Order,
+    notAfterMs: number | undefined,
+    { take, broke }: Listener<Report>,
+  ): Promise<void> {
     const { fault, faultMs } = this.nature;
     const isFire = order.do === 'fire';
     await sleep(this.#delay() + (isFire && fault === 'late-order' ? faultMs : 0));

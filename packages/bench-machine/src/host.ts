@@ -37,8 +37,8 @@ export async function readHost(): Promise<Host> {
 
 async function readVirtualised(): Promise<boolean | undefined> {
   if (process.platform === 'darwin') {
-    const present = await sysctl('kern.hv_vmm_present');
-    return present === undefined ? undefined : present === 1;
+    const isGuest = await sysctl('kern.hv_vmm_present');
+    return isGuest === undefined ? undefined : isGuest === 1;
   }
   // Only x86 reports it.
   const flags = /^flags\s*:(.*)$/m.exec(readText('/proc/cpuinfo') ?? '')?.[1];

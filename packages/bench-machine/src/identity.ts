@@ -17,7 +17,9 @@ const VERSION_MS = 2000;
 /** Reads the identity of a process. Facts that the system does not report are absent. */
 export async function identify(pid: number): Promise<ServerProcess> {
   const isLinux = process.platform === 'linux';
-  const executable = isLinux ? readLink(`/proc/${pid}/exe`).replace(/ \(deleted\)$/, '') : await askPs(pid, 'comm');
+  const executable = isLinux
+    ? readLink(`/proc/${pid}/exe`).replace(/ \(deleted\)$/, '')
+    : await askPs(pid, 'comm');
   const command = isLinux
     ? (readText(`/proc/${pid}/cmdline`) ?? '').split('\0')
     : (await askPs(pid, 'args')).split(' ');

@@ -50,14 +50,42 @@ export const TIME_FIELDS: Readonly<Record<TimeField, TimeFieldHead>> = {
     'Maximum resident set size (kbytes)',
   ),
   peakFootprintBytes: field('peak footprint', 'bytes', 'direct child', 'peak memory footprint'),
-  minorFaults: field('minor page faults', 'count', 'tree', 'page reclaims', 'Minor (reclaiming a frame) page faults'),
-  majorFaults: field('major page faults', 'count', 'tree', 'page faults', 'Major (requiring I/O) page faults'),
-  voluntarySwitches: field('voluntary switches', 'count', 'tree', 'voluntary context switches', 'Voluntary context switches'),
-  involuntarySwitches: field('involuntary switches', 'count', 'tree', 'involuntary context switches',
+  minorFaults: field(
+    'minor page faults',
+    'count',
+    'tree',
+    'page reclaims',
+    'Minor (reclaiming a frame) page faults',
+  ),
+  majorFaults: field(
+    'major page faults',
+    'count',
+    'tree',
+    'page faults',
+    'Major (requiring I/O) page faults',
+  ),
+  voluntarySwitches: field(
+    'voluntary switches',
+    'count',
+    'tree',
+    'voluntary context switches',
+    'Voluntary context switches',
+  ),
+  involuntarySwitches: field(
+    'involuntary switches',
+    'count',
+    'tree',
+    'involuntary context switches',
     'Involuntary context switches',
   ),
   fileInputs: field('file system inputs', 'count', 'tree', 'block input operations', 'File system inputs'),
-  fileOutputs: field('file system outputs', 'count', 'tree', 'block output operations', 'File system outputs'),
+  fileOutputs: field(
+    'file system outputs',
+    'count',
+    'tree',
+    'block output operations',
+    'File system outputs',
+  ),
   messagesSent: field('messages sent', 'count', 'tree', 'messages sent'),
   messagesReceived: field('messages received', 'count', 'tree', 'messages received'),
   signalsReceived: field('signals received', 'count', 'tree', 'signals received'),
@@ -118,8 +146,8 @@ function parseBsd(bare: string): TimeReport | undefined {
   return report.elapsedSeconds === undefined && report.maxResidentBytes === undefined ? undefined : report;
 }
 
-function put(report: TimeReport, field: Exclude<keyof TimeReport, 'format'>, value: number): void {
-  if (Number.isFinite(value)) report[field] = value;
+function put(report: TimeReport, name: Exclude<keyof TimeReport, 'format'>, value: number): void {
+  if (Number.isFinite(value)) report[name] = value;
 }
 
 /** `h:mm:ss`, `m:ss.ss` or a number of seconds, in seconds. */
