@@ -1,7 +1,7 @@
 import { METRICS, type MetricId } from 'bench-model/metrics';
 import { showLimit, showMetric } from '../src/cells.ts';
 import { formatWhole } from '../src/format.ts';
-import { describeKnee } from '../src/knee.ts';
+import { describeKnee } from '../src/course.ts';
 import type { PageRow } from '../src/html/data.ts';
 import { axisFrom0, labelBelow, LINE_MARGINS, logTicks, tickText } from './axes.ts';
 import { chart } from './chart.ts';

@@ -1,4 +1,6 @@
 /** The part that the formats for other programs share: plain names, and only figures that a program may compare. */
+import type { Better } from 'bench-analysis/verdict';
+import { toJson } from './json.ts';
 import { describeLoad } from 'bench-model/engines';
 import { BenchError } from 'bench-model/errors';
 import { METRIC_IDS, METRICS, type MetricId } from 'bench-model/metrics';
@@ -61,4 +63,41 @@ function nameOf({ plan }: Model, { target, connections }: ModelRow): string {
   const rate = plan.load.mode === 'closed' ? '' : `, ${describeLoad(plan.load)}`;
   const place = `${target} at ${describeConnections([connections])}`;
   return `${describeWorkload(plan)}: ${place}${rate}`;
+}
+
+/**
+ * Renders the figures of a run as Bencher Metric Format: a benchmark for each target and rung, and a measure for each
+ * metric. The bounds of a value are the least and the most of its rounds.
+ */
+export function renderBmf(model: Model): string {
+  const benchmarks: Record<string, Record<string, object>> = {};
+  for (const { name, metric, figure } of exportFigures(model)) {
+    const measures = (benchmarks[name] ??= {});
+    const { median, least, most } = figure;
+    measures[nameWithUnit(metric, '-')] = { value: median, lower_value: least, upper_value: most };
+  }
+  return toJson(benchmarks);
+}
+
+/**
+ * Renders the metrics of a run whose lower or higher values are better, as github-action-benchmark reads them with the
+ * tool `customSmallerIsBetter` or `customBiggerIsBetter`. The range is half that of the rounds.
+ */
+export function renderGab(model: Model, better: Better): string {
+  return toJson(
+    exportFigures(model)
+      .filter(({ metric }) => METRICS[metric].better === better)
+      .map(({ name, metric, unit, row, figure: { median, least, most, rounds } }) => ({
+        name: `${name}, ${metric}`,
+        unit,
+        value: median,
+        range: `± ${(most - least) / 2}`,
+        extra: [
+          `run: ${model.run}`,
+          `rounds: ${rounds}`,
+          `class: ${row.class}`,
+          `limit: ${row.limits[0] ?? 'unknown'}`,
+        ].join('\n'),
+      })),
+  );
 }

@@ -3,7 +3,7 @@ import type { Row } from 'bench-analysis/summary';
 import { METRICS, type MetricId } from 'bench-model/metrics';
 import { showLimit, showMetric } from './cells.ts';
 import { formatWhole } from './format.ts';
-import { describeKnee } from './knee.ts';
+import { describeKnee } from './course.ts';
 import type { Model, ModelLadder } from './model/model.ts';
 import type { View } from './content.ts';
 import { toView, type Extent } from './view.ts';

@@ -1,7 +1,14 @@
 /** The best rows of a rung by one metric: one rule for every format. */
 import { FEWEST_WITH_SPREAD } from 'bench-statistics/two-way';
-import { METRICS, type MetricId } from 'bench-model/metrics';
-import type { ModelFigure, ModelRow } from './model/definition.ts';
+import { METRIC_IDS, METRICS, type MetricId } from 'bench-model/metrics';
+import type { Model, ModelFigure, ModelRow } from './model/definition.ts';
+
+/** Returns the metric that answers come from: that of a sequential test, else CPU per request, else the first measured one. */
+export function decidingMetric({ plan, rows }: Pick<Model, 'plan' | 'rows'>): MetricId {
+  const isMeasured = (id: MetricId): boolean => rows.some(({ figures }) => figures[id]?.valid === true);
+  const wanted: MetricId[] = [plan.sequentialTest?.by ?? 'cpu', ...METRIC_IDS];
+  return wanted.find(isMeasured) ?? 'goodput';
+}
 
 /** A row with its figure of the metric. */
 export interface Placed {

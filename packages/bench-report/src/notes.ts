@@ -11,7 +11,7 @@ import type { Reason } from 'bench-model/reasons';
 import { isSampled, showLimit } from './cells.ts';
 import { describeCrossCheck } from './cross-check.ts';
 import { describeBudget } from './detail.ts';
-import { decidingMetric } from './deciding.ts';
+import { decidingMetric } from './leaders.ts';
 import { countOf, formatShare, formatUs, formatWhole } from './format.ts';
 import { explainBuilds } from './interpreters.ts';
 import type { Model, ModelRow, ModelServer, Problem } from './model/model.ts';

@@ -1,4 +1,5 @@
 /** Plans in words. A dry run prints them, so nothing here needs a result. */
+import { labelOf } from 'bench-targets/catalogue/copy-label';
 import { longestSeconds, LONGEST_WARMUP_SECONDS } from 'bench-model/planned';
 import { asksDatabase, fixturesOf } from 'bench-targets/catalogue/workloads/index';
 import { describeBackground } from 'bench-targets/catalogue/background';
@@ -167,4 +168,16 @@ function describeSequentialTest({ sequentialTest }: Plan): string[] {
   return [
     `looks after ${looks.split('/').join(', ')} rounds, and stops when every comparison by ${METRICS[by].label} (±${formatShare(threshold)}) is decided${beyond ? ', a difference only with its whole interval beyond that' : ''}${budget}`,
   ];
+}
+
+/** Describes each revision of a plan in one line: `main 89c6f5c: Add an index`. Folders are described by their names. */
+export function describeCopies({ targets }: Pick<Plan, 'targets'>): string[] {
+  const copies = new Map(targets.flatMap(({ copy }) => (copy === undefined ? [] : [[copy.name, copy]])));
+  return [...copies.values()].flatMap((copy) => {
+    if (copy.kind === 'folder') return [];
+    const subject = copy.subject ?? 'a commit without a message';
+    return copy.kind === 'revision'
+      ? [`${labelOf(copy)}: ${subject}`]
+      : [`${labelOf(copy)}: uncommitted changes on top of "${subject}"`];
+  });
 }

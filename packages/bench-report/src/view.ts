@@ -3,7 +3,6 @@ import { describeRoundHosts } from './hosts.ts';
 import { describeLoad, engineNamed } from 'bench-model/engines';
 import { closeReport } from './closing.ts';
 import type { View } from './content.ts';
-import { describeCopies } from './copies.ts';
 import { drawCourses } from './course.ts';
 import { describeAsking } from './requests.ts';
 import type { CompanionHost, CompanionName } from 'bench-model/companions';
@@ -20,6 +19,7 @@ import type { Model } from './model/model.ts';
 import { describeNotes, explainSigns, summariseNotes } from './notes.ts';
 import { toScalingView } from './scaling.ts';
 import {
+  describeCopies,
   describeDisturbance,
   describeSpan,
   describeTurns,
@@ -27,7 +27,7 @@ import {
   describeWorkers,
   describeWorkload,
 } from './plan.ts';
-import { decidingMetric } from './deciding.ts';
+import { decidingMetric } from './leaders.ts';
 import { toTable } from './table.ts';
 
 /** The parts of a view that can be longer. */

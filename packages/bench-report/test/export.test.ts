@@ -1,10 +1,10 @@
 import { Ajv } from 'ajv';
 import { parse } from 'csv-parse/sync';
 import { describe, expect, it, vi } from 'vitest';
-import { renderBmf } from '../src/bmf.ts';
+import { renderBmf } from '../src/export.ts';
 import { renderCsv } from '../src/csv.ts';
 import { describeUnfit } from '../src/export.ts';
-import { renderGab } from '../src/gab.ts';
+import { renderGab } from '../src/export.ts';
 import { toModel } from '../src/model/model.ts';
 import { errorOf, okTrial, readGoldenRun, sampleMeasured } from '../../bench-lab/testing/samples.ts';
 

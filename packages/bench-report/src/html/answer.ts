@@ -4,11 +4,10 @@ import { VERDICTS } from 'bench-model/options';
 import { median, sum } from 'bench-statistics/numbers';
 import { describeBaseline } from '../compare.ts';
 import { describeConnections, formatChange, formatWhole } from '../format.ts';
-import { findStanding, type Obstacle, type Placed } from '../leaders.ts';
+import { decidingMetric, findStanding, type Obstacle, type Placed } from '../leaders.ts';
 import type { Model, ModelComparisons, ModelRow } from '../model/definition.ts';
 import { describeMachine } from '../view.ts';
 import { listAll, nameSome, QUALITIES, showValue } from '../words.ts';
-import { decidingMetric } from '../deciding.ts';
 
 /** The outcome at one rung, or of the comparisons. */
 export interface Answer {

@@ -9,7 +9,7 @@ import { describeRuntime, explainBuilds } from '../interpreters.ts';
 import { describeAll } from '../notes.ts';
 import { describeSetting, toView } from '../view.ts';
 import { describeAnswers, describeCaveats, type Answer } from './answer.ts';
-import { decidingMetric } from '../deciding.ts';
+import { decidingMetric } from '../leaders.ts';
 
 /** A target at a rung, and the properties that the page filters by. */
 export interface PageRow extends ModelRow {

@@ -3,6 +3,7 @@ import { createHash } from 'node:crypto';
 import { redact } from 'bench-machine/redact';
 import type { Model } from '../model/model.ts';
 import { toPrintable } from '../printable.ts';
+import type { Site } from '../site/data.ts';
 import { toPage } from './data.ts';
 
 /** The parts of the page that do not depend on a run. */
@@ -63,4 +64,16 @@ export function embed(value: unknown): string {
     UNSAFE,
     (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`,
   );
+}
+
+const TITLE = 'Bench results';
+
+/** Renders the index as an HTML document that loads nothing. */
+export function renderSite(site: Site, assets: Assets): string {
+  return renderDocument(site, { title: TITLE, ...assets });
+}
+
+/** Returns true if a document is an index that `renderSite` made. */
+export function isSite(document: string): boolean {
+  return document.includes(`<title>${TITLE}</title>`) && document.includes('id="data"');
 }

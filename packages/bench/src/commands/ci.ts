@@ -18,11 +18,10 @@ import {
   renderSummary,
 } from 'bench-report/budgets';
 import { viewComparison } from 'bench-report/compare';
-import { describeCopies } from 'bench-report/copies';
 import { renderMarkdown } from 'bench-report/markdown';
 import { toOutput } from 'bench-report/printable';
 import { toModel } from 'bench-report/model/model';
-import { describePlan } from 'bench-report/plan';
+import { describeCopies, describePlan } from 'bench-report/plan';
 import { toView } from 'bench-report/view';
 import type { Trial } from 'bench-model/record';
 import { readRun, shown, type StoredRun } from 'bench-analysis/results/store';

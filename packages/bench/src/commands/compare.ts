@@ -7,7 +7,7 @@ import { FACTORS, unlikeRuns, unlikeTargets, type Factor } from 'bench-analysis/
 import { BenchError } from 'bench-model/errors';
 import { commandLine } from 'bench-machine/home';
 import { describeDifferences } from 'bench-report/changes';
-import { describeCopies } from 'bench-report/copies';
+import { describeCopies } from 'bench-report/plan';
 import { viewComparison } from 'bench-report/compare';
 import { renderMarkdown } from 'bench-report/markdown';
 import { viewRuns } from 'bench-report/runs';

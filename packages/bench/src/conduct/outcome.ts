@@ -5,7 +5,7 @@ import { unlikeRuns } from 'bench-analysis/unlike';
 import { FEWEST_ROUNDS } from 'bench-analysis/verdict';
 import { commandLine } from 'bench-machine/home';
 import { describeDifferences } from 'bench-report/changes';
-import { describeCopies } from 'bench-report/copies';
+import { describeCopies } from 'bench-report/plan';
 import { viewComparison } from 'bench-report/compare';
 import { viewRuns } from 'bench-report/runs';
 import { describeDetail } from 'bench-report/detail';

@@ -6,7 +6,7 @@ import { BenchError } from 'bench-model/errors';
 import { commandLine } from 'bench-machine/home';
 import { toModel } from 'bench-report/model/model';
 import { toSite, type Listed, type Skipped } from 'bench-report/site/data';
-import { isSite, renderSite } from 'bench-report/site/document';
+import { isSite, renderSite } from 'bench-report/html/document';
 import { readRun, shown, writeReport } from 'bench-analysis/results/store';
 import { findStudy } from 'bench-analysis/results/study/store';
 import { readAssets, renderPage } from './page.ts';

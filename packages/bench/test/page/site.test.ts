@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { readAssets } from '../../src/conduct/page.ts';
 import { toSite, type Skipped } from 'bench-report/site/data';
-import { renderSite } from 'bench-report/site/document';
+import { renderSite } from 'bench-report/html/document';
 import type { StoredRun } from 'bench-analysis/results/store';
 import { runOn, withVersions } from '../../../bench-lab/testing/over-time.ts';
 import {
