@@ -24,7 +24,7 @@ const UNCERTAIN_MS = 50;
 type Answer = Exclude<HostMessage['event'], 'log' | 'fell'>;
 
 /** The host of a companion. */
-export interface CompanionPlace {
+interface CompanionPlace {
   host: CompanionHost;
   /** Its agent, if that runs on this machine. */
   pid: number | undefined;
@@ -138,7 +138,7 @@ export class RemoteCompanion implements DistantProgram, AsyncDisposable {
 }
 
 /** A companion that a host is to run. */
-export interface CompanionAsked extends Pick<CompanionOrder, 'name' | 'run' | 'prefix' | 'isAlone'> {
+interface CompanionAsked extends Pick<CompanionOrder, 'name' | 'run' | 'prefix' | 'isAlone'> {
   needs: MovableNeeds;
   deadlineSeconds: number;
   log: (line: string) => void;

@@ -8,7 +8,7 @@ import type { MovableName } from 'bench-http/services/companion';
 import type { Gateway, HostFacts, PlacedAgent, RayNode } from './gateway.ts';
 
 /** The task of a host. */
-export type HostTask = 'server' | 'generator' | MovableName;
+type HostTask = 'server' | 'generator' | MovableName;
 
 /** A host that was placed, checked and named. */
 export interface CheckedHost {

@@ -16,7 +16,7 @@ export interface HostReport {
 }
 
 /** The circumstances of a load by several hosts. */
-export interface ClusterFacts {
+interface ClusterFacts {
   /** Counts of the connections of all generators, and the time to establish them. */
   connect: Connect;
   timeoutSeconds: number;

@@ -16,7 +16,7 @@ const UP_MS = 180_000;
 const DOWN_MS = 30_000;
 
 /** Nodes that one process keeps. */
-export interface StartedNodes {
+interface StartedNodes {
   pid: number;
   /** The words after the name of the program. */
   words: string[];

@@ -26,7 +26,7 @@ export async function provideProgram(log?: (doing: string) => void): Promise<Pro
 }
 
 /** The token that `pnpm cluster up` makes. */
-export const TOKEN_FILE = join(HOME.cache, 'cluster', 'token');
+const TOKEN_FILE = join(HOME.cache, 'cluster', 'token');
 
 /** Returns the variables that name the token: those of the user, or the file that `pnpm cluster up` made, or Ray's own. */
 function tokenOf(env: NodeJS.ProcessEnv): Record<string, string> {

@@ -25,7 +25,7 @@ export interface HostRound {
 }
 
 /** The inputs of a run on several hosts. */
-export interface SpreadMeans {
+interface SpreadMeans {
   hosts: readonly RoundHost[];
   /** The ids of the targets that every host can launch. */
   targets: ReadonlySet<string>;

@@ -12,7 +12,7 @@ export interface LoopClocks {
 const { nodeTiming } = performance;
 
 /** The clocks of this thread. */
-export const THIS_LOOP: LoopClocks = {
+const THIS_LOOP: LoopClocks = {
   now: () => performance.now(),
   counts: () => nodeTiming.uvMetricsInfo,
   idleMs: () => nodeTiming.idleTime,

@@ -5,7 +5,7 @@ import { toAuthority } from 'bench-machine/ports';
 import type { Turn } from './protocol.ts';
 
 /** The request of a bare client, and its number of connections. */
-export interface BareLoad {
+interface BareLoad {
   host: string;
   port: number;
   path: string;

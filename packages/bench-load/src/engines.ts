@@ -20,7 +20,7 @@ import { wrk } from './tools/wrk.ts';
 export const GENERATOR = programBeside(import.meta.url, 'generator');
 
 /** The surroundings of an engine. */
-export interface EngineMeans {
+interface EngineMeans {
   placed: Pick<PinnedCommands, 'placement' | 'generator'>;
   token: string;
 }

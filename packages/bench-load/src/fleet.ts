@@ -28,7 +28,7 @@ const LEAD_MS = 10;
 const TURN_LEAD_MS = 2;
 
 /** An engine whose generator processes are started by this command and speak the protocol of `protocol.ts`. */
-export interface FleetSpec {
+interface FleetSpec {
   name: string;
   version?: string | undefined;
   /** Prefixed by the command that pins them to their cores. */

@@ -14,7 +14,7 @@ import { Population } from './population.ts';
 import type { LoadSpec, RouteReport, RouteSpec, StartHistograms } from './protocol.ts';
 
 /** The outcome of one request. */
-export type Outcome = Exclude<keyof Counts, 'sent' | 'inFlight'>;
+type Outcome = Exclude<keyof Counts, 'sent' | 'inFlight'>;
 
 /** The width of a slice; it divides every width that steadiness needs. */
 const SLICE_MS = 50;
@@ -116,7 +116,7 @@ interface RouteAccount {
 }
 
 /** The part of a load that the ledger needs. */
-export type LedgerSpec = Pick<LoadSpec, 'expected' | 'hashEvery' | 'requests' | 'routes'>;
+type LedgerSpec = Pick<LoadSpec, 'expected' | 'hashEvery' | 'requests' | 'routes'>;
 
 /**
  * Accounts for every request of one session exactly once: over the whole life, and over the window, which may open

@@ -126,7 +126,7 @@ export interface TurnOrder extends Turn {
 }
 
 /** Asks for the account of a session: of all its turns (`collect`), or of all requests so far, at any time (`count`). */
-export interface AccountOrder {
+interface AccountOrder {
   do: 'collect' | 'count';
   session: number;
 }

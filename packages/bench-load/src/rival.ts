@@ -11,7 +11,7 @@ const RIVALS = {
   stock: { program: programBeside(import.meta.url, 'rival-stock'), name: 'stock autocannon' },
   plain: { program: programBeside(import.meta.url, 'rival-plain'), name: 'the plain client' },
 };
-export type RivalName = keyof typeof RIVALS;
+type RivalName = keyof typeof RIVALS;
 
 /** The time for which it sends before a turn counts. */
 const RAMP_MS = 30;

@@ -8,7 +8,7 @@ const SHARE = 0.5;
 const HOLD_MS = 500;
 
 /** The progress of the connections to one server; times are in ms of the monotonic clock. */
-export interface Progress {
+interface Progress {
   /** Started, and answered at least once. */
   begun: number;
   standing: number;
@@ -17,7 +17,7 @@ export interface Progress {
 }
 
 /** The server's side of a connect. */
-export interface RoomSpec {
+interface RoomSpec {
   /** The connections that its accept queue holds; undefined if not known. */
   capacity?: number | undefined;
   /** The processes that connect at the same time. */

@@ -10,7 +10,7 @@ const PAUSE_MS = 0.2;
 const CROWDED_MS = 1;
 
 /** A request that is due. */
-export interface Due {
+interface Due {
   /** Its intended start, in ms of the monotonic clock. */
   intendedAt: number;
   /** The time for which it has waited although a connection was free, in ms: a delay by this program, not by the server. */

@@ -13,7 +13,7 @@ import { toAuthority } from 'bench-machine/ports';
 import { sum } from 'bench-statistics/numbers';
 
 /** The surroundings of a tool. */
-export interface ToolSpec {
+interface ToolSpec {
   tool: Tool;
   version?: string | undefined;
   /** The command that pins it to its cores. */

@@ -30,7 +30,7 @@ export interface Cgroup {
 }
 
 /** A cgroup, or the reason why there is none. */
-export type CgroupOrReason = { cgroup: Cgroup; reason?: never } | { cgroup?: never; reason: string };
+type CgroupOrReason = { cgroup: Cgroup; reason?: never } | { cgroup?: never; reason: string };
 
 /** A mounted cgroup hierarchy that accounts for CPU, and the place of this process in it. */
 export interface Hierarchy {

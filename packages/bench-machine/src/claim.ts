@@ -22,7 +22,7 @@ export interface Measuring {
 }
 
 /** The right to measure on this machine, or its holder; `stranger` if a program other than Bench has the port. */
-export type Claim = { held: Disposable } | { by: Measuring } | { stranger: true };
+type Claim = { held: Disposable } | { by: Measuring } | { stranger: true };
 
 /** Claims the machine. `describe` returns the measuring run each time that another process asks for it. */
 export async function claimMachine(describe: () => Measuring, port = PORT): Promise<Claim> {

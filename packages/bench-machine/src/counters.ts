@@ -65,7 +65,7 @@ export function readTrouble(): TroubleCounters {
  * Returns the retransmitted segments without tail loss probes (RFC 8985, section 7). Linux counts probes as
  * retransmits, and a busy server on loopback causes thousands although nothing was lost.
  */
-export function countRetransmits(snmp: string, netstat: string): number | undefined {
+function countRetransmits(snmp: string, netstat: string): number | undefined {
   const all = parseCounter(snmp, 'Tcp', 'RetransSegs');
   return all === undefined ? undefined : all - (parseCounter(netstat, 'TcpExt', 'TCPLossProbes') ?? 0);
 }

@@ -8,7 +8,7 @@ export interface CpuReading {
 }
 
 /** The CPU time between two readings; user and system add up to the precise total. */
-export interface CpuSpent {
+interface CpuSpent {
   userUs: number;
   systemUs: number;
 }

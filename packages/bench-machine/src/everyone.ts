@@ -94,7 +94,7 @@ export function sumProcessesUs(processes: readonly (Process | undefined)[]): num
  * sleeps and wakes with the ticks. The derived CPU of other processes can then be wrong by a tenth of a core and
  * more.
  */
-export function fromProcStat(): Everyone | undefined {
+function fromProcStat(): Everyone | undefined {
   if (readCpuTotals() === undefined) return undefined;
   const softirq = softirqThreads();
   return {

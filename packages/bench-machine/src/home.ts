@@ -5,7 +5,7 @@ import { dirname, extname, isAbsolute, join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 /** Where a command runs, and where it keeps its files. */
-export interface Home {
+interface Home {
   kind: 'repository' | 'project';
   /** The folder of the repository or of the project. */
   root: string;

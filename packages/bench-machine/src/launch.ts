@@ -75,7 +75,7 @@ export interface LaunchSpec {
 }
 
 /** The signals that a server accepts as a request to stop. */
-export type StopSignal = 'SIGTERM' | 'SIGQUIT';
+type StopSignal = 'SIGTERM' | 'SIGQUIT';
 
 /** The traces of a server that has stopped. */
 export interface Stopped {

@@ -50,7 +50,7 @@ const TURNS = `${WORK}
 const ENDLESS = { loop: 'for (;;);', work: `${WORK} for (;;) work();` };
 
 /** The program that keeps a core busy. */
-export type Busy = keyof typeof ENDLESS;
+type Busy = keyof typeof ENDLESS;
 
 /** A program without end that fills the idle time of some cores. */
 export interface Filler extends Disposable {
@@ -123,7 +123,7 @@ function readBoot(): string | undefined {
 }
 
 /** CPU time of the same work on one core, in µs, while another core was idle and while it was busy. */
-export interface NeighbourPair {
+interface NeighbourPair {
   idleUs: number;
   busyUs: number;
 }

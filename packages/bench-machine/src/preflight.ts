@@ -5,7 +5,7 @@ import { NEIGHBOURLY } from 'bench-model/saturation';
 import { SPARE_FILES, type MachineFacts } from './facts.ts';
 
 /** The demands of a plan on the machine. */
-export interface PreflightNeeds {
+interface PreflightNeeds {
   /** The highest number of connections in any trial. */
   connections: number;
   /** The generator processes, which share the connections. */

@@ -3,7 +3,7 @@
 import { readdirSync, readFileSync, readlinkSync, writeFileSync } from 'node:fs';
 
 /** The unit of the times in `/proc`: USER_HZ, fixed at 100 on every architecture that Node supports. */
-export const TICKS_PER_SECOND = 100;
+const TICKS_PER_SECOND = 100;
 export const US_PER_TICK = 1_000_000 / TICKS_PER_SECOND;
 
 // From include/linux/sched.h. Such a task has no memory and no command.
@@ -150,7 +150,7 @@ export function readPssBytes(pid: number): number | undefined {
 }
 
 /** The resident set of a process in bytes: now, and the largest since its start or since `forgetPeak`. */
-export interface Resident {
+interface Resident {
   bytes: number;
   peakBytes: number;
 }
@@ -252,7 +252,7 @@ export interface Listening {
 }
 
 /** Parses the sockets in state LISTEN, all or those on one port, from `/proc/net/tcp` or `tcp6`. */
-export function parseListening(table: string, port?: number): (Listening & { inode: string })[] {
+function parseListening(table: string, port?: number): (Listening & { inode: string })[] {
   return listeningFields(table, port).flatMap((fields) => {
     const [hex = ''] = fields[1]?.split(':') ?? [];
     const inode = fields[9];

@@ -101,7 +101,7 @@ export function runSync(argv: readonly string[], options: Omit<RunOptions, 'time
 export type Child = ChildProcess;
 
 /** The surroundings of a program that runs beside Bench. */
-export interface StartOptions extends Pick<RunOptions, 'cwd' | 'env'> {
+interface StartOptions extends Pick<RunOptions, 'cwd' | 'env'> {
   stdio: StdioOptions;
 }
 

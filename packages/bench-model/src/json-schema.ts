@@ -3,7 +3,7 @@ import { createRequire } from 'node:module';
 import type { ErrorObject } from 'ajv';
 
 /** A schema, and how its errors are found. */
-export interface Checked {
+interface Checked {
   schema: object;
   /** The schemas that it refers to, by name. */
   others?: Record<string, object>;

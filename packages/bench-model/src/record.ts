@@ -58,9 +58,6 @@ const driver = named(
   ),
 );
 
-/** The program that sent the load, and its version. */
-export type Driver = Static<typeof driver>;
-
 const cores = named('cores', Type.Array(count("count: a core's number, from 0 on"), { minItems: 1 }));
 
 export const serverProcess = shape(

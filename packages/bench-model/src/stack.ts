@@ -2,8 +2,8 @@ import type { Draft, Locate } from './requests.ts';
 import type { Attestation, RuntimeKind, StackClass } from './target.ts';
 
 /** The connection defaults that every server shares, by their names in a manifest. */
-export const DEVIATIONS = ['backlog', 'keep-alive', 'nodelay'] as const;
-export type Deviation = (typeof DEVIATIONS)[number];
+const DEVIATIONS = ['backlog', 'keep-alive', 'nodelay'] as const;
+type Deviation = (typeof DEVIATIONS)[number];
 
 /** One way to run the application of a stack, as declared in its `stack.json`. */
 export interface Variant {

@@ -7,7 +7,7 @@ const STACK_CLASSES = ['raw', 'framework', 'tuned'] as const;
 /** The framework's share of the work: no framework, as documented, or hand-optimised. */
 export type StackClass = (typeof STACK_CLASSES)[number];
 
-export const runtimeKind = oneOf(
+const runtimeKind = oneOf(
   ['node', 'python', 'none'] as const,
   'The kind of runtime: none is a compiled binary.',
 );
@@ -23,7 +23,7 @@ export const attestation = Type.Unsafe<Record<string, string | number | boolean 
 /** Properties that must be true of the live server, or that it reports: one JSON value each. */
 export type Attestation = Static<typeof attestation>;
 
-export const runtimeSpec = shape(
+const runtimeSpec = shape(
   { kind: runtimeKind, spec: text('As written: 3.13, 3.14t, 3.14+jit, 22, bun, or a path.') },
   { description: 'The runtime as asked for; absent for a binary and for a server that was already running.' },
 );

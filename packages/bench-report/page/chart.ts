@@ -6,7 +6,7 @@ import { element, disclosure, type Content } from './elements.ts';
 const NARROWEST = 280;
 
 /** A chart that is drawn when its width is known. */
-export interface Chart {
+interface Chart {
   title: string;
   /** A description for readers who do not see the chart. */
   description: string;

@@ -15,7 +15,7 @@ export interface Shown<Row> {
 }
 
 /** A part of a page. It is left out if `build` returns nothing. */
-export interface FrameSection<Row> {
+interface FrameSection<Row> {
   id: string;
   title: string;
   build: (shown: Shown<Row>) => Content;
@@ -24,7 +24,7 @@ export interface FrameSection<Row> {
 }
 
 /** A page of rows with filters. */
-export interface Frame<Row, Name extends string> {
+interface Frame<Row, Name extends string> {
   title: string;
   head: Element;
   /** The heading of the filters and sections, for screen readers. */

@@ -10,7 +10,7 @@ import type { Model, ModelFigure, ModelRow } from './model/model.ts';
 import { describeWorkload } from './plan.ts';
 
 /** A valid figure of a run, with names that stay the same from run to run. */
-export interface Exported {
+interface Exported {
   /** The workload, the target and the rung: `devices: fastify at 100 connections`. */
   name: string;
   metric: MetricId;
@@ -20,7 +20,7 @@ export interface Exported {
 }
 
 /** Names the unit of a metric in ASCII: `us per request`. */
-export function unitOf(metric: MetricId): string {
+function unitOf(metric: MetricId): string {
   return UNITS[METRICS[metric].unit].ascii;
 }
 

@@ -46,7 +46,7 @@ export function tableInMarkdown(
 }
 
 /** Returns the lines of a list in Markdown. */
-export function listInMarkdown(notes: readonly string[]): string[] {
+function listInMarkdown(notes: readonly string[]): string[] {
   return notes.map((note) => `- ${escapeCell(note)}`);
 }
 

@@ -193,11 +193,7 @@ function drawCurves({ id, whole }: StudiedTarget, seconds: number): string[] {
 }
 
 /** The median CPU ratio in each of `columns` equal parts of the time; undefined where there is none. */
-export function binPairs(
-  pairs: readonly WarmPair[],
-  seconds: number,
-  columns: number,
-): (number | undefined)[] {
+function binPairs(pairs: readonly WarmPair[], seconds: number, columns: number): (number | undefined)[] {
   const bins = Array.from({ length: columns }, (): number[] => []);
   for (const pair of pairs) {
     const at = Math.min(columns - 1, Math.floor((pair.seconds / seconds) * columns));

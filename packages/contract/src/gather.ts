@@ -5,7 +5,7 @@ import { createRequire } from 'node:module';
 const TIMEOUT_MS = 10_000;
 
 /** The answer to `GET /data`. */
-export interface Gathered {
+interface Gathered {
   status: number;
   /** The value of `Server-Timing`; absent if nothing was gathered. */
   timing?: string;

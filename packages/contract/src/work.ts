@@ -7,7 +7,7 @@ export interface Worked<T> {
 }
 
 /** The answer to `GET /fib/{n}`: one Fibonacci number. */
-export interface Fib {
+interface Fib {
   fib: number;
 }
 

@@ -6,7 +6,7 @@ export interface User {
 }
 
 /** The table `users`. */
-export interface Users {
+interface Users {
   /** All rows, in the order of their ids. */
   list(): Promise<User[]>;
   /** Stores a row, and returns it as it is stored. */

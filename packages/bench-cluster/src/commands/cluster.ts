@@ -22,7 +22,7 @@ import { MOVABLE, MOVABLE_NAMES } from 'bench-http/services/index';
 import { logLine, print, widthFor } from 'bench-http/terminal/shell';
 
 /** A parsed `pnpm cluster` command. */
-export type ClusterRequest =
+type ClusterRequest =
   | { action: 'check'; file: string }
   | { action: 'down' }
   | { action: 'up'; local: number }

@@ -35,7 +35,7 @@ export interface EffectSummary {
 }
 
 /** All rows of matrices with one planted effect. */
-export interface RowSummary {
+interface RowSummary {
   effect: number;
   rows: number;
   verdicts: Record<Verdict, number>;

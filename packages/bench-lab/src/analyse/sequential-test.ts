@@ -17,7 +17,7 @@ export interface VerdictShares {
 }
 
 /** The rules of resampled tests. */
-export interface PoolRules extends PairedRules {
+interface PoolRules extends PairedRules {
   tests: number;
   /** The effect planted into every round, as a share: 0.06 makes the candidate 6 % worse; 0 is A/A. */
   effect: number;

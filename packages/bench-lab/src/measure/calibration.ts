@@ -111,7 +111,7 @@ export function latencyOfStalls({ everyMs, ms, percentile }: Stalls): number {
 }
 
 /** The control of a calibration. */
-export interface CalibrationEffects {
+interface CalibrationEffects {
   /** Measures more rounds of a scenario. */
   measure: (scenario: Scenario, rounds: number) => Promise<CalibrationRound[]>;
   /** Returns true if more rounds of a scenario would not change a verdict. */

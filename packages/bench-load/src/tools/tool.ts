@@ -13,7 +13,7 @@ export interface ToolRun {
 }
 
 /** The report of a tool on its run. */
-export interface Told {
+interface Told {
   windowSeconds: number;
   counts: ToldCounts;
   /** The failed connects. */

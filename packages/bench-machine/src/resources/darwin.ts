@@ -9,7 +9,7 @@ import { Series } from './series.ts';
 import { sum } from 'bench-statistics/numbers';
 
 /** One line of ps. CPU in µs (resolution 10 ms), without children that have exited. */
-export interface PsProcess {
+interface PsProcess {
   pid: number;
   ppid: number;
   userUs: number;
@@ -18,7 +18,7 @@ export interface PsProcess {
 }
 
 /** `=` after each keyword omits the heading. */
-export const PS_ARGUMENTS = ['-A', '-o', 'pid=,ppid=,utime=,stime=,rss='];
+const PS_ARGUMENTS = ['-A', '-o', 'pid=,ppid=,utime=,stime=,rss='];
 
 /** Reads the output of `ps -A -o pid=,ppid=,utime=,stime=,rss=` on macOS: times as `minutes:seconds.hundredths`, sizes in KiB. */
 export function parsePs(text: string): PsProcess[] {

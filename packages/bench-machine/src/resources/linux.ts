@@ -208,7 +208,7 @@ export function hostBetween(opened: Reading, closed: Reading): HostWindow {
 }
 
 /** The same if the server cannot be separated from the other processes. */
-export function withoutAttribution({ otherProcessesCores, ...host }: HostWindow): HostWindow {
+function withoutAttribution({ otherProcessesCores, ...host }: HostWindow): HostWindow {
   return otherProcessesCores === undefined ? host : { ...host, unattributedCores: otherProcessesCores };
 }
 

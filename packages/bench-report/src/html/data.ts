@@ -25,7 +25,7 @@ export interface PageComparisons extends Pick<ModelComparisons, 'by' | 'threshol
 }
 
 /** A measured target, and its interpreter or runtime in words. */
-export interface PageServer extends ModelServer {
+interface PageServer extends ModelServer {
   words: string;
 }
 

@@ -473,9 +473,6 @@ const usage = named(
   ),
 );
 
-/** The resources that a target used at a rung, as time(1) reports them. */
-export type ModelUsage = Static<typeof usage>;
-
 const metricHead = shape({
   id: metric,
   label: text(),

@@ -38,7 +38,7 @@ export interface History {
 }
 
 /** A run with a start, so that it has a place in time. */
-export interface StartedRun extends StoredRun {
+interface StartedRun extends StoredRun {
   startedAt: string;
 }
 

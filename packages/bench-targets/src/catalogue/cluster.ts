@@ -16,7 +16,7 @@ const PACE = { processes: 1, leadMs: 500, skewMs: 100, connectSeconds: 30 };
 const DEFAULT_THRESHOLD = 0.05;
 
 /** A file as plans see it: hosts that send the load of each trial, or hosts that the rounds are spread over. */
-export type ReadCluster = ({ cluster: Cluster } | { spread: Spread }) & { connections?: number[] };
+type ReadCluster = ({ cluster: Cluster } | { spread: Spread }) & { connections?: number[] };
 
 /**
  * Reads a file, and returns its part of a plan and the numbers of connections that it names. Throws a usage error with

@@ -29,7 +29,7 @@ export function spreadCopies(targets: Target[], copies: readonly Copy[], stacks:
 }
 
 /** A stack in a copy of its project. */
-export interface StackInCopy {
+interface StackInCopy {
   stack: Stack;
   /** True if the copy has no manifest, so that the current one describes it too. */
   usesCurrentManifest: boolean;

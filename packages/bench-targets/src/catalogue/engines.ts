@@ -4,7 +4,7 @@ import type { LoadMode } from 'bench-model/settings';
 import { haveIds, type Route } from './workloads/workload.ts';
 
 /** The demands of a plan on its engine. */
-export interface Wanted {
+interface Wanted {
   rungs: number[];
   generators: number;
   load: LoadMode;

@@ -22,7 +22,7 @@ export interface JsonFile {
 }
 
 /** The hints of the errors about a file. */
-export interface FileHints {
+interface FileHints {
   /** The hint if it cannot be read. */
   missing: string;
   /** The hint if its content is not valid. */

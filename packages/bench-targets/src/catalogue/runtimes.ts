@@ -33,7 +33,7 @@ export const RUNTIMES: KnownRuntime[] = [
 ];
 
 /** A parsed runtime specifier, e.g. `3.14t+jit{PYTHON_GIL=0}`. */
-export interface ParsedRuntime {
+interface ParsedRuntime {
   /** A version, `bun`, `deno`, or the path of an executable. */
   base: string;
   jit: boolean;

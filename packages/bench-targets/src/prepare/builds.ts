@@ -14,7 +14,7 @@ const BUILD_MS = 1_800_000;
 const LOG_LINES = 12;
 
 /** The inputs of a binary; `isMade` is true if it exists. */
-export interface Build {
+interface Build {
   /** The digest of the sources, of the shared sources and of the version output of the tools. */
   digest: string;
   /** The tool that builds it, e.g. `go 1.26.8`. */

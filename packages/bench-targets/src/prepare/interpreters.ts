@@ -58,7 +58,7 @@ print(json.dumps({
 }))`;
 
 /** The variables of a Node about its build, as `process.config` gives them. */
-export interface NodeWords {
+interface NodeWords {
   version: string;
   variables: Record<string, unknown>;
 }

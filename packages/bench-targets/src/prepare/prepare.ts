@@ -33,7 +33,7 @@ export interface Prepared extends Omit<ReadyProject, 'root'>, FoundTarget {
 }
 
 /** A target whose server is already running. */
-export interface Attached {
+interface Attached {
   target: Target;
   attached: true;
   /** A one-line description of its process. */
@@ -76,7 +76,7 @@ export async function prepareAll(
 }
 
 /** Targets that are missing for the same reason. */
-export interface MissingTogether {
+interface MissingTogether {
   targets: string[];
   reason: string;
   hint: string;

@@ -31,7 +31,7 @@ export function pythonProgram(name: string, framework: string, variants: Record<
 }
 
 /** The use of a program. */
-export interface ProgramUse {
+interface ProgramUse {
   /** Its name in errors. */
   id: string;
   /** Omit for the default variant. */

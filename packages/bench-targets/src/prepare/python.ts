@@ -27,7 +27,7 @@ export interface PythonEnvironment {
 }
 
 /** The environment of a stack. */
-export interface StackEnvironment extends PythonEnvironment {
+interface StackEnvironment extends PythonEnvironment {
   stack: Stack;
   variant: Variant;
   /**

@@ -18,7 +18,7 @@ export interface FoundRuntime {
 }
 
 /** The places to search for a runtime, and the permission to fetch a missing one. */
-export interface Search {
+interface Search {
   cache: string;
   uv: string | undefined;
   mayInstall: boolean;

@@ -81,7 +81,7 @@ export type Values<O> = {
 };
 
 /** The positional arguments of a command. */
-export interface ArgumentSpec {
+interface ArgumentSpec {
   /** Their form in the help: `[target...]`, `<run> [run]`. */
   terms: string;
   /** The noun for one of them in messages. */
@@ -96,7 +96,7 @@ export interface ArgumentSpec {
 }
 
 /** The declaration of a command. `read` turns the parsed words into a typed value, and `run` does what they ask for. */
-export interface CommandSpec<O, T> {
+interface CommandSpec<O, T> {
   /** The name of its file: the word after `bench-http`. */
   name: string;
   /**

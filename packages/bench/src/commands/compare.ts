@@ -80,7 +80,7 @@ export function compareStored(options: Omit<CompareRequest, 'format' | 'failOn'>
 }
 
 /** A parsed `pnpm compare` command. */
-export interface CompareRequest {
+interface CompareRequest {
   runs: string[];
   question: Question;
   failOn: (typeof VERDICTS)[number][];

@@ -41,7 +41,7 @@ const TELLING =
   /^(pyproject\.toml|uv\.lock|poetry\.lock|requirements.*\.txt|\.python-version|\.nvmrc|\.node-version|package\.json|pnpm-lock\.yaml|package-lock\.json|yarn\.lock|go\.mod|Cargo\.(toml|lock)|Procfile)$/;
 
 /** A parsed `bench-http init` command. */
-export interface InitRequest {
+interface InitRequest {
   folder: string;
   run?: string | undefined;
   get: string[];

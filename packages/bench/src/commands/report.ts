@@ -33,11 +33,11 @@ const FORMATS = {
   gab: 'github-action-benchmark, metrics that should be low',
   'gab-bigger': 'github-action-benchmark, metrics that should be high',
 };
-export type ReportFormat = keyof typeof FORMATS;
+type ReportFormat = keyof typeof FORMATS;
 export const REPORT_FORMATS = Object.keys(FORMATS) as ReportFormat[];
 
 /** A parsed `pnpm report` command. */
-export interface ReportRequest {
+interface ReportRequest {
   /** Empty if a site of all runs is asked for. */
   run: string;
   ladder: boolean;

@@ -17,7 +17,7 @@ import { measureStudy } from '../conduct/study.ts';
 const SPARE_SHARE = 1 / 2;
 
 /** A parsed `pnpm warm` command. */
-export interface WarmRequest {
+interface WarmRequest {
   /** The targets and their servers; the rounds are the processes. */
   options: BenchOptions;
   /** The time for which each process is observed. */

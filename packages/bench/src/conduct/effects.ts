@@ -30,7 +30,7 @@ import type { Trial } from 'bench-model/record';
 import type { Session } from './session.ts';
 
 /** The connections of a run to the machine. */
-export interface Wiring {
+interface Wiring {
   plan: Plan;
   placed: PinnedCommands;
   token: string;
@@ -74,7 +74,7 @@ export interface Start extends Omit<Wiring, 'token' | 'companions'> {
 }
 
 /** The effects of a run whose companions have started. Disposing stops them. */
-export interface StartedEffects extends AsyncDisposable {
+interface StartedEffects extends AsyncDisposable {
   effects: RunEffects;
   /** Stops the run from outside. */
   stop: () => void;

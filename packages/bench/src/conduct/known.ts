@@ -15,7 +15,7 @@ import { readKnown, writeKnown, type WarmupFacts } from '../plan/known-warmups.t
 import type { StoredStudy } from 'bench-analysis/results/study/store';
 
 /** The machine that a warm-up is known on. */
-export interface WarmupMachine {
+interface WarmupMachine {
   host: Host;
   placed: Pick<PinnedCommands, 'placement'>;
 }

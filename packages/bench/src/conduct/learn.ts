@@ -24,7 +24,7 @@ const SHORTEST_SECONDS = 8;
 const LONGEST_SECONDS = 2 * LONGEST_WARMUP_SECONDS;
 
 /** A plan with the warm-up of each target. */
-export interface Learned {
+interface Learned {
   plan: Plan;
   interrupted: boolean;
 }

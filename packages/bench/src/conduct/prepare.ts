@@ -39,7 +39,7 @@ export interface ReadyRun {
 }
 
 /** The conditions of a preparation. */
-export interface Preparation {
+interface Preparation {
   session: Session;
   /** True if the user named the targets: a missing one is then an error. */
   isNamed: boolean;
@@ -143,7 +143,7 @@ async function readInterpreters(prepared: readonly Launchable[]): Promise<Interp
 }
 
 /** Describes the secrets that manifests hold in plain text, with the remedy. */
-export function describeLiterals(prepared: readonly Launchable[]): string[] {
+function describeLiterals(prepared: readonly Launchable[]): string[] {
   const all = prepared.flatMap((one) => ('attached' in one ? [] : (one.stack.literals ?? [])));
   return [...new Set(all)].map(
     (place) =>

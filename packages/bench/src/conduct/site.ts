@@ -18,7 +18,7 @@ const INDEX = 'index.html';
 const REPORTS = 'runs';
 
 /** The result of `writeSite`. */
-export interface WrittenSite {
+interface WrittenSite {
   /** The path of the index. */
   index: string;
   reports: number;

@@ -31,7 +31,7 @@ import type { Voice } from '../terminal/voice.ts';
 export const PROCESS_SECONDS = 4;
 
 /** A study to measure. */
-export interface StudyJob {
+interface StudyJob {
   /** Its rounds are the processes, and its only rung the connections. */
   plan: Plan;
   /** The time for which each process is observed. */
@@ -45,7 +45,7 @@ export interface StudyJob {
 }
 
 /** A study that was measured and stored. */
-export interface MeasuredStudy {
+interface MeasuredStudy {
   study: StoredStudy;
   interrupted: boolean;
 }

@@ -20,7 +20,7 @@ import { NOTHING_YET, type Voice } from '../terminal/voice.ts';
 const WAITING_SECONDS = 3;
 
 /** The surroundings of a first start. */
-export interface TryoutMeans extends Pick<Start, 'session' | 'placed' | 'companions' | 'launcher'> {
+interface TryoutMeans extends Pick<Start, 'session' | 'placed' | 'companions' | 'launcher'> {
   /** A folder for logs that is removed afterwards. */
   folder: string;
   voice: Voice;

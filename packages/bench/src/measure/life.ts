@@ -74,7 +74,7 @@ export interface TrialEffects {
 }
 
 /** The process of a companion. */
-export type NamedProcess = CompanionProcess & { name: CompanionName };
+type NamedProcess = CompanionProcess & { name: CompanionName };
 
 /** The common inputs of a run's trials, and the target of one of them. */
 export interface TrialContext {

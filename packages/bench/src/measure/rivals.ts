@@ -35,7 +35,7 @@ export interface RivalRound {
 }
 
 /** The surroundings of the turns. */
-export interface RivalMeans {
+interface RivalMeans {
   placed: Pick<PinnedCommands, 'generator'>;
   /** True if the plain client takes turns, too. */
   hasPlain: boolean;

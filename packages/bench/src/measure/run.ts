@@ -24,7 +24,7 @@ export interface RunEffects extends TrialEffects {
 }
 
 /** The inputs of a run. */
-export interface RunMeans {
+interface RunMeans {
   placed: PinnedCommands;
   prepared: Launchable[];
   /** Trials that an interrupted run has already stored. */

@@ -10,7 +10,7 @@ import { overTurns, type Sampled } from 'bench-machine/resources/sampler';
 import type { ReadyServer } from './life.ts';
 
 /** The result of all turns of one server. */
-export interface TurnsResult {
+interface TurnsResult {
   load: LoadResult;
   sampled: Sampled | undefined;
   turns: RecordedTurns;

@@ -25,7 +25,7 @@ export interface WarmingSide {
 }
 
 /** The end of a warm-up. */
-export interface Warmed {
+interface Warmed {
   /** The time between the answers of a connection, in seconds, of the slowest server. */
   cycleSeconds: number;
   /** The servers whose CPU per request still changed relative to the others at the end. */

@@ -32,7 +32,7 @@ const BESIDE_THE_POINT: ReadonlySet<string> = new Set([
 ]);
 
 /** The inputs that all processes of a study share. */
-export interface StudyMeans {
+interface StudyMeans {
   reference: Reference;
   effects: TrialEffects;
   /** The time for which each process is observed, from its first right answer on. */

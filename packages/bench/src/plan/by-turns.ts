@@ -27,7 +27,7 @@ const MOST_IN_TABLE = 8;
 export const TURN_ANSWERS = { comparison: 2, table: 10 };
 
 /** The facts of a plan that decide. */
-export type TurnFacts = Pick<
+type TurnFacts = Pick<
   Plan,
   | 'answerSeconds'
   | 'asked'

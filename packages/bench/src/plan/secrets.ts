@@ -30,7 +30,7 @@ export function toSecrets(given: URL | undefined, headers: Iterable<readonly [st
 }
 
 /** A stored run as named on the command line. */
-export interface Named {
+interface Named {
   flag: 'again' | 'resume';
   run: string;
 }

@@ -41,7 +41,7 @@ export interface Turns {
 }
 
 /** The needs of a plan of turns. */
-export interface TurnNeeds {
+interface TurnNeeds {
   sides: number;
   /** The sum of the windows of each side. */
   windowSeconds: number;

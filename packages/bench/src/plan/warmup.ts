@@ -50,7 +50,7 @@ export interface KnownWarmup {
 }
 
 /** The target and rungs of a warm-up to plan. */
-export interface WarmupNeeds {
+interface WarmupNeeds {
   target: string;
   rungs: number[];
   /** The shortest warm-up: that of the workload, or the one that was asked for. */
@@ -115,7 +115,7 @@ export function planWarmup(
 }
 
 /** A target of a comparison by turns. */
-export interface WarmingTarget {
+interface WarmingTarget {
   needs: WarmupNeeds;
   /** Its programming language. */
   language: string;

@@ -164,7 +164,7 @@ export interface CompanionTrial {
 export type CompanionProcess = LocalProcess | DistantProcess;
 
 /** A process on this machine. */
-export interface LocalProcess {
+interface LocalProcess {
   pid: number;
   cgroup?: Server['cgroup'];
 }
@@ -213,7 +213,7 @@ export interface TrialCompanion extends AsyncDisposable, CompanionJudge {
 }
 
 /** The rows in the table of reasons for failures of a companion itself. To give a companion a row of its own, add its code here. */
-export type CompanionReason = 'companion' | 'upstream' | 'database';
+type CompanionReason = 'companion' | 'upstream' | 'database';
 
 /** Returns a server that was launched on this machine as the program of a companion. */
 export function launchedHere(server: Server, url: string, release: () => void = () => {}): LaunchedProgram {

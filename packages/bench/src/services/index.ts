@@ -51,7 +51,7 @@ export async function findDistant(needs: CompanionNeeds, hosts: CompanionHosts):
 }
 
 /** Companions for the length of a run. Disposing ends them all. */
-export interface RunningCompanions extends AsyncDisposable {
+interface RunningCompanions extends AsyncDisposable {
   all: RunningCompanion[];
 }
 

@@ -12,7 +12,7 @@ const require = createRequire(import.meta.url);
 const HINT = 'correct the file';
 
 /** The parts of a `package.json` that Bench reads. */
-export interface NodeManifest {
+interface NodeManifest {
   name?: string;
   version?: string;
   engines?: { node?: string };
@@ -22,7 +22,7 @@ export interface NodeManifest {
 }
 
 /** The parts of a `pyproject.toml` that Bench reads. */
-export interface Pyproject {
+interface Pyproject {
   'build-system'?: object;
   project?: { name?: string; 'requires-python'?: string };
   tool?: {
@@ -32,7 +32,7 @@ export interface Pyproject {
 }
 
 /** The parts of a `Cargo.toml` that Bench reads. */
-export interface CargoManifest {
+interface CargoManifest {
   package?: { name?: string };
   bin?: { name: string }[];
   dependencies?: Record<string, unknown>;

@@ -6,7 +6,7 @@ import { DEFAULT_RUNTIMES } from '../runtimes.ts';
 import { readNodeManifest, readPyproject } from './manifests.ts';
 
 /** A version, and the file that asks for it. */
-export interface Pinned {
+interface Pinned {
   version: string;
   why: string;
 }

@@ -109,7 +109,7 @@ export interface Draw {
 export type Params = Record<string, number>;
 
 /** A whole-number parameter: its default and its bounds. */
-export interface ParamRange {
+interface ParamRange {
   usual: number;
   least: number;
   most: number;

@@ -18,7 +18,7 @@ export interface PlacedCopies extends Disposable {
 }
 
 /** The sources of the copies. */
-export interface CopiesSpec {
+interface CopiesSpec {
   targets: readonly Target[];
   stacks: readonly Stack[];
   apps: readonly App[];

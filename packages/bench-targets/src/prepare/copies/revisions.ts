@@ -22,7 +22,7 @@ import { holdsSettings } from '../projects/tree.ts';
 import { lastLine } from '../runtimes.ts';
 
 /** The revision that means the files as they are. */
-export const WORKING_TREE = '.';
+const WORKING_TREE = '.';
 
 /** Returns the top folder of the repository of a folder. Throws a usage error if it is in none. */
 export async function findRepository(folder: string): Promise<string> {

@@ -14,7 +14,7 @@ import { copyProject } from './tree.ts';
 const STEP_MS = 600_000;
 
 /** A copy to make of a project. */
-export interface ProjectCopy {
+interface ProjectCopy {
   root: string;
   lock: Lock;
   /** The folder of the copy. */

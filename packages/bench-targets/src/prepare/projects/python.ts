@@ -9,7 +9,7 @@ import { differences } from './packages.ts';
 import { copyProject } from './tree.ts';
 
 /** The environment of a project. */
-export interface ProjectEnvironment extends PythonEnvironment {
+interface ProjectEnvironment extends PythonEnvironment {
   /** The target as named in warnings. */
   target: string;
   lock: Lock;

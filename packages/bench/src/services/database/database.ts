@@ -51,7 +51,7 @@ export interface Database extends AsyncDisposable {
 }
 
 /** An empty database. Disposing removes it. */
-export interface OpenDatabase extends AsyncDisposable {
+interface OpenDatabase extends AsyncDisposable {
   /** Its address with the password. */
   url: string;
 }
@@ -115,7 +115,7 @@ function parseUrl(asked: string): string {
 }
 
 /** The resources of a database. */
-export interface DatabaseSpec extends Omit<CompanionMeans, 'owe'> {
+interface DatabaseSpec extends Omit<CompanionMeans, 'owe'> {
   /**
    * Called with the server before the first database of a trial is created there, and with undefined once none is
    * left.

@@ -37,7 +37,7 @@ export interface ProgramMeans {
 }
 
 /** A service that is ready. Disposing stops it. */
-export interface RunningService extends AsyncDisposable {
+interface RunningService extends AsyncDisposable {
   address: Required<ServiceAddress>;
   server: Server;
 }

@@ -11,15 +11,12 @@ export function nameRequest({ method, path }: Pick<AskedRequest, 'method' | 'pat
 }
 
 /** Returns the SHA-256 of a text: of the contents if it names a file. */
-export function digestIn({ files }: Pick<Asked, 'files'>, text: string): string {
+function digestIn({ files }: Pick<Asked, 'files'>, text: string): string {
   return files[text] ?? digestOf(text);
 }
 
 /** Describes an expectation, with its texts by their digests. */
-export function describeExpectation(
-  { statuses, body, schema }: Expectation,
-  asked: Pick<Asked, 'files'>,
-): string {
+function describeExpectation({ statuses, body, schema }: Expectation, asked: Pick<Asked, 'files'>): string {
   return [
     ...(statuses === undefined ? [] : [`status ${statuses.join(' or ')}`]),
     ...(body === undefined ? [] : [`body ${digestIn(asked, body)}`]),
