@@ -11,9 +11,9 @@ describe.skipIf(!hasProc)('pnpm warm', () => {
   it.concurrent('prints and stores what it measured, and pnpm report prints it again', async ({ expect }) => {
     await using place = new Place();
     const { status, stdout, stderr } = await place.run('warm', [...WARM, '--for', '4s', '--processes', '1']);
-    expect(stdout).toMatch(/^Warm-up of fresh processes: devices, 2 connections/);
+    expect(stdout).toMatch(/^Warm-up of fresh processes$/m);
     // A short study beside other tests may find any class: a mark may follow.
-    expect(stdout).toMatch(/^ +process 1 {2}[▁▂▃▄▅▆▇█ ]+(?:\S.*)?$/m);
+    expect(stdout).toMatch(/^ +process 1 +[▁▂▃▄▅▆▇█ ]+(?:\S.*)?$/m);
     expect(stderr).toMatch(/^\[1\/1\] planted, process 1: ok, \d+ pairs of turns in [\d.]+ s/m);
     expect(status).toBe(0);
     const again = await place.run('report', [place.runFolder()]);
