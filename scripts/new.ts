@@ -3,7 +3,7 @@ import { listOf, oneOf, text } from 'bench-http/cli/values';
 import { HOME } from 'bench-machine/home';
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { scaffold, type NewStack, LANGUAGES } from './scaffold.ts';
+import { scaffold, type NewStack, LANGUAGES } from './new-stack/scaffold.ts';
 import { readStacks, ROOT } from 'bench-targets/catalogue/stacks';
 import { BenchError } from 'bench-model/errors';
 import { run, type SubprocessError } from 'bench-machine/subprocess';

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { afterAll, beforeEach, describe, expect, it } from 'vitest';
 import { readManifest } from 'bench-targets/catalogue/manifest';
-import { folderOf, LANGUAGES, scaffold, type NewStack } from '../../../scripts/scaffold.ts';
+import { folderOf, LANGUAGES, scaffold, type NewStack } from '../../../scripts/new-stack/scaffold.ts';
 import { errorOf, sampleStack } from '../../bench-lab/testing/samples.ts';
 
 const root = mkdtempSync(join(tmpdir(), 'bench-scaffold-'));

@@ -126,7 +126,7 @@ describe('a service and a setup', () => {
       '002setup-shop.log',
     ]);
     expect(readFileSync(join(logs, '002setup-shop.log'), 'utf8')).toBe('seeded\n');
-    expect(place.pids()).toEqual([]);
+    await place.untilGone();
   });
 
   it('keep one service for the whole run if the manifest says so', async () => {
@@ -145,7 +145,7 @@ describe('a service and a setup', () => {
     expect(readdirSync(join(place.runFolder(), 'logs')).filter((name) => name.includes('store'))).toEqual([
       'run0s0-store.log',
     ]);
-    expect(place.pids()).toEqual([]);
+    await place.untilGone();
   });
 
   it('give each trial an empty PostgreSQL database, whose password is kept nowhere', async () => {

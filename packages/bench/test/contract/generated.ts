@@ -2,7 +2,7 @@ import { HOME } from 'bench-machine/home';
 import { cpSync, mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { readManifest } from 'bench-targets/catalogue/manifest';
-import { folderOf, scaffold, type Language } from '../../../../scripts/scaffold.ts';
+import { folderOf, scaffold, type Language } from '../../../../scripts/new-stack/scaffold.ts';
 import type { Stack } from 'bench-model/stack';
 import { ROOT } from 'bench-targets/catalogue/stacks';
 

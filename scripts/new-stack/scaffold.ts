@@ -34,7 +34,7 @@ export interface Scaffold {
   edits: TextFile[];
 }
 
-const TEMPLATES = fileURLToPath(new URL('templates/', import.meta.url));
+const TEMPLATES = fileURLToPath(new URL('../templates/', import.meta.url));
 const NAME = /^[a-z][a-z0-9]*(-[a-z0-9]+)*$/;
 
 /**
