@@ -1,4 +1,4 @@
-import { planFrom } from 'bench-http/conduct/request';
+import { planFrom } from 'bench-http/conduct/resolve';
 import { describe, expect, it } from 'vitest';
 import { describeUnknown, listDifferences, startedFresh, unlikeRuns } from '../src/unlike.ts';
 import type { Asked, AskedRequest } from 'bench-model/requests';

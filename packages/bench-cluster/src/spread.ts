@@ -39,30 +39,30 @@ const PREPARE_SECONDS = 3600;
  * if the hosts are not alike. `open` joins them.
  */
 export async function measureSpread(
-  { plan: asked, session, stored, isNamed, voice, goesOn = () => true }: Job,
+  { plan: asked, session, resumed, isNamed, voice, goesOn = () => true }: Job,
   open: (spec: Spread, log: (line: string) => void) => Promise<OpenHosts> = openHosts,
 ): Promise<MeasuredRun> {
   const { spread } = asked;
   if (spread === undefined) throw new Error('a plan without hosts');
-  const known = [...(stored?.trials ?? [])];
+  const known = [...(resumed?.trials ?? [])];
   const describeStop = (): string => (known.length > 0 ? SAVED : NOTHING_YET);
   using interrupts = new DisposableStack();
   interrupts.use(voice.onInterrupt(() => voice.quit(() => session[Symbol.dispose]()), describeStop));
   await using cluster = await open(spread, voice.log);
   const all = cluster.hosts.map((host) => new HostAtWork(host, voice.log));
-  const ready = await prepareAll(all, { plan: asked, isNamed, learns: stored === undefined });
+  const ready = await prepareAll(all, { plan: asked, isNamed, learns: resumed === undefined });
   const [{ host, placement, versions, targets, leftOut, plan }] = ready;
-  if (stored !== undefined) {
-    refuseOtherHost(stored, host, placement);
-    refuseOtherVersions(stored, versions);
+  if (resumed !== undefined) {
+    refuseOtherHost(resumed, host, placement);
+    refuseOtherVersions(resumed, versions);
   }
   const judged = await judgeAll(all, plan, { isNamed, targets, threshold: spread.threshold });
   for (const line of describeJudged(judged, spread.threshold)) voice.log(line);
   const kept = keepHosts(judged);
   if (kept.length === 0) throw refuseHosts(judged, spread.threshold);
   const folder =
-    stored?.folder ?? createRun({ schema: RUN_SCHEMA, plan, versions, leftOut, hosts: judged }, host);
-  if (stored !== undefined) {
+    resumed?.folder ?? createRun({ schema: RUN_SCHEMA, plan, versions, leftOut, hosts: judged }, host);
+  if (resumed !== undefined) {
     mendRun(folder);
     keepStops(folder, plan);
   }
@@ -98,7 +98,7 @@ export async function measureSpread(
       begun: (name, round) => voice.log(`${name} begins round ${round}`),
       interrupted: () => isStopped,
       now: () => Date.now(),
-      on: showProgress(plan, voice.screen, stored?.trials),
+      on: showProgress(plan, voice.screen, resumed?.trials),
     },
   );
   if (left > 0) {
@@ -108,8 +108,8 @@ export async function measureSpread(
   }
   const stopped = stopRun(plan, trials);
   keepStops(folder, stopped);
-  const source = { plan: stopped, host, versions, leftOut, trials, hosts: stored?.hosts ?? judged };
-  return { source, folder, interrupted: isStopped };
+  const run = { schema: RUN_SCHEMA, plan: stopped, versions, leftOut, hosts: resumed?.hosts ?? judged };
+  return { run: { ...run, folder, host, trials }, interrupted: isStopped };
 }
 
 /** A host with what this command asks of it. */

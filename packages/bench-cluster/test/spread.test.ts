@@ -104,16 +104,16 @@ interface Measured {
 async function measure(
   natures: Record<string, Nature>,
   plan: Plan,
-  stored?: ReturnType<typeof readRun>,
+  resumed?: ReturnType<typeof readRun>,
 ): Promise<Measured> {
   const hosts = Object.entries(natures).map(([name, nature]) => new FakeHost(name, nature));
   const log: string[] = [];
   const session = { [Symbol.dispose]() {} } as Session;
-  const { source, folder: made } = await measureSpread(
-    { plan, session, stored, isNamed: true, voice: programVoice((line) => log.push(line)) },
+  const { run } = await measureSpread(
+    { plan, session, resumed, isNamed: true, voice: programVoice((line) => log.push(line)) },
     async () => ({ hosts, [Symbol.asyncDispose]: async () => {} }),
   );
-  return { hosts, log, trials: source.trials, folder: made, setting: describeSetting(toModel(source)) };
+  return { hosts, log, trials: run.trials, folder: run.folder, setting: describeSetting(toModel(run)) };
 }
 
 const refusalOf = (natures: Record<string, Nature>): Promise<string> =>

@@ -8,8 +8,8 @@ import { BenchError, type ErrorCode } from 'bench-model/errors';
 import type { Question } from 'bench-analysis/compare';
 import type { Factor } from 'bench-analysis/unlike';
 import { compareStored, type StoredComparison } from './commands/compare.ts';
-import { measureForeseen } from './conduct/foreseen.ts';
-import { foresee } from './conduct/request.ts';
+import { measureRequest } from './conduct/measure-request.ts';
+import { resolveRequest } from './conduct/resolve.ts';
 import { programVoice } from './terminal/voice.ts';
 
 export { BenchError, type ErrorCode };
@@ -69,7 +69,7 @@ export interface BenchResult {
 export async function bench(input: BenchInput = {}): Promise<BenchResult> {
   const { resume, again, revisions, autoRate = false, wait = false, log, signal, ...options } = input;
   const voice = programVoice(log, signal);
-  const foreseen = await foresee({
+  const request = await resolveRequest({
     ...benchOptions(options),
     autoRate,
     wait,
@@ -78,11 +78,10 @@ export async function bench(input: BenchInput = {}): Promise<BenchResult> {
     detail: false,
     ...present({ resume, again, revisions }),
   });
-  const measured = await measureForeseen(foreseen, voice);
+  const measured = await measureRequest(request, voice);
   if (measured === undefined) throw new BenchError('interrupted', 'interrupted before the rate was known');
-  const { source, folder, interrupted } = measured;
-  const { plan, host, trials, leftOut } = source;
-  return { run: plan.run, folder, plan, host, trials, leftOut, interrupted };
+  const { folder, plan, host, trials, leftOut } = measured.run;
+  return { run: plan.run, folder, plan, host, trials, leftOut, interrupted: measured.interrupted };
 }
 
 /** The options of `compare`. */

@@ -508,15 +508,15 @@ export default defineCommand({
    * Loads the code of a step when the command reaches it: a usage error needs no plan, and a dry run nothing that measures.
    * The code that reports is loaded with the code that measures, so that a run ends with the code that it began with.
    */
-  async run(asked) {
-    const { foresee } = await import('../conduct/request.ts');
-    const foreseen = await foresee(asked);
+  async run(raw) {
+    const { resolveRequest } = await import('../conduct/resolve.ts');
+    const resolved = await resolveRequest(raw);
     const { describeDry, refuseBudget, refuseFailOn } = await import('../conduct/dry.ts');
-    refuseFailOn(foreseen);
-    refuseBudget(foreseen);
-    if (foreseen.options.dryRun) return print(await describeDry(foreseen));
+    refuseFailOn(resolved);
+    refuseBudget(resolved);
+    if (raw.dryRun) return print(await describeDry(resolved));
     const { measureAndReport } = await import('../conduct/outcome.ts');
-    return measureAndReport(foreseen);
+    return measureAndReport(resolved);
   },
 });
 

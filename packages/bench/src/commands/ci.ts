@@ -24,17 +24,17 @@ import { toModel } from 'bench-report/model/model';
 import { describeCopies, describePlan } from 'bench-report/plan';
 import { toView } from 'bench-report/view';
 import type { Trial } from 'bench-model/record';
-import { readRun, shown, type StoredRun } from 'bench-analysis/results/store';
-import { measureForeseen } from '../conduct/foreseen.ts';
+import { shown, type StoredRun } from 'bench-analysis/results/store';
+import { measureRequest } from '../conduct/measure-request.ts';
 import { foreseeDifferences } from '../conduct/reach.ts';
 import bench from './bench.ts';
-import { foresee, type Foreseen } from '../conduct/request.ts';
+import { resolveRequest, type ResolvedRequest } from '../conduct/resolve.ts';
 import { logLine, print, terminal } from '../terminal/shell.ts';
 
 /** A run of a job. */
 interface JobRun {
   rate: number | undefined;
-  foreseen: Foreseen;
+  request: ResolvedRequest;
 }
 
 export default defineCommand({
@@ -55,19 +55,19 @@ export default defineCommand({
   async run({ config: file, dryRun, wait }) {
     const config = readConfig(file ?? join(HOME.root, 'bench.config.json'), bench);
     process.chdir(config.folder);
-    const runs = await foreseeRuns(config, wait);
+    const runs = await resolveRuns(config, wait);
     if (dryRun) {
       const plans: string[] = [];
-      for (const { foreseen } of runs)
-        plans.push(describePlan(foreseen.plan, { power: await foreseeDifferences(foreseen.plan, foreseen) }));
+      for (const { request } of runs)
+        plans.push(describePlan(request.plan, { power: await foreseeDifferences(request.plan, request) }));
       return print(`${plans.join('\n\n')}\n`);
     }
     const measured: { rate: number | undefined; run: StoredRun }[] = [];
-    for (const { rate, foreseen } of runs) {
-      const ended = await measureForeseen(foreseen, terminal);
+    for (const { rate, request } of runs) {
+      const ended = await measureRequest(request, terminal);
       if (ended === undefined || ended.interrupted) return 130;
-      measured.push({ rate, run: readRun(ended.folder) });
-      if (foreseen.goesOn?.(ended.source.trials) === false) {
+      measured.push({ rate, run: ended.run });
+      if (request.goesOn?.(ended.run.trials) === false) {
         // A longer duration changes all runs of the job.
         logLine('the job ends here: its windows have too few answers for the percentile of a budget');
         break;
@@ -95,17 +95,18 @@ export default defineCommand({
 });
 
 /** Makes the plans of all runs before the first is measured. Throws a usage error if a budget does not fit its run. */
-async function foreseeRuns(config: Config, wait: boolean): Promise<JobRun[]> {
+async function resolveRuns(config: Config, wait: boolean): Promise<JobRun[]> {
   const runs: JobRun[] = [];
-  for (const { rate, request } of config.runs) {
-    const foreseen = await foresee({ ...request(), wait, mayRepeatRevisions: true });
-    const run = rate === undefined ? foreseen.run : `${foreseen.run}-${rate}`;
+  for (const { rate, request: read } of config.runs) {
+    const request = await resolveRequest({ ...read(), wait, mayRepeatRevisions: true });
+    const { run: name } = request.plan;
     const own = config.budgets.filter(({ budget }) => budget.rate === rate);
-    for (const one of own) refuseUnmeasured(one, foreseen.plan);
+    for (const one of own) refuseUnmeasured(one, request.plan);
     const budgets = own.map(({ budget }) => budget);
-    const plan = { ...untilBeyond(foreseen.plan, budgets), run };
+    const run = rate === undefined ? name : `${name}-${rate}`;
+    const plan = { ...untilBeyond(request.plan, budgets), run };
     const goesOn = whileInReach(plan, budgets, baselinesOf(config));
-    runs.push({ rate, foreseen: { ...foreseen, run, plan, budgets, goesOn } });
+    runs.push({ rate, request: { ...request, plan, budgets, goesOn } });
   }
   return runs;
 }

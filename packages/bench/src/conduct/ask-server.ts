@@ -1,5 +1,6 @@
 /** The OpenAPI document of a run, from the server itself. */
-import type { BenchRequest } from '../plan/request.ts';
+import type { BenchOptions } from 'bench-model/options';
+import type { ResolvedRequest } from './resolve.ts';
 import { BenchError } from 'bench-model/errors';
 import { sendRequest } from 'bench-targets/catalogue/workloads/send';
 import { chooseLauncher } from '../measure/attach.ts';
@@ -11,14 +12,16 @@ import { placePlanned, prepareTargets } from './prepare.ts';
 import type { Session } from './session.ts';
 import { NOTHING_YET, type Voice } from '../terminal/voice.ts';
 
-/** Starts the server of the first target, asks it for its document, and returns the request with the routes. */
+/**
+ * Starts the server of the first target of a plan, asks it for the document of a request, and returns the options with its
+ * routes.
+ */
 export async function askForRoutes(
-  asked: BenchRequest,
-  written: BenchRequest,
+  { raw, options }: ResolvedRequest,
   plan: Plan,
   { session, voice }: { session: Session; voice: Voice },
-): Promise<BenchRequest> {
-  const path = asked.openapi ?? '';
+): Promise<BenchOptions> {
+  const path = raw.openapi ?? '';
   voice.log(`asking ${plan.targets[0]?.id} for ${path}`);
   const launcher = await chooseLauncher(plan);
   const first = { ...plan, targets: plan.targets.slice(0, 1) };
@@ -62,5 +65,5 @@ export async function askForRoutes(
       HINT,
     );
   }
-  return withRoutes(written, { text, shown: path });
+  return withRoutes(options, { text, shown: path });
 }

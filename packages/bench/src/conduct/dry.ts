@@ -7,18 +7,18 @@ import { countOf, formatBudget } from 'bench-report/format';
 import { describePlan } from 'bench-report/plan';
 import { typeBudget } from 'bench-report/stopping';
 import { foreseeDifferences } from './reach.ts';
-import { planFrom, probing, type Foreseen } from './request.ts';
+import { planFrom, probing, type ResolvedRequest } from './resolve.ts';
 
 /** Throws a usage error if `--fail-on` could find nothing: the plan compares no targets. */
-export function refuseFailOn({ plan, old, options: { failOn } }: Foreseen): void {
+export function refuseFailOn({ raw: { failOn }, plan, repeated }: ResolvedRequest): void {
   if (failOn === undefined || plan.background !== undefined) return;
   if (plan.targets.length < 2) {
     throw new BenchError(
       'usage',
       '--fail-on compares the targets of a run, and the plan has one',
-      old === undefined
+      repeated === undefined
         ? 'name a second target'
-        : `measure its commit and another in one run: ${commandLine(`bench --again ${old.plan.run} --rev HEAD --fail-on ${failOn.join()}`)}`,
+        : `measure its commit and another in one run: ${commandLine(`bench --again ${repeated.plan.run} --rev HEAD --fail-on ${failOn.join()}`)}`,
     );
   }
   if (plan.rounds >= FEWEST_WITH_SPREAD || plan.sequentialTest !== undefined) return;
@@ -30,8 +30,8 @@ export function refuseFailOn({ plan, old, options: { failOn } }: Foreseen): void
 }
 
 /** Throws a usage error if the budget of a plan ends before its comparisons have the rounds that they need. */
-export function refuseBudget({ plan, stored }: Pick<Foreseen, 'plan' | 'stored'>): void {
-  const short = stored === undefined ? findShortBudget(plan) : undefined;
+export function refuseBudget({ plan, resumed }: Pick<ResolvedRequest, 'plan' | 'resumed'>): void {
+  const short = resumed === undefined ? findShortBudget(plan) : undefined;
   if (short === undefined) return;
   const { budgetSeconds, held, needed, enoughSeconds } = short;
   throw new BenchError(
@@ -42,11 +42,11 @@ export function refuseBudget({ plan, stored }: Pick<Foreseen, 'plan' | 'stored'>
 }
 
 /** Describes a plan. If its rate is measured first, the description includes the run that measures it. */
-export async function describeDry(foreseen: Foreseen): Promise<string> {
-  const { plan, options } = foreseen;
-  const power = await foreseeDifferences(plan, foreseen);
-  if (!options.autoRate) return `${describePlan(plan, { power })}\n`;
-  const probe = planFrom(`${plan.run}-probe`, probing(options), undefined);
+export async function describeDry(request: ResolvedRequest): Promise<string> {
+  const { raw, options, plan } = request;
+  const power = await foreseeDifferences(plan, request);
+  if (!raw.autoRate) return `${describePlan(plan, { power })}\n`;
+  const probe = planFrom(`${plan.run}-probe`, probing(options));
   const first = `first, to find the rate: ${describePlan(probe).split('\n\n')[0]}`;
   return `${first}\n\nthen: ${describePlan(plan, { load: 'open loop at half of the slowest goodput' })}\n`;
 }

@@ -2,7 +2,6 @@ import type { Voice } from '../terminal/voice.ts';
 import type { StoredRun } from 'bench-analysis/results/store';
 import type { Plan } from 'bench-model/plan';
 import type { Trial } from 'bench-model/record';
-import type { Source } from 'bench-report/model/model';
 import type { Session } from './session.ts';
 
 /** A run to start or to resume. */
@@ -10,7 +9,8 @@ export interface Job {
   plan: Plan;
   /** Closed early if a Ctrl-C ends the process immediately. */
   session: Session;
-  stored: StoredRun | undefined;
+  /** The run to complete. */
+  resumed: StoredRun | undefined;
   /** True if the user named the targets: a missing one is then an error. */
   isNamed: boolean;
   voice: Voice;
@@ -20,7 +20,6 @@ export interface Job {
 
 /** A run that was measured and stored. */
 export interface MeasuredRun {
-  source: Source;
-  folder: string;
+  run: StoredRun;
   interrupted: boolean;
 }

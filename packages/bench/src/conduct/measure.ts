@@ -42,7 +42,7 @@ import { NOTHING_YET, SAVED, type Voice } from '../terminal/voice.ts';
 export async function measurePlan({
   plan: asked,
   session,
-  stored,
+  resumed,
   isNamed,
   voice,
   goesOn,
@@ -52,7 +52,7 @@ export async function measurePlan({
     kept[Symbol.dispose]();
     session[Symbol.dispose]();
   };
-  const known = [...(stored?.trials ?? [])];
+  const known = [...(resumed?.trials ?? [])];
   const describeStop = (): string => (known.length > 0 ? SAVED : NOTHING_YET);
   using interrupts = new DisposableStack();
   interrupts.use(voice.onInterrupt(() => voice.quit(() => release()), describeStop));
@@ -69,14 +69,14 @@ export async function measurePlan({
     voice,
     kept,
     check: (here, pinned) => {
-      if (stored !== undefined) refuseOtherHost(stored, here, placementOf(stored, pinned));
+      if (resumed !== undefined) refuseOtherHost(resumed, here, placementOf(resumed, pinned));
     },
   });
   await using cluster = await joinCluster(asked, placed, voice);
   const companions = [...beside, ...(cluster ? await findDistant(asked, cluster.companions) : [])];
   const isOfUser = prepared.some((one) => 'attached' in one || one.stack.project !== undefined);
   let fitted = asked;
-  if (isOfUser && stored === undefined) {
+  if (isOfUser && resumed === undefined) {
     const folder = session.makeFolder('try');
     const answerSeconds = await tryTargets(asked, prepared, {
       session,
@@ -90,19 +90,22 @@ export async function measurePlan({
     else fitted = fitAnswers(asked, answerSeconds);
     if (fitted !== asked) {
       for (const line of describeTurns(fitted)) voice.log(line);
-      refuseBudget({ plan: fitted, stored });
+      refuseBudget({ plan: fitted, resumed });
     }
   }
   const engines = cluster === undefined ? await findEngines(enginesOf(asked)) : [cluster.engine];
   const versions = readVersions(prepared, companions, engines);
-  if (stored !== undefined) refuseOtherVersions(stored, versions);
+  if (resumed !== undefined) refuseOtherVersions(resumed, versions);
   const machine = { session, voice, placed, host, companions, leftOut };
   const beganAtMs = performance.now();
   const { plan, interrupted } =
-    stored === undefined ? await planWarmups(fitted, prepared, machine) : { plan: asked, interrupted: false };
-  const folder = stored?.folder ?? createRun({ schema: RUN_SCHEMA, plan, versions, leftOut }, host);
-  if (interrupted) return { source: { plan, host, versions, leftOut, trials: [] }, folder, interrupted };
-  if (stored !== undefined) {
+    resumed === undefined
+      ? await planWarmups(fitted, prepared, machine)
+      : { plan: asked, interrupted: false };
+  const folder = resumed?.folder ?? createRun({ schema: RUN_SCHEMA, plan, versions, leftOut }, host);
+  const measured = { schema: RUN_SCHEMA, plan, versions, leftOut, folder, host, trials: [] };
+  if (interrupted) return { run: measured, interrupted };
+  if (resumed !== undefined) {
     mendRun(folder);
     keepStops(folder, plan);
   }
@@ -129,15 +132,14 @@ export async function measurePlan({
       known.push(...trials);
       expectRest();
     },
-    on: showProgress(plan, voice.screen, stored?.trials),
+    on: showProgress(plan, voice.screen, resumed?.trials),
   });
   const { effects } = started;
   interrupts.use(voice.onInterrupt(started.stop, describeStop));
-  const trials = await run(plan, { placed, prepared, before: stored?.trials ?? [] }, effects);
+  const trials = await run(plan, { placed, prepared, before: resumed?.trials ?? [] }, effects);
   const stopped = stopRun(plan, trials);
   keepStops(folder, stopped);
-  const source = { plan: stopped, host, versions, leftOut, trials };
-  return { source, folder, interrupted: effects.interrupted() };
+  return { run: { ...measured, plan: stopped, trials }, interrupted: effects.interrupted() };
 }
 
 /** Joins the cluster of a plan. Its code is loaded only for a plan that has one. */
@@ -159,23 +161,23 @@ function placementOf({ plan, trials: [first] }: StoredRun, placed: PinnedCommand
 }
 
 /** Throws a usage error if a run was measured on another machine, or on other cores. */
-export function refuseOtherHost(stored: StoredRun, host: Host, placement: Placement): void {
-  const differences = unlikeResumed(stored, { host, placement });
+export function refuseOtherHost(resumed: StoredRun, host: Host, placement: Placement): void {
+  const differences = unlikeResumed(resumed, { host, placement });
   if (differences.length === 0) return;
   throw new BenchError(
     'usage',
-    `run ${stored.plan.run} was measured on another machine, or this machine has changed: ${differences.join('; ')}`,
+    `run ${resumed.plan.run} was measured on another machine, or this machine has changed: ${differences.join('; ')}`,
     'start a new run, or resume this one on its own machine',
   );
 }
 
 /** Throws a usage error if a run was measured with other versions. */
-export function refuseOtherVersions(stored: StoredRun, versions: Versions): void {
-  const differences = versionDifferences(stored.versions, versions);
+export function refuseOtherVersions(resumed: StoredRun, versions: Versions): void {
+  const differences = versionDifferences(resumed.versions, versions);
   if (differences.length === 0) return;
   throw new BenchError(
     'usage',
-    `run ${stored.plan.run} was measured with other versions: ${differences.join('; ')}`,
+    `run ${resumed.plan.run} was measured with other versions: ${differences.join('; ')}`,
     'start a new run: one run cannot mix versions',
   );
 }

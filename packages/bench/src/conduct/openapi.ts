@@ -1,4 +1,5 @@
 /** The OpenAPI document of a run: from a file, an address, or the server itself. */
+import type { BenchOptions } from 'bench-model/options';
 import type { BenchRequest } from '../plan/request.ts';
 import { readFileSync } from 'node:fs';
 import type { Draft } from 'bench-model/requests';
@@ -14,22 +15,26 @@ export function isAskedOfServer({ openapi, servers }: BenchRequest): boolean {
 }
 
 /**
- * Returns a request with the routes of its OpenAPI document, if it names one. A document that only a server gives, which
- * Bench starts, becomes a request for that document.
+ * Returns the options with the routes of the OpenAPI document, if the request names one that can be read now. Throws a usage
+ * error for a dry run whose document only a server can give.
  */
-export async function addRoutes(asked: BenchRequest): Promise<BenchRequest> {
-  const { openapi } = asked;
-  if (openapi === undefined || asked.asked === undefined) return asked;
-  if (!isAskedOfServer(asked)) return await withRoutes(asked, await readDocument(asked, openapi));
-  if (asked.dryRun) {
-    throw new BenchError(
-      'usage',
-      `--openapi ${openapi} is read from the running server, and a dry run starts nothing`,
-      'save the document: --openapi openapi.json',
-    );
-  }
-  const { requests: _, ...rest } = asked.asked;
-  return { ...asked, asked: { ...rest, requests: [{ method: 'GET', path: openapi }] } };
+export async function addRoutes(raw: BenchRequest): Promise<BenchOptions> {
+  const { openapi } = raw;
+  if (openapi === undefined || raw.asked === undefined) return raw;
+  if (!isAskedOfServer(raw)) return withRoutes(raw, await readDocument(raw, openapi));
+  if (!raw.dryRun) return raw;
+  throw new BenchError(
+    'usage',
+    `--openapi ${openapi} is read from the running server, and a dry run starts nothing`,
+    'save the document: --openapi openapi.json',
+  );
+}
+
+/** Returns the options with a request for the document in place of its routes, if only a server can give it. */
+export function askForDocument(options: BenchOptions, raw: BenchRequest): BenchOptions {
+  const { asked } = options;
+  if (asked === undefined || raw.openapi === undefined || !isAskedOfServer(raw)) return options;
+  return { ...options, asked: { ...asked, requests: [{ method: 'GET', path: raw.openapi }] } };
 }
 
 /** The text of a document, and its name in messages. */
@@ -38,18 +43,18 @@ interface Document {
   shown: string;
 }
 
-/** Returns a request with the routes of a document. */
-export async function withRoutes(asked: BenchRequest, { text, shown }: Document): Promise<BenchRequest> {
-  const { asked: given } = asked;
-  if (given === undefined) return asked;
+/** Returns options with the routes of a document. */
+export async function withRoutes(options: BenchOptions, { text, shown }: Document): Promise<BenchOptions> {
+  const { asked } = options;
+  if (asked === undefined) return options;
   // Loaded here, with the parser of YAML: most runs name no document.
   const { readOpenapi } = await import('bench-targets/catalogue/workloads/requests/openapi');
-  const { requests, leftOut } = readOpenapi(text, shown, given.headers);
+  const { requests, leftOut } = readOpenapi(text, shown, asked.headers);
   const draft: Draft = { requests, openapi: shown, ...(leftOut.length === 0 ? {} : { leftOut }) };
-  return { ...asked, asked: { ...given, draft } };
+  return { ...options, asked: { ...asked, draft } };
 }
 
-async function readDocument({ servers, asked }: BenchRequest, openapi: string): Promise<Document> {
+async function readDocument({ servers, asked }: BenchOptions, openapi: string): Promise<Document> {
   const isAddress = /^https?:\/\//.test(openapi);
   const text = isAddress ? undefined : readFile(openapi);
   if (text !== undefined) return { text, shown: openapi };

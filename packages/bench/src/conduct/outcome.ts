@@ -16,53 +16,52 @@ import type { ModelComparisons } from 'bench-report/model/definition';
 import { toModel, type Model } from 'bench-report/model/model';
 import { toView } from 'bench-report/view';
 import type { View } from 'bench-report/content';
-import { readRun, shown, type StoredRun } from 'bench-analysis/results/store';
+import { shown, type StoredRun } from 'bench-analysis/results/store';
 import type { MetricId } from 'bench-model/metrics';
 import { present } from 'bench-model/options';
 import { readRepeats } from './repeats.ts';
-import { measureForeseen } from './foreseen.ts';
+import { measureRequest } from './measure-request.ts';
 import { writePage } from './page.ts';
 import { questionOf } from './reach.ts';
-import type { Foreseen } from './request.ts';
+import type { ResolvedRequest } from './resolve.ts';
 import { layoutFor, logLine, print, printJson, printStyled, terminal } from '../terminal/shell.ts';
 
 /** Measures a request, shows its report, and returns the exit code. */
-export async function measureAndReport(foreseen: Foreseen): Promise<number> {
-  const { options, old } = foreseen;
-  const measured = await measureForeseen(foreseen, terminal);
+export async function measureAndReport(request: ResolvedRequest): Promise<number> {
+  const { raw, repeated } = request;
+  const measured = await measureRequest(request, terminal);
   if (measured === undefined) return 130;
-  const { source, folder, interrupted } = measured;
-  const { plan } = source;
+  const { run, interrupted } = measured;
+  const { plan, trials, folder } = run;
   const resume = `to continue: ${commandLine(`bench --resume ${plan.run}`)}`;
-  const model = toModel(source, { distributions: true });
-  if (options.json) printJson(renderJson(model, source.trials));
-  if (source.trials.length === 0) {
+  const model = toModel(run, { distributions: true });
+  if (raw.json) printJson(renderJson(model, trials));
+  if (trials.length === 0) {
     logLine('no trial has ended, so there is no report');
     if (interrupted) logLine(resume);
     return interrupted ? 130 : 1;
   }
 
-  const { closing, ...view } = toView(model, options);
-  const layout = layoutFor(options);
-  const compared = compareMeasured(model, { folder, old, isAsked: options.failOn !== undefined });
-  if (!options.json) {
+  const { closing, ...view } = toView(model, raw);
+  const layout = layoutFor(raw);
+  const compared = compareMeasured(model, run, { repeated, isAsked: raw.failOn !== undefined });
+  if (!raw.json) {
     printStyled(renderTerminal(view, layout));
-    if (options.detail) print(describeDetail(source.trials));
+    if (raw.detail) print(describeDetail(trials));
     printStyled(compared.text);
   }
-  for (const line of describeEnding(plan, source.trials, interrupted)) logLine(line);
-  for (const line of describeUndecided(plan, source.trials)) logLine(line);
+  for (const line of describeEnding(plan, trials, interrupted)) logLine(line);
+  for (const line of describeUndecided(plan, trials)) logLine(line);
   logLine(`saved in ${shown(folder)}; to show it again: ${commandLine(`report ${plan.run}`)}`);
   logLine(`report with charts: ${shown(await writePage(model, folder))}`);
   if (interrupted) {
     logLine(resume);
     return 130;
   }
-  if (!options.json && closing !== undefined) printStyled(`${renderClosing(closing, layout)}\n`);
-  const { failOn = [] } = options;
-  const found = compared.tables.flatMap((table) => findVerdicts(table, failOn));
+  if (!raw.json && closing !== undefined) printStyled(`${renderClosing(closing, layout)}\n`);
+  const found = compared.tables.flatMap((table) => findVerdicts(table, raw.failOn ?? []));
   if (found.length > 0) logLine(`--fail-on: found ${found.join(', ')}`);
-  return found.length > 0 || source.trials.some(({ status }) => status === 'failed') ? 1 : 0;
+  return found.length > 0 || trials.some(({ status }) => status === 'failed') ? 1 : 0;
 }
 
 /** The comparisons of the targets of a run, and the text of all comparisons. */
@@ -78,14 +77,14 @@ function showView(view: View): string {
 /** Selects the comparisons of the targets of a run, and compares the run with the old one that it repeats. */
 function compareMeasured(
   model: Model,
-  { folder, old, isAsked }: { folder: string; old: StoredRun | undefined; isAsked: boolean },
+  run: StoredRun,
+  { repeated: old, isAsked }: { repeated: StoredRun | undefined; isAsked: boolean },
 ): Compared {
   const { plan } = model;
   const tables = compareTargets(model, isAsked);
   const marks = plan.background === undefined ? describeCopies(plan) : [];
   const within = tables.map((table) => showView(viewComparison(table, `run ${plan.run}`, marks))).join('');
   if (old === undefined || plan.quick) return { tables, text: within };
-  const run = readRun(folder);
   const differences = [
     ...unlikeRuns(old, run, undefined).map((difference) => `UNLIKE: ${difference}`),
     ...describeDifferences(old, run),

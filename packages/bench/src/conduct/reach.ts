@@ -7,7 +7,7 @@ import type { Plan } from 'bench-model/plan';
 import { describeBudget } from 'bench-report/budgets';
 import { describeNoise, describePower, describeReach } from 'bench-report/stopping';
 import { readNoise } from './noise.ts';
-import type { Foreseen } from './request.ts';
+import type { ResolvedRequest } from './resolve.ts';
 
 /** Returns the metric and the threshold by which the targets of a run are compared. */
 export function questionOf(plan: Plan): Pick<Sought, 'by' | 'threshold'> {
@@ -23,7 +23,7 @@ export function questionOf(plan: Plan): Pick<Sought, 'by' | 'threshold'> {
  */
 export async function foreseeDifferences(
   plan: Plan,
-  { options: { failOn = [] }, budgets }: Pick<Foreseen, 'options' | 'budgets'>,
+  { raw: { failOn = [] }, budgets }: Pick<ResolvedRequest, 'raw' | 'budgets'>,
 ): Promise<string[]> {
   if (plan.targets.length < 2 || plan.quick) return [];
   const questions = budgets?.flatMap(soughtByBudget) ?? soughtByRun(plan, failOn);

@@ -15,37 +15,42 @@ import { loadCluster } from '../cluster.ts';
 import { askForRoutes } from './ask-server.ts';
 import { measurePlan } from './measure.ts';
 import { isAskedOfServer } from './openapi.ts';
-import { planFrom, probing, type Foreseen } from './request.ts';
+import { planFrom, probing, type ResolvedRequest } from './resolve.ts';
 import { foreseeDifferences } from './reach.ts';
 import { openSession } from './session.ts';
 import type { Voice } from '../terminal/voice.ts';
 
 /** Measures a request and stores the run. Undefined if it was interrupted before there was a plan. */
-export async function measureForeseen(asked: Foreseen, voice: Voice): Promise<MeasuredRun | undefined> {
-  const { run, options: first, written, plan: planned, stored } = asked;
-  const foreseen = restore(planned, first);
-  hide(secretsIn(foreseen));
+export async function measureRequest(
+  request: ResolvedRequest,
+  voice: Voice,
+): Promise<MeasuredRun | undefined> {
+  const { raw, resumed, goesOn } = request;
+  const resolved = restore(request.plan, raw);
+  hide(secretsIn(resolved));
+  const { run } = resolved;
   // On other hosts, their own sessions measure alone.
-  const isAlone = foreseen.spread === undefined;
-  using session = await openSession(run, { isAlone, wait: first.wait, voice });
-  const isOpen = isAskedOfServer(first);
-  const options = isOpen ? await askForRoutes(first, written, foreseen, { session, voice }) : first;
-  const ready = isOpen ? planFrom(run, options, undefined) : foreseen;
+  const isAlone = resolved.spread === undefined;
+  using session = await openSession(run, { isAlone, wait: raw.wait, voice });
+  const isOpen = isAskedOfServer(raw);
+  const options = isOpen ? await askForRoutes(request, resolved, { session, voice }) : request.options;
+  const ready = isOpen ? planFrom(run, options) : resolved;
   for (const line of describeLeftOut(ready.asked)) voice.log(line);
-  const means = { session, isNamed: namesAll(options), voice };
-  const plan = options.autoRate ? await planAtHalf(run, options, means) : ready;
+  const job = { session, isNamed: namesAll(options), voice };
+  const plan = raw.autoRate ? await planAtHalf(run, options, job) : ready;
   if (plan === undefined) return undefined;
   for (const line of describeProspects(plan)) voice.log(`warning: ${line}`);
-  for (const line of await foreseeDifferences(plan, asked)) voice.log(line);
+  for (const line of await foreseeDifferences(plan, request)) voice.log(line);
   // The session ends with this function, so it waits for the run.
-  return await measure({ ...means, plan, stored, ...present({ goesOn: asked.goesOn }) });
+  return await measure({ ...job, plan, resumed, ...present({ goesOn }) });
 }
 
 /** Measures a plan here, or on its hosts. Their code is loaded only for a plan that has some. */
-async function measure({ plan, ...asked }: Job): Promise<MeasuredRun> {
+async function measure(wanted: Job): Promise<MeasuredRun> {
+  const { plan, resumed } = wanted;
   // Whatever became of the run, its report so far was a look.
-  const job = { ...asked, plan: asked.stored === undefined ? plan : stopRun(plan, asked.stored.trials) };
-  if (job.plan.spread === undefined) return measurePlan(job);
+  const job = { ...wanted, plan: resumed === undefined ? plan : stopRun(plan, resumed.trials) };
+  if (plan.spread === undefined) return measurePlan(job);
   const { measureSpread } = await loadCluster();
   return measureSpread(job);
 }
@@ -76,12 +81,12 @@ function restore(plan: Plan, { resume, again, secrets }: BenchRequest): Plan {
 async function planAtHalf(
   run: string,
   options: BenchOptions,
-  means: Pick<Job, 'session' | 'isNamed' | 'voice'>,
+  job: Omit<Job, 'plan' | 'resumed'>,
 ): Promise<Plan | undefined> {
-  const plan = planFrom(`${run}-probe`, probing(options), undefined);
-  const { source, folder, interrupted } = await measure({ ...means, plan, stored: undefined });
+  const plan = planFrom(`${run}-probe`, probing(options));
+  const { run: probe, interrupted } = await measure({ ...job, plan, resumed: undefined });
   if (interrupted) return undefined;
-  const goodputs = source.trials.map((trial) => {
+  const goodputs = probe.trials.map((trial) => {
     if (trial.status !== 'failed') return { trial, goodput: trial.measured.load.goodputPerSecond };
     throw new BenchError(
       'trial',
@@ -91,8 +96,8 @@ async function planAtHalf(
   });
   const slowest = goodputs.toSorted((a, b) => a.goodput - b.goodput)[0];
   const perSecond = Math.max(1, Math.floor((slowest?.goodput ?? 0) / 2));
-  means.voice.log(
-    `rate: ${perSecond}/s, half of the goodput of ${slowest?.trial.target.id} at ${countOf(slowest?.trial.connections ?? 0, 'connection')} (${shown(folder)})`,
+  job.voice.log(
+    `rate: ${perSecond}/s, half of the goodput of ${slowest?.trial.target.id} at ${countOf(slowest?.trial.connections ?? 0, 'connection')} (${shown(probe.folder)})`,
   );
-  return planFrom(run, { ...options, load: { mode: 'open', perSecond } }, undefined);
+  return planFrom(run, { ...options, load: { mode: 'open', perSecond } });
 }

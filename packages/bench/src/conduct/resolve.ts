@@ -18,69 +18,78 @@ import { present, type BenchOptions } from 'bench-model/options';
 import { makePlan, nameRun, repeatInCopies, repeatPlan } from '../plan/plan.ts';
 import type { Trial } from 'bench-model/record';
 import { findRun, readRun, type StoredRun } from 'bench-analysis/results/store';
-import { addRoutes } from './openapi.ts';
+import { addRoutes, askForDocument } from './openapi.ts';
+import type { Copy } from 'bench-model/target';
 
-/** A request with everything that it refers to. */
-export interface Foreseen {
-  /** The id of the run. */
-  run: string;
-  options: BenchRequest;
-  /** The same before the routes of an OpenAPI document were added. */
-  written: BenchRequest;
-  /** The plan. If the rate is measured first, it lacks only the rate. */
+/** A request, resolved once: everything that it refers to has been found. */
+export interface ResolvedRequest {
+  /** As it was typed. */
+  raw: BenchRequest;
+  /** The options of its plans: with the routes and copies that it names, and what this machine can do. */
+  options: BenchOptions;
+  /** The plan. If the rate is measured first, it lacks only the rate. Without an OpenAPI document, it asks for that alone. */
   plan: Plan;
   /** The run to complete. */
-  stored: StoredRun | undefined;
+  resumed: StoredRun | undefined;
   /** The run whose plan is repeated, and with which the new run is compared. */
-  old: StoredRun | undefined;
+  repeated: StoredRun | undefined;
   /** The budgets of a job by which the run is judged. */
   budgets?: Budget[];
   /** Returns false if its trials so far show that more of them are in vain. */
   goesOn?: (trials: readonly Trial[]) => boolean;
 }
 
-/** Makes the plan of a request. Throws a usage error if it cannot be made. */
-export async function foresee(written: BenchRequest): Promise<Foreseen> {
-  const again = written.again === undefined ? undefined : readRun(findRun(written.again));
-  const asked = await addCopies(await addRoutes(written), again);
-  // The CPU of a server that is already running is read from its processes, not from a cgroup.
-  const readsCpu = asked.servers !== undefined || (await tryCgroup()).version !== undefined;
-  const capacity = readsCpu ? { capacity: await readCapacity() } : {};
-  const crossCheck = asked.crossCheck === 'any' ? { crossCheck: await chooseCrossCheck() } : {};
+/** Resolves a request. Throws a usage error if its plan cannot be made. */
+export async function resolveRequest(raw: BenchRequest): Promise<ResolvedRequest> {
+  const again = raw.again === undefined ? undefined : readRun(findRun(raw.again));
+  const resumed = raw.resume === undefined ? undefined : readRun(findRun(raw.resume));
   const machineCores = availableParallelism();
-  const options = { ...asked, ...crossCheck, ...manifestOfProject(asked), ...capacity, machineCores };
-  const stored = options.resume === undefined ? undefined : readRun(findRun(options.resume));
-  const plan = stored?.plan ?? named(planFrom('', options, again));
-  const { run } = plan;
+  const options: BenchOptions = {
+    ...(await addRoutes(raw)),
+    ...present({ copies: await findCopies(raw, again), crossCheck: await chooseCrossCheck(raw) }),
+    ...manifestOfProject(raw),
+    ...((await readsCpu(raw)) ? { capacity: await readCapacity() } : {}),
+    machineCores,
+  };
+  const made = resumed?.plan ?? planFrom('', askForDocument(options, raw), again);
+  const plan = resumed === undefined ? { ...made, run: nameRun(made.workload) } : made;
   refuseCores(plan.cores, machineCores);
-  const old = options.copies === undefined ? again : undefined;
-  return { run, options, written: { ...options, ...present({ asked: written.asked }) }, plan, stored, old };
+  return { raw, options, plan, resumed, repeated: options.copies === undefined ? again : undefined };
 }
 
-async function chooseCrossCheck(): Promise<EngineName> {
+/** The CPU of a server that is already running is read from its processes, not from a cgroup. */
+async function readsCpu({ servers }: BenchOptions): Promise<boolean> {
+  return servers !== undefined || (await tryCgroup()).version !== undefined;
+}
+
+async function chooseCrossCheck({ crossCheck }: BenchOptions): Promise<EngineName | undefined> {
+  if (crossCheck !== 'any') return crossCheck;
   const { findCrossCheck } = await import('bench-load/engines');
   return findCrossCheck();
 }
 
 /**
- * Returns the options with the revisions as copies of the project, beside the commit of a run to repeat. Throws a usage
- * error for an unknown one.
+ * Returns the copies of the project: those that the request names, or its revisions, beside the commit of a run to repeat.
+ * Throws a usage error for an unknown revision.
  */
-async function addCopies(
-  { revisions = [], ...options }: BenchRequest,
+async function findCopies(
+  {
+    revisions,
+    copies,
+    mayRepeatRevisions: mayRepeat = false,
+    apps: [app] = [],
+    stacks: [manifest],
+  }: BenchRequest,
   again: StoredRun | undefined,
-): Promise<BenchRequest> {
-  if (revisions.length === 0) return options;
-  const { mayRepeatRevisions: mayRepeat = false } = options;
+): Promise<Copy[] | undefined> {
+  if (revisions === undefined) return copies;
   if (again !== undefined) {
     const { findBeside } = await import('./baseline.ts');
-    return { ...options, copies: await findBeside(again, revisions, { mayRepeat }) };
+    return findBeside(again, revisions, { mayRepeat });
   }
   const { findRevisions } = await import('bench-targets/prepare/copies/revisions');
-  const [app] = options.apps ?? [];
-  const [manifest] = options.stacks;
   const folder = app?.folder ?? (manifest === undefined ? HOME.root : dirname(manifest));
-  return { ...options, copies: await findRevisions(resolve(folder), revisions, { mayRepeat }) };
+  return findRevisions(resolve(folder), revisions, { mayRepeat });
 }
 
 /** In a user's project, its manifest is the default: `bench-http bench` needs no further words. */
@@ -91,12 +100,8 @@ function manifestOfProject({ targets, stacks, apps, servers, all }: BenchOptions
   return { stacks: [relative(process.cwd(), file)] };
 }
 
-function named(plan: Plan): Plan {
-  return { ...plan, run: nameRun(plan.workload) };
-}
-
 /** Makes the plan of a run; that of an old run in a new order or in other copies, if there is one. */
-export function planFrom(run: string, options: BenchOptions, old: StoredRun | undefined): Plan {
+export function planFrom(run: string, options: BenchOptions, old?: StoredRun): Plan {
   const seed = options.seed ?? randomInt(2 ** 32);
   const stacks = readStacks(options.stacks, options.apps?.map(readApp));
   if (old !== undefined) {
