@@ -6,7 +6,12 @@ import { present } from 'bench-model/options';
 import type { CompanionHost } from 'bench-model/companions';
 import { hide, redact, secretsOf } from 'bench-machine/redact';
 import type { HostWindow } from 'bench-model/measured';
-import type { DistantMeter, LaunchedProgram, LaunchMeans, MovableNeeds } from 'bench-http/services/companion';
+import type {
+  DistantMeter,
+  LaunchedProgram,
+  LaunchContext,
+  MovableNeeds,
+} from 'bench-http/services/companion';
 import type { DistantProgram } from 'bench-http/services/movable';
 import { listOwnAddresses, type Inspected } from './inspect.ts';
 import type { CompanionOrder, CompanionStep, HostMessage } from './host-protocol.ts';
@@ -79,7 +84,7 @@ export class RemoteCompanion implements DistantProgram, AsyncDisposable {
     return this.#machine;
   }
 
-  async launch({ folder, index = 0 }: LaunchMeans): Promise<LaunchedProgram> {
+  async launch({ folder, index = 0 }: LaunchContext): Promise<LaunchedProgram> {
     const channel = this.#channel;
     const { url } = await channel.ask({ do: 'launch', index }, 'launched', LAUNCH_SECONDS);
     hide(secretsOf({ url }));

@@ -25,7 +25,7 @@ export interface HostRound {
 }
 
 /** The inputs of a run on several hosts. */
-interface SpreadMeans {
+interface PreparedHosts {
   hosts: readonly RoundHost[];
   /** The ids of the targets that every host can launch. */
   targets: ReadonlySet<string>;
@@ -64,7 +64,7 @@ interface Ended extends HostRound {
  */
 export async function runSpread(
   plan: Plan,
-  { hosts, targets, before }: SpreadMeans,
+  { hosts, targets, before }: PreparedHosts,
   effects: SpreadEffects,
 ): Promise<SpreadTrials> {
   const trials = [...before];

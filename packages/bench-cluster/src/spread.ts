@@ -221,7 +221,7 @@ async function prepareAll(
 }
 
 function describeUnlike(one: PreparedHost, other: PreparedHost): string[] {
-  const [here, there] = [describeMeans(one), describeMeans(other)];
+  const [here, there] = [describeConditions(one), describeConditions(other)];
   const names = [...new Set([...Object.keys(here), ...Object.keys(there)])];
   return [
     ...unlikeHosts(one.host, other.host),
@@ -231,7 +231,7 @@ function describeUnlike(one: PreparedHost, other: PreparedHost): string[] {
   ];
 }
 
-function describeMeans({ versions, placement }: PreparedHost): Versions {
+function describeConditions({ versions, placement }: PreparedHost): Versions {
   return { ...versions, placement: JSON.stringify(placement) };
 }
 

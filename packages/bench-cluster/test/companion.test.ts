@@ -5,7 +5,7 @@ import { afterAll, describe, expect, it, vi } from 'vitest';
 import { RemoteCompanion } from '../src/companion.ts';
 import type { CompanionOrder, CompanionStep, HostMessage } from '../src/host-protocol.ts';
 import type { RunningProgram } from '../src/remote-program.ts';
-import type { DistantProcess, LaunchMeans } from 'bench-http/services/companion';
+import type { DistantProcess, LaunchContext } from 'bench-http/services/companion';
 import { sampleResources } from '../../bench-lab/testing/samples.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'bench-companion-'));
@@ -21,7 +21,7 @@ const ORDER: CompanionOrder = {
   isAlone: true,
 };
 const HOST = { name: 'h3', cores: 2, release: '6.1' };
-const MEANS: LaunchMeans = { token: '', folder, placed: {} };
+const MEANS: LaunchContext = { token: '', folder, placed: {} };
 
 /** The program of another host, whose answers a test writes. */
 class FakeProgram {

@@ -26,7 +26,7 @@ interface Head {
 }
 
 /** The parts of a session that every client uses. */
-export interface ClientMeans {
+export interface ConnectionContext {
   ledger: Ledger;
   pacer: Pacer;
   gate: Gate;
@@ -56,8 +56,8 @@ interface Lesson {
  *
  * Returns the function that makes a paused slot send again.
  */
-export function harden(client: AutocannonClient, slot: Slot, means: ClientMeans): () => void {
-  const { ledger, pacer, gate, sender, shapes, readTiming } = means;
+export function harden(client: AutocannonClient, slot: Slot, context: ConnectionContext): () => void {
+  const { ledger, pacer, gate, sender, shapes, readTiming } = context;
   const { buffer } = shapes;
   const { parser } = client;
   const sendRequest = client._doRequest.bind(client);

@@ -20,7 +20,7 @@ import { wrk } from './tools/wrk.ts';
 export const GENERATOR = programBeside(import.meta.url, 'generator');
 
 /** The surroundings of an engine. */
-interface EngineMeans {
+interface EngineContext {
   placed: Pick<PinnedCommands, 'placement' | 'generator'>;
   token: string;
 }
@@ -30,7 +30,7 @@ export interface FoundEngine {
   name: string;
   /** The version that a resumed run must find unchanged. */
   version: string;
-  create(means: EngineMeans): LoadEngine;
+  create(context: EngineContext): LoadEngine;
 }
 
 /** Finds the engines of these names and prepares what they need. Throws a toolchain error if one is missing. */

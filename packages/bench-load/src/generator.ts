@@ -10,7 +10,7 @@ import { Alarm } from './alarm.ts';
 import { Arrivals } from './arrivals.ts';
 import { Client, version } from './autocannon.ts';
 import type { AutocannonClient } from './autocannon.ts';
-import { harden, type ClientMeans, type Gate } from './client.ts';
+import { harden, type ConnectionContext, type Gate } from './client.ts';
 import { encodeHistogram } from 'bench-statistics/histogram';
 import { haveIds } from 'bench-targets/catalogue/workloads/workload';
 import { createSender, type Sender } from './sender.ts';
@@ -174,7 +174,7 @@ class Session {
       restMs: () => (this.#arming ? restMs : 0),
     };
     this.#sender = createSender(order);
-    const means: ClientMeans = {
+    const context: ConnectionContext = {
       ledger: this.#ledger,
       pacer: this.#pacer,
       gate,
@@ -182,17 +182,17 @@ class Session {
       shapes: new Shapes(buffer, order.parsesAll === true ? 0 : undefined),
       readTiming: order.timing === undefined ? undefined : createTimingReader(order.timing),
     };
-    for (let index = 0; index < order.connections; index++) this.#addClient(means, index);
+    for (let index = 0; index < order.connections; index++) this.#addClient(context, index);
   }
 
-  #addClient(means: ClientMeans, index: number): void {
+  #addClient(context: ConnectionContext, index: number): void {
     const { host, port, timeoutSeconds, requests, sources = [] } = this.#order;
     const setupClient = (client: AutocannonClient): void => {
       // The option of autocannon must be at least 1 s.
       client.timeout = timeoutSeconds * 1000;
       const slot = this.#ledger.addSlot();
       slot.source = sources[index % sources.length];
-      const ask = harden(client, slot, means);
+      const ask = harden(client, slot, context);
       this.#lines.push({ slot, ask, first: { atMs: 0, completions: 0 } });
     };
     // It sends what the sender gives it.

@@ -85,7 +85,7 @@ function play(steps: readonly Step[], load: Load, lessons?: number) {
   const buffer = Buffer.allocUnsafeSlow(65_536);
   const shapes = new Shapes(buffer, lessons);
   const pacer = new Pacer(() => 1);
-  const means = {
+  const context = {
     ledger,
     pacer,
     gate: { reserve: () => true, refund: () => {}, restMs: () => 0 },
@@ -99,7 +99,7 @@ function play(steps: readonly Step[], load: Load, lessons?: number) {
     hostname: '127.0.0.1',
     port: 1,
     requests,
-    setupClient: (one) => harden(one, slot, means),
+    setupClient: (one) => harden(one, slot, context),
   });
   const parse = vi.spyOn(client.parser, 'execute');
   const connected = new Set<Line>();

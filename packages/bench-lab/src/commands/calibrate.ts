@@ -15,7 +15,7 @@ import {
   plantScenarios,
   planScenario,
   SCENARIOS,
-  type CalibrationMeans,
+  type CalibrationContext,
 } from '../measure/calibration.ts';
 import type { CalibrationRound, Scenario } from 'bench-model/calibration';
 import { prepareAll } from 'bench-targets/prepare/prepare';
@@ -88,7 +88,7 @@ export default defineCommand({
       if (plan === undefined) throw new Error(`no plan for ${scenario.name}`);
       const { effects, stop } = await createEffects({ plan, placed, token, folder });
       stopLive = stop;
-      const means: CalibrationMeans = {
+      const context: CalibrationContext = {
         plan,
         placed,
         prepared,
@@ -104,10 +104,10 @@ export default defineCommand({
       };
       const measured: CalibrationRound[] = [];
       if (scenario.kind === 'latency') {
-        measured.push(...(await measureLatency(scenario, next(), rounds, { ...means, isOver })));
+        measured.push(...(await measureLatency(scenario, next(), rounds, { ...context, isOver })));
       } else {
         while (measured.length < rounds && !isOver()) {
-          const duel = await measureTwins(scenario, next(), means);
+          const duel = await measureTwins(scenario, next(), context);
           if (!interrupted) measured.push(duel);
         }
       }

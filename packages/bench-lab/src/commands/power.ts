@@ -3,7 +3,7 @@ import {
   repeatBothWays,
   runMatrix,
   runTest,
-  type Means,
+  type TestContext,
   type TestSetup,
 } from '../measure/sequential-test.ts';
 import { onInterrupt, print, logLine } from 'bench-http/terminal/shell';
@@ -119,7 +119,7 @@ async function addTo(
     stopped = true;
     stopLive?.();
   }, 'stopping: completed tests are saved, the current one is discarded');
-  const means: Means = {
+  const context: TestContext = {
     placed,
     token: session.token,
     folder: work,
@@ -130,7 +130,7 @@ async function addTo(
   };
 
   if (stored === undefined) {
-    const twins = await measureTwins(means);
+    const twins = await measureTwins(context);
     if (twins === undefined) return true;
     createPool(folder, { schema: POOL_SCHEMA, host, twins });
   }
@@ -138,20 +138,20 @@ async function addTo(
   const done = pool.entries.filter((entry) => entry.kind === 'sequential-test');
   for (let index = 1; index <= tests; index++) {
     const setup = nextTest(done, effects);
-    const test = await runTest(pool.twins, { ...setup, asksStock }, means);
+    const test = await runTest(pool.twins, { ...setup, asksStock }, context);
     if (test === undefined) return true;
     appendPooled(folder, test);
     done.push(test);
     logLine(`[${index}/${tests}] ${describeTest(test)}`);
   }
   for (let index = 1; index <= matrices; index++) {
-    const matrix = await runMatrix(pool.twins, means);
+    const matrix = await runMatrix(pool.twins, context);
     if (matrix === undefined) return true;
     appendPooled(folder, matrix);
     logLine(`[${index}/${matrices}] ${describeMatrix(matrix)}`);
   }
   for (let round = 1; round <= noise; round++) {
-    const rounds = await repeatBothWays(target, means);
+    const rounds = await repeatBothWays(target, context);
     if (rounds === undefined) return true;
     for (const one of rounds) appendPooled(folder, one);
     logLine(`[${round}/${noise}] A/A round of ${target}, separate and as a duel`);

@@ -185,7 +185,7 @@ export function planScenario(
 }
 
 /** The inputs of all rounds. */
-export interface CalibrationMeans {
+export interface CalibrationContext {
   plan: Plan;
   placed: PinnedCommands;
   prepared: readonly Prepared[];
@@ -198,9 +198,9 @@ export interface CalibrationMeans {
 export async function measureTwins(
   { plain, planted }: TwinScenario,
   round: number,
-  means: CalibrationMeans,
+  setup: CalibrationContext,
 ): Promise<TwinRound | FailedRound> {
-  const { plan, effects, record } = means;
+  const { plan, effects, record } = setup;
   const accounts = new Map<string, Account[]>();
   const targets = new Map<Server, string>();
   const noting: TrialEffects = {
@@ -233,7 +233,7 @@ export async function measureTwins(
   };
   const trials: Trial[] = [];
   for (const planned of plan.trials.filter((one) => one.round === round))
-    trials.push(...(await measureTogether([entryOf(planned, means)], noting)));
+    trials.push(...(await measureTogether([entryOf(planned, setup)], noting)));
   record(trials);
   const host = hostOf(trials);
   const twinOf = ({ name }: PlantedServer): MeasuredTwin | undefined => {
@@ -266,12 +266,12 @@ export async function measureLatency(
   scenario: LatencyScenario,
   nth: number,
   rounds: number,
-  means: CalibrationMeans & { isOver: () => boolean },
+  setup: CalibrationContext & { isOver: () => boolean },
 ): Promise<(LatencyRound | FailedRound)[]> {
-  const { plan, effects, record, isOver } = means;
+  const { plan, effects, record, isOver } = setup;
   const planned = plan.trials.find(({ round }) => round === nth);
   if (planned === undefined) throw new Error(`the plan has no round ${nth}`);
-  const entry = entryOf(planned, means);
+  const entry = entryOf(planned, setup);
   const life = new ServerLife(entry.planned, entry.context, effects);
   const measured: LatencyRound[] = [];
   try {
@@ -365,7 +365,7 @@ function openClients(
   };
 }
 
-function entryOf(planned: PlannedTrial, { plan, placed, prepared }: CalibrationMeans): Entry {
+function entryOf(planned: PlannedTrial, { plan, placed, prepared }: CalibrationContext): Entry {
   const found = prepared.find(({ target }) => target.id === planned.target);
   if (found === undefined) throw new Error(`${planned.target} is not prepared`);
   return { planned, context: { plan, placed, prepared: found, target: found.target } };

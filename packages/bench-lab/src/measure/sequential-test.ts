@@ -44,7 +44,7 @@ const MATRIX = { budgetSeconds: 590, windowSeconds: 1, threshold: DEFAULT_THRESH
 const COST_ROUNDS = 5;
 
 /** The resources of a measurement. */
-export interface Means {
+export interface TestContext {
   placed: PinnedCommands;
   token: string;
   folder: string;
@@ -53,14 +53,14 @@ export interface Means {
 }
 
 /** Measures the cost of a unit of work on this machine. Undefined if interrupted. */
-export async function measureTwins(means: Means): Promise<Twins | undefined> {
+export async function measureTwins(context: TestContext): Promise<Twins | undefined> {
   const stack = plantTwins(readManifest(TWIN), { bare: 0, worked: TRIAL_UNITS });
   const { trials } = await measure(
     [stack],
     { targets: ['twin/bare', 'twin/worked'], duel: true, rounds: COST_ROUNDS },
-    means,
+    context,
   );
-  if (means.isInterrupted()) return undefined;
+  if (context.isInterrupted()) return undefined;
   const twins = makeTwins(medianCost(trials, 'twin'), medianCost(trials, 'twin/worked'));
   logLine(
     `twins: a request costs ${twins.bareUs.toFixed(1)} µs, a unit of work ${twins.unitNs.toFixed(2)} ns`,
@@ -115,11 +115,13 @@ export interface TestSetup {
 export async function runTest(
   twins: Twins,
   { effect, copied, asksStock }: TestSetup,
-  means: Means,
+  context: TestContext,
 ): Promise<PooledTest | undefined> {
   const twin = readManifest(TWIN);
   const base = plantTwins(twin, { base: twins.units.base });
-  const other = copied ? copyTwin(twin, join(means.folder, 'elsewhere', 'twin')) : { ...twin, name: 'other' };
+  const other = copied
+    ? copyTwin(twin, join(context.folder, 'elsewhere', 'twin'))
+    : { ...twin, name: 'other' };
   const candidate = plantTwins(other, { base: unitsOf(twins, effect) });
   const startedAt = new Date().toISOString();
   const began = performance.now();
@@ -128,14 +130,14 @@ export async function runTest(
     duel: true,
     sequentialTest: { looks: LOOKS, by: 'cpu', threshold: THRESHOLD, budgetSeconds: BUDGET_SECONDS },
   };
-  const { plan, trials } = await measure([base, candidate], asked, means);
+  const { plan, trials } = await measure([base, candidate], asked, context);
   const seconds = (performance.now() - began) / 1000;
-  if (means.isInterrupted()) return undefined;
+  if (context.isInterrupted()) return undefined;
   const table = compareWithin({ plan: stopRun(plan, trials), trials }, { by: 'cpu', threshold: THRESHOLD });
   const row = table.rows[0];
   if (row === undefined) throw new BenchError('trial', 'a sequential test without a comparison');
-  const stock = asksStock ? await askStock([base, candidate], means) : undefined;
-  if (means.isInterrupted()) return undefined;
+  const stock = asksStock ? await askStock([base, candidate], context) : undefined;
+  if (context.isInterrupted()) return undefined;
   return {
     kind: 'sequential-test',
     startedAt,
@@ -152,7 +154,7 @@ export async function runTest(
  * Compares one twin per effect with a common baseline, as one table, until each row is decided or the time is up. Undefined
  * if interrupted.
  */
-export async function runMatrix(twins: Twins, means: Means): Promise<PooledMatrix | undefined> {
+export async function runMatrix(twins: Twins, context: TestContext): Promise<PooledMatrix | undefined> {
   const twin = readManifest(TWIN);
   const base = plantTwins(twin, { base: twins.units.base });
   const effects = new Map(MATRIX_EFFECTS.map((effect, index) => [`row-${index + 1}`, effect]));
@@ -167,9 +169,9 @@ export async function runMatrix(twins: Twins, means: Means): Promise<PooledMatri
     windowSeconds,
     sequentialTest: { looks: LOOKS, by: 'cpu', threshold, budgetSeconds },
   };
-  const { plan, trials } = await measure([base, others], asked, means);
+  const { plan, trials } = await measure([base, others], asked, context);
   const seconds = (performance.now() - began) / 1000;
-  if (means.isInterrupted()) return undefined;
+  if (context.isInterrupted()) return undefined;
   const variantOf = new Map(plan.targets.map(({ id, variant }) => [id, variant]));
   const { rows } = compareWithin({ plan: stopRun(plan, trials), trials }, { by: 'cpu', threshold });
   return {
@@ -189,13 +191,16 @@ export async function runMatrix(twins: Twins, means: Means): Promise<PooledMatri
  * Measures one A/A round of a target with separate trials and one as a duel, in random order; undefined if
  * interrupted.
  */
-export async function repeatBothWays(target: string, means: Means): Promise<PooledNoise[] | undefined> {
+export async function repeatBothWays(
+  target: string,
+  context: TestContext,
+): Promise<PooledNoise[] | undefined> {
   const rounds: PooledNoise[] = [];
   for (const method of createRandom(randomInt(2 ** 32)).shuffle(['separate', 'duel'] as const)) {
     const startedAt = new Date().toISOString();
     const asked = { targets: [target], aa: true, duel: method === 'duel', rounds: 1 };
-    const { trials } = await measure(readStacks([]), asked, means);
-    if (means.isInterrupted()) return undefined;
+    const { trials } = await measure(readStacks([]), asked, context);
+    if (context.isInterrupted()) return undefined;
     const [difference] = costDifferences(trials, {
       connections: CONNECTIONS,
       candidate: `${target} (A/A)`,
@@ -218,7 +223,7 @@ export async function repeatBothWays(target: string, means: Means): Promise<Pool
 async function measure(
   stacks: Stack[],
   asked: Partial<BenchOptions>,
-  { placed, token, folder, isInterrupted, track }: Means,
+  { placed, token, folder, isInterrupted, track }: TestContext,
 ): Promise<{ plan: Plan; trials: Trial[] }> {
   const times = { windowSeconds: WINDOW_SECONDS, warmupSeconds: WARMUP_SECONDS };
   const options = benchOptions({ ...times, ...asked, connections: [CONNECTIONS] });
@@ -242,7 +247,10 @@ async function prepareOrThrow(plan: Plan, stacks: Stack[]): Promise<Prepared[]> 
  * Returns the average that one run of stock autocannon prints for a fresh server of each, in random order;
  * undefined if interrupted.
  */
-async function askStock(stacks: [Stack, Stack], means: Means): Promise<PooledTest['stock'] | undefined> {
+async function askStock(
+  stacks: [Stack, Stack],
+  context: TestContext,
+): Promise<PooledTest['stock'] | undefined> {
   const printed = new Map<string, number>();
   const names = stacks.map(({ name }) => name);
   const options = benchOptions({ targets: names, rounds: 1, connections: [CONNECTIONS] });
@@ -250,11 +258,11 @@ async function askStock(stacks: [Stack, Stack], means: Means): Promise<PooledTes
   const prepared = await prepareOrThrow(plan, stacks);
   const { effects, stop } = await createEffects({
     plan,
-    placed: means.placed,
-    token: means.token,
-    folder: means.folder,
+    placed: context.placed,
+    token: context.token,
+    folder: context.folder,
   });
-  means.track(stop);
+  context.track(stop);
   for (const name of createRandom(plan.seed).shuffle(names)) {
     const planned = plan.trials.find(({ target }) => target === name);
     const found = prepared.find(({ target }) => target.id === name);
@@ -264,8 +272,8 @@ async function askStock(stacks: [Stack, Stack], means: Means): Promise<PooledTes
     await using server = await effects.launch(found, planned, draw);
     await effects.awaitRightAnswer(server, draw, plan.startSeconds);
     const url = `http://${server.host}:${server.port}${draw.requests[0]?.path}`;
-    printed.set(name, await runStock(means.placed, url, CONNECTIONS, STOCK_SECONDS));
-    if (means.isInterrupted()) return undefined;
+    printed.set(name, await runStock(context.placed, url, CONNECTIONS, STOCK_SECONDS));
+    if (context.isInterrupted()) return undefined;
   }
   const [baseline = Number.NaN, candidate = Number.NaN] = names.map((name) => printed.get(name));
   return { baseline, candidate };

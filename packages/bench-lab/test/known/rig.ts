@@ -155,15 +155,15 @@ async function measure(
   const fixtures = given === undefined ? fixturesOf(plan) : undefined;
   const needs = { serverCores: coresOf(plan), generators: plan.generators };
   const placed = await choosePlacement({ ...needs, beside: fixtures === undefined ? [] : ['upstream'] });
-  const means = { token, folder, placed };
+  const context = { token, folder, placed };
   await using upstream =
     fixtures &&
     (await startUpstreams(
       serveFixtures(program ?? (await findUpstream('embedded')), fixtures),
       fixtures,
-      means,
+      context,
     ));
-  const disturbing = await (await background.find(plan))?.start(means);
+  const disturbing = await (await background.find(plan))?.start(context);
   const holder = database && keepDatabase(database);
   const companions = given ?? [upstream ?? [], holder ?? [], disturbing ?? []].flat();
   const { effects } = await createEffects({ plan, placed, token, folder, companions });

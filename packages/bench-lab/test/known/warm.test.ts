@@ -68,7 +68,7 @@ async function planFor(
   log?: (line: string) => void,
 ): Promise<PlannedWarmup> {
   const { plan, prepared, placed } = await prepare(asked);
-  const session = { token, expect() {}, owe() {} } as Partial<Session> as Session;
+  const session = { token, expect() {}, recordLeftoverServer() {} } as Partial<Session> as Session;
   const machine: StudyMachine = {
     session,
     voice: programVoice(log),

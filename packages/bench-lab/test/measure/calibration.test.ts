@@ -146,14 +146,14 @@ describe('fresh twins', () => {
   async function measure(twist: Twist = {}) {
     const world = createWorld({ turns: true, attestations: () => [attest], ...twist });
     const recorded: Trial[] = [];
-    const means = {
+    const context = {
       plan,
       placed: PLACED,
       prepared: prepareFor(plan),
       effects: world.effects,
       record: (trials: Trial[]) => void recorded.push(...trials),
     };
-    return { measured: await measureTwins(scenario, 2, means), recorded };
+    return { measured: await measureTwins(scenario, 2, context), recorded };
   }
 
   it('asks for the same rate one after the other, and measures the trials of its round', async () => {

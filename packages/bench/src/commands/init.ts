@@ -140,8 +140,13 @@ async function tryStart(
   const { token } = session;
   const folder = session.makeFolder('init');
   const declared = await findDeclared([prepared.stack]);
-  const means = { token, folder, placed: {}, owe: (server: string | undefined) => session.owe(server) };
-  await using services = await declared?.start(means);
+  const context = {
+    token,
+    folder,
+    placed: {},
+    recordLeftoverServer: (server: string | undefined) => session.recordLeftoverServer(server),
+  };
+  await using services = await declared?.start(context);
   const trial = { id: 'init-services', target: prepared.target, prepared };
   await using beside = await services?.begin(NO_DRAW, trial);
   await using server = await launch({

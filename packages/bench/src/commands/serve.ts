@@ -81,7 +81,7 @@ export default defineCommand({
       words: `stopping ${target.id}`,
     });
     const { token } = session;
-    const owe = (place: string | undefined): void => session.owe(place);
+    const recordLeftoverServer = (place: string | undefined): void => session.recordLeftoverServer(place);
     const folder = session.makeFolder('serve');
     const files = Object.entries(draw.files).map(([variable, content]) => {
       const file = join(folder, `${variable}.json`);
@@ -98,7 +98,12 @@ export default defineCommand({
       ...present({ upstream: asked.upstream }),
     };
     const found = await findCompanions(needs);
-    await using companions = await startCompanions(found, { token, folder, placed: {}, owe });
+    await using companions = await startCompanions(found, {
+      token,
+      folder,
+      placed: {},
+      recordLeftoverServer,
+    });
     await using parts = new AsyncDisposableStack();
     const given = [];
     for (const running of companions.all) {

@@ -36,8 +36,8 @@ export async function askForRoutes(
   if (found === undefined || planned === undefined || 'attached' in found)
     throw new Error('no server to ask');
   const placed = { placement: { kind: 'unpinned' as const }, server: [], generator: [] };
-  const means = { plan, placed, token: session.token, folder: session.makeFolder('openapi'), launcher };
-  const { effects, stop } = await createEffects(means);
+  const context = { plan, placed, token: session.token, folder: session.makeFolder('openapi'), launcher };
+  const { effects, stop } = await createEffects(context);
   using _ = voice.onInterrupt(stop, NOTHING_YET);
   let text: string | undefined;
   const life = new ServerLife(

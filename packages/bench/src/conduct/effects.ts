@@ -69,7 +69,7 @@ function sampleDistant(meter: DistantMeter): SampledCompanion['sampler'] {
 
 /** The start of a run: its companions, and its connections to the machine. */
 export interface Start extends Omit<Wiring, 'token' | 'companions'> {
-  session: Pick<Session, 'token' | 'owe'>;
+  session: Pick<Session, 'token' | 'recordLeftoverServer'>;
   companions: readonly Companion[];
 }
 
@@ -84,8 +84,8 @@ interface StartedEffects extends AsyncDisposable {
 export async function startEffects({ session, companions, ...wiring }: Start): Promise<StartedEffects> {
   const { token } = session;
   const { folder, placed } = wiring;
-  const owe = (server: string | undefined): void => session.owe(server);
-  const running = await startCompanions(companions, { token, folder, placed, owe });
+  const recordLeftoverServer = (server: string | undefined): void => session.recordLeftoverServer(server);
+  const running = await startCompanions(companions, { token, folder, placed, recordLeftoverServer });
   try {
     const created = await createEffects({ ...wiring, token, companions: running.all });
     return { ...created, [Symbol.asyncDispose]: () => running[Symbol.asyncDispose]() };

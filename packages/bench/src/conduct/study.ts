@@ -72,8 +72,8 @@ export async function measureStudy({
     log: voice.log,
     copies: [],
   });
-  const means = { session, voice, placed, host, companions, leftOut };
-  return observeTargets({ plan, seconds, spare, prepared }, means);
+  const context = { session, voice, placed, host, companions, leftOut };
+  return observeTargets({ plan, seconds, spare, prepared }, context);
 }
 
 /** Returns why no warm-up can be studied on this system; undefined if it can. */

@@ -20,7 +20,7 @@ import { NOTHING_YET, type Voice } from '../terminal/voice.ts';
 const WAITING_SECONDS = 3;
 
 /** The surroundings of a first start. */
-interface TryoutMeans extends Pick<Start, 'session' | 'placed' | 'companions' | 'launcher'> {
+interface TryoutContext extends Pick<Start, 'session' | 'placed' | 'companions' | 'launcher'> {
   /** A folder for logs that is removed afterwards. */
   folder: string;
   voice: Voice;
@@ -34,9 +34,9 @@ interface TryoutMeans extends Pick<Start, 'session' | 'placed' | 'companions' | 
 export async function tryTargets(
   plan: Plan,
   prepared: readonly Launchable[],
-  means: TryoutMeans,
+  setup: TryoutContext,
 ): Promise<number | undefined> {
-  const { voice, ...start } = means;
+  const { voice, ...start } = setup;
   await using started = await startEffects({ plan, ...start });
   const { stop } = started;
   using _ = voice.onInterrupt(stop, NOTHING_YET);
@@ -54,12 +54,12 @@ export async function tryTargets(
     const planned = plan.trials.find(({ target }) => target === found.target.id);
     if (planned === undefined) continue;
     if ('attached' in found) {
-      const scaled = scaleTo(found.target, { plan, placed: means.placed });
+      const scaled = scaleTo(found.target, { plan, placed: setup.placed });
       await askAttached(planned, { ...scaled, prepared: undefined, target: found.target }, effects);
       continue;
     }
     voice.log(`trying ${found.target.id}: ${joinWords(found.variant.command)}`);
-    const scaled = scaleTo(found.target, { plan, placed: means.placed });
+    const scaled = scaleTo(found.target, { plan, placed: setup.placed });
     const context = { ...scaled, prepared: found, target: found.target };
     const first = { ...planned, id: `try${index + 1}-${planned.id}` };
     const wrong = await tryTarget(first, context, effects, voice);

@@ -23,7 +23,7 @@ import { describeWork, surveyWork } from 'bench-targets/prepare/inspect';
 import type { TrialEffects } from './life.ts';
 
 /** The inputs of a server, whoever started it. */
-export interface LaunchMeans {
+export interface ServerContext {
   plan: Plan;
   placed: PinnedCommands;
   token: string;
@@ -46,7 +46,7 @@ export interface Launcher {
     copies?: readonly Stack[],
   ): Promise<{ ready: Launchable[]; missing: Missing[] }>;
   /** Provides the server of each trial. */
-  open(means: LaunchMeans): TrialEffects['launch'];
+  open(context: ServerContext): TrialEffects['launch'];
 }
 
 /** Returns the environment of a server, with the variables by which its processes answer to Bench. */
@@ -54,7 +54,7 @@ function environmentOf(
   prepared: Prepared,
   planned: PlannedTrial,
   own: Draw['env'],
-  { plan, folder }: Pick<LaunchMeans, 'plan' | 'folder'>,
+  { plan, folder }: Pick<ServerContext, 'plan' | 'folder'>,
 ): Record<string, string> {
   const env = { ...prepared.env, ...own, ...askable(prepared, planned, folder) };
   if (plan.fresh === true || !isNode(prepared)) return env;
@@ -87,9 +87,11 @@ export function runtimeFile(folder: string, trial: string): string {
 }
 
 /** Returns the plan and the placement of one target: those of the run, unless the target has its own resources. */
-export function scaleTo<T extends Pick<LaunchMeans, 'plan' | 'placed'>>(target: Target, means: T): T {
-  const plan = planOf(means.plan, target);
-  return plan === means.plan ? means : { ...means, plan, placed: narrowServer(means.placed, coresOf(plan)) };
+export function scaleTo<T extends Pick<ServerContext, 'plan' | 'placed'>>(target: Target, context: T): T {
+  const plan = planOf(context.plan, target);
+  return plan === context.plan
+    ? context
+    : { ...context, plan, placed: narrowServer(context.placed, coresOf(plan)) };
 }
 
 /** Starts a fresh server for each trial. */
@@ -102,9 +104,9 @@ export const freshLauncher: Launcher = {
     return { ready: prepared, missing };
   },
   open:
-    ({ token, folder, time, host, ...means }) =>
+    ({ token, folder, time, host, ...context }) =>
     (prepared: Prepared, planned, draw) => {
-      const { plan, placed } = scaleTo(prepared.target, means);
+      const { plan, placed } = scaleTo(prepared.target, context);
       return launch({
         id: planned.id,
         token,

@@ -35,7 +35,7 @@ export interface RivalRound {
 }
 
 /** The surroundings of the turns. */
-interface RivalMeans {
+interface RivalContext {
   placed: Pick<PinnedCommands, 'generator'>;
   /** True if the plain client takes turns, too. */
   hasPlain: boolean;
@@ -53,7 +53,7 @@ export async function compareWithRivals(
   session: LoadSession,
   spec: LoadSpec,
   path: string,
-  { placed, hasPlain, sampler, isEnough }: RivalMeans,
+  { placed, hasPlain, sampler, isEnough }: RivalContext,
 ): Promise<RivalRound[]> {
   const { turns } = session;
   if (turns === undefined) throw new BenchError('trial', 'the engine takes no short turns');

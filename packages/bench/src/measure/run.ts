@@ -24,7 +24,7 @@ export interface RunEffects extends TrialEffects {
 }
 
 /** The inputs of a run. */
-interface RunMeans {
+interface PreparedRun {
   placed: PinnedCommands;
   prepared: Launchable[];
   /** Trials that an interrupted run has already stored. */
@@ -34,7 +34,7 @@ interface RunMeans {
 /** Measures the trials of a plan in order, skips those already stored and those no longer due, and returns all of them. */
 export async function run(
   plan: Plan,
-  { placed, prepared, before }: RunMeans,
+  { placed, prepared, before }: PreparedRun,
   effects: RunEffects,
 ): Promise<Trial[]> {
   const trials = [...before];

@@ -24,7 +24,7 @@ export interface Session extends Disposable {
   /** Notes the estimated remaining time for commands that are refused. */
   expect(seconds: number): void;
   /** Notes the server that holds databases of this command; undefined if none are left. */
-  owe(server: string | undefined): void;
+  recordLeftoverServer(server: string | undefined): void;
 }
 
 /** The purpose of a session. */
@@ -107,7 +107,7 @@ class OpenSession implements Session {
     this.#lock?.expect(seconds);
   }
 
-  owe(server: string | undefined): void {
+  recordLeftoverServer(server: string | undefined): void {
     if (server === undefined) delete this.#entry.database;
     else this.#entry.database = server;
     rewrite(this.#file, this.#entry);

@@ -32,7 +32,7 @@ const BESIDE_THE_POINT: ReadonlySet<string> = new Set([
 ]);
 
 /** The inputs that all processes of a study share. */
-interface StudyMeans {
+interface StudyContext {
   reference: Reference;
   effects: TrialEffects;
   /** The time for which each process is observed, from its first right answer on. */
@@ -50,8 +50,8 @@ interface Findings {
 }
 
 /** Observes one fresh process. Never throws for a failure of it: a failed process is data too. Throws if the reference fails. */
-export async function observeProcess(entry: Entry, means: StudyMeans): Promise<StudiedProcess> {
-  const { effects, reference } = means;
+export async function observeProcess(entry: Entry, setup: StudyContext): Promise<StudiedProcess> {
+  const { effects, reference } = setup;
   const startedAt = new Date(effects.now()).toISOString();
   const findings: Findings = {};
   let answeredAtMs = 0;
@@ -70,15 +70,15 @@ export async function observeProcess(entry: Entry, means: StudyMeans): Promise<S
     },
   });
   try {
-    const load = await takeTurns(life, entry, means, findings, () => answeredAtMs);
+    const load = await takeTurns(life, entry, setup, findings, () => answeredAtMs);
     await life.afterLoad();
     if (load !== undefined) await life.take({ load, sampled: undefined });
   } catch (error) {
     // An interrupt stops the servers in the middle of a turn.
-    if (!means.isStopped()) life.fail(error);
+    if (!setup.isStopped()) life.fail(error);
   }
   const trial = await life.end();
-  const isCut = means.isStopped();
+  const isCut = setup.isStopped();
   const end = reference.ready.server.ended();
   if (end !== undefined && !isCut)
     throw new BenchError('trial', `the reference of the study ended under load (${end})`, 'see its log');
@@ -108,7 +108,7 @@ export async function observeProcess(entry: Entry, means: StudyMeans): Promise<S
 async function takeTurns(
   life: ServerLife,
   { context: { plan, target } }: Entry,
-  { reference, effects, seconds, isStopped }: StudyMeans,
+  { reference, effects, seconds, isStopped }: StudyContext,
   findings: Findings,
   answeredAtMs: () => number,
 ): Promise<LoadResult | undefined> {

@@ -477,9 +477,9 @@ export function repeatPlan({ stops: _stops, ...old }: Plan, run: string, seed: n
 export function repeatInCopies(
   { warmups: _warmups, stops: _stops, answerSeconds: _answer, ...old }: Plan,
   copies: readonly Copy[],
-  means: { run: string; seed: number; capacity: Capacity | undefined; stacks: readonly Stack[] },
+  context: { run: string; seed: number; capacity: Capacity | undefined; stacks: readonly Stack[] },
 ): Plan {
-  const { run, seed, capacity, stacks } = means;
+  const { run, seed, capacity, stacks } = context;
   const targets = old.targets.flatMap((target) => copies.map((copy) => moveTarget(target, copy)));
   const byTurns = old.byTurns ?? chooseTurns({ ...old, targets }, capacity, stacks);
   const plan: Plan = { ...old, run, seed, targets, ...present({ byTurns }) };

@@ -61,11 +61,11 @@ export interface CompanionProgram {
   kind: string;
   version: string;
   /** Starts it. It may not answer yet. */
-  launch(means: LaunchMeans): Promise<LaunchedProgram>;
+  launch(context: LaunchContext): Promise<LaunchedProgram>;
 }
 
 /** The resources of a program. */
-export interface LaunchMeans extends Pick<CompanionMeans, 'token' | 'folder' | 'placed'> {
+export interface LaunchContext extends Pick<CompanionContext, 'token' | 'folder' | 'placed'> {
   /** Distinguishes the programs of one run, from 0. */
   index?: number;
   /** The network that reaches it; by default, only this machine does. */
@@ -105,7 +105,7 @@ export interface MovableCompanion {
   start(
     program: CompanionProgram | ExternalProgram,
     needs: CompanionNeeds,
-    means: CompanionMeans,
+    context: CompanionContext,
   ): Promise<RunningCompanion>;
   /** Throws a usage error if its program must not run on another host now. */
   refuseElsewhere?(): void;
@@ -125,18 +125,18 @@ export interface Companion {
    * Starts the part that lives as long as the run. Throws if it does not start, or if the plan exceeds its
    * capacity.
    */
-  start(means: CompanionMeans): Promise<RunningCompanion>;
+  start(context: CompanionContext): Promise<RunningCompanion>;
 }
 
 /** The resources of a companion. */
-export interface CompanionMeans {
+export interface CompanionContext {
   /** Marks its processes, so that a later start can recognise leftovers. */
   token: string;
   /** The folder of the run, for its logs. */
   folder: string;
   placed: Pick<PinnedCommands, 'beside'>;
   /** Records the leftovers on an external server if this run were killed; undefined once there are none. */
-  owe?: (server: string | undefined) => void;
+  recordLeftoverServer?: (server: string | undefined) => void;
 }
 
 /** A companion for the length of a run. Disposing releases everything it holds. */

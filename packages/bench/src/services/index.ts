@@ -5,7 +5,7 @@ import { background } from './background/companion.ts';
 import type {
   Companion,
   CompanionKind,
-  CompanionMeans,
+  CompanionContext,
   CompanionNeeds,
   MovableKind,
   MovableName,
@@ -58,11 +58,11 @@ interface RunningCompanions extends AsyncDisposable {
 /** Starts the companions of a run. If one does not start, those before it are stopped. */
 export async function startCompanions(
   companions: readonly Companion[],
-  means: CompanionMeans,
+  context: CompanionContext,
 ): Promise<RunningCompanions> {
   await using started = new AsyncDisposableStack();
   const all: RunningCompanion[] = [];
-  for (const companion of companions) all.push(started.use(await companion.start(means)));
+  for (const companion of companions) all.push(started.use(await companion.start(context)));
   const kept = started.move();
   return { all, [Symbol.asyncDispose]: () => kept.disposeAsync() };
 }

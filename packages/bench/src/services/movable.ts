@@ -6,7 +6,7 @@ import type { HostWindow } from 'bench-model/measured';
 import type { Reason } from 'bench-model/reasons';
 import type {
   Companion,
-  CompanionMeans,
+  CompanionContext,
   CompanionNeeds,
   CompanionProgram,
   CompanionTrial,
@@ -52,7 +52,7 @@ export async function findBeside(
     name,
     version: versionOf(program),
     isPlaced: 'launch' in program,
-    start: (means) => movable.start(program, needs, means),
+    start: (context) => movable.start(program, needs, context),
   };
 }
 
@@ -72,8 +72,8 @@ export async function findElsewhere(
     name,
     version,
     isPlaced: false,
-    async start(means) {
-      const companion = new DistantCompanion({ name, version, movable, needs, hosts, means });
+    async start(context) {
+      const companion = new DistantCompanion({ name, version, movable, needs, hosts, context });
       await companion.start();
       return companion;
     },
@@ -86,7 +86,7 @@ interface Parts extends Pick<MovableKind, 'name' | 'movable'> {
   version: string;
   needs: CompanionNeeds;
   hosts: CompanionHosts;
-  means: CompanionMeans;
+  context: CompanionContext;
 }
 
 /** A companion with the program that it has started. */
@@ -110,7 +110,7 @@ class DistantCompanion implements RunningCompanion {
 
   /** Starts it on the host that has its role now, unless it runs there. Throws if it does not start. */
   async start(): Promise<Running> {
-    const { name, version, movable, needs, hosts, means } = this.#parts;
+    const { name, version, movable, needs, hosts, context } = this.#parts;
     const program = await hosts.find(name as MovableName, needs);
     if (this.#running?.program === program) return this.#running;
     const found = versionOf(program);
@@ -119,7 +119,7 @@ class DistantCompanion implements RunningCompanion {
         `the ${name} on ${program.host.name} is ${found}, and the one before ${version}`,
       );
     await this[Symbol.asyncDispose]();
-    this.#latest = this.#running = { program, companion: await movable.start(program, needs, means) };
+    this.#latest = this.#running = { program, companion: await movable.start(program, needs, context) };
     return this.#running;
   }
 

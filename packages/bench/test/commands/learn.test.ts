@@ -70,8 +70,8 @@ async function learn(plan: Plan, machine: Partial<StudyMachine> = {}) {
   };
   const voice = { log } as StudyMachine['voice'];
   const session = {} as StudyMachine['session'];
-  const means = { session, voice, placed, host, companions: [], leftOut: [], ...machine };
-  const learned = await planWarmups(plan, prepareFor(plan), means);
+  const context = { session, voice, placed, host, companions: [], leftOut: [], ...machine };
+  const learned = await planWarmups(plan, prepareFor(plan), context);
   return { ...learned, lines };
 }
 

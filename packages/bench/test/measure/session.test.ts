@@ -62,12 +62,12 @@ describe('a session', () => {
 
   it('that could not drop its databases leaves its entry', async () => {
     const session = await open();
-    session.owe('127.0.0.1:5432/name');
+    session.recordLeftoverServer('127.0.0.1:5432/name');
     session[Symbol.dispose]();
     expect(readdirSync(state)).toEqual([`${session.token}.json`]);
     const paid = await open();
-    paid.owe('127.0.0.1:5432/name');
-    paid.owe(undefined);
+    paid.recordLeftoverServer('127.0.0.1:5432/name');
+    paid.recordLeftoverServer(undefined);
     paid[Symbol.dispose]();
     expect(readdirSync(state)).toEqual([`${session.token}.json`]);
   });

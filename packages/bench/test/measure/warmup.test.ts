@@ -83,10 +83,10 @@ async function observe(twist: Twist, seconds = 2): Promise<{ studied: StudiedPro
   await using reference = await startReference(plan, placed, effects);
   const planned = plan.trials[0]!;
   const prepared = prepareFor(plan).find(({ target }) => target.id === planned.target)!;
-  const means = { reference, effects, seconds, isStopped: twist.isStopped ?? (() => false) };
+  const setup = { reference, effects, seconds, isStopped: twist.isStopped ?? (() => false) };
   const studied = await observeProcess(
     { planned, context: { plan, placed, prepared, target: prepared.target } },
-    means,
+    setup,
   );
   return { studied, turns };
 }

@@ -4,7 +4,7 @@ import { BenchError } from 'bench-model/errors';
 import type { Resources } from 'bench-model/figures';
 import {
   CompanionError,
-  type CompanionMeans,
+  type CompanionContext,
   type CompanionNeeds,
   type CompanionTrial,
   type MovableCompanion,
@@ -83,7 +83,7 @@ const hostsOf = (...hosts: FakeHost[]): CompanionHosts => ({
 
 const NEEDS: CompanionNeeds = { ...samplePlan('--workload gather') };
 const TARGET = NEEDS.targets[0] as CompanionTrial['target'];
-const MEANS = {} as CompanionMeans;
+const MEANS = {} as CompanionContext;
 const TRIAL = {} as CompanionTrial;
 const DRAW = {} as Parameters<Awaited<ReturnType<MovableCompanion['start']>>['begin']>[0];
 

@@ -15,8 +15,8 @@ const movable: MovableCompanion = {
   isNeeded: asksDatabase,
   example: { workload: 'users' },
   find: () => findDatabase(),
-  async start(program, plan, means) {
-    const started = await startDatabase(program, means);
+  async start(program, plan, context) {
+    const started = await startDatabase(program, context);
     try {
       refuseCrowd(plan, started);
     } catch (error) {

@@ -13,7 +13,7 @@ import { isToken } from 'bench-machine/scratch';
 import { readProcess } from 'bench-machine/procfs';
 import {
   CompanionError,
-  type CompanionMeans,
+  type CompanionContext,
   type CompanionProcess,
   type CompanionProgram,
   type ExternalProgram,
@@ -74,7 +74,11 @@ export interface OpenTable extends AsyncDisposable {
 export async function findDatabase(asked = process.env['DATABASE_URL']): Promise<DatabaseProgram> {
   if (asked !== undefined && asked !== '') return findExternal(asked);
   const postgres = await findPostgres();
-  return { kind: 'embedded', version: postgres.version, launch: (means) => launchPostgres(postgres, means) };
+  return {
+    kind: 'embedded',
+    version: postgres.version,
+    launch: (context) => launchPostgres(postgres, context),
+  };
 }
 
 async function findExternal(asked: string): Promise<DatabaseProgram> {
@@ -115,12 +119,12 @@ function parseUrl(asked: string): string {
 }
 
 /** The resources of a database. */
-interface DatabaseSpec extends Omit<CompanionMeans, 'owe'> {
+interface DatabaseSpec extends Omit<CompanionContext, 'recordLeftoverServer'> {
   /**
    * Called with the server before the first database of a trial is created there, and with undefined once none is
    * left.
    */
-  owe?: (server: string | undefined) => void;
+  recordLeftoverServer?: (server: string | undefined) => void;
 }
 
 /**
@@ -130,8 +134,13 @@ interface DatabaseSpec extends Omit<CompanionMeans, 'owe'> {
 export async function startDatabase(program: DatabaseProgram, spec: DatabaseSpec): Promise<Database> {
   if (!('launch' in program)) {
     const settings = await readSettings(program.url);
-    spec.owe?.(serverOf(program.url));
-    return new StandingDatabase({ program, token: spec.token, owe: spec.owe, ...settings });
+    spec.recordLeftoverServer?.(serverOf(program.url));
+    return new StandingDatabase({
+      program,
+      token: spec.token,
+      recordLeftoverServer: spec.recordLeftoverServer,
+      ...settings,
+    });
   }
   const launched = await program.launch(spec);
   try {
@@ -216,7 +225,7 @@ interface Parts extends Settings {
   program: Pick<DatabaseProgram, 'kind' | 'version'> & { url: string };
   launched?: LaunchedProgram;
   token: string;
-  owe?: DatabaseSpec['owe'];
+  recordLeftoverServer?: DatabaseSpec['recordLeftoverServer'];
 }
 
 class StandingDatabase implements Database {
@@ -272,14 +281,14 @@ class StandingDatabase implements Database {
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
-    const { launched, program, token, owe } = this.#parts;
+    const { launched, program, token, recordLeftoverServer } = this.#parts;
     if (launched !== undefined) return launched[Symbol.asyncDispose]();
     // A table that could not be closed has left its database behind.
     const dropped = await dropAll(program.url, token).then(
       () => true,
       () => false,
     );
-    if (dropped) owe?.(undefined);
+    if (dropped) recordLeftoverServer?.(undefined);
   }
 
   /** Waits until no server is connected: pending transactions are then either stored or rolled back. */

@@ -10,7 +10,7 @@ import { readText } from 'bench-machine/procfs';
 import { scratchOf } from 'bench-machine/scratch';
 import { run, runSync } from 'bench-machine/subprocess';
 import { lastLine } from 'bench-targets/prepare/runtimes';
-import { launchedHere, type LaunchedProgram, type LaunchMeans } from '../companion.ts';
+import { launchedHere, type LaunchedProgram, type LaunchContext } from '../companion.ts';
 
 /** More than any plan needs, and the same for every plan. */
 const MAX_CONNECTIONS = 500;
@@ -62,7 +62,7 @@ export async function findPostgres(platform = `${process.platform}-${process.arc
 /** Starts a new, empty database. It may not answer yet. */
 export async function launchPostgres(
   { root }: Postgres,
-  { token, folder, placed, network }: LaunchMeans,
+  { token, folder, placed, network }: LaunchContext,
 ): Promise<LaunchedProgram> {
   const { address: host = '127.0.0.1', clients = [] } = network ?? {};
   const port = await findFreePort(host);

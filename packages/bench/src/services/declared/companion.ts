@@ -14,14 +14,14 @@ import {
   CompanionError,
   type Companion,
   type CompanionKind,
-  type CompanionMeans,
+  type CompanionContext,
   type CompanionProcess,
   type CompanionTrial,
   type RunningCompanion,
   type TrialCompanion,
 } from '../companion.ts';
 import { COMPANION_JUDGES } from 'bench-analysis/judge/companions';
-import { fillAll, refuseTakenPort, runSetup, startService, type ProgramMeans } from './program.ts';
+import { fillAll, refuseTakenPort, runSetup, startService, type ProgramContext } from './program.ts';
 import type { DeclaredServices, ServicesUse } from 'bench-model/companions';
 
 /** A stack with services or a setup command. */
@@ -59,7 +59,7 @@ export async function findDeclared(stacks: readonly Stack[], isDuel = false): Pr
     name: 'services',
     version: `manifest ${digestOf([], text)}${engine}`,
     isPlaced: all.some(({ services: found }) => Object.keys(found).length > 0),
-    start: (means) => startDeclared(all, database, means),
+    start: (context) => startDeclared(all, database, context),
   };
 }
 
@@ -118,11 +118,11 @@ interface Started {
 async function startDeclared(
   all: Declared[],
   program: DatabaseProgram | undefined,
-  { token, folder, placed, owe }: CompanionMeans,
+  { token, folder, placed, recordLeftoverServer }: CompanionContext,
 ): Promise<RunningCompanion> {
   await using started = new AsyncDisposableStack();
   let isStopped = false;
-  const meansFor = ({ stack }: Declared, id: string): ProgramMeans => ({
+  const contextFor = ({ stack }: Declared, id: string): ProgramContext => ({
     id,
     token,
     folder,
@@ -134,7 +134,12 @@ async function startDeclared(
     program === undefined
       ? undefined
       : started.use(
-          await startDatabase(program, { token, folder, placed, ...(owe === undefined ? {} : { owe }) }),
+          await startDatabase(program, {
+            token,
+            folder,
+            placed,
+            ...(recordLeftoverServer === undefined ? {} : { recordLeftoverServer }),
+          }),
         );
   const shared = new Map<string, Started>();
   for (const [index, one] of all.entries()) {
@@ -144,7 +149,7 @@ async function startDeclared(
     for (const [name, service] of Object.entries(one.services)) {
       if ('use' in service || service.per !== 'run') continue;
       const id = `run${index}s${Object.keys(given.addresses).length}-${name}`;
-      const running = await startService(name, service, given.addresses, meansFor(one, id)).catch(sayAll);
+      const running = await startService(name, service, given.addresses, contextFor(one, id)).catch(sayAll);
       started.use(running);
       given.addresses[name] = running.address;
       given.processes.push({ pid: running.server.pid() ?? 0, cgroup: running.server.cgroup });
@@ -161,7 +166,7 @@ async function startDeclared(
       const one = all.find(({ stack }) => isOf(stack, trial.target));
       const given = one && shared.get(nameShared(one));
       if (one === undefined || given === undefined) throw new Error(`${trial.target.id} has no services`);
-      return beginTrial(one, trial, { given, database, meansFor: (id) => meansFor(one, id) });
+      return beginTrial(one, trial, { given, database, contextFor: (id) => contextFor(one, id) });
     },
     interrupt() {
       isStopped = true;
@@ -202,10 +207,10 @@ function describeDeclared(
 }
 
 /** The surroundings of a trial. */
-interface TrialMeans {
+interface ServiceContext {
   given: Started;
   database: Database | undefined;
-  meansFor: (id: string) => ProgramMeans;
+  contextFor: (id: string) => ProgramContext;
 }
 
 /**
@@ -215,7 +220,7 @@ interface TrialMeans {
 async function beginTrial(
   { services: declared, setup, stack }: Declared,
   { id, target, prepared }: CompanionTrial,
-  { given, database, meansFor }: TrialMeans,
+  { given, database, contextFor }: ServiceContext,
 ): Promise<TrialCompanion> {
   await using started = new AsyncDisposableStack();
   const startedAt = performance.now();
@@ -232,7 +237,7 @@ async function beginTrial(
       if (process !== undefined) processes.push(process);
       continue;
     }
-    const running = await startService(name, service, addresses, meansFor(`${number}s${index}-${name}`));
+    const running = await startService(name, service, addresses, contextFor(`${number}s${index}-${name}`));
     started.use(running);
     addresses[name] = running.address;
     processes.push({ pid: running.server.pid() ?? 0, cgroup: running.server.cgroup });
@@ -251,7 +256,7 @@ async function beginTrial(
           },
           // The server starts in the same folder, which may be a copy.
           {
-            ...meansFor(`${number}setup-${stack.name}`),
+            ...contextFor(`${number}setup-${stack.name}`),
             root: prepared?.stack.root ?? stack.root,
             prefix: [],
           },

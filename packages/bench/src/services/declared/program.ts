@@ -22,7 +22,7 @@ const HOST = '127.0.0.1';
 const LOOK_SECONDS = 5;
 
 /** The surroundings of a program. */
-export interface ProgramMeans {
+export interface ProgramContext {
   /** Marks its processes. */
   token: string;
   /** The folder of the run, for its log. */
@@ -57,18 +57,18 @@ export async function startService(
   name: string,
   service: ProgramService,
   addresses: Readonly<Record<string, ServiceAddress>>,
-  means: ProgramMeans,
+  context: ProgramContext,
 ): Promise<RunningService> {
   await refuseTakenPort(name, service);
   const { port, env = {}, url = 'http://{host}:{port}', ready = 'tcp' } = service;
-  const server = await start(service.command, fillAll(env, addresses), means, port);
+  const server = await start(service.command, fillAll(env, addresses), context, port);
   const fill = (text: string): string =>
     text
       .replaceAll('{host}', server.host)
       .replaceAll('{port}', String(server.port))
-      .replaceAll('{root}', means.root);
+      .replaceAll('{root}', context.root);
   try {
-    await untilReady(name, service, server, fill, means);
+    await untilReady(name, service, server, fill, context);
   } catch (error) {
     await server.stop();
     if (!(error instanceof NotReady)) throw error;
@@ -95,7 +95,7 @@ async function untilReady(
   { ready = 'tcp', timeoutSeconds = READY_SECONDS }: ProgramService,
   server: Server,
   fill: (text: string) => string,
-  { root, isStopped }: ProgramMeans,
+  { root, isStopped }: ProgramContext,
 ): Promise<void> {
   const deadline = performance.now() + timeoutSeconds * 1000;
   let last = 'no answer';
@@ -155,10 +155,10 @@ function describeReady(
 export async function runSetup(
   { timeoutSeconds = SETUP_SECONDS, command: shown }: Setup,
   { command, env }: { command: readonly string[]; env: Record<string, string> },
-  means: ProgramMeans,
+  context: ProgramContext,
 ): Promise<number> {
   const startedAt = performance.now();
-  const server = await start(command, env, means);
+  const server = await start(command, env, context);
   const deadline = startedAt + timeoutSeconds * 1000;
   const fail = (what: string): never => {
     throw new CompanionError(`setup ${what}`, 'companion', [
@@ -168,7 +168,7 @@ export async function runSetup(
   };
   try {
     while (server.ended() === undefined) {
-      if (means.isStopped()) throw new BenchError('interrupted', 'interrupted during the setup');
+      if (context.isStopped()) throw new BenchError('interrupted', 'interrupted during the setup');
       if (performance.now() > deadline) fail(`did not end within ${timeoutSeconds} s`);
       await sleep(POLL_MS);
     }
@@ -183,7 +183,7 @@ export async function runSetup(
 function start(
   command: readonly string[],
   env: Record<string, string>,
-  { id, token, folder, root, prefix }: ProgramMeans,
+  { id, token, folder, root, prefix }: ProgramContext,
   port?: number,
 ): Promise<Server> {
   const [program = '', ...args] = command.map((word) => word.replaceAll('{root}', root));

@@ -2,7 +2,7 @@
 import { fixturesOf } from 'bench-targets/catalogue/workloads/index';
 import type { UpstreamUse } from 'bench-model/companions';
 import type {
-  CompanionMeans,
+  CompanionContext,
   CompanionProgram,
   MovableCompanion,
   MovableKind,
@@ -24,7 +24,8 @@ const movable: MovableCompanion = {
   isNeeded: (plan) => fixturesOf(plan) !== undefined,
   example: { workload: 'gather' },
   find: async (plan) => serveFixtures(await findUpstream(plan.upstream), fixturesOf(plan) ?? []),
-  start: (program, plan, means) => startUpstreams(program as CompanionProgram, fixturesOf(plan) ?? [], means),
+  start: (program, plan, context) =>
+    startUpstreams(program as CompanionProgram, fixturesOf(plan) ?? [], context),
 };
 
 export const upstream: MovableKind = {
@@ -40,7 +41,7 @@ export const upstream: MovableKind = {
 export async function startUpstreams(
   program: CompanionProgram,
   [fixture = '']: readonly string[],
-  { token, folder, placed }: Pick<CompanionMeans, 'token' | 'folder' | 'placed'>,
+  { token, folder, placed }: Pick<CompanionContext, 'token' | 'folder' | 'placed'>,
 ): Promise<RunningCompanion> {
   const all: Upstream[] = [];
   const free: Upstream[] = [];

@@ -19,7 +19,7 @@ import {
   type CompanionProcess,
   type CompanionProgram,
   type LaunchedProgram,
-  type LaunchMeans,
+  type LaunchContext,
 } from '../companion.ts';
 import { sendRequest } from 'bench-targets/catalogue/workloads/send';
 
@@ -122,14 +122,14 @@ export function parseCount(text: string): number {
 /** Returns a program as one that serves these fixtures. */
 export function serveFixtures(program: UpstreamProgram, fixtures: readonly string[]): CompanionProgram {
   const { kind, version } = program;
-  return { kind, version, launch: (means) => launchUpstream(program, fixtures, means) };
+  return { kind, version, launch: (context) => launchUpstream(program, fixtures, context) };
 }
 
 /** Writes the fixtures and launches a program that serves them. */
 async function launchUpstream(
   { command, configuration }: UpstreamProgram,
   fixtures: readonly string[],
-  { token, folder, placed, index = 0, network }: LaunchMeans,
+  { token, folder, placed, index = 0, network }: LaunchContext,
 ): Promise<LaunchedProgram> {
   const id = index === 0 ? 'upstream' : `upstream${index + 1}`;
   const root = join(folder, id);
@@ -164,9 +164,9 @@ async function launchUpstream(
 export async function startUpstream(
   program: CompanionProgram,
   fixture: string,
-  means: LaunchMeans,
+  context: LaunchContext,
 ): Promise<Upstream> {
-  const upstream = new LaunchedUpstream(program, await program.launch(means), fixture);
+  const upstream = new LaunchedUpstream(program, await program.launch(context), fixture);
   try {
     await upstream.awaitReady();
     return upstream;
