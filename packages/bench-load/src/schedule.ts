@@ -31,6 +31,8 @@ export class Schedule {
   #askedSinceMs: number | undefined;
   #next: number;
   #counting = false;
+  /** The planned end of the window that counts, in ms of the monotonic clock. */
+  #closesAtMs = Infinity;
   #isOver = false;
   readonly #intervalMs: number;
   readonly #alarm: Pick<Alarm, 'set' | 'clear'>;
@@ -72,18 +74,22 @@ export class Schedule {
     this.#due.unshift(intended);
   }
 
-  /** Counts from here on. */
-  open(): void {
+  /** Counts the requests that are due from here on until this time of the monotonic clock, in ms. */
+  open(closesAtMs = Infinity): void {
     this.#counting = true;
+    this.#closesAtMs = closesAtMs;
   }
 
   /** Stops counting, and starts nothing more. Returns the intended times of the requests that still wait for a connection. */
   close(): number[] {
+    // What became due while a pause kept this process from noticing was due all the same.
+    this.#collect(Math.min(performance.now(), this.#closesAtMs));
     this.#counting = false;
     this.#isOver = true;
     this.#alarm.clear(this.#ring);
-    this.report.dropped += this.#due.length;
-    const waiting = this.#due;
+    const waiting = this.#due.filter((at) => at <= this.#closesAtMs);
+    for (const at of this.#due) if (at > this.#closesAtMs) this.#population.end(at);
+    this.report.dropped += waiting.length;
     this.#due = [];
     this.#free = [];
     return waiting;
@@ -94,7 +100,7 @@ export class Schedule {
     while (this.#next <= now && !this.#isOver) {
       this.#due.push(this.#next);
       this.#population.begin(this.#next);
-      if (this.#counting) this.report.intended++;
+      if (this.#counting && this.#next <= this.#closesAtMs) this.report.intended++;
       this.#next += this.#intervalMs;
     }
   }

@@ -83,6 +83,22 @@ describe('an open loop', () => {
     expect(waiting).toEqual([1040, 1050, 1060, 1070, 1080, 1090]);
   });
 
+  it('counts what became due in a pause before the end, and nothing after the planned end', () => {
+    const paused = new Schedule(100, alarm);
+    paused.open(now + 95);
+    pass(55);
+    calls.clear();
+    now += 40;
+    expect(paused.close()).toHaveLength(10);
+    expect(paused.report).toEqual({ intended: 10, late: 0, dropped: 10 });
+
+    const closedLate = new Schedule(100, alarm);
+    closedLate.open(now + 95);
+    pass(250);
+    expect(closedLate.close()).toHaveLength(10);
+    expect(closedLate.report).toEqual({ intended: 10, late: 0, dropped: 10 });
+  });
+
   it('charges its own delay to a request only for the time for which a connection was free', () => {
     const schedule = new Schedule(100, alarm);
     const idle = answerAtOnce(schedule);
