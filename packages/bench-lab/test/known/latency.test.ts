@@ -62,11 +62,10 @@ describe('one stall of a few connections', () => {
     const { latencyUs } = loadOf(seen);
     expect(latencyUs?.max).toBeGreaterThanOrEqual(0.5 * 1e6);
     expect(latencyUs?.p99).toBeLessThan(0.05 * 1e6);
-    // One of each connection, and those that a pause of a busy machine delays too.
-    const [, count] = /^(\d+) answers above 100 ms/.exec(reasonOf(seen, 'stall').text) ?? [];
+    // One of each connection, and those that a pause of a busy machine delays too. The limit grows with the tail.
+    const [, count] = /^(\d+) answers above [\d.]+ ms/.exec(reasonOf(seen, 'stall').text) ?? [];
     expect(Number(count)).toBeGreaterThanOrEqual(4);
     expect(Number(count)).toBeLessThanOrEqual(12);
-    expect(seen.trial.reasons.map(({ code }) => code)).not.toContain('little');
   });
 });
 
