@@ -47,8 +47,6 @@ export default defineConfig({
     hookTimeout: 120_000,
     globalSetup: isWhole ? ['packages/bench-lab/testing/prepare.ts'] : [],
     reporters: ['default', new Skips(isWhole, IS_CI), ...(passed ? [passed] : [])],
-    projects: globSync('packages/*/test')
-      .map((folder) => projectsOf(folder.split('/')[1] ?? ''))
-      .flat(),
+    projects: globSync('packages/*/test').flatMap((folder) => projectsOf(folder.split('/')[1] ?? '')),
   },
 });

@@ -30,7 +30,7 @@ const TESTED = [
   ...[
     'bench-analysis',
     'bench-report',
-    'bench-lab',
+    ...['src', 'testing', 'experiments'].map((folder) => `bench-lab/${folder}`),
     'bench/src/cli',
     'bench/src/conduct',
     'bench/src/commands',

@@ -1,7 +1,8 @@
 import { globSync, readFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { join, matchesGlob } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
+import { PAGE_SOURCES } from '../src/conduct/page.ts';
 import { importsOf, type Import } from '../../bench-lab/testing/imports.ts';
 
 const ROOT = fileURLToPath(new URL('../../../', import.meta.url));
@@ -154,6 +155,8 @@ describe('the architecture', () => {
       ({ from, to, erased }) => running.includes(from) && !erased && !sources.includes(to),
     );
     expect(show(foreign)).toEqual([]);
+    // A bundle is made again when any of these has changed.
+    expect(running.filter((file) => !PAGE_SOURCES.some((pattern) => matchesGlob(file, pattern)))).toEqual([]);
   });
 
   it('explains pnpm bench, and plans it, without the code that measures', () => {

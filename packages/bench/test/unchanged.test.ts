@@ -94,13 +94,14 @@ describe('the digest of what a file tests', () => {
     expect(write('packages/gin/bin/gin', '1')).toBe(first);
     const changes = [
       write('packages/bench-load/src/cycle.ts', '2'),
+      write('packages/bench-lab/planted/server.mjs', '1'),
       write('packages/bench/src/cli/command.ts', '2'),
       write('packages/bench-lab/testing/needs.ts', `import 'bench-http/cli/command';//`),
       write(GIL, `import '../../testing/needs.ts';//`),
       write('python/flask/app.py', '1'),
       write('pnpm-lock.yaml', '1'),
     ];
-    expect(new Set([first, ...changes]).size).toBe(7);
+    expect(new Set([first, ...changes]).size).toBe(8);
     rmSync(join(folder, '.git'), { recursive: true });
     expect(digestsOfTested(folder)).toEqual(new Map());
   });

@@ -13,6 +13,14 @@ const FOLDER = fileURLToPath(new URL('../../../bench-report/page/', import.meta.
 /** The bundles of a checkout, which serve all projects that are measured with it. */
 const CACHE = join(FOLDER, '../../../.cache/page');
 
+/** All that a bundle is made of, from the root of the repository: the scripts, what they share with the other reports, and libraries. */
+export const PAGE_SOURCES = [
+  'packages/bench-report/{page,src}/**/*.ts',
+  'packages/bench-{model,statistics}/src/**/*.ts',
+  'packages/bench-report/package.json',
+  'pnpm-lock.yaml',
+];
+
 /** Returns the name of a script in the package, where it is bundled when the package is made. */
 export const bundleOf = (name: PageName): string => `${name}.js`;
 
@@ -44,16 +52,8 @@ export async function readAssets(name: PageName): Promise<Assets> {
 }
 
 async function provideBundle(name: PageName): Promise<string> {
-  const source = join(FOLDER, '..', 'src');
-  const files = [
-    ...globSync('**/*.ts', { cwd: FOLDER }).map((file) => join(FOLDER, file)),
-    // The sources that the page shares with the other reports.
-    ...globSync('{counts,metrics,numbers,report/*,report/site/changes}.ts', { cwd: source }).map((file) =>
-      join(source, file),
-    ),
-    join(FOLDER, '..', 'package.json'),
-    join(FOLDER, '..', '..', '..', 'pnpm-lock.yaml'),
-  ];
+  const root = join(FOLDER, '../../..');
+  const files = globSync(PAGE_SOURCES, { cwd: root }).map((file) => join(root, file));
   const file = join(CACHE, `${name}-${digestOf(files, '')}.js`);
   if (existsSync(file)) return file;
   const { bundlePage } = await import('./bundle.ts');
