@@ -7,11 +7,12 @@ import { join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { defineCommand, option } from 'bench-http/cli/command';
 import { text } from 'bench-http/cli/values';
-import { bundlePackage, bundlePage } from 'bench-http/conduct/bundle';
+import { bundlePage } from 'bench-http/conduct/bundle';
 import { bundleOf } from 'bench-http/conduct/page';
 import { print } from 'bench-http/terminal/shell';
 import { run } from 'bench-machine/subprocess';
 import { pnpmCommand } from 'bench-targets/prepare/pnpm';
+import { bundlePackage } from './packing/bundle.ts';
 
 const PACKAGES = fileURLToPath(new URL('../packages/', import.meta.url));
 const BENCH = join(PACKAGES, 'bench');

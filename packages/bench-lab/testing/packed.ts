@@ -29,6 +29,7 @@ const INPUTS = [
   'pnpm-workspace.yaml',
   'tsconfig.base.json',
   'scripts/package.ts',
+  'scripts/packing/*.ts',
   'packages/bench/*.*',
   'packages/bench*/{src,page,schema}/**/*.*',
   'packages/{contract,upstream}/*.*',

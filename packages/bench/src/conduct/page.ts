@@ -6,12 +6,15 @@ import { digestOf } from 'bench-targets/prepare/digest';
 import { renderHtml, type Assets } from 'bench-report/html/document';
 import type { Model } from 'bench-report/model/model';
 import { writeReport } from 'bench-analysis/results/store';
-import type { PageName } from './bundle.ts';
 
-const FOLDER = fileURLToPath(new URL('../../../bench-report/page/', import.meta.url));
+/** A page with a separate script: the report of a run, or the index over all runs. */
+export type PageName = 'report' | 'site';
+
+/** The folder of the pages. */
+export const PAGES = fileURLToPath(new URL('../../../bench-report/page/', import.meta.url));
 
 /** The bundles of a checkout, which serve all projects that are measured with it. */
-const CACHE = join(FOLDER, '../../../.cache/page');
+const CACHE = join(PAGES, '../../../.cache/page');
 
 /** All that a bundle is made of, from the root of the repository: the scripts, what they share with the other reports, and libraries. */
 export const PAGE_SOURCES = [
@@ -46,13 +49,13 @@ export async function openPage(file: string): Promise<void> {
 
 /** Returns the script and the style of a page. A checkout bundles the script once per version of its sources. */
 export async function readAssets(name: PageName): Promise<Assets> {
-  const packed = join(FOLDER, bundleOf(name));
+  const packed = join(PAGES, bundleOf(name));
   const file = existsSync(packed) ? packed : await provideBundle(name);
-  return { script: readFileSync(file, 'utf8'), style: readFileSync(join(FOLDER, 'page.css'), 'utf8') };
+  return { script: readFileSync(file, 'utf8'), style: readFileSync(join(PAGES, 'page.css'), 'utf8') };
 }
 
 async function provideBundle(name: PageName): Promise<string> {
-  const root = join(FOLDER, '../../..');
+  const root = join(PAGES, '../../..');
   const files = globSync(PAGE_SOURCES, { cwd: root }).map((file) => join(root, file));
   const file = join(CACHE, `${name}-${digestOf(files, '')}.js`);
   if (existsSync(file)) return file;

@@ -1,0 +1,74 @@
+/** Bundles the package for users. */
+import { globSync } from 'node:fs';
+import { dirname, join, relative } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { build, type Plugin } from 'rolldown';
+import { dts } from 'rolldown-plugin-dts';
+
+/** The modules that the package starts from: the command, the library, and the programs that run as processes of their own. */
+const PROGRAMS = [
+  'bench/src/cli/main.ts',
+  'bench/src/commands/*.ts',
+  'bench/src/measure/reference-server.ts',
+  'bench-cluster/src/cluster-package.ts',
+  'bench-load/src/{alarm-worker,generator,rival-plain,rival-stock}.ts',
+  'upstream/src/server.ts',
+];
+const LIBRARY = 'bench/src/api.ts';
+
+/** The declarations of all packages, as `tsc -b` writes them. */
+const TYPES = fileURLToPath(new URL('../../.cache/types/', import.meta.url));
+
+/** Ours are bundled, all others are dependencies of the package. */
+const isExternal = (id: string): boolean => !/^(?:[./]|bench-|@bench\/)/.test(id);
+
+/**
+ * Bundles the package into a folder. Its modules stay apart and lie as in `packages`, because some find files and programs
+ * beside themselves. `tsc -b` has written their declarations.
+ */
+export async function bundlePackage(packages: string, folder: string): Promise<void> {
+  const programs = globSync([...PROGRAMS, LIBRARY], { cwd: packages }).map((file) => join(packages, file));
+  const modules = { preserveModules: true, preserveModulesRoot: packages } as const;
+  const checks = { pluginTimings: false };
+  const common = { platform: 'node', external: isExternal, logLevel: 'warn', checks } as const;
+  await build({
+    ...common,
+    input: programs,
+    plugins: [besideModules],
+    output: { dir: folder, format: 'esm', entryFileNames: '[name].js', ...modules },
+  });
+  await build({
+    ...common,
+    input: { api: join(TYPES, LIBRARY.replace('/src/', '/').replace(/\.ts$/, '.d.ts')) },
+    plugins: [declarations, dts({ dtsOnly: true })],
+    output: { dir: join(folder, dirname(LIBRARY)), format: 'esm' },
+  });
+}
+
+/** Turns the files of other packages, which a module asks Node for, into paths beside it. */
+const besideModules: Plugin = {
+  name: 'beside-modules',
+  async transform(code, id) {
+    let rewritten = code;
+    for (const [call, name = ''] of code.matchAll(/import\.meta\.resolve\('(@bench\/[^']+)'\)/g)) {
+      const file = (await this.resolve(name, id))?.id.replace(/\.ts$/, '.js');
+      if (file === undefined) throw new Error(`${id}: ${name} is not found`);
+      rewritten = rewritten.replace(call, `import.meta.resolve('${relative(dirname(id), file)}')`);
+    }
+    return rewritten === code ? null : rewritten;
+  },
+};
+
+/** Finds the declarations of our modules where the compiler writes them. */
+const declarations: Plugin = {
+  name: 'declarations',
+  resolveId: {
+    order: 'pre',
+    handler(id, importer) {
+      if (id.startsWith('.') && importer?.startsWith(TYPES) === true)
+        return join(dirname(importer), id.replace(/\.ts$/, '.d.ts'));
+      const [name = '', ...rest] = id.split('/');
+      return /^bench-[a-z]+$/.test(name) ? join(TYPES, name, `${rest.join('/')}.d.ts`) : null;
+    },
+  },
+};
