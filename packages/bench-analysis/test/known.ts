@@ -1,4 +1,4 @@
-/** The results of scipy, computed by fixtures/scipy/generate.py. */
+/** The results of scipy, computed by bench-lab/testing/fixtures/scipy/generate.py. */
 import { readFileSync } from 'node:fs';
 
 interface Known {

@@ -27,7 +27,7 @@ export function nameSize({ workers, threads = 1 }: Pick<Scale, 'workers' | 'thre
   return `${count} ${noun}${count === 1 ? '' : 's'}`;
 }
 
-/** The shortest turn, in seconds. `plan/turns.ts` has the measurements. */
+/** The shortest turn, in seconds. `plan/turns.ts` of bench has the measurements. */
 export const TURN_SECONDS = {
   /** Of a comparison: only the ratio of two servers counts, and both pay for the cold caches of their turns. */
   comparison: 0.02,

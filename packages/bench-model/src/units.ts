@@ -1,4 +1,4 @@
-/** The units of metrics. To add a unit, add an entry here, and its format to `report/format.ts`. */
+/** The units of metrics. To add a unit, add an entry here, and its format to `bench-report/src/format.ts`. */
 
 /** The declaration of a unit. */
 interface Entry {

@@ -74,6 +74,14 @@ describe.each(DOCUMENTS)('%s', (path) => {
     expect(missing).toEqual([]);
   });
 
+  it('names files of the packages that exist', () => {
+    const named = [...document.matchAll(/`(?<file>(?:packages|python|scripts)\/[\w./-]+)`/g)];
+    const missing = named
+      .map(({ groups }) => groups?.['file'] ?? '')
+      .filter((file) => !existsSync(join(ROOT, file)));
+    expect(missing).toEqual([]);
+  });
+
   it('shows each command only with options that exist', () => {
     const unknown = listCommands(document).flatMap(([command = '', ...words]) => {
       const known = OPTIONS.get(command.replace(/^bench:(?!power|self).*/, 'bench')) ?? [];

@@ -55,7 +55,7 @@ const MOST_TRIALS = 100_000;
 /**
  * A decision takes many rounds, so each is short and at one rung by default. A second of turns on each side of a duel has
  * the least time per verdict: fresh processes differ too, and longer windows do not average that out
- * (test/analyse/windows.test.ts).
+ * (bench-analysis/test/windows.test.ts).
  */
 const SEQUENTIAL_TEST = { windowSeconds: { duel: 1, separate: 2 } };
 

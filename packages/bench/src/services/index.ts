@@ -1,4 +1,4 @@
-/** The companions by their names in a record. A new one is a folder here, an entry in this list, and its part in `model/companions.ts`. */
+/** The companions by their names in a record. A new one is a folder here, an entry in this list, and its part in `companions.ts` of bench-model. */
 import { AsyncDisposableStack } from '@whatwg-node/disposablestack';
 import type { CompanionName } from 'bench-model/companions';
 import { background } from './background/companion.ts';
