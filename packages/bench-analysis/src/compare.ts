@@ -272,7 +272,9 @@ type Pairing = [candidate: string, baseline: string];
 
 /** Pairs each target of a second engine with the same target of the first. */
 function crossedPairs(targets: Target[]): Pairing[] {
-  return targets.flatMap(({ id, repeats }) => (repeats?.as === 'cross-check' ? [[id, repeats.of]] : []));
+  return targets.flatMap(({ id, repeats }) =>
+    repeats?.kind === 'cross-check' ? [[id, repeats.targetId]] : [],
+  );
 }
 
 /** Pairs each target of more workers or threads with itself of one. */

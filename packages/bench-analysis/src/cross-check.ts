@@ -23,8 +23,8 @@ export interface CrossCheck {
 /** Compares every target that two engines measured (`--cross-check`), at every rung. */
 export function crossCheck(rows: Row[], targets: Target[], engine: string): CrossCheck[] {
   return targets.flatMap(({ id, repeats, engine: other }) => {
-    if (repeats?.as !== 'cross-check' || other === undefined) return [];
-    const { of } = repeats;
+    if (repeats?.kind !== 'cross-check' || other === undefined) return [];
+    const of = repeats.targetId;
     return rows
       .filter(({ target }) => target === id)
       .map(({ connections, figures }): CrossCheck => {

@@ -5,13 +5,13 @@
 import type { Repetition, Target } from './target.ts';
 
 /** Returns true if a target, or one that it repeats, is a repetition of this kind. */
-export function isRepeated(as: Repetition, { repeats }: Target, targets: readonly Target[]): boolean {
+export function isRepeated(kind: Repetition, { repeats }: Target, targets: readonly Target[]): boolean {
   const seen = new Set<string>();
-  for (let next = repeats; next !== undefined && !seen.has(next.of);) {
-    if (next.as === as) return true;
-    const { of } = next;
-    seen.add(of);
-    next = targets.find(({ id }) => id === of)?.repeats;
+  for (let next = repeats; next !== undefined && !seen.has(next.targetId);) {
+    if (next.kind === kind) return true;
+    const { targetId } = next;
+    seen.add(targetId);
+    next = targets.find(({ id }) => id === targetId)?.repeats;
   }
   return false;
 }
@@ -24,10 +24,10 @@ export function isRepeated(as: Repetition, { repeats }: Target, targets: readonl
 export function undisturbedOf(target: Target, targets: readonly Target[]): string | undefined {
   const { repeats, engine } = target;
   if (repeats === undefined || !isRepeated('background', target, targets)) return undefined;
-  const repeated = targets.find(({ id }) => id === repeats.of);
-  if (repeated === undefined || repeats.as === 'background') return repeated?.id;
+  const repeated = targets.find(({ id }) => id === repeats.targetId);
+  if (repeated === undefined || repeats.kind === 'background') return repeated?.id;
   const undisturbed = undisturbedOf(repeated, targets);
   const isCounterpart = (one: Target): boolean =>
-    one.repeats?.of === undisturbed && one.repeats?.as === repeats.as && one.engine === engine;
+    one.repeats?.targetId === undisturbed && one.repeats?.kind === repeats.kind && one.engine === engine;
   return undisturbed === undefined ? undefined : targets.find(isCounterpart)?.id;
 }

@@ -93,8 +93,8 @@ export const repeats = named(
   'repeats',
   shape(
     {
-      of: text('Id of the repeated target, which may itself repeat another one.'),
-      as: oneOf(
+      targetId: text('Id of the repeated target, which may itself repeat another one.'),
+      kind: oneOf(
         REPETITIONS,
         'The only difference from that target: a/a is none, so that figures differ by noise alone (--aa); background is a request kept in flight beside the load (--background); cross-check is another engine (--cross-check).',
       ),

@@ -10,11 +10,11 @@ describe('a plan with an A/A target, a background request and a second engine', 
   it('changes only one property between a target and its repeat', () => {
     expect(targets.map(({ id, repeats }) => [id, repeats])).toEqual([
       ['vanilla', undefined],
-      ['vanilla by aiohttp', { of: 'vanilla', as: 'cross-check' }],
-      ['vanilla (A/A)', { of: 'vanilla', as: 'a/a' }],
-      ['vanilla (A/A) by aiohttp', { of: 'vanilla (A/A)', as: 'cross-check' }],
-      ['vanilla (with GET /a)', { of: 'vanilla', as: 'background' }],
-      ['vanilla (with GET /a) by aiohttp', { of: 'vanilla (with GET /a)', as: 'cross-check' }],
+      ['vanilla by aiohttp', { targetId: 'vanilla', kind: 'cross-check' }],
+      ['vanilla (A/A)', { targetId: 'vanilla', kind: 'a/a' }],
+      ['vanilla (A/A) by aiohttp', { targetId: 'vanilla (A/A)', kind: 'cross-check' }],
+      ['vanilla (with GET /a)', { targetId: 'vanilla', kind: 'background' }],
+      ['vanilla (with GET /a) by aiohttp', { targetId: 'vanilla (with GET /a)', kind: 'cross-check' }],
     ]);
   });
 
@@ -42,7 +42,7 @@ describe('a plan with an A/A target, a background request and a second engine', 
   });
 
   it('terminates if a stored target repeats itself', () => {
-    const odd: Target = { ...targets[0]!, repeats: { of: 'vanilla', as: 'a/a' } };
+    const odd: Target = { ...targets[0]!, repeats: { targetId: 'vanilla', kind: 'a/a' } };
     expect(isRepeated('background', odd, [odd])).toBe(false);
     expect(undisturbedOf(odd, [odd])).toBeUndefined();
   });

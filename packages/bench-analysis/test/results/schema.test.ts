@@ -194,7 +194,7 @@ const head = {
     ...sampleTarget('fastify'),
     packages: ['fastify@5'],
     resolved: true,
-    repeats: { of: 'fastify', as: 'a/a' },
+    repeats: { targetId: 'fastify', kind: 'a/a' },
     engine: 'wrk',
   },
   requests: {

@@ -105,9 +105,9 @@ describe('--cross-check', () => {
     const plan = samplePlan('--cross-check wrk --rounds 4 --connections 10');
     expect(plan.targets.map(({ id, engine, repeats }) => [id, engine, repeats])).toEqual([
       ['vanilla', undefined, undefined],
-      ['vanilla by wrk', 'wrk', { of: 'vanilla', as: 'cross-check' }],
+      ['vanilla by wrk', 'wrk', { targetId: 'vanilla', kind: 'cross-check' }],
       ['fastify', undefined, undefined],
-      ['fastify by wrk', 'wrk', { of: 'fastify', as: 'cross-check' }],
+      ['fastify by wrk', 'wrk', { targetId: 'fastify', kind: 'cross-check' }],
     ]);
     for (const round of [1, 2, 3, 4]) {
       const here = plan.trials.filter((trial) => trial.round === round).map(({ target }) => target);

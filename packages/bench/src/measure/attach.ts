@@ -80,7 +80,7 @@ function serverOf(
   places: ReadonlyMap<string, Place>,
   targets: readonly Target[],
 ): { server: AttachedServer; place: Place } {
-  const repeated = targets.find((one) => one.id === repeats?.of);
+  const repeated = targets.find((one) => one.id === repeats?.targetId);
   if (repeated !== undefined) return serverOf(repeated, servers, places, targets);
   const server = servers.find(({ target }) => target === id);
   const place = places.get(id);

@@ -307,7 +307,7 @@ function shuffleRound(plan: Blocks, random: Random): Cell[] {
 
 /** Copies a target under another name. The difference between the two is noise. */
 function repeatTarget(target: Target): Target {
-  return { ...target, id: `${target.id} (A/A)`, repeats: { of: target.id, as: 'a/a' } };
+  return { ...target, id: `${target.id} (A/A)`, repeats: { targetId: target.id, kind: 'a/a' } };
 }
 
 /** Returns a target of a copy of the project in another copy, with the target that it repeats. */
@@ -319,7 +319,7 @@ function moveTarget(target: Target, copy: Copy): Target {
     ...target,
     id: move(id),
     copy,
-    ...(repeats && { repeats: { ...repeats, of: move(repeats.of) } }),
+    ...(repeats && { repeats: { ...repeats, targetId: move(repeats.targetId) } }),
     ...(scale && { scale: { ...scale, of: move(scale.of) } }),
   };
 }
@@ -329,7 +329,7 @@ function disturbTarget(target: Target, background: BackgroundRequest): Target {
   return {
     ...target,
     id: `${target.id} (with ${describeBackground(background)})`,
-    repeats: { of: target.id, as: 'background' },
+    repeats: { targetId: target.id, kind: 'background' },
   };
 }
 
@@ -356,7 +356,7 @@ function crossTarget(target: Target, engine: EngineName): Target {
   return {
     ...target,
     id: `${target.id} by ${engine}`,
-    repeats: { of: target.id, as: 'cross-check' },
+    repeats: { targetId: target.id, kind: 'cross-check' },
     engine,
   };
 }

@@ -347,7 +347,7 @@ describe('the plan of a duel', () => {
     const { targets } = samplePlan('--aa --duel', ['vanilla']);
     expect(targets.map(({ id, repeats }) => [id, repeats])).toEqual([
       ['vanilla', undefined],
-      ['vanilla (A/A)', { of: 'vanilla', as: 'a/a' }],
+      ['vanilla (A/A)', { targetId: 'vanilla', kind: 'a/a' }],
     ]);
   });
 });

@@ -308,7 +308,7 @@ function createBackground(twist: Twist, done: string[]): RunningCompanion {
   };
   return companion(
     'background',
-    ({ repeats }) => (repeats?.as === 'background' ? request : undefined),
+    ({ repeats }) => (repeats?.kind === 'background' ? request : undefined),
     async () => beginBackground(request, keep),
   );
 }

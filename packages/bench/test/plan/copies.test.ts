@@ -69,9 +69,13 @@ describe('the plan of a commit, repeated beside other commits', () => {
 
   it('moves targets that repeat another together with it', () => {
     const first = planOf([], COPIES.slice(0, 1)).targets[0]!;
-    const again = { ...first, id: `${first.id} (A/A)`, repeats: { of: first.id, as: 'a/a' as const } };
+    const again = {
+      ...first,
+      id: `${first.id} (A/A)`,
+      repeats: { targetId: first.id, kind: 'a/a' as const },
+    };
     const { targets } = repeat({ ...planOf([]), targets: [first, again] });
-    expect(targets.map(({ id, repeats }) => [id, repeats?.of])).toEqual([
+    expect(targets.map(({ id, repeats }) => [id, repeats?.targetId])).toEqual([
       ['shop[baseline 1111111]', undefined],
       ['shop[HEAD 2222222]', undefined],
       ['shop[baseline 1111111] (A/A)', 'shop[baseline 1111111]'],

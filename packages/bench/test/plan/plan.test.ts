@@ -174,8 +174,8 @@ describe('makePlan', () => {
     expect(plan.targets.map(({ id, repeats }) => [id, repeats])).toEqual([
       ['vanilla', undefined],
       ['fastify', undefined],
-      ['vanilla (with GET /fib/42)', { of: 'vanilla', as: 'background' }],
-      ['fastify (with GET /fib/42)', { of: 'fastify', as: 'background' }],
+      ['vanilla (with GET /fib/42)', { targetId: 'vanilla', kind: 'background' }],
+      ['fastify (with GET /fib/42)', { targetId: 'fastify', kind: 'background' }],
     ]);
     expect(plan.trials.filter(({ round }) => round === 1)).toHaveLength(4);
     expect(samplePlan('')).not.toHaveProperty('background');
