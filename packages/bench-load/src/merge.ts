@@ -21,13 +21,7 @@ export function splitShares(total: number, parts: number): number[] {
 
 /** Joins the connections of several processes: sums, and the time of the last to be ready. */
 export function mergeConnects(connects: Connect[]): Connect {
-  return {
-    asked: sum(connects.map((one) => one.asked)),
-    stood: sum(connects.map((one) => one.stood)),
-    seconds: Math.max(...connects.map((one) => one.seconds)),
-    refused: sum(connects.map((one) => one.refused)),
-    retried: sum(connects.map((one) => one.retried)),
-  };
+  return { ...sumByKey<keyof Connect>(connects), seconds: Math.max(...connects.map((one) => one.seconds)) };
 }
 
 /**
@@ -40,51 +34,51 @@ export function mergeReports(
   timeoutSeconds: number,
   engine: string,
 ): OwnLoadResult {
+  const total = (of: (report: DoneReport) => number): number => sum(reports.map(of));
+  const known = <T>(of: (report: DoneReport) => T | undefined): T[] =>
+    reports.map(of).filter((one) => one !== undefined);
   const counts = mergeCounts(reports.map((report) => report.counts));
   const histogram = mergeHistograms(reports.map((report) => report.latencyHistogram));
-  const shortest = reports.flatMap(({ shortestHistogram = [] }) => shortestHistogram);
-  const agesOf = (encoded: readonly (string | undefined)[]) =>
-    censoredBeyond(histogram, mergeHistograms(encoded.flatMap((one) => one ?? [])));
-  const censored = agesOf(reports.map(({ openAges }) => openAges));
-  const unanswered = agesOf(reports.map(({ unansweredAges }) => unansweredAges));
+  const shortest = known(({ shortestHistogram }) => shortestHistogram);
+  const censored = censoredBeyond(histogram, mergeHistograms(known(({ openAges }) => openAges)));
+  const unanswered = censoredBeyond(histogram, mergeHistograms(known((report) => report.unansweredAges)));
   const waits = [...censored, ...timeoutsOf(counts.timeout, timeoutSeconds)];
-  const cycles = sum(reports.map((report) => report.cycleUs.count));
-  const crossed = reports.flatMap((report) => report.crossed ?? []);
-  const warmups = reports.flatMap(({ warmup }) => warmup ?? []);
-  const unsolicited = reports.flatMap((report) => report.unsolicited ?? []);
+  const cycles = total((report) => report.cycleUs.count);
+  const crossed = known((report) => report.crossed);
+  const warmups = known(({ warmup }) => warmup);
+  const unsolicited = known((report) => report.unsolicited);
+  const { asked, seconds } = connect;
   return {
     engine,
-    connect: { ...connect, ...standing(reports) },
-    windowSeconds: sum(reports.map((report) => report.windowSeconds)) / reports.length,
+    connect: { ...mergeConnects(reports.map((report) => report.connect)), asked, seconds },
+    windowSeconds: total((report) => report.windowSeconds) / reports.length,
     openedAtMs: Math.min(...reports.map((report) => report.openedAtMs)),
     closedAtMs: Math.max(...reports.map((report) => report.closedAtMs)),
     counts,
     lifetime: mergeCounts(reports.map((report) => report.lifetime)),
     statusCodes: sumByKey(reports.map((report) => report.statusCodes)),
-    goodputPerSecond: sum(reports.map((report) => report.counts.ok / report.windowSeconds)),
-    completionsPerSecond: sum(
-      reports.map((report) => countCompletions(report.counts) / report.windowSeconds),
-    ),
+    goodputPerSecond: total((report) => report.counts.ok / report.windowSeconds),
+    completionsPerSecond: total((report) => countCompletions(report.counts) / report.windowSeconds),
     latencyUs: summariseLatency(histogram, waits),
     latencyHistogram: histogram.totalCount > 0 ? encodeHistogram(histogram) : undefined,
-    ...(shortest.length === reports.length
-      ? { latencyAtLeastUs: summariseLatency(mergeHistograms(shortest), waits) }
-      : {}),
-    ...(censored.length > 0 ? { censoredHistogram: encodeHistogram(histogramOf(censored)) } : {}),
+    ...(shortest.length === reports.length && {
+      latencyAtLeastUs: summariseLatency(mergeHistograms(shortest), waits),
+    }),
+    ...(censored.length > 0 && { censoredHistogram: encodeHistogram(histogramOf(censored)) }),
     ...describeUnanswered(unanswered),
     ...mergeTimings(reports),
-    meanCycleUs: cycles > 0 ? sum(reports.map((report) => report.cycleUs.sum)) / cycles : undefined,
-    silentConnections: sum(reports.map((report) => report.silentConnections)),
+    meanCycleUs: cycles > 0 ? total((report) => report.cycleUs.sum) / cycles : undefined,
+    silentConnections: total((report) => report.silentConnections),
     slices: {
       milliseconds: reports[0]?.slices.milliseconds ?? 0,
       ok: addColumns(reports.map((report) => report.slices.ok)),
     },
-    ...(warmups.length === reports.length ? { warmup: mergeWarmups(warmups) } : {}),
-    bodyBytes: reports.find((report) => report.bodyBytes !== undefined)?.bodyBytes,
-    bodiesHashed: sum(reports.map((report) => report.bodiesHashed)),
+    ...(warmups.length === reports.length && { warmup: mergeWarmups(warmups) }),
+    bodyBytes: known((report) => report.bodyBytes)[0],
+    bodiesHashed: total((report) => report.bodiesHashed),
     ...mergeRoutes(reports, timeoutSeconds),
-    ...(crossed.length > 0 ? { crossed: sum(crossed) } : {}),
-    ...(unsolicited.length > 0 ? { unsolicited: sum(unsolicited) } : {}),
+    ...(crossed.length > 0 && { crossed: sum(crossed) }),
+    ...(unsolicited.length > 0 && { unsolicited: sum(unsolicited) }),
     generators: reports.map((report) => report.use),
     ...mergeSchedules(reports, waits),
   };
@@ -168,11 +162,6 @@ function mergeTimings(reports: DoneReport[]): Pick<LoadResult, 'timing'> {
   const rest = summariseLatency(mergeHistograms(timings.map((one) => one.rest)));
   if (told === undefined || rest === undefined) return {};
   return { timing: { metric: first.metric, toldUs: told, restUs: rest } };
-}
-
-function standing(reports: DoneReport[]): Pick<Connect, 'stood' | 'refused' | 'retried'> {
-  const { stood, refused, retried } = mergeConnects(reports.map((report) => report.connect));
-  return { stood, refused, retried };
 }
 
 /** Adds up the counts of all processes. */

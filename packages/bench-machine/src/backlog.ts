@@ -1,4 +1,4 @@
-import { networkInterfaces } from 'node:os';
+import { listOwnAddresses } from './ports.ts';
 import { run } from './subprocess.ts';
 
 /** The time limit of `ss`. */
@@ -9,7 +9,9 @@ const MOST_MS = 2000;
  * not report it (only Linux with `ss` does).
  */
 export async function readBacklog(host: string, port: number): Promise<number | undefined> {
-  if (process.platform !== 'linux' || !isLocal(host)) return undefined;
+  if (process.platform !== 'linux') return undefined;
+  const isLocal = host === 'localhost' || host.startsWith('127.') || listOwnAddresses().includes(host);
+  if (!isLocal) return undefined;
   const argv = ['ss', '-Hltn', `sport = :${port}`];
   const output = await run(argv, { timeoutMs: MOST_MS }).catch(() => undefined);
   return output === undefined ? undefined : parseBacklog(output.stdout);
@@ -22,11 +24,4 @@ export function parseBacklog(output: string): number | undefined {
     return state === 'LISTEN' ? Number(backlog) : [];
   });
   return backlogs.length === 0 ? undefined : Math.min(...backlogs);
-}
-
-function isLocal(host: string): boolean {
-  if (host === 'localhost' || host.startsWith('127.')) return true;
-  return Object.values(networkInterfaces())
-    .flat()
-    .some((one) => one?.address === host);
 }

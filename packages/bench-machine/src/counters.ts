@@ -41,8 +41,6 @@ export function parseCounter(table: string, protocol: string, name: string): num
 export interface TroubleCounters {
   /** Connections dropped because an accept queue was full. */
   listenOverflows?: number;
-  /** SYNs dropped at listening sockets for any reason, including overflows. */
-  listenDrops?: number;
   /** Retransmitted TCP segments without tail loss probes: on loopback, those repeat segments that did arrive. */
   retransmits?: number;
   /** The number of times that the CPU was throttled for heat, or because the cgroup of this process exhausted its quota. */
@@ -54,7 +52,6 @@ export function readTrouble(): TroubleCounters {
   const netstat = readText('/proc/net/netstat') ?? '';
   const found = {
     listenOverflows: parseCounter(netstat, 'TcpExt', 'ListenOverflows'),
-    listenDrops: parseCounter(netstat, 'TcpExt', 'ListenDrops'),
     retransmits: countRetransmits(readText('/proc/net/snmp') ?? '', netstat),
     throttled: readThrottled(),
   };
@@ -73,7 +70,7 @@ function countRetransmits(snmp: string, netstat: string): number | undefined {
 /** Returns the difference between two readings, counter by counter. */
 export function troubleBetween(before: TroubleCounters, after: TroubleCounters): TroubleCounters {
   const between: TroubleCounters = {};
-  for (const key of ['listenOverflows', 'listenDrops', 'retransmits', 'throttled'] as const) {
+  for (const key of ['listenOverflows', 'retransmits', 'throttled'] as const) {
     const [from, to] = [before[key], after[key]];
     // Retransmits come from two files, read at slightly different times. A probe in between would make the
     // difference negative.

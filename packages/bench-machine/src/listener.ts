@@ -1,8 +1,8 @@
 /** Finds the process that listens on an address: in /proc on Linux, with lsof on macOS. */
 
 import { lookup } from 'node:dns/promises';
-import { networkInterfaces } from 'node:os';
 import { listeningSockets, ownersOf, readLink, readNames, readProcess, familyOf } from './procfs.ts';
+import { listOwnAddresses } from './ports.ts';
 import { run } from './subprocess.ts';
 
 /** Programs that listen for a server elsewhere: their CPU and memory are not those of the server. */
@@ -14,9 +14,7 @@ export type Found = { pid: number } | { unknown: string; isRemote: boolean };
 /** Returns true if a host name or address belongs to this machine. */
 export async function isThisMachine(host: string): Promise<boolean> {
   const found = await lookup(host, { all: true }).catch(() => []);
-  const own = new Set(
-    Object.values(networkInterfaces()).flatMap((all) => all?.map(({ address }) => address)),
-  );
+  const own = new Set(listOwnAddresses());
   return found.some(({ address }) => /^(127\.|::1$|0\.0\.0\.0$|::$)/.test(address) || own.has(address));
 }
 

@@ -1,5 +1,6 @@
 import { randomInt } from 'node:crypto';
 import { connect } from 'node:net';
+import { networkInterfaces } from 'node:os';
 import getPort from 'get-port';
 import { listenersOn, readProcess } from './procfs.ts';
 
@@ -16,6 +17,11 @@ export async function findFreePort(host = '127.0.0.1'): Promise<number> {
     host,
     port: Array.from({ length: MOST_TRIES }, () => PORTS.first + randomInt(PORTS.count)),
   });
+}
+
+/** Returns the addresses of this machine. */
+export function listOwnAddresses(): string[] {
+  return Object.values(networkInterfaces()).flatMap((all) => all?.map(({ address }) => address) ?? []);
 }
 
 /** Formats host and port for a URL: an IPv6 address in brackets. */

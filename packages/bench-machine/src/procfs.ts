@@ -3,7 +3,7 @@
 import { readdirSync, readFileSync, readlinkSync, writeFileSync } from 'node:fs';
 
 /** The unit of the times in `/proc`: USER_HZ, fixed at 100 on every architecture that Node supports. */
-const TICKS_PER_SECOND = 100;
+export const TICKS_PER_SECOND = 100;
 export const US_PER_TICK = 1_000_000 / TICKS_PER_SECOND;
 
 // From include/linux/sched.h. Such a task has no memory and no command.
@@ -150,7 +150,7 @@ export function readPssBytes(pid: number): number | undefined {
 }
 
 /** The resident set of a process in bytes: now, and the largest since its start or since `forgetPeak`. */
-interface Resident {
+export interface Resident {
   bytes: number;
   peakBytes: number;
 }
@@ -182,9 +182,7 @@ export function environHas(pid: number, name: string, value: string): boolean | 
 
 /** Returns the ids of the processes with the listening socket of a TCP port, of those that this process may inspect. */
 export function listenersOn(port: number): number[] {
-  return ownersOf(
-    ['tcp', 'tcp6'].flatMap((table) => listeningInodes(readText(`/proc/net/${table}`) ?? '', port)),
-  );
+  return ownersOf(readListening(port).map(({ inode }) => inode));
 }
 
 /** Returns the ids of the processes with one of these sockets, of those that this process may inspect. */
@@ -197,8 +195,7 @@ export function ownersOf(inodes: readonly string[]): number[] {
 /** Returns the addresses that these processes listen on, by port. */
 export function addressesOf(pids: Iterable<number>, read = readText): Listening[] {
   const inodes = new Set([...pids].flatMap(socketsOf));
-  return ['tcp', 'tcp6']
-    .flatMap((table) => parseListening(read(`/proc/net/${table}`) ?? ''))
+  return readListening(undefined, read)
     .filter(({ inode }) => inodes.has(inode))
     .map(({ address, port }) => ({ address, port }))
     .toSorted((a, b) => a.port - b.port);
@@ -211,31 +208,12 @@ export function socketsOf(pid: number): string[] {
   );
 }
 
-/** Parses the inodes of the sockets in state LISTEN on a port from `/proc/net/tcp` or `tcp6`. */
-export function listeningInodes(table: string, port: number): string[] {
-  return listeningFields(table, port).flatMap((fields) => fields[9] ?? []);
-}
-
-/** The fields of all sockets in state LISTEN, or of those on one port. */
-function listeningFields(table: string, port?: number): string[][] {
-  const LISTEN = '0A';
-  return table
-    .split('\n')
-    .slice(1)
-    .map((line) => line.trim().split(/\s+/))
-    .filter((fields) => fields[3] === LISTEN && (port === undefined || portIn(fields) === port));
-}
-
-function portIn(fields: string[]): number {
-  return Number.parseInt(fields[1]?.split(':')[1] ?? '', 16);
-}
-
 /**
  * Returns the inodes of the sockets that accept connections to a port of these addresses. Wildcard sockets count
  * only if none is bound to the address itself.
  */
 export function listeningSockets(port: number, addresses: readonly string[], read = readText): string[] {
-  const sockets = ['tcp', 'tcp6'].flatMap((table) => parseListening(read(`/proc/net/${table}`) ?? '', port));
+  const sockets = readListening(port, read);
   const own = sockets.filter(({ address }) => addresses.includes(address));
   // A socket on :: accepts IPv4 connections too, unless it is set to IPv6 only.
   const wild = sockets.filter(
@@ -251,12 +229,28 @@ export interface Listening {
   port: number;
 }
 
+/** A listening socket, with the connections that its server has not accepted yet. */
+interface ListeningSocket extends Listening {
+  inode: string;
+  waiting: number;
+}
+
+function readListening(port?: number, read = readText): ListeningSocket[] {
+  return ['tcp', 'tcp6'].flatMap((table) => parseListening(read(`/proc/net/${table}`) ?? '', port));
+}
+
+/** The state of a listening socket in the tables of the kernel. */
+export const LISTEN = '0A';
+
 /** Parses the sockets in state LISTEN, all or those on one port, from `/proc/net/tcp` or `tcp6`. */
-function parseListening(table: string, port?: number): (Listening & { inode: string })[] {
-  return listeningFields(table, port).flatMap((fields) => {
-    const [hex = ''] = fields[1]?.split(':') ?? [];
-    const inode = fields[9];
-    return inode === undefined ? [] : [{ address: parseAddress(hex), port: portIn(fields), inode }];
+export function parseListening(table: string, port?: number): ListeningSocket[] {
+  return table.split('\n').flatMap((line) => {
+    const [, local = '', , state, queues = '', , , , , inode] = line.trim().split(/\s+/);
+    const [address = '', own = ''] = local.split(':');
+    if (state !== LISTEN || inode === undefined) return [];
+    if (port !== undefined && Number.parseInt(own, 16) !== port) return [];
+    const waiting = Number.parseInt(queues.split(':')[1] ?? '', 16);
+    return { address: parseAddress(address), port: Number.parseInt(own, 16), inode, waiting };
   });
 }
 

@@ -3,8 +3,9 @@ import { once } from 'node:events';
 import type { Readable } from 'node:stream';
 import pWaitFor from 'p-wait-for';
 import { describe, expect, it } from 'vitest';
-import { AcceptQueue, parseWaiting } from '../src/accept-queue.ts';
+import { AcceptQueue } from '../src/accept-queue.ts';
 import { parseBacklog, readBacklog } from '../src/backlog.ts';
+import { parseListening } from '../src/procfs.ts';
 import { start } from '../src/subprocess.ts';
 
 const TABLE = `  sl  local_address rem_address   st tx_queue rx_queue tr tm->when retrnsmt   uid  timeout inode
@@ -16,8 +17,8 @@ const TABLE = `  sl  local_address rem_address   st tx_queue rx_queue tr tm->whe
 
 describe('the accept queue in the tables of the kernel', () => {
   it('is read for each listener of the port, and for no connection', () => {
-    expect(parseWaiting(TABLE, ':1F90')).toEqual([42, 3]);
-    expect(parseWaiting(TABLE, ':0050')).toEqual([]);
+    expect(parseListening(TABLE, 0x1f90).map(({ waiting }) => waiting)).toEqual([42, 3]);
+    expect(parseListening(TABLE, 80)).toEqual([]);
   });
 });
 

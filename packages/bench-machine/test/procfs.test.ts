@@ -4,7 +4,7 @@ import {
   childrenByParent,
   environHas,
   familyOf,
-  listeningInodes,
+  parseListening,
   listenersOn,
   parseProcess,
   readProcess,
@@ -57,16 +57,16 @@ describe('parseProcess', () => {
   });
 });
 
-describe('listeningInodes', () => {
+describe('parseListening', () => {
   const TABLE = `  sl  local_address rem_address   st tx_queue rx_queue tr tm->when retrnsmt   uid  timeout inode
    0: 0100007F:1F90 00000000:0000 0A 00000000:00000000 00:00000000 00000000     0        0 4711 1 0000000000000000 100 0 0 10 0
    1: 0100007F:1F90 0100007F:C350 01 00000000:00000000 00:00000000 00000000     0        0 4712 1 0000000000000000 100 0 0 10 0
    2: 0100007F:1F91 00000000:0000 0A 00000000:00000000 00:00000000 00000000     0        0 4713 1 0000000000000000 100 0 0 10 0
 `;
   it('returns only listening sockets of that port', () => {
-    expect(listeningInodes(TABLE, 8080)).toEqual(['4711']);
-    expect(listeningInodes(TABLE, 8081)).toEqual(['4713']);
-    expect(listeningInodes(TABLE, 8082)).toEqual([]);
+    expect(parseListening(TABLE, 8080)).toMatchObject([{ address: '127.0.0.1', inode: '4711' }]);
+    expect(parseListening(TABLE, 8081)).toMatchObject([{ inode: '4713' }]);
+    expect(parseListening(TABLE, 8082)).toEqual([]);
   });
 });
 

@@ -117,7 +117,7 @@ class LinuxSampler implements Sampler {
     const host = {
       ...(this.#isHidden ? withoutAttribution(between) : between),
       ...(this.#everyone && { otherProcessesSource: this.#everyone.source }),
-      ...pickHost(trouble),
+      ...trouble,
     };
     return { ...(server && { server }), host };
   }
@@ -210,14 +210,6 @@ export function hostBetween(opened: Reading, closed: Reading): HostWindow {
 /** The same if the server cannot be separated from the other processes. */
 function withoutAttribution({ otherProcessesCores, ...host }: HostWindow): HostWindow {
   return otherProcessesCores === undefined ? host : { ...host, unattributedCores: otherProcessesCores };
-}
-
-function pickHost({ listenOverflows, retransmits, throttled }: TroubleCounters): HostWindow {
-  return {
-    ...(listenOverflows !== undefined && { listenOverflows }),
-    ...(retransmits !== undefined && { retransmits }),
-    ...(throttled !== undefined && { throttled }),
-  };
 }
 
 function harnessUs(): number {
