@@ -1,0 +1,43 @@
+/** The manifest that `init` writes. */
+import { dirname, relative } from 'node:path';
+import { nameOf } from 'bench-targets/catalogue/apps/app';
+import { checkManifest } from 'bench-targets/catalogue/manifest';
+import type { Need } from 'bench-targets/catalogue/apps/needs';
+import type { Start } from 'bench-targets/catalogue/apps/starts';
+import type { Stack } from 'bench-model/stack';
+import type { Written } from './requests.ts';
+
+/** Returns the manifest of a project with this start, its services and its requests. */
+export function makeManifest(
+  root: string,
+  start: Start,
+  {
+    requests,
+    startTimeout,
+    needs,
+  }: { requests: Written[]; needs: readonly Need[]; startTimeout?: number | undefined },
+): object {
+  const addresses = needs.map(({ variable, name }) => [variable, `{${name}.url}`] as const);
+  const services = Object.fromEntries(needs.map((need) => [need.name, need.service]));
+  const env = { ...start.env, ...Object.fromEntries(addresses) };
+  const { command, build, language, framework, runtime } = start;
+  return {
+    name: nameOf(root),
+    language,
+    framework,
+    class: 'unknown',
+    runtime,
+    ...(build.length === 0 ? {} : { build }),
+    ...(startTimeout === undefined ? {} : { startTimeoutSeconds: startTimeout }),
+    default: 'app',
+    variants: { app: { command, ...(Object.keys(env).length === 0 ? {} : { env }) } },
+    ...(needs.length === 0 ? {} : { services }),
+    requests,
+  };
+}
+
+/** Returns the stack of a manifest that is not written yet. Throws a usage error if it violates the contract. */
+export function checkDraft(manifest: object, file: string): Stack {
+  const shown = relative(process.cwd(), file);
+  return checkManifest({ shown, value: manifest, at: () => shown }, dirname(file));
+}

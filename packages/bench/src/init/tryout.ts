@@ -1,0 +1,135 @@
+/** The first start of a project's server: whether it listens, and what it answers. */
+import { setTimeout as sleep } from 'node:timers/promises';
+import { findPinned } from 'bench-targets/catalogue/apps/pinned';
+import type { Need } from 'bench-targets/catalogue/apps/needs';
+import type { Start } from 'bench-targets/catalogue/apps/starts';
+import { joinWords } from 'bench-targets/catalogue/apps/words';
+import { targetsOf } from 'bench-targets/catalogue/stacks';
+import type { Draw } from 'bench-targets/catalogue/workloads/workload';
+import { prepareAll, type Prepared } from 'bench-targets/prepare/prepare';
+import { BenchError } from 'bench-model/errors';
+import { START_SECONDS } from 'bench-model/options';
+import { describeElsewhere, describeEnd, launch, type Server } from 'bench-machine/launch';
+import { isListening } from 'bench-machine/ports';
+import { openSession } from '../conduct/session.ts';
+import { findDeclared } from '../services/declared/companion.ts';
+import { logLine, onInterrupt } from '../terminal/shell.ts';
+import { checkDraft, makeManifest } from './manifest.ts';
+import { chooseRequests } from './requests.ts';
+import { say } from './say.ts';
+
+const POLL_MS = 20;
+/** A server that listens elsewhere for this long does not take the port that it is given. */
+const ELSEWHERE_MS = 3000;
+const NOTHING_WRITTEN = 'stopping: nothing was written';
+
+/** Where a start is tried, and what was asked for it. */
+interface Tryout {
+  root: string;
+  /** The manifest to write. */
+  file: string;
+  asked: { get: string[]; startTimeout?: number | undefined };
+}
+
+/** Starts the server with these services, and returns the manifest whose requests it answered. Throws if it does not start. */
+export async function tryStart(
+  start: Start,
+  needs: readonly Need[],
+  { root, file, asked }: Tryout,
+): Promise<{ manifest: object }> {
+  const draft = makeManifest(root, start, { ...asked, needs, requests: ['GET /'] });
+  const prepared = await prepareDraft(draft, file);
+  using session = await openSession(`init ${prepared.target.id}`, { isAlone: false, words: NOTHING_WRITTEN });
+  let isStopped = false;
+  using _ = onInterrupt(() => {
+    isStopped = true;
+  }, NOTHING_WRITTEN);
+  const { token } = session;
+  const folder = session.makeFolder('init');
+  const declared = await findDeclared([prepared.stack]);
+  const context = {
+    token,
+    folder,
+    placed: {},
+    recordLeftoverServer: (server: string | undefined) => session.recordLeftoverServer(server),
+  };
+  await using services = await declared?.start(context);
+  const trial = { id: 'init-services', target: prepared.target, prepared };
+  await using beside = await services?.begin(NO_DRAW, trial);
+  await using server = await launch({
+    id: 'init-server',
+    token,
+    command: prepared.command,
+    cwd: prepared.stack.root,
+    env: { ...prepared.env, ...beside?.env },
+    files: {},
+    workers: 1,
+    prefix: [],
+    isOfUser: true,
+    time: undefined,
+    folder,
+  });
+  await untilListening(server, prepared, {
+    limit: asked.startTimeout ?? START_SECONDS,
+    isStopped: () => isStopped,
+  });
+  const { runtime } = prepared;
+  const pinned = start.runtime === 'none' ? undefined : findPinned(root, start.runtime);
+  if (pinned !== undefined) say('assumed', `${start.runtime} ${pinned.version}, by ${pinned.why}`);
+  const on = runtime === undefined ? '' : ` on ${prepared.stack.runtime} ${runtime.version}`;
+  const names = needs.map(({ name }) => name).join(' and ');
+  const withThem = names === '' ? '' : ` with ${names}`;
+  say('started', `${joinWords(start.command)}${on}${withThem}, which listens on the port that it was given`);
+  const requests = await chooseRequests(server, asked.get, () => describeFailure(prepared, server));
+  await server.stop();
+  if (isStopped) throw new BenchError('interrupted', 'interrupted: nothing was written');
+  return { manifest: makeManifest(root, start, { ...asked, needs, requests }) };
+}
+
+/** Services take no part in the requests. */
+const NO_DRAW: Draw = { requests: [], files: {}, fixedBody: false, check: () => undefined };
+
+async function prepareDraft(manifest: object, file: string): Promise<Prepared> {
+  const stack = checkDraft(manifest, file);
+  const { prepared, missing } = await prepareAll(targetsOf(stack), [stack], logLine);
+  const [ready] = prepared;
+  if (ready !== undefined) return ready;
+  throw new BenchError('toolchain', missing[0]?.reason ?? 'the project cannot be prepared', missing[0]?.hint);
+}
+
+/** Waits until the server listens on its port. Throws a trial error with its last lines if it does not. */
+async function untilListening(
+  server: Server,
+  prepared: Prepared,
+  { limit, isStopped }: { limit: number; isStopped: () => boolean },
+): Promise<void> {
+  const deadline = performance.now() + limit * 1000;
+  let elsewhereSince: number | undefined;
+  const fail = (what: string): never => {
+    throw new BenchError(
+      'trial',
+      [`the server does not start: ${what}`, ...describeFailure(prepared, server)].join('\n'),
+      'correct the command with --run; {port} in it, or PORT in its environment, is the port to listen on',
+    );
+  };
+  while (!(await isListening(server.host, server.port))) {
+    if (isStopped()) throw new BenchError('interrupted', 'interrupted: nothing was written');
+    const end = describeEnd(server);
+    if (end !== undefined) fail(end);
+    const elsewhere = describeElsewhere(server);
+    elsewhereSince = elsewhere === undefined ? undefined : (elsewhereSince ?? performance.now());
+    if (elsewhere !== undefined && performance.now() - (elsewhereSince ?? 0) > ELSEWHERE_MS) fail(elsewhere);
+    if (performance.now() > deadline) fail(`nothing listens on port ${server.port} after ${limit} s`);
+    await sleep(POLL_MS);
+  }
+}
+
+function describeFailure({ variant }: Prepared, server: Server): string[] {
+  const lines = server.logTail().filter((line) => line !== '');
+  return [
+    `  command: ${joinWords(variant.command)}`,
+    ...(lines.length === 0
+      ? ['  it printed nothing']
+      : ['  its last lines:', ...lines.map((line) => `  | ${line}`)]),
+  ];
+}
