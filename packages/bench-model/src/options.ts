@@ -68,6 +68,8 @@ export interface BenchOptions {
   spread?: Spread;
   /** The load engine; autocannon by default. */
   engine?: EngineName;
+  /** Targets that the options name, but that cannot be launched here: the plan is made without them. */
+  without?: readonly string[];
   /** A second engine that checks the first one on every target; `any` takes the first one on PATH. */
   crossCheck?: EngineName | 'any';
   /** The most connects per second; by default the accept queue of the server sets the pace. */

@@ -136,6 +136,9 @@ export const plan = shape({
   engine: text('The engine that sends the load; a target may name another.'),
   quick: Type.Boolean({ description: 'A first impression: never published, never compared.' }),
   byTurns: Type.Optional(byTurns),
+  apart: Type.Optional(
+    text('Why its servers do not take turns at the other rungs; absent if no turns could be expected.'),
+  ),
   sequentialTest: Type.Optional(sequentialTest),
   stops: Type.Optional(
     Type.Array(ordinal('count: rounds'), {

@@ -116,23 +116,32 @@ export function describeWorkers({ workers, threads, cores, targets, apps = [] }:
   return `${resources}${each}${others}`;
 }
 
-/** Says which servers run at the same time, and why those of an open loop do not; empty for others. `atOnce` are the numbers that ran; by default all of the plan. */
+/** Describes the choices of a plan that depend on the number of its targets: the turns and the looks. */
+export function describeChoice(plan: Plan): string[] {
+  return [...describeTurns(plan), ...describeSequentialTest(plan)];
+}
+
+/** Says which servers run at the same time, and why others do not; empty if nobody would expect them to. `atOnce` are the numbers that ran; by default all of the plan. */
 export function describeTurns(
-  { byTurns, rungs, targets, load, answerSeconds, windowSeconds }: Plan,
+  { byTurns, apart: why, rungs, targets, load, answerSeconds, windowSeconds }: Plan,
   atOnce: Range = { least: targets.length, most: targets.length },
 ): string[] {
   if (load.mode === 'open' && byTurns === undefined && targets.length > 1)
     return ['one server at a time, as in every open loop; each round measures all of them'];
-  if (answerSeconds !== undefined) {
-    const apart = byTurns === undefined && targets.length > 1 ? 'one server at a time, ' : '';
-    return [`${apart}windows of ${windowSeconds} s, because an answer takes about ${answerSeconds} s`];
-  }
-  if (byTurns === undefined || atOnce.most < 2) return [];
+  const slow =
+    answerSeconds === undefined
+      ? []
+      : [`windows of ${windowSeconds} s, because an answer takes about ${answerSeconds} s`];
+  const reason = why === undefined ? '' : `: ${why}`;
+  if (byTurns === undefined && targets.length > 1 && reason !== '')
+    return [`one server at a time${reason}`, ...slow];
+  if (byTurns === undefined || atOnce.most < 2) return slow;
   const apart = rungs.filter((rung) => !byTurns.rungs.includes(rung));
   const where = apart.length === 0 ? '' : ` at ${describeConnections(byTurns.rungs)}`;
   return [
     `the ${formatRange(atOnce, formatWhole)} servers of a round run at once${where}, and take turns of ${formatWhole(1000 * byTurns.turnSeconds)} ms or more`,
-    ...(apart.length === 0 ? [] : [`one server at a time at ${describeConnections(apart)}`]),
+    ...(apart.length === 0 ? [] : [`one server at a time at ${describeConnections(apart)}${reason}`]),
+    ...slow,
   ];
 }
 

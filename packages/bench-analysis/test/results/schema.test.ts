@@ -264,6 +264,7 @@ const plan: Required<Plan> = {
   targets: [head.target] as unknown as Plan['targets'],
   load: { mode: 'open', perSecond: 2000 },
   byTurns: { rungs: [10], turnSeconds: 0.1 },
+  apart: 'the memory of this machine may not hold the 3 servers of a round',
   stops: [1],
   answerSeconds: 3,
   cluster: {

@@ -14,6 +14,8 @@ export interface Job {
   /** True if the user named the targets: a missing one is then an error. */
   isNamed: boolean;
   voice: Voice;
+  /** Plans the run without these targets, which cannot be launched here. Absent if its trials are fixed. */
+  planWithout?: (targets: readonly string[]) => Plan;
   /** Returns false if its trials so far show that more of them are in vain. */
   goesOn?: (trials: readonly Trial[]) => boolean;
 }

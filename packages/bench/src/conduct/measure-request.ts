@@ -10,7 +10,7 @@ import { hide } from 'bench-machine/redact';
 import { countOf } from 'bench-report/format';
 import { describeLeftOut } from 'bench-report/requests';
 import { describeProspects } from 'bench-report/stopping';
-import { shown } from 'bench-analysis/results/store';
+import { shown, type StoredRun } from 'bench-analysis/results/store';
 import { loadCluster } from '../cluster.ts';
 import { askForRoutes } from './ask-server.ts';
 import { measurePlan } from './measure.ts';
@@ -42,7 +42,24 @@ export async function measureRequest(
   for (const line of describeProspects(plan)) voice.log(`warning: ${line}`);
   for (const line of await foreseeDifferences(plan, request)) voice.log(line);
   // The session ends with this function, so it waits for the run.
-  return await measure({ ...job, plan, resumed, ...present({ goesOn }) });
+  return await measure({
+    ...job,
+    plan,
+    resumed,
+    ...present({
+      goesOn,
+      planWithout: resumed === undefined ? planWithout(plan, options, request.repeated) : undefined,
+    }),
+  });
+}
+
+/** Returns a function that makes a plan anew without some of its targets. */
+function planWithout(
+  { run, seed, load }: Plan,
+  options: BenchOptions,
+  repeated: StoredRun | undefined,
+): (targets: readonly string[]) => Plan {
+  return (without) => planFrom(run, { ...options, seed, load, without }, repeated);
 }
 
 /** Measures a plan here, or on its hosts. Their code is loaded only for a plan that has some. */

@@ -11,7 +11,7 @@ import { run } from '../measure/run.ts';
 import { fitAnswers } from '../plan/plan.ts';
 import type { Plan } from 'bench-model/plan';
 import { present } from 'bench-model/options';
-import { describeTurns } from 'bench-report/plan';
+import { describeChoice, describeTurns } from 'bench-report/plan';
 import { showProgress } from 'bench-report/progress';
 import { describeShortBudget } from 'bench-report/stopping';
 import type { Host } from 'bench-model/host';
@@ -40,11 +40,12 @@ import { NOTHING_YET, SAVED, type Voice } from '../terminal/voice.ts';
  * measured.
  */
 export async function measurePlan({
-  plan: asked,
+  plan: whole,
   session,
   resumed,
   isNamed,
   voice,
+  planWithout,
   goesOn,
 }: Job): Promise<MeasuredRun> {
   using kept = new DisposableStack();
@@ -63,7 +64,7 @@ export async function measurePlan({
     host,
     prepared,
     leftOut,
-  } = await prepareRun(asked, {
+  } = await prepareRun(whole, {
     session,
     isNamed,
     voice,
@@ -72,6 +73,11 @@ export async function measurePlan({
       if (resumed !== undefined) refuseOtherHost(resumed, here, placementOf(resumed, pinned));
     },
   });
+  const asked =
+    leftOut.length === 0 || planWithout === undefined
+      ? whole
+      : planWithout(leftOut.map(({ target }) => target));
+  if (asked !== whole) for (const line of describeChoice(asked)) voice.log(line);
   await using cluster = await joinCluster(asked, placed, voice);
   const companions = [...beside, ...(cluster ? await findDistant(asked, cluster.companions) : [])];
   const isOfUser = prepared.some((one) => 'attached' in one || one.stack.project !== undefined);

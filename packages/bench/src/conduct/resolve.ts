@@ -105,10 +105,10 @@ export function planFrom(run: string, options: BenchOptions, old?: StoredRun): P
   const seed = options.seed ?? randomInt(2 ** 32);
   const stacks = readStacks(options.stacks, options.apps?.map(readApp));
   if (old !== undefined) {
-    const { copies, capacity } = options;
+    const { copies, capacity, without } = options;
     const again =
       copies === undefined
-        ? repeatPlan(old.plan, run, seed)
+        ? repeatPlan(old.plan, { run, seed, without })
         : repeatInCopies(old.plan, copies, { run, seed, capacity, stacks });
     return startedFresh(old) ? { ...again, fresh: true } : again;
   }

@@ -5,11 +5,11 @@
 import { engineNamed } from 'bench-model/engines';
 import { workloadOf } from 'bench-targets/catalogue/workloads/index';
 import type { Stack } from 'bench-model/stack';
-import type { ByTurns, Plan } from 'bench-model/plan';
+import type { Plan } from 'bench-model/plan';
 import type { Capacity } from 'bench-model/options';
 import { canTakeTurns } from './refusals.ts';
 import { TURN_SECONDS } from 'bench-model/planned';
-import { LONGEST_TURN_SECONDS } from './turns.ts';
+import { IDLE_SECONDS, LONGEST_TURN_SECONDS, sizeTurn } from './turns.ts';
 
 /** With at least this many rounds, targets are compared. */
 const FEWEST_TO_COMPARE = 6;
@@ -18,10 +18,10 @@ const FEWEST_TO_COMPARE = 6;
 const MOST_CONNECTIONS = 10_000;
 
 /**
- * The most servers of a table. The more there are, the longer each waits for its next turn, and the less two of them
+ * The most servers that take turns. The more there are, the longer each waits for its next turn, and the less two of them
  * share.
  */
-const MOST_IN_TABLE = 8;
+const MOST_AT_ONCE = 8;
 
 /** The answers on each connection that a turn has time for. A turn of a comparison is as short as it can be. */
 export const TURN_ANSWERS = { comparison: 2, table: 10 };
@@ -29,7 +29,6 @@ export const TURN_ANSWERS = { comparison: 2, table: 10 };
 /** The facts of a plan that decide. */
 type TurnFacts = Pick<
   Plan,
-  | 'answerSeconds'
   | 'asked'
   | 'attached'
   | 'background'
@@ -45,34 +44,39 @@ type TurnFacts = Pick<
   | 'workload'
 >;
 
-/** Returns the rungs at which the targets of a plan take turns by default; undefined if there are none. */
+/** The rungs at which the servers of a plan take turns, and the reason why they do not at the others. */
+type TurnChoice = Pick<Plan, 'byTurns' | 'apart'>;
+
+/** Chooses the rungs at which the targets of a plan take turns by default. The reason is absent for plans that never take turns. */
 export function chooseTurns(
   plan: TurnFacts,
   capacity: Capacity | undefined,
   stacks: readonly Stack[],
-): ByTurns | undefined {
-  if (capacity === undefined || !mayTakeTurns(plan)) return undefined;
+): TurnChoice {
+  const { targets, rungs, quick } = plan;
   const compares = comparesRounds(plan);
-  if (!(compares && plan.targets.length === 2) && !makesTable(plan, stacks)) return undefined;
-  const { length } = plan.targets;
-  if (length > capacity.servers) return undefined;
+  if (targets.length < 2 || quick || !mayTakeTurns(plan) || !(compares || makesTable(plan, stacks)))
+    return {};
+  const apart = whyApart(plan, capacity, stacks);
+  if (apart !== undefined || capacity === undefined) return apart === undefined ? {} : { apart };
   const most = Math.min(MOST_CONNECTIONS, capacity.connections);
-  const rungs = plan.rungs.filter((rung) => length * rung <= most);
+  const together = rungs.filter((rung) => targets.length * rung <= most);
   const turnSeconds = compares ? TURN_SECONDS.comparison : TURN_SECONDS.table;
-  return rungs.length === 0 ? undefined : { rungs, turnSeconds };
+  return {
+    ...(together.length > 0 && { byTurns: { rungs: together, turnSeconds } }),
+    ...(together.length < rungs.length && {
+      apart: `the ${targets.length} servers of a round together can have ${most.toLocaleString('en-US')} connections`,
+    }),
+  };
 }
 
 function comparesRounds({ sequentialTest, rounds }: TurnFacts): boolean {
   return sequentialTest !== undefined || rounds >= FEWEST_TO_COMPARE;
 }
 
-/** Returns true if the targets of a plan can take turns at all. */
-function mayTakeTurns(plan: TurnFacts): boolean {
-  const { targets, waitSeconds, answerSeconds, background, cluster, load } = plan;
+/** Returns true if the load of a plan can be split into turns. */
+function mayTakeTurns({ targets, background, cluster, load }: TurnFacts): boolean {
   return (
-    targets.length > 1 &&
-    canTakeTurns(targets.length, waitSeconds) &&
-    fitTurns(answerSeconds) &&
     // The background request of one server would also disturb the others.
     background === undefined &&
     // Several hosts fire once, at one moment.
@@ -80,29 +84,80 @@ function mayTakeTurns(plan: TurnFacts): boolean {
     // Servers of different sizes need different cores.
     targets.every(({ scale }) => scale === undefined) &&
     // In the rest between two turns, requests of an open loop would become due and wait.
-    load.mode === 'closed' &&
-    [plan.engine, ...targets.flatMap(({ engine }) => engine ?? [])].every((name) => engineNamed(name)?.duels)
+    load.mode === 'closed'
   );
 }
 
-/** Returns true if a turn has time for the answers that it needs: those of a slower server would come after it. */
-export function fitTurns(answerSeconds = 0): boolean {
-  return TURN_ANSWERS.comparison * answerSeconds <= LONGEST_TURN_SECONDS;
+/** Returns the reason why the targets of a plan cannot take turns at any rung; undefined if they can. */
+function whyApart(
+  plan: TurnFacts,
+  capacity: Capacity | undefined,
+  stacks: readonly Stack[],
+): string | undefined {
+  const { targets, waitSeconds, engine } = plan;
+  const { length } = targets;
+  const engines = [engine, ...targets.flatMap((target) => target.engine ?? [])];
+  const other = engines.find((name) => engineNamed(name)?.duels !== true);
+  const workload = workloadOf(plan);
+  const fixed = findFixedPort(stacks.filter(({ name }) => targets.some(({ stack }) => stack === name)));
+  const reasons: [boolean, string][] = [
+    [other !== undefined, `${other} does not load servers in turn`],
+    [
+      capacity === undefined,
+      'the CPU time of each server cannot be read between turns here, which takes a cgroup',
+    ],
+    [
+      length > (capacity?.servers ?? Infinity),
+      `the memory of this machine may not hold the ${length} servers of a round`,
+    ],
+    [length > MOST_AT_ONCE, `more than ${MOST_AT_ONCE} servers would wait too long for their turns`],
+    [!canTakeTurns(length, waitSeconds), `each answer waits ${waitSeconds} s`],
+    [
+      fixed !== undefined,
+      `each server needs a service ${fixed?.name} of its own, which has the fixed port ${fixed?.port}`,
+    ],
+    [
+      length > 2 && (workload.fixtures !== undefined || workload.stores === true),
+      `the servers of ${workload.name} share what runs beside them`,
+    ],
+  ];
+  return reasons.find(([applies]) => applies)?.[1];
+}
+
+/** Returns the first service that only one server at a time can have. */
+function findFixedPort(stacks: readonly Stack[]): { name: string; port: number } | undefined {
+  const all = stacks.flatMap(({ surroundings }) => Object.entries(surroundings?.services ?? {}));
+  for (const [name, service] of all)
+    if ('command' in service && service.port !== undefined && service.per !== 'run')
+      return { name, port: service.port };
+  return undefined;
 }
 
 /**
- * Returns true if a plan measures a few stacks on a workload of Bench, without companions. Their servers keep idle
- * connections for longer than the others need for their turns, and do nothing between their own. Short runs measure one
- * server at a time.
+ * Returns true if turns have time for the answers that they need, on the connections of this many servers: those of a slower
+ * server would come after its turn, or its connections would be idle for longer than servers keep them. One core computes
+ * the answers of all connections one after the other.
+ */
+export function fitTurns(
+  answerSeconds = 0,
+  { servers = 2, connections = 1 }: { servers?: number; connections?: number } = {},
+): boolean {
+  if (TURN_ANSWERS.comparison * answerSeconds > LONGEST_TURN_SECONDS) return false;
+  const needs = { leastSeconds: TURN_SECONDS.comparison, turnAnswers: TURN_ANSWERS.comparison };
+  const { rampSeconds, spanSeconds } = sizeTurn(connections * answerSeconds, needs);
+  return (servers - 1) * (rampSeconds + spanSeconds) <= IDLE_SECONDS;
+}
+
+/**
+ * Returns true if a plan of a few rounds measures stacks without companions. They do nothing between their turns, and only
+ * long windows sample companions.
  */
 function makesTable(plan: TurnFacts, stacks: readonly Stack[]): boolean {
-  const { targets, quick, asked, attached, waitSeconds } = plan;
+  const { targets, attached, waitSeconds } = plan;
   const workload = workloadOf(plan);
   const own = new Set(targets.map(({ stack }) => stack));
   return (
-    targets.length <= MOST_IN_TABLE &&
-    !quick &&
-    asked === undefined &&
+    targets.length <= MOST_AT_ONCE &&
     attached === undefined &&
     waitSeconds === undefined &&
     workload.fixtures === undefined &&

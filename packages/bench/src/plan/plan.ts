@@ -94,7 +94,8 @@ export function makePlan(given: BenchOptions, stacks: Stack[], run: string, seed
           stacks,
         )
       : attached.map((server) => attachedTarget(server, asked));
-  const named = options.resolve ? resolveTargets(spread) : spread;
+  const { without = [] } = options;
+  const named = (options.resolve ? resolveTargets(spread) : spread).filter(({ id }) => !without.includes(id));
   const { background } = options;
   const once = options.aa ? [...named, repeatTarget(named[0] as Target)] : named;
   const own =
@@ -126,12 +127,13 @@ export function makePlan(given: BenchOptions, stacks: Stack[], run: string, seed
     quick: options.quick,
     ...present({ background, sequentialTest, waitSeconds, asked, attached, cluster: options.cluster }),
   };
-  const byTurns =
+  const turns =
     options.duel === undefined
       ? chooseTurns(facts, options.capacity, stacks)
       : options.duel
-        ? { rungs, turnSeconds: TURN_SECONDS.comparison }
-        : undefined;
+        ? { byTurns: { rungs, turnSeconds: TURN_SECONDS.comparison } }
+        : {};
+  const { byTurns } = turns;
   refuseCluster(options, { engine, rungs, generators, takesTurns: byTurns !== undefined });
   refuseSpread(options);
   if (byTurns !== undefined) refuseDuel(options, { workload, targets, waitSeconds });
@@ -200,8 +202,8 @@ export function makePlan(given: BenchOptions, stacks: Stack[], run: string, seed
     quick: options.quick,
     stacks: options.stacks,
     trials: drawTrials({ targets, rungs, rounds, ...present({ byTurns }) }, seed),
+    ...turns,
     ...present({
-      byTurns,
       fresh: options.fresh === true ? (true as const) : undefined,
       autoWarmup: isAutoWarmup(options) ? (true as const) : undefined,
       sequentialTest,
@@ -465,9 +467,15 @@ export function nameRun(purpose: string, now = new Date()): string {
   return `${moment}-${purpose}`;
 }
 
-/** Returns a plan that repeats an old one: the same targets, in a new order and with new data. */
-export function repeatPlan({ stops: _stops, ...old }: Plan, run: string, seed: number): Plan {
-  return { ...old, run, seed, trials: drawTrials(old, seed) };
+/** Returns a plan that repeats an old one: the same targets but those `without`, in a new order and with new data. */
+export function repeatPlan(
+  { stops: _stops, ...old }: Plan,
+  { run, seed, without = [] }: { run: string; seed: number; without?: readonly string[] | undefined },
+): Plan {
+  const { byTurns: _byTurns, ...apart } = old;
+  const targets = old.targets.filter(({ id }) => !without.includes(id));
+  const plan: Plan = { ...(targets.length < 2 ? apart : old), run, seed, targets };
+  return { ...plan, trials: drawTrials(plan, seed) };
 }
 
 /**
@@ -481,28 +489,33 @@ export function repeatInCopies(
 ): Plan {
   const { run, seed, capacity, stacks } = context;
   const targets = old.targets.flatMap((target) => copies.map((copy) => moveTarget(target, copy)));
-  const byTurns = old.byTurns ?? chooseTurns({ ...old, targets }, capacity, stacks);
-  const plan: Plan = { ...old, run, seed, targets, ...present({ byTurns }) };
+  const turns = old.byTurns === undefined ? chooseTurns({ ...old, targets }, capacity, stacks) : {};
+  const plan: Plan = { ...old, run, seed, targets, ...turns };
   return { ...plan, trials: drawTrials(plan, seed) };
 }
 
 /**
- * Returns a plan for servers that take this long for an answer. If a turn cannot hold two of them, the servers are measured one
- * at a time. Windows are at least as long as five answers, so that those at their edges weigh little.
+ * Returns a plan for servers that take this long for an answer. If turns cannot hold two of them, or would leave connections
+ * idle for too long, the servers are measured one at a time. Windows are at least as long as five answers, so that those at
+ * their edges weigh little.
  */
 export function fitAnswers(plan: Plan, seconds: number): Plan {
   const answerSeconds = Math.round(100 * seconds) / 100;
-  const { byTurns, waitSeconds, load } = plan;
+  const { byTurns, waitSeconds, load, targets } = plan;
   // Answers that wait by design have their own windows, and an amount of requests has none.
   if (waitSeconds !== undefined || load.mode === 'amount') return plan;
   const shortest = Math.round(100 * FEWEST_WAITS * answerSeconds) / 100;
   const windowSeconds = Math.max(plan.windowSeconds, shortest);
-  const isApart = byTurns !== undefined && !fitTurns(answerSeconds);
+  const rungs = (byTurns?.rungs ?? []).filter((connections) =>
+    fitTurns(seconds, { servers: targets.length, connections }),
+  );
+  const isApart = rungs.length < (byTurns?.rungs.length ?? 0);
   if (windowSeconds === plan.windowSeconds && !isApart) return plan;
   const { byTurns: _byTurns, ...rest } = plan;
   const fitted: Plan = {
     ...rest,
-    ...(byTurns !== undefined && !isApart && { byTurns }),
+    ...(byTurns !== undefined && rungs.length > 0 && { byTurns: { ...byTurns, rungs } }),
+    ...(isApart && { apart: 'their answers are too slow for turns' }),
     answerSeconds,
     windowSeconds,
     warmupSeconds: Math.max(plan.warmupSeconds, answerSeconds),

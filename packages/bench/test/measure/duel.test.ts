@@ -1,4 +1,5 @@
 import type { Trial } from 'bench-model/record';
+import { present } from 'bench-model/options';
 import { estimateSeconds } from 'bench-model/planned';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterEach, describe, expect, it, vi } from 'vitest';
@@ -8,7 +9,7 @@ import { longestSilence, planTurns } from '../../src/plan/turns.ts';
 import type { PinnedCommands } from 'bench-machine/placement';
 import { run } from '../../src/measure/run.ts';
 import BENCH from '../../src/commands/bench.ts';
-import { makePlan } from '../../src/plan/plan.ts';
+import { makePlan, repeatPlan } from '../../src/plan/plan.ts';
 import {
   CAPACITY,
   sampleCounts,
@@ -349,6 +350,91 @@ describe('the plan of a duel', () => {
       ['vanilla', undefined],
       ['vanilla (A/A)', { targetId: 'vanilla', kind: 'a/a' }],
     ]);
+  });
+});
+
+describe('the plan of a comparison of several servers of a user', () => {
+  const THREE = ['main', 'asgi', 'http'];
+  const made = (words: string, { names = THREE, capacity = CAPACITY, stack = {} } = {}) => {
+    const options = BENCH.parse(['--get', '/ping', ...words.split(' '), ...names]);
+    const stacks = names.map((name) => ({ ...sampleStack(name), ...stack }));
+    return makePlan({ ...options, ...present({ capacity }) }, stacks, 'a-run', 1);
+  };
+
+  it.each([
+    ['--until-decided', 0.02],
+    ['--rounds 6 --connections 10', 0.02],
+    ['--connections 10', 0.1],
+  ])('has them go round like built-in stacks: %s', (words, turnSeconds) => {
+    const plan = made(words);
+    expect(plan).toMatchObject({
+      byTurns: { rungs: [10], turnSeconds },
+      windowSeconds: words.startsWith('--u') ? 1 : 5,
+    });
+    expect(plan.trials.every((trial) => trial.duel === `c10-r${trial.round}`)).toBe(true);
+    expect(describePlan(plan)).toContain('the 3 servers of a round run at once');
+    expect(plan).not.toHaveProperty('apart');
+  });
+
+  it.each([
+    [
+      'memory',
+      '--until-decided',
+      { capacity: { servers: 2, connections: 10_000 } },
+      'one server at a time: the memory of this machine may not hold the 3 servers of a round',
+    ],
+    [
+      'connections',
+      '--rounds 6 --connections 10,10000',
+      {},
+      'one server at a time at 10,000 connections: the 3 servers of a round together can have 10,000 connections',
+    ],
+    [
+      'an engine',
+      '--until-decided --engine oha',
+      {},
+      'one server at a time: oha does not load servers in turn',
+    ],
+    [
+      'a fixed port',
+      '--until-decided',
+      { stack: { surroundings: { services: { cache: { command: ['cache'], port: 6379 } } } } },
+      'one server at a time: each server needs a service cache of its own, which has the fixed port 6379',
+    ],
+  ])('says in one line why they cannot: %s', (_, words, given, line) => {
+    expect(describePlan(made(words, given)).split('\n')).toContain(line);
+  });
+
+  it('says so where the CPU of each cannot be read', () => {
+    const options = BENCH.parse(['--get', '/ping', '--until-decided', ...THREE]);
+    const plan = makePlan(
+      options,
+      THREE.map((name) => sampleStack(name)),
+      'a-run',
+      1,
+    );
+    expect(describePlan(plan)).toContain('one server at a time: the CPU time of each server cannot be read');
+  });
+
+  it('says nothing to a quick run or to one that asks for it', () => {
+    for (const words of ['--quick', '--until-decided --separate'])
+      expect(describePlan(made(words))).not.toContain('one server at a time');
+  });
+
+  it('is made anew without a target that is left out', () => {
+    const options = { ...BENCH.parse(['--get', '/ping', '--until-decided', ...THREE]), capacity: CAPACITY };
+    const stacks = THREE.map((name) => sampleStack(name));
+    expect(makePlan(options, stacks, 'a-run', 1).sequentialTest?.looks).toBe('12/18/27/40/60');
+    const plan = makePlan({ ...options, without: ['asgi'] }, stacks, 'a-run', 1);
+    expect(plan).toEqual(makePlan({ ...options, targets: ['main', 'http'] }, stacks, 'a-run', 1));
+    expect(plan.sequentialTest?.looks).toBe('12/18/24');
+    const again = repeatPlan(makePlan(options, stacks, 'a-run', 1), {
+      run: 'b',
+      seed: 2,
+      without: ['asgi', 'http'],
+    });
+    expect(again.targets.map(({ id }) => id)).toEqual(['main']);
+    expect(again.trials.every((trial) => trial.target === 'main' && trial.duel === undefined)).toBe(true);
   });
 });
 

@@ -1,4 +1,5 @@
 import { estimateSeconds } from 'bench-model/planned';
+import { describeTurns } from 'bench-report/plan';
 import { describe, expect, it } from 'vitest';
 import { fitTurns } from '../../src/plan/by-turns.ts';
 import { fitAnswers } from '../../src/plan/plan.ts';
@@ -27,6 +28,16 @@ describe('a plan for servers that are slow to answer', () => {
     expect(fitted.trials.every((trial) => trial.duel === undefined)).toBe(true);
     // Start, verification, warm-up and window wait for answers.
     expect(estimateSeconds(fitted) / fitted.trials.length).toBeGreaterThan(30);
+  });
+
+  it('measures one server at a time if connections would be idle for too long between their turns', () => {
+    const line = '--connections 10,1000 --until-decided --duel';
+    const fitted = fitAnswers(samplePlan(line, Array.from('abcde')), 0.02);
+    expect(fitted.byTurns?.rungs).toEqual([10]);
+    expect(describeTurns(fitted)).toContain(
+      'one server at a time at 1,000 connections: their answers are too slow for turns',
+    );
+    expect(fitAnswers(samplePlan(line, Array.from('abcd')), 0.02).byTurns?.rungs).toEqual([10, 1000]);
   });
 
   it('keeps what the user gave more time', () => {
