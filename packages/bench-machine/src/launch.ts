@@ -39,7 +39,7 @@ const TAIL_BYTES = 2 ** 16;
 /** The longest line that is shown. */
 const LINE_CHARS = 1000;
 /** The forms of interpreters, frameworks and helpers: "ModuleNotFoundError: …", "panic: …", "FATAL: …", "[emerg] …". */
-const TELLS_ERROR = /(error|exception)\b|\b(panic|fatal|emerg)|not found|permission denied/i;
+const TELLS_ERROR = /(error|exception)\b(?!' event)|\b(panic|fatal|emerg)|not found|permission denied/i;
 const MAX_ERROR_CHARS = 200;
 
 /** The launch of a server. */
@@ -93,8 +93,6 @@ export interface Server extends AsyncDisposable {
   isRemote?: true;
   /** The process of a server that was already running; absent if unknown. */
   process?: ServerProcess;
-  /** The path of its log; absent if somebody else started it. */
-  logFile?: string;
   /** Returns the process of the server itself, not of time(1); undefined if unknown. Throws if it has ended. */
   pid(): number | undefined;
   cgroup: Cgroup | undefined;
@@ -195,19 +193,27 @@ export function listensElsewhere(server: Pick<Server, 'host' | 'port' | 'listens
   return own.length > 0 ? own : all;
 }
 
-/** Describes where a server listens instead of its own address, and the remedy; undefined if it does not. */
+/** A server that listens instead of at its own address on another port, or on another interface. */
+export interface Elsewhere {
+  what: 'port' | 'address';
+  text: string;
+}
+
+/** Describes where a server listens instead of at its own address; undefined if it does not. */
 export function describeElsewhere(
-  server: Pick<Server, 'host' | 'port' | 'listensOn' | 'mayIgnorePort'>,
-): string | undefined {
+  server: Pick<Server, 'host' | 'port' | 'listensOn'>,
+): Elsewhere | undefined {
   const all = listensElsewhere(server);
   if (all.length === 0) return undefined;
   if (all.some(({ port }) => port === server.port)) {
     const places = all.map(({ address: host, port }) => toAuthority({ host, port }));
-    return `it listens on ${places.join(', ')}, not on ${server.host}:${server.port}: pass {host} in its command, e.g. --host {host}`;
+    return {
+      what: 'address',
+      text: `it listens on ${places.join(', ')}, not on ${server.host}:${server.port}`,
+    };
   }
   const ports = [...new Set(all.map(({ port }) => port))].join(', ');
-  const remedy = server.mayIgnorePort === true ? ': pass {port} in its command, e.g. --port {port}' : '';
-  return `it listens on port ${ports}, not on ${server.port}${remedy}`;
+  return { what: 'port', text: `it listens on port ${ports}, not on ${server.port}` };
 }
 
 /** The part of an id that is unique in a run. */
@@ -255,7 +261,6 @@ class LaunchedServer implements Server {
   readonly port: number;
   readonly cgroup: Cgroup | undefined;
   readonly startedAtMs: number;
-  readonly logFile: string;
   readonly mayIgnorePort: boolean;
   readonly #parts: Parts;
   readonly #group: number;
@@ -270,7 +275,6 @@ class LaunchedServer implements Server {
     this.port = parts.port;
     this.cgroup = parts.cgroup;
     this.startedAtMs = parts.startedAtMs;
-    this.logFile = parts.logFile;
     this.mayIgnorePort = !parts.spec.command.some((word) => word.includes('{port}'));
     if (parts.child.pid === undefined)
       throw new BenchError('trial', `${parts.spec.command[0]} could not be started`);

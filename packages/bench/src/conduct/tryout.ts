@@ -1,10 +1,12 @@
 /** The first start of a user's servers, before anything is measured. Problems are reported at once. */
 import { relative } from 'node:path';
+import { UnansweredError } from 'bench-targets/catalogue/workloads/send';
 import { workloadOf } from 'bench-targets/catalogue/workloads/index';
 import type { Draw } from 'bench-targets/catalogue/workloads/workload';
 import { joinWords } from 'bench-targets/catalogue/apps/words';
 import { BenchError } from 'bench-model/errors';
-import { describeElsewhere, type Server } from 'bench-machine/launch';
+import type { Server } from 'bench-machine/launch';
+import { FaultError, seeElsewhere, type Fault } from '../measure/fault.ts';
 import { scaleTo } from '../measure/launcher.ts';
 import { ServerLife, type TrialContext } from '../measure/life.ts';
 import type { RunEffects } from '../measure/run.ts';
@@ -13,6 +15,7 @@ import type { Launchable, Prepared } from 'bench-targets/prepare/prepare';
 import type { Plan, PlannedTrial } from 'bench-model/plan';
 import type { Trial } from 'bench-model/record';
 import { CompanionError } from '../services/companion.ts';
+import { cureFor, type Named } from './cures.ts';
 import { startEffects, type Start } from './effects.ts';
 import { NOTHING_YET, type Voice } from '../terminal/voice.ts';
 
@@ -55,7 +58,8 @@ export async function tryTargets(
     if (planned === undefined) continue;
     if ('attached' in found) {
       const scaled = scaleTo(found.target, { plan, placed: setup.placed });
-      await askAttached(planned, { ...scaled, prepared: undefined, target: found.target }, effects);
+      const attached = { ...scaled, prepared: undefined, target: found.target };
+      await askAttached(planned, attached, effects, voice);
       continue;
     }
     voice.log(`trying ${found.target.id}: ${joinWords(found.variant.command)}`);
@@ -88,13 +92,20 @@ export async function timeAnswers(
   return { verified, answerSeconds: answers === 0 ? 0 : (answeredAtMs - beganAtMs) / 1000 / answers };
 }
 
-/** Asks a server that is already running. If it fails, the run says so. */
-async function askAttached(planned: PlannedTrial, context: TrialContext, effects: RunEffects): Promise<void> {
+/** Asks a server that is already running. If it fails, this says what to do, and the run what was wrong. */
+async function askAttached(
+  planned: PlannedTrial,
+  context: TrialContext,
+  effects: RunEffects,
+  { log }: Pick<Voice, 'log'>,
+): Promise<void> {
   const life = new ServerLife(planned, context, effects);
   try {
     await life.start();
   } catch (error) {
     life.fail(error);
+    const fault = faultOf(error);
+    if (fault !== undefined) log(`hint: ${cureFor(fault, nameRequests(context.plan))}`);
   }
   await life.end();
 }
@@ -132,16 +143,18 @@ async function tryTarget(
     },
   });
   using _ = reportWaiting(() => awaited, context, voice);
-  let beside: CompanionError | undefined;
+  let failed: unknown;
   try {
     await life.start();
   } catch (error) {
-    if (error instanceof CompanionError) beside = error;
+    failed = error;
     life.fail(error);
   }
   const trial = await life.end();
   if (!life.failed || effects.interrupted()) return undefined;
-  return beside === undefined ? failure(context.plan, prepared, trial) : failureBeside(beside, prepared);
+  return failed instanceof CompanionError
+    ? failureBeside(failed, prepared)
+    : describeFailure(failed, trial, { plan: context.plan, prepared });
 }
 
 /** A service or the setup failed before the server was started. */
@@ -175,7 +188,11 @@ export function reportWaiting(
     const found = awaited();
     if (found === undefined) return;
     const { server, isLoggingIn } = found;
-    const why = describeElsewhere(server) ?? found.wrong;
+    const elsewhere = seeElsewhere(server);
+    const why =
+      elsewhere === undefined
+        ? found.wrong
+        : `${elsewhere.text}: ${cureFor(elsewhere.fault, nameStart(plan, prepared))}`;
     const what = why === undefined ? '' : `; ${why}`;
     const start = isFirst ? describeStart(plan, prepared, isLoggingIn ? undefined : server.logTail()) : [];
     isFirst = false;
@@ -205,16 +222,51 @@ function describeStart(
   ];
 }
 
-function failure(plan: Plan, prepared: Prepared, trial: Trial): BenchError {
-  const { target, stack } = prepared;
+/** Describes for the user why a server cannot be measured, and what to do. */
+function describeFailure(
+  error: unknown,
+  trial: Trial,
+  { plan, prepared }: { plan: Plan; prepared: Prepared },
+): BenchError {
+  const fault = faultOf(error);
+  const hint = error instanceof BenchError ? error.hint : undefined;
+  const { id } = prepared.target;
   return new BenchError(
     'trial',
     [
-      `${target.id} does not start: ${trial.reasons[0]?.text ?? 'no reason'}`,
+      `${id} ${OUTCOMES[fault?.kind ?? 'other'] ?? 'does not start'}: ${trial.reasons[0]?.text ?? 'no reason'}`,
       ...describeStart(plan, prepared, trial.logTail ?? []),
     ].join('\n'),
-    plan.apps === undefined
-      ? `correct the command in ${stack.manifest}`
-      : 'correct --run or --app; PORT and HOST are set in its environment too',
+    fault === undefined ? hint : cureFor(fault, nameStart(plan, prepared)),
   );
+}
+
+function faultOf(error: unknown): Fault | undefined {
+  if (error instanceof UnansweredError) return { kind: 'silent' };
+  return error instanceof FaultError ? error.fault : undefined;
+}
+
+/** What became of a server that did start. */
+const OUTCOMES: Partial<Record<Fault['kind'] | 'other', string>> = {
+  silent: 'does not answer',
+  'hangs-up': 'does not answer',
+  'wrong-answer': 'starts, but its answer is wrong',
+  'refuses-repeats': 'starts, but accepts the request only once',
+  other: 'cannot be measured',
+};
+
+/** Names what the user can change about a server and its requests. */
+function nameStart(plan: Plan, { variant, stack }: Pick<Prepared, 'variant' | 'stack'>): Named {
+  const command = plan.apps === undefined ? `the command in ${stack.manifest}` : '--run';
+  return { ...nameRequests(plan), command, words: variant.command };
+}
+
+/** Names what the user can change about the requests, if Bench does not start the server. */
+function nameRequests({ asked, workload }: Plan): Named {
+  return {
+    command: 'its command',
+    words: [],
+    requests: asked?.openapi ?? asked?.from,
+    workload: asked === undefined ? workload : undefined,
+  };
 }

@@ -4,6 +4,7 @@ import type { AskedRequest } from 'bench-model/requests';
 import type { Server } from 'bench-machine/launch';
 import { readOpenapi } from 'bench-targets/catalogue/workloads/requests/openapi';
 import { sendRequest } from 'bench-targets/catalogue/workloads/send';
+import { nameStatus } from 'bench-targets/catalogue/workloads/workload';
 import { countOf } from 'bench-report/format';
 import { ask, say } from './say.ts';
 
@@ -85,12 +86,13 @@ async function look(
   { path, headers = {} }: { path: string; headers?: Record<string, string> },
 ): Promise<{ isRight: boolean; needsLogin: boolean; words: string; body: string }> {
   try {
-    const { status, contentType, body } = await sendRequest(server, { method: 'GET', path, headers });
+    const answer = await sendRequest(server, { method: 'GET', path, headers });
+    const { status, contentType, body } = answer;
     const kind = (contentType.split(';')[0] ?? '') || 'no content type';
     return {
       isRight: status >= 200 && status < 300,
       needsLogin: status === 401 || status === 403,
-      words: `status ${status}, ${kind}, ${body.length.toLocaleString('en-US')} bytes`,
+      words: `${nameStatus(answer)}, ${kind}, ${body.length.toLocaleString('en-US')} bytes`,
       body: body.toString(),
     };
   } catch (error) {

@@ -9,9 +9,11 @@ import type { Draw } from 'bench-targets/catalogue/workloads/workload';
 import { prepareAll, type Prepared } from 'bench-targets/prepare/prepare';
 import { BenchError } from 'bench-model/errors';
 import { START_SECONDS } from 'bench-model/options';
-import { describeElsewhere, describeEnd, launch, type Server } from 'bench-machine/launch';
+import { describeEnd, launch, type Server } from 'bench-machine/launch';
 import { isListening } from 'bench-machine/ports';
+import { cureFor } from '../conduct/cures.ts';
 import { openSession } from '../conduct/session.ts';
+import { seeElsewhere, type Seen } from '../measure/fault.ts';
 import { findDeclared } from '../services/declared/companion.ts';
 import { logLine, onInterrupt } from '../terminal/shell.ts';
 import { checkDraft, makeManifest } from './manifest.ts';
@@ -105,21 +107,24 @@ async function untilListening(
 ): Promise<void> {
   const deadline = performance.now() + limit * 1000;
   let elsewhereSince: number | undefined;
-  const fail = (what: string): never => {
+  const fail = ({ fault, text }: Seen): never => {
     throw new BenchError(
       'trial',
-      [`the server does not start: ${what}`, ...describeFailure(prepared, server)].join('\n'),
-      'correct the command with --run; {port} in it, or PORT in its environment, is the port to listen on',
+      [`the server does not start: ${text}`, ...describeFailure(prepared, server)].join('\n'),
+      cureFor(fault, { command: '--run', words: prepared.variant.command }),
     );
   };
   while (!(await isListening(server.host, server.port))) {
     if (isStopped()) throw new BenchError('interrupted', 'interrupted: nothing was written');
     const end = describeEnd(server);
-    if (end !== undefined) fail(end);
-    const elsewhere = describeElsewhere(server);
+    if (end !== undefined) fail({ fault: { kind: 'ended', end }, text: end });
+    const elsewhere = seeElsewhere(server);
     elsewhereSince = elsewhere === undefined ? undefined : (elsewhereSince ?? performance.now());
     if (elsewhere !== undefined && performance.now() - (elsewhereSince ?? 0) > ELSEWHERE_MS) fail(elsewhere);
-    if (performance.now() > deadline) fail(`nothing listens on port ${server.port} after ${limit} s`);
+    if (performance.now() > deadline) {
+      const text = `nothing listens on port ${server.port} after ${limit} s`;
+      fail({ fault: { kind: 'not-listening' }, text });
+    }
     await sleep(POLL_MS);
   }
 }

@@ -1,10 +1,9 @@
 import { createHash } from 'node:crypto';
-import { basename, relative } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import pWaitFor from 'p-wait-for';
 import { haveIds, ID, type Draw, type WorkloadRequest } from 'bench-targets/catalogue/workloads/workload';
 import { BenchError } from 'bench-model/errors';
-import { describeElsewhere, describeEnd, listensElsewhere } from 'bench-machine/launch';
+import { describeEnd, listensElsewhere } from 'bench-machine/launch';
 import {
   sendRequest,
   EndlessError,
@@ -13,6 +12,7 @@ import {
 } from 'bench-targets/catalogue/workloads/send';
 import type { ExpectedBody, LoadSpec } from 'bench-load/protocol';
 import { toAuthority } from 'bench-machine/ports';
+import { FaultError, seeElsewhere, type Fault, type Seen } from './fault.ts';
 
 const POLL_MS = 5;
 /** The time for which a server may refuse its first request: it may mount its routes after it listens. */
@@ -22,6 +22,9 @@ const REFUSED_POLL_MS = 50;
 const ELSEWHERE_MS = 3000;
 /** The status codes of a server that is still starting. */
 const MAY_BE_STARTING = new Set([408, 425, 429, 500, 502, 503, 504]);
+
+/** The methods that change nothing on a server. */
+const SAFE = new Set(['GET', 'HEAD', 'OPTIONS']);
 
 /**
  * Asks until the first right answer. Throws a trial error if the server ends, answers wrongly with a
@@ -37,35 +40,38 @@ export async function awaitRightAnswer(
 ): Promise<void> {
   const [first] = draw.requests;
   if (first === undefined) throw new Error('a workload without requests');
-  let last = 'no answer';
+  let last: Seen = { fault: { kind: 'silent' }, text: 'no answer' };
   let refusal: { status: number; sinceMs: number } | undefined;
   const refuseElsewhere = watchElsewhere(asked, draw, Math.min(ELSEWHERE_MS, deadlineSeconds * 100));
   const isRight = async (): Promise<boolean> => {
     const end = describeEnd(asked);
-    if (end !== undefined) throw new BenchError('trial', `the server ended before it answered (${end})`);
+    if (end !== undefined)
+      throw new FaultError({ kind: 'ended', end }, `the server ended before it answered (${end})`);
     const answer = await sendRequest(asked, first, answerSeconds).catch((error: Error) => {
       if (error instanceof EndlessError) throw nameRequest(describeAddress(asked, first), error);
-      last = error.message;
+      last = seeNothing(asked, error);
     });
     if (answer !== undefined) {
       const wrong = draw.check(answer, 0);
       if (wrong === undefined) return true;
-      if (answer.status < 300)
-        throw new BenchError('trial', `${describeAddress(asked, first)}: ${wrong}${describeLog(asked)}`);
-      last = wrong;
+      last = { fault: { kind: 'wrong-answer', request: first, answer }, text: wrong };
       const { status } = answer;
       if (MAY_BE_STARTING.has(status)) refusal = undefined;
-      else if (refusal?.status !== status) refusal = { status, sinceMs: performance.now() };
-      else if (performance.now() - refusal.sinceMs >= SETTLE_MS)
-        throw new BenchError('trial', `${describeAddress(asked, first)}: ${wrong}${describeLog(asked)}`);
+      else {
+        const now = performance.now();
+        if (refusal?.status !== status) refusal = { status, sinceMs: now };
+        if (now - refusal.sinceMs >= (status < 300 ? 0 : SETTLE_MS))
+          throw new FaultError(last.fault, `${describeAddress(asked, first)}: ${wrong}`);
+      }
     } else await refuseElsewhere();
     if (refusal !== undefined) await sleep(REFUSED_POLL_MS);
     return false;
   };
   const fallback = (): never => {
-    throw new BenchError(
-      'trial',
-      `${describeAddress(asked, first)}: no right answer within ${deadlineSeconds} s: ${describeElsewhere(asked) ?? last}${describeLog(asked)}`,
+    const { fault, text } = seeElsewhere(asked) ?? last;
+    throw new FaultError(
+      fault,
+      `${describeAddress(asked, first)}: no right answer within ${deadlineSeconds} s: ${text}`,
     );
   };
   const timeout = { milliseconds: Math.ceil(deadlineSeconds * 1000), fallback };
@@ -88,8 +94,9 @@ function watchElsewhere(asked: Endpoint, draw: Draw, patienceMs: number): () => 
       const host = ANY_ADDRESS.has(address) ? asked.host : address;
       const answer = await sendRequest({ ...asked, host, port }, first, 1).catch(() => undefined);
       if (answer === undefined || draw.check(answer, 0) !== undefined) continue;
-      const where = describeAddress(asked, first);
-      throw new BenchError('trial', `${where}: ${describeElsewhere(asked) ?? ''}${describeLog(asked)}`);
+      const seen = seeElsewhere(asked);
+      if (seen !== undefined)
+        throw new FaultError(seen.fault, `${describeAddress(asked, first)}: ${seen.text}`);
     }
   };
 }
@@ -130,10 +137,15 @@ export async function logIn(
   return rest;
 }
 
-function describeLog({ logFile }: Endpoint): string {
-  if (logFile === undefined) return '';
-  const near = relative(process.cwd(), logFile);
-  return `; its log is ${near.startsWith('..') ? basename(logFile) : near}`;
+/** Says what it means that a request got no answer. */
+function seeNothing({ port }: Endpoint, error: NodeJS.ErrnoException): Seen {
+  const { code, message } = error;
+  if (code === 'ECONNREFUSED')
+    return { fault: { kind: 'not-listening' }, text: `nothing listens on port ${port}` };
+  const isClosed = code === 'ECONNRESET' || code === 'EPIPE';
+  return isClosed
+    ? { fault: { kind: 'hangs-up' }, text: 'it closes the connection without an answer' }
+    : { fault: { kind: 'silent' }, text: message };
 }
 
 /**
@@ -148,14 +160,17 @@ export async function verify(
   when: string,
   answerSeconds?: number,
 ): Promise<Expected> {
-  const fail = (spec: WorkloadRequest, problem: string, isUnanswered = false): never => {
-    const Kind = isUnanswered ? UnansweredError : BenchError;
-    throw new Kind('trial', `${nameSent(spec)} ${when}: ${problem}`);
+  const fail = (spec: WorkloadRequest, problem: string, fault?: Fault): never => {
+    const message = `${nameSent(spec)} ${when}: ${problem}`;
+    throw fault === undefined ? new BenchError('trial', message) : new FaultError(fault, message);
   };
   const askFor = (spec: WorkloadRequest) =>
-    sendRequest(asked, spec, answerSeconds).catch((error: Error) =>
-      fail(spec, error.message, error instanceof UnansweredError),
-    );
+    sendRequest(asked, spec, answerSeconds).catch((error: Error) => {
+      if (error instanceof UnansweredError)
+        throw new UnansweredError('trial', `${nameSent(spec)} ${when}: ${error.message}`);
+      const { fault, text } = seeNothing(asked, error);
+      return fail(spec, text, fault);
+    });
   const { requests, routes, probes = [...requests.keys()] } = draw;
   const expected: (ExpectedBody | null)[] = requests.map(() => null);
   const again = routes === undefined ? probes.slice(0, 1) : probes;
@@ -165,7 +180,15 @@ export async function verify(
     const route = routes?.find(({ first, count }) => index >= first && index < first + count);
     const answer = await askFor(spec);
     const wrong = draw.check(answer, index);
-    if (wrong !== undefined) fail(spec, wrong);
+    if (wrong !== undefined) {
+      // The first request was answered rightly when the server became ready.
+      const isRepeated = index === 0 || turn >= probes.length;
+      const refusesRepeats = isRepeated && answer.status >= 400 && !SAFE.has(spec.method);
+      fail(spec, wrong, {
+        ...(refusesRepeats ? { kind: 'refuses-repeats' } : { kind: 'wrong-answer', answer }),
+        request: spec,
+      });
+    }
     if (route?.isFixed === false) continue;
     const seen = describeBody(answer.body, haveIds([spec]));
     const isFirst = turn < probes.length;

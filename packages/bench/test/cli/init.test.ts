@@ -136,7 +136,7 @@ describe('init', () => {
     [
       'listens on another port',
       SERVER.replace('process.env.PORT', '0'),
-      /it listens on port \d+, not on \d+: pass \{port\}.*\n {2}command: node server\.js/,
+      /it listens on port \d+, not on \d+\n {2}command: node server\.js\n[^]*pass \{port\} in --run/,
     ],
   ])('says why a server that %s does not start, and writes nothing', async (_what, server, says) => {
     write({ 'package.json': PACKAGE, 'server.js': server });

@@ -35,7 +35,7 @@ describe('reportWaiting', () => {
     vi.advanceTimersByTime(3100);
     expect(lines.map((line) => line.split('\n'))).toEqual([
       [
-        'waiting for its first right answer: 3 s of 90 s (--start-timeout); it listens on port 8000, not on 20001: pass {port} in its command, e.g. --port {port}',
+        'waiting for its first right answer: 3 s of 90 s (--start-timeout); it listens on port 8000, not on 20001: pass {port} in the command in packages/vanilla/stack.json, e.g. --port {port}, or let the server read PORT',
         '  command: node server.js',
         expect.stringMatching(/^ {2}folder: .*vanilla$/) as string,
         '  asked:   GET /api/devices',

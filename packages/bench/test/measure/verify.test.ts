@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import { createServer, type RequestListener } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import { createServer as createTcpServer, type AddressInfo, type Socket } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { checkJson, ID, type Draw } from 'bench-targets/catalogue/workloads/workload';
 import { sendRequest, type Endpoint } from 'bench-targets/catalogue/workloads/send';
@@ -84,6 +84,21 @@ describe('verify', () => {
     await expect(verify(asked, draw, 'here')).rejects.toThrow(/^POST \/ here: wrong body/);
   });
 
+  it.each([
+    ['POST', 'refuses-repeats'],
+    ['GET', 'wrong-answer'],
+  ])('tells a %s that works only once from a wrong answer', async (method, kind) => {
+    const spec = { method, path: '/', headers: {} };
+    let left = 1;
+    answer = () => (left-- > 0 ? { body: '{}' } : { status: 409, body: 'exists' });
+    const single: Draw = { ...draw, requests: [spec], check: (given) => checkJson(given, '{}') };
+    await expect(awaitRightAnswer(asked, single, 3600)).resolves.toBeUndefined();
+    await expect(verify(asked, single, 'before the load')).rejects.toMatchObject({
+      message: `${method} / before the load: status 409 instead of 200: exists`,
+      fault: { kind },
+    });
+  });
+
   it('fails if a bad body is not refused with a 4xx', async () => {
     const refused = [post('{"id":')];
     for (const status of [200, 302, 500]) {
@@ -99,17 +114,23 @@ describe('verify', () => {
 
 const where = () => `POST http://127.0.0.1:${asked.port}/`;
 
+/** A server that does this with each connection. */
+async function openMisfit(act: (socket: Socket) => void): Promise<Endpoint & AsyncDisposable> {
+  const other = createTcpServer(act).listen({ host: '127.0.0.1', port: 0 });
+  await once(other, 'listening');
+  const { port } = other.address() as AddressInfo;
+  return { ...asked, port, [Symbol.asyncDispose]: async () => void other.close() };
+}
+
 describe('awaitRightAnswer', () => {
-  it.each([404, 405, 401, 301, 501])(
-    'gives up on a lasting %i, and names the address and the log',
-    async (status) => {
-      answer = () => ({ status, body: 'no such page' });
-      const attempt = awaitRightAnswer({ ...asked, logFile: '/runs/a/001.log' }, draw, 3600);
-      await expect(attempt).rejects.toThrow(
-        `${where()}: status ${status} instead of 200: no such page; its log is 001.log`,
-      );
-    },
-  );
+  it.each([404, 405, 401, 301, 501])('gives up on a lasting %i, and names the address', async (status) => {
+    answer = () => ({ status, body: 'no such page' });
+    const attempt = awaitRightAnswer(asked, draw, 3600);
+    await expect(attempt).rejects.toMatchObject({
+      message: `${where()}: status ${status} instead of 200: no such page`,
+      fault: { kind: 'wrong-answer', answer: { status } },
+    });
+  });
 
   it.each([404, 503, 500, 429])('waits for a server that first answers %i', async (status) => {
     let left = 3;
@@ -129,9 +150,10 @@ describe('awaitRightAnswer', () => {
   describe('from another address than the one asked', () => {
     it('fails long before the deadline if the command does not name the port', async () => {
       answer = (body) => ({ body });
-      await expect(awaitRightAnswer(misplaced({ mayIgnorePort: true }), draw, 1)).rejects.toThrow(
-        `POST http://127.0.0.1:1/: it listens on port ${asked.port}, not on 1: pass {port} in its command, e.g. --port {port}`,
-      );
+      await expect(awaitRightAnswer(misplaced({ mayIgnorePort: true }), draw, 1)).rejects.toMatchObject({
+        message: `POST http://127.0.0.1:1/: it listens on port ${asked.port}, not on 1`,
+        fault: { kind: 'other-port', namesPort: false },
+      });
     });
 
     it('fails if it is the same port of another interface', async () => {
@@ -140,9 +162,12 @@ describe('awaitRightAnswer', () => {
       await once(other, 'listening');
       const { port } = other.address() as AddressInfo;
       const asking = misplaced({ port, listensOn: () => [{ address: '127.0.0.3', port }] });
-      await expect(awaitRightAnswer(asking, draw, 1)).rejects.toThrow(
-        `it listens on 127.0.0.3:${port}, not on 127.0.0.1:${port}: pass {host} in its command`,
-      );
+      await expect(awaitRightAnswer(asking, draw, 1)).rejects.toMatchObject({
+        message: expect.stringContaining(
+          `it listens on 127.0.0.3:${port}, not on 127.0.0.1:${port}`,
+        ) as string,
+        fault: { kind: 'other-address' },
+      });
       other.close();
       other.closeAllConnections();
     });
@@ -155,6 +180,23 @@ describe('awaitRightAnswer', () => {
       await expect(awaitRightAnswer(misplaced({ mayIgnorePort }), draw, 0.3)).rejects.toThrow(
         /no right answer within 0\.3 s: it listens on port \d+/,
       );
+    });
+  });
+
+  describe('if nothing answers', () => {
+    it('says that nothing listens', async () => {
+      await expect(awaitRightAnswer({ ...asked, port: 1 }, draw, 0.1)).rejects.toMatchObject({
+        message: 'POST http://127.0.0.1:1/: no right answer within 0.1 s: nothing listens on port 1',
+        fault: { kind: 'not-listening' },
+      });
+    });
+
+    it('says that the server closes each connection', async () => {
+      await using other = await openMisfit((socket) => socket.destroy());
+      await expect(awaitRightAnswer(other, draw, 0.2)).rejects.toMatchObject({
+        message: expect.stringContaining('it closes the connection without an answer') as string,
+        fault: { kind: 'hangs-up' },
+      });
     });
   });
 

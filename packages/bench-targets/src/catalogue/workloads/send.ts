@@ -28,8 +28,6 @@ export interface Endpoint {
   listensOn?(): Listening[];
   /** True if its command does not name its port, so it may choose another one. */
   mayIgnorePort?: boolean;
-  /** The path of its log; absent if somebody else started it. */
-  logFile?: string;
 }
 
 /**

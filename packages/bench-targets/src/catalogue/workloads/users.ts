@@ -1,5 +1,6 @@
 import {
   canonicalise,
+  describeStatus,
   checkJson,
   drawGet,
   excerpt,
@@ -55,8 +56,9 @@ export const usersInsert: Workload = {
       files: {},
       env: poolOf(params),
       table: { rows: [], inserts: user },
-      check({ status, contentType, body }) {
-        if (status !== 201) return `status ${status} instead of 201: ${excerpt(body)}`;
+      check(answer) {
+        const { status, contentType, body } = answer;
+        if (status !== 201) return describeStatus(answer, ' instead of 201');
         const id = readId(body.toString());
         if (id === undefined) return `wrong body: no object with a whole number as its id: ${excerpt(body)}`;
         const expected = canonicalise(JSON.stringify({ id, ...user }));

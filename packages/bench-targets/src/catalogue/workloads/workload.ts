@@ -160,6 +160,18 @@ export function excerpt(body: Buffer | string): string {
   return text.length > 120 ? `${text.slice(0, 120)}…` : text;
 }
 
+/** Names the status of an answer, and the target of a redirect: `status 404`, `status 301 to /orders/`. */
+export function nameStatus({ status, headers }: Pick<Answer, 'status' | 'headers'>): string {
+  const to = status >= 300 && status < 400 ? headers?.location : undefined;
+  return `status ${status}${to === undefined ? '' : ` to ${to}`}`;
+}
+
+/** Describes an answer with a wrong status: `status 404 instead of 200: no such page`. */
+export function describeStatus(answer: Answer, instead = ''): string {
+  const text = excerpt(answer.body).trim();
+  return `${nameStatus(answer)}${instead}${text === '' ? '' : `: ${text}`}`;
+}
+
 /** Returns JSON with sorted object keys, so that equal values become equal texts. Throws if the text is not JSON. */
 export function canonicalise(text: string): string {
   return JSON.stringify(JSON.parse(text), (_key, value: unknown) =>
@@ -171,7 +183,7 @@ export function canonicalise(text: string): string {
 
 /** Returns why an answer is not the expected JSON; undefined if it is. */
 export function checkJson(answer: Answer, expected: string): string | undefined {
-  if (answer.status !== 200) return `status ${answer.status} instead of 200: ${excerpt(answer.body)}`;
+  if (answer.status !== 200) return describeStatus(answer, ' instead of 200');
   if (!/^application\/json\b/.test(answer.contentType)) {
     return `content type "${answer.contentType}" instead of application/json`;
   }

@@ -76,7 +76,7 @@ describe('devices', () => {
 
   it('rejects any status other than 200, regardless of the body', () => {
     expect(wrongWith({ status: 500, body: Buffer.from('oh  no\n') })).toBe(
-      'status 500 instead of 200: oh no ',
+      'status 500 instead of 200: oh no',
     );
     expect(wrongWith({ status: 201 })).toMatch(/^status 201 instead of 200/);
   });

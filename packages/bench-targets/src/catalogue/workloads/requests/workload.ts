@@ -2,6 +2,7 @@
 import { hide } from 'bench-machine/redact';
 import {
   canonicalise,
+  describeStatus,
   excerpt,
   isConditional,
   USUAL_TIMES,
@@ -193,15 +194,16 @@ function chooseProbes(routes: readonly Route[]): number[] {
 }
 
 function checkAnswer(
-  { status, body }: Answer,
+  answer: Answer,
   { statuses, checkSchema }: Kind,
   expected: string | undefined,
   mayBeUnchanged: boolean,
 ): string | undefined {
+  const { status, body } = answer;
   if (status === 304 && mayBeUnchanged) return undefined;
   if (!isRightStatus(status, statuses)) {
     const instead = statuses === ANY_SUCCESS ? '' : ` instead of ${statuses.join(' or ')}`;
-    return `status ${status}${instead}: ${excerpt(body)}`;
+    return describeStatus(answer, instead);
   }
   if (expected !== undefined && !sameAnswer(body.toString(), expected)) {
     return `the body differs from the expected one: ${excerpt(body)}`;

@@ -1,0 +1,102 @@
+/** What to type against each fault of a server that is tried. */
+import { joinWords } from 'bench-targets/catalogue/apps/words';
+import type { Answer, WorkloadRequest } from 'bench-targets/catalogue/workloads/workload';
+import type { Fault } from '../measure/fault.ts';
+
+/** The way in which the user named a server and its requests. */
+export interface Named {
+  /** What holds its command: `--run`, or a manifest. */
+  command: string;
+  /** The words of that command. */
+  words: readonly string[];
+  /** What holds its requests: a file or a document; undefined if options name them. */
+  requests?: string | undefined;
+  /** The workload of Bench whose answers it must give; undefined if the user named the requests. */
+  workload?: string | undefined;
+}
+
+type Cures = {
+  [Kind in Fault['kind']]: (fault: Extract<Fault, { kind: Kind }>, named: Named) => string;
+};
+
+const CURES: Cures = {
+  ended: ({ end }, { command, words }) => {
+    if (/EADDRINUSE|address (is )?already in use/i.test(end))
+      return `its port is taken: let it listen on {port} in ${command}, or on PORT in its environment`;
+    if (end.startsWith('exit status 0'))
+      return `name the server itself in ${command}: it must stay in the foreground`;
+    const line = joinWords(words).replaceAll('{port}', '8000').replaceAll('{host}', '127.0.0.1');
+    return `its last lines say why; by hand it starts like this: PORT=8000 ${line}`;
+  },
+  'other-port': ({ namesPort }, { command }) =>
+    namesPort
+      ? `write {port} in ${command} where the server reads its port from, e.g. --port {port}`
+      : `pass {port} in ${command}, e.g. --port {port}, or let the server read PORT`,
+  'other-address': (_, { command }) =>
+    `pass {host} in ${command}, e.g. --host {host}, or let the server read HOST`,
+  'not-listening': (_, { command }) =>
+    `if it needs longer: --start-timeout 120; else correct ${command}: the port to listen on is {port}, or PORT in its environment`,
+  silent: (_, named) => `if its first answer needs longer: --start-timeout 120; else ${askElse(named)}`,
+  'hangs-up': () =>
+    'its last lines may say why: it must answer plain HTTP/1.1 requests on the port that it was given',
+  'wrong-answer': (fault, named) => cureAnswer(fault, named),
+  'refuses-repeats': () =>
+    'each request is sent many times: ask for one that the server accepts again and again',
+};
+
+/** Says what to type against a fault of a server. */
+export function cureFor<Kind extends Fault['kind']>(
+  fault: Extract<Fault, { kind: Kind }>,
+  named: Named,
+): string {
+  return CURES[fault.kind](fault, named);
+}
+
+function askElse({ requests, workload }: Named, path = '/orders'): string {
+  if (workload !== undefined) return `ask for what it answers: --get ${path}`;
+  return requests === undefined
+    ? `name a path that it answers: --get ${path}`
+    : `correct the requests in ${requests}`;
+}
+
+function cureAnswer(
+  { request, answer: { status, headers = {} } }: { request: WorkloadRequest; answer: Answer },
+  named: Named,
+): string {
+  const { workload } = named;
+  if (workload !== undefined)
+    return `the workload ${workload} needs this answer; for requests of your own: --get /orders`;
+  const expectIt = `if this answer is right: --expect-status ${status}`;
+  const { location, allow } = headers;
+  if (status >= 300 && status < 400 && location !== undefined) {
+    const to = describeRedirect(location, request);
+    return `${to}; to measure the redirect itself: --expect-status ${status}`;
+  }
+  switch (status) {
+    case 401:
+    case 403:
+    case 407:
+      return `send what it asks for: --header 'authorization: Bearer …', or a login (docs/requests.md); ${expectIt}`;
+    case 404:
+    case 410:
+      return `${askElse(named)}; ${expectIt}`;
+    case 405:
+      return `ask by another method: --request '${allow?.split(/\s*,\s*/)[0] ?? 'POST'} ${request.path}'`;
+    case 429:
+      return 'switch off its rate limit: every load exceeds it';
+  }
+  if (status >= 500) return 'its last lines may say why: the server runs, and fails at this request';
+  if (status >= 400) return `correct the request as its answer says: --header, --body; ${expectIt}`;
+  return 'if this answer is right, expect it: --expect-status, --expect or --expect-schema';
+}
+
+/** Says how to ask for the target of a redirect. */
+function describeRedirect(location: string, { path }: WorkloadRequest): string {
+  const base = new URL(path, 'http://server');
+  if (!URL.canParse(location, base)) return `it redirects to ${location}`;
+  const target = new URL(location, base);
+  const samePath = `${target.pathname}${target.search}` === `${base.pathname}${base.search}`;
+  if (target.protocol === 'https:' && samePath)
+    return `it redirects to https: --header 'x-forwarded-proto: https', as its proxy sends it`;
+  return `ask for where it redirects to: --get ${target.pathname}${target.search}`;
+}

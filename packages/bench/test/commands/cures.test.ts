@@ -1,0 +1,56 @@
+import { describe, expect, it } from 'vitest';
+import type { Answer } from 'bench-targets/catalogue/workloads/workload';
+import { cureFor } from '../../src/conduct/cures.ts';
+
+const named = { command: '--run', words: ['node', 'server.js', '--port', '{port}'] };
+const request = { method: 'GET', path: '/orders', headers: {} };
+
+function cureAnswer(status: number, headers: Answer['headers'] = {}, change = {}): string {
+  const answer = { status, contentType: '', body: Buffer.alloc(0), headers };
+  return cureFor({ kind: 'wrong-answer', request, answer }, { ...named, ...change });
+}
+
+describe('cureFor', () => {
+  it.each([
+    [
+      'exit status 3: Error: no DATABASE_URL',
+      'by hand it starts like this: PORT=8000 node server.js --port 8000',
+    ],
+    ['exit status 1: Error: listen EADDRINUSE: address already in use :::8123', 'its port is taken'],
+    ['exit status 0', 'it must stay in the foreground'],
+  ])('explains a server that ended with "%s"', (end, words) => {
+    expect(cureFor({ kind: 'ended', end }, named)).toContain(words);
+  });
+
+  it('tells a port that is missing in the command from one that the server ignores', () => {
+    expect(cureFor({ kind: 'other-port', namesPort: false }, named)).toMatch(
+      /^pass \{port\} in --run, e\.g\./,
+    );
+    expect(cureFor({ kind: 'other-port', namesPort: true }, named)).toMatch(/^write \{port\} in --run where/);
+  });
+
+  it.each([
+    [404, {}, 'name a path that it answers: --get /orders; if this answer is right: --expect-status 404'],
+    [401, {}, "--header 'authorization: Bearer …'"],
+    [405, { allow: 'PUT, POST' }, "--request 'PUT /orders'"],
+    [422, {}, 'correct the request as its answer says: --header, --body'],
+    [429, {}, 'switch off its rate limit'],
+    [500, {}, 'its last lines may say why'],
+    [200, {}, 'if this answer is right, expect it: --expect-status, --expect or --expect-schema'],
+    [301, { location: '/orders/' }, 'ask for where it redirects to: --get /orders/; to measure the redirect'],
+    [308, { location: 'http://localhost:1/x?y=1' }, '--get /x?y=1'],
+    [
+      307,
+      { location: 'https://127.0.0.1:8000/orders' },
+      "it redirects to https: --header 'x-forwarded-proto: https'",
+    ],
+    [302, {}, 'if this answer is right, expect it'],
+  ])('names what to type against status %i with %o', (status, headers, words) => {
+    expect(cureAnswer(status, headers)).toContain(words);
+  });
+
+  it('names the file of the requests, and the workload of Bench', () => {
+    expect(cureAnswer(404, {}, { requests: 'shop.json' })).toMatch(/^correct the requests in shop\.json;/);
+    expect(cureAnswer(404, {}, { workload: 'devices' })).toMatch(/^the workload devices needs this answer/);
+  });
+});
