@@ -41,8 +41,10 @@ export function parseCounter(table: string, protocol: string, name: string): num
 export interface TroubleCounters {
   /** Connections dropped because an accept queue was full. */
   listenOverflows?: number;
-  /** Retransmitted TCP segments without tail loss probes: on loopback, those repeat segments that did arrive. */
-  retransmits?: number;
+  /** TCP segments that were lost and sent again. */
+  lostSegments?: number;
+  /** All TCP segments that were sent. */
+  sentSegments?: number;
   /** The number of times that the CPU was throttled for heat, or because the cgroup of this process exhausted its quota. */
   throttled?: number;
 }
@@ -50,30 +52,33 @@ export interface TroubleCounters {
 /** Returns the counters of this network namespace and machine since boot. */
 export function readTrouble(): TroubleCounters {
   const netstat = readText('/proc/net/netstat') ?? '';
+  const snmp = readText('/proc/net/snmp') ?? '';
   const found = {
     listenOverflows: parseCounter(netstat, 'TcpExt', 'ListenOverflows'),
-    retransmits: countRetransmits(readText('/proc/net/snmp') ?? '', netstat),
+    lostSegments: countLost(snmp, netstat),
+    sentSegments: parseCounter(snmp, 'Tcp', 'OutSegs'),
     throttled: readThrottled(),
   };
   return Object.fromEntries(Object.entries(found).filter(([, count]) => count !== undefined));
 }
 
 /**
- * Returns the retransmitted segments without tail loss probes (RFC 8985, section 7). Linux counts probes as
- * retransmits, and a busy server on loopback causes thousands although nothing was lost.
+ * Returns the segments that were lost: those sent again, without those that arrived twice, as their receiver reported
+ * (DSACK, RFC 2883). A server on loopback that sends large answers repeats hundreds although nothing was lost.
  */
-function countRetransmits(snmp: string, netstat: string): number | undefined {
-  const all = parseCounter(snmp, 'Tcp', 'RetransSegs');
-  return all === undefined ? undefined : all - (parseCounter(netstat, 'TcpExt', 'TCPLossProbes') ?? 0);
+export function countLost(snmp: string, netstat: string): number | undefined {
+  const again = parseCounter(snmp, 'Tcp', 'RetransSegs');
+  // Before Linux 5.10, the kernel counted reports, not segments.
+  const twice = ['TCPDSACKRecvSegs', 'TCPDSACKRecv'].map((name) => parseCounter(netstat, 'TcpExt', name));
+  return again === undefined ? undefined : again - (twice.find((count) => count !== undefined) ?? 0);
 }
 
 /** Returns the difference between two readings, counter by counter. */
 export function troubleBetween(before: TroubleCounters, after: TroubleCounters): TroubleCounters {
   const between: TroubleCounters = {};
-  for (const key of ['listenOverflows', 'retransmits', 'throttled'] as const) {
+  for (const key of ['listenOverflows', 'lostSegments', 'sentSegments', 'throttled'] as const) {
     const [from, to] = [before[key], after[key]];
-    // Retransmits come from two files, read at slightly different times. A probe in between would make the
-    // difference negative.
+    // A segment that was sent again before the first reading may be reported as a duplicate after it.
     if (from !== undefined && to !== undefined) between[key] = Math.max(0, to - from);
   }
   return between;

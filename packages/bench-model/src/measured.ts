@@ -60,7 +60,13 @@ const hostWindow = named(
       ),
       stealCores: Type.Optional(amount('cores: CPU that the hypervisor gave to others')),
       listenOverflows: Type.Optional(count('count: connects that found the accept queue full')),
-      retransmits: Type.Optional(count('count: TCP segments sent again, without tail loss probes')),
+      retransmits: Type.Optional(
+        count('count: TCP segments sent again, without tail loss probes; only in older records'),
+      ),
+      lostSegments: Type.Optional(
+        count('count: TCP segments sent again, without those that their receivers reported as duplicates'),
+      ),
+      sentSegments: Type.Optional(count('count: TCP segments sent by the whole machine')),
       throttled: Type.Optional(count('count: thermal throttles of cores and exhausted CPU quotas')),
       harnessCores: Type.Optional(amount('cores: CPU of the harness itself')),
     },

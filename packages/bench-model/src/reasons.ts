@@ -390,7 +390,10 @@ const DEFINITIONS = {
   retransmits: {
     invalidates: TAIL,
     summary: 'TCP segments were lost',
-    text: ({ count }: { count: number }) => `${count} TCP segments were retransmitted`,
+    text: ({ count, sent }: { count: number; sent: number | undefined }) =>
+      sent === undefined
+        ? `${count} TCP segments were retransmitted`
+        : `${figure(count)} of ${figure(sent)} TCP segments were lost and sent again`,
   },
   throttled: {
     invalidates: RATES_AND_CPU,

@@ -119,7 +119,10 @@ const FACTS: Facts = {
   steal: [{ cores: 0.25 }],
   'steal-elsewhere': [{ cores: 0.25, host: 'h3' }],
   'listen-overflows': [{ count: 3 }],
-  retransmits: [{ count: 3 }],
+  retransmits: [
+    { count: 364, sent: 80_782 },
+    { count: 3, sent: undefined },
+  ],
   throttled: [{ count: 3 }],
 };
 

@@ -20,6 +20,8 @@ import { sum } from 'bench-statistics/numbers';
 
 const LITTLE_TOLERANCE = 0.05;
 const ERROR_SHARE = 0.001;
+/** A small request and its answer are two segments, of which one was lost in a request of a thousand. */
+const LOST_SHARE = ERROR_SHARE / 2;
 const BUSY_CORES = 0.1;
 
 /** The evidence for judging a window. */
@@ -414,11 +416,14 @@ export function judgeMachine(
 }
 
 function judgeHost(host: HostWindow, completions: number, coresUsed: number | undefined): Reason[] {
-  const { unattributedCores, listenOverflows = 0, retransmits = 0 } = host;
+  const { unattributedCores, listenOverflows = 0, lostSegments, sentSegments } = host;
+  // Older records count the segments that were sent again, also in vain.
+  const count = lostSegments ?? host.retransmits ?? 0;
+  const mostLost = sentSegments === undefined ? completions * ERROR_SHARE : sentSegments * LOST_SHARE;
   return [
     ...(unattributedCores === undefined ? [] : [makeReason('server-unknown', { cores: unattributedCores })]),
     ...judgeMachine(host, { coresUsed }),
     ...reasonIf(listenOverflows > 0, 'listen-overflows', { count: listenOverflows }),
-    ...reasonIf(retransmits > completions * ERROR_SHARE, 'retransmits', { count: retransmits }),
+    ...reasonIf(count > mostLost, 'retransmits', { count, sent: sentSegments }),
   ];
 }

@@ -89,7 +89,7 @@ export const EVIDENCE: readonly [codes: ReasonCode[], isStored: (recorded: Recor
   ],
   [['steal'], ({ measured: { host } }) => host.stealCores !== undefined],
   [['listen-overflows'], ({ measured: { host } }) => host.listenOverflows !== undefined],
-  [['retransmits'], ({ measured: { host } }) => host.retransmits !== undefined],
+  [['retransmits'], ({ measured: { host } }) => (host.lostSegments ?? host.retransmits) !== undefined],
   [['throttled'], ({ measured: { host } }) => host.throttled !== undefined],
 ];
 

@@ -491,6 +491,17 @@ describe('the host', () => {
     expect(judge(evidenceOf({}, { host: bad })).failed).toBe(false);
   });
 
+  it.each([
+    ['10-MB answers, none lost', 1012, 31, 213_911, false],
+    ['10-MB answers, 0.5 % lost', 427, 364, 80_782, true],
+    ['small answers, 0.05 % lost', 20_814, 11, 41_666, false],
+    ['small answers, 0.5 % lost', 2989, 15, 6013, true],
+  ])('counts lost segments among those sent: %s', (_what, ok, lostSegments, sentSegments, isMarked) => {
+    const evidence = evidenceOf({ counts: sampleCounts({ ok }) }, { host: { lostSegments, sentSegments } });
+    const codes = judge(evidence).reasons.map(({ code }) => code);
+    expect(codes.includes('retransmits')).toBe(isMarked);
+  });
+
   it('of a companion says nothing about the CPU of the server', () => {
     expect(judgeMachine({ stealCores: 0.3 }, { host: 'h3' })).toEqual([
       {

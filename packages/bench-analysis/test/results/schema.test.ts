@@ -131,6 +131,8 @@ const host: Required<HostWindow> = {
   stealCores: 0,
   listenOverflows: 0,
   retransmits: 0,
+  lostSegments: 0,
+  sentSegments: 0,
   throttled: 0,
   harnessCores: 0,
 };

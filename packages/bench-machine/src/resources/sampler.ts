@@ -166,7 +166,7 @@ function joinHosts(hosts: readonly HostWindow[]): HostWindow {
   const joined = { ...hosts.at(-1) };
   for (const name of ['otherProcessesCores', 'unattributedCores', 'stealCores', 'harnessCores'] as const)
     joinField(joined, name, hosts, (values) => sum(values) / values.length);
-  for (const name of ['listenOverflows', 'retransmits', 'throttled'] as const)
+  for (const name of ['listenOverflows', 'lostSegments', 'sentSegments', 'throttled'] as const)
     joinField(joined, name, hosts, sum);
   // Negative values come from coarse readings. Over several windows they cancel out.
   if (joined.otherProcessesCores !== undefined)
