@@ -76,7 +76,8 @@ export function harden(client: AutocannonClient, slot: Slot, context: Connection
   /** The connection whose bytes count. */
   let current: Socket | undefined;
   let answered = false;
-  let serverCloses = false;
+  /** True if this answer is the last of its connection. */
+  let closes = false;
   let cause: 'reset' | 'closedEarly' = 'closedEarly';
   let timedOutIdle = false;
   /** The kind of the message that is being read. */
@@ -163,7 +164,7 @@ export function harden(client: AutocannonClient, slot: Slot, context: Connection
   /** Takes the first piece of an answer of a known shape. */
   const takeKnown = (layout: Layout, length: number): void => {
     const { body } = layout;
-    serverCloses = false;
+    closes = sender.closes(slot);
     if (readTiming !== undefined) slot.toldMs = readTiming(shapes.readTimings(layout));
     for (let index = 0; index < body.length; index++) {
       const { from, to } = body[index] as Layout['body'][number];
@@ -200,9 +201,10 @@ export function harden(client: AutocannonClient, slot: Slot, context: Connection
     if (hasNoBody) parser.body_bytes = 0;
     if (reading === 'answer') {
       status = statusCode;
-      serverCloses = !(hasNoBody ? parser.shouldKeepAlive() : info.shouldKeepAlive);
+      const isKept = hasNoBody ? parser.shouldKeepAlive() : info.shouldKeepAlive;
+      closes = sender.closes(slot) || !isKept;
       slot.toldMs = readTiming?.(info.headers);
-      if (beginning !== undefined && !serverCloses && shapes.learns(slot.request))
+      if (beginning !== undefined && isKept && shapes.learns(slot.request))
         lesson = { request: slot.request, first: Buffer.from(beginning), hasNoBody };
     }
     beginning = undefined;
@@ -211,6 +213,7 @@ export function harden(client: AutocannonClient, slot: Slot, context: Connection
 
   const open = (): void => {
     const { hostname: host, port } = client.opts;
+    const begunAt = performance.now();
     const conn = connect({
       host,
       port,
@@ -242,6 +245,7 @@ export function harden(client: AutocannonClient, slot: Slot, context: Connection
     });
     conn.once('connect', () => {
       state = 'connected';
+      ledger.connect(performance.now() - begunAt);
       ledger.send(slot);
       ledger.work();
     });
@@ -256,7 +260,7 @@ export function harden(client: AutocannonClient, slot: Slot, context: Connection
     state = 'connecting';
     ledger.begin(slot);
     answered = false;
-    serverCloses = false;
+    closes = false;
     isFirstPiece = true;
     cause = 'closedEarly';
     open();
@@ -322,7 +326,7 @@ export function harden(client: AutocannonClient, slot: Slot, context: Connection
   const ask = (): void => {
     if (state === 'down') {
       connectNow();
-    } else if (state === 'connected' && serverCloses) {
+    } else if (state === 'connected' && closes) {
       reconnect();
     } else if (state === 'connected' && !slot.pending && gate.reserve(slot, resume)) {
       send();

@@ -352,6 +352,7 @@ class Session {
       timing: this.#encodeTiming(),
       cycleUs: ledger.cycleUs,
       silentConnections: ledger.silentConnections,
+      opened: ledger.opening,
       slices: ledger.slices,
       warmup: { ...ledger.warmup, answers: ledger.answersBefore },
       bodyBytes: ledger.bodyBytes,

@@ -11,7 +11,7 @@ import type { SchemaCheck } from 'bench-targets/catalogue/workloads/requests/sch
 import { isRightStatus } from 'bench-targets/catalogue/workloads/requests/status';
 import { routesOf } from './cycle.ts';
 import { Population } from './population.ts';
-import type { LoadSpec, RouteReport, RouteSpec, StartHistograms } from './protocol.ts';
+import type { DoneReport, LoadSpec, RouteReport, RouteSpec, StartHistograms } from './protocol.ts';
 
 /** The outcome of one request. */
 type Outcome = Exclude<keyof Counts, 'sent' | 'inFlight'>;
@@ -157,6 +157,8 @@ export class Ledger {
   onEnd: () => void = () => {};
   readonly #latencies = new Latencies();
   readonly #shortest = new Latencies();
+  /** The times of the connects of the window. */
+  readonly #connects = new Latencies();
   /** How the requests of an open loop were sent; undefined in a closed loop. */
   #starts: { lateness: Latencies; sinceSent: Latencies } | undefined;
   /** The answers of each route so far whose right body is known. */
@@ -182,6 +184,7 @@ export class Ledger {
   /** The answers when the first window opened; undefined before. */
   #answersBefore: number | undefined;
   #silent = 0;
+  #opened = 0;
   #silentBefore: number[] | undefined;
   /** The time that the window was open before, in ms. */
   #openBefore = 0;
@@ -274,6 +277,19 @@ export class Ledger {
     if (!slot.begun) this.begun++;
     slot.begun = true;
     slot.isConnecting = true;
+  }
+
+  /** Records that a connection was opened, this many ms after its connect began. */
+  connect(milliseconds: number): void {
+    if (!this.#open) return;
+    this.#opened++;
+    this.#connects.record(milliseconds);
+  }
+
+  /** The connections that were opened in the window; their times as an encoded histogram, without any absent. */
+  get opening(): NonNullable<DoneReport['opened']> {
+    if (this.#opened === 0) return { count: 0 };
+    return { count: this.#opened, connects: encodeHistogram(this.#connects.histogram) };
   }
 
   /** Records that a request was sent. */

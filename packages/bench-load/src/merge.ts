@@ -69,6 +69,7 @@ export function mergeReports(
     ...mergeTimings(reports),
     meanCycleUs: cycles > 0 ? total((report) => report.cycleUs.sum) / cycles : undefined,
     silentConnections: total((report) => report.silentConnections),
+    ...mergeOpened(reports),
     slices: {
       milliseconds: reports[0]?.slices.milliseconds ?? 0,
       ok: addColumns(reports.map((report) => report.slices.ok)),
@@ -121,6 +122,14 @@ export function mergeTurns(turns: readonly TurnResult[]): TurnResult {
     answers: sum(turns.map(({ answers }) => answers)),
     goodputPerSecond: sum(turns.map(({ goodputPerSecond }) => goodputPerSecond)),
   };
+}
+
+/** Merges the connections that were opened in the windows; empty if a client does not count them. */
+function mergeOpened(reports: DoneReport[]): Pick<LoadResult, 'opened'> {
+  const all = reports.flatMap(({ opened }) => opened ?? []);
+  if (all.length < reports.length) return {};
+  const connectUs = summariseLatency(mergeHistograms(all.flatMap(({ connects }) => connects ?? [])));
+  return { opened: { count: sum(all.map(({ count }) => count)), ...(connectUs && { connectUs }) } };
 }
 
 function mergeWarmups(warmups: Warmup[]): Warmup {

@@ -197,6 +197,11 @@ export interface DoneReport {
   timing: { metric: string; told: string; rest: string } | undefined;
   cycleUs: { sum: number; count: number };
   silentConnections: number;
+  /**
+   * The connections that were opened in the windows, and the times of their connects as a histogram; absent from clients
+   * that do not count them.
+   */
+  opened?: { count: number; connects?: string } | undefined;
   slices: { milliseconds: number; ok: number[] };
   /** The load before the first window; absent if the client does not report it. */
   warmup?: Warmup;

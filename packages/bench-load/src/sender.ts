@@ -14,6 +14,8 @@ export interface Sender {
   giveBack(slot: Slot): void;
   /** Returns true if the request of a slot is a HEAD: its answer has no body, whatever its head says. */
   isHead(slot: Slot): boolean;
+  /** Returns true if the request of a slot asks for the end of its connection after the answer. */
+  closes(slot: Slot): boolean;
   /** Continues the cycle as if this many requests had been sent. */
   restart(sent: number): void;
 }
@@ -30,6 +32,11 @@ export function createSender({
 }: Pick<ArmOrder, 'requests' | 'routes' | 'order' | 'host' | 'port' | 'sender' | 'skippedCycles'>): Sender {
   const cycle = new Cycle({ requests, routes, order }, skippedCycles);
   const build = createBuilder({ host: new URL(`http://${toAuthority({ host, port })}`).host });
+  const closing = requests.map((request) => /\bclose\b/i.test(connectionOf(request) ?? ''));
+  const makeBytes = (request: RequestSpec): Buffer => {
+    const bytes = build({ ...request });
+    return connectionOf(request) === undefined ? bytes : without(bytes, KEEP_ALIVE);
+  };
   const nextId = haveIds(requests) ? createIds(sender) : undefined;
   const built: Buffer[] = [];
   const places: number[][] = [];
@@ -37,7 +44,7 @@ export function createSender({
     take(slot) {
       const request = cycle.take();
       slot.request = request;
-      const bytes = (built[request] ??= build({ ...(requests[request] as RequestSpec) }));
+      const bytes = (built[request] ??= makeBytes(requests[request] as RequestSpec));
       if (nextId === undefined) return bytes;
       const id = nextId();
       slot.own = { id, answer: [] };
@@ -48,8 +55,22 @@ export function createSender({
     },
     giveBack: ({ request }) => cycle.giveBack(request),
     isHead: ({ request }) => requests[request]?.method === 'HEAD',
+    closes: ({ request }) => closing[request] === true,
     restart: (sent) => cycle.restart(sent),
   };
+}
+
+/** The line that autocannon writes into every request. */
+const KEEP_ALIVE = 'Connection: keep-alive\r\n';
+
+function connectionOf({ headers }: RequestSpec): string | undefined {
+  return Object.entries(headers).find(([name]) => name.toLowerCase() === 'connection')?.[1];
+}
+
+/** Returns bytes without the first occurrence of a text. */
+function without(bytes: Buffer, text: string): Buffer {
+  const at = bytes.indexOf(text);
+  return Buffer.concat([bytes.subarray(0, at), bytes.subarray(at + text.length)]);
 }
 
 function findPlaces(bytes: Buffer): number[] {

@@ -100,9 +100,15 @@ export function engineNamed(name: string): Engine | undefined {
   return (ENGINES as Record<string, Engine>)[name];
 }
 
+/** Returns true for the load that every report assumes: a closed loop over connections that are kept. */
+export function isUsualLoad({ mode, newConnections }: LoadMode): boolean {
+  return mode === 'closed' && newConnections !== true;
+}
+
 /** Describes a load mode, e.g. `open loop at 2,000/s`. */
 export function describeLoad(load: LoadMode): string {
-  if (load.mode === 'closed') return 'closed loop';
-  if (load.mode === 'open') return `open loop at ${load.perSecond.toLocaleString('en-US')}/s`;
-  return `exactly ${load.requests.toLocaleString('en-US')} requests`;
+  const connects = load.newConnections === true ? ', a new connection for each request' : '';
+  if (load.mode === 'closed') return `closed loop${connects}`;
+  if (load.mode === 'open') return `open loop at ${load.perSecond.toLocaleString('en-US')}/s${connects}`;
+  return `exactly ${load.requests.toLocaleString('en-US')} requests${connects}`;
 }

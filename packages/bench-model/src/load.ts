@@ -17,6 +17,18 @@ const connect = shape(connected, {
 /** Counts of the connections, and the time to establish them. */
 export type Connect = Static<typeof connect>;
 
+const opened = shape(
+  {
+    count: count('count: connections'),
+    connectUs: Type.Optional(
+      as(latency, 'The time from the connect until the first request could be sent; absent without any.'),
+    ),
+  },
+  {
+    description: 'The connections that were opened in the window. Absent if the engine does not count them.',
+  },
+);
+
 export const toldCounts = shape(
   {
     ...Type.Partial(counts).properties,
@@ -222,6 +234,7 @@ export const load = named(
       ...Type.Partial(Type.Object(accounted)).properties,
       goodputPerSecond: amount('per second: right answers, summed over the processes'),
       completionsPerSecond: amount('per second: requests that ended, whatever the outcome'),
+      opened: Type.Optional(opened),
       latencyUs: maybe(latency),
       latencyAtLeastUs: maybe(
         as(

@@ -1,6 +1,6 @@
 /** The settings of a plan that its records repeat: their definitions, and the types derived from them. */
 import { Type, type Static } from 'typebox';
-import { count, mapOf, named, oneOf, ordinal, shape, text } from './definitions.ts';
+import { count, flag, mapOf, named, oneOf, ordinal, shape, text } from './definitions.ts';
 import { UPSTREAMS } from './upstreams.ts';
 
 /** A program that can be the upstream of a workload. */
@@ -27,18 +27,24 @@ export const backgroundRequest = named(
 /** A request that is kept in flight beside the load, to the same server. */
 export type BackgroundRequest = Static<typeof backgroundRequest>;
 
+const connecting = {
+  newConnections: flag('Every request opens a new connection (--new-connections).'),
+};
+
 export const loadMode = named(
   'loadMode',
   Type.Union(
     [
-      shape({ mode: Type.Literal('closed') }),
+      shape({ mode: Type.Literal('closed'), ...connecting }),
       shape({
         mode: Type.Literal('open'),
         perSecond: ordinal('per second: starts over all generators'),
+        ...connecting,
       }),
       shape({
         mode: Type.Literal('amount'),
         requests: ordinal('count: requests over all generators, instead of a window'),
+        ...connecting,
       }),
     ],
     {

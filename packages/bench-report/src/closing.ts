@@ -2,6 +2,7 @@
 import { FEWEST_ROUNDS } from 'bench-analysis/verdict';
 import { completeParams, workloadOf } from 'bench-targets/catalogue/workloads/index';
 import { commandLine } from 'bench-machine/home';
+import { isUsualLoad } from 'bench-model/engines';
 import { METRICS, type MetricId } from 'bench-model/metrics';
 import type { Target } from 'bench-model/target';
 import { sum } from 'bench-statistics/numbers';
@@ -201,7 +202,7 @@ function canRepeat({ targets, stacks, apps, asked, attached, background, load, e
     targets.every(isPlain) &&
     stacks.length === 0 &&
     [apps, asked, attached, background].every((part) => part === undefined) &&
-    load.mode === 'closed' &&
+    isUsualLoad(load) &&
     engine === 'autocannon'
   );
 }

@@ -85,6 +85,7 @@ function describeMeasured({
     const classes = Object.entries(counts).filter(([, count]) => count > 0);
     lines.push(
       ...describeConnect(connect),
+      ...describeOpened(load),
       ...describeWarmup(load),
       `${describeWindow(load, turns)}: ${classes.map(([name, count]) => describeCount(name, count, turns === undefined ? 1 : turns.answers.length)).join(', ')}`,
       `goodput ${formatCount(load.goodputPerSecond)}/s${printedByAutocannon === undefined ? '' : `; printed by autocannon: ${formatCount(printedByAutocannon)}`}`,
@@ -188,6 +189,17 @@ function describeConnect({ stood, asked, seconds, refused, retried }: LoadResult
   if (stood === undefined || seconds === undefined) return [];
   return [
     `${stood} of ${asked} connections established after ${seconds.toFixed(2)} s (${refused} refused, ${retried} retried)`,
+  ];
+}
+
+/** Describes the connections that were opened in the window; empty if the engine does not count them. */
+function describeOpened({ opened, windowSeconds }: LoadResult): string[] {
+  if (opened === undefined) return [];
+  const { count, connectUs } = opened;
+  const took =
+    connectUs === undefined ? '' : `, mean ${formatUs(connectUs.mean)}, max ${formatUs(connectUs.max)}`;
+  return [
+    `${formatWhole(count)} connections opened in the window (${formatCount(count / windowSeconds)}/s${took})`,
   ];
 }
 

@@ -1,7 +1,7 @@
 /** The part that the formats for other programs share: plain names, and only figures that a program may compare. */
 import type { Better } from 'bench-analysis/verdict';
 import { toJson } from './json.ts';
-import { describeLoad } from 'bench-model/engines';
+import { describeLoad, isUsualLoad } from 'bench-model/engines';
 import { BenchError } from 'bench-model/errors';
 import { METRIC_IDS, METRICS, type MetricId } from 'bench-model/metrics';
 import { UNITS } from 'bench-model/units';
@@ -60,9 +60,9 @@ export function describeUnfit({ rows }: Model): string | undefined {
 }
 
 function nameOf({ plan }: Model, { target, connections }: ModelRow): string {
-  const rate = plan.load.mode === 'closed' ? '' : `, ${describeLoad(plan.load)}`;
+  const load = isUsualLoad(plan.load) ? '' : `, ${describeLoad(plan.load)}`;
   const place = `${target} at ${describeConnections([connections])}`;
-  return `${describeWorkload(plan)}: ${place}${rate}`;
+  return `${describeWorkload(plan)}: ${place}${load}`;
 }
 
 /**

@@ -127,6 +127,7 @@ export function describeNotes(model: Model): string[] {
     ...problems.map(describeProblem),
     ...explainBudgets(rows),
     ...explainDeferred(rows),
+    ...explainOpened(model),
     ...explainBackground(rows),
     ...explainResolved(servers),
     ...leftOut.map(describeSkipped),
@@ -151,6 +152,7 @@ export function summariseNotes(model: Model): string[] {
       ? [`${skipped.length} targets were skipped: ${leftOut.map(({ target }) => target).join(', ')}.`]
       : skipped),
     ...explainDeferred(rows),
+    ...explainOpened(model),
     ...explainBackground(rows),
     ...(saturated.size === 0
       ? []
@@ -266,6 +268,36 @@ function explainDeferred(rows: ModelRow[]): string[] {
     : [
         `CPU µs/req excludes work that a server defers to the time between its turns. As a share of the CPU in its turns: ${places.join('; ')}.`,
       ];
+}
+
+/** From these shares of the requests on, opened connections are named, and belong to each request. */
+const OPENED = { least: 0.01, each: 0.9 };
+
+/** Names the servers whose requests opened connections in the window, and what that cost. */
+function explainOpened({ rows, plan }: Pick<Model, 'rows' | 'plan'>): string[] {
+  const cause = plan.load.newConnections === true ? ' (--new-connections)' : ': the server closes them';
+  const all = inOrder(rows).flatMap((row) => (row.opened === undefined ? [] : [{ row, opened: row.opened }]));
+  const each = all.filter(({ opened }) => opened.share >= OPENED.each);
+  const some = all.filter(({ opened: { share } }) => share >= OPENED.least && share < OPENED.each);
+  const name = ({ row, opened: { perSecond, p50, p99 } }: (typeof all)[number]): string => {
+    const times = Object.entries({ p50, p99 }).flatMap(([of, us]) =>
+      us === undefined ? [] : `${of} ${formatUs(us)}`,
+    );
+    const took = times.length === 0 ? '' : ` (${times.join(', ')})`;
+    return `${placeOf(row)}: ${formatWhole(Math.round(perSecond))} connects/s${took}`;
+  };
+  return [
+    ...(each.length === 0
+      ? []
+      : [
+          `each request opened a new connection${cause}. Latency and CPU µs/req include connecting. ${each.map(name).join('; ')}.`,
+        ]),
+    ...(some.length === 0
+      ? []
+      : [
+          `some requests opened a new connection: ${some.map((one) => `${formatShare(one.opened.share)}, ${name(one)}`).join('; ')}.`,
+        ]),
+  ];
 }
 
 /** Describes the outcome of the background requests and the figures that include them. */

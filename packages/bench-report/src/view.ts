@@ -1,6 +1,6 @@
 import { takesTurns, enginesOf } from 'bench-model/planned';
 import { describeRoundHosts } from './hosts.ts';
-import { describeLoad, engineNamed } from 'bench-model/engines';
+import { describeLoad, engineNamed, isUsualLoad } from 'bench-model/engines';
 import { closeReport } from './closing.ts';
 import type { View } from './content.ts';
 import { drawCourses } from './course.ts';
@@ -156,7 +156,7 @@ function describeCollected({ plan, servers }: Model): string[] {
 
 /** The engine and its load mode; a closed loop is the default and is not mentioned. */
 function describeSender({ engine, load }: Plan): string {
-  return load.mode === 'closed' ? engine : `${engine}, ${describeLoad(load)},`;
+  return isUsualLoad(load) ? engine : `${engine}, ${describeLoad(load)},`;
 }
 
 function describeGenerators({ engine, generators }: Plan): string {

@@ -4,6 +4,7 @@ import { toModel } from '../src/model/model.ts';
 import { describeNotes, readSigns, summariseNotes } from '../src/notes.ts';
 import { renderTerminal } from '../src/terminal.ts';
 import { toView } from '../src/view.ts';
+import type { Plan } from 'bench-model/plan';
 import type { Reason } from 'bench-model/reasons';
 import type { Trial } from 'bench-model/record';
 import { findRun, readRun } from 'bench-analysis/results/store';
@@ -31,6 +32,31 @@ function modelOf(reasonsOf: (index: number) => Reason[]) {
       : suspectTrial(target, measured, reasons, head);
   });
   return toModel({ plan, host: readGoldenRun().host, versions: {}, leftOut: [], trials });
+}
+
+/** Returns the note on a server that opened this many connections for each right answer; the other one opened none. */
+function noteOf(opened: number, load: Plan['load'] = plan.load): string | undefined {
+  const measured = sampleMeasured().load;
+  const trials = plan.trials.map(({ target, round, id }) =>
+    okTrial(
+      target,
+      sampleMeasured({
+        given: {
+          load: {
+            ...measured,
+            opened: {
+              count: target === 'fastify' ? opened * measured.counts.ok : 0,
+              connectUs: { mean: 110, max: 900, p50: 100, p99: 400 },
+            },
+          },
+        },
+      }),
+      { round, id },
+    ),
+  );
+  const host = readGoldenRun().host;
+  const model = toModel({ plan: { ...plan, load }, host, versions: {}, leftOut: [], trials });
+  return describeNotes(model).find((line) => line.includes('connection'));
 }
 
 describe('summariseNotes', () => {
@@ -63,6 +89,20 @@ describe('summariseNotes', () => {
       /^3 of 10 trials failed, such as \w+ at 10: connection refused\.$/,
     );
     expect(summariseNotes(model)[2]).toMatch(/^In 7 of 10 trials, other processes used/);
+  });
+
+  it('names the servers whose requests opened connections', () => {
+    const place = 'fastify at 10: 10,000 connects/s (p50 100 µs, p99 400 µs)';
+    expect(noteOf(1)).toBe(
+      `each request opened a new connection: the server closes them. Latency and CPU µs/req include connecting. ${place}.`,
+    );
+    expect(noteOf(1, { mode: 'closed', newConnections: true })).toBe(
+      `each request opened a new connection (--new-connections). Latency and CPU µs/req include connecting. ${place}.`,
+    );
+    expect(noteOf(0.1)).toMatch(
+      /^some requests opened a new connection: 10 %, fastify at 10: 1,000 connects\/s/,
+    );
+    expect(noteOf(0.001)).toBeUndefined();
   });
 
   it('names the servers that work between their turns, with the share of that work', () => {

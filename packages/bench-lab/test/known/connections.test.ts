@@ -38,9 +38,10 @@ describe('a server that announces its close after each answer', () => {
     ['over HTTP/1.0', ['--http10']],
   ])('%s loses no request, and gets one connection per request', async (_, how) => {
     const seen = await rig.measure({ planted: [...how, ...DELAY], bench: LOAD });
-    const { counts, lifetime } = loadOf(seen);
+    const { counts, lifetime, opened } = loadOf(seen);
     const { requests, connections } = accountOf(seen);
     expect(counts).toMatchObject({ sent: AMOUNT, ok: AMOUNT });
+    expect(opened).toMatchObject({ count: AMOUNT });
     expect(requests.answered.ok).toBe(lifetime.ok + ASKED);
     expect(requests.late).toBe(0);
     expect(connections.accepted).toBe(lifetime.sent + ASKED);
@@ -57,6 +58,23 @@ describe('a server that announces its close after each answer', () => {
     expect(sumOf(counts)).toBe(counts.sent);
     expect(accountOf(seen).requests.read).toBe(lifetime.sent + ASKED);
     expect(accountOf(seen).connections.accepted).toBe(lifetime.sent + ASKED);
+    expect(reasonsOf(seen)).toEqual([]);
+  });
+});
+
+describe('--new-connections', () => {
+  it('opens one for each request to a server that would keep them, and times the connects', async () => {
+    const kept = await rig.measure({ planted: DELAY, bench: LOAD });
+    expect(loadOf(kept).opened).toEqual({ count: 0 });
+    const seen = await rig.measure({ planted: DELAY, bench: [...LOAD, '--new-connections'] });
+    const { counts, lifetime, opened } = loadOf(seen);
+    const { connections } = accountOf(seen);
+    expect(counts).toMatchObject({ sent: AMOUNT, ok: AMOUNT });
+    expect(connections.accepted).toBe(lifetime.sent + ASKED);
+    expect(opened).toMatchObject({ count: AMOUNT });
+    // The server waits before it answers, not before it accepts.
+    expect(opened?.connectUs?.p50).toBeLessThan(1000 * DELAY_MS);
+    expectOneTry(seen);
     expect(reasonsOf(seen)).toEqual([]);
   });
 });

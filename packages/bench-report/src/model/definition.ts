@@ -213,6 +213,20 @@ const row = named(
           'share: CPU between the turns of its server, of the CPU in these turns; median of the rounds. Absent if servers did not take turns',
         ),
       ),
+      opened: Type.Optional(
+        shape(
+          {
+            perSecond: amount('per second: connections'),
+            share: amount('ratio: connections to requests that ended'),
+            p50: Type.Optional(amount('µs: median time to connect')),
+            p99: Type.Optional(amount('µs: 99 % of the connects took no longer')),
+          },
+          {
+            description:
+              'The connections that were opened in its windows: medians of the rounds. Absent if the engine does not count them.',
+          },
+        ),
+      ),
       background: Type.Optional(
         shape(
           {

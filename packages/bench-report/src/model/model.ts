@@ -14,7 +14,8 @@ import { usageOf } from 'bench-analysis/times';
 import { commandLine } from 'bench-machine/home';
 import { METRIC_IDS, METRICS, type MetricId } from 'bench-model/metrics';
 import { median, sum } from 'bench-statistics/numbers';
-import { DEFAULT_THRESHOLD } from 'bench-model/options';
+import { countCompletions } from 'bench-model/counts';
+import { DEFAULT_THRESHOLD, present } from 'bench-model/options';
 import type { Plan } from 'bench-model/plan';
 import { isFatal } from 'bench-model/reasons';
 import type { Trial } from 'bench-model/record';
@@ -126,6 +127,7 @@ function rankRows(
       ...row,
       figures: figuresOf(row, ranks.get(cellOf(row)) ?? {}),
       ...describeServers(trials),
+      ...describeOpened(trials),
       ...(routes.length > 0 && { routes }),
       trials: trials.map(toPoint),
       ...(distribution && { distribution }),
@@ -171,6 +173,27 @@ function describeServers(trials: Trial[]): Pick<ModelRow, 'budget' | 'deferredSh
         longestUs: Math.max(0, ...uses.map(({ durationUs }) => durationUs?.max ?? 0)),
       },
     }),
+  };
+}
+
+/** Returns the medians of the connections that were opened in the windows; empty if no trial counted them. */
+function describeOpened(trials: Trial[]): Pick<ModelRow, 'opened'> {
+  const loads = trials.flatMap((trial) => (trial.status === 'failed' ? [] : trial.measured.load));
+  const counted = loads.flatMap(({ opened, windowSeconds, counts }) =>
+    opened ? [{ ...opened, windowSeconds, counts }] : [],
+  );
+  if (counted.length === 0) return {};
+  const times = counted.flatMap(({ connectUs }) => connectUs ?? []);
+  const [p50, p99] = (['p50', 'p99'] as const).map((name) => {
+    const values = times.flatMap((one) => one[name] ?? []);
+    return values.length === 0 ? undefined : median(values);
+  });
+  return {
+    opened: {
+      perSecond: median(counted.map(({ count, windowSeconds }) => count / windowSeconds)),
+      share: median(counted.map(({ count, counts }) => count / Math.max(1, countCompletions(counts)))),
+      ...present({ p50, p99 }),
+    },
   };
 }
 

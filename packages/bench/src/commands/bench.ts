@@ -226,6 +226,11 @@ const OPTIONS = {
     help: 'how long a server may take until its first right answer',
     usually: '30, or as the manifest says; 5 with --url',
   }),
+  'new-connections': flag({
+    group: LOAD,
+    help: 'open a new connection for each request, and report how long that takes',
+    conflicts: { 'connect-rate': 'each request connects when it is sent' },
+  }),
   'connect-rate': option('<n>', wholeNumber(), {
     group: LOAD,
     help: 'the most connections to open per second',
@@ -524,11 +529,13 @@ function isStored({ resume, again }: Values<typeof OPTIONS>): boolean {
   return (resume ?? again) !== undefined;
 }
 
-function toLoad({ rate, amount }: Values<typeof OPTIONS>): LoadMode {
+function toLoad({ rate, amount, newConnections: isNew }: Values<typeof OPTIONS>): LoadMode {
+  const connecting = isNew ? { newConnections: true as const } : {};
   // A rate that is measured first replaces this one; until then any rate makes the same plan.
-  if (rate === 'auto') return { mode: 'open', perSecond: 1 };
-  if (rate !== undefined) return { mode: 'open', perSecond: rate };
-  return amount === undefined ? { mode: 'closed' } : { mode: 'amount', requests: amount };
+  if (rate !== undefined) return { mode: 'open', perSecond: rate === 'auto' ? 1 : rate, ...connecting };
+  return amount === undefined
+    ? { mode: 'closed', ...connecting }
+    : { mode: 'amount', requests: amount, ...connecting };
 }
 
 /** The hosts of a run, and the numbers of connections: those of the command line first. */

@@ -116,5 +116,5 @@ async function planAtHalf(
   job.voice.log(
     `rate: ${perSecond}/s, half of the goodput of ${slowest?.trial.target.id} at ${countOf(slowest?.trial.connections ?? 0, 'connection')} (${shown(probe.folder)})`,
   );
-  return planFrom(run, { ...options, load: { mode: 'open', perSecond } });
+  return planFrom(run, { ...options, load: { ...options.load, mode: 'open', perSecond } });
 }

@@ -116,9 +116,16 @@ export function planFrom(run: string, options: BenchOptions, old?: StoredRun): P
 }
 
 /** A closed loop that measures roughly how fast each target is. */
-const PROBE = { load: { mode: 'closed' as const }, rounds: 1, warmupSeconds: 1, windowSeconds: 2 };
+const PROBE = { rounds: 1, warmupSeconds: 1, windowSeconds: 2 };
 
 /** Returns the options of the probe: a closed loop, long enough to show roughly how fast each target is. */
-export function probing({ sequentialTest: _sequentialTest, ...rest }: BenchOptions): BenchOptions {
-  return { ...rest, ...PROBE, aa: false, duel: false };
+export function probing({ sequentialTest: _sequentialTest, load, ...rest }: BenchOptions): BenchOptions {
+  const { newConnections } = load;
+  return {
+    ...rest,
+    ...PROBE,
+    load: { mode: 'closed', ...present({ newConnections }) },
+    aa: false,
+    duel: false,
+  };
 }

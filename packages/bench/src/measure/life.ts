@@ -5,7 +5,7 @@ import { DisposableStack } from '@whatwg-node/disposablestack';
 import { cpus } from 'node:os';
 import { workloadOf } from 'bench-targets/catalogue/workloads/index';
 import { describeSent } from 'bench-targets/catalogue/workloads/requests/sent';
-import type { Draw } from 'bench-targets/catalogue/workloads/workload';
+import type { Draw, WorkloadRequest } from 'bench-targets/catalogue/workloads/workload';
 import { BenchError } from 'bench-model/errors';
 import type { CompanionName } from 'bench-model/companions';
 import type { FailedTrial, Placement, RunningCode, Trial, TrialHead, TrialTail } from 'bench-model/record';
@@ -71,6 +71,11 @@ export interface TrialEffects {
   collect?(server: Server, prepared: Prepared, planned: PlannedTrial): Promise<number | undefined>;
   /** Asks the live server which code it runs; absent if not needed. */
   readCode?(server: Server, code: CodeClaim, planned: PlannedTrial, draw: Draw): Promise<RunningCode>;
+}
+
+/** Returns a request after whose answer the connection is closed (RFC 9112, section 9.6). */
+function closeAfter(request: WorkloadRequest): WorkloadRequest {
+  return { ...request, headers: { ...request.headers, connection: 'close' } };
 }
 
 /** The process of a companion. */
@@ -211,7 +216,7 @@ export class ServerLife {
     const spec: LoadSpec = {
       host: server.host,
       port: server.port,
-      requests: draw.requests,
+      requests: plan.load.newConnections === true ? draw.requests.map(closeAfter) : draw.requests,
       routes: draw.routes?.map(({ first, count, statuses, schema }) => ({
         first,
         count,
