@@ -1,5 +1,5 @@
 /** Bundles the package for users. */
-import { globSync } from 'node:fs';
+import { globSync, readFileSync } from 'node:fs';
 import { dirname, join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { build, type Plugin } from 'rolldown';
@@ -19,14 +19,19 @@ const LIBRARY = 'bench/src/api.ts';
 /** The declarations of all packages, as `tsc -b` writes them. */
 const TYPES = fileURLToPath(new URL('../../.cache/types/', import.meta.url));
 
-/** Ours are bundled, all others are dependencies of the package. */
-const isExternal = (id: string): boolean => !/^(?:[./]|bench-|@bench\/)/.test(id);
+/** Ours are bundled, and the helpers that the bundler adds. All others are dependencies of the package. */
+const isExternal = (id: string): boolean => !/^(?:[./]|bench-|@bench\/|@oxc-project\/runtime\/)/.test(id);
 
 /**
  * Bundles the package into a folder. Its modules stay apart and lie as in `packages`, because some find files and programs
  * beside themselves. `tsc -b` has written their declarations.
  */
 export async function bundlePackage(packages: string, folder: string): Promise<void> {
+  const { engines } = JSON.parse(readFileSync(join(packages, 'bench/package.json'), 'utf8')) as {
+    engines: { node: string };
+  };
+  // The oldest Node that it allows does not know `using`, for example.
+  const transform = { target: engines.node.replace('>=', 'node') };
   const programs = globSync([...PROGRAMS, LIBRARY], { cwd: packages }).map((file) => join(packages, file));
   const modules = { preserveModules: true, preserveModulesRoot: packages } as const;
   const checks = { pluginTimings: false };
@@ -35,6 +40,7 @@ export async function bundlePackage(packages: string, folder: string): Promise<v
     ...common,
     input: programs,
     plugins: [besideModules],
+    transform,
     output: { dir: folder, format: 'esm', entryFileNames: '[name].js', ...modules },
   });
   await build({

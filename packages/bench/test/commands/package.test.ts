@@ -9,6 +9,7 @@ import {
 } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { transformSync } from 'rolldown/utils';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { runSync, SubprocessError } from 'bench-machine/subprocess';
 import type { Trial } from 'bench-model/record';
@@ -88,6 +89,19 @@ describe('the package', () => {
       /['"]@bench\/|from ['"]\..*\.ts['"]/.test(readFileSync(join(installed.package, file), 'utf8')),
     );
     expect(wrong).toEqual([]);
+  });
+
+  it('is written in the language of the oldest Node that it runs on', () => {
+    const { engines } = JSON.parse(readFileSync(join(installed.package, 'package.json'), 'utf8')) as {
+      engines: { node: string };
+    };
+    const target = engines.node.replace('>=', 'node');
+    const files = globSync('dist/**/*.js', { cwd: installed.package, exclude: ['dist/bench-report/page'] });
+    const newer = files.filter((file) => {
+      const code = readFileSync(join(installed.package, file), 'utf8');
+      return transformSync(file, code, { target }).code !== transformSync(file, code).code;
+    });
+    expect(newer).toEqual([]);
   });
 
   it('starts in an empty folder without any stacks, and leaves nothing behind', () => {
