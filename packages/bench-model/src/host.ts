@@ -6,7 +6,7 @@ const fileLimit = Type.Union([ordinal('count: files'), Type.Literal('unlimited')
 const port = (description: string) => Type.Integer({ description, minimum: 1, maximum: 65_535 });
 
 export const host = shape({
-  platform: Type.Unsafe<NodeJS.Platform>(text('As Node names it: linux, darwin.')),
+  platform: text('As Node names it: linux, darwin.'),
   arch: text('As Node names it: x64, arm64.'),
   release: text('Of the kernel.'),
   cpuModel: Type.Optional(text()),

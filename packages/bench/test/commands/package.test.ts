@@ -185,6 +185,10 @@ describe('the package', () => {
     symlinkSync(join(installed.folder, 'tools', 'node_modules'), join(folder, 'node_modules'));
     writeFileSync(join(folder, 'package.json'), '{ "type": "module" }');
     writeFileSync(join(folder, 'consumer.ts'), CONSUMER);
+    const readme = readFileSync(join(installed.package, 'README.md'), 'utf8');
+    const [, example = ''] = /```ts\n([^`]*)```/.exec(readme) ?? [];
+    expect(example).toContain(`from 'bench-http'`);
+    writeFileSync(join(folder, 'readme.ts'), example);
     // The declarations are checked as sources: to check them where they are would check those of all dependencies.
     for (const file of globSync('dist/**/*.d.ts', { cwd: installed.package })) {
       const copy = join(folder, 'declarations', file.replace(/\.d\.ts$/, '.ts'));
@@ -198,13 +202,12 @@ describe('the package', () => {
       strict: true,
       noEmit: true,
       skipLibCheck: true,
-      types: ['node'],
-      typeRoots: [join(MODULES, '@types')],
-      lib: ['es2024', 'esnext.disposable'],
+      // A project without @types/node can use it too.
+      types: [],
     };
     writeFileSync(
       join(folder, 'tsconfig.json'),
-      JSON.stringify({ compilerOptions: options, include: ['consumer.ts', 'declarations/dist'] }),
+      JSON.stringify({ compilerOptions: options, include: ['*.ts', 'declarations/dist'] }),
     );
     const { stdout, stderr } = check(folder);
     // A declaration may rename a parameter without use, a source may not.
