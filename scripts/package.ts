@@ -14,7 +14,8 @@ import { run } from 'bench-machine/subprocess';
 import { pnpmCommand } from 'bench-targets/prepare/pnpm';
 import { bundlePackage } from './packing/bundle.ts';
 
-const PACKAGES = fileURLToPath(new URL('../packages/', import.meta.url));
+const ROOT = fileURLToPath(new URL('../', import.meta.url));
+const PACKAGES = join(ROOT, 'packages/');
 const BENCH = join(PACKAGES, 'bench');
 const DIST = join(BENCH, 'dist');
 
@@ -26,6 +27,9 @@ const ASSETS = [
   'upstream/nginx.conf',
 ];
 
+/** The documents for users, and that of the manifest. */
+const DOCUMENTS = ['docs/*.md', 'docs/examples/*', 'docs/development/stacks.md'];
+
 export default defineCommand({
   name: 'package',
   about: 'Packs bench-http into one file, for machines without this repository. Prints its path.',
@@ -35,9 +39,10 @@ export default defineCommand({
   read: (values) => values,
   async run({ output = '.' }) {
     rmSync(DIST, { recursive: true, force: true });
-    await run(['tsc', '-b', 'packages/bench'], { cwd: join(PACKAGES, '..') });
+    await run(['tsc', '-b', 'packages/bench'], { cwd: ROOT });
     await bundlePackage(PACKAGES, DIST);
     for (const file of globSync(ASSETS, { cwd: PACKAGES })) cpSync(join(PACKAGES, file), join(DIST, file));
+    for (const file of globSync(DOCUMENTS, { cwd: ROOT })) cpSync(join(ROOT, file), join(DIST, file));
     for (const name of ['report', 'site'] as const)
       writeFileSync(join(DIST, 'bench-report', 'page', bundleOf(name)), await bundlePage(name));
     const pack = [...pnpmCommand(), 'pack', '--pack-destination', resolve(output)];

@@ -28,6 +28,7 @@ const INPUTS = [
   'pnpm-lock.yaml',
   'pnpm-workspace.yaml',
   'tsconfig.base.json',
+  'docs/{*.md,examples/*,development/stacks.md}',
   'scripts/package.ts',
   'scripts/packing/*.ts',
   'packages/bench/*.*',

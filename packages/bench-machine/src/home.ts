@@ -100,6 +100,13 @@ export function commandLine(words: string): string {
   return `pnpm ${words.replace(/^\S+/, (name) => SCRIPTS[name] ?? name)}`;
 }
 
+/** Returns the path of a document of Bench: in the repository from its root, elsewhere where it is installed. */
+export function documentOf(name: string): string {
+  if (HOME.kind === 'repository') return `docs/${name}`;
+  const folder = extname(import.meta.url) === '.ts' ? '../../../docs/' : '../../docs/';
+  return fileURLToPath(new URL(folder + name, import.meta.url));
+}
+
 /** Makes the folder that a project keeps for Bench, with a `.gitignore` for all of it. */
 export function makeProjectFolder({ root, results }: Home = HOME): void {
   const folder = join(root, '.bench');

@@ -3,11 +3,12 @@ import { readFileSync } from 'node:fs';
 import { BenchError } from 'bench-model/errors';
 import { createCheck } from 'bench-model/json-schema';
 import { present } from 'bench-model/options';
+import { documentOf } from 'bench-machine/home';
 import { readJsonFile, refuseErrors } from './json-file.ts';
 import type { Cluster, ClusterFile, Spread } from 'bench-model/cluster';
 
 const SCHEMA = new URL('../../../bench-model/schema/cluster.schema.json', import.meta.url);
-const HINT = 'docs/cluster.md shows a complete bench.cluster.json';
+const HINT = `${documentOf('cluster.md')} shows a complete bench.cluster.json`;
 
 /** The defaults of a file. */
 const ROLES = { server: 'server', generator: 'generator' };

@@ -7,6 +7,7 @@ import { present } from 'bench-model/options';
 import { ADDRESS, startOf } from './apps/app.ts';
 import { findProject } from './apps/project.ts';
 import { leavesFolder, namesService, unknownPlaceholder } from './apps/services.ts';
+import { documentOf } from 'bench-machine/home';
 import { hide, literalsInCommand, literalsInEnvironment, valuesOf, type Literal } from 'bench-machine/redact';
 import { readJsonFile, refuseErrors, type JsonFile } from './json-file.ts';
 import { WORKLOAD_NAMES } from './workloads/index.ts';
@@ -47,7 +48,7 @@ interface Manifest
   variants: Record<string, Partial<Variant> & Pick<Variant, 'command'>>;
 }
 
-const CONTRACT_HINT = 'docs/development/stacks.md shows a complete stack.json';
+const CONTRACT_HINT = `${documentOf('development/stacks.md')} shows a complete stack.json`;
 
 /**
  * Reads one `stack.json`. `root` is the folder that it describes; by default, its own. Throws a usage error with file and

@@ -3,6 +3,7 @@ import type { BenchRequest } from '../plan/request.ts';
 import { dirname, resolve } from 'node:path';
 import type { Budget } from 'bench-analysis/budgets';
 import { requireBaseline } from 'bench-analysis/compare';
+import { documentOf } from 'bench-machine/home';
 import { readJsonFile, refuseErrors, type JsonFile } from 'bench-targets/catalogue/json-file';
 import { BenchError } from 'bench-model/errors';
 import { answersFor } from 'bench-statistics/histogram';
@@ -17,7 +18,7 @@ import { share } from './values.ts';
 /** Rounds of a run whose configuration names no number: enough for an interval, also with several rows. */
 const ROUNDS = 12;
 
-const HINT = 'docs/ci.md shows a complete bench.config.json';
+const HINT = `${documentOf('ci.md')} shows a complete bench.config.json`;
 
 type Value = string | number | boolean | (string | number)[];
 

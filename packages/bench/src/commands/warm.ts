@@ -1,6 +1,7 @@
 import { benchOptions, type BenchOptions, present } from 'bench-model/options';
 import { UPSTREAMS } from 'bench-model/upstreams';
 import { WORKLOAD_NAMES } from 'bench-targets/catalogue/workloads/index';
+import { commandLine } from 'bench-machine/home';
 import { defineCommand, flag, option, repeated, WAITS } from '../cli/command.ts';
 import { listOf, oneOf, pair, span, text, wholeNumber } from '../cli/values.ts';
 import { randomInt } from 'node:crypto';
@@ -29,6 +30,8 @@ interface WarmRequest {
 /** A study shorter than twice the default warm-up shows no level after it. */
 const STUDY = { connections: 10, seconds: 60, leastSeconds: 4, processes: 5 };
 
+const AS_IN_BENCH = `as in ${commandLine('bench')}`;
+
 export default defineCommand({
   name: 'warm',
   about:
@@ -37,7 +40,7 @@ export default defineCommand({
     terms: '<target...>',
     noun: 'target',
     help: 'stack[/variant][@runtime], globs allowed: fastify, "fastapi/*", fastapi@3.14+jit',
-    example: 'pnpm warm fastify',
+    example: commandLine('warm fastify'),
   },
   options: {
     workload: option('<name>', oneOf(WORKLOAD_NAMES), {
@@ -57,15 +60,15 @@ export default defineCommand({
       help: 'fresh processes of each target. Up to half as many more replace those that the machine disturbed',
       default: STUDY.processes,
     }),
-    fresh: flag({ help: 'as in pnpm bench' }),
+    fresh: flag({ help: AS_IN_BENCH }),
     python: option('<list>', listOf(text), {
       help: 'the same targets on several Pythons, e.g. 3.14,3.14+jit',
     }),
     node: option('<list>', listOf(text), {
       help: 'the same targets on several JavaScript runtimes, e.g. 22,26,bun',
     }),
-    with: repeated('<package>', text, { help: 'a version instead of the locked one, as in pnpm bench' }),
-    resolve: flag({ help: 'as in pnpm bench' }),
+    with: repeated('<package>', text, { help: `a version instead of the locked one, ${AS_IN_BENCH}` }),
+    resolve: flag({ help: AS_IN_BENCH }),
     stack: repeated('<file>', text, { help: 'a stack.json from outside the repository' }),
     upstream: option('<kind>', oneOf(UPSTREAMS), {
       help: 'the server that gather fetches from: nginx or embedded',

@@ -1,5 +1,6 @@
 /** Plans the warm-up of each target of a run: from known warm-ups, or from studies within a fifth of its time. */
 import { estimateSeconds, longestSeconds, takesTurns, LONGEST_WARMUP_SECONDS } from 'bench-model/planned';
+import { commandLine } from 'bench-machine/home';
 import { spareSeconds } from 'bench-analysis/time-budget';
 import { planAlone } from '../plan/alone.ts';
 import { fitTurns } from '../plan/by-turns.ts';
@@ -114,7 +115,7 @@ export function planStudies(plan: Plan, unknown: number): AffordableStudies {
 function describeUnknown(targets: readonly string[], { workload, asked }: Plan): string {
   const words = workload === 'devices' ? targets : [...targets, `--workload ${workload}`];
   // A study sends the requests of a workload, so only a run can study those of a user.
-  const way = asked === undefined ? `pnpm warm ${words.join(' ')}` : 'a run of more --rounds';
+  const way = asked === undefined ? commandLine(`warm ${words.join(' ')}`) : 'a run of more --rounds';
   return `warning: too little is known about the warm-up of ${targets.join(', ')}, and this run is too short to study it: ${way} does`;
 }
 

@@ -121,6 +121,16 @@ describe('the package', () => {
     expect(globSync('**/*', { cwd: folder, exclude: [] })).toEqual([]);
   });
 
+  it('names its documents where they are, and its commands as they are typed', () => {
+    const folder = installed.makeProject('lost');
+    const { status, stderr } = installed.run(folder, ['ci']);
+    expect(status).toBe(2);
+    const [, named = ''] = /^ +(\S+) shows a complete bench\.config\.json$/m.exec(stderr) ?? [];
+    expect(readFileSync(named, 'utf8')).toContain('bench.config.json');
+    expect(installed.run(folder, ['warm', '--help']).stdout).toContain('as in bench-http bench');
+    expect(installed.run(folder, ['warm']).stderr).toContain('bench-http warm fastify');
+  });
+
   it("measures a user's app in a folder that contains nothing else", () => {
     const folder = installed.makeProject('shop');
     const server = [

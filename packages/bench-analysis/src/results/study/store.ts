@@ -1,5 +1,5 @@
 /** The folder of a study: `study.json`, `host.json` and `processes.jsonl`. */
-import { HOME } from 'bench-machine/home';
+import { commandLine, HOME } from 'bench-machine/home';
 import { existsSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { redact } from 'bench-machine/redact';
@@ -43,7 +43,7 @@ function isStudy(folder: string): boolean {
   return existsSync(join(folder, 'study.json'));
 }
 
-const KIND = { problem: 'not a study of warm-up', hint: 'study the target again: pnpm warm' };
+const KIND = { problem: 'not a study of warm-up', hint: `study the target again: ${commandLine('warm')}` };
 
 /**
  * Reads a study. Skips an incomplete last line, the rest of a process that was killed. Throws a usage error (file:line)

