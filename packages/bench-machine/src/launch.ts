@@ -115,6 +115,12 @@ export interface Server extends AsyncDisposable {
 /** Starts a server under time(1) in its own process group. Throws a trial error if its port is taken. */
 export async function launch(spec: LaunchSpec): Promise<Server> {
   const port = spec.port ?? (await findFreePort(spec.host));
+  if (spec.port !== undefined && (await isListening(spec.host ?? HOST, port)))
+    throw new BenchError(
+      'trial',
+      `port ${port} is taken, and the server listens on no other`,
+      'stop what listens there',
+    );
   const logFile = join(spec.folder, 'logs', `${spec.id}.log`);
   const timeFile = join(spec.folder, 'time', `${spec.id}.txt`);
   const dataFolder = join(spec.folder, 'data');

@@ -54,6 +54,10 @@ export interface Stack {
   manifest: string;
   /** The secrets that its manifest holds in plain text: place and name, such as `stack.json:12: API_TOKEN`. */
   literals?: string[];
+  /** A file with variables of its server, relative to its folder: those that neither its manifest nor the user sets. */
+  envFile?: string;
+  /** The port on which it always listens; a free one is chosen for each start if absent. */
+  port?: number;
   /** The longest time to its first right answer; 30 s by default. */
   startSeconds?: number;
   /** The services and the setup command beside the server; only for an app of the user. */
@@ -81,6 +85,8 @@ export interface Project {
   kind: RuntimeKind;
   /** Absent if it has no dependencies. */
   lock?: Lock;
+  /** The packages that are installed beside its lock, as its package manager takes them: `gunicorn==23.0.0`. */
+  packages?: string[];
   /** The version of its runtime that it asks for, if that is not the default. */
   version?: string;
 }

@@ -44,7 +44,11 @@ interface Manifest
   services?: Record<string, Service>;
   setup?: Setup;
   startTimeoutSeconds?: number;
+  port?: number;
+  envFile?: string;
   lock?: string;
+  packages?: string[];
+  version?: string;
   variants: Record<string, Partial<Variant> & Pick<Variant, 'command'>>;
 }
 
@@ -94,7 +98,11 @@ function toStack(manifest: Manifest, root: string, read: JsonFile): Stack {
     variants: Object.fromEntries(variants),
     root,
     manifest: read.shown,
-    ...present({ startSeconds: manifest.startTimeoutSeconds }),
+    ...present({
+      startSeconds: manifest.startTimeoutSeconds,
+      port: manifest.port,
+      envFile: manifest.envFile,
+    }),
     ...(manifest.requests === undefined ? {} : ofApp(manifest, root, read)),
   };
 }
@@ -111,11 +119,14 @@ function ofApp(
   return {
     ...(hasAny && { surroundings: { services: services ?? {}, ...present({ setup }) } }),
     requests: toDraft(manifest as RequestsFile, read, root),
-    project: findProject(root, command, {
-      named: manifest.lock,
-      known: manifest.runtime,
-      where: `${read.at(['lock'])}: "lock":`,
-    }),
+    project: {
+      ...findProject(root, command, {
+        named: manifest.lock,
+        known: manifest.runtime,
+        where: `${read.at(['lock'])}: "lock":`,
+      }),
+      ...present({ packages: manifest.packages, version: manifest.version }),
+    },
   };
 }
 
@@ -180,7 +191,7 @@ function findLiterals(manifest: Manifest): [Path, Literal][] {
 function* problemsOf(manifest: Manifest, root: string): Generator<[Path, string]> {
   const { runtime, variants } = manifest;
   const isApp = manifest.requests !== undefined;
-  for (const field of ['lock', 'services', 'setup'] as const) {
+  for (const field of ['lock', 'envFile', 'port', 'version', 'packages', 'services', 'setup'] as const) {
     if (!isApp && manifest[field] !== undefined)
       yield [[field], `"${field}" has no effect without "requests": the stacks of Bench have none`];
   }
@@ -257,7 +268,7 @@ function* problemsIn(program: Program, manifest: Manifest, root: string): Genera
 }
 
 /** The files that a manifest names, with their places. */
-function filesOf({ lock, requests = [], rows, login }: Manifest): [Path, string][] {
+function filesOf({ lock, envFile, requests = [], rows, login }: Manifest): [Path, string][] {
   const texts: [Path, unknown][] = requests.flatMap((one, index): [Path, unknown][] => {
     if (typeof one === 'string') return [];
     const { body, expect } = one;
@@ -273,6 +284,7 @@ function filesOf({ lock, requests = [], rows, login }: Manifest): [Path, string]
       ([path, text]) => [path, fileIn(text)] as const,
     ),
     [['lock'], lock] as const,
+    [['envFile'], envFile] as const,
     [['rows'], rows] as const,
   ].flatMap(([path, file]) => (file === undefined ? [] : [[[...path], file]]));
 }

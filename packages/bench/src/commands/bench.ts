@@ -106,6 +106,18 @@ const OPTIONS = {
     usually: 'the one that Bench finds there',
     needs: ['app', 'copy'],
   }),
+  'env-file': option('<file>', text, {
+    group: OWN,
+    help: 'a file in the folder of the project with variables of its server, such as .env.example',
+    usually: 'none; the server itself may read .env',
+    needs: ['app', 'copy'],
+  }),
+  port: option('<number>', wholeNumber(), {
+    group: OWN,
+    help: 'the port on which the server always listens, because its sources name it; its targets are then measured one at a time',
+    usually: 'a free one for each start',
+    needs: ['app', 'copy'],
+  }),
   rev: repeated('<revision>', text, {
     group: OWN,
     help: 'a commit or a branch of the project, in its own environment; . is the working tree; give two to compare them',
@@ -551,10 +563,23 @@ function toCluster({
   return { ...read, generators: generators * processes, ...rungs };
 }
 
-function toApps({ app, run, lock, copy: copies }: Values<typeof OPTIONS>): AppOptions[] | undefined {
+function toApps({
+  app,
+  run,
+  lock,
+  port,
+  envFile,
+  copy: copies,
+}: Values<typeof OPTIONS>): AppOptions[] | undefined {
   const folder = app ?? copies[0];
   if (folder === undefined || run === undefined) return undefined;
-  return [{ folder, run, ...present({ lock, name: app === undefined ? nameOfCopies(copies) : undefined }) }];
+  return [
+    {
+      folder,
+      run,
+      ...present({ lock, port, envFile, name: app === undefined ? nameOfCopies(copies) : undefined }),
+    },
+  ];
 }
 
 /** The name that all copies share; undefined if their folders are those of the project itself. */

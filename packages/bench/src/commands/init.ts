@@ -3,14 +3,12 @@ import { defineCommand, flag, option, repeated } from '../cli/command.ts';
 import { seconds, text } from '../cli/values.ts';
 import { existsSync, readdirSync, statSync, writeFileSync } from 'node:fs';
 import { dirname, join, relative, resolve } from 'node:path';
-import { describeStart, findStarts, type Start } from 'bench-targets/catalogue/apps/starts';
-import { findNeeds } from 'bench-targets/catalogue/apps/needs';
-import { joinWords } from 'bench-targets/catalogue/apps/words';
+import type { Start } from 'bench-targets/catalogue/apps/starts';
 import { BenchError } from 'bench-model/errors';
 import { START_SECONDS } from 'bench-model/options';
 import { checkDraft } from '../init/manifest.ts';
-import { ask, say } from '../init/say.ts';
-import { tryStart } from '../init/tryout.ts';
+import { say } from '../init/say.ts';
+import { chooseStarts, tryStarts } from '../init/starts.ts';
 
 /** The files that are listed as found. */
 const TELLING =
@@ -56,20 +54,15 @@ export default defineCommand({
     const root = resolve(asked.folder);
     if (!statSync(root, { throwIfNoEntry: false })?.isDirectory())
       throw new BenchError('usage', `${asked.folder}: not a folder`, 'name the folder of your project');
-    const file = resolve(asked.output ?? join(root, 'stack.json'));
-    refuseOutput(file, root, asked);
     const found = readdirSync(root).filter((name) => TELLING.test(name));
     say('found', found.length === 0 ? 'no file of a known package manager' : found.join(', '));
-    const start = await chooseStart(root, asked);
-    const needs = findNeeds(root);
-    for (const { why, name } of needs) say('found', `${why}, so the service "${name}" is tried`);
-    const tried = await tryStart(start, needs, { root, file, asked }).catch((error: unknown) => {
-      // A server may need another address than that of the service, or none.
-      if (needs.length === 0 || !(error instanceof BenchError) || error.code === 'interrupted') throw error;
-      say('left out', `the services: ${error.message.split('\n')[0]}`);
-      return tryStart(start, [], { root, file, asked });
-    });
-    const { manifest } = tried;
+    const [first, ...others] = await chooseStarts(root, asked);
+    const named = asked.output === undefined ? undefined : resolve(asked.output);
+    const fileOf = ({ folder }: Start): string => named ?? join(root, folder, 'stack.json');
+    for (const start of new Set([first, ...others]))
+      refuseOutput(fileOf(start), join(root, start.folder), asked);
+    const { manifest, start } = await tryStarts([first, ...others], { root, fileOf, asked });
+    const file = fileOf(start);
     checkDraft(manifest, file);
     writeFileSync(file, `${JSON.stringify(manifest, null, 2)}\n`, { flag: 'wx' });
     const shown = relative(process.cwd(), file);
@@ -96,38 +89,4 @@ function refuseOutput(file: string, root: string, { folder }: InitRequest): void
       `name another file: --output ${join(dirname(shown), 'stack-new.json')}`,
     );
   }
-}
-
-/** Chooses how the server starts. Throws a usage error if that is open and nobody can be asked. */
-async function chooseStart(root: string, { run, yes }: InitRequest): Promise<Start> {
-  if (run !== undefined) return describeStart(root, run);
-  const starts = findStarts(root);
-  for (const { why } of starts) say('found', why);
-  const [first, ...others] = starts;
-  if (first === undefined) {
-    const typed = await ask('Which command starts the server? It gets its port by {port} or PORT: ');
-    if (typed !== undefined) return describeStart(root, typed);
-    throw new BenchError(
-      'usage',
-      'nothing in the project tells how its server starts',
-      "name the command: --run 'uvicorn app:app --port {port}'",
-    );
-  }
-  if (others.length === 0) {
-    say('assumed', `${joinWords(first.command)}: the only start command that the project tells`);
-    return first;
-  }
-  const lines = starts.map(({ command }, index) => `  ${index + 1}  ${joinWords(command)}`);
-  const typed = yes ? '1' : await ask(`${lines.join('\n')}\nWhich command starts the server? [1] `);
-  if (typed === undefined) {
-    throw new BenchError(
-      'usage',
-      [`the server can start in ${starts.length} ways:`, ...lines].join('\n'),
-      `choose one with --run '${joinWords(first.command)}', or accept the first with --yes`,
-    );
-  }
-  const chosen = starts[Number(typed === '' ? 1 : typed) - 1];
-  if (chosen === undefined) return describeStart(root, typed);
-  say('assumed', `${joinWords(chosen.command)}: ${yes ? `the first of ${starts.length}` : 'your choice'}`);
-  return chosen;
 }

@@ -5,6 +5,7 @@ import { checkManifest } from 'bench-targets/catalogue/manifest';
 import type { Need } from 'bench-targets/catalogue/apps/needs';
 import type { Start } from 'bench-targets/catalogue/apps/starts';
 import type { Stack } from 'bench-model/stack';
+import { present } from 'bench-model/options';
 import type { Written } from './requests.ts';
 
 /** Returns the manifest of a project with this start, its services and its requests. */
@@ -14,13 +15,23 @@ export function makeManifest(
   {
     requests,
     startTimeout,
+    version,
+    port,
+    envFile,
     needs,
-  }: { requests: Written[]; needs: readonly Need[]; startTimeout?: number | undefined },
+  }: {
+    requests: Written[];
+    needs: readonly Need[];
+    startTimeout?: number | undefined;
+    version?: string | undefined;
+    port?: number | undefined;
+    envFile?: string | undefined;
+  },
 ): object {
   const addresses = needs.map(({ variable, name }) => [variable, `{${name}.url}`] as const);
   const services = Object.fromEntries(needs.map((need) => [need.name, need.service]));
   const env = { ...start.env, ...Object.fromEntries(addresses) };
-  const { command, build, language, framework, runtime } = start;
+  const { command, build, setup, packages, language, framework, runtime } = start;
   return {
     name: nameOf(root),
     language,
@@ -28,10 +39,13 @@ export function makeManifest(
     class: 'unknown',
     runtime,
     ...(build.length === 0 ? {} : { build }),
+    ...present({ version, envFile, port }),
+    ...(packages.length === 0 ? {} : { packages }),
     ...(startTimeout === undefined ? {} : { startTimeoutSeconds: startTimeout }),
     default: 'app',
     variants: { app: { command, ...(Object.keys(env).length === 0 ? {} : { env }) } },
     ...(needs.length === 0 ? {} : { services }),
+    ...(setup === undefined ? {} : { setup: { command: setup } }),
     requests,
   };
 }

@@ -1,7 +1,9 @@
 /** The requests to measure: which of a server's routes it answers. */
+import { readFileSync } from 'node:fs';
 import { BenchError } from 'bench-model/errors';
 import type { AskedRequest } from 'bench-model/requests';
 import type { Server } from 'bench-machine/launch';
+import { pathsInFiles, pathsInLog, type NamedPath } from 'bench-targets/catalogue/apps/routes';
 import { readOpenapi } from 'bench-targets/catalogue/workloads/requests/openapi';
 import { sendRequest } from 'bench-targets/catalogue/workloads/send';
 import { nameStatus } from 'bench-targets/catalogue/workloads/workload';
@@ -9,106 +11,174 @@ import { countOf } from 'bench-report/format';
 import { ask, say } from './say.ts';
 
 /** The paths at which frameworks serve their OpenAPI document. */
-const DOCUMENTS = ['/openapi.json', '/openapi.yaml', '/swagger.json', '/v3/api-docs'];
-/** The most routes of an OpenAPI document that are tried. */
-const MOST_ROUTES = 20;
-/** The paths that are tried if nothing names one. */
-const USUAL_PATHS = ['/', '/health', '/healthz'];
+const DOCUMENTS = [
+  '/openapi.json',
+  '/openapi.yaml',
+  '/swagger.json',
+  '/v3/api-docs',
+  '/api/openapi.json',
+  '/api/v1/openapi.json',
+  '/schema/openapi.json',
+  '/api-json',
+  '/swagger/doc.json',
+];
+/** The most routes that are tried, and that are written. */
+const MOST_TRIED = 40;
+const MOST_WRITTEN = 5;
+/** The paths that are tried beside those that the project names. */
+const USUAL_PATHS = ['/', '/health', '/healthz', '/api', '/api/health'];
+/** A part of the log that lists the routes. */
+const LOG_CHARS = 1_000_000;
 
 /** A request as a manifest writes it. */
 export type Written = string | { request: string; headers: Record<string, string> };
 
+/** A server to ask, the folder of its project, and the description of its start for errors. */
+interface Asking {
+  server: Server;
+  root: string;
+  describe: () => string[];
+}
+
 /** Returns the requests to measure, each of which was answered with 2xx. Throws if there is none. */
-export async function chooseRequests(
-  server: Server,
-  get: readonly string[],
-  describe: () => string[],
-): Promise<Written[]> {
+export async function chooseRequests(get: readonly string[], asking: Asking): Promise<Written[]> {
+  const { server, root } = asking;
   if (get.length > 0) {
-    for (const path of get) await requireAnswer(server, path, describe);
+    for (const path of get) await requireAnswer(path, asking);
     return get.map((path) => `GET ${path}`);
   }
   const { document, routes } = await readRoutes(server);
+  const told = routes.map((route) => ({ ...route, why: document }));
+  const usual = USUAL_PATHS.map((path) => ({ path, why: 'a usual path' }));
+  const named = (): Named[] => [...pathsInLog(readLog(server)), ...pathsInFiles(root), ...usual];
   const tried: string[] = [];
-  const right: AskedRequest[] = [];
-  for (const route of routes) {
-    const { isRight, needsLogin, words } = await look(server, route);
-    say(
-      isRight ? 'asked' : 'left out',
-      `GET ${route.path}: ${words}${needsLogin ? '; it needs a login' : ''}`,
-    );
-    if (isRight) right.push(route);
-    else tried.push(`${route.path} ${words}`);
-  }
-  if (right.length > 0) {
-    say('assumed', `${countOf(right.length, 'request')}, from ${document}; --get names others`);
-    return right.map(({ path, headers }) =>
+  for (const paths of [() => told, named]) {
+    const right = await tryPaths(paths(), server, tried);
+    if (right.length === 0) continue;
+    const chosen = right.slice(0, MOST_WRITTEN);
+    const rest = right.length - chosen.length;
+    const least = rest === 0 ? '' : `, the first of ${right.length} that answer`;
+    say('assumed', `${countOf(chosen.length, 'request')}${least}; --get names others`);
+    return chosen.map(({ path, headers = {} }) =>
       Object.keys(headers).length === 0 ? `GET ${path}` : { request: `GET ${path}`, headers },
     );
   }
-  for (const path of USUAL_PATHS) {
-    const { isRight, words } = await look(server, { path });
-    if (isRight) {
-      say('asked', `GET ${path}: ${words}`);
-      say('assumed', `GET ${path}: it is a usual path, and nothing names another; --get names yours`);
-      return [`GET ${path}`];
-    }
-    tried.push(`${path} ${words}`);
-  }
   const typed = await ask('Which path should be asked, e.g. /orders?limit=20? ');
   if (typed !== undefined && typed !== '') {
-    await requireAnswer(server, typed, describe);
+    await requireAnswer(typed, asking);
     return [`GET ${typed}`];
   }
   throw new BenchError(
     'usage',
-    `no path is known that the server answers with 2xx: ${tried.join(', ')}`,
+    `no path is known that the server answers with 2xx: ${tried.slice(0, MOST_WRITTEN).join(', ')}`,
     "name one: --get '/orders?limit=20'",
   );
 }
 
-async function requireAnswer(server: Server, path: string, describe: () => string[]): Promise<void> {
-  const { isRight, needsLogin, words } = await look(server, { path });
+/** A path to try, and what names it. */
+type Named = NamedPath & Partial<Pick<AskedRequest, 'headers'>>;
+
+/** Asks for each path, says what came, and returns those that were answered with 2xx. Redirects are followed to other paths. */
+async function tryPaths(paths: readonly Named[], server: Server, tried: string[]): Promise<Named[]> {
+  const queue = [...paths];
+  const seen = new Set<string>();
+  const right: Named[] = [];
+  while (queue.length > 0 && seen.size < MOST_TRIED) {
+    const [one] = queue.splice(0, 1);
+    if (one === undefined || seen.has(one.path)) continue;
+    seen.add(one.path);
+    const { isRight, needs, words, location } = await look(server, one);
+    // Of the paths that are guessed, those without a route tell nothing.
+    if (isRight || !words.startsWith('status 404')) {
+      say(
+        isRight ? 'asked' : 'left out',
+        `GET ${one.path}: ${words}${needs === undefined ? '' : `; ${needs}`}`,
+      );
+    }
+    if (isRight) right.push(one);
+    else tried.push(`${one.path} ${words}`);
+    if (location !== undefined) queue.unshift({ path: location, why: one.path });
+  }
+  return right;
+}
+
+function readLog(server: Server): string {
+  if (server.logFile === undefined) return server.logTail().join('\n');
+  return readFileSync(server.logFile, 'utf8').slice(0, LOG_CHARS);
+}
+
+async function requireAnswer(path: string, { server, describe }: Asking): Promise<void> {
+  const { isRight, needs, words } = await look(server, { path });
   if (!isRight) {
     throw new BenchError(
       'trial',
-      [`GET ${path}: ${words}`, ...describe()].join('\n'),
-      needsLogin
-        ? 'begin with a path that needs no login: --get; then add `login` and the path to stack.json'
-        : 'name a path that answers with 2xx: --get',
+      [`GET ${path}: ${words}${needs === undefined ? '' : `; ${needs}`}`, ...describe()].join('\n'),
+      needs === undefined
+        ? 'name a path that answers with 2xx: --get'
+        : 'begin with a path that needs none of it: --get; then add `headers` or `login` and the path to stack.json',
     );
   }
   say('asked', `GET ${path}: ${words}`);
 }
 
-async function look(
-  server: Server,
-  { path, headers = {} }: { path: string; headers?: Record<string, string> },
-): Promise<{ isRight: boolean; needsLogin: boolean; words: string; body: string }> {
+/** What a server answered. */
+interface Look {
+  isRight: boolean;
+  words: string;
+  body: string;
+  /** What the request lacks, by its status. */
+  needs?: string;
+  /** The path on this server that it leads to. */
+  location?: string;
+}
+
+/** What a request lacks, by the status of its answer. */
+const NEEDS: Record<number, string> = {
+  401: 'it needs a login (`login` or `headers` in stack.json)',
+  403: 'it needs a login or a permission (`login` or `headers` in stack.json)',
+  429: 'the server limits the rate of requests; raise its limit for the measurement',
+};
+
+async function look(server: Server, { path, headers = {} }: Pick<Named, 'path' | 'headers'>): Promise<Look> {
   try {
     const answer = await sendRequest(server, { method: 'GET', path, headers });
-    const { status, contentType, body } = answer;
+    const { status, contentType, body, headers: told } = answer;
     const kind = (contentType.split(';')[0] ?? '') || 'no content type';
+    const to = status >= 300 && status < 400 ? told?.['location'] : undefined;
+    const location = to === undefined ? undefined : pathOn(server, to, path);
+    const isLogin = location !== undefined && /log-?in|sign-?in|auth/i.test(location);
+    const needs = NEEDS[status] ?? (isLogin ? NEEDS[401] : undefined);
     return {
       isRight: status >= 200 && status < 300,
-      needsLogin: status === 401 || status === 403,
       words: `${nameStatus(answer)}, ${kind}, ${body.length.toLocaleString('en-US')} bytes`,
       body: body.toString(),
+      ...(needs === undefined ? {} : { needs }),
+      ...(location === undefined ? {} : { location }),
     };
   } catch (error) {
-    return { isRight: false, needsLogin: false, words: (error as Error).message, body: '' };
+    return { isRight: false, words: (error as Error).message, body: '' };
   }
+}
+
+/** Returns the path that a redirect leads to; undefined if it leads to another server. */
+function pathOn({ host, port }: Server, to: string, from: string): string | undefined {
+  const url = URL.parse(to, `http://${host}:${port}${from}`);
+  const isHere = url !== null && ['localhost', '127.0.0.1', host].includes(url.hostname);
+  // A login that remembers where one came from is one page.
+  return isHere ? url.pathname : undefined;
 }
 
 /** The requests that the OpenAPI document of the server allows without knowing it; none if it offers no document. */
 async function readRoutes(server: Server): Promise<{ document: string; routes: AskedRequest[] }> {
   for (const document of DOCUMENTS) {
     const { isRight, body } = await look(server, { path: document });
-    if (!isRight) continue;
+    // An application of one page answers each path with its page.
+    if (!isRight || body.trimStart().startsWith('<')) continue;
     try {
       const { requests, leftOut } = readOpenapi(body, document);
-      for (const { route, reason } of leftOut.slice(0, MOST_ROUTES)) say('left out', `${route}: ${reason}`);
-      return { document, routes: requests.slice(0, MOST_ROUTES) };
+      say('found', `${document}: ${countOf(requests.length + leftOut.length, 'route')}`);
+      for (const { route, reason } of leftOut.slice(0, MOST_TRIED)) say('left out', `${route}: ${reason}`);
+      return { document, routes: requests.slice(0, MOST_TRIED) };
     } catch (error) {
       if (!(error instanceof BenchError)) throw error;
       say('found', error.message);

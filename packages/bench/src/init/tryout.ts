@@ -8,8 +8,8 @@ import { targetsOf } from 'bench-targets/catalogue/stacks';
 import type { Draw } from 'bench-targets/catalogue/workloads/workload';
 import { prepareAll, type Prepared } from 'bench-targets/prepare/prepare';
 import { BenchError } from 'bench-model/errors';
-import { START_SECONDS } from 'bench-model/options';
-import { describeEnd, launch, type Server } from 'bench-machine/launch';
+import { present, START_SECONDS } from 'bench-model/options';
+import { describeEnd, launch, listensElsewhere, type Server } from 'bench-machine/launch';
 import { isListening } from 'bench-machine/ports';
 import { cureFor } from '../conduct/cures.ts';
 import { openSession } from '../conduct/session.ts';
@@ -25,21 +25,31 @@ const POLL_MS = 20;
 const ELSEWHERE_MS = 3000;
 const NOTHING_WRITTEN = 'stopping: nothing was written';
 
-/** Where a start is tried, and what was asked for it. */
+/** What was asked for the server and its requests. */
+export interface Asked {
+  get: string[];
+  startTimeout?: number | undefined;
+}
+
+/** The place where a start is tried, and what was asked for it. */
 interface Tryout {
   root: string;
   /** The manifest to write. */
   file: string;
-  asked: { get: string[]; startTimeout?: number | undefined };
+  asked: Asked;
+  /** A file with variables of the server. */
+  envFile?: string;
+  /** The port on which it always listens, if it does not take the one that it is given. */
+  port?: number;
+  /** The version of its runtime, if it is not the one that the project asks for. */
+  version?: string;
 }
 
 /** Starts the server with these services, and returns the manifest whose requests it answered. Throws if it does not start. */
-export async function tryStart(
-  start: Start,
-  needs: readonly Need[],
-  { root, file, asked }: Tryout,
-): Promise<{ manifest: object }> {
-  const draft = makeManifest(root, start, { ...asked, needs, requests: ['GET /'] });
+export async function tryStart(start: Start, needs: readonly Need[], tryout: Tryout): Promise<object> {
+  const { root, file, asked, port } = tryout;
+  const known = { ...asked, ...tryout, needs };
+  const draft = makeManifest(root, start, { ...known, requests: ['GET /'] });
   const prepared = await prepareDraft(draft, file);
   using session = await openSession(`init ${prepared.target.id}`, { isAlone: false, words: NOTHING_WRITTEN });
   let isStopped = false;
@@ -69,23 +79,39 @@ export async function tryStart(
     prefix: [],
     isOfUser: true,
     time: undefined,
+    ...present({ port }),
     folder,
   });
-  await untilListening(server, prepared, {
+  const elsewhere = await untilListening(server, prepared, {
     limit: asked.startTimeout ?? START_SECONDS,
     isStopped: () => isStopped,
   });
+  if (elsewhere !== undefined) {
+    await server.stop();
+    say(
+      'found',
+      `it listens on port ${elsewhere}, whatever it is given: its targets are measured one at a time`,
+    );
+    return tryStart(start, needs, { ...tryout, port: elsewhere });
+  }
   const { runtime } = prepared;
   const pinned = start.runtime === 'none' ? undefined : findPinned(root, start.runtime);
   if (pinned !== undefined) say('assumed', `${start.runtime} ${pinned.version}, by ${pinned.why}`);
   const on = runtime === undefined ? '' : ` on ${prepared.stack.runtime} ${runtime.version}`;
   const names = needs.map(({ name }) => name).join(' and ');
   const withThem = names === '' ? '' : ` with ${names}`;
-  say('started', `${joinWords(start.command)}${on}${withThem}, which listens on the port that it was given`);
-  const requests = await chooseRequests(server, asked.get, () => describeFailure(prepared, server));
+  say(
+    'started',
+    `${joinWords(start.command)}${on}${withThem}, which listens on ${port === undefined ? 'the port that it was given' : `port ${port}`}`,
+  );
+  const requests = await chooseRequests(asked.get, {
+    server,
+    root,
+    describe: () => describeFailure(prepared, server),
+  });
   await server.stop();
   if (isStopped) throw new BenchError('interrupted', 'interrupted: nothing was written');
-  return { manifest: makeManifest(root, start, { ...asked, needs, requests }) };
+  return makeManifest(root, start, { ...known, requests });
 }
 
 /** Services take no part in the requests. */
@@ -99,12 +125,15 @@ async function prepareDraft(manifest: object, file: string): Promise<Prepared> {
   throw new BenchError('toolchain', missing[0]?.reason ?? 'the project cannot be prepared', missing[0]?.hint);
 }
 
-/** Waits until the server listens on its port. Throws a trial error with its last lines if it does not. */
+/**
+ * Waits until the server listens on its port, or returns another one on which it always listens. Throws a trial error with its
+ * last lines if it does neither.
+ */
 async function untilListening(
   server: Server,
   prepared: Prepared,
   { limit, isStopped }: { limit: number; isStopped: () => boolean },
-): Promise<void> {
+): Promise<number | undefined> {
   const deadline = performance.now() + limit * 1000;
   let elsewhereSince: number | undefined;
   const fail = ({ fault, text }: Seen): never => {
@@ -120,13 +149,22 @@ async function untilListening(
     if (end !== undefined) fail({ fault: { kind: 'ended', end }, text: end });
     const elsewhere = seeElsewhere(server);
     elsewhereSince = elsewhere === undefined ? undefined : (elsewhereSince ?? performance.now());
-    if (elsewhere !== undefined && performance.now() - (elsewhereSince ?? 0) > ELSEWHERE_MS) fail(elsewhere);
+    if (elsewhere !== undefined && performance.now() - (elsewhereSince ?? 0) > ELSEWHERE_MS)
+      return constantPort(server) ?? fail(elsewhere);
     if (performance.now() > deadline) {
       const text = `nothing listens on port ${server.port} after ${limit} s`;
       fail({ fault: { kind: 'not-listening' }, text });
     }
     await sleep(POLL_MS);
   }
+  return undefined;
+}
+
+/** The only port that a server listens on, if requests to its address reach it there. */
+function constantPort(server: Server): number | undefined {
+  const [first, ...others] = listensElsewhere(server);
+  const isReached = first !== undefined && [server.host, '0.0.0.0', '::'].includes(first.address);
+  return isReached && others.every(({ port }) => port === first.port) ? first.port : undefined;
 }
 
 function describeFailure({ variant }: Prepared, server: Server): string[] {

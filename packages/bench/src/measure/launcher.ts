@@ -16,6 +16,7 @@ import {
   type PlacementNeeds,
 } from 'bench-machine/placement';
 import type { Target } from 'bench-model/target';
+import { present } from 'bench-model/options';
 import { planOf } from '../plan/scale.ts';
 import { prepareAll, type Launchable, type Missing, type Prepared } from 'bench-targets/prepare/prepare';
 import type { TimeCommand } from 'bench-machine/time';
@@ -120,6 +121,7 @@ export const freshLauncher: Launcher = {
         isOfUser: prepared.stack.project !== undefined,
         time,
         host,
+        ...present({ port: prepared.stack.port }),
         folder,
       });
     },

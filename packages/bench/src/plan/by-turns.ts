@@ -99,7 +99,8 @@ function whyApart(
   const engines = [engine, ...targets.flatMap((target) => target.engine ?? [])];
   const other = engines.find((name) => engineNamed(name)?.duels !== true);
   const workload = workloadOf(plan);
-  const fixed = findFixedPort(stacks.filter(({ name }) => targets.some(({ stack }) => stack === name)));
+  const own = stacks.filter(({ name }) => targets.some(({ stack }) => stack === name));
+  const fixed = findFixedPort(own);
   const reasons: [boolean, string][] = [
     [other !== undefined, `${other} does not load servers in turn`],
     [
@@ -110,6 +111,7 @@ function whyApart(
       length > (capacity?.servers ?? Infinity),
       `the memory of this machine may not hold the ${length} servers of a round`,
     ],
+    [own.some(({ port }) => port !== undefined), 'a server always listens on one port'],
     [length > MOST_AT_ONCE, `more than ${MOST_AT_ONCE} servers would wait too long for their turns`],
     [!canTakeTurns(length, waitSeconds), `each answer waits ${waitSeconds} s`],
     [

@@ -257,7 +257,7 @@ describe('findStarts', () => {
     ],
   ])('finds %s', (_what, files, expected) => {
     write(files);
-    expect(findStarts(folder)).toMatchObject(expected);
-    expect(findStarts(folder)).toHaveLength(expected.length);
+    expect(findStarts(folder).best).toMatchObject(expected);
+    expect(findStarts(folder).best).toHaveLength(expected.length);
   });
 });

@@ -4,6 +4,7 @@ import { statSync } from 'node:fs';
 import { basename, resolve } from 'node:path';
 import { BenchError } from 'bench-model/errors';
 import type { RuntimeKind } from 'bench-model/target';
+import { present } from 'bench-model/options';
 import { hide, literalsInCommand, literalsInEnvironment, valuesOf } from 'bench-machine/redact';
 import { PLAIN_VARIANT, type Stack } from 'bench-model/stack';
 import type { App } from 'bench-model/app';
@@ -20,7 +21,7 @@ const VARIANT = 'app';
 const PLACEHOLDERS = ['port', 'host', 'workers', 'root', 'runtime'];
 
 /** Returns an app as a plan stores it. Throws a usage error if its folder does not exist or its command is not valid. */
-export function readApp({ folder, run, name, lock }: AppOptions): App {
+export function readApp({ folder, run, name, lock, port, envFile }: AppOptions): App {
   const root = resolve(folder);
   if (!statSync(root, { throwIfNoEntry: false })?.isDirectory()) {
     throw new BenchError(
@@ -53,7 +54,7 @@ export function readApp({ folder, run, name, lock }: AppOptions): App {
     folder,
     command: words,
     ...(Object.keys(env).length === 0 ? {} : { env }),
-    ...(lock === undefined ? {} : { lock }),
+    ...present({ lock, port, envFile }),
   };
 }
 
@@ -67,7 +68,7 @@ export function nameOf(root: string): string {
 }
 
 /** Returns an app as a stack with one variant. It states nothing, so nothing is attested but its runtime. */
-export function toStack({ name, folder, command, env = {}, lock }: App): Stack {
+export function toStack({ name, folder, command, env = {}, lock, port, envFile }: App): Stack {
   const root = resolve(folder);
   const { words: argv, env: own } = startOf({ words: command, env }, root);
   const project = findProject(root, argv, { named: lock });
@@ -83,6 +84,7 @@ export function toStack({ name, folder, command, env = {}, lock }: App): Stack {
     variants: { [VARIANT]: { ...PLAIN_VARIANT, command: argv, env: { ...ADDRESS, ...own } } },
     root,
     manifest: folder,
+    ...present({ port, envFile }),
     project,
   };
 }
@@ -114,7 +116,14 @@ function withoutScript(typed: Words, root: string): Words {
   const script = readNodeManifest(root).scripts?.[word];
   // npm alone needs the word run, except before its own words.
   if (script === undefined || (manager === 'npm' && !isRun && word !== 'start')) return typed;
-  const { words, env } = splitCommand(script, `the script "${word}" of package.json:`);
+  let split: Words;
+  try {
+    split = splitCommand(script, `the script "${word}" of package.json:`);
+  } catch {
+    // What only a shell understands runs through the package manager.
+    return typed;
+  }
+  const { words, env } = split;
   const added = others[0] === '--' ? others.slice(1) : others;
   return { words: [...words, ...added], env: { ...env, ...typed.env } };
 }

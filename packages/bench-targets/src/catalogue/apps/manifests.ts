@@ -24,9 +24,14 @@ interface NodeManifest {
 /** The parts of a `pyproject.toml` that Bench reads. */
 interface Pyproject {
   'build-system'?: object;
-  project?: { name?: string; 'requires-python'?: string };
+  project?: { name?: string; 'requires-python'?: string; scripts?: Record<string, string> };
   tool?: {
-    poetry?: { name?: string; 'package-mode'?: boolean; dependencies?: { python?: string } };
+    poetry?: {
+      name?: string;
+      'package-mode'?: boolean;
+      dependencies?: { python?: string };
+      scripts?: Record<string, string>;
+    };
     uv?: { package?: boolean };
   };
 }

@@ -16,9 +16,12 @@ const require = createRequire(import.meta.url);
 
 /** The versions that Bench chooses from if the default is not in a range, best first. */
 const VERSIONS = {
-  python: ['3.14', '3.13', '3.12', '3.11', '3.10'],
+  python: ['3.14', '3.13', '3.12', '3.11', '3.10', '3.15'],
   node: ['26', '24', '22', '20'],
 };
+
+/** A version that stands alone. */
+const EXACT = { python: /^(\d+\.\d+)(?:\.\d+)?$/, node: /^v?(\d+)(?:\.\d+)*$/ };
 
 /** The functions of semver that are called here; it has no types. */
 interface Semver {
@@ -58,13 +61,27 @@ export function findPinned(root: string, kind: 'python' | 'node'): Pinned | unde
     const asked = read(root, file);
     if (typeof asked !== 'string') continue;
     const why = `${file}: ${asked}`;
-    const exact = (kind === 'python' ? /^(\d+\.\d+)(?:\.\d+)?$/ : /^v?(\d+)(?:\.\d+)*$/).exec(asked)?.[1];
+    const exact = EXACT[kind].exec(asked)?.[1];
     if (exact !== undefined) return { version: exact, why };
     const usual = DEFAULT_RUNTIMES[kind] ?? '';
     const version = [usual, ...VERSIONS[kind]].find((one) => FITS[kind](one, asked));
     if (version !== undefined) return version === usual ? undefined : { version, why };
   }
   return undefined;
+}
+
+/** Returns the versions that a project admits, newest first: the one that it pins, those in its range, or all. */
+export function admittedBy(root: string, kind: 'python' | 'node'): string[] {
+  const all = VERSIONS[kind].toSorted((a, b) => b.localeCompare(a, 'en', { numeric: true }));
+  for (const [file, read] of Object.entries(SOURCES[kind])) {
+    const asked = read(root, file);
+    if (typeof asked !== 'string') continue;
+    const exact = EXACT[kind].exec(asked)?.[1];
+    if (exact !== undefined) return [exact];
+    const fitting = all.filter((one) => FITS[kind](one, asked));
+    if (fitting.length > 0) return fitting;
+  }
+  return all;
 }
 
 /** True if some patch release of a version is in a range; false for names such as `pypy3.10` and `lts/*`. */

@@ -19,7 +19,7 @@ import { packagesOf } from '../../catalogue/packages.ts';
 import { environmentOfRuntime } from '../../catalogue/runtimes.ts';
 import { BenchError } from 'bench-model/errors';
 import { present } from 'bench-model/options';
-import type { Lock } from 'bench-model/stack';
+import type { Lock, Stack } from 'bench-model/stack';
 import { HOME, parentsOf } from 'bench-machine/home';
 import { awaitLock } from 'bench-machine/filelock';
 import type { ResolvedRuntime, RuntimeSpec } from 'bench-model/target';
@@ -85,6 +85,20 @@ function hideSettings(root: string): void {
   }
 }
 
+/** Returns the variables of a project's file that the user does not set. Throws a usage error if there is no such file. */
+function readEnvFile({ root, envFile, manifest }: Stack): Record<string, string> {
+  if (envFile === undefined) return {};
+  const file = join(root, envFile);
+  if (!existsSync(file))
+    throw new BenchError('usage', `${manifest}: ${envFile} does not exist`, 'name a file of the project');
+  const found = Object.entries(parseEnv(readFileSync(file, 'utf8')));
+  return Object.fromEntries(
+    found.flatMap(([name, value]) =>
+      value === undefined || value === '' || process.env[name] !== undefined ? [] : [[name, value] as const],
+    ),
+  );
+}
+
 /** Returns the commands of a variant with the paths of their programs. */
 function locateAll({ stack, variant }: FoundTarget, place: Place): Pick<ReadyProject, 'command' | 'setup'> {
   const { setup } = stack.surroundings ?? {};
@@ -114,7 +128,7 @@ async function prepareProgram(known: FoundTarget, log: (line: string) => void): 
   return {
     root,
     ...locateAll(known, { root, bins: [], build }),
-    env: variant.env,
+    env: { ...readEnvFile(stack), ...variant.env },
     digest,
     installed: [],
   };
@@ -152,7 +166,7 @@ async function preparePython(
   const { target, stack, variant } = known;
   const { root } = stack;
   const lock = stack.project?.lock;
-  const packages = packagesOf(target).map(({ wanted }) => wanted);
+  const packages = [...(stack.project?.packages ?? []), ...packagesOf(target).map(({ wanted }) => wanted)];
   const uv = await provideUv(HOME.cache);
   const found = await findFitting(stack, spec, { cache: HOME.cache, uv, mayInstall: true });
   const [python = ''] = found.argv;
@@ -177,7 +191,13 @@ async function preparePython(
   return {
     root,
     ...locateAll(known, place),
-    env: { ...environmentOfRuntime(spec), ...variant.env, ...pathOf(place.bins), ...bytecode },
+    env: {
+      ...environmentOfRuntime(spec),
+      ...readEnvFile(stack),
+      ...variant.env,
+      ...pathOf(place.bins),
+      ...bytecode,
+    },
     runtime: { ...found.runtime, build },
     interpreter: realpathSync(place.python),
     digest: digestOf(filesOfProject(root), packages.join(' ')),
@@ -215,14 +235,17 @@ async function prepareNode(
   const found = await findFitting(stack, spec, search);
   const lock = stack.project?.lock;
   const named = packagesOf(target);
-  const packages = named.map(({ name, wanted }) => `${name}@${wanted}`);
+  const packages = [
+    ...(stack.project?.packages ?? []),
+    ...named.map(({ name, wanted }) => `${name}@${wanted}`),
+  ];
   const digest = digestOf(filesOfProject(stack.root), packages.join(' '));
   const root = await provideModules(known, found, packages, log);
   const place = { root, bins: [...binsOf(root), dirname(found.argv[0] ?? '')], node: found.argv };
   return {
     root,
     ...locateAll(known, place),
-    env: { ...environmentOfRuntime(spec), ...variant.env, ...pathOf(place.bins) },
+    env: { ...environmentOfRuntime(spec), ...readEnvFile(stack), ...variant.env, ...pathOf(place.bins) },
     runtime: {
       ...found.runtime,
       build: {

@@ -2,6 +2,7 @@
 import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { basename, dirname, isAbsolute, join, relative, resolve } from 'node:path';
+import { BenchError } from 'bench-model/errors';
 import type { Lock } from 'bench-model/stack';
 import { readPyproject } from '../../catalogue/apps/manifests.ts';
 import { pythonIn, runUv, type PythonEnvironment } from '../python.ts';
@@ -71,6 +72,8 @@ export async function makeProjectEnvironment(
     await step(spec, ['venv', '--quiet', '--python', spec.python, spec.folder]);
     const requirements = await requirementsOf(spec, scratch);
     const install = ['pip', 'install', '--python', pythonIn(spec.folder)];
+    // venv itself brought setuptools until 3.12, and pkg_resources left it with 81.
+    if (isBelow312(spec.version)) await step(spec, [...install, 'setuptools<81']);
     await step(spec, [...install, '-r', requirements]);
     if (isPackage(spec.root)) await installItself(spec, scratch, install, log);
     const locked = await freeze(spec);
@@ -78,6 +81,54 @@ export async function makeProjectEnvironment(
     await step(spec, [...install, ...spec.packages]);
     const packages = await freeze(spec);
     return { packages, changed: differences(locked, packages) };
+  } finally {
+    rmSync(scratch, { recursive: true, force: true });
+  }
+}
+
+function isBelow312(version: string): boolean {
+  return Number(version.split('.')[1]) < 12;
+}
+
+/** More packages without a wheel than a lock has that can be installed. */
+const MOST_MISSING = 20;
+
+/**
+ * Returns the packages of a lock that have no wheel for an interpreter, by the index of its packages. Undefined if it cannot
+ * be asked.
+ */
+export async function packagesWithoutWheel(
+  spec: Omit<ProjectEnvironment, 'folder' | 'packages'>,
+): Promise<string[] | undefined> {
+  const scratch = mkdtempSync(join(tmpdir(), 'bench-wheels-'));
+  const asked = { ...spec, folder: scratch, packages: [] };
+  const missing: string[] = [];
+  try {
+    const requirements = await requirementsOf(asked, scratch);
+    const compile = 'pip compile --quiet --only-binary :all: --no-deps --no-header --output-file'.split(' ');
+    while (missing.length < MOST_MISSING) {
+      const built = missing.flatMap((name) => ['--no-binary', name]);
+      const words = [
+        ...compile,
+        join(scratch, 'wheels.txt'),
+        '--python',
+        spec.python,
+        ...built,
+        requirements,
+      ];
+      const why = await step(asked, words).then(
+        () => undefined,
+        (error: Error) => error.message,
+      );
+      if (why === undefined) return missing;
+      const name = /([\w.-]+)(?:\[[^\]]*\])?(?:\{[^}]*\})?==\S+ has no (?:usable )?wheels/.exec(why)?.[1];
+      if (name === undefined || missing.includes(name)) return undefined;
+      missing.push(name);
+    }
+    return missing;
+  } catch (error) {
+    if (error instanceof BenchError) return undefined;
+    throw error;
   } finally {
     rmSync(scratch, { recursive: true, force: true });
   }

@@ -1,8 +1,9 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { describeStart, findStarts } from '../../../src/catalogue/apps/starts.ts';
+import { pathsInFiles, pathsInLog } from '../../../src/catalogue/apps/routes.ts';
+import { describeStart, findStarts } from '../../../src/catalogue/apps/starts/index.ts';
 
 let folder: string;
 beforeEach(() => {
@@ -10,9 +11,15 @@ beforeEach(() => {
 });
 afterEach(() => rmSync(folder, { recursive: true }));
 
-function write(file: string, content: object = {}): void {
-  writeFileSync(join(folder, file), JSON.stringify(content));
+function write(files: Record<string, string | object>): void {
+  for (const [name, content] of Object.entries(files)) {
+    mkdirSync(dirname(join(folder, name)), { recursive: true });
+    writeFileSync(join(folder, name), typeof content === 'string' ? content : JSON.stringify(content));
+  }
 }
+
+const UVICORN = ['uvicorn', 'shop:app', '--host', '{host}', '--port', '{port}'];
+const PYTHON = { 'requirements.txt': 'fastapi\nuvicorn\n' };
 
 describe('the start of a Node project', () => {
   it.each([
@@ -21,14 +28,237 @@ describe('the start of a Node project', () => {
     ['next start -p $PORT', 'yarn.lock', [['yarn', 'run', 'build']]],
     ['node server.js', 'package-lock.json', []],
   ])('by %s, with %s, is built by %j', (start, lock, build) => {
-    write(lock);
-    write('package.json', { scripts: { start, build: 'tsc' } });
-    expect(findStarts(folder)).toMatchObject([{ runtime: 'node', build }]);
+    write({ [lock]: '', 'package.json': { scripts: { start, build: 'tsc' } } });
+    expect(findStarts(folder).best).toMatchObject([{ runtime: 'node', build }]);
     expect(describeStart(folder, start)).toMatchObject({ runtime: 'node', build });
   });
 
   it('is not built without a script for it', () => {
-    write('package.json', { scripts: { start: 'node dist/server.js' } });
-    expect(findStarts(folder)).toMatchObject([{ build: [] }]);
+    write({ 'package.json': { scripts: { start: 'node dist/server.js' } } });
+    expect(findStarts(folder).best).toMatchObject([{ build: [] }]);
+  });
+
+  it.each([
+    [{ start: 'nest start', 'start:prod': 'node dist/main' }, ['node', 'dist/main']],
+    [{ start: 'npm run build && node dist/a.js', build: 'tsc' }, ['node', 'dist/a.js']],
+    [{ dev: 'node --watch src/a.ts db.json' }, ['node', 'src/a.ts', 'db.json']],
+    [{ start: 'tsx watch src/a.ts' }, ['tsx', 'src/a.ts']],
+    [{ start: 'npm run serve --', serve: 'node a.js' }, ['node', 'a.js']],
+    [{ start: 'cross-env NODE_ENV=production node a.js' }, ['node', 'a.js']],
+  ])('is, of the scripts %j, %j', (scripts, command) => {
+    write({ 'package.json': { scripts } });
+    expect(findStarts(folder).best).toMatchObject([{ command, isForDevelopment: false }]);
+  });
+
+  it('keeps the variables and the steps before the server', () => {
+    const start = 'NODE_ENV=production npm run build && npm run db:migrate && node dist/a.js';
+    write({ 'package.json': { scripts: { start, build: 'tsc', 'db:migrate': 'knex migrate:latest' } } });
+    expect(findStarts(folder).best).toMatchObject([
+      {
+        command: ['node', 'dist/a.js'],
+        env: { NODE_ENV: 'production' },
+        build: [['npm', 'run', 'build']],
+        setup: ['npm', 'run', 'db:migrate'],
+      },
+    ]);
+  });
+
+  it('is a server of development if there is no other', () => {
+    write({ 'package.json': { scripts: { start: 'nx serve' } } });
+    expect(findStarts(folder).best).toMatchObject([{ command: ['nx', 'serve'], isForDevelopment: true }]);
+  });
+});
+
+describe('the start that an image names', () => {
+  it.each([
+    ['CMD ["uvicorn", "shop:app", "--host", "0.0.0.0", "--port", "80"]', UVICORN],
+    ['CMD uvicorn shop:app --host=0.0.0.0', ['uvicorn', 'shop:app', '--host={host}', '--port', '{port}']],
+    ['ENTRYPOINT ["tini", "--"]\nCMD ["uvicorn", "shop:app"]', UVICORN],
+    ['CMD exec uvicorn shop:app --host ${HOST:-0.0.0.0} --port ${PORT:-80}', UVICORN],
+    ['CMD uv run --no-dev uvicorn shop:app', UVICORN],
+    ['CMD ["sh", "-c", "uvicorn shop:app --reload"]', UVICORN],
+    ['CMD gunicorn -w 4 -b :80 shop:app', ['gunicorn', '-w', '{workers}', '-b', '{host}:{port}', 'shop:app']],
+    [
+      'CMD python manage.py runserver 0.0.0.0:80',
+      ['python', 'manage.py', 'runserver', '{host}:{port}', '--noreload'],
+    ],
+    ['FROM a AS base\nCMD ["uvicorn", "old:app"]\nFROM base\nCMD ["uvicorn", "shop:app"]', UVICORN],
+  ])('by %j is %j', (text, command) => {
+    write({ ...PYTHON, Dockerfile: `FROM python\n${text}\n` });
+    expect(findStarts(folder).best).toMatchObject([{ command, runtime: 'python', folder: '' }]);
+  });
+
+  it('has the steps of its script, and the variables and packages of its image', () => {
+    write({
+      'requirements.txt': 'flask\n',
+      'boot.sh':
+        '#!/bin/sh\nwhile true; do\n  flask db upgrade\n  sleep 5\ndone\nexec gunicorn -b :5000 shop:app\n',
+      Dockerfile:
+        'FROM python\nENV FLASK_APP=shop.py\nENV PORT 80\nRUN pip install gunicorn pymysql\nENTRYPOINT ["./boot.sh"]\n',
+    });
+    expect(findStarts(folder).best).toMatchObject([
+      {
+        command: ['gunicorn', '-b', '{host}:{port}', 'shop:app'],
+        env: { FLASK_APP: 'shop.py' },
+        setup: ['flask', 'db', 'upgrade'],
+        packages: ['gunicorn'],
+      },
+    ]);
+  });
+
+  it('starts in the folder of its working directory', () => {
+    write({
+      'uv.lock': '',
+      'package.json': '{}',
+      'api/pyproject.toml': '[project]\ndependencies = ["fastapi[standard]"]\n',
+      'api/Dockerfile': 'FROM python\nWORKDIR /srv/api\nCMD ["fastapi", "run", "--workers", "4"]\n',
+    });
+    expect(findStarts(folder).best).toMatchObject([
+      {
+        folder: 'api',
+        command: ['fastapi', 'run', '--workers', '{workers}', '--host', '{host}', '--port', '{port}'],
+      },
+    ]);
+  });
+
+  it('names what was copied by its path in the project', () => {
+    write({
+      'package.json': { scripts: { build: 'tsc' } },
+      Dockerfile: 'FROM node\nWORKDIR /app\nCOPY dist/api api\nCMD ["node", "api"]\n',
+    });
+    expect(findStarts(folder).best).toMatchObject([
+      { command: ['node', 'dist/api'], build: [['npm', 'run', 'build']] },
+    ]);
+  });
+
+  it('is not that of a web server beside the project', () => {
+    write({ ...PYTHON, Dockerfile: 'FROM nginx\nCMD ["nginx", "-g", "daemon off;"]\n' });
+    expect(findStarts(folder).best).toEqual([]);
+  });
+});
+
+describe('the start of a Python project', () => {
+  it.each<[string, Record<string, string>, object]>([
+    [
+      'an app that a function makes',
+      { ...PYTHON, 'shop/main.py': 'from fastapi import FastAPI\n\napp = get_application()\n' },
+      { command: ['uvicorn', 'shop.main:app', '--host', '{host}', '--port', '{port}'] },
+    ],
+    [
+      'a factory',
+      {
+        'requirements.txt': 'flask\ngunicorn\n',
+        'shop/__init__.py': 'from flask import Flask\ndef create_app(config=None):\n  return Flask()\n',
+      },
+      { command: ['gunicorn', 'shop:create_app()', '--bind', '{host}:{port}'] },
+    ],
+    [
+      'a factory without a server among the dependencies',
+      {
+        'requirements.txt': 'flask\n',
+        'shop.py': 'from flask import Flask\ndef create_app():\n  return Flask()\n',
+      },
+      {
+        command: ['flask', '--app', 'shop:create_app', 'run', '--host', '{host}', '--port', '{port}'],
+        isForDevelopment: true,
+      },
+    ],
+    [
+      'a Django project',
+      {
+        'requirements.txt': 'django\ngunicorn\n',
+        'manage.py': 'os.environ.setdefault("DJANGO_SETTINGS_MODULE", "shop.settings")\n',
+        'shop/wsgi.py': '',
+      },
+      {
+        command: ['gunicorn', 'shop.wsgi:application', '--bind', '{host}:{port}'],
+        framework: 'django',
+        setup: ['python', 'manage.py', 'migrate', '--noinput'],
+      },
+    ],
+    [
+      'the program of a package',
+      { 'pyproject.toml': '[project]\ndependencies = ["x"]\n[project.scripts]\nshop = "shop:cli"\n' },
+      { command: ['shop'], runtime: 'python' },
+    ],
+    [
+      'a line of the README',
+      { 'requirements.txt': 'x\n', 'README.md': 'To serve more:\n\n```\n$ shop serve --port 8000\n```\n' },
+      { command: ['shop', 'serve', '--port', '{port}'] },
+    ],
+    [
+      'a Procfile with a release step',
+      {
+        'requirements.txt': 'gunicorn\n',
+        Procfile: 'release: python manage.py migrate\nweb: gunicorn shop:app --bind 0.0.0.0:$PORT\n',
+      },
+      {
+        command: ['gunicorn', 'shop:app', '--bind', '{host}:{port}'],
+        setup: ['python', 'manage.py', 'migrate'],
+      },
+    ],
+    [
+      'the command of a compose file',
+      {
+        ...PYTHON,
+        'compose.yaml':
+          'services:\n  web:\n    build: .\n    command: uvicorn shop:app --port 80\n    environment:\n      MODE: fast\n      SECRET_KEY: x\n',
+      },
+      { command: ['uvicorn', 'shop:app', '--port', '{port}', '--host', '{host}'], env: { MODE: 'fast' } },
+    ],
+  ])('is %s', (_what, files, expected) => {
+    write(files);
+    const { best } = findStarts(folder);
+    expect(best).toHaveLength(1);
+    expect(best[0]).toMatchObject(expected);
+  });
+
+  it('lists several that are as good, and those that are further from production', () => {
+    write({
+      ...PYTHON,
+      'a.py': 'app = FastAPI()\n',
+      'b.py': 'app = FastAPI()\n',
+      'README.md': '```\nuvicorn c:app\n```\n',
+    });
+    const { best, others } = findStarts(folder);
+    expect(best.map(({ command }) => command[1])).toEqual(['a:app', 'b:app']);
+    expect(others.map(({ command }) => command[1])).toEqual(['c:app']);
+  });
+});
+
+describe('a command line of the user', () => {
+  it('ends all guessing', () => {
+    write({ 'package.json': { scripts: { start: 'while true; do node a.js; done' } } });
+    expect(describeStart(folder, 'node b.js')).toMatchObject({ command: ['node', 'b.js'], runtime: 'node' });
+  });
+
+  it('is refused if only a shell understands it', () => {
+    write({ 'package.json': '{}' });
+    expect(() => describeStart(folder, 'node a.js | tee log')).toThrow('Bench starts no shell');
+  });
+});
+
+describe('the routes of a project', () => {
+  it('are those that its log lists', () => {
+    const log = [
+      '[GIN-debug] GET    /api/ping/   --> main.main.func1 (2 handlers)',
+      '[GIN-debug] POST   /api/users   --> main.create (2 handlers)',
+      '[Nest] LOG [RouterExplorer] Mapped {/cats/:id, GET} route',
+      '[Nest] LOG [RouterExplorer] Mapped {/cats, GET} route +1ms',
+    ];
+    expect(pathsInLog(log.join('\n')).map(({ path }) => path)).toEqual(['/api/ping/', '/cats']);
+  });
+
+  it.each<[string, string, string[]]>([
+    ['README.md', 'curl -s http://localhost:8000/orders?limit=2', ['/orders?limit=2']],
+    ['a.py', '@app.get("/orders")\n@app.get("/orders/{id}")\n@app.post("/pay")\n', ['/orders']],
+    ['a.py', 'r = APIRouter(prefix="/api")\n@r.get("/orders")\n', ['/orders', '/api/orders']],
+    ['a.js', `app.get('/orders', list); app.get('/logout', out); app.get('port')`, ['/orders']],
+    ['a.go', 'mux.HandleFunc("GET /orders", list)\nr.GET("/items/:id", one)', ['/orders']],
+    ['a.rs', '.route("/orders", get(list)).route("/pay", post(pay))', ['/orders']],
+    ['urls.py', 'urlpatterns = [path("orders/", list), path("orders/<int:id>/", one)]', ['/orders/']],
+  ])('of %s with %j are %j', (file, text, paths) => {
+    write({ [file]: text });
+    expect(pathsInFiles(folder).map(({ path }) => path)).toEqual(paths);
   });
 });

@@ -1,0 +1,89 @@
+/** The GET routes without parameters that the log, the README and the sources of a project name. Changes no file. */
+import { readdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { filesIn, readText } from './starts/files.ts';
+
+/** A path, and the place that names it. */
+export interface NamedPath {
+  path: string;
+  why: string;
+}
+
+/** Lines by which frameworks list their routes when they start. */
+const IN_LOG = [
+  // [GIN-debug] GET    /api/ping/  --> main.main.func1
+  /^\[\w+-debug\] GET\s+(\/\S*)\s+-->/gm,
+  // [RouterExplorer] Mapped {/cats, GET} route
+  /Mapped \{(\/[^},]*), GET\} route/g,
+  // GET /users -> handler, in the lists that some print
+  /^\s*GET\s+(\/\S*)\s+(?:->|→|=>)/gm,
+];
+
+/** Calls of a README that ask a server on this machine. */
+const IN_README =
+  /(?:curl|http|wget|GET)\s[^\n`]*?(?:https?:\/\/)?(?:localhost|127\.0\.0\.1|0\.0\.0\.0)(?::\d+)?(\/[^\s'"`)\\]*)/g;
+
+/** Routes as sources declare them, in the frameworks that people use. */
+const IN_SOURCES: [files: string, pattern: RegExp][] = [
+  ['**/*.py', /@\w+(?:\.\w+)*\.(?:get|route)\(\s*["'](\/[^"']*)["'](?![^)]*methods=\[(?![^\]]*GET))/g],
+  ['**/*.py', /@get\(\s*(?:path=)?["'](\/[^"']*)["']/g],
+  ['**/urls.py', /\bpath\(\s*["']([^"']*)["']/g],
+  ['**/*.{js,mjs,cjs,ts,mts}', /\b\w+\.get\(\s*["'`](\/[^"'`]*)["'`]\s*,/g],
+  ['**/*.{ts,mts}', /@Get\(\s*(?:["'`]([^"'`]*)["'`])?\s*\)/g],
+  ['**/*.go', /\.(?:GET|Get|HandleFunc|Handle)\(\s*"(?:GET )?(\/[^"]*)"/g],
+  ['**/*.rs', /\.route\(\s*"(\/[^"]*)"\s*,\s*(?:\w+::)*get\(|#\[get\("(\/[^"]*)"\)\]/g],
+  ['**/*.{java,kt}', /@GetMapping\(\s*(?:(?:value|path)\s*=\s*)?(?:\{\s*)?"(\/[^"]*)"/g],
+  ['**/*.rb', /^\s*get\s+["'](\/[^"']*)["']/gm],
+  ['**/*.php', /Route::get\(\s*["'](\/?[^"']*)["']/g],
+];
+/** Prefixes under which sources mount their routes. */
+const PREFIX =
+  /(?:prefix\s*[=:]\s*|api_prefix\w*\s*[:=][^"'\n]*|url_prefix\s*=\s*|\.use\(\s*|setGlobalPrefix\(\s*|\.Group\(\s*|\.nest\(\s*)["'`](\/?[\w/-]+)["'`]/g;
+
+/** Paths that change something, never end, or show nothing of the service. */
+const AVOIDED =
+  /log-?out|sign-?out|shutdown|delete|remove|reset|kill|restart|stream|events?$|\/ws\b|\.(?:js|css|png|ico|svg|map|txt|xml)$|^\/(?:docs|redoc|static|metrics)\b/i;
+/** Paths with a parameter, in any notation. */
+const WITH_PARAMETER = /[{}<>:*()$[\]]/;
+
+/** Returns the paths that the output of a server lists. */
+export function pathsInLog(text: string): NamedPath[] {
+  return IN_LOG.flatMap((pattern) =>
+    [...text.matchAll(pattern)].map(([, path = '']) => ({ path, why: 'its log' })),
+  ).filter(isPlain);
+}
+
+/** Returns the paths that the README and the sources of a project name, the README's first. */
+export function pathsInFiles(root: string): NamedPath[] {
+  const readme = readdirSync(root).find((name) => /^readme(\.\w+)?$/i.test(name));
+  const told = [...readText(root, readme ?? 'README.md').matchAll(IN_README)].map(([, path = '']) => ({
+    path,
+    why: readme ?? '',
+  }));
+  const prefixes = new Set<string>();
+  const declared = IN_SOURCES.flatMap(([pattern, route]) =>
+    filesIn(root, pattern).flatMap((file): NamedPath[] => {
+      const text = readText(join(root, file));
+      for (const [, prefix = ''] of text.matchAll(PREFIX)) prefixes.add(trim(prefix));
+      return [...text.matchAll(route)].map((found) => ({
+        path: trim(found.slice(1).find(Boolean) ?? ''),
+        why: file,
+      }));
+    }),
+  );
+  const mounted = [...prefixes].flatMap((prefix) =>
+    declared
+      .filter(({ path }) => !path.startsWith(prefix))
+      .map(({ path, why }) => ({ path: prefix + (path === '/' ? '' : path), why })),
+  );
+  const all = [...told, ...declared, ...mounted].filter(isPlain);
+  return [...new Map(all.toReversed().map((one) => [one.path, one])).values()].toReversed();
+}
+
+function isPlain({ path }: NamedPath): boolean {
+  return path.startsWith('/') && !WITH_PARAMETER.test(path.split('?')[0] ?? '') && !AVOIDED.test(path);
+}
+
+function trim(path: string): string {
+  return path.startsWith('/') ? path : `/${path}`;
+}

@@ -1,0 +1,61 @@
+/** The starts of programs that are built: Go and Rust. */
+import { dirname, join } from 'node:path';
+import { readCargoManifest } from '../manifests.ts';
+import { filesIn, readText } from './files.ts';
+import type { Start } from './start.ts';
+
+/** Returns the programs of a Go module. One that an image builds comes alone. */
+export function startsOfGo(root: string, folder: string): Start[] {
+  const place = join(root, folder);
+  const module = readText(place, 'go.mod');
+  if (module === '') return [];
+  const [, framework = 'net/http'] = /\/(chi|gin|fiber|echo)(?:\/v\d+)? v/.exec(module) ?? [];
+  const mains = filesIn(place, '**/*.go').filter((file) => {
+    const text = readText(place, file);
+    return /^package main$/m.test(text) && /^func main\(\)/m.test(text);
+  });
+  const built = [
+    ...readText(place, 'Dockerfile').matchAll(/\bgo build\b[^&|;\n]*?\s(\.\/[\w./-]+|\.)\s*(?=$|&|\n)/gm),
+  ];
+  const named = built.map(([, path = '']) => path.replace(/^\.\/?/, '').replace(/\/$/, ''));
+  const inImage = mains.filter((file) =>
+    named.some((one) => one === file || one === dirname(file).replace(/^\.$/, '')),
+  );
+  return (inImage.length > 0 ? inImage : mains).map((file) => ({
+    folder,
+    command: ['{build}/server'],
+    env: {},
+    build: [['go', 'build', '-o', '{build}/server', `./${dirname(file) === '.' ? '' : dirname(file)}`]],
+    packages: [],
+    language: 'go',
+    framework,
+    runtime: 'none',
+    why: `${join(folder, file)}: package main`,
+    isForDevelopment: false,
+  }));
+}
+
+/** Returns the binaries of a Cargo package. */
+export function startsOfRust(root: string, folder: string): Start[] {
+  const place = join(root, folder);
+  const { package: { name: own } = {}, bin = [], dependencies = {} } = readCargoManifest(place);
+  const bins = bin.map(({ name }) => name);
+  const hasMain = readText(place, 'src/main.rs') !== '';
+  const names = bins.length > 0 || own === undefined || !hasMain ? bins : [own];
+  const known = ['axum', 'actix-web', 'rocket', 'warp', 'poem', 'salvo', 'hyper'];
+  const framework = known.find((name) => dependencies[name] !== undefined) ?? 'unknown';
+  // Without --locked, cargo would write into the project.
+  const build = ['cargo', 'build', '--release', '--locked', '--target-dir', '{build}'];
+  return names.map((name) => ({
+    folder,
+    command: [`{build}/release/${name}`],
+    env: {},
+    build: [[...build, '--bin', name]],
+    packages: [],
+    language: 'rust',
+    framework,
+    runtime: 'none',
+    why: `${join(folder, 'Cargo.toml')}: the binary ${name}`,
+    isForDevelopment: false,
+  }));
+}

@@ -1,0 +1,51 @@
+/** The files of a project that is only read. */
+import { globSync, readFileSync } from 'node:fs';
+import { basename, dirname, join } from 'node:path';
+
+/** Folders that hold no server, or not that of the project. */
+const SKIPPED =
+  /^(\..+|node_modules|venv|__pycache__|target|vendor|dist|build|tests?|e2e|examples?|docs|migrations|alembic)$/;
+/** Larger files are generated. */
+const MOST_CHARS = 1_000_000;
+
+/** The files that make a folder a project of its own. */
+export const MANIFESTS = [
+  'pyproject.toml',
+  'requirements.txt',
+  'setup.py',
+  'Pipfile',
+  'package.json',
+  'go.mod',
+  'Cargo.toml',
+  'pom.xml',
+  'build.gradle',
+  'build.gradle.kts',
+];
+
+/** Returns files of a project, those nearest to its root first. Tests are left out. */
+export function filesIn(root: string, pattern: string): string[] {
+  return globSync(pattern, { cwd: root, exclude: (name) => SKIPPED.test(basename(name)) })
+    .filter((file) => !/(^|\/)(test_|conftest)|[._](test|spec)\.\w+$|_test\.go$/.test(file))
+    .toSorted((a, b) => depthOf(a) - depthOf(b) || a.localeCompare(b));
+}
+
+/** Returns the folders of a project that have a manifest, relative to its root: itself (an empty path) first. */
+export function foldersOf(root: string): string[] {
+  const found = filesIn(root, `{,*/,*/*/,*/*/*/}{${MANIFESTS.join(',')}}`).map((file) => dirname(file));
+  return [...new Set(['', ...found.map((folder) => (folder === '.' ? '' : folder))])];
+}
+
+/** Returns the text of a file; empty if there is none, or it is too long to be written by hand. */
+export function readText(...path: string[]): string {
+  try {
+    const file = join(...path);
+    const text = readFileSync(file, 'utf8');
+    return text.length > MOST_CHARS && !file.endsWith('.lock') ? '' : text;
+  } catch {
+    return '';
+  }
+}
+
+function depthOf(file: string): number {
+  return file.split('/').length;
+}

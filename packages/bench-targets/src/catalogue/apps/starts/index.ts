@@ -1,0 +1,167 @@
+/** The ways to start the server of a project, read from its files. Changes no file. */
+import { basename, join } from 'node:path';
+import { existsSync } from 'node:fs';
+import type { Words } from '../words.ts';
+import { splitCommand } from '../words.ts';
+import { startsOfGo, startsOfRust } from './compiled.ts';
+import { toldByContainers } from './container.ts';
+import { foldersOf } from './files.ts';
+import { readLine, type Line } from './line.ts';
+import { isForDevelopment, programOf } from './listen.ts';
+import { buildsOfNode, frameworkOfNode, toldByNodeSources, toldByScripts } from './node.ts';
+import { textOfPython, toldByPrograms, toldByPython } from './python.ts';
+import { toldByReadme } from './readme.ts';
+import { PLACES, type Start, type Told } from './start.ts';
+
+export type { Start } from './start.ts';
+
+/**
+ * Returns the ways to start the server of the project in `root`, best first: those of the place nearest to production, then
+ * the others. Throws a usage error for a broken manifest.
+ */
+export function findStarts(root: string): { best: Start[]; others: Start[] } {
+  const folders = foldersOf(root);
+  const told = [
+    ...toldByContainers(root),
+    ...folders.flatMap((folder) => [
+      ...toldByScripts(root, folder),
+      ...toldByPython(root, folder),
+      ...toldByNodeSources(root, folder),
+      ...toldByPrograms(root, folder),
+      ...toldByReadme(root, folder),
+    ]),
+  ];
+  const read = told.flatMap((one) => {
+    const start = toStart(root, one);
+    return start === undefined ? [] : [{ place: one.place, start }];
+  });
+  // An image, a compose file and a Procfile of one folder start the same server: the first is enough.
+  const named = [...Map.groupBy(read, ({ place, start }) => `${place} ${start.folder}`).values()].flatMap(
+    ([first, ...more]) => (first === undefined ? [] : first.place === 'sources' ? [first, ...more] : [first]),
+  );
+  const compiled = folders.flatMap((folder) => [...startsOfGo(root, folder), ...startsOfRust(root, folder)]);
+  const all = [...named, ...compiled.map((start) => ({ place: 'sources' as const, start }))].toSorted(
+    (a, b) =>
+      Number(a.start.isForDevelopment) - Number(b.start.isForDevelopment) ||
+      PLACES.indexOf(a.place) - PLACES.indexOf(b.place) ||
+      depthOf(a.start.folder) - depthOf(b.start.folder),
+  );
+  const unique = [
+    ...Map.groupBy(all, ({ start }) => JSON.stringify([start.folder, start.command])).values(),
+  ].flatMap(([first]) => first ?? []);
+  const [first] = unique;
+  const isBest = ({ place, start }: (typeof unique)[number]): boolean =>
+    place === first?.place &&
+    start.isForDevelopment === first.start.isForDevelopment &&
+    depthOf(start.folder) === depthOf(first.start.folder);
+  const starts = unique.map(({ start }) => start);
+  const count = unique.filter(isBest).length;
+  return { best: starts.slice(0, count), others: starts.slice(count) };
+}
+
+function depthOf(folder: string): number {
+  return folder === '' ? 0 : folder.split('/').length;
+}
+
+/** Describes the start by a user's command line, with the language and framework that the project's files show. */
+export function describeStart(root: string, line: string): Start {
+  const { best, others } = findStarts(root);
+  const [known] = [...best, ...others];
+  const told: Told = { place: 'scripts', folder: '', why: '--run', line };
+  // A command that only a shell understands is refused with the place of the sign.
+  const start = toStart(root, told) ?? plainStart(root, splitCommand(line, '--run'));
+  return known?.language === start.language ? { ...start, framework: known.framework } : start;
+}
+
+function plainStart(root: string, { words, env }: Words): Start {
+  return finish(
+    root,
+    { place: 'scripts', folder: '', why: '--run', line: words },
+    { command: words, env, build: [], setup: [] },
+  );
+}
+
+/** Returns the start that a place tells; undefined if its line starts no server of the project. */
+function toStart(root: string, told: Told): Start | undefined {
+  const { folder, line, env = {}, copied = [] } = told;
+  const around = { root, folder, env, copied };
+  const read = readLine(line, around);
+  if (read === undefined) return undefined;
+  const before = (told.before ?? []).flatMap((one) => {
+    const found = readLine(one, around);
+    return found === undefined ? [] : [...found.setup, found.command];
+  });
+  return finish(root, told, { ...read, env: { ...env, ...read.env }, setup: [...before, ...read.setup] });
+}
+
+function finish(root: string, { folder, why, packages = [], framework }: Told, line: Line): Start {
+  const place = join(root, folder);
+  const { command, env, build, setup } = line;
+  const kind = kindOf(place, command);
+  const listed = textOfPython(place);
+  // Only the server itself: the other packages of an image belong to its surroundings.
+  const missing = packages.filter(
+    (name) => nameIn(name) === programOf(command) && !listed.includes(nameIn(name)),
+  );
+  const steps = setup.map((words) => words.join(' '));
+  return {
+    ...kind,
+    folder,
+    command,
+    env,
+    build: kind.runtime === 'node' ? dedupe([...build, ...(build.length > 0 ? [] : kind.build)]) : kind.build,
+    ...(steps.length === 0
+      ? {}
+      : { setup: steps.length === 1 ? (setup[0] ?? []) : ['sh', '-c', steps.join(' && ')] }),
+    packages: kind.runtime === 'python' ? missing : [],
+    ...(framework === undefined ? {} : { framework }),
+    why,
+    isForDevelopment: isForDevelopment(command),
+  };
+}
+
+function nameIn(requirement: string): string {
+  return requirement.replace(/[[=<>].*/, '');
+}
+
+function dedupe(commands: string[][]): string[][] {
+  return [...new Map(commands.map((words) => [words.join(' '), words])).values()];
+}
+
+type Kind = Pick<Start, 'language' | 'framework' | 'runtime' | 'build'>;
+
+function kindOf(root: string, words: readonly string[]): Kind {
+  const [program = ''] = words;
+  const isNode = /^(node|npm|npx|pnpm|yarn|tsx|bun|next|nest)$/.test(basename(program));
+  const isPython = textOfPython(root) !== '';
+  if (isNode || (existsSync(join(root, 'package.json')) && !isPython))
+    return {
+      language: words.some((word) => /\.[cm]?ts$/.test(word)) ? 'typescript' : 'javascript',
+      framework: frameworkOfNode(root),
+      runtime: 'node',
+      build: buildsOfNode(root, words),
+    };
+  const isBinary = program.includes('/') && programOf(words) === basename(program);
+  const kind =
+    isBinary || !isPython
+      ? ({ language: 'unknown', runtime: 'none' } as const)
+      : ({ language: 'python', runtime: 'python' } as const);
+  return { ...kind, framework: isPython ? frameworkOfPython(root) : 'unknown', build: [] };
+}
+
+function frameworkOfPython(root: string): string {
+  const listed = textOfPython(root);
+  const known = [
+    'fastapi',
+    'litestar',
+    'django',
+    'flask',
+    'starlette',
+    'aiohttp',
+    'sanic',
+    'quart',
+    'bottle',
+    'falcon',
+  ];
+  return known.find((name) => new RegExp(`\\b${name}\\b`, 'i').test(listed)) ?? 'unknown';
+}

@@ -1,0 +1,244 @@
+/** Command lines as projects write them: several steps, wrappers, scripts and addresses of an image. */
+import { basename, join, posix } from 'node:path';
+import { statSync } from 'node:fs';
+import { readNodeManifest } from '../manifests.ts';
+import { splitCommand } from '../words.ts';
+import { readText } from './files.ts';
+import { withAddress } from './listen.ts';
+
+/** The commands of a line: what is built, what is set up, and the server. */
+export interface Line {
+  command: string[];
+  env: Record<string, string>;
+  build: string[][];
+  setup: string[][];
+}
+
+/** The folder in which a line is written, and the values that it may name. */
+export interface Surroundings {
+  root: string;
+  folder: string;
+  env: Readonly<Record<string, string>>;
+  copied: readonly [to: string, from: string][];
+}
+
+/** More steps than any script takes to name its server. */
+const DEEPEST = 6;
+
+/** Reads a command line. Undefined if it has no server, or only a shell could tell which. */
+export function readLine(
+  line: string | readonly string[],
+  around: Surroundings,
+  depth = 0,
+): Line | undefined {
+  if (depth > DEEPEST) return undefined;
+  const steps = typeof line === 'string' ? splitSteps(fillVariables(line, around.env)) : [[...line]];
+  const read: Line = { command: [], env: {}, build: [], setup: [] };
+  for (const [index, step] of steps.entries()) {
+    const isLast = index === steps.length - 1;
+    let words: string[];
+    try {
+      const split = typeof step === 'string' ? splitCommand(step, 'start') : { words: step, env: {} };
+      words = split.words;
+      Object.assign(read.env, split.env);
+    } catch {
+      return undefined;
+    }
+    words = unwrap(words, read.env);
+    if (!isLast) {
+      sort(words, read);
+      continue;
+    }
+    const inner = readInner(words, { ...around, env: { ...around.env, ...read.env } }, depth);
+    if (inner === undefined) read.command = withAddress(inProject(words, around));
+    else if (inner === 'unreadable') return undefined;
+    else {
+      read.command = inner.command;
+      Object.assign(read.env, inner.env, read.env);
+      read.build.push(...inner.build);
+      read.setup.push(...inner.setup);
+    }
+  }
+  return read.command.length === 0 ? undefined : read;
+}
+
+/** Splits a line at `&&`, `;` and line ends, outside quotes. */
+function splitSteps(line: string): string[] {
+  const steps = [''];
+  for (const [part] of line.matchAll(/"(?:\\.|[^"\\])*"|'[^']*'|\\.|&&|;|\n|[\s\S]/g)) {
+    if (['&&', ';', '\n'].includes(part)) steps.push('');
+    else steps.push(`${steps.pop()}${part}`);
+  }
+  return steps.map((step) => step.trim()).filter((step) => step !== '');
+}
+
+/** Replaces the address of the environment by placeholders, and variables by their values or their defaults. */
+function fillVariables(line: string, env: Readonly<Record<string, string>>): string {
+  return line.replaceAll(
+    /"?\$(?:\{(\w+)(?::?-([^}]*))?\}|(\w+))"?/g,
+    (whole, braced: string | undefined, usual: string | undefined, plain: string | undefined) => {
+      const name = braced ?? plain ?? '';
+      if (/^PORT$|_PORT$/.test(name)) return '{port}';
+      if (/^HOST$|_HOST$/.test(name)) return '{host}';
+      return env[name] ?? usual ?? whole;
+    },
+  );
+}
+
+/** Removes what only stands before a command: a supervisor of an image, the setting of variables. */
+function unwrap(words: readonly string[], env: Record<string, string>): string[] {
+  const [first = '', ...rest] = words;
+  const name = basename(first);
+  if (['exec', 'nohup', 'time', 'command'].includes(name)) return unwrap(rest, env);
+  if (
+    ['tini', 'dumb-init', 'cross-env', 'cross-env-shell', 'env', 'dotenv', 'dotenvx', 'pidproxy'].includes(
+      name,
+    )
+  ) {
+    const after = rest.indexOf('--');
+    const from =
+      after >= 0
+        ? after + 1
+        : rest.findIndex((word) => !word.startsWith('-') && word !== 'run' && !isAssigned(word));
+    for (const word of rest.slice(0, from)) if (isAssigned(word)) setVariable(word, env);
+    return from < 0 ? [] : unwrap(rest.slice(from), env);
+  }
+  if (['uv', 'poetry', 'pipenv', 'pdm', 'hatch'].includes(name) && rest[0] === 'run') {
+    const after = rest.findIndex((word, index) => index > 0 && !word.startsWith('-'));
+    return after < 0 ? [] : unwrap(rest.slice(after), env);
+  }
+  if (isAssigned(first)) {
+    setVariable(first, env);
+    return unwrap(rest, env);
+  }
+  return [...words];
+}
+
+function isAssigned(word: string): boolean {
+  return /^\w+=/.test(word);
+}
+
+function setVariable(word: string, env: Record<string, string>): void {
+  const at = word.indexOf('=');
+  env[word.slice(0, at)] = word.slice(at + 1);
+}
+
+/** Installs, folders and permissions: the environment that Bench makes has them already. */
+const NOTHING =
+  /^(cd|set|mkdir|chmod|chown|cp|mv|rm|echo|sleep|export|source|\.|touch|true|wait-for\S*|apt(-get)?|apk)$/;
+const INSTALLS = /^(npm|pnpm|yarn|pip\d?|uv|poetry|pipenv|pdm|bundle|composer|bun)$/;
+
+/** Adds a step before the server to the builds or to the setup. */
+function sort(words: string[], read: Line): void {
+  const [program = '', verb = '', script = ''] = words;
+  const name = basename(program);
+  const isScript = ['npm', 'pnpm', 'yarn', 'bun'].includes(name) && verb === 'run';
+  if (words.length === 0 || NOTHING.test(name)) return;
+  if (INSTALLS.test(name) && /^(install|ci|i|sync|add)$/.test(verb)) return;
+  const isBuild = isScript
+    ? /build|compile|generate/.test(script)
+    : /^(tsc|swc|esbuild|webpack|rollup|vite|nest|nx)$/.test(name);
+  (isBuild ? read.build : read.setup).push(words);
+}
+
+/** Reads the line that a command only leads to: of a shell, a script of the project, or of package.json. */
+function readInner(
+  words: readonly string[],
+  around: Surroundings,
+  depth: number,
+): Line | 'unreadable' | undefined {
+  const { root, folder } = around;
+  const [program = '', ...rest] = words;
+  const name = basename(program);
+  const isShell = /^(ba|da|z|a)?sh$/.test(name);
+  if (isShell && /^-\w*c$/.test(rest[0] ?? ''))
+    return readLine(rest[1] ?? '', around, depth + 1) ?? 'unreadable';
+  const script = isShell ? rest.find((word) => !word.startsWith('-')) : program;
+  const file = script === undefined ? undefined : fileInProject(script, around);
+  if (
+    file !== undefined &&
+    (isShell || /\.(sh|bash)$/.test(file) || /^#!.*\b(ba|da)?sh\b/.test(readText(root, folder, file)))
+  ) {
+    const args = isShell ? rest.slice(rest.indexOf(script ?? '') + 1) : rest;
+    const text = readText(root, folder, file);
+    return (
+      readScript(text, args, around, depth) ?? {
+        command: ['sh', file, ...args],
+        env: {},
+        build: [],
+        setup: [],
+      }
+    );
+  }
+  if (['npm', 'pnpm', 'yarn', 'bun'].includes(name)) {
+    const isRun = rest[0] === 'run' || rest[0] === 'run-script';
+    const [named = '', ...others] = isRun ? rest.slice(1) : rest;
+    const line = readNodeManifest(join(root, folder)).scripts?.[named];
+    if (line === undefined) return undefined;
+    const added = others.filter((word) => word !== '--').join(' ');
+    return readLine(`${line} ${added}`, around, depth + 1) ?? 'unreadable';
+  }
+  return undefined;
+}
+
+/** Reads a shell script: its last command is the server, single commands before it are its setup. */
+function readScript(
+  text: string,
+  args: readonly string[],
+  around: Surroundings,
+  depth: number,
+): Line | undefined {
+  const lines = text
+    .replaceAll(/\\\n/g, ' ')
+    .split('\n')
+    .map((line) => line.trim().replace(/^(?:if|while|until)\s+!?\s*(.*?);?\s*(?:then|do)?$/, '$1'))
+    .filter(
+      (line) =>
+        line !== '' &&
+        !/^(#|(if|then|else|elif|fi|do|done|while|until|for|case|esac|break|exit|function|\w+\(\)|[{}]|\[)(\s|;|$)|\[)/.test(
+          line,
+        ),
+    );
+  const last = lines.findLast((line) => /^exec\s/.test(line)) ?? lines.at(-1);
+  if (last === undefined) return undefined;
+  const given = last.replaceAll(/"?\$(?:@|\*|\{@\})"?/g, args.join(' '));
+  const server = readLine(given, around, depth + 1);
+  if (server === undefined) return undefined;
+  const before = lines.slice(0, lines.indexOf(last)).map((line) => readLine(line, around, depth + 1));
+  const commands = before.flatMap((one) => (one === undefined ? [] : [...one.setup, one.command]));
+  return { ...server, setup: [...commands.filter((words) => isSetup(words)), ...server.setup] };
+}
+
+/** Commands that bring a database to its form. Other commands of a script may wait, print or check. */
+function isSetup(words: readonly string[]): boolean {
+  return /\b(migrate|migrations?|upgrade|db:|seed|initial|init-db|prisma|alembic|compile|collectstatic)\b/.test(
+    words.join(' '),
+  );
+}
+
+/** Returns the path of a program or a file of an image in the project: `/app/boot.sh` is `boot.sh`. */
+function fileInProject(word: string, { root, folder, copied }: Surroundings): string | undefined {
+  const isFile = (file: string): boolean =>
+    statSync(join(root, folder, file), { throwIfNoEntry: false })?.isFile() === true;
+  const plain = word.replace(/^\.\//, '');
+  const moved = copied.flatMap(([to, from]) => {
+    const rest = posix.relative(to, plain);
+    return rest.startsWith('..') ? [] : [posix.join(from, rest)];
+  });
+  const inner = plain.startsWith('/') ? [plain.replace(/^\/[^/]+\//, ''), basename(plain)] : [plain];
+  return (
+    [...moved, ...inner].find((file) => file.includes('.') && isFile(file)) ??
+    [...moved, ...inner].find(isFile)
+  );
+}
+
+/** Replaces the paths of an image in a command by those of the project. */
+function inProject(words: readonly string[], around: Surroundings): string[] {
+  return words.map((word, index) => {
+    if (word.startsWith('-')) return word;
+    const moved = around.copied.find(([to]) => to === word.replace(/^\.\//, ''));
+    if (moved !== undefined) return moved[1];
+    if (index === 0 || !word.startsWith('/')) return word;
+    return fileInProject(word, around) ?? word;
+  });
+}

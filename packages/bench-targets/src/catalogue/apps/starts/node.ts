@@ -1,0 +1,94 @@
+/** The starts that the scripts and the sources of a Node project tell. */
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import { lineAt } from '../../json-file.ts';
+import { readNodeManifest } from '../manifests.ts';
+import { filesIn, readText } from './files.ts';
+import { withoutWatcher } from './listen.ts';
+import type { Told } from './start.ts';
+
+/** The scripts of package.json that start a server, nearest to production first. */
+const SCRIPTS = [
+  'start:prod',
+  'start:production',
+  'serve:prod',
+  'prod',
+  'start',
+  'serve',
+  'server',
+  'start:dev',
+  'dev',
+];
+
+/** Returns the script that starts the server, without its watcher if it has one. */
+export function toldByScripts(root: string, folder: string): Told[] {
+  const { scripts = {} } = readNodeManifest(join(root, folder));
+  const named = SCRIPTS.flatMap((name) => {
+    const line = scripts[name];
+    return line === undefined ? [] : [{ name, line: withoutWatcher(line) }];
+  });
+  const best = named.find(({ line }) => !line.isWatched) ?? named[0];
+  if (best === undefined) return [];
+  return [
+    {
+      place: 'scripts',
+      folder,
+      why: `${join(folder, 'package.json')}: scripts.${best.name}`,
+      line: best.line.text,
+    },
+  ];
+}
+
+/** Returns the source files that listen. */
+export function toldByNodeSources(root: string, folder: string): Told[] {
+  const place = join(root, folder);
+  if (!existsSync(join(place, 'package.json'))) return [];
+  const { devDependencies = {}, dependencies = {} } = readNodeManifest(place);
+  const hasTsx = 'tsx' in { ...devDependencies, ...dependencies };
+  return filesIn(place, '**/*.{js,mjs,cjs,ts,mts}').flatMap((file): Told[] => {
+    const text = readText(place, file);
+    const at = /\.listen\(|\bserve\(/.exec(text);
+    const port =
+      /process\.env(?:\.PORT\b|\[['"]PORT['"]\])|\.listen\(\s*\d{2,5}|\bport\s*[:=]\s*\d{2,5}/i.exec(text);
+    if (at === null || port === null) return [];
+    const says = /env/.test(port[0]) ? 'listens on process.env.PORT' : 'listens on a port of its own';
+    return [
+      {
+        place: 'sources',
+        folder,
+        why: `${join(folder, file)}:${lineAt(text, port.index)}: ${says}`,
+        line: [hasTsx && file.endsWith('ts') ? 'tsx' : 'node', file],
+      },
+    ];
+  });
+}
+
+/** Returns the web framework among the dependencies of a Node project. */
+export function frameworkOfNode(root: string): string {
+  const { dependencies = {} } = readNodeManifest(root);
+  const known = [
+    'fastify',
+    '@nestjs/core',
+    'express',
+    'koa',
+    'hono',
+    '@hapi/hapi',
+    'next',
+    'nuxt',
+    'polka',
+    'restify',
+  ];
+  return known.find((name) => dependencies[name] !== undefined) ?? 'unknown';
+}
+
+/** The folders into which the build scripts of Node projects write. */
+const BUILT = /^(?:\.\/)?(?:dist|build|out|lib|\.output)(?:\/|$)/;
+
+/** Returns the build of a Node project if a command starts what it writes. */
+export function buildsOfNode(root: string, [program = '', ...words]: readonly string[]): string[][] {
+  const startsBuilt = words.some((word) => BUILT.test(word)) || (program === 'next' && words[0] === 'start');
+  if (!startsBuilt || readNodeManifest(root).scripts?.['build'] === undefined) return [];
+  const managers = { 'pnpm-lock.yaml': 'pnpm', 'yarn.lock': 'yarn' };
+  const [, manager = 'npm'] = Object.entries(managers).find(([lock]) => existsSync(join(root, lock))) ?? [];
+  return [[manager, 'run', 'build']];
+}

@@ -1,0 +1,45 @@
+/** The interpreter for a user's Python project that pins none. */
+import { HOME } from 'bench-machine/home';
+import { BenchError } from 'bench-model/errors';
+import type { Lock } from 'bench-model/stack';
+import { admittedBy } from '../../catalogue/apps/pinned.ts';
+import { findRuntime } from '../runtimes.ts';
+import { provideUv } from '../uv.ts';
+import { packagesWithoutWheel } from './python.ts';
+
+/** A version of Python, e.g. `3.12`, and the packages for which newer ones have no wheel. */
+interface FoundVersion {
+  version: string;
+  without: string[];
+}
+
+/**
+ * Returns the newest Python on this machine that a project admits and for which no package of its lock must be built that
+ * another Python has as a wheel. Undefined if none is here.
+ */
+export async function findVersion(root: string, lock: Lock | undefined): Promise<FoundVersion | undefined> {
+  const uv = await provideUv(HOME.cache);
+  const found: { version: string; missing: string[] }[] = [];
+  for (const version of admittedBy(root, 'python')) {
+    const search = { cache: HOME.cache, uv, mayInstall: false };
+    const runtime = await findRuntime({ kind: 'python', spec: version }, search).catch((error: unknown) => {
+      if (error instanceof BenchError) return undefined;
+      throw error;
+    });
+    if (runtime === undefined) continue;
+    const [python = ''] = runtime.argv;
+    const asked = { target: root, root, python, version: runtime.runtime.version, uv };
+    const missing = lock === undefined ? [] : await packagesWithoutWheel({ ...asked, lock });
+    if (missing !== undefined) found.push({ version, missing });
+  }
+  // A package without any wheel is built on each.
+  const isAlways = (name: string): boolean => found.every(({ missing }) => missing.includes(name));
+  const built = found.map(({ version, missing }) => ({
+    version,
+    missing: missing.filter((name) => !isAlways(name)),
+  }));
+  const best = built.find(({ missing }) => missing.length === 0);
+  if (best === undefined) return undefined;
+  const newer = built.slice(0, built.indexOf(best));
+  return { version: best.version, without: [...new Set(newer.flatMap(({ missing }) => missing))] };
+}

@@ -1,0 +1,178 @@
+/** The start that `init` takes, of all that a project tells. */
+import { existsSync } from 'node:fs';
+import { join, relative } from 'node:path';
+import { BenchError } from 'bench-model/errors';
+import { describeStart, findStarts, type Start } from 'bench-targets/catalogue/apps/starts';
+import { findNeeds } from 'bench-targets/catalogue/apps/needs';
+import { findPinned } from 'bench-targets/catalogue/apps/pinned';
+import { findProject } from 'bench-targets/catalogue/apps/project';
+import { joinWords } from 'bench-targets/catalogue/apps/words';
+import { DEFAULT_RUNTIMES } from 'bench-targets/catalogue/runtimes';
+import { findVersion } from 'bench-targets/prepare/projects/version';
+import { present } from 'bench-model/options';
+import { ask, say } from './say.ts';
+import { tryStart, type Asked } from './tryout.ts';
+
+/** The most starts that are listed, and that are tried. */
+const MOST_LISTED = 8;
+const MOST_TRIED = 3;
+
+/** A list that is not empty. */
+type Some<T> = [T, ...T[]];
+
+/**
+ * Returns the starts to try, best first. Throws a usage error if the project tells none, or several that are as good, and
+ * nobody can be asked.
+ */
+export async function chooseStarts(
+  root: string,
+  { run, yes }: { run?: string | undefined; yes: boolean },
+): Promise<Some<Start>> {
+  if (run !== undefined) return [describeStart(root, run)];
+  const { best, others } = findStarts(root);
+  for (const { why } of best) say('found', why);
+  const [first] = best;
+  if (first === undefined) {
+    const typed = await ask('Which command starts the server? It gets its port by {port} or PORT: ');
+    if (typed !== undefined) return [describeStart(root, typed)];
+    throw new BenchError(
+      'usage',
+      'nothing in the project tells how its server starts',
+      "name the command: --run 'uvicorn app:app --port {port}'",
+    );
+  }
+  if (best.length === 1) {
+    const least =
+      others.length === 0 ? 'the only start command that the project tells' : 'nearest to production';
+    say('assumed', `${describe(first)}: ${least}`);
+    if (first.isForDevelopment)
+      say('mind', 'it is a server of development: its figures are not those of production');
+    for (const other of others.slice(0, MOST_LISTED))
+      say('or', `--run '${joinWords(other.command)}', by ${other.why}`);
+    // Another folder holds another server.
+    return [
+      first,
+      ...others.filter(({ folder, isForDevelopment }) => folder === first.folder && !isForDevelopment),
+    ];
+  }
+  const lines = best.slice(0, MOST_LISTED).map((start, index) => `  ${index + 1}  ${describe(start)}`);
+  const typed = yes ? '1' : await ask(`${lines.join('\n')}\nWhich command starts the server? [1] `);
+  if (typed === undefined) {
+    throw new BenchError(
+      'usage',
+      [`the server can start in ${best.length} ways:`, ...lines].join('\n'),
+      first.folder === ''
+        ? `choose one with --run '${joinWords(first.command)}', or accept the first with --yes`
+        : `name the folder of one, e.g. bench-http init ${first.folder}, or accept the first with --yes`,
+    );
+  }
+  const chosen = best[Number(typed === '' ? 1 : typed) - 1];
+  if (chosen === undefined) return [describeStart(root, typed)];
+  say('assumed', `${describe(chosen)}: ${yes ? `the first of ${best.length}` : 'your choice'}`);
+  return [chosen];
+}
+
+function describe({ folder, command }: Start): string {
+  return `${joinWords(command)}${folder === '' ? '' : ` in ${folder}`}`;
+}
+
+/** Tries the starts in turn until one answers. Throws the error of the first if none does. */
+export async function tryStarts(
+  [first, ...others]: Some<Start>,
+  context: { root: string; fileOf: (start: Start) => string; asked: Asked },
+): Promise<{ manifest: object; start: Start }> {
+  let firstError: unknown;
+  const ways = [first, ...others].slice(0, MOST_TRIED).flatMap((start): Way[] => {
+    const isOpen =
+      start.runtime === 'node' && findPinned(join(context.root, start.folder), 'node') === undefined;
+    return isOpen ? [{ start }, { start, version: OLDER_NODE }] : [{ start }];
+  });
+  for (const [index, { start, version }] of ways.entries()) {
+    const on = version === undefined ? '' : ` on Node ${version}`;
+    if (index > 0) say('trying', `${describe(start)}${on}, by ${start.why}`);
+    try {
+      return { manifest: await tryWithServices(start, context, version), start };
+    } catch (error) {
+      if (!(error instanceof BenchError) || error.code === 'interrupted' || error.code === 'usage')
+        throw error;
+      firstError ??= error;
+      // The same environment would fail again.
+      if (error.code === 'toolchain') break;
+      if (index < ways.length - 1) say('left out', `${describe(start)}${on}: ${describeError(error)}`);
+    }
+  }
+  throw firstError;
+}
+
+/** A start to try, and the runtime for it if it is not that which the project asks for. */
+interface Way {
+  start: Start;
+  version?: string;
+}
+
+/** The version that projects from before the default may need. */
+const OLDER_NODE = '22';
+
+/** The first line of an error, and the last line of the server's log if that says nothing. */
+function describeError({ message }: BenchError): string {
+  const [first = '', ...rest] = message.split('\n');
+  const last = rest.findLast((line) => line.startsWith('  | '));
+  return /exit status \d+$/.test(first) && last !== undefined ? `${first}: ${last.slice(4)}` : first;
+}
+
+async function tryWithServices(
+  start: Start,
+  { root, fileOf, asked }: { root: string; fileOf: (start: Start) => string; asked: Asked },
+  older: string | undefined,
+): Promise<object> {
+  const place = join(root, start.folder);
+  const version = older ?? (await chooseVersion(start, place));
+  const envFile = chooseEnvFile(place);
+  const context = { root: place, file: fileOf(start), asked, ...present({ version, envFile }) };
+  const needs = findNeeds(place);
+  for (const { why, name } of needs) say('found', `${why}, so the service "${name}" is tried`);
+  if (needs.length === 0) return tryStart(start, [], context);
+  return tryStart(start, needs, context).catch((error: unknown) => {
+    // A server may need another address than that of the service, or none.
+    if (!(error instanceof BenchError) || error.code === 'interrupted' || error.code === 'usage') throw error;
+    say('left out', `the services: ${describeError(error)}`);
+    return tryStart(start, [], context);
+  });
+}
+
+/** Files that show which variables a server needs. */
+const EXAMPLES = [
+  '.env.example',
+  '.env.sample',
+  '.env.dist',
+  '.env.template',
+  '.env.local.example',
+  'example.env',
+];
+
+/** Returns the file whose variables the server gets because it has none of its own; undefined if it needs none. */
+function chooseEnvFile(place: string): string | undefined {
+  if (existsSync(join(place, '.env'))) return undefined;
+  const found = EXAMPLES.find((name) => existsSync(join(place, name)));
+  if (found !== undefined) say('assumed', `the variables of ${found}, because there is no .env`);
+  return found;
+}
+
+/** Returns the version of Python to write; undefined if that which the project asks for, or the default, has all wheels. */
+async function chooseVersion(start: Start, place: string): Promise<string | undefined> {
+  if (start.runtime !== 'python') return undefined;
+  const { lock, version: pinned = DEFAULT_RUNTIMES.python } = findProject(place, start.command, {
+    known: 'python',
+  });
+  say(
+    'found',
+    lock === undefined ? 'no list of dependencies' : `its dependencies in ${relative(place, lock.file)}`,
+  );
+  const found = await findVersion(place, lock);
+  if (found === undefined || found.version === pinned) return undefined;
+  const { version, without } = found;
+  const why =
+    without.length === 0 ? 'that the project admits' : `for which ${without.join(', ')} have wheels`;
+  say('assumed', `Python ${version}: the newest here ${why}`);
+  return version;
+}
