@@ -1,5 +1,4 @@
 /** The requests to measure: which of a server's routes it answers. */
-import { readFileSync } from 'node:fs';
 import { BenchError } from 'bench-model/errors';
 import type { AskedRequest } from 'bench-model/requests';
 import type { Server } from 'bench-machine/launch';
@@ -27,8 +26,6 @@ const MOST_TRIED = 40;
 const MOST_WRITTEN = 5;
 /** The paths that are tried beside those that the project names. */
 const USUAL_PATHS = ['/', '/health', '/healthz', '/api', '/api/health'];
-/** A part of the log that lists the routes. */
-const LOG_CHARS = 1_000_000;
 
 /** A request as a manifest writes it. */
 export type Written = string | { request: string; headers: Record<string, string> };
@@ -50,7 +47,7 @@ export async function chooseRequests(get: readonly string[], asking: Asking): Pr
   const { document, routes } = await readRoutes(server);
   const told = routes.map((route) => ({ ...route, why: document }));
   const usual = USUAL_PATHS.map((path) => ({ path, why: 'a usual path' }));
-  const named = (): Named[] => [...pathsInLog(readLog(server)), ...pathsInFiles(root), ...usual];
+  const named = (): Named[] => [...pathsInLog(server.log()), ...pathsInFiles(root), ...usual];
   const tried: string[] = [];
   for (const paths of [() => told, named]) {
     const right = await tryPaths(paths(), server, tried);
@@ -100,11 +97,6 @@ async function tryPaths(paths: readonly Named[], server: Server, tried: string[]
     if (location !== undefined) queue.unshift({ path: location, why: one.path });
   }
   return right;
-}
-
-function readLog(server: Server): string {
-  if (server.logFile === undefined) return server.logTail().join('\n');
-  return readFileSync(server.logFile, 'utf8').slice(0, LOG_CHARS);
 }
 
 async function requireAnswer(path: string, { server, describe }: Asking): Promise<void> {

@@ -11,7 +11,7 @@ import { DEFAULT_RUNTIMES } from 'bench-targets/catalogue/runtimes';
 import { findVersion } from 'bench-targets/prepare/projects/version';
 import { present } from 'bench-model/options';
 import { ask, say } from './say.ts';
-import { tryStart, type Asked } from './tryout.ts';
+import { NotStartedError, tryStart, type Asked } from './tryout.ts';
 
 /** The most starts that are listed, and that are tried. */
 const MOST_LISTED = 8;
@@ -93,11 +93,9 @@ export async function tryStarts(
     try {
       return { manifest: await tryWithServices(start, context, version), start };
     } catch (error) {
-      if (!(error instanceof BenchError) || error.code === 'interrupted' || error.code === 'usage')
-        throw error;
+      // An environment that cannot be made fails again, and a server without an answer has started.
+      if (!(error instanceof NotStartedError)) throw firstError ?? error;
       firstError ??= error;
-      // The same environment would fail again.
-      if (error.code === 'toolchain') break;
       if (index < ways.length - 1) say('left out', `${describe(start)}${on}: ${describeError(error)}`);
     }
   }

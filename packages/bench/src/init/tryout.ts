@@ -25,6 +25,9 @@ const POLL_MS = 20;
 const ELSEWHERE_MS = 3000;
 const NOTHING_WRITTEN = 'stopping: nothing was written';
 
+/** A server that does not start: another command may. */
+export class NotStartedError extends BenchError {}
+
 /** What was asked for the server and its requests. */
 export interface Asked {
   get: string[];
@@ -84,6 +87,7 @@ export async function tryStart(start: Start, needs: readonly Need[], tryout: Try
   });
   const elsewhere = await untilListening(server, prepared, {
     limit: asked.startTimeout ?? START_SECONDS,
+    mayMove: port === undefined,
     isStopped: () => isStopped,
   });
   if (elsewhere !== undefined) {
@@ -132,12 +136,12 @@ async function prepareDraft(manifest: object, file: string): Promise<Prepared> {
 async function untilListening(
   server: Server,
   prepared: Prepared,
-  { limit, isStopped }: { limit: number; isStopped: () => boolean },
+  { limit, mayMove, isStopped }: { limit: number; mayMove: boolean; isStopped: () => boolean },
 ): Promise<number | undefined> {
   const deadline = performance.now() + limit * 1000;
   let elsewhereSince: number | undefined;
   const fail = ({ fault, text }: Seen): never => {
-    throw new BenchError(
+    throw new NotStartedError(
       'trial',
       [`the server does not start: ${text}`, ...describeFailure(prepared, server)].join('\n'),
       cureFor(fault, { command: '--run', words: prepared.variant.command }),
@@ -150,7 +154,7 @@ async function untilListening(
     const elsewhere = seeElsewhere(server);
     elsewhereSince = elsewhere === undefined ? undefined : (elsewhereSince ?? performance.now());
     if (elsewhere !== undefined && performance.now() - (elsewhereSince ?? 0) > ELSEWHERE_MS)
-      return constantPort(server) ?? fail(elsewhere);
+      return (mayMove ? constantPort(server) : undefined) ?? fail(elsewhere);
     if (performance.now() > deadline) {
       const text = `nothing listens on port ${server.port} after ${limit} s`;
       fail({ fault: { kind: 'not-listening' }, text });

@@ -4,10 +4,10 @@ import { chmodSync, globSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writ
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { afterAll, afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { findStarts } from 'bench-targets/catalogue/apps/starts';
 import { readManifest } from 'bench-targets/catalogue/manifest';
 import init from '../../src/commands/init.ts';
 import { listPids, readLink } from 'bench-machine/procfs';
+import { findFreePort } from 'bench-machine/ports';
 import { runHere } from './cli.ts';
 
 const state = vi.hoisted(() => {
@@ -74,8 +74,8 @@ describe('init', () => {
     expect(stdout).toContain('found    package.json: scripts.start\n');
     expect(stdout).toContain('left out GET /orders/{id}: no example for the parameter "id"\n');
     expect(stdout).toContain('left out GET /broken: status 500, no content type, 0 bytes\n');
-    expect(stdout).toContain('left out GET /mine: status 401, no content type, 0 bytes; it needs a login\n');
-    expect(stdout).toContain('assumed  2 requests, from /openapi.json; --get names others\n');
+    expect(stdout).toContain('left out GET /mine: status 401, no content type, 0 bytes; it needs a login (');
+    expect(stdout).toContain('assumed  2 requests; --get names others\n');
     const file = join(folder, 'stack.json');
     const { [file]: _, ...after } = digests();
     expect(after).toEqual(before);
@@ -115,6 +115,31 @@ describe('init', () => {
     expect(again.stdout).toContain('left out the services: the server does not start');
     expect(JSON.parse(readFileSync(file, 'utf8'))).not.toHaveProperty('services');
     expect(running()).toEqual([]);
+  });
+
+  it('measures a server on the port that its sources name', async () => {
+    const port = await findFreePort();
+    write({ 'package.json': PACKAGE, 'server.js': SERVER.replace('process.env.PORT', String(port)) });
+    const { status, stdout } = await runHere(init, [folder]);
+    expect([status, stdout]).toEqual([0, expect.stringContaining(`found    it listens on port ${port}`)]);
+    expect(readManifest(join(folder, 'stack.json')).port).toBe(port);
+    expect(running()).toEqual([]);
+  });
+
+  it('tries the next start if one fails, with the variables of an example', async () => {
+    write({
+      'package.json': '{ "scripts": { "start:prod": "node broken.js" }, "engines": { "node": ">=22" } }',
+      'broken.js': 'process.exit(3);',
+      'server.js': `if (process.env.SHOP !== 'open') process.exit(4);${SERVER}`,
+      '.env.example': 'SHOP=open\n',
+    });
+    const { status, stdout } = await runHere(init, [folder]);
+    expect(status).toBe(0);
+    expect(stdout).toContain('left out node broken.js: the server does not start: exit status 3');
+    expect(JSON.parse(readFileSync(join(folder, 'stack.json'), 'utf8'))).toMatchObject({
+      variants: { app: { command: ['node', 'server.js'] } },
+      envFile: '.env.example',
+    });
   });
 
   it('never overwrites a manifest', async () => {
@@ -158,7 +183,7 @@ describe('init', () => {
     const { status, stderr } = await runHere(init, [folder, '--get', '/mine']);
     expect(status).toBe(1);
     expect(stderr).toContain('error: GET /mine: status 401');
-    expect(stderr).toContain('begin with a path that needs no login: --get; then add `login` and the path');
+    expect(stderr).toContain('begin with a path that needs none of it: --get; then add `headers` or `login`');
   });
 
   it('asks nobody without a terminal, and takes the first of several with --yes', async () => {
@@ -180,84 +205,5 @@ describe('init', () => {
       2,
       expect.stringMatching(/nothing in the project tells how its server starts\n.*--run/),
     ]);
-  });
-});
-
-describe('findStarts', () => {
-  it.each<[string, Record<string, string>, { command: string[]; framework: string; why: string }[]]>([
-    [
-      'a FastAPI app',
-      {
-        'pyproject.toml': 'dependencies = ["fastapi", "uvicorn"]',
-        'shop/main.py': 'from fastapi import FastAPI\n\napp: FastAPI = FastAPI(title="x")\n',
-        'tests/test_main.py': 'app = FastAPI()\n',
-      },
-      [
-        {
-          command: ['uvicorn', 'shop.main:app', '--host', '{host}', '--port', '{port}'],
-          framework: 'fastapi',
-          why: 'shop/main.py:3: app = FastAPI(…), and uvicorn among the dependencies',
-        },
-      ],
-    ],
-    [
-      'a Flask app under gunicorn',
-      { 'requirements.txt': 'flask==3.0\ngunicorn\n', 'app.py': 'app = Flask(__name__)' },
-      [
-        {
-          command: ['gunicorn', '--bind', '{host}:{port}', 'app:app'],
-          framework: 'flask',
-          why: 'app.py:1: app = Flask(…), and gunicorn among the dependencies',
-        },
-      ],
-    ],
-    [
-      'a Litestar app under granian',
-      {
-        'requirements.txt': 'litestar\ngranian\n',
-        'app.py': 'app = Litestar(routes=[])',
-      },
-      [
-        {
-          command: ['granian', '--interface', 'asgi', '--host', '{host}', '--port', '{port}', 'app:app'],
-          framework: 'litestar',
-          why: 'app.py:1: app = Litestar(…), and granian among the dependencies',
-        },
-      ],
-    ],
-    [
-      'a Procfile',
-      {
-        Procfile: 'worker: celery\nweb: gunicorn app:app --bind 0.0.0.0:$PORT\n',
-        'requirements.txt': 'gunicorn',
-      },
-      [
-        {
-          command: ['gunicorn', 'app:app', '--bind', '0.0.0.0:{port}'],
-          framework: 'unknown',
-          why: 'Procfile: web',
-        },
-      ],
-    ],
-    [
-      'a Go service',
-      {
-        'go.mod': 'module x\nrequire github.com/go-chi/chi/v5 v5.1.0\n',
-        'cmd/api/main.go': 'package main\n\nfunc main() {}\n',
-      },
-      [{ command: ['{build}/server'], framework: 'chi', why: 'cmd/api/main.go: package main' }],
-    ],
-    [
-      'a Rust service',
-      {
-        'Cargo.toml': '[package]\nname = "shop"\n\n[dependencies]\naxum = "0.8"\n',
-        'src/main.rs': 'fn main() {}',
-      },
-      [{ command: ['{build}/release/shop'], framework: 'axum', why: 'Cargo.toml: the binary shop' }],
-    ],
-  ])('finds %s', (_what, files, expected) => {
-    write(files);
-    expect(findStarts(folder).best).toMatchObject(expected);
-    expect(findStarts(folder).best).toHaveLength(expected.length);
   });
 });

@@ -226,6 +226,42 @@ describe('the start of a Python project', () => {
   });
 });
 
+describe('the start of a program that is built', () => {
+  it.each<[string, Record<string, string>, object]>([
+    [
+      'a Go service',
+      {
+        'go.mod': 'module x\nrequire github.com/go-chi/chi/v5 v5.1.0\n',
+        'cmd/api/main.go': 'package main\n\nfunc main() {}\n',
+      },
+      { command: ['{build}/server'], framework: 'chi', why: 'cmd/api/main.go: package main' },
+    ],
+    [
+      'the program of a Go module that its image builds',
+      {
+        'go.mod': 'module x\n',
+        'cmd/api/main.go': 'package main\n\nfunc main() {}\n',
+        'cmd/worker/main.go': 'package main\n\nfunc main() {}\n',
+        Dockerfile: 'FROM golang AS build\nRUN go build -o /server ./cmd/api\nFROM scratch\nCMD ["/server"]\n',
+      },
+      { command: ['{build}/server'], why: 'cmd/api/main.go: package main' },
+    ],
+    [
+      'a Rust service',
+      {
+        'Cargo.toml': '[package]\nname = "shop"\n\n[dependencies]\naxum = "0.8"\n',
+        'src/main.rs': 'fn main() {}',
+      },
+      { command: ['{build}/release/shop'], framework: 'axum', why: 'Cargo.toml: the binary shop' },
+    ],
+  ])('is that of %s', (_what, files, expected) => {
+    write(files);
+    const { best } = findStarts(folder);
+    expect(best).toHaveLength(1);
+    expect(best[0]).toMatchObject(expected);
+  });
+});
+
 describe('a command line of the user', () => {
   it('ends all guessing', () => {
     write({ 'package.json': { scripts: { start: 'while true; do node a.js; done' } } });

@@ -1,5 +1,5 @@
 /** The ways to start the server of a project, read from its files. Changes no file. */
-import { basename, join } from 'node:path';
+import { basename, join, resolve } from 'node:path';
 import { existsSync } from 'node:fs';
 import type { Words } from '../words.ts';
 import { splitCommand } from '../words.ts';
@@ -86,12 +86,17 @@ function toStart(root: string, told: Told): Start | undefined {
   const { folder, line, env = {}, copied = [] } = told;
   const around = { root, folder, env, copied };
   const read = readLine(line, around);
-  if (read === undefined) return undefined;
+  // An image may start what it has built, which is not in the project.
+  if (read === undefined || !mayExist(read.command[0] ?? '', join(root, folder))) return undefined;
   const before = (told.before ?? []).flatMap((one) => {
     const found = readLine(one, around);
     return found === undefined ? [] : [...found.setup, found.command];
   });
   return finish(root, told, { ...read, env: { ...env, ...read.env }, setup: [...before, ...read.setup] });
+}
+
+function mayExist(program: string, place: string): boolean {
+  return !program.includes('/') || program.startsWith('{') || existsSync(resolve(place, program));
 }
 
 function finish(root: string, { folder, why, packages = [], framework }: Told, line: Line): Start {
