@@ -63,7 +63,7 @@ createServer((request, response) => {
   response.writeHead({ '/broken': 500, '/mine': 401 }[request.url] ?? 404).end();
 }).listen(process.env.PORT, '127.0.0.1');
 `;
-const PACKAGE = '{ "scripts": { "start": "node server.js" } }';
+const PACKAGE = '{ "engines": { "node": ">=22" }, "scripts": { "start": "node server.js" } }';
 
 describe('init', () => {
   it('writes a manifest that it has tried, and changes nothing else', async () => {

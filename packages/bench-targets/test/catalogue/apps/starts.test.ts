@@ -242,7 +242,8 @@ describe('the start of a program that is built', () => {
         'go.mod': 'module x\n',
         'cmd/api/main.go': 'package main\n\nfunc main() {}\n',
         'cmd/worker/main.go': 'package main\n\nfunc main() {}\n',
-        Dockerfile: 'FROM golang AS build\nRUN go build -o /server ./cmd/api\nFROM scratch\nCMD ["/server"]\n',
+        Dockerfile:
+          'FROM golang AS build\nRUN go build -o /server ./cmd/api\nFROM scratch\nCMD ["/server"]\n',
       },
       { command: ['{build}/server'], why: 'cmd/api/main.go: package main' },
     ],

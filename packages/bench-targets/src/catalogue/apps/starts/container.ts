@@ -224,7 +224,7 @@ function variablesOf(environment: unknown): Record<string, string> {
     : Object.entries((environment ?? {}) as Record<string, unknown>);
   return Object.fromEntries(
     pairs.flatMap(([name, value]) => {
-      const text = ['string', 'number', 'boolean'].includes(typeof value) ? value as string : '';
+      const text = ['string', 'number', 'boolean'].includes(typeof value) ? (value as string) : '';
       return OF_IMAGE.test(name) || /[$@]|:\/\/|secret|password|token/i.test(`${name} ${text}`) || text === ''
         ? []
         : [[name, text] as const];
