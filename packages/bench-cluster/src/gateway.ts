@@ -3,7 +3,7 @@ import { BenchError } from 'bench-model/errors';
 import { hasEnded, start, type Child } from 'bench-machine/subprocess';
 import { listenTo } from 'bench-load/listen';
 import type { RoundTrip } from './clock.ts';
-import { inTime } from './deadline.ts';
+import { inTime } from 'bench-load/deadline';
 import type { Program } from './program.ts';
 import type { AgentUse } from './session.ts';
 

@@ -18,7 +18,7 @@ import type {
   Report,
 } from 'bench-load/protocol';
 import { estimateOffset, joinOffsets, type Offset, type RoundTrip } from './clock.ts';
-import { inTime } from './deadline.ts';
+import { inTime } from 'bench-load/deadline';
 import { mergeHosts, type HostReport } from './merge.ts';
 
 /** The round trips to an agent of which the shortest gives the offset of its clock. */

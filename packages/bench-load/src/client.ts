@@ -201,7 +201,8 @@ export function harden(client: AutocannonClient, slot: Slot, context: Connection
     if (hasNoBody) parser.body_bytes = 0;
     if (reading === 'answer') {
       status = statusCode;
-      const isKept = hasNoBody ? parser.shouldKeepAlive() : info.shouldKeepAlive;
+      // After 101, the connection no longer speaks HTTP.
+      const isKept = statusCode !== 101 && (hasNoBody ? parser.shouldKeepAlive() : info.shouldKeepAlive);
       closes = sender.closes(slot) || !isKept;
       slot.toldMs = readTiming?.(info.headers);
       if (beginning !== undefined && isKept && shapes.learns(slot.request))

@@ -1,6 +1,7 @@
 import type { Connect, LoadResult } from 'bench-model/load';
 import type { Counts } from 'bench-model/figures';
 import { killAndWait, start } from 'bench-machine/subprocess';
+import { inTime } from './deadline.ts';
 import type { LoadEngine, LoadSession, ShortTurns, Window } from './engine.ts';
 import { Generator, type Line } from './line.ts';
 import { listenTo, type Listener } from './listen.ts';
@@ -23,6 +24,9 @@ import {
 
 /** The delay between the order to fire and the warm-up, for each process that must receive it before the first begins. */
 const LEAD_MS = 10;
+
+/** The time for which a generator process may be late, as on a machine that pauses, before it counts as hung. */
+const LATE_SECONDS = 60;
 
 /** The same for a short turn, before which every process is idle. */
 const TURN_LEAD_MS = 2;
@@ -97,8 +101,10 @@ class Fleet implements LoadSession {
     this.#backlog = readBacklog(host, port);
     const capacity = await this.#backlog;
     const orders = armOrders(this.#spec, this.#generators.length, { session: this.#session, capacity });
-    const reports = await Promise.all(
-      orders.map((order, index) => (this.#generators[index] as Generator).ask<ArmedReport>(order, 'armed')),
+    const reports = await this.#ask<ArmedReport>(
+      'armed',
+      this.#spec.barrierSeconds,
+      (index) => orders[index] as Order,
     );
     this.#connect = mergeConnects(reports.map((report) => report.connect));
   }
@@ -109,43 +115,50 @@ class Fleet implements LoadSession {
     const processes = this.#generators.length;
     const atMs = Date.now() + LEAD_MS * (processes - 1);
     const orders = fireOrders(window, processes, { session: this.#session, atMs });
-    const reports = await Promise.all(
-      this.#generators.map((generator, index) => {
-        generator.mark = (edge) => {
-          seen[edge]++;
-          // The sampled span runs from the first window that opens to the last that closes.
-          if (edge === 'opened' ? seen.opened === 1 : seen.closed === processes) mark(edge);
-        };
-        return generator.ask<DoneReport>(orders[index] as FireOrder, 'done');
-      }),
-    );
+    for (const generator of this.#generators) {
+      generator.mark = (edge) => {
+        seen[edge]++;
+        // The sampled span runs from the first window that opens to the last that closes.
+        if (edge === 'opened' ? seen.opened === 1 : seen.closed === processes) mark(edge);
+      };
+    }
+    const seconds = window.warmupSeconds + window.windowSeconds;
+    const reports = await this.#ask<DoneReport>('done', seconds, (index) => orders[index] as FireOrder);
     return mergeReports(reports, this.#connect, this.#spec.timeoutSeconds, this.#fleet.name);
   }
 
   async #take(turn: Turn): Promise<TurnResult> {
     const atMs = Date.now() + (this.#generators.length > 1 ? TURN_LEAD_MS : 0);
     const order: TurnOrder = { do: 'turn', session: this.#session, atMs, ...turn };
-    const reports = this.#generators.map((generator) => generator.ask<TurnedReport>(order, 'turned'));
-    return mergeTurns(await Promise.all(reports));
+    return mergeTurns(
+      await this.#ask<TurnedReport>('turned', turn.rampSeconds + turn.windowSeconds, () => order),
+    );
   }
 
   async #collect(): Promise<LoadResult> {
     if (this.#connect === undefined) throw new Error('collect before arm');
     const order: Order = { do: 'collect', session: this.#session };
-    const reports = this.#generators.map((generator) => generator.ask<DoneReport>(order, 'done'));
-    const { timeoutSeconds } = this.#spec;
-    return mergeReports(await Promise.all(reports), this.#connect, timeoutSeconds, this.#fleet.name);
+    const reports = await this.#ask<DoneReport>('done', 0, () => order);
+    return mergeReports(reports, this.#connect, this.#spec.timeoutSeconds, this.#fleet.name);
   }
 
   async count(): Promise<Counts> {
     // Generators cannot answer for an unknown session.
     if (this.#backlog === undefined) throw new Error('count before arm');
     await this.#backlog;
-    const session = this.#session;
-    const asked = this.#generators.map((generator) =>
-      generator.ask<CountedReport>({ do: 'count', session }, 'counted'),
-    );
-    return mergeCounts((await Promise.all(asked)).map(({ lifetime }) => lifetime));
+    const order: Order = { do: 'count', session: this.#session };
+    const reports = await this.#ask<CountedReport>('counted', 0, () => order);
+    return mergeCounts(reports.map(({ lifetime }) => lifetime));
+  }
+
+  /** Gives each process its order, which takes about this long, and returns their reports. Throws if one fails or hangs. */
+  #ask<R extends ArmedReport | TurnedReport | DoneReport | CountedReport>(
+    event: R['event'],
+    seconds: number,
+    orderFor: (index: number) => Order,
+  ): Promise<R[]> {
+    const reports = this.#generators.map((generator, index) => generator.ask<R>(orderFor(index), event));
+    return inTime(Promise.all(reports), seconds + LATE_SECONDS, 'the load generator');
   }
 
   async [Symbol.asyncDispose](): Promise<void> {

@@ -1,8 +1,10 @@
 import { engineNamed } from 'bench-model/engines';
+import { once } from 'node:events';
 import { BenchError } from 'bench-model/errors';
 import type { LoadResult } from 'bench-model/load';
 import { watchGroup } from 'bench-machine/launch';
 import { hasEnded, quote, start, type Child } from 'bench-machine/subprocess';
+import { inTime } from './deadline.ts';
 import type { LoadEngine, LoadSession, Window } from './engine.ts';
 import { summarise, timeoutsOf } from 'bench-statistics/histogram';
 import { countCompletions } from 'bench-model/counts';
@@ -32,6 +34,11 @@ export function createToolEngine(spec: ToolSpec): LoadEngine {
     open: (load, threads) => new ToolSession(spec, load, threads),
   };
 }
+
+/** The time for which a tool may go on after its load and its last timeout before it counts as hung. */
+const LATE_SECONDS = 60;
+/** The longest wait for the end of a killed shell. */
+const END_MS = 5000;
 
 /** The output and the cost of one run of the tool. */
 interface Ran {
@@ -86,7 +93,8 @@ class ToolSession implements LoadSession {
       seconds,
       timeoutSeconds,
     };
-    return this.#shell.run(this.#spec.tool.argv(run));
+    const { tool } = this.#spec;
+    return inTime(this.#shell.run(tool.argv(run)), seconds + timeoutSeconds + LATE_SECONDS, tool.name);
   }
 
   #tell({ stdout, cpuUs, seconds }: Ran, openedAtMs: number): LoadResult {
@@ -188,9 +196,7 @@ class Shell {
     this.#watchdog?.stdin?.end('done\n');
     const { pid } = this.#child;
     if (pid === undefined || hasEnded(this.#child)) return;
-    const gone = new Promise((resolve) => {
-      this.#child.once('exit', resolve);
-    });
+    const gone = once(this.#child, 'exit', { signal: AbortSignal.timeout(END_MS) }).catch(() => {});
     process.kill(-pid, 'SIGKILL');
     await gone;
   }

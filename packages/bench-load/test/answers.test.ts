@@ -104,6 +104,22 @@ describe('an interim response', () => {
   });
 });
 
+describe('an answer that leaves HTTP', () => {
+  it('has a wrong status, and the next request has a new connection', async () => {
+    let connections = 0;
+    const seen = await load(
+      (socket, number) => {
+        if (number === 1) connections++;
+        socket.write('HTTP/1.1 101 Switching Protocols\r\nupgrade: websocket\r\nconnection: upgrade\r\n\r\n');
+      },
+      { expected },
+    );
+    expect(seen.counts).toMatchObject({ sent: AMOUNT, non2xx: AMOUNT, inFlight: 0 });
+    expect(seen.statusCodes).toEqual({ 101: AMOUNT });
+    expect(connections).toBeGreaterThanOrEqual(AMOUNT);
+  });
+});
+
 describe('an answer without a body', () => {
   it('ends with its headers, and the connection is kept', async () => {
     let connections = 0;

@@ -27,7 +27,8 @@ type Claim = { held: Disposable } | { by: Measuring } | { stranger: true };
 /** Claims the machine. `describe` returns the measuring run each time that another process asks for it. */
 export async function claimMachine(describe: () => Measuring, port = PORT): Promise<Claim> {
   const server = createServer((socket) => {
-    socket.on('error', () => {});
+    // A client that never closes does not keep this process alive.
+    socket.on('error', () => {}).unref();
     const { pid, run, endsAt } = describe();
     socket.end(`${JSON.stringify({ bench: 1, pid, run, endsAt, uid: process.geteuid?.() })}\n`);
   });

@@ -72,6 +72,8 @@ export interface LaunchSpec {
   scratch?: string;
   /** The folder of the run: logs and time reports are kept below it. */
   folder: string;
+  /** Aborted when the run is interrupted; requests to the server end with it. */
+  stopped?: AbortSignal | undefined;
 }
 
 /** The signals that a server accepts as a request to stop. */
@@ -93,6 +95,8 @@ export interface Server extends AsyncDisposable {
   isRemote?: true;
   /** The process of a server that was already running; absent if unknown. */
   process?: ServerProcess;
+  /** Aborted when the run is interrupted. */
+  stopped?: AbortSignal | undefined;
   /** Returns the process of the server itself, not of time(1); undefined if unknown. Throws if it has ended. */
   pid(): number | undefined;
   cgroup: Cgroup | undefined;
@@ -268,6 +272,7 @@ class LaunchedServer implements Server {
   readonly cgroup: Cgroup | undefined;
   readonly startedAtMs: number;
   readonly mayIgnorePort: boolean;
+  readonly stopped: AbortSignal | undefined;
   readonly #parts: Parts;
   readonly #group: number;
   readonly #watchdog: Child;
@@ -281,6 +286,7 @@ class LaunchedServer implements Server {
     this.port = parts.port;
     this.cgroup = parts.cgroup;
     this.startedAtMs = parts.startedAtMs;
+    this.stopped = parts.spec.stopped;
     this.mayIgnorePort = !parts.spec.command.some((word) => word.includes('{port}'));
     if (parts.child.pid === undefined)
       throw new BenchError('trial', `${parts.spec.command[0]} could not be started`);
@@ -364,7 +370,11 @@ class LaunchedServer implements Server {
     }
     sendSignal(-this.#group, 'SIGKILL');
     for (const pid of this.#strays()) sendSignal(pid, 'SIGKILL');
-    await this.#exit;
+    // A process that waits for a disk or a network file system dies later.
+    if (!(await this.#endsWithin(GRACE_MS)))
+      trouble.push(
+        makeReason('not-stopped', { message: `it did not end ${GRACE_MS / 1000} s after SIGKILL` }),
+      );
     await this.#endStrays();
     this.#watchdog.stdin?.end('done\n');
     // A server that prints its requests also prints their tokens, and its command line can hold a password.

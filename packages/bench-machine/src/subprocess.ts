@@ -7,7 +7,7 @@ import { $, which } from 'zx/core';
 import { BenchError } from 'bench-model/errors';
 import { readProcess } from './procfs.ts';
 
-/** The longest time that a program may take to stop after SIGTERM at its time limit, before it is killed. */
+/** The longest time that a program may take to stop after SIGTERM at its time limit, before it is killed, and to end then. */
 const GRACE_MS = 2000;
 /** The exit statuses of a shell that cannot find a program, or cannot execute it. */
 const NOT_FOUND = 127;
@@ -135,11 +135,12 @@ export function hasEnded({ exitCode, signalCode, pid }: Child): boolean {
   return exitCode !== null || signalCode !== null || pid === undefined;
 }
 
-/** Kills a program unless it has ended, and waits for its end. */
+/** Kills a program unless it has ended, and waits for its end, but not for one that the kernel holds. */
 export async function killAndWait(child: Child): Promise<void> {
   if (hasEnded(child)) return;
+  const gone = once(child, 'exit', { signal: AbortSignal.timeout(GRACE_MS) }).catch(() => {});
   child.kill('SIGKILL');
-  await once(child, 'exit');
+  await gone;
 }
 
 /** Returns the path of a program on PATH; undefined if it is not there. */

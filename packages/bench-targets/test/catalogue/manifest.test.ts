@@ -183,7 +183,7 @@ describe('readManifest', () => {
     [
       '"GET /a"',
       '{ "request": "GET /a", "expect": { "status": 99 } }',
-      /^10: "requests\.0\.expect\.status" must be >= 100/,
+      /^10: "requests\.0\.expect\.status" must be >= 200/,
     ],
     ['"GET /a"', '7', /^10: "requests\.0" must be string,object/],
     ['"requests": ["GET /a"],', '', /"node" lists no "workloads", and the manifest has no "requests"/],

@@ -136,9 +136,11 @@ export const path: Reader<string> = (typed, name) =>
 
 /** Reads a status code, or a class of them such as 2xx. */
 export const status: Reader<Status> = (typed, name) => {
-  if (/^[1-5]xx$/.test(typed)) return typed as Status;
+  if (/^1(\d\d|xx)$/.test(typed))
+    refuse(name, typed, 'a final status: a connection that leaves HTTP cannot be measured', '200');
+  if (/^[2-5]xx$/.test(typed)) return typed as Status;
   const code = Number(typed);
-  return /^\d+$/.test(typed) && code >= 100 && code <= 599
+  return /^\d+$/.test(typed) && code >= 200 && code <= 599
     ? code
     : refuse(name, typed, 'a status code or a class such as 2xx', '201');
 };

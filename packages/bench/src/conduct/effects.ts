@@ -118,7 +118,8 @@ export async function createEffects({
   const mayBegin = keepTime(plan, { before, ...present({ spentSeconds }) });
   // Checks wait as long as the load for an answer.
   const answerSeconds = Math.max(ANSWER_SECONDS, plan.timeoutSeconds);
-  let stopped = false;
+  const interruption = new AbortController();
+  const { signal: stopped } = interruption;
   // A duel has several.
   const live = new Map<string, Server>();
   const provide = launcher.open({
@@ -128,13 +129,13 @@ export async function createEffects({
     folder,
     time,
     host,
-    isStopped: () => stopped,
+    stopped,
   });
   const effects: RunEffects = {
     async launch(prepared, planned, draw) {
       const server = await provide(prepared, planned, draw);
       // A Ctrl-C during the launch found no server to stop.
-      if (stopped) await server.stop();
+      if (stopped.aborted) await server.stop();
       live.set(planned.target, server);
       return server;
     },
@@ -179,13 +180,13 @@ export async function createEffects({
     record,
     decide: (trials) => (mayBegin(trials) && goesOn(trials) ? 'continue' : 'stop'),
     due: (trials) => tracker.due(trials),
-    interrupted: () => stopped,
+    interrupted: () => stopped.aborted,
     on,
   };
   return {
     effects,
     stop() {
-      stopped = true;
+      interruption.abort();
       for (const companion of companions) companion.interrupt?.();
       for (const server of live.values()) void server.stop();
     },

@@ -6,6 +6,9 @@ import type { Draft } from 'bench-model/requests';
 import { BenchError } from 'bench-model/errors';
 import { redactUrl } from 'bench-machine/redact';
 
+/** The longest time for an address to give its document. */
+const FETCH_SECONDS = 30;
+
 /** The hint for a document that cannot be read. */
 export const HINT = 'name a file, an address, or a path of the server: --openapi /openapi.json';
 
@@ -71,12 +74,13 @@ async function readDocument({ servers, asked }: BenchOptions, openapi: string): 
 async function fetchText(address: string, headers: Record<string, string>): Promise<string> {
   let problem: string;
   try {
-    const answer = await fetch(address, { headers });
+    const answer = await fetch(address, { headers, signal: AbortSignal.timeout(FETCH_SECONDS * 1000) });
     if (answer.ok) return await answer.text();
     problem = `status ${answer.status}`;
   } catch (error) {
-    const { cause, message } = error as Error;
-    problem = cause instanceof Error ? cause.message : message;
+    const { cause, message, name } = error as Error;
+    const isLate = name === 'TimeoutError';
+    problem = isLate ? `no document in ${FETCH_SECONDS} s` : cause instanceof Error ? cause.message : message;
   }
   throw new BenchError('usage', `--openapi ${redactUrl(address)}: ${problem}`, HINT);
 }

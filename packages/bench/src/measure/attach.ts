@@ -63,12 +63,12 @@ export async function attachLauncher(servers: readonly AttachedServer[]): Promis
       return { ready, missing: [] };
     },
     open:
-      ({ plan, isStopped }) =>
+      ({ plan, stopped }) =>
       async (_prepared, planned) => {
         const target = plan.targets.find(({ id }) => id === planned.target);
         if (target === undefined) throw new Error(`no target ${planned.target}`);
         const { server, place } = serverOf(target, servers, places, plan.targets);
-        return toServer(await findServer(server.url, server.pid, place.process), isStopped);
+        return toServer(await findServer(server.url, server.pid, place.process), stopped);
       },
   };
 }
@@ -155,7 +155,7 @@ async function findProcess(
   throw new BenchError('usage', `--pid ${pid}: ${wrong}`, 'omit --pid to have the process found by its port');
 }
 
-function toServer({ host, port, isRemote, process }: Place, isStopped: () => boolean): Server {
+function toServer({ host, port, isRemote, process }: Place, stopped: AbortSignal): Server {
   return {
     host,
     port,
@@ -164,7 +164,8 @@ function toServer({ host, port, isRemote, process }: Place, isStopped: () => boo
     pid: () => process?.pid,
     cgroup: undefined,
     startedAtMs: undefined,
-    ended: () => (isStopped() ? 'interrupted' : undefined),
+    stopped,
+    ended: () => (stopped.aborted ? 'interrupted' : undefined),
     log: () => '',
     logTail: () => [],
     attestations: () => [],

@@ -32,8 +32,8 @@ export interface ServerContext {
   time: TimeCommand | undefined;
   /** The address that servers listen on; by default one that only this machine reaches. */
   host?: string | undefined;
-  /** Returns true if the run was interrupted. */
-  isStopped: () => boolean;
+  /** Aborted when the run is interrupted. */
+  stopped: AbortSignal;
 }
 
 /** Provides the servers of a run. */
@@ -105,7 +105,7 @@ export const freshLauncher: Launcher = {
     return { ready: prepared, missing };
   },
   open:
-    ({ token, folder, time, host, ...context }) =>
+    ({ token, folder, time, host, stopped, ...context }) =>
     (prepared: Prepared, planned, draw) => {
       const { plan, placed } = scaleTo(prepared.target, context);
       return launch({
@@ -123,6 +123,7 @@ export const freshLauncher: Launcher = {
         host,
         ...present({ port: prepared.stack.port }),
         folder,
+        stopped,
       });
     },
 };

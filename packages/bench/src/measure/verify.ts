@@ -6,8 +6,10 @@ import { BenchError } from 'bench-model/errors';
 import { describeEnd, listensElsewhere } from 'bench-machine/launch';
 import {
   sendRequest,
+  ANSWER_SECONDS,
   EndlessError,
   UnansweredError,
+  UnmeasurableError,
   type Endpoint,
 } from 'bench-targets/catalogue/workloads/send';
 import type { ExpectedBody, LoadSpec } from 'bench-load/protocol';
@@ -18,6 +20,8 @@ const POLL_MS = 5;
 /** The time for which a server may refuse its first request: it may mount its routes after it listens. */
 const SETTLE_MS = 1000;
 const REFUSED_POLL_MS = 50;
+/** The least time for an answer, also just before the deadline: a busy machine takes some ms. */
+const LEAST_SECONDS = 1;
 /** A server that gives the right answer on another port for this long, or for a tenth of the limit, stays there. */
 const ELSEWHERE_MS = 3000;
 /** The status codes of a server that is still starting. */
@@ -30,16 +34,17 @@ const SAFE = new Set(['GET', 'HEAD', 'OPTIONS']);
  * Asks until the first right answer. Throws a trial error if the server ends, answers wrongly with a
  * status of success, keeps refusing the request with a status that no starting server gives (404, any other 4xx, 3xx,
  * 501), gives the right answer on another port, or has not answered rightly by the deadline (in seconds). Throws at once for
- * an answer that does not end within `answerSeconds`.
+ * an answer that no load can repeat, such as one that does not end within `answerSeconds`.
  */
 export async function awaitRightAnswer(
   asked: Endpoint,
   draw: Draw,
   deadlineSeconds: number,
-  answerSeconds?: number,
+  answerSeconds = ANSWER_SECONDS,
 ): Promise<void> {
   const [first] = draw.requests;
   if (first === undefined) throw new Error('a workload without requests');
+  const deadlineMs = performance.now() + deadlineSeconds * 1000;
   let last: Seen = { fault: { kind: 'silent' }, text: 'no answer' };
   let refusal: { status: number; sinceMs: number } | undefined;
   const refuseElsewhere = watchElsewhere(asked, draw, Math.min(ELSEWHERE_MS, deadlineSeconds * 100));
@@ -47,8 +52,13 @@ export async function awaitRightAnswer(
     const end = describeEnd(asked);
     if (end !== undefined)
       throw new FaultError({ kind: 'ended', end }, `the server ended before it answered (${end})`);
-    const answer = await sendRequest(asked, first, answerSeconds).catch((error: Error) => {
-      if (error instanceof EndlessError) throw nameRequest(describeAddress(asked, first), error);
+    const leftSeconds = Math.max(LEAST_SECONDS, (deadlineMs - performance.now()) / 1000);
+    const seconds = Math.min(answerSeconds, leftSeconds);
+    const answer = await sendRequest(asked, first, seconds).catch((error: Error) => {
+      // With more time, its answer may have ended.
+      const isCut = error instanceof EndlessError && seconds < answerSeconds;
+      if (error instanceof UnmeasurableError && !isCut)
+        throw nameRequest(describeAddress(asked, first), error);
       last = seeNothing(asked, error);
     });
     if (answer !== undefined) {
@@ -168,6 +178,7 @@ export async function verify(
     sendRequest(asked, spec, answerSeconds).catch((error: Error) => {
       if (error instanceof UnansweredError)
         throw new UnansweredError('trial', `${nameSent(spec)} ${when}: ${error.message}`);
+      if (error instanceof UnmeasurableError) throw nameRequest(`${nameSent(spec)} ${when}`, error);
       const { fault, text } = seeNothing(asked, error);
       return fail(spec, text, fault);
     });
@@ -218,8 +229,8 @@ function nameSent({ method, path, row }: WorkloadRequest): string {
   return `${method} ${path}${row === undefined ? '' : ` (${row})`}`;
 }
 
-function nameRequest(address: string, { code, message, hint }: BenchError): EndlessError {
-  return new EndlessError(code, `${address}: ${message}`, hint);
+function nameRequest(name: string, { code, message, hint }: BenchError): BenchError {
+  return new BenchError(code, `${name}: ${message}`, hint);
 }
 
 function describeBody(body: Buffer, hasId: boolean): ExpectedBody {

@@ -9,6 +9,9 @@ import type { Voice, Words } from './voice.ts';
 /** Under `npx pnpm` one Ctrl-C arrives twice. A second signal within this time counts as the same press. */
 const SAME_PRESS_MS = 1000;
 
+/** The longest time for a command to stop. What it leaves behind is then ended by its watchdogs and the next command. */
+const LONGEST_STOP_MS = 60_000;
+
 const CLEAR_LINE = '\r\u001B[K';
 
 /** True while a live line is on the terminal, which the next text replaces. */
@@ -113,6 +116,8 @@ interface Handler {
 }
 
 const handlers: Handler[] = [];
+/** Ends the process if a stop takes too long. */
+let patience: NodeJS.Timeout | undefined;
 /** The time of the first Ctrl-C, in ms; undefined before it. */
 let pressedAt: number | undefined;
 
@@ -127,6 +132,7 @@ function press(): void {
   if (handler === undefined) return;
   const { stop, words } = handler;
   logLine(`\n${typeof words === 'string' ? words : words()}`);
+  patience = setTimeout(() => process.exit(130), LONGEST_STOP_MS);
   stop();
 }
 
@@ -145,6 +151,7 @@ export function onInterrupt(stop: () => void, words: Words): Disposable {
       handlers.splice(index, 1);
       if (handlers.length > 0) return;
       pressedAt = undefined;
+      clearTimeout(patience);
       for (const signal of INTERRUPTS) process.off(signal, press);
     },
   };

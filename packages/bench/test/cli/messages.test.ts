@@ -87,6 +87,7 @@ const WRONG: Record<string, string[]> = {
     '--get /orders --workload fib',
     '--get /orders --method PUT',
     '--get /orders --expect-status 99',
+    '--get /orders --expect-status 101',
     '--requests a.json --openapi b.json',
     '--requests none.json',
     '--rows ids.csv',

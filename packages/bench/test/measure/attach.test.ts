@@ -34,7 +34,7 @@ const serversAt = (url: string, pid?: number) => [
   { target: `GET ${url}`, url: new URL(url).origin, ...(pid === undefined ? {} : { pid }) },
 ];
 
-async function serverOf(launcher: Launcher, url: string, isStopped = () => false) {
+async function serverOf(launcher: Launcher, url: string, { signal } = new AbortController()) {
   const plan = samplePlan(`--url ${url} --rounds 1`, []);
   const { ready } = await launcher.prepare(plan, () => {});
   const placed = await launcher.place({ serverCores: 1, generators: 1 });
@@ -44,7 +44,7 @@ async function serverOf(launcher: Launcher, url: string, isStopped = () => false
     token: '',
     folder: '',
     time: undefined,
-    isStopped,
+    stopped: signal,
   });
   const server = await give(undefined as never, plan.trials[0]!, undefined as never);
   return { server, placed, ready };
@@ -69,13 +69,13 @@ describe.runIf(isLinux)('the attached launcher', () => {
     await once(listener, 'listening');
     const url = `http://localhost:${(listener.address() as AddressInfo).port}/`;
     const request = serversAt(url);
-    let stopped = false;
-    const { server } = await serverOf(await attachLauncher(request), url, () => stopped);
+    const interruption = new AbortController();
+    const { server } = await serverOf(await attachLauncher(request), url, interruption);
     expect([server.host, server.pid(), server.startedAtMs]).toEqual(['127.0.0.1', process.pid, undefined]);
     expect(await server.stop()).toEqual({ files: [], trouble: [] });
     expect(listener.listening).toBe(true);
     expect(server.ended()).toBeUndefined();
-    stopped = true;
+    interruption.abort();
     expect(server.ended()).toBe('interrupted');
     listener.close();
     await once(listener, 'close');

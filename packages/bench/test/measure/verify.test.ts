@@ -244,3 +244,46 @@ describe('an answer that does not end', () => {
     await expect(verify(endless, stream, 'before the load', 0.2)).rejects.toThrow(REFUSED);
   });
 });
+
+/** Writes a head, and then one byte after the other. */
+function drip(socket: Socket, head: string): void {
+  socket.write(head);
+  const timer = setInterval(() => socket.write('.'), 20);
+  socket.on('close', () => clearInterval(timer));
+}
+
+describe('a server that never completes an answer', () => {
+  const ENDLESS = /the answer did not end within (0\.2|1) s/;
+  it.for<[string, (socket: Socket) => void, RegExp]>([
+    [
+      'switches the protocol',
+      (socket) =>
+        socket.write('HTTP/1.1 101 Switching Protocols\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n\r\n'),
+      /the server switched the protocol to websocket \(status 101\)\. Only HTTP can be measured/,
+    ],
+    ['sends half a head', (socket) => socket.write('HTTP/1.1 200 OK\r\nContent-Ty'), ENDLESS],
+    ['sends its head byte by byte', (socket) => drip(socket, 'HTTP/1.1 200 OK\r\nX-Pad: '), ENDLESS],
+    [
+      'sends its body byte by byte',
+      (socket) => drip(socket, 'HTTP/1.1 200 OK\r\nContent-Length: 99999\r\n\r\n'),
+      ENDLESS,
+    ],
+    ['never closes', (socket) => socket.write('HTTP/1.1 200 OK\r\nConnection: close\r\n\r\npong'), ENDLESS],
+    ['says nothing', () => {}, /no answer in (0\.2|1) s/],
+    ['hangs up', (socket) => socket.end(), /it closes the connection without an answer/],
+  ])('%s: every wait ends', async ([, fault, says]) => {
+    const faultyServer = createTcpServer((socket) => {
+      socket.on('error', () => {});
+      socket.once('data', () => fault(socket));
+    }).listen({ host: '127.0.0.1', port: 0 });
+    await once(faultyServer, 'listening');
+    const faulty = { ...asked, port: (faultyServer.address() as AddressInfo).port };
+    await expect(awaitRightAnswer(faulty, draw, 0.3)).rejects.toThrow(says);
+    await expect(verify(faulty, draw, 'before the load', 0.2)).rejects.toThrow(says);
+    const interruption = new AbortController();
+    const attempt = sendRequest({ ...faulty, stopped: interruption.signal }, post('{}'), 3600);
+    interruption.abort();
+    await expect(attempt).rejects.toThrow(/aborted/);
+    faultyServer.close();
+  });
+});

@@ -1,11 +1,11 @@
 /** One HTTP request to a server, and its complete answer. */
-import { request } from 'node:http';
+import { request, type IncomingMessage } from 'node:http';
 import { createIds, nextSender } from './ids.ts';
 import { haveIds, ID, type Answer, type WorkloadRequest } from './workload.ts';
 import { BenchError } from 'bench-model/errors';
 import type { Listening } from 'bench-machine/procfs';
 
-/** The longest silence, and by default the longest answer, in seconds. */
+/** The longest time from a request to the end of its answer by default, in seconds. */
 export const ANSWER_SECONDS = 10;
 /** Larger than any answer worth measuring: the checks hold it in memory. */
 const MOST_BYTES = 2 ** 28;
@@ -15,8 +15,11 @@ const nextId = createIds(nextSender());
 /** A server that accepts requests but did not answer in time. */
 export class UnansweredError extends BenchError {}
 
+/** An answer that no load can repeat. Asking again does not help. */
+export class UnmeasurableError extends BenchError {}
+
 /** An answer that started but did not end in time. */
-export class EndlessError extends BenchError {}
+export class EndlessError extends UnmeasurableError {}
 
 /** The address of a server, and its state: a server that has ended needs no further requests. */
 export interface Endpoint {
@@ -28,69 +31,105 @@ export interface Endpoint {
   listensOn?(): Listening[];
   /** True if its command does not name its port, so it may choose another one. */
   mayIgnorePort?: boolean;
+  /** Aborted when the user interrupts; absent if that ends the server. */
+  stopped?: AbortSignal | undefined;
 }
 
 /**
  * Sends one request on its own connection and returns the complete answer. An id in the request is a placeholder
- * again in the answer. Throws what node:http throws, an `UnansweredError` if the server falls silent, and an
- * `EndlessError` if the answer takes longer than `answerSeconds`.
+ * again in the answer. Takes no longer than `seconds`. Throws what node:http throws, an `UnansweredError` if nothing
+ * arrives in this time, an `EndlessError` if the answer does not end in it, and an `UnmeasurableError` if the server
+ * leaves HTTP.
  */
 export async function sendRequest(
   endpoint: Endpoint,
   spec: WorkloadRequest,
-  answerSeconds = ANSWER_SECONDS,
+  seconds = ANSWER_SECONDS,
 ): Promise<Answer> {
-  if (!haveIds([spec])) return send(endpoint, spec, answerSeconds);
+  if (!haveIds([spec])) return send(endpoint, spec, seconds);
   const id = nextId();
-  const answer = await send(endpoint, { ...spec, body: spec.body?.replaceAll(ID, id) ?? '' }, answerSeconds);
+  const answer = await send(endpoint, { ...spec, body: spec.body?.replaceAll(ID, id) ?? '' }, seconds);
   const body = Buffer.from(answer.body.toString('latin1').replaceAll(id, ID), 'latin1');
   return { ...answer, body };
 }
 
 function send(
-  { host, port }: Endpoint,
+  { host, port, stopped }: Endpoint,
   { method, path, headers, body }: WorkloadRequest,
   seconds: number,
 ): Promise<Answer> {
-  return new Promise((resolve, reject) => {
-    let deadline: NodeJS.Timeout | undefined;
-    const sent = request(
-      { host, port, method, path, headers, agent: false, timeout: ANSWER_SECONDS * 1000 },
-      (response) => {
-        const contentType = response.headers['content-type'] ?? '';
-        const pieces: Buffer[] = [];
-        let bytes = 0;
-        const giveUp = (limit: string): void => fail(createEndless(limit, contentType));
-        deadline = setTimeout(() => giveUp(`within ${seconds} s`), seconds * 1000);
-        response.on('data', (piece: Buffer) => {
-          pieces.push(piece);
-          bytes += piece.length;
-          if (bytes > MOST_BYTES) giveUp(`after ${MOST_BYTES / 2 ** 20} MiB`);
-        });
-        response.on('error', reject);
-        response.on('end', () => {
-          const { statusCode = 0, headers: told } = response;
-          resolve({ status: statusCode, contentType, body: Buffer.concat(pieces), headers: told });
-        });
-      },
-    );
-    // Destroying the request also fails the response, so the reason is reported first.
-    const fail = (error: Error): void => {
-      reject(error);
-      sent.destroy();
-    };
-    sent.on('error', reject);
-    sent.on('close', () => clearTimeout(deadline));
-    sent.on('timeout', () => fail(new UnansweredError('trial', `no answer in ${ANSWER_SECONDS} s`)));
-    sent.end(body);
+  const { promise, resolve, reject } = Promise.withResolvers<Answer>();
+  let contentType: string | undefined;
+  const sent = request({ host, port, method, path, headers, agent: false, signal: stopped }, (response) => {
+    contentType = typeOf(response);
+    const pieces: Buffer[] = [];
+    let bytes = 0;
+    response.on('data', (piece: Buffer) => {
+      pieces.push(piece);
+      bytes += piece.length;
+      if (bytes > MOST_BYTES) fail(createEndless(`after ${MOST_BYTES / 2 ** 20} MiB`, contentType));
+    });
+    response.on('error', reject);
+    response.on('end', () => {
+      const { statusCode = 0, headers: told } = response;
+      resolve({
+        status: statusCode,
+        contentType: typeOf(response),
+        body: Buffer.concat(pieces),
+        headers: told,
+      });
+    });
+    response.on('close', () => reject(new Error('the answer was cut off')));
   });
+  // Destroying the request also fails the response, so the reason is reported first.
+  const fail = (error: Error): void => {
+    reject(error);
+    sent.destroy();
+  };
+  const leave = (response: IncomingMessage): void => fail(createLeft(response));
+  const giveUp = (): void => {
+    const hasBegun = contentType !== undefined || (sent.socket?.bytesRead ?? 0) > 0;
+    fail(
+      hasBegun
+        ? createEndless(`within ${figure(seconds)} s`, contentType)
+        : new UnansweredError('trial', `no answer in ${figure(seconds)} s`),
+    );
+  };
+  const deadline = setTimeout(giveUp, seconds * 1000);
+  sent.on('error', reject);
+  // Without these, node:http destroys the connection and reports nothing.
+  sent.on('upgrade', leave);
+  sent.on('connect', leave);
+  sent.on('close', () => {
+    if (contentType === undefined) reject(new Error('the connection closed without an answer'));
+  });
+  sent.end(body);
+  return promise.finally(() => clearTimeout(deadline));
 }
 
-function createEndless(limit: string, contentType: string): EndlessError {
+function typeOf({ headers }: IncomingMessage): string {
+  return headers['content-type'] ?? '';
+}
+
+/** A limit may be the rest of a longer one. */
+function figure(seconds: number): number {
+  return Math.round(seconds * 10) / 10;
+}
+
+function createEndless(limit: string, contentType = ''): EndlessError {
   const kind = contentType === '' ? '' : ` (${contentType})`;
   return new EndlessError(
     'trial',
     `the answer did not end ${limit}${kind}. Endless answers, such as server-sent events, cannot be measured`,
     'measure an address whose answers end, or give slow answers longer: --timeout 60',
+  );
+}
+
+function createLeft({ statusCode, headers: { upgrade } }: IncomingMessage): UnmeasurableError {
+  const to = upgrade === undefined ? '' : ` to ${upgrade}`;
+  return new UnmeasurableError(
+    'trial',
+    `the server switched the protocol${to} (status ${statusCode}). Only HTTP can be measured`,
+    'measure an address that answers in HTTP, or omit the headers that ask for an upgrade',
   );
 }

@@ -22,6 +22,8 @@ import {
 
 const START_MS = 60_000;
 const POLL_MS = 20;
+/** The longest time for one statement: creating a database copies a template. */
+const QUERY_MS = 60_000;
 /** The longest time that the last transactions of a stopped server may take. */
 const DRAIN_MS = 20_000;
 /** `drop database ... with (force)` */
@@ -392,7 +394,11 @@ function query<T extends QueryResultRow>(url: string, text: string, values: unkn
 async function connect<T>(connectionString: string, use: (client: Client) => Promise<T>): Promise<T> {
   // Loaded here: only runs with a database need it, and every command imports this module.
   const pg = await import('pg');
-  const client = new pg.Client({ connectionString, connectionTimeoutMillis: 10_000 });
+  const client = new pg.Client({
+    connectionString,
+    connectionTimeoutMillis: 10_000,
+    query_timeout: QUERY_MS,
+  });
   // If the connection breaks between queries, the next query reports it.
   client.on('error', () => {});
   try {
