@@ -31,13 +31,6 @@ export function readFixture(path: string): string {
   return readFileSync(new URL(`fixtures/${path}`, import.meta.url), 'utf8');
 }
 
-/** A JSON Schema that is shipped with the package. */
-export function readSchema(name: string): object {
-  return JSON.parse(
-    readFileSync(new URL(`../../bench-model/schema/${name}.schema.json`, import.meta.url), 'utf8'),
-  ) as object;
-}
-
 /** Returns the error for users that a call must throw. */
 export function errorOf(call: () => unknown): BenchError {
   try {

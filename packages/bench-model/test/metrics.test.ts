@@ -1,16 +1,11 @@
 import { describe, expect, it } from 'vitest';
 import { METRIC_IDS, METRICS, metricsOf, type MetricId } from '../src/metrics.ts';
 import type { LatencyUs } from '../src/figures.ts';
+import { SCHEMAS } from '../src/schemas.ts';
 import { figureOf } from 'bench-analysis/metrics';
 import { toModel } from 'bench-report/model/model';
 import { toView } from 'bench-report/view';
-import {
-  okTrial,
-  readGoldenRun,
-  readSchema,
-  sampleLoad,
-  sampleMeasured,
-} from '../../bench-lab/testing/samples.ts';
+import { okTrial, readGoldenRun, sampleLoad, sampleMeasured } from '../../bench-lab/testing/samples.ts';
 
 const measured = (latencyUs: LatencyUs, latencyAtLeastUs?: LatencyUs) =>
   sampleMeasured({
@@ -41,7 +36,7 @@ describe('the slowest latencies', () => {
 
 describe('a metric is one entry', () => {
   it('that the schema of records knows', () => {
-    expect(readSchema('record')).toMatchObject({ definitions: { metric: { enum: METRIC_IDS } } });
+    expect(SCHEMAS.record).toMatchObject({ definitions: { metric: { enum: METRIC_IDS } } });
   });
 
   it('that has a column in every report that holds its figure, in the order of the table', () => {

@@ -6,7 +6,8 @@ import { figureOf } from 'bench-analysis/metrics';
 import { METRIC_IDS, METRICS, metricsOf } from '../src/metrics.ts';
 import type { Reason } from '../src/reasons.ts';
 import { isFatal, makeReason, makesLowerBound, REASON_CODES, type ReasonCode } from '../src/reasons.ts';
-import { readSchema, sampleMeasured, suspectTrial } from '../../bench-lab/testing/samples.ts';
+import { SCHEMAS } from '../src/schemas.ts';
+import { sampleMeasured, suspectTrial } from '../../bench-lab/testing/samples.ts';
 
 const ROOT = fileURLToPath(new URL('../../../', import.meta.url));
 
@@ -135,7 +136,7 @@ describe('the table of reasons', () => {
   });
 
   it('matches the schema of records', () => {
-    const { definitions } = readSchema('record') as { definitions: { reason: object } };
+    const { definitions } = SCHEMAS.record as { definitions: { reason: object } };
     expect(definitions.reason).toMatchObject({ properties: { code: { enum: REASON_CODES } } });
   });
 

@@ -6,10 +6,11 @@ import type { PinnedCommands } from 'bench-machine/placement';
 import { measureTrial } from '../../src/measure/conductor.ts';
 import type { Attestation } from 'bench-model/target';
 import type { Trial } from 'bench-model/record';
-import { asStored, readSchema, samplePlan } from '../../../bench-lab/testing/samples.ts';
+import { SCHEMAS } from 'bench-model/schemas';
+import { asStored, samplePlan } from '../../../bench-lab/testing/samples.ts';
 import { createWorld, prepareFor, type Twist, type World } from './world.ts';
 
-const isRecord = new Ajv({ allErrors: true, allowUnionTypes: true }).compile(readSchema('record'));
+const isRecord = new Ajv({ allErrors: true, allowUnionTypes: true }).compile(SCHEMAS.record);
 
 export const PLACED: PinnedCommands = {
   placement: { kind: 'separate', server: [1], generator: [0] },
