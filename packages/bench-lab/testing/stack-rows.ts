@@ -15,3 +15,12 @@ export function readStackRows(): StackRow[] {
   );
   return [...rows].map(({ groups }) => groups as StackRow);
 }
+
+/** Returns the row of a stack. Throws an error that says how to add it if there is none. */
+export function stackRowOf(name: string): StackRow {
+  const row = readStackRows().find((one) => one.name === name);
+  if (row !== undefined) return row;
+  throw new Error(
+    `the table of stacks in ${STACKS_PAGE} has no row of ${name}. Add one: | \`${name}\` | what it is | the locked versions, such as fastify 5.12.8 | raw, framework or tuned |`,
+  );
+}

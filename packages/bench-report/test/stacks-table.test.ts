@@ -3,9 +3,7 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { readStacks } from 'bench-targets/catalogue/stacks';
 import type { Stack } from 'bench-model/stack';
-import { readStackRows } from '../../bench-lab/testing/stack-rows.ts';
-
-const ROWS = readStackRows();
+import { readStackRows, stackRowOf, STACKS_PAGE } from '../../bench-lab/testing/stack-rows.ts';
 
 /** Returns the text that pins the versions of a stack: its locks, the lock of its language's workspace, and the catalog. */
 function locksOf({ root }: Stack): string {
@@ -32,27 +30,34 @@ const stacks = readStacks();
 
 describe('the table of stacks', () => {
   it('has exactly one row per stack', () => {
-    expect(ROWS.map(({ name }) => name).toSorted()).toEqual(stacks.map(({ name }) => name).toSorted());
+    expect(
+      readStackRows()
+        .map(({ name }) => name)
+        .toSorted(),
+    ).toEqual(stacks.map(({ name }) => name).toSorted());
   });
 });
 
 describe.each(stacks)('the row of $name', (stack) => {
   const { name, variants, default: usual } = stack;
-  const row = ROWS.find((one) => one.name === name);
 
   it('shows the class of the default variant', () => {
-    expect(row?.kind).toBe(variants[usual]?.class);
+    expect(stackRowOf(name).kind).toBe(variants[usual]?.class);
   });
 
   it('shows the locked versions', () => {
     const locks = locksOf(stack);
-    const told = row?.versions.split(', ').map((text) => text.split(' '));
-    expect(told?.filter(([of = '', version = '']) => !isFixed(locks, of, version))).toEqual([]);
+    const told = stackRowOf(name)
+      .versions.split(', ')
+      .map((text) => text.split(' '));
+    const wrong = told.filter(([of = '', version = '']) => !isFixed(locks, of, version));
+    expect(wrong, `${STACKS_PAGE} names versions that the locks of ${name} do not have`).toEqual([]);
   });
 
   it('names every variant if there are several', () => {
     const names = Object.keys(variants);
-    const missing = names.length < 2 ? [] : names.filter((one) => !row?.what.includes(`\`${one}\``));
+    const missing =
+      names.length < 2 ? [] : names.filter((one) => !stackRowOf(name).what.includes(`\`${one}\``));
     expect(missing).toEqual([]);
   });
 });

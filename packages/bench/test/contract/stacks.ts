@@ -19,7 +19,7 @@ import {
   readSockets,
   type KeptConnection,
 } from './connections.ts';
-import { readStackRows } from '../../../bench-lab/testing/stack-rows.ts';
+import { stackRowOf, STACKS_PAGE } from '../../../bench-lab/testing/stack-rows.ts';
 import { testGather } from './gather.ts';
 import { START_SECONDS, drawAll, listenersOf, loopback, openHost, type Host, type Running } from './host.ts';
 
@@ -147,8 +147,10 @@ function testServers({ wanted, ready, host, started, kinds }: Tested): void {
         expect(String(attestation['framework']).split(' ')[0]).toBe(
           variant.class === 'raw' ? 'undefined' : stack.framework,
         );
-        expect(versionsTold(stack.name)).toContain(versionOf(attestation['framework']));
       }
+      const versions = told.flatMap((attestation) => versionOf(attestation['framework']) ?? []);
+      const wrong = versions.filter((version) => !versionsTold(stack.name).includes(version));
+      expect(wrong, `${STACKS_PAGE} lacks these versions of ${stack.name}`).toEqual([]);
     }
   });
 
@@ -216,10 +218,11 @@ function versionOf(framework: Attestation[string] | undefined): string | undefin
   return typeof framework === 'string' ? framework.split(' ')[1] : undefined;
 }
 
-/** Returns the versions in the table of stacks, and undefined: a stack without a framework attests none. */
+/** Returns the versions of a stack in the table of stacks. Throws if it has no row there. */
 function versionsTold(name: string): (string | undefined)[] {
-  const told = readStackRows().find((row) => row.name === name)?.versions ?? '';
-  return [undefined, ...told.split(', ').map((text) => text.split(' ').at(-1))];
+  return stackRowOf(name)
+    .versions.split(', ')
+    .map((text) => text.split(' ').at(-1));
 }
 
 function firstDraw(draws: Running['draws']): Draw {
