@@ -34,14 +34,14 @@ async function findVersion(name: string): Promise<string> {
 /** Updates the locks of the language. Returns the errors of the failed steps. */
 async function lock({ name, language }: NewStack): Promise<BenchError[]> {
   const failed: BenchError[] = [];
-  for (const { file, command, work } of stepsFor(language, name)) {
+  for (const { file, also = [], command, work, cure = '' } of stepsFor(language, name)) {
     logLine(`locking: ${command}`);
     try {
       await work();
-      print(`changed  ${file}\n`);
+      for (const one of [file, ...also]) print(`changed  ${one}\n`);
     } catch (error) {
       failed.push(
-        new BenchError('toolchain', `${file} is not up to date: ${whyIn(error)}`, `run ${command}`),
+        new BenchError('toolchain', `${file} is not up to date: ${whyIn(error)}`, `${cure}run ${command}`),
       );
     }
   }
@@ -55,10 +55,14 @@ function whyIn(error: unknown): string {
   return told ?? (lastLine(stderr) || message);
 }
 
-/** One lock file, and the command that updates it. */
+/** A lock file, and the command that updates it. */
 interface Step {
   file: string;
+  /** Other locks that follow it. */
+  also?: string[];
   command: string;
+  /** Comes before that command if a package may have a wrong name. */
+  cure?: string;
   work: () => Promise<unknown>;
 }
 
@@ -68,7 +72,15 @@ function stepsFor(language: NewStack['language'], name: string): Step[] {
       await provideUv(HOME.cache);
       await run([join(ROOT, 'python', 'lock.sh'), name]);
     };
-    return [{ file: `python/${name}/requirements.txt`, command: `python/lock.sh ${name}`, work: python }];
+    return [
+      {
+        file: `python/${name}/requirements.txt`,
+        also: ['python/dev-requirements.txt'],
+        command: `python/lock.sh ${name}`,
+        cure: `if the name of a package is wrong, correct it in python/${name}/pyproject.toml; then `,
+        work: python,
+      },
+    ];
   }
   const install = {
     file: 'pnpm-lock.yaml',
@@ -100,7 +112,7 @@ function describeNext({ name, language, packages: [framework] }: NewStack, folde
     'To use a framework:',
     ...use.map((line, index) => `  ${index + 1}. ${line}`),
     `  ${use.length + 1}. In ${folder}/stack.json, set "framework", "class": "framework" and the "note".`,
-    `  ${use.length + 2}. Add its row to the table of stacks in the documentation, with the versions of the lock.`,
+    `  ${use.length + 2}. Add its row to the table of stacks in docs/workloads-and-stacks.md, with the versions of the lock.`,
     '',
     'docs/development/stacks.md lists what each workload requires of a server.',
     '',

@@ -104,7 +104,9 @@ function depend(text: string, file: string, packages: string[]): string {
   if (!file.endsWith('pyproject.toml')) return text;
   return text.replace(
     '"bench-contract", ',
-    ['bench-contract', ...packages.toSorted()].map((name) => `"${name}", `).join(''),
+    ['bench-contract', ...packages.filter((name) => !text.includes(`"${name}"`)).toSorted()]
+      .map((name) => `"${name}", `)
+      .join(''),
   );
 }
 

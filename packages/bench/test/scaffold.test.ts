@@ -79,6 +79,10 @@ describe('a new stack', () => {
     expect(node['packages/my-api/package.json']).toMatch(/contract": .*\n.*scope/);
     const python = make({ language: 'python', packages: ['quart', 'hypercorn'] });
     expect(python['python/my-api/pyproject.toml']).toContain('"bench-contract", "hypercorn", "quart", ');
+    const onUvicorn = make({ language: 'python', packages: ['starlette', 'uvicorn'] });
+    expect(onUvicorn['python/my-api/pyproject.toml']).toContain(
+      'dependencies = ["bench-contract", "starlette", "httptools", "uvicorn", "uvloop"]',
+    );
   });
 
   it('keeps the version of a package that is already in the catalog', () => {
