@@ -4,14 +4,13 @@ import { dirname, join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { build, type Plugin } from 'rolldown';
 import { dts } from 'rolldown-plugin-dts';
+import { findPrograms } from './programs.ts';
 
-/** The modules that the package starts from: the command, the library, and the programs that run as processes of their own. */
-const PROGRAMS = [
+/** The modules that the package starts from, without the programs that `findPrograms` finds. */
+const ENTRIES = [
   'bench/src/cli/main.ts',
   'bench/src/commands/*.ts',
-  'bench/src/measure/reference-server.ts',
   'bench-cluster/src/cluster-package.ts',
-  'bench-load/src/{alarm-worker,generator,rival-plain,rival-stock}.ts',
   'upstream/src/server.ts',
 ];
 const LIBRARY = 'bench/src/api.ts';
@@ -32,13 +31,13 @@ export async function bundlePackage(packages: string, folder: string): Promise<v
   };
   // The oldest Node that it allows does not know `using`, for example.
   const transform = { target: engines.node.replace('>=', 'node') };
-  const programs = globSync([...PROGRAMS, LIBRARY], { cwd: packages }).map((file) => join(packages, file));
+  const entries = [...globSync([...ENTRIES, LIBRARY], { cwd: packages }), ...findPrograms(packages)];
   const modules = { preserveModules: true, preserveModulesRoot: packages } as const;
   const checks = { pluginTimings: false };
   const common = { platform: 'node', external: isExternal, logLevel: 'warn', checks } as const;
   await build({
     ...common,
-    input: programs,
+    input: entries.map((file) => join(packages, file)),
     plugins: [besideModules],
     transform,
     output: { dir: folder, format: 'esm', entryFileNames: '[name].js', ...modules },

@@ -74,6 +74,17 @@ describe('the package', () => {
     expect(files.filter((file) => /(?<!\.d)\.ts$/.test(file))).toEqual([]);
   });
 
+  it('contains every program that its modules start', () => {
+    const files = globSync('dist/**/*.js', { cwd: installed.package });
+    const started = files.flatMap((file) => {
+      const text = readFileSync(join(installed.package, file), 'utf8');
+      const calls = text.matchAll(/programBeside\(import\.meta\.url, ["']([^"']+)["']\)/g);
+      return [...calls].map(([, name = '']) => join(dirname(file), `${name}.js`));
+    });
+    expect(started.length).toBeGreaterThan(0);
+    expect(started.filter((file) => !files.includes(file))).toEqual([]);
+  });
+
   it('depends only on published versions, and names no registry', () => {
     const text = readFileSync(join(installed.package, 'package.json'), 'utf8');
     const { dependencies } = JSON.parse(text) as { dependencies: Record<string, string> };
