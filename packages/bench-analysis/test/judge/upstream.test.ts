@@ -105,7 +105,7 @@ describe('an upstream', () => {
     expect(texts).toEqual([
       'upstream-failed: 3 requests were answered with 502: the upstream did not answer the server',
     ]);
-    expect(reasons[0]?.invalidates).toEqual(METRIC_IDS.filter((metric) => metric !== 'startup'));
+    expect(reasons[0]?.invalidates).toEqual(metricsOf('pace', 'latency', 'tail', 'cpu', 'memory'));
   });
 
   it('that is slow without load is reported', () => {

@@ -130,7 +130,9 @@ describe('requests that are never answered', () => {
     expect(latencyUs?.p50).toBeLessThan(0.1 * 1e6);
     expect(schedule?.meanOpen).toBeGreaterThan(50);
     expect(reasonsOf(seen)).toContain('unanswered');
-    expect(reasonOf(seen, 'unanswered').invalidates).toEqual(['goodput', 'cpu', 'memory']);
+    const { invalidates } = reasonOf(seen, 'unanswered');
+    expect(invalidates).toEqual(expect.arrayContaining(['goodput', 'cpu', 'memory']));
+    expect(invalidates).not.toContain('p50');
   });
 
   it('are counted in a closed loop, even if few connections hang', async () => {
