@@ -148,21 +148,32 @@ export function describeUndecided(plan: Plan, trials: Trial[]): string[] {
   });
 }
 
-/** Says why a sequential test stopped; empty for a run of fixed rounds. */
-export function describeEnding(plan: Plan, trials: Trial[], interrupted?: boolean): string[] {
+/**
+ * Says why a sequential test stopped; empty for a run of fixed rounds. Beside a table by another metric, it names the
+ * metric of the test.
+ */
+export function describeEnding(
+  plan: Plan,
+  trials: Trial[],
+  { interrupted, by = plan.sequentialTest?.by }: { interrupted?: boolean; by?: MetricId } = {},
+): string[] {
   const ending = endingOf(plan, trials);
-  if (ending === undefined || ending.rounds === 0) return [];
+  const { sequentialTest } = plan;
+  if (ending === undefined || sequentialTest === undefined || ending.rounds === 0) return [];
   const { rounds, of, why, undecided, comparisons, fewest = of } = ending;
+  const what = by === sequentialTest.by ? '' : ` of ${METRICS[sequentialTest.by].label}`;
   const head = `stopped after ${rounds} of at most ${of} rounds`;
-  if (why === 'decided') return [`${head}: every comparison is decided`];
+  if (why === 'decided') return [`${head}: every comparison${what} is decided`];
   if (why === 'hopeless')
     return [`${head}: the undecided comparisons have lost too many rounds to be decided`];
   if (why === 'schedule-over') return [`stopped after ${rounds} rounds, the last look of the schedule`];
   const cause = describeCause(plan, interrupted);
   if (comparisons === 0) return [`${head}: ${cause}`];
   if (rounds < fewest) return [`${head}: ${cause}. A comparison needs ${fewest}`];
+  if (undecided === 0) return [`${head}: ${cause}. Every comparison${what} is decided`];
+  if (comparisons === 1) return [`${head}: ${cause}. The comparison${what} is undecided`];
   return [
-    `${head}: ${cause}. ${undecided === 0 ? 'Every comparison is decided' : `${countOf(undecided, 'comparison')} of ${comparisons} ${undecided === 1 ? 'is' : 'are'} undecided`}`,
+    `${head}: ${cause}. ${undecided} of ${comparisons} comparisons${what} ${undecided === 1 ? 'is' : 'are'} undecided`,
   ];
 }
 

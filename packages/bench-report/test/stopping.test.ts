@@ -132,18 +132,28 @@ describe('describeEnding', () => {
     expect(describeEnding(decided(), rounds(1.02, 24))).toEqual([
       'stopped after 24 rounds, the last look of the schedule',
     ]);
-    expect(describeEnding(decided('--budget 90s'), rounds(1.2, 11), false)).toEqual([
+    expect(describeEnding(decided('--budget 90s'), rounds(1.2, 11), { interrupted: false })).toEqual([
       'stopped after 11 of at most 24 rounds: the budget of 90 s was spent. Every comparison is decided',
     ]);
-    expect(describeEnding(decided('--budget 90s'), rounds(1.2, 5), false)).toEqual([
+    expect(describeEnding(decided('--budget 90s'), rounds(1.2, 5), { interrupted: false })).toEqual([
       'stopped after 5 of at most 24 rounds: the budget of 90 s was spent. A comparison needs 6',
     ]);
     expect(describeEnding(decided('--budget 90s'), rounds(1.02, 14))).toEqual([
-      'stopped after 14 of at most 24 rounds: the budget of 90 s was spent, or the run was interrupted. 1 comparison of 1 is undecided',
+      'stopped after 14 of at most 24 rounds: the budget of 90 s was spent, or the run was interrupted. The comparison is undecided',
     ]);
     expect(describeEnding(decided(), rounds(1.02, 14))).toEqual([
-      'stopped after 14 of at most 24 rounds: the run was interrupted. 1 comparison of 1 is undecided',
+      'stopped after 14 of at most 24 rounds: the run was interrupted. The comparison is undecided',
     ]);
+  });
+
+  it('names the metric of the test beside a table by another one', () => {
+    expect(describeEnding(decided(), rounds(1.2, 12), { by: 'p99' })).toEqual([
+      'stopped after 12 of at most 24 rounds: every comparison of CPU µs/req is decided',
+    ]);
+    expect(describeEnding(decided(), rounds(1.02, 14), { by: 'p99' })).toEqual([
+      'stopped after 14 of at most 24 rounds: the run was interrupted. The comparison of CPU µs/req is undecided',
+    ]);
+    expect(describeEnding(decided(), rounds(1.2, 12), { by: 'cpu' })[0]).not.toContain('CPU');
   });
 
   it('says which noise kept a comparison from a verdict, and how long it would take', () => {

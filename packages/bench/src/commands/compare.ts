@@ -61,7 +61,7 @@ export function compareStored(options: Omit<CompareRequest, 'format' | 'failOn'>
     marks.push(
       ...explainBuilds(serversOf(first.plan, first.trials)),
       ...describeCopies(first.plan),
-      ...describeEnding(first.plan, first.trials),
+      ...describeEnding(first.plan, first.trials, { by: options.question.by }),
     );
   else marks.push(...describeDifferences(first, second));
   if (second !== undefined) {

@@ -50,7 +50,7 @@ export async function measureAndReport(request: ResolvedRequest): Promise<number
     if (raw.detail) print(describeDetail(trials));
     printStyled(compared.text);
   }
-  for (const line of describeEnding(plan, trials, interrupted)) logLine(line);
+  for (const line of describeEnding(plan, trials, { interrupted })) logLine(line);
   for (const line of describeUndecided(plan, trials)) logLine(line);
   logLine(`saved in ${shown(folder)}; to show it again: ${commandLine(`report ${plan.run}`)}`);
   logLine(`report with charts: ${shown(await writePage(model, folder))}`);
