@@ -1,16 +1,16 @@
 import { ARGUMENTS, defineCommand, flag } from '../cli/command.ts';
 import { HOME } from 'bench-machine/home';
 import { rmSync, statSync } from 'node:fs';
-import { basename, join, relative } from 'node:path';
+import { basename, join } from 'node:path';
 import { createInterface } from 'node:readline/promises';
-import { ROOT, readStacks } from 'bench-targets/catalogue/stacks';
+import { readStacks } from 'bench-targets/catalogue/stacks';
 import { suggest } from 'bench-model/suggest';
 import { BenchError } from 'bench-model/errors';
 import { commandLine } from 'bench-machine/home';
 import { outputsOf } from 'bench-targets/prepare/builds';
 import { readNames } from 'bench-machine/procfs';
 import { formatBytes } from 'bench-report/format';
-import { listRuns, sizeOf } from 'bench-analysis/results/store';
+import { listRuns, shown, sizeOf } from 'bench-analysis/results/store';
 import { listStudies } from 'bench-analysis/results/study/store';
 import { openSession } from '../conduct/session.ts';
 import { print } from '../terminal/shell.ts';
@@ -66,8 +66,7 @@ export default defineCommand({
     for (const { kind, found } of kinds) {
       const total = sum(found.map(({ bytes }) => bytes));
       print(`${kind}: ${found.length === 0 ? 'nothing' : formatBytes(total)}\n`);
-      for (const { folder, bytes } of found)
-        print(`  ${formatBytes(bytes).padStart(9)}  ${relative(ROOT, folder)}\n`);
+      for (const { folder, bytes } of found) print(`  ${formatBytes(bytes).padStart(9)}  ${shown(folder)}\n`);
       const named = found.filter(({ folder }) => wanted.includes(kind) || wanted.includes(basename(folder)));
       const what = wanted.includes(kind) ? kind : named.map(({ folder }) => basename(folder)).join(' ');
       if (named.length > 0 && (yes || (await agrees(what)))) {

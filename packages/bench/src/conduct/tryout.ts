@@ -1,6 +1,6 @@
 /** The first start of a user's servers, before anything is measured. Problems are reported at once. */
-import { relative } from 'node:path';
 import { UnansweredError } from 'bench-targets/catalogue/workloads/send';
+import { showPath } from 'bench-targets/catalogue/json-file';
 import { workloadOf } from 'bench-targets/catalogue/workloads/index';
 import type { Draw } from 'bench-targets/catalogue/workloads/workload';
 import { joinWords } from 'bench-targets/catalogue/apps/words';
@@ -212,7 +212,7 @@ function describeStart(
   const lines = logTail?.filter((line) => line !== '').map((line) => `  | ${line}`);
   return [
     `  command: ${joinWords(variant.command)}`,
-    `  folder:  ${relative(process.cwd(), stack.root) || '.'}`,
+    `  folder:  ${showPath(stack.root)}`,
     ...(request === undefined ? [] : [`  asked:   ${request.method} ${request.path}`]),
     ...(lines === undefined
       ? ['  its last lines are not shown during the login, because they may hold its token']
