@@ -1,6 +1,7 @@
 import { closeSync, mkdirSync, openSync, readSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { dirname, join, relative } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { stripVTControlCharacters } from 'node:util';
 import pWaitFor from 'p-wait-for';
 import { BenchError } from 'bench-model/errors';
 import type { Attestation } from 'bench-model/target';
@@ -325,7 +326,8 @@ class LaunchedServer implements Server {
   }
 
   logTail(): string[] {
-    return readEnd(this.#parts.logFile, TAIL_BYTES)
+    // Colours and moves of the cursor are for a terminal.
+    return stripVTControlCharacters(readEnd(this.#parts.logFile, TAIL_BYTES))
       .trimEnd()
       .split('\n')
       .filter((line) => !line.startsWith(ATTEST))

@@ -1,26 +1,26 @@
 /** `bench-http init`: looks at a project, tries to start its server, and writes the manifest that worked. */
 import { defineCommand, flag, option, repeated } from '../cli/command.ts';
-import { seconds, text } from '../cli/values.ts';
+import { header, seconds, text } from '../cli/values.ts';
 import { existsSync, readdirSync, statSync, writeFileSync } from 'node:fs';
 import { dirname, join, relative, resolve } from 'node:path';
 import type { Start } from 'bench-targets/catalogue/apps/starts';
 import { BenchError } from 'bench-model/errors';
+import { tryGit } from 'bench-machine/git';
 import { START_SECONDS } from 'bench-model/options';
 import { checkDraft } from '../init/manifest.ts';
 import { say } from '../init/say.ts';
 import { chooseStarts, tryStarts } from '../init/starts.ts';
+import type { Asked } from '../init/asked.ts';
 
 /** The files that are listed as found. */
 const TELLING =
   /^(pyproject\.toml|uv\.lock|poetry\.lock|requirements.*\.txt|\.python-version|\.nvmrc|\.node-version|package\.json|pnpm-lock\.yaml|package-lock\.json|yarn\.lock|go\.mod|Cargo\.(toml|lock)|Procfile)$/;
 
 /** A parsed `bench-http init` command. */
-interface InitRequest {
+interface InitRequest extends Asked {
   folder: string;
   run?: string | undefined;
-  get: string[];
   output?: string | undefined;
-  startTimeout?: number | undefined;
   yes: boolean;
 }
 
@@ -40,6 +40,24 @@ export default defineCommand({
       usually: 'found in the project',
     }),
     get: repeated('<path>', text, { help: 'a path to request, instead of one that the server offers' }),
+    header: repeated('<name: value>', header, { help: 'a header of every request; written to the manifest' }),
+    python: option('<version>', text, {
+      help: 'the version of Python, e.g. 3.12; written to the manifest',
+      usually: 'that of the project, or the newest for which its lock has wheels',
+    }),
+    node: option('<version>', text, {
+      help: 'the version of Node, e.g. 22; written to the manifest',
+      usually: 'that of the project',
+    }),
+    lock: option('<file>', text, {
+      help: 'the lock file or requirements file; written to the manifest',
+      usually: 'the one that Bench finds',
+    }),
+    with: repeated('<package>', text, { help: 'a package beside the lock; written to the manifest' }),
+    'env-file': option('<file>', text, {
+      help: 'a file with variables of the server; written to the manifest',
+      usually: '.env.example if there is no .env',
+    }),
     output: option('<file>', text, { help: 'another file in the folder', usually: 'stack.json' }),
     'start-timeout': option('<seconds>', seconds(), {
       help: 'how long the server may take to listen; written to the manifest',
@@ -68,7 +86,8 @@ export default defineCommand({
     const shown = relative(process.cwd(), file);
     say('wrote', shown);
     const words = shown === 'stack.json' ? '' : ` --stack ${shown}`;
-    say('next', `bench-http bench${words}`);
+    for (const [options, answers] of await questionsFor(start, dirname(file)))
+      say('next', `bench-http bench${words}${options}   ${answers}`);
   },
 });
 
@@ -89,4 +108,22 @@ function refuseOutput(file: string, root: string, { folder }: InitRequest): void
       `name another file: --output ${join(dirname(shown), 'stack-new.json')}`,
     );
   }
+}
+
+/** The options of the next commands, and what they answer. */
+async function questionsFor({ runtime }: Start, root: string): Promise<[options: string, answers: string][]> {
+  const versions = {
+    python: ' --python 3.12,3.13 --until-decided',
+    node: ' --node 22,26 --until-decided',
+    none: undefined,
+  }[runtime];
+  const hasCommits = (await tryGit(root, ['rev-parse', '--verify', '--quiet', 'HEAD~1'])) !== undefined;
+  return [
+    ['', 'what it costs and how fast it is'],
+    ...(hasCommits
+      ? [[' --rev HEAD~1,. --until-decided', 'what your last change did'] as [string, string]]
+      : []),
+    ...(versions === undefined ? [] : [[versions, 'what an upgrade brings'] as [string, string]]),
+    [' --rate 100', 'its latency at 100 requests per second'],
+  ];
 }

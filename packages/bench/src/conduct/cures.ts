@@ -1,4 +1,5 @@
 /** What to type against each fault of a server that is tried. */
+import { fillCommand } from 'bench-machine/launch';
 import { joinWords } from 'bench-targets/catalogue/apps/words';
 import type { Answer, WorkloadRequest } from 'bench-targets/catalogue/workloads/workload';
 import type { Fault } from '../measure/fault.ts';
@@ -25,7 +26,9 @@ const CURES: Cures = {
       return `its port is taken: let it listen on {port} in ${command}, or on PORT in its environment`;
     if (end.startsWith('exit status 0'))
       return `name the server itself in ${command}: it must stay in the foreground`;
-    const line = joinWords(words).replaceAll('{port}', '8000').replaceAll('{host}', '127.0.0.1');
+    const line = joinWords(
+      fillCommand([...words], { host: '127.0.0.1', port: 8000, workers: 1, threads: undefined }),
+    );
     return `its last lines say why; by hand it starts like this: PORT=8000 ${line}`;
   },
   'other-port': ({ namesPort }, { command }) =>

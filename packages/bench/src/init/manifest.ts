@@ -7,31 +7,27 @@ import type { Start } from 'bench-targets/catalogue/apps/starts';
 import type { Stack } from 'bench-model/stack';
 import { present } from 'bench-model/options';
 import type { Written } from './requests.ts';
+import type { Asked } from './asked.ts';
+
+/** What is known of a server beside its start. */
+interface Known extends Pick<Asked, 'header' | 'with' | 'lock' | 'envFile' | 'startTimeout'> {
+  requests: Written[];
+  needs: readonly Need[];
+  version?: string | undefined;
+  port?: number | undefined;
+}
 
 /** Returns the manifest of a project with this start, its services and its requests. */
 export function makeManifest(
   root: string,
   start: Start,
-  {
-    requests,
-    startTimeout,
-    version,
-    port,
-    envFile,
-    needs,
-  }: {
-    requests: Written[];
-    needs: readonly Need[];
-    startTimeout?: number | undefined;
-    version?: string | undefined;
-    port?: number | undefined;
-    envFile?: string | undefined;
-  },
+  { requests, needs, startTimeout, version, port, envFile, lock, header, ...asked }: Known,
 ): object {
   const addresses = needs.map(({ variable, name }) => [variable, `{${name}.url}`] as const);
   const services = Object.fromEntries(needs.map((need) => [need.name, need.service]));
   const env = { ...start.env, ...Object.fromEntries(addresses) };
-  const { command, build, setup, packages, language, framework, runtime } = start;
+  const { command, build, setup, language, framework, runtime } = start;
+  const packages = [...start.packages, ...asked.with];
   return {
     name: nameOf(root),
     language,
@@ -39,13 +35,14 @@ export function makeManifest(
     class: 'unknown',
     runtime,
     ...(build.length === 0 ? {} : { build }),
-    ...present({ version, envFile, port }),
+    ...present({ lock, version, envFile, port }),
     ...(packages.length === 0 ? {} : { packages }),
     ...(startTimeout === undefined ? {} : { startTimeoutSeconds: startTimeout }),
     default: 'app',
     variants: { app: { command, ...(Object.keys(env).length === 0 ? {} : { env }) } },
     ...(needs.length === 0 ? {} : { services }),
     ...(setup === undefined ? {} : { setup: { command: setup } }),
+    ...(header.length === 0 ? {} : { headers: Object.fromEntries(header) }),
     requests,
   };
 }

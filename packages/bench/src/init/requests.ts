@@ -33,6 +33,8 @@ export type Written = string | { request: string; headers: Record<string, string
 /** A server to ask, the folder of its project, and the description of its start for errors. */
 interface Asking {
   server: Server;
+  /** The headers of every request. */
+  headers: Readonly<Record<string, string>>;
   root: string;
   describe: () => string[];
 }
@@ -44,13 +46,13 @@ export async function chooseRequests(get: readonly string[], asking: Asking): Pr
     for (const path of get) await requireAnswer(path, asking);
     return get.map((path) => `GET ${path}`);
   }
-  const { document, routes } = await readRoutes(server);
+  const { document, routes } = await readRoutes(asking);
   const told = routes.map((route) => ({ ...route, why: document }));
   const usual = USUAL_PATHS.map((path) => ({ path, why: 'a usual path' }));
   const named = (): Named[] => [...pathsInLog(server.log()), ...pathsInFiles(root), ...usual];
   const tried: string[] = [];
   for (const paths of [() => told, named]) {
-    const right = await tryPaths(paths(), server, tried);
+    const right = await tryPaths(paths(), asking, tried);
     if (right.length === 0) continue;
     const chosen = right.slice(0, MOST_WRITTEN);
     const rest = right.length - chosen.length;
@@ -76,7 +78,7 @@ export async function chooseRequests(get: readonly string[], asking: Asking): Pr
 type Named = NamedPath & Partial<Pick<AskedRequest, 'headers'>>;
 
 /** Asks for each path, says what came, and returns those that were answered with 2xx. Redirects are followed to other paths. */
-async function tryPaths(paths: readonly Named[], server: Server, tried: string[]): Promise<Named[]> {
+async function tryPaths(paths: readonly Named[], asking: Asking, tried: string[]): Promise<Named[]> {
   const queue = [...paths];
   const seen = new Set<string>();
   const right: Named[] = [];
@@ -84,7 +86,7 @@ async function tryPaths(paths: readonly Named[], server: Server, tried: string[]
     const [one] = queue.splice(0, 1);
     if (one === undefined || seen.has(one.path)) continue;
     seen.add(one.path);
-    const { isRight, needs, words, location } = await look(server, one);
+    const { isRight, needs, words, location } = await look(asking, one);
     // Of the paths that are guessed, those without a route tell nothing.
     if (isRight || !words.startsWith('status 404')) {
       say(
@@ -99,15 +101,15 @@ async function tryPaths(paths: readonly Named[], server: Server, tried: string[]
   return right;
 }
 
-async function requireAnswer(path: string, { server, describe }: Asking): Promise<void> {
-  const { isRight, needs, words } = await look(server, { path });
+async function requireAnswer(path: string, asking: Asking): Promise<void> {
+  const { isRight, needs, words } = await look(asking, { path });
   if (!isRight) {
     throw new BenchError(
       'trial',
-      [`GET ${path}: ${words}${needs === undefined ? '' : `; ${needs}`}`, ...describe()].join('\n'),
+      [`GET ${path}: ${words}${needs === undefined ? '' : `; ${needs}`}`, ...asking.describe()].join('\n'),
       needs === undefined
         ? 'name a path that answers with 2xx: --get'
-        : 'begin with a path that needs none of it: --get; then add `headers` or `login` and the path to stack.json',
+        : 'give it with --header, or begin with a path that needs none of it: --get; then add `login` and the path to stack.json',
     );
   }
   say('asked', `GET ${path}: ${words}`);
@@ -126,14 +128,21 @@ interface Look {
 
 /** What a request lacks, by the status of its answer. */
 const NEEDS: Record<number, string> = {
-  401: 'it needs a login (`login` or `headers` in stack.json)',
-  403: 'it needs a login or a permission (`login` or `headers` in stack.json)',
+  401: 'it needs a login: --header, or `login` in stack.json',
+  403: 'it needs a login or a permission: --header, or `login` in stack.json',
   429: 'the server limits the rate of requests; raise its limit for the measurement',
 };
 
-async function look(server: Server, { path, headers = {} }: Pick<Named, 'path' | 'headers'>): Promise<Look> {
+async function look(
+  { server, headers: shared }: Asking,
+  { path, headers = {} }: Pick<Named, 'path' | 'headers'>,
+): Promise<Look> {
   try {
-    const answer = await sendRequest(server, { method: 'GET', path, headers });
+    const answer = await sendRequest(server, {
+      method: 'GET',
+      path,
+      headers: { ...shared, ...headers },
+    });
     const { status, contentType, body, headers: told } = answer;
     const kind = (contentType.split(';')[0] ?? '') || 'no content type';
     const to = status >= 300 && status < 400 ? told?.['location'] : undefined;
@@ -161,9 +170,9 @@ function pathOn({ host, port }: Server, to: string, from: string): string | unde
 }
 
 /** The requests that the OpenAPI document of the server allows without knowing it; none if it offers no document. */
-async function readRoutes(server: Server): Promise<{ document: string; routes: AskedRequest[] }> {
+async function readRoutes(asking: Asking): Promise<{ document: string; routes: AskedRequest[] }> {
   for (const document of DOCUMENTS) {
-    const { isRight, body } = await look(server, { path: document });
+    const { isRight, body } = await look(asking, { path: document });
     // An application of one page answers each path with its page.
     if (!isRight || body.trimStart().startsWith('<')) continue;
     try {

@@ -11,7 +11,8 @@ import { DEFAULT_RUNTIMES } from 'bench-targets/catalogue/runtimes';
 import { findVersion } from 'bench-targets/prepare/projects/version';
 import { present } from 'bench-model/options';
 import { ask, say } from './say.ts';
-import { NotStartedError, tryStart, type Asked } from './tryout.ts';
+import type { Asked } from './asked.ts';
+import { NotStartedError, tryStart } from './tryout.ts';
 
 /** The most starts that are listed, and that are tried. */
 const MOST_LISTED = 8;
@@ -84,7 +85,9 @@ export async function tryStarts(
   let firstError: unknown;
   const ways = [first, ...others].slice(0, MOST_TRIED).flatMap((start): Way[] => {
     const isOpen =
-      start.runtime === 'node' && findPinned(join(context.root, start.folder), 'node') === undefined;
+      start.runtime === 'node' &&
+      context.asked.node === undefined &&
+      findPinned(join(context.root, start.folder), 'node') === undefined;
     return isOpen ? [{ start }, { start, version: OLDER_NODE }] : [{ start }];
   });
   for (const [index, { start, version }] of ways.entries()) {
@@ -124,8 +127,9 @@ async function tryWithServices(
   older: string | undefined,
 ): Promise<object> {
   const place = join(root, start.folder);
-  const version = older ?? (await chooseVersion(start, place));
-  const envFile = chooseEnvFile(place);
+  const named = start.runtime === 'none' ? undefined : asked[start.runtime];
+  const version = named ?? older ?? (await chooseVersion(start, place, asked.lock));
+  const envFile = asked.envFile ?? chooseEnvFile(place);
   const context = { root: place, file: fileOf(start), asked, ...present({ version, envFile }) };
   const needs = findNeeds(place);
   for (const { why, name } of needs) say('found', `${why}, so the service "${name}" is tried`);
@@ -157,10 +161,15 @@ function chooseEnvFile(place: string): string | undefined {
 }
 
 /** Returns the version of Python to write; undefined if that which the project asks for, or the default, has all wheels. */
-async function chooseVersion(start: Start, place: string): Promise<string | undefined> {
+async function chooseVersion(
+  start: Start,
+  place: string,
+  named: string | undefined,
+): Promise<string | undefined> {
   if (start.runtime !== 'python') return undefined;
   const { lock, version: pinned = DEFAULT_RUNTIMES.python } = findProject(place, start.command, {
     known: 'python',
+    named,
   });
   say(
     'found',

@@ -16,6 +16,7 @@ import { openSession } from '../conduct/session.ts';
 import { seeElsewhere, type Seen } from '../measure/fault.ts';
 import { findDeclared } from '../services/declared/companion.ts';
 import { logLine, onInterrupt } from '../terminal/shell.ts';
+import type { Asked } from './asked.ts';
 import { checkDraft, makeManifest } from './manifest.ts';
 import { chooseRequests } from './requests.ts';
 import { say } from './say.ts';
@@ -27,12 +28,6 @@ const NOTHING_WRITTEN = 'stopping: nothing was written';
 
 /** A server that does not start: another command may. */
 export class NotStartedError extends BenchError {}
-
-/** What was asked for the server and its requests. */
-export interface Asked {
-  get: string[];
-  startTimeout?: number | undefined;
-}
 
 /** The place where a start is tried, and what was asked for it. */
 interface Tryout {
@@ -76,7 +71,8 @@ export async function tryStart(start: Start, needs: readonly Need[], tryout: Try
     token,
     command: prepared.command,
     cwd: prepared.stack.root,
-    env: { ...prepared.env, ...beside?.env },
+    // Some programs wrap their errors at the width of a terminal.
+    env: { COLUMNS: '500', ...prepared.env, ...beside?.env },
     files: {},
     workers: 1,
     prefix: [],
@@ -110,6 +106,7 @@ export async function tryStart(start: Start, needs: readonly Need[], tryout: Try
   );
   const requests = await chooseRequests(asked.get, {
     server,
+    headers: Object.fromEntries(asked.header),
     root,
     describe: () => describeFailure(prepared, server),
   });

@@ -74,7 +74,9 @@ describe('init', () => {
     expect(stdout).toContain('found    package.json: scripts.start\n');
     expect(stdout).toContain('left out GET /orders/{id}: no example for the parameter "id"\n');
     expect(stdout).toContain('left out GET /broken: status 500, no content type, 0 bytes\n');
-    expect(stdout).toContain('left out GET /mine: status 401, no content type, 0 bytes; it needs a login (');
+    expect(stdout).toContain(
+      'left out GET /mine: status 401, no content type, 0 bytes; it needs a login: --header',
+    );
     expect(stdout).toContain('assumed  2 requests; --get names others\n');
     const file = join(folder, 'stack.json');
     const { [file]: _, ...after } = digests();
@@ -183,7 +185,7 @@ describe('init', () => {
     const { status, stderr } = await runHere(init, [folder, '--get', '/mine']);
     expect(status).toBe(1);
     expect(stderr).toContain('error: GET /mine: status 401');
-    expect(stderr).toContain('begin with a path that needs none of it: --get; then add `headers` or `login`');
+    expect(stderr).toContain('give it with --header, or begin with a path that needs none of it: --get');
   });
 
   it('asks nobody without a terminal, and takes the first of several with --yes', async () => {

@@ -41,7 +41,7 @@ const KINDS: Kind[] = [
 ];
 
 const COMPOSE = /^(docker-)?compose(\.\w+)?\.ya?ml$/;
-const SETTINGS = /^\.env(\.(example|sample|dist|template|local|development))?$/;
+const SETTINGS = /^(\.env(\.(example|sample|dist|template|local|development))*|example\.env)$/;
 
 /** Returns the services that a compose file or the settings of a project name. One whose variable is set is not needed. */
 export function findNeeds(root: string, env: NodeJS.ProcessEnv = process.env): Need[] {

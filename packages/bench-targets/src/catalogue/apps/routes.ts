@@ -1,6 +1,7 @@
 /** The GET routes without parameters that the log, the README and the sources of a project name. Changes no file. */
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
+import { stripVTControlCharacters } from 'node:util';
 import { filesIn, readText } from './starts/files.ts';
 
 /** A path, and the place that names it. */
@@ -48,8 +49,9 @@ const WITH_PARAMETER = /[{}<>:*()$[\]]/;
 
 /** Returns the paths that the output of a server lists. */
 export function pathsInLog(text: string): NamedPath[] {
+  const plain = stripVTControlCharacters(text);
   return IN_LOG.flatMap((pattern) =>
-    [...text.matchAll(pattern)].map(([, path = '']) => ({ path, why: 'its log' })),
+    [...plain.matchAll(pattern)].map(([, path = '']) => ({ path, why: 'its log' })),
   ).filter(isPlain);
 }
 

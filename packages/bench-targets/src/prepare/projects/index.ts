@@ -85,17 +85,27 @@ function hideSettings(root: string): void {
   }
 }
 
-/** Returns the variables of a project's file that the user does not set. Throws a usage error if there is no such file. */
+/** A value for the secrets that an example leaves empty: long enough for the usual checks. */
+const ANY_SECRET = '0123456789abcdef'.repeat(4);
+
+/**
+ * Returns the variables of a project's file that the user does not set. Secrets that it leaves empty get a value, because servers
+ * refuse to start without. Throws a usage error if there is no such file.
+ */
 function readEnvFile({ root, envFile, manifest }: Stack): Record<string, string> {
   if (envFile === undefined) return {};
   const file = join(root, envFile);
   if (!existsSync(file))
     throw new BenchError('usage', `${manifest}: ${envFile} does not exist`, 'name a file of the project');
-  const found = Object.entries(parseEnv(readFileSync(file, 'utf8')));
+  const all = parseEnv(readFileSync(file, 'utf8'));
+  const fill = (text: string): string =>
+    text.replaceAll(/\$\{(\w+)\}/g, (whole, name: string) => process.env[name] ?? all[name] ?? whole);
   return Object.fromEntries(
-    found.flatMap(([name, value]) =>
-      value === undefined || value === '' || process.env[name] !== undefined ? [] : [[name, value] as const],
-    ),
+    Object.entries(all).flatMap(([name, text = '']) => {
+      const written = fill(text);
+      const value = written === '' && /SECRET|KEY|TOKEN|SALT/.test(name) ? ANY_SECRET : written;
+      return value === '' || process.env[name] !== undefined ? [] : [[name, value] as const];
+    }),
   );
 }
 

@@ -1,0 +1,13 @@
+/** What a user asks of `init`. */
+
+/** What was asked for the server and its requests. */
+export interface Asked {
+  get: string[];
+  header: (readonly [string, string])[];
+  with: string[];
+  lock?: string | undefined;
+  envFile?: string | undefined;
+  python?: string | undefined;
+  node?: string | undefined;
+  startTimeout?: number | undefined;
+}
