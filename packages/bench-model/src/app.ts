@@ -19,7 +19,7 @@ export const app = shape(
     ),
     envFile: Type.Optional(text('A file with variables of the server, relative to the folder.')),
     port: Type.Optional(
-      ordinal('The port on which it always listens; absent if it takes the one that it is given.'),
+      ordinal('port: on which it always listens; absent if it takes the one that it is given'),
     ),
   },
   { description: 'A server program of a user, measured without a manifest (--app).' },
