@@ -159,6 +159,7 @@ const WRONG: Record<string, string[]> = {
     'a --site b',
     '--site b --json',
   ],
+  projects: ['--budget 0 .', ''],
   self: ['--rounds 0'],
   serve: ['--port 0', 'vanilla fastify', 'vanilla --workload devises'],
   stacks: ['fastify'],
