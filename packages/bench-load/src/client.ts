@@ -38,7 +38,7 @@ export interface ConnectionContext {
 
 /** The first piece of an answer, from which its shape is learned if it is right. */
 interface Lesson {
-  request: number;
+  shape: number;
   first: Buffer;
   hasNoBody: boolean;
 }
@@ -124,9 +124,9 @@ export function harden(client: AutocannonClient, slot: Slot, context: Connection
     answered = true;
     const outcome = ledger.complete(slot, answer, now - slot.sentAt, now);
     if (lesson !== undefined) {
-      const { request, first, hasNoBody } = lesson;
+      const { shape, first, hasNoBody } = lesson;
       lesson = undefined;
-      if (outcome === 'ok') shapes.learn(request, first, slot.bodyBytes, hasNoBody);
+      if (outcome === 'ok') shapes.learn(shape, first, slot.bodyBytes, hasNoBody);
     }
     client._doRequest();
   };
@@ -150,7 +150,7 @@ export function harden(client: AutocannonClient, slot: Slot, context: Connection
     }
     hasSent = false;
     if (isOpen && !isEarly && isBetween) {
-      const layout = shapes.find(slot.request, length);
+      const layout = shapes.find(slot.shape, length);
       if (layout !== undefined) {
         takeKnown(layout, length);
         return;
@@ -205,8 +205,8 @@ export function harden(client: AutocannonClient, slot: Slot, context: Connection
       const isKept = statusCode !== 101 && (hasNoBody ? parser.shouldKeepAlive() : info.shouldKeepAlive);
       closes = sender.closes(slot) || !isKept;
       slot.toldMs = readTiming?.(info.headers);
-      if (beginning !== undefined && isKept && shapes.learns(slot.request))
-        lesson = { request: slot.request, first: Buffer.from(beginning), hasNoBody };
+      if (beginning !== undefined && isKept && shapes.learns(slot.shape))
+        lesson = { shape: slot.shape, first: Buffer.from(beginning), hasNoBody };
     }
     beginning = undefined;
     return hasNoBody;

@@ -16,6 +16,7 @@ export class Cycle {
   readonly #before: number[][];
   readonly #returned: number[] = [];
   #taken: number;
+  /** The requests of each route that were sent. Those of a route that is sent once are never forgotten. */
   readonly #sent: number[];
 
   constructor(spec: Pick<LoadSpec, 'requests' | 'routes' | 'order'>, skippedCycles = 0) {
@@ -36,11 +37,30 @@ export class Cycle {
   restart(sent: number): void {
     const cycles = Math.floor(sent / this.#order.length);
     this.#taken = sent % this.#order.length;
-    for (const route of this.#routes.keys()) {
+    for (const [route, { once }] of this.#routes.entries()) {
+      if (once === true) continue;
       const inCycle = this.#before.at(-1)?.[route] ?? 0;
       this.#sent[route] = cycles * inCycle + (this.#before[this.#taken]?.[route] ?? 0);
     }
     this.#returned.length = 0;
+  }
+
+  /** Returns how many more requests can be taken before a route has sent each of its requests once; infinite by default. */
+  countLeft(): number {
+    return Math.min(
+      ...this.#routes.map(({ count, once }, route) => {
+        if (once !== true) return Infinity;
+        const places = this.#order.flatMap((other, place) => (other === route ? [place] : []));
+        if (places.length === 0) return Infinity;
+        // The steps from here to each place of the route in the cycle.
+        const steps = places
+          .map((place) => (place - this.#taken + this.#order.length) % this.#order.length)
+          .toSorted((a, b) => a - b);
+        const left = count - (this.#sent[route] ?? 0);
+        const cycles = Math.floor(left / places.length);
+        return cycles * this.#order.length + (steps[left % places.length] as number);
+      }),
+    );
   }
 
   /** Returns the index of the next request. */

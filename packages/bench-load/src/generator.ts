@@ -132,6 +132,8 @@ class Session {
   #arming = true;
   /** The number of requests that may still be sent; infinite except for an amount. */
   #budget = Infinity;
+  /** The number of requests that the sender still has. */
+  #left: number;
   /** The number of released requests; those that wait for their connection are not sent yet. */
   #reserved = 0;
   /** The schedule of an open loop, from the warm-up on. */
@@ -154,6 +156,10 @@ class Session {
     const gate: Gate = {
       reserve: (slot, ask) => {
         if (this.#budget <= 0 || slot.isHeld) return false;
+        if (this.#left <= 0) {
+          this.#reportUsedUp();
+          return false;
+        }
         if (this.#schedule !== undefined) {
           const due = this.#schedule.take(ask);
           if (due === undefined) return false;
@@ -161,6 +167,7 @@ class Session {
           slot.lateMs = due.lateMs;
         }
         this.#budget--;
+        this.#left--;
         this.#reserved++;
         return true;
       },
@@ -169,11 +176,13 @@ class Session {
         slot.isConnecting = false;
         if (intendedAt !== undefined) this.#schedule?.giveBack(intendedAt);
         this.#budget++;
+        this.#left++;
         this.#reserved--;
       },
       restMs: () => (this.#arming ? restMs : 0),
     };
     this.#sender = createSender(order);
+    this.#left = this.#sender.countLeft();
     const context: ConnectionContext = {
       ledger: this.#ledger,
       pacer: this.#pacer,
@@ -252,6 +261,7 @@ class Session {
     else {
       this.#budget = order.amount;
       this.#sender.restart(order.amountBefore ?? 0);
+      this.#left = this.#sender.countLeft();
       this.#askAll();
     }
     if (order.amount === undefined) await sleep(order.windowSeconds * 1000);
@@ -402,6 +412,15 @@ class Session {
     const { timing } = this.#ledger;
     if (metric === undefined || timing === undefined) return undefined;
     return { metric, told: encodeHistogram(timing.told), rest: encodeHistogram(timing.rest) };
+  }
+
+  /** Reports that a route has no more requests. The harness ends the load. */
+  #reportUsedUp(): void {
+    this.#budget = -Infinity;
+    const { routes = [], acceptQueue } = this.#order;
+    const counts = routes.flatMap(({ count, once }) => (once === true ? [count] : []));
+    const requests = Math.min(...counts) * acceptQueue.processes;
+    tell({ event: 'used-up', requests, seconds: this.#ledger.loadSeconds });
   }
 
   /** Stops sending, and waits for the open requests until they are answered or lost, or the drain ends. */

@@ -50,6 +50,8 @@ export class Slot {
   completions = 0;
   /** The index of the open request in the workload. */
   request = 0;
+  /** The requests whose answers are alike in their bytes have the same number: the index of the request, or one of its route. */
+  shape = 0;
   /** The pieces of an answer that is checked against a JSON Schema. */
   pieces: Buffer[] | undefined;
   /** The id of the request and the received part of its answer; undefined if requests have no ids. */
@@ -469,6 +471,14 @@ export class Ledger {
     this.#warmedBefore += performance.now() - this.#warmingSince;
     this.#warmingSince = undefined;
     this.warmup.ok = padSlices(this.warmup.ok, this.#warmedBefore);
+  }
+
+  /** The time under load until now, in seconds. */
+  get loadSeconds(): number {
+    const now = performance.now();
+    const warming = this.#warmingSince === undefined ? 0 : now - this.#warmingSince;
+    const open = this.#open ? now - this.#openedAt : 0;
+    return (this.#warmedBefore + warming + this.#openBefore + open) / 1000;
   }
 
   /** The answers, right or wrong, until the first window opened; until now if it has not opened. */

@@ -1,7 +1,15 @@
 /** A generator process as the harness sees it, on this machine or on another one. */
 import { BenchError } from 'bench-model/errors';
 import type { Listener } from './listen.ts';
-import type { ArmedReport, CountedReport, DoneReport, Order, Report, TurnedReport } from './protocol.ts';
+import type {
+  ArmedReport,
+  CountedReport,
+  DoneReport,
+  Order,
+  Report,
+  TurnedReport,
+  UsedUpReport,
+} from './protocol.ts';
 
 /** The way to a running generator process. */
 export interface Line {
@@ -11,6 +19,19 @@ export interface Line {
   end(): Promise<void>;
   /** The id of the process; undefined if it runs on another machine. */
   readonly pid: number | undefined;
+}
+
+/** The requests of a route are each sent once, and all were sent before the load ended. */
+export class UsedUpError extends BenchError {
+  readonly used: Omit<UsedUpReport, 'event'>;
+
+  constructor(used: Omit<UsedUpReport, 'event'>) {
+    super(
+      'trial',
+      `all ${used.requests} requests of a route were sent after ${used.seconds.toFixed(1)} s of load`,
+    );
+    this.used = used;
+  }
 }
 
 /** Asks a generator process for reports. */
@@ -50,12 +71,17 @@ export class Generator {
 
   #take(report: Report): void {
     if (report.event === 'broken') this.#break(report.message);
+    else if (report.event === 'used-up') this.#fail(new UsedUpError(report));
     else if (report.event === 'opened' || report.event === 'closed') this.mark(report.event);
     else this.#waiting.get(report.event)?.resolve(report);
   }
 
   #break(why: string): void {
-    this.#broken ??= new BenchError('trial', `${this.#name} failed: ${why.trim()}`);
+    this.#fail(new BenchError('trial', `${this.#name} failed: ${why.trim()}`));
+  }
+
+  #fail(error: BenchError): void {
+    this.#broken ??= error;
     for (const { reject } of this.#waiting.values()) reject(this.#broken);
   }
 }

@@ -3,7 +3,7 @@ import { nextSender } from 'bench-targets/catalogue/workloads/ids';
 import { sum } from 'bench-statistics/numbers';
 import type { Window } from './engine.ts';
 import { splitShares } from './merge.ts';
-import type { ArmOrder, FireOrder, LoadSpec } from './protocol.ts';
+import type { ArmOrder, FireOrder, LoadSpec, RouteSpec } from './protocol.ts';
 
 /** Returns the order to connect for each process. `capacity` is the accept queue of the server, if known. */
 export function armOrders(
@@ -18,10 +18,17 @@ export function armOrders(
     sender: nextSender(),
     skippedCycles: index,
     ...rest,
+    routes: spec.routes?.map((route) => (route.once === true ? shareOf(route, index, processes) : route)),
     connections: share,
     connectsPerSecond: connectsPerSecond && connectsPerSecond / processes,
     acceptQueue: { capacity, processes },
   }));
+}
+
+/** Returns the part of a route whose requests are sent once that this process sends. */
+function shareOf(route: RouteSpec, index: number, processes: number): RouteSpec {
+  const shares = splitShares(route.count, processes);
+  return { ...route, first: route.first + sum(shares.slice(0, index)), count: shares[index] as number };
 }
 
 /** Returns the order to fire at `atMs` for each process. */

@@ -35,6 +35,8 @@ export interface RouteSpec {
   /** The index of its first request, and the number of its requests, which are sent in turn. */
   first: number;
   count: number;
+  /** True if each of them is sent at most once. */
+  once?: true | undefined;
   /** The right status codes, or classes of them such as `2xx`. */
   statuses: Status[];
   /** The JSON Schema of a right body: one answer in `hashEvery` is checked. */
@@ -135,10 +137,20 @@ export type Report =
   | ArmedReport
   /** The window has just opened or closed. */
   | { event: 'opened' | 'closed' }
+  | UsedUpReport
   | TurnedReport
   | DoneReport
   | CountedReport
   | { event: 'broken'; message: string };
+
+/** A route has sent each of its requests once. The generator sends nothing more. */
+export interface UsedUpReport {
+  event: 'used-up';
+  /** The requests of the route, in all processes together. */
+  requests: number;
+  /** The time under load until then. */
+  seconds: number;
+}
 
 export interface ArmedReport {
   event: 'armed';
@@ -229,8 +241,12 @@ export function readLines<T>(stream: NodeJS.ReadableStream, take: (message: T) =
   let rest = '';
   stream.setEncoding('utf8');
   stream.on('data', (text: string) => {
-    const lines = (rest + text).split('\n');
-    rest = lines.pop() ?? '';
-    for (const line of lines) if (line !== '') take(JSON.parse(line) as T);
+    // A line can have many pieces: only the new one is searched.
+    const [first = '', ...others] = text.split('\n');
+    rest += first;
+    for (const other of others) {
+      if (rest !== '') take(JSON.parse(rest) as T);
+      rest = other;
+    }
   });
 }

@@ -1,10 +1,12 @@
 import { ID, haveIds } from 'bench-targets/catalogue/workloads/workload';
 import { createIds } from 'bench-targets/catalogue/workloads/ids';
+import { createStamps } from 'bench-targets/catalogue/workloads/stamps';
 import { toAuthority } from 'bench-machine/ports';
 import { createBuilder } from './autocannon.ts';
-import { Cycle } from './cycle.ts';
+import { Cycle, routesOf } from './cycle.ts';
 import type { Slot } from './ledger.ts';
-import type { ArmOrder, RequestSpec } from './protocol.ts';
+import { Packed } from './packed.ts';
+import type { ArmOrder, RequestSpec, RouteSpec } from './protocol.ts';
 
 /** Gives every slot its next request. */
 export interface Sender {
@@ -18,9 +20,19 @@ export interface Sender {
   closes(slot: Slot): boolean;
   /** Continues the cycle as if this many requests had been sent. */
   restart(sent: number): void;
+  /** Returns how many more requests it has; infinite unless those of a route are sent once. */
+  countLeft(): number;
 }
 
-/** Creates the sender of one session. A request that carries an id gets a unique one each time. */
+/** A mark, and its next value. */
+interface Mark {
+  mark: string;
+  next: () => string;
+  /** True if the answer has to repeat the value. */
+  isId: boolean;
+}
+
+/** Creates the sender of one session. A request with marks gets new values in their place each time. */
 export function createSender({
   requests,
   routes,
@@ -37,26 +49,29 @@ export function createSender({
     const bytes = build({ ...request });
     return connectionOf(request) === undefined ? bytes : without(bytes, KEEP_ALIVE);
   };
-  const nextId = haveIds(requests) ? createIds(sender) : undefined;
-  const built: Buffer[] = [];
-  const places: number[][] = [];
+  const ids = haveIds(requests) ? [{ mark: ID, next: createIds(sender), isId: true }] : [];
+  const marks: Mark[] = [...ids, ...createStamps(sender).map((stamp) => ({ ...stamp, isId: false }))];
+  const write = createWriter({ requests, routes: routesOf({ requests, routes }) }, makeBytes, marks);
   return {
     take(slot) {
-      const request = cycle.take();
-      slot.request = request;
-      const bytes = (built[request] ??= makeBytes(requests[request] as RequestSpec));
-      if (nextId === undefined) return bytes;
-      const id = nextId();
-      slot.own = { id, answer: [] };
+      slot.request = cycle.take();
+      const { bytes, shape, found } = write(slot.request);
+      slot.shape = shape;
+      if (found.length === 0) return bytes;
       // Earlier writes may still wait for their socket.
       const stamped = Buffer.from(bytes);
-      for (const place of (places[request] ??= findPlaces(bytes))) stamped.write(id, place, 'latin1');
+      for (const { mark, at } of found) {
+        const value = mark.next();
+        if (mark.isId) slot.own = { id: value, answer: [] };
+        for (const place of at) stamped.write(value, place, 'latin1');
+      }
       return stamped;
     },
     giveBack: ({ request }) => cycle.giveBack(request),
     isHead: ({ request }) => requests[request]?.method === 'HEAD',
-    closes: ({ request }) => closing[request] === true,
     restart: (sent) => cycle.restart(sent),
+    closes: ({ request }) => closing[request] === true,
+    countLeft: () => cycle.countLeft(),
   };
 }
 
@@ -73,8 +88,41 @@ function without(bytes: Buffer, text: string): Buffer {
   return Buffer.concat([bytes.subarray(0, at), bytes.subarray(at + text.length)]);
 }
 
-function findPlaces(bytes: Buffer): number[] {
-  const places: number[] = [];
-  for (let at = bytes.indexOf(ID); at >= 0; at = bytes.indexOf(ID, at + ID.length)) places.push(at);
-  return places;
+/** The bytes of a request before its marks are replaced, the number of its shape, and the places of its marks. */
+interface Written {
+  bytes: Buffer;
+  shape: number;
+  found: MarkPlaces;
+}
+
+/** Returns a function that writes each request at its first use, and those that are sent once now. */
+function createWriter(
+  { requests, routes }: { requests: readonly RequestSpec[]; routes: readonly RouteSpec[] },
+  makeBytes: (request: RequestSpec) => Buffer,
+  marks: readonly Mark[],
+): (request: number) => Written {
+  const sentOnce = routes.flatMap((route, index) =>
+    route.once === true ? new Packed(requests, route, requests.length + index, makeBytes) : [],
+  );
+  const written: Written[] = [];
+  return (request) => {
+    const known = written[request];
+    if (known !== undefined) return known;
+    const packed = sentOnce.find((one) => one.holds(request));
+    const bytes = packed?.take(request) ?? makeBytes(requests[request] as RequestSpec);
+    const one = { bytes, shape: packed?.shape ?? request, found: findPlaces(bytes, marks) };
+    if (packed === undefined) written[request] = one;
+    return one;
+  };
+}
+
+type MarkPlaces = { mark: Mark; at: number[] }[];
+
+function findPlaces(bytes: Buffer, marks: readonly Mark[]): MarkPlaces {
+  return marks.flatMap((mark) => {
+    const at: number[] = [];
+    for (let place = bytes.indexOf(mark.mark); place >= 0; place = bytes.indexOf(mark.mark, place + 1))
+      at.push(place);
+    return at.length === 0 ? [] : [{ mark, at }];
+  });
 }

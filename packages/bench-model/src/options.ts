@@ -119,6 +119,8 @@ export interface AskedOptions {
   schema?: string;
   statuses?: Status[];
   rows?: string;
+  /** True if rows are sent again, those of POST and DELETE too. */
+  repeatRows?: true;
   /** The requests of a file, a manifest or an OpenAPI document, to which those above are added. */
   draft?: Draft;
 }

@@ -65,6 +65,20 @@ const thrown = {
   text: ({ message }: { message: string }) => message,
 } satisfies Definition<{ message: string }>;
 
+/** Rows that ran out. `lives` are the trials that share the file; `needed` are the rows that it would need, the checks included. */
+export interface RowsFacts {
+  file: string;
+  rows: number;
+  seconds: number;
+  lives: number;
+  needed?: number | undefined;
+}
+
+function describeRows(rows: number, lives: number): string {
+  const all = `${rows.toLocaleString('en-US')} rows`;
+  return lives === 1 ? `its ${all}` : `the ${all} of one of ${lives.toLocaleString('en-US')} loads`;
+}
+
 const DEFINITIONS = {
   trial: thrown,
   upstream: thrown,
@@ -99,6 +113,16 @@ const DEFINITIONS = {
     invalidates: ALL,
     text: ({ other, files }: { other: string; files: number }) =>
       `the server ran the same code as ${other} (${files} files with the same contents)`,
+  },
+  'rows-used-up': {
+    isFatal: true,
+    invalidates: ALL,
+    text: ({ file, rows, seconds, lives, needed }: RowsFacts) =>
+      [
+        `each row of ${file} is sent once, and ${describeRows(rows, lives)} were used up`,
+        seconds > 0 ? ` after ${seconds.toFixed(1)} s of load` : ' before the load began',
+        needed === undefined ? '' : `: it takes about ${needed.toLocaleString('en-US')}`,
+      ].join(''),
   },
   accounting: {
     isFatal: true,

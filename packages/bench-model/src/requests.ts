@@ -1,6 +1,6 @@
 /** The requests that a user asks for: their definition, and the types derived from it. */
 import { Type, type Static } from 'typebox';
-import { count, digest, mapOf, named, ordinal, shape, text, texts } from './definitions.ts';
+import { count, digest, flag, mapOf, named, ordinal, shape, text, texts } from './definitions.ts';
 
 const STATUS_CLASSES = ['2xx', '3xx', '4xx', '5xx'] as const;
 
@@ -42,6 +42,11 @@ const askedRequest = shape({
   headers,
   body: Type.Optional(Type.String({ description: 'The text itself, or @file.' })),
   expect: Type.Optional(expectation),
+  repeat: Type.Optional(
+    Type.Boolean({
+      description: 'True if its rows are sent again; by default all but those of POST and DELETE are.',
+    }),
+  ),
 });
 
 /** One request as it was written, with its placeholders. */
@@ -139,6 +144,7 @@ const sentRequest = shape({
   headers: Type.Array(Type.String(), { description: 'Their names.' }),
   bodySha256: Type.Optional(digest('Of the body before its placeholders are filled in.')),
   expectSha256: Type.Optional(digest('Of what the request expects.')),
+  once: flag('Each of its rows is sent at most once.'),
   check: Type.Optional(
     Type.Unsafe<CheckKind>({
       enum: ['bytes', 'schema', 'status'],

@@ -38,6 +38,11 @@ const FACTS: Facts = {
   'port-held': [{ port: 3000, by: 'process 7 (node)' }],
   'ignored-sigterm': [{ signal: 'SIGTERM', seconds: 5 }],
   'not-verified': [{ problem: 'GET / after the load: no answer in 10 s', inFlight: 3 }],
+  'rows-used-up': [
+    { file: 'ids.csv', rows: 60_000, seconds: 1.94, lives: 1, needed: 220_000 },
+    { file: 'ids.csv', rows: 120, seconds: 0.2, lives: 3, needed: 5900 },
+    { file: 'ids.csv', rows: 12, seconds: 0, lives: 1 },
+  ],
   'same-code': [{ other: 'shop[./a]', files: 2 }],
   'generators-missing': [{ asked: 3, missing: [{ host: 'b', why: 'the generator on b failed: it ended' }] }],
   'host-lost': [
@@ -160,6 +165,7 @@ describe('the table of reasons', () => {
       'not-stopped',
       'port-held',
       'same-code',
+      'rows-used-up',
       'accounting',
       'generators-missing',
       'host-lost',

@@ -37,11 +37,21 @@ export function describeAsking(asked: Asked | undefined, sent: SentRequests | un
     ...(asked.rows === undefined
       ? []
       : [
-          `rows: ${formatWhole(asked.rows.count)} from ${asked.rows.file}${used}, shuffled; each request takes them in turn`,
+          `rows: ${formatWhole(asked.rows.count)} from ${asked.rows.file}${used}, shuffled; ${describeUse(sent)}`,
         ]),
     ...describeChecks(asked, sent),
     ...describeLeftOut(asked),
   ];
+}
+
+/** Says which requests use each row once. */
+function describeUse({ requests }: Pick<SentRequests, 'requests'> = { requests: [] }): string {
+  const once = requests.filter((one) => one.once);
+  if (once.length === 0) return 'each request takes them in turn';
+  if (once.length === requests.length) return 'each is sent once';
+  const names = once.map(({ method, path }) => redactUrl(`${method} ${path}`)).join(', ');
+  const others = requests.length - once.length === 1 ? 'the other takes' : 'the others take';
+  return `${names} ${once.length === 1 ? 'sends' : 'send'} each once, ${others} them in turn`;
 }
 
 /** Lists the routes of an OpenAPI document that are not measured, by their reason. */

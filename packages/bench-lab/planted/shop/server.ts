@@ -17,6 +17,8 @@ const { values } = parseArgs({
     'fail-every': { type: 'string', default: '0' },
     /** The first of these requests are answered rightly. */
     'sound-first': { type: 'string', default: '0' },
+    /** An order whose id it has had is refused with 409. */
+    unique: { type: 'boolean', default: false },
     token: { type: 'string', default: process.env['SHOP_TOKEN'] ?? '' },
   },
 });
@@ -44,8 +46,21 @@ export interface ShopAccount {
   crossed: number;
   logins: number;
   refused: number;
+  /** The ids of orders, and the orders of an id that was known. */
+  ids: number;
+  repeated: number;
 }
-const account: ShopAccount = { routes: {}, rows: {}, wrong: {}, crossed: 0, logins: 0, refused: 0 };
+const account: ShopAccount = {
+  routes: {},
+  rows: {},
+  wrong: {},
+  crossed: 0,
+  logins: 0,
+  refused: 0,
+  ids: 0,
+  repeated: 0,
+};
+const ids = new Set<string>();
 let unsound = -sound;
 let orders = 0;
 
@@ -94,6 +109,10 @@ function answer(
   if (route === 'POST /orders') {
     const sent = JSON.parse(body) as { id: string };
     if (sent.id !== headers['x-id']) account.crossed++;
+    if (ids.has(sent.id)) account.repeated++;
+    ids.add(sent.id);
+    account.ids = ids.size;
+    if (values.unique && account.repeated > 0) return [409, '{"error":"exists"}'];
     return isSpoilt(route, failing) ? [500, 'out of tea'] : [201, `{"number":${++orders}}`];
   }
   if (route === 'GET /now') return [200, `{"now":${++orders}}`];

@@ -335,6 +335,11 @@ const OPTIONS = {
     help: 'a CSV or JSON lines file: each row fills in the placeholders of one request, as in /orders/{id}',
     needs: ASKS,
   }),
+  'repeat-rows': flag({
+    group: ASK,
+    help: 'send rows of POST and DELETE again when all have been sent: for requests that the server takes twice',
+    needs: ASKS,
+  }),
   expect: option('<text>', (typed) => typed, {
     group: ASK,
     help: 'the right answer: text or @file',
@@ -647,6 +652,7 @@ function toAsked(values: Values<typeof OPTIONS>): Pick<BenchOptions, 'servers' |
         statuses: values.expectStatus,
         schema: values.expectSchema === undefined ? undefined : `@${values.expectSchema}`,
         rows: values.rows,
+        repeatRows: values.repeatRows || undefined,
         draft: file === undefined ? undefined : readRequests(file).draft,
       }),
     },

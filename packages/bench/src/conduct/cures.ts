@@ -43,8 +43,10 @@ const CURES: Cures = {
   'hangs-up': () =>
     'its last lines may say why: it must answer plain HTTP/1.1 requests on the port that it was given',
   'wrong-answer': (fault, named) => cureAnswer(fault, named),
-  'refuses-repeats': () =>
-    'each request is sent many times: ask for one that the server accepts again and again',
+  'refuses-repeats': ({ request }) =>
+    request.row === undefined
+      ? 'make each request another one: {uuid} or {seq} in its path or body, or a column of --rows'
+      : 'send each row once: omit --repeat-rows, or write "repeat": false',
 };
 
 /** Says what to type against a fault of a server. */

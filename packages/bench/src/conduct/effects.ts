@@ -20,6 +20,7 @@ import { openSampler } from 'bench-machine/resources/open';
 import { sampleTogether, type SampledCompanion } from 'bench-machine/resources/sampler';
 import { timeCommand } from 'bench-machine/time';
 import type { RunEffects } from '../measure/run.ts';
+import { wakingRequest } from 'bench-targets/catalogue/workloads/workload';
 import { ANSWER_SECONDS, sendRequest } from 'bench-targets/catalogue/workloads/send';
 import { awaitRightAnswer, logIn, verify } from '../measure/verify.ts';
 import { present } from 'bench-model/options';
@@ -154,10 +155,10 @@ export async function createEffects({
       if (plan.fresh === true || !isNode(prepared) || pid === undefined) return undefined;
       return collectGarbage(pid, collectedFile(folder, id));
     },
-    readCode: (server, code, { id }, { requests: [first] }) =>
-      readRunningCode(server, code, importsFile(folder, id), async () => first && sendRequest(server, first)),
-    seeServer: (server, prepared, { id }, { requests: [first] }) =>
-      seeServer(server, prepared, runtimeFile(folder, id), async () => first && sendRequest(server, first)),
+    readCode: (server, code, { id }, draw) =>
+      readRunningCode(server, code, importsFile(folder, id), () => sendRequest(server, wakingRequest(draw))),
+    seeServer: (server, prepared, { id }, draw) =>
+      seeServer(server, prepared, runtimeFile(folder, id), () => sendRequest(server, wakingRequest(draw))),
     readInterpreter: async (server, { runtime }) => {
       const pid = server.isRemote === true ? undefined : server.pid();
       return pid === undefined ? undefined : readInterpreterOf(pid, runtime?.kind);

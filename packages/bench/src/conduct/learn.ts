@@ -2,6 +2,7 @@
 import { estimateSeconds, longestSeconds, takesTurns, LONGEST_WARMUP_SECONDS } from 'bench-model/planned';
 import { commandLine } from 'bench-machine/home';
 import { spareSeconds } from 'bench-analysis/time-budget';
+import { workloadOf } from 'bench-targets/catalogue/workloads/index';
 import { planAlone } from '../plan/alone.ts';
 import { fitTurns } from '../plan/by-turns.ts';
 import type { Plan, PlannedWarmup } from 'bench-model/plan';
@@ -71,6 +72,11 @@ async function study(plan: Plan, all: readonly Candidate[], machine: StudyMachin
     ...new Map(unknown.map((one) => [JSON.stringify(one.facts.facts[kind]), one] as const)).values(),
   ];
   if (distinct.length === 0) return false;
+  const { routes = [] } = workloadOf(plan).draw(() => 0.5, plan.params ?? {});
+  if (routes.some(({ once }) => once !== undefined)) {
+    voice.log('the warm-up is not studied, because that would use rows up: each is sent once');
+    return false;
+  }
   const { count, seconds } = whyNoStudy() === undefined ? planStudies(plan, distinct.length) : NO_STUDIES;
   const due = distinct.slice(0, count);
   const left = distinct.slice(count).map(({ one }) => one.target.id);

@@ -59,7 +59,7 @@ export async function tryTargets(
     if ('attached' in found) {
       const scaled = scaleTo(found.target, { plan, placed: setup.placed });
       const attached = { ...scaled, prepared: undefined, target: found.target };
-      await askAttached(planned, attached, effects, voice);
+      await askAttached({ ...planned, id: `try${index + 1}-${planned.id}` }, attached, effects, voice);
       continue;
     }
     voice.log(`trying ${found.target.id}: ${joinWords(found.variant.command)}`);

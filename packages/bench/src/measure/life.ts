@@ -5,7 +5,7 @@ import { DisposableStack } from '@whatwg-node/disposablestack';
 import { cpus } from 'node:os';
 import { workloadOf } from 'bench-targets/catalogue/workloads/index';
 import { describeSent } from 'bench-targets/catalogue/workloads/requests/sent';
-import type { Draw, WorkloadRequest } from 'bench-targets/catalogue/workloads/workload';
+import type { Draw, Route, WorkloadRequest } from 'bench-targets/catalogue/workloads/workload';
 import { BenchError } from 'bench-model/errors';
 import type { CompanionName } from 'bench-model/companions';
 import type { FailedTrial, Placement, RunningCode, Trial, TrialHead, TrialTail } from 'bench-model/record';
@@ -30,7 +30,10 @@ import { judgeTrial, overWindow, type Seen } from 'bench-analysis/judge/trial';
 import type { CodeClaim } from 'bench-targets/prepare/imports';
 import type { Server, Stopped } from 'bench-machine/launch';
 import type { LoadEngine } from 'bench-load/engine';
-import type { LoadSpec } from 'bench-load/protocol';
+import { UsedUpError } from 'bench-load/line';
+import type { LoadSpec, RouteSpec } from 'bench-load/protocol';
+import { present } from 'bench-model/options';
+import { describeUsedUp, shareOf } from '../plan/rows.ts';
 import type { Expected } from './verify.ts';
 import type { PinnedCommands } from 'bench-machine/placement';
 import type { Prepared } from 'bench-targets/prepare/prepare';
@@ -141,7 +144,8 @@ export class ServerLife {
     this.#head = headOf(planned, context, effects);
     const random = createRandom(planned.seed);
     const { plan } = context;
-    this.#draw = this.#watch(workloadOf(plan).draw(() => random.float(), plan.params ?? {}));
+    const share = shareOf(plan, planned);
+    this.#draw = this.#watch(workloadOf(plan).draw(() => random.float(), plan.params ?? {}, share));
     if (plan.asked !== undefined) this.#head.requests = describeSent(plan.asked, this.#draw);
   }
 
@@ -217,12 +221,7 @@ export class ServerLife {
       host: server.host,
       port: server.port,
       requests: plan.load.newConnections === true ? draw.requests.map(closeAfter) : draw.requests,
-      routes: draw.routes?.map(({ first, count, statuses, schema }) => ({
-        first,
-        count,
-        statuses,
-        ...(schema === undefined ? {} : { schema }),
-      })),
+      routes: draw.routes?.map(toRouteSpec),
       order: draw.order,
       connections: this.#planned.connections,
       connectsPerSecond: plan.connectsPerSecond,
@@ -384,7 +383,15 @@ export class ServerLife {
 
   /** Marks the trial as failed for this reason. */
   fail(error: unknown): void {
-    this.#reasons.unshift(toReason(error));
+    const { plan } = this.#context;
+    this.#reasons.unshift(
+      error instanceof UsedUpError
+        ? makeReason(
+            'rows-used-up',
+            describeUsedUp(plan, this.#planned, { ...error.used, routes: this.#draw.routes }),
+          )
+        : toReason(error),
+    );
     this.#failed = true;
   }
 
@@ -439,6 +446,15 @@ export class ServerLife {
       return { files: [], trouble: [makeReason('not-stopped', { message: messageOf(error) })] };
     });
   }
+}
+
+/** The requests of a route for the load: those of the checks are left out if each is sent once. */
+function toRouteSpec({ first, count, statuses, schema, once }: Route): RouteSpec {
+  const own =
+    once === undefined
+      ? { first, count }
+      : { first: first + once, count: Math.max(0, count - once), once: true as const };
+  return { ...own, statuses, ...present({ schema }) };
 }
 
 function headOf(

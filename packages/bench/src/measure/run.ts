@@ -4,6 +4,7 @@ import type { FailedTrial, Trial } from 'bench-model/record';
 import type { Reason } from 'bench-model/reasons';
 import { makeReason } from 'bench-model/reasons';
 import type { Plan, PlannedTrial } from 'bench-model/plan';
+import { ROWS_HINT } from '../plan/rows.ts';
 import { measureTogether } from './conductor.ts';
 import { scaleTo } from './launcher.ts';
 import type { PinnedCommands } from 'bench-machine/placement';
@@ -71,6 +72,7 @@ export async function run(
       effects.on({ kind: 'ended', trial, done: trials.length, of });
     }
     refuseSameCode(measured);
+    refuseUsedUp(measured);
   }
   return trials;
 }
@@ -86,6 +88,14 @@ export function refuseSameCode(measured: readonly Trial[]): void {
         'see which folder each server imports from',
       );
     }
+  }
+}
+
+/** Throws a trial error if the rows of a trial were used up: those of the next one would be too. */
+export function refuseUsedUp(measured: readonly Pick<Trial, 'target' | 'reasons'>[]): void {
+  for (const { target, reasons } of measured) {
+    const found = reasons.find(({ code }) => code === 'rows-used-up');
+    if (found !== undefined) throw new BenchError('trial', `${target.id}: ${found.text}`, ROWS_HINT);
   }
 }
 

@@ -1,7 +1,15 @@
 import { createHash } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import pWaitFor from 'p-wait-for';
-import { haveIds, ID, type Draw, type WorkloadRequest } from 'bench-targets/catalogue/workloads/workload';
+import {
+  haveIds,
+  ID,
+  takeRequest,
+  type Answer,
+  type Draw,
+  type Route,
+  type WorkloadRequest,
+} from 'bench-targets/catalogue/workloads/workload';
 import { BenchError } from 'bench-model/errors';
 import { describeEnd, listensElsewhere } from 'bench-machine/launch';
 import {
@@ -42,12 +50,13 @@ export async function awaitRightAnswer(
   deadlineSeconds: number,
   answerSeconds = ANSWER_SECONDS,
 ): Promise<void> {
-  const [first] = draw.requests;
-  if (first === undefined) throw new Error('a workload without requests');
+  const { request: first, index } = takeRequest(draw);
   const deadlineMs = performance.now() + deadlineSeconds * 1000;
   let last: Seen = { fault: { kind: 'silent' }, text: 'no answer' };
   let refusal: { status: number; sinceMs: number } | undefined;
-  const refuseElsewhere = watchElsewhere(asked, draw, Math.min(ELSEWHERE_MS, deadlineSeconds * 100));
+  const isRightFor = (answer: Answer): boolean => draw.check(answer, index) === undefined;
+  const patienceMs = Math.min(ELSEWHERE_MS, deadlineSeconds * 100);
+  const refuseElsewhere = watchElsewhere(asked, { request: first, isRightFor }, patienceMs);
   const isRight = async (): Promise<boolean> => {
     const end = describeEnd(asked);
     if (end !== undefined)
@@ -62,7 +71,7 @@ export async function awaitRightAnswer(
       last = seeNothing(asked, error);
     });
     if (answer !== undefined) {
-      const wrong = draw.check(answer, 0);
+      const wrong = draw.check(answer, index);
       if (wrong === undefined) return true;
       last = { fault: { kind: 'wrong-answer', request: first, answer }, text: wrong };
       const { status } = answer;
@@ -93,20 +102,23 @@ export async function awaitRightAnswer(
  * comes from another interface, or from another port although the command names none. A command that names its port is
  * waited for: the other port may be for metrics.
  */
-function watchElsewhere(asked: Endpoint, draw: Draw, patienceMs: number): () => Promise<void> {
-  const [first] = draw.requests;
+function watchElsewhere(
+  asked: Endpoint,
+  { request, isRightFor }: { request: WorkloadRequest; isRightFor: (answer: Answer) => boolean },
+  patienceMs: number,
+): () => Promise<void> {
   let nextMs = performance.now() + patienceMs;
   return async () => {
-    if (first === undefined || performance.now() < nextMs) return;
+    if (performance.now() < nextMs) return;
     nextMs = performance.now() + patienceMs;
     for (const { address, port } of listensElsewhere(asked)) {
       if (port !== asked.port && asked.mayIgnorePort !== true) continue;
       const host = ANY_ADDRESS.has(address) ? asked.host : address;
-      const answer = await sendRequest({ ...asked, host, port }, first, 1).catch(() => undefined);
-      if (answer === undefined || draw.check(answer, 0) !== undefined) continue;
+      const answer = await sendRequest({ ...asked, host, port }, request, 1).catch(() => undefined);
+      if (answer === undefined || !isRightFor(answer)) continue;
       const seen = seeElsewhere(asked);
       if (seen !== undefined)
-        throw new FaultError(seen.fault, `${describeAddress(asked, first)}: ${seen.text}`);
+        throw new FaultError(seen.fault, `${describeAddress(asked, request)}: ${seen.text}`);
     }
   };
 }
@@ -162,7 +174,7 @@ function seeNothing({ port }: Endpoint, error: NodeJS.ErrnoException): Seen {
  * Sends every request of the draw in turn, then the first once more, then those that the server must refuse, and checks
  * each answer. Requests whose right answer is the one before the load are all sent twice: a body that differs the second
  * time is not compared under load. Returns the right answer to each request, null for one whose bytes may differ;
- * undefined if all may. Throws a trial error for the first wrong answer.
+ * undefined if all may. Requests that are sent once are not repeated. Throws a trial error for the first wrong answer.
  */
 export async function verify(
   asked: Endpoint,
@@ -184,23 +196,25 @@ export async function verify(
     });
   const { requests, routes, probes = [...requests.keys()] } = draw;
   const expected: (ExpectedBody | null)[] = requests.map(() => null);
-  const again = routes === undefined ? probes.slice(0, 1) : probes;
-  for (const [turn, index] of [...probes, ...again].entries()) {
-    const spec = requests[index];
-    if (spec === undefined) throw new Error('a workload without requests');
-    const route = routes?.find(({ first, count }) => index >= first && index < first + count);
+  const routeOf = (index: number): Route | undefined =>
+    routes?.find(({ first, count }) => index >= first && index < first + count);
+  const again =
+    routes === undefined ? probes.slice(0, 1) : probes.filter((index) => routeOf(index)?.once === undefined);
+  for (const [turn, probe] of [...probes, ...again].entries()) {
+    const { request: spec, index } = takeRequest(draw, probe);
+    const route = routeOf(index);
     const answer = await askFor(spec);
     const wrong = draw.check(answer, index);
     if (wrong !== undefined) {
       // The first request was answered rightly when the server became ready.
-      const isRepeated = index === 0 || turn >= probes.length;
+      const isRepeated = route?.once === undefined && (index === 0 || turn >= probes.length);
       const refusesRepeats = isRepeated && answer.status >= 400 && !SAFE.has(spec.method);
       fail(spec, wrong, {
         ...(refusesRepeats ? { kind: 'refuses-repeats' } : { kind: 'wrong-answer', answer }),
         request: spec,
       });
     }
-    if (route?.isFixed === false) continue;
+    if (route?.isFixed === false || route?.once !== undefined) continue;
     const seen = describeBody(answer.body, haveIds([spec]));
     const isFirst = turn < probes.length;
     const isSame = isFirst || expected[index]?.sha256 === seen.sha256;

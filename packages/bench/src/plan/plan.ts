@@ -14,6 +14,7 @@ import {
   spreadTargets,
 } from 'bench-targets/catalogue/stacks';
 import { completeParams, workloadOf } from 'bench-targets/catalogue/workloads/index';
+import { refuseFewRows } from './rows.ts';
 import { completeAsked, draftOptions } from 'bench-targets/catalogue/workloads/requests/compose';
 import type { Asked, AttachedServer } from 'bench-model/requests';
 import { describeAsked } from 'bench-targets/catalogue/workloads/requests/sent';
@@ -179,7 +180,7 @@ export function makePlan(given: BenchOptions, stacks: Stack[], run: string, seed
   refuseEngine(engine, wanted);
   // The connect rate has an effect on the first engine, so it is no reason to refuse the second one.
   if (other !== undefined) refuseEngine(other, { ...wanted, connectsPerSecond: undefined });
-  return {
+  const plan: Plan = {
     schema: RUN_SCHEMA,
     run,
     seed,
@@ -220,6 +221,8 @@ export function makePlan(given: BenchOptions, stacks: Stack[], run: string, seed
       apps: options.apps?.map(readApp),
     }),
   };
+  refuseFewRows(plan, routes);
+  return plan;
 }
 
 /** Returns the load processes of a run, and the cores of its largest server. Throws a usage error if it lacks cores. */

@@ -22,6 +22,7 @@ const MIX = {
       weight: 2,
       headers: { 'x-id': '{id}' },
       body: { id: '{id}' },
+      repeat: true,
       expect: { status: 201, schema: { type: 'object', required: ['number'] } },
     },
     'GET /health',
@@ -159,6 +160,75 @@ describe('requests by weight, with rows', () => {
     expect(wrong.stderr).toMatch(
       /requests\.json:\d: "requests\.1" has no field "weigth", expected one of request, weight/,
     );
+  });
+});
+
+const manyRows = (count: number): string =>
+  `id\n${Array.from({ length: count }, (_, row) => `o${row}`).join('\n')}\n`;
+
+describe('requests that a server takes once', () => {
+  const ORDER = { request: 'POST /orders', expect: { status: 201 } };
+
+  it('use each row once over all trials of a server that keeps its data, the checks included', async () => {
+    await using place = new Place();
+    await using shop = await openShop('--unique');
+    const order = { ...ORDER, headers: { 'x-id': '{id}' }, body: { id: '{id}' }, weight: 3 };
+    const mix = { rows: 'ids.csv', requests: [order, 'GET /orders/{id}'] };
+    const requests = writeRequests(place, mix, manyRows(4000));
+    const args = flags({ url: shop.url, requests, ...FEW, rounds: 2, amount: 400, generators: 2 });
+    const { status, stdout } = await place.run('bench', args);
+    expect(status).toBe(0);
+    const trials = place.trials();
+    expect(trials.map((trial) => loadOf(trial).routes?.map(({ counts }) => counts.ok))).toEqual([
+      [300, 100],
+      [300, 100],
+    ]);
+    const account = await shop.account();
+    expect(account.repeated).toBe(0);
+    const loads = trials.map((trial) => loadOf(trial).routes?.[0]?.lifetime.sent ?? 0);
+    // Before the run and before each load: one until it answers, and five; after each load five.
+    expect(account.ids).toBe(loads.reduce((sum, sent) => sum + sent) + 3 * 6 + 2 * 5);
+    expect(trials[0]?.requests?.requests.map((one) => one.once)).toEqual([true, undefined]);
+    expect(stdout).toContain('shuffled; POST /orders sends each once, the other takes them in turn');
+  });
+
+  it('stop the run when the rows are used up, and say how many it would take', async () => {
+    await using place = new Place();
+    await using shop = await openShop('--unique');
+    const order = { ...ORDER, headers: { 'x-id': '{id}' }, body: { id: '{id}' } };
+    const requests = writeRequests(place, { rows: 'ids.csv', requests: [order] }, manyRows(120));
+    const args = flags({ url: shop.url, requests, ...FEW, rounds: 2, duration: 1 });
+    const { status, stderr } = await place.run('bench', args);
+    expect(status).toBe(1);
+    expect(place.trials()).toHaveLength(1);
+    expect(stderr).toMatch(
+      /error: .*: each row of .*ids\.csv is sent once, and the 40 rows of one of 3 loads were used up after \d\.\d s of load: it takes about [\d,]+\n/,
+    );
+    expect((await shop.account()).repeated).toBe(0);
+  });
+
+  it('have values of their own from {uuid} and {seq}, over all trials and processes', async () => {
+    await using place = new Place();
+    await using shop = await openShop('--unique');
+    const requests = writeRequests(place, {
+      requests: [
+        { ...ORDER, headers: { 'x-id': '{uuid}/{seq}' }, body: { id: '{uuid}/{seq}' } },
+        { ...ORDER, headers: { 'x-id': '{seq}' }, body: { id: '{seq}' } },
+      ],
+    });
+    const args = flags({ url: shop.url, requests, ...FEW, rounds: 2, amount: 200, generators: 2 });
+    expect((await place.run('bench', args)).status).toBe(0);
+    const { repeated, routes, ids } = await shop.account();
+    expect([repeated, ids]).toEqual([0, routes['POST /orders']]);
+  });
+
+  it('are named, with what makes them unique, if they are sent again', async () => {
+    await using place = new Place();
+    await using shop = await openShop('--unique');
+    const args = ['--request', 'POST /orders', '--body', '{"id":"a"}', ...flags({ url: shop.url, ...FEW })];
+    const { status, stderr } = await place.run('bench', [...args, '--amount', '40']);
+    expect(status).toBe(1);
+    expect(stderr).toContain('hint: make each request another one: {uuid} or {seq} in its path or body');
   });
 });
 

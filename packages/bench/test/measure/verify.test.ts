@@ -55,6 +55,38 @@ afterAll(() => {
   server.closeAllConnections();
 });
 
+/** A draw whose rows are sent once. */
+function drawOnce(count: number): Draw {
+  let next = 0;
+  return {
+    requests: Array.from({ length: count }, (_, row) => post(`{"row":${row}}`)),
+    routes: [
+      { name: 'POST /', first: 0, count, statuses: ['2xx'], learns: false, isFixed: false, once: count },
+    ],
+    probes: [0, 1],
+    files: {},
+    next: () => next++,
+    check: ({ status }) => (status === 201 ? undefined : `status ${status}`),
+    fixedBody: false,
+  };
+}
+
+describe('rows that are sent once', () => {
+  it('reach a server that refuses what it has had only once', async () => {
+    const seen = new Set<string>();
+    answer = (body) => {
+      const status = seen.has(body) ? 409 : 201;
+      seen.add(body);
+      return { status, body: '{}' };
+    };
+    const rows = drawOnce(5);
+    await awaitRightAnswer(asked, rows, 5);
+    await verify(asked, rows, 'before the load');
+    await verify(asked, rows, 'after the load');
+    expect(seen.size).toBe(5);
+  });
+});
+
 describe('verify', () => {
   it('gives each request a unique id, and expects it in the answer', async () => {
     answer = (body) => ({ body });

@@ -1,6 +1,7 @@
 /** One HTTP request to a server, and its complete answer. */
 import { request, type IncomingMessage } from 'node:http';
 import { createIds, nextSender } from './ids.ts';
+import { createStamps } from './stamps.ts';
 import { haveIds, ID, type Answer, type WorkloadRequest } from './workload.ts';
 import { BenchError } from 'bench-model/errors';
 import type { Listening } from 'bench-machine/procfs';
@@ -10,7 +11,9 @@ export const ANSWER_SECONDS = 10;
 /** Larger than any answer worth measuring: the checks hold it in memory. */
 const MOST_BYTES = 2 ** 28;
 
-const nextId = createIds(nextSender());
+const sender = nextSender();
+const nextId = createIds(sender);
+const stamps = createStamps(sender);
 
 /** A server that accepts requests but did not answer in time. */
 export class UnansweredError extends BenchError {}
@@ -35,6 +38,21 @@ export interface Endpoint {
   stopped?: AbortSignal | undefined;
 }
 
+/** Returns a request with new values in place of its marks. */
+function stampRequest({ path, headers, body, ...rest }: WorkloadRequest): WorkloadRequest {
+  const stamped = { ...rest, path, headers, ...(body === undefined ? {} : { body }) };
+  for (const { mark, next } of stamps) {
+    const value = next();
+    const fill = (text: string): string => text.replaceAll(mark, value);
+    stamped.path = fill(stamped.path);
+    stamped.headers = Object.fromEntries(
+      Object.entries(stamped.headers).map(([name, text]) => [name, fill(text)]),
+    );
+    if (stamped.body !== undefined) stamped.body = fill(stamped.body);
+  }
+  return stamped;
+}
+
 /**
  * Sends one request on its own connection and returns the complete answer. An id in the request is a placeholder
  * again in the answer. Takes no longer than `seconds`. Throws what node:http throws, an `UnansweredError` if nothing
@@ -43,9 +61,10 @@ export interface Endpoint {
  */
 export async function sendRequest(
   endpoint: Endpoint,
-  spec: WorkloadRequest,
+  asked: WorkloadRequest,
   seconds = ANSWER_SECONDS,
 ): Promise<Answer> {
+  const spec = stampRequest(asked);
   if (!haveIds([spec])) return send(endpoint, spec, seconds);
   const id = nextId();
   const answer = await send(endpoint, { ...spec, body: spec.body?.replaceAll(ID, id) ?? '' }, seconds);

@@ -40,6 +40,11 @@ export interface Route {
   learns: boolean;
   /** True if right answers may be the same bytes each time. */
   isFixed: boolean;
+  /**
+   * Set if each of its requests is sent at most once, because a server may refuse it the second time. The first ones are for
+   * the checks, as many as this, and the others for the load.
+   */
+  once?: number;
 }
 
 /** A request before all others. Its answer completes the draw. */
@@ -82,6 +87,11 @@ export interface Draw {
   order?: number[];
   /** The indexes of the requests that are sent one by one before and after the load; all by default. */
   probes?: number[];
+  /**
+   * Returns the index of the request to send in place of this one: the next of its route that was not sent yet. Absent if
+   * every request can be sent again. Throws a trial error if the route has none left for the checks.
+   */
+  next?(index: number): number;
   /** The login that must come first. */
   login?: Login;
   /** Files that the server reads, by the environment variable that names each. */
@@ -103,6 +113,29 @@ export interface Draw {
   fetches?: number;
   /** The `Server-Timing` metric that holds the duration of the server's work. */
   timing?: string;
+}
+
+/** Takes a request of a draw to send: this one, or one that was not sent yet. */
+export function takeRequest(
+  draw: Pick<Draw, 'requests' | 'next'>,
+  index = 0,
+): { request: WorkloadRequest; index: number } {
+  const taken = draw.next?.(index) ?? index;
+  const request = draw.requests[taken];
+  if (request === undefined) throw new Error('a workload without requests');
+  return { request, index: taken };
+}
+
+/** Returns a request that only wakes an idle server: one that may be sent any number of times, or else one for its root. */
+export function wakingRequest({ requests, routes = [] }: Pick<Draw, 'requests' | 'routes'>): WorkloadRequest {
+  const again = routes.find(({ once }) => once === undefined) ?? { first: routes.length === 0 ? 0 : -1 };
+  return requests[again.first] ?? { method: 'GET', path: '/', headers: {} };
+}
+
+/** The part of the rows that one life of a data set may use, if several lives share them. */
+export interface Share {
+  index: number;
+  of: number;
 }
 
 /** The parameters that scale a workload, by name. */
@@ -138,7 +171,7 @@ export interface Workload {
   /** Set if the servers use a database. */
   stores?: true;
   /** Draws one trial. `random` returns numbers in [0, 1); `params` are complete. */
-  draw(random: () => number, params: Params): Draw;
+  draw(random: () => number, params: Params, share?: Share): Draw;
 }
 
 /** The times of most workloads. */

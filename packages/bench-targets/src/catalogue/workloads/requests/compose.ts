@@ -4,6 +4,7 @@ import { present } from 'bench-model/options';
 import type { Draft, Locate, Asked, AskedRequest, AskedRows } from 'bench-model/requests';
 import { BenchError } from 'bench-model/errors';
 import { locateByName, readParts } from './parts.ts';
+import { MARKS } from '../stamps.ts';
 import { readRows, type Rows } from './rows.ts';
 import { namesIn, TOKEN, variablesIn } from './template.ts';
 import { Texts } from './texts.ts';
@@ -17,6 +18,7 @@ export function draftOptions({
   body,
   draft,
   rows,
+  repeatRows,
   expect: right,
   schema,
   statuses,
@@ -35,7 +37,7 @@ export function draftOptions({
     );
   }
   const all = [...(draft?.requests ?? []), ...written].map((one) => ({
-    ...present({ expect }),
+    ...present({ expect, repeat: repeatRows }),
     ...one,
     headers: { ...headers, ...one.headers },
   }));
@@ -55,7 +57,11 @@ export function completeAsked(
   }
   const texts = new Texts();
   const rows = file === undefined ? undefined : readRows(file);
-  const columns = new Set([...(rows?.names ?? []), ...(login === undefined ? [] : [TOKEN])]);
+  const columns = new Set([
+    ...(rows?.names ?? []),
+    ...Object.keys(MARKS),
+    ...(login === undefined ? [] : [TOKEN]),
+  ]);
   if (login !== undefined && rows?.names.includes(TOKEN)) {
     throw new BenchError(
       'usage',
@@ -68,6 +74,7 @@ export function completeAsked(
     const { path, headers } = asked;
     refuseUnknown(path, columns, locate(index, 'path'));
     for (const value of Object.values(headers)) refuseUnknown(value, columns, locate(index, 'headers'));
+    refuseExpectedMark(expected, rows, locate(index, 'expect'));
     for (const text of [path, ...Object.values(headers), body, expected])
       refuseUnset(text, locate(index, 'path'));
   }
@@ -89,6 +96,17 @@ function refuseUnknown(text: string, columns: ReadonlySet<string>, where: string
     'usage',
     `${where}: nothing gives {${unknown}} a value${known}`,
     `name a file with a column ${unknown}: --rows ids.csv`,
+  );
+}
+
+/** The right body is known before the load, and these values only when a request is sent. */
+function refuseExpectedMark(expected: string | undefined, rows: Rows | undefined, where: string): void {
+  const mark = namesIn(expected ?? '').find((name) => name in MARKS && rows?.names.includes(name) !== true);
+  if (mark === undefined) return;
+  throw new BenchError(
+    'usage',
+    `${where}: the expected body holds {${mark}}, which is another value in each request`,
+    'expect a status or a JSON Schema instead',
   );
 }
 

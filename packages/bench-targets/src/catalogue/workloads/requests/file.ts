@@ -27,6 +27,7 @@ interface WrittenRequest {
   weight?: number;
   headers?: Record<string, string>;
   body?: unknown;
+  repeat?: boolean;
   expect?: { status?: Status | Status[]; body?: unknown; schema?: object | string };
 }
 
@@ -79,6 +80,7 @@ function toRequest(
     weight = 1,
     headers = {},
     body,
+    repeat,
     expect,
   }: WrittenRequest = typeof one === 'string' ? { request: one } : one;
   const { status } = expect ?? {};
@@ -88,6 +90,7 @@ function toRequest(
     headers: { ...shared, ...lowerNames(headers) },
     ...present({
       body: toText(body, folder),
+      repeat,
       expect: expect && {
         ...(status !== undefined && { statuses: [status].flat() }),
         ...present({ body: toText(expect.body, folder), schema: toText(expect.schema, folder) }),

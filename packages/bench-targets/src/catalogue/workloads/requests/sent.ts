@@ -10,6 +10,17 @@ export function nameRequest({ method, path }: Pick<AskedRequest, 'method' | 'pat
   return `${method} ${path}`;
 }
 
+/** The methods whose requests a server may refuse the second time (RFC 9110, section 9.2.2), and what it has already deleted. */
+const SENT_ONCE = new Set(['POST', 'DELETE']);
+
+/** Returns true if each row of this request is sent at most once. */
+export function isSentOnce({
+  method,
+  repeat = !SENT_ONCE.has(method),
+}: Pick<AskedRequest, 'method' | 'repeat'>): boolean {
+  return !repeat;
+}
+
 /** Returns the SHA-256 of a text: of the contents if it names a file. */
 function digestIn({ files }: Pick<Asked, 'files'>, text: string): string {
   return files[text] ?? digestOf(text);
@@ -28,7 +39,7 @@ function describeExpectation({ statuses, body, schema }: Expectation, asked: Pic
 export function listAsked(asked: Asked): Map<string, string> {
   const lines = new Map<string, string>();
   const isOne = asked.requests.length === 1;
-  for (const [index, { method, path, weight, headers, body, expect }] of asked.requests.entries()) {
+  for (const [index, { method, path, weight, headers, body, expect, repeat }] of asked.requests.entries()) {
     const name = isOne ? 'request' : `request ${index + 1}`;
     lines.set(name, `${redactUrl(`${method} ${path}`)}${isOne ? '' : ` × ${weight}`}`);
     // A body is JSON unless a header says otherwise.
@@ -36,6 +47,7 @@ export function listAsked(asked: Asked): Map<string, string> {
     const sent = redactHeaders({ ...usual, ...headers });
     for (const header of Object.keys(sent))
       lines.set(isOne ? `header ${header}` : `${name}, header ${header}`, String(sent[header]));
+    if (repeat !== undefined) lines.set(`${name} rows`, repeat ? 'sent again' : 'sent once');
     if (body !== undefined) lines.set(`${name} body`, digestIn(asked, body).slice(0, 16));
     if (expect !== undefined)
       lines.set(
@@ -84,6 +96,7 @@ export function describeSent(
       ...present({
         bodySha256: body === undefined ? undefined : digestIn(asked, body),
         expectSha256: expect && digestOf(describeExpectation(expect, asked)),
+        once: routes[index]?.once === undefined ? undefined : (true as const),
         check: verified && checkOf(routes[index]),
       }),
     })),

@@ -1,4 +1,7 @@
-/** Placeholders in requests: `{id}` from a row, `{token}` from the login, `{env:NAME}` from the environment. */
+/**
+ * Placeholders in requests: `{id}` from a row, `{uuid}` and `{seq}` made for each request, `{token}` from the login,
+ * `{env:NAME}` from the environment.
+ */
 import { BenchError } from 'bench-model/errors';
 import { hide } from 'bench-machine/redact';
 

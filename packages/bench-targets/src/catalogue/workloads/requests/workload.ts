@@ -10,6 +10,7 @@ import {
   type Draw,
   type Login,
   type Route,
+  type Share,
   type Workload,
   type WorkloadRequest,
 } from '../workload.ts';
@@ -17,8 +18,11 @@ import { orderByWeight } from './cycle.ts';
 import { present } from 'bench-model/options';
 import type { Asked, AskedLogin } from 'bench-model/requests';
 import { ANY_SUCCESS, locateByName, readParts, type Kind, type Parts } from './parts.ts';
+import { isSentOnce } from './sent.ts';
 import { isRightStatus } from './status.ts';
 import { readRows, type Row, type Rows } from './rows.ts';
+import { BenchError } from 'bench-model/errors';
+import { MARKS } from '../stamps.ts';
 import { fill, namesIn, TOKEN, type Place, type Values } from './template.ts';
 import { refuseChanged, Texts } from './texts.ts';
 import { readToken } from './token.ts';
@@ -28,8 +32,14 @@ export const REQUESTS = 'requests';
 
 /** More requests of different rows are not held at once: a larger file gives each trial a sample of its rows. */
 const MOST_REQUESTS = 10_000;
+/** The same for requests that are sent once. They are built before the load, and held by every process that sends them. */
+const MOST_SENT_ONCE = 200_000;
 /** The requests whose answers are known before the load. Each is sent twice, one after another. */
 const MOST_PROBES = 200;
+/** The same for requests that are sent once. */
+const PROBES_SENT_ONCE = 5;
+/** The requests that the checks of a trial send: until the first right answer, before and after the load. */
+const SENT_BY_CHECKS = 1 + 2 * PROBES_SENT_ONCE;
 
 /**
  * Returns the workload that sends these requests. Reads the files that they name, once. Throws a usage error if a file
@@ -44,7 +54,7 @@ export function requestsWorkload(asked: Asked): Workload {
     name: REQUESTS,
     rungs: [10, 100, 1000, 10_000],
     ...USUAL_TIMES,
-    draw: (random) => drawTrial(asked, parts, random),
+    draw: (random, _params, share) => drawTrial(asked, parts, random, share),
   };
 }
 
@@ -59,21 +69,36 @@ function isVaried({ asked, body = '' }: Kind, rows: Rows | undefined): boolean {
   return names.some((name) => rows?.names.includes(name));
 }
 
+/** The rows that the requests of a trial take. */
+interface Taken {
+  /** For requests that are sent again, and for those that are sent once. */
+  again: readonly Row[];
+  once: readonly Row[];
+  /** The requests of each kind that the checks have sent. */
+  checked: number[];
+}
+
 /**
  * Draws one trial. Rows are shuffled, and each request takes them in that order, so that every row is used equally often.
  * Requests alternate by weight: the weights are exact over each cycle.
  */
-function drawTrial(asked: Asked, parts: Files, random: () => number): Draw {
+function drawTrial(asked: Asked, parts: Files, random: () => number, share?: Share): Draw {
   const { kinds, rows } = parts;
   const varied = kinds.filter((kind) => isVaried(kind, rows)).length;
   const most = Math.max(1, Math.floor(MOST_REQUESTS / Math.max(1, varied)));
-  const taken = shuffle(rows?.rows ?? [], random).slice(0, most);
+  const shuffled = shuffle([...(rows?.rows.entries() ?? [])], random);
+  const own = share === undefined ? shuffled : shuffled.filter(([index]) => index % share.of === share.index);
+  const taken = {
+    again: shuffled.slice(0, most).map(([, row]) => row),
+    once: own.slice(0, MOST_SENT_ONCE).map(([, row]) => row),
+    checked: kinds.map(() => 0),
+  };
   const { login } = asked;
   if (login === undefined) return fillDraw(parts, taken, {});
   return { ...fillDraw(parts, taken, { [TOKEN]: '' }), login: openLogin(login, parts, taken) };
 }
 
-function openLogin(login: AskedLogin, parts: Files, taken: readonly Row[]): Login {
+function openLogin(login: AskedLogin, parts: Files, taken: Taken): Login {
   const { headers, text } = fillBody(parts.loginBody, login.headers, {});
   if (text !== undefined) hide([text, ...passwordsIn(text)]);
   return {
@@ -107,27 +132,29 @@ function passwordsIn(body: string): string[] {
 
 function fillDraw(
   { kinds, rows }: Files,
-  taken: readonly Row[],
+  taken: Taken,
   known: Values,
   send: Readonly<Record<string, string>> = {},
 ): Draw {
   const requests: WorkloadRequest[] = [];
-  const checks: ((answer: Answer) => string | undefined)[] = [];
-  const routes = kinds.map((kind): Route => {
+  const rowsOf = kinds.map((kind): readonly (Row | undefined)[] => {
+    if (!isVaried(kind, rows)) return [undefined];
+    return isSentOnce(kind.asked) ? taken.once : taken.again;
+  });
+  const valuesOf = (row: Row | undefined): Values => ({ ...MARKS, ...row?.values, ...known });
+  const routes = kinds.map((kind, index): Route => {
     const first = requests.length;
-    const each = isVaried(kind, rows) ? taken : [undefined];
+    const each = rowsOf[index] ?? [];
     for (const row of each) {
-      const values = { ...row?.values, ...known };
-      const request = fillRequest(kind, values, send);
+      const request = fillRequest(kind, valuesOf(row), send);
       requests.push(row === undefined ? request : { ...request, row: `${rows?.file}:${row.line}` });
-      const expected =
-        kind.expected === undefined
-          ? undefined
-          : fill(kind.expected, values, isJson(kind.expected) ? 'json' : 'text');
-      checks.push((answer) => checkAnswer(answer, kind, expected, isConditional(request)));
     }
+    const isOnce = each[0] !== undefined && isSentOnce(kind.asked);
     const learns =
-      kind.expected === undefined && kind.schema === undefined && kind.asked.expect?.statuses === undefined;
+      !isOnce &&
+      kind.expected === undefined &&
+      kind.schema === undefined &&
+      kind.asked.expect?.statuses === undefined;
     return {
       name: kind.name,
       first,
@@ -135,18 +162,45 @@ function fillDraw(
       statuses: [...kind.statuses],
       learns,
       isFixed: learns || kind.expected !== undefined,
-      ...present({ schema: kind.schema }),
+      ...present({ schema: kind.schema, once: isOnce ? SENT_BY_CHECKS : undefined }),
     };
   });
+  const kindAt = (index: number): number =>
+    routes.findIndex(({ first, count }) => index >= first && index < first + count);
   return {
     requests,
     routes,
     order: orderByWeight(kinds.map(({ asked: { weight } }) => weight)),
     probes: chooseProbes(routes),
     files: {},
-    check: (answer, index) => checks[index]?.(answer),
+    ...(routes.some(({ once }) => once !== undefined) && {
+      next: (index: number) => takeNext(routes, taken.checked, kindAt(index), index),
+    }),
+    check(answer, index) {
+      const at = kindAt(index);
+      const [kind, route, request] = [kinds[at], routes[at], requests[index]];
+      if (kind === undefined || route === undefined || request === undefined) return undefined;
+      const values = valuesOf(rowsOf[at]?.[index - route.first]);
+      const expected =
+        kind.expected === undefined
+          ? undefined
+          : fill(kind.expected, values, isJson(kind.expected) ? 'json' : 'text');
+      return checkAnswer(answer, kind, expected, isConditional(request));
+    },
     fixedBody: routes.some(({ isFixed }) => isFixed),
   };
+}
+
+/** Returns the index of the next request of a route for the checks. */
+function takeNext(routes: readonly Route[], checked: number[], at: number, index: number): number {
+  const route = routes[at];
+  if (route?.once === undefined) return index;
+  const used = checked[at] ?? 0;
+  if (used >= Math.min(route.once, route.count)) {
+    throw new BenchError('trial', `${route.name}: no row is left for the checks, because each is sent once`);
+  }
+  checked[at] = used + 1;
+  return route.first + used;
 }
 
 function fillRequest(
@@ -188,8 +242,11 @@ function placeOf(type: string | undefined): Place {
 function chooseProbes(routes: readonly Route[]): number[] {
   const single = routes.filter(({ count }) => count === 1).length;
   const most = Math.max(1, Math.floor((MOST_PROBES - single) / Math.max(1, routes.length - single)));
-  return routes.flatMap(({ first, count }) =>
-    Array.from({ length: Math.min(count, most) }, (_, index) => first + index),
+  return routes.flatMap(({ first, count, once }) =>
+    Array.from(
+      { length: Math.min(count, once === undefined ? most : PROBES_SENT_ONCE) },
+      (_, index) => first + index,
+    ),
   );
 }
 

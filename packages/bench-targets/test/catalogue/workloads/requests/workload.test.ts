@@ -191,7 +191,7 @@ describe('rows', () => {
 
   it('must have a column for each placeholder', () => {
     const message = errorOf(() => drawRows('other.csv', 'sku\n1\n')).message;
-    expect(message).toBe('GET /orders/{id}: nothing gives {id} a value; the known names are sku');
+    expect(message).toBe('GET /orders/{id}: nothing gives {id} a value; the known names are sku, uuid, seq');
     expect(errorOf(() => ask({ requests: [{ method: 'GET', path: '/a/{id}' }] })).hint).toContain('--rows');
   });
 });
@@ -259,5 +259,72 @@ describe('a login', () => {
     expect(errorOf(() => ask({ requests: [], draft })).message).toBe(
       'the login: the variable BENCH_TEST_UNSET is not set',
     );
+  });
+});
+
+const ids = (): string =>
+  write('once.csv', `id\n${Array.from({ length: 30 }, (_, id) => `o${id}`).join('\n')}\n`);
+const requestsOf = (...requests: Partial<AskedRequest>[]): Draw =>
+  drawOf({ requests: [], draft: { requests: asked(...requests) }, rows: ids() });
+const once = (...requests: Partial<AskedRequest>[]) =>
+  requestsOf(...requests).routes?.map((route) => route.once);
+
+describe('rows of requests that a server may refuse the second time', () => {
+  it('are sent once by POST and DELETE, and by others if they say so', () => {
+    const path = '/orders/{id}';
+    expect(
+      once(
+        { method: 'POST', path },
+        { method: 'DELETE', path },
+        { method: 'PUT', path },
+        { method: 'GET', path },
+      ),
+    ).toEqual([11, 11, undefined, undefined]);
+    expect(once({ method: 'POST', path, repeat: true }, { method: 'PUT', path, repeat: false })).toEqual([
+      undefined,
+      11,
+    ]);
+    // Without rows, nothing runs out.
+    expect(once({ method: 'POST', path: '/orders' })).toEqual([undefined]);
+  });
+
+  it('are handed to the checks one by one, and each keeps its check', () => {
+    const draw = requestsOf({ method: 'POST', path: '/orders/{id}', expect: { body: '{"id":"{id}"}' } });
+    expect(draw.probes).toHaveLength(5);
+    const taken = Array.from({ length: 11 }, () => draw.next?.(0) ?? -1);
+    expect(new Set(taken).size).toBe(11);
+    for (const index of taken) {
+      const id = draw.requests[index]?.path.slice('/orders/'.length);
+      const right = { status: 200, contentType: '', body: Buffer.from(`{"id":"${id}"}`) };
+      expect(draw.check(right, index)).toBeUndefined();
+      expect(draw.check({ ...right, body: Buffer.from('{"id":"other"}') }, index)).toContain('differs');
+    }
+    expect(errorOf(() => draw.next?.(0)).message).toContain('no row is left for the checks');
+  });
+
+  it('are those of the same trial after a login', () => {
+    const login = {
+      method: 'POST',
+      path: '/login',
+      headers: {},
+      token: { json: '' },
+      send: { authorization: '{token}' },
+    };
+    const draft = { requests: asked({ method: 'POST', path: '/orders/{id}' }), login };
+    const before = drawOf({ requests: [], draft, rows: ids() });
+    const first = before.next?.(0);
+    const after = before.login?.complete({ status: 200, contentType: '', body: Buffer.from('"token-1"') });
+    expect(first).toBe(0);
+    expect(typeof after === 'object' && after.next?.(0)).toBe(1);
+  });
+
+  it('can be made: {uuid} and {seq} hold a mark until they are sent', () => {
+    const draw = requestsOf({ method: 'POST', path: '/{uuid}', body: '{"n":"{seq}","name":"n{seq}"}' });
+    expect(draw.requests).toHaveLength(1);
+    const { path, body } = draw.requests[0] ?? {};
+    expect(path).toMatch(/^\/[\da-f-]{36}$/);
+    expect(JSON.parse(body ?? '')).toEqual({ n: 8190246357, name: 'n8190246357' });
+    const wrong = errorOf(() => ask({ expect: '{"id":"{uuid}"}' }));
+    expect(wrong.message).toContain('the expected body holds {uuid}');
   });
 });
