@@ -106,7 +106,7 @@ async function findClient(name: string): Promise<FoundEngine> {
   const found = await prepareProgram(CLIENTS, {
     id: `engine ${name}`,
     variant: name,
-    elsewhere: 'omit --engine, or choose wrk, oha or k6',
+    elsewhere: `omit --engine, or choose one of ${CROSS_CHECKS.join(', ')}`,
   });
   const version = `Python ${found.runtime?.version}, sources ${found.digest}`;
   return {

@@ -25,6 +25,7 @@ interface Told {
 /** An external load tool, read by its machine-readable output. */
 export interface Tool {
   name: EngineName;
+  /** Returns its command line. Its stdout is a socket, which it cannot open by the name `/dev/stdout`. */
   argv(run: ToolRun): string[];
   /** Reads its output. Throws if the format is unknown. */
   read(stdout: string): Told;
