@@ -87,6 +87,8 @@ export interface Project {
   lock?: Lock;
   /** The packages that are installed beside its lock, as its package manager takes them: `gunicorn==23.0.0`. */
   packages?: string[];
+  /** The lock in the nearest folder above, if it does not list the project. */
+  foreignLock?: string;
   /** The version of its runtime that it asks for, if that is not the default. */
   version?: string;
 }

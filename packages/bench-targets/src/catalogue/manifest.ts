@@ -200,7 +200,9 @@ function* problemsOf(manifest: Manifest, root: string): Generator<[Path, string]
     yield [['default'], `the default variant "${manifest.default}" is not among the variants (${names})`];
   }
   for (const program of programsOf(manifest)) yield* problemsIn(program, manifest, root);
-  for (const [name, { workloads, groups, deviates = [], note, command }] of Object.entries(variants)) {
+  for (const [name, variant] of Object.entries(variants)) {
+    const { workloads, groups, deviates = [], note, command } = variant;
+    const build = [...(manifest.build ?? []), ...(variant.build ?? [])];
     const path = ['variants', name];
     if (workloads === undefined && !isApp)
       yield [
@@ -216,6 +218,11 @@ function* problemsOf(manifest: Manifest, root: string): Generator<[Path, string]
     }
     if (groups !== undefined && runtime !== 'python')
       yield [[...path, 'groups'], 'only Python stacks have dependency groups'];
+    if (isApp && build.length === 0 && command.some((word) => word.includes('{build}')))
+      yield [
+        [...path, 'command'],
+        `the command of "${name}" starts a program in {build}, but no "build" makes it`,
+      ];
     if (deviates.length > 0 && note === undefined)
       yield [[...path, 'deviates'], `the "note" of "${name}" must say why it deviates`];
     if (!isApp && !command.some((word) => word.includes('{port}')))

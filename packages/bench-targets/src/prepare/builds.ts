@@ -89,6 +89,16 @@ export async function runBuild(
   });
 }
 
+/** Variables that change what compilers make, whatever the sources. */
+const VARIABLES =
+  /^(GO(ARCH|OS|AMD64|ARM64|FLAGS|EXPERIMENT|TOOLCHAIN|WORK)|CGO_\w+|CC|CXX|(C|CPP|CXX|LD)FLAGS|RUST(C|FLAGS|UP_TOOLCHAIN)\w*|CARGO_(BUILD|PROFILE|TARGET|ENCODED)\w*)$/;
+
+/** Returns the variables of the environment that change what a build makes. */
+export function variablesOfBuilds(): string[] {
+  const set = Object.entries(process.env).filter(([name]) => VARIABLES.test(name));
+  return set.map(([name, value]) => `${name}=${value}`).toSorted();
+}
+
 /** Removes addresses and folders of this machine from a log: a run's record keeps the reason for a missing target. */
 function withoutPlaces(log: string): string {
   return log.replaceAll(/\w+:\/\/[^\s`'"]+/g, '…').replaceAll(/(?<![\w.])(?:\/[\w.@+~-]+)+\//g, '…/');

@@ -1,5 +1,5 @@
 /** Environments and copies of projects in the cache. Each is made once: it is complete, or absent. */
-import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { awaitLock } from 'bench-machine/filelock';
 import { HOME } from 'bench-machine/home';
@@ -17,6 +17,11 @@ export function folderOf({ name }: Stack, { runtime }: FoundRuntime, digest: str
 /** Returns true if a folder is complete. */
 export function isComplete(folder: string): boolean {
   return existsSync(join(folder, READY));
+}
+
+/** Returns the day on which a folder was made, as 2026-11-26. */
+export function dayOf(folder: string): string {
+  return statSync(join(folder, READY)).mtime.toISOString().slice(0, 10);
 }
 
 /**

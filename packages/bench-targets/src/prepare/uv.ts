@@ -85,6 +85,6 @@ export function findDistribution(
 }
 
 /** Normalises a name: PyPI treats different spellings as equal (PEP 503). */
-function normalise(name: string): string {
+export function normalise(name: string): string {
   return name.toLowerCase().replaceAll(/[-_.]+/g, '-');
 }

@@ -353,6 +353,11 @@ describe('a manifest with requests', () => {
       { ...OWN, variants: { app: { command: ['python', '{build}/app.py'] } } },
       'unknown placeholder {build}',
     ],
+    [
+      'a program that nothing builds',
+      { ...OWN, runtime: 'none', variants: { app: { command: ['{build}/server'] } } },
+      'the command of "app" starts a program in {build}, but no "build" makes it',
+    ],
   ])('is rejected with %s', (_, manifest, problem) => {
     const error = errorOf(() => read(JSON.stringify(manifest)));
     expect(error.code).toBe('usage');

@@ -24,6 +24,7 @@ import type { Host } from 'bench-model/host';
 import type { LeftOut, Versions } from 'bench-model/run';
 import type { Companion } from '../services/companion.ts';
 import { findCompanions } from '../services/index.ts';
+import { describeAllMade } from './made.ts';
 import type { Session } from './session.ts';
 import type { Voice } from '../terminal/voice.ts';
 
@@ -127,6 +128,7 @@ export async function prepareTargets(
   if (first !== undefined && (isRequired || prepared.length === 0)) {
     throw new BenchError('toolchain', `${first.target.id}: ${first.reason}`, first.hint);
   }
+  for (const line of describeAllMade(prepared)) log(line);
   for (const line of [...describeLiterals(prepared), ...describeOtherPackages(prepared)])
     log(`warning: ${line}`);
   const leftOut = missing.map(({ target, reason, hint }) => ({ target: target.id, reason, hint }));

@@ -12,6 +12,7 @@ import { present, START_SECONDS } from 'bench-model/options';
 import { describeEnd, launch, listensElsewhere, type Server } from 'bench-machine/launch';
 import { isListening } from 'bench-machine/ports';
 import { cureFor } from '../conduct/cures.ts';
+import { describeMade } from '../conduct/made.ts';
 import { openSession } from '../conduct/session.ts';
 import { seeElsewhere, type Seen } from '../measure/fault.ts';
 import { findDeclared } from '../services/declared/companion.ts';
@@ -94,15 +95,14 @@ export async function tryStart(start: Start, needs: readonly Need[], tryout: Try
     );
     return tryStart(start, needs, { ...tryout, port: elsewhere });
   }
-  const { runtime } = prepared;
   const pinned = start.runtime === 'none' ? undefined : findPinned(root, start.runtime);
   if (pinned !== undefined) say('assumed', `${start.runtime} ${pinned.version}, by ${pinned.why}`);
-  const on = runtime === undefined ? '' : ` on ${prepared.stack.runtime} ${runtime.version}`;
+  say('made', describeMade(prepared));
   const names = needs.map(({ name }) => name).join(' and ');
   const withThem = names === '' ? '' : ` with ${names}`;
   say(
     'started',
-    `${joinWords(start.command)}${on}${withThem}, which listens on ${port === undefined ? 'the port that it was given' : `port ${port}`}`,
+    `${joinWords(start.command)}${withThem}, which listens on ${port === undefined ? 'the port that it was given' : `port ${port}`}`,
   );
   const requests = await chooseRequests(asked.get, {
     server,

@@ -17,6 +17,7 @@ interface NodeManifest {
   version?: string;
   engines?: { node?: string };
   scripts?: Record<string, string>;
+  workspaces?: string[] | { packages?: string[] };
   dependencies?: Record<string, string>;
   devDependencies?: Record<string, string>;
 }

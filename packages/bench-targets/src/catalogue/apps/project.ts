@@ -1,12 +1,13 @@
 /** The language and the dependencies of a user's project. */
 import type { Lock, LockKind, Project } from 'bench-model/stack';
-import { existsSync, readdirSync, statSync } from 'node:fs';
-import { basename, dirname, join, resolve } from 'node:path';
+import { existsSync, globSync, readFileSync, readdirSync, statSync } from 'node:fs';
+import { basename, dirname, join, relative, resolve, sep } from 'node:path';
 import { BenchError } from 'bench-model/errors';
 import { parentsOf } from 'bench-machine/home';
 import { present } from 'bench-model/options';
 import type { RuntimeKind } from 'bench-model/target';
 import { showPath } from '../json-file.ts';
+import { readNodeManifest } from './manifests.ts';
 import { findPinned } from './pinned.ts';
 
 /** The facts about a project that are given before its files are read. */
@@ -65,9 +66,9 @@ export function findProject(
       'omit it',
     );
   }
-  const lock = named === undefined ? findLock(root, kind) : readNamed(root, kind, named, where);
+  const found = named === undefined ? findLock(root, kind) : { lock: readNamed(root, kind, named, where) };
   const version = findPinned(root, kind)?.version;
-  return { kind, ...present({ lock, version }) };
+  return { kind, ...found, ...present({ version }) };
 }
 
 function languageOf(root: string, command: string): RuntimeKind {
@@ -76,7 +77,7 @@ function languageOf(root: string, command: string): RuntimeKind {
   if (COMMANDS.node.test(name)) return 'node';
   // A program of the project itself is a binary or a script that says by its first line what it runs on.
   if (command.includes('/')) return 'none';
-  const isPython = findLock(root, 'python') !== undefined;
+  const isPython = lockIn(root, 'python') !== undefined;
   const isNode = existsSync(join(root, 'package.json'));
   if (isPython && isNode) {
     throw new BenchError(
@@ -88,14 +89,43 @@ function languageOf(root: string, command: string): RuntimeKind {
   return isPython ? 'python' : isNode ? 'node' : 'none';
 }
 
-/** Finds the lock in the folder, or in the nearest parent of a workspace, which does not reach beyond its repository. */
-function findLock(root: string, kind: 'python' | 'node'): Lock | undefined {
+/** Finds the lock in the folder, or the nearest one above that lists the folder as a member of its workspace. */
+function findLock(root: string, kind: 'python' | 'node'): Pick<Project, 'lock' | 'foreignLock'> {
   const own = lockIn(root, kind);
-  if (own?.kind !== 'pyproject' && own?.kind !== 'package') return own;
-  const parents = parentsOf(dirname(root));
-  const top = parents.findIndex((folder) => existsSync(join(folder, '.git')));
-  const shared = parents.slice(0, top + 1).map((folder) => lockIn(folder, kind));
-  return shared.find((lock) => ['uv', 'pnpm', 'npm', 'yarn'].includes(lock?.kind ?? '')) ?? own;
+  if (own === undefined) return {};
+  if (own.kind !== 'pyproject' && own.kind !== 'package') return { lock: own };
+  const above = parentsOf(dirname(root)).flatMap((folder) => workspaceLockIn(folder, kind) ?? []);
+  const shared = above.find((lock) => isMember(root, lock));
+  if (shared !== undefined) return { lock: shared };
+  return { lock: own, ...present({ foreignLock: above[0]?.file }) };
+}
+
+/** The locks that can hold the packages of a workspace, and the text by which each lists a member. */
+const WORKSPACES: Partial<Record<LockKind, (member: string) => RegExp>> = {
+  uv: (member) => new RegExp(`\\b(virtual|editable|directory) = "${member}"`),
+  pnpm: (member) => new RegExp(`^ {2}(['"]?)${member}\\1:`, 'm'),
+  npm: (member) => new RegExp(`^\\s*"${member}": \\{`, 'm'),
+  yarn: (member) => new RegExp(`@workspace:${member}["',]`),
+};
+
+function workspaceLockIn(folder: string, kind: 'python' | 'node'): Lock | undefined {
+  const names = namesIn(folder);
+  return LOCKS[kind]
+    .filter(([, lock]) => WORKSPACES[lock] !== undefined)
+    .flatMap(([pattern, lock]) =>
+      names.filter((name) => pattern.test(name)).map((name) => ({ kind: lock, file: join(folder, name) })),
+    )[0];
+}
+
+function isMember(root: string, { kind, file }: Lock): boolean {
+  const folder = dirname(file);
+  const member = relative(folder, root).split(sep).join('/');
+  const pattern = WORKSPACES[kind]?.(member.replaceAll(/[.*+?^${}()|[\]\\]/g, String.raw`\$&`));
+  if (pattern?.test(readFileSync(file, 'utf8')) === true) return true;
+  // The lock of Yarn 1 does not list the members.
+  const { workspaces = [] } = readNodeManifest(folder);
+  const globs = Array.isArray(workspaces) ? workspaces : (workspaces.packages ?? []);
+  return kind === 'yarn' && globSync(globs, { cwd: folder }).includes(relative(folder, root));
 }
 
 function lockIn(folder: string, kind: 'python' | 'node'): Lock | undefined {

@@ -23,10 +23,10 @@ import type { Lock, Stack } from 'bench-model/stack';
 import { HOME, parentsOf } from 'bench-machine/home';
 import { awaitLock } from 'bench-machine/filelock';
 import type { ResolvedRuntime, RuntimeSpec } from 'bench-model/target';
-import { findTool, runBuild } from '../builds.ts';
+import { findTool, runBuild, variablesOfBuilds } from '../builds.ts';
 import { hide, literalsInEnvironment, valuesOf } from 'bench-machine/redact';
 import { digestOf } from '../digest.ts';
-import { folderOf, provideFolder } from '../environments.ts';
+import { dayOf, folderOf, provideFolder } from '../environments.ts';
 import { pythonIn } from '../python.ts';
 import { findFitting, type FoundRuntime } from '../runtimes.ts';
 import { provideUv } from '../uv.ts';
@@ -38,6 +38,9 @@ import {
   makeProjectEnvironment,
   type MadeEnvironment,
 } from './python.ts';
+import { countOpen, describeLock } from './packages.ts';
+import { warnStale } from './stale.ts';
+import { digestOfSources, filesOfLocalPackages } from './sources.ts';
 import { filesOfProject, settingsOfProject } from './tree.ts';
 
 /** A program, ready to launch. */
@@ -55,13 +58,15 @@ export interface ReadyProject {
   installed: string[];
   /** The command that runs before each trial, in the same environment, for a project of a user. */
   setup?: string[];
+  /** What its environment or its program was made by, in words; absent if nothing was made. */
+  origin?: string;
   /** Every package of its environment with its version, for a project of a user whose environment was made here. */
   packages?: string[];
 }
 
 /** Prepares a target of a user's project. Throws a toolchain error if its environment cannot be made. */
 export async function prepareProject(known: FoundTarget, log: (line: string) => void): Promise<ReadyProject> {
-  const { target, stack } = known;
+  const { target, stack, variant } = known;
   hideSettings(stack.root);
   if (target.resolved === true) {
     throw new BenchError(
@@ -70,6 +75,10 @@ export async function prepareProject(known: FoundTarget, log: (line: string) => 
       'omit --resolve, and name another version with --with',
     );
   }
+  const isBuilt = [...stack.build, ...variant.build].length > 0;
+  // The files of a commit have the time of its checkout.
+  const stale = isBuilt || stack.copy !== undefined ? undefined : warnStale(stack.root, variant.command);
+  if (stale !== undefined) log(`warning: ${stale}`);
   if (target.runtime === undefined) return prepareProgram(known, log);
   return target.runtime.kind === 'python'
     ? preparePython(known, target.runtime, log)
@@ -123,49 +132,75 @@ async function prepareProgram(known: FoundTarget, log: (line: string) => void): 
   const { root } = stack;
   // A binary in the project is an output of its build.
   const [binary = ''] = variant.command.map((word) => resolve(root, word.replaceAll('{root}', root)));
-  const sources = filesOfProject(root).filter((file) => file !== binary);
+  const sources = [...sourcesOf(root)].filter((file) => file !== binary);
   const commands = [...stack.build, ...variant.build];
-  const digest = digestOf(
-    commands.length === 0 ? [...sources, ...(isProgram(binary) ? [binary] : [])] : sources,
-    '',
-  );
-  // A copy of the project is another program, even with the same name.
-  const build = join(HOME.cache, 'builds', `${stack.name}-${digestOf([], resolve(root))}`);
-  if (commands.length > 0) {
-    using _ = await awaitLock(`${build}.lock`, log);
-    await buildProgram(known, commands, build, digest);
-  }
+  const isBuilt = commands.length > 0;
+  const digest = digestOfSources(root, isBuilt || !isProgram(binary) ? sources : [...sources, binary]);
+  // A copy of the project is another program, even with the same name, and so is one that is built by other commands.
+  const key = digestOf([], JSON.stringify([resolve(root), commands]));
+  const build = join(HOME.cache, 'builds', `${stack.name}-${key}`);
+  const tools = isBuilt ? await provideProgram(known, { commands, build, digest, log }) : [];
   return {
     root,
     ...locateAll(known, { root, bins: [], build }),
     env: { ...readEnvFile(stack), ...variant.env },
     digest,
     installed: [],
+    ...(isBuilt && { origin: `built by ${tools.join(', ')}` }),
   };
 }
 
-/** Builds a program in the folder of its project, into a folder of the cache. Does nothing if no file has changed. */
-async function buildProgram(
-  { target, stack }: FoundTarget,
-  commands: string[][],
-  build: string,
-  digest: string,
-): Promise<void> {
-  const words = commands.map((argv) =>
-    argv.map((word) => word.replaceAll('{root}', stack.root).replaceAll('{build}', build)),
-  );
+/** Returns the files that a project is made from. */
+function sourcesOf(root: string, named: readonly string[] = []): Set<string> {
+  return new Set([...filesOfProject(root), ...filesOfLocalPackages(root, named)]);
+}
+
+/** A program to build. */
+interface ProgramBuild {
+  commands: string[][];
+  /** The folder that `{build}` means. */
+  build: string;
+  /** The digest of its sources. */
+  digest: string;
+  log: (line: string) => void;
+}
+
+/**
+ * Builds a program in the folder of its project, into a folder of the cache, unless it is built from the same sources
+ * already. Returns the tools that build it. Throws a toolchain error if the build fails, or does not write the program.
+ */
+async function provideProgram(
+  { target, stack, variant }: FoundTarget,
+  { commands, build, digest, log }: ProgramBuild,
+): Promise<string[]> {
+  using _ = await awaitLock(`${build}.lock`, log);
+  const fill = (word: string): string => word.replaceAll('{root}', stack.root).replaceAll('{build}', build);
+  const words = commands.map((argv) => argv.map(fill));
   const tools = await Promise.all(
     [...new Set(words.map(([tool = '']) => tool))].map((tool) =>
       findTool(tool, stack.root, `to build ${stack.name}`),
     ),
   );
-  const made = digestOf([], JSON.stringify([digest, words, tools.map(({ text }) => text)]));
-  const ready = join(build, `bench-ready-${target.variant}`);
-  if (existsSync(ready) && readFileSync(ready, 'utf8') === made) return;
+  const names = tools.map(({ name }) => basename(name));
+  const made = digestOf([], JSON.stringify([digest, variablesOfBuilds(), tools.map(({ text }) => text)]));
+  const ready = join(build, 'bench-ready');
+  const outputs = variant.command.filter((word) => word.startsWith('{build}/'));
+  const isThere = (output: string): boolean => isFile(fill(output));
+  if (existsSync(ready) && readFileSync(ready, 'utf8') === made && outputs.every(isThere)) return names;
   mkdirSync(build, { recursive: true });
-  rmSync(ready, { force: true });
+  // A build that no longer writes the program must not leave the old one.
+  for (const file of [ready, ...outputs.filter(isThere).map(fill)]) rmSync(file, { force: true });
   for (const argv of words) await runBuild(argv, stack, target.variant);
+  const missing = outputs.find((output) => !existsSync(fill(output)));
+  if (missing !== undefined) {
+    throw new BenchError(
+      'toolchain',
+      `the build of ${stack.name}/${target.variant} does not write ${missing}`,
+      `correct "build" or "command" in ${stack.manifest}`,
+    );
+  }
   writeFileSync(ready, made);
+  return names;
 }
 
 async function preparePython(
@@ -210,8 +245,9 @@ async function preparePython(
     },
     runtime: { ...found.runtime, build },
     interpreter: realpathSync(place.python),
-    digest: digestOf(filesOfProject(root), packages.join(' ')),
+    digest: digestOfSources(root, [...sourcesOf(root, lock && filesOfLock(root, lock))], packages.join(' ')),
     installed: made?.changed ?? [],
+    ...(made !== undefined && { origin: made.origin }),
     ...present({ packages: made?.packages }),
   };
 }
@@ -222,17 +258,20 @@ async function provideEnvironment(
   lock: Lock,
   { uv, packages, ...found }: FoundRuntime & { uv: string; packages: string[] },
   log: (line: string) => void,
-): Promise<MadeEnvironment & { folder: string }> {
+): Promise<MadeEnvironment & { folder: string; origin: string }> {
   const { root } = stack;
   const { version } = found.runtime;
   const [python = ''] = found.argv;
   const listed = filesOfLock(root, lock);
-  const files = [...listed, ...(isPackage(root) ? filesOfProject(root) : [])];
+  const own = isPackage(root) ? filesOfProject(root) : [];
+  const files = [...listed, ...own, ...filesOfLocalPackages(root, listed)];
   const words = [...(dependsOnPlace(root, listed) ? [root] : []), python, lock.kind, ...packages];
   const folder = folderOf(stack, found, digestOf([...new Set(files)], words.join(' ')));
   const environment = { target: target.id, root, lock, folder, python, version, uv, packages };
   const made = await provideFolder(folder, () => makeProjectEnvironment(environment, log), log);
-  return { ...made, folder };
+  const { foreignLock } = stack.project ?? {};
+  const open = lock.kind === 'requirements' ? countOpen(made, listed) : undefined;
+  return { ...made, folder, origin: describeLock({ root, lock, foreignLock, day: dayOf(folder), open }) };
 }
 
 async function prepareNode(
@@ -249,8 +288,8 @@ async function prepareNode(
     ...(stack.project?.packages ?? []),
     ...named.map(({ name, wanted }) => `${name}@${wanted}`),
   ];
-  const digest = digestOf(filesOfProject(stack.root), packages.join(' '));
-  const root = await provideModules(known, found, packages, log);
+  const digest = digestOfSources(stack.root, filesOfProject(stack.root), packages.join(' '));
+  const { root, origin } = await provideModules(known, found, packages, log);
   const place = { root, bins: [...binsOf(root), dirname(found.argv[0] ?? '')], node: found.argv };
   return {
     root,
@@ -265,6 +304,7 @@ async function prepareNode(
     },
     ...(found.argv[0] === undefined ? {} : { interpreter: realpathSync(found.argv[0]) }),
     digest,
+    ...present({ origin }),
     installed: named.flatMap(({ name }) => {
       const version = versionInProject(root, name);
       return version === undefined ? [] : [`${name} ${version}`];
@@ -272,13 +312,16 @@ async function prepareNode(
   };
 }
 
-/** Returns the folder in which the project has its dependencies and its builds: itself if it has none, otherwise a copy. */
+/**
+ * Returns the folder in which the project has its dependencies and its builds, and the list that they are from: the folder is the
+ * project itself if it has none, otherwise a copy.
+ */
 async function provideModules(
   { target, stack, variant }: FoundTarget,
   found: FoundRuntime,
   packages: string[],
   log: (line: string) => void,
-): Promise<string> {
+): Promise<{ root: string; origin?: string }> {
   const { argv } = found;
   const lock = stack.project?.lock;
   const { dependencies = {}, devDependencies = {} } = readNodeManifest(stack.root);
@@ -291,8 +334,7 @@ async function provideModules(
       `add one, or omit "build" in ${stack.manifest}`,
     );
   }
-  if (lock === undefined || (hasNone && packages.length + builds.length === 0)) return stack.root;
-  if (lock.kind === 'package') log(`warning: ${target.id}: no lock, so npm chooses the versions`);
+  if (lock === undefined || (hasNone && packages.length + builds.length === 0)) return { root: stack.root };
   const files = filesOfProject(dirname(lock.file));
   const key = digestOf(files, [stack.root, ...argv, ...packages, ...builds.flat()].join(' '));
   const folder = folderOf(stack, found, key);
@@ -307,7 +349,8 @@ async function provideModules(
     }
   };
   await provideFolder(folder, make, log);
-  return root;
+  const { foreignLock } = stack.project ?? {};
+  return { root, origin: describeLock({ root: stack.root, lock, foreignLock, day: dayOf(folder) }) };
 }
 
 /** The folders of programs of a Node project and of its workspace, nearest first. */
@@ -364,8 +407,12 @@ function locate(command: readonly string[], place: Place, what = '--run'): strin
   );
 }
 
+function isFile(path: string): boolean {
+  return statSync(path, { throwIfNoEntry: false })?.isFile() ?? false;
+}
+
 function isProgram(path: string): boolean {
-  if (!statSync(path, { throwIfNoEntry: false })?.isFile()) return false;
+  if (!isFile(path)) return false;
   try {
     accessSync(path, constants.X_OK);
     return true;

@@ -1,6 +1,10 @@
 /** The packages of environments: a comparison of interpreters must not be one of packages. */
+import { readFileSync } from 'node:fs';
+import { relative } from 'node:path';
+import type { Lock } from 'bench-model/stack';
 import { parsePackage } from '../../catalogue/packages.ts';
 import type { Target } from 'bench-model/target';
+import { normalise } from '../uv.ts';
 
 /** Describes the versions that one list of `name==version` has and the other has not. */
 export function differences(before: readonly string[], after: readonly string[]): string[] {
@@ -11,6 +15,49 @@ export function differences(before: readonly string[], after: readonly string[])
     if (old === version) return [];
     return [`${name} ${version}${old === undefined ? '' : ` instead of ${old}`}`];
   });
+}
+
+/** The list of the dependencies of a project, and what was installed from it. */
+interface Installed {
+  /** The folder of the project. */
+  root: string;
+  lock: Lock;
+  foreignLock: string | undefined;
+  /** The day on which it was installed. */
+  day: string;
+  /** The number of packages whose versions the list does not fix; undefined if it fixes all, or none. */
+  open?: { count: number; of: number } | undefined;
+}
+
+/** Describes the list from which packages were installed: a lock, or that their versions were chosen, and when. */
+export function describeLock({ root, lock, foreignLock, day, open }: Installed): string {
+  const name = relative(root, lock.file);
+  const found =
+    foreignLock === undefined ? '' : ` (${relative(root, foreignLock)} does not list this project)`;
+  if (lock.kind === 'pyproject' || lock.kind === 'package')
+    return `no lock${found}: packages of ${name}, versions chosen on ${day}`;
+  if (open === undefined || open.count === 0) return `packages of ${name}`;
+  return `packages of ${name}, which leaves open ${open.count} of ${open.of} versions: chosen on ${day}`;
+}
+
+/** Counts the packages that no list of requirements pins, without those that others than the list asked for. */
+export function countOpen(
+  { packages, changed }: { packages: readonly string[]; changed: readonly string[] },
+  lists: readonly string[],
+): { count: number; of: number } {
+  const pin = /^\s*([\w.-]+)\s*(?:\[[^\]]*\]\s*)?===?\s*([^\s;#\\,]+)/gm;
+  const pinned = new Set(
+    lists.flatMap((file) =>
+      [...readFileSync(file, 'utf8').matchAll(pin)].map(
+        ([, name = '', version = '']) => `${normalise(name)}==${version}`,
+      ),
+    ),
+  );
+  const listed = packages
+    .map((line) => line.split('=='))
+    .filter(([name]) => !changed.some((one) => one.startsWith(`${name} `)));
+  const open = listed.filter(([name = '', version = '']) => !pinned.has(`${normalise(name)}==${version}`));
+  return { count: open.length, of: listed.length };
 }
 
 /** A target, with the packages of its environment if it belongs to a project of a user. */

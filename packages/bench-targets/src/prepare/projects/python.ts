@@ -157,7 +157,7 @@ async function requirementsOf(spec: ProjectEnvironment, scratch: string): Promis
   return output;
 }
 
-/** Replaces folders in an export by copies: a build in the original would write there. */
+/** Makes the paths in an export absolute, and replaces folders by copies: a build in the original would write there. */
 function copyLocal(text: string, root: string, scratch: string): string {
   let count = 0;
   return text
@@ -166,8 +166,9 @@ function copyLocal(text: string, root: string, scratch: string): string {
       const [, path, marker = ''] =
         /^(?:-e\s+)?(?:[\w.-]+\s*@\s*)?(?:file:\/\/)?(\.{1,2}\/[^\s;]*|\.|\/[^\s;]+)(\s*;.*)?$/.exec(line) ??
         [];
-      if (path === undefined || /\.(whl|tar\.gz|zip)$/.test(path)) return line;
+      if (path === undefined) return line;
       const original = isAbsolute(path) ? path : resolve(root, path);
+      if (/\.(whl|tar\.gz|zip)$/.test(path)) return line.replace(path, original);
       const copy = join(scratch, `local-${count++}`, basename(original));
       copyProject(original, copy);
       return `${copy}${marker}`;

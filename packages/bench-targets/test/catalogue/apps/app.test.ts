@@ -58,13 +58,30 @@ describe("a user's app", () => {
     expect(basename(project?.lock?.file ?? '')).toBe(file);
   });
 
-  it('finds the lock of its workspace, but none outside its repository', () => {
-    const folder = makeProject(['services/api/pyproject.toml', ''], ['uv.lock', ''], ['.git/HEAD', '']);
-    const inside = stackOf(join(folder, 'services', 'api'), 'uvicorn a:b');
-    expect(inside.project?.lock?.file).toBe(join(folder, 'uv.lock'));
-    rmSync(join(folder, '.git'), { recursive: true });
-    const alone = stackOf(join(folder, 'services', 'api'), 'uvicorn a:b');
-    expect(alone.project?.lock?.kind).toBe('pyproject');
+  it.each<[string, string, string, string?]>([
+    ['uv.lock', 'pyproject.toml', '[[package]]\nsource = { virtual = "services/api" }\n'],
+    ['uv.lock', 'pyproject.toml', '[[package]]\nsource = { editable = "services/api" }\n'],
+    ['pnpm-lock.yaml', 'package.json', 'importers:\n\n  services/api:\n    dependencies: {}\n'],
+    ['package-lock.json', 'package.json', '{\n  "packages": {\n    "services/api": {}\n  }\n}\n'],
+    ['yarn.lock', 'package.json', '"api@workspace:services/api":\n  version: 0.0.0-use.local\n'],
+    ['yarn.lock', 'package.json', '# yarn lockfile v1\n', '{ "workspaces": ["services/*"] }'],
+  ])('finds the %s above that lists it beside its %s, and no other: %s', (lock, manifest, text, top) => {
+    const root = makeProject([lock, text], ['package.json', top ?? '{}']);
+    const member = (name: string): string => {
+      const folder = join(root, 'services', name);
+      mkdirSync(folder, { recursive: true });
+      writeFileSync(join(folder, manifest), manifest === 'package.json' ? '{}' : '');
+      return folder;
+    };
+    const run = manifest === 'package.json' ? 'node a.js' : 'uvicorn a:b';
+    const { lock: shared, foreignLock } = stackOf(member('api'), run).project ?? {};
+    expect([shared?.file, foreignLock]).toEqual([join(root, lock), undefined]);
+    writeFileSync(join(root, 'package.json'), '{}');
+    const other = stackOf(member('other'), run).project;
+    expect([other?.lock?.file, other?.foreignLock]).toEqual([
+      join(root, 'services', 'other', manifest),
+      join(root, lock),
+    ]);
   });
 
   it('uses the lock that the user names', () => {

@@ -4,6 +4,7 @@ import { dirname, join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { pathsInFiles, pathsInLog } from '../../../src/catalogue/apps/routes.ts';
 import { describeStart, findStarts } from '../../../src/catalogue/apps/starts/index.ts';
+import { errorOf } from '../../../../bench-lab/testing/samples.ts';
 
 let folder: string;
 beforeEach(() => {
@@ -297,5 +298,28 @@ describe('the routes of a project', () => {
   ])('of %s with %j are %j', (file, text, paths) => {
     write({ [file]: text });
     expect(pathsInFiles(folder).map(({ path }) => path)).toEqual(paths);
+  });
+});
+
+describe('the start of a program that Bench builds', () => {
+  const build = [['go', 'build', '-o', '{build}/server', './']];
+  beforeEach(() => {
+    writeFileSync(join(folder, 'go.mod'), 'module shop\n');
+    writeFileSync(join(folder, 'main.go'), 'package main\n\nfunc main() {}\n');
+  });
+
+  it('keeps its build with other arguments', () => {
+    expect(describeStart(folder, '{build}/server -addr {host}:{port}')).toMatchObject({
+      command: ['{build}/server', '-addr', '{host}:{port}'],
+      build,
+      language: 'go',
+      framework: 'net/http',
+    });
+  });
+
+  it('is refused if nothing builds it', () => {
+    const error = errorOf(() => describeStart(folder, '{build}/shop'));
+    expect(error.message).toBe('--run {build}/shop: nothing in the project says how {build}/shop is built');
+    expect(error.hint).toBe('Bench builds {build}/server');
   });
 });

@@ -1,6 +1,7 @@
 /** With the real uv and npm, but without a registry: every package is a file of the project. */
 import { createHash } from 'node:crypto';
 import {
+  chmodSync,
   globSync,
   lstatSync,
   mkdirSync,
@@ -9,18 +10,20 @@ import {
   readlinkSync,
   realpathSync,
   rmSync,
+  utimesSync,
   writeFileSync,
 } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { dirname, join } from 'node:path';
+import { basename, dirname, join } from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
 import { readApp, toStack } from '../../../src/catalogue/apps/app.ts';
+import { readManifest } from '../../../src/catalogue/manifest.ts';
 import type * as Homes from 'bench-machine/home';
 import { spreadTargets, targetsOf } from '../../../src/catalogue/stacks.ts';
 import type { Matrix } from 'bench-model/options';
 import { runSync } from 'bench-machine/subprocess';
 import { prepareAll, type Missing, type Prepared } from '../../../src/prepare/prepare.ts';
-import { describeOtherPackages } from '../../../src/prepare/projects/packages.ts';
+import { countOpen, describeOtherPackages } from '../../../src/prepare/projects/packages.ts';
 import { dependsOnPlace } from '../../../src/prepare/projects/python.ts';
 import { provideUv } from '../../../src/prepare/uv.ts';
 import { needs, tool } from '../../../../bench-lab/testing/needs.ts';
@@ -104,6 +107,13 @@ function environments(): string[] {
   return globSync('environments/*/bench-ready', { cwd: PLACE.cache }).toSorted();
 }
 
+/** The words for the packages of each list. The list of requirements names a file, whose version it does not pin. */
+const ORIGINS: Record<string, RegExp> = {
+  'uv.lock': /^packages of uv\.lock$/,
+  'requirements.txt': /^packages of requirements\.txt, which leaves open 1 of 1 versions: chosen on \d{4}-/,
+  'pyproject.toml': /^no lock: packages of pyproject\.toml, versions chosen on \d{4}-/,
+};
+
 describe.for([
   [
     'uv.lock',
@@ -136,6 +146,7 @@ describe.for([
     const [found] = prepared;
     expect(found?.packages).toEqual(['lib==1.0']);
     expect(found?.runtime?.build['environment']).toBe(lock);
+    expect(found?.origin).toMatch(ORIGINS[lock] ?? /-/);
     expect(runIt(found as Prepared)).toBe('1.0');
     expect(treeOf(root)).toEqual(before);
     expect(Object.keys(before).some((file) => file.endsWith(lock))).toBe(true);
@@ -157,6 +168,42 @@ describe.for([
     expect(prepared.map(runIt)).toEqual(['1.0', '2.0']);
     expect(prepared.map(({ installed }) => installed)).toEqual([[], ['lib 2.0 instead of 1.0']]);
     expect(treeOf(root)).toEqual(before);
+  });
+});
+
+describe('a member of a uv workspace', () => {
+  const uv = needs(findUv);
+  const member = (name: string, more: string): Record<string, string> => ({
+    [`${name}/pyproject.toml`]: `[project]\nname = "${basename(name)}"\nversion = "1"\nrequires-python = ">=3.9"\n${more}`,
+  });
+  let root = '';
+  beforeAll(() => {
+    root = makeProject('workspace', {
+      'pyproject.toml':
+        '[project]\nname = "root"\nversion = "1"\nrequires-python = ">=3.9"\n[tool.uv.workspace]\nmembers = ["services/api"]\n',
+      ...member(
+        'services/api',
+        'dependencies = ["lib"]\n[tool.uv.sources]\nlib = { path = "../../vendor/lib-1.0-py3-none-any.whl" }\n',
+      ),
+      ...member('services/other', 'dependencies = []\n'),
+      'services/api/helper.py': 'HERE = True\n',
+    });
+    makeWheel(join(root, 'vendor'), 'lib', '1.0');
+    if (uv.why === undefined) runSync([uv.get(), 'lock', '--offline', '--quiet'], { cwd: root });
+  });
+
+  it('gets the packages of its lock, also outside of Git', async () => {
+    const { prepared, missing } = await prepare(join(root, 'services/api'), ASK);
+    expect(missing).toEqual([]);
+    expect(prepared[0]?.origin).toBe('packages of ../../uv.lock');
+    expect(runIt(prepared[0] as Prepared)).toBe('1.0');
+  });
+
+  it('is not taken for a member by a lock that does not list it', async () => {
+    const { prepared } = await prepare(join(root, 'services/other'), `python -c ''`);
+    expect(prepared[0]?.origin).toMatch(
+      /^no lock \(\.\.\/\.\.\/uv\.lock does not list this project\): packages of pyproject\.toml, versions chosen on \d{4}-/,
+    );
   });
 });
 
@@ -272,6 +319,88 @@ describe('a Node project with a build', () => {
   });
 });
 
+describe('a program that Bench builds', () => {
+  const manifest = {
+    name: 'tool',
+    language: 'shell',
+    framework: 'none',
+    runtime: 'none',
+    build: [['cp', 'serve', '{build}/server']],
+    default: 'app',
+    variants: { app: { command: ['{build}/server'] } } as Record<string, object>,
+    requests: ['GET /'],
+  };
+  const serve = (says: string): string => `#!/bin/sh\necho ${says}\n`;
+  let root = '';
+  beforeAll(() => {
+    root = makeProject('tool', { serve: serve('one') });
+    chmodSync(join(root, 'serve'), 0o755);
+  });
+  const prepareIt = (changed: object = {}): ReturnType<typeof prepareAll> => {
+    writeFileSync(join(root, 'stack.json'), JSON.stringify({ ...manifest, ...changed }));
+    const stack = readManifest(join(root, 'stack.json'));
+    return prepareAll(targetsOf(stack), [stack], () => {});
+  };
+  const outputsOf = ({ prepared }: { prepared: Prepared[] }): string[] => prepared.map(runIt);
+
+  it('is built again after a change', async () => {
+    const first = await prepareIt();
+    writeFileSync(join(root, 'serve'), serve('two'));
+    const second = await prepareIt();
+    expect([...outputsOf(first), ...outputsOf(second)]).toEqual(['two', 'two']);
+    const [before, after] = [...first.prepared, ...second.prepared];
+    expect(after?.digest).not.toBe(before?.digest);
+    expect(after?.origin).toMatch(/^built by cp \d/);
+  });
+
+  it('is not the old one if its build no longer writes it', async () => {
+    writeFileSync(join(root, 'other'), '');
+    const build = [['sh', 'make.sh', '{build}']];
+    writeFileSync(join(root, 'make.sh'), 'cp serve "$1/server"\n');
+    expect(outputsOf(await prepareIt({ build }))).toEqual(['two']);
+    writeFileSync(join(root, 'make.sh'), 'cp serve "$1/renamed"\n');
+    const { missing } = await prepareIt({ build });
+    expect(missing[0]?.reason).toBe('the build of tool/app does not write {build}/server');
+  });
+
+  it('is that of its variant', async () => {
+    const variantOf = (file: string): object => ({
+      command: ['{build}/server'],
+      build: [['cp', file, '{build}/server']],
+    });
+    writeFileSync(join(root, 'fast'), serve('fast'), { mode: 0o755 });
+    const changed = { build: [], variants: { app: variantOf('serve'), fast: variantOf('fast') } };
+    expect(outputsOf(await prepareIt(changed))).toEqual(['two', 'fast']);
+  });
+
+  it('is built again after a change in a package beside the project', async () => {
+    writeFileSync(join(root, 'go.mod'), 'module tool\nreplace lib => ../lib-of-tool\n');
+    const lib = makeProject('lib-of-tool', { 'go.mod': 'module lib\n', 'lib.go': 'package lib\n' });
+    const before = await prepareIt();
+    writeFileSync(join(lib, 'lib.go'), 'package lib // changed\n');
+    const after = await prepareIt();
+    expect(after.prepared[0]?.digest).not.toBe(before.prepared[0]?.digest);
+  });
+});
+
+describe('a program of the project', () => {
+  it('is named if it is older than a source', async () => {
+    const root = makeProject('stale-shop', { 'main.go': 'package main\n', server: '\x7fELF' });
+    chmodSync(join(root, 'server'), 0o755);
+    const hour = 3600;
+    utimesSync(join(root, 'server'), hour, hour);
+    const lines: string[] = [];
+    await prepare(root, './server', {}, lines);
+    expect(lines).toContainEqual(
+      expect.stringContaining('warning: server is older than main.go, and Bench does not build it'),
+    );
+    utimesSync(join(root, 'main.go'), hour, hour);
+    const quiet: string[] = [];
+    await prepare(root, './server', {}, quiet);
+    expect(quiet.join()).not.toContain('warning');
+  });
+});
+
 describe('a project without dependencies', () => {
   it('runs in place', async () => {
     const root = makeProject('plain', { 'server.js': 'console.log(process.cwd(), process.env.PORT)' });
@@ -312,5 +441,17 @@ describe('the environments of one comparison', () => {
   it('may differ in the package of --with', () => {
     const one = withPackages('api[a==1]', ['a==1', 'b==1'], ['a==1']);
     expect(describeOtherPackages([one, withPackages('api[a==2]', ['a==2', 'b==1'], ['a==2'])])).toEqual([]);
+  });
+});
+
+describe('the versions that a list of requirements leaves open', () => {
+  it('are those that it does not pin, without those of --with', () => {
+    const text =
+      'One.a[x]==1 --hash=sha256:00\ntwo == 2 ; python_version > "3"\nthree>=3\nfour===4 \\\n  # five==5\n';
+    const root = makeProject('pinned', { 'requirements.txt': text });
+    const packages = ['one-a==1', 'two==2', 'three==3', 'four==4', 'five==5', 'six==7'];
+    const lists = [join(root, 'requirements.txt')];
+    expect(countOpen({ packages, changed: [] }, lists)).toEqual({ count: 3, of: 6 });
+    expect(countOpen({ packages, changed: ['six 7 instead of 6'] }, lists)).toEqual({ count: 2, of: 5 });
   });
 });

@@ -1,6 +1,7 @@
 /** The ways to start the server of a project, read from its files. Changes no file. */
 import { basename, join, resolve } from 'node:path';
 import { existsSync } from 'node:fs';
+import { BenchError } from 'bench-model/errors';
 import type { Words } from '../words.ts';
 import { splitCommand } from '../words.ts';
 import { startsOfGo, startsOfRust } from './compiled.ts';
@@ -63,14 +64,36 @@ function depthOf(folder: string): number {
   return folder === '' ? 0 : folder.split('/').length;
 }
 
-/** Describes the start by a user's command line, with the language and framework that the project's files show. */
+/**
+ * Describes the start by a user's command line, with the language and framework that the project's files show. Throws a usage
+ * error if it starts a program in `{build}` that nothing in the project makes.
+ */
 export function describeStart(root: string, line: string): Start {
   const { best, others } = findStarts(root);
-  const [known] = [...best, ...others];
+  const starts = [...best, ...others];
   const told: Told = { place: 'scripts', folder: '', why: '--run', line };
   // A command that only a shell understands is refused with the place of the sign.
   const start = toStart(root, told) ?? plainStart(root, splitCommand(line, '--run'));
+  const [program = ''] = start.command;
+  if (program.startsWith('{build}')) {
+    // Other arguments do not change how a program is built.
+    const built = starts.find(({ command }) => command[0] === program);
+    if (built === undefined) return refuseUnbuilt(line, program, starts);
+    return { ...built, command: start.command, env: start.env, why: start.why };
+  }
+  const [known] = starts;
   return known?.language === start.language ? { ...start, framework: known.framework } : start;
+}
+
+function refuseUnbuilt(line: string, program: string, starts: readonly Start[]): never {
+  const programs = starts.flatMap(({ build, command }) => (build.length > 0 ? (command[0] ?? []) : []));
+  throw new BenchError(
+    'usage',
+    `--run ${line}: nothing in the project says how ${program} is built`,
+    programs.length > 0
+      ? `Bench builds ${[...new Set(programs)].join(', ')}`
+      : 'name a program that you have built: --run ./server; or write a stack.json with "build"',
+  );
 }
 
 function plainStart(root: string, { words, env }: Words): Start {

@@ -1,0 +1,79 @@
+/** The sources of a user's project: its own files, and those of the packages that its manifests name by path. */
+import { existsSync, globSync, readFileSync, statSync } from 'node:fs';
+import { dirname, join, relative, resolve, sep } from 'node:path';
+import { parentsOf } from 'bench-machine/home';
+import { digestOf } from '../digest.ts';
+import { filesOfProject } from './tree.ts';
+
+/** The manifests of packages, and for each language the text that marks a manifest of a workspace. */
+const MANIFESTS: Record<string, RegExp> = {
+  'go.mod': /$^/,
+  'go.work': /^/,
+  'Cargo.toml': /^\[workspace\b/m,
+  'pyproject.toml': /^\[tool\.uv\.workspace\]/m,
+  'setup.py': /$^/,
+};
+
+const ARCHIVE = /\.(whl|tar\.gz|zip)$/;
+/** The members of a workspace, as in `libs/*`. */
+const MEMBERS = /^[\w.-]+(\/[\w.-]+)*\/\*$/;
+
+/**
+ * Returns the files of the packages outside a project that it is made from: those that its manifests, those of its workspace
+ * and the given files name by path, and the packages that those name in turn.
+ */
+export function filesOfLocalPackages(root: string, named: readonly string[] = []): string[] {
+  const found = new Set<string>();
+  const folders = new Set<string>();
+  const follow = (manifests: readonly string[]): void => {
+    for (const path of manifests.flatMap(placesIn)) {
+      const isOwn = path === root || path.startsWith(root + sep);
+      if (isOwn || folders.has(path)) continue;
+      folders.add(path);
+      for (const file of ARCHIVE.test(path) ? [path] : filesOfProject(path)) found.add(file);
+      follow(manifestsIn(path));
+    }
+  };
+  follow([...named, ...manifestsIn(root), ...workspacesAbove(root)]);
+  return [...found];
+}
+
+/** Returns the digest of the names and the contents of a project's sources. */
+export function digestOfSources(root: string, files: readonly string[], extra = ''): string {
+  const names = files.map((file) => relative(root, file)).toSorted();
+  return digestOf([...files], [...names, extra].join('\n'));
+}
+
+function manifestsIn(folder: string): string[] {
+  return Object.keys(MANIFESTS)
+    .map((name) => join(folder, name))
+    .filter((file) => existsSync(file));
+}
+
+/** The manifests of the workspaces that the folder can be a member of, the nearest of each language. */
+function workspacesAbove(root: string): string[] {
+  const parents = parentsOf(dirname(root));
+  return Object.entries(MANIFESTS).flatMap(([name, workspace]) => {
+    const files = parents.map((folder) => join(folder, name)).filter((file) => existsSync(file));
+    return files.find((file) => workspace.test(readFileSync(file, 'utf8'))) ?? [];
+  });
+}
+
+/** Returns the packages and archives that a manifest names by path. Each word that is the path of one counts. */
+function placesIn(manifest: string): string[] {
+  const folder = dirname(manifest);
+  const words = readFileSync(manifest, 'utf8')
+    .split(/[\s"'`,=()[\]{}<>;@]+/)
+    .map((word) => word.replace(/^file:(\/\/)?/, ''))
+    .filter((word) => word !== '' && !word.includes(':'));
+  const paths = [...new Set(words)].flatMap((word) =>
+    MEMBERS.test(word) ? globSync(word, { cwd: folder }) : word,
+  );
+  return paths
+    .map((path) => resolve(folder, path))
+    .filter((path) => path !== folder && (isPackage(path) || (ARCHIVE.test(path) && existsSync(path))));
+}
+
+function isPackage(path: string): boolean {
+  return statSync(path, { throwIfNoEntry: false })?.isDirectory() === true && manifestsIn(path).length > 0;
+}

@@ -1,0 +1,79 @@
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join, relative } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { filesOfLocalPackages } from '../../../src/prepare/projects/sources.ts';
+
+let place: string;
+beforeEach(() => {
+  place = mkdtempSync(join(tmpdir(), 'bench-sources-'));
+});
+afterEach(() => rmSync(place, { recursive: true }));
+
+/** The files outside of `api` that a project there is made from. */
+function find(files: Record<string, string>, named: string[] = []): string[] {
+  for (const [name, text] of Object.entries(files)) {
+    mkdirSync(dirname(join(place, name)), { recursive: true });
+    writeFileSync(join(place, name), text);
+  }
+  const found = filesOfLocalPackages(
+    join(place, 'api'),
+    named.map((name) => join(place, name)),
+  );
+  return found.map((file) => relative(place, file)).toSorted();
+}
+
+describe('the packages outside a project that it is made from', () => {
+  it.each<[string, Record<string, string>, string[]]>([
+    ['go.mod', { 'api/go.mod': 'module api\nreplace example.com/lib => ../lib\n', 'lib/go.mod': '' }, []],
+    ['go.work', { 'go.work': 'use (\n\t./api\n\t./lib\n)\n', 'api/go.mod': '', 'lib/go.mod': '' }, []],
+    ['Cargo.toml', { 'api/Cargo.toml': 'lib = { path = "../lib" }', 'lib/Cargo.toml': '' }, []],
+    [
+      'the Cargo.toml of a workspace',
+      {
+        'Cargo.toml': '[workspace.dependencies]\nlib = { path = "lib" }',
+        'api/Cargo.toml': 'lib = { workspace = true }',
+        'lib/Cargo.toml': '',
+      },
+      [],
+    ],
+    ['uv.lock', { 'uv.lock': 'source = { editable = "lib" }', 'lib/pyproject.toml': '' }, ['uv.lock']],
+    [
+      'the pyproject.toml of a workspace',
+      {
+        'pyproject.toml': '[tool.uv.workspace]\nmembers = ["api", "libs/*"]',
+        'libs/x/pyproject.toml': '',
+      },
+      [],
+    ],
+    ['requirements', { 'api/requirements.txt': '-e ../lib', 'lib/setup.py': '' }, ['api/requirements.txt']],
+    [
+      'a URL in requirements',
+      { 'api/requirements.txt': 'lib @ file:../lib', 'lib/setup.py': '' },
+      ['api/requirements.txt'],
+    ],
+  ])('are named by %s', (_, files, named) => {
+    const manifest = Object.keys(files).findLast((name) => name.startsWith('lib')) ?? '';
+    const code = join(dirname(manifest), 'code');
+    expect(find({ ...files, [code]: '' }, named)).toEqual([code, manifest].toSorted());
+  });
+
+  it('name others in turn, also archives', () => {
+    const files = {
+      'api/pyproject.toml': 'one = { path = "../one" }',
+      'one/pyproject.toml': 'two = { path = "../two-1.0.whl" }\nself = "."',
+      'two-1.0.whl': '',
+      'other/pyproject.toml': '',
+    };
+    expect(find(files)).toEqual(['one/pyproject.toml', 'two-1.0.whl']);
+  });
+
+  it('leave out its own folders and what is no package', () => {
+    const files = {
+      'api/pyproject.toml': 'a = "../docs"\nb = "./inner"',
+      'docs/a': '',
+      'api/inner/setup.py': '',
+    };
+    expect(find(files)).toEqual([]);
+  });
+});
