@@ -8,7 +8,7 @@ import { readStacks, ROOT } from 'bench-targets/catalogue/stacks';
 import { BenchError } from 'bench-model/errors';
 import { run, type SubprocessError } from 'bench-machine/subprocess';
 import { pnpmCommand } from 'bench-targets/prepare/pnpm';
-import { lastLine } from 'bench-targets/prepare/runtimes';
+import { lastLine } from 'bench-targets/prepare/failures';
 import { provideUv } from 'bench-targets/prepare/uv';
 import { fail, print, logLine } from 'bench-http/terminal/shell';
 

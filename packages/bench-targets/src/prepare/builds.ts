@@ -4,6 +4,7 @@ import { BenchError } from 'bench-model/errors';
 import type { Stack, Variant } from 'bench-model/stack';
 import type { FoundTarget } from '../catalogue/found.ts';
 import { digestOf } from './digest.ts';
+import { firstError, withoutPlaces } from './failures.ts';
 import { filesOfProject } from './projects/tree.ts';
 import { awaitLock } from 'bench-machine/filelock';
 import { run, SubprocessError } from 'bench-machine/subprocess';
@@ -44,7 +45,7 @@ export async function inspectBuild(built: FoundTarget, cache: string): Promise<B
 
 /**
  * Builds a compiled variant in the folder of its stack, once per digest. Throws a toolchain error if a tool is
- * missing, and one with the end of the log if a build fails.
+ * missing, and one with the first error if a build fails.
  */
 export async function provideBuild(
   built: FoundTarget,
@@ -67,7 +68,7 @@ export async function provideBuild(
 
 /**
  * Runs one build command in the folder of the stack, by default in the environment of Bench. Throws a toolchain error
- * with the end of its log if it fails.
+ * with the first error of its compiler if it fails, or else the end of its log.
  */
 export async function runBuild(
   argv: string[],
@@ -79,11 +80,11 @@ export async function runBuild(
     const log = `${error.stdout}${error.stderr}`.trim() || error.message;
     const unreached = unreachedError(argv.includes('pip') ? 'pip' : basename(argv[0] ?? ''), log);
     if (unreached !== undefined) throw unreached;
-    const end = withoutPlaces(log).split('\n').slice(-LOG_LINES);
+    const lines = firstError(log) ?? withoutPlaces(log).split('\n').slice(-LOG_LINES);
     const when = error.why === 'timeout' ? ` in ${BUILD_MS / 60_000} minutes` : '';
     throw new BenchError(
       'toolchain',
-      [`${stack.name}/${variant} could not be built${when}:`, ...end].join('\n'),
+      [`${stack.name}/${variant} could not be built${when}:`, ...lines].join('\n'),
       `in ${stack.manifest}, see "build"`,
     );
   });
@@ -97,11 +98,6 @@ const VARIABLES =
 export function variablesOfBuilds(): string[] {
   const set = Object.entries(process.env).filter(([name]) => VARIABLES.test(name));
   return set.map(([name, value]) => `${name}=${value}`).toSorted();
-}
-
-/** Removes addresses and folders of this machine from a log: a run's record keeps the reason for a missing target. */
-function withoutPlaces(log: string): string {
-  return log.replaceAll(/\w+:\/\/[^\s`'"]+/g, '…').replaceAll(/(?<![\w.])(?:\/[\w.@+~-]+)+\//g, '…/');
 }
 
 /** A tool on PATH: its name and version, and its complete version output. */

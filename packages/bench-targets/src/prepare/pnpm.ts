@@ -6,7 +6,7 @@ import { ROOT } from '../catalogue/stacks.ts';
 import { BenchError } from 'bench-model/errors';
 import type { Stack } from 'bench-model/stack';
 import { run, type SubprocessError } from 'bench-machine/subprocess';
-import { lastLine } from './runtimes.ts';
+import { lastLine } from './failures.ts';
 import { unreachedError } from './unreached.ts';
 
 /** The files that pin the versions of a Node stack. */

@@ -6,7 +6,7 @@ import type { Stack, Variant } from 'bench-model/stack';
 import { BenchError } from 'bench-model/errors';
 import { run, SubprocessError, type Output } from 'bench-machine/subprocess';
 import { differences } from './projects/packages.ts';
-import { lastLine } from './runtimes.ts';
+import { firstError, lastLine } from './failures.ts';
 import { unreachedError } from './unreached.ts';
 
 /** The timeout of one step of uv, including builds from source. */
@@ -145,14 +145,14 @@ export async function runUv(
     const stderr = error.stderr.trim() === '' ? error.message : error.stderr;
     const unreached = unreachedError('uv', stderr);
     if (unreached !== undefined) throw unreached;
-    const why = lastLine(stderr);
     const [, name, failed] =
-      /Failed to (?:download and )?build:? `?([\w.-]+)==([^\s`]+)`?/.exec(stderr) ?? [];
+      /Failed to (?:download and )?build:? `?([\w.-]+)(?:==([^\s`]+))?/.exec(stderr) ?? [];
+    const why = (name === undefined ? undefined : firstError(stderr)?.join('\n')) ?? lastLine(stderr);
     if (name === undefined)
       throw new BenchError('toolchain', `${what} cannot be installed for Python ${version}: ${why}`, hint);
     throw new BenchError(
       'toolchain',
-      `${name} ${failed} of ${what} has no wheel for Python ${version} and could not be built: ${why}`,
+      `${[name, failed].filter(Boolean).join(' ')} of ${what} has no wheel for Python ${version} and could not be built: ${why}`,
       'choose an interpreter for which it has wheels, or install what its build needs; for the stacks of Bench, --resolve takes the newest version with a wheel',
     );
   });

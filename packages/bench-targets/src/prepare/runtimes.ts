@@ -1,12 +1,14 @@
 import { existsSync, globSync, mkdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { join } from 'node:path';
+import { refuseExcluded } from '../catalogue/apps/pinned.ts';
 import { DEFAULT_RUNTIMES, parseRuntime, refuseUnfit } from '../catalogue/runtimes.ts';
 import { BenchError } from 'bench-model/errors';
 import type { Stack } from 'bench-model/stack';
 import type { ResolvedRuntime, RuntimeSpec } from 'bench-model/target';
 import { awaitLock } from 'bench-machine/filelock';
 import { run, type SubprocessError } from 'bench-machine/subprocess';
+import { lastLine } from './failures.ts';
 import { askPython } from './interpreters.ts';
 import { interpretersOf, pathWithoutShims } from './pyenv.ts';
 import { unreachedError } from './unreached.ts';
@@ -41,7 +43,12 @@ export function findRuntime(spec: RuntimeSpec, search: Search): Promise<FoundRun
 
 /** Finds the runtime of a stack on this machine. Throws a toolchain error if it is missing, or if the stack does not support it. */
 export async function findFitting(stack: Stack, spec: RuntimeSpec, search: Search): Promise<FoundRuntime> {
+  const { base } = parseRuntime(spec);
+  // A version is refused before it is fetched, and a path when its version is known.
+  const [asked] = spec.kind === 'python' ? (/^\d[\d.]*/.exec(base) ?? []) : [];
+  if (asked !== undefined) refuseExcluded(stack, asked);
   const found = await findRuntime(spec, search);
+  if (spec.kind === 'python') refuseExcluded(stack, found.runtime.version);
   refuseUnfit(stack, found.runtime);
   return found;
 }
@@ -198,23 +205,4 @@ function withoutPaths(flags: string): string {
     .split(/\s+/)
     .filter((flag) => flag !== '' && !flag.includes('/'))
     .join(' ');
-}
-
-/**
- * Returns the error in a command's stderr as one line: the last line that names an error or a cause, else the last
- * line. Addresses are removed, because the result is stored.
- */
-export function lastLine(text: string | undefined): string {
-  const lines = (text ?? '').trimEnd().split('\n');
-  const at = lines.findLastIndex((line) => /^\s*(error|cause|caused by|×|╰─▶|fatal)/i.test(line));
-  const from = at < 0 ? lines.length - 1 : at;
-  // uv and pnpm wrap their lines at 80 columns and indent the continuation.
-  const rest = lines.slice(from + 1);
-  const depth = (lines[from] ?? '').search(/\S/) + 4;
-  const end = rest.findIndex((line) => line.search(/\S/) < depth);
-  return [lines[from] ?? '', ...rest.slice(0, end < 0 ? undefined : end)]
-    .map((line) => line.trim())
-    .join(' ')
-    .replace(/^(×|╰─▶) /, '')
-    .replaceAll(/\w+:\/\/[^\s`'"]+/g, '…');
 }

@@ -4,7 +4,7 @@ import { BenchError } from 'bench-model/errors';
 import { awaitLock } from 'bench-machine/filelock';
 import { run } from 'bench-machine/subprocess';
 import { findBehindShim } from './pyenv.ts';
-import { lastLine } from './runtimes.ts';
+import { lastLine } from './failures.ts';
 import { unreachedError } from './unreached.ts';
 
 /** The results by cache folder and PATH. */

@@ -91,8 +91,8 @@ describe('provideBuild', () => {
     expect(readFileSync(binary, 'utf8')).toBe('one shared two\n');
   });
 
-  it('reports the last lines of a failed build without local paths, and retries', async () => {
-    const script = 'seq 30; echo "/root/go/pkg/a.go:3: no such thing at https://proxy.test/a" >&2; exit 1';
+  it('reports the last lines of a failed build without a known error, without local paths, and retries', async () => {
+    const script = 'seq 30; echo "/root/go/pkg/a: no such thing at https://proxy.test/a" >&2; exit 1';
     const built = compiled({ build: [['sh', '-c', script]] });
     for (let attempt = 0; attempt < 2; attempt++) {
       const error = await provideBuild(built, cache).catch((thrown: unknown) => thrown);
@@ -100,7 +100,7 @@ describe('provideBuild', () => {
       const [first, ...log] = (error as Error).message.split('\n');
       expect(first).toBe('api/two could not be built:');
       expect(log).toHaveLength(12);
-      expect(log.slice(-2)).toEqual(['30', '…/a.go:3: no such thing at …']);
+      expect(log.slice(-2)).toEqual(['30', '…/a: no such thing at …']);
     }
   });
 

@@ -2,6 +2,8 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
+import { BenchError } from 'bench-model/errors';
+import type { Stack } from 'bench-model/stack';
 import { DEFAULT_RUNTIMES } from '../runtimes.ts';
 import { readNodeManifest, readPyproject } from './manifests.ts';
 
@@ -84,18 +86,37 @@ export function admittedBy(root: string, kind: 'python' | 'node'): string[] {
   return all;
 }
 
-/** True if some patch release of a version is in a range; false for names such as `pypy3.10` and `lts/*`. */
+/** Throws a toolchain error if the `requires-python` of a project excludes a version, such as 3.10 or 3.10.13. */
+export function refuseExcluded({ name, root }: Pick<Stack, 'name' | 'root'>, version: string): void {
+  const range = readPythonRange(root);
+  if (typeof range !== 'string') return;
+  const fitting = VERSIONS.python.filter((one) => FITS.python(one, range));
+  const [release = version] = /^\d+(\.\d+){0,2}/.exec(version) ?? [];
+  // A range that none of them fits may be written in another way than is known here: the installer judges it.
+  if (fitting.length === 0 || FITS.python(release, range)) return;
+  throw new BenchError(
+    'toolchain',
+    `${name} does not run on Python ${version}: its pyproject.toml requires ${range}`,
+    `of the known versions, ${fitting.join(', ')} ${fitting.length === 1 ? 'fits' : 'fit'}`,
+  );
+}
+
+/** True if a version, or some patch release of it, is in a range; false for names such as `pypy3.10` and `lts/*`. */
 const FITS = {
   python(version: string, range: string): boolean {
     const { satisfies, validRange } = require('@renovatebot/pep440') as typeof import('@renovatebot/pep440');
     // Poetry has ranges such as ^3.11 too.
     if (!validRange(range)) return FITS.node(version, range.replaceAll(',', ' '));
-    return Array.from({ length: PATCHES }, (_, patch) => `${version}.${patch}`).some((one) =>
-      satisfies(one, range),
-    );
+    const patches = Array.from({ length: PATCHES }, (_, patch) => `${version}.${patch}`);
+    return (isExact(version) ? [version] : patches).some((one) => satisfies(one, range));
   },
   node(version: string, range: string): boolean {
     const { intersects, validRange } = require('semver') as Semver;
-    return validRange(range) !== null && intersects(`${version}.x`, range);
+    const versions = isExact(version) ? version : `${version}.x`;
+    return validRange(range) !== null && intersects(versions, range);
   },
 };
+
+function isExact(version: string): boolean {
+  return version.split('.').length > 2;
+}

@@ -19,7 +19,7 @@ import type { Copy } from 'bench-model/target';
 import { suggest } from 'bench-model/suggest';
 import { digestOf } from '../digest.ts';
 import { holdsSettings } from '../projects/tree.ts';
-import { lastLine } from '../runtimes.ts';
+import { lastLine } from '../failures.ts';
 
 /** The revision that means the files as they are. */
 const WORKING_TREE = '.';

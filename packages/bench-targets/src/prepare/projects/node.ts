@@ -7,7 +7,7 @@ import { BenchError } from 'bench-model/errors';
 import { run, SubprocessError } from 'bench-machine/subprocess';
 import { readNodeManifest } from '../../catalogue/apps/manifests.ts';
 import { pnpmCommand } from '../pnpm.ts';
-import { lastLine } from '../runtimes.ts';
+import { lastLine, withoutAddresses } from '../failures.ts';
 import { unreachedError } from '../unreached.ts';
 import { copyProject } from './tree.ts';
 
@@ -121,7 +121,7 @@ function reasonIn(log: string): string {
     .filter((line) => /^\s*(npm (error|ERR!)|ERR_PNPM|\[?ERR|error |.*YN\d{4}:.*error)/i.test(line))
     .map((line) => line.replace(/^\s*npm (error|ERR!)\s*/, '').trim())
     .filter((line) => line !== '' && !/^(code|errno|syscall|path|dest|A complete log)\b/.test(line));
-  return (lines[0] ?? lastLine(log)).replaceAll(/\w+:\/\/[^\s`'"]+/g, '…');
+  return withoutAddresses(lines[0] ?? lastLine(log));
 }
 
 /** Returns the installed version of a package; undefined if it is not installed. */

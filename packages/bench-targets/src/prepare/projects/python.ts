@@ -164,7 +164,7 @@ function copyLocal(text: string, root: string, scratch: string): string {
     .split('\n')
     .map((line) => {
       const [, path, marker = ''] =
-        /^(?:-e\s+)?(?:[\w.-]+\s*@\s*)?(?:file:\/\/)?(\.{1,2}\/[^\s;]*|\.|\/[^\s;]+)(\s*;.*)?$/.exec(line) ??
+        /^(?:-e\s+)?(?:[\w.-]+\s*@\s*)?(?:file:\/\/)?(\.{1,2}\/[^\s;]*|\.|\/[^\s;]+)(\s*[;\\].*)?$/.exec(line) ??
         [];
       if (path === undefined) return line;
       const original = isAbsolute(path) ? path : resolve(root, path);

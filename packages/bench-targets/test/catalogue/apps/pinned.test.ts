@@ -2,8 +2,9 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { findPinned } from '../../../src/catalogue/apps/pinned.ts';
+import { findPinned, refuseExcluded } from '../../../src/catalogue/apps/pinned.ts';
 import { DEFAULT_RUNTIMES } from '../../../src/catalogue/runtimes.ts';
+import { errorOf } from '../../../../bench-lab/testing/samples.ts';
 
 let folder: string;
 beforeEach(() => {
@@ -48,6 +49,31 @@ describe('the version of its runtime that a project asks for', () => {
     ['package.json', '{}', undefined],
   ])('is, by %s with %j, Node %s', (file, text, version) => {
     expect(pinned('node', file, text)).toBe(version);
+  });
+
+  it.each([
+    ['[project]\nrequires-python = ">=3.11"', '3.10', '>=3.11'],
+    ['[project]\nrequires-python = ">=3.11"', '3.10.13', '>=3.11'],
+    ['[project]\nrequires-python = ">=3.11,<3.14"', '3.15.0a2', '>=3.11,<3.14'],
+    ['[project]\nrequires-python = "==3.12.4"', '3.12.5', '==3.12.4'],
+    ['[tool.poetry.dependencies]\npython = "^3.11,<3.13"', '3.13', '^3.11,<3.13'],
+  ])('excludes, by %j, Python %s', (text, version, range) => {
+    writeFileSync(join(folder, 'pyproject.toml'), text);
+    const error = errorOf(() => refuseExcluded({ name: 'shop', root: folder }, version));
+    expect(error.message).toBe(`shop does not run on Python ${version}: its pyproject.toml requires ${range}`);
+    expect(error.hint).toMatch(/^of the known versions, .*3\.12.* fits?$/);
+  });
+
+  it.each([
+    ['[project]\nrequires-python = ">=3.11"', '3.11'],
+    ['[project]\nrequires-python = ">=3.11"', '3.15.0a2'],
+    ['[project]\nrequires-python = "==3.12.4"', '3.12'],
+    ['[tool.poetry.dependencies]\npython = "^3.11,<3.13"', '3.12.1'],
+    ['[project]\nrequires-python = "some day"', '3.10'],
+    ['[project]\nname = "shop"', '3.10'],
+  ])('does not exclude, by %j, Python %s', (text, version) => {
+    writeFileSync(join(folder, 'pyproject.toml'), text);
+    expect(() => refuseExcluded({ name: 'shop', root: folder }, version)).not.toThrow();
   });
 
   it('is refused with the line of a broken file', () => {

@@ -9,7 +9,7 @@ import { findFreePort, toAuthority } from 'bench-machine/ports';
 import { readText } from 'bench-machine/procfs';
 import { scratchOf } from 'bench-machine/scratch';
 import { run, runSync } from 'bench-machine/subprocess';
-import { lastLine } from 'bench-targets/prepare/runtimes';
+import { lastLine } from 'bench-targets/prepare/failures';
 import { launchedHere, type LaunchedProgram, type LaunchContext } from '../companion.ts';
 
 /** More than any plan needs, and the same for every plan. */

@@ -1,0 +1,70 @@
+/** The reasons in the output of tools that failed. They are stored with a run, so addresses are removed. */
+
+/** The first lines of errors: of compilers with their place, and of programs that end with an exception. */
+const COMPILERS = [
+  // GCC, Clang, Java and others: a file, a line, the word error.
+  /^[ \t]*(?:e: |\[ERROR\] )?\S+?[:[(]\d+[,:]?\d*[\])]*:? *(?:- )?(?:fatal )?error\b.*/,
+  // Maven: the place of javac without that word.
+  /^[ \t]*\[ERROR\] \S+\.\w+:\[\d+,\d+\] .*/,
+  // Go.
+  /^[ \t]*\S+\.go:\d+(?::\d+)?: .*/,
+  // Rust: its place is in the next line.
+  /^[ \t]*error(?:\[E\d+\])?: .*\n\s*--> /,
+  // A linker.
+  /^[ \t]*\S*\bld(?:\.\w+)?: cannot find .*/,
+];
+const EXCEPTION = /^[ \t]*(?:[\w.]+\.)?(?:[A-Z]\w*)?(?:Error|Exception)(?: \[\w+\])?: .*/;
+/** The end of an error: an empty line, or the error of the program that called the compiler. */
+const END = /^[ \t]*(?:error: |$)/;
+/** The lines of one error. */
+const LINES = 6;
+
+/**
+ * Returns the first error of a compiler in a log with its lines, or the first exception, without the places of files of this
+ * machine; undefined if there is neither.
+ */
+export function firstError(log: string): string[] | undefined {
+  const lines = withoutPlaces(log).split('\n');
+  const isError = (at: number): boolean =>
+    COMPILERS.some((pattern) => pattern.test(`${lines[at]}\n${lines[at + 1]}`));
+  const compiled = lines.findIndex((_, at) => isError(at));
+  if (compiled < 0) {
+    const exception = lines.find((line) => EXCEPTION.test(line));
+    return exception === undefined ? undefined : [exception.trim()];
+  }
+  const rest = lines.slice(compiled + 1);
+  const end = rest.findIndex((line, index) => END.test(line) || isError(compiled + 1 + index));
+  const all = [lines[compiled] ?? '', ...rest.slice(0, end < 0 ? undefined : end)].slice(0, LINES);
+  const indent = (lines[compiled] ?? '').search(/\S/);
+  return all.map((line) => line.slice(Math.min(indent, line.search(/\S|$/))));
+}
+
+/**
+ * Returns the error in a command's stderr as one line: the last line that names an error or a cause, else the last
+ * line.
+ */
+export function lastLine(text: string | undefined): string {
+  const lines = (text ?? '').trimEnd().split('\n');
+  const at = lines.findLastIndex((line) => /^\s*(error|cause|caused by|×|╰─▶|fatal)/i.test(line));
+  const from = at < 0 ? lines.length - 1 : at;
+  // uv and pnpm wrap their lines at 80 columns and indent the continuation.
+  const rest = lines.slice(from + 1);
+  const depth = (lines[from] ?? '').search(/\S/) + 4;
+  const end = rest.findIndex((line) => line.search(/\S/) < depth);
+  return withoutAddresses(
+    [lines[from] ?? '', ...rest.slice(0, end < 0 ? undefined : end)]
+      .map((line) => line.trim())
+      .join(' ')
+      .replace(/^(×|╰─▶) /, ''),
+  );
+}
+
+/** Removes addresses from a log. */
+export function withoutAddresses(log: string): string {
+  return log.replaceAll(/\w+:\/\/[^\s`'"]+/g, '…');
+}
+
+/** Removes addresses and folders of this machine from a log. */
+export function withoutPlaces(log: string): string {
+  return withoutAddresses(log).replaceAll(/(?<![\w.])(?:\/[\w.@+~-]+)+\//g, '…/');
+}
