@@ -20,6 +20,9 @@ const OPTIONS: Record<BuildOption, string> = {
 const USUAL: ReadonlySet<string> = new Set(['pgo', 'lto'] satisfies BuildOption[]);
 const USUAL_LEVEL = '-O3';
 
+/** Engines of JavaScript by other names than Node. */
+const OTHER_ENGINES = ['bun', 'deno'];
+
 /** `CPython 3.14.6, PGO, LTO, BOLT, tail calls, Clang 22.1.3`. */
 export function describeInterpreter(interpreter: Interpreter): string {
   return [`${interpreter.implementation} ${interpreter.version}`, ...describeBuild(interpreter)].join(', ');
@@ -28,7 +31,8 @@ export function describeInterpreter(interpreter: Interpreter): string {
 /** The interpreter of a server with its build; its runtime as it was found if that is not known; a dash for a binary. */
 export function describeRuntime({ interpreter, runtime }: ModelServer): string {
   if (interpreter !== undefined) return describeInterpreter(interpreter);
-  return runtime === undefined ? '—' : `${runtime.kind} ${runtime.version}`;
+  if (runtime === undefined) return '—';
+  return `${OTHER_ENGINES.includes(runtime.spec) ? runtime.spec : runtime.kind} ${runtime.version}`;
 }
 
 function describeBuild(interpreter: Interpreter): string[] {
@@ -45,12 +49,10 @@ function describeBuild(interpreter: Interpreter): string[] {
   ];
 }
 
-/** Lists the interpreters of the servers of a run whose builds are known, in one line; empty if there is none. */
+/** Lists the interpreters of the servers of a run in one line; empty if there is none. */
 export function describeInterpreters(servers: readonly ModelServer[]): string[] {
-  const told = servers.flatMap(({ interpreter }) =>
-    interpreter !== undefined && describeBuild(interpreter).length > 0
-      ? [describeInterpreter(interpreter)]
-      : [],
+  const told = servers.flatMap((server) =>
+    server.interpreter === undefined && server.runtime === undefined ? [] : [describeRuntime(server)],
   );
   const different = [...new Set(told)];
   if (different.length === 0) return [];

@@ -86,11 +86,12 @@ describe('an interpreter in words', () => {
     expect(describeInterpreter(interpreter)).toBe(words);
   });
 
-  it('appears once in the setting of a run, and only if something is known of its build', () => {
+  it('appears once in the setting of a run, with its build if that is known', () => {
     expect(describeInterpreters(servers({ a: plain('3.13.0'), b: plain('3.13.0'), c: NODE }))).toEqual([
-      'interpreter: CPython 3.13.0, no PGO, no LTO, GCC 12.2.0',
+      'interpreters: CPython 3.13.0, no PGO, no LTO, GCC 12.2.0; node 26.10.0',
     ]);
-    expect(describeInterpreters(servers({ a: NODE, b: undefined }))).toEqual([]);
+    expect(describeInterpreters(servers({ a: NODE, b: undefined }))).toEqual(['interpreter: node 26.10.0']);
+    expect(describeInterpreters(servers({ b: undefined }))).toEqual([]);
   });
 });
 

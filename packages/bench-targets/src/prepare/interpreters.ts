@@ -17,6 +17,9 @@ const PROGRAMS: Partial<Record<RuntimeKind, RegExp>> = {
   node: /^(node|nodejs)$/,
 };
 
+/** Other programs that run code and print `name version` if they are asked for it. */
+const OTHERS = /^(java|ruby|php)[\d.]*$/;
+
 /** The words of a CPython about its build, as `sysconfig` and `platform` give them. A missing one is empty. */
 export interface PythonWords {
   implementation: string;
@@ -72,7 +75,8 @@ export async function readInterpreterOf(pid: number, kind?: RuntimeKind): Promis
   for (const one of pids) {
     const program = await readProgram(one);
     const asked = program !== undefined && (kind ?? kindOf(program)) === kindOf(program);
-    if (program !== undefined && asked && isTrusted(program)) return readInterpreter(program);
+    const found = asked && isTrusted(program) ? await readInterpreter(program) : undefined;
+    if (found !== undefined) return found;
   }
   return undefined;
 }
@@ -96,9 +100,14 @@ export function readInterpreter(program: string): Promise<Interpreter | undefine
 
 async function ask(program: string): Promise<Interpreter | undefined> {
   const kind = kindOf(program);
-  if (kind === 'none') return undefined;
   // Without the environment, which could load the code of a user.
   const surroundings = { timeoutMs: ANSWER_MS, env: { PATH: '/usr/bin:/bin' }, cwd: '/' };
+  if (kind === 'none') {
+    if (!OTHERS.test(basename(program))) return undefined;
+    const [, implementation = '', version = ''] =
+      /^(\S+) (\d\S*)/m.exec((await run([program, '--version'], surroundings)).stdout) ?? [];
+    return implementation === '' ? undefined : { implementation, version };
+  }
   if (kind === 'python') return describePython(await askPython(program, surroundings));
   const { stdout } = await run([program, '-e', ASK_NODE], surroundings);
   return describeNode(JSON.parse(stdout) as NodeWords);

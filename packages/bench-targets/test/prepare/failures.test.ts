@@ -113,8 +113,16 @@ describe('the first error of a build', () => {
       '> shop@1.0.0 build\n> tsc\n\nsrc/a.ts(1,7): error TS2322: no number\nsrc/b.ts(1,7): error TS2322: none\n',
       ['src/a.ts(1,7): error TS2322: no number'],
     ],
-    ['Node', 'node:fs:1\n    throw e;\n\nError: ENOENT: no such file\n    at a.js', ['Error: ENOENT: no such file']],
-    ['javac', 'Shop.java:5: error: \';\' expected\n    int a\n         ^\n1 error\n', ["Shop.java:5: error: ';' expected"]],
+    [
+      'Node',
+      'node:fs:1\n    throw e;\n\nError: ENOENT: no such file\n    at a.js',
+      ['Error: ENOENT: no such file'],
+    ],
+    [
+      'javac',
+      "Shop.java:5: error: ';' expected\n    int a\n         ^\n1 error\n",
+      ["Shop.java:5: error: ';' expected"],
+    ],
     ['Maven', MAVEN, ['[ERROR] …/Shop.java:[7,5] cannot find symbol']],
   ])('is that of %s', (_, log, lines) => {
     expect(firstError(log)?.slice(0, lines.length)).toEqual(lines);

@@ -1,7 +1,8 @@
 import { once } from 'node:events';
+import { realpathSync } from 'node:fs';
 import type { Readable } from 'node:stream';
 import { afterEach, describe, expect, it } from 'vitest';
-import { start, type Child } from 'bench-machine/subprocess';
+import { findOnPath, start, type Child } from 'bench-machine/subprocess';
 import {
   describeNode,
   describePython,
@@ -9,6 +10,7 @@ import {
   readInterpreterOf,
   type PythonWords,
 } from '../../src/prepare/interpreters.ts';
+import { needs, tool } from '../../../bench-lab/testing/needs.ts';
 
 /** The words of a CPython 3.13.0 that pyenv built by its defaults. */
 const PYENV: PythonWords = {
@@ -101,6 +103,17 @@ describe('the build of a Node', () => {
       lto: true,
       pointerCompression: true,
     });
+  });
+});
+
+describe('a Java', () => {
+  needs(tool('java'));
+
+  it('is known by its name and its version', async () => {
+    const program = realpathSync(findOnPath('java') ?? '');
+    const version: unknown = expect.stringMatching(/^\d/);
+    const implementation: unknown = expect.stringMatching(/^(openjdk|java)$/);
+    expect(await readInterpreter(program)).toEqual({ implementation, version });
   });
 });
 

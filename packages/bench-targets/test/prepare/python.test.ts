@@ -121,7 +121,8 @@ describe('an environment', () => {
 
   it('that cannot be created causes an error with the first one of a compiler', async () => {
     const compiler = `printf '%s\\n' 'error: Failed to build \`slow==1.2\`' 'a.c:1:2: error: no' 'error: Command gcc -c' >&2; exit 1`;
-    const message = 'slow 1.2 of api has no wheel for Python 3.14.6 and could not be built: a.c:1:2: error: no';
+    const message =
+      'slow 1.2 of api has no wheel for Python 3.14.6 and could not be built: a.c:1:2: error: no';
     await expect(make(compiler)).rejects.toMatchObject({ message });
   });
 

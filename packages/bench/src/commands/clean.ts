@@ -19,7 +19,10 @@ import { sum } from 'bench-statistics/numbers';
 const KINDS = {
   environments: () => foldersIn(join(HOME.cache, 'environments')),
   builds: () => [join(HOME.cache, 'builds'), ...new Set(readStacks().flatMap(outputsOf))],
-  tools: () => [join(HOME.cache, 'uv'), join(HOME.cache, 'tools'), join(HOME.cache, 'runtimes')],
+  tools: () => [
+    join(HOME.cache, 'uv'),
+    ...['tools', 'runtimes', 'managers'].map((name) => join(HOME.cache, name)),
+  ],
   // A run removes its own; those of a killed run stay.
   revisions: () => foldersIn(join(HOME.cache, 'revisions')),
   runs: () => [...listRuns(), ...listStudies()].map((run) => join(HOME.results, run)),

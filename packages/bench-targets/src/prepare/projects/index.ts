@@ -27,9 +27,11 @@ import { findTool, runBuild, variablesOfBuilds } from '../builds.ts';
 import { hide, literalsInEnvironment, valuesOf } from 'bench-machine/redact';
 import { digestOf } from '../digest.ts';
 import { dayOf, folderOf, provideFolder } from '../environments.ts';
+import { readInterpreter } from '../interpreters.ts';
 import { pythonIn } from '../python.ts';
 import { findFitting, type FoundRuntime } from '../runtimes.ts';
 import { provideUv } from '../uv.ts';
+import { provideManagers } from './managers.ts';
 import { makeProjectCopy, rootInCopy, versionInProject } from './node.ts';
 import {
   dependsOnPlace,
@@ -140,13 +142,19 @@ async function prepareProgram(known: FoundTarget, log: (line: string) => void): 
   const key = digestOf([], JSON.stringify([resolve(root), commands]));
   const build = join(HOME.cache, 'builds', `${stack.name}-${key}`);
   const tools = isBuilt ? await provideProgram(known, { commands, build, digest, log }) : [];
+  const located = locateAll(known, { root, bins: [], build });
+  const interpreter = await readInterpreter(realpathSync(located.command[0] ?? ''));
+  const origin = [
+    ...(interpreter === undefined ? [] : [`${interpreter.implementation} ${interpreter.version}`]),
+    ...(isBuilt ? [`built by ${tools.join(', ')}`] : []),
+  ].join(', ');
   return {
     root,
-    ...locateAll(known, { root, bins: [], build }),
+    ...located,
     env: { ...readEnvFile(stack), ...variant.env },
     digest,
     installed: [],
-    ...(isBuilt && { origin: `built by ${tools.join(', ')}` }),
+    ...(origin !== '' && { origin }),
   };
 }
 
@@ -338,11 +346,13 @@ async function provideModules(
   const files = filesOfProject(dirname(lock.file));
   const key = digestOf(files, [stack.root, ...argv, ...packages, ...builds.flat()].join(' '));
   const folder = folderOf(stack, found, key);
-  const copy = { root: stack.root, lock, folder, bin: dirname(argv[0] ?? ''), packages };
-  const root = rootInCopy(copy);
+  const root = rootInCopy({ root: stack.root, lock, folder });
   const make = async (): Promise<void> => {
-    await makeProjectCopy(copy);
-    const env = { ...process.env, ...pathOf([...binsOf(root), copy.bin]) };
+    const managers = await provideManagers(lock, HOME.cache);
+    const bin = dirname(argv[0] ?? '');
+    const { version } = found.runtime;
+    await makeProjectCopy({ root: stack.root, lock, folder, bins: [managers, bin], version, packages });
+    const env = { ...process.env, ...pathOf([managers, ...binsOf(root), bin]) };
     for (const words of builds) {
       const located = words.map((word) => word.replaceAll('{root}', root));
       await runBuild(located, { ...stack, root }, target.variant, env);

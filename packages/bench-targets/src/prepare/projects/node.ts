@@ -1,14 +1,13 @@
 /** The dependencies of a user's Node project, installed from its own lock in a copy of the project. */
-import { readFileSync } from 'node:fs';
-import { dirname, join, relative } from 'node:path';
+import { delimiter, dirname, join, relative } from 'node:path';
 import { parentsOf } from 'bench-machine/home';
 import type { Lock } from 'bench-model/stack';
 import { BenchError } from 'bench-model/errors';
 import { run, SubprocessError } from 'bench-machine/subprocess';
 import { readNodeManifest } from '../../catalogue/apps/manifests.ts';
-import { pnpmCommand } from '../pnpm.ts';
-import { lastLine, withoutAddresses } from '../failures.ts';
+import { firstError, lastLine, withoutAddresses } from '../failures.ts';
 import { unreachedError } from '../unreached.ts';
+import { isClassic } from './managers.ts';
 import { copyProject } from './tree.ts';
 
 const STEP_MS = 600_000;
@@ -19,8 +18,10 @@ interface ProjectCopy {
   lock: Lock;
   /** The folder of the copy. */
   folder: string;
-  /** The folder of the runtime: native modules are built for it. */
-  bin: string;
+  /** The folders of the package managers and of the runtime, for which native modules are built. */
+  bins: string[];
+  /** The version of the runtime. */
+  version: string;
   /** Packages to install on top of the lock, e.g. `fastify@5.1.0`. */
   packages: string[];
 }
@@ -55,24 +56,20 @@ function stepsFor(spec: ProjectCopy): Step[] {
   const npm = ['--no-audit', '--no-fund', '--ignore-scripts'];
   switch (lock.kind) {
     case 'pnpm': {
-      const pnpm = pnpmFor(readFileSync(lock.file, 'utf8'));
       const quiet = ['--ignore-scripts', '--reporter=append-only'];
       return [
-        at(folder, ...pnpm, 'install', '--frozen-lockfile', ...quiet),
-        ...(packages.length === 0 ? [] : [at(root, ...pnpm, 'add', ...quiet, ...packages)]),
-        at(folder, ...pnpm, 'rebuild'),
+        at(folder, 'pnpm', 'install', '--frozen-lockfile', ...quiet),
+        ...(packages.length === 0 ? [] : [at(root, 'pnpm', 'add', ...quiet, ...packages)]),
+        at(folder, 'pnpm', 'rebuild'),
       ];
     }
-    case 'yarn': {
-      const isClassic = !/^__metadata:/m.test(readFileSync(lock.file, 'utf8'));
-      const yarn = isClassic ? ['npx', '--yes', 'yarn@1'] : ['npx', '--yes', '@yarnpkg/cli-dist@4'];
+    case 'yarn':
       return [
-        isClassic
-          ? at(folder, ...yarn, 'install', '--frozen-lockfile', '--non-interactive')
-          : at(folder, ...yarn, 'install', '--immutable'),
-        ...(packages.length === 0 ? [] : [at(root, ...yarn, 'add', ...packages)]),
+        isClassic(lock.file)
+          ? at(folder, 'yarn', 'install', '--frozen-lockfile', '--non-interactive')
+          : at(folder, 'yarn', 'install', '--immutable'),
+        ...(packages.length === 0 ? [] : [at(root, 'yarn', 'add', ...packages)]),
       ];
-    }
     default:
       return [
         at(folder, 'npm', lock.kind === 'npm' ? 'ci' : 'install', ...npm),
@@ -82,16 +79,14 @@ function stepsFor(spec: ProjectCopy): Step[] {
   }
 }
 
-/** The pnpm that reads a lock: version 9 changed its form. */
-function pnpmFor(lock: string): string[] {
-  const [, version = '9.0'] = /^lockfileVersion:\s*'?([\d.]+)/m.exec(lock) ?? [];
-  return Number(version) < 9 ? ['npx', '--yes', 'pnpm@8'] : pnpmCommand();
-}
+/** Messages of package managers if a lock does not fit its manifest. */
+const OUTDATED =
+  /\bin sync\b|ERR_PNPM_(OUTDATED|FROZEN)_LOCKFILE|YN0028|needs to be updated|would have been modified/;
 
 async function step(spec: ProjectCopy, argv: string[], cwd: string): Promise<void> {
   const env = {
     ...process.env,
-    PATH: `${spec.bin}:${process.env['PATH']}`,
+    PATH: [...spec.bins, process.env['PATH']].join(delimiter),
     NODE_ENV: undefined,
     CI: 'true',
     // A build script that the project does not allow is no reason to fail, as it is for pnpm itself.
@@ -108,8 +103,10 @@ async function step(spec: ProjectCopy, argv: string[], cwd: string): Promise<voi
     const file = relative(spec.root, spec.lock.file);
     throw new BenchError(
       'toolchain',
-      `${file} cannot be installed: ${reasonIn(log) || error.message}`,
-      `bring ${file} up to date with its own tool, then try again`,
+      `${file} cannot be installed for Node ${spec.version}: ${reasonIn(log) || error.message}`,
+      OUTDATED.test(log)
+        ? `bring ${file} up to date with its own tool, then try again`
+        : `correct what ${argv[0]} says, or choose another version with --node`,
     );
   });
 }
@@ -121,7 +118,7 @@ function reasonIn(log: string): string {
     .filter((line) => /^\s*(npm (error|ERR!)|ERR_PNPM|\[?ERR|error |.*YN\d{4}:.*error)/i.test(line))
     .map((line) => line.replace(/^\s*npm (error|ERR!)\s*/, '').trim())
     .filter((line) => line !== '' && !/^(code|errno|syscall|path|dest|A complete log)\b/.test(line));
-  return withoutAddresses(lines[0] ?? lastLine(log));
+  return firstError(log)?.join('\n') ?? withoutAddresses(lines[0] ?? lastLine(log));
 }
 
 /** Returns the installed version of a package; undefined if it is not installed. */

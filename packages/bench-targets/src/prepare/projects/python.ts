@@ -164,8 +164,9 @@ function copyLocal(text: string, root: string, scratch: string): string {
     .split('\n')
     .map((line) => {
       const [, path, marker = ''] =
-        /^(?:-e\s+)?(?:[\w.-]+\s*@\s*)?(?:file:\/\/)?(\.{1,2}\/[^\s;]*|\.|\/[^\s;]+)(\s*[;\\].*)?$/.exec(line) ??
-        [];
+        /^(?:-e\s+)?(?:[\w.-]+\s*@\s*)?(?:file:\/\/)?(\.{1,2}\/[^\s;]*|\.|\/[^\s;]+)(\s*[;\\].*)?$/.exec(
+          line,
+        ) ?? [];
       if (path === undefined) return line;
       const original = isAbsolute(path) ? path : resolve(root, path);
       if (/\.(whl|tar\.gz|zip)$/.test(path)) return line.replace(path, original);

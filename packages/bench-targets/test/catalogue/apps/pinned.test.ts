@@ -60,7 +60,9 @@ describe('the version of its runtime that a project asks for', () => {
   ])('excludes, by %j, Python %s', (text, version, range) => {
     writeFileSync(join(folder, 'pyproject.toml'), text);
     const error = errorOf(() => refuseExcluded({ name: 'shop', root: folder }, version));
-    expect(error.message).toBe(`shop does not run on Python ${version}: its pyproject.toml requires ${range}`);
+    expect(error.message).toBe(
+      `shop does not run on Python ${version}: its pyproject.toml requires ${range}`,
+    );
     expect(error.hint).toMatch(/^of the known versions, .*3\.12.* fits?$/);
   });
 

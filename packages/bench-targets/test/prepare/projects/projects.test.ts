@@ -171,11 +171,15 @@ describe.for([
   });
 });
 
+/** The manifest of a member of a workspace. */
+function member(name: string, more: string): Record<string, string> {
+  return {
+    [`${name}/pyproject.toml`]: `[project]\nname = "${basename(name)}"\nversion = "1"\nrequires-python = ">=3.9"\n${more}`,
+  };
+}
+
 describe('a member of a uv workspace', () => {
   const uv = needs(findUv);
-  const member = (name: string, more: string): Record<string, string> => ({
-    [`${name}/pyproject.toml`]: `[project]\nname = "${basename(name)}"\nversion = "1"\nrequires-python = ">=3.9"\n${more}`,
-  });
   let root = '';
   beforeAll(() => {
     root = makeProject('workspace', {
@@ -265,6 +269,26 @@ describe('a Node project with a lock', () => {
     ).not.toContain('abcdef');
   });
 
+  it('is installed for a Node on which npm does not run, and its scripts run on it', async () => {
+    const old = makeProject('old-node', {
+      node: `#!/bin/sh\ncase "$1" in *npm*) echo "npm does not support Node" >&2; exit 1;; esac\nexport OLD=yes\nexec '${process.execPath}' "$@"\n`,
+    });
+    chmodSync(join(old, 'node'), 0o755);
+    const scripts = {
+      install: 'node -p "process.env.OLD" > which.txt && npm run inner',
+      inner: 'node -e ""',
+    };
+    const other = makeProject('native', {
+      'package.json': JSON.stringify({ name: 'native', private: true, dependencies: { lib: 'file:./lib' } }),
+      'lib/package.json': JSON.stringify({ name: 'lib', version: '1.0.0', scripts }),
+    });
+    runSync(['npm', 'install', '--package-lock-only', '--offline', '--ignore-scripts'], { cwd: other });
+    const { prepared, missing } = await prepare(other, 'node server.cjs', { node: [join(old, 'node')] });
+    expect(missing).toEqual([]);
+    const copy = prepared[0]?.stack.root ?? '';
+    expect(readFileSync(join(copy, 'lib/which.txt'), 'utf8')).toBe('yes\n');
+  });
+
   it('is skipped with the reason of npm if its lock is out of date', async () => {
     const other = makeProject('stale', {
       'package.json': JSON.stringify({
@@ -276,7 +300,9 @@ describe('a Node project with a lock', () => {
       'more/package.json': JSON.stringify({ name: 'more', version: '1.0.0' }),
     });
     const { missing } = await prepare(other, 'node server.cjs');
-    expect(missing[0]?.reason).toMatch(/^package-lock\.json cannot be installed: .*(in sync|Missing)/);
+    expect(missing[0]?.reason).toMatch(
+      /^package-lock\.json cannot be installed for Node \d\S+: .*(in sync|Missing)/,
+    );
     expect(missing[0]?.hint).toContain('package-lock.json');
   });
 });
@@ -319,6 +345,15 @@ describe('a Node project with a build', () => {
   });
 });
 
+/** A script that prints a word. */
+const serve = (says: string): string => `#!/bin/sh\necho ${says}\n`;
+const outputsOf = ({ prepared }: { prepared: Prepared[] }): string[] => prepared.map(runIt);
+/** A variant whose program is a copy of a file. */
+const variantOf = (file: string): object => ({
+  command: ['{build}/server'],
+  build: [['cp', file, '{build}/server']],
+});
+
 describe('a program that Bench builds', () => {
   const manifest = {
     name: 'tool',
@@ -330,7 +365,6 @@ describe('a program that Bench builds', () => {
     variants: { app: { command: ['{build}/server'] } } as Record<string, object>,
     requests: ['GET /'],
   };
-  const serve = (says: string): string => `#!/bin/sh\necho ${says}\n`;
   let root = '';
   beforeAll(() => {
     root = makeProject('tool', { serve: serve('one') });
@@ -341,7 +375,6 @@ describe('a program that Bench builds', () => {
     const stack = readManifest(join(root, 'stack.json'));
     return prepareAll(targetsOf(stack), [stack], () => {});
   };
-  const outputsOf = ({ prepared }: { prepared: Prepared[] }): string[] => prepared.map(runIt);
 
   it('is built again after a change', async () => {
     const first = await prepareIt();
@@ -364,10 +397,6 @@ describe('a program that Bench builds', () => {
   });
 
   it('is that of its variant', async () => {
-    const variantOf = (file: string): object => ({
-      command: ['{build}/server'],
-      build: [['cp', file, '{build}/server']],
-    });
     writeFileSync(join(root, 'fast'), serve('fast'), { mode: 0o755 });
     const changed = { build: [], variants: { app: variantOf('serve'), fast: variantOf('fast') } };
     expect(outputsOf(await prepareIt(changed))).toEqual(['two', 'fast']);

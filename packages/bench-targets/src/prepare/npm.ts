@@ -1,0 +1,46 @@
+/** Packages of npm that Bench fetches for itself, each into a folder of the cache. */
+import { existsSync, mkdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { BenchError } from 'bench-model/errors';
+import { awaitLock } from 'bench-machine/filelock';
+import { run, type SubprocessError } from 'bench-machine/subprocess';
+import { lastLine } from './failures.ts';
+import { unreachedError } from './unreached.ts';
+
+/** A file of a package. */
+export interface PackageFile {
+  /** The package as npm takes it, e.g. `yarn@1`. */
+  wanted: string;
+  /** The path of the file in the package. */
+  file: string;
+}
+
+/** Returns the path that a file of a package has in its folder. */
+export function pathInPackage(folder: string, { wanted, file }: PackageFile): string {
+  return join(folder, 'node_modules', /^(@?[^@]+)/.exec(wanted)?.[1] ?? wanted, file);
+}
+
+/** Returns the path of a file of a package, which npm fetches if it is missing. Throws a toolchain error if that fails; `what` is its name. */
+export async function provideFile(folder: string, found: PackageFile, what: string): Promise<string> {
+  const path = pathInPackage(folder, found);
+  if (existsSync(path)) return path;
+  const hint = `it is part of the npm package ${found.wanted}`;
+  using _ = await awaitLock(`${folder}.lock`);
+  if (existsSync(path)) return path;
+  // Others look for the file without the lock, so it appears at once and complete.
+  const fetched = `${folder}.part`;
+  for (const old of [fetched, folder]) rmSync(old, { recursive: true, force: true });
+  mkdirSync(fetched, { recursive: true });
+  writeFileSync(join(fetched, 'package.json'), '{ "private": true }\n');
+  await run(
+    ['npm', 'install', '--no-audit', '--no-fund', '--ignore-scripts', '--prefix', fetched, found.wanted],
+    { timeoutMs: 600_000 },
+  ).catch((error: SubprocessError) => {
+    const why = unreachedError('npm', error.stderr)?.message ?? (lastLine(error.stderr) || error.message);
+    throw new BenchError('toolchain', `${what} is not installed and npm could not fetch it: ${why}`, hint);
+  });
+  if (!existsSync(pathInPackage(fetched, found)))
+    throw new BenchError('toolchain', `${found.wanted} does not contain ${found.file}`, hint);
+  renameSync(fetched, folder);
+  return path;
+}

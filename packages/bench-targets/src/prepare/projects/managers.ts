@@ -1,0 +1,64 @@
+/**
+ * The package managers of Node projects. They run on the Node of Bench, and scripts on that of the project, which the
+ * managers need not support.
+ */
+import { chmodSync, mkdirSync, readFileSync, realpathSync, renameSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { findOnPath } from 'bench-machine/subprocess';
+import type { Lock } from 'bench-model/stack';
+import { digestOf } from '../digest.ts';
+import { provideFile } from '../npm.ts';
+import { pnpmCommand } from '../pnpm.ts';
+
+/** The managers that are fetched, each with the file that starts it. */
+const FETCHED = {
+  'pnpm@8': 'bin/pnpm.cjs',
+  'yarn@1': 'bin/yarn.js',
+  '@yarnpkg/cli-dist@4': 'bin/yarn.js',
+};
+
+/**
+ * Returns a folder with `npm`, `npx` and the manager of the lock: each starts its program on the Node of Bench. Throws a toolchain
+ * error if it cannot be fetched.
+ */
+export async function provideManagers(lock: Lock, cache: string): Promise<string> {
+  const words: Record<string, string[]> = { npm: onOwnNode('npm'), npx: onOwnNode('npx') };
+  if (lock.kind === 'pnpm') words['pnpm'] = await pnpmFor(lock.file, words['npx'] ?? [], cache);
+  if (lock.kind === 'yarn')
+    words['yarn'] = await fetched(isClassic(lock.file) ? 'yarn@1' : '@yarnpkg/cli-dist@4', cache);
+  const folder = join(cache, 'managers', digestOf([], JSON.stringify(words)));
+  mkdirSync(folder, { recursive: true });
+  for (const [name, argv] of Object.entries(words)) {
+    const part = join(folder, `.${name}-${process.pid}`);
+    const quoted = argv.map((word) => `'${word.replaceAll("'", `'\\''`)}'`);
+    writeFileSync(part, `#!/bin/sh\nexec ${quoted.join(' ')} "$@"\n`);
+    chmodSync(part, 0o755);
+    renameSync(part, join(folder, name));
+  }
+  return folder;
+}
+
+/** Returns true if a lock is that of Yarn 1. */
+export function isClassic(file: string): boolean {
+  return !/^__metadata:/m.test(readFileSync(file, 'utf8'));
+}
+
+/** The words that start a program of npm: its script on the Node of Bench, if it is one. */
+function onOwnNode(name: string): string[] {
+  const path = findOnPath(name);
+  const script = path === undefined ? '' : realpathSync(path);
+  return /\.[cm]?js$/.test(script) ? [process.execPath, script] : [path ?? name];
+}
+
+/** The pnpm that reads a lock: version 9 changed its form. */
+async function pnpmFor(file: string, npx: readonly string[], cache: string): Promise<string[]> {
+  const [, version = '9.0'] = /^lockfileVersion:\s*'?([\d.]+)/m.exec(readFileSync(file, 'utf8')) ?? [];
+  if (Number(version) < 9) return fetched('pnpm@8', cache);
+  const [program = '', ...args] = pnpmCommand();
+  return program === 'npx' ? [...npx, ...args] : [program, ...args];
+}
+
+async function fetched(wanted: keyof typeof FETCHED, cache: string): Promise<string[]> {
+  const folder = join(cache, 'managers', wanted.replaceAll(/\W+/g, '-'));
+  return [process.execPath, await provideFile(folder, { wanted, file: FETCHED[wanted] }, wanted)];
+}
