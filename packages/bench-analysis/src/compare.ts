@@ -4,6 +4,7 @@ import { suggest } from 'bench-model/suggest';
 import { type Level, memoryByAnswers, peaksAtEqualAnswers } from 'bench-statistics/growth';
 import { BenchError } from 'bench-model/errors';
 import { type Metric, METRICS, type MetricId } from 'bench-model/metrics';
+import { nameOfRuntime } from 'bench-model/planned';
 import type { Target } from 'bench-model/target';
 import type { Trial } from 'bench-model/record';
 import type { Plan } from 'bench-model/plan';
@@ -292,8 +293,10 @@ function defaultBaseline(targets: Target[]): string {
   const copies = new Set(targets.map(({ copy }) => copy?.name));
   if (copies.size > 1) return targets.length > copies.size ? (first?.copy?.name ?? '') : (first?.id ?? '');
   const others = targets.filter(({ stack, variant }) => stack === first?.stack && variant === first.variant);
-  const runtimes = new Set(others.map(({ runtime }) => runtime?.spec));
-  return runtimes.size > 1 ? `@${first?.runtime?.spec}` : (first?.id ?? '');
+  const runtimes = new Set(others.map(({ runtime }) => runtime && nameOfRuntime(runtime)));
+  return runtimes.size > 1 && first?.runtime !== undefined
+    ? `@${nameOfRuntime(first.runtime)}`
+    : (first?.id ?? '');
 }
 
 /**
@@ -326,7 +329,7 @@ function chooseBaselines(targets: Target[], asked: string): Pairing[] {
 
 /** Returns the names that choose a target as a baseline, by their form. */
 function namesOf({ id, runtime, copy }: Target) {
-  return { target: id, copy: copy?.name, runtime: runtime && `@${runtime.spec}` };
+  return { target: id, copy: copy?.name, runtime: runtime && `@${nameOfRuntime(runtime)}` };
 }
 
 /** The form of a baseline: a copy of the project, a runtime or one target. */

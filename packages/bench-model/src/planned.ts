@@ -1,5 +1,5 @@
 /** What a plan says: of its servers, its turns, its warm-ups and its duration. */
-import type { Scale, Target } from './target.ts';
+import type { RuntimeSpec, Scale, Target } from './target.ts';
 import type { Trial } from './record.ts';
 import type { ByTurns, Plan, PlannedTrial, PlannedWarmup } from './plan.ts';
 
@@ -14,6 +14,11 @@ export type RunEvent =
 /** Returns every engine that a plan needs. */
 export function enginesOf({ engine, targets }: Pick<Plan, 'engine' | 'targets'>): string[] {
   return [...new Set([engine, ...targets.flatMap((target) => target.engine ?? [])])];
+}
+
+/** Returns the name of a runtime in tables. */
+export function nameOfRuntime({ name, spec }: RuntimeSpec): string {
+  return name ?? spec;
 }
 
 /** Returns the cores of each server; by default as many as it has workers. */

@@ -24,7 +24,11 @@ export const attestation = Type.Unsafe<Record<string, string | number | boolean 
 export type Attestation = Static<typeof attestation>;
 
 const runtimeSpec = shape(
-  { kind: runtimeKind, spec: text('As written: 3.13, 3.14t, 3.14+jit, 22, bun, or a path.') },
+  {
+    kind: runtimeKind,
+    spec: text('As written: 3.13, 3.14t, 3.14+jit, 22, bun, or a path.'),
+    name: Type.Optional(text('Its name in tables: chosen by the user, or the version of one given by path.')),
+  },
   { description: 'The runtime as asked for; absent for a binary and for a server that was already running.' },
 );
 

@@ -1,5 +1,6 @@
 /** The data of the page: the model of a run, with the words that need no browser. */
 import type { MetricId } from 'bench-model/metrics';
+import { nameOfRuntime } from 'bench-model/planned';
 import type { Model, ModelComparisons, ModelRow, ModelServer, Point } from '../model/definition.ts';
 import { describeBaseline, describeVerdict } from '../compare.ts';
 import type { ScalingView, View } from '../content.ts';
@@ -111,11 +112,12 @@ function weightOf({ status }: Point): number {
 
 function toRow(row: ModelRow, { servers }: Model, shownIn: Set<string>): PageRow {
   const target = servers.find((server) => server.target.id === row.target)?.target;
-  const { kind, spec } = target?.runtime ?? {};
+  const runtime = target?.runtime;
+  const name = runtime && nameOfRuntime(runtime);
   return {
     ...row,
     stack: target?.stack ?? row.target,
-    runtime: kind === undefined ? '' : kind === spec ? kind : `${kind} ${spec}`,
+    runtime: runtime === undefined ? '' : runtime.kind === name ? name : `${runtime.kind} ${name}`,
     trials: row.trials.map((trial) => {
       if (shownIn.has(trial.id)) return trial;
       const { goodputOverTime: _, memoryOverTime: __, logTail: ___, ...rest } = trial;

@@ -70,9 +70,18 @@ export function parseRuntime({ kind, spec }: RuntimeSpec): ParsedRuntime {
   };
 }
 
+/**
+ * Reads a runtime as it is typed: a specifier, or `name=/path/of/an/executable`.
+ */
+export function readRuntime(kind: RuntimeKind, text: string): RuntimeSpec {
+  const [, name, spec = text] = /^([\w.+-]+(?:\{[^{}]*\})?)=(.*\/.*)$/.exec(text) ?? [];
+  return { kind, spec, ...(name === undefined ? {} : { name }) };
+}
+
 const EXAMPLES: Record<RuntimeKind, string> = {
-  python: 'e.g. @3.13, @3.14t, @3.14+jit, @3.14{PYTHON_GIL=0}, @/opt/mine/bin/python',
-  node: 'e.g. @22, @24, @26, @bun, @deno, @/opt/mine/bin/node',
+  python:
+    'e.g. @3.13, @3.14t, @3.14+jit, @3.14{PYTHON_GIL=0}, @/opt/mine/bin/python, @mine=/opt/mine/bin/python',
+  node: 'e.g. @22, @24, @26, @bun, @deno, @/opt/mine/bin/node, @mine=/opt/mine/bin/node',
   none: 'omit it: a binary has no runtime',
 };
 
@@ -82,11 +91,13 @@ export function environmentOfRuntime(spec: RuntimeSpec): Record<string, string> 
   return spec.kind === 'python' ? { PYTHON_JIT: jit ? '1' : '0', ...env } : env;
 }
 
-/** Returns the attestation that proves that a process runs on this runtime. */
-export function claimsOfRuntime(spec: RuntimeSpec): Attestation {
+/** Returns the attestation that proves that a process runs on this runtime. The build decides for one that is given by path. */
+export function claimsOfRuntime(spec: RuntimeSpec | ResolvedRuntime): Attestation {
   if (spec.kind !== 'python') return {};
   const { base, jit, env } = parseRuntime(spec);
-  const isFree = /^[\d.]+t$/.test(base) && env['PYTHON_GIL'] !== '1';
+  const isFreeBuild =
+    base.includes('/') && 'build' in spec ? spec.build['freethreaded'] === 'true' : /^[\d.]+t$/.test(base);
+  const isFree = isFreeBuild && env['PYTHON_GIL'] !== '1';
   return { jit, ...(isFree ? { gil: false } : {}) };
 }
 

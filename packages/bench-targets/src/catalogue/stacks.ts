@@ -7,10 +7,11 @@ import type { App } from 'bench-model/app';
 import { HOME, commandLine } from 'bench-machine/home';
 import { suggest } from 'bench-model/suggest';
 import type { Stack, Variant } from 'bench-model/stack';
+import { nameOfRuntime } from 'bench-model/planned';
 import type { Target } from 'bench-model/target';
 import { readManifest } from './manifest.ts';
 import { parsePackage, refuseStray } from './packages.ts';
-import { DEFAULT_RUNTIMES, parseRuntime } from './runtimes.ts';
+import { DEFAULT_RUNTIMES, parseRuntime, readRuntime } from './runtimes.ts';
 
 /** The folder of the repository, or of the user's project. */
 export const ROOT = HOME.root;
@@ -143,15 +144,16 @@ export function targetsOf(stack: Stack): Target[] {
 
 function toTarget(stack: Stack, variant: string, found: Variant, runtime: string | undefined): Target {
   const named = variant === stack.default ? stack.name : `${stack.name}/${variant}`;
-  const spec = runtime ?? stack.runtimes[0] ?? stack.project?.version ?? DEFAULT_RUNTIMES[stack.runtime];
+  const text = runtime ?? stack.runtimes[0] ?? stack.project?.version ?? DEFAULT_RUNTIMES[stack.runtime];
+  const spec = text === undefined ? undefined : readRuntime(stack.runtime, text);
   return {
-    id: runtime === undefined ? named : `${named}@${runtime}`,
+    id: runtime === undefined || spec === undefined ? named : `${named}@${nameOfRuntime(spec)}`,
     stack: stack.name,
     variant,
     class: found.class,
     language: stack.language,
     framework: stack.framework,
-    ...(spec === undefined ? {} : { runtime: { kind: stack.runtime, spec } }),
+    ...(spec === undefined ? {} : { runtime: spec }),
   };
 }
 
@@ -202,11 +204,10 @@ export function spreadTargets(targets: Target[], { python, node, packages }: Mat
   return targets.flatMap((target) => {
     const { runtime } = target;
     const specs = runtime === undefined || target.id.includes('@') ? [] : runtimes[runtime.kind];
-    const spread = specs.map((spec): Target => ({
-      ...target,
-      id: `${target.id}@${spec}`,
-      runtime: { kind: runtime?.kind ?? 'none', spec },
-    }));
+    const spread = specs.map((text): Target => {
+      const spec = readRuntime(runtime?.kind ?? 'none', text);
+      return { ...target, id: `${target.id}@${nameOfRuntime(spec)}`, runtime: spec };
+    });
     const onRuntimes = spread.length > 0 ? spread : [target];
     for (const one of onRuntimes) if (one.runtime !== undefined) parseRuntime(one.runtime);
     const fitting = packages.filter((text) => parsePackage(text).some(({ kind }) => kind === runtime?.kind));

@@ -38,8 +38,9 @@ export interface PythonWords {
 /** All that a Python says. */
 interface SaidByPython extends PythonWords {
   isFreeThreaded: boolean;
-  /** True if it has a JIT that can be switched on. */
+  /** True if it has a JIT that can be switched on, and if that is on by default. */
   hasJit: boolean;
+  isJitOn: boolean;
   executable: string;
 }
 
@@ -57,6 +58,7 @@ print(json.dumps({
     "hasTailCalls": "1" in (get("Py_TAIL_CALL_INTERP"), get("_Py_TAIL_CALL_INTERP")),
     "isFreeThreaded": get("Py_GIL_DISABLED") == "1",
     "hasJit": getattr(sys, "_jit", None) is not None and sys._jit.is_available(),
+    "isJitOn": getattr(sys, "_jit", None) is not None and sys._jit.is_enabled(),
     "executable": sys.executable,
 }))`;
 

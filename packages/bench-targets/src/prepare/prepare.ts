@@ -287,7 +287,7 @@ function finish(
     variant,
     command: variant.command.flatMap((word) => fill(word, argv, stack)),
     env: { ...(target.runtime === undefined ? {} : environmentOfRuntime(target.runtime)), ...variant.env },
-    claims: { ...(target.runtime === undefined ? {} : claimsOfRuntime(target.runtime)), ...variant.attest },
+    claims: { ...(found === undefined ? {} : claimsOfRuntime(found.runtime)), ...variant.attest },
     digest: digestOf(filesOf(stack, variant, packagesOf(target)), ''),
     installed: [],
     ...(found === undefined ? {} : { runtime: found.runtime }),

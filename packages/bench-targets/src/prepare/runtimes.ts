@@ -34,7 +34,7 @@ const known = new Map<string, Promise<FoundRuntime>>();
  * to get it.
  */
 export function findRuntime(spec: RuntimeSpec, search: Search): Promise<FoundRuntime> {
-  const key = `${spec.kind} ${spec.spec} ${search.mayInstall} ${search.isAnyNode}`;
+  const key = `${spec.kind} ${spec.spec} ${spec.name} ${search.mayInstall} ${search.isAnyNode}`;
   const looking = known.get(key) ?? lookFor(spec, search);
   known.set(key, looking);
   return looking;
@@ -138,7 +138,7 @@ async function findPython(spec: RuntimeSpec, base: string, search: Search): Prom
       compiler: words.compiler,
       flags: withoutPaths(words.configured),
       freethreaded: String(words.isFreeThreaded),
-      jit: words.hasJit ? 'available' : 'not built in',
+      jit: words.isJitOn ? 'on by default' : words.hasJit ? 'available' : 'not built in',
     };
     return { runtime: { ...spec, version: words.version, build }, argv: [words.executable] };
   }

@@ -5,6 +5,7 @@ import {
   claimsOfRuntime,
   environmentOfRuntime,
   parseRuntime,
+  readRuntime,
   refuseUnfit,
 } from '../../src/catalogue/runtimes.ts';
 import type { ResolvedRuntime, RuntimeSpec } from 'bench-model/target';
@@ -42,6 +43,22 @@ describe('a runtime specifier', () => {
     expect(error.message).toContain(`@${spec.spec}`);
   });
 
+  it.each([
+    ['3.14', { spec: '3.14' }],
+    ['3.13{PYTHONPATH=/a}', { spec: '3.13{PYTHONPATH=/a}' }],
+    ['/a/python', { spec: '/a/python' }],
+    ['mine=/a/python', { spec: '/a/python', name: 'mine' }],
+    [
+      '3.15.2t{PYTHON_GIL=1}=./b=c/python{PYTHON_GIL=1}',
+      {
+        spec: './b=c/python{PYTHON_GIL=1}',
+        name: '3.15.2t{PYTHON_GIL=1}',
+      },
+    ],
+  ])('may have a name before its path: %s', (typed, expected) => {
+    expect(readRuntime('python', typed)).toEqual({ kind: 'python', ...expected });
+  });
+
   it('always sets the JIT of Python explicitly', () => {
     expect(environmentOfRuntime(python('3.14+jit'))).toEqual({ PYTHON_JIT: '1' });
     expect(environmentOfRuntime(python('3.14{PYTHON_GIL=0}'))).toEqual({ PYTHON_JIT: '0', PYTHON_GIL: '0' });
@@ -54,6 +71,9 @@ describe('a runtime specifier', () => {
     expect(claimsOfRuntime(python('3.14t'))).toEqual({ jit: false, gil: false });
     expect(claimsOfRuntime(python('3.14t{PYTHON_GIL=1}'))).toEqual({ jit: false });
     expect(claimsOfRuntime(node('22'))).toEqual({});
+    const byPath = { ...python('/a/python'), version: '3.15.2', build: { freethreaded: 'true' } };
+    expect(claimsOfRuntime(byPath)).toEqual({ jit: false, gil: false });
+    expect(claimsOfRuntime({ ...byPath, spec: '/a/python+jit{PYTHON_GIL=1}' })).toEqual({ jit: true });
   });
 
   it('that a stack does not support is rejected, with a supported one as a hint', () => {
@@ -82,6 +102,13 @@ describe('the known runtimes', () => {
 describe('a matrix', () => {
   const pythonTarget = { ...sampleTarget('fastapi'), runtime: python('3.13') };
   const nodeTarget = { ...sampleTarget('vanilla'), runtime: node('26') };
+
+  it('names a runtime in the id of its target, instead of its path', () => {
+    const matrix = { python: ['mine=/a/python'], node: [], packages: [] };
+    expect(spreadTargets([pythonTarget], matrix)).toMatchObject([
+      { id: 'fastapi@mine', runtime: { spec: '/a/python', name: 'mine' } },
+    ]);
+  });
 
   it('expands each target to the runtimes of its language', () => {
     const spread = spreadTargets([pythonTarget, nodeTarget], {

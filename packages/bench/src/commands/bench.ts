@@ -157,7 +157,7 @@ const OPTIONS = {
 
   python: option('<list>', listOf(text), {
     group: ON,
-    help: 'the same targets on several Pythons, e.g. 3.12,3.14+jit',
+    help: 'the same targets on several Pythons, e.g. 3.12,3.14+jit,mine=/a/path/python',
   }),
   node: option('<list>', listOf(text), {
     group: ON,

@@ -5,6 +5,7 @@ import { commandLine } from 'bench-machine/home';
 import { defineCommand, flag, option, repeated, WAITS } from '../cli/command.ts';
 import { listOf, oneOf, pair, span, text, wholeNumber } from '../cli/values.ts';
 import { randomInt } from 'node:crypto';
+import { nameRuntimes } from 'bench-targets/prepare/names';
 import { readStacks } from 'bench-targets/catalogue/stacks';
 import { makePlan, nameRun } from '../plan/plan.ts';
 import { renderTerminal } from 'bench-report/terminal';
@@ -112,7 +113,8 @@ export default defineCommand({
     json: values.json,
     wait: values.wait,
   }),
-  async run({ options, seconds, wait, json }) {
+  async run({ options: asked, seconds, wait, json }) {
+    const options = await nameRuntimes(asked);
     const run = nameRun('warm');
     const plan = makePlan(options, readStacks(options.stacks), run, options.seed ?? randomInt(2 ** 32));
     using session = await openSession(run, { wait });

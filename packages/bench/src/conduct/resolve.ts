@@ -7,6 +7,7 @@ import type { Budget } from 'bench-analysis/budgets';
 import { startedFresh } from 'bench-analysis/unlike';
 import { readApp } from 'bench-targets/catalogue/apps/app';
 import type { EngineName } from 'bench-model/engines';
+import { nameRuntimes } from 'bench-targets/prepare/names';
 import { readStacks } from 'bench-targets/catalogue/stacks';
 import type { BenchRequest } from '../plan/request.ts';
 import { HOME } from 'bench-machine/home';
@@ -40,7 +41,8 @@ export interface ResolvedRequest {
 }
 
 /** Resolves a request. Throws a usage error if its plan cannot be made. */
-export async function resolveRequest(raw: BenchRequest): Promise<ResolvedRequest> {
+export async function resolveRequest(typed: BenchRequest): Promise<ResolvedRequest> {
+  const raw = await nameRuntimes(typed);
   const again = raw.again === undefined ? undefined : readRun(findRun(raw.again));
   const resumed = raw.resume === undefined ? undefined : readRun(findRun(raw.resume));
   const machineCores = availableParallelism();

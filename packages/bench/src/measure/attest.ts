@@ -1,5 +1,6 @@
 import pWaitFor from 'p-wait-for';
 import { BenchError } from 'bench-model/errors';
+import { nameOfRuntime } from 'bench-model/planned';
 import type { Attestation } from 'bench-model/target';
 import { countWorkers, type Server } from 'bench-machine/launch';
 import type { Prepared } from 'bench-targets/prepare/prepare';
@@ -34,7 +35,7 @@ export async function attest(
       const which = workers > 1 ? `worker ${worker + 1} of ${workers}: ` : '';
       const stated = Object.hasOwn(prepared?.variant.attest ?? {}, property)
         ? 'the manifest'
-        : `@${prepared?.target.runtime?.spec}`;
+        : `@${prepared?.target.runtime && nameOfRuntime(prepared.target.runtime)}`;
       const modules = property === 'gil' ? modulesThatTookGil(server.log()) : [];
       const cause = modules.length > 0 ? ` (switched on by ${modules.join(', ')})` : '';
       throw new BenchError(

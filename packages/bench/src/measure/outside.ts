@@ -5,6 +5,7 @@ import { BenchError } from 'bench-model/errors';
 import { identify } from 'bench-machine/identity';
 import type { Server } from 'bench-machine/launch';
 import { familyOf, readLink } from 'bench-machine/procfs';
+import { nameOfRuntime } from 'bench-model/planned';
 import type { Attestation } from 'bench-model/target';
 import { claimsOfRuntime } from 'bench-targets/catalogue/runtimes';
 import { askRuntime } from 'bench-targets/prepare/imports';
@@ -25,7 +26,7 @@ export interface SeenServer {
  */
 export async function seeServer(
   server: Pick<Server, 'pid'>,
-  { interpreter, target }: Pick<Prepared, 'interpreter' | 'target'>,
+  { interpreter, target, runtime: found }: Pick<Prepared, 'interpreter' | 'target' | 'runtime'>,
   file: string,
   wake: () => Promise<unknown>,
 ): Promise<SeenServer> {
@@ -36,12 +37,12 @@ export async function seeServer(
   if (interpreter !== undefined) refuseOther(pid, interpreter, target.id);
   if (runtime?.kind !== 'python') return { process, attested: [] };
   const attested = await askRuntime(pid, file, wake);
-  const claims = claimsOfRuntime(runtime);
+  const claims = claimsOfRuntime(found ?? runtime);
   const isAskedFor = claims['jit'] === true || claims['gil'] !== undefined;
   if (attested.length === 0 && isAskedFor) {
     throw new BenchError(
       'trial',
-      `@${runtime.spec} cannot be attested: no process of the server says whether its GIL and its JIT are on`,
+      `@${nameOfRuntime(runtime)} cannot be attested: no process of the server says whether its GIL and its JIT are on`,
     );
   }
   for (const [property, wanted] of Object.entries(claims)) {
@@ -49,7 +50,7 @@ export async function seeServer(
     if (wrong === undefined) continue;
     throw new BenchError(
       'trial',
-      `false attestation: ${property} is ${JSON.stringify(wrong[property])}, but @${runtime.spec} states ${JSON.stringify(wanted)}`,
+      `false attestation: ${property} is ${JSON.stringify(wrong[property])}, but @${nameOfRuntime(runtime)} states ${JSON.stringify(wanted)}`,
     );
   }
   return { process, attested };

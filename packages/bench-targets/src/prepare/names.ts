@@ -1,0 +1,85 @@
+/** The names of interpreters that are given by path: tables show versions, not the folders of this machine. */
+import { homedir } from 'node:os';
+import { BenchError } from 'bench-model/errors';
+import type { BenchOptions } from 'bench-model/options';
+import type { ResolvedRuntime, RuntimeKind } from 'bench-model/target';
+import { HOME } from 'bench-machine/home';
+import { parseRuntime, readRuntime } from '../catalogue/runtimes.ts';
+import { findRuntime } from './runtimes.ts';
+
+/** The targets of a request and the runtimes that they are spread over. */
+type Asked = Pick<BenchOptions, 'targets' | 'matrix'>;
+
+/**
+ * Gives each interpreter that is named by path the name of its version, unless it has one: `/a/python` becomes `3.15.2=/a/python`,
+ * a free-threaded build `3.15.2t=…`. A build whose JIT is on by default is asked for with it: `3.15.2+jit=/a/python+jit`. Throws a usage
+ * error if two get the same name, and a toolchain error if one is no interpreter.
+ */
+export async function nameRuntimes<Options extends Asked>(options: Options): Promise<Options> {
+  const { python, node } = options.matrix;
+  const targets = await Promise.all(options.targets.map(nameTarget));
+  const matrix = {
+    ...options.matrix,
+    python: await nameAll('python', python),
+    node: await nameAll('node', node),
+  };
+  refuseSameNames(targets.flatMap((target) => /@(.+)$/.exec(target)?.[1] ?? []));
+  for (const specs of [matrix.python, matrix.node]) refuseSameNames(specs);
+  return { ...options, targets, matrix };
+}
+
+function nameAll(kind: RuntimeKind, specs: readonly string[]): Promise<string[]> {
+  return Promise.all(specs.map((text) => nameOne(kind, text)));
+}
+
+/** Names the interpreter of a target such as `fastapi@/a/python`. */
+async function nameTarget(target: string): Promise<string> {
+  const [, stack = '', text = ''] = /^([^@]+)@(.*)$/.exec(target) ?? [];
+  if (!text.includes('/')) return target;
+  const isPython = await nameOne('python', text).then(
+    (named) => named,
+    () => undefined,
+  );
+  const named =
+    isPython ?? (await nameOne('node', text).catch((error: unknown) => refuseTarget(target, error)));
+  return `${stack}@${named}`;
+}
+
+function refuseTarget(target: string, error: unknown): never {
+  if (!(error instanceof BenchError)) throw error;
+  throw new BenchError(error.code, `${target}: ${error.message}`, error.hint);
+}
+
+/** Names an interpreter that is given by path. Any other stays as it is. */
+async function nameOne(kind: RuntimeKind, text: string): Promise<string> {
+  const { name, spec: given } = readRuntime(kind, text);
+  const spec = given.replace(/^~(?=\/)/, homedir());
+  const { base, jit, env } = parseRuntime({ kind, spec });
+  if (!base.includes('/')) return text;
+  const search = { cache: HOME.cache, uv: undefined, mayInstall: false, isAnyNode: true };
+  const { runtime } = await findRuntime({ kind, spec }, search);
+  const isOn = runtime.build['jit'] === 'on by default' && env['PYTHON_JIT'] === undefined;
+  const wanted = isOn && !jit ? spec.replace(/(?=\{|$)/, '+jit') : spec;
+  return `${name ?? nameOf(runtime, wanted.slice(base.length))}=${wanted}`;
+}
+
+/** The name of an interpreter by its version and its build, as a user would ask for it; `switches` follow it. */
+function nameOf({ version, build }: ResolvedRuntime, switches: string): string {
+  return `${version}${build['freethreaded'] === 'true' ? 't' : ''}${switches}`;
+}
+
+function refuseSameNames(texts: readonly string[]): void {
+  const paths = new Map<string, string>();
+  for (const text of new Set(texts)) {
+    const { name = text, spec } = readRuntime('python', text);
+    const other = paths.get(name);
+    if (other !== undefined) {
+      throw new BenchError(
+        'usage',
+        `two interpreters are called ${name}: ${other} and ${spec}`,
+        `name them, e.g. old=${other},new=${spec}`,
+      );
+    }
+    paths.set(name, spec);
+  }
+}
