@@ -83,6 +83,7 @@ function propertiesOf(run: StoredRun, other: StoredRun): Property[] {
     ['warm-up', describeWarmup(plan, other.plan)],
     ['collection', describeCollected(run, other)],
     ['load', describeLoad(plan.load)],
+    ['TLS', describeTls(run)],
     ['workers', plan.workers],
     ['threads', plan.threads],
     // If neither run specifies cores, they follow the workers.
@@ -114,6 +115,14 @@ function propertiesOf(run: StoredRun, other: StoredRun): Property[] {
         ].join(' '),
     ],
   ];
+}
+
+/** `TLSv1.3`; undefined for plain HTTP. */
+function describeTls({ trials }: StoredRun): string | undefined {
+  const all = trials.flatMap((trial) =>
+    trial.status === 'failed' ? [] : (trial.measured.load.tls?.protocol ?? []),
+  );
+  return [...new Set(all)].toSorted().join(', ') || undefined;
 }
 
 /** `in turns of 100 ms at 10, 100, one at a time at 10000`: the figures of a server depend on it. */

@@ -53,6 +53,7 @@ export function sampleStack(name: string, variants: Record<string, Partial<Varia
       env: {},
       workloads: ['devices'],
       class: 'framework',
+      scheme: 'http',
       attest: {},
       deviates: [],
       ...given,

@@ -1,4 +1,5 @@
 import { connect, type Socket } from 'node:net';
+import { connect as connectTls, TLSSocket, type ConnectionOptions } from 'node:tls';
 import type { AutocannonClient } from './autocannon.ts';
 import type { Sender } from './sender.ts';
 import type { Ledger, Slot } from './ledger.ts';
@@ -32,6 +33,8 @@ export interface ConnectionContext {
   gate: Gate;
   sender: Sender;
   shapes: Shapes;
+  /** The options of TLS, with one context for all connections; undefined for plain HTTP. */
+  tls?: ConnectionOptions | undefined;
   /** Reads the time that an answer reports, in ms. */
   readTiming?: ((headers: readonly string[]) => number | undefined) | undefined;
 }
@@ -41,6 +44,14 @@ interface Lesson {
   shape: number;
   first: Buffer;
   hasNoBody: boolean;
+}
+
+function describeHandshake(socket: TLSSocket) {
+  return {
+    protocol: socket.getProtocol() ?? 'unknown',
+    cipher: socket.getCipher().standardName,
+    isResumed: socket.isSessionReused(),
+  };
 }
 
 /**
@@ -57,7 +68,7 @@ interface Lesson {
  * Returns the function that makes a paused slot send again.
  */
 export function harden(client: AutocannonClient, slot: Slot, context: ConnectionContext): () => void {
-  const { ledger, pacer, gate, sender, shapes, readTiming } = context;
+  const { ledger, pacer, gate, sender, shapes, readTiming, tls } = context;
   const { buffer } = shapes;
   const { parser } = client;
   const sendRequest = client._doRequest.bind(client);
@@ -215,18 +226,19 @@ export function harden(client: AutocannonClient, slot: Slot, context: Connection
   const open = (): void => {
     const { hostname: host, port } = client.opts;
     const begunAt = performance.now();
-    const conn = connect({
+    const options = {
       host,
       port,
       ...(slot.source === undefined ? {} : { localAddress: slot.source }),
       onread: {
         buffer,
-        callback: (length) => {
+        callback: (length: number) => {
           if (conn === current) take(length);
           return true;
         },
       },
-    });
+    };
+    const conn = tls === undefined ? connect(options) : connectTls({ ...options, ...tls });
     // A connection has at most one open request, so nothing queues up in its stream: half the cost of a write is saved.
     const fail = (error?: Error | null): void => {
       if (error) conn.destroy(error);
@@ -244,8 +256,9 @@ export function harden(client: AutocannonClient, slot: Slot, context: Connection
       client.emit('connError', error);
       client._connect();
     });
-    conn.once('connect', () => {
+    conn.once(tls === undefined ? 'connect' : 'secureConnect', () => {
       state = 'connected';
+      if (conn instanceof TLSSocket) ledger.shake(describeHandshake(conn));
       ledger.connect(performance.now() - begunAt);
       ledger.send(slot);
       ledger.work();
@@ -279,7 +292,7 @@ export function harden(client: AutocannonClient, slot: Slot, context: Connection
     lesson = undefined;
     isOpen = false;
     if (conn === undefined) return;
-    for (const event of ['error', 'end', 'connect']) conn.removeAllListeners(event);
+    for (const event of ['error', 'end', 'connect', 'secureConnect']) conn.removeAllListeners(event);
     conn.on('error', () => {});
     conn.destroySoon();
   };

@@ -3,6 +3,7 @@
  * and stdout, and ends with its stdin, so that it never outlives the harness.
  */
 import { flushCompileCache } from 'node:module';
+import { createSecureContext } from 'node:tls';
 import { performance, type EventLoopUtilization } from 'node:perf_hooks';
 import { setTimeout as sleep } from 'node:timers/promises';
 import pWaitFor from 'p-wait-for';
@@ -35,6 +36,7 @@ import type { Connect } from 'bench-model/load';
 import type { Counts } from 'bench-model/figures';
 import { countCompletions } from 'bench-model/counts';
 import { AcceptQueue } from 'bench-machine/accept-queue';
+import { tlsOptions } from 'bench-machine/tls';
 import { clamp, sum } from 'bench-statistics/numbers';
 
 const POLL_MS = 5;
@@ -188,6 +190,7 @@ class Session {
       pacer: this.#pacer,
       gate,
       sender: this.#sender,
+      tls: order.tls && { ...tlsOptions(order.tls), secureContext: createSecureContext() },
       shapes: new Shapes(buffer, order.parsesAll === true ? 0 : undefined),
       readTiming: order.timing === undefined ? undefined : createTimingReader(order.timing),
     };
@@ -363,6 +366,7 @@ class Session {
       cycleUs: ledger.cycleUs,
       silentConnections: ledger.silentConnections,
       opened: ledger.opening,
+      tls: ledger.tls,
       slices: ledger.slices,
       warmup: { ...ledger.warmup, answers: ledger.answersBefore },
       bodyBytes: ledger.bodyBytes,

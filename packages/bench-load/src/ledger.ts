@@ -3,6 +3,7 @@ import type { JsHistogram } from 'hdr-histogram-js';
 import { performance } from 'node:perf_hooks';
 import { countAnswers } from 'bench-model/counts';
 import type { Counts } from 'bench-model/figures';
+import type { TlsUse } from 'bench-model/load';
 import { Arrivals, createArrival, type Arrival } from './arrivals.ts';
 import { createHistogram, encodeHistogram, Latencies, recordMilliseconds } from 'bench-statistics/histogram';
 import { idsIn } from 'bench-targets/catalogue/workloads/ids';
@@ -95,6 +96,13 @@ function increment(counts: Counts, what: Outcome | 'sent'): void {
   else counts[what]++;
 }
 
+/** The outcome of one TLS handshake. */
+interface Handshake {
+  protocol: string;
+  cipher: string;
+  isResumed: boolean;
+}
+
 /** The age of a request without an answer. */
 interface Age {
   milliseconds: number;
@@ -138,6 +146,8 @@ export class Ledger {
   /** The right answers before the first window, in slices of the time under load. */
   readonly warmup: { milliseconds: number; ok: number[] } = { milliseconds: SLICE_MS, ok: [] };
   bodiesHashed = 0;
+  /** The TLS of the connections; undefined for plain HTTP. */
+  tls: TlsUse | undefined;
   /** The mismatches in the window that carried the id of another request. */
   crossed = 0;
   unsolicited = 0;
@@ -286,6 +296,13 @@ export class Ledger {
     if (!this.#open) return;
     this.#opened++;
     this.#connects.record(milliseconds);
+  }
+
+  /** Records a handshake. */
+  shake({ protocol, cipher, isResumed }: Handshake): void {
+    this.tls ??= { protocol, cipher, handshakes: 0, resumed: 0 };
+    this.tls.handshakes++;
+    if (isResumed) this.tls.resumed++;
   }
 
   /** The connections that were opened in the window; their times as an encoded histogram, without any absent. */

@@ -70,6 +70,7 @@ export function mergeReports(
     meanCycleUs: cycles > 0 ? total((report) => report.cycleUs.sum) / cycles : undefined,
     silentConnections: total((report) => report.silentConnections),
     ...mergeOpened(reports),
+    ...mergeTls(reports),
     slices: {
       milliseconds: reports[0]?.slices.milliseconds ?? 0,
       ok: addColumns(reports.map((report) => report.slices.ok)),
@@ -130,6 +131,15 @@ function mergeOpened(reports: DoneReport[]): Pick<LoadResult, 'opened'> {
   if (all.length < reports.length) return {};
   const connectUs = summariseLatency(mergeHistograms(all.flatMap(({ connects }) => connects ?? [])));
   return { opened: { count: sum(all.map(({ count }) => count)), ...(connectUs && { connectUs }) } };
+}
+
+/** Adds up the handshakes of all processes; empty for plain HTTP. */
+function mergeTls(reports: DoneReport[]): Pick<LoadResult, 'tls'> {
+  const all = reports.flatMap(({ tls }) => tls ?? []);
+  const [first] = all;
+  if (first === undefined) return {};
+  const handshakes = sum(all.map((one) => one.handshakes));
+  return { tls: { ...first, handshakes, resumed: sum(all.map(({ resumed }) => resumed)) } };
 }
 
 function mergeWarmups(warmups: Warmup[]): Warmup {

@@ -1,4 +1,5 @@
-import type { Connect, GeneratorUse, ScheduleReport, Warmup } from 'bench-model/load';
+import type { Tls } from 'bench-machine/tls';
+import type { Connect, GeneratorUse, ScheduleReport, TlsUse, Warmup } from 'bench-model/load';
 import type { Status } from 'bench-model/requests';
 import type { Counts } from 'bench-model/figures';
 
@@ -47,6 +48,8 @@ export interface RouteSpec {
 export interface LoadSpec {
   host: string;
   port: number;
+  /** Absent for plain HTTP. */
+  tls?: Tls | undefined;
   requests: RequestSpec[];
   /** The routes; absent if each request is a separate route. */
   routes?: RouteSpec[] | undefined;
@@ -214,6 +217,8 @@ export interface DoneReport {
    * that do not count them.
    */
   opened?: { count: number; connects?: string } | undefined;
+  /** Absent for plain HTTP, and from clients that do not report it. */
+  tls?: TlsUse | undefined;
   slices: { milliseconds: number; ok: number[] };
   /** The load before the first window; absent if the client does not report it. */
   warmup?: Warmup;

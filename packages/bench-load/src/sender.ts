@@ -1,7 +1,7 @@
 import { ID, haveIds } from 'bench-targets/catalogue/workloads/workload';
 import { createIds } from 'bench-targets/catalogue/workloads/ids';
 import { createStamps } from 'bench-targets/catalogue/workloads/stamps';
-import { toAuthority } from 'bench-machine/ports';
+import { toOrigin } from 'bench-machine/tls';
 import { createBuilder } from './autocannon.ts';
 import { Cycle, routesOf } from './cycle.ts';
 import type { Slot } from './ledger.ts';
@@ -39,11 +39,15 @@ export function createSender({
   order,
   host,
   port,
+  tls,
   sender,
   skippedCycles,
-}: Pick<ArmOrder, 'requests' | 'routes' | 'order' | 'host' | 'port' | 'sender' | 'skippedCycles'>): Sender {
+}: Pick<
+  ArmOrder,
+  'requests' | 'routes' | 'order' | 'host' | 'port' | 'tls' | 'sender' | 'skippedCycles'
+>): Sender {
   const cycle = new Cycle({ requests, routes, order }, skippedCycles);
-  const build = createBuilder({ host: new URL(`http://${toAuthority({ host, port })}`).host });
+  const build = createBuilder({ host: new URL(toOrigin({ host, port, tls })).host });
   const closing = requests.map((request) => /\bclose\b/i.test(connectionOf(request) ?? ''));
   const makeBytes = (request: RequestSpec): Buffer => {
     const bytes = build({ ...request });

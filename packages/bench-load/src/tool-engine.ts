@@ -11,7 +11,7 @@ import { countCompletions } from 'bench-model/counts';
 import type { LoadSpec } from './protocol.ts';
 import { describeExit } from './listen.ts';
 import type { Tool, ToolRun } from './tools/tool.ts';
-import { toAuthority } from 'bench-machine/ports';
+import { toOrigin } from 'bench-machine/tls';
 import { sum } from 'bench-statistics/numbers';
 
 /** The surroundings of a tool. */
@@ -83,10 +83,11 @@ class ToolSession implements LoadSession {
   }
 
   #run(seconds: number): Promise<Ran> {
-    const { host, port, requests, connections, timeoutSeconds } = this.#load;
+    const { host, port, tls, requests, connections, timeoutSeconds } = this.#load;
     const { path = '/', headers = {} } = requests[0] ?? {};
     const run: ToolRun = {
-      url: `http://${toAuthority({ host, port })}${path}`,
+      url: `${toOrigin({ host, port, tls })}${path}`,
+      isInsecure: tls?.verifies === false,
       headers,
       connections,
       threads: this.#threads,

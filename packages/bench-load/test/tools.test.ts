@@ -9,6 +9,7 @@ import { readFixture } from '../../bench-lab/testing/samples.ts';
 
 const RUN: ToolRun = {
   url: 'http://127.0.0.1:3000/api/devices',
+  isInsecure: false,
   headers: { accept: "application/json; what='it is'" },
   connections: 10,
   threads: 2,
@@ -99,6 +100,8 @@ describe('oha 1.16.0', () => {
 
   it('gets the request as command-line arguments', () => {
     const words = oha.argv({ ...RUN, seconds: 1.5 });
+    expect(words).not.toContain('--insecure');
+    expect(oha.argv({ ...RUN, isInsecure: true })).toContain('--insecure');
     expect(after(words, '-c')).toBe('10');
     expect(after(words, '-z')).toBe('1500ms');
     expect(after(words, '-t')).toBe('10000ms');

@@ -25,6 +25,7 @@ import {
 } from './procfs.ts';
 import { runSync, start, type Child } from './subprocess.ts';
 import type { TimeCommand } from './time.ts';
+import type { Tls } from './tls.ts';
 import { sum } from 'bench-statistics/numbers';
 
 const HOST = '127.0.0.1';
@@ -67,6 +68,8 @@ export interface LaunchSpec {
   host?: string | undefined;
   /** A free port; chosen if absent. */
   port?: number;
+  /** How clients speak TLS to it; absent for plain HTTP. */
+  tls?: Tls | undefined;
   /** The signal that stops the server; SIGTERM by default. */
   stopSignal?: StopSignal;
   /** A private folder that is removed when the server ends, also if Bench is killed. */
@@ -92,6 +95,8 @@ export interface Stopped {
 export interface Server extends AsyncDisposable {
   host: string;
   port: number;
+  /** Absent for plain HTTP. */
+  tls?: Tls;
   /** Set if it runs on another machine. */
   isRemote?: true;
   /** The process of a server that was already running; absent if unknown. */
@@ -270,6 +275,7 @@ interface Parts {
 class LaunchedServer implements Server {
   readonly host: string;
   readonly port: number;
+  tls?: Tls;
   readonly cgroup: Cgroup | undefined;
   readonly startedAtMs: number;
   readonly mayIgnorePort: boolean;
@@ -285,6 +291,7 @@ class LaunchedServer implements Server {
     this.#parts = parts;
     this.host = parts.spec.host ?? HOST;
     this.port = parts.port;
+    if (parts.spec.tls !== undefined) this.tls = parts.spec.tls;
     this.cgroup = parts.cgroup;
     this.startedAtMs = parts.startedAtMs;
     this.stopped = parts.spec.stopped;

@@ -1,6 +1,6 @@
 /** The app of a user as a plan stores it. */
 import { Type, type Static } from 'typebox';
-import { command, ordinal, shape, text } from './definitions.ts';
+import { command, flag, ordinal, shape, text } from './definitions.ts';
 
 export const app = shape(
   {
@@ -21,6 +21,7 @@ export const app = shape(
     port: Type.Optional(
       ordinal('port: on which it always listens; absent if it takes the one that it is given'),
     ),
+    https: flag('It speaks TLS (--https).'),
   },
   { description: 'A server program of a user, measured without a manifest (--app).' },
 );

@@ -29,6 +29,19 @@ const opened = shape(
   },
 );
 
+const tls = shape(
+  {
+    protocol: text('Of the first connection: TLSv1.3.'),
+    cipher: text('Of the first connection.'),
+    handshakes: count('count: handshakes from the first connect on'),
+    resumed: count('count: of them, those that resumed a session; the engines of Bench offer none'),
+  },
+  { description: 'The TLS of the connections. Absent for plain HTTP, and if the engine does not report it.' },
+);
+
+/** The TLS of the connections of a load. */
+export type TlsUse = Static<typeof tls>;
+
 export const toldCounts = shape(
   {
     ...Type.Partial(counts).properties,
@@ -235,6 +248,7 @@ export const load = named(
       goodputPerSecond: amount('per second: right answers, summed over the processes'),
       completionsPerSecond: amount('per second: requests that ended, whatever the outcome'),
       opened: Type.Optional(opened),
+      tls: Type.Optional(tls),
       latencyUs: maybe(latency),
       latencyAtLeastUs: maybe(
         as(

@@ -98,6 +98,8 @@ export interface AppOptions {
   port?: number;
   /** The lock or the list of requirements, relative to the folder; found there by default. */
   lock?: string;
+  /** True if it speaks TLS. */
+  https?: boolean;
 }
 
 /** The alternatives that every target of their kind is measured with. */

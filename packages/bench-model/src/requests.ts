@@ -123,7 +123,7 @@ export type Asked = Static<typeof asked>;
 const server = shape(
   {
     target: text('The target that it is.'),
-    url: Type.String({ pattern: '^http://', description: 'Its address, without a path.' }),
+    url: Type.String({ pattern: '^https?://', description: 'Its address, without a path.' }),
     pid: Type.Optional(ordinal('process: its id, if --pid named it')),
   },
   { description: 'A server that was already running.' },

@@ -15,6 +15,8 @@ export interface Variant {
   env: Record<string, string>;
   workloads: string[];
   class: StackClass | 'unknown';
+  /** The protocol of its port. */
+  scheme: 'http' | 'https';
   attest: Attestation;
   /** The defaults of the contract that this variant deviates from; `note` says why. */
   deviates: Deviation[];
@@ -28,6 +30,7 @@ export const PLAIN_VARIANT = {
   env: {},
   workloads: [],
   class: 'unknown',
+  scheme: 'http',
   attest: {},
   deviates: [],
 } satisfies Partial<Variant>;

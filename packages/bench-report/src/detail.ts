@@ -86,6 +86,7 @@ function describeMeasured({
     lines.push(
       ...describeConnect(connect),
       ...describeOpened(load),
+      ...describeTls(load),
       ...describeWarmup(load),
       `${describeWindow(load, turns)}: ${classes.map(([name, count]) => describeCount(name, count, turns === undefined ? 1 : turns.answers.length)).join(', ')}`,
       `goodput ${formatCount(load.goodputPerSecond)}/s${printedByAutocannon === undefined ? '' : `; printed by autocannon: ${formatCount(printedByAutocannon)}`}`,
@@ -196,11 +197,16 @@ function describeConnect({ stood, asked, seconds, refused, retried }: LoadResult
 function describeOpened({ opened, windowSeconds }: LoadResult): string[] {
   if (opened === undefined) return [];
   const { count, connectUs } = opened;
+  const pace = count === 0 ? '' : ` (${formatCount(count / windowSeconds)}/s)`;
   const took =
-    connectUs === undefined ? '' : `, mean ${formatUs(connectUs.mean)}, max ${formatUs(connectUs.max)}`;
-  return [
-    `${formatWhole(count)} connections opened in the window (${formatCount(count / windowSeconds)}/s${took})`,
-  ];
+    connectUs === undefined ? '' : `: mean ${formatUs(connectUs.mean)}, max ${formatUs(connectUs.max)}`;
+  return [`${formatWhole(count)} connections opened in the window${pace}${took}`];
+}
+
+function describeTls({ tls }: LoadResult): string[] {
+  if (tls === undefined) return [];
+  const { protocol, cipher, handshakes, resumed } = tls;
+  return [`${protocol}, ${cipher}: ${countOf(handshakes, 'handshake')}, ${formatWhole(resumed)} resumed`];
 }
 
 /** The part of each generator of a cluster, and what is missing. */

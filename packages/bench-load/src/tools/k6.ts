@@ -16,11 +16,12 @@ interface Printed {
  */
 export const k6: Tool = {
   name: 'k6',
-  argv: ({ url, headers, connections, seconds, timeoutSeconds }) => [
+  argv: ({ url, isInsecure, headers, connections, seconds, timeoutSeconds }) => [
     'k6',
     'run',
     '--quiet',
     '--no-usage-report',
+    ...(isInsecure ? ['--insecure-skip-tls-verify'] : []),
     ...Object.entries({
       URL: url,
       HEADERS: JSON.stringify(headers),

@@ -19,8 +19,9 @@ const TIMEOUT = /\btime(d )?-?out\b/i;
 /** oha 1. Its latencies are those of all answers. */
 export const oha: Tool = {
   name: 'oha',
-  argv: ({ url, headers, connections, seconds, timeoutSeconds }) => [
+  argv: ({ url, isInsecure, headers, connections, seconds, timeoutSeconds }) => [
     'oha',
+    ...(isInsecure ? ['--insecure'] : []),
     '--no-tui',
     '--output-format',
     'json',

@@ -5,6 +5,8 @@ import type { LatencySample } from 'bench-statistics/histogram';
 /** One run of a tool: its request, connections and duration. */
 export interface ToolRun {
   url: string;
+  /** True if the certificate of the server may be self-signed. */
+  isInsecure: boolean;
   headers: Record<string, string>;
   connections: number;
   threads: number;

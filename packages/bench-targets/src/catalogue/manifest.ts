@@ -41,6 +41,7 @@ interface Manifest
     Pick<Stack, 'name' | 'language' | 'framework' | 'runtime' | 'default'>,
     Partial<Pick<Stack, 'build' | 'shares' | 'runtimes'>> {
   class?: Variant['class'];
+  scheme?: Variant['scheme'];
   services?: Record<string, Service>;
   setup?: Setup;
   startTimeoutSeconds?: number;
@@ -84,7 +85,12 @@ function toStack(manifest: Manifest, root: string, read: JsonFile): Stack {
   };
   const variants = Object.entries(manifest.variants).map(([variant, one]): [string, Variant] => [
     variant,
-    { ...PLAIN_VARIANT, ...present({ class: manifest.class }), ...one, ...start(one) },
+    {
+      ...PLAIN_VARIANT,
+      ...present({ class: manifest.class, scheme: manifest.scheme }),
+      ...one,
+      ...start(one),
+    },
   ]);
   return {
     name,

@@ -97,6 +97,14 @@ describe('readManifest', () => {
     );
   });
 
+  it('reads the scheme of all variants, or of one', () => {
+    const schemes = (text: string) => Object.values(read(text).variants).map(({ scheme }) => scheme);
+    expect(schemes(GOOD)).toEqual(['http', 'http']);
+    const secure = GOOD.replace('"default"', '"scheme": "https", "default"');
+    expect(schemes(secure)).toEqual(['https', 'https']);
+    expect(schemes(secure.replace('"note":', '"scheme": "http", "note":'))).toEqual(['https', 'http']);
+  });
+
   it('reads how long the server may take to start', () => {
     expect(read(GOOD).startSeconds).toBeUndefined();
     expect(read(GOOD.replace('"default"', '"startTimeoutSeconds": 90, "default"')).startSeconds).toBe(90);
@@ -226,12 +234,12 @@ describe('readManifest', () => {
     [
       '"framework": "fastify"',
       '"framework": "fastify", "colour": "red"',
-      '4: a stack has no field "colour", expected one of $schema, name, language, framework, class, runtime, build, services, port, envFile, version, packages, setup, startTimeoutSeconds, shares, lock, runtimes, requests, headers, rows, login, default, variants',
+      '4: a stack has no field "colour", expected one of $schema, name, language, framework, class, scheme, runtime, build, services, port, envFile, version, packages, setup, startTimeoutSeconds, shares, lock, runtimes, requests, headers, rows, login, default, variants',
     ],
     [
       '"note": "with',
       '"notes": "with',
-      '21: "variants.tuned" has no field "notes", expected one of command, groups, build, env, workloads, class, attest, deviates, note',
+      '21: "variants.tuned" has no field "notes", expected one of command, groups, build, env, workloads, class, scheme, attest, deviates, note',
     ],
     [
       '"class": "framework"',

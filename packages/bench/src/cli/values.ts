@@ -113,12 +113,12 @@ export const header: Reader<readonly [string, string]> = (typed, name) => {
   return [key.toLowerCase(), value];
 };
 
-/** Reads an http:// address, which may have a name: `old=http://127.0.0.1:3000`. */
+/** Reads an http:// or https:// address, which may have a name: `old=http://127.0.0.1:3000`. */
 export const namedAddress: Reader<{ name?: string; url: URL }> = (typed, name) => {
   const [, label, address = ''] = /^(?:([\w.-]+)=)?(.*)$/s.exec(typed) ?? [];
   const url = URL.parse(address);
-  if (url?.protocol !== 'http:') {
-    return refuse(name, redactUrl(typed), 'an http:// address', 'http://127.0.0.1:3000/orders');
+  if (url?.protocol !== 'http:' && url?.protocol !== 'https:') {
+    return refuse(name, redactUrl(typed), 'an http:// or https:// address', 'http://127.0.0.1:3000/orders');
   }
   return label === undefined ? { url } : { name: label, url };
 };

@@ -100,6 +100,11 @@ const OPTIONS = {
     help: "the command that starts its server; Bench replaces {port}, as in 'uvicorn app:app --port {port}', and sets PORT and HOST",
     needs: ['app', 'copy'],
   }),
+  https: flag({
+    group: OWN,
+    help: 'the server speaks TLS; its certificate may be self-signed',
+    needs: ['run'],
+  }),
   lock: option('<file>', text, {
     group: OWN,
     help: 'the lock file or requirements file, in the folder of the project',
@@ -360,7 +365,7 @@ const OPTIONS = {
 
   url: repeated('[name=]<address>', namedAddress, {
     group: URL_GROUP,
-    help: 'load this http:// address instead of a target; give two, as in old=http://… new=http://…, to compare them',
+    help: 'load this http:// or https:// address instead of a target; give two, as in old=http://… new=http://…, to compare them',
     besideAlone: true,
     conflicts: {
       arguments: NO_TARGETS,
@@ -574,6 +579,7 @@ function toApps({
   lock,
   port,
   envFile,
+  https,
   copy: copies,
 }: Values<typeof OPTIONS>): AppOptions[] | undefined {
   const folder = app ?? copies[0];
@@ -582,7 +588,13 @@ function toApps({
     {
       folder,
       run,
-      ...present({ lock, port, envFile, name: app === undefined ? nameOfCopies(copies) : undefined }),
+      ...present({
+        lock,
+        port,
+        envFile,
+        name: app === undefined ? nameOfCopies(copies) : undefined,
+        https: https || undefined,
+      }),
     },
   ];
 }

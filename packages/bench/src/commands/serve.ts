@@ -120,10 +120,11 @@ export default defineCommand({
       if (server.pid !== undefined) process.kill(server.pid, 'SIGTERM');
     }, `stopping ${target.id}`);
     const ended = new AbortController();
+    const origin = `${ready.variant.scheme}://${HOST}:${port}`;
     const announced = untilListening(port, ended.signal).then((is) => {
       if (!is || interrupted) return;
       for (const { method, path } of draw.requests)
-        logLine(`${target.id}: ${method} http://${HOST}:${port}${path} — Ctrl-C stops it`);
+        logLine(`${target.id}: ${method} ${origin}${path} — Ctrl-C stops it`);
     });
     const [status] = await exit;
     ended.abort();

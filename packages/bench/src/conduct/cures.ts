@@ -8,6 +8,8 @@ import type { Fault } from '../measure/fault.ts';
 export interface Named {
   /** What holds its command: `--run`, or a manifest. */
   command: string;
+  /** What says that the server speaks TLS, or that it does not; absent for `--https`. */
+  https?: { on: string; off: string };
   /** The words of that command. */
   words: readonly string[];
   /** What holds its requests: a file or a document; undefined if options name them. */
@@ -42,6 +44,10 @@ const CURES: Cures = {
   silent: (_, named) => `if its first answer needs longer: --start-timeout 120; else ${askElse(named)}`,
   'hangs-up': () =>
     'its last lines may say why: it must answer plain HTTP/1.1 requests on the port that it was given',
+  tls: (_, { https }) => https?.on ?? 'add --https',
+  'no-tls': (_, { https }) => https?.off ?? 'omit --https',
+  http2: () => 'the load is HTTP/1.1: let the server accept it beside HTTP/2',
+  untrusted: () => 'name the authority that signed it: NODE_EXTRA_CA_CERTS=ca.pem in the environment',
   'wrong-answer': (fault, named) => cureAnswer(fault, named),
   'refuses-repeats': ({ request }) =>
     request.row === undefined

@@ -250,6 +250,9 @@ function faultOf(error: unknown): Fault | undefined {
 const OUTCOMES: Partial<Record<Fault['kind'] | 'other', string>> = {
   silent: 'does not answer',
   'hangs-up': 'does not answer',
+  tls: 'does not speak HTTP/1.1 without TLS',
+  'no-tls': 'does not speak TLS',
+  http2: 'does not speak HTTP/1.1',
   'wrong-answer': 'starts, but its answer is wrong',
   'refuses-repeats': 'starts, but accepts the request only once',
   other: 'cannot be measured',
@@ -257,14 +260,23 @@ const OUTCOMES: Partial<Record<Fault['kind'] | 'other', string>> = {
 
 /** Names what the user can change about a server and its requests. */
 function nameStart(plan: Plan, { variant, stack }: Pick<Prepared, 'variant' | 'stack'>): Named {
-  const command = plan.apps === undefined ? `the command in ${stack.manifest}` : '--run';
-  return { ...nameRequests(plan), command, words: variant.command };
+  const { https: _, ...requests } = nameRequests(plan);
+  const { manifest } = stack;
+  const words = variant.command;
+  if (plan.apps !== undefined) return { ...requests, command: '--run', words };
+  return {
+    ...requests,
+    command: `the command in ${manifest}`,
+    https: { on: `add "scheme": "https" to ${manifest}`, off: `remove "scheme" from ${manifest}` },
+    words,
+  };
 }
 
 /** Names what the user can change about the requests, if Bench does not start the server. */
 function nameRequests({ asked, workload }: Plan): Named {
   return {
     command: 'its command',
+    https: { on: 'write https:// in --url', off: 'write http:// in --url' },
     words: [],
     requests: asked?.openapi ?? asked?.from,
     workload: asked === undefined ? workload : undefined,

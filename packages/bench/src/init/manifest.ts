@@ -15,13 +15,15 @@ interface Known extends Pick<Asked, 'header' | 'with' | 'lock' | 'envFile' | 'st
   needs: readonly Need[];
   version?: string | undefined;
   port?: number | undefined;
+  /** Absent for plain HTTP. */
+  scheme?: 'https' | undefined;
 }
 
 /** Returns the manifest of a project with this start, its services and its requests. */
 export function makeManifest(
   root: string,
   start: Start,
-  { requests, needs, startTimeout, version, port, envFile, lock, header, ...asked }: Known,
+  { requests, needs, startTimeout, version, port, envFile, scheme, lock, header, ...asked }: Known,
 ): object {
   const addresses = needs.map(({ variable, name }) => [variable, `{${name}.url}`] as const);
   const services = Object.fromEntries(needs.map((need) => [need.name, need.service]));
@@ -33,6 +35,7 @@ export function makeManifest(
     language,
     framework,
     class: 'unknown',
+    ...present({ scheme }),
     runtime,
     ...(build.length === 0 ? {} : { build }),
     ...present({ lock, version, envFile, port }),

@@ -5,12 +5,14 @@ import type { Need } from 'bench-targets/catalogue/apps/needs';
 import type { Start } from 'bench-targets/catalogue/apps/starts';
 import { joinWords } from 'bench-targets/catalogue/apps/words';
 import { targetsOf } from 'bench-targets/catalogue/stacks';
+import { sendRequest } from 'bench-targets/catalogue/workloads/send';
 import type { Draw } from 'bench-targets/catalogue/workloads/workload';
 import { prepareAll, type Prepared } from 'bench-targets/prepare/prepare';
 import { BenchError } from 'bench-model/errors';
 import { present, START_SECONDS } from 'bench-model/options';
 import { describeEnd, launch, listensElsewhere, type Server } from 'bench-machine/launch';
 import { isListening } from 'bench-machine/ports';
+import { OWN_TLS, speaksTls } from 'bench-machine/tls';
 import { cureFor } from '../conduct/cures.ts';
 import { describeMade } from '../conduct/made.ts';
 import { openSession } from '../conduct/session.ts';
@@ -104,6 +106,11 @@ export async function tryStart(start: Start, needs: readonly Need[], tryout: Try
     'started',
     `${joinWords(start.command)}${withThem}, which listens on ${port === undefined ? 'the port that it was given' : `port ${port}`}`,
   );
+  if (await needsTls(server)) {
+    server.tls = OWN_TLS;
+    say('found', 'it speaks TLS: "scheme" is "https"');
+  }
+  const scheme = server.tls === undefined ? undefined : 'https';
   const requests = await chooseRequests(asked.get, {
     server,
     headers: Object.fromEntries(asked.header),
@@ -112,7 +119,13 @@ export async function tryStart(start: Start, needs: readonly Need[], tryout: Try
   });
   await server.stop();
   if (isStopped) throw new BenchError('interrupted', 'interrupted: nothing was written');
-  return makeManifest(root, start, { ...known, requests });
+  return makeManifest(root, start, { ...known, ...present({ scheme }), requests });
+}
+
+/** Returns true if a server refuses plain HTTP, and answers TLS. */
+async function needsTls(server: Server): Promise<boolean> {
+  const plain = await sendRequest(server, { method: 'GET', path: '/', headers: {} }).catch(() => undefined);
+  return (plain === undefined || plain.status === 400) && speaksTls(server.host, server.port);
 }
 
 /** Services take no part in the requests. */

@@ -12,11 +12,13 @@ import { freshLauncher, type Launcher } from './launcher.ts';
 import { findListener, isThisMachine, whyNotListener } from 'bench-machine/listener';
 import { placeBeside, readCores, whyNotPinned } from 'bench-machine/placement';
 import { isListening } from 'bench-machine/ports';
+import { tlsOf, type Tls } from 'bench-machine/tls';
 
 /** The address of the server and its process. */
 interface Place {
   host: string;
   port: number;
+  tls: Tls | undefined;
   isRemote: boolean;
   process: ServerProcess | undefined;
   /** The reason why the process is unknown; absent if it is known. */
@@ -114,9 +116,10 @@ export function describeProcess(found: Omit<ServerProcess, 'pid'> | undefined): 
 }
 
 async function findServer(url: string, pid?: number, known?: ServerProcess): Promise<Place> {
-  const { hostname, port: typed } = new URL(url);
+  const address = new URL(url);
+  const { hostname, protocol, port: typed } = address;
   const name = hostname.replace(/^\[(.*)\]$/, '$1');
-  const port = Number(typed || 80);
+  const port = Number(typed || (protocol === 'https:' ? 443 : 80));
   const addresses = (await lookup(name, { all: true, verbatim: false }).catch(() => [])).map(
     ({ address }) => address,
   );
@@ -132,10 +135,11 @@ async function findServer(url: string, pid?: number, known?: ServerProcess): Pro
     );
   }
   const isRemote = !(await isThisMachine(host));
+  const place = { host, port, tls: await tlsOf(address), isRemote };
   const found = await findProcess({ host, port, isRemote }, pid);
-  if ('unknown' in found) return { host, port, isRemote, process: undefined, unknown: found.unknown };
+  if ('unknown' in found) return { ...place, process: undefined, unknown: found.unknown };
   const process = known?.pid === found.pid ? known : await identify(found.pid);
-  return { host, port, isRemote, process };
+  return { ...place, process };
 }
 
 async function findProcess(
@@ -155,10 +159,11 @@ async function findProcess(
   throw new BenchError('usage', `--pid ${pid}: ${wrong}`, 'omit --pid to have the process found by its port');
 }
 
-function toServer({ host, port, isRemote, process }: Place, stopped: AbortSignal): Server {
+function toServer({ host, port, tls, isRemote, process }: Place, stopped: AbortSignal): Server {
   return {
     host,
     port,
+    ...(tls === undefined ? {} : { tls }),
     ...(isRemote ? { isRemote } : {}),
     ...(process === undefined ? {} : { process }),
     pid: () => process?.pid,

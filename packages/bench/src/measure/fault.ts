@@ -16,6 +16,14 @@ export type Fault =
   | { kind: 'silent' }
   /** It closes connections without an answer. */
   | { kind: 'hangs-up' }
+  /** It speaks TLS, and was asked without. */
+  | { kind: 'tls' }
+  /** It does not speak TLS, and was asked with it. */
+  | { kind: 'no-tls' }
+  /** It speaks HTTP/2, and not HTTP/1.1. */
+  | { kind: 'http2' }
+  /** Its certificate is not valid. */
+  | { kind: 'untrusted' }
   | { kind: 'wrong-answer'; request: WorkloadRequest; answer: Answer }
   /** It answered the request rightly once, and refuses it now. */
   | { kind: 'refuses-repeats'; request: WorkloadRequest };

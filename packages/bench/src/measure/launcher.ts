@@ -15,6 +15,7 @@ import {
   type PinnedCommands,
   type PlacementNeeds,
 } from 'bench-machine/placement';
+import { OWN_TLS } from 'bench-machine/tls';
 import type { Target } from 'bench-model/target';
 import { present } from 'bench-model/options';
 import { planOf } from '../plan/scale.ts';
@@ -122,6 +123,7 @@ export const freshLauncher: Launcher = {
         time,
         host,
         ...present({ port: prepared.stack.port }),
+        tls: prepared.variant.scheme === 'https' ? OWN_TLS : undefined,
         folder,
         stopped,
       });

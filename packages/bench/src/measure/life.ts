@@ -220,6 +220,7 @@ export class ServerLife {
     const spec: LoadSpec = {
       host: server.host,
       port: server.port,
+      tls: server.tls,
       requests: plan.load.newConnections === true ? draw.requests.map(closeAfter) : draw.requests,
       routes: draw.routes?.map(toRouteSpec),
       order: draw.order,

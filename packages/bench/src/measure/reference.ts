@@ -3,7 +3,7 @@
  * and the ratio of the two does not contain the pace of the machine.
  */
 import { dirname } from 'node:path';
-import type { Stack, Variant } from 'bench-model/stack';
+import { PLAIN_VARIANT, type Stack, type Variant } from 'bench-model/stack';
 import { programBeside } from 'bench-machine/home';
 import type { Target } from 'bench-model/target';
 import type { Plan } from 'bench-model/plan';
@@ -91,14 +91,10 @@ export async function startReference(
 function prepareReference(target: Target): Prepared {
   const command = REFERENCE_COMMAND;
   const variant: Variant = {
+    ...PLAIN_VARIANT,
     command,
-    groups: [],
-    build: [],
-    env: {},
     workloads: [WORKLOAD],
     class: 'raw',
-    attest: {},
-    deviates: [],
   };
   const stack: Stack = {
     name: target.stack,

@@ -21,7 +21,7 @@ import {
   type Endpoint,
 } from 'bench-targets/catalogue/workloads/send';
 import type { ExpectedBody, LoadSpec } from 'bench-load/protocol';
-import { toAuthority } from 'bench-machine/ports';
+import { seeProtocol, toOrigin } from 'bench-machine/tls';
 import { FaultError, seeElsewhere, type Fault, type Seen } from './fault.ts';
 
 const POLL_MS = 5;
@@ -30,6 +30,8 @@ const SETTLE_MS = 1000;
 const REFUSED_POLL_MS = 50;
 /** The least time for an answer, also just before the deadline: a busy machine takes some ms. */
 const LEAST_SECONDS = 1;
+/** The pause after which a server that gives no HTTP/1.1 answer is asked for its protocol again. */
+const PROTOCOL_MS = 500;
 /** A server that gives the right answer on another port for this long, or for a tenth of the limit, stays there. */
 const ELSEWHERE_MS = 3000;
 /** The status codes of a server that is still starting. */
@@ -57,24 +59,28 @@ export async function awaitRightAnswer(
   const isRightFor = (answer: Answer): boolean => draw.check(answer, index) === undefined;
   const patienceMs = Math.min(ELSEWHERE_MS, deadlineSeconds * 100);
   const refuseElsewhere = watchElsewhere(asked, { request: first, isRightFor }, patienceMs);
+  const refuseProtocol = watchProtocol(asked, first);
   const isRight = async (): Promise<boolean> => {
     const end = describeEnd(asked);
     if (end !== undefined)
       throw new FaultError({ kind: 'ended', end }, `the server ended before it answered (${end})`);
     const leftSeconds = Math.max(LEAST_SECONDS, (deadlineMs - performance.now()) / 1000);
     const seconds = Math.min(answerSeconds, leftSeconds);
-    const answer = await sendRequest(asked, first, seconds).catch((error: Error) => {
+    const answer = await sendRequest(asked, first, seconds).catch(async (error: Error) => {
       // With more time, its answer may have ended.
       const isCut = error instanceof EndlessError && seconds < answerSeconds;
       if (error instanceof UnmeasurableError && !isCut)
         throw nameRequest(describeAddress(asked, first), error);
       last = seeNothing(asked, error);
+      if (last.fault.kind !== 'not-listening') await refuseProtocol(last);
     });
     if (answer !== undefined) {
       const wrong = draw.check(answer, index);
       if (wrong === undefined) return true;
       last = { fault: { kind: 'wrong-answer', request: first, answer }, text: wrong };
       const { status } = answer;
+      // Some servers refuse plain HTTP on a port of TLS in plain HTTP.
+      if (status === 400) await refuseProtocol(last);
       if (MAY_BE_STARTING.has(status)) refusal = undefined;
       else {
         const now = performance.now();
@@ -123,11 +129,33 @@ function watchElsewhere(
   };
 }
 
+/** The faults of a protocol: no patience mends them. */
+const PROTOCOL_FAULTS: ReadonlySet<Fault['kind']> = new Set(['tls', 'no-tls', 'http2', 'untrusted']);
+
+/**
+ * Returns a function that is called with what was seen instead of a right answer. It throws a trial error if the server
+ * speaks another protocol, for which it asks the server now and then.
+ */
+function watchProtocol(asked: Endpoint, first: WorkloadRequest): (seen: Seen) => Promise<void> {
+  let nextMs = -Infinity;
+  const refuse = ({ fault, text }: Seen): never => {
+    throw new FaultError(fault, `${describeAddress(asked, first)}: ${text}`);
+  };
+  return async (seen) => {
+    if (PROTOCOL_FAULTS.has(seen.fault.kind)) refuse(seen);
+    if (asked.tls !== undefined || performance.now() < nextMs) return;
+    const kind = await seeProtocol(asked.host, asked.port);
+    nextMs = performance.now() + PROTOCOL_MS;
+    if (kind === 'tls') refuse({ fault: { kind }, text: 'the server speaks TLS, and was asked without' });
+    if (kind === 'http2') refuse({ fault: { kind }, text: 'the server speaks HTTP/2 without TLS' });
+  };
+}
+
 /** The addresses of a server that listens on every interface. */
 const ANY_ADDRESS = new Set(['0.0.0.0', '::']);
 
 function describeAddress(asked: Endpoint, { method, path, row }: WorkloadRequest): string {
-  return `${method} http://${toAuthority(asked)}${path}${row === undefined ? '' : ` (${row})`}`;
+  return `${method} ${toOrigin(asked)}${path}${row === undefined ? '' : ` (${row})`}`;
 }
 
 /**
@@ -159,11 +187,25 @@ export async function logIn(
   return rest;
 }
 
+/** The errors of OpenSSL for an answer in plain text. */
+const NO_TLS = /WRONG_VERSION_NUMBER|PACKET_LENGTH_TOO_LONG|RECORD_LAYER_FAILURE/;
+const NO_TLS_TEXT = /wrong version number|packet length too long/i;
+/** The errors of Node for certificates. */
+const UNTRUSTED = /CERT|UNABLE_TO_VERIFY|HOSTNAME_MISMATCH/;
+
 /** Says what it means that a request got no answer. */
-function seeNothing({ port }: Endpoint, error: NodeJS.ErrnoException): Seen {
+function seeNothing({ port, tls }: Endpoint, error: NodeJS.ErrnoException): Seen {
   const { code, message } = error;
   if (code === 'ECONNREFUSED')
     return { fault: { kind: 'not-listening' }, text: `nothing listens on port ${port}` };
+  if (tls !== undefined) {
+    if (NO_TLS.test(code ?? '') || NO_TLS_TEXT.test(message))
+      return { fault: { kind: 'no-tls' }, text: 'the server answers without TLS' };
+    if (code?.includes('NO_APPLICATION_PROTOCOL'))
+      return { fault: { kind: 'http2' }, text: 'the server speaks TLS, but no HTTP/1.1 over it' };
+    if (UNTRUSTED.test(code ?? ''))
+      return { fault: { kind: 'untrusted' }, text: `the certificate is not valid: ${message}` };
+  }
   const isClosed = code === 'ECONNRESET' || code === 'EPIPE';
   return isClosed
     ? { fault: { kind: 'hangs-up' }, text: 'it closes the connection without an answer' }

@@ -35,6 +35,7 @@ const READS: [string, Reader<unknown>, string, unknown][] = [
   ['header', header, 'X-A: b: c', ['x-a', 'b: c']],
   ['address', namedAddress, 'http://127.0.0.1:1/a', { url: new URL('http://127.0.0.1:1/a') }],
   ['named address', namedAddress, 'a=http://h/?b=c', { name: 'a', url: new URL('http://h/?b=c') }],
+  ['TLS address', namedAddress, 'https://h/', { url: new URL('https://h/') }],
 ];
 
 const REFUSES: [string, Reader<unknown>, string[]][] = [
@@ -51,7 +52,7 @@ const REFUSES: [string, Reader<unknown>, string[]][] = [
   ['method', method, ['fetch', '']],
   ['request', request, ['fib', '/fib/42', 'GET', 'GET fib/42', 'GET /fib 42', 'FETCH /fib', '']],
   ['header', header, ['authorization', ': x', 'a b: c', '']],
-  ['address', namedAddress, ['orders', 'https://127.0.0.1/', 'ftp://127.0.0.1/', '127.0.0.1:3000', '']],
+  ['address', namedAddress, ['orders', 'ftp://127.0.0.1/', '127.0.0.1:3000', '']],
 ];
 
 describe('the value of an option', () => {

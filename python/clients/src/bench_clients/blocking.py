@@ -37,6 +37,7 @@ class BlockingLoad(Load):
         time.sleep(delay)
         with requests.Session() as session:
             session.trust_env = False
+            session.verify = self.verifies
             for request, expected in cycle(self.cycle):
                 with self.gate.changed:
                     while not self.gate.try_enter(slot):

@@ -49,7 +49,7 @@ class ConcurrentLoad(Load):
         timeout = self.order["timeoutSeconds"]
         async with aiohttp.ClientSession(
             self.url,
-            connector=aiohttp.TCPConnector(limit=1),
+            connector=aiohttp.TCPConnector(limit=1, ssl=self.verifies),
             timeout=aiohttp.ClientTimeout(total=None, sock_connect=timeout, sock_read=timeout),
         ) as session:
             send_once(session)

@@ -43,4 +43,11 @@ class Load(ABC):
     @property
     def url(self) -> str:
         """The address of the server, without a path."""
-        return f"http://{self.order['host']}:{self.order['port']}"
+        scheme = "http" if self.order.get("tls") is None else "https"
+        return f"{scheme}://{self.order['host']}:{self.order['port']}"
+
+    @property
+    def verifies(self) -> bool:
+        """False if the certificate of the server may be self-signed."""
+        tls = self.order.get("tls")
+        return tls is None or bool(tls["verifies"])

@@ -21,7 +21,7 @@ const VARIANT = 'app';
 const PLACEHOLDERS = ['port', 'host', 'workers', 'root', 'runtime'];
 
 /** Returns an app as a plan stores it. Throws a usage error if its folder does not exist or its command is not valid. */
-export function readApp({ folder, run, name, lock, port, envFile }: AppOptions): App {
+export function readApp({ folder, run, name, lock, port, envFile, https }: AppOptions): App {
   const root = resolve(folder);
   if (!statSync(root, { throwIfNoEntry: false })?.isDirectory()) {
     throw new BenchError(
@@ -54,7 +54,7 @@ export function readApp({ folder, run, name, lock, port, envFile }: AppOptions):
     folder,
     command: words,
     ...(Object.keys(env).length === 0 ? {} : { env }),
-    ...present({ lock, port, envFile }),
+    ...present({ lock, port, envFile, https: https === true ? (true as const) : undefined }),
   };
 }
 
@@ -68,7 +68,7 @@ export function nameOf(root: string): string {
 }
 
 /** Returns an app as a stack with one variant. It states nothing, so nothing is attested but its runtime. */
-export function toStack({ name, folder, command, env = {}, lock, port, envFile }: App): Stack {
+export function toStack({ name, folder, command, env = {}, lock, port, envFile, https }: App): Stack {
   const root = resolve(folder);
   const { words: argv, env: own } = startOf({ words: command, env }, root);
   const project = findProject(root, argv, { named: lock });
@@ -81,7 +81,14 @@ export function toStack({ name, folder, command, env = {}, lock, port, envFile }
     shares: [],
     runtimes: [],
     default: VARIANT,
-    variants: { [VARIANT]: { ...PLAIN_VARIANT, command: argv, env: { ...ADDRESS, ...own } } },
+    variants: {
+      [VARIANT]: {
+        ...PLAIN_VARIANT,
+        ...(https === true ? { scheme: 'https' } : {}),
+        command: argv,
+        env: { ...ADDRESS, ...own },
+      },
+    },
     root,
     manifest: folder,
     ...present({ port, envFile }),

@@ -1,10 +1,12 @@
 /** One HTTP request to a server, and its complete answer. */
 import { request, type IncomingMessage } from 'node:http';
+import { request as requestTls } from 'node:https';
 import { createIds, nextSender } from './ids.ts';
 import { createStamps } from './stamps.ts';
 import { haveIds, ID, type Answer, type WorkloadRequest } from './workload.ts';
 import { BenchError } from 'bench-model/errors';
 import type { Listening } from 'bench-machine/procfs';
+import { tlsOptions, type Tls } from 'bench-machine/tls';
 
 /** The longest time from a request to the end of its answer by default, in seconds. */
 export const ANSWER_SECONDS = 10;
@@ -28,6 +30,8 @@ export class EndlessError extends UnmeasurableError {}
 export interface Endpoint {
   host: string;
   port: number;
+  /** Absent for plain HTTP. */
+  tls?: Tls;
   ended(): string | undefined;
   logTail(): string[];
   /** Returns the addresses that it listens on; absent if unknown. */
@@ -73,13 +77,23 @@ export async function sendRequest(
 }
 
 function send(
-  { host, port, stopped }: Endpoint,
+  { host, port, tls, stopped }: Endpoint,
   { method, path, headers, body }: WorkloadRequest,
   seconds: number,
 ): Promise<Answer> {
   const { promise, resolve, reject } = Promise.withResolvers<Answer>();
   let contentType: string | undefined;
-  const sent = request({ host, port, method, path, headers, agent: false, signal: stopped }, (response) => {
+  const options = {
+    host,
+    port,
+    method,
+    path,
+    headers,
+    agent: false,
+    signal: stopped,
+    ...(tls && tlsOptions(tls)),
+  };
+  const sent = (tls === undefined ? request : requestTls)(options, (response) => {
     contentType = typeOf(response);
     const pieces: Buffer[] = [];
     let bytes = 0;

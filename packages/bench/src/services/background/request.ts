@@ -1,7 +1,9 @@
 import { Agent, request, type ClientRequest, type IncomingMessage } from 'node:http';
+import { Agent as TlsAgent, request as requestTls } from 'node:https';
 import type { BackgroundRequest } from 'bench-model/settings';
 import type { BackgroundUse } from 'bench-model/companions';
 import { createHistogram, recordMilliseconds, summariseLatency } from 'bench-statistics/histogram';
+import { tlsOptions } from 'bench-machine/tls';
 import type { Endpoint } from 'bench-targets/catalogue/workloads/send';
 
 /** The pause after an unanswered request, so that a server that is down is not flooded. */
@@ -20,10 +22,12 @@ export interface Background extends Disposable {
  * sends the next request at once. Runs in this process, on the cores of the generators.
  */
 export function keepInFlight(
-  { host, port }: Pick<Endpoint, 'host' | 'port'>,
+  { host, port, tls }: Pick<Endpoint, 'host' | 'port' | 'tls'>,
   { method, path }: BackgroundRequest,
 ): Background {
-  const agent = new Agent({ keepAlive: true, maxSockets: 1 });
+  const kept = { keepAlive: true, maxSockets: 1 };
+  const agent = tls === undefined ? new Agent(kept) : new TlsAgent({ ...kept, ...tlsOptions(tls) });
+  const begin = tls === undefined ? request : requestTls;
   const took = createHistogram();
   const statusCodes: Record<string, number> = {};
   const startedAt = performance.now();
@@ -36,7 +40,7 @@ export function keepInFlight(
     const sentAt = performance.now();
     let answer: IncomingMessage | undefined;
     sent++;
-    current = request({ host, port, method, path, agent }, (response) => {
+    current = begin({ host, port, method, path, agent }, (response) => {
       answer = response.on('error', () => {}).resume();
     });
     // Errors show at the close: the answer is then incomplete.

@@ -1,0 +1,95 @@
+/** TLS towards a server, and the protocol that a port speaks. */
+import { connect, isIP } from 'node:net';
+import { connect as connectTls, type ConnectionOptions } from 'node:tls';
+import { isThisMachine } from './listener.ts';
+import { toAuthority } from './ports.ts';
+
+/** How a client speaks TLS to a server. */
+export interface Tls {
+  /** The name that it asks for (SNI); absent for an IP address. */
+  servername?: string;
+  /** False if the certificate may be self-signed, as on this machine. */
+  verifies: boolean;
+}
+
+/** Towards a server that Bench starts. */
+export const OWN_TLS: Tls = { servername: 'localhost', verifies: false };
+
+/** The protocol of the load. Without it, a server may choose HTTP/2. */
+const ALPN = ['http/1.1'];
+/** The longest wait for the answer of a port that is asked for its protocol. */
+const PROBE_MS = 1000;
+/** The first bytes of an HTTP/2 client: the preface and an empty SETTINGS frame (RFC 9113, sections 3.4 and 6.5). */
+const PREFACE = Buffer.concat([
+  Buffer.from('PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n'),
+  Buffer.from([0, 0, 0, 4, 0, 0, 0, 0, 0]),
+]);
+const FRAME_HEADER_BYTES = 9;
+const SETTINGS = 4;
+
+/** Returns how to speak TLS to the server of a URL; undefined for http. */
+export async function tlsOf({ protocol, hostname }: URL): Promise<Tls | undefined> {
+  if (protocol !== 'https:') return undefined;
+  const name = hostname.replace(/^\[(.*)\]$/, '$1');
+  const verifies = !(await isThisMachine(name));
+  return isIP(name) === 0 ? { servername: name, verifies } : { verifies };
+}
+
+/** Returns the options of node:tls and node:https for connections to a server. */
+export function tlsOptions({ servername, verifies }: Tls): ConnectionOptions {
+  return {
+    rejectUnauthorized: verifies,
+    ALPNProtocols: ALPN,
+    ...(servername === undefined ? {} : { servername }),
+  };
+}
+
+/** Formats the origin of a server: `https://127.0.0.1:8443`. */
+export function toOrigin({ tls, ...place }: { host: string; port: number; tls?: Tls | undefined }): string {
+  return `${tls === undefined ? 'http' : 'https'}://${toAuthority(place)}`;
+}
+
+/** Asks a port that does not answer plain HTTP/1.1 for what it speaks instead; undefined if that is not known. */
+export async function seeProtocol(host: string, port: number): Promise<'tls' | 'http2' | undefined> {
+  if (await speaksTls(host, port)) return 'tls';
+  return (await speaksHttp2(host, port)) ? 'http2' : undefined;
+}
+
+/** Returns true if a port answers the beginning of a TLS handshake. */
+export function speaksTls(host: string, port: number): Promise<boolean> {
+  return new Promise((resolve) => {
+    const socket = connectTls({ host, port, ...tlsOptions(OWN_TLS), timeout: PROBE_MS });
+    const settle = (answer: boolean): void => {
+      socket.destroy();
+      resolve(answer);
+    };
+    socket
+      .once('secureConnect', () => settle(true))
+      // It may want a certificate of the client, or HTTP/2.
+      .once('error', ({ code }: NodeJS.ErrnoException) => settle(code?.includes('_ALERT_') === true))
+      .once('close', () => settle(false))
+      .once('timeout', () => settle(false));
+  });
+}
+
+function speaksHttp2(host: string, port: number): Promise<boolean> {
+  return new Promise((resolve) => {
+    const socket = connect({ host, port, timeout: PROBE_MS });
+    let received = Buffer.alloc(0);
+    const settle = (answer: boolean): void => {
+      socket.destroy();
+      resolve(answer);
+    };
+    socket
+      .once('connect', () => socket.write(PREFACE))
+      .on('data', (piece: Buffer) => {
+        received = Buffer.concat([received, piece]);
+        // The first frame of a server is SETTINGS, of the stream 0.
+        if (received.length >= FRAME_HEADER_BYTES)
+          settle(received[3] === SETTINGS && received.readUInt32BE(5) === 0);
+      })
+      .once('error', () => settle(false))
+      .once('close', () => settle(false))
+      .once('timeout', () => settle(false));
+  });
+}
