@@ -12,6 +12,7 @@ const BUILD_PROPERTIES = [
   'debug',
   'optimisation',
   'compiler',
+  'maker',
 ] as const satisfies (BuildOption | keyof Interpreter)[];
 
 type BuildProperty = (typeof BUILD_PROPERTIES)[number];

@@ -69,6 +69,9 @@ export const interpreter = named(
     {
       implementation: text('Its name: CPython, node.'),
       version: text(),
+      maker: Type.Optional(
+        text('Who built it, as it tells itself: Debian or Ubuntu, pyenv, python-build-standalone.'),
+      ),
       compiler: Type.Optional(text('The compiler and its version.')),
       optimisation: Type.Optional(text('The optimisation level of the compiler: -O3.')),
       ...(Object.fromEntries(

@@ -36,13 +36,14 @@ export function describeRuntime({ interpreter, runtime }: ModelServer): string {
 }
 
 function describeBuild(interpreter: Interpreter): string[] {
-  const { implementation, compiler, optimisation } = interpreter;
+  const { implementation, maker, compiler, optimisation } = interpreter;
   const options = (Object.keys(OPTIONS) as BuildOption[]).flatMap((option) => {
     const isOn = interpreter[option];
     if (isOn === true) return OPTIONS[option];
     return isOn === false && implementation === 'CPython' && USUAL.has(option) ? `no ${OPTIONS[option]}` : [];
   });
   return [
+    ...(maker === undefined ? [] : [`by ${maker}`]),
     ...(optimisation === undefined || optimisation === USUAL_LEVEL ? [] : [optimisation]),
     ...options,
     ...(compiler === undefined ? [] : [compiler]),

@@ -225,6 +225,7 @@ const head = {
   interpreter: {
     implementation: 'CPython',
     version: '3.14.6',
+    maker: 'pyenv',
     compiler: 'Clang 22.1.3',
     optimisation: '-O3',
     pgo: true,

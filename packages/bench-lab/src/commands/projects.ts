@@ -46,14 +46,25 @@ export default defineCommand({
     if (!existsSync(folder))
       throw new BenchError('usage', `${folder}: no such folder`, 'name a folder with clones of projects');
     const names = readdirSync(resolve(folder), { withFileTypes: true })
-      .filter((one) => one.isDirectory() && (only === undefined || one.name === only))
+      .filter(
+        (one) =>
+          one.isDirectory() &&
+          existsSync(join(folder, one.name, '.git')) &&
+          (only === undefined || one.name === only),
+      )
       .map(({ name }) => name);
     if (names.length === 0)
-      throw new BenchError('usage', `${folder}: no project`, 'name a folder with clones of projects');
+      throw new BenchError(
+        'usage',
+        `${folder}: no clone of a project`,
+        'name a folder with clones of projects',
+      );
     const outcomes: Outcome[] = [];
     for (const name of names) {
       logLine(`trying ${name}`);
-      outcomes.push(await tryProject(resolve(folder, name), budget));
+      const outcome = await tryProject(resolve(folder, name), budget);
+      logLine(`${name}: ${outcome.verdict || outcome.start}`);
+      outcomes.push(outcome);
     }
     const rows = outcomes.map(({ project, start, requests, verdict, minutes }) => [
       project,

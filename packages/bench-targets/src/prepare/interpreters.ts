@@ -24,6 +24,12 @@ const OTHERS = /^(java|ruby|php)[\d.]*$/;
 export interface PythonWords {
   implementation: string;
   version: string;
+  /** sys.version, which names a distribution. */
+  said: string;
+  /** sys.base_prefix: the folder that it is installed in. */
+  prefix: string;
+  /** PYTHON_BUILD_STANDALONE: set by the builds that uv installs. */
+  standalone: string;
   compiler: string;
   /** CONFIG_ARGS: the arguments of configure, each in quotes. */
   configured: string;
@@ -36,7 +42,7 @@ export interface PythonWords {
 }
 
 /** All that a Python says. */
-interface SaidByPython extends PythonWords {
+export interface SaidByPython extends PythonWords {
   isFreeThreaded: boolean;
   /** True if it has a JIT that can be switched on, and if that is on by default. */
   hasJit: boolean;
@@ -50,6 +56,9 @@ def get(name): return str(sysconfig.get_config_var(name) or "")
 print(json.dumps({
     "implementation": platform.python_implementation(),
     "version": platform.python_version(),
+    "said": sys.version,
+    "prefix": sys.base_prefix,
+    "standalone": get("PYTHON_BUILD_STANDALONE"),
     "compiler": platform.python_compiler(),
     "configured": get("CONFIG_ARGS"),
     "compiled": get("PY_CORE_CFLAGS"),
@@ -121,6 +130,28 @@ export async function askPython(program: string, options: RunOptions = {}): Prom
   return JSON.parse(stdout) as SaidByPython;
 }
 
+/** The makers of builds, each with what their interpreters say of themselves. */
+const MAKERS: [maker: string, isMade: (words: PythonWords) => boolean][] = [
+  [
+    'python-build-standalone',
+    ({ standalone, prefix }) => standalone === '1' || /\/uv\/python\//.test(prefix),
+  ],
+  ['conda', ({ said, prefix }) => /conda/i.test(said) || /conda|mamba/i.test(prefix)],
+  ['Homebrew', ({ prefix }) => /\/Cellar\/|linuxbrew/.test(prefix)],
+  ['python.org', ({ prefix }) => prefix.startsWith('/Library/Frameworks/Python.framework')],
+  ['Fedora or Red Hat', ({ said, compiler }) => /Red Hat/.test(`${said} ${compiler}`)],
+  [
+    'Debian or Ubuntu',
+    ({ configured }) => /'--prefix=\/usr'/.test(configured) && /-linux-gnu/.test(configured),
+  ],
+  ['pyenv', ({ prefix }) => /\/\.?pyenv\/versions\//.test(prefix)],
+];
+
+/** Returns who built a Python; undefined if it does not tell. */
+export function makerOf(words: PythonWords): string | undefined {
+  return MAKERS.find(([, isMade]) => isMade(words))?.[0];
+}
+
 /** Returns the build that the words of a Python describe. An option that they leave open is absent. */
 export function describePython(words: PythonWords): Interpreter {
   const { implementation, version, compiler, configured, compiled, linked, isDebug, hasTailCalls } = words;
@@ -133,8 +164,10 @@ export function describePython(words: PythonWords): Interpreter {
   // Debian and Ubuntu pass these options to make and remove their flags from sysconfig.
   const isPackaged = args.includes('--prefix=/usr');
   const level = /.*(?<flag>-O\S*)/s.exec(compiled)?.groups?.['flag'];
+  const maker = makerOf(words);
   return {
     ...interpreter,
+    ...(maker !== undefined && { maker }),
     ...(level === undefined || isPackaged ? {} : { optimisation: level }),
     ...(isPackaged && !pgo ? {} : { pgo }),
     ...(isPackaged && !lto ? {} : { lto }),

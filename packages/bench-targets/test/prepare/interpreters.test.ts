@@ -6,6 +6,7 @@ import { findOnPath, start, type Child } from 'bench-machine/subprocess';
 import {
   describeNode,
   describePython,
+  makerOf,
   readInterpreter,
   readInterpreterOf,
   type PythonWords,
@@ -16,6 +17,9 @@ import { needs, tool } from '../../../bench-lab/testing/needs.ts';
 const PYENV: PythonWords = {
   implementation: 'CPython',
   version: '3.13.0',
+  said: '3.13.0 (main, Oct 8 2025) [GCC 12.2.0]',
+  prefix: '/root/.pyenv/versions/3.13.0',
+  standalone: '',
   compiler: 'GCC 12.2.0',
   configured: "'--prefix=/root/.pyenv/versions/3.13.0' '--enable-shared' 'CPPFLAGS=-I/usr/include'",
   compiled: '-fno-strict-overflow -Wsign-compare -DNDEBUG -g -O3 -Wall -std=c11 -fPIC -DPy_BUILD_CORE',
@@ -30,6 +34,7 @@ describe('the build of a CPython', () => {
     expect(describePython(PYENV)).toEqual({
       implementation: 'CPython',
       version: '3.13.0',
+      maker: 'pyenv',
       compiler: 'GCC 12.2.0',
       optimisation: '-O3',
       ...PLAIN,
@@ -47,6 +52,26 @@ describe('the build of a CPython', () => {
       bolt: true,
       tailCalls: true,
     });
+  });
+
+  it.each<[string, Partial<PythonWords>, string | undefined]>([
+    ['of uv', { standalone: '1', prefix: '/opt/pythons/3.14' }, 'python-build-standalone'],
+    ['of conda', { said: '3.13.0 | packaged by conda-forge | (main)', prefix: '/opt/env' }, 'conda'],
+    ['of Homebrew', { prefix: '/opt/homebrew/Cellar/python@3.14/3.14.1' }, 'Homebrew'],
+    ['of python.org', { prefix: '/Library/Frameworks/Python.framework/Versions/3.14' }, 'python.org'],
+    [
+      'of Debian',
+      { prefix: '/usr', configured: "'--prefix=/usr' '--libdir=/usr/lib/x86_64-linux-gnu'" },
+      'Debian or Ubuntu',
+    ],
+    [
+      'of Fedora',
+      { prefix: '/usr', compiler: 'GCC 15.1.1 20250521 (Red Hat 15.1.1-2)' },
+      'Fedora or Red Hat',
+    ],
+    ['by hand', { prefix: '/opt/python' }, undefined],
+  ])('%s tells its maker', (_, words, maker) => {
+    expect(makerOf({ ...PYENV, ...words })).toBe(maker);
   });
 
   it.each([

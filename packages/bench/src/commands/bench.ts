@@ -168,6 +168,22 @@ const OPTIONS = {
     group: ON,
     help: 'the same targets on several JavaScript runtimes, e.g. 22,26,bun',
   }),
+  upgrade: flag({
+    group: ON,
+    help: 'the same targets on the newer runtimes that are here, by builds of one maker, until decided',
+    conflicts: {
+      python: 'it chooses the versions itself',
+      node: 'it chooses the versions itself',
+      quick: 'omit --quick to get a verdict',
+    },
+    notInFile: true,
+  }),
+  'same-build': flag({
+    group: ON,
+    help: 'with --upgrade: leave out versions of which no build of the same maker is here',
+    needs: 'upgrade',
+    notInFile: true,
+  }),
   with: repeated('<package>', text, {
     group: ON,
     help: 'a package to use instead of the locked one: fastapi==0.115 (Python), fastify@5.1.0 (npm), or the folder of a checkout; repeat it to compare them',
@@ -397,24 +413,24 @@ const OPTIONS = {
     group: COMPARE,
     help: `the rounds after which --until-decided looks: ${SCHEDULE_NAMES.join(', ')}`,
     usually: `${chooseLooks(2, false)}; ${chooseLooks(3, false)} for several comparisons or with --budget`,
-    needs: 'until-decided',
+    needs: ['until-decided', 'upgrade'],
   }),
   budget: option('<time>', span(), {
     group: COMPARE,
     help: 'stop after this time, even if undecided, e.g. 10m',
-    needs: 'until-decided',
+    needs: ['until-decided', 'upgrade'],
   }),
   by: option('<metric>', oneOf(METRIC_IDS), {
     group: COMPARE,
     help: `the metric that decides: ${METRIC_IDS.join(', ')}`,
     usually: 'cpu',
-    needs: 'until-decided',
+    needs: ['until-decided', 'upgrade'],
   }),
   threshold: option('<share>', share, {
     group: COMPARE,
     help: 'the smallest difference that matters',
     usually: '2%',
-    needs: 'until-decided',
+    needs: ['until-decided', 'upgrade'],
   }),
 
   'fail-on': option('<verdicts>', listOf(oneOf(VERDICTS)), {
@@ -523,6 +539,7 @@ export default defineCommand({
     detail: values.detail,
     wait: values.wait,
     ...present({
+      upgrade: values.upgrade ? { isSameBuild: values.sameBuild } : undefined,
       resume: values.resume,
       again: values.again,
       secrets: isStored(values) ? toSecrets(values.url[0]?.url, values.header) : undefined,
@@ -619,7 +636,7 @@ function toStacks({ stack, run, copy: [first] }: Values<typeof OPTIONS>): string
 }
 
 function toSequentialTest(values: Values<typeof OPTIONS>): BenchOptions['sequentialTest'] {
-  if (!values.untilDecided) return undefined;
+  if (!values.untilDecided && !values.upgrade) return undefined;
   return {
     ...present({ looks: values.looks }),
     by: values.by ?? 'cpu',

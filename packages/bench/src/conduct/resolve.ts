@@ -19,6 +19,7 @@ import { present, type BenchOptions } from 'bench-model/options';
 import { makePlan, nameRun, repeatInCopies, repeatPlan } from '../plan/plan.ts';
 import type { Trial } from 'bench-model/record';
 import { findRun, readRun, type StoredRun } from 'bench-analysis/results/store';
+import { logLine } from '../terminal/shell.ts';
 import { addRoutes, askForDocument } from './openapi.ts';
 import type { Copy } from 'bench-model/target';
 
@@ -53,6 +54,14 @@ export async function resolveRequest(typed: BenchRequest): Promise<ResolvedReque
     ...((await readsCpu(raw)) ? { capacity: await readCapacity() } : {}),
     machineCores,
   };
+  if (raw.upgrade !== undefined) {
+    const { targets } = planFrom('', askForDocument(options, raw));
+    const { findUpgrade } = await import('./upgrade.ts');
+    const known = readStacks(options.stacks, options.apps?.map(readApp));
+    const { matrix, words } = await findUpgrade(targets, known, raw.upgrade.isSameBuild);
+    options.matrix = { ...options.matrix, ...matrix };
+    for (const line of words) logLine(line);
+  }
   const made = resumed?.plan ?? planFrom('', askForDocument(options, raw), again);
   const plan = resumed === undefined ? { ...made, run: nameRun(made.workload) } : made;
   refuseCores(plan.cores, machineCores);

@@ -18,6 +18,8 @@ export interface BenchRequest extends BenchOptions {
   secrets?: Secrets;
   /** The OpenAPI document that the requests are read from: a file, an address, or a path of the server. */
   openapi?: string;
+  /** Compares the runtime of the targets with the newer ones that are here. */
+  upgrade?: { isSameBuild: boolean };
   json: boolean;
   detail: boolean;
   wait: boolean;

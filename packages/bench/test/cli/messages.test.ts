@@ -160,6 +160,7 @@ const WRONG: Record<string, string[]> = {
     '--site b --json',
   ],
   projects: ['--budget 0 .', ''],
+  upgrade: ['--python 3.13', '--quick'],
   self: ['--rounds 0'],
   serve: ['--port 0', 'vanilla fastify', 'vanilla --workload devises'],
   stacks: ['fastify'],

@@ -1,0 +1,46 @@
+import { commandLine } from 'bench-machine/home';
+import { defineCommand, type Command } from '../cli/command.ts';
+import type { BenchRequest } from '../plan/request.ts';
+import bench from './bench.ts';
+
+/** The options of `bench` that its help shows; the command takes all of them. */
+const SHOWN = [
+  'app',
+  'run',
+  'get',
+  'connections',
+  'with',
+  'same-build',
+  'by',
+  'budget',
+  'fail-on',
+  'dry-run',
+  'wait',
+];
+
+const shown = defineCommand({
+  name: 'upgrade',
+  about:
+    'Compares the runtime of a project with the newer ones that are here. It builds an environment for each, leaves out those for which a package has no wheel, prefers builds of one maker, and measures in turns until each difference is decided.',
+  arguments: {
+    terms: '[target...]',
+    noun: 'target',
+    help: 'stack[/variant][@runtime] (default: the stack.json of this project)',
+    example: commandLine('upgrade'),
+  },
+  options: Object.fromEntries(
+    SHOWN.flatMap((name) => (bench.options[name] === undefined ? [] : [[name, bench.options[name]]])),
+  ),
+  notes: `The same as ${commandLine('bench --upgrade')}, with all of its options.`,
+  read: () => undefined,
+  run: () => Promise.resolve(),
+});
+
+/** `bench-http upgrade [target...]`: the runtime of now against the newer ones. */
+const upgrade: Command<BenchRequest> = {
+  ...shown,
+  options: bench.options,
+  parse: (words) => bench.parse(['--upgrade', ...words]),
+  run: (request) => bench.run(request),
+};
+export default upgrade;

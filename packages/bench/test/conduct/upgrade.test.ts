@@ -1,0 +1,67 @@
+import { describe, expect, it } from 'vitest';
+import type { InstalledPython } from 'bench-targets/prepare/installed';
+import { chooseBuilds, findUpgrade } from '../../src/conduct/upgrade.ts';
+
+function build(line: string, maker?: string): InstalledPython {
+  const path = `/${maker}/python${line}`;
+  return { path, version: `${line}.1`, line, hasJit: false, ...(maker === undefined ? {} : { maker }) };
+}
+
+const paths = (builds: readonly InstalledPython[]): string[] => builds.map(({ path }) => path);
+
+describe('the builds of an upgrade', () => {
+  it('are those of the maker that has most lines, that of now among them', () => {
+    const all = [
+      build('3.13', 'pyenv'),
+      build('3.14', 'pyenv'),
+      build('3.13', 'Debian'),
+      build('3.15', 'Debian'),
+      build('3.14', 'Debian'),
+    ];
+    expect(chooseBuilds(all, '3.13', false)).toEqual({
+      builds: [all[2], all[4], all[3]],
+      words: [],
+    });
+  });
+
+  it('are of another maker only if they may be', () => {
+    const all = [build('3.13', 'pyenv'), build('3.14', 'Debian'), build('3.15', 'pyenv')];
+    expect(paths(chooseBuilds(all, '3.13', false).builds)).toEqual(paths(all));
+    const { builds, words } = chooseBuilds(all, '3.13', true);
+    expect(paths(builds)).toEqual(['/pyenv/python3.13', '/pyenv/python3.15']);
+    expect(words).toEqual(['left out: Python 3.14: pyenv has no build of it here']);
+  });
+
+  it('leave out older lines and the first ones without the GIL, and name those that are not here', () => {
+    const all = ['3.12', '3.13', '3.13t', '3.14t'].map((line) => build(line));
+    const { builds, words } = chooseBuilds(all, '3.13', false);
+    expect(builds.map(({ line }) => line)).toEqual(['3.13', '3.14t']);
+    expect(words).toEqual([
+      'not here: Python 3.14 (uv python install 3.14)',
+      'not here: Python 3.15 (uv python install 3.15)',
+    ]);
+  });
+});
+
+describe('an upgrade of Node', () => {
+  const target = {
+    id: 'a',
+    stack: 'a',
+    variant: 'a',
+    class: 'raw',
+    language: 'javascript',
+    framework: 'none',
+  } as const;
+
+  it('is compared with each newer line', async () => {
+    const { matrix } = await findUpgrade([{ ...target, runtime: { kind: 'node', spec: '22' } }], [], false);
+    expect(matrix.node).toEqual(['22', '24', '26']);
+  });
+
+  it('is refused if nothing is newer, or the targets run on several runtimes', async () => {
+    const newest = { ...target, runtime: { kind: 'node', spec: '26' } as const };
+    await expect(findUpgrade([newest], [], false)).rejects.toThrow('nothing newer than Node 26 is here');
+    const other = { ...target, runtime: { kind: 'python', spec: '3.13' } as const };
+    await expect(findUpgrade([newest, other], [], false)).rejects.toThrow('run on node 26 and python 3.13');
+  });
+});
