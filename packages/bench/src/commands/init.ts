@@ -112,18 +112,13 @@ function refuseOutput(file: string, root: string, { folder }: InitRequest): void
 
 /** The options of the next commands, and what they answer. */
 async function questionsFor({ runtime }: Start, root: string): Promise<[options: string, answers: string][]> {
-  const versions = {
-    python: ' --python 3.12,3.13 --until-decided',
-    node: ' --node 22,26 --until-decided',
-    none: undefined,
-  }[runtime];
   const hasCommits = (await tryGit(root, ['rev-parse', '--verify', '--quiet', 'HEAD~1'])) !== undefined;
   return [
     ['', 'what it costs and how fast it is'],
     ...(hasCommits
       ? [[' --rev HEAD~1,. --until-decided', 'what your last change did'] as [string, string]]
       : []),
-    ...(versions === undefined ? [] : [[versions, 'what an upgrade brings'] as [string, string]]),
+    ...(runtime === 'none' ? [] : [[' --upgrade', 'what a newer runtime brings'] as [string, string]]),
     [' --rate 100', 'its latency at 100 requests per second'],
   ];
 }
