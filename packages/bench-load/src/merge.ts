@@ -11,7 +11,7 @@ import {
   type Wait,
 } from 'bench-statistics/histogram';
 import type { DoneReport, ScheduleCounts, TurnResult } from './protocol.ts';
-import { sum } from 'bench-statistics/numbers';
+import { sum, sumByKey } from 'bench-statistics/numbers';
 
 /** Splits `total` into `parts` whole shares that differ by at most one and add up to it exactly. */
 export function splitShares(total: number, parts: number): number[] {
@@ -186,14 +186,6 @@ function mergeTimings(reports: DoneReport[]): Pick<LoadResult, 'timing'> {
 /** Adds up the counts of all processes. */
 export function mergeCounts(all: Counts[]): Counts {
   return sumByKey(all) as Counts;
-}
-
-function sumByKey<K extends string>(all: readonly Partial<Record<K, number>>[]): Record<K, number> {
-  const total = {} as Record<K, number>;
-  for (const one of all) {
-    for (const key of Object.keys(one) as K[]) total[key] = (total[key] ?? 0) + (one[key] ?? 0);
-  }
-  return total;
 }
 
 function addColumns(rows: number[][]): number[] {

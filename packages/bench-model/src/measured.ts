@@ -104,6 +104,24 @@ const age = named(
 /** The age of a server when its window opened, or the first of its windows in a duel. */
 export type Age = Static<typeof age>;
 
+const alone = named(
+  'alone',
+  shape(
+    {
+      freshUs: amount('µs: an answer on a new connection, the connect included'),
+      keptUs: amount('µs: an answer on a connection that had answered before'),
+      bodyUs: amount('µs: the part of it from the head of the answer to the end of its body'),
+    },
+    {
+      description:
+        'Medians of answers to one request at a time, asked after the load. Only of an idle server whose answers were slow, in the first round.',
+    },
+  ),
+);
+
+/** What answers took one at a time, without a load. */
+export type Alone = Static<typeof alone>;
+
 export const turns = named(
   'turns',
   shape(
@@ -166,6 +184,7 @@ const seen = {
   shape: Type.Optional(steadiness),
   startupSeconds: Type.Optional(span('s: from launch to the first right answer')),
   age: Type.Optional(age),
+  alone: Type.Optional(alone),
   turns: Type.Optional(as(turns, 'Of a duel. Absent if the engine or the companions need long windows.')),
 };
 export const measured = named('measured', shape(seen, { description: 'Everything that the window gave.' }));

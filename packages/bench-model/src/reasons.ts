@@ -33,6 +33,8 @@ interface Doubt<Facts> extends Base<Facts> {
   isFatal?: never;
   /** Completes "In 3 of 60 trials, …", for a summary of many trials. */
   summary: string;
+  /** Set if it is about the server, in whichever trial it was found: a summary has its whole text. */
+  isOfServer?: true;
   /** What to do if it leaves too many figures without a bound. */
   cure?: string;
   /** The invalidated metrics whose figure is still a lower bound. */
@@ -377,6 +379,20 @@ const DEFINITIONS = {
     text: ({ estimate, interval }: { estimate: number; interval: Interval }) =>
       `memory grows by ${describeBytes(estimate)} per answer (${describeBytes(interval.low)} to ${describeBytes(interval.high)})`,
   },
+  'delayed-ack': {
+    invalidates: NONE,
+    isOfServer: true,
+    summary: 'each answer waited for a delayed acknowledgement',
+    text: ({ bodyUs, freshUs, command }: { bodyUs: number; freshUs: number; command?: string | undefined }) =>
+      `the body of an answer follows ${describeTime(bodyUs)} after its head, although a new connection takes ${describeTime(freshUs)} for both: the server sends them apart and waits for the delayed acknowledgement of the head. ${cureOfNagle(command)}`,
+  },
+  watcher: {
+    invalidates: NONE,
+    isOfServer: true,
+    summary: 'the server ran under a watcher of development',
+    text: ({ watcher }: { watcher: string }) =>
+      `the server runs under ${watcher}, which starts it anew when its files change: these are figures of development. Start it as in production`,
+  },
   'server-unknown': {
     invalidates: NONE,
     summary: 'the process of the server was unknown',
@@ -491,6 +507,12 @@ export function summaryOf({ code }: Reason): string | undefined {
   return definition.isFatal ? undefined : definition.summary;
 }
 
+/** Returns true if a reason is about the server, not about the trial that it was found in. */
+export function isOfServer({ code }: Reason): boolean {
+  const definition = definitionOf(code);
+  return definition.isFatal ? false : definition.isOfServer === true;
+}
+
 /** Says what to do against a reason; undefined if that depends on what its text says. */
 export function cureOf({ code }: Reason): string | undefined {
   const definition = definitionOf(code);
@@ -555,6 +577,17 @@ interface Stall {
 function describeTime(us: number): string {
   if (us >= 1e6) return `${Number((us / 1e6).toPrecision(3))} s`;
   return us >= 1000 ? `${Number((us / 1000).toPrecision(3))} ms` : `${Math.round(us)} µs`;
+}
+
+/** Servers that send head and body apart, and what makes each send them at once. */
+const NAGLE_CURES: readonly [server: RegExp, cure: string][] = [
+  [/\buvicorn\b/, 'With uvloop, uvicorn sends both at once: install uvloop'],
+  [/\bjava\b/, "Set TCP_NODELAY; for the JDK's HttpServer: java -Dsun.net.httpserver.nodelay=true"],
+];
+
+function cureOfNagle(command = ''): string {
+  const [, cure] = NAGLE_CURES.find(([server]) => server.test(command)) ?? [];
+  return cure ?? 'Set TCP_NODELAY on its sockets, or send both in one write';
 }
 
 interface Unanswered {

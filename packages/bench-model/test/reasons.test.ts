@@ -120,6 +120,12 @@ const FACTS: Facts = {
   'ratio-trend': [{ other: 'fastify', change: 0.81 }],
   trend: [PACE, { ...PACE, shape: 'slowdown' }],
   unsteady: [{ ...PACE, shape: 'erratic' }],
+  'delayed-ack': [
+    { bodyUs: 43_400, freshUs: 1400 },
+    { bodyUs: 43_400, freshUs: 1400, command: 'python -m uvicorn app:app --workers 2' },
+    { bodyUs: 43_400, freshUs: 1400, command: '/usr/bin/java -jar shop.jar' },
+  ],
+  watcher: [{ watcher: 'uvicorn --reload' }],
   'server-unknown': [{ cores: 1.9 }],
   'other-processes': [{ cores: 0.184 }, { cores: 0.184, host: 'h3' }],
   steal: [{ cores: 0.25 }],

@@ -6,7 +6,7 @@ import { METRICS, metricsOf, type MetricId } from 'bench-model/metrics';
 import { sum } from 'bench-statistics/numbers';
 import type { Plan } from 'bench-model/plan';
 import { DEFAULT_THRESHOLD } from 'bench-model/options';
-import { makesLowerBound, summaryOf } from 'bench-model/reasons';
+import { isOfServer, makesLowerBound, summaryOf } from 'bench-model/reasons';
 import type { Reason } from 'bench-model/reasons';
 import { isSampled, showLimit } from './cells.ts';
 import { describeCrossCheck } from './cross-check.ts';
@@ -125,6 +125,8 @@ export function describeNotes(model: Model): string[] {
     ...describeUnfit(rows),
     ...explainBuilds(servers),
     ...problems.map(describeProblem),
+    ...explainStatuses(rows),
+    ...explainIdleness(rows),
     ...explainBudgets(rows),
     ...explainDeferred(rows),
     ...explainOpened(model),
@@ -151,6 +153,8 @@ export function summariseNotes(model: Model): string[] {
     ...(skipped.length > MOST_ALIKE
       ? [`${skipped.length} targets were skipped: ${leftOut.map(({ target }) => target).join(', ')}.`]
       : skipped),
+    ...explainStatuses(rows),
+    ...explainIdleness(rows),
     ...explainDeferred(rows),
     ...explainOpened(model),
     ...explainBackground(rows),
@@ -178,6 +182,7 @@ function summariseProblems({ rows, problems }: Model): string[] {
   const fatal = problems.find((problem) => problem.isFatal);
   const [place] = fatal?.places ?? [];
   const doubts = problems
+    .filter(({ reason }) => !isOfServer(reason))
     .flatMap(({ reason, places }) => {
       const summary = summaryOf(reason);
       return summary === undefined
@@ -191,6 +196,7 @@ function summariseProblems({ rows, problems }: Model): string[] {
       : [
           `${formatWhole(failed)} of ${all} trials failed${failed > 1 ? ', such as' : ':'} ${placeOf(place)}: ${fatal.reason.text}.`,
         ]),
+    ...describeOfServers(rows),
     ...doubts.slice(0, MOST_PROBLEMS).map(({ reason, summary, count }) => {
       const effect = describeEffect(reason);
       return `In ${formatWhole(count)} of ${all} trials, ${summary}${effect === '' ? '' : `; there, ${effect}`}.`;
@@ -204,6 +210,16 @@ function summariseProblems({ rows, problems }: Model): string[] {
         ]
       : []),
   ];
+}
+
+/** The reasons that are about a server: each text once, with its rows. */
+function describeOfServers(rows: ModelRow[]): string[] {
+  const found = inOrder(rows).flatMap((row) =>
+    row.reasons.flatMap(({ reason }) => (isOfServer(reason) ? { row, text: reason.text } : [])),
+  );
+  return [...Map.groupBy(found, ({ text }) => text)].map(
+    ([text, places]) => `${places.map(({ row }) => placeOf(row)).join(', ')}: ${text}.`,
+  );
 }
 
 /** `goodput is a lower bound, and latency does not count`; empty for a reason that invalidates nothing. */
@@ -297,6 +313,49 @@ function explainOpened({ rows, plan }: Pick<Model, 'rows' | 'plan'>): string[] {
       : [
           `some requests opened a new connection: ${some.map((one) => `${formatShare(one.opened.share)}, ${name(one)}`).join('; ')}.`,
         ]),
+  ];
+}
+
+/** Names the likely causes of the latency of idle servers. */
+function explainIdleness(rows: ModelRow[]): string[] {
+  return inOrder(rows).flatMap((row) => {
+    if (row.idle === undefined) return [];
+    return [`latency, ${placeOf(row)}: ${describeIdle(row.idle, row.connections)}.`];
+  });
+}
+
+function describeIdle(idle: NonNullable<ModelRow['idle']>, connections: number): string {
+  switch (idle.cause) {
+    case 'queue': {
+      const { atOnce, aloneUs } = idle;
+      const alone = `an answer takes ${formatUs(aloneUs)} alone`;
+      return atOnce === 1
+        ? `${alone}, and the server, though idle, serves one request at a time: look for a lock, one worker, or a call that blocks its event loop`
+        : `${alone}, and the server, though idle, serves about ${formatWhole(atOnce)} of ${formatWhole(connections)} requests at a time: look for a pool of ${formatWhole(atOnce)} connections, threads or workers`;
+    }
+    case 'pause':
+      return `nearly every answer takes ${formatUs(idle.us)}, with and without a load: look for a fixed sleep or timer`;
+    case 'wait':
+      return `an answer takes about ${formatUs(idle.us)}, with and without a load, while the server is idle: it waits for an upstream, a database or a timer`;
+  }
+}
+
+/** Lists the statuses of rows whose answers were not all 200, and what 304 means for their figures. */
+function explainStatuses(rows: ModelRow[]): string[] {
+  const places = inOrder(rows).flatMap((row) => {
+    if (row.answered === undefined) return [];
+    const counts = Object.entries(row.answered).toSorted(([, a], [, b]) => b - a);
+    const [only] = counts;
+    const words =
+      counts.length === 1 && only !== undefined
+        ? `all ${formatWhole(only[1])} answers had status ${only[0]}`
+        : counts.map(([status, count]) => `${formatWhole(count)} with status ${status}`).join(', ');
+    return [`${placeOf(row)}: ${words}`];
+  });
+  if (places.length === 0) return [];
+  const isUnchanged = rows.some(({ answered = {} }) => '304' in answered);
+  return [
+    `statuses: ${places.join('; ')}.${isUnchanged ? ' 304 has no body: without if-none-match and if-modified-since, the server sends whole answers.' : ''}`,
   ];
 }
 

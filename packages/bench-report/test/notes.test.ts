@@ -59,6 +59,19 @@ function noteOf(opened: number, load: Plan['load'] = plan.load): string | undefi
   return describeNotes(model).find((line) => line.includes('connection'));
 }
 
+/** The notes of a run whose trials were all answered with these statuses. */
+function notesOf(statusCodes: Record<string, number>, isOfUser: boolean): string[] {
+  const trials = plan.trials.map(({ target, round, id }): Trial => {
+    const measured = sampleMeasured({ cpu: 100 });
+    const load = { ...measured.load, statusCodes };
+    const requests = isOfUser
+      ? { requests: [{ method: 'GET', path: '/', weight: 1, headers: [] }] }
+      : undefined;
+    return { ...okTrial(target, { ...measured, load }, { round, id }), ...(requests && { requests }) };
+  });
+  return summariseNotes(toModel({ plan, host: readGoldenRun().host, versions: {}, leftOut: [], trials }));
+}
+
 describe('summariseNotes', () => {
   it('counts the trials of each problem, the most frequent first, and names the command that lists them', () => {
     const model = modelOf((index) => [...(index < 2 ? [BOUND] : []), ...(index < 7 ? [OTHERS] : [])]);

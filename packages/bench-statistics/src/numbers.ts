@@ -6,6 +6,15 @@ export function sum(values: Iterable<number>): number {
   return total;
 }
 
+/** The sum of each key over all records that have it. */
+export function sumByKey<K extends string>(all: readonly Partial<Record<K, number>>[]): Record<K, number> {
+  const total = {} as Record<K, number>;
+  for (const one of all) {
+    for (const key of Object.keys(one) as K[]) total[key] = (total[key] ?? 0) + (one[key] ?? 0);
+  }
+  return total;
+}
+
 /** The arithmetic mean; NaN for no values. */
 export function mean(values: readonly number[]): number {
   return sum(values) / values.length;

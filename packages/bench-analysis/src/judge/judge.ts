@@ -4,7 +4,7 @@ import type { Counts, LatencyUs, Resources } from 'bench-model/figures';
 import type { LoadMode } from 'bench-model/settings';
 import type { ClusterLoad, GeneratorUse, LoadResult } from 'bench-model/load';
 import type { CompanionName } from 'bench-model/companions';
-import type { HostWindow, Limit, ServerBudget, Shape } from 'bench-model/measured';
+import type { Alone, HostWindow, Limit, ServerBudget, Shape } from 'bench-model/measured';
 import type { Reason } from 'bench-model/reasons';
 import type { PlannedWarmup } from 'bench-model/plan';
 import { isFatal, makeReason, type ReasonCode } from 'bench-model/reasons';
@@ -45,6 +45,10 @@ export interface Evidence {
   mode: LoadMode;
   /** The number of short turns that the load sums; 0 or absent for one window. */
   turns?: number;
+  /** What its answers took without a load; absent if that was not asked. */
+  alone?: Alone | undefined;
+  /** The command line of its process; absent if unknown. */
+  command?: readonly string[] | undefined;
   /** The memory of the server by its answers; absent or empty if it was not measured. */
   memory?: readonly Level[];
 }
@@ -93,6 +97,7 @@ export function judge(evidence: Evidence): Judgement {
     ]),
     ...unsteady,
     ...judgeMemory(evidence.memory),
+    ...judgeAlone(evidence.alone, evidence.command),
     ...judgeHost(host, countCompletions(load.counts), evidence.server?.coresUsed),
   ];
   const fatal = reasons.filter(isFatal);
@@ -338,6 +343,22 @@ function compareBounds(
 function judgeMemory(levels: readonly Level[] = []): Reason[] {
   const growth = growthOf(levels);
   return growth?.isKept === true ? [makeReason('memory-grows', growth)] : [];
+}
+
+/** The shortest time for which an operating system delays an acknowledgement: 40 ms on Linux, by a clock that can be early. */
+const DELAYED_ACK_US = 38_000;
+
+/**
+ * Recognises answers whose body waits until the client acknowledges their head. It comes late only on a connection that has
+ * been used: a new one acknowledges at once (tcp(7), TCP_QUICKACK).
+ */
+export function isHeldBack({ freshUs, keptUs, bodyUs }: Alone): boolean {
+  return bodyUs >= DELAYED_ACK_US && bodyUs > keptUs / 2 && freshUs < keptUs / 2;
+}
+
+function judgeAlone(alone: Alone | undefined, command: readonly string[] | undefined): Reason[] {
+  if (alone === undefined || !isHeldBack(alone)) return [];
+  return [makeReason('delayed-ack', { ...alone, command: command?.join(' ') })];
 }
 
 /** Finds late reads: a generator that is idle on average can still read the answers of a burst long after they arrived. */

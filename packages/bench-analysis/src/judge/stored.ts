@@ -46,6 +46,8 @@ const hasResources = (name: 'upstream' | 'database', { trial, measured }: Record
  */
 export const EVIDENCE: readonly [codes: ReasonCode[], isStored: (recorded: Recorded) => boolean][] = [
   [['generators-missing', 'skew', 'accounting', 'errors', 'stall', 'generator-bound'], () => true],
+  // Only idle servers are asked without a load.
+  [['delayed-ack'], () => true],
   [['crossed-answers', 'wrong-body', 'no-answers'], () => true],
   [['unsolicited'], ({ measured: { load } }) => load.unsolicited !== undefined],
   [['not-all-stood'], ({ measured: { load } }) => load.connect.stood !== undefined],

@@ -10,7 +10,7 @@ import type { TrialHead } from 'bench-model/record';
 import { judge, type Witness } from './judge.ts';
 
 /** The measurements of a trial that its judgement rests on. */
-export type Seen = Pick<Measured, 'load' | 'server' | 'host' | 'turns'>;
+export type Seen = Pick<Measured, 'load' | 'server' | 'host' | 'turns' | 'alone'>;
 
 /** The measurements that follow from others by the rules of judgement. */
 type Findings = Pick<
@@ -30,8 +30,8 @@ export function judgeTrial(
   seen: Seen,
   { machineCores, companions }: Surroundings,
 ): { reasons: Reason[]; findings: Findings } {
-  const { load, server, host, turns } = seen;
-  const { placement, workers, attested } = head;
+  const { load, server, host, turns, alone } = seen;
+  const { placement, workers, attested, process } = head;
   const { reasons, limit, budget, shape } = judge({
     load,
     server,
@@ -45,6 +45,8 @@ export function judgeTrial(
     mode: head.load,
     turns: turns?.answers.length ?? 0,
     memory: memoryByAnswers(seen),
+    alone,
+    command: process?.command,
   });
   // An external tool is sampled from its start to its end.
   const holdsAll = head.load.mode === 'amount' || load.lifetime === undefined;

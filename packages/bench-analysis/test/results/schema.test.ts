@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { Ajv, type ValidateFunction } from 'ajv';
 import { beforeAll, describe, expect, it } from 'vitest';
 import type { DatabaseUse, UpstreamUse } from 'bench-model/companions';
-import type { Age, Turns, HostWindow, Measured } from 'bench-model/measured';
+import type { Age, Alone, Turns, HostWindow, Measured } from 'bench-model/measured';
 import type { FailedTrial, SuspectTrial, TimeReport } from 'bench-model/record';
 import type { LoadResult } from 'bench-model/load';
 import type { Interpreter } from 'bench-model/target';
@@ -160,6 +160,7 @@ const measured: Required<Measured> = {
     answers: 41_000,
     collected: 1,
   } satisfies Required<Age>,
+  alone: { freshUs: 1400, keptUs: 44_600, bodyUs: 43_400 } satisfies Required<Alone>,
   turns: {
     answers: [820, 0],
     cpuUs: [19_800, 0],

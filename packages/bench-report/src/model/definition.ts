@@ -7,6 +7,7 @@ import {
   as,
   count,
   flag,
+  mapOf,
   maybe,
   named,
   oneOf,
@@ -205,6 +206,31 @@ const row = named(
       reasons: Type.Array(shape({ reason, rounds: ordinal('count: trials with this reason') }), {
         description: 'One for each code, with the text of the first trial.',
       }),
+      answered: Type.Optional(
+        mapOf(
+          count('count: answers in the windows'),
+          'The answers to the requests of a user by their status, right or wrong. Absent if all were 200, or if the engine does not report it.',
+        ),
+      ),
+      idle: Type.Optional(
+        Type.Union(
+          [
+            shape({
+              cause: Type.Literal('queue'),
+              atOnce: ordinal('count: requests that it served at the same time, by Little’s law'),
+              aloneUs: amount('µs: an answer without a load'),
+            }),
+            shape({
+              cause: Type.Literal('pause'),
+              us: amount('µs: the median latency, which nearly all answers have, also without a load'),
+            }),
+            shape({ cause: Type.Literal('wait'), us: amount('µs: the median latency, also without a load') }),
+          ],
+          {
+            description: 'The likely cause of the latency of an idle server; absent if nobody asked for it.',
+          },
+        ),
+      ),
       budget: Type.Optional(
         as(budget, 'Present if the server was saturated although cores were idle: one loop, or a GIL.'),
       ),

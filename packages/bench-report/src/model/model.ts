@@ -4,6 +4,7 @@ import { compareWithin, contestRun, rankRung } from 'bench-analysis/compare';
 import { trackRun } from 'bench-analysis/due';
 import { crossCheck } from 'bench-analysis/cross-check';
 import { distributionOf } from 'bench-analysis/distribution';
+import { explainIdle } from 'bench-analysis/idle';
 import { toLadders } from 'bench-analysis/ladder';
 import { figureOf } from 'bench-analysis/metrics';
 import { goodputOverTime, memoryOverTime } from 'bench-analysis/over-time';
@@ -13,7 +14,7 @@ import { summarise, type Row } from 'bench-analysis/summary';
 import { usageOf } from 'bench-analysis/times';
 import { commandLine } from 'bench-machine/home';
 import { METRIC_IDS, METRICS, type MetricId } from 'bench-model/metrics';
-import { median, sum } from 'bench-statistics/numbers';
+import { median, sum, sumByKey } from 'bench-statistics/numbers';
 import { countCompletions } from 'bench-model/counts';
 import { DEFAULT_THRESHOLD, present } from 'bench-model/options';
 import type { Plan } from 'bench-model/plan';
@@ -151,8 +152,10 @@ function figuresOf(row: Row, ranks: Partial<Record<MetricId, number>>): ModelRow
   return Object.fromEntries(entries);
 }
 
-/** Returns what the trials of a row say of the server itself: its saturation, its work between turns, its background requests. */
-function describeServers(trials: Trial[]): Pick<ModelRow, 'budget' | 'deferredShare' | 'background'> {
+/** Returns what the trials of a row say of the server itself: its answers, its saturation, its work between turns, its background requests. */
+function describeServers(
+  trials: Trial[],
+): Pick<ModelRow, 'answered' | 'idle' | 'budget' | 'deferredShare' | 'background'> {
   const parts = trials.map((trial) => (trial.status === 'failed' ? trial.partial : trial.measured) ?? {});
   const saturated = trials.flatMap((trial) => {
     const { limit, budget } = (trial.status === 'failed' ? undefined : trial.measured) ?? {};
@@ -163,7 +166,18 @@ function describeServers(trials: Trial[]): Pick<ModelRow, 'budget' | 'deferredSh
     restsCpuUs === undefined || sum(cpuUs) === 0 ? [] : [restsCpuUs / sum(cpuUs)],
   );
   const [budget] = saturated;
+  const [idle] = trials.flatMap(
+    (trial) => (trial.status === 'failed' ? undefined : explainIdle(trial.measured)) ?? [],
+  );
+  const answered = sumByKey(
+    trials.flatMap((trial, index): Record<string, number>[] => {
+      const { statusCodes } = parts[index]?.load ?? {};
+      return trial.requests === undefined || statusCodes === undefined ? [] : [statusCodes];
+    }),
+  );
   return {
+    ...(Object.keys(answered).some((status) => status !== '200') && { answered }),
+    ...(idle && { idle }),
     ...(budget && { budget }),
     ...(deferred.length > 0 && { deferredShare: median(deferred) }),
     ...(uses.length > 0 && {

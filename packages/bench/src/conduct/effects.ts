@@ -12,6 +12,7 @@ import {
   runtimeFile,
   type Launcher,
 } from '../measure/launcher.ts';
+import { askAlone } from '../measure/alone.ts';
 import { seeServer } from '../measure/outside.ts';
 import { readInterpreterOf } from 'bench-targets/prepare/interpreters';
 import type { PinnedCommands } from 'bench-machine/placement';
@@ -155,6 +156,12 @@ export async function createEffects({
       if (plan.fresh === true || !isNode(prepared) || pid === undefined) return undefined;
       return collectGarbage(pid, collectedFile(folder, id));
     },
+    findWatcher(server, prepared) {
+      const pid = server.isRemote === true ? undefined : server.pid();
+      const isOfUser = prepared === undefined || prepared.stack.project !== undefined;
+      return pid === undefined || !isOfUser ? undefined : findWatcher(pid, prepared === undefined);
+    },
+    askAlone: (server, request) => askAlone(server, request, answerSeconds),
     readCode: (server, code, { id }, draw) =>
       readRunningCode(server, code, importsFile(folder, id), () => sendRequest(server, wakingRequest(draw))),
     seeServer: (server, prepared, { id }, draw) =>

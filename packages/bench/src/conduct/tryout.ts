@@ -97,7 +97,7 @@ async function askAttached(
   planned: PlannedTrial,
   context: TrialContext,
   effects: RunEffects,
-  { log }: Pick<Voice, 'log'>,
+  voice: Pick<Voice, 'log'>,
 ): Promise<void> {
   const life = new ServerLife(planned, context, effects);
   try {

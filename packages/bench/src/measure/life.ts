@@ -5,12 +5,18 @@ import { DisposableStack } from '@whatwg-node/disposablestack';
 import { cpus } from 'node:os';
 import { workloadOf } from 'bench-targets/catalogue/workloads/index';
 import { describeSent } from 'bench-targets/catalogue/workloads/requests/sent';
-import type { Draw, Route, WorkloadRequest } from 'bench-targets/catalogue/workloads/workload';
+import {
+  describeDifference,
+  isSafe,
+  type Draw,
+  type Route,
+  type WorkloadRequest,
+} from 'bench-targets/catalogue/workloads/workload';
 import { BenchError } from 'bench-model/errors';
 import type { CompanionName } from 'bench-model/companions';
 import type { FailedTrial, Placement, RunningCode, Trial, TrialHead, TrialTail } from 'bench-model/record';
 import type { LoadResult } from 'bench-model/load';
-import type { Measured } from 'bench-model/measured';
+import type { Alone, Measured } from 'bench-model/measured';
 import type { Reason } from 'bench-model/reasons';
 import type { Counts } from 'bench-model/figures';
 import type { Interpreter, Target } from 'bench-model/target';
@@ -44,8 +50,6 @@ import type { SeenServer } from './outside.ts';
 import type { WindowResult } from './window.ts';
 import { sum } from 'bench-statistics/numbers';
 
-const CHANGED_HINT = 'if they may differ, expect a status or a JSON Schema: --expect-status 2xx';
-
 /** The effects of a trial, as arguments, so that tests run it with fakes. */
 export interface TrialEffects {
   launch(prepared: Prepared, planned: PlannedTrial, draw: Draw): Promise<Server>;
@@ -72,6 +76,10 @@ export interface TrialEffects {
    * Absent if not needed.
    */
   collect?(server: Server, prepared: Prepared, planned: PlannedTrial): Promise<number | undefined>;
+  /** Names the watcher under which the server of a user runs; undefined if there is none. Absent if not needed. */
+  findWatcher?(server: Server, prepared: Prepared | undefined): string | undefined;
+  /** Asks an idle server one request at a time. Absent if not needed. */
+  askAlone?(server: Server, request: WorkloadRequest): Promise<Alone>;
   /** Asks the live server which code it runs; absent if not needed. */
   readCode?(server: Server, code: CodeClaim, planned: PlannedTrial, draw: Draw): Promise<RunningCode>;
 }
@@ -80,6 +88,9 @@ export interface TrialEffects {
 function closeAfter(request: WorkloadRequest): WorkloadRequest {
   return { ...request, headers: { ...request.headers, connection: 'close' } };
 }
+
+/** Faster answers of an idle server need no explanation. */
+const SLOW_US = 5000;
 
 /** The process of a companion. */
 type NamedProcess = CompanionProcess & { name: CompanionName };
@@ -136,6 +147,10 @@ export class ServerLife {
   #server: Server | undefined;
   #sampler: Sampler | undefined;
   #expected: Expected;
+  /** The first answer to each request in the verification before the load, and in that after it. */
+  readonly #verified = { before: openSeen(), after: openSeen() };
+  /** The verification that is under way. */
+  #verifying: SeenAnswers | undefined;
 
   constructor(planned: PlannedTrial, context: TrialContext, effects: TrialEffects) {
     this.#planned = planned;
@@ -166,6 +181,7 @@ export class ServerLife {
       check: (answer, index) => {
         this.#answers++;
         for (const { companion } of this.#parts) companion.onAnswer?.(answer.status);
+        this.#verifying?.bodies.set(index, this.#verifying.bodies.get(index) ?? headOfBody(answer.body));
         return draw.check(answer, index);
       },
     };
@@ -203,7 +219,7 @@ export class ServerLife {
     if (prepared?.stack?.project !== undefined) await this.#see(server, prepared);
     const interpreter = await this.#effects.readInterpreter?.(server, target);
     if (interpreter !== undefined) this.#head.interpreter = interpreter;
-    this.#expected = await this.#verify(server, 'before the load');
+    this.#expected = await this.#verify(server, 'before');
     // The answers to requests that the server must refuse are not passed to the check.
     this.#answers += draw.refused?.length ?? 0;
     if (plan.asked !== undefined)
@@ -250,12 +266,16 @@ export class ServerLife {
     this.#head.attested.push(...(seen?.attested ?? []));
   }
 
-  async #verify(server: Server, when: string): Promise<Expected> {
+  async #verify(server: Server, when: 'before' | 'after'): Promise<Expected> {
+    this.#verifying = this.#verified[when];
+    this.#verifying.atMs = performance.now();
     try {
-      return await this.#effects.verify(server, this.#draw, when);
+      return await this.#effects.verify(server, this.#draw, `${when} the load`);
     } catch (error) {
       for (const { companion } of this.#parts) companion.onAnswer?.(undefined);
       throw error;
+    } finally {
+      this.#verifying = undefined;
     }
   }
 
@@ -314,7 +334,7 @@ export class ServerLife {
       host,
       ...(turns === undefined ? {} : { turns }),
     };
-    const { reasons, findings } = judgeTrial(this.#head, seen, {
+    const surroundings = {
       machineCores: cpus().length,
       companions: this.#parts.map(({ name, companion }) => ({
         name,
@@ -327,7 +347,14 @@ export class ServerLife {
           ...companion.elsewhere?.(),
         },
       })),
-    });
+    };
+    let judged = judgeTrial(this.#head, seen, surroundings);
+    const alone = this.#isSlowAndIdle(load, judged.findings) ? await this.#askAlone() : undefined;
+    if (alone !== undefined) {
+      seen.alone = alone;
+      judged = judgeTrial(this.#head, seen, surroundings);
+    }
+    const { reasons, findings } = judged;
     this.#add(reasons);
     this.#add(judgeWarmup(warmupOf(plan, this.#planned)));
     this.#measured = {
@@ -340,10 +367,31 @@ export class ServerLife {
     await this.#attestCode();
   }
 
+  /** Returns true if it is worth finding out why an idle server of a user answers slowly: once for each target and rung. */
+  #isSlowAndIdle({ latencyUs }: LoadResult, { limit, budget }: Pick<Measured, 'limit' | 'budget'>): boolean {
+    const { plan } = this.#context;
+    // Others that took the CPU do not hide that a server hardly used it.
+    const isIdle = limit === 'waiting' || limit === 'others' || limit === 'unknown';
+    const { usedCores = 0, usableCores = 1 } = budget ?? {};
+    const { mode, newConnections } = plan.load;
+    const isKept = mode !== 'open' && newConnections !== true;
+    const isAsked = plan.asked !== undefined && isKept && this.#planned.round === 1;
+    return isAsked && isIdle && usedCores < usableCores / 2 && (latencyUs?.p50 ?? 0) >= SLOW_US;
+  }
+
+  /** Asks the server without a load; undefined if requests differ, may change something, or are not answered. */
+  async #askAlone(): Promise<Alone | undefined> {
+    const { routes = [], requests } = this.#draw;
+    const [request] = requests;
+    if (this.#server === undefined || request === undefined) return undefined;
+    if (routes.length > 1 || !isSafe(request)) return undefined;
+    return this.#effects.askAlone?.(this.#server, request).catch(() => undefined);
+  }
+
   /** Throws if the answers are wrong now. A server that still works for clients that have left only becomes suspect. */
   async #verifyAfter({ lifetime }: LoadResult): Promise<void> {
     if (this.#server === undefined) return;
-    const verified = this.#verify(this.#server, 'after the load');
+    const verified = this.#verify(this.#server, 'after');
     const after = await verified.catch((error: unknown) => {
       if (!(error instanceof UnansweredError) || !lifetime?.inFlight) throw error;
       this.#reasons.push(judgeUnverified(error.message, lifetime));
@@ -353,12 +401,17 @@ export class ServerLife {
       (before, index) => before !== null && before.sha256 !== after?.[index]?.sha256,
     );
     if (changed === undefined || changed === -1) return;
-    const { method, path } = this.#draw.requests[changed] ?? { method: '', path: '' };
-    throw new BenchError(
-      'trial',
-      `${method} ${path}: right answers after the load differ in their bytes from those before it`,
-      CHANGED_HINT,
-    );
+    throw new BenchError('trial', this.#describeChange(changed));
+  }
+
+  /** Says when the right answer to a request has changed, and where. */
+  #describeChange(index: number): string {
+    const { before, after } = this.#verified;
+    const { method, path } = this.#draw.requests[index] ?? { method: '', path: '' };
+    const seconds = ((after.atMs - before.atMs) / 1000).toFixed(1);
+    const [then, now] = [before, after].map(({ bodies }) => bodies.get(index));
+    const where = then === undefined || now === undefined ? '' : `: ${describeDifference(now, then)}`;
+    return `${method} ${path}: the right answer after the load differs from that before it, ${seconds} s earlier${where}. If it may differ: --expect-status 2xx`;
   }
 
   /** Asks the server which code it ran, after the measurement. */
@@ -456,6 +509,24 @@ function toRouteSpec({ first, count, statuses, schema, once }: Route): RouteSpec
       ? { first, count }
       : { first: first + once, count: Math.max(0, count - once), once: true as const };
   return { ...own, statuses, ...present({ schema }) };
+}
+
+/** The bytes of an answer that are kept to show where it has changed. */
+const KEPT_BYTES = 2 ** 16;
+
+/** The answers of one verification by the index of their request, and its begin on the monotonic clock. */
+interface SeenAnswers {
+  atMs: number;
+  bodies: Map<number, Buffer>;
+}
+
+function openSeen(): SeenAnswers {
+  return { atMs: 0, bodies: new Map() };
+}
+
+/** A copy: the body can be large. */
+function headOfBody(body: Buffer): Buffer {
+  return Buffer.from(body.subarray(0, KEPT_BYTES));
 }
 
 function headOf(

@@ -4,6 +4,7 @@ import pWaitFor from 'p-wait-for';
 import {
   haveIds,
   ID,
+  isSafe,
   takeRequest,
   type Answer,
   type Draw,
@@ -36,9 +37,6 @@ const PROTOCOL_MS = 500;
 const ELSEWHERE_MS = 3000;
 /** The status codes of a server that is still starting. */
 const MAY_BE_STARTING = new Set([408, 425, 429, 500, 502, 503, 504]);
-
-/** The methods that change nothing on a server. */
-const SAFE = new Set(['GET', 'HEAD', 'OPTIONS']);
 
 /**
  * Asks until the first right answer. Throws a trial error if the server ends, answers wrongly with a
@@ -250,7 +248,7 @@ export async function verify(
     if (wrong !== undefined) {
       // The first request was answered rightly when the server became ready.
       const isRepeated = route?.once === undefined && (index === 0 || turn >= probes.length);
-      const refusesRepeats = isRepeated && answer.status >= 400 && !SAFE.has(spec.method);
+      const refusesRepeats = isRepeated && answer.status >= 400 && !isSafe(spec);
       fail(spec, wrong, {
         ...(refusesRepeats ? { kind: 'refuses-repeats' } : { kind: 'wrong-answer', answer }),
         request: spec,

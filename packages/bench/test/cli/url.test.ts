@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { describe, expect, it } from 'vitest';
 import { start } from 'bench-machine/subprocess';
+import type { OkTrial } from 'bench-model/record';
 import { Place, flags } from './cli.ts';
 
 const ORDER = '{"item":"tea","count":2}';
@@ -101,6 +102,33 @@ describe('--url: a server that is already running', () => {
     expect(place.trials()).toEqual([]);
   });
 
+  it('is described by the statuses of its answers if they are not all 200', async () => {
+    await using place = new Place();
+    await using shop = await openShop();
+    const options = { url: shop.url, method: 'get', header: 'if-none-match: "7"' };
+    const { status, stdout } = await place.run('bench', flags({ ...options, ...FEW }));
+    const { load } = (place.trials()[0] as OkTrial).measured;
+    expect(load.statusCodes).toEqual({ 304: load.counts.ok });
+    expect(stdout).toMatch(
+      new RegExp(
+        `^  statuses: GET .* at 2: all ${load.counts.ok} answers had status 304\\. 304 has no body:`,
+        'm',
+      ),
+    );
+    expect(status).toBe(0);
+  });
+
+  it('fails its trial if its right answer changes, and says when and where', async () => {
+    await using place = new Place();
+    // Once it is asked, first by itself and then for the trial, the load changes its answer.
+    await using shop = await openShop('127.0.0.1', (asked) => `{"ok":true,"total":${asked > 20 ? 8 : 7}}`);
+    const { status, stderr } = await place.run('bench', flags({ url: shop.url, method: 'get', ...FEW }));
+    expect(stderr).toMatch(
+      /: failed — GET \/orders: the right answer after the load differs from that before it, \d+\.\d s earlier: from byte 20 on, "\{"ok":true,"total":8\}" instead of "\{"ok":true,"total":7\}"\. If it may differ: --expect-status 2xx$/m,
+    );
+    expect(status).toBe(1);
+  });
+
   it('fails its trial soon if it has no such page', async () => {
     await using place = new Place();
     await using shop = await openShop();
@@ -110,15 +138,21 @@ describe('--url: a server that is already running', () => {
   });
 });
 
-async function openShop(address = '127.0.0.1'): Promise<Shop> {
+/** `answer` gives the body of each right answer by its number. */
+async function openShop(
+  address = '127.0.0.1',
+  answer: (count: number) => string = () => '{"ok":true,"total":7}',
+): Promise<Shop> {
+  let count = 0;
   const asked = new Map<string, number>();
   const server = createServer((request: IncomingMessage, response) => {
     void text(request).then((body) => {
       const { method, url, headers } = request;
       const words = `${method} ${url} ${headers['content-type']} ${headers.authorization} ${body}`;
       asked.set(words, (asked.get(words) ?? 0) + 1);
-      response.statusCode = url === '/orders' ? 200 : 404;
-      response.end(url === '/orders' ? '{"ok":true,"total":7}' : 'no such page');
+      if (url !== '/orders') response.writeHead(404).end('no such page');
+      else if (headers['if-none-match'] !== undefined) response.writeHead(304).end();
+      else response.end(answer(++count));
     });
   });
   await new Promise((resolve) => {

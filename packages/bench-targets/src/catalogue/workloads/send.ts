@@ -1,5 +1,5 @@
 /** One HTTP request to a server, and its complete answer. */
-import { request, type IncomingMessage } from 'node:http';
+import { request, type Agent, type IncomingMessage } from 'node:http';
 import { request as requestTls } from 'node:https';
 import { createIds, nextSender } from './ids.ts';
 import { createStamps } from './stamps.ts';
@@ -58,20 +58,22 @@ function stampRequest({ path, headers, body, ...rest }: WorkloadRequest): Worklo
 }
 
 /**
- * Sends one request on its own connection and returns the complete answer. An id in the request is a placeholder
- * again in the answer. Takes no longer than `seconds`. Throws what node:http throws, an `UnansweredError` if nothing
- * arrives in this time, an `EndlessError` if the answer does not end in it, and an `UnmeasurableError` if the server
- * leaves HTTP.
+ * Sends one request on its own connection, or on one of `agent`, and returns the complete answer. An id in the request is
+ * a placeholder again in the answer. Takes no longer than `seconds`. Throws what node:http throws, an `UnansweredError` if
+ * nothing arrives in this time, an `EndlessError` if the answer does not end in it, and an `UnmeasurableError` if the
+ * server leaves HTTP.
  */
 export async function sendRequest(
   endpoint: Endpoint,
   asked: WorkloadRequest,
   seconds = ANSWER_SECONDS,
+  agent?: Agent,
 ): Promise<Answer> {
   const spec = stampRequest(asked);
-  if (!haveIds([spec])) return send(endpoint, spec, seconds);
+  if (!haveIds([spec])) return send(endpoint, spec, seconds, agent);
   const id = nextId();
-  const answer = await send(endpoint, { ...spec, body: spec.body?.replaceAll(ID, id) ?? '' }, seconds);
+  const own = { ...spec, body: spec.body?.replaceAll(ID, id) ?? '' };
+  const answer = await send(endpoint, own, seconds, agent);
   const body = Buffer.from(answer.body.toString('latin1').replaceAll(id, ID), 'latin1');
   return { ...answer, body };
 }
@@ -80,7 +82,9 @@ function send(
   { host, port, tls, stopped }: Endpoint,
   { method, path, headers, body }: WorkloadRequest,
   seconds: number,
+  agent: Agent | false = false,
 ): Promise<Answer> {
+  const sentAtMs = performance.now();
   const { promise, resolve, reject } = Promise.withResolvers<Answer>();
   let contentType: string | undefined;
   const options = {
@@ -89,11 +93,12 @@ function send(
     method,
     path,
     headers,
-    agent: false,
+    agent,
     signal: stopped,
     ...(tls && tlsOptions(tls)),
   };
   const sent = (tls === undefined ? request : requestTls)(options, (response) => {
+    const headAtMs = performance.now();
     contentType = typeOf(response);
     const pieces: Buffer[] = [];
     let bytes = 0;
@@ -110,6 +115,8 @@ function send(
         contentType: typeOf(response),
         body: Buffer.concat(pieces),
         headers: told,
+        headMs: headAtMs - sentAtMs,
+        bodyMs: performance.now() - headAtMs,
       });
     });
     response.on('close', () => reject(new Error('the answer was cut off')));

@@ -23,6 +23,9 @@ export interface Answer {
   contentType: string;
   body: Buffer;
   headers?: IncomingHttpHeaders;
+  /** The time until its head, and from there to the end of its body, in ms; absent if it was not taken. */
+  headMs?: number;
+  bodyMs?: number;
 }
 
 /** The requests of a draw that differ only by their rows: accounted for together. */
@@ -71,6 +74,11 @@ export interface Row {
 /** Returns true for a conditional request: a right server may answer it with 304 and no body (RFC 9110, section 13). */
 export function isConditional({ headers }: Pick<WorkloadRequest, 'headers'>): boolean {
   return Object.keys(headers).some((name) => /^if-(none-match|modified-since)$/i.test(name));
+}
+
+/** Returns true if a request changes nothing on a server (RFC 9110, section 9.2.1). */
+export function isSafe({ method }: Pick<WorkloadRequest, 'method'>): boolean {
+  return ['GET', 'HEAD', 'OPTIONS'].includes(method);
 }
 
 /** Returns true if these requests carry a unique id each. */
@@ -227,8 +235,25 @@ export function checkJson(answer: Answer, expected: string): string | undefined 
     return `the body is not JSON: ${excerpt(answer.body)}`;
   }
   if (got === expected) return undefined;
-  let at = 0;
-  while (at < expected.length && expected[at] === got[at]) at++;
-  const from = Math.max(0, at - 20);
+  const from = Math.max(0, firstDifference(got, expected) - 20);
   return `wrong body: "…${got.slice(from, from + 60)}…" instead of "…${expected.slice(from, from + 60)}…"`;
+}
+
+/** The index of the first difference of two texts or bodies; the length of the shorter if it begins the other. */
+function firstDifference<T extends string | Buffer>(one: T, other: T): number {
+  const shorter = Math.min(one.length, other.length);
+  let at = 0;
+  while (at < shorter && one[at] === other[at]) at++;
+  return at;
+}
+
+/** Describes where a body begins to differ from an earlier one: `at byte 12, "…:43}…" instead of "…:42}…"`. */
+export function describeDifference(body: Buffer, before: Buffer): string {
+  const at = firstDifference(body, before);
+  const from = Math.max(0, at - 20);
+  const [now, then] = [body, before].map((one) => {
+    const text = excerpt(one.subarray(from, from + 60));
+    return `"${from > 0 ? '…' : ''}${text}${from + 60 < one.length ? '…' : ''}"`;
+  });
+  return `from byte ${(at + 1).toLocaleString('en-US')} on, ${now} instead of ${then}`;
 }

@@ -1,6 +1,12 @@
 import { describe, expect, it } from 'vitest';
 import { devices } from '../../../src/catalogue/workloads/devices.ts';
-import { canonicalise, checkJson, excerpt, type Answer } from '../../../src/catalogue/workloads/workload.ts';
+import {
+  canonicalise,
+  checkJson,
+  describeDifference,
+  excerpt,
+  type Answer,
+} from '../../../src/catalogue/workloads/workload.ts';
 import { createRandom } from 'bench-statistics/random';
 
 function drawOf(seed: number): ReturnType<typeof devices.draw> {
@@ -104,6 +110,21 @@ describe('the helpers that check answers', () => {
       'wrong body: "…{"name":"pump 7"}…" instead of "…{"name":"pump 8"}…"',
     );
     expect(checkJson(answer, '{"name":"pump 7"}')).toBeUndefined();
+  });
+
+  it.each([
+    ['{"total":42}', '{"total":43}', 'from byte 11 on, "{"total":43}" instead of "{"total":42}"'],
+    ['[1]', '[1]\n', 'from byte 4 on, "[1] " instead of "[1]"'],
+    ['', 'x', 'from byte 1 on, "x" instead of ""'],
+  ])('describe how a body differs from an earlier one: %j, then %j', (before, now, words) => {
+    expect(describeDifference(Buffer.from(now), Buffer.from(before))).toBe(words);
+  });
+
+  it('describe a difference far in a body by its surroundings', () => {
+    const [before, now] = [1, 2].map((end) => Buffer.from(`${'x'.repeat(5000)}${end}${'y'.repeat(100)}`));
+    expect(describeDifference(now as Buffer, before as Buffer)).toBe(
+      `from byte 5,001 on, "…${'x'.repeat(20)}2${'y'.repeat(39)}…" instead of "…${'x'.repeat(20)}1${'y'.repeat(39)}…"`,
+    );
   });
 
   it('keep an excerpt short', () => {
