@@ -91,6 +91,25 @@ describe('summariseNotes', () => {
     );
   });
 
+  it('gives the whole text of a reason that is about a server, whichever trial found it', () => {
+    const watcher = makeReason('watcher', { watcher: 'nodemon' });
+    const notes = summariseNotes(modelOf((index) => (index === 0 ? [OTHERS, watcher] : [])));
+    expect(notes[0]).toMatch(
+      /^(vanilla|fastify) at 10: the server runs under nodemon, .* Start it as in production\.$/,
+    );
+    expect(notes.slice(1).join()).not.toContain('watcher');
+  });
+
+  it('lists statuses that are not all 200, only of the requests of a user', () => {
+    expect(notesOf({ 200: 4000 }, true)).toEqual([]);
+    expect(notesOf({ 201: 4000 }, false)).toEqual([]);
+    expect(notesOf({ 200: 4000, 503: 8000 }, true)[0]).toMatch(
+      /^statuses: \w+ at 10: 40,000 with status 503, 20,000 with status 200; \w+ at 10: .*00\.$/,
+    );
+    expect(notesOf({ 304: 4000 }, true)[0]).toContain('all 20,000 answers had status 304');
+    expect(notesOf({ 304: 4000 }, true)[0]).toContain('304 has no body:');
+  });
+
   it('gives the reason for failed trials before the other problems', () => {
     const trials = plan.trials.map(({ target, round }, index): Trial =>
       index < 3

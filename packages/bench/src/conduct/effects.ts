@@ -20,6 +20,7 @@ import { openCpuMeter } from 'bench-machine/resources/cpu-meter';
 import { openSampler } from 'bench-machine/resources/open';
 import { sampleTogether, type SampledCompanion } from 'bench-machine/resources/sampler';
 import { timeCommand } from 'bench-machine/time';
+import { findWatcher } from 'bench-machine/watchers';
 import type { RunEffects } from '../measure/run.ts';
 import { wakingRequest } from 'bench-targets/catalogue/workloads/workload';
 import { ANSWER_SECONDS, sendRequest } from 'bench-targets/catalogue/workloads/send';

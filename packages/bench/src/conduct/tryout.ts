@@ -105,9 +105,13 @@ async function askAttached(
   } catch (error) {
     life.fail(error);
     const fault = faultOf(error);
-    if (fault !== undefined) log(`hint: ${cureFor(fault, nameRequests(context.plan))}`);
+    if (fault !== undefined) voice.log(`hint: ${cureFor(fault, nameRequests(context.plan))}`);
   }
-  await life.end();
+  warnOfWatcher(await life.end(), voice);
+}
+
+function warnOfWatcher({ reasons }: Trial, { log }: Pick<Voice, 'log'>): void {
+  for (const { code, text } of reasons) if (code === 'watcher') log(`warning: ${text}`);
 }
 
 /** Starts a server and stops it. Returns the error for the user if it failed. */
@@ -151,6 +155,7 @@ async function tryTarget(
     life.fail(error);
   }
   const trial = await life.end();
+  warnOfWatcher(trial, voice);
   if (!life.failed || effects.interrupted()) return undefined;
   return failed instanceof CompanionError
     ? failureBeside(failed, prepared)

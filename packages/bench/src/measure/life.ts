@@ -215,6 +215,8 @@ export class ServerLife {
     this.#answeredAtMs = performance.now();
     if (startedAtMs !== undefined)
       this.#startup = { startupSeconds: (this.#answeredAtMs - startedAtMs) / 1000 };
+    const watcher = this.#effects.findWatcher?.(server, prepared);
+    if (watcher !== undefined) this.note(makeReason('watcher', { watcher }));
     this.#head.attested = await attest(server, prepared, plan.workers);
     if (prepared?.stack?.project !== undefined) await this.#see(server, prepared);
     const interpreter = await this.#effects.readInterpreter?.(server, target);

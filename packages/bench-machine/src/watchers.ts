@@ -1,0 +1,104 @@
+/** Programs of development that start a server anew when its files change, recognised in its process tree. */
+import { basename } from 'node:path';
+import { environHas, familyOf, readProcess, readText } from './procfs.ts';
+
+/** Watchers that are programs of their own. */
+const PROGRAMS = new Set([
+  'air',
+  'cargo-watch',
+  'entr',
+  'node-dev',
+  'nodemon',
+  'onchange',
+  'reflex',
+  'ts-node-dev',
+  'tsnd',
+  'watchexec',
+  'watchmedo',
+]);
+
+/** Programs that watch files with one of these words after their name. */
+const MODES: Readonly<Record<string, RegExp>> = {
+  astro: /^dev$/,
+  bun: /^--(watch|hot)$/,
+  cargo: /^watch$/,
+  deno: /^--watch/,
+  dotnet: /^watch$/,
+  fastapi: /^dev$/,
+  flask: /^--(debug|reload)$/,
+  granian: /^--reload$/,
+  gunicorn: /^--reload$/,
+  hypercorn: /^--reload$/,
+  litestar: /^(--reload|-r|--debug|-d)$/,
+  nest: /^(--watch|-w)$/,
+  next: /^dev$/,
+  node: /^--watch/,
+  nuxt: /^dev$/,
+  nuxi: /^dev$/,
+  quarkus: /^dev$/,
+  quart: /^--(debug|reload)$/,
+  'react-router': /^dev$/,
+  remix: /^dev$/,
+  sanic: /^(--dev|-d|--auto-reload|-r|--reload)$/,
+  tsx: /^watch$/,
+  uvicorn: /^--reload$/,
+  vite: /^(dev|serve)$/,
+  webpack: /^(serve|--watch|-w)$/,
+};
+
+/** Variables by which a reloader marks the server that it starts. */
+const MARKS: readonly [variable: string, name: string][] = [
+  ['RUN_MAIN', "Django's runserver"],
+  ['WERKZEUG_RUN_MAIN', 'the reloader of Flask'],
+];
+
+/** An interpreter may precede the name of a program by a few words: `python -m uvicorn`, `node node_modules/.bin/tsx`. */
+const WORDS_BEFORE = 4;
+
+/** Names the watcher that a command line starts: `nodemon`, `uvicorn --reload`. Undefined if it starts none. */
+export function nameWatcher(words: readonly string[]): string | undefined {
+  for (const [index, word] of words.slice(0, WORDS_BEFORE).entries()) {
+    for (const program of nameProgram(word)) {
+      if (PROGRAMS.has(program)) return program;
+      const mode = MODES[program];
+      // The words of a script that Node runs are not those of Node.
+      const own = program === 'node' ? takeOptions(words.slice(index + 1)) : words.slice(index + 1);
+      const found = mode && own.find((one) => mode.test(one));
+      if (found !== undefined) return `${program} ${found.replace(/=.*/, '')}`;
+    }
+  }
+  return undefined;
+}
+
+/** The names of a program by its path: that of its file and that of its package, as in `node_modules/tsx/dist/cli.mjs`. */
+function nameProgram(path: string): string[] {
+  const inPackage = /.*\/node_modules\/(?:@[^/]+\/)?([^/.][^/]*)\//.exec(path)?.[1];
+  const name = basename(path).replace(/\.(c|m)?js$|\.exe$/, '');
+  return [name === 'nodejs' ? 'node' : name, ...(inPackage === undefined ? [] : [inPackage])];
+}
+
+function takeOptions(words: readonly string[]): readonly string[] {
+  const end = words.findIndex((word) => !word.startsWith('-'));
+  return end < 0 ? words : words.slice(0, end);
+}
+
+/**
+ * Names the watcher in the process tree of a server: of the process itself, of its descendants and, if `isAttached`, of the
+ * processes that started it. Undefined if there is none, and on systems without /proc.
+ */
+export function findWatcher(pid: number, isAttached: boolean): string | undefined {
+  const family = [...(isAttached ? ancestorsOf(pid) : []), ...familyOf([pid])];
+  for (const one of family) {
+    const words = (readText(`/proc/${one}/cmdline`) ?? '').split('\0').filter((word) => word !== '');
+    const named = nameWatcher(words) ?? MARKS.find(([variable]) => environHas(one, variable, 'true'))?.[1];
+    if (named !== undefined) return named;
+  }
+  return undefined;
+}
+
+/** The processes that started a process, the nearest first, without the first process of the system. */
+function ancestorsOf(pid: number): number[] {
+  const found: number[] = [];
+  for (let at = readProcess(pid)?.ppid ?? 0; at > 1; at = readProcess(at)?.ppid ?? 0) found.push(at);
+  return found;
+}
