@@ -76,7 +76,7 @@ async function upgradePython(now: string, stacks: readonly Stack[], isSameBuild:
   if (first?.line !== now || newer.length === 0)
     throw nothingNewer(`Python ${now}`, '--python 3.13,/path/to/python3.15', words);
   const specs = await Promise.all(kept.map(specOf));
-  const withJit = newer.flatMap(({ hasJit }, index) => (hasJit ? [`${specs[index + 1]}+jit`] : []));
+  const withJit = newer.flatMap(({ hasJit }, index) => (hasJit ? [switchOnJit(specs[index + 1] ?? '')] : []));
   const makers = new Set(kept.map(({ maker }) => maker ?? 'an unknown maker'));
   const alike =
     makers.size === 1
@@ -128,14 +128,19 @@ function bestMaker(all: readonly InstalledPython[], [now, ...wanted]: readonly s
   return [...makers].toSorted((a, b) => countLines(b) - countLines(a))[0];
 }
 
-/** Returns the word that names a build: its line if that is what Bench finds for it, otherwise its path. */
-async function specOf({ line, path }: InstalledPython): Promise<string> {
+/** Returns the word that names a build: its line if that is what Bench finds for it, otherwise its version and path. */
+async function specOf({ line, version, path }: InstalledPython): Promise<string> {
   const uv = await provideUv(HOME.cache);
   const usual = await findRuntime(
     { kind: 'python', spec: line },
     { cache: HOME.cache, uv, mayInstall: false },
   ).catch(() => undefined);
-  return usual?.argv[0] === path ? line : path;
+  return usual?.argv[0] === path ? line : `${version}${line.endsWith('t') ? 't' : ''}=${path}`;
+}
+
+function switchOnJit(spec: string): string {
+  const [name, path] = spec.split('=');
+  return path === undefined ? `${spec}+jit` : `${name}+jit=${path}+jit`;
 }
 
 /** Returns the packages of the projects' locks without a wheel for a Python. */
