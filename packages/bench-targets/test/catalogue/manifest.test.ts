@@ -56,6 +56,8 @@ function refuse(piece: string, by: string): string {
   return error.message.slice(file.length + 1);
 }
 
+const schemes = (text: string) => Object.values(read(text).variants).map(({ scheme }) => scheme);
+
 describe('readManifest', () => {
   it('reads a stack and fills in the defaults', () => {
     expect(read(GOOD)).toMatchObject({
@@ -98,7 +100,6 @@ describe('readManifest', () => {
   });
 
   it('reads the scheme of all variants, or of one', () => {
-    const schemes = (text: string) => Object.values(read(text).variants).map(({ scheme }) => scheme);
     expect(schemes(GOOD)).toEqual(['http', 'http']);
     const secure = GOOD.replace('"default"', '"scheme": "https", "default"');
     expect(schemes(secure)).toEqual(['https', 'https']);
