@@ -6,9 +6,11 @@ import { answersFor } from 'bench-statistics/histogram';
 import { METRICS, type MetricId } from 'bench-model/metrics';
 import type { Interval } from 'bench-model/interval';
 import type { Plan } from 'bench-model/plan';
+import { isSamePlace, placeOf, placesOf, type Place } from 'bench-model/planned';
 import type { Reason } from 'bench-model/reasons';
 import type { Trial } from 'bench-model/record';
 import type { StoredRun } from './results/store.ts';
+import type { Cell } from './cells.ts';
 import { compareWithin, contestRun, countShares, scheduleOf, trialsByRound } from './compare.ts';
 import type { Comparison } from './comparison.ts';
 import { contestedOf } from './contest.ts';
@@ -24,6 +26,8 @@ export interface Budget {
   rate?: number;
   /** The rung to which it applies; all if absent. */
   connections?: number;
+  /** The request to which it applies, of those that are measured one at a time; all if absent. */
+  route?: string;
   /** The target, or the copy of the project, to which it applies; if absent, all but the baselines. */
   of?: string;
   limit: { kind: 'figure'; value: number } | { kind: 'worse'; share: number; against: string };
@@ -35,10 +39,8 @@ export interface Budget {
  */
 export type BudgetVerdict = 'kept' | 'broken' | 'undecided' | 'not measured';
 
-/** One target against a budget at one rung. */
-export interface JudgedRow {
-  target: string;
-  connections: number;
+/** One target against a budget at one place. */
+export interface JudgedRow extends Cell {
   verdict: BudgetVerdict;
   /** The comparison with the baseline, or with the limit itself if that is a figure. */
   comparison: Comparison;
@@ -86,15 +88,15 @@ export function judgeBudget(
   const { better } = METRICS[budget.metric];
   return {
     budget,
-    rows: compared.map(({ target, baseline, connections, comparison, interval }) => {
+    rows: compared.map(({ target, baseline, comparison, interval, ...place }) => {
       const trials = run.trials.filter(
-        (trial) => [target, baseline].includes(trial.target.id) && trial.connections === connections,
+        (trial) => [target, baseline].includes(trial.target.id) && isSamePlace(trial, place),
       );
       const missing = countMissing(trials, budget.metric);
       const verdict = verdictOn(interval, theta);
       return {
         target,
-        connections,
+        ...place,
         verdict: verdict === 'undecided' && missing.rounds > 0 ? 'not measured' : verdict,
         comparison,
         ...(interval && { interval: toFactors(interval, better) }),
@@ -160,10 +162,11 @@ function verdictOn(interval: Interval | undefined, theta: number): 'kept' | 'bro
 }
 
 /** A target with its comparison; `interval` is one of log ratios. */
-type Row = Pick<JudgedRow, 'target' | 'connections' | 'comparison'> & {
-  baseline?: string;
-  interval?: Interval | undefined;
-};
+type Row = Cell &
+  Pick<JudgedRow, 'comparison'> & {
+    baseline?: string;
+    interval?: Interval | undefined;
+  };
 
 function compareWithBaseline(
   run: Pick<StoredRun, 'plan' | 'trials'>,
@@ -175,10 +178,11 @@ function compareWithBaseline(
   const { rows } = compareWithin(run, question, contested);
   const asked = new Set(targetsOf(run.plan, budget, []));
   return rows
-    .filter(({ candidate, connections }) => asked.has(candidate) && isAt(budget, connections))
-    .map(({ candidate: target, baseline, connections, comparison }) => {
-      const found = contestedOf(contested, { candidate: target, baseline, connections });
-      return { target, baseline, connections, comparison, interval: found?.located?.interval };
+    .filter((row) => asked.has(row.candidate) && isAt(budget, row))
+    .map((row) => {
+      const { candidate: target, baseline, comparison } = row;
+      const interval = contestedOf(contested, row)?.located?.interval;
+      return { target, baseline, ...placeOf(row), comparison, interval };
     });
 }
 
@@ -190,9 +194,9 @@ function compareWithFigure(
   baselines: readonly string[],
 ): Row[] {
   const { better } = METRICS[budget.metric];
-  const cells = plan.rungs
-    .filter((connections) => isAt(budget, connections))
-    .flatMap((connections) => targetsOf(plan, budget, baselines).map((target) => ({ target, connections })));
+  const cells = placesOf(plan)
+    .filter((place) => isAt(budget, place))
+    .flatMap((place) => targetsOf(plan, budget, baselines).map((target) => ({ target, ...place })));
   const differences = cells.map((cell) =>
     trialsByRound(trials, cell).map((trial) =>
       differenceOf(trial && boundFigure(trial, METRICS[budget.metric]), exact(limit), better),
@@ -206,8 +210,11 @@ function compareWithFigure(
   }));
 }
 
-function isAt({ connections }: Budget, rung: number): boolean {
-  return connections === undefined || connections === rung;
+function isAt({ connections, route }: Budget, place: Place): boolean {
+  return (
+    (connections === undefined || connections === place.connections) &&
+    (route === undefined || route === place.route)
+  );
 }
 
 /** Returns the ids of the targets of a budget: all but the baselines, unless there are no others. */

@@ -8,6 +8,7 @@ import { nameOfRuntime } from 'bench-model/planned';
 import type { Target } from 'bench-model/target';
 import type { Trial } from 'bench-model/record';
 import type { Plan } from 'bench-model/plan';
+import { isSamePlace, placeOf, placesOf, type Place } from 'bench-model/planned';
 import { isRepeated, undisturbedOf } from 'bench-model/repeats';
 import type { StoredRun } from './results/store.ts';
 import { type Cell, cellOf, groupByCell } from './cells.ts';
@@ -45,10 +46,10 @@ export const UNDISTURBED = 'undisturbed';
 /** The name of the baseline that compares each scaled target with itself of one worker. */
 export const ONE_WORKER = 'one worker';
 
-/** One candidate against its baseline at one rung. */
+/** One candidate against its baseline at one place. */
 export interface ComparedRow extends Contestants {
   comparison: Comparison;
-  /** The rank among the targets with this baseline at this rung, the baseline included; 1 is best. Indistinguishable targets share a rank. */
+  /** The rank among the targets with this baseline at this place, the baseline included; 1 is best. Indistinguishable targets share a rank. */
   rank?: number;
 }
 
@@ -68,9 +69,8 @@ export function contestRun(
   const targets = measuredTargets(plan, trials);
   const cells = groupByCell(trials);
   const measure = (pair: Contestants): Differences => {
-    const own = [pair.candidate, pair.baseline].flatMap(
-      (target) => cells.get(cellOf({ target, connections: pair.connections })) ?? [],
-    );
+    const { candidate, baseline: other, ...place } = pair;
+    const own = [candidate, other].flatMap((target) => cells.get(cellOf({ target, ...place })) ?? []);
     return differencesWithin(own, pair, by);
   };
   const rules = { better: METRICS[by].better, threshold, schedule: scheduleOf(plan) };
@@ -79,7 +79,7 @@ export function contestRun(
     return contestPairs(pairs, measure, rules);
   }
   const names = targets.map(({ id }) => id);
-  return contestAll(names, plan.rungs, measure, rules);
+  return contestAll(names, placesOf(plan), measure, rules);
 }
 
 function measuredTargets(plan: Plan, trials: readonly Trial[]): Target[] {
@@ -111,11 +111,11 @@ export function compareWithin(
 ): ComparedTable {
   const { plan, trials } = run;
   const { asked, pairs } = pairTargets(plan, measuredTargets(plan, trials), question.baseline);
-  const races = Map.groupBy(pairs, ({ connections, baseline }) => cellOf({ target: baseline, connections }));
+  const races = Map.groupBy(pairs, (pair) => cellOf({ target: pair.baseline, ...placeOf(pair) }));
   const rows = [...races.values()].flatMap((race) => {
-    const [{ connections, baseline } = {}] = race;
-    const names = [...(baseline === undefined ? [] : [baseline]), ...race.map(({ candidate }) => candidate)];
-    const here = contested.filter((one) => one.connections === connections);
+    const [first] = race as [Contestants];
+    const names = [first.baseline, ...race.map(({ candidate }) => candidate)];
+    const here = contested.filter((one) => isSamePlace(one, first));
     const ranks = rankTargets(names, here, question.threshold);
     return race.map((pair): ComparedRow => {
       const rank = ranks.get(pair.candidate);
@@ -127,16 +127,16 @@ export function compareWithin(
 }
 
 /**
- * Ranks the targets of a run at a rung. Empty if not all of them were compared with each other or with one baseline: the
+ * Ranks the targets of a run at a place. Empty if not all of them were compared with each other or with one baseline: the
  * comparisons of a sequential test with several baselines say nothing of the others.
  */
-export function rankRung(
+export function rankPlace(
   plan: Plan,
   contested: readonly Contested[],
-  connections: number,
+  place: Place,
   threshold: number,
 ): Map<string, number> {
-  const here = contested.filter((one) => one.connections === connections);
+  const here = contested.filter((one) => isSamePlace(one, place));
   const baselines = new Set(here.map(({ baseline }) => baseline));
   if (plan.sequentialTest !== undefined && baselines.size > 1) return new Map();
   const names = new Set(here.flatMap(({ candidate, baseline }) => [baseline, candidate]));
@@ -150,11 +150,11 @@ export function rankRung(
  */
 export function differencesWithin(
   trials: readonly Trial[],
-  { connections, candidate, baseline }: Contestants,
+  { candidate, baseline, ...place }: Contestants,
   by: MetricId,
 ): Differences {
   const [ours, theirs] = [candidate, baseline].map((target) =>
-    trialsByRound(trials, { target, connections }),
+    trialsByRound(trials, { target, ...place }),
   ) as [ByRound, ByRound];
   return ours
     .slice(0, theirs.length)
@@ -163,9 +163,9 @@ export function differencesWithin(
 
 type ByRound = (Trial | undefined)[];
 
-/** Returns the trials of a target at a rung by round, up to the last one; undefined where one is missing. */
-export function trialsByRound(trials: readonly Trial[], { target, connections }: Cell): ByRound {
-  const here = trials.filter((trial) => trial.target.id === target && trial.connections === connections);
+/** Returns the trials of a cell by round, up to the last one; undefined where one is missing. */
+export function trialsByRound(trials: readonly Trial[], { target, ...place }: Cell): ByRound {
+  const here = trials.filter((trial) => trial.target.id === target && isSamePlace(trial, place));
   const byRound = Map.groupBy(here, ({ round }) => round);
   const last = Math.max(0, ...byRound.keys());
   return Array.from({ length: last }, (_, index) => byRound.get(index + 1)?.[0]);
@@ -203,7 +203,7 @@ export function scheduleOf({
 
 /** Lists the rows of a run's table in order, with the name of the baseline. Throws a usage error if the run has no such baseline. */
 function pairTargets(
-  plan: Pick<Plan, 'rungs' | 'engine'>,
+  plan: Pick<Plan, 'rungs' | 'routes' | 'engine'>,
   targets: Target[],
   baseline: string | undefined,
 ): { asked: string; pairs: Contestants[] } {
@@ -218,8 +218,8 @@ function pairTargets(
         : (baseline ?? defaultBaseline(targets));
   const paired = [...crossed, ...scaled];
   const baselines = new Map(paired.length > 0 ? paired : chooseBaselines(targets, asked));
-  const pairs = plan.rungs.flatMap((connections) =>
-    [...baselines].map(([candidate, of]) => ({ connections, candidate, baseline: of })),
+  const pairs = placesOf(plan).flatMap((place) =>
+    [...baselines].map(([candidate, of]) => ({ ...place, candidate, baseline: of })),
   );
   return { asked, pairs };
 }
@@ -236,12 +236,15 @@ export function requireBaseline({ targets }: Pick<Plan, 'targets'>, baseline: st
 }
 
 /**
- * Counts the comparisons of a plan that share its error of 5 %: all pairs of targets at one rung, or in a sequential test each
- * target with its baseline at every rung.
+ * Counts the comparisons of a plan that share its error of 5 %: all pairs of targets at one rung, with every request that is
+ * measured there, or in a sequential test each target with its baseline at every place.
  */
 export function countShares(plan: Plan, baseline?: string): number {
-  const { length } = plan.targets;
-  if (plan.sequentialTest === undefined) return (length * (length - 1)) / 2;
+  const {
+    targets: { length },
+    routes,
+  } = plan;
+  if (plan.sequentialTest === undefined) return ((length * (length - 1)) / 2) * (routes?.length ?? 1);
   return pairTargets(plan, plan.targets, baseline).pairs.length;
 }
 

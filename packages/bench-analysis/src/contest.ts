@@ -1,7 +1,7 @@
 /**
  * The one comparison of the targets of a run by a metric. Verdicts, ranks, sentences and pictures all come from it. Which
- * pairs share its 5 % is known before the data: in a run of fixed rounds, all pairs of targets at a rung; in a sequential
- * test, each target with its baseline at every rung.
+ * pairs share its 5 % is known before the data: in a run of fixed rounds, all pairs of targets at a rung, with all requests
+ * that are measured there; in a sequential test, each target with its baseline at every place.
  */
 import { type Comparison, reverseComparison, type Rules } from './comparison.ts';
 import { isBounded } from './differences.ts';
@@ -9,44 +9,43 @@ import { ERROR_BUDGET, levelOf, lookAt } from './looks.ts';
 import { concludeSample, locatePairs, locateTable, type PairedRules, type Sample } from './paired.ts';
 import type { Located } from 'bench-statistics/signed-rank';
 import type { Pair, Differences } from 'bench-statistics/two-way';
+import { isSamePlace, placeOf, type Place } from 'bench-model/planned';
 import { thetaOf } from './verdict.ts';
 
-/** Two targets at a rung. */
-export interface Contestants {
-  connections: number;
+/** Two targets at a place. */
+export interface Contestants extends Place {
   candidate: string;
   baseline: string;
 }
 
-/** Two targets at a rung, and what the rounds say of them. */
+/** Two targets at a place, and what the rounds say of them. */
 export interface Contested extends Contestants {
   comparison: Comparison;
   /** With the ends of the interval as they are: infinite where nothing bounds it. */
   located?: Located | undefined;
 }
 
-/** Measures the differences of two targets at a rung in each round. */
+/** Measures the differences of two targets at a place in each round. */
 type Measure = (pair: Contestants) => Differences;
 
-/** Compares all pairs of targets at every rung. Throws RangeError unless the threshold is above 0. */
+/** Compares all pairs of targets at every place. Throws RangeError unless the threshold is above 0. */
 export function contestAll(
   targets: readonly string[],
-  rungs: readonly number[],
+  places: readonly Place[],
   measure: Measure,
   { schedule, ...rules }: PairedRules,
 ): Contested[] {
   const pairs = targets.flatMap((baseline, index) =>
     targets.slice(index + 1).map((candidate) => ({ candidate, baseline })),
   );
-  const shares = Math.max(1, pairs.length);
-  return rungs.flatMap((connections) => {
-    const measured = pairs.map((pair): Pair => ({ ...pair, differences: measure({ ...pair, connections }) }));
+  const routes = new Set(places.map(({ route }) => route)).size;
+  const shares = Math.max(1, pairs.length * routes);
+  return places.flatMap((place) => {
+    const measured = pairs.map((pair): Pair => ({ ...pair, differences: measure({ ...pair, ...place }) }));
     const look = lookAt(schedule, Math.max(0, ...measured.map(({ differences }) => differences.length)));
     const error = look === undefined ? 0 : levelOf(look, schedule, shares);
     const samples = locatePairs(measured, error > 0 ? error : ERROR_BUDGET / shares);
-    return samples.map((sample, index) =>
-      concludeOn({ ...pairs[index]!, connections }, sample, shares, rules),
-    );
+    return samples.map((sample, index) => concludeOn({ ...pairs[index]!, ...place }, sample, shares, rules));
   });
 }
 
@@ -65,7 +64,7 @@ function concludeOn(pair: Contestants, sample: Sample, shares: number, rules: Ru
 }
 
 /**
- * Ranks targets of one rung: 1 + the number of them that are better. A target is better than another if their interval
+ * Ranks targets of one place: 1 + the number of them that are better. A target is better than another if their interval
  * lies entirely below 0, or their intervals against one baseline lie apart, and the estimates differ by at least the
  * threshold. Targets that are not distinguished from any better one share a rank. A target has no rank if its interval with every
  * other is missing or open at one end.
@@ -105,17 +104,15 @@ export function rankTargets(
 }
 
 /** Returns the result for two targets in this order; undefined if they were not compared. */
-export function contestedOf(
-  contested: readonly Contested[],
-  { connections, candidate, baseline }: Contestants,
-): Contested | undefined {
-  const here = contested.filter((one) => one.connections === connections);
+export function contestedOf(contested: readonly Contested[], pair: Contestants): Contested | undefined {
+  const { candidate, baseline } = pair;
+  const here = contested.filter((one) => isSamePlace(one, pair));
   const found = here.find((one) => one.candidate === candidate && one.baseline === baseline);
   const turned = here.find((one) => one.candidate === baseline && one.baseline === candidate);
   if (found !== undefined || turned === undefined) return found;
   const { comparison, located } = turned;
   return {
-    connections,
+    ...placeOf(pair),
     candidate,
     baseline,
     comparison: reverseComparison(comparison),

@@ -1,13 +1,13 @@
 import type { Target } from 'bench-model/target';
+import { isSamePlace, placeOf } from 'bench-model/planned';
+import type { Cell } from './cells.ts';
 import type { Figure, Row } from './summary.ts';
 
 /** Engines disagree if their goodputs for one target differ by more than this share. */
 export const CROSS_CHECK_SHARE = 0.05;
 
-/** One target at one rung, measured by two engines. */
-export interface CrossCheck {
-  target: string;
-  connections: number;
+/** One target at one place, measured by two engines. */
+export interface CrossCheck extends Cell {
   engine: string;
   /** The engine that checks the first. */
   other: string;
@@ -20,19 +20,20 @@ export interface CrossCheck {
   overlap: boolean;
 }
 
-/** Compares every target that two engines measured (`--cross-check`), at every rung. */
+/** Compares every target that two engines measured (`--cross-check`), at every place. */
 export function crossCheck(rows: Row[], targets: Target[], engine: string): CrossCheck[] {
   return targets.flatMap(({ id, repeats, engine: other }) => {
     if (repeats?.kind !== 'cross-check' || other === undefined) return [];
     const of = repeats.targetId;
     return rows
       .filter(({ target }) => target === id)
-      .map(({ connections, figures }): CrossCheck => {
-        const first = rows.find((row) => row.target === of && row.connections === connections);
+      .map((checked): CrossCheck => {
+        const { figures } = checked;
+        const first = rows.find((row) => row.target === of && isSamePlace(row, checked));
         const [a, b] = [first?.figures.goodput, figures.goodput];
         return {
           target: of,
-          connections,
+          ...placeOf(checked),
           engine,
           other,
           goodput: a,

@@ -4,6 +4,7 @@
  * it left. That is honest at any look, because the intervals of all looks of a row hold simultaneously.
  */
 import type { Plan, PlannedTrial } from 'bench-model/plan';
+import { placeOf, placesOf } from 'bench-model/planned';
 import { isRepeated } from 'bench-model/repeats';
 import type { Trial } from 'bench-model/record';
 import { type Cell, cellOf } from './cells.ts';
@@ -56,8 +57,8 @@ export function trackRun(plan: Plan): Tracker {
     const isDue = isOpenIn(standAt(trials, last - 1));
     const targets = new Set(trials.map(({ target }) => target.id));
     const there = trials.filter(({ round }) => round === last).length;
-    const due = plan.rungs.flatMap((connections) =>
-      [...targets].filter((target) => isDue({ target, connections })),
+    const due = placesOf(plan).flatMap((place) =>
+      [...targets].filter((target) => isDue({ target, ...place })),
     );
     return there >= due.length ? last : last - 1;
   };
@@ -83,10 +84,9 @@ export function dueTrials(
 function isOpenIn(standing: Standing | undefined): (cell: Cell) => boolean {
   if (standing === undefined) return () => true;
   const cells = new Set(
-    standing.open.flatMap(({ connections, candidate, baseline }) => [
-      cellOf({ target: candidate, connections }),
-      cellOf({ target: baseline, connections }),
-    ]),
+    standing.open.flatMap((row) =>
+      [row.candidate, row.baseline].map((target) => cellOf({ target, ...placeOf(row) })),
+    ),
   );
   return (cell) => cells.has(cellOf(cell));
 }

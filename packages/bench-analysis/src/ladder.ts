@@ -8,6 +8,7 @@ const FEWEST_RUNGS = 3;
 /** A target over its connection ladder: the effect of more connections. */
 export interface Ladder {
   target: string;
+  route?: string;
   class: Row['class'];
   /** In ascending order of connections. */
   rungs: Row[];
@@ -55,12 +56,13 @@ export interface Fall {
  * bound there may hide a higher ceiling. In an open loop, the rate determines the goodput, not the connections.
  */
 export function toLadders(rows: Row[], isOpenLoop: boolean): Ladder[] {
-  const targets = [...Map.groupBy(rows, ({ target }) => target).values()];
+  const targets = [...Map.groupBy(rows, ({ target, route }) => JSON.stringify([target, route])).values()];
   return targets.map((rungs) => {
     const [first] = rungs as [Row];
     const fall = findFall(stepsOf(rungs));
     return {
       target: first.target,
+      ...(first.route !== undefined && { route: first.route }),
       class: first.class,
       rungs,
       knee: findKnee(rungs, isOpenLoop),

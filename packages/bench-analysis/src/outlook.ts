@@ -1,5 +1,5 @@
 /** The noise between the rounds of a comparison, and the rounds and the time that a verdict takes. */
-import { estimateSeconds } from 'bench-model/planned';
+import { estimateSeconds, isSamePlace, placeOf, placesOf } from 'bench-model/planned';
 import type { MetricId } from 'bench-model/metrics';
 import type { Interval } from 'bench-model/interval';
 import { median, robustDeviation } from 'bench-statistics/numbers';
@@ -54,8 +54,8 @@ function measureNoise(
   pairs: readonly Contestants[],
   by: MetricId,
 ): (Noise & { measured: number })[] {
-  return pairs.flatMap(({ connections, candidate, baseline }) => {
-    const pair = { connections, candidate, baseline };
+  return pairs.flatMap(({ candidate, baseline, ...place }) => {
+    const pair = { ...placeOf(place), candidate, baseline };
     const values = valuesOf(differencesWithin(trials, pair, by));
     const measured = values.length;
     if (measured < FEWEST_ROUNDS) return [];
@@ -67,8 +67,9 @@ function measureNoise(
 
 function pairsOf(plan: Plan, asked?: string): Contestants[] {
   if (plan.targets.length < 2) return [];
-  return plan.rungs.flatMap((connections) =>
-    [...baselinesOf(plan, asked)].map(([candidate, baseline]) => ({ connections, candidate, baseline })),
+  const baselines = [...baselinesOf(plan, asked)];
+  return placesOf(plan).flatMap((place) =>
+    baselines.map(([candidate, baseline]) => ({ ...place, candidate, baseline })),
   );
 }
 
@@ -231,9 +232,7 @@ export function secondsUntil(plan: Plan, rows: readonly Outlook[], from = 0): nu
 }
 
 function trialsOf(round: readonly PlannedTrial[], rows: readonly Contestants[]): PlannedTrial[] {
-  return round.filter(({ target, connections }) =>
-    rows.some(
-      (row) => row.connections === connections && (row.candidate === target || row.baseline === target),
-    ),
+  return round.filter((trial) =>
+    rows.some((row) => isSamePlace(row, trial) && [row.candidate, row.baseline].includes(trial.target)),
   );
 }

@@ -6,6 +6,7 @@
 import { BenchError } from 'bench-model/errors';
 import { METRICS } from 'bench-model/metrics';
 import type { Plan } from 'bench-model/plan';
+import { isSamePlace, placesOf, type Place } from 'bench-model/planned';
 import { isRepeated, undisturbedOf } from 'bench-model/repeats';
 import type { StoredRun } from './results/store.ts';
 import { cellOf } from './cells.ts';
@@ -19,9 +20,8 @@ import { judge, logRatio, type Ratio, thetaOf, toRatio } from './verdict.ts';
 import type { Interval } from 'bench-model/interval';
 import type { Verdict } from 'bench-model/options';
 
-/** A target of two runs at one rung. */
-export interface RunsRow {
-  connections: number;
+/** A target of two runs at one place. */
+export interface RunsRow extends Place {
   /** The target of the new run. */
   candidate: string;
   /** The same target in the old run. */
@@ -65,15 +65,16 @@ export function compareRuns(
   });
   if (shared.length === 0)
     throw new BenchError('usage', 'the two runs share no target', 'compare runs of the same targets');
-  const pairs = old.plan.rungs
-    .filter((rung) => now.plan.rungs.includes(rung))
-    .flatMap((connections) => shared.map((pair) => ({ connections, ...pair })));
+  const places = placesOf(now.plan);
+  const pairs = placesOf(old.plan)
+    .filter((place) => places.some((one) => isSamePlace(one, place)))
+    .flatMap((place) => shared.map((pair) => ({ ...place, ...pair })));
   const [before, after] = [old, now].map(figuresOf);
-  const rows = pairs.map(({ connections, candidate, baseline }): RunsRow => {
-    const a = before?.get(cellOf({ target: baseline, connections }))?.[by];
-    const b = after?.get(cellOf({ target: candidate, connections }))?.[by];
+  const rows = pairs.map(({ candidate, baseline, ...place }): RunsRow => {
+    const a = before?.get(cellOf({ target: baseline, ...place }))?.[by];
+    const b = after?.get(cellOf({ target: candidate, ...place }))?.[by];
     return {
-      connections,
+      ...place,
       candidate,
       baseline,
       ...(a !== undefined && { old: a }),
@@ -104,10 +105,10 @@ function addRepeats(
     }),
   );
   const pairs = pairInTime(before ?? [], after ?? []);
-  const differences = rows.map(({ connections, candidate, baseline }) =>
+  const differences = rows.map(({ candidate, baseline, ...place }) =>
     pairs.flatMap((pair) => {
-      const a = pair.old.figures.get(cellOf({ target: baseline, connections }))?.[by];
-      const b = pair.new.figures.get(cellOf({ target: candidate, connections }))?.[by];
+      const a = pair.old.figures.get(cellOf({ target: baseline, ...place }))?.[by];
+      const b = pair.new.figures.get(cellOf({ target: candidate, ...place }))?.[by];
       const ratio = isExact(a) && isExact(b) ? logRatio(b.median, a.median, better) : undefined;
       return ratio === undefined ? [] : [ratio];
     }),

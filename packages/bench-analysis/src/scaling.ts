@@ -3,6 +3,7 @@ import type { Scale, Target } from 'bench-model/target';
 import { METRICS } from 'bench-model/metrics';
 import { median } from 'bench-statistics/numbers';
 import type { Trial } from 'bench-model/record';
+import { keyOfPlace, placeOf, type Place } from 'bench-model/planned';
 import { cellOf, groupByCell } from './cells.ts';
 import { figureOf } from './metrics.ts';
 import type { Figure, Row } from './summary.ts';
@@ -25,26 +26,25 @@ export interface ScaledRow {
   rounds: { round: number; speedUp: number }[];
 }
 
-/** One stack on one runtime at a rung, in all its sizes. */
-export interface Scaling {
+/** One stack on one runtime at a place, in all its sizes. */
+export interface Scaling extends Place {
   /** The target with one worker of one thread. */
   of: string;
-  connections: number;
   rows: ScaledRow[];
 }
 
-/** Returns the scaling of each target at each rung, in the order of the plan; empty if nothing was scaled (`--scale`). */
+/** Returns the scaling of each target at each place, in the order of the plan; empty if nothing was scaled (`--scale`). */
 export function toScalings(rows: readonly Row[], targets: readonly Target[], trials: Trial[]): Scaling[] {
   const scaled = targets.flatMap(({ id, scale }) => (scale === undefined ? [] : [{ target: id, scale }]));
   const groups = groupByCell(trials);
-  const rungs = new Set(rows.map(({ connections }) => connections));
-  return [...rungs].flatMap((connections) =>
+  const places = new Map(rows.map((row) => [keyOfPlace(row), placeOf(row)]));
+  return [...places.values()].flatMap((place) =>
     [...Map.groupBy(scaled, ({ scale }) => scale.of)].flatMap(([of, members]) => {
-      const trialsOf = (target: string): Trial[] => groups.get(cellOf({ target, connections })) ?? [];
+      const trialsOf = (target: string): Trial[] => groups.get(cellOf({ target, ...place })) ?? [];
       const measured = members.filter(({ target }) => trialsOf(target).length > 0);
       if (measured.length === 0) return [];
       const own = measured.map((member) => toScaledRow(member, trialsOf(member.target), trialsOf(of)));
-      return [{ of, connections, rows: own }];
+      return [{ of, ...place, rows: own }];
     }),
   );
 }

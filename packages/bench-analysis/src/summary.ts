@@ -7,7 +7,7 @@ import type { Trial } from 'bench-model/record';
 import type { StackClass } from 'bench-model/target';
 import { median, sum } from 'bench-statistics/numbers';
 import type { Interval } from 'bench-model/interval';
-import { groupByCell } from './cells.ts';
+import { type Cell, groupByCell } from './cells.ts';
 import { medianInterval } from 'bench-statistics/median-interval';
 import { figureOf } from './metrics.ts';
 
@@ -25,11 +25,9 @@ export interface Figure {
   interval?: Interval;
 }
 
-/** A target at a rung, over all its rounds. */
-export interface Row {
-  target: string;
+/** A target at a place, over all its rounds. */
+export interface Row extends Cell {
   class: StackClass | 'unknown';
-  connections: number;
   rounds: number;
   statuses: Record<Trial['status'], number>;
   /** The share of right answers among all requests completed in its windows, failed trials included. */
@@ -45,11 +43,15 @@ export interface Row {
 }
 
 /**
- * Summarises trials as one row per target and rung, sorted by rung and then by CPU per request (lowest first, rows
- * without a valid one last). A figure is the median of its valid rounds, or of all rounds if none is valid.
+ * Summarises trials as one row per target and place, sorted by rung, by request if several targets are measured with it, and
+ * then by CPU per request (lowest first, rows without a valid one last). A figure is the median of its valid rounds, or of all rounds if none is valid.
  */
 export function summarise(trials: Trial[]): Row[] {
-  return [...groupByCell(trials).values()].map(toRow).toSorted(byRungAndCost);
+  const isAlone = new Set(trials.map(({ target }) => target.id)).size < 2;
+  const byRoute = (a: Row, b: Row): number => (isAlone ? 0 : (a.route ?? '').localeCompare(b.route ?? ''));
+  return [...groupByCell(trials).values()]
+    .map(toRow)
+    .toSorted((a, b) => a.connections - b.connections || byRoute(a, b) || byCost(a, b));
 }
 
 function toRow(trials: Trial[]): Row {
@@ -71,6 +73,7 @@ function toRow(trials: Trial[]): Row {
     target: first.target.id,
     class: first.target.class,
     connections: first.connections,
+    ...(first.route !== undefined && { route: first.route }),
     rounds: trials.length,
     statuses,
     ...(right === undefined ? {} : { right }),
@@ -144,12 +147,11 @@ function byFrequency(limits: Limit[]): Limit[] {
   return groups.toSorted((a, b) => b.length - a.length).map(([limit]) => limit as Limit);
 }
 
-function byRungAndCost(a: Row, b: Row): number {
+function byCost(a: Row, b: Row): number {
   const isValid = ({ figures: { cpu } }: Row) => cpu?.valid === true;
   const cost = ({ figures: { cpu } }: Row) => cpu?.median ?? Infinity;
   const difference = cost(a) - cost(b);
   return (
-    a.connections - b.connections ||
     Number(isValid(b)) - Number(isValid(a)) ||
     (Number.isNaN(difference) ? a.target.localeCompare(b.target) : difference)
   );

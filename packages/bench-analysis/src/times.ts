@@ -25,11 +25,14 @@ export interface TargetUsage extends Usage {
 
 /** Returns the usage of every target at every rung, by rung. Trials that failed, or that have no report, do not count. */
 export function usageOf(trials: readonly Trial[]): TargetUsage[] {
+  // Requests that share a server share its report, and the warm-up that they share is in no account of theirs.
+  const lives = new Set<string>();
   const timed = trials.flatMap((trial) => {
-    const { time, status, target, connections } = trial;
-    if (time === undefined || status === 'failed') return [];
+    const { time, status, target, connections, life } = trial;
+    if (time === undefined || status === 'failed' || (life !== undefined && lives.has(life))) return [];
+    if (life !== undefined) lives.add(life);
     const { lifetime } = trial.measured.load;
-    const answers = lifetime && countAnswers(lifetime);
+    const answers = life === undefined && lifetime ? countAnswers(lifetime) : undefined;
     return [{ target: target.id, connections, time, answers }];
   });
   const groups = Map.groupBy(timed, cellOf);

@@ -77,6 +77,7 @@ function propertiesOf(run: StoredRun, other: StoredRun): Property[] {
     ['workload', plan.workload],
     ['parameters', params.join(' ') || undefined],
     ...(plan.asked === undefined ? [] : listAsked(plan.asked)),
+    ['requests', plan.routes && 'one at a time'],
     ['connections', plan.rungs.join(', ')],
     ['timeout', plan.timeoutSeconds],
     ['window', plan.load.mode === 'amount' ? undefined : plan.windowSeconds],

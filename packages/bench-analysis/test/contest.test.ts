@@ -23,7 +23,7 @@ function differencesOf(costs: Costs, candidate: string, baseline: string): Diffe
 function contest(costs: Costs): Contested[] {
   return contestAll(
     Object.keys(costs),
-    [RUNG],
+    [{ connections: RUNG }],
     ({ candidate, baseline }) => differencesOf(costs, candidate, baseline),
     { ...RULES, schedule: fixedSchedule(Object.values(costs)[0]!.length) },
   );
@@ -128,7 +128,7 @@ describe('the contest of a rung', () => {
     const costs: Costs = { bound: [8, 8.1, 8], a: [10, 10.1, 10.2], b: [12, 12.2, 12.1] };
     const contested = contestAll(
       Object.keys(costs),
-      [RUNG],
+      [{ connections: RUNG }],
       ({ candidate, baseline }) =>
         differencesOf(costs, candidate, baseline).map(
           // The bound may be better still: then others differ from it by more.

@@ -31,6 +31,7 @@ const NOT_COMPARED = {
   'how many rounds there are': ['rounds', 'sequentialTest', 'stops'],
   'before and after the window': ['connectsPerSecond', 'startSeconds', 'barrierSeconds'],
   'follows from the workload': ['waitSeconds', 'hashEvery', 'answerSeconds'],
+  'follows from the turns': ['apart'],
   'shown by the records': ['upstream', 'fresh'],
   'shown by the warm-up': ['autoWarmup'],
   'never compared at all': ['quick'],

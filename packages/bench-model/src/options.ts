@@ -82,6 +82,8 @@ export interface BenchOptions {
   servers?: ServerOptions[];
   /** The requests to send, instead of those of a workload of Bench. */
   asked?: AskedOptions;
+  /** Sends several requests of the user mixed, instead of measuring them one at a time. */
+  mix?: boolean;
 }
 
 /** An app as a user describes it. */

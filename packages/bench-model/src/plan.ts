@@ -36,10 +36,12 @@ const plannedTrial = shape({
   id: text('Unique in the run.'),
   target: text(),
   connections: ordinal('count: connections'),
+  route: Type.Optional(text('The request that it sends alone; absent if it sends all requests of its plan.')),
   round: ordinal('count: from 1 on'),
   order: count('count: position in the run, from 0 on'),
   seed: count('seed: of the random choices of the trial'),
   duel: Type.Optional(text('Trials of one duel have the same.')),
+  life: Type.Optional(text('Trials that load the same server one after the other have the same.')),
 });
 
 /** A planned trial: its target, its connections and its place in the run. */
@@ -147,6 +149,13 @@ export const plan = shape({
     }),
   ),
   asked: Type.Optional(asked),
+  routes: Type.Optional(
+    Type.Array(text(), {
+      description:
+        'The names of the asked requests, which are measured one at a time; absent if they are sent mixed, or if there is one.',
+      minItems: 2,
+    }),
+  ),
   attached: Type.Optional(attached),
   stacks: texts('Manifests from outside the repository, as typed.'),
   apps: Type.Optional(

@@ -3,6 +3,42 @@ import type { RuntimeSpec, Scale, Target } from './target.ts';
 import type { Trial } from './record.ts';
 import type { ByTurns, Plan, PlannedTrial, PlannedWarmup } from './plan.ts';
 
+/** The load on a target: a number of connections and, if requests are measured one at a time, the request. */
+export interface Place {
+  connections: number;
+  route?: string;
+}
+
+/** A place whose request may be undefined. */
+type AnyPlace = { connections: number; route?: string | undefined };
+
+/** Returns only the place of something that has more fields. */
+export function placeOf({ connections, route }: AnyPlace): Place {
+  return route === undefined ? { connections } : { connections, route };
+}
+
+/** Returns the key of a place in a map. */
+export function keyOfPlace({ connections, route }: AnyPlace): string {
+  return JSON.stringify([connections, route]);
+}
+
+/** Returns the places at which a plan measures every target: by connections, then by request. */
+export function placesOf({ rungs, routes }: Pick<Plan, 'rungs' | 'routes'>): Place[] {
+  return rungs.flatMap((connections): Place[] =>
+    routes === undefined ? [{ connections }] : routes.map((route) => ({ connections, route })),
+  );
+}
+
+/** Returns true for the same place. */
+export function isSamePlace(one: AnyPlace, other: AnyPlace): boolean {
+  return one.connections === other.connections && one.route === other.route;
+}
+
+/** The trials that are measured together, because their servers run at once or because they share one. */
+export function unitOf({ duel, life, id }: Pick<PlannedTrial, 'duel' | 'life' | 'id'>): string {
+  return duel ?? life ?? id;
+}
+
 /** Connections per second that a server on one core usually accepts. */
 const USUAL_CONNECT_RATE = 2000;
 
@@ -113,6 +149,9 @@ const OVERHEAD_WAITS = 10;
 /** The same for one request of a user, and its first answer. */
 const OVERHEAD_ANSWERS = 5;
 
+/** The load on each request of a server that is warm, before its window, and the time between two of them, in seconds. */
+export const ROUTE_SECONDS = { warmup: 0.25, change: 0.1 };
+
 /** Estimates the longest duration of a run in seconds: that of all its trials, or its budget. */
 export function longestSeconds(plan: Plan): number {
   return Math.min(estimateSeconds(plan), plan.sequentialTest?.budgetSeconds ?? Infinity);
@@ -127,13 +166,16 @@ export function estimateSeconds(plan: Plan, trials: PlannedTrial[] = plan.trials
     OVERHEAD_SECONDS +
     OVERHEAD_WAITS * (plan.waitSeconds ?? 0) +
     OVERHEAD_ANSWERS * (plan.answerSeconds ?? 0);
-  const starts = new Set(trials.map(({ duel, id }) => duel ?? id)).size;
+  const starts = new Set(trials.map(unitOf)).size;
+  // Requests that share a server share its warm-up.
+  const lives = new Map(trials.map((trial) => [trial.life ?? trial.id, trial]));
+  const warmups = [...lives.values()].map((trial) => warmupSecondsOf(plan, trial));
   return trials.reduce(
     (sum, trial) =>
       sum +
       trial.connections / (plan.connectsPerSecond ?? USUAL_CONNECT_RATE) +
-      warmupSecondsOf(plan, trial) +
+      (trial.life === undefined ? 0 : ROUTE_SECONDS.warmup + ROUTE_SECONDS.change) +
       plan.windowSeconds,
-    starts * perStart,
+    starts * perStart + warmups.reduce((sum, seconds) => sum + seconds, 0),
   );
 }

@@ -150,6 +150,7 @@ const head = shape({
   process: Type.Optional(serverProcess),
   code: Type.Optional(code),
   connections: ordinal('count: connections asked for'),
+  route: Type.Optional(text('The request that it sent alone; absent if it sent all requests of its plan.')),
   round: ordinal('count: from 1 on'),
   order: count('count: position in the run, from 0 on'),
   seed: count('seed: of the random choices of the trial'),
@@ -157,6 +158,7 @@ const head = shape({
     text('The host of a cluster that ran its round; absent if the machine of the command did.'),
   ),
   duel: Type.Optional(text('Trials of one duel, whose servers ran at the same time, have the same.')),
+  life: Type.Optional(text('Trials that loaded the same server one after the other have the same.')),
   startedAt: Type.String({
     description: 'When the trial began: ISO 8601, UTC.',
     pattern: '^\\d{4}-\\d{2}-\\d{2}T\\d{2}:\\d{2}:\\d{2}\\.\\d{3}Z$',

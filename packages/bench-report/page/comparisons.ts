@@ -1,12 +1,12 @@
 import * as Plot from '@observablehq/plot';
 import { METRICS } from 'bench-model/metrics';
 import { VERDICTS } from 'bench-model/options';
-import { formatChange, formatShare, formatWhole } from '../src/format.ts';
+import { formatChange, formatShare, formatWhole, nameCell, nameTarget } from '../src/format.ts';
 import type { PageComparisons } from '../src/html/data.ts';
 import { fitNames, logTicks, ratioTicks } from './axes.ts';
 import { chart } from './chart.ts';
 import { element, table } from './elements.ts';
-import { nameRow, nameRung, type Section } from './section.ts';
+import { nameRung, type Section } from './section.ts';
 
 type Compared = PageComparisons['rows'][number];
 
@@ -27,10 +27,8 @@ export const comparisons: Section = {
   title: 'Comparisons',
   build: ({ page, rows, metric }) => {
     const found = page.comparisons.find(({ by }) => by === metric);
-    const kept = new Set(rows.map(nameRow));
-    const shown = (found?.rows ?? []).filter(({ candidate, connections }) =>
-      kept.has(nameRow({ target: candidate, connections })),
-    );
+    const kept = new Set(rows.map(nameCell));
+    const shown = (found?.rows ?? []).filter((row) => kept.has(nameCell({ ...row, target: row.candidate })));
     if (found === undefined || shown.length === 0) return undefined;
     const { label, better } = METRICS[metric];
     const title = `Ratio of ${label} ${found.against}`;
@@ -68,7 +66,7 @@ function showForest(
   const values = table(
     title,
     [
-      { head: 'target', cell: ({ candidate }) => candidate, isText: true },
+      { head: 'target', cell: ({ candidate: target, route }) => nameTarget({ target, route }), isText: true },
       { head: 'connections', cell: ({ connections }) => formatWhole(connections) },
       { head: 'baseline', cell: ({ baseline }) => baseline, isText: true },
       {
@@ -83,7 +81,9 @@ function showForest(
   if (rows.every(({ comparison }) => comparison.ratio === undefined)) return values;
   return chart({
     title,
-    description: rows.map(({ candidate, words }) => `${candidate}: ${words}`).join('. '),
+    description: rows
+      .map(({ candidate: target, route, words }) => `${nameTarget({ target, route })}: ${words}`)
+      .join('. '),
     draw: (width) => drawForest(rows, threshold, better, width),
     values,
   });
@@ -96,8 +96,10 @@ function drawForest(
   width: number,
 ): Plot.PlotOptions {
   const isOneRung = new Set(rows.map(({ connections }) => connections)).size === 1;
-  const nameOf = ({ candidate: target, connections }: Compared): string =>
-    isOneRung ? target : nameRow({ target, connections });
+  const nameOf = (row: Compared): string => {
+    const cell = { ...row, target: row.candidate };
+    return isOneRung ? nameTarget(cell) : nameCell(cell);
+  };
   const names = rows.map(nameOf);
   const { margin, axis } = fitNames(names, width);
   const points = rows.flatMap((row) => {

@@ -1,9 +1,11 @@
+import { keyOfPlace } from 'bench-model/planned';
+import { nameCell } from '../src/format.ts';
 import type { MetricId } from 'bench-model/metrics';
 import type { PageRow } from '../src/html/data.ts';
 import { axisFrom0, labelBelow, LINE_MARGINS, writeValue } from './axes.ts';
 import { chart } from './chart.ts';
 import { element, table, type Content } from './elements.ts';
-import { nameRow, type Section } from './section.ts';
+import type { Section } from './section.ts';
 import { giveLooks, legend, lines, tip, type Dot } from './series.ts';
 
 type Moments = NonNullable<PageRow['trials'][number]['goodputOverTime']>;
@@ -26,7 +28,7 @@ export const course: Section = {
     const select = element(
       'select',
       { id: 'row' },
-      known.map((row) => element('option', { value: keyOf(row) }, nameRow(row))),
+      known.map((row) => element('option', { value: keyOf(row) }, nameCell(row))),
     );
     select.value = keyOf(chosen);
     select.addEventListener('change', () => choose({ row: select.value }));
@@ -46,8 +48,8 @@ export const course: Section = {
   },
 };
 
-function keyOf({ target, connections }: PageRow): string {
-  return `${connections} ${target}`;
+function keyOf(row: PageRow): string {
+  return `${keyOfPlace(row)} ${row.target}`;
 }
 
 function showCourse(
@@ -75,7 +77,7 @@ function showCourse(
     return look === undefined ? [] : [{ look, dots: values }];
   });
   const dots = series.flatMap((one) => one.dots);
-  const title = `${name} over time, ${nameRow(row)}`;
+  const title = `${name} over time, ${nameCell(row)}`;
   return chart({
     title,
     description: `${trials.length} trials.`,

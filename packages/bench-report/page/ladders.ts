@@ -1,12 +1,12 @@
 import { METRICS, type MetricId } from 'bench-model/metrics';
 import { showLimit, showMetric } from '../src/cells.ts';
-import { formatWhole } from '../src/format.ts';
+import { formatWhole, nameTarget } from '../src/format.ts';
 import { describeKnee } from '../src/course.ts';
 import type { PageRow } from '../src/html/data.ts';
 import { axisFrom0, labelBelow, LINE_MARGINS, logTicks, tickText } from './axes.ts';
 import { chart } from './chart.ts';
 import { element, table, type Content } from './elements.ts';
-import { byRung, explainFaint, looksOf, type Context, type Section } from './section.ts';
+import { explainFaint, looksOf, type Context, type Section } from './section.ts';
 import { legend, lines, tip, type Dot } from './series.ts';
 
 const HEIGHT = 240;
@@ -19,7 +19,7 @@ export const ladders: Section = {
   title: 'More connections',
   build: (context) => {
     const { rows, page, metric } = context;
-    if (byRung(rows).length < 2) return undefined;
+    if (new Set(rows.map(({ connections }) => connections)).size < 2) return undefined;
     const targets = new Set(rows.map(({ target }) => target));
     return [
       element(
@@ -44,12 +44,7 @@ export const ladders: Section = {
             describeKnee,
           ),
         ].map(([words, alike]) =>
-          element(
-            'li',
-            {},
-            element('strong', {}, alike.map(({ target }) => target).join(', ')),
-            `: ${words}`,
-          ),
+          element('li', {}, element('strong', {}, alike.map(nameTarget).join(', ')), `: ${words}`),
         ),
       ),
     ];
@@ -60,12 +55,12 @@ function showMetricOverRungs(id: MetricId, context: Context): Content {
   const { rows } = context;
   const looks = looksOf(rows, context);
   const { label, better } = METRICS[id];
-  const series = [...Map.groupBy(rows, ({ target }) => target)].flatMap(([target, own]) => {
-    const look = looks.get(target);
+  const series = [...Map.groupBy(rows, nameTarget).values()].flatMap((own) => {
+    const look = looks.get(own[0]?.target ?? '');
     return look === undefined ? [] : [{ look, dots: own.flatMap((row) => toDot(id, row)) }];
   });
   const dots = series.flatMap((one) => one.dots);
-  const rungs = byRung(rows).map(([connections]) => connections);
+  const rungs = [...new Set(rows.map(({ connections }) => connections))].toSorted((a, b) => a - b);
   return chart({
     title: `${label} by connections`,
     description: `${series.length} targets at ${rungs.map(formatWhole).join(', ')} connections; ${better} is better.`,
@@ -96,7 +91,7 @@ function showMetricOverRungs(id: MetricId, context: Context): Content {
     values: table(
       `${label} by connections`,
       [
-        { head: 'target', cell: ({ target }) => target, isText: true },
+        { head: 'target', cell: nameTarget, isText: true },
         { head: 'connections', cell: ({ connections }) => formatWhole(connections) },
         { head: label, cell: (row) => showMetric(id, row) },
         { head: 'limit', cell: showLimit, isText: true },
@@ -114,7 +109,7 @@ function toDot(id: MetricId, row: PageRow): Dot[] {
       x: row.connections,
       y: figure.median,
       isSound: figure.valid && !figure.atLeast,
-      text: `${row.target}\n${formatWhole(row.connections)} connections: ${showMetric(id, row)}`,
+      text: `${nameTarget(row)}\n${formatWhole(row.connections)} connections: ${showMetric(id, row)}`,
     },
   ];
 }

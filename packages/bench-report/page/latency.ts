@@ -3,7 +3,7 @@ import type { PageRow } from '../src/html/data.ts';
 import { labelBelow, logTicks, tickText } from './axes.ts';
 import { chart } from './chart.ts';
 import { element, table, type Content } from './elements.ts';
-import { byRung, explainFaint, looksOf, nameRung, type Context, type Section } from './section.ts';
+import { byPlace, explainFaint, looksOf, type Context, type Section } from './section.ts';
 import { legend, lines, tip, type Dot } from './series.ts';
 
 const PERCENTILES = [50, 90, 99, 99.9, 99.99, 99.999];
@@ -23,7 +23,7 @@ export const latency: Section = {
         `All right answers of the valid rounds together. Each nine takes the same width, so that the tail is visible. A line ends where fewer than ten answers are slower. Hollow symbols: p99 is invalid in every round.${explainFaint(known, context.metric)}`,
       ),
       legend(looks),
-      byRung(known).map(([connections, rows]) => showRung(connections, rows, { ...context, looks })),
+      byPlace(known).map(([place, rows]) => showPlace(place, rows, { ...context, looks })),
     ];
   },
 };
@@ -31,8 +31,8 @@ export const latency: Section = {
 /** The position of a percentile: 90 is 1, 99 is 2, 99.9 is 3. */
 const placeOf = (percentile: number): number => -Math.log10(1 - percentile / 100);
 
-function showRung(connections: number, rows: PageRow[], { looks }: Context): Content {
-  const title = `Latency by percentile at ${nameRung(connections)}`;
+function showPlace(place: string, rows: PageRow[], { looks }: Context): Content {
+  const title = `Latency by percentile at ${place}`;
   const series = rows.flatMap(({ target, distribution }) => {
     const look = looks.get(target);
     if (look === undefined || distribution === undefined) return [];
@@ -59,7 +59,7 @@ function showRung(connections: number, rows: PageRow[], { looks }: Context): Con
       marginBottom: 38,
       x: {
         ticks: PERCENTILES.map(placeOf),
-        tickFormat: (place: number) => String(Number((100 - 100 * 10 ** -place).toFixed(4))),
+        tickFormat: (nines: number) => String(Number((100 - 100 * 10 ** -nines).toFixed(4))),
         ...labelBelow('percentile of requests'),
         grid: true,
       },

@@ -42,13 +42,18 @@ const page = JSON.parse(document.querySelector('#data')?.textContent ?? '') as P
 const targets = new Set(page.rows.map(({ target }) => target));
 const looks = giveLooks([...targets]);
 
-const FILTERS: Filters<PageRow, 'stack' | 'runtime' | 'target' | 'connections'> = {
+const FILTERS: Filters<PageRow, 'stack' | 'runtime' | 'target' | 'route' | 'connections'> = {
   stack: { label: 'Stack', of: ({ stack }) => stack },
   runtime: { label: 'Runtime', of: ({ runtime }) => runtime, show: (runtime) => runtime || 'none' },
   target: {
     label: 'Target',
     of: ({ target }) => target,
     isHidden: targets.size === new Set(page.rows.map(({ stack, runtime }) => `${runtime} ${stack}`)).size,
+  },
+  route: {
+    label: 'Request',
+    of: ({ route = '' }) => route,
+    isHidden: page.rows.every(({ route }) => route === undefined),
   },
   connections: {
     label: 'Connections',

@@ -1,5 +1,5 @@
 import { countCompletions } from 'bench-model/counts';
-import { formatUs, formatWhole } from '../src/format.ts';
+import { formatUs, formatWhole, nameTarget } from '../src/format.ts';
 import type { PageRow } from '../src/html/data.ts';
 import { element, table, type Column, type Content } from './elements.ts';
 import type { Section } from './section.ts';
@@ -49,7 +49,7 @@ export const outcomes: Section = {
       table(
         'How the requests of the windows ended, all rounds together',
         [
-          { head: 'target', cell: ({ row }) => row.target, isText: true },
+          { head: 'target', cell: ({ row }) => nameTarget(row), isText: true },
           { head: 'connections', cell: ({ row }) => formatWhole(row.connections) },
           ...shown.map(([name, head]): Column<Summed> => ({
             head,

@@ -1,9 +1,9 @@
 import { METRICS } from 'bench-model/metrics';
-import { formatWhole } from '../src/format.ts';
+import { formatWhole, nameCell } from '../src/format.ts';
 import type { PageRow } from '../src/html/data.ts';
 import { writeValue } from './axes.ts';
 import { disclosure, element, table, type Content } from './elements.ts';
-import { nameRow, type Section } from './section.ts';
+import type { Section } from './section.ts';
 
 /** More trials are counted, not listed: the terminal prints them with --detail. */
 const MOST_LISTED = 300;
@@ -15,8 +15,8 @@ export const problems: Section = {
   id: 'problems',
   title: 'Suspect and failed trials',
   build: ({ page, rows }) => {
-    const kept = new Set(rows.map(nameRow));
-    const seen = page.problems.filter(({ places }) => places.some((place) => kept.has(nameRow(place))));
+    const kept = new Set(rows.map(nameCell));
+    const seen = page.problems.filter(({ places }) => places.some((place) => kept.has(nameCell(place))));
     const troubled = rows.flatMap((row) =>
       row.trials.filter(({ reasons }) => reasons.length > 0).map((trial) => ({ row, trial })),
     );
@@ -47,7 +47,7 @@ export const problems: Section = {
               {
                 head: 'seen in',
                 cell: ({ places }) =>
-                  places.map((place) => `${nameRow(place)} (${place.rounds} of ${place.of})`).join(', '),
+                  places.map((place) => `${nameCell(place)} (${place.rounds} of ${place.of})`).join(', '),
                 isText: true,
               },
             ],
@@ -79,7 +79,7 @@ function listTrials(troubled: { row: PageRow; trial: Trial }[]): Content {
       const made = disclosure(
         [
           element('strong', { class: trial.status }, trial.status),
-          ` ${nameRow(row)}, round ${trial.round}: ${trial.reasons.map(({ code }) => code).join(', ')}`,
+          ` ${nameCell(row)}, round ${trial.round}: ${trial.reasons.map(({ code }) => code).join(', ')}`,
         ],
         element(
           'ul',

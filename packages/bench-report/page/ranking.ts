@@ -5,7 +5,7 @@ import type { PageRow } from '../src/html/data.ts';
 import { axisFrom0, fitNames, logTicks, tickText, writeValue } from './axes.ts';
 import { chart } from './chart.ts';
 import { element, table, type Column, type Content } from './elements.ts';
-import { byRung, nameRung, sortRows, type Context, type Section } from './section.ts';
+import { byPlace, sortRows, type Context, type Section } from './section.ts';
 
 /** The targets of each rung by one metric. */
 export const ranking: Section = {
@@ -25,13 +25,13 @@ export const ranking: Section = {
         { class: 'key' },
         '● median, thick bar: its 95 % confidence interval, thin bar: range of the rounds; ▷ lower bound; ✕ invalid; # rank.',
       ),
-      byRung(rows).map(([connections, all]) => showRung(connections, sortRows(all, metric), context)),
+      byPlace(rows).map(([place, all]) => showPlace(place, sortRows(all, metric), context)),
     ];
   },
 };
 
-function showRung(connections: number, rows: PageRow[], { page, metric }: Context): Content {
-  const title = `${METRICS[metric].label} at ${nameRung(connections)}`;
+function showPlace(place: string, rows: PageRow[], { page, metric }: Context): Content {
+  const title = `${METRICS[metric].label} at ${place}`;
   const measured = rows.filter(({ figures }) => figures[metric] !== undefined);
   const [first] = measured;
   return chart({

@@ -3,7 +3,7 @@ import type { PageRow } from '../src/html/data.ts';
 import { axisFrom0, labelBelow, LINE_MARGINS, writeValue } from './axes.ts';
 import { chart } from './chart.ts';
 import { element, table, type Content } from './elements.ts';
-import { byRung, explainFaint, looksOf, nameRung, type Context, type Section } from './section.ts';
+import { byPlace, explainFaint, looksOf, type Context, type Section } from './section.ts';
 import { legend, lines, tip, type Dot } from './series.ts';
 
 const HEIGHT = 260;
@@ -23,14 +23,14 @@ export const rounds: Section = {
         `One symbol per trial. Hollow symbols are lower bounds or invalid figures.${explainFaint(repeated, context.metric)}`,
       ),
       legend(looks),
-      byRung(repeated).map(([connections, rows]) => showRung(connections, rows, { ...context, looks })),
+      byPlace(repeated).map(([place, rows]) => showPlace(place, rows, { ...context, looks })),
     ];
   },
 };
 
-function showRung(connections: number, rows: PageRow[], { metric, looks }: Context): Content {
+function showPlace(place: string, rows: PageRow[], { metric, looks }: Context): Content {
   const { label } = METRICS[metric];
-  const title = `${label} by round at ${nameRung(connections)}`;
+  const title = `${label} by round at ${place}`;
   const series = rows.flatMap(({ target, trials }) => {
     const look = looks.get(target);
     if (look === undefined) return [];

@@ -1,5 +1,6 @@
 import { METRICS, type MetricId } from 'bench-model/metrics';
-import { describeConnections, formatWhole } from '../src/format.ts';
+import { keyOfPlace } from 'bench-model/planned';
+import { describeConnections } from '../src/format.ts';
 import type { Page, PageRow } from '../src/html/data.ts';
 import type { Content } from './elements.ts';
 import type { Shown } from './frame.ts';
@@ -23,14 +24,15 @@ export function nameRung(connections: number): string {
   return describeConnections([connections]);
 }
 
-/** `fastify at 1,000`. */
-export function nameRow({ target, connections }: Pick<PageRow, 'target' | 'connections'>): string {
-  return `${target} at ${formatWhole(connections)}`;
-}
-
-/** Groups rows by rung, in ascending order. */
-export function byRung(rows: PageRow[]): [number, PageRow[]][] {
-  return [...Map.groupBy(rows, ({ connections }) => connections)].toSorted(([a], [b]) => a - b);
+/** Groups rows by place, in ascending order of connections, each with its name: `10 connections`, `10 connections, GET /orders`. */
+export function byPlace(rows: PageRow[]): [string, PageRow[]][] {
+  const groups = [...Map.groupBy(rows, keyOfPlace).values()] as [PageRow, ...PageRow[]][];
+  return groups
+    .toSorted(([a], [b]) => a.connections - b.connections)
+    .map((own) => {
+      const [{ connections, route }] = own;
+      return [`${nameRung(connections)}${route === undefined ? '' : `, ${route}`}`, own];
+    });
 }
 
 /** Sorts rows by a metric, the best first and those without a figure last. */
@@ -53,7 +55,7 @@ const MANY = 8;
 export function looksOf(rows: PageRow[], { looks, metric }: Context): Map<string, Look> {
   const targets = new Set(rows.map(({ target }) => target));
   const own = [...looks.values()].filter(({ name }) => targets.has(name));
-  const [, first = []] = byRung(rows)[0] ?? [];
+  const [, first = []] = byPlace(rows)[0] ?? [];
   const best = new Set(
     sortRows(first, metric)
       .slice(0, MANY)
@@ -70,8 +72,8 @@ export function looksOf(rows: PageRow[], { looks, metric }: Context): Map<string
 /** Says which lines of a chart with many series have a colour. */
 export function explainFaint(rows: PageRow[], metric: MetricId): string {
   const targets = new Set(rows.map(({ target }) => target));
-  const [rung] = byRung(rows)[0] ?? [];
-  return targets.size > MANY && rung !== undefined
-    ? ` ${targets.size} targets are many for one chart: the ${MANY} best by ${METRICS[metric].label} at ${nameRung(rung)} have colours, the others are grey. Filter to compare others.`
+  const [place] = byPlace(rows)[0] ?? [];
+  return targets.size > MANY && place !== undefined
+    ? ` ${targets.size} targets are many for one chart: the ${MANY} best by ${METRICS[metric].label} at ${place} have colours, the others are grey. Filter to compare others.`
     : '';
 }

@@ -1,5 +1,5 @@
 import { disclosure, element, table, type Column } from './elements.ts';
-import { byRung, nameRung, type Section } from './section.ts';
+import { nameRung, type Section } from './section.ts';
 
 /** The reports of time(1) side by side: fields as rows, targets as columns. */
 export const times: Section = {
@@ -8,11 +8,13 @@ export const times: Section = {
   build: ({ page, rows }) => {
     const { columns, words, groups, notes: explanations } = page.times;
     const targets = new Set(rows.map(({ target }) => target));
+    // The rows of the only target are named by its requests.
+    const isNamed = columns.some((head) => targets.has(head));
     const shown = columns.flatMap((head, index): Column<string[]>[] => {
       const isText = words.includes(head);
-      return isText || targets.has(head) ? [{ head, cell: (row) => row[index], isText }] : [];
+      return isText || !isNamed || targets.has(head) ? [{ head, cell: (row) => row[index], isText }] : [];
     });
-    const rungs = byRung(rows).map(([connections]) => nameRung(connections));
+    const rungs = rows.map(({ connections }) => nameRung(connections));
     const kept = groups.filter(({ heading }) => rungs.includes(heading));
     if (kept.length === 0) return undefined;
     return [

@@ -5,7 +5,7 @@ import type { PageRow } from '../src/html/data.ts';
 import { axisFrom0, fitNames } from './axes.ts';
 import { chart } from './chart.ts';
 import { element, table, type Content } from './elements.ts';
-import { byRung, nameRung, type Section } from './section.ts';
+import { byPlace, type Section } from './section.ts';
 
 type Timed = PageRow & { timing: NonNullable<PageRow['timing']> };
 
@@ -23,9 +23,7 @@ export const timing: Section = {
         {},
         `${first.timing.metric} is the median time that the servers report (Server-Timing). The rest of the latency is the time to respond. At more than 1 connection it includes time in queues.`,
       ),
-      byRung(timed).map(([connections, all]) =>
-        showRung(connections, sortRows(all as Timed[]), first.timing.metric),
-      ),
+      byPlace(timed).map(([place, all]) => showPlace(place, sortRows(all as Timed[]), first.timing.metric)),
     ];
   },
 };
@@ -35,8 +33,8 @@ function sortRows(rows: Timed[]): Timed[] {
   return rows.toSorted((a, b) => whole(a) - whole(b));
 }
 
-function showRung(connections: number, rows: Timed[], name: string): Content {
-  const title = `${name} and respond at ${nameRung(connections)}`;
+function showPlace(place: string, rows: Timed[], name: string): Content {
+  const title = `${name} and respond at ${place}`;
   const targets = rows.map(({ target }) => target);
   const parts = rows.flatMap(({ target, timing: { told, rest } }) => [
     { target, part: name, from: 0, to: told.median, text: formatUs(told.median) },

@@ -4,7 +4,7 @@ import { answersFor } from 'bench-statistics/histogram';
 import { commandLine } from 'bench-machine/home';
 import { METRICS } from 'bench-model/metrics';
 import { cureOf, summaryOf } from 'bench-model/reasons';
-import { countOf, formatChange, formatShare, formatWhole } from './format.ts';
+import { countOf, formatChange, formatShare, formatWhole, nameTarget } from './format.ts';
 import { tableInMarkdown } from './markdown.ts';
 import { renderRows } from './terminal.ts';
 import { showValue } from './words.ts';
@@ -12,8 +12,9 @@ import { showValue } from './words.ts';
 const HEADS = ['budget', 'target', 'connections', 'measured (95 % interval)', 'verdict'];
 
 /** Describes a budget: `p99 at 500/s at most 20.0 ms`, `CPU µs/req at most 3 % worse than main`. */
-export function describeBudget({ metric, rate, limit }: Budget): string {
-  const { label, better } = METRICS[metric];
+export function describeBudget({ metric, rate, route, limit }: Budget): string {
+  const { better } = METRICS[metric];
+  const label = `${METRICS[metric].label}${route === undefined ? '' : ` of ${route}`}`;
   const at = rate === undefined ? label : `${label} at ${formatWhole(rate)}/s`;
   return limit.kind === 'figure'
     ? `${at} at ${better === 'lower' ? 'most' : 'least'} ${showValue(metric, limit.value)}`
@@ -39,7 +40,7 @@ function rowsOf({ budget, rows }: JudgedBudget): string[][] {
   if (rows.length === 0) return [[said, '—', '—', 'no other target to compare', 'not compared']];
   return rows.map((row) => [
     said,
-    row.target,
+    nameTarget(row),
     formatWhole(row.connections),
     describeMeasured(row, budget),
     describeVerdict(row, budget),

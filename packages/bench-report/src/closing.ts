@@ -2,18 +2,20 @@
 import { FEWEST_ROUNDS } from 'bench-analysis/verdict';
 import { completeParams, workloadOf } from 'bench-targets/catalogue/workloads/index';
 import { commandLine } from 'bench-machine/home';
+import type { ComparedRow } from 'bench-analysis/compare';
 import { isUsualLoad } from 'bench-model/engines';
 import { METRICS, type MetricId } from 'bench-model/metrics';
+import { keyOfPlace } from 'bench-model/planned';
 import type { Target } from 'bench-model/target';
 import { sum } from 'bench-statistics/numbers';
 import type { Plan } from 'bench-model/plan';
 import { describeBaseline, describeVerdict } from './compare.ts';
 import type { Closing } from './content.ts';
-import { describeConnections, formatChange, formatShare, formatWhole } from './format.ts';
+import { describeConnections, formatChange, formatShare, formatWhole, nameTarget } from './format.ts';
 import { decidingMetric, findStanding, type Placed, type Standing } from './leaders.ts';
 import type { Model, ModelComparisons, ModelRow } from './model/definition.ts';
 import { describeScalings } from './scaling.ts';
-import { listAll, listAny, QUALITIES, showValue } from './words.ts';
+import { listAll, listAny, nameSome, QUALITIES, showValue } from './words.ts';
 
 /** Closes the report of a run; undefined without a trial. */
 export function closeReport(model: Model): Closing | undefined {
@@ -49,8 +51,8 @@ function describeCompared({ by, baseline, threshold, rows }: ModelComparisons): 
   const name = METRICS[by].name;
   const [first] = rows;
   if (rows.length === 1 && first !== undefined) {
-    const { candidate, connections, comparison } = first;
-    const at = describeConnections([connections]);
+    const { candidate, connections, route, comparison } = first;
+    const at = `${describeConnections([connections])}${route === undefined ? '' : `, ${route}`}`;
     const pair = `${candidate} and ${first.baseline} at ${at}`;
     const { ratio, verdict } = comparison;
     if (verdict === 'undecided') return `The ${name} of ${pair}: ${describeVerdict(first)}`;
@@ -61,16 +63,31 @@ function describeCompared({ by, baseline, threshold, rows }: ModelComparisons): 
     return `The ${name} of ${candidate} is ${change} ${side} than that of ${first.baseline} at ${at}`;
   }
   const counts = Object.entries(QUALITIES).flatMap(([verdict, word]) => {
-    const count = rows.filter(({ comparison }) => comparison.verdict === verdict).length;
-    return count === 0 ? [] : [`${count} ${word}`];
+    const found = rows.filter(({ comparison }) => comparison.verdict === verdict);
+    return found.length === 0 ? [] : [`${found.length} ${word}${nameDifferent(found, rows)}`];
   });
   return `${rows.length} comparisons of ${name} ${describeBaseline({ baseline, rows })}: ${counts.join(', ')}`;
 }
 
-/** Returns the standings of the rungs at which a row or several are the best. */
+/** ` (GET /orders +12 %)`: the rows that differ, with their differences, the largest first. */
+function nameDifferent(found: readonly ComparedRow[], all: readonly ComparedRow[]): string {
+  const candidates = new Set(all.map(({ candidate }) => candidate));
+  const changes = found.flatMap(({ candidate: target, route, comparison: { verdict, ratio } }) => {
+    if ((verdict !== 'slower' && verdict !== 'faster') || ratio === undefined) return [];
+    const name = candidates.size === 1 && route !== undefined ? route : nameTarget({ target, route });
+    return [{ size: Math.abs(Math.log(ratio.estimate)), text: `${name} ${formatChange(ratio.estimate)}` }];
+  });
+  if (changes.length === 0) return '';
+  return ` (${nameSome(
+    changes.toSorted((a, b) => b.size - a.size).map(({ text }) => text),
+    MOST_NAMED,
+  ).join(', ')})`;
+}
+
+/** Returns the standings of the places at which a row or several are the best. */
 function leadersOf(rows: readonly ModelRow[], metric: MetricId): Standing[] {
   const isContest = new Set(rows.map(({ target }) => target)).size > 1;
-  return [...Map.groupBy(rows, ({ connections }) => connections).values()]
+  return [...Map.groupBy(rows, keyOfPlace).values()]
     .map((own) => findStanding(own, metric))
     .filter(({ placed, best }) => best.length > 0 && (placed.length > 1 || !isContest));
 }
@@ -82,17 +99,31 @@ function describeLeaders(leaders: readonly Standing[], rows: readonly ModelRow[]
     return `Too few rounds are valid to compare the ${METRICS[metric].name} of the targets`;
   const superlative = METRICS[metric].better === 'lower' ? 'Lowest' : 'Highest';
   const groups = [...Map.groupBy(leaders, ({ best }) => nameAny(best))];
-  const rungCount = new Set(rows.map(({ connections }) => connections)).size;
+  const rungCount = new Set(rows.map(keyOfPlace)).size;
   const isSame = groups.length === 1 && leaders.length > 1 && leaders.length === rungCount;
   const parts = groups.map(([names, all], index) => {
-    const rungs = all.map(({ connections }) => formatWhole(connections));
-    const where = isSame ? 'every number of' : listAll(rungs);
     const isTie = all.some(({ best }) => best.length > 1);
     const value = index === 0 || isTie ? ` (${describeRange(metric, all)})` : '';
-    return `${names} at ${where}${index > 0 ? '' : String(rungs) === '1' ? ' connection' : ' connections'}${value}`;
+    const where = isSame ? nameEvery(all) : nameWhere(all, index === 0);
+    return `${names} ${where}${value}`;
   });
   const few = leaders.every(({ isUnranked }) => isUnranked) ? ', in one round, which cannot rank them' : '';
   return `${superlative} ${METRICS[metric].name}: ${parts.join(', ')}${few}`;
+}
+
+function nameEvery([first]: readonly Standing[]): string {
+  return first?.route === undefined ? 'at every number of connections' : 'for every request';
+}
+
+/** `at 10, 100 connections`; `for GET /orders at 10`. */
+function nameWhere(all: readonly Standing[], isFirst: boolean): string {
+  if (all.some(({ route }) => route !== undefined)) {
+    const names = all.map(({ connections, route = '' }) => `${route} at ${formatWhole(connections)}`);
+    return `for ${listAll(nameSome(names, MOST_NAMED))}`;
+  }
+  const rungs = all.map(({ connections }) => formatWhole(connections));
+  const unit = String(rungs) === '1' ? ' connection' : ' connections';
+  return `at ${listAll(rungs)}${isFirst ? unit : ''}`;
 }
 
 /** `10.1 to 19.7 µs`. */
@@ -120,8 +151,20 @@ function goodputOf({ figures: { goodput } }: ModelRow): number {
   return goodput?.median ?? 0;
 }
 
+/** Describes the requests of the only target of a run, from the best to the worst. */
+function describeRoutes(rows: readonly ModelRow[], metric: MetricId): string | undefined {
+  const { placed } = findStanding(rows, metric);
+  const [first, last] = [placed[0], placed.at(-1)];
+  if (first === undefined || last === undefined || first === last) return undefined;
+  const name = ({ row, figure }: Placed): string =>
+    `${showValue(metric, figure.median)} for ${row.route} at ${formatWhole(row.connections)}`;
+  return `The ${METRICS[metric].name} of ${first.row.target}: from ${name(first)} to ${name(last)}`;
+}
+
 /** Describes the only target of a run, at the rung with its highest goodput. */
 function describeOnly(rows: readonly ModelRow[], metric: MetricId): string {
+  const found = rows.some(({ route }) => route !== undefined) ? describeRoutes(rows, metric) : undefined;
+  if (found !== undefined) return found;
   const [row] = rows.toSorted((a, b) => goodputOf(b) - goodputOf(a));
   if (row === undefined) return '';
   const { target, connections, figures } = row;

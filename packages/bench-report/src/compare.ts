@@ -3,14 +3,16 @@ import type { Comparison } from 'bench-analysis/comparison';
 import { SOUGHT_EFFECT } from 'bench-analysis/verdict';
 import type { Interval } from 'bench-model/interval';
 import { viewTable, type View } from './content.ts';
-import { formatChange, formatShare } from './format.ts';
+import { formatChange, formatShare, nameTarget } from './format.ts';
 import { METRICS } from 'bench-model/metrics';
 
 /** Builds the view of a table of comparisons: the ratio, and the verdict with its difference and interval. */
 export function viewComparison(table: ComparedTable, title: string, marks: readonly string[]): View {
   const { label, better } = METRICS[table.by];
+  const hasRoutes = table.rows.some(({ route }) => route !== undefined);
   const columns = [
     'connections',
+    ...(hasRoutes ? ['request'] : []),
     'target',
     describeBaseline(table),
     'verdict: difference (95 % interval)',
@@ -19,6 +21,7 @@ export function viewComparison(table: ComparedTable, title: string, marks: reado
   ];
   const rows = table.rows.map((row) => [
     row.connections.toLocaleString('en-US'),
+    ...(hasRoutes ? [row.route ?? ''] : []),
     row.candidate,
     row.comparison.ratio === undefined ? '—' : `× ${row.comparison.ratio.estimate.toFixed(3)}`,
     describeVerdict(row),
@@ -34,14 +37,16 @@ export function viewComparison(table: ComparedTable, title: string, marks: reado
   return viewTable({ title, columns, rows, notes }, ['connections', 'rounds', 'rank']);
 }
 
-function explainInvalid({ candidate, comparison }: ComparedRow): string[] {
+function explainInvalid({ candidate: target, route, comparison }: ComparedRow): string[] {
   const { rounds, bounded, unbounded, interval } = comparison;
   if (interval === undefined || bounded + unbounded === 0) return [];
   const known = [
     ...(bounded > 0 ? [`${bounded} of ${rounds} rounds are known only within bounds`] : []),
     ...(unbounded > 0 ? [`${unbounded} of ${rounds} have no valid figure`] : []),
   ];
-  return [`${candidate}: ${known.join(', ')}; the interval holds whatever they would have shown`];
+  return [
+    `${nameTarget({ target, route })}: ${known.join(', ')}; the interval holds whatever they would have shown`,
+  ];
 }
 
 function describeConfidence({ rows }: ComparedTable): string {

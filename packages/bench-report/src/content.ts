@@ -40,7 +40,7 @@ export function viewTable(
 
 /** The table of a scaled run, with its heading and what a reader must know. */
 export interface ScalingView extends Pick<View, 'title' | 'columns' | 'words' | 'expendable' | 'notes'> {
-  groups: (View['groups'][number] & Pick<ModelScaling, 'of' | 'connections'>)[];
+  groups: (View['groups'][number] & Pick<ModelScaling, 'of' | 'connections' | 'route'>)[];
 }
 
 /** The meaning of a mark or of a column of a table. */

@@ -1,5 +1,5 @@
 /** Goodput over the rungs: one line for each target, and its knee in words. */
-import { formatWhole } from './format.ts';
+import { formatWhole, nameTarget } from './format.ts';
 import type { Knee, NoKnee } from 'bench-analysis/ladder';
 import type { Model, ModelLadder, ModelRow } from './model/model.ts';
 
@@ -19,10 +19,10 @@ const FEWEST_RUNGS = 3;
 export function drawCourses({ plan, ladders, rows }: Pick<Model, 'plan' | 'ladders' | 'rows'>): string[] {
   const rungs = [...new Set(rows.map(({ connections }) => connections))].toSorted((a, b) => a - b);
   if (rungs.length < FEWEST_RUNGS || plan.load.mode === 'open') return [];
-  const widest = Math.max(...ladders.map(({ target }) => target.length));
+  const widest = Math.max(...ladders.map((ladder) => nameTarget(ladder).length));
   const lines = ladders.map((ladder) => {
-    const own = rows.filter(({ target }) => target === ladder.target);
-    return `  ${ladder.target.padEnd(widest)}  ${drawBars(rungs, own)}  ${nameKnee(ladder)}`;
+    const own = rows.filter(({ target, route }) => target === ladder.target && route === ladder.route);
+    return `  ${nameTarget(ladder).padEnd(widest)}  ${drawBars(rungs, own)}  ${nameKnee(ladder)}`;
   });
   const ends = [rungs[0], rungs.at(-1)].map((rung = 0) => formatWhole(rung));
   return [

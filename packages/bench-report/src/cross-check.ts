@@ -1,11 +1,11 @@
 import { CROSS_CHECK_SHARE, disagrees, type CrossCheck } from 'bench-analysis/cross-check';
 import type { Figure } from 'bench-analysis/summary';
-import { formatCount, formatShare, formatWhole } from './format.ts';
+import { formatCount, formatShare, nameCell } from './format.ts';
 
 /** Compares the goodput of two engines for one target, in one line. */
 export function describeCrossCheck(check: CrossCheck): string {
-  const { target, connections, engine, other, goodput, otherGoodput, ratio, overlap } = check;
-  const place = `cross-check: ${target} at ${formatWhole(connections)}`;
+  const { engine, other, goodput, otherGoodput, ratio, overlap } = check;
+  const place = `cross-check: ${nameCell(check)}`;
   if (goodput === undefined || otherGoodput === undefined || ratio === undefined)
     return `${place}: no result, because ${goodput === undefined ? engine : other} measured no goodput.`;
   const verdict = disagrees(check)

@@ -1,5 +1,6 @@
 import { stringify } from 'csv-stringify/sync';
 import { METRIC_IDS } from 'bench-model/metrics';
+import { isSamePlace } from 'bench-model/planned';
 import { nameWithUnit } from './export.ts';
 import { describeInterpreter } from './interpreters.ts';
 import type { Model, ModelRow, Point } from './model/model.ts';
@@ -43,6 +44,7 @@ function toRow(model: Model, row: ModelRow, trial: Point): Record<string, Cell> 
     runtime: runtime && [runtime.kind, runtime.version].join(' '),
     interpreter: interpreter && describeInterpreter(interpreter),
     connections: row.connections,
+    ...(model.plan.routes && { request: row.route }),
     round: trial.round,
     order: trial.order,
     status: trial.status,
@@ -68,7 +70,7 @@ function toRow(model: Model, row: ModelRow, trial: Point): Record<string, Cell> 
 function scaleOf({ scalings }: Model, row: ModelRow, { round }: Point): Record<string, Cell> {
   if (scalings === undefined) return {};
   const found = scalings
-    .filter(({ connections }) => connections === row.connections)
+    .filter((one) => isSamePlace(one, row))
     .flatMap(({ rows }) => rows)
     .find(({ target }) => target === row.target);
   const speedUp = found?.rounds.find((one) => one.round === round)?.speedUp;

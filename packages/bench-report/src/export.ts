@@ -5,7 +5,7 @@ import { describeLoad, isUsualLoad } from 'bench-model/engines';
 import { BenchError } from 'bench-model/errors';
 import { METRIC_IDS, METRICS, type MetricId } from 'bench-model/metrics';
 import { UNITS } from 'bench-model/units';
-import { describeConnections } from './format.ts';
+import { describeConnections, nameTarget } from './format.ts';
 import type { Model, ModelFigure, ModelRow } from './model/model.ts';
 import { describeWorkload } from './plan.ts';
 
@@ -59,9 +59,9 @@ export function describeUnfit({ rows }: Model): string | undefined {
     : `${unfit} of ${figures.length} figures are left out: they are invalid or lower bounds`;
 }
 
-function nameOf({ plan }: Model, { target, connections }: ModelRow): string {
+function nameOf({ plan }: Model, row: ModelRow): string {
   const load = isUsualLoad(plan.load) ? '' : `, ${describeLoad(plan.load)}`;
-  const place = `${target} at ${describeConnections([connections])}`;
+  const place = `${nameTarget(row)} at ${describeConnections([row.connections])}`;
   return `${describeWorkload(plan)}: ${place}${load}`;
 }
 

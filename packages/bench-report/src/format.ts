@@ -1,4 +1,5 @@
 /** Numbers as people read them. Each bound is where rounding would reach the next form. */
+import { keyOfPlace, type Place } from 'bench-model/planned';
 import type { Range } from './model/definition.ts';
 import type { Unit } from 'bench-model/units';
 
@@ -24,6 +25,40 @@ export function formatWhole(value: number): string {
 /** A number of things: `1 round`, `3 processes`. */
 export function countOf(count: number, noun: string): string {
   return `${formatWhole(count)} ${noun}${count === 1 ? '' : noun.endsWith('s') ? 'es' : 's'}`;
+}
+
+/** `10 connections`, and with a request `GET /orders, 10 connections`. */
+export function describePlace({ connections, route }: Place): string {
+  const at = describeConnections([connections]);
+  return route === undefined ? at : `${route}, ${at}`;
+}
+
+/** `fastify`, and with a request `GET /orders of fastify`. */
+export function nameTarget({ target, route }: { target: string; route?: string | undefined }): string {
+  return route === undefined ? target : `${route} of ${target}`;
+}
+
+/** `GET /orders of fastify at 1,000`. */
+export function nameCell(cell: { target: string; connections: number; route?: string | undefined }): string {
+  return `${nameTarget(cell)} at ${formatWhole(cell.connections)}`;
+}
+
+/**
+ * Groups rows for tables and charts: by place; if there is only one target, by connections, so that its requests are compared
+ * with each other.
+ */
+export function groupByPlace<Row extends Place & { target: string }>(
+  rows: readonly Row[],
+): { heading: string; rows: Row[] }[] {
+  const isAlone = new Set(rows.map(({ target }) => target)).size < 2;
+  const groups = Map.groupBy(rows, (row) => keyOfPlace(isAlone ? { connections: row.connections } : row));
+  return [...groups.values()].map((own) => {
+    const [{ connections, route }] = own as [Row];
+    return {
+      heading: describePlace({ connections, ...(!isAlone && route !== undefined && { route }) }),
+      rows: own,
+    };
+  });
 }
 
 /** Numbers of connections: `1 connection`, `10, 100 connections`. */

@@ -2,7 +2,7 @@ import { PLATEAU } from 'bench-analysis/ladder';
 import type { Row } from 'bench-analysis/summary';
 import { METRICS, type MetricId } from 'bench-model/metrics';
 import { showLimit, showMetric } from './cells.ts';
-import { formatWhole } from './format.ts';
+import { formatWhole, nameTarget } from './format.ts';
 import { describeKnee } from './course.ts';
 import type { Model, ModelLadder } from './model/model.ts';
 import type { View } from './content.ts';
@@ -44,10 +44,10 @@ export function toLadderView(model: Model, extent?: Extent): View {
 const labelOf = (id: MetricId): string => METRICS[id].label;
 
 function toGroup(ladder: ModelLadder, all: Row[]): View['groups'][number] {
-  const rows = all.filter(({ target }) => target === ladder.target);
+  const rows = all.filter(({ target, route }) => target === ladder.target && route === ladder.route);
   const highest = Math.max(...rows.map(goodputOf));
   return {
-    heading: `${ladder.target} (${ladder.class}): ${describeKnee(ladder)}`,
+    heading: `${nameTarget(ladder)} (${ladder.class}): ${describeKnee(ladder)}`,
     rows: rows.map((row) => [
       formatWhole(row.connections),
       showMetric('goodput', row),

@@ -1,6 +1,7 @@
-/** The best rows of a rung by one metric: one rule for every format. */
+/** The best rows of a place by one metric: one rule for every format. */
 import { FEWEST_WITH_SPREAD } from 'bench-statistics/two-way';
 import { METRIC_IDS, METRICS, type MetricId } from 'bench-model/metrics';
+import { placeOf, type Place } from 'bench-model/planned';
 import type { Model, ModelFigure, ModelRow } from './model/definition.ts';
 
 /** Returns the metric that answers come from: that of a sequential test, else CPU per request, else the first measured one. */
@@ -16,9 +17,8 @@ export interface Placed {
   figure: ModelFigure;
 }
 
-/** The outcome at a rung. */
-export interface Standing {
-  connections: number;
+/** The outcome at a place. */
+export interface Standing extends Place {
   /** All rows with a usable figure, the best median first. */
   placed: Placed[];
   /** The reason why no row is the best; absent if at least one is. */
@@ -39,12 +39,11 @@ export type Obstacle = { kind: 'none' | 'alone' } | { kind: 'bound' | 'no-rank';
 const FAR_WORSE = 2;
 
 /**
- * Finds the best rows of one rung by the ranks, which come from the comparison of all its rows. A rival whose figure is a lower
+ * Finds the best rows of one place by the ranks, which come from the comparison of all its rows. A rival whose figure is a lower
  * bound could be better than all others, and so could one without a rank, unless it is far worse: then no row is the best.
  */
 export function findStanding(rows: readonly ModelRow[], metric: MetricId): Standing {
   const sign = METRICS[metric].better === 'lower' ? 1 : -1;
-  const connections = rows[0]?.connections ?? 0;
   const placed = rows
     .flatMap((row): Placed[] => {
       const figure = row.figures[metric];
@@ -55,7 +54,7 @@ export function findStanding(rows: readonly ModelRow[], metric: MetricId): Stand
   const obstacle = findObstacle(rows, placed, { metric, isUnranked });
   const best = isUnranked ? placed.slice(0, 1) : placed.filter(({ figure }) => figure.rank === 1);
   return {
-    connections,
+    ...placeOf(rows[0] ?? { connections: 0 }),
     placed,
     isUnranked,
     best: obstacle === undefined ? best : [],

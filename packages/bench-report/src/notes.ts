@@ -12,7 +12,7 @@ import { isSampled, showLimit } from './cells.ts';
 import { describeCrossCheck } from './cross-check.ts';
 import { describeBudget } from './detail.ts';
 import { decidingMetric } from './leaders.ts';
-import { countOf, formatShare, formatUs, formatWhole } from './format.ts';
+import { countOf, formatShare, formatUs, formatWhole, nameCell } from './format.ts';
 import { explainBuilds } from './interpreters.ts';
 import type { Model, ModelRow, ModelServer, Problem } from './model/model.ts';
 import { hasWrong, RANK, REST, RIGHT, timingMetricOf, toTable } from './table.ts';
@@ -385,8 +385,8 @@ function startOf({ trials }: ModelRow): number {
 }
 
 /** `fastify at 1,000`. */
-function placeOf({ target, connections }: Pick<ModelRow, 'target' | 'connections'>): string {
-  return `${target} at ${formatWhole(connections)}`;
+function placeOf(row: Pick<ModelRow, 'target' | 'connections' | 'route'>): string {
+  return nameCell(row);
 }
 
 /** Lists the versions that `--resolve` used instead of the locked ones, by target. */

@@ -14,6 +14,7 @@ import {
   formatShare,
   formatSpan,
   formatWhole,
+  nameCell,
 } from './format.ts';
 import type { Range } from './model/definition.ts';
 import { describeRequests } from './requests.ts';
@@ -31,6 +32,7 @@ export function describePlan(
   const lines = [
     `${countOf(plan.trials.length, 'trial')}: ${countOf(plan.targets.length, 'target')} at ${describeConnections(plan.rungs)}, ${countOf(plan.rounds, 'round')}, ${plan.asked === undefined ? 'workload ' : ''}${describeWorkload(plan)}`,
     `${plan.engine}, ${load}, ${describeSpan(plan)}, timeout ${plan.timeoutSeconds} s${plan.attached === undefined ? `, ${describeWorkers(plan)}` : ''}, seed ${plan.seed}`,
+    ...describeMix(plan),
     ...describeTurns(plan),
     ...describePlannedHosts(plan),
     ...describeDisturbance(plan),
@@ -41,8 +43,7 @@ export function describePlan(
     ...describeProspects(plan).map((line) => `warning: ${line}`),
     '',
     ...plan.trials.map(
-      ({ order, round, target, connections }) =>
-        `${String(order + 1).padStart(4)}  round ${round}  ${target} at ${formatWhole(connections)}`,
+      (trial) => `${String(trial.order + 1).padStart(4)}  round ${trial.round}  ${nameCell(trial)}`,
     ),
   ];
   return lines.join('\n');
@@ -114,6 +115,16 @@ export function describeWorkers({ workers, threads, cores, targets, apps = [] }:
   if (isOwn) return `${resources}${each} as its command starts`;
   const others = names.length === 0 ? '' : ` (${names.join(', ')}: as many as its command starts)`;
   return `${resources}${each}${others}`;
+}
+
+/** Says how several requests of a user are sent; empty for a single one. */
+export function describeMix({ asked, routes, trials }: Plan): string[] {
+  if (asked === undefined || asked.requests.length < 2) return [];
+  if (routes === undefined) return [`all ${asked.requests.length} requests are sent mixed`];
+  const isShared = trials.some(({ life }) => life !== undefined);
+  return [
+    `each of the ${routes.length} requests is measured alone, ${isShared ? 'one after the other on the same server' : 'each on a fresh server'}; --mix sends them mixed`,
+  ];
 }
 
 /** Describes the choices of a plan that depend on the number of its targets: the turns and the looks. */

@@ -1,4 +1,4 @@
-import { estimateSeconds, type RunEvent } from 'bench-model/planned';
+import { estimateSeconds, isSamePlace, type RunEvent } from 'bench-model/planned';
 import { scheduleOf, type ComparedRow } from 'bench-analysis/compare';
 import { dueTrials, type Standing, type Tracker, trackRun } from 'bench-analysis/due';
 import { foreseeOpen, secondsUntil, soughtBy } from 'bench-analysis/outlook';
@@ -17,6 +17,8 @@ import {
   formatUs,
   formatWhole,
   FORMATS,
+  nameCell,
+  nameTarget,
 } from './format.ts';
 import { explainSigns } from './notes.ts';
 
@@ -117,11 +119,14 @@ const STYLES: Partial<Record<Trial['status'], Style>> = { failed: 'bad', suspect
 const MOST_NAMED = 2;
 
 /** `fastify at 100, round 2`; servers that take turns together. */
-function describePlanned({ trials }: Plan, { target, connections, round, duel }: PlannedTrial): string {
+function describePlanned({ trials }: Plan, planned: PlannedTrial): string {
+  const { target, connections, route, round, duel } = planned;
   const names =
-    duel === undefined ? [target] : trials.filter((one) => one.duel === duel).map((one) => one.target);
+    duel === undefined
+      ? [target]
+      : trials.filter((one) => one.duel === duel && one.route === route).map((one) => one.target);
   const named = names.length > MOST_NAMED ? `${names.length} servers in turns` : names.join(' and ');
-  return `${named} at ${formatWhole(connections)}, round ${round}`;
+  return `${nameCell({ target: named, connections, route })}, round ${round}`;
 }
 
 function describeLeft({ sequentialTest }: Plan, seconds: number): string {
@@ -141,12 +146,12 @@ interface Found {
 /** The figures so far at the rung of a trial, the best first; for a sequential test, what the last look decided. */
 function describeFound(
   plan: Plan,
-  { connections, round }: PlannedTrial,
+  planned: PlannedTrial,
   { trials, tracker }: { trials: readonly Trial[]; tracker: Tracker },
 ): Found {
   if (plan.sequentialTest !== undefined)
-    return { text: describeNextLook(plan, tracker.standing(trials), round - 1), unit: '' };
-  const rows = summarise(trials.filter((trial) => trial.connections === connections));
+    return { text: describeNextLook(plan, tracker.standing(trials), planned.round - 1), unit: '' };
+  const rows = summarise(trials.filter((trial) => isSamePlace(trial, planned)));
   for (const id of ['cpu', 'goodput'] as const) {
     const { unit, better } = METRICS[id];
     const figures = rows
@@ -188,7 +193,7 @@ function describeLook({ rounds, rows, open }: Standing, before: Standing | undef
 
 function describePair(row: ComparedRow): string {
   const against = describeBaseline({ baseline: row.baseline, rows: [row] });
-  return `${row.candidate} ${against} at ${formatWhole(row.connections)}`;
+  return `${nameTarget({ ...row, target: row.candidate })} ${against} at ${formatWhole(row.connections)}`;
 }
 
 /** Describes the use of the remaining time, and the time until its verdicts. */
@@ -256,7 +261,7 @@ export function describeObserved(
 /** One trial in one line. */
 export function describeTrial(trial: Trial, done: number, of: number): string {
   const where = trial.host === undefined ? '' : ` on ${trial.host}`;
-  const head = `[${done}/${of}] ${trial.target.id} at ${trial.connections.toLocaleString('en-US')}, round ${trial.round}${where}: ${trial.status}`;
+  const head = `[${done}/${of}] ${nameCell({ ...trial, target: trial.target.id })}, round ${trial.round}${where}: ${trial.status}`;
   const [reason] = trial.reasons;
   const why = reason === undefined ? '' : ` — ${toLine(reason.text)}`;
   if (trial.status === 'failed') return `${head}${why}`;

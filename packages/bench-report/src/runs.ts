@@ -14,20 +14,23 @@ export function viewRuns(
   const { label, better } = METRICS[by];
   const show = (figure: RunsRow['old']): string =>
     showMetric(by, { figures: figure === undefined ? {} : { [by]: figure } });
+  const hasRoutes = rows.some(({ route }) => route !== undefined);
   const isJudged = rows.some(({ repeated }) => repeated !== undefined);
   return viewTable(
     {
       title,
       columns: [
         'connections',
+        ...(hasRoutes ? ['request'] : []),
         'target',
         'old',
         'new',
         'new ÷ old',
         ...(isJudged ? ['all repeats: difference (95 % interval)', 'pairs'] : []),
       ],
-      rows: rows.map(({ connections, candidate, old, new: now, ratio, repeated }) => [
+      rows: rows.map(({ connections, route = '', candidate, old, new: now, ratio, repeated }) => [
         formatWhole(connections),
+        ...(hasRoutes ? [route] : []),
         candidate,
         show(old),
         show(now),

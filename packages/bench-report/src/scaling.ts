@@ -1,8 +1,8 @@
 /** The scaling of servers in words: a table with a group for each target at each rung. */
-import { nameSize } from 'bench-model/planned';
+import { isSamePlace, nameSize, placeOf } from 'bench-model/planned';
 import { METRICS } from 'bench-model/metrics';
 import { showFigure, showLimit, showMetric } from './cells.ts';
-import { countOf, describeConnections } from './format.ts';
+import { countOf, describeConnections, describePlace } from './format.ts';
 import type { Model, ModelScaling } from './model/model.ts';
 import type { ScalingView } from './content.ts';
 import { nameSome } from './words.ts';
@@ -25,12 +25,12 @@ export function toScalingView({ scalings, rows }: Pick<Model, 'scalings' | 'rows
     ],
     words: ['server', 'limit'],
     expendable: ['processes', 'cores used', 'limit'],
-    groups: scalings.map(({ of, connections, rows: scaled }) => ({
+    groups: scalings.map(({ of, rows: scaled, ...place }) => ({
       of,
-      connections,
-      heading: `${nameBase(of)}, ${describeConnections([connections])}`,
+      ...place,
+      heading: `${nameBase(of)}, ${describePlace(place)}`,
       rows: scaled.map(({ target, scale, isShared, speedUp, efficiency, coresUsed, processes }) => {
-        const row = rows.find((one) => one.target === target && one.connections === connections);
+        const row = rows.find((one) => one.target === target && isSamePlace(one, place));
         return [
           nameSize(scale),
           isShared ? `${scale.cores} shared` : String(scale.cores),
@@ -63,12 +63,10 @@ function nameBase(of: string): string {
 
 /** Says what the columns mean, and what limits the speed-ups. */
 function explainScaling(scalings: readonly ModelScaling[], rows: Model['rows']): string[] {
-  const scaled = scalings.flatMap((scaling) =>
-    scaling.rows.map((row) => ({ ...row, connections: scaling.connections })),
-  );
-  const isLimited = scaled.some(({ target, connections }) =>
+  const scaled = scalings.flatMap((scaling) => scaling.rows.map((row) => ({ ...row, ...placeOf(scaling) })));
+  const isLimited = scaled.some((one) =>
     rows.some(
-      (row) => row.target === target && row.connections === connections && row.limits.includes('generator'),
+      (row) => row.target === one.target && isSamePlace(row, one) && row.limits.includes('generator'),
     ),
   );
   return [

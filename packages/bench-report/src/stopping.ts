@@ -15,7 +15,8 @@ import {
 import { METRICS, type MetricId } from 'bench-model/metrics';
 import type { Trial } from 'bench-model/record';
 import type { Plan } from 'bench-model/plan';
-import { countOf, formatBudget, formatShare, formatSpan, formatWhole } from './format.ts';
+import { countOf, formatBudget, formatShare, formatSpan, nameCell } from './format.ts';
+import { isSamePlace } from 'bench-model/planned';
 
 /** Warnings about a plan whose comparisons cannot all be decided: too many rows for its rounds, or too small a budget. */
 export function describeProspects(plan: Plan): string[] {
@@ -132,15 +133,13 @@ export function describeUndecided(plan: Plan, trials: Trial[]): string[] {
   const standing = trackRun(stopRun(plan, trials)).standing(trials);
   if (sought === undefined || standing === undefined) return [];
   return foreseeOpen({ plan, trials }, standing.open).map((outlook) => {
-    const { candidate, connections, deviation, rounds, measured } = outlook;
+    const { candidate, deviation, rounds, measured } = outlook;
     const isDecided = standing.open.some(
       (row) =>
-        row.candidate === candidate &&
-        row.connections === connections &&
-        row.comparison.verdict !== 'undecided',
+        row.candidate === candidate && isSamePlace(row, outlook) && row.comparison.verdict !== 'undecided',
     );
     const state = isDecided ? 'differs, perhaps by less than the threshold' : 'is undecided';
-    const head = `${candidate} at ${formatWhole(connections)} ${state}: its ratio varies by ${(100 * deviation).toFixed(1)} % between rounds`;
+    const head = `${nameCell({ ...outlook, target: candidate })} ${state}: its ratio varies by ${(100 * deviation).toFixed(1)} % between rounds`;
     if (rounds <= measured)
       return `${head}, which is little. The difference is too close to the threshold of ${formatShare(plan.sequentialTest?.threshold ?? 0)}`;
     const more = secondsUntil(plan, [outlook], measured);

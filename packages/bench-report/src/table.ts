@@ -1,8 +1,8 @@
-/** The table of a run in words: its columns, and the rows grouped by rung. */
+/** The table of a run in words: its columns, and the rows grouped by place. */
 import type { Figure, Row } from 'bench-analysis/summary';
 import { METRIC_IDS, METRICS, type MetricId } from 'bench-model/metrics';
 import { describeRight, describeStatus, showFigure, showLimit, showMetric } from './cells.ts';
-import { describeConnections, formatUs } from './format.ts';
+import { formatUs, groupByPlace } from './format.ts';
 import type { View } from './content.ts';
 
 /** A summarised row, with ranks if its run has them. */
@@ -34,10 +34,10 @@ export function toTable(
   const cells = cellsFor(rows, metric);
   return {
     columns: Object.keys(cells),
-    words: ['target', 'class', 'limit', 'status'],
+    words: ['target', 'request', 'class', 'limit', 'status'],
     expendable: listExpendable(),
-    groups: [...Map.groupBy(rows, ({ connections }) => connections)].map(([rung, own]) => ({
-      heading: describeConnections([rung]),
+    groups: groupByPlace(rows).map(({ heading, rows: own }) => ({
+      heading,
       rows: own.map((row) => Object.values(cells).map((show) => show(row))),
     })),
   };
@@ -76,7 +76,7 @@ function cellsFor(rows: readonly RankedRow[], metric: MetricId | undefined): Rec
     ...(lastLatency && { [lastLatency]: timingCells(rows) }),
   };
   return {
-    target: ({ target }) => target,
+    ...nameCells(rows),
     ...rankCells(rows, metric),
     class: (row) => row.class,
     ...Object.fromEntries(
@@ -88,6 +88,14 @@ function cellsFor(rows: readonly RankedRow[], metric: MetricId | undefined): Rec
     limit: showLimit,
     status: describeStatus,
   };
+}
+
+/** The first column: the target, or the request if there is one target with several. */
+function nameCells(rows: readonly RankedRow[]): Record<string, Cell> {
+  const isAlone = new Set(rows.map(({ target }) => target)).size < 2;
+  return isAlone && rows.some(({ route }) => route !== undefined)
+    ? { request: ({ route, target }) => route ?? target }
+    : { target: ({ target }) => target };
 }
 
 function rankCells(rows: readonly RankedRow[], metric: MetricId | undefined): Record<string, Cell> {

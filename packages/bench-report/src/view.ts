@@ -1,4 +1,4 @@
-import { takesTurns, enginesOf } from 'bench-model/planned';
+import { keyOfPlace, takesTurns, enginesOf } from 'bench-model/planned';
 import { describeRoundHosts } from './hosts.ts';
 import { describeLoad, engineNamed, isUsualLoad } from 'bench-model/engines';
 import { closeReport } from './closing.ts';
@@ -22,6 +22,7 @@ import {
   describeCopies,
   describeDisturbance,
   describeSpan,
+  describeMix,
   describeTurns,
   describeWarmups,
   describeWorkers,
@@ -79,6 +80,7 @@ export function describeSetting(model: Model): string[] {
           ...describeApps(plan),
           ...describeCopies(plan),
           ...describeAttached(model),
+          ...describeMix(plan),
           ...describeTurns(plan, serversAtOnce(model)),
           ...describeInterpreters(model.servers),
           ...describeAge(model),
@@ -96,7 +98,7 @@ export function describeSetting(model: Model): string[] {
 function serversAtOnce({ plan, rows }: Model): Range {
   const rounds = rows
     .filter(({ connections }) => takesTurns(plan, connections))
-    .flatMap(({ connections, trials }) => trials.map(({ round }) => `${connections} ${round}`));
+    .flatMap((row) => row.trials.map(({ round }) => `${keyOfPlace(row)} ${round}`));
   const counts = [...Map.groupBy(rounds, (round) => round).values()].map(({ length }) => length);
   return { least: Math.min(...counts), most: Math.max(0, ...counts) };
 }

@@ -55,7 +55,7 @@ function rank(logs: readonly number[][], effect: number): number[] {
     (logs[Number(server)]?.[round] ?? 0) + (Number(server) === logs.length - 1 ? planted : 0);
   const contested = contestAll(
     names,
-    [RUNG],
+    [{ connections: RUNG }],
     ({ candidate, baseline }) =>
       exactly((logs[0] ?? []).map((_, round) => costOf(candidate, round) - costOf(baseline, round))),
     { ...RULES, schedule: fixedSchedule(logs[0]?.length ?? 0) },

@@ -301,7 +301,7 @@ export async function measureLatency(
   } catch (error) {
     life.fail(error);
   }
-  const trial = await life.end();
+  const [trial] = await life.end();
   record([trial]);
   const isFailed = trial.status === 'failed' && !isOver();
   return isFailed ? [...measured, failedRound([trial], {})] : measured;

@@ -3,7 +3,7 @@ import { METRICS, type MetricId } from 'bench-model/metrics';
 import { VERDICTS } from 'bench-model/options';
 import { median, sum } from 'bench-statistics/numbers';
 import { describeBaseline } from '../compare.ts';
-import { describeConnections, formatChange, formatWhole } from '../format.ts';
+import { groupByPlace, nameTarget, formatChange, formatWhole } from '../format.ts';
 import { decidingMetric, findStanding, type Obstacle, type Placed } from '../leaders.ts';
 import type { Model, ModelComparisons, ModelRow } from '../model/definition.ts';
 import { describeMachine } from '../view.ts';
@@ -22,10 +22,9 @@ const FEWEST_FOR_INTERVAL = 6;
 export function describeAnswers(model: Model): Answer[] {
   const by = decidingMetric(model);
   const asked = [...new Set<MetricId>([by, 'goodput'])];
-  const rungs = Map.groupBy(model.rows, ({ connections }) => connections);
   return [
-    ...[...rungs].map(([connections, rows]) => ({
-      heading: describeConnections([connections]),
+    ...groupByPlace(model.rows).map(({ heading, rows }) => ({
+      heading,
       sentences: asked.map((id) => describeBest(id, rows)),
     })),
     ...model.comparisons.filter((table) => table.by === by).map(describeCompared),
@@ -35,7 +34,7 @@ export function describeAnswers(model: Model): Answer[] {
 function describeBest(id: MetricId, rows: ModelRow[]): string {
   const show = (value: number): string => showValue(id, value);
   const name = ({ row, figure }: Placed): string =>
-    `${row.target}, ${figure.atLeast ? 'at least ' : ''}${show(figure.median)}`;
+    `${nameTarget(row)}, ${figure.atLeast ? 'at least ' : ''}${show(figure.median)}`;
   const { placed, best, obstacle, isUnranked } = findStanding(rows, id);
   const title = METRICS[id].superlative;
   const first = best[0] ?? placed[0];
@@ -43,7 +42,7 @@ function describeBest(id: MetricId, rows: ModelRow[]): string {
   if (best.length > 1) {
     const values = best.map(({ figure }) => figure.median);
     const range = new Set([Math.min(...values), Math.max(...values)].map(show));
-    const names = listAll(nameSome(best.map(({ row }) => row.target)));
+    const names = listAll(nameSome(best.map(({ row }) => nameTarget(row))));
     return `${title}: ${names} share the first rank, ${[...range].join(' to ')}. Their rounds do not distinguish them.`;
   }
   const second = placed.find((one) => one !== first);
@@ -65,11 +64,13 @@ function describeCompared({ by, baseline, rows }: ModelComparisons): Answer {
   return {
     heading: `${capitalise(METRICS[by].name)}, each ${describeBaseline({ baseline, rows })}`,
     sentences: VERDICTS.flatMap((verdict) => {
-      const names = (groups.get(verdict) ?? []).map(({ candidate, connections, comparison: { ratio } }) => {
-        const at = isLadder ? ` at ${formatWhole(connections)}` : '';
-        const change = verdict === 'undecided' || !ratio ? '' : ` (${formatChange(ratio.estimate)})`;
-        return `${candidate}${at}${change}`;
-      });
+      const names = (groups.get(verdict) ?? []).map(
+        ({ candidate: target, connections, route, comparison: { ratio } }) => {
+          const at = isLadder ? ` at ${formatWhole(connections)}` : '';
+          const change = verdict === 'undecided' || !ratio ? '' : ` (${formatChange(ratio.estimate)})`;
+          return `${nameTarget({ target, route })}${at}${change}`;
+        },
+      );
       return names.length === 0 ? [] : [`${capitalise(QUALITIES[verdict])}: ${listAll(nameSome(names))}.`];
     }),
   };

@@ -63,6 +63,7 @@ const MOST_DETAILED = 600;
 /** Builds the data of the page from a model with distributions. */
 export function toPage(model: Model): Page {
   const { run, repeat, rounds, metrics, ladders, problems, leftOut, servers, host, versions } = model;
+  const named = model.plan.targets.length === 1 ? nameByRoute : <Cell>(cell: Cell): Cell => cell;
   const shownIn = detailedTrials(model.rows);
   const { columns, words, groups, notes } = toTimesView(model, []);
   const scaling = toScalingView(model);
@@ -72,8 +73,8 @@ export function toPage(model: Model): Page {
     repeat,
     rounds,
     metrics,
-    ladders,
-    problems,
+    ladders: ladders.map(named),
+    problems: problems.map((problem) => ({ ...problem, places: problem.places.map(named) })),
     leftOut,
     servers: servers.map((server) => ({ ...server, words: describeRuntime(server) })),
     host,
@@ -85,7 +86,7 @@ export function toPage(model: Model): Page {
     caveats: describeCaveats(model),
     setting: describeSetting(model),
     notes: describeAll(model),
-    rows: model.rows.map((row) => toRow(row, model, shownIn)),
+    rows: model.rows.map((row) => named(toRow(row, model, shownIn))),
     comparisons: model.comparisons.map(({ by, threshold, baseline, rows: compared }) => ({
       by,
       threshold,
@@ -97,6 +98,11 @@ export function toPage(model: Model): Page {
     ...(scaling && { scaling }),
     shortened: model.rows.flatMap(({ trials }) => trials).length - shownIn.size,
   };
+}
+
+/** Names a row of the only target by its request, so that the charts compare its requests. */
+function nameByRoute<Cell extends { target: string; route?: string }>({ route, ...cell }: Cell): Cell {
+  return { ...cell, ...(route !== undefined && { target: route }) } as Cell;
 }
 
 /** Selects the trials that are shown in full: those with a problem first, then the earliest. */

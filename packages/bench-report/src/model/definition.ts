@@ -165,6 +165,8 @@ const distribution = named(
   ),
 );
 
+const route = text('The request that it was loaded with; absent if requests are not measured one at a time.');
+
 const row = named(
   'row',
   shape(
@@ -172,6 +174,7 @@ const row = named(
       target: text(),
       class: target.properties.class,
       connections: ordinal('count: connections'),
+      route: Type.Optional(route),
       rounds: ordinal('count: trials'),
       statuses: shape({
         ok: count('count: trials'),
@@ -277,11 +280,11 @@ const row = named(
       trials: Type.Array(point, { description: 'In the order of the rounds.' }),
       distribution: Type.Optional(distribution),
     },
-    { description: 'A target at a rung, over its rounds.' },
+    { description: 'A target at a place, over its rounds.' },
   ),
 );
 
-/** A target at a rung, over its rounds. */
+/** A target at a place, over its rounds. */
 export type ModelRow = Static<typeof row>;
 
 const server = named(
@@ -343,6 +346,7 @@ const ladder = named(
   shape(
     {
       target: text(),
+      route: Type.Optional(route),
       class: target.properties.class,
       rungs: Type.Array(ordinal('count: connections'), {
         description: 'In ascending order; each is a row of this target.',
@@ -407,6 +411,7 @@ const comparedTable = named(
       rows: Type.Array(
         shape({
           connections: ordinal('count: connections'),
+          route: Type.Optional(route),
           candidate: text(),
           baseline: text(),
           comparison,
@@ -418,7 +423,7 @@ const comparedTable = named(
     },
     {
       description:
-        'All comparisons of one metric. Those at one rung share an error of 5 %, in a sequential test those at all rungs.',
+        'All comparisons of one metric. Those at one rung share an error of 5 %, with all requests that are measured there, in a sequential test those at all rungs.',
     },
   ),
 );
@@ -429,6 +434,7 @@ export type ModelComparisons = Static<typeof comparedTable>;
 const crossChecked = shape({
   target: text(),
   connections: ordinal('count: connections'),
+  route: Type.Optional(route),
   engine: text(),
   other: text('The engine that checks the first.'),
   goodput: maybe(simpleFigure),
@@ -455,6 +461,7 @@ const scaledRow = shape({
 const scaling = shape({
   of: text('The target with one worker of one thread.'),
   connections: ordinal('count: connections'),
+  route: Type.Optional(route),
   rows: Type.Array(scaledRow, { minItems: 1 }),
 });
 
@@ -471,6 +478,7 @@ const problem = named(
         shape({
           target: text(),
           connections: ordinal('count: connections'),
+          route: Type.Optional(route),
           rounds: ordinal('count: trials with this reason'),
           of: ordinal('count: trials there'),
         }),
@@ -589,7 +597,8 @@ const fields = {
     }),
   ),
   rows: Type.Array(row, {
-    description: 'Sorted by rung, and then by CPU per request; rows without one are last.',
+    description:
+      'Sorted by rung, by request if several targets are measured with it, and then by CPU per request; rows without one are last.',
   }),
   ladders: Type.Array(ladder),
   comparisons: Type.Array(comparedTable, {

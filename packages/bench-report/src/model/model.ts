@@ -1,6 +1,7 @@
 /** The step between analysis and text: every value that a report shows, with its type, and none of its words. */
 import { cellOf, groupByCell } from 'bench-analysis/cells';
-import { compareWithin, contestRun, rankRung } from 'bench-analysis/compare';
+import { keyOfPlace, placeOf, placesOf } from 'bench-model/planned';
+import { compareWithin, contestRun, rankPlace } from 'bench-analysis/compare';
 import { trackRun } from 'bench-analysis/due';
 import { crossCheck } from 'bench-analysis/cross-check';
 import { distributionOf } from 'bench-analysis/distribution';
@@ -115,7 +116,7 @@ function rankRows(
   for (const { by, ranksAt } of contests) {
     for (const row of rows) {
       const { valid = false, atLeast = false } = row.figures[by] ?? {};
-      const rank = ranksAt.get(row.connections)?.get(row.target);
+      const rank = ranksAt.get(keyOfPlace(row))?.get(row.target);
       if (rank === undefined || !valid || atLeast) continue;
       ranks.set(cellOf(row), { ...ranks.get(cellOf(row)), [by]: rank });
     }
@@ -287,9 +288,13 @@ function sentBy(trials: Trial[]): Model['sent'] {
       requests.filter(({ check }) => check === 'status').map(({ method, path }) => `${method} ${path}`),
     ),
   );
+  // Each trial of requests that are measured one at a time sent another one.
+  const distinct = new Map(
+    all.flatMap(({ requests }) => requests.map((one) => [JSON.stringify({ ...one, check: undefined }), one])),
+  );
   return {
     ...first,
-    requests: first.requests.map((one) =>
+    requests: [...distinct.values()].map((one) =>
       byStatus.has(`${one.method} ${one.path}`) ? { ...one, check: 'status' } : one,
     ),
   };
@@ -361,7 +366,8 @@ function rangeOf(values: number[]): Range | undefined {
 /** The comparison of all targets by one metric, and what comes from it. */
 interface Contest {
   by: MetricId;
-  ranksAt: Map<number, Map<string, number>>;
+  /** The ranks of targets, by the keys of places. */
+  ranksAt: Map<string, Map<string, number>>;
   table: ModelComparisons;
 }
 
@@ -375,7 +381,11 @@ function contestAll(plan: Plan, trials: Trial[], rows: Row[]): Contest[] {
     const { baseline = '', rows: compared } = compareWithin({ plan, trials }, { by, threshold }, contested);
     return {
       by,
-      ranksAt: new Map(plan.rungs.map((rung) => [rung, rankRung(plan, contested, rung, threshold)] as const)),
+      ranksAt: new Map(
+        placesOf(plan).map(
+          (place) => [keyOfPlace(place), rankPlace(plan, contested, place, threshold)] as const,
+        ),
+      ),
       table: { by, threshold, baseline, rows: compared },
     };
   });
@@ -386,11 +396,11 @@ function problemsOf(rows: Row[]): Problem[] {
   return [...Map.groupBy(seen, ({ reason }) => reason.code).values()].flatMap((all) => {
     const [first] = all;
     if (first === undefined) return [];
-    const places = all.map(({ row: { target, connections, rounds: of }, rounds }) => ({
-      target,
-      connections,
+    const places = all.map(({ row, rounds }) => ({
+      target: row.target,
+      ...placeOf(row),
       rounds,
-      of,
+      of: row.rounds,
     }));
     return [{ reason: first.reason, isFatal: isFatal(first.reason), places }];
   });

@@ -333,6 +333,10 @@ const OPTIONS = {
     help: 'send the GET requests of an OpenAPI document: a file, an address, or a path of the server such as /openapi.json',
     conflicts: { requests: 'omit one of them' },
   }),
+  mix: flag({
+    group: ASK,
+    help: 'send several requests mixed, in equal parts, instead of measuring each of them; weights in a file of requests do the same in other parts',
+  }),
   method: option('<verb>', method, {
     group: ASK,
     help: 'the HTTP method of --url',
@@ -513,6 +517,7 @@ export default defineCommand({
         timeoutSeconds: values.timeout,
         startSeconds: values.startTimeout,
         background: values.background,
+        mix: values.mix || undefined,
         duel: values.separate ? false : values.duel || undefined,
         sequentialTest: toSequentialTest(values),
         engine: values.engine,

@@ -56,7 +56,7 @@ export async function askForRoutes(
   } catch (error) {
     life.fail(error);
   }
-  const trial = await life.end();
+  const [trial] = await life.end();
   if (life.failed || text === undefined) {
     const lines = (trial.logTail ?? []).map((line) => `\n  | ${line}`);
     throw new BenchError(

@@ -14,6 +14,7 @@ import type { Expected } from '../measure/verify.ts';
 import type { Launchable, Prepared } from 'bench-targets/prepare/prepare';
 import type { Plan, PlannedTrial } from 'bench-model/plan';
 import type { Trial } from 'bench-model/record';
+import { sum } from 'bench-statistics/numbers';
 import { CompanionError } from '../services/companion.ts';
 import { cureFor, type Named } from './cures.ts';
 import { startEffects, type Start } from './effects.ts';
@@ -54,8 +55,10 @@ export async function tryTargets(
   };
   for (const [index, found] of prepared.entries()) {
     if (effects.interrupted()) return undefined;
-    const planned = plan.trials.find(({ target }) => target === found.target.id);
-    if (planned === undefined) continue;
+    const first = plan.trials.find(({ target }) => target === found.target.id);
+    if (first === undefined) continue;
+    // All requests are tried, also those that are measured one at a time.
+    const { route: _route, ...planned } = first;
     if ('attached' in found) {
       const scaled = scaleTo(found.target, { plan, placed: setup.placed });
       const attached = { ...scaled, prepared: undefined, target: found.target };
@@ -65,31 +68,33 @@ export async function tryTargets(
     voice.log(`trying ${found.target.id}: ${joinWords(found.variant.command)}`);
     const scaled = scaleTo(found.target, { plan, placed: setup.placed });
     const context = { ...scaled, prepared: found, target: found.target };
-    const first = { ...planned, id: `try${index + 1}-${planned.id}` };
-    const wrong = await tryTarget(first, context, effects, voice);
+    const tried = { ...planned, id: `try${index + 1}-${planned.id}` };
+    const wrong = await tryTarget(tried, context, effects, voice);
     if (effects.interrupted()) return undefined;
     if (wrong !== undefined) throw wrong;
   }
   return effects.interrupted() ? undefined : slowest;
 }
 
-/** Verifies a server before the load, and returns how long it took for an answer: the mean of all of them, in seconds. */
+/** Verifies a server before the load, and returns how long it took for an answer: the mean of the slowest route, in seconds. */
 export async function timeAnswers(
   effects: Pick<RunEffects, 'verify'>,
   server: Parameters<RunEffects['verify']>[0],
   draw: Draw,
   when: string,
 ): Promise<{ verified: Expected; answerSeconds: number }> {
-  let answers = 0;
-  const beganAtMs = performance.now();
-  let answeredAtMs = beganAtMs;
-  const check: Draw['check'] = (...answer) => {
-    answers++;
-    answeredAtMs = performance.now();
-    return draw.check(...answer);
+  const times = new Map<number, number[]>();
+  let sinceMs = performance.now();
+  const check: Draw['check'] = (answer, index) => {
+    const nowMs = performance.now();
+    const route = draw.routes?.findIndex(({ first, count }) => index >= first && index < first + count) ?? 0;
+    times.set(route, [...(times.get(route) ?? []), (nowMs - sinceMs) / 1000]);
+    sinceMs = nowMs;
+    return draw.check(answer, index);
   };
   const verified = await effects.verify(server, { ...draw, check }, when);
-  return { verified, answerSeconds: answers === 0 ? 0 : (answeredAtMs - beganAtMs) / 1000 / answers };
+  const means = [...times.values()].map((own) => sum(own) / own.length);
+  return { verified, answerSeconds: Math.max(0, ...means) };
 }
 
 /** Asks a server that is already running. If it fails, this says what to do, and the run what was wrong. */
@@ -107,7 +112,8 @@ async function askAttached(
     const fault = faultOf(error);
     if (fault !== undefined) voice.log(`hint: ${cureFor(fault, nameRequests(context.plan))}`);
   }
-  warnOfWatcher(await life.end(), voice);
+  const [trial] = await life.end();
+  warnOfWatcher(trial, voice);
 }
 
 function warnOfWatcher({ reasons }: Trial, { log }: Pick<Voice, 'log'>): void {
@@ -154,7 +160,7 @@ async function tryTarget(
     failed = error;
     life.fail(error);
   }
-  const trial = await life.end();
+  const [trial] = await life.end();
   warnOfWatcher(trial, voice);
   if (!life.failed || effects.interrupted()) return undefined;
   return failed instanceof CompanionError

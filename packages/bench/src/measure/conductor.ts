@@ -1,6 +1,6 @@
 /** The conductor: starts fresh servers together, loads them in turn, and makes a record of each. A single trial is a duel of one server. */
 
-import { comparesByTurns, TURN_SECONDS, warmupSecondsOf } from 'bench-model/planned';
+import { comparesByTurns, ROUTE_SECONDS, TURN_SECONDS, warmupSecondsOf } from 'bench-model/planned';
 import { AsyncDisposableStack, DisposableStack } from '@whatwg-node/disposablestack';
 import type { LoadResult } from 'bench-model/load';
 import type { Reason } from 'bench-model/reasons';
@@ -9,7 +9,13 @@ import type { Turns as RecordedTurns } from 'bench-model/measured';
 import type { Plan, PlannedTrial } from 'bench-model/plan';
 import { TURN_ANSWERS } from '../plan/by-turns.ts';
 import { planTurns, type Turns } from '../plan/turns.ts';
-import { ServerLife, type ReadyServer, type TrialContext, type TrialEffects } from './life.ts';
+import {
+  ServerLife,
+  type LifeTrial,
+  type ReadyServer,
+  type TrialContext,
+  type TrialEffects,
+} from './life.ts';
 import type { LoadEngine, LoadSession, Window } from 'bench-load/engine';
 import { joinSampled, type Sampled } from 'bench-machine/resources/sampler';
 import { explainTrends, judgeTurns } from 'bench-analysis/judge/trend';
@@ -40,47 +46,87 @@ export async function measureTrial(
 /**
  * Measures trials of one plan together. Their fresh servers are up at the same time. After a warm-up the same generators
  * load them in turn in short windows, A B B A, so that disturbances of the machine affect all of them. A single server
- * has one long window. The window of a trial is the sum of its short windows. Never throws: if a trial fails, the
- * others continue.
+ * has one long window. The window of a trial is the sum of its short windows. If the requests of a user are measured one
+ * at a time, the servers are warmed up with all of them first; then all servers are loaded with the first request, and so
+ * on. Never throws: if a trial fails, the others continue.
  */
 export async function measureTogether(entries: readonly Entry[], effects: TrialEffects): Promise<Trial[]> {
-  const sides = entries.map(({ planned, context }): Side => ({
-    life: new ServerLife(planned, context, effects),
-    planned,
-    samples: [],
-  }));
-  for (const side of sides) {
-    await attempt(side, async () => {
-      side.ready = await side.life.start();
+  const lives = [...Map.groupBy(entries, ({ planned }) => planned.life ?? planned.id).values()].map((own) => {
+    const [{ planned, context }] = own as [Entry];
+    return new ServerLife(
+      planned,
+      context,
+      effects,
+      own.map((one) => one.planned),
+    );
+  });
+  const servers: { life: ServerLife; ready: ReadyServer }[] = [];
+  for (const life of lives) {
+    await attempt(life, async () => {
+      servers.push({ life, ready: await life.start() });
     });
   }
+  const sides = servers.flatMap(({ life, ready }) =>
+    life.trials.map((trial) => ({
+      life,
+      trial,
+      outcome: trial,
+      planned: trial.planned,
+      ready: { ...ready, spec: life.specOf(trial) },
+      samples: [] as Sampled[],
+    })),
+  );
+  const phases = [...Map.groupBy(entries, ({ planned }) => planned.route).keys()];
   const [first] = entries;
   if (first !== undefined) {
     const { plan, target } = first.context;
     const engine = effects.load(target);
-    // A failure outside the sides, such as a generator that does not start, fails all.
-    await loadInTurn(sides, plan, engine).catch((error: unknown) => {
-      for (const side of sides) if (!side.life.failed) side.life.fail(error);
-    });
-    for (const side of sides) {
-      await attempt(side, () => side.life.afterLoad());
+    const isShared = phases.some((route) => route !== undefined && first.planned.life !== undefined);
+    if (isShared) {
+      const warmed = servers.filter(({ life }) => life.trials.some((trial) => life.isWarmedUp(trial)));
+      const whole = warmed.map(({ life, ready }): Side => ({
+        life,
+        outcome: life,
+        planned: life.planned,
+        ready,
+        samples: [],
+      }));
+      const seconds = ({ planned }: Side): number => warmupSecondsOf(plan, planned);
+      await withSessions(whole, { plan, engine }, async (loaded, outlive) => {
+        await warmUp(loaded, { plan, outlive, seconds });
+      });
     }
+    for (const route of phases) {
+      const here = sides.filter(({ planned, trial }) => planned.route === route && !trial.failed);
+      if (isShared) for (const { life, trial } of here) await attempt(trial, () => life.rest());
+      const seconds = ({ life, trial, planned }: Side): number =>
+        isShared && trial !== undefined && life.isWarmedUp(trial)
+          ? ROUTE_SECONDS.warmup
+          : warmupSecondsOf(plan, planned);
+      await withSessions(here, { plan, engine }, (loaded, outlive) =>
+        loadInTurn(loaded, { plan, outlive, seconds }),
+      );
+    }
+    for (const { life } of servers) await attempt(life, () => life.afterLoad());
   }
-  for (const side of sides) {
-    await attempt(side, async () => {
-      const { life, load, samples, turns } = side;
-      if (load !== undefined) await life.take({ load, sampled: joinSampled(samples), turns });
+  for (const { life, trial, load, samples, turns } of sides as (Side & { trial: LifeTrial })[]) {
+    await attempt(trial, async () => {
+      if (load !== undefined) await life.take({ load, sampled: joinSampled(samples), turns }, trial);
     });
   }
-  return Promise.all(sides.map(({ life }) => life.end()));
+  const ended = (await Promise.all(lives.map((life) => life.end()))).flat();
+  return entries.flatMap(({ planned }) => ended.find(({ id }) => id === planned.id) ?? []);
 }
 
-/** One server and its results so far. */
+/** The load on a running server for one of its trials, and the results so far. */
 interface Side {
   life: ServerLife;
+  /** The trial; undefined for a load before all trials of the server. */
+  trial?: LifeTrial;
+  /** The trial or, before all of them, the server: a failure of the load is its failure. */
+  outcome: Pick<LifeTrial, 'failed' | 'fail' | 'note'>;
   planned: PlannedTrial;
-  /** Undefined until it is up and verified. */
-  ready?: ReadyServer;
+  ready: ReadyServer;
   /** The results of all its windows so far. */
   load?: LoadResult;
   samples: Sampled[];
@@ -88,13 +134,16 @@ interface Side {
   turns?: RecordedTurns;
 }
 
-/** Takes one step with a side that has not failed. A failure in it affects only that side. */
-async function attempt(side: Side, step: () => Promise<void>): Promise<void> {
-  if (side.life.failed) return;
+/** Takes one step with a server or a trial that has not failed. A failure in it affects only that one. */
+async function attempt(
+  outcome: Pick<LifeTrial, 'failed' | 'fail'>,
+  step: () => Promise<void>,
+): Promise<void> {
+  if (outcome.failed) return;
   try {
     await step();
   } catch (error) {
-    side.life.fail(error);
+    outcome.fail(error);
   }
 }
 
@@ -108,34 +157,53 @@ interface Loaded {
   silence: Silence;
 }
 
-/** Connects to the running sides, warms them up, and opens their windows in turn. */
-async function loadInTurn(sides: Side[], plan: Plan, engine: LoadEngine): Promise<void> {
-  const up = sides.flatMap((side) => (side.ready === undefined ? [] : [{ side, ready: side.ready }]));
-  const [first] = up;
+/** Connects to running sides, and lets `use` load them. Fails all of them if a generator fails. */
+async function withSessions(
+  sides: readonly Side[],
+  { plan, engine }: { plan: Plan; engine: LoadEngine },
+  use: (loaded: readonly Loaded[], outlive: Outlive) => Promise<void>,
+): Promise<void> {
+  const [first] = sides;
   if (first === undefined) return;
-  await using opened = engine.open(first.ready.spec, plan.generators);
-  await using accounts = new AsyncDisposableStack();
-  using watches = new DisposableStack();
-  const loaded: Loaded[] = [];
-  for (const { side, ready } of up) {
-    const session = loaded.at(-1)?.session.beside?.(ready.spec) ?? opened;
-    accounts.use(accountFor(session, (counts) => side.life.account(counts)));
-    const death = watches.use(watchForDeath(ready.server)).promise;
-    loaded.push({ side, ready, session, death, silence: new Silence(plan.timeoutSeconds) });
+  try {
+    await using opened = engine.open(first.ready.spec, plan.generators);
+    await using accounts = new AsyncDisposableStack();
+    using watches = new DisposableStack();
+    const loaded: Loaded[] = [];
+    for (const side of sides) {
+      const { life, ready } = side;
+      const session = loaded.at(-1)?.session.beside?.(ready.spec) ?? opened;
+      accounts.use(accountFor(session, (counts) => life.account(counts)));
+      const death = watches.use(watchForDeath(ready.server)).promise;
+      loaded.push({ side, ready, session, death, silence: new Silence(plan.timeoutSeconds) });
+    }
+    const outlive = outliveAmong(loaded.map(({ death }) => death));
+    for (const { side, session, death } of loaded)
+      await attempt(side.outcome, () => outlive(() => session.arm(), death));
+    await use(loaded, outlive);
+  } catch (error) {
+    for (const { outcome } of sides) if (!outcome.failed) outcome.fail(error);
   }
-  const outlive = outliveAmong(loaded.map(({ death }) => death));
-  for (const { side, session, death } of loaded) {
-    await attempt(side, () => outlive(() => session.arm(), death));
-  }
-  if (loaded.length === 1) {
-    await openWindows(
-      loaded,
-      [{ turn: 0, window: wholeWindow(plan, (loaded[0] as Loaded).side.planned) }],
-      outlive,
-    );
+}
+
+/** The settings of a load. */
+interface Loading {
+  plan: Plan;
+  outlive: Outlive;
+  /** Returns the warm-up of a side in seconds. */
+  seconds: (side: Side) => number;
+}
+
+/** Warms up the sides, and opens their windows in turn. */
+async function loadInTurn(loaded: readonly Loaded[], loading: Loading): Promise<void> {
+  const { plan, outlive, seconds } = loading;
+  const [only, ...others] = loaded;
+  if (only !== undefined && others.length === 0) {
+    const window = { ...wholeWindow(plan), warmupSeconds: seconds(only.side) };
+    await openWindows(loaded, [{ turn: 0, window }], outlive);
     return;
   }
-  const cycleSeconds = await warmUp(loaded, plan, outlive);
+  const cycleSeconds = await warmUp(loaded, loading);
   const takers = loaded.flatMap(({ ready, session }) => TurnTaker.of(ready, session.turns) ?? []);
   const areShort = takers.length === loaded.length;
   const { windowSeconds, waitSeconds, load, byTurns } = plan;
@@ -171,13 +239,13 @@ async function openWindows(
   for (const { turn, window } of windows) {
     const { side, ready, session, death } = loaded[turn] as Loaded;
     const ours = oursBeside(loaded, side);
-    await attempt(side, async () => {
+    await attempt(side.outcome, async () => {
       using during = side.life.duringLoad();
       const run = (): ReturnType<typeof runWindow> =>
         runWindow(session, window, {
           sampler: ready.sampler,
           ours,
-          onOpened: () => side.life.noteAge(),
+          onOpened: () => side.life.noteAge(side.trial),
           onClosed: () => during[Symbol.dispose](),
         });
       const { load, sampled } = await outlive(run, death);
@@ -196,14 +264,14 @@ async function takeTurns(
 ): Promise<void> {
   const step = (index: number, act: (taker: TurnTaker, one: Loaded) => Promise<void>): Promise<void> => {
     const one = loaded[index] as Loaded;
-    return attempt(one.side, () => outlive(() => act(takers[index] as TurnTaker, one), one.death));
+    return attempt(one.side.outcome, () => outlive(() => act(takers[index] as TurnTaker, one), one.death));
   };
   for (const [index, { side }] of loaded.entries())
     await step(index, (taker) => taker.begin(oursBeside(loaded, side)));
   const begun = new Set<Side>();
   for (const [place, turn] of turns.order.entries()) {
     await step(turn, async (taker, { side, silence }) => {
-      if (!begun.has(side)) side.life.noteAge();
+      if (!begun.has(side)) side.life.noteAge(side.trial);
       begun.add(side);
       await silence.during(async () => (await taker.take(turns, place)).answers);
     });
@@ -233,11 +301,9 @@ function oursBeside(loaded: readonly Loaded[], side: Side): number[] {
   return [...(session?.pids ?? []), ...others];
 }
 
-/** Plans the single window of a server that is loaded alone, with its warm-up. */
-function wholeWindow(plan: Plan, planned: PlannedTrial): Window {
-  const { windowSeconds, load } = plan;
+/** Plans the single window of a server that is loaded alone. */
+function wholeWindow({ windowSeconds, load }: Plan): Omit<Window, 'warmupSeconds'> {
   return {
-    warmupSeconds: warmupSecondsOf(plan, planned),
     windowSeconds: load.mode === 'amount' ? AMOUNT_SECONDS : windowSeconds,
     load,
   };
@@ -247,13 +313,13 @@ function wholeWindow(plan: Plan, planned: PlannedTrial): Window {
  * Warms up the sides of a duel by turns, each for as long as it needs. Returns the time between the answers of a
  * connection, in seconds, of the slowest to answer.
  */
-async function warmUp(loaded: readonly Loaded[], plan: Plan, outlive: Outlive): Promise<number> {
-  const { load } = plan;
+async function warmUp(loaded: readonly Loaded[], { plan, outlive, seconds }: Loading): Promise<number> {
+  const load = { mode: 'closed' } as const;
   // Until its first window, a connection keeps itself alive by occasional requests. Later it is silent between windows.
   const sides = loaded.map(({ side, ready, session, death, silence }) => {
     let ok = 0;
     return {
-      seconds: warmupSecondsOf(plan, side.planned),
+      seconds: seconds(side),
       meter: ready.meter,
       fire: async (warmupSeconds: number): Promise<LoadResult | undefined> => {
         let result: LoadResult | undefined;
@@ -264,8 +330,8 @@ async function warmUp(loaded: readonly Loaded[], plan: Plan, outlive: Outlive): 
           ok = result.lifetime?.ok ?? before + 1;
           return ok - before;
         };
-        await attempt(side, () => outlive(() => silence.during(fire), death));
-        return side.life.failed ? undefined : result;
+        await attempt(side.outcome, () => outlive(() => silence.during(fire), death));
+        return side.outcome.failed ? undefined : result;
       },
     };
   });
@@ -280,7 +346,7 @@ async function warmUp(loaded: readonly Loaded[], plan: Plan, outlive: Outlive): 
 /** Notes the reasons against each side. */
 function noteAll(loaded: readonly Loaded[], reasons: readonly Reason[][]): void {
   for (const [index, { side }] of loaded.entries())
-    for (const reason of reasons[index] ?? []) side.life.note(reason);
+    for (const reason of reasons[index] ?? []) side.outcome.note(reason);
 }
 
 /** Takes a step of the generators. Throws if its server dies. */

@@ -1,12 +1,13 @@
 /** The life of one server: start, first right answer, attest, verify, collect, load, verify, stop, account. */
 
-import { warmupOf, warmupSecondsOf } from 'bench-model/planned';
+import { ROUTE_SECONDS, warmupOf, warmupSecondsOf } from 'bench-model/planned';
 import { DisposableStack } from '@whatwg-node/disposablestack';
 import { cpus } from 'node:os';
 import { workloadOf } from 'bench-targets/catalogue/workloads/index';
 import { describeSent } from 'bench-targets/catalogue/workloads/requests/sent';
 import {
   describeDifference,
+  drawRoute,
   isSafe,
   type Draw,
   type Route,
@@ -23,6 +24,7 @@ import type { Interpreter, Target } from 'bench-model/target';
 import type { Plan, PlannedTrial } from 'bench-model/plan';
 import { RECORD_SCHEMA } from 'bench-model/versions';
 import { isFatal, makeReason } from 'bench-model/reasons';
+import type { Asked } from 'bench-model/requests';
 import { createRandom } from 'bench-statistics/random';
 import {
   CompanionError,
@@ -123,45 +125,47 @@ interface Part {
   companion: TrialCompanion;
 }
 
-/** One trial from the start of its server to its record; the load comes from the conductor. */
+/** One server from its start to its end; the load comes from the conductor. */
 export class ServerLife {
-  readonly #head: TrialHead;
+  /** Its trials, in the order of the plan: one for each request that is measured alone, or one. */
+  readonly trials: readonly LifeTrial[];
   readonly #context: TrialContext;
   readonly #effects: TrialEffects;
-  readonly #planned: PlannedTrial;
+  /** The first of its trials, or a trial of all requests. */
+  readonly planned: PlannedTrial;
   #draw: Draw;
-  readonly #reasons: Reason[] = [];
   readonly #parts: Part[] = [];
-  #failed = false;
-  #measured: Measured | undefined;
-  #beside: Partial<Record<CompanionName, Measured['server']>> = {};
   #startup: Pick<Measured, 'startupSeconds'> = {};
-  /** The answers to requests of the harness so far. */
+  /** The answers to requests of the harness so far, and those of the load in sessions that have ended. */
   #answers = 0;
   /** The time of the first right answer, in ms of the monotonic clock. */
   #answeredAtMs: number | undefined;
   /** The processes that collected garbage before the load; undefined if none was to. */
   #collected: number | undefined;
-  /** The opening of the first window. */
-  #opening: { nowMs: number; answers: number } | undefined;
   #server: Server | undefined;
   #sampler: Sampler | undefined;
-  #expected: Expected;
-  /** The first answer to each request in the verification before the load, and in that after it. */
+  /** The first answer to each request in the verifications before the load, and in those after it. */
   readonly #verified = { before: openSeen(), after: openSeen() };
   /** The verification that is under way. */
   #verifying: SeenAnswers | undefined;
 
-  constructor(planned: PlannedTrial, context: TrialContext, effects: TrialEffects) {
-    this.#planned = planned;
+  constructor(
+    planned: PlannedTrial,
+    context: TrialContext,
+    effects: TrialEffects,
+    trials: readonly PlannedTrial[] = [planned],
+  ) {
+    this.planned = planned;
     this.#context = context;
     this.#effects = effects;
-    this.#head = headOf(planned, context, effects);
     const random = createRandom(planned.seed);
     const { plan } = context;
     const share = shareOf(plan, planned);
     this.#draw = this.#watch(workloadOf(plan).draw(() => random.float(), plan.params ?? {}, share));
-    if (plan.asked !== undefined) this.#head.requests = describeSent(plan.asked, this.#draw);
+    this.trials = trials.map(
+      (one) => new LifeTrial(one, context, effects, (error) => this.#explain(error, one)),
+    );
+    this.#describeSent();
   }
 
   /** Tells the companions of every answer that is checked. */
@@ -187,25 +191,40 @@ export class ServerLife {
     };
   }
 
-  get failed(): boolean {
-    return this.#failed;
+  /** Describes the requests of each trial in its record. */
+  #describeSent(): void {
+    const { asked } = this.#context.plan;
+    if (asked === undefined) return;
+    for (const trial of this.trials) {
+      const { expected, isVerified } = trial;
+      trial.head.requests = describeSent(
+        trial.askedOf(asked),
+        trial.drawOf(this.#draw),
+        isVerified ? { expected } : undefined,
+      );
+    }
   }
 
-  /** Starts the companions and the server, waits for its first right answer, attests and verifies it. Throws if a step fails. */
+  /** True if no trial of it can go on. */
+  get failed(): boolean {
+    return this.trials.every(({ failed }) => failed);
+  }
+
+  /** Starts the companions and the server, waits for its first right answer, attests and verifies it. Throws if a step fails for all trials. */
   async start(): Promise<ReadyServer> {
     const { plan, prepared, target } = this.#context;
     let draw = this.#draw;
-    const trial = { id: this.#planned.id, target, prepared };
+    const trial = { id: this.planned.id, target, prepared };
     for (const running of this.#effects.companions) {
       if (running.head(target) === undefined) continue;
       this.#parts.push({ name: running.name, companion: await running.begin(draw, trial) });
     }
     // A companion whose host was lost has begun on another one.
-    Object.assign(this.#head, headsOf(this.#effects.companions, target));
+    this.#setHead(headsOf(this.#effects.companions, target));
     const env = Object.assign({}, draw.env, ...this.#parts.map(({ companion }) => companion.env));
-    const server = await this.#effects.launch(prepared as Prepared, this.#planned, { ...draw, env });
+    const server = await this.#effects.launch(prepared as Prepared, this.planned, { ...draw, env });
     this.#server = server;
-    if (server.process !== undefined) this.#head.process = server.process;
+    if (server.process !== undefined) this.#setHead({ process: server.process });
     if (draw.login !== undefined && this.#effects.logIn !== undefined) {
       draw = this.#watch(await this.#effects.logIn(server, draw, plan.startSeconds));
       this.#draw = draw;
@@ -217,17 +236,23 @@ export class ServerLife {
       this.#startup = { startupSeconds: (this.#answeredAtMs - startedAtMs) / 1000 };
     const watcher = this.#effects.findWatcher?.(server, prepared);
     if (watcher !== undefined) this.note(makeReason('watcher', { watcher }));
-    this.#head.attested = await attest(server, prepared, plan.workers);
-    if (prepared?.stack?.project !== undefined) await this.#see(server, prepared);
+    const attested = await attest(server, prepared, plan.workers);
+    const seen =
+      prepared?.stack?.project === undefined
+        ? undefined
+        : await this.#effects.seeServer?.(server, prepared, this.planned, this.#draw);
+    this.#setHead({
+      attested: [...attested, ...(seen?.attested ?? [])],
+      ...(seen?.process && { process: seen.process }),
+    });
     const interpreter = await this.#effects.readInterpreter?.(server, target);
-    if (interpreter !== undefined) this.#head.interpreter = interpreter;
-    this.#expected = await this.#verify(server, 'before');
+    if (interpreter !== undefined) this.#setHead({ interpreter });
+    await this.#verifyBefore(server);
     // The answers to requests that the server must refuse are not passed to the check.
     this.#answers += draw.refused?.length ?? 0;
-    if (plan.asked !== undefined)
-      this.#head.requests = describeSent(plan.asked, draw, { expected: this.#expected });
+    this.#describeSent();
     if (prepared !== undefined)
-      this.#collected = await this.#effects.collect?.(server, prepared, this.#planned);
+      this.#collected = await this.#effects.collect?.(server, prepared, this.planned);
     const processes = this.#parts.flatMap(({ name, companion }): NamedProcess[] => {
       const process = companion.process?.();
       return process === undefined ? [] : [{ name, ...process }];
@@ -235,26 +260,10 @@ export class ServerLife {
     this.#sampler = await this.#effects.resources(server, processes);
     await this.#sampler?.idle();
     for (const { companion } of this.#parts) await companion.beforeLoad?.();
-    const spec: LoadSpec = {
-      host: server.host,
-      port: server.port,
-      tls: server.tls,
-      requests: plan.load.newConnections === true ? draw.requests.map(closeAfter) : draw.requests,
-      routes: draw.routes?.map(toRouteSpec),
-      order: draw.order,
-      connections: this.#planned.connections,
-      connectsPerSecond: plan.connectsPerSecond,
-      timeoutSeconds: plan.timeoutSeconds,
-      barrierSeconds: plan.barrierSeconds,
-      expected: this.#expected,
-      spreadSeconds: plan.waitSeconds ?? plan.answerSeconds,
-      hashEvery: plan.hashEvery,
-      timing: draw.timing,
-    };
     const pids = [server.pid() ?? [], ...processes.map(({ pid }) => pid ?? [])].flat();
     return {
       server,
-      spec,
+      spec: this.#wholeSpec(server),
       sampler: this.#sampler,
       meter: this.#effects.meter(server),
       pids,
@@ -262,23 +271,81 @@ export class ServerLife {
     };
   }
 
-  async #see(server: Server, prepared: Prepared): Promise<void> {
-    const seen = await this.#effects.seeServer?.(server, prepared, this.#planned, this.#draw);
-    if (seen?.process !== undefined) this.#head.process = seen.process;
-    this.#head.attested.push(...(seen?.attested ?? []));
+  /** Returns the load of one trial on the running server. */
+  specOf(trial: LifeTrial): LoadSpec {
+    return this.#specOf(this.#server as Server, trial.drawOf(this.#draw), trial.expected);
   }
 
-  async #verify(server: Server, when: 'before' | 'after'): Promise<Expected> {
+  /** Returns the load of all requests; for several trials, without those that are sent once, whose rows belong to their trials. */
+  #wholeSpec(server: Server): LoadSpec {
+    const [only, ...more] = this.trials;
+    if (only !== undefined && more.length === 0) return this.specOf(only);
+    const whole = this.#specOf(server, this.#draw, undefined);
+    return {
+      ...whole,
+      order: whole.order?.filter((route) => this.#draw.routes?.[route]?.once === undefined),
+    };
+  }
+
+  /** Returns true if the load of all requests includes those of a trial. */
+  isWarmedUp(trial: LifeTrial): boolean {
+    return trial.drawOf(this.#draw).routes?.every(({ once }) => once === undefined) ?? true;
+  }
+
+  #specOf(server: Server, draw: Draw, expected: Expected): LoadSpec {
+    const { plan } = this.#context;
+    return {
+      host: server.host,
+      port: server.port,
+      tls: server.tls,
+      requests: plan.load.newConnections === true ? draw.requests.map(closeAfter) : draw.requests,
+      routes: draw.routes?.map(toRouteSpec),
+      order: draw.order,
+      connections: this.planned.connections,
+      connectsPerSecond: plan.connectsPerSecond,
+      timeoutSeconds: plan.timeoutSeconds,
+      barrierSeconds: plan.barrierSeconds,
+      expected,
+      spreadSeconds: plan.waitSeconds ?? plan.answerSeconds,
+      hashEvery: plan.hashEvery,
+      timing: draw.timing,
+    };
+  }
+
+  /** Adds these properties to the heads of all trials. */
+  #setHead(known: Partial<TrialHead>): void {
+    for (const { head } of this.trials) Object.assign(head, known);
+  }
+
+  /** Verifies the requests of each trial. Throws if those of all are answered wrongly. */
+  async #verifyBefore(server: Server): Promise<void> {
+    for (const trial of this.trials) {
+      try {
+        trial.expected = await this.#verify(server, trial, 'before');
+        trial.isVerified = true;
+      } catch (error) {
+        if (this.trials.every((one) => one === trial || one.failed)) throw error;
+        trial.fail(error);
+      }
+    }
+  }
+
+  async #verify(server: Server, trial: LifeTrial, when: 'before' | 'after'): Promise<Expected> {
     this.#verifying = this.#verified[when];
     this.#verifying.atMs = performance.now();
     try {
-      return await this.#effects.verify(server, this.#draw, `${when} the load`);
+      return await this.#effects.verify(server, trial.drawOf(this.#draw), `${when} the load`);
     } catch (error) {
       for (const { companion } of this.#parts) companion.onAnswer?.(undefined);
       throw error;
     } finally {
       this.#verifying = undefined;
     }
+  }
+
+  /** Reads the memory of the idle server before the load of a further trial. */
+  async rest(): Promise<void> {
+    await this.#sampler?.idle();
   }
 
   /** Starts the work of companions during the load; disposing ends it. */
@@ -290,18 +357,18 @@ export class ServerLife {
     return stack;
   }
 
-  /** Notes the age of the server when its first window opens. */
-  noteAge(): void {
+  /** Notes the age of the server when the first window of a trial opens. */
+  noteAge(trial = this.trials[0]): void {
+    if (trial === undefined || trial.opening !== undefined) return;
     const beside = sum(this.#parts.map(({ companion }) => companion.answers?.() ?? 0));
-    this.#opening ??= { nowMs: performance.now(), answers: this.#answers + beside };
+    trial.opening = { nowMs: performance.now(), answers: this.#answers + beside };
   }
 
-  /** The age of the server when its first window opened; absent for a server that was already running. */
-  #ageOf({ warmup }: LoadResult): Pick<Measured, 'age'> {
+  /** The age of the server when the first window of a trial opened; absent for a server that was already running. */
+  #ageOf({ opening }: LifeTrial, { warmup }: LoadResult): Pick<Measured, 'age'> {
     const startedAtMs = this.#server?.startedAtMs;
-    if (startedAtMs === undefined || this.#answeredAtMs === undefined || this.#opening === undefined)
-      return {};
-    const { nowMs, answers } = this.#opening;
+    if (startedAtMs === undefined || this.#answeredAtMs === undefined || opening === undefined) return {};
+    const { nowMs, answers } = opening;
     return {
       age: {
         secondsSinceStart: (nowMs - startedAtMs) / 1000,
@@ -312,8 +379,9 @@ export class ServerLife {
     };
   }
 
-  /** Takes the account of all requests to the server, from the first connect to the end of the generators. */
+  /** Takes the account of all requests of a session, from its first connect to the end of its generators. */
   account(lifetime: Counts): void {
+    this.#answers += lifetime.ok;
     for (const { companion } of this.#parts) companion.onAccount?.(lifetime);
   }
 
@@ -322,13 +390,13 @@ export class ServerLife {
     for (const { companion } of this.#parts) await companion.afterLoad?.();
   }
 
-  /** Judges the window and verifies the answers again. Throws if they are wrong now. */
-  async take({ load, sampled, turns }: WindowResult): Promise<void> {
+  /** Judges the window of a trial and verifies the answers again. Throws if they are wrong now. */
+  async take({ load, sampled, turns }: WindowResult, trial = this.trials[0] as LifeTrial): Promise<void> {
     const { plan, placed } = this.#context;
     const isAmount = plan.load.mode === 'amount';
     const resources = isAmount && sampled?.server ? overWindow(sampled.server, load) : sampled?.server;
     const host = sampled?.host ?? {};
-    this.#beside = sampled?.beside ?? {};
+    trial.beside = sampled?.beside ?? {};
     const besideRequests = sum(this.#parts.map(({ companion }) => companion.requests?.() ?? 0));
     const seen: Seen = {
       load,
@@ -343,33 +411,33 @@ export class ServerLife {
         companion,
         evidence: {
           load,
-          resources: this.#beside[name],
+          resources: trial.beside[name],
           placement: placed.placement,
           besideRequests,
           ...companion.elsewhere?.(),
         },
       })),
     };
-    let judged = judgeTrial(this.#head, seen, surroundings);
-    const alone = this.#isSlowAndIdle(load, judged.findings) ? await this.#askAlone() : undefined;
+    let judged = judgeTrial(trial.head, seen, surroundings);
+    const alone = this.#isSlowAndIdle(load, judged.findings) ? await this.#askAlone(trial) : undefined;
     if (alone !== undefined) {
       seen.alone = alone;
-      judged = judgeTrial(this.#head, seen, surroundings);
+      judged = judgeTrial(trial.head, seen, surroundings);
     }
     const { reasons, findings } = judged;
-    this.#add(reasons);
-    this.#add(judgeWarmup(warmupOf(plan, this.#planned)));
-    this.#measured = {
+    trial.add(reasons);
+    trial.add(judgeWarmup(warmupOf(plan, this.planned)));
+    trial.measured = {
       ...seen,
       ...findings,
       ...this.#startup,
-      ...this.#ageOf(load),
+      ...this.#ageOf(trial, load),
     };
-    await this.#verifyAfter(load);
-    await this.#attestCode();
+    await this.#verifyAfter(trial, load);
+    await this.#attestCode(trial);
   }
 
-  /** Returns true if it is worth finding out why an idle server of a user answers slowly: once for each target and rung. */
+  /** Returns true if it is worth finding out why an idle server of a user answers slowly: once for each target and place. */
   #isSlowAndIdle({ latencyUs }: LoadResult, { limit, budget }: Pick<Measured, 'limit' | 'budget'>): boolean {
     const { plan } = this.#context;
     // Others that took the CPU do not hide that a server hardly used it.
@@ -377,13 +445,13 @@ export class ServerLife {
     const { usedCores = 0, usableCores = 1 } = budget ?? {};
     const { mode, newConnections } = plan.load;
     const isKept = mode !== 'open' && newConnections !== true;
-    const isAsked = plan.asked !== undefined && isKept && this.#planned.round === 1;
+    const isAsked = plan.asked !== undefined && isKept && this.planned.round === 1;
     return isAsked && isIdle && usedCores < usableCores / 2 && (latencyUs?.p50 ?? 0) >= SLOW_US;
   }
 
   /** Asks the server without a load; undefined if requests differ, may change something, or are not answered. */
-  async #askAlone(): Promise<Alone | undefined> {
-    const { routes = [], requests } = this.#draw;
+  async #askAlone(trial: LifeTrial): Promise<Alone | undefined> {
+    const { routes = [], requests } = trial.drawOf(this.#draw);
     const [request] = requests;
     if (this.#server === undefined || request === undefined) return undefined;
     if (routes.length > 1 || !isSafe(request)) return undefined;
@@ -391,107 +459,89 @@ export class ServerLife {
   }
 
   /** Throws if the answers are wrong now. A server that still works for clients that have left only becomes suspect. */
-  async #verifyAfter({ lifetime }: LoadResult): Promise<void> {
+  async #verifyAfter(trial: LifeTrial, { lifetime }: LoadResult): Promise<void> {
     if (this.#server === undefined) return;
-    const verified = this.#verify(this.#server, 'after');
+    const { expected } = trial;
+    const verified = this.#verify(this.#server, trial, 'after');
     const after = await verified.catch((error: unknown) => {
       if (!(error instanceof UnansweredError) || !lifetime?.inFlight) throw error;
-      this.#reasons.push(judgeUnverified(error.message, lifetime));
-      return this.#expected;
+      trial.note(judgeUnverified(error.message, lifetime));
+      return expected;
     });
-    const changed = this.#expected?.findIndex(
+    const changed = expected?.findIndex(
       (before, index) => before !== null && before.sha256 !== after?.[index]?.sha256,
     );
     if (changed === undefined || changed === -1) return;
-    throw new BenchError('trial', this.#describeChange(changed));
+    throw new BenchError('trial', this.#describeChange(trial, changed));
   }
 
-  /** Says when the right answer to a request has changed, and where. */
-  #describeChange(index: number): string {
+  /** Says when the right answer to a request of a trial has changed, and where. */
+  #describeChange(trial: LifeTrial, index: number): string {
     const { before, after } = this.#verified;
-    const { method, path } = this.#draw.requests[index] ?? { method: '', path: '' };
+    const request = trial.drawOf(this.#draw).requests[index];
+    const { method, path } = request ?? { method: '', path: '' };
     const seconds = ((after.atMs - before.atMs) / 1000).toFixed(1);
-    const [then, now] = [before, after].map(({ bodies }) => bodies.get(index));
+    const at = request === undefined ? -1 : this.#draw.requests.indexOf(request);
+    const [then, now] = [before, after].map(({ bodies }) => bodies.get(at));
     const where = then === undefined || now === undefined ? '' : `: ${describeDifference(now, then)}`;
     return `${method} ${path}: the right answer after the load differs from that before it, ${seconds} s earlier${where}. If it may differ: --expect-status 2xx`;
   }
 
   /** Asks the server which code it ran, after the measurement. */
-  async #attestCode(): Promise<void> {
+  async #attestCode({ head }: LifeTrial): Promise<void> {
     const code = this.#context.prepared?.code;
     if (code === undefined || this.#server === undefined) return;
-    const running = await this.#effects.readCode?.(this.#server, code, this.#planned, this.#draw);
-    if (running !== undefined) this.#head.code = running;
+    const running = await this.#effects.readCode?.(this.#server, code, this.planned, this.#draw);
+    if (running !== undefined) head.code = running;
   }
 
-  /** Adds reasons; a fatal one fails the trial and comes first. */
-  #add(reasons: readonly Reason[]): void {
-    const fatal = reasons.filter(isFatal);
-    this.#reasons.unshift(...fatal);
-    this.#reasons.push(...reasons.filter((reason) => !isFatal(reason)));
-    this.#failed ||= fatal.length > 0;
-  }
-
-  /** Adds a reason that the load has shown. */
+  /** Adds a reason that concerns all trials. */
   note(reason: Reason): void {
-    this.#add([reason]);
+    for (const trial of this.trials) trial.note(reason);
   }
 
-  /** Marks the trial as failed for this reason. */
+  /** Marks the trials that have not failed as failed for this reason. */
   fail(error: unknown): void {
-    const { plan } = this.#context;
-    this.#reasons.unshift(
-      error instanceof UsedUpError
-        ? makeReason(
-            'rows-used-up',
-            describeUsedUp(plan, this.#planned, { ...error.used, routes: this.#draw.routes }),
-          )
-        : toReason(error),
-    );
-    this.#failed = true;
+    const open = this.trials.filter(({ failed }) => !failed);
+    for (const trial of open.length > 0 ? open : this.trials) trial.fail(error);
   }
 
-  /** Stops the server, ends the companions' parts, and returns the record. Never throws. */
-  async end(): Promise<Trial> {
+  #explain(error: unknown, planned: PlannedTrial): Reason {
+    if (!(error instanceof UsedUpError)) return toReason(error);
+    const used = { ...error.used, routes: this.#draw.routes };
+    return makeReason('rows-used-up', describeUsedUp(this.#context.plan, planned, used));
+  }
+
+  /** Stops the server, ends the companions' parts, and returns the records of its trials. Never throws. */
+  async end(): Promise<readonly [Trial, ...Trial[]]> {
     this.#sampler?.[Symbol.dispose]();
     // A server that still works for a companion's request is not to blame for the way it ends.
     const isAtWork = this.#parts.some(({ companion }) => companion.keepsServerBusy?.() ?? false);
     const toldBefore = isAtWork ? this.#server?.logTail() : undefined;
     const stopped = await this.#stop();
     for (const { companion } of this.#parts) await this.#endPart(companion);
-    this.#add(stopped.trouble.filter(({ code }) => !isAtWork || code !== 'ignored-sigterm'));
-    const reasons = this.#reasons;
+    for (const trial of this.trials)
+      trial.add(stopped.trouble.filter(({ code }) => !isAtWork || code !== 'ignored-sigterm'));
     const logTail = toldBefore ?? this.#server?.logTail();
-    const tail: TrialTail = {
-      files: stopped.files,
-      ...(stopped.time === undefined ? {} : { time: stopped.time }),
-      ...(reasons.length > 0 && logTail !== undefined ? { logTail } : {}),
-    };
-    const head = this.#head;
-    const companions = this.#recordParts();
-    const measured = this.#measured && { ...this.#measured, ...companions };
-    if (this.#failed || measured === undefined) {
-      const partial = measured ?? companions;
-      const failed: FailedTrial = { ...head, ...tail, status: 'failed', reasons };
-      return Object.keys(partial).length === 0 ? failed : { ...failed, partial };
-    }
-    if (reasons.length > 0) return { ...head, ...tail, status: 'suspect', reasons, measured };
-    return { ...head, ...tail, status: 'ok', reasons: [], measured };
+    const { files, time } = stopped;
+    const tail = { files, ...(time === undefined ? {} : { time }) };
+    const records = this.trials.map((trial) =>
+      trial.record({ tail, logTail, companions: this.#recordParts(trial) }),
+    );
+    return records as unknown as readonly [Trial, ...Trial[]];
   }
 
-  /** Lets a companion account for the trial and releases its resources. An error fails the trial. */
+  /** Lets a companion account for the trials and releases its resources. An error fails them. */
   async #endPart(companion: TrialCompanion): Promise<void> {
-    const [accounted] = await Promise.allSettled([companion.afterStop?.(this.#failed)]);
+    const [accounted] = await Promise.allSettled([companion.afterStop?.(this.failed)]);
     const [released] = await Promise.allSettled([companion[Symbol.asyncDispose]()]);
-    if (accounted.status === 'fulfilled') this.#add(accounted.value ?? []);
+    if (accounted.status === 'fulfilled') for (const trial of this.trials) trial.add(accounted.value ?? []);
     const failure = [accounted, released].find(({ status }) => status === 'rejected');
     if (failure?.status === 'rejected') this.fail(failure.reason);
   }
 
-  #recordParts(): Pick<Measured, 'companions'> {
-    const told = this.#parts.map(
-      ({ name, companion }) => [name, companion.record?.(this.#beside[name])] as const,
-    );
+  #recordParts({ beside }: LifeTrial): Pick<Measured, 'companions'> {
+    const told = this.#parts.map(({ name, companion }) => [name, companion.record?.(beside[name])] as const);
     const companions = Object.fromEntries(told.filter(([, part]) => part !== undefined));
     return Object.keys(companions).length === 0 ? {} : { companions };
   }
@@ -516,7 +566,7 @@ function toRouteSpec({ first, count, statuses, schema, once }: Route): RouteSpec
 /** The bytes of an answer that are kept to show where it has changed. */
 const KEPT_BYTES = 2 ** 16;
 
-/** The answers of one verification by the index of their request, and its begin on the monotonic clock. */
+/** The answers of verifications by the index of their request, and the begin of the last one on the monotonic clock. */
 interface SeenAnswers {
   atMs: number;
   bodies: Map<number, Buffer>;
@@ -529,6 +579,100 @@ function openSeen(): SeenAnswers {
 /** A copy: the body can be large. */
 function headOfBody(body: Buffer): Buffer {
   return Buffer.from(body.subarray(0, KEPT_BYTES));
+}
+
+/** One trial in the life of a server: its requests, its findings and its record. */
+export class LifeTrial {
+  readonly planned: PlannedTrial;
+  readonly head: TrialHead;
+  /** The right answers to its requests; they count once it is verified. */
+  expected: Expected;
+  isVerified = false;
+  measured: Measured | undefined;
+  beside: Partial<Record<CompanionName, Measured['server']>> = {};
+  /** The opening of its first window. */
+  opening: { nowMs: number; answers: number } | undefined;
+  readonly #reasons: Reason[] = [];
+  readonly #explain: (error: unknown) => Reason;
+  /** The index of the only request that it sends; undefined if it sends all. */
+  readonly #route: number | undefined;
+  #failed = false;
+
+  constructor(
+    planned: PlannedTrial,
+    context: TrialContext,
+    effects: TrialEffects,
+    explain: (error: unknown) => Reason,
+  ) {
+    this.planned = planned;
+    this.#explain = explain;
+    this.head = headOf(planned, context, effects);
+    const { route } = planned;
+    this.#route = route === undefined ? undefined : context.plan.routes?.indexOf(route);
+  }
+
+  get failed(): boolean {
+    return this.#failed;
+  }
+
+  /** Returns the draw of its own requests. */
+  drawOf(draw: Draw): Draw {
+    const route = this.#route === undefined ? undefined : draw.routes?.[this.#route];
+    return route === undefined ? draw : drawRoute(draw, route);
+  }
+
+  /** Returns those of the asked requests that it sends. */
+  askedOf(asked: Asked): Asked {
+    const { requests } = asked;
+    return this.#route === undefined
+      ? asked
+      : { ...asked, requests: requests.slice(this.#route, this.#route + 1) };
+  }
+
+  /** Adds reasons; a fatal one fails the trial and comes first. */
+  add(reasons: readonly Reason[]): void {
+    const fatal = reasons.filter(isFatal);
+    this.#reasons.unshift(...fatal);
+    this.#reasons.push(...reasons.filter((reason) => !isFatal(reason)));
+    this.#failed ||= fatal.length > 0;
+  }
+
+  /** Adds a reason that the load has shown. */
+  note(reason: Reason): void {
+    this.add([reason]);
+  }
+
+  /** Marks the trial as failed for this reason. */
+  fail(error: unknown): void {
+    this.#reasons.unshift(this.#explain(error));
+    this.#failed = true;
+  }
+
+  /** Returns its record. */
+  record({
+    tail: known,
+    logTail,
+    companions,
+  }: {
+    tail: TrialTail;
+    logTail: string[] | undefined;
+    companions: Pick<Measured, 'companions'>;
+  }): Trial {
+    const { head } = this;
+    const reasons = this.#reasons;
+    const tail: TrialTail = {
+      ...known,
+      ...(reasons.length > 0 && logTail !== undefined ? { logTail } : {}),
+    };
+    const measured = this.measured && { ...this.measured, ...companions };
+    if (this.#failed || measured === undefined) {
+      const partial = measured ?? companions;
+      const failed: FailedTrial = { ...head, ...tail, status: 'failed', reasons };
+      return Object.keys(partial).length === 0 ? failed : { ...failed, partial };
+    }
+    if (reasons.length > 0) return { ...head, ...tail, status: 'suspect', reasons, measured };
+    return { ...head, ...tail, status: 'ok', reasons: [], measured };
+  }
 }
 
 function headOf(
@@ -568,10 +712,12 @@ export function plannedHead(
     workload: plan.workload,
     ...(plan.params === undefined ? {} : { params: plan.params }),
     connections: planned.connections,
+    ...(planned.route === undefined ? {} : { route: planned.route }),
     round: planned.round,
     order: planned.order,
     seed: planned.seed,
     ...(planned.duel === undefined ? {} : { duel: planned.duel }),
+    ...(planned.life === undefined ? {} : { life: planned.life }),
     startedAt: new Date(atMs).toISOString(),
     engine: target.engine ?? plan.engine,
     load: plan.load,
@@ -579,7 +725,7 @@ export function plannedHead(
     ...(plan.threads === undefined ? {} : { threads: plan.threads }),
     ...(plan.cores === undefined ? {} : { cores: plan.cores }),
     placement,
-    warmupSeconds: warmupSecondsOf(plan, planned),
+    warmupSeconds: warmupSecondsOf(plan, planned) + (planned.life === undefined ? 0 : ROUTE_SECONDS.warmup),
     plannedSeconds: plan.windowSeconds,
     timeoutSeconds: plan.timeoutSeconds,
     ...(plan.quick ? { quick: true } : {}),

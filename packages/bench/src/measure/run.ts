@@ -1,4 +1,4 @@
-import type { RunEvent } from 'bench-model/planned';
+import { unitOf, type RunEvent } from 'bench-model/planned';
 import { BenchError } from 'bench-model/errors';
 import type { FailedTrial, Trial } from 'bench-model/record';
 import type { Reason } from 'bench-model/reasons';
@@ -47,8 +47,8 @@ export async function run(
     ]),
   );
   const due = plan.trials.filter(({ target }) => launchable.has(target));
-  const units = Map.groupBy(due, ({ duel, id }) => duel ?? id);
-  // If only half of a duel was stored before a kill, the other half is lost.
+  const units = Map.groupBy(due, unitOf);
+  // If only a part of a unit was stored before a kill, the rest is lost.
   const open = [...units.values()].filter((unit) => unit.every(({ id }) => !kept.has(id)));
   let of = kept.size + open.flat().length;
   for (const [at, whole] of open.entries()) {

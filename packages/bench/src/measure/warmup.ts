@@ -77,7 +77,7 @@ export async function observeProcess(entry: Entry, setup: StudyContext): Promise
     // An interrupt stops the servers in the middle of a turn.
     if (!setup.isStopped()) life.fail(error);
   }
-  const trial = await life.end();
+  const [trial] = await life.end();
   const isCut = setup.isStopped();
   const end = reference.ready.server.ended();
   if (end !== undefined && !isCut)

@@ -1,4 +1,4 @@
-import { TURN_SECONDS, takesTurns } from 'bench-model/planned';
+import { placeOf, placesOf, TURN_SECONDS, takesTurns, type Place } from 'bench-model/planned';
 import { resolve } from 'node:path';
 import { readApp } from 'bench-targets/catalogue/apps/app';
 import { spreadCopies } from 'bench-targets/catalogue/copies';
@@ -17,7 +17,7 @@ import { completeParams, workloadOf } from 'bench-targets/catalogue/workloads/in
 import { refuseFewRows } from './rows.ts';
 import { completeAsked, draftOptions } from 'bench-targets/catalogue/workloads/requests/compose';
 import type { Asked, AttachedServer } from 'bench-model/requests';
-import { describeAsked } from 'bench-targets/catalogue/workloads/requests/sent';
+import { describeAsked, nameRoutes } from 'bench-targets/catalogue/workloads/requests/sent';
 import type { Workload } from 'bench-targets/catalogue/workloads/workload';
 import { REQUESTS } from 'bench-targets/catalogue/workloads/requests/workload';
 import { labelOf } from 'bench-targets/catalogue/copy-label';
@@ -47,6 +47,7 @@ import {
   refuseDuel,
   refuseUpstream,
   refuseWindow,
+  tidy,
   wholeWaits,
 } from './refusals.ts';
 
@@ -67,6 +68,9 @@ const HASH_EVERY_ASKED = 16;
 
 /** A server that is already running answers at once, unless it still answers 503. */
 const ATTACHED_START_SECONDS = 5;
+
+/** The shortest window of one request of several by default: of a comparison by turns, and of any other plan. */
+const ROUTE_WINDOW_SECONDS = { comparison: 0.25, other: 1 };
 
 const QUICK = { rounds: 1, windowSeconds: 1.5, warmupSeconds: 0.5 };
 
@@ -111,9 +115,11 @@ export function makePlan(given: BenchOptions, stacks: Stack[], run: string, seed
   const rungs = [...new Set(chosen.connections ?? rungsFor(engines, workload.rungs))].toSorted(
     (a, b) => a - b,
   );
+  const routes = asked === undefined || options.mix === true ? undefined : nameRoutes(asked);
+  const compared = 1 + (targets.length - 1) * (routes?.length ?? 1);
   const sequentialTest = askedTest && {
     ...askedTest,
-    looks: askedTest.looks ?? chooseLooks(targets.length, askedTest.budgetSeconds !== undefined),
+    looks: askedTest.looks ?? chooseLooks(compared, askedTest.budgetSeconds !== undefined),
   };
   const rounds =
     sequentialTest === undefined ? (chosen.rounds ?? 3) : mostRounds(scheduleNamed(sequentialTest.looks));
@@ -141,12 +147,12 @@ export function makePlan(given: BenchOptions, stacks: Stack[], run: string, seed
   refuseWindow(options, waitSeconds);
   refuseBackground(options);
   refuseUpstream(options, workload, asksUpstream);
-  const count = targets.length * rungs.length * rounds;
+  const count = targets.length * placesOf({ rungs, ...present({ routes }) }).length * rounds;
   if (count > MOST_TRIALS) {
     throw new BenchError(
       'usage',
       `the plan has ${count.toLocaleString('en-US')} trials, and the limit is ${MOST_TRIALS.toLocaleString('en-US')}`,
-      'use fewer rounds, targets or connections',
+      'use fewer rounds, targets, connections or requests',
     );
   }
   if (load.mode === 'amount' && load.requests < Math.max(...rungs)) {
@@ -160,12 +166,16 @@ export function makePlan(given: BenchOptions, stacks: Stack[], run: string, seed
     sequentialTest === undefined
       ? workload.windowSeconds
       : SEQUENTIAL_TEST.windowSeconds[byTurns === undefined ? 'separate' : 'duel'];
-  const windowSeconds = wholeWaits(chosen.windowSeconds ?? usualSeconds, waitSeconds);
+  const shortest =
+    ROUTE_WINDOW_SECONDS[sequentialTest === undefined || byTurns === undefined ? 'other' : 'comparison'];
+  const ownSeconds =
+    routes === undefined ? usualSeconds : Math.max(shortest, tidy(usualSeconds / routes.length));
+  const windowSeconds = wholeWaits(chosen.windowSeconds ?? ownSeconds, waitSeconds);
   const warmupSeconds =
     options.warmupSeconds ?? Math.max(chosen.warmupSeconds ?? workload.warmupSeconds, waitSeconds ?? 0);
   const { connectsPerSecond } = options;
   const draws = createRandom(seed);
-  const { requests, routes } = workload.draw(() => draws.float(), params);
+  const drawn = workload.draw(() => draws.float(), params);
   const wanted = {
     rungs,
     generators,
@@ -174,8 +184,8 @@ export function makePlan(given: BenchOptions, stacks: Stack[], run: string, seed
     isDuel: byTurns !== undefined,
     windowSeconds,
     warmupSeconds,
-    requests,
-    routes,
+    requests: drawn.requests,
+    routes: drawn.routes,
   };
   refuseEngine(engine, wanted);
   // The connect rate has an effect on the first engine, so it is no reason to refuse the second one.
@@ -202,7 +212,10 @@ export function makePlan(given: BenchOptions, stacks: Stack[], run: string, seed
     load,
     quick: options.quick,
     stacks: options.stacks,
-    trials: drawTrials({ targets, rungs, rounds, ...present({ byTurns }) }, seed),
+    trials: drawTrials(
+      { targets, rungs, rounds, ...present({ byTurns, routes, background, cluster: options.cluster }) },
+      seed,
+    ),
     ...turns,
     ...present({
       fresh: options.fresh === true ? (true as const) : undefined,
@@ -217,11 +230,12 @@ export function makePlan(given: BenchOptions, stacks: Stack[], run: string, seed
       upstream: options.upstream,
       background,
       asked,
+      routes,
       attached,
       apps: options.apps?.map(readApp),
     }),
   };
-  refuseFewRows(plan, routes);
+  refuseFewRows(plan, drawn.routes);
   return plan;
 }
 
@@ -259,27 +273,39 @@ function isAutoWarmup({ warmupSeconds, quick, servers }: BenchOptions): boolean 
 }
 
 /** The part of a plan that decides which trials it has. */
-type Blocks = Pick<Plan, 'targets' | 'rungs' | 'rounds' | 'byTurns'>;
+type Blocks = Pick<Plan, 'targets' | 'rungs' | 'rounds' | 'byTurns' | 'routes' | 'background' | 'cluster'>;
 
 /** Returns every trial of a plan, in an order drawn from the seed. */
 function drawTrials(plan: Blocks, seed: number): PlannedTrial[] {
   const random = createRandom(seed);
   const trials: PlannedTrial[] = [];
   for (let round = 1; round <= plan.rounds; round++) {
-    for (const { target, connections } of shuffleRound(plan, random)) {
+    for (const cell of shuffleRound(plan, random)) {
+      const { target, connections, route } = cell;
       const order = trials.length;
+      const at = `c${connections}-r${round}`;
       trials.push({
-        id: nameTrial({ target, connections, round, order }),
+        id: nameTrial({ ...cell, round, order }),
         target,
         connections,
+        ...(route !== undefined && { route }),
         round,
         order,
         seed: random.below(2 ** 32),
-        ...(takesTurns(plan, connections) && { duel: `c${connections}-r${round}` }),
+        ...(takesTurns(plan, connections) && { duel: at }),
+        ...(route !== undefined && sharesServers(plan) && { life: `${at} ${target}` }),
       });
     }
   }
   return trials;
+}
+
+/**
+ * Returns true if a server is loaded with one request after the other. With a background request, or load from other hosts,
+ * each request has a fresh server.
+ */
+function sharesServers({ background, cluster }: Blocks): boolean {
+  return background === undefined && cluster === undefined;
 }
 
 /** The id of a trial, which also names its files. */
@@ -292,22 +318,27 @@ export function nameTrial({
   return `${String(order + 1).padStart(3, '0')}-${target.replaceAll(/[^\w.+-]+/g, '_')}-c${connections}-r${round}`;
 }
 
-/** One target at one rung. */
-interface Cell {
+/** One target at one place. */
+interface Cell extends Place {
   target: string;
-  connections: number;
 }
 
 /**
- * Returns the cells of one round in their order. Separate trials are shuffled as a whole. Servers that take turns stay
- * together, in a random order among themselves.
+ * Returns the cells of one round in their order. Separate servers are shuffled as a whole, and so are the requests of one of
+ * them. Servers that take turns stay together, in a random order among themselves for each request.
  */
 function shuffleRound(plan: Blocks, random: Random): Cell[] {
-  const units = plan.rungs.flatMap((connections): Cell[][] => {
-    const cells = plan.targets.map(({ id }) => ({ target: id, connections }));
-    return takesTurns(plan, connections) ? [cells] : cells.map((cell) => [cell]);
+  const { targets, rungs, routes = [undefined] } = plan;
+  const units = rungs.flatMap((connections): Cell[][][] => {
+    const cellsOf = (names: readonly Target[], route: string | undefined): Cell[] =>
+      names.map(({ id }) => ({ target: id, ...placeOf({ connections, route }) }));
+    if (takesTurns(plan, connections)) return [routes.map((route) => cellsOf(targets, route))];
+    if (sharesServers(plan)) return targets.map((target) => routes.map((route) => cellsOf([target], route)));
+    return targets.flatMap((target) => routes.map((route) => [cellsOf([target], route)]));
   });
-  return random.shuffle(units).flatMap((cells) => (cells.length > 1 ? random.shuffle(cells) : cells));
+  return random
+    .shuffle(units)
+    .flatMap((unit) => random.shuffle(unit).flatMap((cells) => random.shuffle(cells)));
 }
 
 /** Copies a target under another name. The difference between the two is noise. */

@@ -16,7 +16,7 @@ export function wholeWaits(seconds: number, waitSeconds: number | undefined): nu
 }
 
 /** Rounds off the error of binary fractions. */
-function tidy(value: number): number {
+export function tidy(value: number): number {
   return Number(value.toFixed(6));
 }
 

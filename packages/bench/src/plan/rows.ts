@@ -14,6 +14,7 @@ export const ROWS_HINT =
 type PlannedLoad = Pick<
   Plan,
   | 'asked'
+  | 'routes'
   | 'attached'
   | 'trials'
   | 'targets'
@@ -79,13 +80,13 @@ export function describeUsedUp(
 
 /** The rows that the checks of a trial use, and the largest share of a request that uses rows up; undefined if none does. */
 function sentOnce(
-  { asked }: PlannedLoad,
+  { asked, routes: alone }: PlannedLoad,
   routes: Routes = [],
 ): { checks: number; share: number } | undefined {
   const weights = asked?.requests.map(({ weight }) => weight) ?? [];
   const checks = Math.max(0, ...routes.map(({ once = 0 }) => once));
   const most = Math.max(0, ...weights.filter((_, index) => routes[index]?.once !== undefined));
-  return checks === 0 ? undefined : { checks, share: most / sum(weights) };
+  return checks === 0 ? undefined : { checks, share: alone === undefined ? most / sum(weights) : 1 };
 }
 
 /** Returns the trials that share the rows. */

@@ -146,6 +146,25 @@ export interface Share {
   of: number;
 }
 
+/** Returns the draw of one route alone. */
+export function drawRoute(draw: Draw, route: Route): Draw {
+  const { first, count } = route;
+  const { login: _login, refused: _refused, probes, ...rest } = draw;
+  const isOwn = (index: number): boolean => index >= first && index < first + count;
+  return {
+    ...rest,
+    requests: draw.requests.slice(first, first + count),
+    routes: [{ ...route, first: 0 }],
+    order: [0],
+    ...(probes && { probes: probes.filter(isOwn).map((index) => index - first) }),
+    ...(draw.next !== undefined && {
+      next: (index: number) => (draw.next?.(first + index) ?? first + index) - first,
+    }),
+    check: (answer, index) => draw.check(answer, first + index),
+    fixedBody: route.isFixed,
+  };
+}
+
 /** The parameters that scale a workload, by name. */
 export type Params = Record<string, number>;
 

@@ -21,6 +21,19 @@ export function isSentOnce({
   return !repeat;
 }
 
+/**
+ * Returns the names by which several requests are measured one at a time; undefined for a single request, and for requests
+ * with weights, which are sent mixed.
+ */
+export function nameRoutes({ requests }: Pick<Asked, 'requests'>): string[] | undefined {
+  if (requests.length < 2 || requests.some(({ weight }) => weight > 1)) return undefined;
+  const names = requests.map((one) => redactUrl(nameRequest(one)));
+  return names.map((name, index) => {
+    const before = names.slice(0, index).filter((one) => one === name).length;
+    return before === 0 ? name : `${name} (${before + 1})`;
+  });
+}
+
 /** Returns the SHA-256 of a text: of the contents if it names a file. */
 function digestIn({ files }: Pick<Asked, 'files'>, text: string): string {
   return files[text] ?? digestOf(text);
