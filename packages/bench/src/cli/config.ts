@@ -9,6 +9,7 @@ import { BenchError } from 'bench-model/errors';
 import { answersFor } from 'bench-statistics/histogram';
 import { createCheck } from 'bench-model/json-schema';
 import { METRIC_IDS, METRICS, type MetricId } from 'bench-model/metrics';
+import { present } from 'bench-model/options';
 import type { Plan } from 'bench-model/plan';
 import { UNITS, type Unit } from 'bench-model/units';
 import type { Command, OptionSpec } from './command.ts';
@@ -28,6 +29,7 @@ interface ConfigFile {
     metric: MetricId;
     rate?: number;
     connections?: number;
+    request?: string;
     of?: string;
     atMost?: string | number;
     atLeast?: string | number;
@@ -88,6 +90,11 @@ export function configSchema({ options: all }: Bench): object {
               description: 'The number of connections to which it applies; all by default.',
               type: 'integer',
               minimum: 1,
+            },
+            request: {
+              description:
+                'The request to which it applies, e.g. GET /orders, of several that are measured one at a time; all by default.',
+              type: 'string',
             },
             of: {
               description:
@@ -173,7 +180,8 @@ function wordsOf(command: Bench, name: string, value: Value): string[] {
 }
 
 function toBudget(one: ConfigFile['budgets'][number], index: number, read: JsonFile): Budget {
-  const { metric, atMost, atLeast, against, worseByAtMost, ...place } = one;
+  const { metric, atMost, atLeast, against, worseByAtMost, request, ...rest } = one;
+  const place = { ...rest, ...present({ route: request }) };
   const fail = (field: string | undefined, problem: string, hint = HINT): never => {
     const path = ['budgets', index, ...(field === undefined ? [] : [field])];
     throw new BenchError('usage', `${read.at(path)}: /${path.join('/')}: ${problem}`, hint);
@@ -217,15 +225,15 @@ function toFigure(typed: string, unit: Unit): number | undefined {
 }
 
 /**
- * Throws a usage error if a budget names a rung or a target that its run does not have, or a percentile that needs more
+ * Throws a usage error if a budget names a rung, a request or a target that its run does not have, or a percentile that needs more
  * answers than a round has requests.
  */
 export function refuseUnmeasured(
   budgeted: Config['budgets'][number],
-  plan: Pick<Plan, 'rungs' | 'targets' | 'load' | 'windowSeconds'>,
+  plan: Pick<Plan, 'rungs' | 'routes' | 'targets' | 'load' | 'windowSeconds'>,
 ): void {
   const { place } = budgeted;
-  const { connections, of, limit } = budgeted.budget;
+  const { connections, route, of, limit } = budgeted.budget;
   const { rungs, targets } = plan;
   const names = targets.flatMap(({ id, copy }) => (copy === undefined ? [id] : [id, copy.name]));
   if (connections !== undefined && !rungs.includes(connections)) {
@@ -233,6 +241,16 @@ export function refuseUnmeasured(
       'usage',
       `${place}: the run does not measure "connections": ${connections}`,
       `add ${connections} to "connections", which has ${rungs.join(', ')}`,
+    );
+  }
+  const { routes = [] } = plan;
+  if (route !== undefined && !routes.includes(route)) {
+    throw new BenchError(
+      'usage',
+      `${place}: the run does not measure "request": "${route}" alone`,
+      routes.length === 0
+        ? 'omit "request": the run sends one request, or several mixed'
+        : (suggest(route, routes) ?? `name one of ${routes.join(', ')}`),
     );
   }
   if (of !== undefined && !names.includes(of)) {

@@ -25,6 +25,8 @@ import { describeCopies, describePlan } from 'bench-report/plan';
 import { toView } from 'bench-report/view';
 import type { Trial } from 'bench-model/record';
 import { shown, type StoredRun } from 'bench-analysis/results/store';
+import { isAskedOfServer } from '../conduct/openapi.ts';
+import { nameTarget } from 'bench-report/format';
 import { measureRequest } from '../conduct/measure-request.ts';
 import { foreseeDifferences } from '../conduct/reach.ts';
 import bench from './bench.ts';
@@ -101,7 +103,8 @@ async function resolveRuns(config: Config, wait: boolean): Promise<JobRun[]> {
     const request = await resolveRequest({ ...read(), wait, mayRepeatRevisions: true });
     const { run: name } = request.plan;
     const own = config.budgets.filter(({ budget }) => budget.rate === rate);
-    for (const one of own) refuseUnmeasured(one, request.plan);
+    // The requests of a document that the server has are not known yet.
+    if (!isAskedOfServer(request.raw)) for (const one of own) refuseUnmeasured(one, request.plan);
     const budgets = own.map(({ budget }) => budget);
     const run = rate === undefined ? name : `${name}-${rate}`;
     const plan = { ...untilBeyond(request.plan, budgets), run };
@@ -164,11 +167,11 @@ function conclude(
     warnings: [
       ...unmeasured.map(
         (row) =>
-          `not measured: ${describeBudget(row.budget)}, ${row.target} at ${row.connections} connections: ${describeMissing(row, row.budget)}`,
+          `not measured: ${describeBudget(row.budget)}, ${nameTarget(row)} at ${row.connections} connections: ${describeMissing(row, row.budget)}`,
       ),
       ...undecided.map((row) => {
         const { why, cure } = describeWhy(row);
-        return `undecided: ${describeBudget(row.budget)}, ${row.target} at ${row.connections} connections: ${why}. ${cure}`;
+        return `undecided: ${describeBudget(row.budget)}, ${nameTarget(row)} at ${row.connections} connections: ${why}. ${cure}`;
       }),
       ...uncompared.map(
         ({ budget }) => `not compared: ${describeBudget(budget)}. The run has no other target`,

@@ -51,6 +51,12 @@ function refused(words: string, metric: 'p50' | 'p99' | 'p99.9' | 'cpu', connect
   }
 }
 
+/** The error for a budget of a request that the run does not measure alone. */
+function refuseRoute(words: string, route: string): BenchError {
+  const budget = { metric: 'cpu', route, limit: { kind: 'figure', value: 200 } } as const;
+  return errorOf(() => refuseUnmeasured({ budget, place: 'bench.config.json:3' }, samplePlan(words)));
+}
+
 describe('bench.config.json', () => {
   it('has a schema with every option that belongs into a file', async () => {
     const text = `${JSON.stringify(configSchema(command), null, 2)}\n`;
@@ -152,6 +158,21 @@ describe('bench.config.json', () => {
     expect(refused('--rate 5 --duration 2 --connections 10', 'cpu')).toEqual([]);
     expect(refused('--amount 400 --connections 10', 'p99')[2]).toBe('set "amount": 1000');
     expect(refused('--duration 1 --connections 10', 'p99')).toEqual([]);
+  });
+
+  it('holds a budget to one request of several, and refuses one that is not measured alone', () => {
+    const bench = { ...BENCH, get: ['/orders', '/users'] };
+    const budget = { metric: 'cpu', request: 'GET /orders', against: 'main', worseByAtMost: '3%' };
+    const { budgets } = readConfig(write({ bench, budgets: [budget] }), command);
+    expect(budgets.map((one) => one.budget.route)).toEqual(['GET /orders']);
+    expect(refuseRoute('--get /orders --get /users', 'GET /order')).toMatchObject({
+      message: 'bench.config.json:3: the run does not measure "request": "GET /order" alone',
+      hint: expect.stringContaining('GET /orders') as string,
+    });
+    for (const words of ['--get /orders', '--get /orders --get /users --mix'])
+      expect(refuseRoute(words, 'GET /orders').hint).toBe(
+        'omit "request": the run sends one request, or several mixed',
+      );
   });
 
   it('refuses a budget for what the run does not measure', () => {

@@ -1,0 +1,109 @@
+/** Comparisons, ranks and budgets of requests that are measured one at a time. */
+import { describe, expect, it } from 'vitest';
+import type { Plan } from 'bench-model/plan';
+import type { Trial } from 'bench-model/record';
+import { judgeBudget } from '../src/budgets.ts';
+import { compareWithin, contestRun, countShares, rankPlace } from '../src/compare.ts';
+import { dueTrials, trackRun } from '../src/due.ts';
+import { summarise } from '../src/summary.ts';
+import { okTrial, sampleMeasured, samplePlan } from '../../bench-lab/testing/samples.ts';
+
+const ROUTES = ['GET /a', 'GET /b', 'GET /c'];
+
+const planOf = (words: string, names = ['main', 'feature']): Plan =>
+  samplePlan(
+    `${ROUTES.map((route) => `--get ${route.slice(4)}`).join(' ')} --connections 10 ${words}`,
+    names,
+  );
+
+/** The CPU per request of a target: `GET /b` costs 12 % more in feature. A round varies by 0.4 %. */
+const costOf = (target: string, route: string | undefined, round: number): number =>
+  ({ 'GET /b': 120, 'GET /c': 500 }[route ?? ''] ?? 100) *
+  (target === 'feature' && route === 'GET /b' ? 1.12 : 1) *
+  (1 + ((round * 7 + target.length) % 5) / 1000);
+
+function measure(plan: Plan, upTo = Infinity): Trial[] {
+  return plan.trials
+    .filter(({ round }) => round <= upTo)
+    .map(({ target, route, round, connections, duel, life, id }) => {
+      const measured = { ...sampleMeasured({}), cpuUsPerRequest: costOf(target, route, round) };
+      const head = {
+        id,
+        connections,
+        round,
+        ...(route && { route }),
+        ...(duel && { duel }),
+        ...(life && { life }),
+      };
+      return okTrial(target, measured, head);
+    });
+}
+
+const question = { by: 'cpu', threshold: 0.02 } as const;
+
+describe('requests that are measured one at a time', () => {
+  it('are rows of their own', () => {
+    const plan = planOf('--rounds 3', ['main']);
+    const rows = summarise(measure(plan));
+    expect(rows.map(({ route, rounds }) => [route, rounds])).toEqual([
+      ['GET /a', 3],
+      ['GET /b', 3],
+      ['GET /c', 3],
+    ]);
+    expect(rows[2]?.figures.cpu?.median).toBeCloseTo(500, -1);
+  });
+
+  it.each(['--rounds 12', '--until-decided'])(
+    'are compared with themselves, never with each other: %s',
+    (words) => {
+      const plan = planOf(words);
+      const trials = measure(plan, 18);
+      const { rows } = compareWithin({ plan, trials }, question);
+      expect(rows.map(({ route, comparison: { verdict } }) => [route, verdict])).toEqual([
+        ['GET /a', 'same'],
+        ['GET /b', 'slower'],
+        ['GET /c', 'same'],
+      ]);
+      expect(countShares(plan)).toBe(3);
+      const contested = contestRun({ plan, trials }, question);
+      const ranks = ROUTES.map((route) => rankPlace(plan, contested, { connections: 10, route }, 0.02));
+      expect(ranks.map((own) => own.get('feature'))).toEqual([1, 2, 1]);
+    },
+  );
+
+  it('leave the rounds one by one, when they are decided', () => {
+    const plan = planOf('--until-decided');
+    const trials = measure(plan, 18).map((trial): Trial =>
+      // Their ratio jumps between rounds.
+      trial.route === 'GET /a' && trial.target.id === 'feature' && trial.status !== 'failed'
+        ? {
+            ...trial,
+            measured: { ...trial.measured, cpuUsPerRequest: 100 * (trial.round % 2 === 0 ? 1.2 : 0.85) },
+          }
+        : trial,
+    );
+    const tracker = trackRun(plan);
+    expect(tracker.standing(trials)?.open.map(({ route }) => route)).toEqual(['GET /a']);
+    expect(new Set(dueTrials(plan, trials).map(({ route }) => route))).toEqual(new Set(['GET /a']));
+  });
+
+  it('have budgets of their own', () => {
+    const plan = planOf('--rounds 12');
+    const run = { plan, trials: measure(plan) };
+    const worse = { kind: 'worse', share: 0.05, against: 'main' } as const;
+    const judge = (route?: string) =>
+      judgeBudget(run, { metric: 'cpu', limit: worse, ...(route && { route }) }, ['main']).rows.map((row) => [
+        row.route,
+        row.verdict,
+      ]);
+    expect(judge('GET /b')).toEqual([['GET /b', 'broken']]);
+    expect(judge('GET /a')).toEqual([['GET /a', 'kept']]);
+    expect(judge()).toEqual([
+      ['GET /a', 'kept'],
+      ['GET /b', 'broken'],
+      ['GET /c', 'kept'],
+    ]);
+    const figure = { metric: 'cpu', route: 'GET /c', limit: { kind: 'figure', value: 200 } } as const;
+    expect(judgeBudget(run, figure, []).rows.map(({ verdict }) => verdict)).toEqual(['broken', 'broken']);
+  });
+});
