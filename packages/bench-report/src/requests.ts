@@ -3,7 +3,7 @@ import type { Asked, CheckKind, SentRequests } from 'bench-model/requests';
 import { redactUrl } from 'bench-machine/redact';
 import type { LoadResult } from 'bench-model/load';
 import type { Trial } from 'bench-model/record';
-import { formatUs, formatWhole } from './format.ts';
+import { countOf, formatUs, formatWhole } from './format.ts';
 
 /** More requests are counted, not listed. */
 const MOST_LISTED = 3;
@@ -15,7 +15,7 @@ export function describeRequests({ requests }: Pick<Asked, 'requests'>): string 
     return `${redactUrl(`${method} ${path}`)}${often}`;
   });
   if (names.length <= MOST_LISTED) return names.join(', ');
-  return `${names.slice(0, MOST_LISTED).join(', ')} and ${names.length - MOST_LISTED} more requests`;
+  return `${names.slice(0, MOST_LISTED).join(', ')} and ${countOf(names.length - MOST_LISTED, 'more request')}`;
 }
 
 const CHECKS: Record<CheckKind, string> = {

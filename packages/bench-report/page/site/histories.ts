@@ -155,7 +155,7 @@ function describeSetting({ settings }: History, setting: number): string {
 function markChanges({ environments }: History, rows: readonly SiteRow[]): Mark[] {
   const starts = new Map(rows.map(({ run, startedAt }) => [run, startedAt]));
   const shown = environments.filter(({ run }) => starts.has(run));
-  return findChanges(shown, new Set(rows.map(({ target }) => target))).map(({ run, texts }, index) => ({
+  return findChanges(shown, new Set(rows.map(({ id }) => id))).map(({ run, texts }, index) => ({
     number: index + 1,
     run,
     at: Date.parse(starts.get(run) ?? ''),

@@ -7,14 +7,17 @@ import type { Host } from 'bench-model/host';
 import type { StoredRun } from 'bench-analysis/results/store';
 import { versionsOf } from '../changes.ts';
 import { formatBytes } from '../format.ts';
+import { nameTarget } from '../format.ts';
 import { describeWorkload } from '../plan.ts';
 import type { Environment, Version } from './changes.ts';
 
-/** A target at a rung, as one run measured it. */
+/** A target at a place, as one run measured it. */
 export interface HistoryPoint extends Pick<
   Row,
   'target' | 'connections' | 'rounds' | 'statuses' | 'figures' | 'limits'
 > {
+  /** The id of the target; `target` names its request too. */
+  id: string;
   run: string;
   /** The start of the first trial of the run: ISO 8601, UTC. */
   startedAt: string;
@@ -134,20 +137,22 @@ function describeUnlike(old: StoredRun, now: StoredRun): string[] {
 }
 
 function toPoints({ plan: { run }, startedAt, trials }: StartedRun, setting: number): HistoryPoint[] {
-  return summarise(trials).map(
-    ({ target, connections, rounds, statuses, figures, limits, reasons }): HistoryPoint => ({
+  return summarise(trials).map((row): HistoryPoint => {
+    const { connections, rounds, statuses, figures, limits, reasons } = row;
+    return {
       run,
       startedAt,
       setting,
-      target,
+      id: row.target,
+      target: nameTarget(row),
       connections,
       rounds,
       statuses,
       figures,
       limits,
       doubtful: [...new Set(reasons.flatMap(({ reason }) => reason.invalidates))],
-    }),
-  );
+    };
+  });
 }
 
 function readEnvironment(run: StartedRun): Environment {
