@@ -21,7 +21,10 @@ export interface LockOptions {
   state: string;
   /** Waits until the measuring run has ended instead of refusing. */
   wait?: boolean;
-  /** Called once with the run that it waits for, and with facts that cannot be determined. */
+  /**
+   * Called with the run that it waits for and its estimated end, again when they change, and with facts that cannot be
+   * determined.
+   */
   log?: (line: string) => void;
   /** The port that all users of the machine share; false if they share none. */
   port?: number | false;
@@ -43,7 +46,7 @@ export async function lockHost({
 }: LockOptions): Promise<HostLock> {
   const file = join(state, 'host.lock');
   const mine = holderFor(run, token);
-  let isTold = false;
+  let told: Measuring | undefined;
   const take = async () => {
     const taken = await tryLock(file, mine, port, log);
     if ('held' in taken) return pWaitFor.resolveWith(taken.held);
@@ -54,8 +57,10 @@ export async function lockHost({
         'two runs at once would distort each other: --wait starts after it',
       );
     }
-    if (!isTold) log(`waiting: ${describe(taken.by)}`);
-    isTold = true;
+    if (told === undefined || isNews(taken.by, told)) {
+      log(`waiting: ${describe(taken.by)}`);
+      told = taken.by;
+    }
     return false;
   };
   const held = await pWaitFor(take, { interval: WAIT_MS });
@@ -115,10 +120,25 @@ function refusePlanted(file: string): void {
     throw new BenchError('usage', `${file} is not a file, so it is not a lock`, 'remove it');
 }
 
+/** An estimated end that has moved by less than this is no news. */
+const NEWS_MS = 60_000;
+
+/** Returns true if another run is measuring now, or if its estimated end has changed much. */
+function isNews(now: Measuring, before: Measuring): boolean {
+  if (now.run !== before.run || now.pid !== before.pid) return true;
+  if (now.endsAt === undefined) return false;
+  return before.endsAt === undefined || Math.abs(now.endsAt - before.endsAt) > NEWS_MS;
+}
+
 function describe({ pid, run, endsAt, uid }: Measuring): string {
   const whose = uid === undefined || uid === process.geteuid?.() ? '' : ` of user ${uid}`;
-  const left = endsAt === undefined ? '' : `, for about ${describeSpan((endsAt - Date.now()) / 1000)} more`;
-  return `run ${run} is measuring on this machine (process ${pid}${whose})${left}`;
+  return `run ${run} is measuring on this machine (process ${pid}${whose})${describeEnd(endsAt)}`;
+}
+
+function describeEnd(endsAt: number | undefined): string {
+  if (endsAt === undefined) return '; it does not know yet for how long';
+  const at = new Date(endsAt).toTimeString().slice(0, 'hh:mm'.length);
+  return `, until about ${at} (${describeSpan((endsAt - Date.now()) / 1000)})`;
 }
 
 function describeSpan(seconds: number): string {

@@ -33,6 +33,9 @@ beforeEach(() => {
 });
 afterEach(() => rmSync(state, { recursive: true, force: true }));
 
+/** For a loop that looks twice a second. */
+const PATIENCE = { timeout: 10_000 };
+
 const take = (name: string, asked: Partial<LockOptions> = {}): Promise<HostLock> =>
   lockHost({ run: name, token: newToken(), state, port: false, ...asked });
 
@@ -86,12 +89,16 @@ describe('lockHost', () => {
   it('refuses a lock whose holder is alive, and names the holder and its remaining time', async () => {
     using first = await take('first');
     const { message, hint } = await refusalOf(take('second'));
-    expect(message).toBe(`run first is measuring on this machine (process ${process.pid})`);
+    expect(message).toBe(
+      `run first is measuring on this machine (process ${process.pid}); it does not know yet for how long`,
+    );
     expect(hint).toContain('--wait starts after it');
     first.expect(600);
-    expect((await refusalOf(take('second'))).message).toMatch(/\(process \d+\), for about 10 min more$/);
+    expect((await refusalOf(take('second'))).message).toMatch(
+      /\(process \d+\), until about \d\d:\d\d \(10 min\)$/,
+    );
     first.expect(20);
-    expect((await refusalOf(take('second'))).message).toMatch(/, for about (19|20) s more$/);
+    expect((await refusalOf(take('second'))).message).toMatch(/ \((19|20) s\)$/);
     expect(holderOf().run).toBe('first');
     expect(readdirSync(state)).toEqual(['host.lock']);
   });
@@ -112,7 +119,29 @@ describe('lockHost', () => {
     first[Symbol.dispose]();
     using _ = await second;
     expect(holderOf().run).toBe('second');
-    expect(told).toEqual([`waiting: run first is measuring on this machine (process ${process.pid})`]);
+    expect(told).toEqual([
+      `waiting: run first is measuring on this machine (process ${process.pid}); it does not know yet for how long`,
+    ]);
+  });
+
+  it('says until about when it waits, again when that becomes known or moves', async () => {
+    const first = await take('first');
+    const told: string[] = [];
+    const second = take('second', { wait: true, log: (line) => told.push(line) });
+    const ends = [300, 310, 900];
+    for (const [index, seconds] of ends.entries()) {
+      first.expect(seconds);
+      const known = [1, 1, 2][index] as number;
+      await expect
+        .poll(() => told.filter((line) => line.includes('until about')).length, PATIENCE)
+        .toBe(known);
+    }
+    first[Symbol.dispose]();
+    using _ = await second;
+    expect(told.filter((line) => line.includes('until'))).toEqual([
+      expect.stringMatching(/^waiting: run first is .*, until about \d\d:\d\d \([56] min\)$/),
+      expect.stringMatching(/, until about \d\d:\d\d \(1[56] min\)$/),
+    ]);
   });
 
   it('takes over a lock whose holder is dead', async () => {
@@ -174,9 +203,9 @@ describe('the port that excludes other users', () => {
       using first = await take('first', { port });
       first.expect(300);
       const { message } = await refusalOf(take('second', { port, state: other }));
-      expect(message).toBe(
-        `run first is measuring on this machine (process ${process.pid}), for about 5 min more`,
-      );
+      const by = `run first is measuring on this machine (process ${process.pid}), until about `;
+      expect(message.slice(0, by.length)).toBe(by);
+      expect(message.slice(by.length)).toMatch(/^\d\d:\d\d \(5 min\)$/);
       expect(readdirSync(other)).toEqual([]);
     }
     using _ = await take('second', { port, state: other });
@@ -188,7 +217,7 @@ describe('the port that excludes other users', () => {
     const port = await findFreePort();
     await using _ = await openImpostor(port, '{"bench":1,"pid":7,"run":"theirs","uid":4711}\n');
     expect((await refusalOf(take('mine', { port }))).message).toBe(
-      'run theirs is measuring on this machine (process 7 of user 4711)',
+      'run theirs is measuring on this machine (process 7 of user 4711); it does not know yet for how long',
     );
   });
 

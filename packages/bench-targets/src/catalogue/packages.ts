@@ -43,6 +43,9 @@ export function packagesOf({ packages = [], runtime }: Target): NamedPackage[] {
   return packages.flatMap(parsePackage).filter(({ kind }) => kind === runtime?.kind);
 }
 
+/** Separates packages: a comma before a version or a bound belongs to the package before it. */
+export const PACKAGES = /,(?!v?\d)(?=[\w@.~/])/;
+
 /** Splits `fastapi==0.115,0.116` and `fastify@5.1,5.2` into one text for each version. */
 export function splitVersions(text: string): string[] {
   const [, name, versions] =

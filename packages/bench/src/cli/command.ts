@@ -6,7 +6,7 @@ import { Command as Commander, CommanderError, Option } from 'commander';
 import { BenchError } from 'bench-model/errors';
 import { commandLine } from 'bench-machine/home';
 import { suggest } from 'bench-model/suggest';
-import type { Reader } from './values.ts';
+import { COMMA, type Reader } from './values.ts';
 
 /** One option of a command. */
 export interface OptionSpec<T> {
@@ -16,7 +16,10 @@ export interface OptionSpec<T> {
   /** Its heading in the help. */
   group?: string;
   read: Reader<unknown>;
+  /** True if it can be repeated. */
   many: boolean;
+  /** What separates several values in one text; absent if it holds one. */
+  separator?: RegExp;
   default?: T;
   /** The default in words, if it depends on other options. */
   usually?: string;
@@ -60,13 +63,19 @@ export function option<T>(value: string, read: Reader<T>, details: Details<T>): 
   return { ...details, value, read, many: false };
 }
 
-/** Declares an option that can be repeated: a list, empty if it is absent. */
+/**
+ * Declares an option that can be repeated: a list, empty if it is absent. Each text can hold several values, by default
+ * with commas between them; null if a comma belongs to a value.
+ */
 export function repeated<T>(
   value: string,
   read: Reader<T>,
-  details: Omit<Details<T[]>, 'default'>,
+  {
+    separator = COMMA,
+    ...details
+  }: Omit<Details<T[]>, 'default' | 'separator'> & { separator?: RegExp | null },
 ): OptionSpec<T[]> {
-  return { ...details, value, read, many: true, default: [] };
+  return { ...details, value, read, many: true, default: [], ...(separator !== null && { separator }) };
 }
 
 type Table = Readonly<Record<string, OptionSpec<never>>>;
@@ -211,8 +220,10 @@ function toOption(name: string, one: OptionSpec<unknown>, table: Table): Option 
     }
     last = typed;
     if (typed.startsWith('--') && Object.hasOwn(table, typed.slice(2))) throw missingValue(name, one);
-    const value = one.read(typed, name);
-    return one.many ? [...(before as unknown[]), value] : value;
+    if (!one.many) return one.read(typed, name);
+    const texts =
+      one.separator === undefined ? [typed] : typed.split(one.separator).map((part) => part.trim());
+    return [...(before as unknown[]), ...texts.map((part) => one.read(part, name))];
   });
 }
 
@@ -223,9 +234,12 @@ function named(name: string, value: string | undefined, about: string): Option {
   return made;
 }
 
-function describe({ help, many, default: usual, usually }: OptionSpec<unknown>): string {
+function describe({ help, many, separator, default: usual, usually }: OptionSpec<unknown>): string {
   const words = usually ?? (typeof usual === 'number' || typeof usual === 'string' ? String(usual) : '');
-  const notes = [...(words === '' ? [] : [`default: ${words}`]), ...(many ? ['repeatable'] : [])];
+  const notes = [
+    ...(words === '' ? [] : [`default: ${words}`]),
+    ...(many ? [separator === undefined ? 'repeatable' : 'repeatable, or a list'] : []),
+  ];
   return notes.length === 0 ? help : `${help} (${notes.join('; ')})`;
 }
 

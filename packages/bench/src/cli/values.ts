@@ -78,9 +78,15 @@ export function wordOr<const W extends string, T>(word: W, other: Reader<T>): Re
   return (typed, name) => (typed === word ? word : other(typed, name));
 }
 
-/** Reads values separated by commas. Commas inside braces belong to a value, as in `3.13,3.14{A=1,B=2}`. */
+/** Separates values. Commas inside braces belong to a value, as in `3.13,3.14{A=1,B=2}`. */
+export const COMMA = /,(?![^{]*\})/;
+
+/** Separates paths, whose queries can hold commas. */
+export const PATHS = /,(?=\/)/;
+
+/** Reads values separated by commas. */
 export function listOf<T>(one: Reader<T>): Reader<T[]> {
-  return (typed, name) => typed.split(/,(?![^{]*\})/).map((part) => one(part.trim(), name));
+  return (typed, name) => typed.split(COMMA).map((part) => one(part.trim(), name));
 }
 
 /** Reads a pair such as `n=24`. */

@@ -17,7 +17,7 @@ import {
 import { existsSync } from 'node:fs';
 import { basename, join, resolve } from 'node:path';
 import { readCluster } from 'bench-targets/catalogue/cluster';
-import { splitVersions } from 'bench-targets/catalogue/packages';
+import { PACKAGES, splitVersions } from 'bench-targets/catalogue/packages';
 import { chooseLooks, SCHEDULE_NAMES } from 'bench-targets/catalogue/looks';
 import { WORKLOAD_NAMES } from 'bench-targets/catalogue/workloads/index';
 import { HOME, commandLine } from 'bench-machine/home';
@@ -28,6 +28,7 @@ import { toSecrets } from '../plan/secrets.ts';
 import { defineCommand, flag, option, repeated, WAITS, type Values } from '../cli/command.ts';
 import { print } from '../terminal/shell.ts';
 import {
+  PATHS,
   header,
   listOf,
   method,
@@ -186,7 +187,8 @@ const OPTIONS = {
   }),
   with: repeated('<package>', text, {
     group: ON,
-    help: 'a package to use instead of the locked one: fastapi==0.115 (Python), fastify@5.1.0 (npm), or the folder of a checkout; repeat it to compare them',
+    help: 'a package to use instead of the locked one: fastapi==0.115 (Python), fastify@5.1.0 (npm), or the folder of a checkout; name several to compare them',
+    separator: PACKAGES,
   }),
   resolve: flag({
     group: ON,
@@ -318,10 +320,12 @@ const OPTIONS = {
 
   get: repeated('<path>', path, {
     group: ASK,
+    separator: PATHS,
     help: "send GET requests to this path instead of a workload, e.g. '/orders?limit=20'",
   }),
   request: repeated('<request>', request, {
     group: ASK,
+    separator: /,(?=\s*[A-Za-z]+\s+\/)/,
     help: "send this request, e.g. 'POST /orders'",
   }),
   requests: option('<file>', text, {
@@ -345,6 +349,8 @@ const OPTIONS = {
   }),
   header: repeated('<name: value>', header, {
     group: ASK,
+    // A value can hold commas.
+    separator: null,
     help: 'a header of every request',
     needs: [...ASKS, 'resume', 'again'],
     // Like --url, it supplies the secrets that a stored plan does not keep.
@@ -385,6 +391,7 @@ const OPTIONS = {
 
   url: repeated('[name=]<address>', namedAddress, {
     group: URL_GROUP,
+    separator: /,(?=(?:[\w.-]+=)?https?:)/,
     help: 'load this http:// or https:// address instead of a target; give two, as in old=http://… new=http://…, to compare them',
     besideAlone: true,
     conflicts: {

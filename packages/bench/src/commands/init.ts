@@ -1,6 +1,7 @@
 /** `bench-http init`: looks at a project, tries to start its server, and writes the manifest that worked. */
+import { PACKAGES } from 'bench-targets/catalogue/packages';
 import { defineCommand, flag, option, repeated } from '../cli/command.ts';
-import { header, seconds, text } from '../cli/values.ts';
+import { PATHS, header, seconds, text } from '../cli/values.ts';
 import { existsSync, readdirSync, statSync, writeFileSync } from 'node:fs';
 import { dirname, join, relative, resolve } from 'node:path';
 import type { Start } from 'bench-targets/catalogue/apps/starts';
@@ -39,8 +40,14 @@ export default defineCommand({
       help: 'the command that starts the server, with {port}; PORT and HOST are set too',
       usually: 'found in the project',
     }),
-    get: repeated('<path>', text, { help: 'a path to request, instead of one that the server offers' }),
-    header: repeated('<name: value>', header, { help: 'a header of every request; written to the manifest' }),
+    get: repeated('<path>', text, {
+      help: 'a path to request, instead of one that the server offers',
+      separator: PATHS,
+    }),
+    header: repeated('<name: value>', header, {
+      help: 'a header of every request; written to the manifest',
+      separator: null,
+    }),
     python: option('<version>', text, {
       help: 'the version of Python, e.g. 3.12; written to the manifest',
       usually: 'that of the project, or the newest for which its lock has wheels',
@@ -53,7 +60,10 @@ export default defineCommand({
       help: 'the lock file or requirements file; written to the manifest',
       usually: 'the one that Bench finds',
     }),
-    with: repeated('<package>', text, { help: 'a package beside the lock; written to the manifest' }),
+    with: repeated('<package>', text, {
+      help: 'a package beside the lock; written to the manifest',
+      separator: PACKAGES,
+    }),
     'env-file': option('<file>', text, {
       help: 'a file with variables of the server; written to the manifest',
       usually: '.env.example if there is no .env',

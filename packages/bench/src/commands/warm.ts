@@ -2,6 +2,7 @@ import { benchOptions, type BenchOptions, present } from 'bench-model/options';
 import { UPSTREAMS } from 'bench-model/upstreams';
 import { WORKLOAD_NAMES } from 'bench-targets/catalogue/workloads/index';
 import { commandLine } from 'bench-machine/home';
+import { PACKAGES, splitVersions } from 'bench-targets/catalogue/packages';
 import { defineCommand, flag, option, repeated, WAITS } from '../cli/command.ts';
 import { listOf, oneOf, pair, span, text, wholeNumber } from '../cli/values.ts';
 import { randomInt } from 'node:crypto';
@@ -68,7 +69,10 @@ export default defineCommand({
     node: option('<list>', listOf(text), {
       help: 'the same targets on several JavaScript runtimes, e.g. 22,26,bun',
     }),
-    with: repeated('<package>', text, { help: `a version instead of the locked one, ${AS_IN_BENCH}` }),
+    with: repeated('<package>', text, {
+      separator: PACKAGES,
+      help: `a version instead of the locked one, ${AS_IN_BENCH}`,
+    }),
     resolve: flag({ help: AS_IN_BENCH }),
     stack: repeated('<file>', text, { help: 'a stack.json from outside the repository' }),
     upstream: option('<kind>', oneOf(UPSTREAMS), {
@@ -93,7 +97,11 @@ export default defineCommand({
     options: benchOptions({
       targets,
       stacks: values.stack,
-      matrix: { python: values.python ?? [], node: values.node ?? [], packages: values.with },
+      matrix: {
+        python: values.python ?? [],
+        node: values.node ?? [],
+        packages: values.with.flatMap(splitVersions),
+      },
       workload: values.workload,
       workers: values.workers,
       resolve: values.resolve,

@@ -80,12 +80,15 @@ async function study(plan: Plan, all: readonly Candidate[], machine: StudyMachin
   const { count, seconds } = whyNoStudy() === undefined ? planStudies(plan, distinct.length) : NO_STUDIES;
   const due = distinct.slice(0, count);
   const left = distinct.slice(count).map(({ one }) => one.target.id);
-  if (left.length > 0) voice.log(describeUnknown(left, plan));
-  if (due.length === 0) return false;
+  if (due.length === 0) {
+    voice.log(describeUnknown(left, plan));
+    return false;
+  }
   const names = due.map(({ one }) => one.target.id).join(', ');
   voice.log(
     `studying the warm-up of ${names} for ${seconds} s each, because too little is known about it on this machine. Later runs use the result`,
   );
+  if (left.length > 0) voice.log(`warning: this run has no time to study that of ${left.join(', ')} too`);
   const asked = planAlone(
     plan,
     `${plan.run}-warm`,

@@ -52,6 +52,37 @@ describe('bench', () => {
     expect(parse('')).not.toHaveProperty('params');
   });
 
+  it('splits lists at commas that belong to no value', () => {
+    const { stacks, params, matrix } = parse(
+      '--stack a.json,b.json --param n=24,size=0 --with fastapi[all]==0.115,0.116,a>=1,<2,@b/c@5.1,v5.2,./d',
+    );
+    const { servers, asked } = parse(
+      '--url old=http://h:1,new=http://h:2 --get /a?ids=1,2,/b --header x:1,2',
+    );
+    expect({ stacks, params, packages: matrix.packages }).toEqual({
+      stacks: ['a.json', 'b.json'],
+      params: { n: 24, size: 0 },
+      packages: ['fastapi[all]==0.115', 'fastapi[all]==0.116', 'a>=1,<2', '@b/c@5.1', '@b/c@v5.2', './d'],
+    });
+    expect(servers?.map(({ name, url }) => `${name} ${url.host}`)).toEqual(['old h:1', 'new h:2']);
+    expect(asked).toMatchObject({
+      requests: [{ path: '/a?ids=1,2' }, { path: '/b' }],
+      headers: { x: '1,2' },
+    });
+    const two = BENCH.parse([
+      '--rev',
+      'HEAD~1, HEAD',
+      '--request',
+      'POST /a, PUT /b',
+      '--app',
+      '.',
+      '--run',
+      './x',
+    ]);
+    expect(two.asked?.requests.map(({ method }) => method)).toEqual(['POST', 'PUT']);
+    expect(two.revisions).toEqual(['HEAD~1', 'HEAD']);
+  });
+
   it('starts a second command line with empty lists', () => {
     parse('--stack a.json');
     expect(parse('').stacks).toEqual([]);

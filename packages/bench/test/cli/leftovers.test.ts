@@ -176,7 +176,7 @@ describe.skipIf(!hasProc)('--wait', () => {
     await first.until(() => place.pidsOf('generator.ts').length > 0, 'the first window');
     const second = place.start('bench', [...DELAYED, ...SHORT, '--wait']);
     await second.until(() => second.output.includes('waiting: run '), 'its wait');
-    expect(second.output).toMatch(/for about \d+ (s|min) more/);
+    expect(second.output).toMatch(/until about \d\d:\d\d \(\d+ (s|min)\)/);
     first.signal('SIGINT');
     expect((await first.ended).status).toBe(130);
     expect((await second.ended).status).toBe(0);
