@@ -38,7 +38,8 @@ async function findTimeCommand(): Promise<TimeCommand | undefined> {
 }
 
 async function runs(argv: string[]): Promise<boolean> {
-  return run([...argv, '/dev/null', 'true']).then(
+  // A PATH may lack every other program.
+  return run([...argv, '/dev/null', process.execPath, '--version']).then(
     () => true,
     () => false,
   );

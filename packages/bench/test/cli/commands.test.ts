@@ -131,6 +131,15 @@ describe('pnpm bench:install', () => {
       status: 0,
       stdout: '0.1.0\n',
     });
+    // Beside Python and Git, a container has a Node that is too old: this one does not even start.
+    const path = join(place.folder, 'few');
+    mkdirSync(path);
+    writeFileSync(join(path, 'node'), '#!/bin/sh\nexit 9\n', { mode: 0o755 });
+    const help = runToEnd([link, 'compare', '--help'], place.folder, { ...inheritedByUser(), PATH: path });
+    expect(help).toMatchObject({
+      status: 0,
+      stdout: expect.stringMatching(/^Usage: bench-http compare \[options\] <run>/) as string,
+    });
     rmSync(link);
     writeFileSync(link, 'mine');
     const { status, stderr } = await place.run('install', ['--folder', folder]);
