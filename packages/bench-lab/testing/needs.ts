@@ -4,7 +4,9 @@ import { BenchError } from 'bench-model/errors';
 import type { Stack } from 'bench-model/stack';
 import { findTool } from 'bench-targets/prepare/builds';
 import { findEngines, type FoundEngine } from 'bench-load/engines';
+import { findMysql } from 'bench-http/services/database/mysql';
 import { findPostgres, type Postgres } from 'bench-http/services/database/postgres';
+import type { FoundDatabase } from 'bench-http/services/database/server';
 import { prepareAll, type Prepared } from 'bench-targets/prepare/prepare';
 import type { Target } from 'bench-model/target';
 
@@ -66,6 +68,9 @@ export const engine = (name: string) => async (): Promise<FoundEngine> => {
 
 /** The PostgreSQL that npm installs. */
 export const postgres = (): Promise<Postgres> => findPostgres();
+
+/** MySQL or MariaDB, as installed. */
+export const mysql = (): Promise<FoundDatabase> => findMysql();
 
 /** A target, ready to be launched. A compiled stack that a whole run does not build counts as missing. */
 export const target = (wanted: Target, stacks: Stack[]) => async (): Promise<Prepared> => {

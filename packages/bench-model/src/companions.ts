@@ -6,6 +6,7 @@ import { Type, type Static, type TObject, type TOptional } from 'typebox';
 import { amount, command, count, mapOf, named, oneOf, ordinal, shape, span, text } from './definitions.ts';
 import { latency, resources } from './figures.ts';
 import { backgroundRequest } from './settings.ts';
+import { DATABASE_NAMES } from './stack.ts';
 
 export const companionHost = named(
   'companionHost',
@@ -84,10 +85,12 @@ const database = {
 const service = shape(
   {
     name: text(),
-    kind: oneOf(['program', 'postgres'] as const),
-    per: oneOf(['trial', 'run'] as const, 'Its lifetime. A database of PostgreSQL lives as long as a trial.'),
+    kind: oneOf(['program', ...DATABASE_NAMES] as const),
+    per: oneOf(['trial', 'run'] as const, 'Its lifetime. A database lives as long as a trial.'),
     command: Type.Optional(command('As in the manifest.')),
-    version: Type.Optional(text('The kind and the version of PostgreSQL.')),
+    version: Type.Optional(
+      text('The kind and the version of the database: `embedded 18.4`, `mariadb 10.11.19`.'),
+    ),
   },
   { description: 'A service of the manifest.' },
 );

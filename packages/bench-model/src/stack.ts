@@ -109,8 +109,12 @@ export interface ProgramService {
   timeoutSeconds?: number;
 }
 
-/** One entry of `services`: an empty PostgreSQL database for each trial, or a program. */
-export type Service = { use: 'postgres' } | ProgramService;
+/** The databases that a manifest can use. */
+export const DATABASE_NAMES = ['postgres', 'mysql'] as const;
+export type DatabaseName = (typeof DATABASE_NAMES)[number];
+
+/** One entry of `services`: an empty database for each trial, or a program. */
+export type Service = { use: DatabaseName } | ProgramService;
 
 /** The command that runs before each trial. */
 export interface Setup {

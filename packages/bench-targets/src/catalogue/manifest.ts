@@ -6,7 +6,7 @@ import { PLAIN_VARIANT, type Service, type Setup, type Stack, type Variant } fro
 import { present } from 'bench-model/options';
 import { ADDRESS, startOf } from './apps/app.ts';
 import { findProject } from './apps/project.ts';
-import { leavesFolder, namesService, unknownPlaceholder } from './apps/services.ts';
+import { fieldsOf, leavesFolder, namesService, unknownPlaceholder } from './apps/services.ts';
 import { documentOf } from 'bench-machine/home';
 import { hide, literalsInCommand, literalsInEnvironment, valuesOf, type Literal } from 'bench-machine/redact';
 import { readJsonFile, refuseErrors, type JsonFile } from './json-file.ts';
@@ -273,10 +273,13 @@ function* problemsIn(program: Program, manifest: Manifest, root: string): Genera
     yield [[...wordsAt, 0], `${first} is outside the folder of the manifest`];
   for (const [name, value] of Object.entries(env)) {
     const unknown = unknownPlaceholder(value, services);
-    const names = Object.keys(services).map((one) => `{${one}.url}`);
+    if (unknown === undefined) continue;
+    const names = Object.entries(services).flatMap(([one, service]) =>
+      fieldsOf(service).map((field) => `{${one}.${field}}`),
+    );
     const given =
       names.length === 0 ? 'no service starts before' : `services before it give ${names.join(' ')}`;
-    if (unknown !== undefined) yield [[...path, 'env', name], `nothing gives ${unknown} a value: ${given}`];
+    yield [[...path, 'env', name], `nothing gives ${unknown} a value: ${given}`];
   }
 }
 

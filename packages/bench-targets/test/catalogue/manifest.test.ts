@@ -416,13 +416,13 @@ describe('the manifest of an app', () => {
   it.each([
     [
       '{db.url}", "CACHE',
-      '{db.port}", "CACHE',
-      '11: nothing gives {db.port} a value: services before it give {db.url} {cache.url}',
+      '{db.user}@{cache.user}", "CACHE',
+      '11: nothing gives {cache.user} a value: services before it give {db.host} {db.port} {db.url} {db.user} {db.password} {db.name} {cache.host} {cache.port} {cache.url}',
     ],
     [
       '"DB": "{db.url}"',
       '"DB": "{cache.url}"',
-      '17: nothing gives {cache.url} a value: services before it give {db.url}',
+      '17: nothing gives {cache.url} a value: services before it give {db.host} {db.port} {db.url} {db.user} {db.password} {db.name}',
     ],
     ['app:app', '{db.url}', '10: {db.url}: the address of a service goes into "env", not into a command'],
     ['"alembic"', '"../alembic"', '19: ../alembic is outside the folder of the manifest'],
@@ -440,8 +440,8 @@ describe('the manifest of an app', () => {
     ],
     [
       '"use": "postgres"',
-      '"use": "mysql"',
-      '16: "services.db.use" must be equal to one of the allowed values (postgres)',
+      '"use": "oracle"',
+      '16: "services.db.use" must be equal to one of the allowed values (postgres, mysql)',
     ],
     [
       '"--port", "{port}"], "env": { "DB"',

@@ -9,7 +9,8 @@ import pWaitFor from 'p-wait-for';
 import { removeDatabases } from '../services/database/database.ts';
 import { beginOf, holderFor, isAlive, readHolder, rewrite, type Holder } from 'bench-machine/filelock';
 import { lockHost, removeDeadLock, type LockOptions, type HostLock } from 'bench-machine/lock';
-import { NOBODY, releaseMemory } from '../services/database/postgres.ts';
+import { releaseMemory } from '../services/database/postgres.ts';
+import { NOBODY } from '../services/database/server.ts';
 import { readHierarchies, removeCgroups, removeProbes } from 'bench-machine/cgroup';
 import { environHas, listPids, readNames, readProcess } from 'bench-machine/procfs';
 import { isToken, newToken, scratchOf } from 'bench-machine/scratch';
@@ -49,7 +50,7 @@ interface Entry extends Holder {
 const END_MS = 2000;
 const POLL_MS = 5;
 
-/** The owners of temporary folders: under root, the folder of PostgreSQL belongs to nobody. */
+/** The owners of temporary folders: under root, the folder of a database belongs to nobody. */
 const OWNERS: (number | undefined)[] = [process.geteuid?.(), ...(process.geteuid?.() === 0 ? [NOBODY] : [])];
 
 /**

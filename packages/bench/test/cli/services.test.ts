@@ -6,9 +6,12 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import type { Trial } from 'bench-model/record';
 import type { Ended } from '../../../bench-lab/testing/user.ts';
+import { mysql, needs } from '../../../bench-lab/testing/needs.ts';
 import { Place, hasProc } from './cli.ts';
 
-const PG = createRequire(import.meta.url).resolve('pg');
+const { resolve: locate } = createRequire(import.meta.url);
+const PG = locate('pg');
+const MYSQL = locate('mysql2/promise');
 
 /** A store that counts how often it was seeded. */
 const STORE = `
@@ -171,6 +174,47 @@ describe('a service and a setup', () => {
     expect(trials[1]?.companions?.services?.services[0]).toMatchObject({ name: 'db', kind: 'postgres' });
     const log = readFileSync(join(place.runFolder(), 'logs', '002setup-shop.log'), 'utf8');
     expect(log).toMatch(/^migrated postgresql:\/\/\(not-kept\)@127\.0\.0\.1:\d+\/bench_\w+_2\n$/);
+  });
+});
+
+describe('MySQL', () => {
+  needs(mysql);
+
+  it('gives each trial an empty database by the parts of its address, and keeps no password', async () => {
+    await using place = new Place({ hasTemporary: true });
+    const migrate = `
+      import mysql from ${JSON.stringify(MYSQL)};
+      const { DB_HOST: host, DB_PORT: port, DB_USER: user, DB_PASSWORD: password, DB_NAME: database, DATABASE_URL: uri } = process.env;
+      const byParts = await mysql.createConnection({ host, port: Number(port), user, password, database });
+      await byParts.query('create table orders (id int)');
+      await byParts.end();
+      const byUrl = await mysql.createConnection({ uri });
+      const [tables] = await byUrl.query('show tables');
+      await byUrl.end();
+      console.log(tables.length + ' table in ' + uri + ' by ' + password);
+    `;
+    const parts = ['host', 'port', 'user', 'password', 'name'].map((part) => [
+      `DB_${part.toUpperCase()}`,
+      `{db.${part}}`,
+    ]);
+    const asked = write(place, {
+      env: { ...Object.fromEntries(parts), DATABASE_URL: '{db.url}', APP_VALUE: 'x' },
+      services: { db: { use: 'mysql' } },
+      setup: { command: ['node', 'migrate.mjs'] },
+    });
+    writeFileSync(join(place.folder, 'migrate.mjs'), migrate);
+    const { status, stdout, stderr } = await place.run('bench', ['--stack', asked, ...FEW, '--rounds', '2']);
+    expect([stdout, stderr, status]).toEqual([expect.any(String), expect.any(String), 0]);
+    expect(statusesOf(place.trials())).toEqual(['measured', 'measured']);
+    expect(place.trials()[1]?.companions?.services?.services).toEqual([
+      { name: 'db', kind: 'mysql', per: 'trial', version: expect.stringMatching(/^(mysql|mariadb) \d+\./) },
+    ]);
+    const log = readFileSync(join(place.runFolder(), 'logs', '002setup-shop.log'), 'utf8');
+    expect(log).toMatch(
+      /^1 table in mysql:\/\/\(not-kept\)@127\.0\.0\.1:\d+\/bench_\w+_2 by \(not kept\)\n$/,
+    );
+    await place.untilGone();
+    expect(readdirSync(place.temporary)).toEqual([]);
   });
 });
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { DatabaseError } from '../../src/services/database/database.ts';
+import { DatabaseError } from '../../src/services/database/server.ts';
 import { UpstreamError } from '../../src/services/upstream/upstream.ts';
 import { sampleCounts, sampleLoad } from '../../../bench-lab/testing/samples.ts';
 import { measure, textsOf } from './one-trial.ts';

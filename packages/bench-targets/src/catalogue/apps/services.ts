@@ -9,9 +9,21 @@ export const SETUP_SECONDS = 60;
 
 const OF_SERVICE = /\{([a-z][a-z0-9-]*)\.(\w+)\}/g;
 const FIELDS = ['host', 'port', 'url'] as const;
+const DATABASE_FIELDS = [...FIELDS, 'user', 'password', 'name'] as const;
 
 /** The address of a running service, by the fields of its placeholders. */
-export type ServiceAddress = Partial<Record<(typeof FIELDS)[number], string>>;
+export type ServiceAddress = Record<(typeof FIELDS)[number], string>;
+
+/** The address of a running database. */
+export type DatabaseAddress = Record<(typeof DATABASE_FIELDS)[number], string>;
+
+/** The addresses of running services, by their names. */
+export type Addresses = Readonly<Record<string, ServiceAddress | DatabaseAddress>>;
+
+/** Returns the fields of a service's placeholders. */
+export function fieldsOf(service: Service): readonly string[] {
+  return 'use' in service ? DATABASE_FIELDS : FIELDS;
+}
 
 /**
  * Returns the placeholder of a text that has no value: a service that is unknown or starts later, or an unknown field.
@@ -21,7 +33,7 @@ export function unknownPlaceholder(text: string, services: Record<string, Servic
   const found = [...text.matchAll(OF_SERVICE)].find(([, name = '', field = '']) => {
     const service = services[name];
     if (service === undefined) return true;
-    return !('use' in service ? field === 'url' : FIELDS.some((one) => one === field));
+    return !fieldsOf(service).includes(field);
   });
   return found?.[0];
 }
@@ -32,11 +44,11 @@ export function namesService(text: string): boolean {
 }
 
 /** Fills in the addresses of services. */
-export function fillAddresses(text: string, addresses: Readonly<Record<string, ServiceAddress>>): string {
-  return text.replaceAll(
-    OF_SERVICE,
-    (whole, name: string, field: keyof ServiceAddress) => addresses[name]?.[field] ?? whole,
-  );
+export function fillAddresses(text: string, addresses: Addresses): string {
+  return text.replaceAll(OF_SERVICE, (whole, name: string, field: string) => {
+    const address: Readonly<Record<string, string>> = addresses[name] ?? {};
+    return address[field] ?? whole;
+  });
 }
 
 /** Returns true if a path, relative to a folder, leads out of it. An absolute path is not relative. */

@@ -9,53 +9,35 @@ import { hide, secretsOf } from 'bench-machine/redact';
 import type { Plan } from 'bench-model/plan';
 import { describeEnd } from 'bench-machine/launch';
 import { findPostgres, launchPostgres } from './postgres.ts';
-import { isToken } from 'bench-machine/scratch';
 import { readProcess } from 'bench-machine/procfs';
+import type { CompanionContext, CompanionProcess, LaunchedProgram } from '../companion.ts';
 import {
-  CompanionError,
-  type CompanionContext,
-  type CompanionProcess,
-  type CompanionProgram,
-  type ExternalProgram,
-  type LaunchedProgram,
-} from '../companion.ts';
+  addressOf,
+  DatabaseError,
+  POLL_MS,
+  prefixOf,
+  QUERY_MS,
+  untilReady,
+  wordsOf,
+  type DatabaseProgram,
+  type DatabaseServer,
+  type FoundDatabase,
+  type OpenDatabase,
+} from './server.ts';
 
-const START_MS = 60_000;
-const POLL_MS = 20;
-/** The longest time for one statement: creating a database copies a template. */
-const QUERY_MS = 60_000;
 /** The longest time that the last transactions of a stopped server may take. */
 const DRAIN_MS = 20_000;
 /** `drop database ... with (force)` */
 const OLDEST = 13;
-
-/** A database server that can hold the table. */
-export type DatabaseProgram = CompanionProgram | ExternalProgram;
-
-/** A failure of the database, which says nothing about the server. */
-export class DatabaseError extends CompanionError {
-  constructor({ kind, version }: Pick<DatabaseProgram, 'kind' | 'version'>, what: string) {
-    super(`the database (${kind} ${version}) ${what}`, 'database');
-  }
-}
+const USUAL_PORT = 5432;
 
 /** A running database. Disposing stops an embedded one. */
-export interface Database extends AsyncDisposable {
+export interface Database extends DatabaseServer {
   kind: 'embedded' | 'external';
   version: string;
   maxConnections: number;
   /** Creates a new table in its own database. Throws a database error if that fails. */
   open(table: Table): Promise<OpenTable>;
-  /** Creates an empty database. Disposing removes it. Throws a database error if that fails. */
-  openEmpty(): Promise<OpenDatabase>;
-  /** Returns the process to sample; undefined if its processes are unknown. */
-  process(): CompanionProcess | undefined;
-}
-
-/** An empty database. Disposing removes it. */
-interface OpenDatabase extends AsyncDisposable {
-  /** Its address with the password. */
-  url: string;
 }
 
 /** The table of one trial. Disposing removes it. */
@@ -81,6 +63,13 @@ export async function findDatabase(asked = process.env['DATABASE_URL']): Promise
     version: postgres.version,
     launch: (context) => launchPostgres(postgres, context),
   };
+}
+
+/** Finds the same database for a manifest that uses PostgreSQL. */
+export async function findForManifest(): Promise<FoundDatabase> {
+  const program = await findDatabase();
+  const { kind, version } = program;
+  return { kind, version, start: (context) => startDatabase(program, context) };
 }
 
 async function findExternal(asked: string): Promise<DatabaseProgram> {
@@ -120,20 +109,11 @@ function parseUrl(asked: string): string {
   return url.href;
 }
 
-/** The resources of a database. */
-interface DatabaseSpec extends Omit<CompanionContext, 'recordLeftoverServer'> {
-  /**
-   * Called with the server before the first database of a trial is created there, and with undefined once none is
-   * left.
-   */
-  recordLeftoverServer?: (server: string | undefined) => void;
-}
-
 /**
  * Starts the embedded database, or connects to the external one. Throws a toolchain error if the embedded one does
  * not answer in time.
  */
-export async function startDatabase(program: DatabaseProgram, spec: DatabaseSpec): Promise<Database> {
+export async function startDatabase(program: DatabaseProgram, spec: CompanionContext): Promise<Database> {
   if (!('launch' in program)) {
     const settings = await readSettings(program.url);
     spec.recordLeftoverServer?.(serverOf(program.url));
@@ -145,18 +125,12 @@ export async function startDatabase(program: DatabaseProgram, spec: DatabaseSpec
     });
   }
   const launched = await program.launch(spec);
-  try {
-    const settings = await untilReady(launched);
-    const { url } = launched;
-    return new StandingDatabase({ program: { ...program, url }, launched, token: spec.token, ...settings });
-  } catch (error) {
-    await launched[Symbol.asyncDispose]();
-    throw new BenchError(
-      'toolchain',
-      `PostgreSQL for the workload does not start: ${(error as Error).message}`,
-      'set DATABASE_URL to another PostgreSQL',
-    );
-  }
+  const settings = await untilReady(launched, readSettings, {
+    name: 'PostgreSQL',
+    hint: 'set DATABASE_URL to another PostgreSQL',
+  });
+  const { url } = launched;
+  return new StandingDatabase({ program: { ...program, url }, launched, token: spec.token, ...settings });
 }
 
 /** Connections that the servers cannot use: those reserved for superusers and that of the harness. */
@@ -202,32 +176,11 @@ function parentOf(backend: number, host: string): number | undefined {
   return seen?.command.startsWith('postgres') === true ? seen.ppid : undefined;
 }
 
-async function untilReady(launched: LaunchedProgram): Promise<Settings> {
-  const deadline = performance.now() + START_MS;
-  const look = async () => {
-    try {
-      return pWaitFor.resolveWith(await readSettings(launched.url));
-    } catch (error) {
-      const end = describeEnd(launched);
-      if (end !== undefined) throw new Error(end, { cause: error });
-      if (performance.now() > deadline)
-        throw new Error(
-          [wordsOf(error as Error), ...launched.logTail().slice(-1)].filter(Boolean).join(': '),
-          {
-            cause: error,
-          },
-        );
-      return false;
-    }
-  };
-  return pWaitFor(look, { interval: POLL_MS });
-}
-
 interface Parts extends Settings {
   program: Pick<DatabaseProgram, 'kind' | 'version'> & { url: string };
   launched?: LaunchedProgram;
   token: string;
-  recordLeftoverServer?: DatabaseSpec['recordLeftoverServer'];
+  recordLeftoverServer?: CompanionContext['recordLeftoverServer'];
 }
 
 class StandingDatabase implements Database {
@@ -251,7 +204,7 @@ class StandingDatabase implements Database {
     await this.#ask(program.url, `create database ${name}`);
     hide(secretsOf({ url }));
     return {
-      url,
+      address: addressOf(url, USUAL_PORT),
       [Symbol.asyncDispose]: async () => {
         await this.#ask(program.url, `drop database ${name} with (force)`);
       },
@@ -260,7 +213,7 @@ class StandingDatabase implements Database {
 
   async open({ rows, inserts }: Table): Promise<OpenTable> {
     const opened = await this.openEmpty();
-    const { url } = opened;
+    const { url } = opened.address;
     await this.#ask(url, CREATE);
     await this.#ask(url, FILL, [rows.map((row) => row.name), rows.map((row) => row.email)]);
     await this.#ask(url, 'vacuum analyze users');
@@ -380,12 +333,6 @@ function serverOf(url: string): string {
   return `${host}${pathname}`;
 }
 
-/** Returns the prefix of the database names of a run. Throws if the token is not valid. */
-function prefixOf(token: string): string {
-  if (!isToken(token)) throw new Error(`${JSON.stringify(token)} is not a token`);
-  return `bench_${token}_`;
-}
-
 /** Runs one query on a separate connection. Throws the errors of pg. */
 function query<T extends QueryResultRow>(url: string, text: string, values: unknown[] = []): Promise<T[]> {
   return connect(url, async (client) => (await client.query<T>(text, values)).rows);
@@ -407,9 +354,4 @@ async function connect<T>(connectionString: string, use: (client: Client) => Pro
   } finally {
     await client.end().catch(() => {});
   }
-}
-
-/** Returns the text of an error. If several addresses refused, the outer error has none. */
-function wordsOf(error: Error): string {
-  return error.message || (error as NodeJS.ErrnoException).code || error.name;
 }

@@ -1,23 +1,16 @@
 /** The embedded PostgreSQL: its binaries come in npm packages, and its data live as long as the run. */
 
 import { randomBytes } from 'node:crypto';
-import { chownSync, cpSync, mkdirSync, writeFileSync } from 'node:fs';
+import { cpSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { BenchError } from 'bench-model/errors';
 import { launch } from 'bench-machine/launch';
 import { findFreePort, toAuthority } from 'bench-machine/ports';
 import { readText } from 'bench-machine/procfs';
-import { scratchOf } from 'bench-machine/scratch';
 import { run, runSync } from 'bench-machine/subprocess';
 import { lastLine } from 'bench-targets/prepare/failures';
 import { launchedHere, type LaunchedProgram, type LaunchContext } from '../companion.ts';
-
-/** More than any plan needs, and the same for every plan. */
-const MAX_CONNECTIONS = 500;
-const USER = 'bench';
-/** PostgreSQL refuses to run as root; it then runs as this user, Linux's `nobody`. */
-export const NOBODY = 65_534;
-const AS_NOBODY = ['setpriv', `--reuid=${NOBODY}`, `--regid=${NOBODY}`, '--clear-groups'] as const;
+import { isOpenToNobody, makeScratch, MAX_CONNECTIONS, USER } from './server.ts';
 
 /**
  * The start script: `$1` initdb, `$2` postgres, `$3` the folder, `$4` the address, `$5` the port, `$6` who may connect
@@ -75,17 +68,14 @@ export async function launchPostgres(
   const { address: host = '127.0.0.1', clients = [] } = network ?? {};
   const port = await findFreePort(host);
   const password = randomBytes(16).toString('hex');
-  const scratch = scratchOf(token);
-  mkdirSync(scratch, { mode: 0o700 });
-  writeFileSync(join(scratch, 'password'), password, { mode: 0o600 });
-  const isRoot = process.getuid?.() === 0;
-  if (isRoot) for (const path of [scratch, join(scratch, 'password')]) chownSync(path, NOBODY, NOBODY);
-  const home = isRoot && !isOpenToNobody(root) ? copyTo(scratch, root) : root;
+  const { folder: scratch, owner } = makeScratch(token, 'database', 'password', password);
+  const isOpen = owner.length === 0 || isOpenToNobody(join(root, 'bin', 'postgres'));
+  const home = isOpen ? root : copyTo(scratch, root);
   const server = await launch({
     id: 'database',
     token,
     command: [
-      ...(isRoot ? AS_NOBODY : []),
+      ...owner,
       'sh',
       '-c',
       START,
@@ -124,20 +114,11 @@ export function releaseMemory(scratch: string): void {
     ?.split('\n')[6]
     ?.trim()
     .split(/\s+/)[1];
-  if (id !== undefined && /^\d+$/.test(id)) succeeds(['ipcrm', '-m', id]);
-}
-
-/** Returns true if `nobody` can run the binaries. In a checkout below /root it cannot. */
-function isOpenToNobody(root: string): boolean {
-  return succeeds([...AS_NOBODY, 'test', '-x', join(root, 'bin', 'postgres')]);
-}
-
-function succeeds(argv: string[]): boolean {
+  if (id === undefined || !/^\d+$/.test(id)) return;
   try {
-    runSync(argv);
-    return true;
+    runSync(['ipcrm', '-m', id]);
   } catch {
-    return false;
+    // It is gone already.
   }
 }
 

@@ -2,14 +2,16 @@
 import { serversAtOnce } from 'bench-model/planned';
 import { accessSync, constants } from 'node:fs';
 import { join, resolve } from 'node:path';
-import type { Service, Surroundings, Stack } from 'bench-model/stack';
-import type { ServiceAddress } from 'bench-targets/catalogue/apps/services';
+import type { DatabaseName, Service, Surroundings, Stack } from 'bench-model/stack';
+import type { Addresses } from 'bench-targets/catalogue/apps/services';
 import { readStacks } from 'bench-targets/catalogue/stacks';
 import { AsyncDisposableStack } from '@whatwg-node/disposablestack';
 import { BenchError } from 'bench-model/errors';
 import type { Target } from 'bench-model/target';
 import { digestOf } from 'bench-targets/prepare/digest';
-import { findDatabase, startDatabase, type Database, type DatabaseProgram } from '../database/database.ts';
+import { findForManifest } from '../database/database.ts';
+import { findMysql } from '../database/mysql.ts';
+import type { DatabaseServer, FoundDatabase } from '../database/server.ts';
 import {
   CompanionError,
   type Companion,
@@ -51,23 +53,32 @@ export async function findDeclared(stacks: readonly Stack[], isDuel = false): Pr
   );
   if (all.length === 0) return undefined;
   for (const one of all) await refuseMissing(one, isDuel);
-  const isStored = all.some((one) => usesPostgres(one));
-  const database = isStored ? await findDatabase() : undefined;
+  const databases: Databases = {};
+  for (const name of new Set(all.flatMap(databasesOf))) databases[name] = await DATABASES[name]();
   const text = JSON.stringify(all.map(({ services: found, setup }) => [found, setup]));
-  const engine = database === undefined ? '' : `, ${describeDatabase(database)}`;
+  const engines = Object.values(databases).map((one) => `, ${describeDatabase(one)}`);
   return {
     name: 'services',
-    version: `manifest ${digestOf([], text)}${engine}`,
+    version: `manifest ${digestOf([], text)}${engines.join('')}`,
     isPlaced: all.some(({ services: found }) => Object.keys(found).length > 0),
-    start: (context) => startDeclared(all, database, context),
+    start: (context) => startDeclared(all, databases, context),
   };
 }
 
-function usesPostgres({ services: found }: Declared): boolean {
-  return Object.values(found).some((one) => 'use' in one);
+/** Finds the server of each database that a manifest can use. */
+const DATABASES: Record<DatabaseName, () => Promise<FoundDatabase>> = {
+  postgres: findForManifest,
+  mysql: () => findMysql(),
+};
+
+/** The servers of the databases that manifests use. */
+type Databases = Partial<Record<DatabaseName, FoundDatabase>>;
+
+function databasesOf({ services: found }: Declared): DatabaseName[] {
+  return Object.values(found).flatMap((one) => ('use' in one ? one.use : []));
 }
 
-function describeDatabase({ kind, version }: DatabaseProgram): string {
+function describeDatabase({ kind, version }: FoundDatabase): string {
   return `${kind} ${version}`;
 }
 
@@ -110,16 +121,17 @@ function isOnPath(program: string, root: string): boolean {
 
 /** The services that have started, and their addresses. */
 interface Started {
-  addresses: Record<string, ServiceAddress>;
+  addresses: Record<string, Addresses[string]>;
   processes: CompanionProcess[];
 }
 
 /** Starts the services that live as long as the run. Throws a trial error with the last lines of a service that does not start. */
 async function startDeclared(
   all: Declared[],
-  program: DatabaseProgram | undefined,
-  { token, folder, placed, recordLeftoverServer }: CompanionContext,
+  databases: Databases,
+  context: CompanionContext,
 ): Promise<RunningCompanion> {
+  const { token, folder, placed } = context;
   await using started = new AsyncDisposableStack();
   let isStopped = false;
   const contextFor = ({ stack }: Declared, id: string): ProgramContext => ({
@@ -130,17 +142,9 @@ async function startDeclared(
     prefix: placed.beside ?? [],
     isStopped: () => isStopped,
   });
-  const database =
-    program === undefined
-      ? undefined
-      : started.use(
-          await startDatabase(program, {
-            token,
-            folder,
-            placed,
-            ...(recordLeftoverServer === undefined ? {} : { recordLeftoverServer }),
-          }),
-        );
+  const servers: ServiceContext['databases'] = {};
+  for (const [name, found] of Object.entries(databases) as [DatabaseName, FoundDatabase][])
+    servers[name] = started.use(await found.start(context));
   const shared = new Map<string, Started>();
   for (const [index, one] of all.entries()) {
     if (shared.has(nameShared(one))) continue;
@@ -160,13 +164,17 @@ async function startDeclared(
     name: 'services',
     head(target) {
       const one = all.find(({ stack }) => isOf(stack, target));
-      return one === undefined ? undefined : describeDeclared(one, program);
+      return one === undefined ? undefined : describeDeclared(one, databases);
     },
     async begin(_draw, trial) {
       const one = all.find(({ stack }) => isOf(stack, trial.target));
       const given = one && shared.get(nameShared(one));
       if (one === undefined || given === undefined) throw new Error(`${trial.target.id} has no services`);
-      return beginTrial(one, trial, { given, database, contextFor: (id) => contextFor(one, id) });
+      return beginTrial(one, trial, {
+        given,
+        databases: servers,
+        contextFor: (id) => contextFor(one, id),
+      });
     },
     interrupt() {
       isStopped = true;
@@ -187,18 +195,15 @@ function sayAll(error: unknown): never {
   throw new BenchError('trial', lines.join('\n'), 'correct "services" in the manifest');
 }
 
-function describeDeclared(
-  { services: found, setup }: Declared,
-  program: DatabaseProgram | undefined,
-): DeclaredServices {
+function describeDeclared({ services: found, setup }: Declared, databases: Databases): DeclaredServices {
   return {
     services: Object.entries(found).map(([name, service]) =>
       'use' in service
         ? {
             name,
-            kind: 'postgres' as const,
+            kind: service.use,
             per: 'trial' as const,
-            ...(program === undefined ? {} : { version: describeDatabase(program) }),
+            ...describeVersion(databases[service.use]),
           }
         : { name, kind: 'program' as const, per: service.per ?? 'trial', command: service.command },
     ),
@@ -206,10 +211,14 @@ function describeDeclared(
   };
 }
 
+function describeVersion(found: FoundDatabase | undefined): { version?: string } {
+  return found === undefined ? {} : { version: describeDatabase(found) };
+}
+
 /** The surroundings of a trial. */
 interface ServiceContext {
   given: Started;
-  database: Database | undefined;
+  databases: Partial<Record<DatabaseName, DatabaseServer>>;
   contextFor: (id: string) => ProgramContext;
 }
 
@@ -220,7 +229,7 @@ interface ServiceContext {
 async function beginTrial(
   { services: declared, setup, stack }: Declared,
   { id, target, prepared }: CompanionTrial,
-  { given, database, contextFor }: ServiceContext,
+  { given, databases, contextFor }: ServiceContext,
 ): Promise<TrialCompanion> {
   await using started = new AsyncDisposableStack();
   const startedAt = performance.now();
@@ -230,9 +239,10 @@ async function beginTrial(
   const isOfTrial = ([name]: [string, Service]): boolean => given.addresses[name] === undefined;
   for (const [index, [name, service]] of Object.entries(declared).filter(isOfTrial).entries()) {
     if ('use' in service) {
-      if (database === undefined) throw new Error('a plan with a database, and none');
-      const opened = started.use(await database.openEmpty());
-      addresses[name] = { url: opened.url };
+      const database = databases[service.use];
+      if (database === undefined) throw new Error(`a plan with ${service.use}, and none`);
+      const { address } = started.use(await database.openEmpty());
+      addresses[name] = address;
       const process = database.process();
       if (process !== undefined) processes.push(process);
       continue;

@@ -5,6 +5,7 @@ import {
   READY_SECONDS,
   SETUP_SECONDS,
   fillAddresses,
+  type Addresses,
   type ServiceAddress,
 } from 'bench-targets/catalogue/apps/services';
 import type { ProgramService, Setup } from 'bench-model/stack';
@@ -38,7 +39,7 @@ export interface ProgramContext {
 
 /** A service that is ready. Disposing stops it. */
 interface RunningService extends AsyncDisposable {
-  address: Required<ServiceAddress>;
+  address: ServiceAddress;
   server: Server;
 }
 
@@ -56,7 +57,7 @@ export async function refuseTakenPort(name: string, { port }: ProgramService): P
 export async function startService(
   name: string,
   service: ProgramService,
-  addresses: Readonly<Record<string, ServiceAddress>>,
+  addresses: Addresses,
   context: ProgramContext,
 ): Promise<RunningService> {
   await refuseTakenPort(name, service);
@@ -204,10 +205,7 @@ function start(
 }
 
 /** Fills in the addresses of services in an environment. */
-export function fillAll(
-  env: Readonly<Record<string, string>>,
-  addresses: Readonly<Record<string, ServiceAddress>>,
-): Record<string, string> {
+export function fillAll(env: Readonly<Record<string, string>>, addresses: Addresses): Record<string, string> {
   return Object.fromEntries(
     Object.entries(env).map(([name, value]) => [name, fillAddresses(value, addresses)]),
   );
