@@ -347,6 +347,13 @@ const DEFINITIONS = {
     text: ({ processes, settled, observedSeconds }: Unsettled) =>
       `the server does not settle: in a study, ${processes - settled} of ${processes} ${processes === 1 ? 'process' : 'processes'} found no steady level in ${Math.round(observedSeconds)} s`,
   },
+  'cold-jvm': {
+    invalidates: ALL_BUT_MEMORY,
+    summary: 'the JVM was not warm yet',
+    cure: 'Use a longer warm-up',
+    text: ({ answers, calls }: { answers: number; calls: number }) =>
+      `the JVM had given ${figure(answers)} answers before the window, and optimises code only after about ${figure(calls)} calls`,
+  },
   'not-level': {
     invalidates: RATES_AND_CPU,
     summary: 'the warm-up ended before servers were level with each other',

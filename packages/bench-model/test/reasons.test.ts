@@ -116,6 +116,7 @@ const FACTS: Facts = {
     { processes: 5, settled: 2, observedSeconds: 59.8 },
     { processes: 1, settled: 0, observedSeconds: 20 },
   ],
+  'cold-jvm': [{ answers: 457, calls: 5000 }],
   'not-level': [{ change: 1.2 }],
   'ratio-trend': [{ other: 'fastify', change: 0.81 }],
   trend: [PACE, { ...PACE, shape: 'slowdown' }],

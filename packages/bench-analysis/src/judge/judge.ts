@@ -1,5 +1,5 @@
 import { neverSettles, staysCold } from 'bench-model/planned';
-import type { Attestation } from 'bench-model/target';
+import type { Attestation, Interpreter } from 'bench-model/target';
 import type { Counts, LatencyUs, Resources } from 'bench-model/figures';
 import type { LoadMode } from 'bench-model/settings';
 import type { ClusterLoad, GeneratorUse, LoadResult } from 'bench-model/load';
@@ -382,10 +382,35 @@ export function judgeUnverified(problem: string, { inFlight }: Counts): Reason {
   return makeReason('not-verified', { problem, inFlight });
 }
 
-/** Judges the warm-up of a trial by a study of its target. A server whose cost still changes has no figure that holds. */
-export function judgeWarmup(warmup: PlannedWarmup | undefined): Reason[] {
+/**
+ * The calls after which a JVM compiles a method with its optimising compiler: Tier4InvocationThreshold of HotSpot. Each answer
+ * calls the code of a server at least once.
+ */
+const JVM_CALLS = 5000;
+
+/** A process at the begin of its window. */
+interface WarmedProcess {
+  interpreter: Interpreter | undefined;
+  /** The answers that it had given; undefined if they were not counted. */
+  answers: number | undefined;
+}
+
+/** Returns true if a process runs Java. */
+export function isJvm(interpreter: Interpreter | undefined): boolean {
+  return ['openjdk', 'java'].includes(interpreter?.implementation ?? '');
+}
+
+/**
+ * Judges the warm-up of a trial by a study of its target, or without one by the answers that a JVM has given. A server whose cost still
+ * changes has no figure that holds.
+ */
+export function judgeWarmup(warmup: PlannedWarmup | undefined, process?: WarmedProcess): Reason[] {
   const { seconds, study } = warmup ?? {};
-  if (warmup === undefined || seconds === undefined || study === undefined) return [];
+  if (warmup === undefined || seconds === undefined || study === undefined) {
+    const { interpreter, answers } = process ?? {};
+    const isCold = isJvm(interpreter) && answers !== undefined && answers < JVM_CALLS;
+    return isCold ? [makeReason('cold-jvm', { answers, calls: JVM_CALLS })] : [];
+  }
   if (neverSettles(warmup)) return [makeReason('never-warm', study)];
   const { warmSeconds = 0, excess = 1 } = study;
   return staysCold(warmup) ? [makeReason('not-warm', { seconds, warmSeconds, excess })] : [];

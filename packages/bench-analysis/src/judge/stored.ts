@@ -12,7 +12,7 @@ import type { Reason } from 'bench-model/reasons';
 import type { Plan } from 'bench-model/plan';
 import type { Host } from 'bench-model/host';
 import { COMPANION_JUDGES } from './companions.ts';
-import { judgeWarmup, type Witness } from './judge.ts';
+import { isJvm, judgeWarmup, type Witness } from './judge.ts';
 import { judgeTurns } from './trend.ts';
 import { judgeTrial } from './trial.ts';
 
@@ -81,6 +81,7 @@ export const EVIDENCE: readonly [codes: ReasonCode[], isStored: (recorded: Recor
   [['upstream-slow'], (recorded) => hasUse('upstream', recorded)],
   [['background', 'background-failed'], (recorded) => hasUse('background', recorded)],
   [['not-warm', 'never-warm'], ({ plan }) => plan.warmups !== undefined],
+  [['cold-jvm'], ({ trial, measured }) => !isJvm(trial.interpreter) || measured.age?.answers !== undefined],
   [['ratio-trend'], ({ trial, measured }) => trial.duel === undefined || measured.turns?.cpuUs !== undefined],
   [['trend', 'unsteady'], hasPace],
   [['memory-grows'], ({ measured }) => memoryByAnswers(measured).length > 0],
@@ -114,7 +115,10 @@ export function judgeStored({ plan, host, trials }: Stored): Trial[] {
     const judged = [
       ...(duels.get(trial.id) ?? []),
       ...reasons,
-      ...judgeWarmup(warmupOf(plan, { target: trial.target.id, connections: trial.connections })),
+      ...judgeWarmup(warmupOf(plan, { target: trial.target.id, connections: trial.connections }), {
+        interpreter: trial.interpreter,
+        answers: measured.age?.answers,
+      }),
     ];
     const { shape: shapeNow, ...found } = findings;
     const { shape: shapeBefore, ...others } = measured;

@@ -131,6 +131,15 @@ describe('a stored trial', () => {
     expect(codesOf(trial!)).toEqual(['never-warm']);
   });
 
+  it.each([
+    [{ implementation: 'openjdk', version: '25.0.1' }, 457, ['cold-jvm']],
+    [{ implementation: 'openjdk', version: '25.0.1' }, 5000, []],
+    [{ implementation: 'node', version: '26.10.0' }, 457, []],
+  ])('is judged by its answers if %j runs it: after %d, %j', (interpreter, answers, codes) => {
+    const age = { secondsSinceStart: 2, secondsSinceAnswer: 1, answers };
+    expect(codesOf(judged(trialOf(seen({}, { age }), [], { interpreter })))).toEqual(codes);
+  });
+
   it('is judged by the companions in its record', () => {
     const measured = seen({}, { companions: { database: { resources: sampleResources(0.97) } } });
     const head: Partial<TrialHead> = {

@@ -425,13 +425,15 @@ export class ServerLife {
       judged = judgeTrial(trial.head, seen, surroundings);
     }
     const { reasons, findings } = judged;
+    const { age } = this.#ageOf(trial, load);
+    const { interpreter } = trial.head;
     trial.add(reasons);
-    trial.add(judgeWarmup(warmupOf(plan, this.planned)));
+    trial.add(judgeWarmup(warmupOf(plan, this.planned), { interpreter, answers: age?.answers }));
     trial.measured = {
       ...seen,
       ...findings,
       ...this.#startup,
-      ...this.#ageOf(trial, load),
+      ...present({ age }),
     };
     await this.#verifyAfter(trial, load);
     await this.#attestCode(trial);

@@ -169,7 +169,7 @@ describe('the warm-ups of servers that take turns', () => {
     expect(planned.map(({ study }) => study !== undefined)).toEqual(
       once.map(([one]) => one?.warm?.seconds === 0),
     );
-    expect(planned.flatMap(judgeWarmup)).toEqual([]);
+    expect(planned.flatMap((warmup) => judgeWarmup(warmup))).toEqual([]);
     // A target that was studied well counts alone.
     const well = together([...once, [warmAt(8), warmAt(8), warmAt(9)]]);
     expect(well.map(({ seconds }) => seconds)).toEqual(well.map(() => 10));
