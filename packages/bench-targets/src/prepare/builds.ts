@@ -132,6 +132,8 @@ const TOOLS: Record<string, { ask?: string; get: string }> = {
   go: { ask: 'version', get: 'install Go (go.dev/dl), and put go on PATH' },
   cargo: { get: 'install Rust (rustup.rs), and put cargo on PATH' },
   dotnet: { get: 'install the .NET 10 SDK (dotnet.microsoft.com/download), and put dotnet on PATH' },
+  mvn: { get: 'install Maven, and put mvn on PATH; or add its wrapper to the project' },
+  gradle: { get: 'install Gradle, and put gradle on PATH; or add its wrapper to the project' },
   wrk: { ask: '-v', get: 'install the package wrk, or choose another engine' },
   oha: { get: 'cargo install oha, or choose another engine' },
   k6: { get: 'install k6 (grafana.com/docs/k6), or choose another engine' },

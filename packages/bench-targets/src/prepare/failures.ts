@@ -6,6 +6,8 @@ const COMPILERS = [
   /^[ \t]*(?:e: |\[ERROR\] )?\S+?[:[(]\d+[,:]?\d*[\])]*:? *(?:- )?(?:fatal )?error\b.*/,
   // Maven: the place of javac without that word.
   /^[ \t]*\[ERROR\] \S+\.\w+:\[\d+,\d+\] .*/,
+  // Maven: any other error, but not its headings and its advice.
+  /^\S*\[ERROR\] (?!COMPILATION ERROR|Failed to execute|-> \[|\[Help|Re-run|To see|For more|\S+\.\w+:\[)\S.*/,
   // Go.
   /^[ \t]*\S+\.go:\d+(?::\d+)?: .*/,
   // Rust: its place is in the next line.

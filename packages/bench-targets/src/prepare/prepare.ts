@@ -1,5 +1,5 @@
 import { existsSync, realpathSync, writeFileSync } from 'node:fs';
-import { basename, join, resolve } from 'node:path';
+import { basename, join, resolve, sep } from 'node:path';
 import { readNodeManifest } from '../catalogue/apps/manifests.ts';
 import { findStack, type FoundTarget } from '../catalogue/found.ts';
 import { showPath } from '../catalogue/json-file.ts';
@@ -143,9 +143,14 @@ async function prepareOwn(found: FoundTarget, wait: (waiting: string) => void): 
     folder: root,
     installed: undefined,
     instead: stack.original,
-    project: { program: ready.command[0] ?? '' },
+    project: { program: programOfProject(ready.command, root) },
   };
   return { ...prepared, code };
+}
+
+/** Returns the program of a command if it is the project's, and not one of the machine that runs its code, such as `java`. */
+function programOfProject([program = '']: readonly string[], root: string): string {
+  return [root, HOME.cache].some((folder) => program.startsWith(folder + sep)) ? program : '';
 }
 
 async function preparePython(

@@ -15,7 +15,7 @@ import type { Asked } from '../init/asked.ts';
 
 /** The files that are listed as found. */
 const TELLING =
-  /^(pyproject\.toml|uv\.lock|poetry\.lock|requirements.*\.txt|\.python-version|\.nvmrc|\.node-version|package\.json|pnpm-lock\.yaml|package-lock\.json|yarn\.lock|go\.mod|Cargo\.(toml|lock)|Procfile)$/;
+  /^(pyproject\.toml|uv\.lock|poetry\.lock|requirements.*\.txt|\.python-version|\.nvmrc|\.node-version|package\.json|pnpm-lock\.yaml|package-lock\.json|yarn\.lock|go\.mod|Cargo\.(toml|lock)|pom\.xml|(build|settings)\.gradle(\.kts)?|Gemfile|composer\.json|mix\.exs|Procfile)$/;
 
 /** A parsed `bench-http init` command. */
 interface InitRequest extends Asked {

@@ -2,7 +2,7 @@
 import { existsSync } from 'node:fs';
 import { join, relative } from 'node:path';
 import { BenchError } from 'bench-model/errors';
-import { describeStart, findStarts, type Start } from 'bench-targets/catalogue/apps/starts';
+import { describeStart, findOther, findStarts, type Start } from 'bench-targets/catalogue/apps/starts';
 import { findNeeds } from 'bench-targets/catalogue/apps/needs';
 import { findPinned } from 'bench-targets/catalogue/apps/pinned';
 import { findProject } from 'bench-targets/catalogue/apps/project';
@@ -36,10 +36,13 @@ export async function chooseStarts(
   if (first === undefined) {
     const typed = await ask('Which command starts the server? It gets its port by {port} or PORT: ');
     if (typed !== undefined) return [describeStart(root, typed)];
+    const other = findOther(root);
     throw new BenchError(
       'usage',
-      'nothing in the project tells how its server starts',
-      "name the command: --run 'uvicorn app:app --port {port}'",
+      other === undefined
+        ? 'nothing in the project tells how its server starts'
+        : `${other.file}: Bench does not know how projects in ${other.language} start`,
+      `name the command, which may be that of any server: --run '${other?.command ?? 'uvicorn app:app --port {port}'}'`,
     );
   }
   if (best.length === 1) {

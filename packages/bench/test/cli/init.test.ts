@@ -201,6 +201,18 @@ describe('init', () => {
     expect([status, stdout]).toEqual([0, expect.stringContaining('assumed  node a.js: the first of 2')]);
   });
 
+  it.each([
+    ['Gemfile', 'Ruby', 'bundle exec puma'],
+    ['composer.json', 'PHP', 'php -S {host}:{port}'],
+    ['mix.exs', 'Elixir', 'mix phx.server'],
+  ])('says that it does not know the layout of a project with a %s', async (file, language, command) => {
+    write({ [file]: '' });
+    const { status, stdout, stderr } = await runHere(init, [folder]);
+    expect([status, stdout]).toEqual([2, `found    ${file}\n`]);
+    expect(stderr).toContain(`${file}: Bench does not know how projects in ${language} start\n`);
+    expect(stderr).toContain(`--run '${command}`);
+  });
+
   it('says what is missing in an empty folder', async () => {
     const { status, stderr } = await runHere(init, [folder]);
     expect([status, stderr]).toEqual([

@@ -43,7 +43,7 @@ import {
 import { countOpen, describeLock } from './packages.ts';
 import { warnStale } from './stale.ts';
 import { digestOfSources, filesOfLocalPackages } from './sources.ts';
-import { filesOfProject, settingsOfProject } from './tree.ts';
+import { copyProject, filesOfProject, settingsOfProject } from './tree.ts';
 
 /** A program, ready to launch. */
 export interface ReadyProject {
@@ -142,14 +142,15 @@ async function prepareProgram(known: FoundTarget, log: (line: string) => void): 
   const key = digestOf([], JSON.stringify([resolve(root), commands]));
   const build = join(HOME.cache, 'builds', `${stack.name}-${key}`);
   const tools = isBuilt ? await provideProgram(known, { commands, build, digest, log }) : [];
-  const located = locateAll(known, { root, bins: [], build });
+  const place = isBuilt && !namesBuild(commands) ? copyIn(build, root) : root;
+  const located = locateAll(known, { root: place, bins: [], build });
   const interpreter = await readInterpreter(realpathSync(located.command[0] ?? ''));
   const origin = [
     ...(interpreter === undefined ? [] : [`${interpreter.implementation} ${interpreter.version}`]),
     ...(isBuilt ? [`built by ${tools.join(', ')}`] : []),
   ].join(', ');
   return {
-    root,
+    root: place,
     ...located,
     env: { ...readEnvFile(stack), ...variant.env },
     digest,
@@ -161,6 +162,16 @@ async function prepareProgram(known: FoundTarget, log: (line: string) => void): 
 /** Returns the files that a project is made from. */
 function sourcesOf(root: string, named: readonly string[] = []): Set<string> {
   return new Set([...filesOfProject(root), ...filesOfLocalPackages(root, named)]);
+}
+
+/** Returns true if commands write into `{build}`. Others write into the project, so that they run in a copy of it. */
+function namesBuild(commands: readonly string[][]): boolean {
+  return commands.flat().some((word) => word.includes('{build}'));
+}
+
+/** Returns the copy of a project in the folder of its build. Tools name their outputs by the folder of a project. */
+function copyIn(build: string, root: string): string {
+  return join(build, 'copy', basename(root));
 }
 
 /** A program to build. */
@@ -182,7 +193,9 @@ async function provideProgram(
   { commands, build, digest, log }: ProgramBuild,
 ): Promise<string[]> {
   using _ = await awaitLock(`${build}.lock`, log);
-  const fill = (word: string): string => word.replaceAll('{root}', stack.root).replaceAll('{build}', build);
+  const isCopied = !namesBuild(commands);
+  const root = isCopied ? copyIn(build, stack.root) : stack.root;
+  const fill = (word: string): string => word.replaceAll('{root}', root).replaceAll('{build}', build);
   const words = commands.map((argv) => argv.map(fill));
   const tools = await Promise.all(
     [...new Set(words.map(([tool = '']) => tool))].map((tool) =>
@@ -198,7 +211,11 @@ async function provideProgram(
   mkdirSync(build, { recursive: true });
   // A build that no longer writes the program must not leave the old one.
   for (const file of [ready, ...outputs.filter(isThere).map(fill)]) rmSync(file, { force: true });
-  for (const argv of words) await runBuild(argv, stack, target.variant);
+  if (isCopied) {
+    rmSync(root, { recursive: true, force: true });
+    copyProject(stack.root, root);
+  }
+  for (const argv of words) await runBuild(argv, { ...stack, root }, target.variant);
   const missing = outputs.find((output) => !existsSync(fill(output)));
   if (missing !== undefined) {
     throw new BenchError(

@@ -19,12 +19,18 @@ const MADE = new Set([
   'node_modules',
   '.next',
   '.turbo',
+  '.gradle',
   '.cache',
 ]);
 
-/** Cargo puts gigabytes beside its manifest. */
+/** The folders that compilers make beside a manifest. */
+const BUILT: Record<string, string[]> = {
+  target: ['Cargo.toml', 'pom.xml'],
+  build: ['build.gradle', 'build.gradle.kts'],
+};
+
 function isMade({ name, parentPath }: { name: string; parentPath: string }): boolean {
-  return MADE.has(name) || (name === 'target' && existsSync(join(parentPath, 'Cargo.toml')));
+  return MADE.has(name) || (BUILT[name] ?? []).some((manifest) => existsSync(join(parentPath, manifest)));
 }
 
 /** Files that can hold secrets: a copy refers to them, so that no secret leaves the project. */
@@ -69,7 +75,7 @@ export function copyProject(root: string, folder: string): void {
     filter(source) {
       if (source === root) return true;
       const name = basename(source);
-      if (MADE.has(name)) return false;
+      if (isMade({ name, parentPath: dirname(source) })) return false;
       if (!holdsSettings(name) || !isFile(source)) return true;
       const target = join(folder, relative(root, source));
       mkdirSync(dirname(target), { recursive: true });

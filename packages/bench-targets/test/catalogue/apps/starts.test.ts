@@ -249,6 +249,18 @@ describe('the start of a program that is built', () => {
       { command: ['{build}/server'], why: 'cmd/api/main.go: package main' },
     ],
     [
+      'a Java service',
+      {
+        'pom.xml': '<project><artifactId>shop</artifactId></project>\n',
+        'src/main/java/Shop.java': 'class Shop {\n  public static void main(String[] args) {}\n}\n',
+      },
+      {
+        command: ['java', '-cp', 'target/classes:target/dependency/*', 'Shop'],
+        language: 'java',
+        why: 'src/main/java/Shop.java: the main class Shop',
+      },
+    ],
+    [
       'a Rust service',
       {
         'Cargo.toml': '[package]\nname = "shop"\n\n[dependencies]\naxum = "0.8"\n',

@@ -402,6 +402,19 @@ describe('a program that Bench builds', () => {
     expect(outputsOf(await prepareIt(changed))).toEqual(['two', 'fast']);
   });
 
+  it('is built in a copy of the project if its build does not write into {build}', async () => {
+    writeFileSync(join(root, 'make.sh'), 'mkdir -p out && cp serve out/server\n');
+    const before = treeOf(root);
+    const changed = { build: [['sh', 'make.sh']], variants: { app: { command: ['./out/server'] } } };
+    const made = await prepareIt(changed);
+    expect(outputsOf(made)).toEqual(['two']);
+    expect(made.prepared[0]?.stack.root.startsWith(PLACE.cache)).toBe(true);
+    expect(Object.keys(treeOf(root))).toEqual(Object.keys(before));
+    rmSync(join(root, 'make.sh'));
+    writeFileSync(join(root, 'make.sh'), 'true\n');
+    expect((await prepareIt(changed)).missing[0]?.reason).toContain('./out/server is not a program in');
+  });
+
   it('is built again after a change in a package beside the project', async () => {
     writeFileSync(join(root, 'go.mod'), 'module tool\nreplace lib => ../lib-of-tool\n');
     const lib = makeProject('lib-of-tool', { 'go.mod': 'module lib\n', 'lib.go': 'package lib\n' });

@@ -5,6 +5,7 @@ import { BenchError } from 'bench-model/errors';
 import type { Words } from '../words.ts';
 import { splitCommand } from '../words.ts';
 import { startsOfGo, startsOfRust } from './compiled.ts';
+import { startsOfJava } from './java.ts';
 import { toldByContainers } from './container.ts';
 import { foldersOf } from './files.ts';
 import { readLine, type Line } from './line.ts';
@@ -40,7 +41,11 @@ export function findStarts(root: string): { best: Start[]; others: Start[] } {
   const named = [...Map.groupBy(read, ({ place, start }) => `${place} ${start.folder}`).values()].flatMap(
     ([first, ...more]) => (first === undefined ? [] : first.place === 'sources' ? [first, ...more] : [first]),
   );
-  const compiled = folders.flatMap((folder) => [...startsOfGo(root, folder), ...startsOfRust(root, folder)]);
+  const compiled = folders.flatMap((folder) => [
+    ...startsOfGo(root, folder),
+    ...startsOfRust(root, folder),
+    ...startsOfJava(root, folder),
+  ]);
   const all = [...named, ...compiled.map((start) => ({ place: 'sources' as const, start }))].toSorted(
     (a, b) =>
       Number(a.start.isForDevelopment) - Number(b.start.isForDevelopment) ||
@@ -58,6 +63,20 @@ export function findStarts(root: string): { best: Start[]; others: Start[] } {
   const starts = unique.map(({ start }) => start);
   const count = unique.filter(isBest).length;
   return { best: starts.slice(0, count), others: starts.slice(count) };
+}
+
+/** The languages whose layouts Bench does not know, by a file of their projects, with a command that starts a server. */
+const OTHERS: Record<string, [language: string, command: string]> = {
+  Gemfile: ['Ruby', 'bundle exec puma --bind tcp://{host}:{port}'],
+  'composer.json': ['PHP', 'php -S {host}:{port} -t public'],
+  'mix.exs': ['Elixir', 'mix phx.server'],
+};
+
+/** Returns the language of a project whose layout Bench does not know, and a command that may start its server. */
+export function findOther(root: string): { file: string; language: string; command: string } | undefined {
+  for (const [file, [language, command]] of Object.entries(OTHERS))
+    if (existsSync(join(root, file))) return { file, language, command };
+  return undefined;
 }
 
 function depthOf(folder: string): number {
