@@ -74,7 +74,7 @@ export function findPinned(root: string, kind: 'python' | 'node'): Pinned | unde
 
 /** Returns the versions that a project admits, newest first: the one that it pins, those in its range, or all. */
 export function admittedBy(root: string, kind: 'python' | 'node'): string[] {
-  const all = VERSIONS[kind].toSorted((a, b) => b.localeCompare(a, 'en', { numeric: true }));
+  const all = newestFirst(kind);
   for (const [file, read] of Object.entries(SOURCES[kind])) {
     const asked = read(root, file);
     if (typeof asked !== 'string') continue;
@@ -86,11 +86,15 @@ export function admittedBy(root: string, kind: 'python' | 'node'): string[] {
   return all;
 }
 
+function newestFirst(kind: 'python' | 'node'): string[] {
+  return VERSIONS[kind].toSorted((a, b) => b.localeCompare(a, 'en', { numeric: true }));
+}
+
 /** Throws a toolchain error if the `requires-python` of a project excludes a version, such as 3.10 or 3.10.13. */
 export function refuseExcluded({ name, root }: Pick<Stack, 'name' | 'root'>, version: string): void {
   const range = readPythonRange(root);
   if (typeof range !== 'string') return;
-  const fitting = VERSIONS.python.filter((one) => FITS.python(one, range));
+  const fitting = newestFirst('python').filter((one) => FITS.python(one, range));
   const [release = version] = /^\d+(\.\d+){0,2}/.exec(version) ?? [];
   // A range that none of them fits may be written in another way than is known here: the installer judges it.
   if (fitting.length === 0 || FITS.python(release, range)) return;
