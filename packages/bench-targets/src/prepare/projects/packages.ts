@@ -40,6 +40,11 @@ export function describeLock({ root, lock, foreignLock, day, open }: Installed):
   return `packages of ${name}, which leaves open ${open.count} of ${open.of} versions: chosen on ${day}`;
 }
 
+/** Environments below Python 3.12 have it unasked. */
+const GIVEN = 'setuptools';
+/** The difference between an environment without it and one with it. */
+const ADDED = new RegExp(`^${GIVEN} \\S+$`);
+
 /** Counts the packages that no list of requirements pins, without those that others than the list asked for. */
 export function countOpen(
   { packages, changed }: { packages: readonly string[]; changed: readonly string[] },
@@ -55,7 +60,7 @@ export function countOpen(
   );
   const listed = packages
     .map((line) => line.split('=='))
-    .filter(([name]) => !changed.some((one) => one.startsWith(`${name} `)));
+    .filter(([name]) => !changed.some((one) => one.startsWith(`${name} `)) && name !== GIVEN);
   const open = listed.filter(([name = '', version = '']) => !pinned.has(`${normalise(name)}==${version}`));
   return { count: open.length, of: listed.length };
 }
@@ -74,7 +79,7 @@ export function describeOtherPackages(prepared: readonly Equipped[]): string[] {
     others.flatMap((other) => {
       const named = [first, other].flatMap((one) => one?.target.packages ?? []).flatMap(parsePackage);
       const found = differences(packagesIn(first), packagesIn(other)).filter(
-        (line) => !named.some(({ name }) => line.startsWith(`${name} `)),
+        (line) => !named.some(({ name }) => line.startsWith(`${name} `)) && !ADDED.test(line),
       );
       if (found.length === 0) return [];
       return [`${other.target.id} differs from ${first?.target.id} in its packages too: ${found.join(', ')}`];

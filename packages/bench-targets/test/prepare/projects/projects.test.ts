@@ -480,6 +480,16 @@ describe('the environments of one comparison', () => {
     expect(lines).toEqual(['api@3.13 differs from api@3.12 in its packages too: b 2 instead of 1, c 1']);
   });
 
+  it('may differ in the setuptools that only older Pythons get', () => {
+    const newer = withPackages('api@3.12', ['a==1']);
+    expect(describeOtherPackages([newer, withPackages('api@3.11', ['a==1', 'setuptools==80'])])).toEqual([]);
+    const asked = [
+      withPackages('api@3.12', ['setuptools==81']),
+      withPackages('api@3.11', ['setuptools==80']),
+    ];
+    expect(describeOtherPackages(asked)).toHaveLength(1);
+  });
+
   it('may differ in the package of --with', () => {
     const one = withPackages('api[a==1]', ['a==1', 'b==1'], ['a==1']);
     expect(describeOtherPackages([one, withPackages('api[a==2]', ['a==2', 'b==1'], ['a==2'])])).toEqual([]);
@@ -491,7 +501,7 @@ describe('the versions that a list of requirements leaves open', () => {
     const text =
       'One.a[x]==1 --hash=sha256:00\ntwo == 2 ; python_version > "3"\nthree>=3\nfour===4 \\\n  # five==5\n';
     const root = makeProject('pinned', { 'requirements.txt': text });
-    const packages = ['one-a==1', 'two==2', 'three==3', 'four==4', 'five==5', 'six==7'];
+    const packages = ['one-a==1', 'two==2', 'three==3', 'four==4', 'five==5', 'six==7', 'setuptools==80'];
     const lists = [join(root, 'requirements.txt')];
     expect(countOpen({ packages, changed: [] }, lists)).toEqual({ count: 3, of: 6 });
     expect(countOpen({ packages, changed: ['six 7 instead of 6'] }, lists)).toEqual({ count: 2, of: 5 });
