@@ -46,7 +46,7 @@ const CURES: Cures = {
     'its last lines may say why: it must answer plain HTTP/1.1 requests on the port that it was given',
   tls: (_, { https }) => https?.on ?? 'add --https',
   'no-tls': (_, { https }) => https?.off ?? 'omit --https',
-  http2: () => 'the load is HTTP/1.1: let the server accept it beside HTTP/2',
+  http2: () => 'every engine of Bench sends HTTP/1.1: let the server accept it beside HTTP/2',
   untrusted: () => 'name the authority that signed it: NODE_EXTRA_CA_CERTS=ca.pem in the environment',
   'wrong-answer': (fault, named) => cureAnswer(fault, named),
   'refuses-repeats': ({ request }) =>

@@ -53,4 +53,12 @@ describe('cureFor', () => {
     expect(cureAnswer(404, {}, { requests: 'shop.json' })).toMatch(/^correct the requests in shop\.json;/);
     expect(cureAnswer(404, {}, { workload: 'devices' })).toMatch(/^the workload devices needs this answer/);
   });
+
+  it('says TLS as the user named the server', () => {
+    const ofManifest = { ...named, https: { on: 'add "scheme"', off: 'remove "scheme"' } };
+    expect(cureFor({ kind: 'tls' }, named)).toBe('add --https');
+    expect(cureFor({ kind: 'no-tls' }, named)).toBe('omit --https');
+    expect(cureFor({ kind: 'tls' }, ofManifest)).toBe('add "scheme"');
+    expect(cureFor({ kind: 'no-tls' }, ofManifest)).toBe('remove "scheme"');
+  });
 });
