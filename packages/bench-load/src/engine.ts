@@ -1,7 +1,7 @@
 import type { Counts } from 'bench-model/figures';
 import type { LoadMode } from 'bench-model/settings';
 import type { LoadResult } from 'bench-model/load';
-import type { LoadSpec, Turn, TurnResult } from './protocol.ts';
+import type { LoadSpec, RequestSpec, Turn, TurnResult } from './protocol.ts';
 
 /** The times of the warm-up and the window. */
 export interface Window {
@@ -40,6 +40,8 @@ export interface LoadSession extends AsyncDisposable {
    * time. Absent if the engine does not support duels.
    */
   beside?(spec: LoadSpec): LoadSession;
+  /** Sends these requests from now on: as many as before, with the same answers. Absent if the engine cannot. */
+  replace?(requests: readonly RequestSpec[]): Promise<void>;
   /** The process ids of the generators; descendants are counted with them. */
   pids: number[];
 }

@@ -15,7 +15,9 @@ import {
   type FireOrder,
   type LoadSpec,
   type Order,
+  type ReplacedReport,
   type Report,
+  type RequestSpec,
   type Turn,
   type TurnedReport,
   type TurnOrder,
@@ -72,6 +74,7 @@ function startLine({ argv, env }: FleetSpec, events: Listener<Report>): Line {
 /** The generator processes of one trial. They share its connections exactly. */
 class Fleet implements LoadSession {
   readonly turns?: ShortTurns;
+  readonly replace?: (requests: readonly RequestSpec[]) => Promise<void>;
   readonly #fleet: FleetSpec;
   readonly #generators: Generator[];
   readonly #spec: LoadSpec;
@@ -85,7 +88,9 @@ class Fleet implements LoadSession {
     this.#spec = spec;
     this.#generators = generators;
     this.#session = session;
-    if (fleet.takesTurns) this.turns = { take: (turn) => this.#take(turn), collect: () => this.#collect() };
+    if (!fleet.takesTurns) return;
+    this.turns = { take: (turn) => this.#take(turn), collect: () => this.#collect() };
+    this.replace = (requests) => this.#replace(requests);
   }
 
   beside(spec: LoadSpec): LoadSession {
@@ -140,6 +145,11 @@ class Fleet implements LoadSession {
     const order: Order = { do: 'collect', session: this.#session };
     const reports = await this.#ask<DoneReport>('done', 0, () => order);
     return mergeReports(reports, this.#connect, this.#spec.timeoutSeconds, this.#fleet.name);
+  }
+
+  async #replace(requests: readonly RequestSpec[]): Promise<void> {
+    const order: Order = { do: 'replace', session: this.#session, requests: [...requests] };
+    await Promise.all(this.#generators.map((generator) => generator.ask<ReplacedReport>(order, 'replaced')));
   }
 
   async count(): Promise<Counts> {

@@ -28,6 +28,7 @@ import {
   type FireOrder,
   type Order,
   type Report,
+  type RequestSpec,
   type TurnedReport,
   type TurnOrder,
 } from './protocol.ts';
@@ -85,6 +86,7 @@ async function carryOut(order: Order): Promise<void> {
   if (session === undefined) return;
   if (order.do === 'fire') tell(await session.fire(order));
   else if (order.do === 'turn') tell(await session.turn(order));
+  else if (order.do === 'replace') tell(session.replace(order.requests));
   else if (order.do === 'collect') tell(session.collect());
   else tell({ event: 'counted', lifetime: session.count() });
 }
@@ -216,6 +218,12 @@ class Session {
     const { connections, barrierSeconds } = this.#order;
     await until(() => this.#ledger.standing >= connections, barrierSeconds * 1000);
     return this.#connect((performance.now() - this.#startedAt) / 1000);
+  }
+
+  /** Sends these requests from now on. */
+  replace(requests: readonly RequestSpec[]): Report {
+    this.#sender.replace(requests);
+    return { event: 'replaced' };
   }
 
   /** Returns the number of connections that may start now. */

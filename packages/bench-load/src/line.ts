@@ -6,6 +6,7 @@ import type {
   CountedReport,
   DoneReport,
   Order,
+  ReplacedReport,
   Report,
   TurnedReport,
   UsedUpReport,
@@ -53,7 +54,7 @@ export class Generator {
   }
 
   /** Sends an order and returns its final report. Throws if the process fails first. */
-  ask<R extends ArmedReport | TurnedReport | DoneReport | CountedReport>(
+  ask<R extends ArmedReport | TurnedReport | DoneReport | CountedReport | ReplacedReport>(
     order: Order,
     event: R['event'],
     notAfterMs?: number,

@@ -9,10 +9,10 @@ import type { Counts } from 'bench-model/figures';
  * measured on its monotonic clock.
  *
  * Every generator carries out three orders: `arm` (it reports `armed`), `fire` (`opened`, `closed`, `done`) and `count`
- * (`counted`), which can come while another order is carried out. It gets `turn` and `collect` only if its engine takes
- * short turns. A generator that cannot go on reports `broken`.
+ * (`counted`), which can come while another order is carried out. It gets `turn`, `collect` and `replace` (`replaced`) only if
+ * its engine takes short turns. A generator that cannot go on reports `broken`.
  */
-export type Order = ArmOrder | FireOrder | TurnOrder | AccountOrder;
+export type Order = ArmOrder | FireOrder | TurnOrder | AccountOrder | ReplaceOrder;
 
 /** One request of the workload. */
 export interface RequestSpec {
@@ -136,11 +136,19 @@ interface AccountOrder {
   session: number;
 }
 
+/** Replaces the requests of a session that is not under load by as many others, which have the same answers. */
+export interface ReplaceOrder {
+  do: 'replace';
+  session: number;
+  requests: RequestSpec[];
+}
+
 export type Report =
   | ArmedReport
   /** The window has just opened or closed. */
   | { event: 'opened' | 'closed' }
   | UsedUpReport
+  | ReplacedReport
   | TurnedReport
   | DoneReport
   | CountedReport
@@ -153,6 +161,10 @@ export interface UsedUpReport {
   requests: number;
   /** The time under load until then. */
   seconds: number;
+}
+
+export interface ReplacedReport {
+  event: 'replaced';
 }
 
 export interface ArmedReport {

@@ -22,6 +22,8 @@ export interface Sender {
   restart(sent: number): void;
   /** Returns how many more requests it has; infinite unless those of a route are sent once. */
   countLeft(): number;
+  /** Sends other requests in place of these from now on. */
+  replace(requests: readonly RequestSpec[]): void;
 }
 
 /** A mark, and its next value. */
@@ -55,7 +57,9 @@ export function createSender({
   };
   const ids = haveIds(requests) ? [{ mark: ID, next: createIds(sender), isId: true }] : [];
   const marks: Mark[] = [...ids, ...createStamps(sender).map((stamp) => ({ ...stamp, isId: false }))];
-  const write = createWriter({ requests, routes: routesOf({ requests, routes }) }, makeBytes, marks);
+  const writerOf = (all: readonly RequestSpec[]): Writer =>
+    createWriter({ requests: all, routes: routesOf({ requests, routes }) }, makeBytes, marks);
+  let write = writerOf(requests);
   return {
     take(slot) {
       slot.request = cycle.take();
@@ -76,6 +80,9 @@ export function createSender({
     restart: (sent) => cycle.restart(sent),
     closes: ({ request }) => closing[request] === true,
     countLeft: () => cycle.countLeft(),
+    replace(others) {
+      write = writerOf(others);
+    },
   };
 }
 
@@ -99,12 +106,15 @@ interface Written {
   found: MarkPlaces;
 }
 
+/** Returns a request as it is sent. */
+type Writer = (request: number) => Written;
+
 /** Returns a function that writes each request at its first use, and those that are sent once now. */
 function createWriter(
   { requests, routes }: { requests: readonly RequestSpec[]; routes: readonly RouteSpec[] },
   makeBytes: (request: RequestSpec) => Buffer,
   marks: readonly Mark[],
-): (request: number) => Written {
+): Writer {
   const sentOnce = routes.flatMap((route, index) =>
     route.once === true ? new Packed(requests, route, requests.length + index, makeBytes) : [],
   );

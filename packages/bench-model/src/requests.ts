@@ -1,6 +1,6 @@
 /** The requests that a user asks for: their definition, and the types derived from it. */
 import { Type, type Static } from 'typebox';
-import { count, digest, flag, mapOf, named, ordinal, shape, text, texts } from './definitions.ts';
+import { count, digest, flag, mapOf, named, ordinal, shape, span, text, texts } from './definitions.ts';
 
 const STATUS_CLASSES = ['2xx', '3xx', '4xx', '5xx'] as const;
 
@@ -83,11 +83,11 @@ const login = shape(
     headers,
     body: Type.Optional(Type.String({ description: 'Never kept.' })),
     token,
+    every: Type.Optional(span('s: the login is sent again before its token is older')),
     send: mapOf(Type.String(), 'The headers that carry the token in every request, written with {token}.'),
   },
   {
-    description:
-      'The request that is sent once before the others. Its answer holds a token, which is never kept.',
+    description: 'The request that is sent before the others. Its answer holds a token, which is never kept.',
   },
 );
 

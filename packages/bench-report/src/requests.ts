@@ -1,5 +1,5 @@
 /** Words about the requests of a user. */
-import type { Asked, CheckKind, SentRequests } from 'bench-model/requests';
+import type { Asked, AskedLogin, CheckKind, SentRequests } from 'bench-model/requests';
 import { redactUrl } from 'bench-machine/redact';
 import type { LoadResult } from 'bench-model/load';
 import type { Trial } from 'bench-model/record';
@@ -33,7 +33,9 @@ export function describeAsking(asked: Asked | undefined, sent: SentRequests | un
   return [
     ...(asked.login === undefined
       ? []
-      : [`login: ${redactUrl(`${asked.login.method} ${asked.login.path}`)} before each load`]),
+      : [
+          `login: ${redactUrl(`${asked.login.method} ${asked.login.path}`)} before each load${describeEvery(asked.login)}`,
+        ]),
     ...(asked.rows === undefined
       ? []
       : [
@@ -42,6 +44,10 @@ export function describeAsking(asked: Asked | undefined, sent: SentRequests | un
     ...describeChecks(asked, sent),
     ...describeLeftOut(asked),
   ];
+}
+
+function describeEvery({ every }: Pick<AskedLogin, 'every'>): string {
+  return every === undefined ? '' : `, and again every ${every} s, between windows`;
 }
 
 /** Says which requests use each row once. */

@@ -19,12 +19,19 @@ const { values } = parseArgs({
     'sound-first': { type: 'string', default: '0' },
     /** An order whose id it has had is refused with 409. */
     unique: { type: 'boolean', default: false },
+    /** Each login gives another token, which expires after this many seconds; by default there is one for ever. */
+    expires: { type: 'string', default: '0' },
     token: { type: 'string', default: process.env['SHOP_TOKEN'] ?? '' },
   },
 });
 const every = Number(values['wrong-every']);
 const failing = Number(values['fail-every']);
 const sound = Number(values['sound-first']);
+const expiresMs = Number(values.expires) * 1000;
+/** The requests that are not answered yet. */
+let open = 0;
+let token = values.token;
+let loggedInAtMs = 0;
 
 const OPENAPI = {
   openapi: '3.1.0',
@@ -45,6 +52,8 @@ export interface ShopAccount {
   /** Requests whose header, path and body do not name the same row. */
   crossed: number;
   logins: number;
+  /** Those that came while another request was open. */
+  loginsUnderLoad: number;
   refused: number;
   /** The ids of orders, and the orders of an id that was known. */
   ids: number;
@@ -56,6 +65,7 @@ const account: ShopAccount = {
   wrong: {},
   crossed: 0,
   logins: 0,
+  loginsUnderLoad: 0,
   refused: 0,
   ids: 0,
   repeated: 0,
@@ -89,14 +99,18 @@ function answer(
   if (route === 'GET /openapi.json') return [200, JSON.stringify(OPENAPI)];
   if (route === 'POST /login') {
     account.logins++;
+    if (open > 1) account.loginsUnderLoad++;
+    if (expiresMs > 0) token = `${values.token}-${account.logins}`;
+    loggedInAtMs = performance.now();
     const { password } = JSON.parse(body) as { password?: string };
-    return [200, JSON.stringify({ token: values.token, length: password?.length })];
+    return [200, JSON.stringify({ token, length: password?.length })];
   }
   unsound++;
   if (values.token !== '') {
     if (account.routes[route] === undefined)
       console.log(`${route} with ${headers.authorization ?? 'no token'}`);
-    if (headers.authorization !== `Bearer ${values.token}`) {
+    const hasExpired = expiresMs > 0 && performance.now() - loggedInAtMs > expiresMs;
+    if (headers.authorization !== `Bearer ${token}` || hasExpired) {
       account.refused++;
       return [401, `no entrance with ${headers.authorization}`];
     }
@@ -120,6 +134,8 @@ function answer(
 }
 
 const server = createServer({ keepAliveTimeout: 75_000 }, (request, response) => {
+  open++;
+  response.once('close', () => open--);
   void text(request).then((body) => {
     const [status, reply] = answer(request, body);
     response.writeHead(status, { 'content-type': 'application/json' }).end(reply);

@@ -166,6 +166,11 @@ async function withSessions(
   const [first] = sides;
   if (first === undefined) return;
   try {
+    for (const side of sides) {
+      const { life, trial, outcome } = side;
+      await attempt(outcome, () => life.renewToken(0));
+      if (trial !== undefined) side.ready = { ...side.ready, spec: life.specOf(trial) };
+    }
     await using opened = engine.open(first.ready.spec, plan.generators);
     await using accounts = new AsyncDisposableStack();
     using watches = new DisposableStack();
@@ -200,7 +205,12 @@ async function loadInTurn(loaded: readonly Loaded[], loading: Loading): Promise<
   const [only, ...others] = loaded;
   if (only !== undefined && others.length === 0) {
     const window = { ...wholeWindow(plan), warmupSeconds: seconds(only.side) };
-    await openWindows(loaded, [{ turn: 0, window }], outlive);
+    const windows = splitWindow(window, plan.asked?.login?.every);
+    await openWindows(
+      loaded,
+      windows.map((part) => ({ turn: 0, window: part })),
+      outlive,
+    );
     return;
   }
   const cycleSeconds = await warmUp(loaded, loading);
@@ -240,6 +250,15 @@ async function openWindows(
     const { side, ready, session, death } = loaded[turn] as Loaded;
     const ours = oursBeside(loaded, side);
     await attempt(side.outcome, async () => {
+      const { life, trial } = side;
+      await outlive(
+        () => life.renewToken(window.warmupSeconds + window.windowSeconds, { session, trial }),
+        death,
+      );
+      if (window.windowSeconds === 0) {
+        await outlive(() => session.fire(window, () => {}), death);
+        return;
+      }
       using during = side.life.duringLoad();
       const run = (): ReturnType<typeof runWindow> =>
         runWindow(session, window, {
@@ -270,7 +289,8 @@ async function takeTurns(
     await step(index, (taker) => taker.begin(oursBeside(loaded, side)));
   const begun = new Set<Side>();
   for (const [place, turn] of turns.order.entries()) {
-    await step(turn, async (taker, { side, silence }) => {
+    await step(turn, async (taker, { side, silence, session }) => {
+      await side.life.renewToken(turns.rampSeconds + turns.spanSeconds, { session, trial: side.trial });
       if (!begun.has(side)) side.life.noteAge(side.trial);
       begun.add(side);
       await silence.during(async () => (await taker.take(turns, place)).answers);
@@ -309,6 +329,32 @@ function wholeWindow({ windowSeconds, load }: Plan): Omit<Window, 'warmupSeconds
   };
 }
 
+/** The load before each further part of a window, in seconds: its connections were idle while the login was sent. */
+const RAMP_SECONDS = 0.1;
+
+/**
+ * Splits a window, and the warm-up before it, into parts that are no longer than a token is used; one part if nothing is
+ * renewed. The parts of the warm-up have no window.
+ */
+export function splitWindow(whole: Window, everySeconds = Infinity): Window[] {
+  const { warmupSeconds, windowSeconds } = whole;
+  if (warmupSeconds + windowSeconds <= everySeconds) return [whole];
+  const warmups = Math.ceil(warmupSeconds / everySeconds - 1e-9);
+  const windows = Math.ceil(windowSeconds / Math.max(everySeconds - RAMP_SECONDS, RAMP_SECONDS) - 1e-9);
+  return [
+    ...Array.from({ length: warmups }, () => ({
+      ...whole,
+      warmupSeconds: warmupSeconds / warmups,
+      windowSeconds: 0,
+    })),
+    ...Array.from({ length: windows }, () => ({
+      ...whole,
+      warmupSeconds: RAMP_SECONDS,
+      windowSeconds: windowSeconds / windows,
+    })),
+  ];
+}
+
 /**
  * Warms up the sides of a duel by turns, each for as long as it needs. Returns the time between the answers of a
  * connection, in seconds, of the slowest to answer.
@@ -321,6 +367,10 @@ async function warmUp(loaded: readonly Loaded[], { plan, outlive, seconds }: Loa
     return {
       seconds: seconds(side),
       meter: ready.meter,
+      prepare: (span: number) =>
+        attempt(side.outcome, () =>
+          outlive(() => side.life.renewToken(span, { session, trial: side.trial }), death),
+        ),
       fire: async (warmupSeconds: number): Promise<LoadResult | undefined> => {
         let result: LoadResult | undefined;
         const fire = async (): Promise<number> => {

@@ -37,7 +37,7 @@ import { judgeUnverified, judgeWarmup } from 'bench-analysis/judge/judge';
 import { judgeTrial, overWindow, type Seen } from 'bench-analysis/judge/trial';
 import type { CodeClaim } from 'bench-targets/prepare/imports';
 import type { Server, Stopped } from 'bench-machine/launch';
-import type { LoadEngine } from 'bench-load/engine';
+import type { LoadEngine, LoadSession } from 'bench-load/engine';
 import { UsedUpError } from 'bench-load/line';
 import type { LoadSpec, RouteSpec } from 'bench-load/protocol';
 import { present } from 'bench-model/options';
@@ -148,6 +148,8 @@ export class ServerLife {
   readonly #verified = { before: openSeen(), after: openSeen() };
   /** The verification that is under way. */
   #verifying: SeenAnswers | undefined;
+  /** The draw before the login, and the time of the last one in ms of the monotonic clock; undefined without a login. */
+  #loggedIn: { draw: Draw; atMs: number } | undefined;
 
   constructor(
     planned: PlannedTrial,
@@ -225,10 +227,7 @@ export class ServerLife {
     const server = await this.#effects.launch(prepared as Prepared, this.planned, { ...draw, env });
     this.#server = server;
     if (server.process !== undefined) this.#setHead({ process: server.process });
-    if (draw.login !== undefined && this.#effects.logIn !== undefined) {
-      draw = this.#watch(await this.#effects.logIn(server, draw, plan.startSeconds));
-      this.#draw = draw;
-    }
+    draw = await this.#logIn(server, draw);
     await this.#effects.awaitRightAnswer(server, draw, plan.startSeconds);
     const { startedAtMs } = server;
     this.#answeredAtMs = performance.now();
@@ -298,7 +297,7 @@ export class ServerLife {
       host: server.host,
       port: server.port,
       tls: server.tls,
-      requests: plan.load.newConnections === true ? draw.requests.map(closeAfter) : draw.requests,
+      requests: this.#requestsFor(draw),
       routes: draw.routes?.map(toRouteSpec),
       order: draw.order,
       connections: this.planned.connections,
@@ -310,6 +309,34 @@ export class ServerLife {
       hashEvery: plan.hashEvery,
       timing: draw.timing,
     };
+  }
+
+  /** Sends the login of a draw if it has one. Returns the draw with its token, which is that of this life from now on. */
+  async #logIn(server: Server, draw: Draw): Promise<Draw> {
+    if (draw.login === undefined || this.#effects.logIn === undefined) return draw;
+    this.#loggedIn = { draw, atMs: performance.now() };
+    this.#draw = this.#watch(await this.#effects.logIn(server, draw, this.#context.plan.startSeconds));
+    return this.#draw;
+  }
+
+  /**
+   * Sends the login again if its token would be older than planned after this many seconds of load. Called while the server
+   * is idle: its cost is in no figure.
+   */
+  async renewToken(
+    seconds: number,
+    { session, trial }: { session?: Pick<LoadSession, 'replace'>; trial?: LifeTrial | undefined } = {},
+  ): Promise<void> {
+    const every = this.#context.plan.asked?.login?.every;
+    if (every === undefined || this.#loggedIn === undefined || this.#server === undefined) return;
+    if ((performance.now() - this.#loggedIn.atMs) / 1000 + seconds <= every) return;
+    const draw = await this.#logIn(this.#server, this.#loggedIn.draw);
+    await session?.replace?.(this.#requestsFor(trial?.drawOf(draw) ?? draw));
+  }
+
+  /** Returns the requests of a draw as the load sends them. */
+  #requestsFor({ requests }: Draw): WorkloadRequest[] {
+    return this.#context.plan.load.newConnections === true ? requests.map(closeAfter) : requests;
   }
 
   /** Adds these properties to the heads of all trials. */
@@ -435,6 +462,7 @@ export class ServerLife {
       ...this.#startup,
       ...present({ age }),
     };
+    await this.renewToken(0);
     await this.#verifyAfter(trial, load);
     await this.#attestCode(trial);
   }

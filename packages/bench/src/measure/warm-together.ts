@@ -20,6 +20,8 @@ export interface WarmingSide {
   /** The load that it needs, in seconds. */
   seconds: number;
   meter: CpuMeter | undefined;
+  /** Called before it is loaded for this time, in seconds, while its CPU is not read. */
+  prepare?(seconds: number): Promise<void>;
   /** Loads it for this time, in seconds. Undefined if it has failed. */
   fire(seconds: number): Promise<LoadResult | undefined>;
 }
@@ -94,6 +96,7 @@ class Warming {
   }
 
   async take(seconds: number): Promise<void> {
+    await this.#side.prepare?.(seconds);
     attempt(() => this.#meter?.endRest());
     const beganAtMs = this.#now();
     const load = await this.#side.fire(seconds);

@@ -22,6 +22,8 @@ import { accountFor, watchForDeath } from './window.ts';
 const LEAD_SECONDS = 2;
 /** A study is a comparison with its reference. */
 const STUDIED_TURN = { leastSeconds: TURN_SECONDS.comparison, turnAnswers: TURN_ANSWERS.comparison };
+/** The longest turn of a study, about, in seconds. */
+const LONGEST_TURN_SECONDS = 1;
 /** Doubts about latency and pace, which a study does not report: the pace between turns is its subject. */
 const BESIDE_THE_POINT: ReadonlySet<string> = new Set([
   'trend',
@@ -130,6 +132,7 @@ async function takeTurns(
       // A B B A: a linear drift of the machine affects both sides alike.
       const isFirst = middles.length % 2 === 0;
       if (!isFirst) await warm.next(beside);
+      await life.renewToken(LONGEST_TURN_SECONDS, { session });
       const turn = await fresh.next(own);
       const middleMs = performance.now() - bornAtMs - (turn.seconds * 1000) / 2;
       if (isFirst) await warm.next(beside);

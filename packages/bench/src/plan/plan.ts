@@ -43,6 +43,7 @@ import {
   FEWEST_WAITS,
   refuseBackground,
   refuseCluster,
+  refuseRenewal,
   refuseSpread,
   refuseDuel,
   refuseUpstream,
@@ -146,6 +147,7 @@ export function makePlan(given: BenchOptions, stacks: Stack[], run: string, seed
   if (byTurns !== undefined) refuseDuel(options, { workload, targets, waitSeconds });
   refuseWindow(options, waitSeconds);
   refuseBackground(options);
+  refuseRenewal(options, asked);
   refuseUpstream(options, workload, asksUpstream);
   const count = targets.length * placesOf({ rungs, ...present({ routes }) }).length * rounds;
   if (count > MOST_TRIALS) {

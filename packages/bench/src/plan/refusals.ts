@@ -5,6 +5,7 @@ import { IDLE_SECONDS, longestSilence, planTurns } from './turns.ts';
 import type { Target } from 'bench-model/target';
 import type { UpstreamKind } from 'bench-model/settings';
 import type { BenchOptions } from 'bench-model/options';
+import type { Asked } from 'bench-model/requests';
 
 /** With fewer waits, the edges of a window would weigh too much. */
 export const FEWEST_WAITS = 5;
@@ -142,6 +143,17 @@ export function refuseCluster(
   ];
   const [refusal] = refusals.filter(([applies]) => applies);
   if (refusal !== undefined) throw new BenchError('usage', `--cluster ${refusal[1]}`, refusal[2]);
+}
+
+/** Throws a usage error for a login that is sent again, if the load has no pause for it. */
+export function refuseRenewal({ load, cluster }: BenchOptions, asked: Asked | undefined): void {
+  const every = asked?.login?.every;
+  if (every === undefined || (load.mode !== 'amount' && cluster === undefined)) return;
+  throw new BenchError(
+    'usage',
+    `the login is sent again every ${every} s, and ${cluster === undefined ? 'a load of --amount is one window' : 'hosts of a --cluster cannot pause for that'}`,
+    cluster === undefined ? 'use --duration, or omit "every"' : 'omit --cluster, or "every"',
+  );
 }
 
 /** Throws a usage error for rounds on several hosts if their servers are already running. */

@@ -348,6 +348,25 @@ describe('a login', () => {
     }
   });
 
+  it('is sent again between windows before its token expires', async () => {
+    await using place = new Place();
+    await using shop = await openShop('--token', TOKEN, '--expires', '3');
+    const requests = writeRequests(place, { requests: ['GET /health'], login: { ...LOGIN, every: 1 } });
+    const times = flags({ connections: 4, rounds: 1, warmup: 1.2, duration: 3 });
+    const args = [...flags({ url: shop.url, requests }), ...times];
+    const { status, stdout, stderr } = await place.run('bench', args, { SHOP_PASSWORD: PASSWORD });
+    expect([status, stderr]).toEqual([0, expect.not.stringContaining('error:')]);
+    const [trial] = place.trials();
+    expect(loadOf(trial).lifetime).toMatchObject({ non2xx: 0 });
+    expect(loadOf(trial).windowSeconds).toBeCloseTo(3, 1);
+    const { logins, loginsUnderLoad, refused } = await shop.account();
+    // One before the run, and one in each second.
+    expect(logins).toBeGreaterThanOrEqual(1 + 5);
+    expect([loginsUnderLoad, refused]).toEqual([0, 0]);
+    expect(stdout).toContain('login: POST /login before each load, and again every 1 s, between windows');
+    for (const text of [stderr, stdout, ...filesOf(place.results)]) expect(text).not.toContain(TOKEN);
+  });
+
   it('that fails says so, and quotes no secret', async () => {
     await using place = new Place();
     await using shop = await openShop('--token', TOKEN);

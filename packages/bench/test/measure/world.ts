@@ -149,6 +149,9 @@ export function createWorld(twist: Twist = {}): World {
         },
       },
     }),
+    async replace([first]) {
+      done.push(`replace ${port} ${first?.path}`);
+    },
     count: async () => (twist.load ?? sampleLoad()).lifetime ?? sampleCounts(),
     async [Symbol.asyncDispose]() {
       done.push('close');

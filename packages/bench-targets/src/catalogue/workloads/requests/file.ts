@@ -33,6 +33,7 @@ interface WrittenRequest {
 
 interface WrittenLogin extends Pick<WrittenRequest, 'request' | 'headers' | 'body'> {
   token: TokenPlace;
+  every?: number;
   send?: Record<string, string>;
 }
 
@@ -99,13 +100,16 @@ function toRequest(
   };
 }
 
-function toLogin({ request, headers = {}, body, token, send }: WrittenLogin, folder: string): AskedLogin {
+function toLogin(
+  { request, headers = {}, body, token, every, send }: WrittenLogin,
+  folder: string,
+): AskedLogin {
   const usual: Record<string, string> =
     'cookie' in token ? { cookie: `${token.cookie}={token}` } : { authorization: 'Bearer {token}' };
   return {
     ...splitLine(request),
     headers: lowerNames(headers),
-    ...present({ body: toText(body, folder) }),
+    ...present({ body: toText(body, folder), every }),
     token,
     send: send === undefined ? usual : lowerNames(send),
   };

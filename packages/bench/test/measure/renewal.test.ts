@@ -1,0 +1,73 @@
+import { describe, expect, it } from 'vitest';
+import { splitWindow } from '../../src/measure/conductor.ts';
+import { run } from '../../src/measure/run.ts';
+import { errorOf, samplePlan, sampleStack } from '../../../bench-lab/testing/samples.ts';
+import { benchOptions } from 'bench-model/options';
+import { makePlan } from '../../src/plan/plan.ts';
+import { PLACED } from './one-trial.ts';
+import { createWorld, prepareFor } from './world.ts';
+
+const LOGIN = { method: 'POST', path: '/login', headers: {}, token: { json: '' }, send: {} };
+
+describe('a window that outlives a token', () => {
+  const whole = { warmupSeconds: 2, windowSeconds: 5, load: { mode: 'closed' as const } };
+
+  it('has parts no longer than the token is used, which add up to it', () => {
+    const parts = splitWindow(whole, 1.5);
+    for (const { warmupSeconds, windowSeconds } of parts)
+      expect(warmupSeconds + windowSeconds).toBeLessThanOrEqual(1.5);
+    expect(parts.map(({ windowSeconds }) => windowSeconds)).toEqual([0, 0, 1.25, 1.25, 1.25, 1.25]);
+    // Each part of the window has a short lead beside it.
+    expect(parts.map(({ warmupSeconds }) => warmupSeconds)).toEqual([1, 1, 0.1, 0.1, 0.1, 0.1]);
+  });
+
+  it('stays whole if the token lasts', () => {
+    expect(splitWindow(whole, 7)).toEqual([whole]);
+    expect(splitWindow(whole)).toEqual([whole]);
+    expect(splitWindow({ ...whole, warmupSeconds: 0 }, 3)).toHaveLength(2);
+  });
+});
+
+describe('servers that take turns', () => {
+  it('log in between them, each for itself, and send their new requests', async () => {
+    const line = '--duel --rounds 1 --connections 10 --duration 0.2 --warmup 0 --get /orders';
+    const plan = samplePlan(line);
+    // So short that every turn needs another token.
+    plan.asked = { ...plan.asked!, login: { ...LOGIN, every: 0.001 } };
+    const world = createWorld({ turns: true });
+    const { effects, done } = world;
+    const trials = await run(
+      plan,
+      { placed: PLACED, prepared: prepareFor(plan), before: [] },
+      {
+        ...effects,
+        async logIn({ port }, draw) {
+          done.push(`login ${port}`);
+          return { ...draw, requests: [{ method: 'GET', path: `/${port}`, headers: {} }] };
+        },
+      },
+    );
+    expect(trials.map(({ status }) => status)).toEqual(['ok', 'ok']);
+    const turns = done.flatMap((step, at) => {
+      const [, port] = /^turn (\d+)/.exec(step) ?? [];
+      return port === undefined
+        ? []
+        : [{ port, before: done.slice(0, at).filter((one) => !one.startsWith('read')) }];
+    });
+    expect(turns.length).toBeGreaterThan(4);
+    for (const { port, before } of turns)
+      expect(before.slice(-2)).toEqual([`login ${port}`, `replace ${port} /${port}`]);
+  });
+
+  it('cannot pause in a load of a fixed amount', () => {
+    const draft = { requests: [], login: { ...LOGIN, every: 15 } };
+    const options = benchOptions({
+      servers: [{ url: new URL('http://127.0.0.1:3000') }],
+      asked: { requests: [{ method: 'GET', path: '/' }], headers: {}, draft },
+      load: { mode: 'amount', requests: 20_000 },
+    });
+    expect(errorOf(() => makePlan(options, [sampleStack('a')], 'here', 1)).message).toBe(
+      'the login is sent again every 15 s, and a load of --amount is one window',
+    );
+  });
+});
