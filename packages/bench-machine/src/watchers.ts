@@ -29,7 +29,7 @@ const MODES: Readonly<Record<string, RegExp>> = {
   granian: /^--reload$/,
   gunicorn: /^--reload$/,
   hypercorn: /^--reload$/,
-  litestar: /^(--reload|-r|--debug|-d)$/,
+  litestar: /^(--reload|-r)$/,
   nest: /^(--watch|-w)$/,
   next: /^dev$/,
   node: /^--watch/,
@@ -52,12 +52,14 @@ const MARKS: readonly [variable: string, name: string][] = [
   ['WERKZEUG_RUN_MAIN', 'the reloader of Flask'],
 ];
 
-/** An interpreter may precede the name of a program by a few words: `python -m uvicorn`, `node node_modules/.bin/tsx`. */
+/** Programs that are named by one of their next words: `python -m uvicorn`, `node node_modules/.bin/tsx`. */
+const INTERPRETER = /^(node|nodejs|python[\d.]*t?|pypy[\d.]*)$/;
 const WORDS_BEFORE = 4;
 
 /** Names the watcher that a command line starts: `nodemon`, `uvicorn --reload`. Undefined if it starts none. */
 export function nameWatcher(words: readonly string[]): string | undefined {
-  for (const [index, word] of words.slice(0, WORDS_BEFORE).entries()) {
+  const isInterpreted = INTERPRETER.test(basename(words[0] ?? ''));
+  for (const [index, word] of words.slice(0, isInterpreted ? WORDS_BEFORE : 1).entries()) {
     for (const program of nameProgram(word)) {
       if (PROGRAMS.has(program)) return program;
       const mode = MODES[program];
@@ -73,7 +75,7 @@ export function nameWatcher(words: readonly string[]): string | undefined {
 /** The names of a program by its path: that of its file and that of its package, as in `node_modules/tsx/dist/cli.mjs`. */
 function nameProgram(path: string): string[] {
   const inPackage = /.*\/node_modules\/(?:@[^/]+\/)?([^/.][^/]*)\//.exec(path)?.[1];
-  const name = basename(path).replace(/\.(c|m)?js$|\.exe$/, '');
+  const name = basename(path);
   return [name === 'nodejs' ? 'node' : name, ...(inPackage === undefined ? [] : [inPackage])];
 }
 

@@ -36,6 +36,8 @@ describe('nameWatcher', () => {
 
   it.each([
     'node server.js --watch',
+    'node air.js',
+    '/srv/shop air --reload',
     'node /srv/node_modules/.bin/next start',
     'npm run dev',
     'sh -c node server.js',
