@@ -381,6 +381,7 @@ class Session {
       bodiesHashed: ledger.bodiesHashed,
       routes: ledger.reportRoutes(),
       crossed: haveIds(this.#order.requests) ? ledger.crossed : undefined,
+      firstWrong: ledger.firstWrong,
       unsolicited: ledger.unsolicited,
       schedule: this.#schedule && {
         ...this.#schedule.report,

@@ -3,6 +3,8 @@ import type { JsHistogram } from 'hdr-histogram-js';
 import { performance } from 'node:perf_hooks';
 import { countAnswers } from 'bench-model/counts';
 import type { Counts } from 'bench-model/figures';
+import type { FirstWrong } from 'bench-model/load';
+import { present } from 'bench-model/options';
 import type { TlsUse } from 'bench-model/load';
 import { Arrivals, createArrival, type Arrival } from './arrivals.ts';
 import { createHistogram, encodeHistogram, Latencies, recordMilliseconds } from 'bench-statistics/histogram';
@@ -150,6 +152,8 @@ export class Ledger {
   tls: TlsUse | undefined;
   /** The mismatches in the window that carried the id of another request. */
   crossed = 0;
+  /** The first answer of the window with a wrong body; undefined without any. */
+  firstWrong: FirstWrong | undefined;
   unsolicited = 0;
   bodyBytes: number | undefined;
   begun = 0;
@@ -427,7 +431,7 @@ export class Ledger {
     }
     if (this.#open) {
       this.statusCodes[status] = (this.statusCodes[status] ?? 0) + 1;
-      if (outcome === 'mismatch' && body === 'crossed') this.crossed++;
+      if (outcome === 'mismatch') this.#noteWrong(slot, body, now);
       if (outcome === 'ok') {
         const slice = Math.floor((this.#openBefore + now - this.#openedAt) / SLICE_MS);
         this.slices.ok[slice] = (this.slices.ok[slice] ?? 0) + 1;
@@ -440,6 +444,16 @@ export class Ledger {
     if (outcome === 'ok' && !first && this.#isTimed(slot)) this.#record(slot, now, milliseconds);
     this.#end(slot, outcome, now, now - sinceArrival(slot.arrival.by, now, milliseconds));
     return outcome;
+  }
+
+  #noteWrong({ request, bodyBytes }: Slot, body: 'right' | 'wrong' | 'crossed', now: number): void {
+    if (body === 'crossed') this.crossed++;
+    else
+      this.firstWrong ??= {
+        seconds: (this.#openBefore + now - this.#openedAt) / 1000,
+        bytes: bodyBytes,
+        ...present({ rightBytes: this.#expected?.[request]?.bytes }),
+      };
   }
 
   /** Records a lost request. */

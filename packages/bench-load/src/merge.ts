@@ -1,6 +1,7 @@
 import { countCompletions } from 'bench-model/counts';
 import type { Connect, LoadResult, OwnLoadResult, Warmup } from 'bench-model/load';
 import type { Counts } from 'bench-model/figures';
+import { present } from 'bench-model/options';
 import {
   censoredBeyond,
   encodeHistogram,
@@ -79,6 +80,9 @@ export function mergeReports(
     bodyBytes: known((report) => report.bodyBytes)[0],
     bodiesHashed: total((report) => report.bodiesHashed),
     ...mergeRoutes(reports, timeoutSeconds),
+    ...present({
+      firstWrong: known((report) => report.firstWrong).toSorted((a, b) => a.seconds - b.seconds)[0],
+    }),
     ...(crossed.length > 0 && { crossed: sum(crossed) }),
     ...(unsolicited.length > 0 && { unsolicited: sum(unsolicited) }),
     generators: reports.map((report) => report.use),

@@ -1,5 +1,5 @@
 import type { Tls } from 'bench-machine/tls';
-import type { Connect, GeneratorUse, ScheduleReport, TlsUse, Warmup } from 'bench-model/load';
+import type { Connect, FirstWrong, GeneratorUse, ScheduleReport, TlsUse, Warmup } from 'bench-model/load';
 import type { Status } from 'bench-model/requests';
 import type { Counts } from 'bench-model/figures';
 
@@ -240,6 +240,8 @@ export interface DoneReport {
   routes?: RouteReport[] | undefined;
   /** Mismatches with the id of another request; undefined if requests have no ids. */
   crossed?: number | undefined;
+  /** The first answer of the window with a wrong body; absent without any. */
+  firstWrong?: FirstWrong | undefined;
   /** The account of an open loop. */
   schedule: ScheduleCounts | undefined;
   starts?: StartHistograms | undefined;

@@ -220,6 +220,22 @@ describe('the window', () => {
     expect(ledger.lifetime).toMatchObject({ sent: 4, timeout: 1 });
   });
 
+  it('notes the first wrong body in it, and none before it', () => {
+    const ledger = createLedger([EXPECTED], 1);
+    const slot = ledger.addSlot();
+    answer(ledger, slot, { body: Buffer.from('before') });
+    expect(ledger.firstWrong).toBeUndefined();
+    ledger.open(1e9);
+    answer(ledger, slot);
+    expect(ledger.firstWrong).toBeUndefined();
+    for (const body of ['[]', '["later"]']) answer(ledger, slot, { body: Buffer.from(body) });
+    expect(ledger.firstWrong).toEqual({
+      seconds: expect.any(Number) as number,
+      bytes: 2,
+      rightBytes: EXPECTED.bytes,
+    });
+  });
+
   it('closes with the first request that ends after its time, and does not count it', () => {
     for (const end of ['complete', 'lose'] as const) {
       const ledger = createLedger([EXPECTED], 1);

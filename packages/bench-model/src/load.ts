@@ -42,6 +42,18 @@ const tls = shape(
 /** The TLS of the connections of a load. */
 export type TlsUse = Static<typeof tls>;
 
+const firstWrong = shape(
+  {
+    seconds: amount('s: after the window opened'),
+    bytes: count('bytes: length of its body'),
+    rightBytes: Type.Optional(count('bytes: length of the right body; absent if it is not known')),
+  },
+  { description: 'The first answer with a wrong body; absent if there was none, and in older records.' },
+);
+
+/** The first answer with a wrong body in a window. */
+export type FirstWrong = Static<typeof firstWrong>;
+
 export const toldCounts = shape(
   {
     ...Type.Partial(counts).properties,
@@ -297,6 +309,7 @@ export const load = named(
           },
         ),
       ),
+      firstWrong: Type.Optional(firstWrong),
       crossed: Type.Optional(
         count(
           'count: of the mismatches, answers with the id of another request; absent if requests have none',

@@ -2,6 +2,7 @@
 import { describeCount } from './counts.ts';
 import { METRIC_IDS, metricsOf, type MetricId } from './metrics.ts';
 import type { Interval } from './interval.ts';
+import type { FirstWrong } from './load.ts';
 import { describeBytes } from './units.ts';
 
 /** The factors between which the true figures lie, relative to those of a trial; a metric or an end that is absent has no bound. */
@@ -158,7 +159,8 @@ const DEFINITIONS = {
   'wrong-body': {
     isFatal: true,
     invalidates: ALL,
-    text: ({ count }: { count: number }) => `${count} answers had a wrong body`,
+    text: ({ count, first }: { count: number; first?: FirstWrong | undefined }) =>
+      `${count} answers had a wrong body${first === undefined ? '' : `, the first ${describeWrong(first)}`}`,
   },
   unsolicited: {
     isFatal: true,
@@ -569,6 +571,14 @@ function describeLateStarts({ uncertain }: Uncertain): string {
       `${metric} is ${(least / 1000).toFixed(2)} to ${(most / 1000).toFixed(2)} ms`,
   );
   return `requests waited in the load generator although a connection was free: ${ranges.join(', ')}`;
+}
+
+function describeWrong({ seconds, bytes, rightBytes }: FirstWrong): string {
+  const length =
+    bytes === rightBytes
+      ? `of the right length, ${figure(bytes)} bytes`
+      : `of ${figure(bytes)} bytes${rightBytes === undefined ? '' : ` instead of ${figure(rightBytes)}`}`;
+  return `${seconds.toFixed(1)} s after the window opened: ${length}`;
 }
 
 interface Stall {

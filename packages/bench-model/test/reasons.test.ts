@@ -55,7 +55,12 @@ const FACTS: Facts = {
     { sent: 50_011, accounted: 50_010, host: 'b' },
   ],
   'crossed-answers': [{ count: 24 }],
-  'wrong-body': [{ count: 6 }],
+  'wrong-body': [
+    { count: 6 },
+    { count: 6, first: { seconds: 1.23, bytes: 17, rightBytes: 1200 } },
+    { count: 6, first: { seconds: 0, bytes: 120, rightBytes: 120 } },
+    { count: 6, first: { seconds: 0, bytes: 120 } },
+  ],
   unsolicited: [{ count: 1 }, { count: 12 }],
   'no-answers': [
     { asked: 10, stood: 4, seen: [['timeout', 7]] },

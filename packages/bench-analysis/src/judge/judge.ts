@@ -176,13 +176,13 @@ function judgeAccounting({ counts, cluster }: LoadResult): Reason[] {
   return wrong.slice(0, 1);
 }
 
-function judgeAnswers({ counts, connect, crossed = 0, unsolicited = 0 }: LoadResult): Reason[] {
+function judgeAnswers({ counts, connect, crossed = 0, unsolicited = 0, firstWrong }: LoadResult): Reason[] {
   const { asked, stood, refused = 0 } = connect;
   const wrong = (counts.mismatch ?? 0) - crossed;
   const seen = Object.entries(counts).filter(([name, count]) => count > 0 && name !== 'sent');
   return [
     ...reasonIf(crossed > 0, 'crossed-answers', { count: crossed }),
-    ...reasonIf(wrong > 0, 'wrong-body', { count: wrong }),
+    ...reasonIf(wrong > 0, 'wrong-body', { count: wrong, first: firstWrong }),
     ...reasonIf(counts.ok === 0 && crossed <= 0 && wrong <= 0, 'no-answers', { asked, stood, seen }),
     // After one unsolicited answer, every later answer on its connection belongs to another request.
     ...reasonIf(unsolicited > 0, 'unsolicited', { count: unsolicited }),

@@ -70,6 +70,7 @@ const load = {
   ...sampleLoad({ latencyUs: latency, latencyHistogram: 'HISTFAAA', bodyBytes: 541, printedByAutocannon: 1 }),
   latencyAtLeastUs: latency,
   unsolicited: 0,
+  firstWrong: { seconds: 1.2, bytes: 17, rightBytes: 120 },
   crossed: 0,
   cluster: {
     asked: 2,

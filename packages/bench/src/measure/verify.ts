@@ -193,6 +193,8 @@ const UNTRUSTED = /CERT|UNABLE_TO_VERIFY|HOSTNAME_MISMATCH/;
 
 /** Says what it means that a request got no answer. */
 function seeNothing({ port, tls }: Endpoint, error: NodeJS.ErrnoException): Seen {
+  if (error instanceof UnansweredError)
+    return { fault: { kind: 'silent' }, text: 'it accepts connections and does not answer' };
   const { code, message } = error;
   if (code === 'ECONNREFUSED')
     return { fault: { kind: 'not-listening' }, text: `nothing listens on port ${port}` };

@@ -301,7 +301,7 @@ describe('a server that never completes an answer', () => {
       ENDLESS,
     ],
     ['never closes', (socket) => socket.write('HTTP/1.1 200 OK\r\nConnection: close\r\n\r\npong'), ENDLESS],
-    ['says nothing', () => {}, /no answer in (0\.2|1) s/],
+    ['says nothing', () => {}, /does not answer$|no answer in 0\.2 s/],
     ['hangs up', (socket) => socket.end(), /it closes the connection without an answer/],
   ])('%s: every wait ends', async ([, fault, says]) => {
     const faultyServer = createTcpServer((socket) => {
