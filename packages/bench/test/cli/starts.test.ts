@@ -45,7 +45,7 @@ const FAILURES: [
     { request: 'POST /orders', body: '{}' },
     SERVER,
     'shop starts, but accepts the request only once: POST /orders before the load: status 409: it exists\n',
-    'each request is sent many times',
+    'make each request another one: {uuid} or {seq}',
   ],
   [
     'ends',
