@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import pWaitFor from 'p-wait-for';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, onTestFinished } from 'vitest';
 import { childrenOf } from '../src/procfs.ts';
 import { start } from '../src/subprocess.ts';
 import { findWatcher, nameWatcher } from '../src/watchers.ts';
@@ -69,19 +69,21 @@ describe.skipIf(process.platform !== 'linux')('findWatcher', () => {
     const line = `${process.execPath} --watch ${file}; true`;
     const shell = start({ stdio: 'ignore' })`exec sh -c ${line}`;
     const pid = shell.pid ?? 0;
+    onTestFinished(() => {
+      process.kill(-pid, 'SIGKILL');
+      rmSync(folder, { recursive: true });
+    });
     expect(await untilSeen(() => findWatcher(pid, false))).toBe('node --watch');
     const [node = 0] = childrenOf(pid);
     const server = await untilSeen(() => childrenOf(node)[0]);
     await untilSeen(() => (findWatcher(server, false) === undefined ? true : undefined));
     expect(findWatcher(server, true)).toBe('node --watch');
-    process.kill(-pid, 'SIGKILL');
-    rmSync(folder, { recursive: true });
   });
 
   it('recognises the mark of a reloader', async () => {
     const env = { ...process.env, RUN_MAIN: 'true' };
     const child = start({ stdio: 'ignore', env })`exec sleep 60`;
+    onTestFinished(() => void child.kill('SIGKILL'));
     expect(await untilSeen(() => findWatcher(child.pid ?? 0, false))).toBe("Django's runserver");
-    child.kill('SIGKILL');
   });
 });
