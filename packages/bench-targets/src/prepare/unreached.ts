@@ -17,6 +17,8 @@ const OFFLINE: Record<string, Record<string, string>> = {
   cargo: { CARGO_NET_OFFLINE: 'true' },
   go: { GOPROXY: 'off' },
   npm: { npm_config_offline: 'true' },
+  // The versions of Yarn have no common switch.
+  yarn: {},
   pnpm: { pnpm_config_offline: 'true', npm_config_offline: 'true' },
 };
 

@@ -69,7 +69,11 @@ export async function chooseRequests(get: readonly string[], asking: Asking): Pr
   }
   throw new BenchError(
     'usage',
-    `no path is known that the server answers with 2xx: ${tried.slice(0, MOST_WRITTEN).join(', ')}`,
+    [
+      `no path is known that the server answers with 2xx: ${tried.slice(0, MOST_WRITTEN).join(', ')}`,
+      // A server that fails says why in its log.
+      ...(tried.some((one) => / status 5\d\d\b/.test(one)) ? asking.describe() : []),
+    ].join('\n'),
     "name one: --get '/orders?limit=20'",
   );
 }

@@ -1,9 +1,15 @@
 /** The start that `init` takes, of all that a project tells. */
-import { existsSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { join, relative } from 'node:path';
 import { BenchError } from 'bench-model/errors';
-import { describeStart, findOther, findStarts, type Start } from 'bench-targets/catalogue/apps/starts';
-import { findNeeds } from 'bench-targets/catalogue/apps/needs';
+import {
+  describeStart,
+  findOther,
+  findStarts,
+  projectAbove,
+  type Start,
+} from 'bench-targets/catalogue/apps/starts';
+import { findExample, findNeeds } from 'bench-targets/catalogue/apps/needs';
 import { findPinned } from 'bench-targets/catalogue/apps/pinned';
 import { findProject } from 'bench-targets/catalogue/apps/project';
 import { joinWords } from 'bench-targets/catalogue/apps/words';
@@ -42,7 +48,8 @@ export async function chooseStarts(
       other === undefined
         ? 'nothing in the project tells how its server starts'
         : `${other.file}: Bench does not know how projects in ${other.language} start`,
-      `name the command, which may be that of any server: --run '${other?.command ?? 'uvicorn app:app --port {port}'}'`,
+      hintAbove(root) ??
+        `name the command, which may be that of any server: --run '${other?.command ?? 'uvicorn app:app --port {port}'}'`,
     );
   }
   if (best.length === 1) {
@@ -59,7 +66,9 @@ export async function chooseStarts(
       ...others.filter(({ folder, isForDevelopment }) => folder === first.folder && !isForDevelopment),
     ];
   }
-  const lines = best.slice(0, MOST_LISTED).map((start, index) => `  ${index + 1}  ${describe(start)}`);
+  const listed = best.slice(0, MOST_LISTED).map((start, index) => `  ${index + 1}  ${describe(start)}`);
+  const more = best.length - listed.length;
+  const lines = more > 0 ? [...listed, `  and ${more} more`] : listed;
   const typed = yes ? '1' : await ask(`${lines.join('\n')}\nWhich command starts the server? [1] `);
   if (typed === undefined) {
     throw new BenchError(
@@ -74,6 +83,14 @@ export async function chooseStarts(
   if (chosen === undefined) return [describeStart(root, typed)];
   say('assumed', `${describe(chosen)}: ${yes ? `the first of ${best.length}` : 'your choice'}`);
   return [chosen];
+}
+
+/** The hint for a folder that uses the packages of a folder above. */
+function hintAbove(root: string): string | undefined {
+  const above = projectAbove(root);
+  if (above === undefined) return undefined;
+  const shown = relative(process.cwd(), above);
+  return `its packages are those of ${shown}, so name the command there: bench-http init ${shown} --run 'node ${relative(above, root)}/…'`;
 }
 
 function describe({ folder, command }: Start): string {
@@ -145,23 +162,20 @@ async function tryWithServices(
   });
 }
 
-/** Files that show which variables a server needs. */
-const EXAMPLES = [
-  '.env.example',
-  '.env.sample',
-  '.env.dist',
-  '.env.template',
-  '.env.local.example',
-  'example.env',
-];
-
 /** Returns the file whose variables the server gets because it has none of its own; undefined if it needs none. */
 function chooseEnvFile(place: string): string | undefined {
   if (existsSync(join(place, '.env'))) return undefined;
-  const found = EXAMPLES.find((name) => existsSync(join(place, name)));
-  if (found !== undefined) say('assumed', `the variables of ${found}, because there is no .env`);
+  const found = findExample(place);
+  if (found === undefined) return undefined;
+  say('assumed', `the variables of ${found}, because there is no .env`);
+  const mode = DEVELOPMENT.exec(readFileSync(join(place, found), 'utf8'))?.[0].replaceAll(/["'\s]/g, '');
+  if (mode !== undefined)
+    say('mind', `${found} sets ${mode}: its figures are not those of production; --env-file names another`);
   return found;
 }
+
+/** A variable by which a server is told that it is under development. */
+const DEVELOPMENT = /^\w*(?:ENV|ENVIRONMENT)\s*=\s*["']?dev\w*|^\w*DEBUG\s*=\s*["']?(?:true|on|1)\b/im;
 
 /** Returns the version of Python to write; undefined if that which the project asks for, or the default, has all wheels. */
 async function chooseVersion(

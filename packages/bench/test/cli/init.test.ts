@@ -133,15 +133,24 @@ describe('init', () => {
       'package.json': '{ "scripts": { "start:prod": "node broken.js" }, "engines": { "node": ">=22" } }',
       'broken.js': 'process.exit(3);',
       'server.js': `if (process.env.SHOP !== 'open') process.exit(4);${SERVER}`,
-      '.env.example': 'SHOP=open\n',
+      '.env.example': 'SHOP=open\nSHOP_ENV="development"\n',
     });
     const { status, stdout } = await runHere(init, [folder]);
     expect(status).toBe(0);
     expect(stdout).toContain('left out node broken.js: the server does not start: exit status 3');
+    expect(stdout).toContain('mind     .env.example sets SHOP_ENV=development: its figures');
     expect(JSON.parse(readFileSync(join(folder, 'stack.json'), 'utf8'))).toMatchObject({
       variants: { app: { command: ['node', 'server.js'] } },
       envFile: '.env.example',
     });
+  });
+
+  it('names the folder above that holds the packages', async () => {
+    mkdirSync(join(folder, '.git'));
+    mkdirSync(join(folder, 'shop'));
+    write({ 'package.json': '{}', 'shop/server.js': SERVER });
+    const { status, stderr } = await runHere(init, [join(folder, 'shop')]);
+    expect([status, stderr]).toEqual([2, expect.stringContaining("--run 'node shop/…'")]);
   });
 
   it('never overwrites a manifest', async () => {
@@ -178,6 +187,17 @@ describe('init', () => {
     const { status, stderr } = await runHere(init, [folder, '--get', '/broken']);
     expect([status, stderr]).toEqual([1, expect.stringContaining('error: GET /broken: status 500')]);
     expect(Object.keys(digests())).toHaveLength(2);
+  });
+
+  it('quotes the log of a server that answers each path with 500', async () => {
+    const server = `require('node:http').createServer((_, response) => {
+      console.error('no such table: orders');
+      response.statusCode = 500;
+      response.end();
+    }).listen(process.env.PORT, process.env.HOST);`;
+    write({ 'package.json': PACKAGE, 'server.js': server });
+    const { status, stderr } = await runHere(init, [folder]);
+    expect([status, stderr]).toEqual([2, expect.stringContaining('  | no such table: orders\n')]);
   });
 
   it('says that a path needs a login', async () => {

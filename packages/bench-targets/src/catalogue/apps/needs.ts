@@ -41,13 +41,15 @@ const KINDS: Kind[] = [
 ];
 
 const COMPOSE = /^(docker-)?compose(\.\w+)?\.ya?ml$/;
-const SETTINGS = /^(\.env(\.(example|sample|dist|template|local|development))*|example\.env)$/;
+/** Files that show which variables a server needs. */
+const EXAMPLE = /^(\.?env([.-]\w+)?[.-](example|sample|dist|template)|\.?(example|sample)[.-]env)$/;
+const SETTINGS = /^\.env(\.(local|development))?$/;
 
 /** Returns the services that a compose file or the settings of a project name. One whose variable is set is not needed. */
 export function findNeeds(root: string, env: NodeJS.ProcessEnv = process.env): Need[] {
   const texts = readdirSync(root)
     .toSorted()
-    .filter((file) => COMPOSE.test(file) || SETTINGS.test(file))
+    .filter((file) => COMPOSE.test(file) || SETTINGS.test(file) || EXAMPLE.test(file))
     .map((file) => ({ file, text: readText(join(root, file)) }));
   return KINDS.flatMap(({ image, protocol, ...kind }): Need[] => {
     const set = texts.flatMap(({ file, text }) =>
@@ -61,6 +63,13 @@ export function findNeeds(root: string, env: NodeJS.ProcessEnv = process.env): N
     const why = set === undefined ? `${listed?.file}: an image` : `${set.file}: ${variable}`;
     return [{ ...kind, variable, why }];
   });
+}
+
+/** Returns the file of a project that shows which variables its server needs. */
+export function findExample(root: string): string | undefined {
+  return readdirSync(root)
+    .toSorted()
+    .find((file) => EXAMPLE.test(file));
 }
 
 function readText(file: string): string {

@@ -27,6 +27,7 @@ const EXACT = { python: /^(\d+\.\d+)(?:\.\d+)?$/, node: /^v?(\d+)(?:\.\d+)*$/ };
 
 /** The functions of semver that are called here; it has no types. */
 interface Semver {
+  minVersion: (range: string) => { major: number } | null;
   intersects: (one: string, other: string) => boolean;
   validRange: (range: string) => string | null;
 }
@@ -36,10 +37,15 @@ const PATCHES = 50;
 
 /** The files that ask for a version or a range of each language, best first. */
 const SOURCES: Record<'python' | 'node', Record<string, (root: string, file: string) => unknown>> = {
-  python: { '.python-version': readFirstLine, 'pyproject.toml': readPythonRange },
+  python: {
+    '.python-version': readFirstLine,
+    '.tool-versions': (root, file) => readTool(root, file, 'python'),
+    'pyproject.toml': readPythonRange,
+  },
   node: {
     '.nvmrc': readFirstLine,
     '.node-version': readFirstLine,
+    '.tool-versions': (root, file) => readTool(root, file, 'nodejs'),
     'package.json': (root) => readNodeManifest(root).engines?.node,
   },
 };
@@ -47,6 +53,12 @@ const SOURCES: Record<'python' | 'node', Record<string, (root: string, file: str
 function readFirstLine(root: string, name: string): string | undefined {
   const file = join(root, name);
   return existsSync(file) ? readFileSync(file, 'utf8').trim().split('\n')[0]?.trim() : undefined;
+}
+
+function readTool(root: string, name: string, tool: string): string | undefined {
+  const file = join(root, name);
+  const text = existsSync(file) ? readFileSync(file, 'utf8') : '';
+  return new RegExp(`^${tool}\\s+(\\S+)`, 'm').exec(text)?.[1];
 }
 
 function readPythonRange(root: string): unknown {
@@ -66,7 +78,7 @@ export function findPinned(root: string, kind: 'python' | 'node'): Pinned | unde
     const exact = EXACT[kind].exec(asked)?.[1];
     if (exact !== undefined) return { version: exact, why };
     const usual = DEFAULT_RUNTIMES[kind] ?? '';
-    const version = [usual, ...VERSIONS[kind]].find((one) => FITS[kind](one, asked));
+    const version = [usual, ...VERSIONS[kind]].find((one) => FITS[kind](one, asked)) ?? OLDER[kind](asked);
     if (version !== undefined) return version === usual ? undefined : { version, why };
   }
   return undefined;
@@ -104,6 +116,15 @@ export function refuseExcluded({ name, root }: Pick<Stack, 'name' | 'root'>, ver
     `of the known versions, ${fitting.join(', ')} ${fitting.length === 1 ? 'fits' : 'fit'}`,
   );
 }
+
+/** The lowest version of a range that admits none of those known. */
+const OLDER = {
+  python: () => undefined,
+  node(range: string): string | undefined {
+    const { minVersion, validRange } = require('semver') as Semver;
+    return validRange(range) === null ? undefined : minVersion(range)?.major.toString();
+  },
+};
 
 /** True if a version, or some patch release of it, is in a range; false for names such as `pypy3.10` and `lts/*`. */
 const FITS = {

@@ -55,7 +55,9 @@ async function pnpmFor(file: string, npx: readonly string[], cache: string): Pro
   const [, version = '9.0'] = /^lockfileVersion:\s*'?([\d.]+)/m.exec(readFileSync(file, 'utf8')) ?? [];
   if (Number(version) < 9) return fetched('pnpm@8', cache);
   const [program = '', ...args] = pnpmCommand();
-  return program === 'npx' ? [...npx, ...args] : [program, ...args];
+  // The version that a project names in its manifest may not be published for this one to fetch.
+  const words = ['env', 'pnpm_config_pm_on_fail=ignore'];
+  return program === 'npx' ? [...words, ...npx, ...args] : [...words, program, ...args];
 }
 
 async function fetched(wanted: keyof typeof FETCHED, cache: string): Promise<string[]> {

@@ -1,5 +1,5 @@
 /** The dependencies of a user's Node project, installed from its own lock in a copy of the project. */
-import { delimiter, dirname, join, relative } from 'node:path';
+import { basename, delimiter, dirname, join, relative } from 'node:path';
 import { parentsOf } from 'bench-machine/home';
 import type { Lock } from 'bench-model/stack';
 import { BenchError } from 'bench-model/errors';
@@ -98,7 +98,7 @@ async function step(spec: ProjectCopy, argv: string[], cwd: string): Promise<voi
   await run(argv, { cwd, env, timeoutMs: STEP_MS }).catch((error: unknown) => {
     if (!(error instanceof SubprocessError)) throw error;
     const log = `${error.stdout}${error.stderr}`;
-    const unreached = unreachedError(argv[0] === 'npm' ? 'npm' : 'pnpm', log);
+    const unreached = unreachedError(basename(argv[0] ?? ''), log);
     if (unreached !== undefined) throw unreached;
     const file = relative(spec.root, spec.lock.file);
     throw new BenchError(

@@ -24,6 +24,7 @@ describe('the services that a project seems to need', () => {
     ],
     ['.env', 'PG_DSN="postgresql://me:secret@db/shop"\n', ['db by PG_DSN: .env: PG_DSN']],
     ['.env.example', 'REDIS_URL=redis://localhost\n', ['cache by REDIS_URL: .env.example: REDIS_URL']],
+    ['.example-env', 'PG_DSN=postgres://db/shop\n', ['db by PG_DSN: .example-env: PG_DSN']],
     [
       'docker-compose.yml',
       'image: docker.io/library/redis:8',

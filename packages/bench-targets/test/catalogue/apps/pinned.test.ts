@@ -21,6 +21,7 @@ describe('the version of its runtime that a project asks for', () => {
   it.each([
     ['.python-version', '3.12.4\n', '3.12'],
     ['.python-version', 'pypy3.10\n', undefined],
+    ['.tool-versions', 'nodejs 22.11.0\npython 3.12.4\n', '3.12'],
     ['pyproject.toml', '[project]\nrequires-python = ">=3.10"', undefined],
     ['pyproject.toml', '[project]\nrequires-python = ">=3.10,<3.13"', '3.12'],
     ['pyproject.toml', '[project]\nrequires-python = "==3.11.*"', '3.11'],
@@ -44,7 +45,9 @@ describe('the version of its runtime that a project asks for', () => {
     ['package.json', '{ "engines": { "node": ">=18 <23" } }', '22'],
     ['package.json', '{ "engines": { "node": "24.x" } }', '24'],
     ['package.json', '{ "engines": { "node": ">20 <23" } }', '22'],
-    ['package.json', '{ "engines": { "node": ">22 <24" } }', undefined],
+    ['package.json', '{ "engines": { "node": ">22 <24" } }', '23'],
+    ['package.json', '{ "engines": { "node": "14.x.x" } }', '14'],
+    ['.tool-versions', 'pnpm 10.14.0\nnodejs 22.11.0\n', '22'],
     ['package.json', '{ "engines": { "node": ">=20" } }', undefined],
     ['package.json', '{}', undefined],
   ])('is, by %s with %j, Node %s', (file, text, version) => {

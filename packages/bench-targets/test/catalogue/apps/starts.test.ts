@@ -64,6 +64,12 @@ describe('the start of a Node project', () => {
     ]);
   });
 
+  it('takes the options of its server for its address', () => {
+    write({ 'package.json': { scripts: { dev: 'wrangler dev src/index.ts' } } });
+    const command = ['wrangler', 'dev', 'src/index.ts', '--ip', '{host}', '--port', '{port}'];
+    expect(findStarts(folder).best).toMatchObject([{ command, isForDevelopment: true }]);
+  });
+
   it('is a server of development if there is no other', () => {
     write({ 'package.json': { scripts: { start: 'nx serve' } } });
     expect(findStarts(folder).best).toMatchObject([{ command: ['nx', 'serve'], isForDevelopment: true }]);
@@ -178,6 +184,51 @@ describe('the start of a Python project', () => {
       },
     ],
     [
+      'a Django project whose pages name their static files by a manifest',
+      {
+        'requirements.txt': 'django\ngunicorn\n',
+        Procfile: 'web: gunicorn shop.wsgi\n',
+        'manage.py': 'os.environ.setdefault("DJANGO_SETTINGS_MODULE", "shop.settings")\n',
+        'shop/settings.py':
+          'STATIC_ROOT = "static"\nSTORAGES = {"staticfiles": "whitenoise.CompressedManifestStaticFilesStorage"}\n',
+      },
+      {
+        command: ['gunicorn', 'shop.wsgi', '--bind', '{host}:{port}'],
+        setup: ['sh', '-c', 'python manage.py migrate --noinput && python manage.py collectstatic --noinput'],
+      },
+    ],
+    [
+      'an app of Quart, which brings its server',
+      { 'requirements.txt': 'quart\n', 'shop.py': 'app = Quart(__name__)\n' },
+      { command: ['hypercorn', 'shop:app', '--bind', '{host}:{port}'] },
+    ],
+    [
+      'a package that serves its app itself',
+      {
+        'requirements.txt': 'aiohttp\n',
+        'README.md': '```\npython init_db.py\n```\n',
+        'shop/__init__.py': '',
+        'shop/main.py': 'def main():\n  web.run_app(app)\n',
+        'shop/__main__.py': 'main()\n',
+      },
+      { command: ['python', '-m', 'shop'], framework: 'aiohttp', why: 'shop/main.py:2: web.run_app(…)' },
+    ],
+    [
+      'a file that serves its app itself',
+      { 'requirements.txt': 'aiohttp\n', 'shop.py': 'if __name__ == "__main__":\n  web.run_app(app)\n' },
+      { command: ['python', 'shop.py'] },
+    ],
+    [
+      'the module that the README runs',
+      { 'requirements.txt': 'x\n', 'README.md': '```\n$ python init_db.py\n$ python -m shop\n```\n' },
+      { command: ['python', '-m', 'shop'] },
+    ],
+    [
+      'the program of a package that fills no database',
+      { 'pyproject.toml': '[project]\n[project.scripts]\ninit_db = "shop:init"\nstart = "shop:run"\n' },
+      { command: ['start'] },
+    ],
+    [
       'the program of a package',
       { 'pyproject.toml': '[project]\ndependencies = ["x"]\n[project.scripts]\nshop = "shop:cli"\n' },
       { command: ['shop'], runtime: 'python' },
@@ -212,6 +263,15 @@ describe('the start of a Python project', () => {
     const { best } = findStarts(folder);
     expect(best).toHaveLength(1);
     expect(best[0]).toMatchObject(expected);
+  });
+
+  it('has no steps of Django for another manage.py', () => {
+    write({
+      'requirements.txt': 'flask\ngunicorn\n',
+      'manage.py': 'manager.run()\n',
+      Procfile: 'web: gunicorn shop:app\n',
+    });
+    expect(findStarts(folder).best[0]).not.toHaveProperty('setup');
   });
 
   it('lists several that are as good, and those that are further from production', () => {

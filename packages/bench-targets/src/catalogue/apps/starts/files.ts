@@ -1,6 +1,7 @@
 /** The files of a project that is only read. */
-import { globSync, readFileSync } from 'node:fs';
+import { existsSync, globSync, readFileSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
+import { parentsOf } from 'bench-machine/home';
 
 /** Folders that hold no server, or not that of the project. */
 const SKIPPED =
@@ -33,6 +34,17 @@ export function filesIn(root: string, pattern: string): string[] {
 export function foldersOf(root: string): string[] {
   const found = filesIn(root, `{,*/,*/*/,*/*/*/}{${MANIFESTS.join(',')}}`).map((file) => dirname(file));
   return [...new Set(['', ...found.map((folder) => (folder === '.' ? '' : folder))])];
+}
+
+/** Returns the nearest folder above with a manifest, in the same repository, of a folder that has none. */
+export function projectAbove(root: string): string | undefined {
+  const folders = parentsOf(root);
+  const within = folders.slice(0, folders.findIndex((folder) => existsSync(join(folder, '.git'))) + 1);
+  return hasManifest(root) ? undefined : within.find(hasManifest);
+}
+
+function hasManifest(folder: string): boolean {
+  return MANIFESTS.some((name) => existsSync(join(folder, name)));
 }
 
 /** Returns the text of a file; empty if there is none, or it is too long to be written by hand. */

@@ -11,10 +11,11 @@ import { foldersOf } from './files.ts';
 import { readLine, type Line } from './line.ts';
 import { isForDevelopment, programOf } from './listen.ts';
 import { buildsOfNode, frameworkOfNode, toldByNodeSources, toldByScripts } from './node.ts';
-import { textOfPython, toldByPrograms, toldByPython } from './python.ts';
+import { stepsOfDjango, textOfPython, toldByPrograms, toldByPython } from './python.ts';
 import { toldByReadme } from './readme.ts';
 import { PLACES, type Start, type Told } from './start.ts';
 
+export { projectAbove } from './files.ts';
 export type { Start } from './start.ts';
 
 /**
@@ -134,7 +135,16 @@ function toStart(root: string, told: Told): Start | undefined {
     const found = readLine(one, around);
     return found === undefined ? [] : [...found.setup, found.command];
   });
-  return finish(root, told, { ...read, env: { ...env, ...read.env }, setup: [...before, ...read.setup] });
+  const named = [...before, ...read.setup];
+  // A place that tells no step leaves them to its host.
+  const setup = named.length === 0 && servesPython(read.command) ? stepsOfDjango(join(root, folder)) : named;
+  return finish(root, told, { ...read, env: { ...env, ...read.env }, setup });
+}
+
+function servesPython(words: readonly string[]): boolean {
+  return /^(python[\d.]*|gunicorn|uvicorn|hypercorn|granian|daphne|waitress-serve|uwsgi)$/.test(
+    programOf(words),
+  );
 }
 
 function mayExist(program: string, place: string): boolean {

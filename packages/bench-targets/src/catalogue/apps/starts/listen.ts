@@ -66,6 +66,12 @@ const SERVERS: Record<string, Options> = {
     dropped: ['-r', '--reload', '-d', '--debug'],
   },
   sanic: { host: ['-H', '--host'], port: ['-p', '--port'], workers: ['-w', '--workers'], added: SEPARATE },
+  wrangler: {
+    subcommand: 'dev',
+    host: ['--ip'],
+    port: ['--port'],
+    added: ['--ip', '{host}', '--port', '{port}'],
+  },
   next: { host: ['-H', '--hostname'], port: ['-p', '--port'], added: ['-H', '{host}', '-p', '{port}'] },
 };
 
@@ -135,12 +141,16 @@ export function programOf(words: readonly string[]): string {
   return basename(words[programAt(words)] ?? '');
 }
 
+/** The names of programs that end: they fill a database, build or test. */
+export const NO_SERVER =
+  /^http\.server$|(^|[-_./:])(init|seed|setup|create|populate|prepare|migrate|migrations?|upgrade|load|import|export|build|compile|generate|lint|format|fmt|tests?|pytest|mypy|ruff|black|pip|venv|virtualenv|tox|nox|unittest|check|docs?|clean|deploy|worker|celery|client|cli)([-_.:]|$)/i;
+
 /** Servers that say themselves that they are for development, and programs that start one again at each change. */
 const DEVELOPMENT: [RegExp, RegExp?][] = [
   [/^flask$/, /^run$/],
   [/^(manage\.py|django-admin)$/, /^runserver$/],
   [/^(nodemon|ts-node-dev|tsnd|vite|nx|turbo|concurrently|air|reflex|cargo-watch)$/],
-  [/^(nest|next|fastapi|ng|vinxi|remix|astro)$/, /^(start|dev|serve)$/],
+  [/^(nest|next|fastapi|ng|wrangler|vinxi|remix|astro)$/, /^(start|dev|serve)$/],
   [/./, /^--(watch|reload|hot)\b/],
   [/^tsx$/, /^watch$/],
 ];

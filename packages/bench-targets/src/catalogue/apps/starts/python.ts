@@ -4,6 +4,7 @@ import { basename, dirname, join } from 'node:path';
 import { lineAt } from '../../json-file.ts';
 import { readPyproject } from '../manifests.ts';
 import { filesIn, readText } from './files.ts';
+import { NO_SERVER } from './listen.ts';
 import type { Told } from './start.ts';
 
 /** A server for Python apps, and the words that start an app, or what a factory makes. */
@@ -47,7 +48,8 @@ const FRAMEWORKS: Record<string, Framework> = {
   FastAPI: { servers: ASGI, own: asUvicorn },
   Starlette: { servers: ASGI },
   Litestar: { servers: ASGI, own: asUvicorn },
-  Quart: { servers: ASGI },
+  // Quart depends on Hypercorn.
+  Quart: { servers: ASGI, own: { package: /\bquart\b/i, command: (app) => ['hypercorn', app] } },
   BlackSheep: { servers: ASGI },
   Flask: { servers: WSGI, own: { package: /\bflask\b/i, command: (app) => ['flask', '--app', app, 'run'] } },
   Bottle: { servers: WSGI },
@@ -76,19 +78,45 @@ export function toldByPython(root: string, folder: string): Told[] {
   const files = filesIn(place, '**/*.py').map((file) => ({ file, text: readText(place, file) }));
   const made = files.flatMap((one) => madeIn(one, folder, listed));
   if (made.length > 0) return made;
-  return files.flatMap((one) => calledIn(one, folder, listed)).slice(0, 1);
+  const called = files.flatMap((one) => calledIn(one, folder, listed)).slice(0, 1);
+  return called.length > 0 ? called : files.flatMap((one) => runIn(one, place, folder)).slice(0, 1);
 }
 
 /** Returns the programs that a Python package installs: a server may be one of them. */
 export function toldByPrograms(root: string, folder: string): Told[] {
   const { project, tool } = readPyproject(join(root, folder));
   const names = Object.keys({ ...tool?.poetry?.scripts, ...project?.scripts });
-  return names.map((name) => ({
+  const servers = names.filter((name) => !NO_SERVER.test(name));
+  return servers.map((name) => ({
     place: 'readme',
     folder,
     why: `${join(folder, 'pyproject.toml')}: the program ${name}`,
     line: [name],
   }));
+}
+
+/** A call that serves an app until the program is stopped. */
+const RUN = /\b(?:web\.run_app|uvicorn\.run|waitress\.serve|(?:app|application|server)\.(?:run|listen))\(/;
+
+/** Finds a program that serves its app itself: the module that its package runs, or the file. */
+function runIn({ file, text }: Source, place: string, folder: string): Told[] {
+  const at = RUN.exec(text);
+  const isMain = /^if __name__ == ["']__main__["']/m.test(text) || basename(file) === '__main__.py';
+  if (at === null) return [];
+  const inner = join(dirname(file), '__main__.py');
+  const hasMain = existsSync(join(place, inner));
+  if (!isMain && !hasMain) return [];
+  const isPackage = existsSync(join(place, dirname(file), '__init__.py')) || hasMain;
+  const module = moduleOf(hasMain ? inner : file).replace(/\.?__main__$/, '');
+  return [
+    {
+      place: 'sources',
+      folder,
+      why: `${join(folder, file)}:${lineAt(text, at.index)}: ${at[0]}…)`,
+      line: isPackage && module !== '' ? ['python', '-m', module] : ['python', file],
+      env: file.startsWith('src/') ? { PYTHONPATH: '{root}/src' } : {},
+    },
+  ];
 }
 
 interface Source {
@@ -169,8 +197,7 @@ function moduleOf(file: string): string {
 
 /** Returns the start of a Django project: its server of production if one is among the dependencies. */
 function toldByDjango(place: string, folder: string, listed: string): Told[] {
-  const manage = readText(place, 'manage.py');
-  const settings = /DJANGO_SETTINGS_MODULE["'],\s*["']([\w.]+)["']/.exec(manage)?.[1];
+  const settings = settingsOf(place);
   if (settings === undefined) return [];
   const modules = globSync('*/{asgi,wsgi}.py', { cwd: place });
   const find = (kind: string): string | undefined => {
@@ -187,10 +214,25 @@ function toldByDjango(place: string, folder: string, listed: string): Told[] {
   });
   const told = { place: 'sources', folder, framework: 'django' } as const;
   const why = `${join(folder, 'manage.py')}: the settings ${settings}`;
-  const before = ['python manage.py migrate --noinput'];
   return found === undefined
-    ? [{ ...told, before, why, line: ['python', 'manage.py', 'runserver'] }]
-    : [{ ...told, before, why: `${why}, and ${found.by} among the dependencies`, line: found.words }];
+    ? [{ ...told, why, line: ['python', 'manage.py', 'runserver'] }]
+    : [{ ...told, why: `${why}, and ${found.by} among the dependencies`, line: found.words }];
+}
+
+function settingsOf(place: string): string | undefined {
+  return /DJANGO_SETTINGS_MODULE["'],\s*["']([\w.]+)["']/.exec(readText(place, 'manage.py'))?.[1];
+}
+
+/**
+ * Returns the commands without which a Django server answers with 500: those of its database and, if its pages name their
+ * files by a manifest, of its static files. Hosts run them before they start a server.
+ */
+export function stepsOfDjango(place: string): string[][] {
+  if (settingsOf(place) === undefined) return [];
+  const texts = filesIn(place, '**/*.py').map((file) => readText(place, file));
+  const collects = texts.some((text) => /ManifestStaticFilesStorage/.test(text) && /STATIC_ROOT/.test(text));
+  const steps = collects ? ['migrate', 'collectstatic'] : ['migrate'];
+  return steps.map((step) => ['python', 'manage.py', step, '--noinput']);
 }
 
 /** Everything that lists the dependencies of a Python project. */

@@ -2,11 +2,12 @@
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { readText } from './files.ts';
+import { NO_SERVER } from './listen.ts';
 import type { Told } from './start.ts';
 
 /** Lines that start a server, wherever they stand. */
 const STARTS =
-  /^(?:\w+=\S+\s+)*(?:(?:uv|poetry|pipenv|pdm)\s+run\s+)?(?:python3?\s+-m\s+)?(?:uvicorn\s|gunicorn\s|hypercorn\s|granian\s|daphne\s|waitress-serve\s|uwsgi\s|flask\s.*\brun\b|fastapi\s+run\b|litestar\s.*\brun\b|python3?\s+manage\.py\s+runserver|python3?\s+[\w/.-]+\.py\s*$|node\s+[\w/.-]+\s*$|npm\s+(?:run\s+)?start\b|[a-z][\w-]*\s+serve\b)/;
+  /^(?:\w+=\S+\s+)*(?:(?:uv|poetry|pipenv|pdm)\s+run\s+)?(?:python3?\s+-m\s+)?(?:uvicorn\s|gunicorn\s|hypercorn\s|granian\s|daphne\s|waitress-serve\s|uwsgi\s|flask\s.*\brun\b|fastapi\s+run\b|litestar\s.*\brun\b|python3?\s+manage\.py\s+runserver|python3?\s+[\w/.-]+\.py\s*$|python3?\s+-m\s+[\w.]+\s*$|node\s+[\w/.-]+\s*$|npm\s+(?:run\s+)?start\b|[a-z][\w-]*\s+serve\b)/;
 
 /** Returns the lines of a README's code that start a server. */
 export function toldByReadme(root: string, folder: string): Told[] {
@@ -23,6 +24,8 @@ export function toldByReadme(root: string, folder: string): Told[] {
       .replace(/^[$>%]\s+/, '')
       .replace(/^\(\w+\)\s*\$\s*/, '');
     if (!STARTS.test(line) || /[`|<>]|path\/to|your[-_]/.test(line)) return [];
+    const [, program = ''] = /\bpython3?\s+(?:-m\s+)?([\w/.-]+)\s*$/.exec(line) ?? [];
+    if (NO_SERVER.test(program)) return [];
     return [{ place: 'readme', folder, why: `${join(folder, name)}:${index + 1}`, line }];
   });
 }
