@@ -9,6 +9,9 @@ import type { Layout, Shapes } from './shapes.ts';
 /** The encoding of a buffer, as streams name it. Its type lacks this name. */
 const AS_BYTES = 'buffer' as BufferEncoding;
 
+/** A server that closes a connection after this silence, in ms, closes it because it is idle. No request waits so long unless there are none. */
+const IDLE_MS = 100;
+
 /** The permission to send. It ends with the window or the amount. */
 export interface Gate {
   /** Takes the permission to send one request; false if the slot has to pause until `ask` is called. */
@@ -60,6 +63,8 @@ function describeHandshake(socket: TLSSocket) {
  *   and every lost connection settles it and resets the parser.
  * - Connects are paced until a connection has answered.
  * - After an announced close, the next request waits for a new connection instead of failing on the old one.
+ * - A request that meets a connection which the server closes because it was idle is sent again on a new one, as browsers
+ *   and connection pools do. It is the same request: it is sent once, and its latency counts from the first time.
  * - Interim answers (1xx) complete nothing. Answers to HEAD, 204 and 304 have no body, whatever their head says.
  * - Unsolicited answers are counted separately and not paired with the next request.
  * - All sockets read into one buffer. An answer of a known shape is accounted for from its bytes; the parser reads all
@@ -74,10 +79,16 @@ export function harden(client: AutocannonClient, slot: Slot, context: Connection
   const sendRequest = client._doRequest.bind(client);
   const destroyConnection = client._destroyConnection.bind(client);
 
-  client.getRequestBuffer = () => sender.take(slot);
+  /** True from the end of an idle connection until the request that met it is on a new one. */
+  let isAgain = false;
+  let taken: Buffer | undefined;
+  client.getRequestBuffer = () => {
+    if (!isAgain || taken === undefined) taken = sender.take(slot);
+    return taken;
+  };
   client.pipelinedRequests = {
     insertRequest: () => {
-      slot.sentAt = performance.now();
+      if (!isAgain) slot.sentAt = performance.now();
     },
     clear: () => {},
   };
@@ -87,6 +98,8 @@ export function harden(client: AutocannonClient, slot: Slot, context: Connection
   /** The connection whose bytes count. */
   let current: Socket | undefined;
   let answered = false;
+  /** The time of the last answer on the connection. */
+  let answeredAt = 0;
   /** True if this answer is the last of its connection. */
   let closes = false;
   let cause: 'reset' | 'closedEarly' = 'closedEarly';
@@ -133,6 +146,7 @@ export function harden(client: AutocannonClient, slot: Slot, context: Connection
     const now = performance.now();
     isOpen = false;
     answered = true;
+    answeredAt = now;
     const outcome = ledger.complete(slot, answer, now - slot.sentAt, now);
     if (lesson !== undefined) {
       const { shape, first, hasNoBody } = lesson;
@@ -260,19 +274,20 @@ export function harden(client: AutocannonClient, slot: Slot, context: Connection
       state = 'connected';
       if (conn instanceof TLSSocket) ledger.shake(describeHandshake(conn));
       ledger.connect(performance.now() - begunAt);
-      ledger.send(slot);
+      if (isAgain) isAgain = false;
+      else ledger.send(slot);
       ledger.work();
     });
     client._doRequest();
   };
 
   const connectNow = (): void => {
-    if (client.destroyed || !gate.reserve(slot, resume)) {
+    if (client.destroyed || !(isAgain || gate.reserve(slot, resume))) {
       state = 'down';
       return;
     }
     state = 'connecting';
-    ledger.begin(slot);
+    if (!isAgain) ledger.begin(slot);
     answered = false;
     closes = false;
     isFirstPiece = true;
@@ -297,15 +312,28 @@ export function harden(client: AutocannonClient, slot: Slot, context: Connection
     conn.destroySoon();
   };
 
+  /** The time for which the connection was silent, in ms, if the server has closed it for that; otherwise undefined. */
+  const findIdle = (): number | undefined => {
+    if (state !== 'connected' || !answered || closes) return undefined;
+    // After the first byte of an answer, the server has taken the request.
+    if (slot.pending && !hasSent) return undefined;
+    const idleMs = (slot.pending ? slot.sentAt : performance.now()) - answeredAt;
+    return idleMs >= IDLE_MS ? idleMs : undefined;
+  };
+
   const reconnect = (): void => {
-    if (state === 'connecting') {
+    // The request of a new connection was not sent, unless it was sent before.
+    if (state === 'connecting' && !isAgain) {
       gate.refund(slot);
       sender.giveBack(slot);
     }
+    const idleMs = findIdle();
+    isAgain = idleMs !== undefined && slot.pending;
+    if (idleMs !== undefined) ledger.closeIdle(idleMs, isAgain);
     state = 'reconnecting';
     // The end of the connection may be the end of the body.
     parser.finish();
-    if (slot.pending) ledger.lose(slot, cause);
+    if (slot.pending && !isAgain) ledger.lose(slot, cause);
     retire();
     resetParser();
     if (answered) {
@@ -365,7 +393,11 @@ export function harden(client: AutocannonClient, slot: Slot, context: Connection
   client._destroyConnection = () => {
     timedOutIdle = !client.destroyed && state === 'connected' && !slot.pending;
     if (timedOutIdle) return;
-    if (!client.destroyed && slot.pending) ledger.lose(slot, 'timeout');
+    if (!client.destroyed && slot.pending) {
+      ledger.lose(slot, 'timeout');
+      // The client closes the connection, not the server.
+      closes = true;
+    }
     if (client.conn !== undefined) destroyConnection();
   };
 

@@ -375,6 +375,7 @@ class Session {
       silentConnections: ledger.silentConnections,
       opened: ledger.opening,
       tls: ledger.tls,
+      idleCloses: ledger.idleCloses,
       slices: ledger.slices,
       warmup: { ...ledger.warmup, answers: ledger.answersBefore },
       bodyBytes: ledger.bodyBytes,

@@ -3,9 +3,8 @@ import type { JsHistogram } from 'hdr-histogram-js';
 import { performance } from 'node:perf_hooks';
 import { countAnswers } from 'bench-model/counts';
 import type { Counts } from 'bench-model/figures';
-import type { FirstWrong } from 'bench-model/load';
+import type { FirstWrong, IdleCloses, TlsUse } from 'bench-model/load';
 import { present } from 'bench-model/options';
-import type { TlsUse } from 'bench-model/load';
 import { Arrivals, createArrival, type Arrival } from './arrivals.ts';
 import { createHistogram, encodeHistogram, Latencies, recordMilliseconds } from 'bench-statistics/histogram';
 import { idsIn } from 'bench-targets/catalogue/workloads/ids';
@@ -147,6 +146,8 @@ export class Ledger {
   readonly slices: { milliseconds: number; ok: number[] } = { milliseconds: SLICE_MS, ok: [] };
   /** The right answers before the first window, in slices of the time under load. */
   readonly warmup: { milliseconds: number; ok: number[] } = { milliseconds: SLICE_MS, ok: [] };
+  /** The connections that the server closed because they were idle, since the first connect; undefined without any. */
+  idleCloses: IdleCloses | undefined;
   bodiesHashed = 0;
   /** The TLS of the connections; undefined for plain HTTP. */
   tls: TlsUse | undefined;
@@ -313,6 +314,26 @@ export class Ledger {
   get opening(): NonNullable<DoneReport['opened']> {
     if (this.#opened === 0) return { count: 0 };
     return { count: this.#opened, connects: encodeHistogram(this.#connects.histogram) };
+  }
+
+  /**
+   * Records that the server closed a connection after this silence in ms; `hasRequest` is true if that crossed a request,
+   * which is sent again.
+   */
+  closeIdle(milliseconds: number, hasRequest: boolean): void {
+    const seconds = milliseconds / 1000;
+    const { count, sentAgain, leastSeconds, mostSeconds } = this.idleCloses ?? {
+      count: 0,
+      sentAgain: 0,
+      leastSeconds: seconds,
+      mostSeconds: seconds,
+    };
+    this.idleCloses = {
+      count: count + 1,
+      sentAgain: sentAgain + (hasRequest ? 1 : 0),
+      leastSeconds: Math.min(leastSeconds, seconds),
+      mostSeconds: Math.max(mostSeconds, seconds),
+    };
   }
 
   /** Records that a request was sent. */

@@ -1,4 +1,4 @@
-import { countCompletions } from 'bench-model/counts';
+import { countCompletions, joinIdleCloses } from 'bench-model/counts';
 import type { Connect, LoadResult, OwnLoadResult, Warmup } from 'bench-model/load';
 import type { Counts } from 'bench-model/figures';
 import { present } from 'bench-model/options';
@@ -72,6 +72,7 @@ export function mergeReports(
     silentConnections: total((report) => report.silentConnections),
     ...mergeOpened(reports),
     ...mergeTls(reports),
+    ...mergeIdleCloses(reports),
     slices: {
       milliseconds: reports[0]?.slices.milliseconds ?? 0,
       ok: addColumns(reports.map((report) => report.slices.ok)),
@@ -144,6 +145,12 @@ function mergeTls(reports: DoneReport[]): Pick<LoadResult, 'tls'> {
   if (first === undefined) return {};
   const handshakes = sum(all.map((one) => one.handshakes));
   return { tls: { ...first, handshakes, resumed: sum(all.map(({ resumed }) => resumed)) } };
+}
+
+/** Merges the closes of idle connections; empty without any. */
+function mergeIdleCloses(reports: DoneReport[]): Pick<LoadResult, 'idleCloses'> {
+  const idleCloses = joinIdleCloses(reports.flatMap((report) => report.idleCloses ?? []));
+  return idleCloses === undefined ? {} : { idleCloses };
 }
 
 function mergeWarmups(warmups: Warmup[]): Warmup {

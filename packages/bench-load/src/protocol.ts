@@ -1,5 +1,13 @@
 import type { Tls } from 'bench-machine/tls';
-import type { Connect, FirstWrong, GeneratorUse, ScheduleReport, TlsUse, Warmup } from 'bench-model/load';
+import type {
+  Connect,
+  FirstWrong,
+  GeneratorUse,
+  IdleCloses,
+  ScheduleReport,
+  TlsUse,
+  Warmup,
+} from 'bench-model/load';
 import type { Status } from 'bench-model/requests';
 import type { Counts } from 'bench-model/figures';
 
@@ -231,6 +239,8 @@ export interface DoneReport {
   opened?: { count: number; connects?: string } | undefined;
   /** Absent for plain HTTP, and from clients that do not report it. */
   tls?: TlsUse | undefined;
+  /** The connections that the server closed because they were idle; absent without any. */
+  idleCloses?: IdleCloses | undefined;
   slices: { milliseconds: number; ok: number[] };
   /** The load before the first window; absent if the client does not report it. */
   warmup?: Warmup;

@@ -1,5 +1,5 @@
 import type { Counts } from './figures.ts';
-import type { ToldCounts } from './load.ts';
+import type { IdleCloses, ToldCounts } from './load.ts';
 
 /** The outcomes of requests in words, after their number; any other name is a word already. */
 const OUTCOMES: Readonly<Record<string, string>> = {
@@ -15,6 +15,17 @@ const OUTCOMES: Readonly<Record<string, string>> = {
 export function describeCount(outcome: string, count: number, windows = 1): string {
   if (outcome === 'inFlight' && windows > 1) return `${count} in flight at their ends`;
   return `${count} ${OUTCOMES[outcome] ?? outcome}`;
+}
+
+/** Joins the closes of idle connections of several loads; undefined without any. */
+export function joinIdleCloses(all: readonly IdleCloses[]): IdleCloses | undefined {
+  if (all.length === 0) return undefined;
+  return {
+    count: all.reduce((total, one) => total + one.count, 0),
+    sentAgain: all.reduce((total, one) => total + one.sentAgain, 0),
+    leastSeconds: Math.min(...all.map((one) => one.leastSeconds)),
+    mostSeconds: Math.max(...all.map((one) => one.mostSeconds)),
+  };
 }
 
 /** The number of requests that ended, in any way. */

@@ -94,6 +94,18 @@ export const resources = named(
       peakBytes: Type.Optional(span('bytes: the most seen in the window')),
       contextSwitches: Type.Optional(count('count: voluntary and involuntary')),
       processes: Type.Optional(count('count: processes alive at the end of the window')),
+      turnover: Type.Optional(
+        shape(
+          {
+            began: count('count: processes that began'),
+            ended: count('count: processes that ended'),
+          },
+          {
+            description:
+              'The processes that came and went in the window, of those that lived for at least 0.1 s. Absent if none did, and where they are not followed.',
+          },
+        ),
+      ),
       busiest: Type.Optional(
         Type.Array(processUse, {
           description: 'The processes that used most CPU, most first; absent if threads cannot be read.',

@@ -54,6 +54,25 @@ const firstWrong = shape(
 /** The first answer with a wrong body in a window. */
 export type FirstWrong = Static<typeof firstWrong>;
 
+export const idleCloses = named(
+  'idleCloses',
+  shape(
+    {
+      count: ordinal('count: connections'),
+      sentAgain: count('count: requests that met such a close, and were sent again on a new connection'),
+      leastSeconds: amount('s: the shortest silence before a close'),
+      mostSeconds: amount('s: the longest silence before a close'),
+    },
+    {
+      description:
+        'The connections that the server closed because they were idle. A request that is sent again counts once, and is no failure.',
+    },
+  ),
+);
+
+/** The connections that the server closed because they were idle. */
+export type IdleCloses = Static<typeof idleCloses>;
+
 export const toldCounts = shape(
   {
     ...Type.Partial(counts).properties,
@@ -261,6 +280,12 @@ export const load = named(
       completionsPerSecond: amount('per second: requests that ended, whatever the outcome'),
       opened: Type.Optional(opened),
       tls: Type.Optional(tls),
+      idleCloses: Type.Optional(
+        as(
+          idleCloses,
+          'Idle closes since the first connect. Absent without any, and from engines that do not count them.',
+        ),
+      ),
       latencyUs: maybe(latency),
       latencyAtLeastUs: maybe(
         as(

@@ -1,3 +1,4 @@
+import { describeIdleCloses } from './idle.ts';
 import { countAnswers, describeCount } from 'bench-model/counts';
 import { growthOf, memoryByAnswers, type Growth } from 'bench-statistics/growth';
 import type { Age, Measured, ServerBudget } from 'bench-model/measured';
@@ -87,6 +88,9 @@ function describeMeasured({
       ...describeConnect(connect),
       ...describeOpened(load),
       ...describeTls(load),
+      ...(load.idleCloses === undefined
+        ? []
+        : [`closed by the server while idle: ${describeIdleCloses(load.idleCloses)}`]),
       ...describeWarmup(load),
       `${describeWindow(load, turns)}: ${classes.map(([name, count]) => describeCount(name, count, turns === undefined ? 1 : turns.answers.length)).join(', ')}`,
       `goodput ${formatCount(load.goodputPerSecond)}/s${printedByAutocannon === undefined ? '' : `; printed by autocannon: ${formatCount(printedByAutocannon)}`}`,

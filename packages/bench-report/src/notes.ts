@@ -1,5 +1,6 @@
 /** The notes below the table of a run: the meaning of its marks, the failed checks, and what was skipped. */
 import type { Row } from 'bench-analysis/summary';
+import { describeIdleCloses } from './idle.ts';
 import { FEWEST_WITH_SPREAD } from 'bench-statistics/two-way';
 import { commandLine } from 'bench-machine/home';
 import { METRICS, metricsOf, type MetricId } from 'bench-model/metrics';
@@ -130,6 +131,8 @@ export function describeNotes(model: Model): string[] {
     ...explainBudgets(rows),
     ...explainDeferred(rows),
     ...explainOpened(model),
+    ...explainIdleCloses(rows),
+    ...explainTurnover(rows),
     ...explainBackground(rows),
     ...explainResolved(servers),
     ...leftOut.map(describeSkipped),
@@ -157,6 +160,8 @@ export function summariseNotes(model: Model): string[] {
     ...explainIdleness(rows),
     ...explainDeferred(rows),
     ...explainOpened(model),
+    ...explainIdleCloses(rows),
+    ...explainTurnover(rows),
     ...explainBackground(rows),
     ...(saturated.size === 0
       ? []
@@ -357,6 +362,32 @@ function explainStatuses(rows: ModelRow[]): string[] {
   return [
     `statuses: ${places.join('; ')}.${isUnchanged ? ' 304 has no body: without if-none-match and if-modified-since, the server sends whole answers.' : ''}`,
   ];
+}
+
+/** Names the servers that closed idle connections, and what happened to the requests that met such a close. */
+function explainIdleCloses(rows: ModelRow[]): string[] {
+  const places = inOrder(rows).flatMap((row) =>
+    row.idleCloses === undefined ? [] : [`${placeOf(row)}: ${describeIdleCloses(row.idleCloses)}`],
+  );
+  return places.length === 0 ? [] : [`the server closes idle connections. ${places.join('; ')}.`];
+}
+
+/** Names the servers whose processes came and went under load, and what that cost. */
+function explainTurnover(rows: ModelRow[]): string[] {
+  const places = inOrder(rows).flatMap((row) => {
+    if (row.turnover === undefined) return [];
+    const { began, ended, trials, failed, share } = row.turnover;
+    const cost =
+      failed === 0
+        ? 'no request was lost'
+        : `${countOf(failed, 'request')} got no answer (${formatShare(share)})`;
+    return [
+      `${placeOf(row)}: ${formatWhole(ended)} ended and ${formatWhole(began)} began in ${countOf(trials, 'trial')}, ${cost}`,
+    ];
+  });
+  return places.length === 0
+    ? []
+    : [`processes of the server came and went under load. ${places.join('; ')}.`];
 }
 
 /** Describes the outcome of the background requests and the figures that include them. */

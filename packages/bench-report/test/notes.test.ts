@@ -137,6 +137,34 @@ describe('summariseNotes', () => {
     expect(noteOf(0.001)).toBeUndefined();
   });
 
+  it('names closes of idle connections, and processes that came and went with what was lost', () => {
+    const measured = sampleMeasured();
+    const { load } = measured;
+    const idleCloses = { count: 3, sentAgain: 1, leastSeconds: 1.98, mostSeconds: 2.04 };
+    const turnover = { began: 2, ended: 1 };
+    const counts = { ...load.counts, closedEarly: 4 };
+    const trials = plan.trials.map(({ target, round, id }) =>
+      okTrial(
+        target,
+        sampleMeasured({
+          given:
+            target === 'fastify'
+              ? { load: { ...load, counts, idleCloses }, server: { ...measured.server!, turnover } }
+              : {},
+        }),
+        { round, id },
+      ),
+    );
+    const host = readGoldenRun().host;
+    const notes = describeNotes(toModel({ plan, host, versions: {}, leftOut: [], trials }));
+    expect(notes).toContain(
+      'the server closes idle connections. fastify at 10: 15 connections after 2.0 s of silence, 5 requests were sent again.',
+    );
+    expect(notes.find((line) => line.startsWith('processes'))).toMatch(
+      /^processes of the server came and went under load\. fastify at 10: 5 ended and 10 began in 5 trials, 20 requests got no answer \(0\.0\d+ %\)\.$/,
+    );
+  });
+
   it('names the servers that work between their turns, with the share of that work', () => {
     const trials = plan.trials.map(({ target, round, id }) =>
       okTrial(

@@ -7,13 +7,13 @@ import type { CompanionName } from 'bench-model/companions';
 import type { Alone, HostWindow, Limit, ServerBudget, Shape } from 'bench-model/measured';
 import type { Reason } from 'bench-model/reasons';
 import type { PlannedWarmup } from 'bench-model/plan';
-import { isFatal, makeReason, type ReasonCode } from 'bench-model/reasons';
+import { isFatal, makeReason, type Bounds, type ReasonCode } from 'bench-model/reasons';
 import { classifySlices, widenSlices } from 'bench-statistics/steadiness';
 import type { CompanionEvidence, CompanionJudge } from './companions.ts';
 import { FULL, coresOfLoad } from 'bench-model/saturation';
 import { findBudget, isUsedUp } from './server.ts';
 import { countCompletions } from 'bench-model/counts';
-import { countAbove, mergeHistograms, sumLongest } from 'bench-statistics/histogram';
+import { boundPercentile, countAbove, mergeHistograms, sumLongest } from 'bench-statistics/histogram';
 import { growthOf, type Level } from 'bench-statistics/growth';
 import { readUncertaintyUs, startUncertaintyUs } from 'bench-model/metrics';
 import { sum } from 'bench-statistics/numbers';
@@ -190,12 +190,46 @@ function judgeAnswers({ counts, connect, crossed = 0, unsolicited = 0, firstWron
   ];
 }
 
-function judgeErrors({ counts }: LoadResult): Reason[] {
+function judgeErrors(load: LoadResult): Reason[] {
+  const { counts } = load;
   const { non2xx = 0, timeout = 0, reset = 0, closedEarly = 0, failed = 0 } = counts;
   const kinds = Object.entries({ non2xx, timeout, reset, closedEarly, failed });
   const errors = sum(kinds.map(([, count]) => count));
   const share = errors / Math.max(1, countCompletions(counts));
-  return reasonIf(share > ERROR_SHARE, 'errors', { share, kinds: kinds.filter(([, count]) => count > 0) });
+  if (share <= ERROR_SHARE) return [];
+  const latency = boundLatency(load, errors - timeout);
+  return [makeReason('errors', { share, kinds: kinds.filter(([, count]) => count > 0), latency })];
+}
+
+/** The latencies that failed requests can change, as metrics. */
+const BOUNDED = [
+  ['p50', 'p50', 50],
+  ['p99', 'p99', 99],
+  ['p99.9', 'p99_9', 99.9],
+] as const;
+
+/**
+ * Bounds the percentiles that this many requests without a known latency would have changed, as factors. Timeouts are not
+ * among them: percentiles include these already.
+ */
+function boundLatency({ counts, ...load }: LoadResult, failed: number): Bounds {
+  const { latencyUs, latencyHistogram, censoredHistogram } = load;
+  if (latencyUs === undefined || latencyHistogram === undefined) return {};
+  const answers = mergeHistograms([latencyHistogram]);
+  const censored = mergeHistograms(censoredHistogram === undefined ? [] : [censoredHistogram]).totalCount;
+  const waits = censored + (counts.timeout ?? 0);
+  return Object.fromEntries(
+    BOUNDED.flatMap(([metric, name, percentile]) => {
+      const us = latencyUs[name];
+      if (us === undefined) return [];
+      const { least, most } = boundPercentile(answers, percentile, { failed, waits });
+      const ends = {
+        ...(least !== undefined && { low: Math.min(1, least / us) }),
+        ...(most !== undefined && { high: Math.max(1, most / us) }),
+      };
+      return [[metric, ends]];
+    }),
+  );
 }
 
 /**

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { createHistogram, encodeHistogram } from 'bench-statistics/histogram';
+import { createHistogram, encodeHistogram, summariseLatency } from 'bench-statistics/histogram';
 import { findLimit, judge, judgeMachine, type Evidence } from '../../src/judge/judge.ts';
 import { METRIC_IDS, metricsOf } from 'bench-model/metrics';
 import type { GeneratorUse, LoadResult, OwnLoadResult } from 'bench-model/load';
@@ -53,7 +53,10 @@ describe('a window measured by an engine that does not account for every request
       reasons: [{ code: 'no-answers' }, { code: 'errors' }],
     });
     expect(judged({ counts: { ok: 50_000, failed: 100 } }).reasons).toMatchObject([
-      { code: 'errors', text: '0.20 % of the requests failed (100 failed)' },
+      {
+        code: 'errors',
+        text: expect.stringContaining('0.20 % of the requests failed (100 failed)') as string,
+      },
     ]);
   });
 
@@ -138,7 +141,24 @@ describe('judge', () => {
     const evidence = withCounts({ [outcome]: 51 });
     expect(judge(evidence).failed).toBe(false);
     expect(reasonsOf(evidence)).toEqual({ errors: metricsOf('pace', 'cpu', 'memory') });
-    expect(textOf(evidence)).toBe(`0.10 % of the requests failed (51 ${words})`);
+    expect(textOf(evidence)).toContain(`0.10 % of the requests failed (51 ${words}): that can change `);
+  });
+
+  it('bounds what a few failed requests can change, and the tail by the answers next to it', () => {
+    const histogram = createHistogram();
+    for (let us = 1; us <= 50_000; us++) histogram.recordValue(us);
+    const latencyUs = summariseLatency(histogram);
+    const latencyHistogram = encodeHistogram(histogram);
+    const counts = sampleCounts({ ok: 50_000, closedEarly: 100 });
+    const [reason] = judge(evidenceOf({ counts, latencyUs, latencyHistogram })).reasons;
+    expect(reason).toMatchObject({ code: 'errors', invalidates: metricsOf('pace', 'cpu', 'memory') });
+    for (const metric of ['goodput', 'cpu', 'memory', 'p50', 'p99'] as const) {
+      const { low = 0, high = Infinity } = reason?.bounds?.[metric] ?? {};
+      expect(low).toBeGreaterThan(0.97);
+      expect(high).toBeLessThan(1.03);
+    }
+    // More requests failed than are above it.
+    expect(reason?.bounds?.['p99.9']?.high).toBeUndefined();
   });
 
   it('adds up errors of all classes', () => {

@@ -69,6 +69,7 @@ const latency: Required<LatencyUs> = {
 const load = {
   ...sampleLoad({ latencyUs: latency, latencyHistogram: 'HISTFAAA', bodyBytes: 541, printedByAutocannon: 1 }),
   latencyAtLeastUs: latency,
+  idleCloses: { count: 1, sentAgain: 1, leastSeconds: 2, mostSeconds: 2.1 },
   unsolicited: 0,
   firstWrong: { seconds: 1.2, bytes: 17, rightBytes: 120 },
   crossed: 0,
@@ -122,6 +123,7 @@ const server: Required<Resources> = {
   peakBytes: 1,
   contextSwitches: 1,
   processes: 1,
+  turnover: { began: 1, ended: 1 },
   busiest: [{ pid: 4711, cores: 0.5, threads: [0.4, 0.1] }],
   memoryOverTime: [{ seconds: 1, bytes: 1 }],
 };

@@ -18,6 +18,7 @@ import { Series } from './series.ts';
 import {
   busiestBetween,
   ProcessTree,
+  Turnover,
   readAllSwitches,
   readAllThreads,
   switchesBetween,
@@ -41,6 +42,7 @@ interface Window {
   trouble: TroubleCounters;
   switches: Map<number, number>;
   threads: ThreadTimes;
+  turnover: Turnover;
   memory: MemoryMeter;
   memoryOverTime: Series;
   timer: NodeJS.Timeout;
@@ -96,9 +98,24 @@ class LinuxSampler implements Sampler {
     const threads = readAllThreads(processes);
     const timer = setInterval(() => this.#sampleMemory(), this.#memoryIntervalMs);
     timer.unref();
-    const memory = new MemoryMeter(() => this.#processes());
+    const turnover = new Turnover(processes);
+    const memory = new MemoryMeter(() => {
+      const running = this.#processes();
+      turnover.note(running);
+      return running;
+    });
     const memoryOverTime = new Series();
-    this.#window = { ours: tree, opened, trouble, switches, threads, memory, memoryOverTime, timer };
+    this.#window = {
+      ours: tree,
+      opened,
+      trouble,
+      switches,
+      threads,
+      turnover,
+      memory,
+      memoryOverTime,
+      timer,
+    };
     this.#sampleMemory();
   }
 
@@ -164,6 +181,7 @@ class LinuxSampler implements Sampler {
     const processes = this.#processes();
     const busiest = busiestBetween(window.threads, readAllThreads(processes), seconds);
     const loadedBytes = window.memory.read({ exactly: true });
+    const { began, ended } = window.turnover;
     return {
       source: this.#cgroup === undefined ? 'proc stat ticks' : `cgroup ${this.#cgroup.version}`,
       scope: 'process tree',
@@ -180,6 +198,7 @@ class LinuxSampler implements Sampler {
       }),
       contextSwitches: switchesBetween(window.switches, readAllSwitches(processes)),
       processes: processes.length,
+      ...(began + ended > 0 && { turnover: { began, ended } }),
       busiest,
     };
   }

@@ -138,7 +138,20 @@ function joinResources(all: readonly Resources[]): Resources {
     coresUsed: (cpuUserUs + cpuSystemUs) / 1e6 / seconds,
     ...(peaks.length > 0 && { peakBytes: Math.max(...peaks) }),
     ...(switches.length > 0 && { contextSwitches: sum(switches) }),
+    ...joinTurnovers(all),
     ...joinBusiest(all),
+  };
+}
+
+/** Sums over the windows; empty if no process came or went. */
+function joinTurnovers(all: readonly Resources[]): Pick<Resources, 'turnover'> {
+  const turnovers = all.flatMap(({ turnover }) => turnover ?? []);
+  if (turnovers.length === 0) return {};
+  return {
+    turnover: {
+      began: sum(turnovers.map(({ began }) => began)),
+      ended: sum(turnovers.map(({ ended }) => ended)),
+    },
   };
 }
 

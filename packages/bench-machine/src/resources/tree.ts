@@ -70,6 +70,30 @@ export class ProcessTree {
   }
 }
 
+/** Follows which processes of a tree come and go, from one list of the running ones to the next. */
+export class Turnover {
+  #before: Map<number, number>;
+  began = 0;
+  ended = 0;
+
+  constructor(processes: readonly Process[]) {
+    this.#before = startsOf(processes);
+  }
+
+  /** Takes the processes that run now. */
+  note(processes: readonly Process[]): void {
+    const now = startsOf(processes);
+    for (const [pid, startTicks] of now) if (this.#before.get(pid) !== startTicks) this.began++;
+    for (const [pid, startTicks] of this.#before) if (now.get(pid) !== startTicks) this.ended++;
+    this.#before = now;
+  }
+}
+
+/** Returns when each process began: its id may be that of an earlier one. */
+function startsOf(processes: readonly Process[]): Map<number, number> {
+  return new Map(processes.map(({ pid, startTicks }) => [pid, startTicks]));
+}
+
 /** The context switches of every running thread so far, by thread id. */
 export function readAllSwitches(processes: readonly Process[]): Map<number, number> {
   return new Map(processes.flatMap(({ pid }) => [...readSwitches(pid)]));

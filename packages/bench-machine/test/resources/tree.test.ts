@@ -1,7 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { cpuBetween } from '../../src/cpu.ts';
 import { sumPssBytes } from '../../src/resources/memory.ts';
-import { busiestBetween, ProcessTree, switchesBetween } from '../../src/resources/tree.ts';
+import { busiestBetween, ProcessTree, switchesBetween, Turnover } from '../../src/resources/tree.ts';
+import type { Process } from '../../src/procfs.ts';
 import { startWorker } from './worker.ts';
 
 /** The largest error: two values in ticks of 10 ms, truncated, of two processes at two times. */
@@ -38,6 +39,22 @@ describe('switchesBetween', () => {
     expect(switchesBetween(before, after)).toBe(30 + 4 + 7);
   });
 });
+
+describe('Turnover', () => {
+  it('counts processes that come and go, also one with the id of an earlier one', () => {
+    const [first, second] = [startProcess(10, 100), startProcess(11, 100)];
+    const turnover = new Turnover([first, second]);
+    turnover.note([first, second]);
+    expect([turnover.began, turnover.ended]).toEqual([0, 0]);
+    turnover.note([first, startProcess(11, 200), startProcess(12, 200)]);
+    turnover.note([first, startProcess(12, 200)]);
+    expect([turnover.began, turnover.ended]).toEqual([2, 2]);
+  });
+});
+
+function startProcess(pid: number, startTicks: number): Process {
+  return { pid, startTicks } as Process;
+}
 
 describe('busiestBetween', () => {
   it('sorts processes and threads by the cores that they used, and omits idle ones', () => {

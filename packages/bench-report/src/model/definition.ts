@@ -26,7 +26,7 @@ import { REASON_CODES } from 'bench-model/reasons';
 import { host } from 'bench-model/host';
 import { budget, limit } from 'bench-model/measured';
 import { placement, reason, record, serverProcess, STATUSES, time } from 'bench-model/record';
-import { toldCounts } from 'bench-model/load';
+import { idleCloses, toldCounts } from 'bench-model/load';
 import { judgedHost, leftOut, versions } from 'bench-model/run';
 import { TIME_FIELD_NAMES, type TimeField } from 'bench-machine/time-report';
 import { VERDICTS } from 'bench-model/options';
@@ -256,6 +256,22 @@ const row = named(
           },
         ),
       ),
+      turnover: Type.Optional(
+        shape(
+          {
+            began: count('count: processes that began'),
+            ended: count('count: processes that ended'),
+            trials: ordinal('count: trials in which processes came or went'),
+            failed: count('count: requests of these trials that got no answer'),
+            share: amount('share: of the requests of these trials that ended'),
+          },
+          {
+            description:
+              'The processes of its servers that came and went in the windows, and the requests that were lost there. Absent if none did.',
+          },
+        ),
+      ),
+      idleCloses: Type.Optional(as(idleCloses, 'Idle closes of all its trials. Absent without any.')),
       background: Type.Optional(
         shape(
           {

@@ -16,7 +16,7 @@ import { usageOf } from 'bench-analysis/times';
 import { commandLine } from 'bench-machine/home';
 import { METRIC_IDS, METRICS, type MetricId } from 'bench-model/metrics';
 import { median, sum, sumByKey } from 'bench-statistics/numbers';
-import { countCompletions } from 'bench-model/counts';
+import { countCompletions, joinIdleCloses } from 'bench-model/counts';
 import { DEFAULT_THRESHOLD, present } from 'bench-model/options';
 import type { Plan } from 'bench-model/plan';
 import { isFatal } from 'bench-model/reasons';
@@ -130,6 +130,8 @@ function rankRows(
       figures: figuresOf(row, ranks.get(cellOf(row)) ?? {}),
       ...describeServers(trials),
       ...describeOpened(trials),
+      ...describeIdleCloses(trials),
+      ...describeTurnover(trials),
       ...(routes.length > 0 && { routes }),
       trials: trials.map(toPoint),
       ...(distribution && { distribution }),
@@ -208,6 +210,38 @@ function describeOpened(trials: Trial[]): Pick<ModelRow, 'opened'> {
       perSecond: median(counted.map(({ count, windowSeconds }) => count / windowSeconds)),
       share: median(counted.map(({ count, counts }) => count / Math.max(1, countCompletions(counts)))),
       ...present({ p50, p99 }),
+    },
+  };
+}
+
+/** Joins the idle closes of the trials; empty without any. */
+function describeIdleCloses(trials: Trial[]): Pick<ModelRow, 'idleCloses'> {
+  const loads = trials.flatMap((trial) => (trial.status === 'failed' ? [] : trial.measured.load));
+  const idleCloses = joinIdleCloses(loads.flatMap((load) => load.idleCloses ?? []));
+  return idleCloses === undefined ? {} : { idleCloses };
+}
+
+/** Counts the processes that came and went, and the requests that were lost in these trials; empty if none did. */
+function describeTurnover(trials: Trial[]): Pick<ModelRow, 'turnover'> {
+  const found = trials.flatMap((trial) => {
+    const { load, server } = (trial.status === 'failed' ? trial.partial : trial.measured) ?? {};
+    return load === undefined || server?.turnover === undefined
+      ? []
+      : [{ counts: load.counts, ...server.turnover }];
+  });
+  if (found.length === 0) return {};
+  const failed = sum(
+    found.map(({ counts: { timeout = 0, reset = 0, closedEarly = 0, failed: other = 0 } }) =>
+      sum([timeout, reset, closedEarly, other]),
+    ),
+  );
+  return {
+    turnover: {
+      began: sum(found.map(({ began }) => began)),
+      ended: sum(found.map(({ ended }) => ended)),
+      trials: found.length,
+      failed,
+      share: failed / Math.max(1, sum(found.map(({ counts }) => countCompletions(counts)))),
     },
   };
 }
