@@ -9,6 +9,7 @@ import type { Reason } from 'bench-model/reasons';
 import type { ServerProcess, TimeReport } from 'bench-model/record';
 import { makeReason } from 'bench-model/reasons';
 import { redactFile } from './redact-file.ts';
+import { trimFile } from './trim-file.ts';
 import { parseTime } from './time-report.ts';
 import { describeListeners, findFreePort, isListening, toAuthority } from './ports.ts';
 import type { Cgroup } from './cgroup.ts';
@@ -38,6 +39,8 @@ const LOG_LINES = 20;
 /** The part of a log that is read: a server may print gigabytes. */
 const LOG_BYTES = 2 ** 26;
 const TAIL_BYTES = 2 ** 16;
+/** The part of a log that is kept at each end: a server may print 1 MB a second. */
+const KEPT_BYTES = 2 ** 20;
 /** The longest line that is shown. */
 const LINE_CHARS = 1000;
 /** The forms of interpreters, frameworks and helpers: "ModuleNotFoundError: …", "panic: …", "FATAL: …", "[emerg] …". */
@@ -388,6 +391,7 @@ class LaunchedServer implements Server {
     this.#watchdog.stdin?.end('done\n');
     // A server that prints its requests also prints their tokens, and its command line can hold a password.
     const { logFile, timeFile } = this.#parts;
+    trimFile(logFile, KEPT_BYTES);
     for (const file of [logFile, timeFile]) redactFile(file);
     const { scratch } = this.#parts.spec;
     if (scratch !== undefined) rmSync(scratch, { recursive: true, force: true });
