@@ -25,9 +25,8 @@ export function makeManifest(
   start: Start,
   { requests, needs, startTimeout, version, port, envFile, scheme, lock, header, ...asked }: Known,
 ): object {
-  const addresses = needs.map(({ variable, name }) => [variable, `{${name}.url}`] as const);
   const services = Object.fromEntries(needs.map((need) => [need.name, need.service]));
-  const env = { ...start.env, ...Object.fromEntries(addresses) };
+  const env: Record<string, string> = Object.assign({}, start.env, ...needs.map((need) => need.env));
   const { command, build, setup, language, framework, runtime } = start;
   const packages = [...start.packages, ...asked.with];
   return {

@@ -1,8 +1,10 @@
 /** The requests to measure: which of a server's routes it answers. */
+import { setTimeout as sleep } from 'node:timers/promises';
 import { BenchError } from 'bench-model/errors';
 import type { AskedRequest } from 'bench-model/requests';
 import type { Server } from 'bench-machine/launch';
 import { pathsInFiles, pathsInLog, type NamedPath } from 'bench-targets/catalogue/apps/routes';
+import type { Variable } from 'bench-targets/catalogue/apps/variables';
 import { readOpenapi } from 'bench-targets/catalogue/workloads/requests/openapi';
 import { sendRequest } from 'bench-targets/catalogue/workloads/send';
 import { nameStatus } from 'bench-targets/catalogue/workloads/workload';
@@ -23,6 +25,9 @@ const DOCUMENTS = [
 ];
 /** The most routes that are tried, and that are written. */
 const MOST_TRIED = 40;
+/** The longest time that a server may call itself unavailable after it listens. */
+const UNAVAILABLE_MS = 10_000;
+const POLL_MS = 200;
 const MOST_WRITTEN = 5;
 /** The paths that are tried beside those that the project names. */
 const USUAL_PATHS = ['/', '/health', '/healthz', '/api', '/api/health'];
@@ -30,18 +35,26 @@ const USUAL_PATHS = ['/', '/health', '/healthz', '/api', '/api/health'];
 /** A request as a manifest writes it. */
 export type Written = string | { request: string; headers: Record<string, string> };
 
+/** The server limits the rate of requests. */
+export class LimitedError extends BenchError {}
+
 /** A server to ask, the folder of its project, and the description of its start for errors. */
-interface Asking {
+export interface Asking {
   server: Server;
   /** The headers of every request. */
   headers: Readonly<Record<string, string>>;
   root: string;
   describe: () => string[];
+  /** The variable that limits its rate of requests. */
+  limit?: Variable | undefined;
+  /** True if a limit ends the attempt, because it can be raised. */
+  mayRaise: boolean;
 }
 
 /** Returns the requests to measure, each of which was answered with 2xx. Throws if there is none. */
 export async function chooseRequests(get: readonly string[], asking: Asking): Promise<Written[]> {
   const { server, root } = asking;
+  await untilAvailable(get[0] ?? '/', asking);
   if (get.length > 0) {
     for (const path of get) await requireAnswer(path, asking);
     return get.map((path) => `GET ${path}`);
@@ -76,6 +89,16 @@ export async function chooseRequests(get: readonly string[], asking: Asking): Pr
     ].join('\n'),
     "name one: --get '/orders?limit=20'",
   );
+}
+
+/** Waits while a server answers 503: some do until their first look at their load or their database. */
+async function untilAvailable(path: string, asking: Asking): Promise<void> {
+  const deadline = performance.now() + UNAVAILABLE_MS;
+  while (performance.now() < deadline) {
+    const { words } = await look(asking, { path });
+    if (!words.startsWith('status 503')) return;
+    await sleep(POLL_MS);
+  }
 }
 
 /** A path to try, and what names it. */
@@ -138,7 +161,7 @@ const NEEDS: Record<number, string> = {
 };
 
 async function look(
-  { server, headers: shared }: Asking,
+  { server, headers: shared, limit, mayRaise }: Asking,
   { path, headers = {} }: Pick<Named, 'path' | 'headers'>,
 ): Promise<Look> {
   try {
@@ -148,11 +171,14 @@ async function look(
       headers: { ...shared, ...headers },
     });
     const { status, contentType, body, headers: told } = answer;
+    if (status === 429 && mayRaise) throw new LimitedError('trial', `GET ${path}: status 429`);
     const kind = (contentType.split(';')[0] ?? '') || 'no content type';
     const to = status >= 300 && status < 400 ? told?.['location'] : undefined;
     const location = to === undefined ? undefined : pathOn(server, to, path);
     const isLogin = location !== undefined && /log-?in|sign-?in|auth/i.test(location);
-    const needs = NEEDS[status] ?? (isLogin ? NEEDS[401] : undefined);
+    const named = status === 429 && limit !== undefined ? `: ${limit.name} in ${limit.file}` : '';
+    const lacking = NEEDS[status] ?? (isLogin ? NEEDS[401] : undefined);
+    const needs = lacking && `${lacking}${named}`;
     return {
       isRight: status >= 200 && status < 300,
       words: `${nameStatus(answer)}, ${kind}, ${body.length.toLocaleString('en-US')} bytes`,
@@ -161,6 +187,7 @@ async function look(
       ...(location === undefined ? {} : { location }),
     };
   } catch (error) {
+    if (error instanceof LimitedError) throw error;
     return { isRight: false, words: (error as Error).message, body: '' };
   }
 }

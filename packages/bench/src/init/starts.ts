@@ -9,16 +9,19 @@ import {
   projectAbove,
   type Start,
 } from 'bench-targets/catalogue/apps/starts';
-import { findExample, findNeeds } from 'bench-targets/catalogue/apps/needs';
+import { findMigration, withMigration, type Migration } from 'bench-targets/catalogue/apps/migrations';
+import { findNeeds, type Need } from 'bench-targets/catalogue/apps/needs';
 import { findPinned } from 'bench-targets/catalogue/apps/pinned';
 import { findProject } from 'bench-targets/catalogue/apps/project';
+import { findExample } from 'bench-targets/catalogue/apps/variables';
 import { joinWords } from 'bench-targets/catalogue/apps/words';
 import { DEFAULT_RUNTIMES } from 'bench-targets/catalogue/runtimes';
 import { findVersion } from 'bench-targets/prepare/projects/version';
 import { present } from 'bench-model/options';
 import { ask, say } from './say.ts';
 import type { Asked } from './asked.ts';
-import { NotStartedError, tryStart } from './tryout.ts';
+import { NotPreparedError, NotStartedError, tryStart } from './tryout.ts';
+import { SetupError } from '../services/declared/program.ts';
 
 /** The most starts that are listed, and that are tried. */
 const MOST_LISTED = 8;
@@ -151,13 +154,32 @@ async function tryWithServices(
   const version = named ?? older ?? (await chooseVersion(start, place, asked.lock));
   const envFile = asked.envFile ?? chooseEnvFile(place);
   const context = { root: place, file: fileOf(start), asked, ...present({ version, envFile }) };
-  const needs = findNeeds(place);
+  const needs = findNeeds(root, start.folder);
   for (const { why, name } of needs) say('found', `${why}, so the service "${name}" is tried`);
-  if (needs.length === 0) return tryStart(start, [], context);
-  return tryStart(start, needs, context).catch((error: unknown) => {
+  const hasDatabase = needs.some(({ service }) => 'use' in service);
+  const migration = hasDatabase ? findMigration(root, start) : undefined;
+  if (migration !== undefined) say('found', `${migration.why}, which prepares the database of each trial`);
+  return tryBeside(start, { needs, migration }, context);
+}
+
+/** Tries a start with all that it seems to need, and without that part which fails. */
+async function tryBeside(
+  start: Start,
+  { needs, migration }: { needs: readonly Need[]; migration?: Migration | undefined },
+  context: Parameters<typeof tryStart>[2],
+): Promise<object> {
+  const tried = migration === undefined ? start : withMigration(start, migration);
+  return tryStart(tried, needs, context).catch((error: unknown) => {
+    const mayDiffer = error instanceof BenchError && !['interrupted', 'usage'].includes(error.code);
+    if (!mayDiffer || error instanceof NotPreparedError || needs.length === 0) throw error;
+    const isMissing = error.code === 'toolchain' && error.hint !== undefined;
+    const why = `${describeError(error)}${isMissing ? `; ${error.hint}` : ''}`;
+    if (migration !== undefined && error instanceof SetupError) {
+      say('left out', `${joinWords(migration.command)}: ${why}`);
+      return tryBeside(start, { needs }, context);
+    }
     // A server may need another address than that of the service, or none.
-    if (!(error instanceof BenchError) || error.code === 'interrupted' || error.code === 'usage') throw error;
-    say('left out', `the services: ${describeError(error)}`);
+    say('left out', `the services: ${why}`);
     return tryStart(start, [], context);
   });
 }

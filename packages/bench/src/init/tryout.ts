@@ -3,6 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { findPinned } from 'bench-targets/catalogue/apps/pinned';
 import type { Need } from 'bench-targets/catalogue/apps/needs';
 import type { Start } from 'bench-targets/catalogue/apps/starts';
+import { findRateLimit } from 'bench-targets/catalogue/apps/variables';
 import { joinWords } from 'bench-targets/catalogue/apps/words';
 import { targetsOf } from 'bench-targets/catalogue/stacks';
 import { sendRequest } from 'bench-targets/catalogue/workloads/send';
@@ -21,7 +22,7 @@ import { findDeclared } from '../services/declared/companion.ts';
 import { logLine, onInterrupt } from '../terminal/shell.ts';
 import type { Asked } from './asked.ts';
 import { checkDraft, makeManifest } from './manifest.ts';
-import { chooseRequests } from './requests.ts';
+import { chooseRequests, LimitedError, type Asking } from './requests.ts';
 import { say } from './say.ts';
 
 const POLL_MS = 20;
@@ -29,8 +30,14 @@ const POLL_MS = 20;
 const ELSEWHERE_MS = 3000;
 const NOTHING_WRITTEN = 'stopping: nothing was written';
 
+/** High enough for every load, and a number to every language. */
+const NO_LIMIT = '1000000';
+
 /** A server that does not start: another command may. */
 export class NotStartedError extends BenchError {}
+
+/** A project that cannot be prepared, whatever is beside its server. */
+export class NotPreparedError extends BenchError {}
 
 /** The place where a start is tried, and what was asked for it. */
 interface Tryout {
@@ -46,8 +53,28 @@ interface Tryout {
   version?: string;
 }
 
-/** Starts the server with these services, and returns the manifest whose requests it answered. Throws if it does not start. */
+/**
+ * Starts the server with these services, and returns the manifest whose requests it answered. If the server limits their rate
+ * by a number that the project names, the manifest raises that. Throws if it does not start.
+ */
 export async function tryStart(start: Start, needs: readonly Need[], tryout: Tryout): Promise<object> {
+  const limit = findRateLimit(tryout.root);
+  const mayRaise = /^\d+$/.test(limit?.value ?? '') && process.env[limit?.name ?? ''] === undefined;
+  try {
+    return await tryOnce(start, needs, { ...tryout, limit, mayRaise });
+  } catch (error) {
+    if (!(error instanceof LimitedError) || limit === undefined) throw error;
+    const { name, file, value } = limit;
+    say('assumed', `${name}=${NO_LIMIT}: the server answers 429, and ${file} sets it to ${value}`);
+    const raised = { ...start, env: { ...start.env, [name]: NO_LIMIT } };
+    return tryOnce(raised, needs, { ...tryout, mayRaise: false });
+  }
+}
+
+/** A tryout, and what is known of the server's limit. */
+type Once = Tryout & Pick<Asking, 'limit' | 'mayRaise'>;
+
+async function tryOnce(start: Start, needs: readonly Need[], tryout: Once): Promise<object> {
   const { root, file, asked, port } = tryout;
   const known = { ...asked, ...tryout, needs };
   const draft = makeManifest(root, start, { ...known, requests: ['GET /'] });
@@ -95,7 +122,7 @@ export async function tryStart(start: Start, needs: readonly Need[], tryout: Try
       'found',
       `it listens on port ${elsewhere}, whatever it is given: its targets are measured one at a time`,
     );
-    return tryStart(start, needs, { ...tryout, port: elsewhere });
+    return tryOnce(start, needs, { ...tryout, port: elsewhere });
   }
   const pinned = start.runtime === 'none' ? undefined : findPinned(root, start.runtime);
   if (pinned !== undefined) say('assumed', `${start.runtime} ${pinned.version}, by ${pinned.why}`);
@@ -116,6 +143,8 @@ export async function tryStart(start: Start, needs: readonly Need[], tryout: Try
     headers: Object.fromEntries(asked.header),
     root,
     describe: () => describeFailure(prepared, server),
+    limit: tryout.limit,
+    mayRaise: tryout.mayRaise,
   });
   await server.stop();
   if (isStopped) throw new BenchError('interrupted', 'interrupted: nothing was written');
@@ -136,7 +165,11 @@ async function prepareDraft(manifest: object, file: string): Promise<Prepared> {
   const { prepared, missing } = await prepareAll(targetsOf(stack), [stack], logLine);
   const [ready] = prepared;
   if (ready !== undefined) return ready;
-  throw new BenchError('toolchain', missing[0]?.reason ?? 'the project cannot be prepared', missing[0]?.hint);
+  throw new NotPreparedError(
+    'toolchain',
+    missing[0]?.reason ?? 'the project cannot be prepared',
+    missing[0]?.hint,
+  );
 }
 
 /**

@@ -8,6 +8,7 @@ import { readManifest } from 'bench-targets/catalogue/manifest';
 import init from '../../src/commands/init.ts';
 import { listPids, readLink } from 'bench-machine/procfs';
 import { findFreePort } from 'bench-machine/ports';
+import { needs, postgres } from '../../../bench-lab/testing/needs.ts';
 import { runHere } from './cli.ts';
 
 const state = vi.hoisted(() => {
@@ -65,6 +66,39 @@ createServer((request, response) => {
 `;
 const PACKAGE = '{ "engines": { "node": ">=22" }, "scripts": { "start": "node server.js" } }';
 
+describe('init with a database', () => {
+  needs(postgres);
+
+  it('prepares it by the migration of the project, or leaves that out if it fails', async () => {
+    write({
+      'package.json': PACKAGE.replace('"start"', '"db:migrate": "node migrate.js", "start"'),
+      'migrate.js': `process.exit(process.env.DATABASE_URL.includes('/bench_') ? 0 : 5);`,
+      'server.js': `if (!process.env.DATABASE_URL.includes('/bench_')) process.exit(3);${SERVER}`,
+      '.env.example': 'DATABASE_URL=postgres://me:secret@localhost/shop\n',
+    });
+    const { status, stdout } = await runHere(init, [folder]);
+    expect([status, stdout]).toEqual([
+      0,
+      expect.stringContaining('found    package.json: scripts.db:migrate, which prepares the database'),
+    ]);
+    const file = join(folder, 'stack.json');
+    expect(JSON.parse(readFileSync(file, 'utf8'))).toMatchObject({
+      services: { db: { use: 'postgres' } },
+      setup: { command: ['node', 'migrate.js'] },
+    });
+    rmSync(file);
+    write({ 'migrate.js': `throw new Error('no such table');` });
+    const again = await runHere(init, [folder]);
+    expect(again.stdout).toMatch(
+      /left out node migrate\.js: setup failed: exit status 1: Error: no such table/,
+    );
+    const manifest = JSON.parse(readFileSync(file, 'utf8')) as object;
+    expect(manifest).toHaveProperty('services');
+    expect(manifest).not.toHaveProperty('setup');
+    expect(running()).toEqual([]);
+  });
+});
+
 describe('init', () => {
   it('writes a manifest that it has tried, and changes nothing else', async () => {
     write({ 'package.json': PACKAGE, 'server.js': SERVER });
@@ -116,6 +150,33 @@ describe('init', () => {
     vi.unstubAllEnvs();
     expect(again.stdout).toContain('left out the services: the server does not start');
     expect(JSON.parse(readFileSync(file, 'utf8'))).not.toHaveProperty('services');
+    expect(running()).toEqual([]);
+  });
+
+  it('raises the rate limit of the server, and waits until it is available', async () => {
+    const limited = `
+const { createServer } = require('node:http');
+const startedAt = Date.now();
+let asked = 0;
+createServer((request, response) => {
+  const isEarly = Date.now() - startedAt < 400;
+  const isOver = !isEarly && ++asked > Number(process.env.RATE_LIMIT_MAX);
+  response.writeHead(isEarly ? 503 : isOver ? 429 : request.url === '/' ? 200 : 404).end();
+}).listen(process.env.PORT, '127.0.0.1');
+`;
+    write({ 'package.json': PACKAGE, 'server.js': limited, '.env.example': 'RATE_LIMIT_MAX=2 # a minute\n' });
+    const { status, stdout } = await runHere(init, [folder]);
+    expect([status, stdout]).toEqual([
+      0,
+      expect.stringContaining(
+        'assumed  RATE_LIMIT_MAX=1000000: the server answers 429, and .env.example sets it to 2\n',
+      ),
+    ]);
+    expect(stdout).not.toContain('503');
+    expect(JSON.parse(readFileSync(join(folder, 'stack.json'), 'utf8'))).toMatchObject({
+      variants: { app: { env: { RATE_LIMIT_MAX: '1000000' } } },
+      requests: ['GET /'],
+    });
     expect(running()).toEqual([]);
   });
 

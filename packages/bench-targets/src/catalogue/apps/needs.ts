@@ -1,77 +1,198 @@
 /** The services that a project probably needs beside its server, read from its files. Changes no file. */
-import { existsSync, readFileSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Service } from 'bench-model/stack';
+import { readText } from './starts/files.ts';
+import { fieldsOf } from './services.ts';
+import { listingsOf, variablesIn, type Listing, type Variable } from './variables.ts';
 
-/** A service to declare, and the variable of the server that takes its address. */
+/** A service to declare, and the variables of the server that take its address. */
 export interface Need {
   name: string;
   service: Service;
-  variable: string;
+  env: Record<string, string>;
   /** The file and its evidence for the service: `compose.yaml: an image`. */
   why: string;
 }
 
 /** A service, and its evidence in files. */
-interface Kind extends Omit<Need, 'why'> {
+interface Kind {
+  /** Its name if no other service has it, else its name beside that. */
+  names: [usual: string, beside: string];
+  service: Service;
+  /** The variable of its address if the project names none. */
+  variable: string;
   /** The name of its image in a compose file. */
   image: RegExp;
-  /** The protocol of its addresses. */
-  protocol: RegExp;
+  /** The start of its addresses. */
+  scheme: RegExp;
+  /** The schemes of its addresses for which `{name.url}` is right as it is. */
+  plain: RegExp;
+  /** Its name in variables, and in their values. */
+  word: RegExp;
+  port: string;
+  /** The packages that only its clients have. */
+  driver?: RegExp;
 }
 
 const KINDS: Kind[] = [
   {
-    name: 'db',
+    names: ['db', 'postgres'],
     service: { use: 'postgres' },
     variable: 'DATABASE_URL',
     image: /^\s*image:\s*["']?(?:\S*\/)?(?:postgres|postgis|timescaledb)\b/m,
-    protocol: /^postgres/,
+    scheme: /^postgres/,
+    plain: /^postgres(ql)?$/,
+    word: /postgres|psql|pgsql|^pg/i,
+    port: '5432',
+    driver: /["'\s](?:pg|postgres|psycopg2?(?:-binary)?|asyncpg)["'\s=<>~[]|jackc\/pgx|lib\/pq/,
   },
   {
-    name: 'cache',
+    names: ['db', 'mysql'],
+    service: { use: 'mysql' },
+    variable: 'DATABASE_URL',
+    image: /^\s*image:\s*["']?(?:\S*\/)?(?:mysql|mariadb|percona)\b/m,
+    scheme: /^(?:mysql|mariadb)|^[^\s/]*@tcp\(/,
+    plain: /^mysql$/,
+    word: /mysql|mariadb/i,
+    port: '3306',
+    driver:
+      /["'\s](?:mysql2?|mariadb|pymysql|mysqlclient|aiomysql|asyncmy|mysql-connector-python)["'\s=<>~[]|go-sql-driver\/mysql/i,
+  },
+  {
+    names: ['cache', 'redis'],
     service: {
       command: ['redis-server', '--port', '{port}', '--save', ''],
       url: 'redis://{host}:{port}/0',
     },
     variable: 'REDIS_URL',
     image: /^\s*image:\s*["']?(?:\S*\/)?(?:redis|valkey)\b/m,
-    protocol: /^rediss?:/,
+    scheme: /^rediss?:/,
+    plain: /^rediss?$/,
+    word: /redis|valkey/i,
+    port: '6379',
   },
 ];
 
-const COMPOSE = /^(docker-)?compose(\.\w+)?\.ya?ml$/;
-/** Files that show which variables a server needs. */
-const EXAMPLE = /^(\.?env([.-]\w+)?[.-](example|sample|dist|template)|\.?(example|sample)[.-]env)$/;
-const SETTINGS = /^\.env(\.(local|development))?$/;
-
-/** Returns the services that a compose file or the settings of a project name. One whose variable is set is not needed. */
-export function findNeeds(root: string, env: NodeJS.ProcessEnv = process.env): Need[] {
-  const texts = readdirSync(root)
-    .toSorted()
-    .filter((file) => COMPOSE.test(file) || SETTINGS.test(file) || EXAMPLE.test(file))
-    .map((file) => ({ file, text: readText(join(root, file)) }));
-  return KINDS.flatMap(({ image, protocol, ...kind }): Need[] => {
-    const set = texts.flatMap(({ file, text }) =>
-      [...text.matchAll(/^\s*(?:-\s*)?(\w+)\s*[=:]\s*["']?([a-z][\w+.-]*:\/\/)/gm)].flatMap(
-        ([, variable = '', address = '']) => (protocol.test(address) ? [{ file, variable }] : []),
-      ),
-    )[0];
-    const listed = texts.find(({ file, text }) => COMPOSE.test(file) && image.test(text));
-    const variable = set?.variable ?? kind.variable;
-    if ((set === undefined && listed === undefined) || env[variable] !== undefined) return [];
-    const why = set === undefined ? `${listed?.file}: an image` : `${set.file}: ${variable}`;
-    return [{ ...kind, variable, why }];
+/** Returns the services that the files of a project's folder name. One whose variable is set is not needed. */
+export function findNeeds(root: string, folder = '', env: NodeJS.ProcessEnv = process.env): Need[] {
+  const listings = listingsOf(root, folder);
+  const variables = variablesIn(listings);
+  const guessed = guessDatabase(listings, join(root, folder));
+  const names = new Set<string>();
+  return KINDS.flatMap((kind): Need[] => {
+    const urls = variables.filter((one) => isUrlOf(kind, one, guessed));
+    const hosts = variables.filter((one) => isHostOf(kind, one, variables, guessed));
+    const image = imageOf(kind, listings);
+    const [found] = [...urls, ...hosts];
+    if (found === undefined && image === undefined) return [];
+    const told = [...urls, ...hosts].map(({ name }) => name);
+    const asked = told.length === 0 ? [kind.variable] : told;
+    if (asked.some((name) => env[name] !== undefined)) return [];
+    const [usual, beside] = kind.names;
+    const name = names.has(usual) ? beside : usual;
+    names.add(name);
+    const set = {
+      ...(told.length === 0 ? { [kind.variable]: `{${name}.url}` } : {}),
+      ...Object.fromEntries(urls.map((one) => [one.name, fillUrl(kind, one.value, name)])),
+      ...Object.assign({}, ...hosts.map((host) => fillParts(kind, host, variables, name))),
+    };
+    const why = found === undefined ? `${image?.file}: an image` : `${found.file}: ${found.name}`;
+    return [{ name, service: kind.service, env: set, why }];
   });
 }
 
-/** Returns the file of a project that shows which variables its server needs. */
-export function findExample(root: string): string | undefined {
-  return readdirSync(root)
-    .toSorted()
-    .find((file) => EXAMPLE.test(file));
+function imageOf({ image }: Kind, listings: readonly Listing[]): Listing | undefined {
+  return listings.find(({ kind, text }) => kind === 'compose' && image.test(text));
 }
 
-function readText(file: string): string {
-  return existsSync(file) ? readFileSync(file, 'utf8') : '';
+/** The names of addresses, and of the hosts of databases of any kind. */
+const URL_NAME = /(?:^|_)(?:DATABASE|DB|SQL\w*|MYSQL|MARIADB|POSTGRES\w*|PG|REDIS)_?(?:URL|URI|DSN)$/i;
+const OF_DATABASE = /(?:^|_)(?:DB|DATABASE|SQL|DATASOURCE)$/i;
+
+/** Returns the only database that the images of a project name, or the packages that it lists. */
+function guessDatabase(listings: readonly Listing[], place: string): Kind | undefined {
+  const listed = ['package.json', 'pyproject.toml', 'requirements.txt', 'go.mod', 'Cargo.toml']
+    .map((name) => `\n${readText(place, name)}\n`)
+    .join('');
+  const ways = [
+    (kind: Kind) => imageOf(kind, listings) !== undefined,
+    (kind: Kind) => kind.driver?.test(listed) === true,
+  ];
+  for (const isTold of ways) {
+    const [first, ...others] = KINDS.filter((kind) => kind.driver !== undefined && isTold(kind));
+    if (first !== undefined) return others.length === 0 ? first : undefined;
+  }
+  return undefined;
+}
+
+function isUrlOf(kind: Kind, { name, value }: Variable, guessed: Kind | undefined): boolean {
+  if (/:\/\/|@tcp\(/.test(value)) return kind.scheme.test(value);
+  if (!URL_NAME.test(name) || (value !== '' && !value.startsWith('$'))) return false;
+  const named = KINDS.find(({ word }) => word.test(name));
+  return (named ?? guessed) === kind;
+}
+
+/** The words of the parts of an address after their prefix: `DB_HOST`, `PGHOST`. */
+const PARTS = {
+  host: ['HOST', 'HOSTNAME', 'SERVER', 'ADDRESS', 'ADDR'],
+  port: ['PORT'],
+  user: ['USER', 'USERNAME'],
+  password: ['PASSWORD', 'PASS', 'PASSWD', 'PWD'],
+  name: ['DATABASE', 'DB', 'NAME', 'DB_NAME', 'DATABASE_NAME', 'DBNAME'],
+};
+const HOST_NAME = new RegExp(`^(.+?)(_?)(?:${PARTS.host.join('|')})$`, 'i');
+const ENGINES = ['CONNECTION', 'ENGINE', 'TYPE', 'CLIENT', 'DRIVER', 'DIALECT', 'ADAPTER'];
+
+function isHostOf(
+  kind: Kind,
+  { name, value }: Variable,
+  variables: readonly Variable[],
+  guessed: Kind | undefined,
+): boolean {
+  const [, prefix = '', gap = ''] = HOST_NAME.exec(name) ?? [];
+  // The image of MySQL takes the hosts that may log in as root.
+  if (prefix === '' || value === '%' || /_ROOT$/i.test(prefix)) return false;
+  const named = KINDS.find(({ word }) => word.test(prefix));
+  if (named !== undefined) return named === kind;
+  const valueOf = (words: string[]): string | undefined =>
+    variables.find((one) => words.some((word) => isCalled(one, prefix + gap + word)))?.value;
+  const engine = valueOf(ENGINES);
+  if (engine !== undefined && engine !== '') return kind.word.test(engine);
+  const byPort = KINDS.find(({ port }) => port === valueOf(PARTS.port));
+  return (byPort ?? (OF_DATABASE.test(prefix) ? guessed : undefined)) === kind;
+}
+
+function isCalled({ name }: Variable, wanted: string): boolean {
+  return name.toLowerCase() === wanted.toLowerCase();
+}
+
+/** Returns the variables of an address in parts. Its port is set in any case: without, servers take the usual one. */
+function fillParts(
+  { service }: Kind,
+  host: Variable,
+  variables: readonly Variable[],
+  name: string,
+): Record<string, string> {
+  const [, prefix = '', gap = ''] = HOST_NAME.exec(host.name) ?? [];
+  const given = fieldsOf(service);
+  const set = Object.entries(PARTS).flatMap(([part, words]) => {
+    if (!given.includes(part)) return [];
+    const found = words.flatMap((word) => variables.find((one) => isCalled(one, prefix + gap + word)) ?? []);
+    const usual = part === 'port' ? [`${prefix}${gap}PORT`] : [];
+    const called = found.length === 0 ? usual : found.map((one) => one.name);
+    return called.map((one) => [one, `{${name}.${part}}`]);
+  });
+  return Object.fromEntries(set) as Record<string, string>;
+}
+
+/** Returns the address of a service in the form that a project writes: with its scheme, and its options. */
+function fillUrl({ plain }: Kind, value: string, name: string): string {
+  const [, options = ''] = /(\?[^\s$]*)$/.exec(value) ?? [];
+  // The databases of Bench speak no TLS.
+  const kept = /ssl(?:-?mode)?=(?!disable|false|0)|sslrootcert|tls=/i.test(options) ? '' : options;
+  const [, scheme = ''] = /^([\w+.-]+):\/\//.exec(value) ?? [];
+  const login = `{${name}.user}:{${name}.password}`;
+  if (value.includes('@tcp(')) return `${login}@tcp({${name}.host}:{${name}.port})/{${name}.name}${kept}`;
+  if (scheme === '' || plain.test(scheme)) return `{${name}.url}${kept}`;
+  return `${scheme}://${login}@{${name}.host}:{${name}.port}/{${name}.name}${kept}`;
 }

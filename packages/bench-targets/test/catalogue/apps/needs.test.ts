@@ -1,8 +1,9 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { findNeeds } from '../../../src/catalogue/apps/needs.ts';
+import { findRateLimit } from '../../../src/catalogue/apps/variables.ts';
 
 let folder: string;
 beforeEach(() => {
@@ -10,35 +11,159 @@ beforeEach(() => {
 });
 afterEach(() => rmSync(folder, { recursive: true }));
 
-const needs = (file: string, text: string, env = {}): string[] => {
-  writeFileSync(join(folder, file), text);
-  return findNeeds(folder, env).map(({ name, variable, why }) => `${name} by ${variable}: ${why}`);
+function write(files: Record<string, string>): void {
+  for (const [name, text] of Object.entries(files)) {
+    mkdirSync(dirname(join(folder, name)), { recursive: true });
+    writeFileSync(join(folder, name), text);
+  }
+}
+
+const needs = (files: Record<string, string>, env = {}): string[] => {
+  write(files);
+  return findNeeds(folder, '', env).map(({ name, service, env: set, why }) => {
+    const use = 'use' in service ? service.use : service.command[0];
+    const words = Object.entries(set).map(([variable, value]) => `${variable}=${value}`);
+    return `${name} is ${use} by ${why}: ${words.join(' ')}`;
+  });
 };
 
+const parts = (prefix: string, name = 'DATABASE'): string =>
+  `${prefix}HOST={db.host} ${prefix}PORT={db.port} ${prefix}USER={db.user} ${prefix}PASSWORD={db.password} ${prefix}${name}={db.name}`;
+const settings = (prefix: string, name = 'DATABASE', port = ''): string =>
+  `${prefix}HOST=localhost\n${prefix}PORT=${port}\n${prefix}USER=me\n${prefix}PASSWORD=secret\n${prefix}${name}=shop\n`;
+
 describe('the services that a project seems to need', () => {
-  it.each([
+  it.each<[Record<string, string>, string[]]>([
     [
-      'compose.yaml',
-      'services:\n  x:\n    image: postgres:17\n',
-      ['db by DATABASE_URL: compose.yaml: an image'],
+      { 'compose.yaml': 'services:\n  x:\n    image: postgres:17\n' },
+      ['db is postgres by compose.yaml: an image: DATABASE_URL={db.url}'],
     ],
-    ['.env', 'PG_DSN="postgresql://me:secret@db/shop"\n', ['db by PG_DSN: .env: PG_DSN']],
-    ['.env.example', 'REDIS_URL=redis://localhost\n', ['cache by REDIS_URL: .env.example: REDIS_URL']],
-    ['.example-env', 'PG_DSN=postgres://db/shop\n', ['db by PG_DSN: .example-env: PG_DSN']],
     [
-      'docker-compose.yml',
-      'image: docker.io/library/redis:8',
-      ['cache by REDIS_URL: docker-compose.yml: an image'],
+      { '.env': 'PG_DSN="postgresql://me:secret@db/shop"\n' },
+      ['db is postgres by .env: PG_DSN: PG_DSN={db.url}'],
     ],
-    ['.env', 'DATABASE_URL=sqlite:///shop.db\n', []],
-    ['README.md', 'image: postgres', []],
-  ])('are, by %s with %j, %j', (file, text, found) => {
-    expect(needs(file, text)).toEqual(found);
+    [
+      { '.example-env': 'PG_DSN=postgres://db/shop\n' },
+      ['db is postgres by .example-env: PG_DSN: PG_DSN={db.url}'],
+    ],
+    [
+      { '.env.example': 'REDIS_URL=redis://localhost\nQUEUE=redis://localhost/1\n' },
+      ['cache is redis-server by .env.example: REDIS_URL: REDIS_URL={cache.url} QUEUE={cache.url}'],
+    ],
+    [
+      { 'docker-compose.yml': 'image: docker.io/library/redis:8' },
+      ['cache is redis-server by docker-compose.yml: an image: REDIS_URL={cache.url}'],
+    ],
+    [{ '.env': 'DATABASE_URL=sqlite:///shop.db\n' }, []],
+    [{ 'README.md': 'image: postgres' }, []],
+    // MySQL, by an image and by each form of its address.
+    [
+      { 'compose.yml': 'services:\n  x:\n    image: mariadb:11\n' },
+      ['db is mysql by compose.yml: an image: DATABASE_URL={db.url}'],
+    ],
+    [
+      { '.env': 'DATABASE_URL=mysql://me:secret@db/shop?charset=utf8mb4\n' },
+      ['db is mysql by .env: DATABASE_URL: DATABASE_URL={db.url}?charset=utf8mb4'],
+    ],
+    [
+      { '.env': 'SQLALCHEMY_DATABASE_URI=mysql+pymysql://me:secret@db/shop\n' },
+      [
+        'db is mysql by .env: SQLALCHEMY_DATABASE_URI: SQLALCHEMY_DATABASE_URI=mysql+pymysql://{db.user}:{db.password}@{db.host}:{db.port}/{db.name}',
+      ],
+    ],
+    [
+      { '.env': 'DSN=me:secret@tcp(localhost:3306)/shop?parseTime=true\n' },
+      [
+        'db is mysql by .env: DSN: DSN={db.user}:{db.password}@tcp({db.host}:{db.port})/{db.name}?parseTime=true',
+      ],
+    ],
+    [
+      { '.env': 'DATABASE_URL=postgres://me:secret@db/shop?sslmode=require\n' },
+      ['db is postgres by .env: DATABASE_URL: DATABASE_URL={db.url}'],
+    ],
+    [{ '.env': settings('MYSQL_') }, [`db is mysql by .env: MYSQL_HOST: ${parts('MYSQL_')}`]],
+    [{ '.env': settings('PG') }, [`db is postgres by .env: PGHOST: ${parts('PG')}`]],
+    [
+      { '.env': settings('POSTGRES_', 'DB').replace('HOST', 'SERVER') },
+      [`db is postgres by .env: POSTGRES_SERVER: ${parts('POSTGRES_', 'DB').replace('HOST', 'SERVER')}`],
+    ],
+    [
+      { '.env': 'REDIS_HOST=localhost\nREDIS_DB=0\n' },
+      ['cache is redis-server by .env: REDIS_HOST: REDIS_HOST={cache.host} REDIS_PORT={cache.port}'],
+    ],
+    // A neutral prefix: another variable, the port, the image or the packages tell which.
+    [
+      { '.env': `DB_CONNECTION=mysql\n${settings('DB_')}` },
+      [`db is mysql by .env: DB_HOST: ${parts('DB_')}`],
+    ],
+    [{ '.env': `DB_CONNECTION=sqlite\n${settings('DB_', 'DATABASE', '3306')}` }, []],
+    [
+      { '.env': `DB_ENGINE=django.db.backends.postgresql\n${settings('DB_', 'NAME')}` },
+      [`db is postgres by .env: DB_HOST: ${parts('DB_', 'NAME')}`],
+    ],
+    [{ '.env': settings('DB_', 'NAME', '3306') }, [`db is mysql by .env: DB_HOST: ${parts('DB_', 'NAME')}`]],
+    [
+      { '.env': settings('DB_', 'NAME'), 'compose.yml': 'services:\n  d:\n    image: mysql:8\n' },
+      [`db is mysql by .env: DB_HOST: ${parts('DB_', 'NAME')}`],
+    ],
+    [
+      { '.env': settings('DB_', 'NAME'), 'package.json': '{ "dependencies": { "mysql2": "^3" } }' },
+      [`db is mysql by .env: DB_HOST: ${parts('DB_', 'NAME')}`],
+    ],
+    [{ '.env': settings('DB_', 'NAME') }, []],
+    [{ '.env': 'SMTP_HOST=localhost\n', 'package.json': '{ "dependencies": { "mysql2": "^3" } }' }, []],
+    // The variables of the image are not those of the server.
+    [
+      {
+        'compose.yml':
+          'services:\n  d:\n    image: mysql:8\n    environment:\n      MYSQL_ROOT_HOST: "%"\n      MYSQL_USER: me\n',
+      },
+      ['db is mysql by compose.yml: an image: DATABASE_URL={db.url}'],
+    ],
+    // Sources tell the names if nothing else does.
+    [
+      {
+        'package.json': '{ "dependencies": { "mysql2": "^3" } }',
+        'server.js':
+          "const { DB_HOST = 'localhost', DB_USER } = process.env;\nconnect(process.env.DB_PORT || 3306, process.env.DB_NAME);\n",
+      },
+      [
+        'db is mysql by server.js: DB_HOST: DB_HOST={db.host} DB_PORT={db.port} DB_USER={db.user} DB_NAME={db.name}',
+      ],
+    ],
+    [
+      {
+        'requirements.txt': 'flask\npymysql\n',
+        'app.py': 'host = os.environ.get("MYSQL_HOST", "localhost")\nport = os.getenv("MYSQL_PORT")\n',
+      },
+      ['db is mysql by app.py: MYSQL_HOST: MYSQL_HOST={db.host} MYSQL_PORT={db.port}'],
+    ],
+  ])('are, by %j, %j', (files, found) => {
+    expect(needs(files)).toEqual(found);
+  });
+
+  it('are named by the settings above its folder too', () => {
+    write({ '.env': settings('MYSQL_'), 'backend/package.json': '{}' });
+    expect(findNeeds(folder, 'backend', {}).map(({ why }) => why)).toEqual(['.env: MYSQL_HOST']);
   });
 
   it('are none if the environment gives the address', () => {
-    expect(needs('.env', 'DATABASE_URL=postgres://db/shop', { DATABASE_URL: 'postgres://here/x' })).toEqual(
-      [],
-    );
+    const files = { '.env': 'DATABASE_URL=postgres://db/shop' };
+    expect(needs(files, { DATABASE_URL: 'postgres://here/x' })).toEqual([]);
+    expect(needs({ '.env': settings('MYSQL_') }, { MYSQL_HOST: 'here' })).toEqual([]);
+  });
+});
+
+describe('the limit of a rate', () => {
+  it.each([
+    [
+      'RATE_LIMIT_WINDOW=60\nRATE_LIMIT_MAX=4 # increase\n',
+      { file: '.env', name: 'RATE_LIMIT_MAX', value: '4' },
+    ],
+    ['RATELIMIT_DEFAULT="200/day"\n', { file: '.env', name: 'RATELIMIT_DEFAULT', value: '200/day' }],
+    ['MAX_REQUESTS=1000\n', undefined],
+  ])('is, by %j, %j', (text, limit) => {
+    write({ '.env': text });
+    expect(findRateLimit(folder)).toEqual(limit);
   });
 });

@@ -82,6 +82,11 @@ function describeDatabase({ kind, version }: FoundDatabase): string {
   return `${kind} ${version}`;
 }
 
+/** The ways to get the programs of services that Bench writes itself. */
+const INSTALLS: Record<string, string> = {
+  'redis-server': 'install it: apt-get install redis-server; brew install redis',
+};
+
 /** Throws for a service whose program is missing or whose port is taken, before anything starts. */
 async function refuseMissing({ stack, services: found }: Declared, isDuel: boolean): Promise<void> {
   for (const [name, service] of Object.entries(found)) {
@@ -91,7 +96,7 @@ async function refuseMissing({ stack, services: found }: Declared, isDuel: boole
       throw new BenchError(
         'toolchain',
         `${stack.name}: service ${name}: ${program} is ${program.includes('/') ? `not a program in ${stack.root}` : 'not on PATH'}`,
-        `install it, or correct "services" in ${stack.manifest}`,
+        `${INSTALLS[program] ?? 'install it'}, or correct "services" in ${stack.manifest}`,
       );
     }
     if (isDuel && service.port !== undefined && service.per !== 'run') {

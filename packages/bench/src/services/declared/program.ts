@@ -88,6 +88,9 @@ export async function startService(
   };
 }
 
+/** The setup command failed. */
+export class SetupError extends CompanionError {}
+
 /** A service is not ready, for the reason in the message. */
 class NotReady extends Error {}
 
@@ -162,7 +165,7 @@ export async function runSetup(
   const server = await start(command, env, context);
   const deadline = startedAt + timeoutSeconds * 1000;
   const fail = (what: string): never => {
-    throw new CompanionError(`setup ${what}`, 'companion', [
+    throw new SetupError(`setup ${what}`, 'companion', [
       `command: ${joinWords(shown)}`,
       ...describeTail(server),
     ]);

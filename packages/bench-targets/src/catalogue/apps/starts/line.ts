@@ -1,6 +1,6 @@
 /** Command lines as projects write them: several steps, wrappers, scripts and addresses of an image. */
 import { basename, join, posix } from 'node:path';
-import { statSync } from 'node:fs';
+import { existsSync, statSync } from 'node:fs';
 import { readNodeManifest } from '../manifests.ts';
 import { splitCommand } from '../words.ts';
 import { readText } from './files.ts';
@@ -50,7 +50,7 @@ export function readLine(
       continue;
     }
     const inner = readInner(words, { ...around, env: { ...around.env, ...read.env } }, depth);
-    if (inner === undefined) read.command = withAddress(inProject(words, around));
+    if (inner === undefined) read.command = withAddress(withoutEnvFile(inProject(words, around), around));
     else if (inner === 'unreadable') return undefined;
     else {
       read.command = inner.command;
@@ -230,6 +230,14 @@ function fileInProject(word: string, { root, folder, copied }: Surroundings): st
     [...moved, ...inner].find((file) => file.includes('.') && isFile(file)) ??
     [...moved, ...inner].find(isFile)
   );
+}
+
+/** Removes a file of variables that the project does not have: Bench gives the server those of its example. */
+function withoutEnvFile(words: readonly string[], { root, folder }: Surroundings): string[] {
+  return words.filter((word) => {
+    const [, file] = /^--env-file=(.+)$/.exec(word) ?? [];
+    return file === undefined || existsSync(join(root, folder, file));
+  });
 }
 
 /** Replaces the paths of an image in a command by those of the project. */
