@@ -28,7 +28,6 @@ const IN_README =
 const IN_SOURCES: [files: string, pattern: RegExp][] = [
   ['**/*.py', /@\w+(?:\.\w+)*\.(?:get|route)\(\s*["'](\/[^"']*)["'](?![^)]*methods=\[(?![^\]]*GET))/g],
   ['**/*.py', /@get\(\s*(?:path=)?["'](\/[^"']*)["']/g],
-  ['**/urls.py', /\bpath\(\s*["']([^"']*)["']/g],
   ['**/*.{js,mjs,cjs,ts,mts}', /\b\w+\.get\(\s*["'`](\/[^"'`]*)["'`]\s*,/g],
   ['**/*.{ts,mts}', /@Get\(\s*(?:["'`]([^"'`]*)["'`])?\s*\)/g],
   ['**/*.go', /\.(?:GET|Get|HandleFunc|Handle)\(\s*"(?:GET )?(\/[^"]*)"/g],
@@ -78,8 +77,50 @@ export function pathsInFiles(root: string): NamedPath[] {
       .filter(({ path }) => !path.startsWith(prefix))
       .map(({ path, why }) => ({ path: prefix + (path === '/' ? '' : path), why })),
   );
-  const all = [...told, ...declared, ...mounted].filter(isPlain);
+  const all = [...told, ...pathsOfDjango(root), ...declared, ...mounted].filter(isPlain);
   return [...new Map(all.toReversed().map((one) => [one.path, one])).values()].toReversed();
+}
+
+/** A route of Django, with the module or the router that it includes instead of a view. */
+const IN_URLS =
+  /\bpath\(\s*r?["']([^"']*)["']\s*,\s*(include\(\s*(?:\(\s*)?(?:["']([\w.]+)["']|(\w+)\.urls)?)?/g;
+/** A route of a router of Django REST framework. */
+const REGISTERED = /^(\w+)\.register\(\s*(?:prefix\s*=\s*)?r?["']([^"']+)["']/gm;
+
+/** Resolves the routes of Django from the modules that no other one includes. */
+function pathsOfDjango(root: string): NamedPath[] {
+  const modules = filesIn(root, '**/*urls*.py').map((file) => {
+    const text = readText(join(root, file));
+    const routes = [...text.matchAll(IN_URLS)].map(([, path = '', include, module, router]) => ({
+      path,
+      module,
+      router,
+      isView: include === undefined,
+    }));
+    const registered = [...text.matchAll(REGISTERED)].map(([, router, name]) => ({
+      router,
+      path: `${name}/`,
+    }));
+    return { file, name: `.${file.slice(0, -'.py'.length).replaceAll('/', '.')}`, routes, registered };
+  });
+  type Module = (typeof modules)[number];
+  const find = (wanted: string): Module | undefined =>
+    modules.find(({ name }) => name.endsWith(`.${wanted}`));
+  const included = new Set(
+    modules.flatMap(({ routes }) =>
+      routes.flatMap(({ module }) => (module === undefined ? [] : find(module))),
+    ),
+  );
+  const walk = ({ file, routes, registered }: Module, prefix: string, above: Module[]): NamedPath[] =>
+    routes.flatMap(({ path, module, router, isView }): NamedPath[] => {
+      const full = prefix + path;
+      if (isView) return [{ path: full, why: file }];
+      const inner = module === undefined ? undefined : find(module);
+      if (inner !== undefined && !above.includes(inner)) return walk(inner, full, [...above, inner]);
+      const own = router === undefined ? [] : registered.filter((one) => one.router === router);
+      return own.map((one) => ({ path: full + one.path, why: file }));
+    });
+  return modules.filter((one) => !included.has(one)).flatMap((one) => walk(one, '/', [one]));
 }
 
 function isPlain({ path }: NamedPath): boolean {

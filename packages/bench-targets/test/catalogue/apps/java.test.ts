@@ -106,6 +106,15 @@ describe('the start of a project of Gradle', () => {
     ]);
   });
 
+  it('is built by Maven if Gradle can build it too', () => {
+    const starts = find({
+      'pom.xml':
+        '<project><artifactId>shop</artifactId><artifactId>spring-boot-maven-plugin</artifactId></project>',
+      'build.gradle': "plugins { id 'org.springframework.boot' version '3.5.0' }\n",
+    });
+    expect(starts).toMatchObject([{ why: 'pom.xml: spring-boot-maven-plugin' }]);
+  });
+
   it('is not known of a library', () => {
     expect(find({ 'build.gradle': "plugins { id 'java-library' }\n" })).toEqual([]);
   });

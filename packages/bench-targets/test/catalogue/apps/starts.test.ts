@@ -250,6 +250,15 @@ describe('the start of a Python project', () => {
       },
     ],
     [
+      'a Procfile beside a compose file for development',
+      {
+        'requirements.txt': 'django\ngunicorn\n',
+        'compose.yaml': 'services:\n  web:\n    build: .\n    command: python manage.py runserver\n',
+        Procfile: 'web: gunicorn shop.wsgi\n',
+      },
+      { command: ['gunicorn', 'shop.wsgi', '--bind', '{host}:{port}'], isForDevelopment: false },
+    ],
+    [
       'the command of a compose file',
       {
         ...PYTHON,
@@ -370,6 +379,15 @@ describe('the routes of a project', () => {
   ])('of %s with %j are %j', (file, text, paths) => {
     write({ [file]: text });
     expect(pathsInFiles(folder).map(({ path }) => path)).toEqual(paths);
+  });
+
+  it('of Django are resolved through the modules and routers that its urls include', () => {
+    write({
+      'shop/urls.py':
+        'urlpatterns = [\n  path("", home),\n  path("api/", include(("shop.orders.urls", "orders"))),\n  path("v2/", include(router.urls)),\n]\nrouter.register(r"items", Items)\n',
+      'shop/orders/urls.py': 'urlpatterns = [path("orders/", list), path("<int:id>/", one)]\n',
+    });
+    expect(pathsInFiles(folder).map(({ path }) => path)).toEqual(['/', '/api/orders/', '/v2/items/']);
   });
 });
 

@@ -38,9 +38,12 @@ export function findStarts(root: string): { best: Start[]; others: Start[] } {
     const start = toStart(root, one);
     return start === undefined ? [] : [{ place: one.place, start }];
   });
-  // An image, a compose file and a Procfile of one folder start the same server: the first is enough.
+  // An image, a compose file and a Procfile of one folder start the same server: the first for production is enough.
   const named = [...Map.groupBy(read, ({ place, start }) => `${place} ${start.folder}`).values()].flatMap(
-    ([first, ...more]) => (first === undefined ? [] : first.place === 'sources' ? [first, ...more] : [first]),
+    (ones) =>
+      ones[0]?.place === 'sources'
+        ? ones
+        : (ones.find(({ start }) => !start.isForDevelopment) ?? ones.slice(0, 1)),
   );
   const compiled = folders.flatMap((folder) => [
     ...startsOfGo(root, folder),

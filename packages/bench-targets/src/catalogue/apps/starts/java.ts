@@ -15,7 +15,9 @@ const SPRING = { SERVER_PORT: '{port}', SERVER_ADDRESS: '{host}' };
 /** Returns the ways to start the server of a Maven or Gradle project. They are built in a copy of the project. */
 export function startsOfJava(root: string, folder: string): Start[] {
   const place = join(root, folder);
-  return [...startsOfMaven(place), ...startsOfGradle(place)].map((start) => ({
+  // A folder that both can build holds one server.
+  const maven = startsOfMaven(place);
+  return (maven.length > 0 ? maven : startsOfGradle(place)).map((start) => ({
     ...start,
     folder,
     packages: [],
