@@ -21,6 +21,7 @@ import { present } from 'bench-model/options';
 import { ask, say } from './say.ts';
 import type { Asked } from './asked.ts';
 import { NotPreparedError, NotStartedError, tryStart } from './tryout.ts';
+import { refuseMissing } from '../services/declared/companion.ts';
 import { SetupError } from '../services/declared/program.ts';
 
 /** The most starts that are listed, and that are tried. */
@@ -154,12 +155,28 @@ async function tryWithServices(
   const version = named ?? older ?? (await chooseVersion(start, place, asked.lock));
   const envFile = asked.envFile ?? chooseEnvFile(place);
   const context = { root: place, file: fileOf(start), asked, ...present({ version, envFile }) };
-  const needs = findNeeds(root, start.folder);
-  for (const { why, name } of needs) say('found', `${why}, so the service "${name}" is tried`);
+  const needs = await findInstalled(findNeeds(root, start.folder), place);
   const hasDatabase = needs.some(({ service }) => 'use' in service);
   const migration = hasDatabase ? findMigration(root, start) : undefined;
   if (migration !== undefined) say('found', `${migration.why}, which prepares the database of each trial`);
   return tryBeside(start, { needs, migration }, context);
+}
+
+/** Returns the needs whose programs this machine has, and says how to get the others. */
+async function findInstalled(needs: readonly Need[], place: string): Promise<Need[]> {
+  const installed: Need[] = [];
+  for (const need of needs) {
+    const { name, service, why } = need;
+    try {
+      await refuseMissing(name, service, place);
+      say('found', `${why}, so the service "${name}" is tried`);
+      installed.push(need);
+    } catch (error) {
+      if (!(error instanceof BenchError)) throw error;
+      say('left out', `${why}: ${error.message}; ${error.hint}`);
+    }
+  }
+  return installed;
 }
 
 /** Tries a start with all that it seems to need, and without that part which fails. */
@@ -172,8 +189,7 @@ async function tryBeside(
   return tryStart(tried, needs, context).catch((error: unknown) => {
     const mayDiffer = error instanceof BenchError && !['interrupted', 'usage'].includes(error.code);
     if (!mayDiffer || error instanceof NotPreparedError || needs.length === 0) throw error;
-    const isMissing = error.code === 'toolchain' && error.hint !== undefined;
-    const why = `${describeError(error)}${isMissing ? `; ${error.hint}` : ''}`;
+    const why = describeError(error);
     if (migration !== undefined && error instanceof SetupError) {
       say('left out', `${joinWords(migration.command)}: ${why}`);
       return tryBeside(start, { needs }, context);

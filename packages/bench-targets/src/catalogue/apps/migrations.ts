@@ -70,7 +70,7 @@ function ofPython(place: string, { folder, command }: Start): Migration | undefi
     command: words,
     why: join(folder, file),
   });
-  if (existsSync(join(place, 'manage.py')))
+  if (/django/i.test(readText(place, 'manage.py')))
     return found('manage.py', 'python', 'manage.py', 'migrate', '--noinput');
   if (existsSync(join(place, 'alembic.ini'))) return found('alembic.ini', 'alembic', 'upgrade', 'head');
   if (!/\bflask\b|current_app/i.test(readText(place, 'migrations', 'env.py'))) return undefined;

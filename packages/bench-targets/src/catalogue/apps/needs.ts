@@ -88,6 +88,8 @@ export function findNeeds(root: string, folder = '', env: NodeJS.ProcessEnv = pr
     const told = [...urls, ...hosts].map(({ name }) => name);
     const asked = told.length === 0 ? [kind.variable] : told;
     if (asked.some((name) => env[name] !== undefined)) return [];
+    // Images of two databases are alternatives.
+    if (told.length === 0 && names.has(kind.names[0])) return [];
     const [usual, beside] = kind.names;
     const name = names.has(usual) ? beside : usual;
     names.add(name);

@@ -83,7 +83,12 @@ describe('the migration of a project', () => {
       { ...flask, command: ['flask', 'run'] },
       'flask db upgrade, by migrations/env.py',
     ],
-    [{ ...python, 'manage.py': '' }, flask, 'python manage.py migrate --noinput, by manage.py'],
+    [
+      { ...python, 'manage.py': 'from django.core.management import execute_from_command_line' },
+      flask,
+      'python manage.py migrate --noinput, by manage.py',
+    ],
+    [{ ...python, 'manage.py': 'import click' }, flask, undefined],
     // The start migrates itself.
     [{ ...python, 'alembic.ini': '' }, { ...flask, setup: ['alembic', 'upgrade', 'head'] }, undefined],
     [

@@ -56,6 +56,10 @@ describe('the services that a project seems to need', () => {
     ],
     [{ '.env': 'DATABASE_URL=sqlite:///shop.db\n' }, []],
     [{ 'README.md': 'image: postgres' }, []],
+    [
+      { 'compose.yaml': 'services:\n  x:\n    image: mysql:9\n  y:\n    image: postgres:18\n' },
+      ['db is postgres by compose.yaml: an image: DATABASE_URL={db.url}'],
+    ],
     // MySQL, by an image and by each form of its address.
     [
       { 'compose.yml': 'services:\n  x:\n    image: mariadb:11\n' },

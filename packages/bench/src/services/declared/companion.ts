@@ -52,7 +52,7 @@ export async function findDeclared(stacks: readonly Stack[], isDuel = false): Pr
     stack.surroundings === undefined ? [] : [{ ...stack.surroundings, stack }],
   );
   if (all.length === 0) return undefined;
-  for (const one of all) await refuseMissing(one, isDuel);
+  for (const one of all) await refuseImpossible(one, isDuel);
   const databases: Databases = {};
   for (const name of new Set(all.flatMap(databasesOf))) databases[name] = await DATABASES[name]();
   const text = JSON.stringify(all.map(({ services: found, setup }) => [found, setup]));
@@ -87,18 +87,26 @@ const INSTALLS: Record<string, string> = {
   'redis-server': 'install it: apt-get install redis-server; brew install redis',
 };
 
+/** Throws a toolchain error if a service is not installed. */
+export async function refuseMissing(name: string, service: Service, root: string): Promise<void> {
+  if ('use' in service) {
+    await DATABASES[service.use]();
+    return;
+  }
+  const [program = ''] = service.command;
+  if (isOnPath(program, root)) return;
+  throw new BenchError(
+    'toolchain',
+    `service ${name}: ${program} is ${program.includes('/') ? `not a program in ${root}` : 'not on PATH'}`,
+    INSTALLS[program] ?? 'install it, or correct "services" in the manifest',
+  );
+}
+
 /** Throws for a service whose program is missing or whose port is taken, before anything starts. */
-async function refuseMissing({ stack, services: found }: Declared, isDuel: boolean): Promise<void> {
+async function refuseImpossible({ stack, services: found }: Declared, isDuel: boolean): Promise<void> {
   for (const [name, service] of Object.entries(found)) {
     if ('use' in service) continue;
-    const [program = ''] = service.command;
-    if (!isOnPath(program, stack.root)) {
-      throw new BenchError(
-        'toolchain',
-        `${stack.name}: service ${name}: ${program} is ${program.includes('/') ? `not a program in ${stack.root}` : 'not on PATH'}`,
-        `${INSTALLS[program] ?? 'install it'}, or correct "services" in ${stack.manifest}`,
-      );
-    }
+    await refuseMissing(name, service, stack.root);
     if (isDuel && service.port !== undefined && service.per !== 'run') {
       throw new BenchError(
         'usage',
