@@ -63,7 +63,7 @@ export async function chooseStarts(
     if (first.isForDevelopment)
       say('mind', 'it is a server of development: its figures are not those of production');
     for (const other of others.slice(0, MOST_LISTED))
-      say('or', `--run '${joinWords(other.command)}', by ${other.why}`);
+      say('or', `${optionFor(other, first, root)}, by ${other.why}`);
     // Another folder holds another server.
     return [
       first,
@@ -87,6 +87,13 @@ export async function chooseStarts(
   if (chosen === undefined) return [describeStart(root, typed)];
   say('assumed', `${describe(chosen)}: ${yes ? `the first of ${best.length}` : 'your choice'}`);
   return [chosen];
+}
+
+/** The words that take another start: --run applies to the folder of the first only. */
+function optionFor({ folder, command }: Start, first: Start, root: string): string {
+  const words = `--run '${joinWords(command)}'`;
+  if (folder === first.folder) return words;
+  return `bench-http init ${relative(process.cwd(), join(root, folder)) || '.'} ${words}`;
 }
 
 /** The hint for a folder that uses the packages of a folder above. */

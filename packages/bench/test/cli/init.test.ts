@@ -2,7 +2,7 @@
 import { createHash } from 'node:crypto';
 import { chmodSync, globSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { dirname, join } from 'node:path';
+import { dirname, join, relative } from 'node:path';
 import { afterAll, afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { readManifest } from 'bench-targets/catalogue/manifest';
 import init from '../../src/commands/init.ts';
@@ -212,6 +212,14 @@ createServer((request, response) => {
     write({ 'package.json': '{}', 'shop/server.js': SERVER });
     const { status, stderr } = await runHere(init, [join(folder, 'shop')]);
     expect([status, stderr]).toEqual([2, expect.stringContaining("--run 'node shop/…'")]);
+  });
+
+  it('shows the folder of another start', async () => {
+    write({ 'package.json': PACKAGE, 'server.js': SERVER, 'admin/package.json': PACKAGE });
+    const { stdout } = await runHere(init, [folder]);
+    expect(stdout).toContain(
+      `or       bench-http init ${relative(process.cwd(), join(folder, 'admin'))} --run 'node `,
+    );
   });
 
   it('never overwrites a manifest', async () => {

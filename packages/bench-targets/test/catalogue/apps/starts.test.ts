@@ -253,7 +253,8 @@ describe('the start of a Python project', () => {
       'a Procfile beside a compose file for development',
       {
         'requirements.txt': 'django\ngunicorn\n',
-        'compose.yaml': 'services:\n  web:\n    build: .\n    command: python manage.py runserver\n',
+        'compose.yaml':
+          'services:\n  beats:\n    build: .\n    command: celery -A shop beat\n  web:\n    build: .\n    command: python manage.py runserver\n',
         Procfile: 'web: gunicorn shop.wsgi\n',
       },
       { command: ['gunicorn', 'shop.wsgi', '--bind', '{host}:{port}'], isForDevelopment: false },
@@ -404,6 +405,19 @@ describe('the start of a program that Bench builds', () => {
       build,
       language: 'go',
       framework: 'net/http',
+    });
+  });
+
+  it('is one of several by its name', () => {
+    rmSync(join(folder, 'main.go'));
+    const main = 'package main\n\nfunc main() {}\n';
+    write({ 'cmd/api/main.go': main, 'cmd/worker/main.go': main });
+    expect(findStarts(folder).best.map(({ command }) => command)).toEqual([
+      ['{build}/api'],
+      ['{build}/worker'],
+    ]);
+    expect(describeStart(folder, '{build}/worker')).toMatchObject({
+      build: [['go', 'build', '-o', '{build}/worker', './cmd/worker']],
     });
   });
 

@@ -1,5 +1,5 @@
 /** The starts of programs that are built: Go and Rust. */
-import { dirname, join } from 'node:path';
+import { basename, dirname, join } from 'node:path';
 import { readCargoManifest } from '../manifests.ts';
 import { filesIn, readText } from './files.ts';
 import type { Start } from './start.ts';
@@ -21,11 +21,17 @@ export function startsOfGo(root: string, folder: string): Start[] {
   const inImage = mains.filter((file) =>
     named.some((one) => one === file || one === dirname(file).replace(/^\.$/, '')),
   );
-  return (inImage.length > 0 ? inImage : mains).map((file) => ({
+  const files = inImage.length > 0 ? inImage : mains;
+  // Several programs need names, for --run.
+  const nameOf = (file: string): string =>
+    files.length > 1 && dirname(file) !== '.' ? basename(dirname(file)) : 'server';
+  return files.map((file) => ({
     folder,
-    command: ['{build}/server'],
+    command: [`{build}/${nameOf(file)}`],
     env: {},
-    build: [['go', 'build', '-o', '{build}/server', `./${dirname(file) === '.' ? '' : dirname(file)}`]],
+    build: [
+      ['go', 'build', '-o', `{build}/${nameOf(file)}`, `./${dirname(file) === '.' ? '' : dirname(file)}`],
+    ],
     packages: [],
     language: 'go',
     framework,

@@ -8,7 +8,8 @@ import type { Told } from './start.ts';
 /** Images of development, of workers and of databases start another program. */
 const OTHER_IMAGE = /dev|test|local|debug|worker|celery|cron|frontend|nginx|\bdb\b|ci\b/i;
 /** Programs of an image that are no server of the project. */
-const OTHER_PROGRAM = /^(nginx|caddy|httpd|traefik|supervisord|java|celery|rq|redis-server|postgres|mysqld)$/;
+export const OTHER_PROGRAM =
+  /^(nginx|caddy|httpd|traefik|supervisord|java|celery|rq|redis-server|postgres|mysqld)$/;
 /** Variables that describe the image and not the server. */
 const OF_IMAGE =
   /^(PATH|HOME|HOST|HOSTNAME|PORT|LANG|LC_\w+|TZ|DEBIAN_FRONTEND|VIRTUAL_ENV|(PYTHON(?!PATH)|UV|PIP|POETRY|NPM|PNPM|YARN|NEXT_TELEMETRY|GO|CARGO)\w*)$/;

@@ -6,7 +6,7 @@ import type { Words } from '../words.ts';
 import { splitCommand } from '../words.ts';
 import { startsOfGo, startsOfRust } from './compiled.ts';
 import { startsOfJava } from './java.ts';
-import { toldByContainers } from './container.ts';
+import { OTHER_PROGRAM, toldByContainers } from './container.ts';
 import { foldersOf } from './files.ts';
 import { readLine, type Line } from './line.ts';
 import { isForDevelopment, programOf } from './listen.ts';
@@ -134,6 +134,7 @@ function toStart(root: string, told: Told): Start | undefined {
   const read = readLine(line, around);
   // An image may start what it has built, which is not in the project.
   if (read === undefined || !mayExist(read.command[0] ?? '', join(root, folder))) return undefined;
+  if (told.place === 'container' && OTHER_PROGRAM.test(programOf(read.command))) return undefined;
   const before = (told.before ?? []).flatMap((one) => {
     const found = readLine(one, around);
     return found === undefined ? [] : [...found.setup, found.command];
