@@ -1,8 +1,8 @@
 /** The command of a project that brings a new database to its form. Changes no file. */
 import { existsSync } from 'node:fs';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { readNodeManifest } from './manifests.ts';
-import { readText } from './starts/files.ts';
+import { filesIn, readText } from './starts/files.ts';
 import type { Start } from './starts/index.ts';
 import { readLine } from './starts/line.ts';
 import { textOfPython } from './starts/python.ts';
@@ -55,13 +55,22 @@ function ofScripts(root: string, { folder }: Start): Migration | undefined {
     .toSorted((a, b) => Number(OF_PRODUCTION.test(b)) - Number(OF_PRODUCTION.test(a)) || a.length - b.length);
   const before = MIGRATES.test(scripts['prestart'] ?? '') ? ['prestart'] : [];
   const [name] = [...before, ...named];
-  if (name === undefined) return undefined;
+  if (name === undefined) return ofPrisma(root, folder);
   const read = readLine(scripts[name] ?? '', { root, folder, env: {}, copied: [] });
   const isPlain = read !== undefined && Object.keys(read.env).length === 0 && read.setup.length === 0;
   return {
     command: isPlain && read.build.length === 0 ? read.command : ['npm', 'run', name],
     why: `${join(folder, 'package.json')}: scripts.${name}`,
   };
+}
+
+function ofPrisma(root: string, folder: string): Migration | undefined {
+  const place = join(root, folder);
+  const schema = filesIn(place, '**/schema.prisma').find((file) =>
+    existsSync(join(place, dirname(file), 'migrations')),
+  );
+  if (schema === undefined) return undefined;
+  return { command: ['prisma', 'migrate', 'deploy', '--schema', schema], why: join(folder, schema) };
 }
 
 function ofPython(place: string, { folder, command }: Start): Migration | undefined {

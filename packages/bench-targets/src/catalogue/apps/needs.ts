@@ -111,13 +111,17 @@ function imageOf({ image }: Kind, listings: readonly Listing[]): Listing | undef
 const URL_NAME = /(?:^|_)(?:DATABASE|DB|SQL\w*|MYSQL|MARIADB|POSTGRES\w*|PG|REDIS)_?(?:URL|URI|DSN)$/i;
 const OF_DATABASE = /(?:^|_)(?:DB|DATABASE|SQL|DATASOURCE)$/i;
 
-/** Returns the only database that the images of a project name, or the packages that it lists. */
+/** Returns the only database that the images of a project name, its schema of Prisma, or the packages that it lists. */
 function guessDatabase(listings: readonly Listing[], place: string): Kind | undefined {
   const listed = ['package.json', 'pyproject.toml', 'requirements.txt', 'go.mod', 'Cargo.toml']
     .map((name) => `\n${readText(place, name)}\n`)
     .join('');
+  const [provider = ''] = listings.flatMap(({ file, text }) =>
+    file.endsWith('.prisma') ? (/^datasource\b[^}]*?\bprovider\s*=\s*"(\w+)"/m.exec(text)?.[1] ?? []) : [],
+  );
   const ways = [
     (kind: Kind) => imageOf(kind, listings) !== undefined,
+    (kind: Kind) => kind.word.test(provider),
     (kind: Kind) => kind.driver?.test(listed) === true,
   ];
   for (const isTold of ways) {

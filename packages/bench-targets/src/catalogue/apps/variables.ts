@@ -10,7 +10,7 @@ const SETTINGS = /^\.env(\.(local|development))?$/;
 /** `NAME=value` and `NAME: value`, after the dash of a list. Blanks and comments end a value. */
 const ASSIGNED = /^\s*(?:-\s*)?(?:export\s+)?["']?(\w+)["']?[ \t]*[=:][ \t]*["']?([^"'\s]*)/gm;
 
-const SOURCES = '**/*.{py,js,mjs,cjs,ts,mts,go,rs,rb,php}';
+const SOURCES = '**/*.{py,js,mjs,cjs,ts,mts,go,rs,rb,php,prisma}';
 /** A variable as sources read it, and its default if they have one. */
 const READ =
   /(?:\bprocess\.env(?:\.|\[['"])|\bENV(?:\.fetch\(|\[)['"]|\benviron(?:\.get\(|\[)\s*['"]|\b[Gg]etenv\(\s*['"]|\benv(?:::var)?\(\s*['"])(\w+)["']?\]?\s*(?:(?:\|\||\?\?|,|\?:)\s*(?:['"]([^'"\n]*)['"]|(\d+)))?/g;

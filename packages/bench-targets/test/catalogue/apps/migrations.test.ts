@@ -72,6 +72,11 @@ describe('the migration of a project', () => {
       'knex migrate:latest, by package.json: scripts.prestart',
     ],
     [scripts({ 'migration:create': 'x', 'db:seed': 'x' }), {}, undefined],
+    [
+      { 'src/prisma/schema.prisma': '', 'src/prisma/migrations/1/migration.sql': '' },
+      {},
+      'prisma migrate deploy --schema src/prisma/schema.prisma, by src/prisma/schema.prisma',
+    ],
     [{ ...python, 'alembic.ini': '' }, flask, 'alembic upgrade head, by alembic.ini'],
     [
       { ...python, 'migrations/env.py': 'from flask import current_app' },

@@ -124,6 +124,13 @@ describe('the services that a project seems to need', () => {
       },
       ['db is mysql by compose.yml: an image: DATABASE_URL={db.url}'],
     ],
+    [
+      {
+        'prisma/schema.prisma':
+          'generator client {\n  provider = "prisma-client-js"\n}\ndatasource db {\n  provider = "mysql"\n  url = env("DATABASE_URL")\n}\n',
+      },
+      ['db is mysql by prisma/schema.prisma: DATABASE_URL: DATABASE_URL={db.url}'],
+    ],
     // Sources tell the names if nothing else does.
     [
       {
