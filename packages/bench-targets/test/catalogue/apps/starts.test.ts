@@ -275,6 +275,20 @@ describe('the start of a Python project', () => {
     expect(best[0]).toMatchObject(expected);
   });
 
+  it('is in the folder of its package, not of the one above', () => {
+    const pyproject = '[project]\ndependencies = ["fastapi", "uvicorn"]\n';
+    write({
+      'pyproject.toml': pyproject,
+      'services/api/pyproject.toml': pyproject,
+      'services/api/shop/main.py': 'app = FastAPI()\n',
+    });
+    const { best, others } = findStarts(folder);
+    expect(best).toMatchObject([
+      { folder: 'services/api', command: expect.arrayContaining(['shop.main:app']) },
+    ]);
+    expect(others).toEqual([]);
+  });
+
   it('has no steps of Django for another manage.py', () => {
     write({
       'requirements.txt': 'flask\ngunicorn\n',
@@ -376,6 +390,8 @@ describe('the routes of a project', () => {
     ['a.js', `app.get('/orders', list); app.get('/logout', out); app.get('port')`, ['/orders']],
     ['a.go', 'mux.HandleFunc("GET /orders", list)\nr.GET("/items/:id", one)', ['/orders']],
     ['a.rs', '.route("/orders", get(list)).route("/pay", post(pay))', ['/orders']],
+    ['src/main/java/com/example/Shop.java', '@GetMapping("/orders")\n@GetMapping("/{id}")', ['/orders']],
+    ['example/a.js', `app.get('/orders', list)`, []],
     ['urls.py', 'urlpatterns = [path("orders/", list), path("orders/<int:id>/", one)]', ['/orders/']],
   ])('of %s with %j are %j', (file, text, paths) => {
     write({ [file]: text });

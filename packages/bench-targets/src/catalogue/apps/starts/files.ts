@@ -5,7 +5,9 @@ import { parentsOf } from 'bench-machine/home';
 
 /** Folders that hold no server, or not that of the project. */
 const SKIPPED =
-  /^(\..+|node_modules|venv|__pycache__|target|vendor|dist|build|tests?|e2e|examples?|docs|migrations|alembic)$/;
+  /^(\..+|node_modules|venv|__pycache__|target|vendor|dist|build|tests?|e2e|docs|migrations|alembic)$/;
+/** Examples hold other servers, but com.example is the usual package of a Java project. */
+const EXAMPLES = /(?:^|(?<!(?:^|\/)(?:com|org|net|io|dev))\/)examples?\//;
 /** Larger files are generated. */
 const MOST_CHARS = 1_000_000;
 
@@ -26,8 +28,15 @@ export const MANIFESTS = [
 /** Returns files of a project, those nearest to its root first. Tests are left out. */
 export function filesIn(root: string, pattern: string): string[] {
   return globSync(pattern, { cwd: root, exclude: (name) => SKIPPED.test(basename(name)) })
+    .filter((file) => !EXAMPLES.test(file))
     .filter((file) => !/(^|\/)(test_|conftest)|[._](test|spec)\.\w+$|_test\.go$/.test(file))
     .toSorted((a, b) => depthOf(a) - depthOf(b) || a.localeCompare(b));
+}
+
+/** Returns files of a project without those of packages below it, which have one of these manifests of their own. */
+export function ownFilesIn(root: string, pattern: string, manifests: readonly string[]): string[] {
+  const inner = manifests.flatMap((name) => filesIn(root, `*/**/${name}`)).map((file) => `${dirname(file)}/`);
+  return filesIn(root, pattern).filter((file) => !inner.some((folder) => file.startsWith(folder)));
 }
 
 /** Returns the folders of a project that have a manifest, relative to its root: itself (an empty path) first. */

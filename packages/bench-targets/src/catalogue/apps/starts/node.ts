@@ -3,7 +3,7 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { lineAt } from '../../json-file.ts';
 import { readNodeManifest } from '../manifests.ts';
-import { filesIn, readText } from './files.ts';
+import { ownFilesIn, readText } from './files.ts';
 import { withoutWatcher } from './listen.ts';
 import type { Told } from './start.ts';
 
@@ -45,7 +45,7 @@ export function toldByNodeSources(root: string, folder: string): Told[] {
   if (!existsSync(join(place, 'package.json'))) return [];
   const { devDependencies = {}, dependencies = {} } = readNodeManifest(place);
   const hasTsx = 'tsx' in { ...devDependencies, ...dependencies };
-  return filesIn(place, '**/*.{js,mjs,cjs,ts,mts}').flatMap((file): Told[] => {
+  return ownFilesIn(place, '**/*.{js,mjs,cjs,ts,mts}', ['package.json']).flatMap((file): Told[] => {
     const text = readText(place, file);
     const at = /\.listen\(|\bserve\(/.exec(text);
     const port =

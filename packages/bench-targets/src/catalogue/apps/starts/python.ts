@@ -3,7 +3,7 @@ import { existsSync, globSync, readdirSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { lineAt } from '../../json-file.ts';
 import { readPyproject } from '../manifests.ts';
-import { filesIn, readText } from './files.ts';
+import { filesIn, ownFilesIn, readText } from './files.ts';
 import { NO_SERVER } from './listen.ts';
 import type { Told } from './start.ts';
 
@@ -75,7 +75,9 @@ export function toldByPython(root: string, folder: string): Told[] {
   if (listed === '') return [];
   const django = toldByDjango(place, folder, listed);
   if (django.length > 0) return django;
-  const files = filesIn(place, '**/*.py').map((file) => ({ file, text: readText(place, file) }));
+  // A list of requirements makes no package: its modules may belong to the folder above.
+  const own = ownFilesIn(place, '**/*.py', ['pyproject.toml', 'setup.py']);
+  const files = own.map((file) => ({ file, text: readText(place, file) }));
   const made = files.flatMap((one) => madeIn(one, folder, listed));
   if (made.length > 0) return made;
   const called = files.flatMap((one) => calledIn(one, folder, listed)).slice(0, 1);
