@@ -37,7 +37,7 @@ it.skipIf(!hasProc)('a duel of slow servers is measured one at a time, and has r
     ...flags({ rounds: 1, connections: 4, duration: 0.5, warmup: 0 }),
   ]);
   expect(stderr).toMatch(
-    /one server at a time, windows of \d+(?:\.\d+)? s, because an answer takes about \d\.\d+ s/,
+    /one server at a time: their answers are too slow for turns\nwindows of \d+(?:\.\d+)? s, because an answer takes about \d\.\d+ s/,
   );
   const trials = place.trials();
   expect(trials.map((trial) => trial.duel)).toEqual([undefined, undefined]);
