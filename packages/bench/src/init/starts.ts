@@ -101,7 +101,11 @@ function hintAbove(root: string): string | undefined {
   const above = projectAbove(root);
   if (above === undefined) return undefined;
   const shown = relative(process.cwd(), above);
-  return `its packages are those of ${shown}, so name the command there: bench-http init ${shown} --run 'node ${relative(above, root)}/…'`;
+  const holds = (name: string): boolean => existsSync(join(above, name));
+  const isPython = ['pyproject.toml', 'requirements.txt', 'setup.py', 'Pipfile'].some((name) => holds(name));
+  const program = holds('package.json') ? 'node' : isPython ? 'python' : undefined;
+  const run = program === undefined ? '' : ` --run '${program} ${relative(above, root)}/…'`;
+  return `its packages are those of ${shown}, so name the command there: bench-http init ${shown}${run}`;
 }
 
 function describe({ folder, command }: Start): string {

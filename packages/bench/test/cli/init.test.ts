@@ -206,12 +206,13 @@ createServer((request, response) => {
     });
   });
 
-  it('names the folder above that holds the packages', async () => {
-    mkdirSync(join(folder, '.git'));
-    mkdirSync(join(folder, 'shop'));
-    write({ 'package.json': '{}', 'shop/server.js': SERVER });
+  it.each([
+    ['package.json', '{}', "--run 'node shop/…'"],
+    ['requirements.txt', 'aiohttp\n', "--run 'python shop/…'"],
+  ])('names the folder above that holds the packages, by %s', async (manifest, text, run) => {
+    write({ '.git/HEAD': '', [manifest]: text, 'shop/list.txt': '' });
     const { status, stderr } = await runHere(init, [join(folder, 'shop')]);
-    expect([status, stderr]).toEqual([2, expect.stringContaining("--run 'node shop/…'")]);
+    expect([status, stderr]).toEqual([2, expect.stringContaining(run)]);
   });
 
   it('shows the folder of another start', async () => {
