@@ -71,6 +71,7 @@ export async function chooseRequests(get: readonly string[], asking: Asking): Pr
     const rest = right.length - chosen.length;
     const least = rest === 0 ? '' : `, the first of ${right.length} that answer`;
     say('assumed', `${countOf(chosen.length, 'request')}${least}; --get names others`);
+    await mindLimit(chosen[0], asking);
     return chosen.map(({ path, headers = {} }) =>
       Object.keys(headers).length === 0 ? `GET ${path}` : { request: `GET ${path}`, headers },
     );
@@ -126,6 +127,21 @@ async function tryPaths(paths: readonly Named[], asking: Asking, tried: string[]
     if (location !== undefined) queue.unshift({ path: location, why: one.path });
   }
   return right;
+}
+
+/** Enough requests to meet the limits that are usual, and the longest time for them. */
+const BURST = { requests: 200, ms: 1000 };
+
+/** Says so if the server limits the rate of requests: it would answer the load with 429. */
+async function mindLimit(one: Named | undefined, asking: Asking): Promise<void> {
+  if (one === undefined) return;
+  const end = performance.now() + BURST.ms;
+  for (let count = 1; count <= BURST.requests && performance.now() < end; count += 1) {
+    const { words } = await look(asking, one);
+    if (!words.startsWith('status 429')) continue;
+    say('mind', `it limits the rate of requests, and answered 429 after ${count}: raise its limit`);
+    return;
+  }
 }
 
 async function requireAnswer(path: string, asking: Asking): Promise<void> {

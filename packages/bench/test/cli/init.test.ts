@@ -270,6 +270,18 @@ createServer((request, response) => {
     expect([status, stderr]).toEqual([2, expect.stringContaining('  | no such table: orders\n')]);
   });
 
+  it('says that a server limits the rate of requests', async () => {
+    const server = `let left = 30;
+    require('node:http').createServer((_, response) => {
+      left -= 1;
+      response.statusCode = left < 0 ? 429 : 200;
+      response.end('x');
+    }).listen(process.env.PORT, process.env.HOST);`;
+    write({ 'package.json': PACKAGE, 'server.js': server });
+    const { status, stdout } = await runHere(init, [folder]);
+    expect([status, stdout]).toEqual([0, expect.stringMatching(/mind {5}it limits .* 429 after \d+: raise/)]);
+  });
+
   it('says that a path needs a login', async () => {
     write({ 'package.json': PACKAGE, 'server.js': SERVER });
     const { status, stderr } = await runHere(init, [folder, '--get', '/mine']);
