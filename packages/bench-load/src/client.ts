@@ -253,14 +253,17 @@ export function harden(client: AutocannonClient, slot: Slot, context: Connection
       },
     };
     const conn = tls === undefined ? connect(options) : connectTls({ ...options, ...tls });
-    // A connection has at most one open request, so nothing queues up in its stream: half the cost of a write is saved.
+    // A connection has at most one open request, so nothing queues up in its stream: half the cost of a write is saved. Over
+    // TLS, an answer may come before its request is reported as written, and Node aborts on a second write.
     const fail = (error?: Error | null): void => {
       if (error) conn.destroy(error);
     };
-    conn.write = (bytes: Uint8Array | string) => {
-      conn._write(bytes, AS_BYTES, fail);
-      return true;
-    };
+    if (tls === undefined) {
+      conn.write = (bytes: Uint8Array | string) => {
+        conn._write(bytes, AS_BYTES, fail);
+        return true;
+      };
+    }
     current = conn;
     client.conn = conn;
     // The body may end with this piece.
