@@ -149,7 +149,7 @@ class Fleet implements LoadSession {
 
   async #replace(requests: readonly RequestSpec[]): Promise<void> {
     const order: Order = { do: 'replace', session: this.#session, requests: [...requests] };
-    await Promise.all(this.#generators.map((generator) => generator.ask<ReplacedReport>(order, 'replaced')));
+    await this.#ask<ReplacedReport>('replaced', 0, () => order);
   }
 
   async count(): Promise<Counts> {
@@ -162,7 +162,7 @@ class Fleet implements LoadSession {
   }
 
   /** Gives each process its order, which takes about this long, and returns their reports. Throws if one fails or hangs. */
-  #ask<R extends ArmedReport | TurnedReport | DoneReport | CountedReport>(
+  #ask<R extends ArmedReport | TurnedReport | DoneReport | CountedReport | ReplacedReport>(
     event: R['event'],
     seconds: number,
     orderFor: (index: number) => Order,
