@@ -6,6 +6,7 @@ import { filesIn, readText } from './starts/files.ts';
 import type { Start } from './starts/index.ts';
 import { readLine } from './starts/line.ts';
 import { textOfPython } from './starts/python.ts';
+import { joinSteps } from './words.ts';
 
 /** A command, and the file that names it. */
 export interface Migration {
@@ -30,9 +31,8 @@ export function findMigration(root: string, start: Start): Migration | undefined
 
 /** Returns a start that also migrates before each trial. */
 export function withMigration(start: Start, { command }: Migration): Start {
-  if (start.setup === undefined) return { ...start, setup: command };
-  const steps = [start.setup, command].map((words) => (words[1] === '-c' ? words[2] : words.join(' ')));
-  return { ...start, setup: ['sh', '-c', steps.join(' && ')] };
+  const { setup } = start;
+  return { ...start, setup: joinSteps([...(setup === undefined ? [] : [setup]), command]) };
 }
 
 function migratesItself({ setup = [], command }: Start, place: string): boolean {

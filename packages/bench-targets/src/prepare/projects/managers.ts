@@ -6,6 +6,7 @@ import { chmodSync, mkdirSync, readFileSync, realpathSync, renameSync, writeFile
 import { join } from 'node:path';
 import { findOnPath } from 'bench-machine/subprocess';
 import type { Lock } from 'bench-model/stack';
+import { joinWords } from '../../catalogue/apps/words.ts';
 import { digestOf } from '../digest.ts';
 import { provideFile } from '../npm.ts';
 import { pnpmCommand } from '../pnpm.ts';
@@ -30,8 +31,7 @@ export async function provideManagers(lock: Lock, cache: string): Promise<string
   mkdirSync(folder, { recursive: true });
   for (const [name, argv] of Object.entries(words)) {
     const part = join(folder, `.${name}-${process.pid}`);
-    const quoted = argv.map((word) => `'${word.replaceAll("'", `'\\''`)}'`);
-    writeFileSync(part, `#!/bin/sh\nexec ${quoted.join(' ')} "$@"\n`);
+    writeFileSync(part, `#!/bin/sh\nexec ${joinWords(argv)} "$@"\n`);
     chmodSync(part, 0o755);
     renameSync(part, join(folder, name));
   }

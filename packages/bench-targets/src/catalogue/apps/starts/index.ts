@@ -2,8 +2,7 @@
 import { basename, join, resolve } from 'node:path';
 import { existsSync } from 'node:fs';
 import { BenchError } from 'bench-model/errors';
-import type { Words } from '../words.ts';
-import { splitCommand } from '../words.ts';
+import { joinSteps, splitCommand, type Words } from '../words.ts';
 import { startsOfGo, startsOfRust } from './compiled.ts';
 import { startsOfJava } from './java.ts';
 import { OTHER_PROGRAM, toldByContainers } from './container.ts';
@@ -164,16 +163,13 @@ function finish(root: string, { folder, why, packages = [], framework }: Told, l
   const missing = packages.filter(
     (name) => nameIn(name) === programOf(command) && !listed.includes(nameIn(name)),
   );
-  const steps = setup.map((words) => words.join(' '));
   return {
     ...kind,
     folder,
     command,
     env,
     build: kind.runtime === 'node' ? dedupe([...build, ...(build.length > 0 ? [] : kind.build)]) : kind.build,
-    ...(steps.length === 0
-      ? {}
-      : { setup: steps.length === 1 ? (setup[0] ?? []) : ['sh', '-c', steps.join(' && ')] }),
+    ...(setup.length === 0 ? {} : { setup: joinSteps(setup) }),
     packages: kind.runtime === 'python' ? missing : [],
     ...(framework === undefined ? {} : { framework }),
     why,
