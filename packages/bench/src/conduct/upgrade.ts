@@ -8,6 +8,7 @@ import { countOf } from 'bench-report/format';
 import { listAll } from 'bench-report/words';
 import { listPythons, type InstalledPython } from 'bench-targets/prepare/installed';
 import { packagesWithoutWheel } from 'bench-targets/prepare/projects/python';
+import { nameRuntimes } from 'bench-targets/prepare/names';
 import { findRuntime } from 'bench-targets/prepare/runtimes';
 import { provideUv } from 'bench-targets/prepare/uv';
 
@@ -15,6 +16,7 @@ import { provideUv } from 'bench-targets/prepare/uv';
 const LINES = { python: ['3.10', '3.11', '3.12', '3.13', '3.14', '3.15'], node: ['20', '22', '24', '26'] };
 /** The oldest line whose build without the GIL its makers support. */
 const FREE_FROM = 14;
+const EXAMPLE = '--python 3.13,/path/to/python3.15';
 
 /** The runtimes of a comparison, that of now first, and what the user must know about them. */
 export interface Upgrade {
@@ -63,20 +65,25 @@ function upgradeNode(now: string): Upgrade {
 
 async function upgradePython(now: string, stacks: readonly Stack[], isSameBuild: boolean): Promise<Upgrade> {
   const { builds, words } = chooseBuilds(await listPythons(), now, isSameBuild);
-  const kept: InstalledPython[] = [];
-  for (const build of builds) {
-    const without = await findMissing(build, stacks);
-    if (build.line === now || without.length === 0) kept.push(build);
+  const [first, ...others] = builds;
+  if (first?.line !== now) throw nothingNewer(`Python ${now}`, EXAMPLE, words);
+  // What is built for the Python of now is built for the others too.
+  const builtNow = new Set(await findMissing(first, stacks));
+  const newer: InstalledPython[] = [];
+  for (const build of others) {
+    const without = (await findMissing(build, stacks)).filter((name) => !builtNow.has(name));
+    if (without.length === 0) newer.push(build);
     else
       words.push(
         `left out: Python ${build.line}: ${listAll(without)} ${without.length === 1 ? 'has' : 'have'} no wheel for it`,
       );
   }
-  const [first, ...newer] = kept;
-  if (first?.line !== now || newer.length === 0)
-    throw nothingNewer(`Python ${now}`, '--python 3.13,/path/to/python3.15', words);
+  if (newer.length === 0) throw nothingNewer(`Python ${now}`, EXAMPLE, words);
+  const kept = [first, ...newer];
   const specs = await Promise.all(kept.map(specOf));
-  const withJit = newer.flatMap(({ hasJit }, index) => (hasJit ? [switchOnJit(specs[index + 1] ?? '')] : []));
+  const withJit = newer.flatMap(({ hasJit }, index) => (hasJit ? [`${specs[index + 1]}+jit`] : []));
+  const wanted = { python: [...specs, ...withJit], node: [], packages: [] };
+  const { python } = (await nameRuntimes({ targets: [], matrix: wanted })).matrix;
   const makers = new Set(kept.map(({ maker }) => maker ?? 'an unknown maker'));
   const alike =
     makers.size === 1
@@ -85,7 +92,7 @@ async function upgradePython(now: string, stacks: readonly Stack[], isSameBuild:
   const versions = listAll(newer.map(({ version }) => version));
   const jit = withJit.length === 0 ? '' : ', with and without the JIT';
   return {
-    matrix: { python: [...specs, ...withJit], node: [] },
+    matrix: { python, node: [] },
     words: [`comparing Python ${first.version} with ${versions}${jit}, ${alike}`, ...words],
   };
 }
@@ -128,19 +135,14 @@ function bestMaker(all: readonly InstalledPython[], [now, ...wanted]: readonly s
   return [...makers].toSorted((a, b) => countLines(b) - countLines(a))[0];
 }
 
-/** Returns the word that names a build: its line if that is what Bench finds for it, otherwise its version and path. */
-async function specOf({ line, version, path }: InstalledPython): Promise<string> {
+/** Returns the word that names a build: its line if that is what Bench finds for it, otherwise its path. */
+async function specOf({ line, path }: InstalledPython): Promise<string> {
   const uv = await provideUv(HOME.cache);
   const usual = await findRuntime(
     { kind: 'python', spec: line },
     { cache: HOME.cache, uv, mayInstall: false },
   ).catch(() => undefined);
-  return usual?.argv[0] === path ? line : `${version}${line.endsWith('t') ? 't' : ''}=${path}`;
-}
-
-function switchOnJit(spec: string): string {
-  const [name, path] = spec.split('=');
-  return path === undefined ? `${spec}+jit` : `${name}+jit=${path}+jit`;
+  return usual?.argv[0] === path ? line : path;
 }
 
 /** Returns the packages of the projects' locks without a wheel for a Python. */
