@@ -193,6 +193,14 @@ export function readEnd(file: string, bytes: number): string {
   }
 }
 
+/** Lists the last lines of a log that are not empty, or says that there are none; `indent` stands before the first words. */
+export function describeTail(tail: readonly string[], indent = ''): string[] {
+  const lines = tail.filter((line) => line !== '');
+  return lines.length === 0
+    ? [`${indent}it printed nothing`]
+    : [`${indent}its last lines:`, ...lines.map((line) => `  | ${line}`)];
+}
+
 /** Describes how a server ended, with the last error of its log; undefined while it runs. */
 export function describeEnd(server: Pick<Server, 'ended' | 'logTail'>): string | undefined {
   const end = server.ended();

@@ -5,7 +5,7 @@ import { workloadOf } from 'bench-targets/catalogue/workloads/index';
 import type { Draw } from 'bench-targets/catalogue/workloads/workload';
 import { joinWords } from 'bench-targets/catalogue/apps/words';
 import { BenchError } from 'bench-model/errors';
-import type { Server } from 'bench-machine/launch';
+import { describeTail, type Server } from 'bench-machine/launch';
 import { FaultError, seeElsewhere, type Fault } from '../measure/fault.ts';
 import { scaleTo } from '../measure/launcher.ts';
 import { ServerLife, type TrialContext } from '../measure/life.ts';
@@ -220,16 +220,13 @@ function describeStart(
   logTail: readonly string[] | undefined,
 ): string[] {
   const [request] = workloadOf(plan).draw(() => 0.5, plan.params ?? {}).requests;
-  const lines = logTail?.filter((line) => line !== '').map((line) => `  | ${line}`);
   return [
     `  command: ${joinWords(variant.command)}`,
     `  folder:  ${showPath(stack.root)}`,
     ...(request === undefined ? [] : [`  asked:   ${request.method} ${request.path}`]),
-    ...(lines === undefined
+    ...(logTail === undefined
       ? ['  its last lines are not shown during the login, because they may hold its token']
-      : lines.length === 0
-        ? ['  it printed nothing']
-        : ['  its last lines:', ...lines]),
+      : describeTail(logTail, '  ')),
   ];
 }
 

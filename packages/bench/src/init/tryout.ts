@@ -11,7 +11,7 @@ import type { Draw } from 'bench-targets/catalogue/workloads/workload';
 import { prepareAll, type Prepared } from 'bench-targets/prepare/prepare';
 import { BenchError } from 'bench-model/errors';
 import { present, START_SECONDS } from 'bench-model/options';
-import { describeEnd, launch, listensElsewhere, type Server } from 'bench-machine/launch';
+import { describeEnd, describeTail, launch, listensElsewhere, type Server } from 'bench-machine/launch';
 import { isListening } from 'bench-machine/ports';
 import { OWN_TLS, speaksTls } from 'bench-machine/tls';
 import { cureFor } from '../conduct/cures.ts';
@@ -215,11 +215,5 @@ function constantPort(server: Server): number | undefined {
 }
 
 function describeFailure({ variant }: Prepared, server: Server): string[] {
-  const lines = server.logTail().filter((line) => line !== '');
-  return [
-    `  command: ${joinWords(variant.command)}`,
-    ...(lines.length === 0
-      ? ['  it printed nothing']
-      : ['  its last lines:', ...lines.map((line) => `  | ${line}`)]),
-  ];
+  return [`  command: ${joinWords(variant.command)}`, ...describeTail(server.logTail(), '  ')];
 }

@@ -11,7 +11,7 @@ import {
 import type { ProgramService, Setup } from 'bench-model/stack';
 import { joinWords } from 'bench-targets/catalogue/apps/words';
 import { BenchError } from 'bench-model/errors';
-import { describeEnd, launch, type Server } from 'bench-machine/launch';
+import { describeEnd, describeTail, launch, type Server } from 'bench-machine/launch';
 import { describeListeners, isListening } from 'bench-machine/ports';
 import { sendRequest } from 'bench-targets/catalogue/workloads/send';
 import { run, SubprocessError } from 'bench-machine/subprocess';
@@ -76,7 +76,7 @@ export async function startService(
     throw new CompanionError(`service ${name} ${error.message}`, 'companion', [
       `command: ${joinWords(service.command.map(fill))}`,
       `asked:   ${describeReady(ready, server, fill)}`,
-      ...describeTail(server),
+      ...describeTail(server.logTail()),
     ]);
   }
   return {
@@ -167,7 +167,7 @@ export async function runSetup(
   const fail = (what: string): never => {
     throw new SetupError(`setup ${what}`, 'companion', [
       `command: ${joinWords(shown)}`,
-      ...describeTail(server),
+      ...describeTail(server.logTail()),
     ]);
   };
   try {
@@ -212,11 +212,4 @@ export function fillAll(env: Readonly<Record<string, string>>, addresses: Addres
   return Object.fromEntries(
     Object.entries(env).map(([name, value]) => [name, fillAddresses(value, addresses)]),
   );
-}
-
-function describeTail(server: Server): string[] {
-  const lines = server.logTail().filter((line) => line !== '');
-  return lines.length === 0
-    ? ['it printed nothing']
-    : ['its last lines:', ...lines.map((line) => `  | ${line}`)];
 }
