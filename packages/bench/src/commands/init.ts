@@ -84,13 +84,11 @@ export default defineCommand({
       throw new BenchError('usage', `${asked.folder}: not a folder`, 'name the folder of your project');
     const found = readdirSync(root).filter((name) => TELLING.test(name));
     say('found', found.length === 0 ? 'no file of a known package manager' : found.join(', '));
-    const [first, ...others] = await chooseStarts(root, asked);
-    const named = asked.output === undefined ? undefined : resolve(asked.output);
-    const fileOf = ({ folder }: Start): string => named ?? join(root, folder, 'stack.json');
-    for (const start of new Set([first, ...others]))
-      refuseOutput(fileOf(start), join(root, start.folder), asked);
-    const { manifest, start } = await tryStarts([first, ...others], { root, fileOf, asked });
-    const file = fileOf(start);
+    const starts = await chooseStarts(root, asked);
+    const place = join(root, starts[0].folder);
+    const file = resolve(asked.output ?? join(place, 'stack.json'));
+    refuseOutput(file, place, asked);
+    const { manifest, start } = await tryStarts(starts, { root, file, asked });
     checkDraft(manifest, file);
     writeFileSync(file, `${JSON.stringify(manifest, null, 2)}\n`, { flag: 'wx' });
     const shown = relative(process.cwd(), file);

@@ -1,6 +1,4 @@
-/** What a user asks of `init`. */
-
-/** What was asked for the server and its requests. */
+/** What a user asks of `init`, for the server and its requests. */
 export interface Asked {
   get: string[];
   header: (readonly [string, string])[];

@@ -63,7 +63,7 @@ export async function chooseRequests(get: readonly string[], asking: Asking): Pr
   const told = routes.map((route) => ({ ...route, why: document }));
   const usual = USUAL_PATHS.map((path) => ({ path, why: 'a usual path' }));
   const named = (): Named[] => [...pathsInLog(server.log()), ...pathsInFiles(root), ...usual];
-  const tried: string[] = [];
+  const tried: Tried[] = [];
   for (const paths of [() => told, named]) {
     const right = await tryPaths(paths(), asking, tried);
     if (right.length === 0) continue;
@@ -84,9 +84,12 @@ export async function chooseRequests(get: readonly string[], asking: Asking): Pr
   throw new BenchError(
     'usage',
     [
-      `no path is known that the server answers with 2xx: ${tried.slice(0, MOST_WRITTEN).join(', ')}`,
+      `no path is known that the server answers with 2xx: ${tried
+        .slice(0, MOST_WRITTEN)
+        .map(({ text }) => text)
+        .join(', ')}`,
       // A server that fails says why in its log.
-      ...(tried.some((one) => / status 5\d\d\b/.test(one)) ? asking.describe() : []),
+      ...(tried.some(({ status = 0 }) => status >= 500) ? asking.describe() : []),
     ].join('\n'),
     "name one: --get '/orders?limit=20'",
   );
@@ -96,17 +99,23 @@ export async function chooseRequests(get: readonly string[], asking: Asking): Pr
 async function untilAvailable(path: string, asking: Asking): Promise<void> {
   const deadline = performance.now() + UNAVAILABLE_MS;
   while (performance.now() < deadline) {
-    const { words } = await look(asking, { path });
-    if (!words.startsWith('status 503')) return;
+    const { status } = await look(asking, { path });
+    if (status !== 503) return;
     await sleep(POLL_MS);
   }
+}
+
+/** A path that was not answered with 2xx. */
+interface Tried {
+  status: number | undefined;
+  text: string;
 }
 
 /** A path to try, and what names it. */
 type Named = NamedPath & Partial<Pick<AskedRequest, 'headers'>>;
 
 /** Asks for each path, says what came, and returns those that were answered with 2xx. Redirects are followed to other paths. */
-async function tryPaths(paths: readonly Named[], asking: Asking, tried: string[]): Promise<Named[]> {
+async function tryPaths(paths: readonly Named[], asking: Asking, tried: Tried[]): Promise<Named[]> {
   const queue = [...paths];
   const seen = new Set<string>();
   const right: Named[] = [];
@@ -114,16 +123,16 @@ async function tryPaths(paths: readonly Named[], asking: Asking, tried: string[]
     const [one] = queue.splice(0, 1);
     if (one === undefined || seen.has(one.path)) continue;
     seen.add(one.path);
-    const { isRight, needs, words, location } = await look(asking, one);
+    const { status, isRight, needs, words, location } = await look(asking, one);
     // Of the paths that are guessed, those without a route tell nothing.
-    if (isRight || !words.startsWith('status 404')) {
+    if (status !== 404) {
       say(
         isRight ? 'asked' : 'left out',
         `GET ${one.path}: ${words}${needs === undefined ? '' : `; ${needs}`}`,
       );
     }
     if (isRight) right.push(one);
-    else tried.push(`${one.path} ${words}`);
+    else tried.push({ status, text: `${one.path} ${words}` });
     if (location !== undefined) queue.unshift({ path: location, why: one.path });
   }
   return right;
@@ -137,8 +146,8 @@ async function mindLimit(one: Named | undefined, asking: Asking): Promise<void> 
   if (one === undefined) return;
   const end = performance.now() + BURST.ms;
   for (let count = 1; count <= BURST.requests && performance.now() < end; count += 1) {
-    const { words } = await look(asking, one);
-    if (!words.startsWith('status 429')) continue;
+    const { status } = await look(asking, one);
+    if (status !== 429) continue;
     say('mind', `it limits the rate of requests, and answered 429 after ${count}: raise its limit`);
     return;
   }
@@ -160,6 +169,8 @@ async function requireAnswer(path: string, asking: Asking): Promise<void> {
 
 /** What a server answered. */
 interface Look {
+  /** Undefined without an answer. */
+  status?: number;
   isRight: boolean;
   words: string;
   body: string;
@@ -196,6 +207,7 @@ async function look(
     const lacking = NEEDS[status] ?? (isLogin ? NEEDS[401] : undefined);
     const needs = lacking && `${lacking}${named}`;
     return {
+      status,
       isRight: status >= 200 && status < 300,
       words: `${nameStatus(answer)}, ${kind}, ${body.length.toLocaleString('en-US')} bytes`,
       body: body.toString(),

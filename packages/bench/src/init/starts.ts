@@ -32,7 +32,7 @@ const MOST_TRIED = 3;
 type Some<T> = [T, ...T[]];
 
 /**
- * Returns the starts to try, best first. Throws a usage error if the project tells none, or several that are as good, and
+ * Returns the starts to try, best first, all in one folder. Throws a usage error if the project tells none, or several that are as good, and
  * nobody can be asked.
  */
 export async function chooseStarts(
@@ -112,10 +112,17 @@ function describe({ folder, command }: Start): string {
   return `${joinWords(command)}${folder === '' ? '' : ` in ${folder}`}`;
 }
 
+/** The project, the manifest to write, and what was asked. */
+interface Context {
+  root: string;
+  file: string;
+  asked: Asked;
+}
+
 /** Tries the starts in turn until one answers. Throws the error of the first if none does. */
 export async function tryStarts(
   [first, ...others]: Some<Start>,
-  context: { root: string; fileOf: (start: Start) => string; asked: Asked },
+  context: Context,
 ): Promise<{ manifest: object; start: Start }> {
   let firstError: unknown;
   const ways = [first, ...others].slice(0, MOST_TRIED).flatMap((start): Way[] => {
@@ -158,14 +165,14 @@ function describeError({ message }: BenchError): string {
 
 async function tryWithServices(
   start: Start,
-  { root, fileOf, asked }: { root: string; fileOf: (start: Start) => string; asked: Asked },
+  { root, file, asked }: Context,
   older: string | undefined,
 ): Promise<object> {
   const place = join(root, start.folder);
   const named = start.runtime === 'none' ? undefined : asked[start.runtime];
   const version = named ?? older ?? (await chooseVersion(start, place, asked.lock));
   const envFile = asked.envFile ?? chooseEnvFile(place);
-  const context = { root: place, file: fileOf(start), asked, ...present({ version, envFile }) };
+  const context = { root: place, file, asked, ...present({ version, envFile }) };
   const needs = await findInstalled(findNeeds(root, start.folder), place);
   const hasDatabase = needs.some(({ service }) => 'use' in service);
   const migration = hasDatabase ? findMigration(root, start) : undefined;
