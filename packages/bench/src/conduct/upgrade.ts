@@ -6,14 +6,13 @@ import type { Target } from 'bench-model/target';
 import { HOME } from 'bench-machine/home';
 import { countOf } from 'bench-report/format';
 import { listAll } from 'bench-report/words';
+import { newestFirst } from 'bench-targets/catalogue/apps/pinned';
 import { listPythons, type InstalledPython } from 'bench-targets/prepare/installed';
 import { packagesWithoutWheel } from 'bench-targets/prepare/projects/python';
 import { nameRuntimes } from 'bench-targets/prepare/names';
 import { findRuntime } from 'bench-targets/prepare/runtimes';
 import { provideUv } from 'bench-targets/prepare/uv';
 
-/** The lines of Python that Bench asks for, and of Node, oldest first. */
-const LINES = { python: ['3.10', '3.11', '3.12', '3.13', '3.14', '3.15'], node: ['20', '22', '24', '26'] };
 /** The oldest line whose build without the GIL its makers support. */
 const FREE_FROM = 14;
 const EXAMPLE = '--python 3.13,/path/to/python3.15';
@@ -55,7 +54,9 @@ export async function findUpgrade(
 }
 
 function upgradeNode(now: string): Upgrade {
-  const newer = LINES.node.filter((line) => Number(line) > Number.parseInt(now, 10));
+  const newer = newestFirst('node')
+    .toReversed()
+    .filter((line) => Number(line) > Number.parseInt(now, 10));
   if (newer.length === 0) throw nothingNewer(`Node ${now}`, '--node 22,26');
   return {
     matrix: { python: [], node: [now, ...newer] },
@@ -110,7 +111,9 @@ export function chooseBuilds(
   const wanted = [...new Set(all.map(({ line }) => line))]
     .filter((line) => isNewer(line) && (!line.endsWith('t') || minorOf(line) >= FREE_FROM))
     .toSorted((a, b) => minorOf(a) - minorOf(b) || a.length - b.length);
-  const missing = LINES.python.filter((line) => isNewer(line) && !wanted.includes(line));
+  const missing = newestFirst('python')
+    .toReversed()
+    .filter((line) => isNewer(line) && !wanted.includes(line));
   const words = missing.map((line) => `not here: Python ${line} (uv python install ${line})`);
   const maker = bestMaker(all, [now, ...wanted]);
   const builds = [now, ...wanted].flatMap((line): InstalledPython[] => {

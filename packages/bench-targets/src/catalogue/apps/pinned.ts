@@ -66,16 +66,28 @@ function readPythonRange(root: string): unknown {
   return project?.['requires-python'] ?? tool?.poetry?.dependencies?.python;
 }
 
+/** What a file of a project asks for: a version that stands alone, or a range. */
+interface Request {
+  file: string;
+  asked: string;
+  exact: string | undefined;
+}
+
+/** Returns what the files of a project ask for, best first. */
+function requestsOf(root: string, kind: 'python' | 'node'): Request[] {
+  return Object.entries(SOURCES[kind]).flatMap(([file, read]) => {
+    const asked = read(root, file);
+    return typeof asked === 'string' ? [{ file, asked, exact: EXACT[kind].exec(asked)?.[1] }] : [];
+  });
+}
+
 /**
  * Returns the version that a project asks for; undefined if it asks for none, or the default fits a range. Throws a usage
  * error for a broken `pyproject.toml` or `package.json`.
  */
 export function findPinned(root: string, kind: 'python' | 'node'): Pinned | undefined {
-  for (const [file, read] of Object.entries(SOURCES[kind])) {
-    const asked = read(root, file);
-    if (typeof asked !== 'string') continue;
+  for (const { file, asked, exact } of requestsOf(root, kind)) {
     const why = `${file}: ${asked}`;
-    const exact = EXACT[kind].exec(asked)?.[1];
     if (exact !== undefined) return { version: exact, why };
     const usual = DEFAULT_RUNTIMES[kind] ?? '';
     const version = [usual, ...VERSIONS[kind]].find((one) => FITS[kind](one, asked)) ?? OLDER[kind](asked);
@@ -87,10 +99,7 @@ export function findPinned(root: string, kind: 'python' | 'node'): Pinned | unde
 /** Returns the versions that a project admits, newest first: the one that it pins, those in its range, or all. */
 export function admittedBy(root: string, kind: 'python' | 'node'): string[] {
   const all = newestFirst(kind);
-  for (const [file, read] of Object.entries(SOURCES[kind])) {
-    const asked = read(root, file);
-    if (typeof asked !== 'string') continue;
-    const exact = EXACT[kind].exec(asked)?.[1];
+  for (const { asked, exact } of requestsOf(root, kind)) {
     if (exact !== undefined) return [exact];
     const fitting = all.filter((one) => FITS[kind](one, asked));
     if (fitting.length > 0) return fitting;
@@ -98,7 +107,8 @@ export function admittedBy(root: string, kind: 'python' | 'node'): string[] {
   return all;
 }
 
-function newestFirst(kind: 'python' | 'node'): string[] {
+/** Returns the known versions of a language, newest first. */
+export function newestFirst(kind: 'python' | 'node'): string[] {
   return VERSIONS[kind].toSorted((a, b) => b.localeCompare(a, 'en', { numeric: true }));
 }
 

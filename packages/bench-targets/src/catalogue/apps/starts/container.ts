@@ -1,8 +1,7 @@
 /** The starts that a Dockerfile, a compose file and a Procfile name: what runs in production. */
 import { basename, dirname, join, posix, relative } from 'node:path';
-import { statSync } from 'node:fs';
 import { parse } from 'yaml';
-import { filesIn, MANIFESTS, readText } from './files.ts';
+import { filesIn, hasManifest, readText } from './files.ts';
 import type { Told } from './start.ts';
 
 /** Images of development, of workers and of databases start another program. */
@@ -23,21 +22,17 @@ function toldByImages(root: string): Told[] {
   const files = filesIn(root, '{,*/,*/*/,*/*/*/}{Dockerfile,Dockerfile.*,*.Dockerfile,Containerfile}');
   return files
     .filter((file) => !OTHER_IMAGE.test(file))
-    .flatMap((file): Told[] => {
+    .map((file): Told => {
       const image = readImage(readText(root, file));
-      const [first = ''] = typeof image.command === 'string' ? image.command.split(' ') : image.command;
-      if (first === '' || OTHER_PROGRAM.test(basename(first))) return [];
-      return [
-        {
-          place: 'container',
-          folder: folderOf(root, file, image.workdir),
-          why: `${file}: ${image.by}`,
-          line: image.command,
-          env: image.env,
-          packages: image.packages,
-          copied: image.copied,
-        },
-      ];
+      return {
+        place: 'container',
+        folder: folderOf(root, file, image.workdir),
+        why: `${file}: ${image.by}`,
+        line: image.command,
+        env: image.env,
+        packages: image.packages,
+        copied: image.copied,
+      };
     });
 }
 
@@ -167,14 +162,10 @@ function packagesIn(rest: string): string[] {
 function folderOf(root: string, file: string, workdir: string): string {
   const parts = workdir.split('/').filter((part) => part !== '');
   const inner = parts.map((_, index) => parts.slice(index).join('/'));
-  const named = inner.find((path) => hasManifest(root, path));
+  const named = inner.find((path) => hasManifest(join(root, path)));
   if (named !== undefined) return named;
   const own = dirname(file) === '.' ? '' : dirname(file);
-  return hasManifest(root, own) ? own : '';
-}
-
-function hasManifest(root: string, folder: string): boolean {
-  return MANIFESTS.some((name) => statSync(join(root, folder, name), { throwIfNoEntry: false })?.isFile());
+  return hasManifest(join(root, own)) ? own : '';
 }
 
 /** The parts of a compose file that tell a start. */

@@ -12,7 +12,7 @@ const EXAMPLES = /(?:^|(?<!(?:^|\/)(?:com|org|net|io|dev))\/)examples?\//;
 const MOST_CHARS = 1_000_000;
 
 /** The files that make a folder a project of its own. */
-export const MANIFESTS = [
+const MANIFESTS = [
   'pyproject.toml',
   'requirements.txt',
   'setup.py',
@@ -52,7 +52,8 @@ export function projectAbove(root: string): string | undefined {
   return hasManifest(root) ? undefined : within.find(hasManifest);
 }
 
-function hasManifest(folder: string): boolean {
+/** Returns true if a folder is a project of its own. */
+export function hasManifest(folder: string): boolean {
   return MANIFESTS.some((name) => existsSync(join(folder, name)));
 }
 

@@ -157,8 +157,8 @@ function mayExist(program: string, place: string): boolean {
 function finish(root: string, { folder, why, packages = [], framework }: Told, line: Line): Start {
   const place = join(root, folder);
   const { command, env, build, setup } = line;
-  const kind = kindOf(place, command);
   const listed = textOfPython(place);
+  const kind = kindOf(place, command, listed);
   // Only the server itself: the other packages of an image belong to its surroundings.
   const missing = packages.filter(
     (name) => nameIn(name) === programOf(command) && !listed.includes(nameIn(name)),
@@ -187,10 +187,11 @@ function dedupe(commands: string[][]): string[][] {
 
 type Kind = Pick<Start, 'language' | 'framework' | 'runtime' | 'build'>;
 
-function kindOf(root: string, words: readonly string[]): Kind {
+/** Returns what a command runs on, in a folder whose Python dependencies are `listed`. */
+function kindOf(root: string, words: readonly string[], listed: string): Kind {
   const [program = ''] = words;
   const isNode = /^(node|npm|npx|pnpm|yarn|tsx|bun|next|nest)$/.test(basename(program));
-  const isPython = textOfPython(root) !== '';
+  const isPython = listed !== '';
   if (isNode || (existsSync(join(root, 'package.json')) && !isPython))
     return {
       language: words.some((word) => /\.[cm]?ts$/.test(word)) ? 'typescript' : 'javascript',
@@ -203,11 +204,10 @@ function kindOf(root: string, words: readonly string[]): Kind {
     isBinary || !isPython
       ? ({ language: 'unknown', runtime: 'none' } as const)
       : ({ language: 'python', runtime: 'python' } as const);
-  return { ...kind, framework: isPython ? frameworkOfPython(root) : 'unknown', build: [] };
+  return { ...kind, framework: isPython ? frameworkOfPython(listed) : 'unknown', build: [] };
 }
 
-function frameworkOfPython(root: string): string {
-  const listed = textOfPython(root);
+function frameworkOfPython(listed: string): string {
   const known = [
     'fastapi',
     'litestar',

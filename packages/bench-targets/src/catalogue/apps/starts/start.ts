@@ -21,7 +21,7 @@ export interface Start {
   isForDevelopment: boolean;
 }
 
-/** The places that tell a start, nearest to production first. A place further down is asked only if none before it tells. */
+/** The places that tell a start, nearest to production first. */
 export const PLACES = ['container', 'scripts', 'sources', 'readme'] as const;
 
 /** What a place of a project says about its start. */
