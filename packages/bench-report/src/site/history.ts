@@ -6,8 +6,7 @@ import type { MetricId } from 'bench-model/metrics';
 import type { Host } from 'bench-model/host';
 import type { StoredRun } from 'bench-analysis/results/store';
 import { versionsOf } from '../changes.ts';
-import { formatBytes } from '../format.ts';
-import { nameTarget } from '../format.ts';
+import { formatBytes, nameTarget } from '../format.ts';
 import { describeWorkload } from '../plan.ts';
 import type { Environment, Version } from './changes.ts';
 

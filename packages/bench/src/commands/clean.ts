@@ -1,12 +1,11 @@
 import { ARGUMENTS, defineCommand, flag } from '../cli/command.ts';
-import { HOME } from 'bench-machine/home';
+import { commandLine, HOME } from 'bench-machine/home';
 import { rmSync, statSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { createInterface } from 'node:readline/promises';
 import { readStacks } from 'bench-targets/catalogue/stacks';
 import { suggest } from 'bench-model/suggest';
 import { BenchError } from 'bench-model/errors';
-import { commandLine } from 'bench-machine/home';
 import { outputsOf } from 'bench-targets/prepare/builds';
 import { readNames } from 'bench-machine/procfs';
 import { formatBytes } from 'bench-report/format';

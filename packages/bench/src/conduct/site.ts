@@ -1,9 +1,8 @@
 /** The index over all stored runs as a folder for a static host: `index.html`, and the report of each run beside it. */
-import { HOME } from 'bench-machine/home';
+import { commandLine, HOME } from 'bench-machine/home';
 import { existsSync, globSync, mkdirSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { basename, join, resolve } from 'node:path';
 import { BenchError } from 'bench-model/errors';
-import { commandLine } from 'bench-machine/home';
 import { toModel } from 'bench-report/model/model';
 import { toSite, type Listed, type Skipped } from 'bench-report/site/data';
 import { isSite, renderSite } from 'bench-report/html/document';
