@@ -92,6 +92,7 @@ const SCRIPTS: Record<string, string> = {
   install: 'bench:install',
   power: 'bench:power',
   self: 'bench:self',
+  upgrade: 'bench:upgrade',
 };
 
 /** Returns a command line as the user types it here: `pnpm report latest`, or `bench-http report latest`. */
