@@ -68,6 +68,13 @@ export function expandTargets(patterns: string[], stacks: Stack[], workload: str
 function expand(pattern: string, stacks: Stack[], workload: string | undefined): Target[] {
   const { stack: name = '', variant, runtime } = PATTERN.exec(pattern)?.groups ?? {};
   const known = stacks.filter((stack) => matches(name, stack.name));
+  if (stacks.length === 0) {
+    throw new BenchError(
+      'usage',
+      'no server is named, and there is no stack.json here',
+      `${commandLine('init')} writes one; or name a server: --app . --run 'uvicorn app:app --port {port}', --url http://127.0.0.1:3000/orders`,
+    );
+  }
   if (known.length === 0) {
     throw new BenchError('usage', `unknown stack "${name || pattern}"`, suggestTargets(pattern, stacks));
   }
