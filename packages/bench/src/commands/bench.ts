@@ -112,7 +112,8 @@ const OPTIONS = {
     usually: 'the one that Bench finds there',
     needs: ['app', 'copy'],
   }),
-  'env-file': option('<file>', text, {
+  // Node takes --env-file for itself, wherever it stands.
+  dotenv: option('<file>', text, {
     group: OWN,
     help: 'a file in the folder of the project with variables of its server, such as .env.example',
     usually: 'none; the server itself may read .env',
@@ -607,7 +608,7 @@ function toApps({
   run,
   lock,
   port,
-  envFile,
+  dotenv: envFile,
   https,
   copy: copies,
 }: Values<typeof OPTIONS>): AppOptions[] | undefined {

@@ -64,7 +64,8 @@ export default defineCommand({
       help: 'a package beside the lock; written to the manifest',
       separator: PACKAGES,
     }),
-    'env-file': option('<file>', text, {
+    // Node takes --env-file for itself, wherever it stands.
+    dotenv: option('<file>', text, {
       help: 'a file with variables of the server; written to the manifest',
       usually: '.env.example if there is no .env',
     }),
@@ -77,7 +78,7 @@ export default defineCommand({
   },
   notes:
     'Exit codes: 0 written, 1 the server does not start or answer, 2 bad usage or an\nunanswered question, 3 a toolchain is missing, 130 interrupted.',
-  read: (values, [folder = '.']): InitRequest => ({ ...values, folder }),
+  read: ({ dotenv: envFile, ...values }, [folder = '.']): InitRequest => ({ ...values, envFile, folder }),
   async run(asked) {
     const root = resolve(asked.folder);
     if (!statSync(root, { throwIfNoEntry: false })?.isDirectory())

@@ -226,7 +226,7 @@ function chooseEnvFile(place: string): string | undefined {
   say('assumed', `the variables of ${found}, because there is no .env`);
   const mode = DEVELOPMENT.exec(readFileSync(join(place, found), 'utf8'))?.[0].replaceAll(/["'\s]/g, '');
   if (mode !== undefined)
-    say('mind', `${found} sets ${mode}: its figures are not those of production; --env-file names another`);
+    say('mind', `${found} sets ${mode}: its figures are not those of production; --dotenv names another`);
   return found;
 }
 
