@@ -8,8 +8,8 @@ import { present } from 'bench-model/options';
 import { hide, literalsInCommand, literalsInEnvironment, valuesOf } from 'bench-machine/redact';
 import { PLAIN_VARIANT, type Stack } from 'bench-model/stack';
 import type { App } from 'bench-model/app';
-import { readNodeManifest } from './manifests.ts';
 import { findProject } from './project.ts';
+import { scriptOf, withoutRunner } from './runners.ts';
 import { splitCommand, type Words } from './words.ts';
 
 /** The variables that tell a server of a user where to listen. */
@@ -98,39 +98,22 @@ export function toStack({ name, folder, command, env = {}, lock, port, envFile, 
 
 /** Returns the command that starts a server itself, instead of a runner or a script of a package manager. */
 export function startOf(typed: Words, root: string): Words {
-  const { words, env } = withoutScript(typed, root);
+  const { words, env } = withoutRunner(withoutScript(typed, root));
   hide(valuesOf([...literalsInCommand(words), ...literalsInEnvironment(env)]));
-  return { words: withoutRunner(words), env };
+  return { words, env };
 }
 
 const LANGUAGES: Record<RuntimeKind, string> = { python: 'python', node: 'javascript', none: 'unknown' };
 
-/** Removes a runner such as `uv run`: Bench makes the environment that it would choose. */
-function withoutRunner(command: string[]): string[] {
-  const [first, second] = command;
-  if (second === 'run' && ['uv', 'poetry', 'pipenv', 'pdm'].includes(first ?? '')) return command.slice(2);
-  if (first === 'npx' && second !== undefined && !second.startsWith('-')) return command.slice(1);
-  if (first === 'pnpm' && second === 'exec') return command.slice(2);
-  return command;
-}
-
 /** Replaces `npm start` and the like by the script of package.json: the package manager itself is not measured. */
 function withoutScript(typed: Words, root: string): Words {
-  const [manager, ...rest] = typed.words;
-  if (manager === undefined || !['npm', 'pnpm', 'yarn'].includes(manager)) return typed;
-  const isRun = rest[0] === 'run';
-  const [word = '', ...others] = isRun ? rest.slice(1) : rest;
-  const script = readNodeManifest(root).scripts?.[word];
-  // npm alone needs the word run, except before its own words.
-  if (script === undefined || (manager === 'npm' && !isRun && word !== 'start')) return typed;
-  let split: Words;
+  const script = scriptOf(typed.words, root);
+  if (script === undefined) return typed;
   try {
-    split = splitCommand(script, `the script "${word}" of package.json:`);
+    const { words, env } = splitCommand(script.line, `the script "${script.name}" of package.json:`);
+    return { words: [...words, ...script.added], env: { ...env, ...typed.env } };
   } catch {
     // What only a shell understands runs through the package manager.
     return typed;
   }
-  const { words, env } = split;
-  const added = others[0] === '--' ? others.slice(1) : others;
-  return { words: [...words, ...added], env: { ...env, ...typed.env } };
 }

@@ -42,9 +42,10 @@ const COMMANDS: Record<'python' | 'node', RegExp> = {
   node: /^(node|npm|npx|pnpm|yarn|tsx|ts-node|bun|deno|next|nest|fastify)$/,
 };
 
-/** Returns true for a program that comes with Python packages. */
-export function isPythonCommand(name: string): boolean {
-  return COMMANDS.python.test(name);
+/** Returns the language that a program belongs to; undefined if it may belong to any. */
+export function languageOfProgram(program: string): 'python' | 'node' | undefined {
+  const name = basename(program);
+  return (['python', 'node'] as const).find((kind) => COMMANDS[kind].test(name));
 }
 
 /**
@@ -72,9 +73,8 @@ export function findProject(
 }
 
 function languageOf(root: string, command: string): RuntimeKind {
-  const name = basename(command);
-  if (COMMANDS.python.test(name)) return 'python';
-  if (COMMANDS.node.test(name)) return 'node';
+  const language = languageOfProgram(command);
+  if (language !== undefined) return language;
   // A program of the project itself is a binary or a script that says by its first line what it runs on.
   if (command.includes('/')) return 'none';
   const isPython = lockIn(root, 'python') !== undefined;

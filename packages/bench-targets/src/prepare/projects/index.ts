@@ -13,7 +13,7 @@ import {
 import { basename, dirname, isAbsolute, join, resolve } from 'node:path';
 import { parseEnv } from 'node:util';
 import { readNodeManifest } from '../../catalogue/apps/manifests.ts';
-import { isPythonCommand } from '../../catalogue/apps/project.ts';
+import { languageOfProgram } from '../../catalogue/apps/project.ts';
 import type { FoundTarget } from '../../catalogue/found.ts';
 import { packagesOf } from '../../catalogue/packages.ts';
 import { environmentOfRuntime } from '../../catalogue/runtimes.ts';
@@ -138,11 +138,11 @@ async function prepareProgram(known: FoundTarget, log: (line: string) => void): 
   const commands = [...stack.build, ...variant.build];
   const isBuilt = commands.length > 0;
   const digest = digestOfSources(root, isBuilt || !isProgram(binary) ? sources : [...sources, binary]);
-  // A copy of the project is another program, even with the same name, and so is one that is built by other commands.
-  const key = digestOf([], JSON.stringify([resolve(root), commands]));
-  const build = join(HOME.cache, 'builds', `${stack.name}-${key}`);
-  const tools = isBuilt ? await provideProgram(known, { commands, build, digest, log }) : [];
-  const place = isBuilt && !namesBuild(commands) ? copyIn(build, root) : root;
+  const build = folderOfBuild(stack, commands);
+  const isCopied = isBuilt ? mustCopy(stack) || !namesBuild(commands) : mustCopy(stack);
+  const isMade = isBuilt || isCopied;
+  const tools = isMade ? await provideProgram(known, { commands, build, isCopied, digest, log }) : [];
+  const place = isCopied ? copyIn(build, root) : root;
   const located = locateAll(known, { root: place, bins: [], build });
   const interpreter = await readInterpreter(realpathSync(located.command[0] ?? ''));
   const origin = [
@@ -169,6 +169,25 @@ function namesBuild(commands: readonly string[][]): boolean {
   return commands.flat().some((word) => word.includes('{build}'));
 }
 
+/** Returns the folder for what these commands make of a project. A copy of a project is another one, even with the same name. */
+function folderOfBuild({ name, root }: Stack, commands: readonly string[][]): string {
+  return join(HOME.cache, 'builds', `${name}-${digestOf([], JSON.stringify([resolve(root), commands]))}`);
+}
+
+/** Returns true if a project starts in a copy, because its setup may change its files: a database, for example. */
+function mustCopy({ surroundings, copy }: Stack): boolean {
+  return surroundings?.setup !== undefined && copy === undefined;
+}
+
+/** Returns the folder in which a project without a build starts: itself, or a copy. */
+async function provideRoot(known: FoundTarget, digest: string, log: (line: string) => void): Promise<string> {
+  const { stack } = known;
+  if (!mustCopy(stack)) return stack.root;
+  const build = folderOfBuild(stack, []);
+  await provideProgram(known, { commands: [], build, isCopied: true, digest, log });
+  return copyIn(build, stack.root);
+}
+
 /** Returns the copy of a project in the folder of its build. Tools name their outputs by the folder of a project. */
 function copyIn(build: string, root: string): string {
   return join(build, 'copy', basename(root));
@@ -179,6 +198,8 @@ interface ProgramBuild {
   commands: string[][];
   /** The folder that `{build}` means. */
   build: string;
+  /** True if it is built in a copy of the project. */
+  isCopied: boolean;
   /** The digest of its sources. */
   digest: string;
   log: (line: string) => void;
@@ -190,10 +211,9 @@ interface ProgramBuild {
  */
 async function provideProgram(
   { target, stack, variant }: FoundTarget,
-  { commands, build, digest, log }: ProgramBuild,
+  { commands, build, isCopied, digest, log }: ProgramBuild,
 ): Promise<string[]> {
   using _ = await awaitLock(`${build}.lock`, log);
-  const isCopied = !namesBuild(commands);
   const root = isCopied ? copyIn(build, stack.root) : stack.root;
   const fill = (word: string): string => word.replaceAll('{root}', root).replaceAll('{build}', build);
   const words = commands.map((argv) => argv.map(fill));
@@ -234,9 +254,11 @@ async function preparePython(
   log: (line: string) => void,
 ): Promise<ReadyProject> {
   const { target, stack, variant } = known;
-  const { root } = stack;
   const lock = stack.project?.lock;
   const packages = [...(stack.project?.packages ?? []), ...packagesOf(target).map(({ wanted }) => wanted)];
+  const listed = lock && filesOfLock(stack.root, lock);
+  const digest = digestOfSources(stack.root, [...sourcesOf(stack.root, listed)], packages.join(' '));
+  const root = await provideRoot(known, digest, log);
   const uv = await provideUv(HOME.cache);
   const found = await findFitting(stack, spec, { cache: HOME.cache, uv, mayInstall: true });
   const [python = ''] = found.argv;
@@ -270,7 +292,7 @@ async function preparePython(
     },
     runtime: { ...found.runtime, build },
     interpreter: realpathSync(place.python),
-    digest: digestOfSources(root, [...sourcesOf(root, lock && filesOfLock(root, lock))], packages.join(' ')),
+    digest,
     installed: made?.changed ?? [],
     ...(made !== undefined && { origin: made.origin }),
     ...present({ packages: made?.packages }),
@@ -314,7 +336,7 @@ async function prepareNode(
     ...named.map(({ name, wanted }) => `${name}@${wanted}`),
   ];
   const digest = digestOfSources(stack.root, filesOfProject(stack.root), packages.join(' '));
-  const { root, origin } = await provideModules(known, found, packages, log);
+  const { root, origin } = await provideModules(known, found, { packages, digest, log });
   const place = { root, bins: [...binsOf(root), dirname(found.argv[0] ?? '')], node: found.argv };
   return {
     root,
@@ -338,15 +360,15 @@ async function prepareNode(
 }
 
 /**
- * Returns the folder in which the project has its dependencies and its builds, and the list that they are from: the folder is the
- * project itself if it has none, otherwise a copy.
+ * Returns the folder in which the project has its dependencies and its builds, and the list that they are from: the folder is a
+ * copy, unless the project has none of them.
  */
 async function provideModules(
-  { target, stack, variant }: FoundTarget,
+  known: FoundTarget,
   found: FoundRuntime,
-  packages: string[],
-  log: (line: string) => void,
+  { packages, digest, log }: { packages: string[]; digest: string; log: (line: string) => void },
 ): Promise<{ root: string; origin?: string }> {
+  const { target, stack, variant } = known;
   const { argv } = found;
   const lock = stack.project?.lock;
   const { dependencies = {}, devDependencies = {} } = readNodeManifest(stack.root);
@@ -359,7 +381,8 @@ async function provideModules(
       `add one, or omit "build" in ${stack.manifest}`,
     );
   }
-  if (lock === undefined || (hasNone && packages.length + builds.length === 0)) return { root: stack.root };
+  if (lock === undefined || (hasNone && packages.length + builds.length === 0))
+    return { root: await provideRoot(known, digest, log) };
   const files = filesOfProject(dirname(lock.file));
   const key = digestOf(files, [stack.root, ...argv, ...packages, ...builds.flat()].join(' '));
   const folder = folderOf(stack, found, key);
@@ -422,7 +445,10 @@ function locate(command: readonly string[], place: Place, what = '--run'): strin
     );
   }
   // Outside the environment, a Python program would run with other packages, on another interpreter.
-  const path = python !== undefined && isPythonCommand(program) ? [] : (process.env['PATH'] ?? '').split(':');
+  const path =
+    python !== undefined && languageOfProgram(program) === 'python'
+      ? []
+      : (process.env['PATH'] ?? '').split(':');
   const found = [...place.bins, ...path].map((folder) => join(folder, program)).find(isProgram);
   if (found !== undefined) return [found, ...args];
   throw new BenchError(

@@ -93,7 +93,10 @@ describe("a user's app", () => {
   it.each([
     ['uv run uvicorn a:b', ['uvicorn', 'a:b']],
     ['poetry run gunicorn a:b', ['gunicorn', 'a:b']],
+    ['uv run --env-file .env --frozen uvicorn a:b', ['uvicorn', 'a:b']],
     ['npx tsx a.ts', ['tsx', 'a.ts']],
+    ['pnpm exec cross-env A=1 node a.js', ['node', 'a.js']],
+    ['dotenv -e .env -- node a.js', ['dotenv', '-e', '.env', '--', 'node', 'a.js']],
   ])('starts its server directly instead of by a runner: %s', (run, command) => {
     expect(stackOf(makeProject(), run).variants['app']?.command).toEqual(command);
   });

@@ -34,6 +34,12 @@ describe('the start of a Node project', () => {
     expect(describeStart(folder, start)).toMatchObject({ runtime: 'node', build });
   });
 
+  it('gets its address before the words that are not its own', () => {
+    write({ 'package.json': { scripts: { dev: 'wrangler dev a.ts -- --name x' } } });
+    const command = ['wrangler', 'dev', 'a.ts', '--ip', '{host}', '--port', '{port}', '--', '--name', 'x'];
+    expect(findStarts(folder).best).toMatchObject([{ command }]);
+  });
+
   it('is not built without a script for it', () => {
     write({ 'package.json': { scripts: { start: 'node dist/server.js' } } });
     expect(findStarts(folder).best).toMatchObject([{ build: [] }]);
@@ -46,6 +52,7 @@ describe('the start of a Node project', () => {
     [{ start: 'tsx watch src/a.ts' }, ['tsx', 'src/a.ts']],
     [{ start: 'npm run serve --', serve: 'node a.js' }, ['node', 'a.js']],
     [{ start: 'cross-env NODE_ENV=production node a.js' }, ['node', 'a.js']],
+    [{ start: 'dotenv -e .env -- npx tsx a.ts' }, ['tsx', 'a.ts']],
   ])('is, of the scripts %j, %j', (scripts, command) => {
     write({ 'package.json': { scripts } });
     expect(findStarts(folder).best).toMatchObject([{ command, isForDevelopment: false }]);

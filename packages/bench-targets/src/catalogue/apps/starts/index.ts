@@ -2,6 +2,7 @@
 import { basename, join, resolve } from 'node:path';
 import { existsSync } from 'node:fs';
 import { BenchError } from 'bench-model/errors';
+import { languageOfProgram } from '../project.ts';
 import { joinSteps, splitCommand, type Words } from '../words.ts';
 import { startsOfGo, startsOfRust } from './compiled.ts';
 import { startsOfJava } from './java.ts';
@@ -140,14 +141,11 @@ function toStart(root: string, told: Told): Start | undefined {
   });
   const named = [...before, ...read.setup];
   // A place that tells no step leaves them to its host.
-  const setup = named.length === 0 && servesPython(read.command) ? stepsOfDjango(join(root, folder)) : named;
+  const setup =
+    named.length === 0 && languageOfProgram(programOf(read.command)) === 'python'
+      ? stepsOfDjango(join(root, folder))
+      : named;
   return finish(root, told, { ...read, env: { ...env, ...read.env }, setup });
-}
-
-function servesPython(words: readonly string[]): boolean {
-  return /^(python[\d.]*|gunicorn|uvicorn|hypercorn|granian|daphne|waitress-serve|uwsgi)$/.test(
-    programOf(words),
-  );
 }
 
 function mayExist(program: string, place: string): boolean {
@@ -190,7 +188,7 @@ type Kind = Pick<Start, 'language' | 'framework' | 'runtime' | 'build'>;
 /** Returns what a command runs on, in a folder whose Python dependencies are `listed`. */
 function kindOf(root: string, words: readonly string[], listed: string): Kind {
   const [program = ''] = words;
-  const isNode = /^(node|npm|npx|pnpm|yarn|tsx|bun|next|nest)$/.test(basename(program));
+  const isNode = languageOfProgram(program) === 'node';
   const isPython = listed !== '';
   if (isNode || (existsSync(join(root, 'package.json')) && !isPython))
     return {

@@ -1,7 +1,7 @@
 /** Command lines as projects write them: several steps, wrappers, scripts and addresses of an image. */
 import { basename, join, posix } from 'node:path';
 import { existsSync, statSync } from 'node:fs';
-import { readNodeManifest } from '../manifests.ts';
+import { scriptOf, withoutRunner } from '../runners.ts';
 import { splitCommand } from '../words.ts';
 import { readText } from './files.ts';
 import { withAddress } from './listen.ts';
@@ -39,12 +39,13 @@ export function readLine(
     let words: string[];
     try {
       const split = typeof step === 'string' ? splitCommand(step, 'start') : { words: step, env: {} };
-      words = split.words;
-      Object.assign(read.env, split.env);
+      // The server gets the variables of a file by the manifest.
+      const { env, ...plain } = withoutRunner(split, true);
+      words = plain.words;
+      Object.assign(read.env, env);
     } catch {
       return undefined;
     }
-    words = unwrap(words, read.env);
     if (!isLast) {
       sort(words, read);
       continue;
@@ -83,44 +84,6 @@ function fillVariables(line: string, env: Readonly<Record<string, string>>): str
       return env[name] ?? usual ?? whole;
     },
   );
-}
-
-/** Removes what only stands before a command: a supervisor of an image, the setting of variables. */
-function unwrap(words: readonly string[], env: Record<string, string>): string[] {
-  const [first = '', ...rest] = words;
-  const name = basename(first);
-  if (['exec', 'nohup', 'time', 'command'].includes(name)) return unwrap(rest, env);
-  if (
-    ['tini', 'dumb-init', 'cross-env', 'cross-env-shell', 'env', 'dotenv', 'dotenvx', 'pidproxy'].includes(
-      name,
-    )
-  ) {
-    const after = rest.indexOf('--');
-    const from =
-      after >= 0
-        ? after + 1
-        : rest.findIndex((word) => !word.startsWith('-') && word !== 'run' && !isAssigned(word));
-    for (const word of rest.slice(0, from)) if (isAssigned(word)) setVariable(word, env);
-    return from < 0 ? [] : unwrap(rest.slice(from), env);
-  }
-  if (['uv', 'poetry', 'pipenv', 'pdm', 'hatch'].includes(name) && rest[0] === 'run') {
-    const after = rest.findIndex((word, index) => index > 0 && !word.startsWith('-'));
-    return after < 0 ? [] : unwrap(rest.slice(after), env);
-  }
-  if (isAssigned(first)) {
-    setVariable(first, env);
-    return unwrap(rest, env);
-  }
-  return [...words];
-}
-
-function isAssigned(word: string): boolean {
-  return /^\w+=/.test(word);
-}
-
-function setVariable(word: string, env: Record<string, string>): void {
-  const at = word.indexOf('=');
-  env[word.slice(0, at)] = word.slice(at + 1);
 }
 
 /** Installs, folders and permissions: the environment that Bench makes has them already. */
@@ -170,15 +133,9 @@ function readInner(
       }
     );
   }
-  if (['npm', 'pnpm', 'yarn', 'bun'].includes(name)) {
-    const isRun = rest[0] === 'run' || rest[0] === 'run-script';
-    const [named = '', ...others] = isRun ? rest.slice(1) : rest;
-    const line = readNodeManifest(join(root, folder)).scripts?.[named];
-    if (line === undefined) return undefined;
-    const added = others.filter((word) => word !== '--').join(' ');
-    return readLine(`${line} ${added}`, around, depth + 1) ?? 'unreadable';
-  }
-  return undefined;
+  const named = scriptOf(words, join(root, folder));
+  if (named === undefined) return undefined;
+  return readLine([named.line, ...named.added].join(' '), around, depth + 1) ?? 'unreadable';
 }
 
 /** Reads a shell script: its last command is the server, single commands before it are its setup. */

@@ -117,7 +117,11 @@ export function withAddress(words: readonly string[]): string[] {
     }
     return [word];
   });
-  if (!isTold.host && !isTold.port) return [...told, ...options.added];
+  // After two hyphens, a word is no option of the server.
+  const end = known === undefined ? -1 : told.indexOf('--');
+  const add = (added: readonly string[]): string[] =>
+    told.toSpliced(end < 0 ? told.length : end, 0, ...added);
+  if (!isTold.host && !isTold.port) return add(options.added);
   const more = (
     [
       ['host', '{host}'],
@@ -127,7 +131,7 @@ export function withAddress(words: readonly string[]): string[] {
     const name = options[kind]?.at(-1);
     return isTold[kind] || name === undefined || known === undefined ? [] : [name, value];
   });
-  return [...told, ...more];
+  return add(more);
 }
 
 /** The index of the program among the words of a command: that of a module, or itself. */
