@@ -345,6 +345,36 @@ describe('a Node project with a build', () => {
   });
 });
 
+describe('a project with a setup', () => {
+  needs(findUv);
+
+  it.each([
+    ['none', ['cat', 'data']],
+    ['python', ['python', '-c', 'print(open("data").read())']],
+    ['node', ['node', '-e', 'console.log(require("fs").readFileSync("data", "utf8"))']],
+  ])('starts in a copy, in which the setup can change files: %s', async (runtime, command) => {
+    const manifest = {
+      name: `settled-${runtime}`,
+      language: 'unknown',
+      framework: 'none',
+      runtime,
+      default: 'app',
+      variants: { app: { command } },
+      setup: { command: ['sh', '-c', 'echo two >> data'] },
+      requests: ['GET /'],
+    };
+    const root = makeProject(manifest.name, { 'stack.json': JSON.stringify(manifest), data: 'one\n' });
+    const before = treeOf(root);
+    const stack = readManifest(join(root, 'stack.json'));
+    const { prepared, missing } = await prepareAll(targetsOf(stack), [stack]);
+    expect(missing).toEqual([]);
+    const [found] = prepared as [Prepared];
+    runIt({ ...found, command: found.setup ?? [] });
+    expect(runIt(found)).toBe('one\ntwo');
+    expect(treeOf(root)).toEqual(before);
+  });
+});
+
 /** A script that prints a word. */
 const serve = (says: string): string => `#!/bin/sh\necho ${says}\n`;
 const outputsOf = ({ prepared }: { prepared: Prepared[] }): string[] => prepared.map(runIt);
