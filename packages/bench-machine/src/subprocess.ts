@@ -3,6 +3,7 @@
 import type { ChildProcess, StdioOptions } from 'node:child_process';
 import { once } from 'node:events';
 import { constants } from 'node:os';
+import { stripVTControlCharacters } from 'node:util';
 import { $, which } from 'zx/core';
 import { BenchError } from 'bench-model/errors';
 import { readProcess } from './procfs.ts';
@@ -73,6 +74,8 @@ export async function run(argv: readonly string[], options: RunOptions = {}): Pr
   const { timeoutMs } = options;
   // The shell becomes the program, so a signal reaches the program.
   const running = zx(surroundings(options))`exec ${argv}`;
+  for (const stream of [running.stdout, running.stderr])
+    stream.on('data', (piece: Buffer) => notePrinted(running, String(piece)));
   let isLate = false;
   // zx' own time limit needs ps, and does not end a program that ignores SIGTERM.
   const end = (signal: NodeJS.Signals): void => {
@@ -86,10 +89,29 @@ export async function run(argv: readonly string[], options: RunOptions = {}): Pr
       ? []
       : [setTimeout(end, timeoutMs, 'SIGTERM'), setTimeout(end, timeoutMs + GRACE_MS, 'SIGKILL')];
   const ended = await running;
+  lastLines.delete(running);
   for (const timer of timers) clearTimeout(timer);
   if (!isLate) return outputOf(argv, ended);
   const limit = `${argv[0]} did not end within ${(timeoutMs ?? 0) / 1000} s`;
   throw new SubprocessError('timeout', limit, ended);
+}
+
+/** The last line of each program that runs and has printed one, in the order in which they were printed. */
+const lastLines = new Map<object, string>();
+
+function notePrinted(program: object, text: string): void {
+  // A bar of progress returns to the begin of its line.
+  const line = stripVTControlCharacters(text)
+    .split(/[\r\n]+/)
+    .findLast((one) => one.trim() !== '');
+  if (line === undefined) return;
+  lastLines.delete(program);
+  lastLines.set(program, line.trim());
+}
+
+/** Returns the last line that a program has printed which still runs; undefined if there is none. */
+export function lastPrinted(): string | undefined {
+  return [...lastLines.values()].at(-1);
 }
 
 /** The same for the few places that cannot wait. Blocks the event loop. */

@@ -4,8 +4,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { text } from 'node:stream/consumers';
-import { describe, expect, it, onTestFinished } from 'vitest';
-import { run, runSync, start, SubprocessError } from '../src/subprocess.ts';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
+import { lastPrinted, run, runSync, start, SubprocessError } from '../src/subprocess.ts';
 
 const node = (program: string): string[] => [process.execPath, '-e', program];
 
@@ -51,6 +51,21 @@ describe('run', () => {
 
   it('gives the program an empty stdin', async () => {
     expect(await run(['cat'])).toEqual({ stdout: '', stderr: '' });
+  });
+
+  it('shows the last line of a program while it runs, without control characters', async () => {
+    const folder = mkdtempSync(join(tmpdir(), 'bench-printed-'));
+    onTestFinished(() => rmSync(folder, { recursive: true }));
+    const seen = join(folder, 'seen');
+    const bar = String.raw`one\r\u001B[32m 2/9 \u001B[0mbuilding\n`;
+    const running = run(
+      node(`process.stderr.write('${bar}');
+        const timer = setInterval(() => { if (require('fs').existsSync('${seen}')) clearInterval(timer); }, 20);`),
+    );
+    await vi.waitFor(() => expect(lastPrinted()).toBe('2/9 building'), { timeout: 10_000 });
+    writeFileSync(seen, '');
+    await running;
+    expect(lastPrinted()).toBeUndefined();
   });
 
   it('keeps both outputs of a program that fails, and its status', async () => {

@@ -6,6 +6,7 @@ import { showPath } from '../catalogue/json-file.ts';
 import { packagesOf, parsePackage, type NamedPackage } from '../catalogue/packages.ts';
 import { claimsOfRuntime, environmentOfRuntime } from '../catalogue/runtimes.ts';
 import { BenchError } from 'bench-model/errors';
+import { lastPrinted } from 'bench-machine/subprocess';
 import { HOME, parentsOf } from 'bench-machine/home';
 import type { Stack, Variant } from 'bench-model/stack';
 import type { Attestation, RuntimeSpec, Target } from 'bench-model/target';
@@ -21,7 +22,13 @@ import { prepareProject, type ReadyProject } from './projects/index.ts';
 import { digestOfProject, filesOfProject } from './projects/tree.ts';
 import { findDistribution, provideUv } from './uv.ts';
 
-/** The interval between progress lines of a long preparation. */
+/** Takes a line for the user. A terminal also shows lines that the next one replaces. */
+export interface Tell {
+  (line: string): void;
+  showLive?: (text: string) => void;
+}
+
+/** The interval between progress lines of a long preparation where none is replaced. */
 const STILL_SECONDS = 20;
 
 /** A target that can be launched. */
@@ -57,7 +64,7 @@ export interface Missing {
 export async function prepareAll(
   targets: Target[],
   stacks: Stack[],
-  on: (doing: string) => void = () => {},
+  on: Tell = () => {},
 ): Promise<{ prepared: Prepared[]; missing: Missing[] }> {
   refuseSameCopies(targets);
   const prepared: Prepared[] = [];
@@ -92,13 +99,15 @@ export function groupMissing(missing: readonly Missing[]): MissingTogether[] {
   });
 }
 
-/** Reports regularly that an operation is still in progress, until disposed. */
-export function reportProgress(doing: string, on: (line: string) => void): Disposable {
+/** Reports regularly that an operation is still in progress, and the last line of its tool, until disposed. */
+export function reportProgress(doing: string, tell: Tell): Disposable {
   let seconds = 0;
   const timer = setInterval(() => {
-    seconds += STILL_SECONDS;
-    on(`still ${doing}: ${seconds} s so far`);
-  }, STILL_SECONDS * 1000);
+    seconds++;
+    const text = [`still ${doing}: ${seconds} s so far`, lastPrinted() ?? []].flat().join(': ');
+    if (tell.showLive !== undefined) tell.showLive(text);
+    else if (seconds % STILL_SECONDS === 0) tell(text);
+  }, 1000);
   return { [Symbol.dispose]: () => clearInterval(timer) };
 }
 

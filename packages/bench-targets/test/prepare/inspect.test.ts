@@ -5,6 +5,12 @@ import { groupMissing, reportProgress } from '../../src/prepare/prepare.ts';
 import { describeWork, surveyWork } from '../../src/prepare/inspect.ts';
 import { sampleStack, sampleTarget } from '../../../bench-lab/testing/samples.ts';
 
+const printed = vi.hoisted(() => vi.fn<() => string | undefined>());
+vi.mock('bench-machine/subprocess', async (importOriginal) => ({
+  ...(await importOriginal<object>()),
+  lastPrinted: printed,
+}));
+
 describe('the announced work', () => {
   it('is listed with its tools and the estimated time', () => {
     expect(
@@ -66,6 +72,20 @@ describe('a long preparation', () => {
     still[Symbol.dispose]();
     vi.advanceTimersByTime(60_000);
     expect(said).toEqual(['still preparing rocket: 20 s so far', 'still preparing rocket: 40 s so far']);
+  });
+
+  it('shows the last line of its tool each second where that can be replaced', () => {
+    printed.mockReturnValueOnce(undefined).mockReturnValue('Compiling fuel v1.0');
+    const showLive = vi.fn<(text: string) => void>();
+    using _ = reportProgress(
+      'preparing rocket',
+      Object.assign(() => {}, { showLive }),
+    );
+    vi.advanceTimersByTime(2500);
+    expect(showLive.mock.calls.flat()).toEqual([
+      'still preparing rocket: 1 s so far',
+      'still preparing rocket: 2 s so far: Compiling fuel v1.0',
+    ]);
   });
 });
 

@@ -4,6 +4,7 @@ import type { Layout } from 'bench-report/terminal';
 import { paintFor } from 'bench-report/paint';
 import { toLine, toOutput, toPrintable } from 'bench-report/printable';
 import type { Screen } from 'bench-report/progress';
+import type { Tell } from 'bench-targets/prepare/prepare';
 import type { Voice, Words } from './voice.ts';
 
 /** Under `npx pnpm` one Ctrl-C arrives twice. A second signal within this time counts as the same press. */
@@ -24,8 +25,10 @@ function writeLog(text: string, { isLive = false } = {}): void {
 }
 
 /** Prints one line on stderr; stdout belongs to the report. */
-export function logLine(line: string): void {
-  writeLog(toOutput(line));
+export const logLine: Tell = (line) => writeLog(toOutput(line));
+if (process.stderr.isTTY) {
+  // A line that wraps could not be replaced.
+  logLine.showLive = (text) => screen.showLive(text.slice(0, (process.stderr.columns || 80) - 1));
 }
 
 /** Prints a report on stdout. */

@@ -1,4 +1,5 @@
 import type { Screen } from 'bench-report/progress';
+import type { Tell } from 'bench-targets/prepare/prepare';
 
 /** The words of an interruption, or a function that returns them when it happens. */
 export type Words = string | (() => string);
@@ -12,7 +13,7 @@ export const SAVED = 'stopping: completed trials are saved';
 /** The connection of a measurement to its caller: a terminal, or a program. */
 export interface Voice {
   /** Takes one line that is not part of the report. */
-  log: (line: string) => void;
+  log: Tell;
   /** Shows the progress of the trials. */
   screen: Screen;
   /**
