@@ -13,6 +13,8 @@ import {
   planTogether,
   planWarmup,
   tellsNothing,
+  type KnownWarmup,
+  type RungKind,
 } from '../plan/warmup.ts';
 import type { Launchable, Prepared } from 'bench-targets/prepare/prepare';
 import { factsOf, findWarmup, type TargetFacts } from './known.ts';
@@ -63,14 +65,11 @@ interface Candidate {
 async function study(plan: Plan, all: readonly Candidate[], machine: StudyMachine): Promise<boolean> {
   const { voice, session } = machine;
   const kind = kindOfRung(fewestBusy(plan.rungs));
-  const unknown = all.filter(({ facts }) => {
-    const known = findWarmup(facts, kind);
-    return known === undefined || isUncertain(known);
-  });
   // Repeated targets share everything that their warm-up depends on.
-  const distinct = [
-    ...new Map(unknown.map((one) => [JSON.stringify(one.facts.facts[kind]), one] as const)).values(),
-  ];
+  const distinct = [...Map.groupBy(all, (one) => keyOf(one, plan, kind)).values()].flatMap((alike) => {
+    const known = knownAmong(alike, kind);
+    return known === undefined || isUncertain(known) ? (alike[0] ?? []) : [];
+  });
   if (distinct.length === 0) return false;
   const { routes = [] } = workloadOf(plan).draw(() => 0.5, plan.params ?? {});
   if (routes.some(({ once }) => once !== undefined)) {
@@ -100,6 +99,25 @@ async function study(plan: Plan, all: readonly Candidate[], machine: StudyMachin
   );
   session.expect(estimateSeconds(plan));
   return measured.interrupted;
+}
+
+/**
+ * Returns what the warm-up of a target depends on. Copies of one project differ little, so those that take turns share a study: if
+ * one of them needs longer, their ratio changes during the warm-up, which then goes on.
+ */
+function keyOf({ one, facts }: Candidate, plan: Plan, kind: RungKind): string {
+  const { sources, ...others } = facts.facts[kind];
+  const isShared = one.target.copy !== undefined && takesTurns(plan, fewestBusy(plan.rungs));
+  return JSON.stringify(isShared ? others : { ...others, sources });
+}
+
+/** Returns what is known of the first of these targets that was studied. */
+function knownAmong(alike: readonly Candidate[], kind: RungKind): KnownWarmup | undefined {
+  for (const { facts } of alike) {
+    const known = findWarmup(facts, kind);
+    if (known !== undefined) return known;
+  }
+  return undefined;
 }
 
 /** The studies that a run can afford: the number of targets, and the time for each. */
@@ -137,10 +155,17 @@ function planTargets(plan: Plan, all: readonly Candidate[]): PlannedWarmup[] {
   const kinds = Map.groupBy(plan.rungs, (rung) => `${kindOfRung(rung)} ${takesTurns(plan, rung)}`);
   return [...kinds.values()].flatMap((rungs) => {
     const first = rungs[0] as number;
-    const asked = all.map(({ one, facts }) => ({
-      needs: { target: facts.target, rungs, seconds: plan.warmupSeconds, isAuto: plan.autoWarmup === true },
-      language: one.target.language,
-      known: findWarmup(facts, kindOfRung(first)),
+    const kind = kindOfRung(first);
+    const alike = Map.groupBy(all, (one) => keyOf(one, plan, kind));
+    const asked = all.map((candidate) => ({
+      needs: {
+        target: candidate.facts.target,
+        rungs,
+        seconds: plan.warmupSeconds,
+        isAuto: plan.autoWarmup === true,
+      },
+      language: candidate.one.target.language,
+      known: knownAmong([candidate, ...(alike.get(keyOf(candidate, plan, kind)) ?? [])], kind),
     }));
     return takesTurns(plan, first)
       ? planTogether(asked)

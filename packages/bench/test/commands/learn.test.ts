@@ -61,6 +61,17 @@ function readFastify(plan: Plan) {
   return findWarmup(factsOf(fastify!, plan, { host, placed }), 'many');
 }
 
+/** Returns a plan of two copies of one project. */
+function ofCopies(line: string): Plan {
+  const plan = samplePlan(`--connections 10 --rounds 1 ${line}`);
+  const targets = plan.targets.map((target) => ({
+    ...target,
+    stack: 'fastify',
+    copy: { kind: 'folder' as const, name: target.id },
+  }));
+  return { ...plan, targets };
+}
+
 /** Plans the warm-ups of a run, and throws if this starts a study. */
 async function learn(plan: Plan, machine: Partial<StudyMachine> = {}) {
   const lines: string[] = [];
@@ -157,6 +168,19 @@ describe('the known warm-up of a target', () => {
       { target: 'vanilla', seconds: 24 },
       { target: 'fastify', seconds: 24, study: { settled: 3 } },
     ]);
+  });
+
+  it('is that of another copy of the project if both take turns', async () => {
+    const plan = ofCopies('--duel');
+    know(plan, 20);
+    const { plan: planned, lines } = await learn(plan);
+    expect(planned.warmups).toMatchObject([
+      { target: 'vanilla', seconds: 24, study: { settled: 3 } },
+      { target: 'fastify', seconds: 24, study: { settled: 3 } },
+    ]);
+    expect(lines).toEqual([]);
+    const apart = await learn(ofCopies('--separate'));
+    expect(apart.lines).toEqual([expect.stringMatching(/^warning: too little is known about .* vanilla,/)]);
   });
 
   it('is not replaced by a shorter study', () => {

@@ -349,7 +349,7 @@ export function prepareFor(plan: Plan, attest: Attestation = {}): Prepared[] {
       command: variant.command,
       env: {},
       claims: variant.attest,
-      digest: 'abc',
+      digest: target.copy?.name ?? 'abc',
       installed: [],
     };
   });
