@@ -6,10 +6,11 @@ import { text, wholeNumber } from 'bench-http/cli/values';
 import { logLine, print } from 'bench-http/terminal/shell';
 import { tryGit } from 'bench-machine/git';
 import { HOME } from 'bench-machine/home';
-import { run, SubprocessError, type Output } from 'bench-machine/subprocess';
+import { run, SubprocessError } from 'bench-machine/subprocess';
 import { BenchError } from 'bench-model/errors';
-import type { ComparedRow } from 'bench-analysis/compare';
+import type { Trial } from 'bench-model/record';
 import { describeVerdict } from 'bench-report/compare';
+import type { ModelComparisons } from 'bench-report/model/definition';
 import { renderRows } from 'bench-report/terminal';
 
 /** The longest time that the start of a project may take: downloads and builds are part of it. */
@@ -40,7 +41,7 @@ export default defineCommand({
     budget: option('<minutes>', wholeNumber(), { help: 'the longest comparison of one project', default: 3 }),
     only: option('<name>', text, { help: 'one project of the folder', usually: 'all of them' }),
   },
-  notes: 'Exit codes: 0 each project has a verdict, 1 one has none, 2 bad usage.',
+  notes: 'Exit codes: 0 each project has a verdict, 1 one is undecided or has none, 2 bad usage.',
   read: (values, [folder = '.']) => ({ ...values, folder }),
   async run({ folder, budget, only }) {
     if (!existsSync(folder))
@@ -93,7 +94,7 @@ async function tryProject(original: string, budget: number): Promise<Outcome> {
   try {
     await run(['git', 'clone', '--quiet', original, root]);
     const init = await runBench(['init', '--yes'], root, INIT_MS);
-    if (typeof init === 'string') return finish({ start: init });
+    if (init.problem !== undefined) return finish({ start: init.problem });
     const file = join(root, /^wrote {4}(.+)$/m.exec(init.stdout)?.[1] ?? 'stack.json');
     const manifest = JSON.parse(readFileSync(file, 'utf8')) as {
       variants: { app: { command: string[] } };
@@ -103,35 +104,45 @@ async function tryProject(original: string, budget: number): Promise<Outcome> {
     const requests = String(manifest.requests.length);
     if ((await tryGit(root, ['rev-parse', 'HEAD~1'])) === undefined)
       return finish({ start, requests, verdict: 'it has one commit' });
-    const words = [
-      'bench',
-      '--stack',
-      file,
-      '--rev',
-      'HEAD~1',
-      '--rev',
-      '.',
-      '--until-decided',
-      '--budget',
-      `${budget}m`,
-    ];
-    const measured = await runBench([...words, '--connections', '10'], root, (budget + 10) * 60_000);
-    if (typeof measured === 'string') return finish({ start, requests, verdict: measured });
-    const compared = await runBench(['compare', 'latest', '--json'], root, 60_000);
-    if (typeof compared === 'string') return finish({ start, requests, verdict: compared });
-    const { rows } = JSON.parse(compared.stdout) as { rows: ComparedRow[] };
-    const verdict = rows.map((row) => describeVerdict(row)).join('; ');
-    return finish({ start, requests, verdict, isRight: rows.length > 0 });
+    const words = ['bench', '--stack', file, '--rev', 'HEAD~1,.', '--mix', '--until-decided', '--json'];
+    const limits = ['--budget', `${budget}m`, '--connections', '10'];
+    const { stdout, problem } = await runBench([...words, ...limits], root, (budget + 10) * 60_000);
+    return finish({ start, requests, ...readVerdict(stdout, problem) });
   } finally {
     rmSync(scratch, { recursive: true, force: true });
   }
 }
 
-/** Runs a command of Bench, and returns its output, or the sentence of its error. */
-async function runBench(words: string[], cwd: string, timeoutMs: number): Promise<Output | string> {
+/** Returns the verdict of a run that was printed as JSON; without one, the reason of its first failed trial, or the error. */
+export function readVerdict(
+  json: string,
+  problem = 'nothing was measured',
+): Pick<Outcome, 'verdict' | 'isRight'> {
+  if (json === '') return { verdict: problem, isRight: false };
+  const { comparisons, trials } = JSON.parse(json) as {
+    comparisons: ModelComparisons[];
+    trials: Pick<Trial, 'status' | 'reasons'>[];
+  };
+  const rows = comparisons.find(({ by }) => by === 'cpu')?.rows ?? [];
+  const verdict = rows.map((row) => describeVerdict(row)).join('; ');
+  const failed = trials.find(({ status }) => status === 'failed')?.reasons[0]?.text;
+  const isMeasured = trials.some(({ status }) => status !== 'failed');
+  return {
+    verdict: isMeasured && verdict !== '' ? verdict : (failed ?? problem),
+    isRight: rows.length > 0 && rows.every(({ comparison }) => comparison.verdict !== 'undecided'),
+  };
+}
+
+/** Runs a command of Bench, and returns what it printed, with the sentence of its error if it failed. */
+async function runBench(
+  words: string[],
+  cwd: string,
+  timeoutMs: number,
+): Promise<{ stdout: string; problem?: string }> {
   const program = join(HOME.root, 'packages', 'bench', 'bench-http.mjs');
   return run([process.execPath, program, ...words], { cwd, timeoutMs }).catch((error: unknown) => {
     if (!(error instanceof SubprocessError)) throw error;
-    return /^error: (.*)$/m.exec(error.stderr)?.[1] ?? error.message;
+    const { stdout, stderr, message } = error;
+    return { stdout, problem: /^error: (.*)$/m.exec(stderr)?.[1] ?? message };
   });
 }
