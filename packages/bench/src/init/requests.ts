@@ -138,17 +138,21 @@ async function tryPaths(paths: readonly Named[], asking: Asking, tried: Tried[])
   return right;
 }
 
-/** Enough requests to meet the limits that are usual, and the longest time for them. */
-const BURST = { requests: 200, ms: 1000 };
+/** Enough requests to meet a limit that no header tells, and the longest time for them. The load finds a higher one. */
+const BURST = { requests: 30, ms: 1000 };
+
+/** The headers by which servers tell their limit: of the IETF draft, with a window or without, and of those before it. */
+const LIMIT_HEADERS = ['ratelimit-policy', 'ratelimit-limit', 'x-ratelimit-limit', 'x-rate-limit-limit'];
 
 /** Says so if the server limits the rate of requests: it would answer the load with 429. */
 async function mindLimit(one: Named | undefined, asking: Asking): Promise<void> {
   if (one === undefined) return;
   const end = performance.now() + BURST.ms;
   for (let count = 1; count <= BURST.requests && performance.now() < end; count += 1) {
-    const { status } = await look(asking, one);
-    if (status !== 429) continue;
-    say('mind', `it limits the rate of requests, and answered 429 after ${count}: raise its limit`);
+    const { status, told } = await look(asking, one);
+    if (told === undefined && status !== 429) continue;
+    const words = told === undefined ? `answered 429 after ${count}` : `says ${told}`;
+    say('mind', `it limits the rate of requests, and ${words}: raise its limit`);
     return;
   }
 }
@@ -178,6 +182,8 @@ interface Look {
   needs?: string;
   /** The path on this server that it leads to. */
   location?: string;
+  /** The header that tells its limit of requests. */
+  told?: string;
 }
 
 /** What a request lacks, by the status of its answer. */
@@ -204,6 +210,7 @@ async function look(
     const location = to === undefined ? undefined : pathOn(server, to, path);
     const isLogin = location !== undefined && /log-?in|sign-?in|auth/i.test(location);
     const named = status === 429 && limit !== undefined ? `: ${limit.name} in ${limit.file}` : '';
+    const limiting = LIMIT_HEADERS.find((name) => told?.[name] !== undefined);
     const lacking = NEEDS[status] ?? (isLogin ? NEEDS[401] : undefined);
     const needs = lacking && `${lacking}${named}`;
     return {
@@ -213,6 +220,7 @@ async function look(
       body: body.toString(),
       ...(needs === undefined ? {} : { needs }),
       ...(location === undefined ? {} : { location }),
+      ...(limiting === undefined ? {} : { told: `${limiting}: ${String(told?.[limiting])}` }),
     };
   } catch (error) {
     if (error instanceof LimitedError) throw error;
