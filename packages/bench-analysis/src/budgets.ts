@@ -176,9 +176,9 @@ function compareWithBaseline(
   const question = { by: budget.metric, threshold: share, baseline: against };
   const contested = contestRun(run, question);
   const { rows } = compareWithin(run, question, contested);
-  const asked = new Set(targetsOf(run.plan, budget, []));
+  const wanted = new Set(targetsOf(run.plan, budget, []));
   return rows
-    .filter((row) => asked.has(row.candidate) && isAt(budget, row))
+    .filter((row) => wanted.has(row.candidate) && isAt(budget, row))
     .map((row) => {
       const { candidate: target, baseline, comparison } = row;
       const interval = contestedOf(contested, row)?.located?.interval;

@@ -109,7 +109,7 @@ export function compareWithin(
   contested = contestRun(run, question),
 ): ComparedTable {
   const { plan, trials } = run;
-  const { asked, pairs } = pairTargets(plan, measuredTargets(plan, trials), question.baseline);
+  const { from, pairs } = pairTargets(plan, measuredTargets(plan, trials), question.baseline);
   const races = Map.groupBy(pairs, (pair) => cellOf({ target: pair.baseline, ...placeOf(pair) }));
   const rows = [...races.values()].flatMap((race) => {
     const [first] = race as [Contestants];
@@ -122,7 +122,7 @@ export function compareWithin(
       return { ...pair, comparison, ...(rank !== undefined && { rank }) };
     });
   });
-  return { ...question, baseline: asked, rows };
+  return { ...question, baseline: from, rows };
 }
 
 /**
@@ -205,27 +205,27 @@ function pairTargets(
   plan: Pick<Plan, 'rungs' | 'routes' | 'engine'>,
   targets: Target[],
   baseline: string | undefined,
-): { asked: string; pairs: Contestants[] } {
+): { from: string; pairs: Contestants[] } {
   const isDefault = baseline === undefined;
   const crossed = isDefault ? crossedPairs(targets) : [];
   const scaled = isDefault ? scaledPairs(targets) : [];
-  const asked =
+  const from =
     crossed.length > 0
       ? plan.engine
       : scaled.length > 0
         ? ONE_WORKER
         : (baseline ?? defaultBaseline(targets));
   const paired = [...crossed, ...scaled];
-  const baselines = new Map(paired.length > 0 ? paired : chooseBaselines(targets, asked));
+  const baselines = new Map(paired.length > 0 ? paired : chooseBaselines(targets, from));
   const pairs = placesOf(plan).flatMap((place) =>
     [...baselines].map(([candidate, of]) => ({ ...place, candidate, baseline: of })),
   );
-  return { asked, pairs };
+  return { from, pairs };
 }
 
 /** Maps each candidate of a plan to its baseline; throws a usage error if the plan has no such one. */
-export function baselinesOf(plan: Plan, asked?: string): Map<string, string> {
-  const { pairs } = pairTargets(plan, plan.targets, asked);
+export function baselinesOf(plan: Plan, from?: string): Map<string, string> {
+  const { pairs } = pairTargets(plan, plan.targets, from);
   return new Map(pairs.map(({ candidate, baseline }) => [candidate, baseline]));
 }
 
@@ -305,22 +305,22 @@ function defaultBaseline(targets: Target[]): string {
  * Maps the id of each target to its baseline: the target of that id, the same stack and variant on the runtime `@3.11` or
  * in the named copy, or itself undisturbed. Targets without a baseline are omitted. Throws a usage error if no target matches.
  */
-function chooseBaselines(targets: Target[], asked: string): Pairing[] {
-  if (asked === UNDISTURBED && defaultBaseline(targets) === UNDISTURBED) {
+function chooseBaselines(targets: Target[], baseline: string): Pairing[] {
+  if (baseline === UNDISTURBED && defaultBaseline(targets) === UNDISTURBED) {
     return targets.flatMap((target) => {
       const undisturbed = undisturbedOf(target, targets);
       return undisturbed === undefined ? [] : [[target.id, undisturbed]];
     });
   }
-  const form = formOf(asked, targets);
-  const found = targets.filter((target) => namesOf(target)[form] === asked);
+  const form = formOf(baseline, targets);
+  const found = targets.filter((target) => namesOf(target)[form] === baseline);
   if (found.length === 0) {
     const all = targets.flatMap((target) => Object.values(namesOf(target)));
     const names = [...new Set(all.filter((name) => name !== undefined))];
     throw new BenchError(
       'usage',
-      `the run has no target "${asked}"`,
-      suggest(asked, names) ?? `name one of ${names.join(', ')}`,
+      `the run has no target "${baseline}"`,
+      suggest(baseline, names) ?? `name one of ${names.join(', ')}`,
     );
   }
   return targets.flatMap((target) => {
@@ -335,9 +335,9 @@ function namesOf({ id, runtime, copy }: Target) {
 }
 
 /** The form of a baseline: a copy of the project, a runtime or one target. */
-function formOf(asked: string, targets: Target[]): 'copy' | 'runtime' | 'target' {
-  if (targets.some(({ copy }) => copy?.name === asked)) return 'copy';
-  return asked.startsWith('@') ? 'runtime' : 'target';
+function formOf(baseline: string, targets: Target[]): 'copy' | 'runtime' | 'target' {
+  if (targets.some(({ copy }) => copy?.name === baseline)) return 'copy';
+  return baseline.startsWith('@') ? 'runtime' : 'target';
 }
 
 function isSameBut(factor: 'copy' | 'runtime', a: Target, b: Target, targets: Target[]): boolean {

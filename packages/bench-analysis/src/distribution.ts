@@ -46,10 +46,10 @@ export function distributionOf(trials: readonly Trial[]): Distribution | undefin
   const unanswered = censored.totalCount + sum(used.map((one) => one.timeouts));
   // An open request of one round can be younger than the slowest answer of another.
   const mostUs = censored.totalCount > 0 ? censored.minNonZeroValue : Infinity;
-  const asked = answers + unanswered;
+  const total = answers + unanswered;
   const points = PERCENTILES.flatMap((percentile) => {
-    const below = (percentile / 100) * asked;
-    if (below > answers || asked - below < TAIL_SUPPORT) return [];
+    const below = (percentile / 100) * total;
+    if (below > answers || total - below < TAIL_SUPPORT) return [];
     const us = merged.getValueAtPercentile((100 * below) / answers);
     return us > mostUs ? [] : [{ percentile, us }];
   });

@@ -145,9 +145,9 @@ export function stopRun(plan: Plan, trials: readonly Trial[]): Plan {
 }
 
 /** Returns when and why a sequential test ended; undefined for a run of fixed rounds. */
-export function endingOf(asked: Plan, trials: Trial[]): Ending | undefined {
-  if (asked.sequentialTest === undefined) return undefined;
-  const plan = stopRun(asked, trials);
+export function endingOf(planned: Plan, trials: Trial[]): Ending | undefined {
+  if (planned.sequentialTest === undefined) return undefined;
+  const plan = stopRun(planned, trials);
   const tracker = trackRun(plan);
   const rounds = tracker.countRounds(trials);
   const standing = tracker.standing(trials);
@@ -158,7 +158,7 @@ export function endingOf(asked: Plan, trials: Trial[]): Ending | undefined {
     why: causeOf(plan, rounds, standing),
     undecided: all.filter(({ comparison }) => comparison.verdict === 'undecided').length,
     comparisons: all.length,
-    fewest: foreseeTable(asked).fewestRounds,
+    fewest: foreseeTable(planned).fewestRounds,
   };
 }
 

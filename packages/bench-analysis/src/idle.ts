@@ -37,7 +37,7 @@ export function explainIdle({ load, alone, limit }: Explained): Idle | undefined
   if (isBusy || limit === 'others' || bodyUs > keptUs / 2) return undefined;
   // Little's law (Little 1961): requests in service = rate × time of service.
   const atOnce = (load.goodputPerSecond * keptUs) / 1e6;
-  if (p50 > QUEUED * keptUs && atOnce < load.connect.asked / QUEUED) {
+  if (p50 > QUEUED * keptUs && atOnce < load.connect.planned / QUEUED) {
     return { cause: 'queue', atOnce: Math.max(1, Math.round(atOnce)), aloneUs: keptUs };
   }
   // Slower alone than under load: something else disturbed one of the two.

@@ -65,9 +65,9 @@ function measureNoise(
   });
 }
 
-function pairsOf(plan: Plan, asked?: string): Contestants[] {
+function pairsOf(plan: Plan, from?: string): Contestants[] {
   if (plan.targets.length < 2) return [];
-  const baselines = [...baselinesOf(plan, asked)];
+  const baselines = [...baselinesOf(plan, from)];
   return placesOf(plan).flatMap((place) =>
     baselines.map(([candidate, baseline]) => ({ ...place, candidate, baseline })),
   );

@@ -5,7 +5,7 @@ import type { CompanionHost } from 'bench-model/companions';
 import type { Placement, Trial } from 'bench-model/record';
 import type { Plan } from 'bench-model/plan';
 import type { Host } from 'bench-model/host';
-import { listAsked } from 'bench-targets/catalogue/workloads/requests/sent';
+import { listUserRequests } from 'bench-targets/catalogue/workloads/requests/sent';
 import { NOT_KEPT } from 'bench-machine/redact';
 import type { StoredRun } from './results/store.ts';
 
@@ -76,7 +76,7 @@ function propertiesOf(run: StoredRun, other: StoredRun): Property[] {
   return [
     ['workload', plan.workload],
     ['parameters', params.join(' ') || undefined],
-    ...(plan.asked === undefined ? [] : listAsked(plan.asked)),
+    ...(plan.userRequests === undefined ? [] : listUserRequests(plan.userRequests)),
     ['requests', plan.routes && 'one at a time'],
     ['connections', plan.rungs.join(', ')],
     ['timeout', plan.timeoutSeconds],
@@ -165,8 +165,8 @@ function sharedDrivers(run: StoredRun, other: StoredRun): [engine: string, versi
 }
 
 /** The names of the headers whose values a run did not keep. */
-function listSecrets({ plan: { asked } }: StoredRun): string[] {
-  return (asked?.requests ?? []).flatMap(({ headers }) =>
+function listSecrets({ plan: { userRequests } }: StoredRun): string[] {
+  return (userRequests?.requests ?? []).flatMap(({ headers }) =>
     Object.entries(headers).flatMap(([name, value]) => (value === NOT_KEPT ? [name] : [])),
   );
 }

@@ -16,7 +16,7 @@ function windowOf(
 ): Explained {
   const latencyUs = { mean: p50, p50, p90, max: p90 };
   const generators = [{ cpuUs: 1, seconds: 1, utilisation }];
-  return { load: { goodputPerSecond, latencyUs, connect: { asked: 10 }, generators }, alone, limit };
+  return { load: { goodputPerSecond, latencyUs, connect: { planned: 10 }, generators }, alone, limit };
 }
 
 /** Answers of one part, alone. */

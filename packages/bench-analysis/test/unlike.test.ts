@@ -1,7 +1,7 @@
 import { planFrom } from 'bench-http/conduct/resolve';
 import { describe, expect, it } from 'vitest';
 import { describeUnknown, listDifferences, startedFresh, unlikeRuns } from '../src/unlike.ts';
-import type { Asked, AskedRequest } from 'bench-model/requests';
+import type { UserRequests, UserRequest } from 'bench-model/requests';
 import { benchOptions } from 'bench-model/options';
 import { plan as planDefinition } from 'bench-model/plan';
 import { redact } from 'bench-machine/redact';
@@ -9,19 +9,23 @@ import type { StoredRun } from '../src/results/store.ts';
 import { okTrial, readGoldenRun, sampleMeasured, samplePlan } from '../../bench-lab/testing/samples.ts';
 
 /** A stored run that sent these requests. */
-function runOf(asked: Partial<Asked> = {}): StoredRun {
+function runOf(userRequests: Partial<UserRequests> = {}): StoredRun {
   const plan = samplePlan('--url http://127.0.0.1:3000/orders --method POST --connections 10', []);
-  return { ...readGoldenRun(), plan: redact({ ...plan, asked: { ...plan.asked!, ...asked } }), trials: [] };
+  return {
+    ...readGoldenRun(),
+    plan: redact({ ...plan, userRequests: { ...plan.userRequests!, ...userRequests } }),
+    trials: [],
+  };
 }
 
-const request = (given: Partial<AskedRequest>): AskedRequest => ({
+const request = (given: Partial<UserRequest>): UserRequest => ({
   method: 'POST',
   path: '/orders',
   weight: 1,
   headers: {},
   ...given,
 });
-const one = (given: Partial<AskedRequest>, files: Asked['files'] = {}): StoredRun =>
+const one = (given: Partial<UserRequest>, files: UserRequests['files'] = {}): StoredRun =>
   runOf({ requests: [request(given)], files });
 const differences = (a: StoredRun, b: StoredRun): string[] => unlikeRuns(a, b, undefined);
 

@@ -143,7 +143,7 @@ export class RemoteCompanion implements DistantProgram, AsyncDisposable {
 }
 
 /** A companion that a host is to run. */
-interface CompanionAsked extends Pick<CompanionOrder, 'name' | 'run' | 'prefix' | 'isAlone'> {
+interface CompanionSpec extends Pick<CompanionOrder, 'name' | 'run' | 'prefix' | 'isAlone'> {
   needs: MovableNeeds;
   deadlineSeconds: number;
   log: (line: string) => void;
@@ -153,7 +153,7 @@ interface CompanionAsked extends Pick<CompanionOrder, 'name' | 'run' | 'prefix' 
 export async function startCompanion(
   program: RemoteProgram,
   { name: hostName, node, facts, isHere }: Inspected,
-  { name, needs: { workload, params, upstream }, run, prefix, isAlone, deadlineSeconds, log }: CompanionAsked,
+  { name, needs: { workload, params, upstream }, run, prefix, isAlone, deadlineSeconds, log }: CompanionSpec,
 ): Promise<RemoteCompanion> {
   const { cpuModel, cores, release, pid } = facts;
   return RemoteCompanion.find(
@@ -219,13 +219,13 @@ class StepChannel implements AsyncDisposable {
     event: Event,
     seconds: number,
   ): Promise<Extract<HostMessage, { event: Event }>> {
-    const asked = this.#last.then(() => {
+    const answer = this.#last.then(() => {
       if (step.do === 'launch') this.fallen = undefined;
       if (this.lost === undefined) this.#running.send(step);
       return this.hear(event, seconds);
     });
-    this.#last = asked.catch(() => {});
-    return asked;
+    this.#last = answer.catch(() => {});
+    return answer;
   }
 
   /** Waits for a message. Throws a trial error that names the host if it does not come. */

@@ -29,7 +29,7 @@ export interface CompanionOrder {
   /** The run that it belongs to. */
   run: string;
   name: MovableName;
-  needs: Omit<MovableNeeds, 'asked'>;
+  needs: Omit<MovableNeeds, 'userRequests'>;
   network: CompanionNetwork;
   /** The command that pins it; empty if nothing does. */
   prefix: string[];

@@ -23,7 +23,7 @@ interface ClusterFacts {
   engine: string;
   /** The planned opening of all windows, in ms since the epoch on the clock of this host. */
   opensAtMs: number;
-  asked: number;
+  planned: number;
   missing: ClusterLoad['missing'];
   allowedSkewMs: number;
 }
@@ -39,12 +39,12 @@ interface Span {
  * those of the overlap, on the clock of this host.
  */
 export function mergeHosts(parts: readonly HostReport[], facts: ClusterFacts): OwnLoadResult {
-  const { connect, timeoutSeconds, engine, opensAtMs, asked, missing, allowedSkewMs } = facts;
+  const { connect, timeoutSeconds, engine, opensAtMs, planned, missing, allowedSkewMs } = facts;
   const aligned = parts.map(align);
   const overlap = intersect(aligned.map(spanOf));
   const overlapMs = overlap.toMs - overlap.fromMs;
   // Missing generators are judged as such, not as connections that nobody answered.
-  const arrived = { ...connect, asked: sum(parts.map((part) => part.connections)) };
+  const arrived = { ...connect, planned: sum(parts.map((part) => part.connections)) };
   const merged = mergeReports(aligned, arrived, timeoutSeconds, engine);
   const ok = sum(aligned.map((report) => countWithin(report, overlap)));
   return {
@@ -52,7 +52,7 @@ export function mergeHosts(parts: readonly HostReport[], facts: ClusterFacts): O
     goodputPerSecond: overlapMs === 0 ? 0 : (ok / overlapMs) * 1000,
     slices: { milliseconds: SLICE_MS, ok: sliceAgain(aligned, overlap) },
     cluster: {
-      asked,
+      planned,
       hosts: [...new Map(parts.map(({ host }) => [host.name, host])).values()],
       parts: aligned.map((report, index) => describePart(parts[index] as HostReport, report, opensAtMs)),
       missing,
@@ -76,7 +76,7 @@ function describePart({ host, connections }: HostReport, report: DoneReport, ope
   return {
     host: host.name,
     connections,
-    stood: report.connect.stood,
+    established: report.connect.established,
     counts,
     goodputPerSecond: counts.ok / windowSeconds,
     completionsPerSecond: countCompletions(counts) / windowSeconds,

@@ -101,13 +101,13 @@ export class ClusterSession implements LoadSession {
       const generator = new Generator((events) => agent.open(events), `the generator on ${agent.name}`);
       return { agent, generator, connections };
     });
-    const asked = this.#members.map(async ({ agent, generator }, index) => {
+    const connects = this.#members.map(async ({ agent, generator }, index) => {
       const sources = addresses[agent.name];
       const order = { ...(orders[index] as ArmOrder), ...(sources === undefined ? {} : { sources }) };
       const armed = generator.ask<ArmedReport>(order, 'armed');
       return (await inTime(armed, barrierSeconds + deadlineSeconds, agent.name)).connect;
     });
-    this.#connect = mergeConnects(await Promise.all(asked));
+    this.#connect = mergeConnects(await Promise.all(connects));
   }
 
   async fire(window: Window, mark: (edge: 'opened' | 'closed') => void): Promise<LoadResult> {
@@ -158,7 +158,7 @@ export class ClusterSession implements LoadSession {
       timeoutSeconds,
       engine,
       opensAtMs: atMs + window.warmupSeconds * 1000,
-      asked: members.length,
+      planned: members.length,
       missing,
       allowedSkewMs,
     });
@@ -166,11 +166,11 @@ export class ClusterSession implements LoadSession {
 
   async count(): Promise<Counts> {
     const { deadlineSeconds } = this.#terms;
-    const asked = this.#members.map(async ({ agent, generator }) => {
+    const counts = this.#members.map(async ({ agent, generator }) => {
       const counted = generator.ask<CountedReport>({ do: 'count', session: 0 }, 'counted');
       return (await inTime(counted, deadlineSeconds, agent.name)).lifetime;
     });
-    return mergeCounts(await Promise.all(asked));
+    return mergeCounts(await Promise.all(counts));
   }
 
   async [Symbol.asyncDispose](): Promise<void> {

@@ -39,10 +39,10 @@ const PREPARE_SECONDS = 3600;
  * if the hosts are not alike. `open` joins them.
  */
 export async function measureSpread(
-  { plan: asked, session, resumed, isNamed, voice, goesOn = () => true }: Job,
+  { plan: whole, session, resumed, isNamed, voice, goesOn = () => true }: Job,
   open: (spec: Spread, log: (line: string) => void) => Promise<OpenHosts> = openHosts,
 ): Promise<MeasuredRun> {
-  const { spread } = asked;
+  const { spread } = whole;
   if (spread === undefined) throw new Error('a plan without hosts');
   const known = [...(resumed?.trials ?? [])];
   const describeStop = (): string => (known.length > 0 ? SAVED : NOTHING_YET);
@@ -50,7 +50,7 @@ export async function measureSpread(
   interrupts.use(voice.onInterrupt(() => voice.quit(() => session[Symbol.dispose]()), describeStop));
   await using cluster = await open(spread, voice.log);
   const all = cluster.hosts.map((host) => new HostAtWork(host, voice.log));
-  const ready = await prepareAll(all, { plan: asked, isNamed, learns: resumed === undefined });
+  const ready = await prepareAll(all, { plan: whole, isNamed, learns: resumed === undefined });
   const [{ host, placement, versions, targets, leftOut, plan }] = ready;
   if (resumed !== undefined) {
     refuseOtherHost(resumed, host, placement);

@@ -69,7 +69,7 @@ function answer({ do: step }: CompanionStep): HostMessage[] {
   return [{ event: 'landed', log: 'served\n' }];
 }
 
-interface Asked {
+interface Answer {
   deadlineSeconds?: number;
   pid?: number;
   log?: (line: string) => void;
@@ -77,7 +77,7 @@ interface Asked {
 
 const find = (
   program: FakeProgram,
-  { deadlineSeconds = 10, pid, log = () => {} }: Asked = {},
+  { deadlineSeconds = 10, pid, log = () => {} }: Answer = {},
 ): Promise<RemoteCompanion> =>
   RemoteCompanion.find(program, ORDER, { host: HOST, pid, deadlineSeconds, log });
 

@@ -110,9 +110,9 @@ export class SimulatedAgent implements Agent {
     if (fault !== 'never-reports') take(done);
   }
 
-  #arm({ connections: asked }: ArmOrder): DoneReport['connect'] {
-    this.#connections = asked;
-    return { asked, stood: asked, seconds: 0.1, refused: 0, retried: 0 };
+  #arm({ connections: planned }: ArmOrder): DoneReport['connect'] {
+    this.#connections = planned;
+    return { planned, established: planned, seconds: 0.1, refused: 0, retried: 0 };
   }
 
   async #fire({ atMs, warmupSeconds, windowSeconds }: FireOrder): Promise<DoneReport> {
@@ -133,7 +133,13 @@ export class SimulatedAgent implements Agent {
     for (const { atMs: at } of counted) ok[Math.floor((at - opensMs) / SLICE_MS)]!++;
     return {
       event: 'done',
-      connect: { asked: this.#connections, stood: this.#connections, seconds: 0, refused: 0, retried: 0 },
+      connect: {
+        planned: this.#connections,
+        established: this.#connections,
+        seconds: 0,
+        refused: 0,
+        retried: 0,
+      },
       openedAtMs,
       closedAtMs: openedAtMs + windowSeconds * 1000,
       windowSeconds,

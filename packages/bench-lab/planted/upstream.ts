@@ -15,7 +15,7 @@ const { values } = parseArgs({
   },
 });
 let requests = 0;
-let asked = 0;
+let answered = 0;
 
 const server = createServer({ keepAliveTimeout: 3_600_000 }, ({ url = '', socket }, response) => {
   requests++;
@@ -24,7 +24,7 @@ const server = createServer({ keepAliveTimeout: 3_600_000 }, ({ url = '', socket
     response.writeHead(200, { 'content-type': 'application/json' });
     response.end(readFileSync(`.${url}`));
   };
-  if (asked++ < Number(values.sound)) return send();
+  if (answered++ < Number(values.sound)) return send();
   if (values.fault === 'delay') setTimeout(send, Number(values['delay-ms']));
   else if (values.fault === 'close') socket.destroy();
   else if (values.fault === 'die') process.exit(1);

@@ -27,10 +27,10 @@ export default async function prepare(project: TestProject): Promise<void> {
       unbuilt.map((name) => [name, `${name} was never built here: pnpm build ${unbuilt.join(' ')}`]),
     ),
   );
-  const asked = targets.filter(({ stack }) => !unbuilt.includes(stack));
+  const buildable = targets.filter(({ stack }) => !unbuilt.includes(stack));
   for (const line of describeWork(work.filter(({ name }) => !unbuilt.includes(name)))) logLine(line);
   let timer: NodeJS.Timeout | undefined;
-  await prepareAll(asked, stacks, (doing) => {
+  await prepareAll(buildable, stacks, (doing) => {
     clearTimeout(timer);
     timer = setTimeout(() => logLine(doing), LOG_AFTER_MS);
   });

@@ -117,7 +117,7 @@ export function sampleLoad(given: Partial<OwnLoadResult> = {}): OwnLoadResult {
   const counts = given.counts ?? sampleCounts({ ok: 50_000, inFlight: 10 });
   return {
     engine: 'autocannon',
-    connect: { asked: 10, stood: 10, seconds: 0.02, refused: 0, retried: 0 },
+    connect: { planned: 10, established: 10, seconds: 0.02, refused: 0, retried: 0 },
     windowSeconds: 5,
     openedAtMs: 1_795_180_000_000,
     closedAtMs: 1_795_180_005_000,
@@ -160,7 +160,7 @@ export function sampleResources(coresUsed: number): Resources {
 export function sampleTold(given: Partial<LoadResult> = {}): LoadResult {
   return {
     engine: 'wrk',
-    connect: { asked: 10 },
+    connect: { planned: 10 },
     windowSeconds: 5,
     openedAtMs: 1_795_180_000_000,
     closedAtMs: 1_795_180_005_000,

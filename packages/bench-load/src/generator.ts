@@ -238,8 +238,8 @@ class Session {
   #connect(seconds: number): Connect {
     const { retries, refused } = this.#pacer;
     return {
-      asked: this.#order.connections,
-      stood: this.#ledger.standing,
+      planned: this.#order.connections,
+      established: this.#ledger.standing,
       seconds,
       refused,
       retried: retries,

@@ -46,7 +46,7 @@ export class Slot {
   isHeld = false;
   /** True if its first connect has started. */
   begun = false;
-  stood = false;
+  isEstablished = false;
   /** The end of the previous request, in ms of the monotonic clock; undefined before the first. */
   lastEnd: number | undefined;
   completions = 0;
@@ -443,10 +443,10 @@ export class Ledger {
     const { bodyBytes } = slot;
     const body = slot.own === undefined ? this.#judgeBytes(slot) : this.#judgeOwn(slot, slot.own);
     const outcome = !this.#isRight(status, slot) ? 'non2xx' : body === 'right' ? 'ok' : 'mismatch';
-    const first = !slot.stood;
+    const first = !slot.isEstablished;
     if (now >= this.#closesAt) this.close();
     if (first) {
-      slot.stood = true;
+      slot.isEstablished = true;
       this.standing++;
       this.stoodAt = now;
     }

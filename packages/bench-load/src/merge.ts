@@ -48,10 +48,10 @@ export function mergeReports(
   const crossed = known((report) => report.crossed);
   const warmups = known(({ warmup }) => warmup);
   const unsolicited = known((report) => report.unsolicited);
-  const { asked, seconds } = connect;
+  const { planned, seconds } = connect;
   return {
     engine,
-    connect: { ...mergeConnects(reports.map((report) => report.connect)), asked, seconds },
+    connect: { ...mergeConnects(reports.map((report) => report.connect)), planned, seconds },
     windowSeconds: total((report) => report.windowSeconds) / reports.length,
     openedAtMs: Math.min(...reports.map((report) => report.openedAtMs)),
     closedAtMs: Math.max(...reports.map((report) => report.closedAtMs)),

@@ -105,7 +105,7 @@ class ToolSession implements LoadSession {
     const used = engineNamed(tool.name)?.generators === 'threads' ? Math.min(cores, this.#threads) : cores;
     return {
       engine: tool.name,
-      connect: { asked: connections, ...(refused === undefined ? {} : { refused }) },
+      connect: { planned: connections, ...(refused === undefined ? {} : { refused }) },
       windowSeconds,
       openedAtMs,
       closedAtMs: Date.now(),

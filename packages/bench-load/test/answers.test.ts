@@ -70,7 +70,7 @@ function tell(ms: number): string {
 /** Expects that every answer was correct and no connection was replaced. */
 function expectAllRight({ counts, connect, unsolicited }: LoadResult): void {
   expect(counts).toMatchObject({ sent: AMOUNT, ok: AMOUNT, inFlight: 0 });
-  expect(connect).toMatchObject({ asked: 2, stood: 2, retried: 0 });
+  expect(connect).toMatchObject({ planned: 2, established: 2, retried: 0 });
   expect(unsolicited).toBe(0);
 }
 

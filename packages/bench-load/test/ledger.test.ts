@@ -88,7 +88,7 @@ describe('the sum of all outcomes', () => {
       expect(ledger.slices.ok.reduce((sum, count) => sum + count, 0)).toBe(ledger.window.ok);
       expect(ledger.histogram.totalCount).toBeLessThanOrEqual(ledger.window.ok);
       expect(ledger.window.ok - ledger.histogram.totalCount).toBeLessThanOrEqual(ledger.standing);
-      expect(ledger.standing).toBe(slots.filter(({ stood }) => stood).length);
+      expect(ledger.standing).toBe(slots.filter(({ isEstablished }) => isEstablished).length);
     },
   );
 });
@@ -490,7 +490,7 @@ function take(ledger: Ledger, slot: Slot, sentAt: number): void {
 const immediate = () => new Promise((resolve) => setImmediate(resolve));
 
 /** Returns a ledger with an open window and a request on each of this many connections. */
-function asked(connections: number): { ledger: Ledger; slots: Slot[] } {
+function ledgerOf(connections: number): { ledger: Ledger; slots: Slot[] } {
   const ledger = createLedger([EXPECTED], 1);
   const slots = Array.from({ length: connections }, () => ledger.addSlot());
   for (const slot of slots) answer(ledger, slot);
@@ -501,7 +501,7 @@ function asked(connections: number): { ledger: Ledger; slots: Slot[] } {
 
 describe('the time that answers report', () => {
   it('is recorded with the rest of the latency, for the same answers', () => {
-    const { ledger, slots } = asked(3);
+    const { ledger, slots } = ledgerOf(3);
     const [a, b, silent] = slots as [Slot, Slot, Slot];
     const fresh = ledger.addSlot();
     ledger.send(fresh);
@@ -518,7 +518,7 @@ describe('the time that answers report', () => {
   });
 
   it('is absent if no answer reports one', () => {
-    const { ledger, slots } = asked(1);
+    const { ledger, slots } = ledgerOf(1);
     take(ledger, slots[0]!, now - 5);
     expect(ledger.timing).toBeUndefined();
   });
@@ -526,7 +526,7 @@ describe('the time that answers report', () => {
 
 describe('the latency of answers that one poll found', () => {
   it('ends when the first of them is delivered', async () => {
-    const { ledger, slots } = asked(4);
+    const { ledger, slots } = ledgerOf(4);
     const sentAt = now;
     now += 5;
     for (const slot of slots) take(ledger, slot, sentAt);
@@ -541,7 +541,7 @@ describe('the latency of answers that one poll found', () => {
   });
 
   it('does not begin before the request was sent, if the loop polls again within a turn', () => {
-    const { ledger, slots } = asked(2);
+    const { ledger, slots } = ledgerOf(2);
     const [a, b] = slots as [Slot, Slot];
     take(ledger, a, now - 5);
     ledger.send(a);
@@ -554,7 +554,7 @@ describe('the latency of answers that one poll found', () => {
   });
 
   it('begins at the intended time in an open loop', () => {
-    const { ledger, slots } = asked(2);
+    const { ledger, slots } = ledgerOf(2);
     const sentAt = now;
     for (const slot of slots) {
       slot.intendedAt = now - 20;

@@ -7,14 +7,14 @@ import type { Counts } from 'bench-model/figures';
 import { createRandom, type Random } from 'bench-statistics/random';
 import { sampleCounts, sumOf } from '../../bench-lab/testing/samples.ts';
 
-const connect = { asked: 10, stood: 9, seconds: 0.5, refused: 1, retried: 2 };
+const connect = { planned: 10, established: 9, seconds: 0.5, refused: 1, retried: 2 };
 
 function reportOf(given: Partial<DoneReport> = {}): DoneReport {
   const histogram = createHistogram();
   histogram.recordValue(100);
   return {
     event: 'done',
-    connect: { asked: 5, stood: 5, seconds: 0, refused: 0, retried: 0 },
+    connect: { planned: 5, established: 5, seconds: 0, refused: 0, retried: 0 },
     openedAtMs: 1000,
     closedAtMs: 6000,
     windowSeconds: 5,
@@ -66,9 +66,9 @@ describe('splitShares', () => {
 
 describe('mergeConnects', () => {
   it('adds up the connections and waits for the last', () => {
-    expect(mergeConnects([connect, { ...connect, stood: 10, seconds: 0.2, retried: 5 }])).toEqual({
-      asked: 20,
-      stood: 19,
+    expect(mergeConnects([connect, { ...connect, established: 10, seconds: 0.2, retried: 5 }])).toEqual({
+      planned: 20,
+      established: 19,
       seconds: 0.5,
       refused: 2,
       retried: 7,
@@ -230,9 +230,9 @@ describe('mergeReports', () => {
   });
 
   it('keeps the connections at the opening of the window, and the time to establish them', () => {
-    const late = { asked: 5, stood: 4, seconds: 0, refused: 2, retried: 3 };
+    const late = { planned: 5, established: 4, seconds: 0, refused: 2, retried: 3 };
     const load = mergeReports([reportOf({ connect: late }), reportOf()], connect, 10, 'autocannon');
-    expect(load.connect).toEqual({ asked: 10, stood: 9, seconds: 0.5, refused: 2, retried: 3 });
+    expect(load.connect).toEqual({ planned: 10, established: 9, seconds: 0.5, refused: 2, retried: 3 });
   });
 
   it('has no latency, cycle or body without answers', () => {

@@ -8,9 +8,9 @@ const CONNECTIONS = 4;
 
 describe.each(['stock', 'plain'] as const)('a rival in turns: %s', (name) => {
   it('sends only in its turns, and counts what the server answered', async () => {
-    let asked = 0;
+    let received = 0;
     const server = createServer((_, response) => {
-      asked++;
+      received++;
       response.end('ok');
     }).listen(0, '127.0.0.1');
     await once(server, 'listening');
@@ -20,11 +20,11 @@ describe.each(['stock', 'plain'] as const)('a rival in turns: %s', (name) => {
       await rival.arm(20);
       const quiet = async () => {
         let before = -1;
-        while (asked !== before) {
-          before = asked;
+        while (received !== before) {
+          before = received;
           await new Promise((resolve) => setTimeout(resolve, 100));
         }
-        return asked;
+        return received;
       };
       const before = await quiet();
       const { answers, cpuUs } = await rival.take(0.2);

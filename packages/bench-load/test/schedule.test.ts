@@ -143,12 +143,12 @@ describe('an open loop', () => {
 
   it('schedules nothing after its end', () => {
     const schedule = new Schedule(100, alarm);
-    let asked = 0;
-    schedule.take(() => asked++);
-    schedule.take(() => asked++);
+    let fired = 0;
+    schedule.take(() => fired++);
+    schedule.take(() => fired++);
     schedule.close();
     pass(1000);
-    expect([asked, schedule.report.intended, calls.size]).toEqual([0, 0, 0]);
-    expect([schedule.take(() => asked++), calls.size]).toEqual([undefined, 0]);
+    expect([fired, schedule.report.intended, calls.size]).toEqual([0, 0, 0]);
+    expect([schedule.take(() => fired++), calls.size]).toEqual([undefined, 0]);
   });
 });

@@ -44,11 +44,11 @@ export function preflight(facts: MachineFacts, needs: PreflightNeeds): Finding[]
 }
 
 /** Throws a usage error if `--cores` asks for more cores than this machine has. */
-export function refuseCores(asked: number | undefined, cores: number): void {
-  if (asked === undefined || asked <= cores) return;
+export function refuseCores(wanted: number | undefined, cores: number): void {
+  if (wanted === undefined || wanted <= cores) return;
   throw new BenchError(
     'usage',
-    `this machine has ${coresOf(cores)}; --cores ${asked} is not possible`,
+    `this machine has ${coresOf(cores)}; --cores ${wanted} is not possible`,
     cores > 1 ? `--cores ${cores - 1} leaves one core for the load` : 'omit --cores',
   );
 }

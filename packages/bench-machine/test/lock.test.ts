@@ -36,8 +36,8 @@ afterEach(() => rmSync(state, { recursive: true, force: true }));
 /** For a loop that looks twice a second. */
 const PATIENCE = { timeout: 10_000 };
 
-const take = (name: string, asked: Partial<LockOptions> = {}): Promise<HostLock> =>
-  lockHost({ run: name, token: newToken(), state, port: false, ...asked });
+const take = (name: string, options: Partial<LockOptions> = {}): Promise<HostLock> =>
+  lockHost({ run: name, token: newToken(), state, port: false, ...options });
 
 /** Leaves the lock of a killed run. */
 function leaveStale(pid = deadPid()): void {

@@ -4,8 +4,8 @@ import { amount, as, count, mapOf, maybe, named, ordinal, shape, span, text } fr
 import { counts, latency } from './figures.ts';
 
 const connected = {
-  asked: ordinal('count: connections asked for'),
-  stood: count('count: connections that answered at least once before the window'),
+  planned: ordinal('count: connections planned'),
+  established: count('count: connections that answered at least once before the window'),
   seconds: amount('s: from the first connect to the last first answer, or the deadline'),
   refused: count('count: connects that were refused or failed'),
   retried: count('count: connects that were made again'),
@@ -215,8 +215,8 @@ export type HostUse = Static<typeof hostUse>;
 const hostPart = shape(
   {
     host: text('The name of its host.'),
-    connections: ordinal('count: connections asked for'),
-    stood: count('count: connections that answered at least once before the window'),
+    connections: ordinal('count: connections planned'),
+    established: count('count: connections that answered at least once before the window'),
     counts,
     goodputPerSecond: amount('per second: right answers over its own window'),
     completionsPerSecond: amount('per second: requests that ended, over its own window'),
@@ -236,7 +236,7 @@ const cluster = named(
   'cluster',
   shape(
     {
-      asked: ordinal('count: generator processes that the trial needed'),
+      planned: ordinal('count: generator processes that the trial needed'),
       hosts: Type.Array(hostUse, { minItems: 1 }),
       parts: Type.Array(hostPart, {
         description: 'One for each process that reported, in the order of `generators`.',
@@ -263,7 +263,7 @@ export const load = named(
     {
       engine: text(),
       connect: shape(
-        { ...Type.Partial(connect).properties, asked: connected.asked },
+        { ...Type.Partial(connect).properties, planned: connected.planned },
         {
           description:
             'Counts of the connections and the time to establish them, as far as the engine reports them.',

@@ -81,7 +81,7 @@ export interface BenchOptions {
   /** Servers that are already running, instead of targets that Bench starts. */
   servers?: ServerOptions[];
   /** The requests to send, instead of those of a workload of Bench. */
-  asked?: AskedOptions;
+  userRequests?: UserRequestOptions;
   /** Sends several requests of the user mixed, instead of measuring them one at a time. */
   mix?: boolean;
 }
@@ -113,7 +113,7 @@ export interface Matrix {
 }
 
 /** The requests that are written as options. */
-export interface AskedOptions {
+export interface UserRequestOptions {
   requests: { method: string; path: string }[];
   /** Headers of every request. */
   headers: Record<string, string>;

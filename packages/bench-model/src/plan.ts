@@ -4,7 +4,7 @@ import { amount, as, count, flag, oneOf, ordinal, shape, span, text, texts } fro
 import { app } from './app.ts';
 import { cluster, spread } from './cluster.ts';
 import { METRIC_IDS } from './metrics.ts';
-import { asked, attached } from './requests.ts';
+import { userRequests, attached } from './requests.ts';
 import { backgroundRequest, loadMode, params, upstreamKind } from './settings.ts';
 import { target } from './target.ts';
 import { RUN_SCHEMA } from './versions.ts';
@@ -148,7 +148,7 @@ export const plan = shape({
         'The run was stopped after these rounds and its comparisons were shown, so they have spent a part of the error.',
     }),
   ),
-  asked: Type.Optional(asked),
+  userRequests: Type.Optional(userRequests),
   routes: Type.Optional(
     Type.Array(text(), {
       description:

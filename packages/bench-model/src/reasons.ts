@@ -136,8 +136,8 @@ const DEFINITIONS = {
   'generators-missing': {
     isFatal: true,
     invalidates: ALL,
-    text: ({ asked, missing }: { asked: number; missing: readonly { host: string; why: string }[] }) =>
-      `${missing.length} of ${asked} load generators did not report: ${missing.map(({ host, why }) => `${host}: ${why}`).join('; ')}`,
+    text: ({ planned, missing }: { planned: number; missing: readonly { host: string; why: string }[] }) =>
+      `${missing.length} of ${planned} load generators did not report: ${missing.map(({ host, why }) => `${host}: ${why}`).join('; ')}`,
   },
   'host-lost': {
     isFatal: true,
@@ -171,17 +171,27 @@ const DEFINITIONS = {
   'no-answers': {
     isFatal: true,
     invalidates: ALL,
-    text: ({ asked, stood, seen }: { asked: number; stood: number | undefined; seen: [string, number][] }) =>
-      `no right answer in the window; ${stood ?? 'an unknown number'} of ${asked} connections were established: ${list(seen) || 'no requests'}`,
+    text: ({
+      planned,
+      established,
+      seen,
+    }: {
+      planned: number;
+      established: number | undefined;
+      seen: [string, number][];
+    }) =>
+      `no right answer in the window; ${established ?? 'an unknown number'} of ${planned} connections were established: ${list(seen) || 'no requests'}`,
   },
-  'not-all-stood': {
+  'not-all-established': {
     invalidates: RATES_AND_MEMORY,
     summary: 'some connections were not established',
     cure: 'Use fewer connections, or a longer listen backlog',
-    text: ({ asked, stood, refused }: { asked: number; stood: number; refused: number }) => {
+    text: ({ planned, established, refused }: { planned: number; established: number; refused: number }) => {
       const why =
-        refused > 0 ? `${refused} connects were refused or failed` : `${asked - stood} never answered`;
-      return `${stood} of ${asked} connections were established when the window opened: ${why}`;
+        refused > 0
+          ? `${refused} connects were refused or failed`
+          : `${planned - established} never answered`;
+      return `${established} of ${planned} connections were established when the window opened: ${why}`;
     },
   },
   errors: {
@@ -215,11 +225,11 @@ const DEFINITIONS = {
     text: (facts: Served | Open) => {
       if ('open' in facts)
         return `rate and latency account for ${digits(facts.served)} open requests, but ${digits(facts.open)} were open on average (Little's law): some were lost, or their latencies are wrong`;
-      const { served, asked, silent, host } = facts;
+      const { served, planned, silent, host } = facts;
       const found =
-        served <= asked
-          ? `rate and cycle time account for only ${served} of ${asked} connections (Little's law): the others were not served`
-          : `rate and cycle time account for ${served} connections, but there are ${asked} (Little's law): the pace changed too much`;
+        served <= planned
+          ? `rate and cycle time account for only ${served} of ${planned} connections (Little's law): the others were not served`
+          : `rate and cycle time account for ${served} connections, but there are ${planned} (Little's law): the pace changed too much`;
       return `${from(host)}${found}${silent > 0 ? `; ${silent} got no answer in the window` : ''}`;
     },
   },
@@ -634,7 +644,7 @@ function digits(value: number): string {
 
 interface Served {
   served: number;
-  asked: number;
+  planned: number;
   silent: number;
   /** The host of the generator, if the reason is about one of several. */
   host?: string | undefined;

@@ -35,7 +35,7 @@ export type Expectation = Static<typeof expectation>;
 
 const headers = mapOf(Type.String(), 'The headers as they were written; secrets are not kept.');
 
-const askedRequest = shape({
+const userRequest = shape({
   method: text(),
   path: Type.String({ pattern: '^/' }),
   weight: ordinal('count: how often it is sent in one cycle'),
@@ -50,7 +50,7 @@ const askedRequest = shape({
 });
 
 /** One request as it was written, with its placeholders. */
-export type AskedRequest = Static<typeof askedRequest>;
+export type UserRequest = Static<typeof userRequest>;
 
 const rows = shape(
   {
@@ -63,7 +63,7 @@ const rows = shape(
 );
 
 /** A file of rows as a plan keeps it. */
-export type AskedRows = Static<typeof rows>;
+export type UserRows = Static<typeof rows>;
 
 const token = Type.Union([
   shape({
@@ -92,18 +92,18 @@ const login = shape(
 );
 
 /** A login, as it was written. */
-export type AskedLogin = Static<typeof login>;
+export type UserLogin = Static<typeof login>;
 
 const leftOut = shape({ route: text(), reason: text() });
 
 /** A route of an OpenAPI document that is not measured, and the reason. */
 export type RouteLeftOut = Static<typeof leftOut>;
 
-export const asked = named(
-  'asked',
+export const userRequests = named(
+  'userRequests',
   shape(
     {
-      requests: Type.Array(askedRequest, { minItems: 1 }),
+      requests: Type.Array(userRequest, { minItems: 1 }),
       rows: Type.Optional(rows),
       login: Type.Optional(login),
       files: mapOf(digest(), 'SHA-256 of each file named by @file when the run was planned.'),
@@ -118,7 +118,7 @@ export const asked = named(
 );
 
 /** The requests of a user, as a plan keeps them: JSON, and no contents of files. */
-export type Asked = Static<typeof asked>;
+export type UserRequests = Static<typeof userRequests>;
 
 const server = shape(
   {
@@ -177,9 +177,9 @@ export type SentRequests = Static<typeof sent>;
 
 /** Requests as they were written, before their files are read. */
 export interface Draft {
-  requests: AskedRequest[];
+  requests: UserRequest[];
   rows?: string;
-  login?: AskedLogin;
+  login?: UserLogin;
   from?: string;
   openapi?: string;
   leftOut?: RouteLeftOut[];

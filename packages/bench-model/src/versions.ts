@@ -1,16 +1,16 @@
 /** The versions of stored files. SCHEMAS.md says what each version changed, and when to raise one. */
 
 /** The version of a trial's record. */
-export const RECORD_SCHEMA = 1;
+export const RECORD_SCHEMA = 2;
 
 /** The version of `run.json`. */
-export const RUN_SCHEMA = 1;
+export const RUN_SCHEMA = 2;
 
 /** The version of a stored study of warm-up. */
 export const STUDY_SCHEMA = 1;
 
 /** The version of the JSON document that `report --json` prints. */
-export const REPORT_SCHEMA = 1;
+export const REPORT_SCHEMA = 2;
 
 /** The version of `pool.json` and its entries. */
 export const POOL_SCHEMA = 1;

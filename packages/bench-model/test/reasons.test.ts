@@ -44,7 +44,9 @@ const FACTS: Facts = {
     { file: 'ids.csv', rows: 12, seconds: 0, lives: 1 },
   ],
   'same-code': [{ other: 'shop[./a]', files: 2 }],
-  'generators-missing': [{ asked: 3, missing: [{ host: 'b', why: 'the generator on b failed: it ended' }] }],
+  'generators-missing': [
+    { planned: 3, missing: [{ host: 'b', why: 'the generator on b failed: it ended' }] },
+  ],
   'host-lost': [
     { host: 'b', task: 'complete the round of this trial', why: 'its host was lost' },
     { host: 'b', task: 'keep the upstream running', why: 'its host was lost' },
@@ -63,13 +65,13 @@ const FACTS: Facts = {
   ],
   unsolicited: [{ count: 1 }, { count: 12 }],
   'no-answers': [
-    { asked: 10, stood: 4, seen: [['timeout', 7]] },
-    { asked: 10, stood: undefined, seen: [] },
+    { planned: 10, established: 4, seen: [['timeout', 7]] },
+    { planned: 10, established: undefined, seen: [] },
   ],
   'memory-grows': [{ estimate: 1430, interval: { low: 998, high: 1502.4 } }],
-  'not-all-stood': [
-    { asked: 10, stood: 4, refused: 0 },
-    { asked: 10, stood: 4, refused: 6 },
+  'not-all-established': [
+    { planned: 10, established: 4, refused: 0 },
+    { planned: 10, established: 4, refused: 6 },
   ],
   errors: [
     {
@@ -81,9 +83,9 @@ const FACTS: Facts = {
     },
   ],
   little: [
-    { served: 4, asked: 10, silent: 6 },
-    { served: 14, asked: 10, silent: 0 },
-    { served: 4, asked: 10, silent: 6, host: 'b' },
+    { served: 4, planned: 10, silent: 6 },
+    { served: 14, planned: 10, silent: 0 },
+    { served: 4, planned: 10, silent: 6, host: 'b' },
     { served: 0.412, open: 450.3 },
   ],
   pairing: [{ meanUs: 2000, cycleUs: 1000 }],

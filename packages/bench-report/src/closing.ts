@@ -240,11 +240,20 @@ function isPlain({ copy, packages, repeats, resolved, engine, scale }: Target): 
 }
 
 /** Returns true if the names of its targets are all that a command needs to measure them alike. */
-function canRepeat({ targets, stacks, apps, asked, attached, background, load, engine }: Plan): boolean {
+function canRepeat({
+  targets,
+  stacks,
+  apps,
+  userRequests,
+  attached,
+  background,
+  load,
+  engine,
+}: Plan): boolean {
   return (
     targets.every(isPlain) &&
     stacks.length === 0 &&
-    [apps, asked, attached, background].every((part) => part === undefined) &&
+    [apps, userRequests, attached, background].every((part) => part === undefined) &&
     isUsualLoad(load) &&
     engine === 'autocannon'
   );
@@ -252,7 +261,7 @@ function canRepeat({ targets, stacks, apps, asked, attached, background, load, e
 
 /** Returns the options that name the workload of a plan; empty for the default. */
 function optionsOf({ workload, params = {} }: Plan): string[] {
-  const usual = completeParams(workloadOf({ workload, asked: undefined }), {});
+  const usual = completeParams(workloadOf({ workload, userRequests: undefined }), {});
   return [
     ...(workload === 'devices' ? [] : ['--workload', workload]),
     ...Object.entries(params).flatMap(([name, value]) =>

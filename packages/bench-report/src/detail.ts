@@ -190,10 +190,16 @@ function describeGrowth({ estimate, interval: { low, high }, isKept }: Growth): 
   return `memory: ${figures}${isKept ? '' : ', no growth that lasts'}`;
 }
 
-function describeConnect({ stood, asked, seconds, refused, retried }: LoadResult['connect']): string[] {
-  if (stood === undefined || seconds === undefined) return [];
+function describeConnect({
+  established,
+  planned,
+  seconds,
+  refused,
+  retried,
+}: LoadResult['connect']): string[] {
+  if (established === undefined || seconds === undefined) return [];
   return [
-    `${stood} of ${asked} connections established after ${seconds.toFixed(2)} s (${refused} refused, ${retried} retried)`,
+    `${established} of ${planned} connections established after ${seconds.toFixed(2)} s (${refused} refused, ${retried} retried)`,
   ];
 }
 
@@ -219,10 +225,10 @@ function describeCluster({ cluster }: LoadResult): string[] {
   const { hosts, parts, missing, overlapSeconds } = cluster;
   return [
     `the ${parts.length} generators sent load at the same time for ${overlapSeconds.toFixed(3)} s`,
-    ...parts.map(({ host: name, connections, stood, goodputPerSecond, skewMs }) => {
+    ...parts.map(({ host: name, connections, established, goodputPerSecond, skewMs }) => {
       const host = hosts.find((one) => one.name === name);
       const clock = host && `; clock ${formatMs(host.offsetMs)} ± ${host.clockErrorMs.toFixed(1)} ms`;
-      return `${name}: ${stood} of ${connections} connections, ${formatCount(goodputPerSecond)}/s, window ${formatMs(skewMs)} ms off the plan${clock ?? ''}`;
+      return `${name}: ${established} of ${connections} connections, ${formatCount(goodputPerSecond)}/s, window ${formatMs(skewMs)} ms off the plan${clock ?? ''}`;
     }),
     ...missing.map(({ host, why }) => `${host}: no report: ${why}`),
   ];

@@ -30,7 +30,7 @@ export function describePlan(
   { load = describeLoad(plan.load), power = [] }: { load?: string; power?: readonly string[] } = {},
 ): string {
   const lines = [
-    `${countOf(plan.trials.length, 'trial')}: ${countOf(plan.targets.length, 'target')} at ${describeConnections(plan.rungs)}, ${countOf(plan.rounds, 'round')}, ${plan.asked === undefined ? 'workload ' : ''}${describeWorkload(plan)}`,
+    `${countOf(plan.trials.length, 'trial')}: ${countOf(plan.targets.length, 'target')} at ${describeConnections(plan.rungs)}, ${countOf(plan.rounds, 'round')}, ${plan.userRequests === undefined ? 'workload ' : ''}${describeWorkload(plan)}`,
     `${plan.engine}, ${load}, ${describeSpan(plan)}, timeout ${plan.timeoutSeconds} s${plan.attached === undefined ? `, ${describeWorkers(plan)}` : ''}, seed ${plan.seed}`,
     ...describeMix(plan),
     ...describeTurns(plan),
@@ -50,8 +50,8 @@ export function describePlan(
 }
 
 /** A workload and its parameters: `fib n=20`; the requests of a user with their weights. */
-export function describeWorkload({ workload, params = {}, asked }: Plan): string {
-  if (asked !== undefined) return describeRequests(asked);
+export function describeWorkload({ workload, params = {}, userRequests }: Plan): string {
+  if (userRequests !== undefined) return describeRequests(userRequests);
   return [workload, ...Object.entries(params).map(([name, value]) => `${name}=${value}`)].join(' ');
 }
 
@@ -118,9 +118,9 @@ export function describeWorkers({ workers, threads, cores, targets, apps = [] }:
 }
 
 /** Says how several requests of a user are sent; empty for a single one. */
-export function describeMix({ asked, routes, trials }: Plan): string[] {
-  if (asked === undefined || asked.requests.length < 2) return [];
-  if (routes === undefined) return [`all ${asked.requests.length} requests are sent mixed`];
+export function describeMix({ userRequests, routes, trials }: Plan): string[] {
+  if (userRequests === undefined || userRequests.requests.length < 2) return [];
+  if (routes === undefined) return [`all ${userRequests.requests.length} requests are sent mixed`];
   const isShared = trials.some(({ life }) => life !== undefined);
   return [
     `each of the ${routes.length} requests is measured alone, ${isShared ? 'one after the other on the same server' : 'each on a fresh server'}; --mix sends them mixed`,

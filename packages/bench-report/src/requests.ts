@@ -1,5 +1,5 @@
 /** Words about the requests of a user. */
-import type { Asked, AskedLogin, CheckKind, SentRequests } from 'bench-model/requests';
+import type { UserRequests, UserLogin, CheckKind, SentRequests } from 'bench-model/requests';
 import { redactUrl } from 'bench-machine/redact';
 import type { LoadResult } from 'bench-model/load';
 import type { Trial } from 'bench-model/record';
@@ -9,7 +9,7 @@ import { countOf, formatUs, formatWhole } from './format.ts';
 const MOST_LISTED = 3;
 
 /** The requests in one line: `GET /orders × 7, POST /orders × 2`. */
-export function describeRequests({ requests }: Pick<Asked, 'requests'>): string {
+export function describeRequests({ requests }: Pick<UserRequests, 'requests'>): string {
   const names = requests.map(({ method, path, weight }) => {
     const often = requests.length > 1 && requests.some((one) => one.weight !== weight) ? ` × ${weight}` : '';
     return `${redactUrl(`${method} ${path}`)}${often}`;
@@ -25,28 +25,31 @@ const CHECKS: Record<CheckKind, string> = {
 };
 
 /** Describes everything beyond the requests themselves, and the checks of their answers. */
-export function describeAsking(asked: Asked | undefined, sent: SentRequests | undefined): string[] {
-  if (asked === undefined) return [];
+export function describeAsking(
+  userRequests: UserRequests | undefined,
+  sent: SentRequests | undefined,
+): string[] {
+  if (userRequests === undefined) return [];
   const { rows } = sent ?? {};
   const used =
     rows === undefined || rows.used >= rows.count ? '' : `, ${formatWhole(rows.used)} in each trial`;
   return [
-    ...(asked.login === undefined
+    ...(userRequests.login === undefined
       ? []
       : [
-          `login: ${redactUrl(`${asked.login.method} ${asked.login.path}`)} before each load${describeEvery(asked.login)}`,
+          `login: ${redactUrl(`${userRequests.login.method} ${userRequests.login.path}`)} before each load${describeEvery(userRequests.login)}`,
         ]),
-    ...(asked.rows === undefined
+    ...(userRequests.rows === undefined
       ? []
       : [
-          `rows: ${formatWhole(asked.rows.count)} from ${asked.rows.file}${used}, shuffled; ${describeUse(sent)}`,
+          `rows: ${formatWhole(userRequests.rows.count)} from ${userRequests.rows.file}${used}, shuffled; ${describeUse(sent)}`,
         ]),
-    ...describeChecks(asked, sent),
-    ...describeLeftOut(asked),
+    ...describeChecks(userRequests, sent),
+    ...describeLeftOut(userRequests),
   ];
 }
 
-function describeEvery({ every }: Pick<AskedLogin, 'every'>): string {
+function describeEvery({ every }: Pick<UserLogin, 'every'>): string {
   return every === undefined ? '' : `, and again every ${every} s, between windows`;
 }
 
@@ -61,14 +64,14 @@ function describeUse({ requests }: Pick<SentRequests, 'requests'> = { requests: 
 }
 
 /** Lists the routes of an OpenAPI document that are not measured, by their reason. */
-export function describeLeftOut(asked: Asked | undefined): string[] {
-  return [...Map.groupBy(asked?.leftOut ?? [], ({ reason }) => reason)].map(
+export function describeLeftOut(userRequests: UserRequests | undefined): string[] {
+  return [...Map.groupBy(userRequests?.leftOut ?? [], ({ reason }) => reason)].map(
     ([reason, all]) => `left out: ${all.map(({ route }) => route).join(', ')} (${reason})`,
   );
 }
 
 /** Describes the check of answers under load; undefined for older records, which do not contain it. */
-function describeChecks(asked: Asked, sent: SentRequests | undefined): string[] {
+function describeChecks(userRequests: UserRequests, sent: SentRequests | undefined): string[] {
   const { requests = [], rows } = sent ?? {};
   const kinds = new Map<string, CheckKind>();
   for (const { method, path, check } of requests) {
@@ -79,7 +82,9 @@ function describeChecks(asked: Asked, sent: SentRequests | undefined): string[] 
   const by = Map.groupBy([...kinds], ([, kind]) => kind);
   return [...by].map(([kind, names]) => {
     const all =
-      names.length === asked.requests.length ? '' : `${names.map(([name]) => redactUrl(name)).join(', ')}: `;
+      names.length === userRequests.requests.length
+        ? ''
+        : `${names.map(([name]) => redactUrl(name)).join(', ')}: `;
     const some =
       kind === 'bytes' && rows !== undefined && rows.checked < rows.used
         ? ` (${formatWhole(rows.checked)} of ${formatWhole(rows.used)} rows; of the others only the status)`

@@ -85,7 +85,7 @@ export function describeSetting(model: Model): string[] {
           ...describeInterpreters(model.servers),
           ...describeAge(model),
           ...describeCollected(model),
-          ...describeAsking(plan.asked, model.sent),
+          ...describeAsking(plan.userRequests, model.sent),
           ...describeEngines(plan),
           ...describeCompanions(model),
           ...describeDisturbance(plan),

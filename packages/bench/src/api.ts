@@ -17,7 +17,7 @@ export type { ComparedRow, ComparedTable, Question } from 'bench-analysis/compar
 export type { Comparison } from 'bench-analysis/comparison';
 export type { Factor } from 'bench-analysis/unlike';
 export type { Target } from 'bench-model/target';
-export type { AppOptions, AskedOptions, BenchOptions, ServerOptions } from 'bench-model/options';
+export type { AppOptions, UserRequestOptions, BenchOptions, ServerOptions } from 'bench-model/options';
 export type { Plan } from 'bench-model/plan';
 export type { Host } from 'bench-model/host';
 export type { Measured } from 'bench-model/measured';

@@ -153,14 +153,14 @@ function reasonIf<Code extends ReasonCode>(
 /** Judges whether all generators of a cluster measured the same window. */
 function judgeCluster(cluster: ClusterLoad | undefined): Reason[] {
   if (cluster === undefined) return [];
-  const { asked, missing, hosts, parts, allowedSkewMs } = cluster;
+  const { planned, missing, hosts, parts, allowedSkewMs } = cluster;
   const apart = parts.flatMap(({ host, skewMs }) => {
     const { clockErrorMs = Infinity } = hosts.find(({ name }) => name === host) ?? {};
     return Math.abs(skewMs) + clockErrorMs > allowedSkewMs ? [{ host, skewMs, clockErrorMs }] : [];
   });
   const worst = apart.toSorted((a, b) => Math.abs(b.skewMs) - Math.abs(a.skewMs)).slice(0, 1);
   return [
-    ...reasonIf(missing.length > 0, 'generators-missing', { asked, missing }),
+    ...reasonIf(missing.length > 0, 'generators-missing', { planned, missing }),
     ...worst.map((one) => makeReason('skew', { ...one, allowedSkewMs })),
   ];
 }
@@ -177,16 +177,18 @@ function judgeAccounting({ counts, cluster }: LoadResult): Reason[] {
 }
 
 function judgeAnswers({ counts, connect, crossed = 0, unsolicited = 0, firstWrong }: LoadResult): Reason[] {
-  const { asked, stood, refused = 0 } = connect;
+  const { planned, established, refused = 0 } = connect;
   const wrong = (counts.mismatch ?? 0) - crossed;
   const seen = Object.entries(counts).filter(([name, count]) => count > 0 && name !== 'sent');
   return [
     ...reasonIf(crossed > 0, 'crossed-answers', { count: crossed }),
     ...reasonIf(wrong > 0, 'wrong-body', { count: wrong, first: firstWrong }),
-    ...reasonIf(counts.ok === 0 && crossed <= 0 && wrong <= 0, 'no-answers', { asked, stood, seen }),
+    ...reasonIf(counts.ok === 0 && crossed <= 0 && wrong <= 0, 'no-answers', { planned, established, seen }),
     // After one unsolicited answer, every later answer on its connection belongs to another request.
     ...reasonIf(unsolicited > 0, 'unsolicited', { count: unsolicited }),
-    ...(stood === undefined ? [] : reasonIf(stood < asked, 'not-all-stood', { asked, stood, refused })),
+    ...(established === undefined
+      ? []
+      : reasonIf(established < planned, 'not-all-established', { planned, established, refused })),
   ];
 }
 
@@ -240,7 +242,7 @@ function boundLatency({ counts, ...load }: LoadResult, failed: number): Bounds {
  */
 function judgeLittle(load: LoadResult, turns: number): Reason[] {
   const { counts, meanCycleUs, connect, silentConnections = 0, latencyUs, cluster } = load;
-  const whole = { ...load, connections: connect.asked, silentConnections, host: undefined };
+  const whole = { ...load, connections: connect.planned, silentConnections, host: undefined };
   const { completions, tolerance, reasons } = weighLittle(load, whole, turns);
   const isMispaired =
     latencyUs !== undefined &&
@@ -269,31 +271,31 @@ type Flow = Pick<LoadResult, 'counts' | 'completionsPerSecond' | 'meanCycleUs'> 
  */
 function straddledSeconds(
   { latencyUs, latencyHistogram, censoredHistogram, windowSeconds }: LoadResult,
-  { asked, turns }: { asked: number; turns: number },
+  { planned, turns }: { planned: number; turns: number },
 ): number {
   if (latencyHistogram === undefined) return 0;
   const answers = mergeHistograms([latencyHistogram]);
   const { p50 = 0 } = latencyUs ?? {};
-  const longest = turns === 0 ? asked : countAbove(answers, (windowSeconds / turns) * 1e6);
+  const longest = turns === 0 ? planned : countAbove(answers, (windowSeconds / turns) * 1e6);
   const open = mergeHistograms(censoredHistogram === undefined ? [] : [censoredHistogram]);
-  return (sumLongest(answers, longest, p50) + sumLongest(open, asked, p50)) / 1e6;
+  return (sumLongest(answers, longest, p50) + sumLongest(open, planned, p50)) / 1e6;
 }
 
 function weighLittle(
   load: LoadResult,
-  { counts, completionsPerSecond, meanCycleUs, connections: asked, silentConnections: silent, host }: Flow,
+  { counts, completionsPerSecond, meanCycleUs, connections: planned, silentConnections: silent, host }: Flow,
   turns: number,
 ): { completions: number; tolerance: number; reasons: Reason[] } {
   const completions = Math.max(1, countCompletions(counts));
   const served = meanCycleUs === undefined ? undefined : (completionsPerSecond * meanCycleUs) / 1e6;
-  const share = (served ?? asked) / asked;
+  const share = (served ?? planned) / planned;
   // The end of a turn cuts one cycle of each connection: half of it on average, and more if the cycles differ.
-  const cut = (asked * turns) / completions;
-  const straddled = straddledSeconds(load, { asked, turns }) / load.windowSeconds;
+  const cut = (planned * turns) / completions;
+  const straddled = straddledSeconds(load, { planned, turns }) / load.windowSeconds;
   // With fewer than ten completions per connection, the edges of the window outweigh the tolerance.
-  const tolerance = Math.max(LITTLE_TOLERANCE, asked / (2 * completions)) + cut + straddled / asked;
-  const isKept = Math.abs(share - 1) <= tolerance && silent <= asked * LITTLE_TOLERANCE;
-  const facts = { served: Math.round(served ?? 0), asked, silent, host };
+  const tolerance = Math.max(LITTLE_TOLERANCE, planned / (2 * completions)) + cut + straddled / planned;
+  const isKept = Math.abs(share - 1) <= tolerance && silent <= planned * LITTLE_TOLERANCE;
+  const facts = { served: Math.round(served ?? 0), planned, silent, host };
   return { completions, tolerance, reasons: reasonIf(!isKept, 'little', facts) };
 }
 
@@ -341,7 +343,7 @@ function judgeOpenLoop(load: LoadResult, perSecond: number): Reason[] {
   const due = Math.round(perSecond * windowSeconds);
   // A pause of the server just before the close leaves requests waiting, too. They only pile up if no connection is free
   // for most of the time.
-  const isOverrun = due - started > due * ERROR_SHARE && meanOpen > connect.asked;
+  const isOverrun = due - started > due * ERROR_SHARE && meanOpen > connect.planned;
   const reasons = isOverrun ? [makeReason('overrun', { due, started })] : [];
   const isWhole = countCompletions(counts) === counts.ok && load.unanswered === undefined;
   if (latencyUs === undefined || latencyHistogram === undefined || !isWhole) return reasons;

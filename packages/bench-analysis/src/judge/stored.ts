@@ -50,7 +50,7 @@ export const EVIDENCE: readonly [codes: ReasonCode[], isStored: (recorded: Recor
   [['delayed-ack'], () => true],
   [['crossed-answers', 'wrong-body', 'no-answers'], () => true],
   [['unsolicited'], ({ measured: { load } }) => load.unsolicited !== undefined],
-  [['not-all-stood'], ({ measured: { load } }) => load.connect.stood !== undefined],
+  [['not-all-established'], ({ measured: { load } }) => load.connect.established !== undefined],
   // Older records count the requests that were still open after the drain, without their ages.
   [
     ['unanswered', 'few-unanswered'],

@@ -120,15 +120,15 @@ describe('judge', () => {
   });
 
   it('invalidates rates and memory if not all connections were established', () => {
-    const connect = { asked: 10, stood: 8, seconds: 30, refused: 0, retried: 0 };
-    expect(reasonsOf(evidenceOf({ connect }))).toEqual({ 'not-all-stood': RATES_AND_MEMORY });
+    const connect = { planned: 10, established: 8, seconds: 30, refused: 0, retried: 0 };
+    expect(reasonsOf(evidenceOf({ connect }))).toEqual({ 'not-all-established': RATES_AND_MEMORY });
     expect(textOf(evidenceOf({ connect }))).toContain(
       '8 of 10 connections were established when the window opened: 2 never answered',
     );
     expect(textOf(evidenceOf({ connect: { ...connect, refused: 5 } }))).toContain(
       '5 connects were refused or failed',
     );
-    expect(reasonsOf(evidenceOf({ connect: { ...connect, stood: 10, refused: 5 } }))).toEqual({});
+    expect(reasonsOf(evidenceOf({ connect: { ...connect, established: 10, refused: 5 } }))).toEqual({});
   });
 
   it.each([
@@ -190,7 +190,7 @@ describe("Little's law", () => {
     expect(reasonsOf(silent)).toEqual({ little: RATES_AND_MEMORY });
     expect(textOf(silent)).toContain('1 got no answer in the window');
     const few = {
-      connect: { asked: 100, stood: 100, seconds: 1, refused: 0, retried: 0 },
+      connect: { planned: 100, established: 100, seconds: 1, refused: 0, retried: 0 },
       meanCycleUs: 10_000,
     };
     expect(reasonsOf(evidenceOf({ ...few, silentConnections: 5 }))).toEqual({});
@@ -245,7 +245,7 @@ function atRate(
 ): Evidence {
   const counts = given.counts ?? sampleCounts({ ok: 2500, inFlight: 1 });
   const load: Partial<OwnLoadResult> = {
-    connect: { asked: 100, stood: 100, seconds: 0.1, refused: 0, retried: 0 },
+    connect: { planned: 100, established: 100, seconds: 0.1, refused: 0, retried: 0 },
     counts,
     latencyUs: { mean: 1000, max: 1000 },
     latencyHistogram: encode(1000, counts.ok),
@@ -495,7 +495,7 @@ describe('the shape of the window', () => {
       latencyUs: undefined,
       windowSeconds: 15,
     };
-    const connect = { asked: 100, stood: 100, seconds: 1, refused: 0, retried: 0 };
+    const connect = { planned: 100, established: 100, seconds: 1, refused: 0, retried: 0 };
     expect(judge(evidenceOf({ ...slow, connect, ...slicesOf(pulses) })).shape).toBe('flat');
     expect(judge(evidenceOf({ ...slicesOf(pulses), windowSeconds: 15 })).shape).not.toBe('flat');
   });

@@ -11,7 +11,7 @@ import { sampleCounts, sampleLoad, sampleResources } from '../../../bench-lab/te
 const RATES = metricsOf('pace');
 
 /** The evidence about an upstream. */
-interface Asked {
+interface UpstreamCase {
   requests: number;
   fetchUs: number;
   resources?: Resources;
@@ -22,7 +22,7 @@ interface Asked {
 }
 
 /** The upstream of a window of 50,000 answers of 10 fixtures each, on a separate core. */
-function evidenceOf(given: Partial<Asked> = {}): Asked {
+function evidenceOf(given: Partial<UpstreamCase> = {}): UpstreamCase {
   return {
     requests: 500_000,
     fetchUs: 800,
@@ -35,7 +35,7 @@ function evidenceOf(given: Partial<Asked> = {}): Asked {
 
 /** A window with that upstream. */
 function windowOf(
-  { requests, fetchUs, resources, placement, besideRequests, host, machine }: Asked,
+  { requests, fetchUs, resources, placement, besideRequests, host, machine }: UpstreamCase,
   load: LoadResult,
   serverCores = 0.5,
 ): Evidence {
@@ -59,7 +59,7 @@ function windowOf(
   };
 }
 
-function judgeOf(upstream: Asked, counts: Partial<Counts> = {}, statusCodes = {}) {
+function judgeOf(upstream: UpstreamCase, counts: Partial<Counts> = {}, statusCodes = {}) {
   const lifetime = sampleCounts({ ok: 50_000, ...counts });
   const load = sampleLoad({ lifetime, statusCodes: { 200: 50_000, ...statusCodes } });
   const verdict = judge(windowOf(upstream, load));
@@ -142,7 +142,7 @@ describe('an upstream', () => {
 
   it('that runs on another host takes nothing of the cores that server and load share', () => {
     const load = sampleLoad({ generators: [{ cpuUs: 0.3 * 5e6, seconds: 5, utilisation: 0.3 }] });
-    const limitOf = (upstream: Partial<Asked>): string =>
+    const limitOf = (upstream: Partial<UpstreamCase>): string =>
       judge({
         ...windowOf(evidenceOf({ resources: sampleResources(0.5), ...upstream }), load, 0.3),
         isShared: true,
@@ -195,7 +195,7 @@ describe('a full upstream', () => {
   });
 
   it('depends on its one process if nothing is pinned, and is false if it was not sampled', () => {
-    const isFull = (given: Pick<Asked, 'placement'> & { resources: Resources }) =>
+    const isFull = (given: Pick<UpstreamCase, 'placement'> & { resources: Resources }) =>
       isUpstreamFull({ ...evidenceOf(given), ...given, load: beside(0.1) });
     const unpinned = { placement: { kind: 'unpinned' as const } };
     expect(isFull({ ...unpinned, resources: sampleResources(0.92) })).toBe(true);

@@ -74,7 +74,7 @@ const load = {
   firstWrong: { seconds: 1.2, bytes: 17, rightBytes: 120 },
   crossed: 0,
   cluster: {
-    asked: 2,
+    planned: 2,
     hosts: [
       {
         name: 'b',
@@ -92,7 +92,7 @@ const load = {
       {
         host: 'b',
         connections: 5,
-        stood: 5,
+        established: 5,
         counts: sampleCounts({ ok: 1 }),
         goodputPerSecond: 1,
         completionsPerSecond: 1,
@@ -325,7 +325,7 @@ const plan: Required<Plan> = {
   background: { method: 'GET', path: '/fib/42' },
   stacks: ['../my-api/stack.json'],
   apps: [{ name: 'api', folder: '.', command: ['uvicorn', 'app:app'], env: { A: 'b' }, lock: 'uv.lock' }],
-  asked: {
+  userRequests: {
     requests: [
       {
         method: 'POST',

@@ -126,7 +126,7 @@ describe('a stored run', () => {
 });
 
 describe('a run whose harness was killed', () => {
-  const torn = '{"schema":1,"id":"004-d","sta';
+  const torn = '{"schema":2,"id":"004-d","sta';
 
   it('loses only the trial in progress', () => {
     const { folder, lines } = makeRun();
@@ -159,11 +159,11 @@ describe('a run whose harness was killed', () => {
 
 describe('a run that cannot be read', () => {
   it.each([
-    ['is not JSON', '{"schema":1,', /^cannot be read: .+$/],
+    ['is not JSON', '{"schema":2,', /^cannot be read: .+$/],
     ['is empty', '', /^cannot be read: .+$/],
     ['is null', 'null', /^not a trial record: schema is missing$/],
     ['is a number', '7', /^not a trial record: schema is missing$/],
-    ['is not a trial', '{"schema":1,"id":"x"}', /^not a trial record: run is missing$/],
+    ['is not a trial', '{"schema":2,"id":"x"}', /^not a trial record: run is missing$/],
   ])('names the file and the number of a line that %s', (_what, line, problem) => {
     const { folder, lines } = makeRun();
     const [first = '', ...rest] = readFileSync(lines, 'utf8').split('\n');
@@ -231,7 +231,7 @@ describe('a run that cannot be read', () => {
 
   it('says that run.json has another schema', () => {
     const folder = createRun({ ...runOf('a-run'), schema: RUN_SCHEMA + 1 }, host);
-    expect(refuse(() => readRun(folder)).message).toMatch(/run\.json: has schema 2, and this version/);
+    expect(refuse(() => readRun(folder)).message).toMatch(/run\.json: has schema 3, and this version/);
   });
 
   it.each(['run.json', 'host.json'])('names %s if it is broken or missing', (name) => {

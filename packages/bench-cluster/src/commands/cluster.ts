@@ -74,42 +74,42 @@ export default defineCommand({
       CLUSTER_EXAMPLE,
     );
   },
-  async run(asked) {
-    if (asked.action === 'check') return check(asked.file);
-    if (asked.action === 'down') {
+  async run(request) {
+    if (request.action === 'check') return check(request.file);
+    if (request.action === 'down') {
       const count = await stopNodes();
       logLine(count === 0 ? 'nothing runs' : 'stopped');
       return 0;
     }
-    return up(asked);
+    return up(request);
   },
 });
 
 /** Starts nodes, and prints the next steps. */
-async function up(asked: Extract<ClusterRequest, { action: 'up' }>): Promise<number> {
+async function up(request: Extract<ClusterRequest, { action: 'up' }>): Promise<number> {
   const [running] = listNodes();
   if (running !== undefined)
     throw new BenchError('usage', `a cluster runs already: ${running.words.join(' ')}`, 'pnpm cluster down');
   const token = provideToken();
   const program = await provideProgram(logLine);
   const words =
-    'local' in asked
-      ? ['local', String(asked.local)]
+    'local' in request
+      ? ['local', String(request.local)]
       : [
           'node',
-          asked.role,
-          ...(asked.join === undefined ? [] : ['--join', asked.join]),
-          ...(asked.ip === undefined ? [] : ['--ip', asked.ip]),
+          request.role,
+          ...(request.join === undefined ? [] : ['--join', request.join]),
+          ...(request.ip === undefined ? [] : ['--ip', request.ip]),
         ];
   const address = await startNodes(program, words);
-  if ('local' in asked && address !== undefined) {
+  if ('local' in request && address !== undefined) {
     const file = join(HOME.cache, 'cluster', 'bench.cluster.json');
     mkdirSync(dirname(file), { recursive: true });
-    writeFileSync(file, `${JSON.stringify({ address, generators: asked.local - 1 }, undefined, 2)}\n`);
+    writeFileSync(file, `${JSON.stringify({ address, generators: request.local - 1 }, undefined, 2)}\n`);
     const shown = relative(process.cwd(), file);
-    print(`${asked.local} nodes run at ${address}\n`);
+    print(`${request.local} nodes run at ${address}\n`);
     print(`try it: pnpm bench vanilla --cluster ${shown}\n`);
-  } else if ('role' in asked && asked.join === undefined) {
+  } else if ('role' in request && request.join === undefined) {
     print('the head of a cluster runs on port 6379\n');
     print(`copy ${relative(process.cwd(), token)} to the same place on every host, then start there:\n`);
     print('  pnpm cluster up --join <address of this host>:6379 --role generator\n');

@@ -96,8 +96,8 @@ function judgeWindow(requests: readonly Request[], mode: LoadMode): { codes: str
     inFlight,
   };
   const connect = {
-    asked: mode.mode === 'open' ? 10_000 : CONNECTIONS,
-    stood: 10_000,
+    planned: mode.mode === 'open' ? 10_000 : CONNECTIONS,
+    established: 10_000,
     seconds: 0,
     refused: 0,
     retried: 0,

@@ -59,8 +59,8 @@ export default defineCommand({
     ...WAITS,
   },
   read: (values) => values,
-  async run({ effects = EFFECTS, matrices, noise, target, pool: asked, wait, ...values }) {
-    const folder = asked ?? join(HOME.results, 'power');
+  async run({ effects = EFFECTS, matrices, noise, target, pool: typedFolder, wait, ...values }) {
+    const folder = typedFolder ?? join(HOME.results, 'power');
     const stored = readPool(folder);
     const { tests = matrices + noise > 0 ? 0 : EFFECTS.length, noStock } = values;
     const more: More = { tests, effects, asksStock: !noStock, matrices, noise, target, wait };

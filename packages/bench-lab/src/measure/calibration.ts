@@ -169,7 +169,7 @@ export function planScenario(
   stack: Stack,
   { run, seed, rounds }: { run: string; seed: number; rounds: number },
 ): Plan {
-  const asked: Partial<BenchOptions> = {
+  const load: Partial<BenchOptions> = {
     ...(scenario.kind === 'twins' ? { windowSeconds: scenario.windowSeconds } : {}),
     ...(scenario.rate === undefined ? {} : { load: { mode: 'open', perSecond: scenario.rate } }),
   };
@@ -179,7 +179,7 @@ export function planScenario(
     rounds,
     connections: [scenario.connections],
     warmupSeconds: 0.5,
-    ...asked,
+    ...load,
   });
   return makePlan(options, [stack], run, seed);
 }

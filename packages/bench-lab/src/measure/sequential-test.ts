@@ -125,12 +125,12 @@ export async function runTest(
   const candidate = plantTwins(other, { base: unitsOf(twins, effect) });
   const startedAt = new Date().toISOString();
   const began = performance.now();
-  const asked: Partial<BenchOptions> = {
+  const options: Partial<BenchOptions> = {
     targets: [base.name, candidate.name],
     duel: true,
     sequentialTest: { looks: LOOKS, by: 'cpu', threshold: THRESHOLD, budgetSeconds: BUDGET_SECONDS },
   };
-  const { plan, trials } = await measure([base, candidate], asked, context);
+  const { plan, trials } = await measure([base, candidate], options, context);
   const seconds = (performance.now() - began) / 1000;
   if (context.isInterrupted()) return undefined;
   const table = compareWithin({ plan: stopRun(plan, trials), trials }, { by: 'cpu', threshold: THRESHOLD });
@@ -163,13 +163,13 @@ export async function runMatrix(twins: Twins, context: TestContext): Promise<Poo
   const { budgetSeconds, windowSeconds, threshold } = MATRIX;
   const startedAt = new Date().toISOString();
   const began = performance.now();
-  const asked: Partial<BenchOptions> = {
+  const options: Partial<BenchOptions> = {
     targets: [base.name, `${others.name}/*`],
     duel: true,
     windowSeconds,
     sequentialTest: { looks: LOOKS, by: 'cpu', threshold, budgetSeconds },
   };
-  const { plan, trials } = await measure([base, others], asked, context);
+  const { plan, trials } = await measure([base, others], options, context);
   const seconds = (performance.now() - began) / 1000;
   if (context.isInterrupted()) return undefined;
   const variantOf = new Map(plan.targets.map(({ id, variant }) => [id, variant]));
@@ -198,8 +198,8 @@ export async function repeatBothWays(
   const rounds: PooledNoise[] = [];
   for (const method of createRandom(randomInt(2 ** 32)).shuffle(['separate', 'duel'] as const)) {
     const startedAt = new Date().toISOString();
-    const asked = { targets: [target], aa: true, duel: method === 'duel', rounds: 1 };
-    const { trials } = await measure(readStacks([]), asked, context);
+    const options = { targets: [target], aa: true, duel: method === 'duel', rounds: 1 };
+    const { trials } = await measure(readStacks([]), options, context);
     if (context.isInterrupted()) return undefined;
     const [difference] = costDifferences(trials, {
       connections: CONNECTIONS,
@@ -222,12 +222,12 @@ export async function repeatBothWays(
 /** Measures a plan of these options and stores nothing. */
 async function measure(
   stacks: Stack[],
-  asked: Partial<BenchOptions>,
+  options: Partial<BenchOptions>,
   { placed, token, folder, isInterrupted, track }: TestContext,
 ): Promise<{ plan: Plan; trials: Trial[] }> {
   const times = { windowSeconds: WINDOW_SECONDS, warmupSeconds: WARMUP_SECONDS };
-  const options = benchOptions({ ...times, ...asked, connections: [CONNECTIONS] });
-  const plan = makePlan(options, stacks, 'power', randomInt(2 ** 32));
+  const whole = benchOptions({ ...times, ...options, connections: [CONNECTIONS] });
+  const plan = makePlan(whole, stacks, 'power', randomInt(2 ** 32));
   const prepared = await prepareOrThrow(plan, stacks);
   const { effects, stop } = await createEffects({ plan, placed, token, folder });
   track(stop);
@@ -253,8 +253,8 @@ async function askStock(
 ): Promise<PooledTest['stock'] | undefined> {
   const printed = new Map<string, number>();
   const names = stacks.map(({ name }) => name);
-  const options = benchOptions({ targets: names, rounds: 1, connections: [CONNECTIONS] });
-  const plan = makePlan(options, stacks, 'power', randomInt(2 ** 32));
+  const whole = benchOptions({ targets: names, rounds: 1, connections: [CONNECTIONS] });
+  const plan = makePlan(whole, stacks, 'power', randomInt(2 ** 32));
   const prepared = await prepareOrThrow(plan, stacks);
   const { effects, stop } = await createEffects({
     plan,

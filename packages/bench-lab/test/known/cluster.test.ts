@@ -331,7 +331,7 @@ describe('a trial by hosts of a cluster', () => {
     expect(seen.trial.status).not.toBe('failed');
     expect(sumOf(counts)).toBe(counts.sent);
     expect(accountOf(seen).requests.answered.ok).toBe(lifetime.ok + ASKED);
-    expect(connect).toMatchObject({ asked: 12, stood: 12 });
+    expect(connect).toMatchObject({ planned: 12, established: 12 });
     expect(cluster?.parts.map(({ connections }) => connections)).toEqual([6, 6]);
     expect(sum((cluster?.parts ?? []).map((part) => part.counts.ok))).toBe(counts.ok);
     expect(new Set(cluster?.hosts.map(({ name }) => name)).size).toBe(2);

@@ -110,7 +110,7 @@ describe('a server that accepts and closes', () => {
     const { counts, lifetime, connect, latencyUs } = loadOf(seen);
     const { requests, connections } = accountOf(seen);
     expect(seen.trial.status).toBe('failed');
-    expect(connect).toMatchObject({ asked: 10, stood: 0 });
+    expect(connect).toMatchObject({ planned: 10, established: 0 });
     expect(counts.closedEarly).toBeGreaterThan(0);
     expect(counts).toMatchObject({ ok: 0, sent: sumOf(counts) });
     expect(latencyUs).toBeUndefined();
@@ -118,7 +118,7 @@ describe('a server that accepts and closes', () => {
     expect(connections.closedAtAccept).toBe(lifetime.sent + 1);
     expect(requests.late).toBe(lifetime.closedEarly + 1);
     expect(reasonsOf(seen)).toEqual(
-      expect.arrayContaining(['trial', 'no-answers', 'not-all-stood', 'errors']),
+      expect.arrayContaining(['trial', 'no-answers', 'not-all-established', 'errors']),
     );
     expect(reasonOf(seen, 'trial').text).toMatch(/after the load/);
   });
@@ -134,7 +134,7 @@ describe('the barrier', () => {
     });
     const { connect, silentConnections, counts, lifetime } = loadOf(seen);
     const { connections, requests } = accountOf(seen);
-    expect(connect).toMatchObject({ asked: 10, stood: 4, refused: 0 });
+    expect(connect).toMatchObject({ planned: 10, established: 4, refused: 0 });
     expect(silentConnections).toBe(6);
     expect(counts.inFlight).toBeGreaterThanOrEqual(6);
     expect(connections).toMatchObject({ accepted: 10 + ASKED, unserved: 6 });
@@ -142,8 +142,8 @@ describe('the barrier', () => {
     expect(lifetime.timeout + lifetime.inFlight).toBe(6);
     expect(seen.trial.status).toBe('suspect');
     // Their requests are never answered either; the share depends on the pace of the machine.
-    expect(reasonsOf(seen).filter((code) => !code.endsWith('unanswered'))).toEqual(['not-all-stood']);
-    expect(reasonOf(seen, 'not-all-stood')).toMatchObject({
+    expect(reasonsOf(seen).filter((code) => !code.endsWith('unanswered'))).toEqual(['not-all-established']);
+    expect(reasonOf(seen, 'not-all-established')).toMatchObject({
       text: expect.stringMatching(/^4 of 10 connections .* 6 never answered/) as string,
       invalidates: RATES_AND_MEMORY,
     });
@@ -181,7 +181,7 @@ describe('connections over four generators', () => {
     const { requests, connections } = accountOf(seen);
     expect(shares).toEqual(process.platform === 'linux' ? [3, 3, 2, 2] : [0, 0, 0, 0]);
     expect(generators).toHaveLength(4);
-    expect(connect).toMatchObject({ asked: 10, stood: 10 });
+    expect(connect).toMatchObject({ planned: 10, established: 10 });
     expect(connections.accepted).toBe(10 + ASKED);
     expect(sumOf(counts)).toBe(counts.sent);
     expect(requests.read).toBe(lifetime.sent + ASKED);

@@ -26,13 +26,13 @@ const LOAD = ['--connections', '10', '--amount', String(AMOUNT)];
 const UNDER_LOAD = metricsOf('pace', 'latency', 'tail', 'cpu', 'memory');
 
 /** Expects that client and server counted the same, to the last request. */
-function expectAgreement(seen: Seen, asked = ASKED): void {
+function expectAgreement(seen: Seen, checks = ASKED): void {
   const { counts, lifetime } = loadOf(seen);
   const { requests, unread } = accountOf(seen);
   expect(sumOf(counts)).toBe(counts.sent);
   expect(sumOf(lifetime)).toBe(lifetime.sent);
-  expect(requests.read).toBe(lifetime.sent + asked);
-  expect(requests.answered.ok).toBe(lifetime.ok + asked);
+  expect(requests.read).toBe(lifetime.sent + checks);
+  expect(requests.answered.ok).toBe(lifetime.ok + checks);
   expect(requests.answered.status500).toBe(lifetime.non2xx);
   expect(requests.answered.wrongBody + requests.answered.wrongLength).toBe(lifetime.mismatch);
   expect(requests.resets).toBe(lifetime.reset);
@@ -199,12 +199,12 @@ describe('a late or missing answer', () => {
     });
     const { counts, latencyUs, connect } = loadOf(seen);
     expectAgreement(seen);
-    expect(connect).toMatchObject({ asked: 10, stood: 0 });
+    expect(connect).toMatchObject({ planned: 10, established: 0 });
     expect(counts.ok).toBe(0);
     expect(counts.timeout).toBeGreaterThan(0);
     expect(latencyUs).toBeUndefined();
     expect(seen.trial.status).toBe('failed');
-    expect(reasonsOf(seen)).toEqual(expect.arrayContaining(['no-answers', 'not-all-stood', 'errors']));
+    expect(reasonsOf(seen)).toEqual(expect.arrayContaining(['no-answers', 'not-all-established', 'errors']));
     expect(reasonOf(seen, 'no-answers').invalidates).toEqual(METRIC_IDS);
   });
 });

@@ -167,8 +167,8 @@ describe('DATABASE_URL', () => {
     ],
     ['has a wrong password', () => url.replace(/:[^:@]+@/, ':secret@'), /password authentication failed/],
   ];
-  it.each(cases)('is refused if it %s, without showing the password', async (_, asked, message) => {
-    const error = await findDatabase(asked()).catch((thrown: unknown) => thrown);
+  it.each(cases)('is refused if it %s, without showing the password', async (_, databaseUrl, message) => {
+    const error = await findDatabase(databaseUrl()).catch((thrown: unknown) => thrown);
     expect(error).toBeInstanceOf(BenchError);
     expect(error).toMatchObject({ exitCode: 2, message: expect.stringMatching(message) as string });
     expect(`${(error as BenchError).message} ${(error as BenchError).hint}`).not.toContain('secret');
@@ -211,8 +211,8 @@ describe('databases that a killed run left', () => {
       'postgresql://u:secret@127.0.0.1:9/x',
       'the next command with that',
     ],
-  ])('are left for a later command if %s', async (_where, asked, why) => {
-    const { lines, isOwed } = await removeDatabases(debt(), asked);
+  ])('are left for a later command if %s', async (_where, databaseUrl, why) => {
+    const { lines, isOwed } = await removeDatabases(debt(), databaseUrl);
     expect(lines).toEqual([expect.stringContaining(why)]);
     expect(lines[0]).toContain(
       `run a-run had been killed and left databases (bench_${DEAD}_…) on 127.0.0.1:`,
@@ -221,8 +221,8 @@ describe('databases that a killed run left', () => {
   });
 
   it('are left for a later command if the server cannot be reached', async () => {
-    const asked = 'postgresql://u:secret@127.0.0.1:9/x';
-    const { lines, isOwed } = await removeDatabases({ ...debt(), database: '127.0.0.1:9/x' }, asked);
+    const databaseUrl = 'postgresql://u:secret@127.0.0.1:9/x';
+    const { lines, isOwed } = await removeDatabases({ ...debt(), database: '127.0.0.1:9/x' }, databaseUrl);
     expect(lines).toEqual([expect.stringMatching(/ on 127\.0\.0\.1:9\/x: .*ECONNREFUSED/)]);
     expect(isOwed).toBe(true);
   });

@@ -42,7 +42,7 @@ describe('a duel', () => {
       const log = readFileSync(join(folder, 'logs', `${trial.id}.log`), 'utf8');
       const seen = { trial, log };
       const { counts, lifetime, windowSeconds, connect } = loadOf(seen);
-      expect(connect).toMatchObject({ stood: 5, retried: 0, refused: 0 });
+      expect(connect).toMatchObject({ established: 5, retried: 0, refused: 0 });
       expect(accountOf(seen).requests.read).toBe(ASKED + lifetime.sent);
       expect(sumOf(counts)).toBe(counts.sent);
       expect(sumOf(lifetime)).toBe(lifetime.sent);

@@ -30,7 +30,7 @@ describe.each([
     const { counts, lifetime, engine: told, connect } = loadOf(seen);
     const { requests } = accountOf(seen);
     expect(told).toBe(engine);
-    expect(connect).toMatchObject({ asked: connections, stood: connections });
+    expect(connect).toMatchObject({ planned: connections, established: connections });
     expect(counts).toMatchObject({ sent: AMOUNT, inFlight: 0 });
     expect(sumOf(counts)).toBe(counts.sent);
     expect(sumOf(lifetime)).toBe(lifetime.sent);
@@ -81,7 +81,7 @@ describe.each(['threads', 'aiohttp'])('the Python client %s', (engine) => {
 /** Makes the verification after the load repeat the result of the first, without a request. */
 function verifyOnce(effects: TrialEffects): TrialEffects {
   let first: ReturnType<TrialEffects['verify']> | undefined;
-  return { ...effects, verify: (...asked) => (first ??= effects.verify(...asked)) };
+  return { ...effects, verify: (...args) => (first ??= effects.verify(...args)) };
 }
 
 describe('wrk', () => {

@@ -91,11 +91,11 @@ export function openBothWays(): { rig: Rig; ways: { way: string; rig: Rig }[] } 
   afterAll(() => rmSync(folder, { recursive: true, force: true }));
   let order = 0;
   const rig: Rig = {
-    measure: (asked) => measure(asked, token, folder, order++),
+    measure: (options) => measure(options, token, folder, order++),
     measureAll: (plan, stacks, companions) =>
       measureAll(plan, stacks, { token, folder: mkdtempSync(join(folder, 'plan-')) }, companions),
   };
-  const parsing: Rig = { ...rig, measure: (asked) => rig.measure(withParser(asked)) };
+  const parsing: Rig = { ...rig, measure: (options) => rig.measure(withParser(options)) };
   return {
     rig,
     ways: [

@@ -52,9 +52,9 @@ function stackOf(): Stack {
 const stacks = [stackOf()];
 
 /** Plans trials of the server, with the effects that they need. */
-async function prepare(asked: Partial<BenchOptions>, warmups?: PlannedWarmup[]) {
-  const options = benchOptions({ targets: ['warming'], connections: [10], windowSeconds: 0.5, ...asked });
-  const plan: Plan = { ...makePlan(options, stacks, 'warm', 1), ...(warmups && { warmups }) };
+async function prepare(options: Partial<BenchOptions>, warmups?: PlannedWarmup[]) {
+  const whole = benchOptions({ targets: ['warming'], connections: [10], windowSeconds: 0.5, ...options });
+  const plan: Plan = { ...makePlan(whole, stacks, 'warm', 1), ...(warmups && { warmups }) };
   const { prepared } = await prepareAll(plan.targets, stacks);
   const placed = await choosePlacement({ serverCores: 1, generators: 1 });
   const { effects } = await createEffects({ plan, placed, token, folder });
@@ -63,11 +63,11 @@ async function prepare(asked: Partial<BenchOptions>, warmups?: PlannedWarmup[]) 
 
 /** Plans the warm-up of a run as `pnpm bench` does. A study is stored in the folder `results`. */
 async function planFor(
-  asked: Partial<BenchOptions>,
+  options: Partial<BenchOptions>,
   results: string,
   log?: (line: string) => void,
 ): Promise<PlannedWarmup> {
-  const { plan, prepared, placed } = await prepare(asked);
+  const { plan, prepared, placed } = await prepare(options);
   const session = { token, expect() {}, recordLeftoverServer() {} } as Partial<Session> as Session;
   const machine: StudyMachine = {
     session,

@@ -23,18 +23,18 @@ const [first, second] = SCENARIOS as [Scenario, Scenario];
 /** Measures scenarios that are settled after this many rounds. Returns the orders in which rounds were asked for. */
 async function orders(
   settled: Record<string, number>,
-  isOver: (asked: number) => boolean = () => false,
+  isOver: (orders: number) => boolean = () => false,
 ): Promise<string[]> {
-  const asked: string[] = [];
+  const taken: string[] = [];
   await calibrate([first, second], LOOKS, {
     async measure({ name }, rounds) {
-      asked.push(`${name}: ${rounds}`);
+      taken.push(`${name}: ${rounds}`);
       return Array.from({ length: rounds }, () => round);
     },
     isSettled: ({ name }, rounds) => rounds.length >= (settled[name] ?? 0),
-    isOver: () => isOver(asked.length),
+    isOver: () => isOver(taken.length),
   });
-  return asked;
+  return taken;
 }
 
 describe('a calibration', () => {
@@ -60,7 +60,7 @@ describe('a calibration', () => {
   });
 
   it('ends with its budget, and keeps the rounds so far', async () => {
-    expect(await orders({ [second.name]: Infinity }, (asked) => asked >= 3)).toHaveLength(3);
+    expect(await orders({ [second.name]: Infinity }, (count) => count >= 3)).toHaveLength(3);
     const rounds = await calibrate([first, second], LOOKS, {
       measure: async () => [round],
       isSettled: () => true,
@@ -73,16 +73,16 @@ describe('a calibration', () => {
   });
 
   it('takes up where a failed scenario stopped', async () => {
-    const asked: number[] = [];
+    const counts: number[] = [];
     await calibrate([first], LOOKS, {
       async measure(_, rounds) {
-        asked.push(rounds);
+        counts.push(rounds);
         return [round];
       },
       isSettled: () => false,
       isOver: () => false,
     });
-    expect(asked).toEqual([10, 14, 18]);
+    expect(counts).toEqual([10, 14, 18]);
   });
 });
 

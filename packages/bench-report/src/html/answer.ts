@@ -21,11 +21,11 @@ const FEWEST_FOR_INTERVAL = 6;
 /** Describes the outcome: the best target at each rung, then the comparisons. */
 export function describeAnswers(model: Model): Answer[] {
   const by = decidingMetric(model);
-  const asked = [...new Set<MetricId>([by, 'goodput'])];
+  const metrics = [...new Set<MetricId>([by, 'goodput'])];
   return [
     ...groupByPlace(model.rows).map(({ heading, rows }) => ({
       heading,
-      sentences: asked.map((id) => describeBest(id, rows)),
+      sentences: metrics.map((id) => describeBest(id, rows)),
     })),
     ...model.comparisons.filter((table) => table.by === by).map(describeCompared),
   ];

@@ -85,8 +85,8 @@ export async function readInterpreterOf(pid: number, kind?: RuntimeKind): Promis
   const pids = new Set([pid, ...(process.platform === 'linux' ? familyOf([pid]) : [])]);
   for (const one of pids) {
     const program = await readProgram(one);
-    const asked = program !== undefined && (kind ?? kindOf(program)) === kindOf(program);
-    const found = asked && isTrusted(program) ? await readInterpreter(program) : undefined;
+    const isOfKind = program !== undefined && (kind ?? kindOf(program)) === kindOf(program);
+    const found = isOfKind && isTrusted(program) ? await readInterpreter(program) : undefined;
     if (found !== undefined) return found;
   }
   return undefined;

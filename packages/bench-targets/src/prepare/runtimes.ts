@@ -44,8 +44,8 @@ export function findRuntime(spec: RuntimeSpec, search: Search): Promise<FoundRun
 export async function findFitting(stack: Stack, spec: RuntimeSpec, search: Search): Promise<FoundRuntime> {
   const { base } = parseRuntime(spec);
   // A version is refused before it is fetched, and a path when its version is known.
-  const [asked] = spec.kind === 'python' ? (/^\d[\d.]*/.exec(base) ?? []) : [];
-  if (asked !== undefined) refuseExcluded(stack, asked);
+  const [version] = spec.kind === 'python' ? (/^\d[\d.]*/.exec(base) ?? []) : [];
+  if (version !== undefined) refuseExcluded(stack, version);
   const found = await findRuntime(spec, search);
   if (spec.kind === 'python') refuseExcluded(stack, found.runtime.version);
   refuseUnfit(stack, found.runtime);
@@ -80,14 +80,14 @@ const ASK_JAVASCRIPT =
 
 async function askJavaScript(spec: RuntimeSpec, base: string, path: string): Promise<FoundRuntime> {
   const isDeno = base === 'deno' || path.endsWith('/deno');
-  const asked = await run([path, isDeno ? 'eval' : '-e', ASK_JAVASCRIPT]).catch((error: Error) => {
+  const output = await run([path, isDeno ? 'eval' : '-e', ASK_JAVASCRIPT]).catch((error: Error) => {
     throw new BenchError(
       'toolchain',
       `${path} is not a JavaScript runtime: ${error.message}`,
       'check the path',
     );
   });
-  const { version, v8 } = JSON.parse(asked.stdout) as { version: string; v8?: string };
+  const { version, v8 } = JSON.parse(output.stdout) as { version: string; v8?: string };
   const build = v8 === undefined ? {} : { v8 };
   return {
     runtime: { ...spec, version, build },

@@ -254,7 +254,7 @@ function completeOmitted(words: readonly string[], table: Table): string[] {
 
 function translate<O, T>(
   { code, message }: CommanderError,
-  { name, arguments: asked }: CommandSpec<O, T>,
+  { name, arguments: spec }: CommandSpec<O, T>,
   table: Table,
 ): BenchError {
   const [, quoted = ''] = /'([^']*)'/.exec(message) ?? [];
@@ -277,14 +277,14 @@ function translate<O, T>(
     if (one !== undefined) return missingValue(missing, one);
   }
   if (code === 'commander.missingArgument') {
-    return new BenchError('usage', `name ${withArticle(asked?.noun ?? 'argument')}`, asked?.example);
+    return new BenchError('usage', `name ${withArticle(spec?.noun ?? 'argument')}`, spec?.example);
   }
   if (code === 'commander.excessArguments') {
-    const most = asked?.terms.split(' ').length ?? 0;
+    const most = spec?.terms.split(' ').length ?? 0;
     return new BenchError(
       'usage',
-      `${commandLine(name)} takes ${most === 0 ? 'no arguments' : `at most ${most} ${most === 1 ? asked?.noun : (asked?.plural ?? `${asked?.noun}s`)}`}`,
-      asked?.example ?? listed,
+      `${commandLine(name)} takes ${most === 0 ? 'no arguments' : `at most ${most} ${most === 1 ? spec?.noun : (spec?.plural ?? `${spec?.noun}s`)}`}`,
+      spec?.example ?? listed,
     );
   }
   return new BenchError('usage', message.replace(/^error: /, ''), listed);
@@ -296,12 +296,12 @@ function missingValue(name: string, { value = '' }: OptionSpec<unknown>): BenchE
 
 /** Throws a usage error for options and arguments that contradict each other or have no effect. */
 function refuseCombination<O, T>(
-  { name: command, arguments: asked }: CommandSpec<O, T>,
+  { name: command, arguments: spec }: CommandSpec<O, T>,
   table: Table,
   options: ReadonlySet<string>,
   args: readonly string[],
 ): void {
-  const { noun = 'argument' } = asked ?? {};
+  const { noun = 'argument' } = spec ?? {};
   const given = new Set([...options, ...(args.length > 0 ? [ARGUMENTS] : [])]);
   const shown = (name: string): string => (name === ARGUMENTS ? withArticle(noun) : `--${name}`);
   for (const name of options) {

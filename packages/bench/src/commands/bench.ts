@@ -538,7 +538,7 @@ export default defineCommand({
         generators: values.generators,
         connectsPerSecond: values.connectRate,
         upstream: values.upstream,
-        ...(isStored(values) ? {} : toAsked(values)),
+        ...(isStored(values) ? {} : toUserRequests(values)),
         apps: toApps(values),
         copies:
           values.copy.length === 0
@@ -662,7 +662,7 @@ function toSequentialTest(values: Values<typeof OPTIONS>): BenchOptions['sequent
 }
 
 /** The servers and the requests that were named. The path of `--url` is a request unless others are named. */
-function toAsked(values: Values<typeof OPTIONS>): Pick<BenchOptions, 'servers' | 'asked'> {
+function toUserRequests(values: Values<typeof OPTIONS>): Pick<BenchOptions, 'servers' | 'userRequests'> {
   const { url: named, pid, requests: file, openapi } = values;
   const written = [...values.get.map((one) => ({ method: 'GET', path: one })), ...values.request];
   const isNamed = written.length > 0 || file !== undefined || openapi !== undefined;
@@ -685,7 +685,7 @@ function toAsked(values: Values<typeof OPTIONS>): Pick<BenchOptions, 'servers' |
             pid,
           ),
         }),
-    asked: {
+    userRequests: {
       requests: isNamed ? written : [...paths].map((one) => ({ method: verb, path: one })),
       headers,
       ...present({

@@ -29,8 +29,8 @@ export default defineCommand({
         `unknown stack "${unknown}"`,
         suggest(unknown, names) ?? names.join(', '),
       );
-    const asked = stacks.filter(({ name }) => wanted.length === 0 || wanted.includes(name));
-    const targets = asked.flatMap(targetsOf);
+    const named = stacks.filter(({ name }) => wanted.length === 0 || wanted.includes(name));
+    const targets = named.flatMap(targetsOf);
     for (const line of describeWork(await surveyWork(targets, stacks))) logLine(line);
     const { missing } = await prepareAll(targets, stacks, logLine);
     const codes = groupMissing(missing).map((group) =>

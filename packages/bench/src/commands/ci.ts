@@ -25,7 +25,7 @@ import { describeCopies, describePlan } from 'bench-report/plan';
 import { toView } from 'bench-report/view';
 import type { Trial } from 'bench-model/record';
 import { shown, type StoredRun } from 'bench-analysis/results/store';
-import { isAskedOfServer } from '../conduct/openapi.ts';
+import { isReadFromServer } from '../conduct/openapi.ts';
 import { nameTarget } from 'bench-report/format';
 import { measureRequest } from '../conduct/measure-request.ts';
 import { foreseeDifferences } from '../conduct/reach.ts';
@@ -104,7 +104,7 @@ async function resolveRuns(config: Config, wait: boolean): Promise<JobRun[]> {
     const { run: name } = request.plan;
     const own = config.budgets.filter(({ budget }) => budget.rate === rate);
     // The requests of a document that the server has are not known yet.
-    if (!isAskedOfServer(request.raw)) for (const one of own) refuseUnmeasured(one, request.plan);
+    if (!isReadFromServer(request.raw)) for (const one of own) refuseUnmeasured(one, request.plan);
     const budgets = own.map(({ budget }) => budget);
     const run = rate === undefined ? name : `${name}-${rate}`;
     const plan = { ...untilBeyond(request.plan, budgets), run };

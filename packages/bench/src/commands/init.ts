@@ -11,14 +11,14 @@ import { START_SECONDS } from 'bench-model/options';
 import { checkDraft } from '../init/manifest.ts';
 import { say } from '../init/say.ts';
 import { chooseStarts, tryStarts } from '../init/starts.ts';
-import type { Asked } from '../init/asked.ts';
+import type { InitChoices } from '../init/choices.ts';
 
 /** The files that are listed as found. */
 const TELLING =
   /^(pyproject\.toml|uv\.lock|poetry\.lock|requirements.*\.txt|\.python-version|\.nvmrc|\.node-version|package\.json|pnpm-lock\.yaml|package-lock\.json|yarn\.lock|go\.mod|Cargo\.(toml|lock)|pom\.xml|(build|settings)\.gradle(\.kts)?|Gemfile|composer\.json|mix\.exs|Procfile)$/;
 
 /** A parsed `bench-http init` command. */
-interface InitRequest extends Asked {
+interface InitRequest extends InitChoices {
   folder: string;
   run?: string | undefined;
   output?: string | undefined;
@@ -79,17 +79,17 @@ export default defineCommand({
   notes:
     'Exit codes: 0 written, 1 the server does not start or answer, 2 bad usage or an\nunanswered question, 3 a toolchain is missing, 130 interrupted.',
   read: ({ dotenv: envFile, ...values }, [folder = '.']): InitRequest => ({ ...values, envFile, folder }),
-  async run(asked) {
-    const root = resolve(asked.folder);
+  async run(choices) {
+    const root = resolve(choices.folder);
     if (!statSync(root, { throwIfNoEntry: false })?.isDirectory())
-      throw new BenchError('usage', `${asked.folder}: not a folder`, 'name the folder of your project');
+      throw new BenchError('usage', `${choices.folder}: not a folder`, 'name the folder of your project');
     const found = readdirSync(root).filter((name) => TELLING.test(name));
     say('found', found.length === 0 ? 'no file of a known package manager' : found.join(', '));
-    const starts = await chooseStarts(root, asked);
+    const starts = await chooseStarts(root, choices);
     const place = join(root, starts[0].folder);
-    const file = resolve(asked.output ?? join(place, 'stack.json'));
-    refuseOutput(file, place, asked);
-    const { manifest, start } = await tryStarts(starts, { root, file, asked });
+    const file = resolve(choices.output ?? join(place, 'stack.json'));
+    refuseOutput(file, place, choices);
+    const { manifest, start } = await tryStarts(starts, { root, file, choices });
     const { requests } = checkDraft(manifest, file);
     writeFileSync(file, `${JSON.stringify(manifest, null, 2)}\n`, { flag: 'wx' });
     const shown = relative(process.cwd(), file);

@@ -107,19 +107,19 @@ export default defineCommand({
     }
     return { ...views, run, ...present({ format: json ? 'json' : format, site }) };
   },
-  async run(asked) {
-    if (asked.site !== undefined) return printSite(asked.site, asked.open);
-    const { format, ladder, time, detail } = asked;
-    const study = findStudy(asked.run);
-    if (study !== undefined) return printStudy(study, asked);
+  async run(request) {
+    if (request.site !== undefined) return printSite(request.site, request.open);
+    const { format, ladder, time, detail } = request;
+    const study = findStudy(request.run);
+    if (study !== undefined) return printStudy(study, request);
     const [folder, pasted] = findAll(
-      () => findRun(asked.run),
-      () => asked.with.flatMap(readPasted),
+      () => findRun(request.run),
+      () => request.with.flatMap(readPasted),
     );
     const run = readRun(folder);
     if (format !== 'json') refuseEmpty(run);
-    const model = toModel(run, { distributions: asked.open || format === 'html' || format === 'json' });
-    if (asked.open) return openPage(await writePage(model, run.folder));
+    const model = toModel(run, { distributions: request.open || format === 'html' || format === 'json' });
+    if (request.open) return openPage(await writePage(model, run.folder));
     if (format !== undefined && format !== 'markdown') return PRINTERS[format](model, run.trials);
     const view = time
       ? toTimesView(model, pasted)

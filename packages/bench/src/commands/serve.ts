@@ -51,14 +51,14 @@ export default defineCommand({
     threads: option('<n>', wholeNumber(), { help: 'threads of each worker', usually: 'set by the stack' }),
   },
   read: ({ param, ...values }, [target]) => ({ ...values, params: Object.fromEntries(param), target }),
-  async run(asked) {
-    const { workers, threads, port } = asked;
-    const stacks = readStacks(asked.stack);
-    const workload = findWorkload(asked.workload);
-    const params = completeParams(workload, asked.params);
-    refuseUpstream(asked, workload, workload.fixtures !== undefined);
-    const manifests = asked.stack.map((file) => readManifest(file).name);
-    const patterns = asked.target === undefined ? manifests : [asked.target];
+  async run(request) {
+    const { workers, threads, port } = request;
+    const stacks = readStacks(request.stack);
+    const workload = findWorkload(request.workload);
+    const params = completeParams(workload, request.params);
+    refuseUpstream(request, workload, workload.fixtures !== undefined);
+    const manifests = request.stack.map((file) => readManifest(file).name);
+    const patterns = request.target === undefined ? manifests : [request.target];
     const targets = patterns.length === 0 ? [] : expandTargets(patterns, stacks, workload.name);
     const [target] = targets;
     if (target === undefined || targets.length > 1)
@@ -94,8 +94,8 @@ export default defineCommand({
       params,
       workers,
       targets,
-      stacks: asked.stack,
-      ...present({ upstream: asked.upstream }),
+      stacks: request.stack,
+      ...present({ upstream: request.upstream }),
     };
     const found = await findCompanions(needs);
     await using companions = await startCompanions(found, {

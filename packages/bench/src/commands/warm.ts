@@ -121,8 +121,8 @@ export default defineCommand({
     json: values.json,
     wait: values.wait,
   }),
-  async run({ options: asked, seconds, wait, json }) {
-    const options = await nameRuntimes(asked);
+  async run({ options: typed, seconds, wait, json }) {
+    const options = await nameRuntimes(typed);
     const run = nameRun('warm');
     const plan = makePlan(options, readStacks(options.stacks), run, options.seed ?? randomInt(2 ** 32));
     using session = await openSession(run, { wait });

@@ -35,7 +35,7 @@ function knownFolder(): string {
 export function factsOf(prepared: Prepared, whole: Plan, { host, placed }: WarmupMachine): TargetFacts {
   const { target, variant, digest, runtime, installed, packages = [] } = prepared;
   const plan = planOf(whole, target);
-  const { workload, params, asked, upstream, workers, threads } = plan;
+  const { workload, params, userRequests, upstream, workers, threads } = plan;
   const facts = (rungs: RungKind): WarmupFacts => ({
     stack: `${target.stack}/${target.variant}`,
     // As in the manifest: the folder of a checkout or an environment changes nothing.
@@ -46,7 +46,7 @@ export function factsOf(prepared: Prepared, whole: Plan, { host, placed }: Warmu
     packages: [...installed, ...packages].join(', '),
     workload: JSON.stringify([workload, params ?? {}]),
     // Requests of a user may hold secrets.
-    requests: asked === undefined ? '' : digestOf([], JSON.stringify(asked)),
+    requests: userRequests === undefined ? '' : digestOf([], JSON.stringify(userRequests)),
     upstream: upstream ?? '',
     ...(isNode(prepared) && plan.fresh !== true ? { collected: 'before the load' } : {}),
     rungs,

@@ -88,13 +88,13 @@ async function study(plan: Plan, all: readonly Candidate[], machine: StudyMachin
     `studying the warm-up of ${names} for ${seconds} s each, because too little is known about it on this machine. Later runs use the result`,
   );
   if (left.length > 0) voice.log(`warning: this run has no time to study that of ${left.join(', ')} too`);
-  const asked = planAlone(
+  const alone = planAlone(
     plan,
     `${plan.run}-warm`,
     due.map(({ one }) => one.target),
   );
   const measured = await observeTargets(
-    { plan: asked, seconds, spare: 0, prepared: due.map(({ one }) => one) },
+    { plan: alone, seconds, spare: 0, prepared: due.map(({ one }) => one) },
     machine,
   );
   session.expect(estimateSeconds(plan));
@@ -139,10 +139,10 @@ export function planStudies(plan: Plan, unknown: number): AffordableStudies {
   return { count, seconds: Math.min(LONGEST_SECONDS, Math.floor(budget / count) - PROCESS_SECONDS) };
 }
 
-function describeUnknown(targets: readonly string[], { workload, asked }: Plan): string {
+function describeUnknown(targets: readonly string[], { workload, userRequests }: Plan): string {
   const words = workload === 'devices' ? targets : [...targets, `--workload ${workload}`];
   // A study sends the requests of a workload, so only a run can study those of a user.
-  const way = asked === undefined ? commandLine(`warm ${words.join(' ')}`) : 'a run of more --rounds';
+  const way = userRequests === undefined ? commandLine(`warm ${words.join(' ')}`) : 'a run of more --rounds';
   return `warning: too little is known about the warm-up of ${targets.join(', ')}, and this run is too short to study it: ${way} does`;
 }
 
@@ -157,7 +157,7 @@ function planTargets(plan: Plan, all: readonly Candidate[]): PlannedWarmup[] {
     const first = rungs[0] as number;
     const kind = kindOfRung(first);
     const alike = Map.groupBy(all, (one) => keyOf(one, plan, kind));
-    const asked = all.map((candidate) => ({
+    const due = all.map((candidate) => ({
       needs: {
         target: candidate.facts.target,
         rungs,
@@ -168,7 +168,7 @@ function planTargets(plan: Plan, all: readonly Candidate[]): PlannedWarmup[] {
       known: knownAmong([candidate, ...(alike.get(keyOf(candidate, plan, kind)) ?? [])], kind),
     }));
     return takesTurns(plan, first)
-      ? planTogether(asked)
-      : asked.map(({ needs, known }) => planWarmup(needs, known));
+      ? planTogether(due)
+      : due.map(({ needs, known }) => planWarmup(needs, known));
   });
 }

@@ -14,7 +14,7 @@ import { shown, type StoredRun } from 'bench-analysis/results/store';
 import { loadCluster } from '../cluster.ts';
 import { askForRoutes } from './ask-server.ts';
 import { measurePlan } from './measure.ts';
-import { isAskedOfServer } from './openapi.ts';
+import { isReadFromServer } from './openapi.ts';
 import { planFrom, probing, type ResolvedRequest } from './resolve.ts';
 import { foreseeDifferences } from './reach.ts';
 import { openSession } from './session.ts';
@@ -32,10 +32,10 @@ export async function measureRequest(
   // On other hosts, their own sessions measure alone.
   const isAlone = resolved.spread === undefined;
   using session = await openSession(run, { isAlone, wait: raw.wait, voice });
-  const isOpen = isAskedOfServer(raw);
+  const isOpen = isReadFromServer(raw);
   const options = isOpen ? await askForRoutes(request, resolved, { session, voice }) : request.options;
   const ready = isOpen ? planFrom(run, options) : resolved;
-  for (const line of describeLeftOut(ready.asked)) voice.log(line);
+  for (const line of describeLeftOut(ready.userRequests)) voice.log(line);
   const job = { session, isNamed: namesAll(options), voice };
   const plan = raw.autoRate ? await planAtHalf(run, options, job) : ready;
   if (plan === undefined) return undefined;

@@ -73,18 +73,18 @@ export async function measurePlan({
       if (resumed !== undefined) refuseOtherHost(resumed, here, placementOf(resumed, pinned));
     },
   });
-  const asked =
+  const routed =
     leftOut.length === 0 || planWithout === undefined
       ? whole
       : planWithout(leftOut.map(({ target }) => target));
-  if (asked !== whole) for (const line of describeChoice(asked)) voice.log(line);
-  await using cluster = await joinCluster(asked, placed, voice);
-  const companions = [...beside, ...(cluster ? await findDistant(asked, cluster.companions) : [])];
+  if (routed !== whole) for (const line of describeChoice(routed)) voice.log(line);
+  await using cluster = await joinCluster(routed, placed, voice);
+  const companions = [...beside, ...(cluster ? await findDistant(routed, cluster.companions) : [])];
   const isOfUser = prepared.some((one) => 'attached' in one || one.stack.project !== undefined);
-  let fitted = asked;
+  let fitted = routed;
   if (isOfUser && resumed === undefined) {
     const folder = session.makeFolder('try');
-    const answerSeconds = await tryTargets(asked, prepared, {
+    const answerSeconds = await tryTargets(routed, prepared, {
       session,
       placed,
       folder,
@@ -93,13 +93,13 @@ export async function measurePlan({
       voice,
     });
     if (answerSeconds === undefined) voice.quit(() => release());
-    else fitted = fitAnswers(asked, answerSeconds);
-    if (fitted !== asked) {
+    else fitted = fitAnswers(routed, answerSeconds);
+    if (fitted !== routed) {
       for (const line of describeTurns(fitted)) voice.log(line);
       refuseBudget({ plan: fitted, resumed });
     }
   }
-  const engines = cluster === undefined ? await findEngines(enginesOf(asked)) : [cluster.engine];
+  const engines = cluster === undefined ? await findEngines(enginesOf(routed)) : [cluster.engine];
   const versions = readVersions(prepared, companions, engines);
   if (resumed !== undefined) refuseOtherVersions(resumed, versions);
   const machine = { session, voice, placed, host, companions, leftOut };
@@ -107,7 +107,7 @@ export async function measurePlan({
   const { plan, interrupted } =
     resumed === undefined
       ? await planWarmups(fitted, prepared, machine)
-      : { plan: asked, interrupted: false };
+      : { plan: routed, interrupted: false };
   const folder = resumed?.folder ?? createRun({ schema: RUN_SCHEMA, plan, versions, leftOut }, host);
   const measured = { schema: RUN_SCHEMA, plan, versions, leftOut, folder, host, trials: [] };
   if (interrupted) return { run: measured, interrupted };

@@ -15,7 +15,7 @@ const FETCH_SECONDS = 30;
 export const HINT = 'name a file, an address, or a path of the server: --openapi /openapi.json';
 
 /** Returns true if only a server that Bench starts can give the document. */
-export function isAskedOfServer({ openapi, servers }: BenchRequest): boolean {
+export function isReadFromServer({ openapi, servers }: BenchRequest): boolean {
   return openapi?.startsWith('/') === true && servers === undefined && readFile(openapi) === undefined;
 }
 
@@ -25,8 +25,8 @@ export function isAskedOfServer({ openapi, servers }: BenchRequest): boolean {
  */
 export async function addRoutes(raw: BenchRequest): Promise<BenchOptions> {
   const { openapi } = raw;
-  if (openapi === undefined || raw.asked === undefined) return raw;
-  if (!isAskedOfServer(raw)) return withRoutes(raw, await readDocument(raw, openapi));
+  if (openapi === undefined || raw.userRequests === undefined) return raw;
+  if (!isReadFromServer(raw)) return withRoutes(raw, await readDocument(raw, openapi));
   if (!raw.dryRun) return raw;
   throw new BenchError(
     'usage',
@@ -37,9 +37,9 @@ export async function addRoutes(raw: BenchRequest): Promise<BenchOptions> {
 
 /** Returns the options with a request for the document in place of its routes, if only a server can give it. */
 export function askForDocument(options: BenchOptions, raw: BenchRequest): BenchOptions {
-  const { asked } = options;
-  if (asked === undefined || raw.openapi === undefined || !isAskedOfServer(raw)) return options;
-  return { ...options, asked: { ...asked, requests: [{ method: 'GET', path: raw.openapi }] } };
+  const { userRequests } = options;
+  if (userRequests === undefined || raw.openapi === undefined || !isReadFromServer(raw)) return options;
+  return { ...options, userRequests: { ...userRequests, requests: [{ method: 'GET', path: raw.openapi }] } };
 }
 
 /** The text of a document, and its name in messages. */
@@ -50,16 +50,16 @@ interface Document {
 
 /** Returns options with the routes of a document. */
 export async function withRoutes(options: BenchOptions, { text, shown }: Document): Promise<BenchOptions> {
-  const { asked } = options;
-  if (asked === undefined) return options;
+  const { userRequests } = options;
+  if (userRequests === undefined) return options;
   // Loaded here, with the parser of YAML: most runs name no document.
   const { readOpenapi } = await import('bench-targets/catalogue/workloads/requests/openapi');
-  const { requests, leftOut } = readOpenapi(text, shown, asked.headers);
+  const { requests, leftOut } = readOpenapi(text, shown, userRequests.headers);
   const draft: Draft = { requests, openapi: shown, ...(leftOut.length === 0 ? {} : { leftOut }) };
-  return { ...options, asked: { ...asked, draft } };
+  return { ...options, userRequests: { ...userRequests, draft } };
 }
 
-async function readDocument({ servers, asked }: BenchOptions, openapi: string): Promise<Document> {
+async function readDocument({ servers, userRequests }: BenchOptions, openapi: string): Promise<Document> {
   const isAddress = /^https?:\/\//.test(openapi);
   const text = isAddress ? undefined : readFile(openapi);
   if (text !== undefined) return { text, shown: openapi };
@@ -69,7 +69,7 @@ async function readDocument({ servers, asked }: BenchOptions, openapi: string): 
   }
   const address = isAddress ? openapi : `${server?.url.origin}${openapi}`;
   // The headers of the requests belong to the server, not to whoever publishes the document.
-  const headers = isAddress ? {} : (asked?.headers ?? {});
+  const headers = isAddress ? {} : (userRequests?.headers ?? {});
   return { text: await fetchText(address, headers), shown: redactUrl(address) };
 }
 

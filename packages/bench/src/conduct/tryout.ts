@@ -47,8 +47,8 @@ export async function tryTargets(
   let slowest = 0;
   const effects: RunEffects = {
     ...started.effects,
-    async verify(...asked) {
-      const { verified, answerSeconds } = await timeAnswers(started.effects, ...asked);
+    async verify(...args) {
+      const { verified, answerSeconds } = await timeAnswers(started.effects, ...args);
       slowest = Math.max(slowest, answerSeconds);
       return verified;
     },
@@ -131,8 +131,8 @@ async function tryTarget(
   let awaited: Awaited | undefined;
   const life = new ServerLife(planned, context, {
     ...effects,
-    async launch(...asked) {
-      const server = await effects.launch(...asked);
+    async launch(...args) {
+      const server = await effects.launch(...args);
       awaited = { server, isLoggingIn: false };
       return server;
     },
@@ -281,12 +281,12 @@ function nameStart(plan: Plan, { variant, stack }: Pick<Prepared, 'variant' | 's
 }
 
 /** Names what the user can change about the requests, if Bench does not start the server. */
-function nameRequests({ asked, workload }: Plan): Named {
+function nameRequests({ userRequests, workload }: Plan): Named {
   return {
     command: 'its command',
     https: { on: 'write https:// in --url', off: 'write http:// in --url' },
     words: [],
-    requests: asked?.openapi ?? asked?.from,
-    workload: asked === undefined ? workload : undefined,
+    requests: userRequests?.openapi ?? userRequests?.from,
+    workload: userRequests === undefined ? workload : undefined,
   };
 }

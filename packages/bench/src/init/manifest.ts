@@ -7,10 +7,10 @@ import type { Start } from 'bench-targets/catalogue/apps/starts';
 import type { Stack } from 'bench-model/stack';
 import { present } from 'bench-model/options';
 import type { Written } from './requests.ts';
-import type { Asked } from './asked.ts';
+import type { InitChoices } from './choices.ts';
 
 /** What is known of a server beside its start. */
-interface Known extends Pick<Asked, 'header' | 'with' | 'lock' | 'envFile' | 'startTimeout'> {
+interface Known extends Pick<InitChoices, 'header' | 'with' | 'lock' | 'envFile' | 'startTimeout'> {
   requests: Written[];
   needs: readonly Need[];
   version?: string | undefined;
@@ -23,12 +23,12 @@ interface Known extends Pick<Asked, 'header' | 'with' | 'lock' | 'envFile' | 'st
 export function makeManifest(
   root: string,
   start: Start,
-  { requests, needs, startTimeout, version, port, envFile, scheme, lock, header, ...asked }: Known,
+  { requests, needs, startTimeout, version, port, envFile, scheme, lock, header, ...choices }: Known,
 ): object {
   const services = Object.fromEntries(needs.map((need) => [need.name, need.service]));
   const env: Record<string, string> = Object.assign({}, start.env, ...needs.map((need) => need.env));
   const { command, build, setup, language, framework, runtime } = start;
-  const packages = [...start.packages, ...asked.with];
+  const packages = [...start.packages, ...choices.with];
   return {
     name: nameOf(root),
     language,

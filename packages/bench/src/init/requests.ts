@@ -1,7 +1,7 @@
 /** The requests to measure: which of a server's routes it answers. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { BenchError } from 'bench-model/errors';
-import type { AskedRequest } from 'bench-model/requests';
+import type { UserRequest } from 'bench-model/requests';
 import type { Server } from 'bench-machine/launch';
 import { pathsInFiles, pathsInLog, type NamedPath } from 'bench-targets/catalogue/apps/routes';
 import type { Variable } from 'bench-targets/catalogue/apps/variables';
@@ -112,7 +112,7 @@ interface Tried {
 }
 
 /** A path to try, and what names it. */
-type Named = NamedPath & Partial<Pick<AskedRequest, 'headers'>>;
+type Named = NamedPath & Partial<Pick<UserRequest, 'headers'>>;
 
 /** Asks for each path, says what came, and returns those that were answered with 2xx. Redirects are followed to other paths. */
 async function tryPaths(paths: readonly Named[], asking: Asking, tried: Tried[]): Promise<Named[]> {
@@ -237,7 +237,7 @@ function pathOn({ host, port }: Server, to: string, from: string): string | unde
 }
 
 /** The requests that the OpenAPI document of the server allows without knowing it; none if it offers no document. */
-async function readRoutes(asking: Asking): Promise<{ document: string; routes: AskedRequest[] }> {
+async function readRoutes(asking: Asking): Promise<{ document: string; routes: UserRequest[] }> {
   for (const document of DOCUMENTS) {
     const { isRight, body } = await look(asking, { path: document });
     // An application of one page answers each path with its page.

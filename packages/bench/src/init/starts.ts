@@ -19,7 +19,7 @@ import { DEFAULT_RUNTIMES } from 'bench-targets/catalogue/runtimes';
 import { findVersion } from 'bench-targets/prepare/projects/version';
 import { present } from 'bench-model/options';
 import { ask, say } from './say.ts';
-import type { Asked } from './asked.ts';
+import type { InitChoices } from './choices.ts';
 import { NotPreparedError, NotStartedError, tryStart } from './tryout.ts';
 import { refuseMissing } from '../services/declared/companion.ts';
 import { SetupError } from '../services/declared/program.ts';
@@ -116,7 +116,7 @@ function describe({ folder, command }: Start): string {
 interface Context {
   root: string;
   file: string;
-  asked: Asked;
+  choices: InitChoices;
 }
 
 /** Tries the starts in turn until one answers. Throws the error of the first if none does. */
@@ -128,7 +128,7 @@ export async function tryStarts(
   const ways = [first, ...others].slice(0, MOST_TRIED).flatMap((start): Way[] => {
     const isOpen =
       start.runtime === 'node' &&
-      context.asked.node === undefined &&
+      context.choices.node === undefined &&
       findPinned(join(context.root, start.folder), 'node') === undefined;
     return isOpen ? [{ start }, { start, version: OLDER_NODE }] : [{ start }];
   });
@@ -165,14 +165,14 @@ function describeError({ message }: BenchError): string {
 
 async function tryWithServices(
   start: Start,
-  { root, file, asked }: Context,
+  { root, file, choices }: Context,
   older: string | undefined,
 ): Promise<object> {
   const place = join(root, start.folder);
-  const named = start.runtime === 'none' ? undefined : asked[start.runtime];
-  const version = named ?? older ?? (await chooseVersion(start, place, asked.lock));
-  const envFile = asked.envFile ?? chooseEnvFile(place);
-  const context = { root: place, file, asked, ...present({ version, envFile }) };
+  const named = start.runtime === 'none' ? undefined : choices[start.runtime];
+  const version = named ?? older ?? (await chooseVersion(start, place, choices.lock));
+  const envFile = choices.envFile ?? chooseEnvFile(place);
+  const context = { root: place, file, choices, ...present({ version, envFile }) };
   const needs = await findInstalled(findNeeds(root, start.folder), place);
   const hasDatabase = needs.some(({ service }) => 'use' in service);
   const migration = hasDatabase ? findMigration(root, start) : undefined;

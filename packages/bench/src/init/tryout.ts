@@ -20,7 +20,7 @@ import { openSession } from '../conduct/session.ts';
 import { seeElsewhere, type Seen } from '../measure/fault.ts';
 import { findDeclared } from '../services/declared/companion.ts';
 import { logLine, onInterrupt } from '../terminal/shell.ts';
-import type { Asked } from './asked.ts';
+import type { InitChoices } from './choices.ts';
 import { checkDraft, makeManifest } from './manifest.ts';
 import { chooseRequests, LimitedError, type Asking } from './requests.ts';
 import { say } from './say.ts';
@@ -44,7 +44,7 @@ interface Tryout {
   root: string;
   /** The manifest to write. */
   file: string;
-  asked: Asked;
+  choices: InitChoices;
   /** A file with variables of the server. */
   envFile?: string;
   /** The port on which it always listens, if it does not take the one that it is given. */
@@ -75,8 +75,8 @@ export async function tryStart(start: Start, needs: readonly Need[], tryout: Try
 type Once = Tryout & Pick<Asking, 'limit' | 'mayRaise'>;
 
 async function tryOnce(start: Start, needs: readonly Need[], tryout: Once): Promise<object> {
-  const { root, file, asked, port } = tryout;
-  const known = { ...asked, ...tryout, needs };
+  const { root, file, choices, port } = tryout;
+  const known = { ...choices, ...tryout, needs };
   const draft = makeManifest(root, start, { ...known, requests: ['GET /'] });
   const prepared = await prepareDraft(draft, file);
   using session = await openSession(`init ${prepared.target.id}`, { isAlone: false, words: NOTHING_WRITTEN });
@@ -112,7 +112,7 @@ async function tryOnce(start: Start, needs: readonly Need[], tryout: Once): Prom
     folder,
   });
   const elsewhere = await untilListening(server, prepared, {
-    limit: asked.startTimeout ?? START_SECONDS,
+    limit: choices.startTimeout ?? START_SECONDS,
     mayMove: port === undefined,
     isStopped: () => isStopped,
   });
@@ -138,9 +138,9 @@ async function tryOnce(start: Start, needs: readonly Need[], tryout: Once): Prom
     say('found', 'it speaks TLS: "scheme" is "https"');
   }
   const scheme = server.tls === undefined ? undefined : 'https';
-  const requests = await chooseRequests(asked.get, {
+  const requests = await chooseRequests(choices.get, {
     server,
-    headers: Object.fromEntries(asked.header),
+    headers: Object.fromEntries(choices.header),
     root,
     describe: () => describeFailure(prepared, server),
     limit: tryout.limit,

@@ -116,8 +116,8 @@ export function describeProcess(found: Omit<ServerProcess, 'pid'> | undefined): 
 }
 
 async function findServer(url: string, pid?: number, known?: ServerProcess): Promise<Place> {
-  const asked = new URL(url);
-  const { hostname, protocol, port: typed } = asked;
+  const origin = new URL(url);
+  const { hostname, protocol, port: typed } = origin;
   const name = hostname.replace(/^\[(.*)\]$/, '$1');
   const port = Number(typed || (protocol === 'https:' ? 443 : 80));
   const addresses = (await lookup(name, { all: true, verbatim: false }).catch(() => [])).map(
@@ -135,7 +135,7 @@ async function findServer(url: string, pid?: number, known?: ServerProcess): Pro
     );
   }
   const isRemote = !(await isThisMachine(host));
-  const place = { host, port, tls: await tlsOf(asked), isRemote };
+  const place = { host, port, tls: await tlsOf(origin), isRemote };
   const found = await findProcess({ host, port, isRemote }, pid);
   if ('unknown' in found) return { ...place, process: undefined, unknown: found.unknown };
   const process = known?.pid === found.pid ? known : await identify(found.pid);

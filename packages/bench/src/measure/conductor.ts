@@ -205,7 +205,7 @@ async function loadInTurn(loaded: readonly Loaded[], loading: Loading): Promise<
   const [only, ...others] = loaded;
   if (only !== undefined && others.length === 0) {
     const window = { ...wholeWindow(plan), warmupSeconds: seconds(only.side) };
-    const windows = splitWindow(window, plan.asked?.login?.every);
+    const windows = splitWindow(window, plan.userRequests?.login?.every);
     await openWindows(
       loaded,
       windows.map((part) => ({ turn: 0, window: part })),

@@ -24,7 +24,7 @@ import type { Interpreter, Target } from 'bench-model/target';
 import type { Plan, PlannedTrial } from 'bench-model/plan';
 import { RECORD_SCHEMA } from 'bench-model/versions';
 import { isFatal, makeReason } from 'bench-model/reasons';
-import type { Asked } from 'bench-model/requests';
+import type { UserRequests } from 'bench-model/requests';
 import { createRandom } from 'bench-statistics/random';
 import {
   CompanionError,
@@ -195,12 +195,12 @@ export class ServerLife {
 
   /** Describes the requests of each trial in its record. */
   #describeSent(): void {
-    const { asked } = this.#context.plan;
-    if (asked === undefined) return;
+    const { userRequests } = this.#context.plan;
+    if (userRequests === undefined) return;
     for (const trial of this.trials) {
       const { expected, isVerified } = trial;
       trial.head.requests = describeSent(
-        trial.askedOf(asked),
+        trial.requestsOf(userRequests),
         trial.drawOf(this.#draw),
         isVerified ? { expected } : undefined,
       );
@@ -327,7 +327,7 @@ export class ServerLife {
     seconds: number,
     { session, trial }: { session?: Pick<LoadSession, 'replace'>; trial?: LifeTrial | undefined } = {},
   ): Promise<void> {
-    const every = this.#context.plan.asked?.login?.every;
+    const every = this.#context.plan.userRequests?.login?.every;
     if (every === undefined || this.#loggedIn === undefined || this.#server === undefined) return;
     if ((performance.now() - this.#loggedIn.atMs) / 1000 + seconds <= every) return;
     const draw = await this.#logIn(this.#server, this.#loggedIn.draw);
@@ -475,7 +475,7 @@ export class ServerLife {
     const { usedCores = 0, usableCores = 1 } = budget ?? {};
     const { mode, newConnections } = plan.load;
     const isKept = mode !== 'open' && newConnections !== true;
-    const isAsked = plan.asked !== undefined && isKept && this.planned.round === 1;
+    const isAsked = plan.userRequests !== undefined && isKept && this.planned.round === 1;
     return isAsked && isIdle && usedCores < usableCores / 2 && (latencyUs?.p50 ?? 0) >= SLOW_US;
   }
 
@@ -652,11 +652,11 @@ export class LifeTrial {
   }
 
   /** Returns those of the asked requests that it sends. */
-  askedOf(asked: Asked): Asked {
-    const { requests } = asked;
+  requestsOf(userRequests: UserRequests): UserRequests {
+    const { requests } = userRequests;
     return this.#route === undefined
-      ? asked
-      : { ...asked, requests: requests.slice(this.#route, this.#route + 1) };
+      ? userRequests
+      : { ...userRequests, requests: requests.slice(this.#route, this.#route + 1) };
   }
 
   /** Adds reasons; a fatal one fails the trial and comes first. */

@@ -57,7 +57,7 @@ export async function startReference(
     params: _params,
     waitSeconds: _wait,
     answerSeconds: _answer,
-    asked: _asked,
+    userRequests: _userRequests,
     attached: _attached,
     background: _background,
     ...rest

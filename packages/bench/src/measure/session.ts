@@ -57,10 +57,10 @@ const OWNERS: (number | undefined)[] = [process.geteuid?.(), ...(process.geteuid
  * Opens the session of a command. First removes and reports the leftovers of killed commands. Throws a usage error if
  * another command measures.
  */
-export async function openSession({ run, isAlone, log = () => {}, ...asked }: Purpose): Promise<Session> {
+export async function openSession({ run, isAlone, log = () => {}, ...options }: Purpose): Promise<Session> {
   const token = newToken();
   const state = openState();
-  const lock = isAlone ? await lockHost({ ...asked, run, token, state, log }) : undefined;
+  const lock = isAlone ? await lockHost({ ...options, run, token, state, log }) : undefined;
   try {
     for (const line of await removeLeftovers(state)) log(line);
     return new OpenSession({ run, token, state, lock });

@@ -45,7 +45,7 @@ const MAY_BE_STARTING = new Set([408, 425, 429, 500, 502, 503, 504]);
  * an answer that no load can repeat, such as one that does not end within `answerSeconds`.
  */
 export async function awaitRightAnswer(
-  asked: Endpoint,
+  endpoint: Endpoint,
   draw: Draw,
   deadlineSeconds: number,
   answerSeconds = ANSWER_SECONDS,
@@ -56,20 +56,20 @@ export async function awaitRightAnswer(
   let refusal: { status: number; sinceMs: number } | undefined;
   const isRightFor = (answer: Answer): boolean => draw.check(answer, index) === undefined;
   const patienceMs = Math.min(ELSEWHERE_MS, deadlineSeconds * 100);
-  const refuseElsewhere = watchElsewhere(asked, { request: first, isRightFor }, patienceMs);
-  const refuseProtocol = watchProtocol(asked, first);
+  const refuseElsewhere = watchElsewhere(endpoint, { request: first, isRightFor }, patienceMs);
+  const refuseProtocol = watchProtocol(endpoint, first);
   const isRight = async (): Promise<boolean> => {
-    const end = describeEnd(asked);
+    const end = describeEnd(endpoint);
     if (end !== undefined)
       throw new FaultError({ kind: 'ended', end }, `the server ended before it answered (${end})`);
     const leftSeconds = Math.max(LEAST_SECONDS, (deadlineMs - performance.now()) / 1000);
     const seconds = Math.min(answerSeconds, leftSeconds);
-    const answer = await sendRequest(asked, first, seconds).catch(async (error: Error) => {
+    const answer = await sendRequest(endpoint, first, seconds).catch(async (error: Error) => {
       // With more time, its answer may have ended.
       const isCut = error instanceof EndlessError && seconds < answerSeconds;
       if (error instanceof UnmeasurableError && !isCut)
-        throw nameRequest(describeAddress(asked, first), error);
-      last = seeNothing(asked, error);
+        throw nameRequest(describeAddress(endpoint, first), error);
+      last = seeNothing(endpoint, error);
       if (last.fault.kind !== 'not-listening') await refuseProtocol(last);
     });
     if (answer !== undefined) {
@@ -84,17 +84,17 @@ export async function awaitRightAnswer(
         const now = performance.now();
         if (refusal?.status !== status) refusal = { status, sinceMs: now };
         if (now - refusal.sinceMs >= (status < 300 ? 0 : SETTLE_MS))
-          throw new FaultError(last.fault, `${describeAddress(asked, first)}: ${wrong}`);
+          throw new FaultError(last.fault, `${describeAddress(endpoint, first)}: ${wrong}`);
       }
     } else await refuseElsewhere();
     if (refusal !== undefined) await sleep(REFUSED_POLL_MS);
     return false;
   };
   const fallback = (): never => {
-    const { fault, text } = seeElsewhere(asked) ?? last;
+    const { fault, text } = seeElsewhere(endpoint) ?? last;
     throw new FaultError(
       fault,
-      `${describeAddress(asked, first)}: no right answer within ${deadlineSeconds} s: ${text}`,
+      `${describeAddress(endpoint, first)}: no right answer within ${deadlineSeconds} s: ${text}`,
     );
   };
   const timeout = { milliseconds: Math.ceil(deadlineSeconds * 1000), fallback };
@@ -107,7 +107,7 @@ export async function awaitRightAnswer(
  * waited for: the other port may be for metrics.
  */
 function watchElsewhere(
-  asked: Endpoint,
+  endpoint: Endpoint,
   { request, isRightFor }: { request: WorkloadRequest; isRightFor: (answer: Answer) => boolean },
   patienceMs: number,
 ): () => Promise<void> {
@@ -115,14 +115,14 @@ function watchElsewhere(
   return async () => {
     if (performance.now() < nextMs) return;
     nextMs = performance.now() + patienceMs;
-    for (const { address, port } of listensElsewhere(asked)) {
-      if (port !== asked.port && asked.mayIgnorePort !== true) continue;
-      const host = ANY_ADDRESS.has(address) ? asked.host : address;
-      const answer = await sendRequest({ ...asked, host, port }, request, 1).catch(() => undefined);
+    for (const { address, port } of listensElsewhere(endpoint)) {
+      if (port !== endpoint.port && endpoint.mayIgnorePort !== true) continue;
+      const host = ANY_ADDRESS.has(address) ? endpoint.host : address;
+      const answer = await sendRequest({ ...endpoint, host, port }, request, 1).catch(() => undefined);
       if (answer === undefined || !isRightFor(answer)) continue;
-      const seen = seeElsewhere(asked);
+      const seen = seeElsewhere(endpoint);
       if (seen !== undefined)
-        throw new FaultError(seen.fault, `${describeAddress(asked, request)}: ${seen.text}`);
+        throw new FaultError(seen.fault, `${describeAddress(endpoint, request)}: ${seen.text}`);
     }
   };
 }
@@ -134,15 +134,15 @@ const PROTOCOL_FAULTS: ReadonlySet<Fault['kind']> = new Set(['tls', 'no-tls', 'h
  * Returns a function that is called with what was seen instead of a right answer. It throws a trial error if the server
  * speaks another protocol, for which it asks the server now and then.
  */
-function watchProtocol(asked: Endpoint, first: WorkloadRequest): (seen: Seen) => Promise<void> {
+function watchProtocol(endpoint: Endpoint, first: WorkloadRequest): (seen: Seen) => Promise<void> {
   let nextMs = -Infinity;
   const refuse = ({ fault, text }: Seen): never => {
-    throw new FaultError(fault, `${describeAddress(asked, first)}: ${text}`);
+    throw new FaultError(fault, `${describeAddress(endpoint, first)}: ${text}`);
   };
   return async (seen) => {
     if (PROTOCOL_FAULTS.has(seen.fault.kind)) refuse(seen);
-    if (asked.tls !== undefined || performance.now() < nextMs) return;
-    const kind = await seeProtocol(asked.host, asked.port);
+    if (endpoint.tls !== undefined || performance.now() < nextMs) return;
+    const kind = await seeProtocol(endpoint.host, endpoint.port);
     nextMs = performance.now() + PROTOCOL_MS;
     if (kind === 'tls') refuse({ fault: { kind }, text: 'the server speaks TLS, and was asked without' });
     if (kind === 'http2') refuse({ fault: { kind }, text: 'the server speaks HTTP/2 without TLS' });
@@ -152,8 +152,8 @@ function watchProtocol(asked: Endpoint, first: WorkloadRequest): (seen: Seen) =>
 /** The addresses of a server that listens on every interface. */
 const ANY_ADDRESS = new Set(['0.0.0.0', '::']);
 
-function describeAddress(asked: Endpoint, { method, path, row }: WorkloadRequest): string {
-  return `${method} ${toOrigin(asked)}${path}${row === undefined ? '' : ` (${row})`}`;
+function describeAddress(endpoint: Endpoint, { method, path, row }: WorkloadRequest): string {
+  return `${method} ${toOrigin(endpoint)}${path}${row === undefined ? '' : ` (${row})`}`;
 }
 
 /**
@@ -161,7 +161,7 @@ function describeAddress(asked: Endpoint, { method, path, row }: WorkloadRequest
  * if it has no login.
  */
 export async function logIn(
-  asked: Endpoint,
+  endpoint: Endpoint,
   draw: Draw,
   deadlineSeconds: number,
   answerSeconds?: number,
@@ -180,7 +180,7 @@ export async function logIn(
       return undefined;
     },
   };
-  await awaitRightAnswer(asked, first, deadlineSeconds, answerSeconds);
+  await awaitRightAnswer(endpoint, first, deadlineSeconds, answerSeconds);
   const { login: _, ...rest } = complete;
   return rest;
 }
@@ -219,7 +219,7 @@ function seeNothing({ port, tls }: Endpoint, error: NodeJS.ErrnoException): Seen
  * undefined if all may. Requests that are sent once are not repeated. Throws a trial error for the first wrong answer.
  */
 export async function verify(
-  asked: Endpoint,
+  endpoint: Endpoint,
   draw: Draw,
   when: string,
   answerSeconds?: number,
@@ -229,11 +229,11 @@ export async function verify(
     throw fault === undefined ? new BenchError('trial', message) : new FaultError(fault, message);
   };
   const askFor = (spec: WorkloadRequest) =>
-    sendRequest(asked, spec, answerSeconds).catch((error: Error) => {
+    sendRequest(endpoint, spec, answerSeconds).catch((error: Error) => {
       if (error instanceof UnansweredError)
         throw new UnansweredError('trial', `${nameSent(spec)} ${when}: ${error.message}`);
       if (error instanceof UnmeasurableError) throw nameRequest(`${nameSent(spec)} ${when}`, error);
-      const { fault, text } = seeNothing(asked, error);
+      const { fault, text } = seeNothing(endpoint, error);
       return fail(spec, text, fault);
     });
   const { requests, routes, probes = [...requests.keys()] } = draw;

@@ -122,7 +122,7 @@ class Warming {
   /** The time between the answers of a connection; 0 if it is unknown. */
   cycleSeconds(): number {
     const { connect, lifetime } = this.#last ?? {};
-    const cycle = ((connect?.stood ?? 0) * this.seconds) / (lifetime?.ok ?? 0);
+    const cycle = ((connect?.established ?? 0) * this.seconds) / (lifetime?.ok ?? 0);
     return Number.isFinite(cycle) ? cycle : 0;
   }
 }

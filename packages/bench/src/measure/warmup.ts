@@ -59,14 +59,14 @@ export async function observeProcess(entry: Entry, setup: StudyContext): Promise
   let answeredAtMs = 0;
   const life = new ServerLife(entry.planned, entry.context, {
     ...effects,
-    async awaitRightAnswer(server, ...asked) {
-      await effects.awaitRightAnswer(server, ...asked);
+    async awaitRightAnswer(server, ...args) {
+      await effects.awaitRightAnswer(server, ...args);
       answeredAtMs = performance.now();
       if (server.startedAtMs !== undefined)
         findings.startupSeconds = (answeredAtMs - server.startedAtMs) / 1000;
     },
-    async collect(...asked) {
-      const collected = await effects.collect?.(...asked);
+    async collect(...args) {
+      const collected = await effects.collect?.(...args);
       if (collected !== undefined) findings.collected = collected;
       return collected;
     },

@@ -29,7 +29,7 @@ export const TURN_ANSWERS = { comparison: 2, table: 10 };
 /** The facts of a plan that decide. */
 type TurnFacts = Pick<
   Plan,
-  | 'asked'
+  | 'userRequests'
   | 'attached'
   | 'background'
   | 'cluster'

@@ -15,9 +15,9 @@ import {
 } from 'bench-targets/catalogue/stacks';
 import { completeParams, workloadOf } from 'bench-targets/catalogue/workloads/index';
 import { refuseFewRows } from './rows.ts';
-import { completeAsked, draftOptions } from 'bench-targets/catalogue/workloads/requests/compose';
-import type { Asked, AttachedServer } from 'bench-model/requests';
-import { describeAsked, nameRoutes } from 'bench-targets/catalogue/workloads/requests/sent';
+import { completeUserRequests, draftOptions } from 'bench-targets/catalogue/workloads/requests/compose';
+import type { UserRequests, AttachedServer } from 'bench-model/requests';
+import { describeUserRequests, nameRoutes } from 'bench-targets/catalogue/workloads/requests/sent';
 import type { Workload } from 'bench-targets/catalogue/workloads/workload';
 import { REQUESTS } from 'bench-targets/catalogue/workloads/requests/workload';
 import { labelOf } from 'bench-targets/catalogue/copy-label';
@@ -81,13 +81,13 @@ const QUICK = { rounds: 1, windowSeconds: 1.5, warmupSeconds: 0.5 };
  * workloads.
  */
 export function makePlan(given: BenchOptions, stacks: Stack[], run: string, seed: number): Plan {
-  const asked = chooseRequests(given, stacks);
-  const options = asked === undefined ? given : { ...given, workload: REQUESTS };
-  const attached = options.servers && attachServers(options.servers, asked);
-  const workload = workloadOf({ workload: options.workload, asked });
-  const { sequentialTest: askedTest, load } = options;
+  const userRequests = chooseRequests(given, stacks);
+  const options = userRequests === undefined ? given : { ...given, workload: REQUESTS };
+  const attached = options.servers && attachServers(options.servers, userRequests);
+  const workload = workloadOf({ workload: options.workload, userRequests });
+  const { sequentialTest: typedTest, load } = options;
   // The fewer connections, the shorter the turns, and the more of the machine's pace they share.
-  const short = askedTest === undefined ? {} : { connections: [fewestBusy(workload.rungs)] };
+  const short = typedTest === undefined ? {} : { connections: [fewestBusy(workload.rungs)] };
   const quick = { ...QUICK, connections: workload.rungs.filter((_, index) => index === 0 || index === 2) };
   const params = completeParams(workload, options.params ?? {});
   const waitSeconds = workload.waitSeconds?.(params);
@@ -95,11 +95,11 @@ export function makePlan(given: BenchOptions, stacks: Stack[], run: string, seed
   const spread =
     attached === undefined
       ? spreadCopies(
-          spreadTargets(chooseTargets(options, stacks, asked !== undefined), options.matrix),
+          spreadTargets(chooseTargets(options, stacks, userRequests !== undefined), options.matrix),
           options.copies ?? [],
           stacks,
         )
-      : attached.map((server) => attachedTarget(server, asked));
+      : attached.map((server) => attachedTarget(server, userRequests));
   const { without = [] } = options;
   const named = (options.resolve ? resolveTargets(spread) : spread).filter(({ id }) => !without.includes(id));
   const { background } = options;
@@ -116,11 +116,11 @@ export function makePlan(given: BenchOptions, stacks: Stack[], run: string, seed
   const rungs = [...new Set(chosen.connections ?? rungsFor(engines, workload.rungs))].toSorted(
     (a, b) => a - b,
   );
-  const routes = asked === undefined || options.mix === true ? undefined : nameRoutes(asked);
+  const routes = userRequests === undefined || options.mix === true ? undefined : nameRoutes(userRequests);
   const compared = 1 + (targets.length - 1) * (routes?.length ?? 1);
-  const sequentialTest = askedTest && {
-    ...askedTest,
-    looks: askedTest.looks ?? chooseLooks(compared, askedTest.budgetSeconds !== undefined),
+  const sequentialTest = typedTest && {
+    ...typedTest,
+    looks: typedTest.looks ?? chooseLooks(compared, typedTest.budgetSeconds !== undefined),
   };
   const rounds =
     sequentialTest === undefined ? (chosen.rounds ?? 3) : mostRounds(scheduleNamed(sequentialTest.looks));
@@ -133,7 +133,7 @@ export function makePlan(given: BenchOptions, stacks: Stack[], run: string, seed
     rounds,
     load,
     quick: options.quick,
-    ...present({ background, sequentialTest, waitSeconds, asked, attached, cluster: options.cluster }),
+    ...present({ background, sequentialTest, waitSeconds, userRequests, attached, cluster: options.cluster }),
   };
   const turns =
     options.duel === undefined
@@ -147,7 +147,7 @@ export function makePlan(given: BenchOptions, stacks: Stack[], run: string, seed
   if (byTurns !== undefined) refuseDuel(options, { workload, targets, waitSeconds });
   refuseWindow(options, waitSeconds);
   refuseBackground(options);
-  refuseRenewal(options, asked);
+  refuseRenewal(options, userRequests);
   refuseUpstream(options, workload, asksUpstream);
   const count = targets.length * placesOf({ rungs, ...present({ routes }) }).length * rounds;
   if (count > MOST_TRIALS) {
@@ -209,7 +209,7 @@ export function makePlan(given: BenchOptions, stacks: Stack[], run: string, seed
     ...(connectsPerSecond === undefined ? {} : { connectsPerSecond }),
     startSeconds: options.startSeconds ?? startSecondsOf(targets, stacks, { attached, workload }),
     barrierSeconds: options.cluster?.connectSeconds ?? workload.barrierSeconds ?? 30,
-    hashEvery: asked === undefined ? HASH_EVERY : HASH_EVERY_ASKED,
+    hashEvery: userRequests === undefined ? HASH_EVERY : HASH_EVERY_ASKED,
     engine,
     load,
     quick: options.quick,
@@ -231,7 +231,7 @@ export function makePlan(given: BenchOptions, stacks: Stack[], run: string, seed
       spread: options.spread,
       upstream: options.upstream,
       background,
-      asked,
+      userRequests,
       routes,
       attached,
       apps: options.apps?.map(readApp),
@@ -428,10 +428,10 @@ function chooseTargets(options: BenchOptions, stacks: Stack[], isAny: boolean): 
  * Bench. Throws a usage error if they cannot be sent, or if two manifests ask for different ones.
  */
 function chooseRequests(
-  { asked, servers, stacks: files, targets, workload }: BenchOptions,
+  { userRequests, servers, stacks: files, targets, workload }: BenchOptions,
   stacks: Stack[],
-): Asked | undefined {
-  if (asked !== undefined) return completeAsked(draftOptions(asked));
+): UserRequests | undefined {
+  if (userRequests !== undefined) return completeUserRequests(draftOptions(userRequests));
   if (servers !== undefined) throw new Error('servers that are already running, and no requests');
   const named = new Set(targets.map((pattern) => pattern.split(/[/@]/)[0]));
   const given = new Set(files.map((file) => resolve(file)));
@@ -443,9 +443,12 @@ function chooseRequests(
   // A manifest can offer workloads of Bench too: they are measured if the user names one.
   if (first?.requests === undefined || chosen.some(({ variants }) => offers(variants, workload)))
     return undefined;
-  const wanted = completeAsked(first.requests.draft, first.requests.locate);
+  const wanted = completeUserRequests(first.requests.draft, first.requests.locate);
   for (const { manifest, requests } of others) {
-    if (requests === undefined || isSameRequests(wanted, completeAsked(requests.draft, requests.locate)))
+    if (
+      requests === undefined ||
+      isSameRequests(wanted, completeUserRequests(requests.draft, requests.locate))
+    )
       continue;
     throw new BenchError(
       'usage',
@@ -460,14 +463,17 @@ function offers(variants: Stack['variants'], workload: string): boolean {
   return Object.values(variants).some(({ workloads }) => workloads.includes(workload));
 }
 
-function isSameRequests(one: Asked, other: Asked): boolean {
-  return describeAsked(one) === describeAsked(other);
+function isSameRequests(one: UserRequests, other: UserRequests): boolean {
+  return describeUserRequests(one) === describeUserRequests(other);
 }
 
 /** Returns the servers as the plan stores them. Throws a usage error if two have the same name. */
-function attachServers(servers: readonly ServerOptions[], asked: Asked | undefined): AttachedServer[] {
+function attachServers(
+  servers: readonly ServerOptions[],
+  userRequests: UserRequests | undefined,
+): AttachedServer[] {
   const attached = servers.map(({ name, url, pid }): AttachedServer => {
-    const [only, ...more] = asked?.requests ?? [];
+    const [only, ...more] = userRequests?.requests ?? [];
     const address = redactUrl(url.origin);
     const usual =
       only === undefined || more.length > 0
@@ -486,11 +492,11 @@ function attachServers(servers: readonly ServerOptions[], asked: Asked | undefin
   );
 }
 
-function attachedTarget({ target }: AttachedServer, asked: Asked | undefined): Target {
+function attachedTarget({ target }: AttachedServer, userRequests: UserRequests | undefined): Target {
   return {
     id: target,
     stack: 'url',
-    variant: asked?.requests[0]?.method ?? 'GET',
+    variant: userRequests?.requests[0]?.method ?? 'GET',
     class: 'unknown',
     language: 'unknown',
     framework: 'unknown',

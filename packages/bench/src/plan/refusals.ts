@@ -5,7 +5,7 @@ import { IDLE_SECONDS, longestSilence, planTurns } from './turns.ts';
 import type { Target } from 'bench-model/target';
 import type { UpstreamKind } from 'bench-model/settings';
 import type { BenchOptions } from 'bench-model/options';
-import type { Asked } from 'bench-model/requests';
+import type { UserRequests } from 'bench-model/requests';
 
 /** With fewer waits, the edges of a window would weigh too much. */
 export const FEWEST_WAITS = 5;
@@ -146,8 +146,8 @@ export function refuseCluster(
 }
 
 /** Throws a usage error for a login that is sent again, if the load has no pause for it. */
-export function refuseRenewal({ load, cluster }: BenchOptions, asked: Asked | undefined): void {
-  const every = asked?.login?.every;
+export function refuseRenewal({ load, cluster }: BenchOptions, userRequests: UserRequests | undefined): void {
+  const every = userRequests?.login?.every;
   if (every === undefined || (load.mode !== 'amount' && cluster === undefined)) return;
   throw new BenchError(
     'usage',

@@ -13,7 +13,7 @@ export const ROWS_HINT =
 /** A planned load, as far as it decides how many rows are used. */
 type PlannedLoad = Pick<
   Plan,
-  | 'asked'
+  | 'userRequests'
   | 'routes'
   | 'attached'
   | 'trials'
@@ -44,10 +44,10 @@ export function shareOf(
 
 /** Throws a usage error if the file has fewer rows than a plan is known to send. */
 export function refuseFewRows(plan: PlannedLoad, routes: Routes): void {
-  const { asked, load, rungs, trials } = plan;
+  const { userRequests, load, rungs, trials } = plan;
   const once = sentOnce(plan, routes);
-  if (asked?.rows === undefined || once === undefined) return;
-  const { file, count } = asked.rows;
+  if (userRequests?.rows === undefined || once === undefined) return;
+  const { file, count } = userRequests.rows;
   const perSecond = load.mode === 'open' ? load.perSecond * once.share : 0;
   const loads = trials.map((planned) => needed(plan, planned, { ...once, perSecond }));
   const least = livesOf(plan) * (once.checks + Math.max(...rungs, ...loads));
@@ -69,7 +69,7 @@ export function describeUsedUp(
   const lives = livesOf(plan);
   const perLife = once.checks + needed(plan, planned, { ...once, perSecond: requests / seconds });
   return {
-    file: plan.asked?.rows?.file ?? '',
+    file: plan.userRequests?.rows?.file ?? '',
     rows: requests + once.checks,
     seconds,
     lives,
@@ -80,10 +80,10 @@ export function describeUsedUp(
 
 /** The rows that the checks of a trial use, and the largest share of a request that uses rows up; undefined if none does. */
 function sentOnce(
-  { asked, routes: alone }: PlannedLoad,
+  { userRequests, routes: alone }: PlannedLoad,
   routes: Routes = [],
 ): { checks: number; share: number } | undefined {
-  const weights = asked?.requests.map(({ weight }) => weight) ?? [];
+  const weights = userRequests?.requests.map(({ weight }) => weight) ?? [];
   const checks = Math.max(0, ...routes.map(({ once = 0 }) => once));
   const most = Math.max(0, ...weights.filter((_, index) => routes[index]?.once !== undefined));
   return checks === 0 ? undefined : { checks, share: alone === undefined ? most / sum(weights) : 1 };

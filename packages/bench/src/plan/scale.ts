@@ -7,8 +7,8 @@ import type { Plan } from 'bench-model/plan';
 import { nameSize } from 'bench-model/planned';
 
 /** Returns the sizes to measure in ascending order: every speed-up refers to one core, so that is one of them. */
-export function sizesOf(asked: readonly number[]): number[] {
-  return [...new Set([1, ...asked])].toSorted((a, b) => a - b);
+export function sizesOf(sizes: readonly number[]): number[] {
+  return [...new Set([1, ...sizes])].toSorted((a, b) => a - b);
 }
 
 /**

@@ -10,7 +10,7 @@ import {
   secretsOf,
   splitCredentials,
 } from 'bench-machine/redact';
-import type { AskedRequest } from 'bench-model/requests';
+import type { UserRequest } from 'bench-model/requests';
 import { readRequests } from 'bench-targets/catalogue/workloads/requests/file';
 import { nameRequest } from 'bench-targets/catalogue/workloads/requests/sent';
 
@@ -42,8 +42,8 @@ interface Named {
 export function restoreSecrets(stored: Plan, { url, headers }: Secrets, { flag, run }: Named): Plan {
   refuseLostCommand(stored, flag);
   const plan = restoreFromFile(stored);
-  const { asked, attached } = plan;
-  const kept = asked?.requests ?? [];
+  const { userRequests, attached } = plan;
+  const kept = userRequests?.requests ?? [];
   const isMissing = (name: string): boolean => kept.some((one) => one.headers[name] === NOT_KEPT);
   const [first] = kept;
   const address =
@@ -64,7 +64,7 @@ export function restoreSecrets(stored: Plan, { url, headers }: Secrets, { flag, 
       commandLine(`bench --${flag} ${run}`),
     );
   }
-  if (asked === undefined) return plan;
+  if (userRequests === undefined) return plan;
   if (url !== undefined && address !== undefined && redactUrl(url.href) !== address) {
     throw new BenchError(
       'usage',
@@ -96,23 +96,25 @@ export function restoreSecrets(stored: Plan, { url, headers }: Secrets, { flag, 
     ),
   }));
   refuseLost(requests, flag, run);
-  return { ...plan, asked: { ...asked, requests } };
+  return { ...plan, userRequests: { ...userRequests, requests } };
 }
 
 /** Takes the secrets that a run did not keep from the file that its requests were read from. */
 function restoreFromFile(plan: Plan): Plan {
-  const { asked } = plan;
-  if (asked?.from === undefined) return plan;
-  const { draft } = readRequests(asked.from);
-  const isSame = draft.requests.every((one, index) => nameSent(one) === nameSent(asked.requests[index]));
-  if (!isSame || nameSent(draft.login) !== nameSent(asked.login)) {
+  const { userRequests } = plan;
+  if (userRequests?.from === undefined) return plan;
+  const { draft } = readRequests(userRequests.from);
+  const isSame = draft.requests.every(
+    (one, index) => nameSent(one) === nameSent(userRequests.requests[index]),
+  );
+  if (!isSame || nameSent(draft.login) !== nameSent(userRequests.login)) {
     throw new BenchError(
       'usage',
-      `${asked.from}: its requests have changed since the run began`,
+      `${userRequests.from}: its requests have changed since the run began`,
       'restore the file, or start a new run',
     );
   }
-  const requests = asked.requests.map((one, index) => {
+  const requests = userRequests.requests.map((one, index) => {
     const { headers: given = {}, body } = draft.requests[index] ?? {};
     return {
       ...one,
@@ -127,12 +129,12 @@ function restoreFromFile(plan: Plan): Plan {
   });
   return {
     ...plan,
-    asked: { ...asked, requests, ...(draft.login === undefined ? {} : { login: draft.login }) },
+    userRequests: { ...userRequests, requests, ...(draft.login === undefined ? {} : { login: draft.login }) },
   };
 }
 
 /** A request without its secrets, to compare it with the stored one. */
-function nameSent(request: Pick<AskedRequest, 'method' | 'path'> | undefined): string | undefined {
+function nameSent(request: Pick<UserRequest, 'method' | 'path'> | undefined): string | undefined {
   return request === undefined ? undefined : redactUrl(nameRequest(request));
 }
 
@@ -150,7 +152,7 @@ function refuseLostCommand({ run, apps = [] }: Plan, flag: string): void {
 }
 
 /** Throws a usage error for a secret that no option can give again, such as one in one of several paths. */
-function refuseLost(requests: readonly AskedRequest[], flag: string, run: string): void {
+function refuseLost(requests: readonly UserRequest[], flag: string, run: string): void {
   const lost = requests.find(
     ({ path, body = '' }) =>
       path.includes(NOT_KEPT_IN_URL) || body.includes(NOT_KEPT) || body.includes(NOT_KEPT_IN_URL),
@@ -164,8 +166,11 @@ function refuseLost(requests: readonly AskedRequest[], flag: string, run: string
 }
 
 /** Returns every secret in the requests of a plan, in every spelling that a server may repeat. */
-export function secretsIn({ asked }: Plan): string[] {
-  const requests = [...(asked?.requests ?? []), ...(asked?.login === undefined ? [] : [asked.login])];
+export function secretsIn({ userRequests }: Plan): string[] {
+  const requests = [
+    ...(userRequests?.requests ?? []),
+    ...(userRequests?.login === undefined ? [] : [userRequests.login]),
+  ];
   return requests.flatMap(({ path, headers, body = '' }) =>
     secretsOf({ headers, url: `http://localhost${path}`, body }),
   );

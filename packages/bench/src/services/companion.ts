@@ -24,7 +24,7 @@ export interface CompanionNeeds extends Pick<
   Plan,
   | 'workload'
   | 'params'
-  | 'asked'
+  | 'userRequests'
   | 'upstream'
   | 'background'
   | 'workers'
@@ -112,7 +112,7 @@ export interface MovableCompanion {
 }
 
 /** The facts by which the program of a companion is found. */
-export type MovableNeeds = Pick<CompanionNeeds, 'workload' | 'params' | 'asked' | 'upstream'>;
+export type MovableNeeds = Pick<CompanionNeeds, 'workload' | 'params' | 'userRequests' | 'upstream'>;
 
 /** A companion that a plan needs, before it is started. */
 export interface Companion {

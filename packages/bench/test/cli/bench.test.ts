@@ -56,7 +56,7 @@ describe('bench', () => {
     const { stacks, params, matrix } = parse(
       '--stack a.json,b.json --param n=24,size=0 --with fastapi[all]==0.115,0.116,a>=1,<2,@b/c@5.1,v5.2,./d',
     );
-    const { servers, asked } = parse(
+    const { servers, userRequests } = parse(
       '--url old=http://h:1,new=http://h:2 --get /a?ids=1,2,/b --header x:1,2',
     );
     expect({ stacks, params, packages: matrix.packages }).toEqual({
@@ -65,7 +65,7 @@ describe('bench', () => {
       packages: ['fastapi[all]==0.115', 'fastapi[all]==0.116', 'a>=1,<2', '@b/c@5.1', '@b/c@v5.2', './d'],
     });
     expect(servers?.map(({ name, url }) => `${name} ${url.host}`)).toEqual(['old h:1', 'new h:2']);
-    expect(asked).toMatchObject({
+    expect(userRequests).toMatchObject({
       requests: [{ path: '/a?ids=1,2' }, { path: '/b' }],
       headers: { x: '1,2' },
     });
@@ -79,7 +79,7 @@ describe('bench', () => {
       '--run',
       './x',
     ]);
-    expect(two.asked?.requests.map(({ method }) => method)).toEqual(['POST', 'PUT']);
+    expect(two.userRequests?.requests.map(({ method }) => method)).toEqual(['POST', 'PUT']);
     expect(two.revisions).toEqual(['HEAD~1', 'HEAD']);
   });
 
@@ -149,26 +149,26 @@ describe('bench', () => {
   });
 
   it('reads a URL and headers with a stored run as its secrets', () => {
-    const asked = parse('--resume a-run --url http://me:pw@127.0.0.1:1/');
-    expect(asked.secrets).toEqual({
+    const parsed = parse('--resume a-run --url http://me:pw@127.0.0.1:1/');
+    expect(parsed.secrets).toEqual({
       url: new URL('http://127.0.0.1:1/'),
       headers: { authorization: 'Basic bWU6cHc=' },
     });
-    expect(asked).not.toHaveProperty('servers');
-    expect(asked).not.toHaveProperty('asked');
+    expect(parsed).not.toHaveProperty('servers');
+    expect(parsed).not.toHaveProperty('userRequests');
     expect(parse('--again a-run --header x-key:1').secrets).toEqual({ headers: { 'x-key': '1' } });
   });
 });
 
-const requestsOf = (...words: string[]) => BENCH.parse([...URL_WORDS, ...words]).asked;
+const requestsOf = (...words: string[]) => BENCH.parse([...URL_WORDS, ...words]).userRequests;
 
 const messageOf = (...words: string[]) => errorOf(() => BENCH.parse(words)).message;
 
 describe('bench --url', () => {
   it('sends GET, or POST with a body, or the given method', () => {
-    const { servers, asked } = BENCH.parse(URL_WORDS);
+    const { servers, userRequests } = BENCH.parse(URL_WORDS);
     expect(servers).toEqual([{ url: new URL('http://127.0.0.1:3000/orders?page=2') }]);
-    expect(asked).toEqual({ requests: [{ method: 'GET', path: '/orders?page=2' }], headers: {} });
+    expect(userRequests).toEqual({ requests: [{ method: 'GET', path: '/orders?page=2' }], headers: {} });
     expect(requestsOf('--body', '{}')).toMatchObject({ requests: [{ method: 'POST' }], body: '{}' });
     expect(requestsOf('--body', '{}', '--method', 'put')?.requests[0]?.method).toBe('PUT');
     expect(requestsOf('--body', '')?.body).toBe('');
@@ -186,12 +186,20 @@ describe('bench --url', () => {
 
   it('names several servers, and their processes', () => {
     const words = ['--url', 'old=http://127.0.0.1:1', '--url', 'new=http://127.0.0.1:2', '--pid', 'new=47'];
-    const { servers, asked } = BENCH.parse([...words, '--get', '/a', '--request', 'POST /b', '--body', 'x']);
+    const { servers, userRequests } = BENCH.parse([
+      ...words,
+      '--get',
+      '/a',
+      '--request',
+      'POST /b',
+      '--body',
+      'x',
+    ]);
     expect(servers).toEqual([
       { name: 'old', url: new URL('http://127.0.0.1:1') },
       { name: 'new', url: new URL('http://127.0.0.1:2'), pid: 47 },
     ]);
-    expect(asked?.requests).toEqual([
+    expect(userRequests?.requests).toEqual([
       { method: 'GET', path: '/a' },
       { method: 'POST', path: '/b' },
     ]);

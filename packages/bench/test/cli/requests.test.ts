@@ -280,9 +280,9 @@ describe('an OpenAPI document of the server', () => {
     expect(status).toBe(0);
     expect(stderr).toContain('asking shop for /openapi.json');
     for (const line of LEFT_OUT) expect(stderr).toContain(line);
-    const { asked } = place.runFile().plan;
-    expect(asked?.requests.map(({ path }) => path)).toEqual(['/health', '/orders/a']);
-    expect(asked?.leftOut).toHaveLength(2);
+    const { userRequests } = place.runFile().plan;
+    expect(userRequests?.requests.map(({ path }) => path)).toEqual(['/health', '/orders/a']);
+    expect(userRequests?.leftOut).toHaveLength(2);
     const right = place.trials().map((trial) => [trial.route, loadOf(trial).counts.ok]);
     expect(Object.fromEntries(right)).toEqual({ 'GET /health': 40, 'GET /orders/a': 40 });
   });
@@ -329,8 +329,8 @@ describe('a login', () => {
     const [trial] = place.trials();
     expect(trial?.requests?.login).toBe('POST /login');
     expect(loadOf(trial).routes?.map(({ counts }) => counts.ok)).toEqual([140, 40, 20]);
-    const { run, asked } = place.runFile().plan;
-    expect(asked?.login?.body).toBe('(not kept)');
+    const { run, userRequests } = place.runFile().plan;
+    expect(userRequests?.login?.body).toBe('(not kept)');
 
     const again = await place.run('bench', ['--again', run], env);
     expect(again.status).toBe(0);

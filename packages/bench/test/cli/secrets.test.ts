@@ -14,14 +14,14 @@ const FEW = { connections: 1, rounds: 1, warmup: 0, amount: 5 };
 interface Echo extends AsyncDisposable {
   port: number;
   /** The distinct requests so far. */
-  asked: Set<string>;
+  received: Set<string>;
 }
 
 async function openEcho(status: number): Promise<Echo> {
-  const asked = new Set<string>();
+  const received = new Set<string>();
   const server = createServer(({ url, headers }, response) => {
     const words = `${url} ${headers.authorization} ${String(headers['x-api-key'])}`;
-    asked.add(words);
+    received.add(words);
     response.statusCode = status;
     response.end(`\u001B]0;owned\u0007${words}\u009B2J`);
   });
@@ -30,7 +30,7 @@ async function openEcho(status: number): Promise<Echo> {
   });
   return {
     port: (server.address() as AddressInfo).port,
-    asked,
+    received,
     async [Symbol.asyncDispose]() {
       server.closeAllConnections();
       await new Promise((resolve) => {
@@ -121,11 +121,11 @@ describe('the secrets of a request', () => {
     const url = `http://me:open%20sesame@127.0.0.1:${echo.port}/orders?page=2&token=query-token-1`;
     const args = flags({ url, header: 'x-api-key: header-key-1', ...FEW });
     const { status, stdout, stderr } = await place.run('bench', [...args, show]);
-    expect([...echo.asked]).toEqual([`/orders?page=2&token=query-token-1 ${BASIC} header-key-1`]);
+    expect([...echo.received]).toEqual([`/orders?page=2&token=query-token-1 ${BASIC} header-key-1`]);
     expect(status).toBe(1);
     expect(`${stdout}${stderr}`).toContain(`127.0.0.1:${echo.port}/orders?page=2&token=(not-kept)`);
     expectClean([stdout, stderr, ...filesOf(place)]);
-    expect(place.runFile().plan.asked?.requests[0]).toMatchObject({
+    expect(place.runFile().plan.userRequests?.requests[0]).toMatchObject({
       headers: { authorization: '(not kept)', 'x-api-key': '(not kept)' },
     });
   });
@@ -135,9 +135,9 @@ describe('the secrets of a request', () => {
     await using echo = await openEcho(200);
     const url = `http://me:open%20sesame@127.0.0.1:${echo.port}/orders?token=query-token-1`;
     await place.run('bench', flags({ url, header: 'x-api-key: header-key-1', ...FEW }));
-    const sent = [...echo.asked];
+    const sent = [...echo.received];
     expect(sent).toEqual([`/orders?token=query-token-1 ${BASIC} header-key-1`]);
-    echo.asked.clear();
+    echo.received.clear();
     const { run } = place.runFile().plan;
 
     for (const flag of ['--again', '--resume']) {
@@ -151,12 +151,12 @@ describe('the secrets of a request', () => {
     expect((await place.run('bench', kept)).stderr).toContain('--header accept');
     const other = ['--again', run, '--url', `http://127.0.0.1:${echo.port}/others?token=x`];
     expect((await place.run('bench', other)).stderr).toContain(`run ${run} measured http://127.0.0.1:`);
-    expect([...echo.asked]).toEqual([]);
+    expect([...echo.received]).toEqual([]);
 
     const again = ['--again', run, '--url', url, '--header', 'x-api-key: header-key-1'];
     const { status, stdout, stderr } = await place.run('bench', again);
     expect(status).toBe(0);
-    expect([...echo.asked]).toEqual(sent);
+    expect([...echo.received]).toEqual(sent);
     expectClean([stdout, stderr, ...filesOf(place)]);
   });
 });

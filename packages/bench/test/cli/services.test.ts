@@ -161,13 +161,19 @@ describe('a service and a setup', () => {
       console.log('migrated ' + process.env.DATABASE_URL);
       await client.end();
     `;
-    const asked = write(place, {
+    const manifest = write(place, {
       env: { DATABASE_URL: '{db.url}', APP_VALUE: 'x' },
       services: { db: { use: 'postgres' } },
       setup: { command: ['node', 'migrate.mjs'] },
     });
     writeFileSync(join(place.folder, 'migrate.mjs'), migrate);
-    const { status, stdout, stderr } = await place.run('bench', ['--stack', asked, ...FEW, '--rounds', '2']);
+    const { status, stdout, stderr } = await place.run('bench', [
+      '--stack',
+      manifest,
+      ...FEW,
+      '--rounds',
+      '2',
+    ]);
     expect([stdout, stderr, status]).toEqual([expect.any(String), expect.any(String), 0]);
     const trials = place.trials();
     expect(statusesOf(trials)).toEqual(['measured', 'measured']);
@@ -197,13 +203,19 @@ describe('MySQL', () => {
       `DB_${part.toUpperCase()}`,
       `{db.${part}}`,
     ]);
-    const asked = write(place, {
+    const manifest = write(place, {
       env: { ...Object.fromEntries(parts), DATABASE_URL: '{db.url}', APP_VALUE: 'x' },
       services: { db: { use: 'mysql' } },
       setup: { command: ['node', 'migrate.mjs'] },
     });
     writeFileSync(join(place.folder, 'migrate.mjs'), migrate);
-    const { status, stdout, stderr } = await place.run('bench', ['--stack', asked, ...FEW, '--rounds', '2']);
+    const { status, stdout, stderr } = await place.run('bench', [
+      '--stack',
+      manifest,
+      ...FEW,
+      '--rounds',
+      '2',
+    ]);
     expect([stdout, stderr, status]).toEqual([expect.any(String), expect.any(String), 0]);
     expect(statusesOf(place.trials())).toEqual(['measured', 'measured']);
     expect(place.trials()[1]?.companions?.services?.services).toEqual([

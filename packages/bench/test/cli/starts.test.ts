@@ -57,13 +57,13 @@ const FAILURES: [
 ];
 
 describe('a server that fails at the start', () => {
-  it.each(FAILURES)('is explained if it %s', async (_what, options, server, words, cure) => {
+  it.each(FAILURES)('is explained if it %s', async (_what, given, server, words, cure) => {
     await using place = new Place();
     const app = join(place.folder, 'shop');
     mkdirSync(app);
     writeFileSync(join(app, 'server.cjs'), server);
-    const asked = flags({ app, run: 'node server.cjs', connections: 1, rounds: 1, ...options });
-    const { status, stderr } = await place.run('bench', asked);
+    const options = flags({ app, run: 'node server.cjs', connections: 1, rounds: 1, ...given });
+    const { status, stderr } = await place.run('bench', options);
     expect(stderr.replaceAll(/(127\.0\.0\.1):\d+/g, '$1:PORT')).toContain(`error: ${words}`);
     expect(stderr).toContain(cure);
     expect(stderr).not.toContain('correct --run');

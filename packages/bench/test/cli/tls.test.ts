@@ -47,8 +47,8 @@ describe('a server', () => {
   it.each(REFUSALS)('of %s is recognised', async (_what, server, https, words, cure) => {
     await using place = new Place();
     const app = makeShop(place, server);
-    const asked = flags({ app, run: 'node server.cjs', get: '/', connections: 1, rounds: 1 });
-    const { status, stderr } = await place.run('bench', [...asked, ...(https ? ['--https'] : [])]);
+    const options = flags({ app, run: 'node server.cjs', get: '/', connections: 1, rounds: 1 });
+    const { status, stderr } = await place.run('bench', [...options, ...(https ? ['--https'] : [])]);
     expect(stderr.replaceAll(/(127\.0\.0\.1):\d+/g, '$1:PORT')).toContain(`error: ${words}`);
     expect(stderr).toContain(cure);
     expect(status).toBe(1);

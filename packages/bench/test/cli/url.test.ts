@@ -16,7 +16,7 @@ const FEW = { connections: 2, rounds: 1, warmup: 0, amount: 40 };
 interface Shop extends AsyncDisposable {
   url: string;
   /** The number of requests, by method, path, headers and body. */
-  asked: Map<string, number>;
+  received: Map<string, number>;
 }
 
 describe('--url: a server that is already running', () => {
@@ -41,8 +41,8 @@ describe('--url: a server that is already running', () => {
     expect(stdout).toContain(`POST ${shop.url}`);
     expect(status).toBe(0);
     const [trial] = place.trials();
-    const [[asked, count] = ['nothing', 0], ...others] = shop.asked;
-    expect(asked).toBe(`POST /orders application/json let me in ${ORDER}`);
+    const [[request, count] = ['nothing', 0], ...others] = shop.received;
+    expect(request).toBe(`POST /orders application/json let me in ${ORDER}`);
     expect(others).toEqual([]);
     expect(trial).toMatchObject({
       workload: 'requests',
@@ -121,7 +121,7 @@ describe('--url: a server that is already running', () => {
   it('fails its trial if its right answer changes, and says when and where', async () => {
     await using place = new Place();
     // Once it is asked, first by itself and then for the trial, the load changes its answer.
-    await using shop = await openShop('127.0.0.1', (asked) => `{"ok":true,"total":${asked > 20 ? 8 : 7}}`);
+    await using shop = await openShop('127.0.0.1', (count) => `{"ok":true,"total":${count > 20 ? 8 : 7}}`);
     const { status, stderr } = await place.run('bench', flags({ url: shop.url, method: 'get', ...FEW }));
     expect(stderr).toMatch(
       /: failed — GET \/orders: the right answer after the load differs from that before it, \d+\.\d s earlier: from byte 20 on, "\{"ok":true,"total":8\}" instead of "\{"ok":true,"total":7\}"\. If it may differ: --expect-status 2xx$/m,
@@ -144,12 +144,12 @@ async function openShop(
   answer: (count: number) => string = () => '{"ok":true,"total":7}',
 ): Promise<Shop> {
   let count = 0;
-  const asked = new Map<string, number>();
+  const received = new Map<string, number>();
   const server = createServer((request: IncomingMessage, response) => {
     void text(request).then((body) => {
       const { method, url, headers } = request;
       const words = `${method} ${url} ${headers['content-type']} ${headers.authorization} ${body}`;
-      asked.set(words, (asked.get(words) ?? 0) + 1);
+      received.set(words, (received.get(words) ?? 0) + 1);
       if (url !== '/orders') response.writeHead(404).end('no such page');
       else if (headers['if-none-match'] !== undefined) response.writeHead(304).end();
       else response.end(answer(++count));
@@ -160,7 +160,7 @@ async function openShop(
   });
   return {
     url: `http://${address.includes(':') ? `[${address}]` : address}:${(server.address() as AddressInfo).port}/orders`,
-    asked,
+    received,
     async [Symbol.asyncDispose]() {
       server.closeAllConnections();
       await new Promise((resolve) => {

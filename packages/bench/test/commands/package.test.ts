@@ -38,7 +38,7 @@ import { bench, compare, BenchError, type BenchResult, type StoredComparison, ty
 
 export async function measure(): Promise<string[]> {
   const lines: string[] = [];
-  const result: BenchResult = await bench({ apps: [{ folder: '.', run: 'node a.js' }], asked: { requests: [{ method: 'GET', path: '/' }], headers: {} }, matrix: { python: [], node: ['22'], packages: [] }, rounds: 2, log: (line) => lines.push(line) });
+  const result: BenchResult = await bench({ apps: [{ folder: '.', run: 'node a.js' }], userRequests: { requests: [{ method: 'GET', path: '/' }], headers: {} }, matrix: { python: [], node: ['22'], packages: [] }, rounds: 2, log: (line) => lines.push(line) });
   const goodputs: number[] = result.trials.flatMap((trial: Trial) =>
     trial.status === 'failed' ? [] : [trial.measured.load.goodputPerSecond],
   );

@@ -14,7 +14,7 @@ const report = (...words: string[]) => runHere(REPORT, [fixture('run'), ...words
 describe('pnpm report --format', () => {
   it.each([
     ['markdown', /^\| target \|/m],
-    ['json', /^\{\n {2}"schema": 1,/],
+    ['json', /^\{\n {2}"schema": 2,/],
     ['csv', /^run,trial,started_at,/],
     ['bmf', /^\{\n {2}"devices: vanilla at 10 connections": \{/],
     ['gab', /^\[\n {2}\{\n {4}"name": "devices: vanilla at 10 connections, p50"/],
@@ -72,8 +72,8 @@ describe('pnpm report --open', () => {
   it.each([
     [['latest', '--open'], { run: 'latest', open: true }],
     [['--site', 'site', '--open'], { run: '', site: 'site', open: true }],
-  ])('takes %j', (words, asked) => {
-    expect(REPORT.parse(words)).toMatchObject(asked);
+  ])('takes %j', (words, request) => {
+    expect(REPORT.parse(words)).toMatchObject(request);
   });
 });
 

@@ -92,10 +92,10 @@ describe('timeAnswers', () => {
     const draw = { check: () => undefined } as unknown as Draw;
     const found = await timeAnswers(
       {
-        async verify(_, asked) {
+        async verify(_, watched) {
           for (let answer = 0; answer < 3; answer++) {
             vi.advanceTimersByTime(400);
-            asked.check({} as Answer, 0);
+            watched.check({} as Answer, 0);
           }
           // The time after the last answer is not that of an answer.
           vi.advanceTimersByTime(5000);

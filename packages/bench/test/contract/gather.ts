@@ -59,7 +59,7 @@ export function testGather({ wanted, ready, running }: Gathering): void {
     sendJson(response, items[paths.indexOf(url ?? '')]);
 
   async function ask(): Promise<{ status: number; headers: Headers; body: unknown }> {
-    upstream.asked.length = 0;
+    upstream.paths.length = 0;
     const answer = await fetch(`http://${server.host}:${server.port}/data`);
     return { status: answer.status, headers: answer.headers, body: await answer.json() };
   }
@@ -73,7 +73,7 @@ export function testGather({ wanted, ready, running }: Gathering): void {
         expect(body).toEqual(items.flat());
         expect(headers.get('content-type')).toMatch(/^application\/json\b/);
         expect(headers.get('server-timing')).toMatch(/\bgather;dur=\d+\.\d{3}\b/);
-        expect(upstream.asked.toSorted()).toEqual(paths.toSorted());
+        expect(upstream.paths.toSorted()).toEqual(paths.toSorted());
       }
       expect(server.attestations()[0]).toMatchObject({ client: expect.stringMatching(/^\S+ \d/) as string });
     });
@@ -94,7 +94,7 @@ export function testGather({ wanted, ready, running }: Gathering): void {
       const { status, body } = await ask();
       expect(body).toEqual({ error: expect.stringMatching(/^upstream: ./) as string });
       expect(status).toBe(502);
-      const times = upstream.asked.filter((path) => path === paths[1]).length;
+      const times = upstream.paths.filter((path) => path === paths[1]).length;
       // Only Go's client repeats a request by itself if a kept connection is closed.
       const asksAgain = wanted.language === 'go' && name === 'a closed connection';
       expect(asksAgain ? Math.min(times, 1) : times).toBe(1);

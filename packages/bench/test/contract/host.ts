@@ -54,7 +54,7 @@ interface Drawing {
 }
 
 /** The options for starting a target. */
-export interface Asked extends Drawing {
+export interface ServerSpec extends Drawing {
   workers: number;
   threads?: number;
 }
@@ -62,7 +62,7 @@ export interface Asked extends Drawing {
 /** Starts servers as a trial does. Stops them after the last test of the file. */
 export interface Host {
   /** Starts a target with data drawn from the seed, for all workloads that it offers. */
-  serve(prepared: Prepared, asked: Asked): Promise<Running>;
+  serve(prepared: Prepared, spec: ServerSpec): Promise<Running>;
   /** Starts a command line with `{port}`, with no data but these files, by their variables. */
   start(command: Command, files?: Record<string, string>): Promise<Server>;
 }
@@ -72,12 +72,12 @@ export function openHost(): Host {
   const token = openToken();
   const folder = mkdtempSync(join(tmpdir(), 'bench-contract-'));
   const servers: Server[] = [];
-  const asked = new AsyncDisposableStack();
+  const disposables = new AsyncDisposableStack();
   let database: Promise<Database> | undefined;
   let count = 0;
   afterAll(async () => {
     await Promise.all(servers.map((server) => server.stop()));
-    await asked.disposeAsync();
+    await disposables.disposeAsync();
     rmSync(folder, { recursive: true, force: true });
   });
   const open = async (
@@ -91,7 +91,7 @@ export function openHost(): Host {
     return server;
   };
   const start = async (): Promise<Database> =>
-    asked.use(await startDatabase(await findDatabase(''), { token, folder, placed: {} }));
+    disposables.use(await startDatabase(await findDatabase(''), { token, folder, placed: {} }));
   // One for all servers of the file, each with a separate table.
   const openTable = async (table: Table): Promise<OpenTable> => {
     database ??= start();
@@ -101,7 +101,7 @@ export function openHost(): Host {
     async serve({ command, stack, variant }, { workers, threads, ...drawing }) {
       const drawn = drawAll(variant, drawing);
       const fixtures = drawn.flatMap((one) => one.fixtures ?? []);
-      const upstream = fixtures.length > 0 ? asked.use(await openUpstream(fixtures)) : undefined;
+      const upstream = fixtures.length > 0 ? disposables.use(await openUpstream(fixtures)) : undefined;
       const tables = drawn.flatMap(({ draw }) => draw.table ?? []);
       const rows = tables.flatMap((table) => table.rows);
       const opened = tables.length > 0 ? await openTable({ rows }) : undefined;

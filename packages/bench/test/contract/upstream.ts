@@ -9,7 +9,7 @@ export interface Upstream extends AsyncDisposable {
   /** The fixtures that it has, by their path. */
   fixtures: ReadonlyMap<string, string>;
   /** The path of each request so far. */
-  asked: string[];
+  paths: string[];
   /** Answers each request; by default with its fixture. */
   behave: RequestListener;
 }
@@ -19,13 +19,13 @@ export async function openUpstream(texts: string[]): Promise<Upstream> {
   const fixtures = new Map(texts.map((text, fixture) => [pathOf(fixture), text]));
   // A kept connection is never closed while its client uses it.
   const server = createServer({ keepAliveTimeout: 3_600_000 }, (request, response) => {
-    upstream.asked.push(request.url ?? '');
+    upstream.paths.push(request.url ?? '');
     upstream.behave(request, response);
   });
   const upstream: Upstream = {
     url: '',
     fixtures,
-    asked: [],
+    paths: [],
     behave: ({ url = '' }, response) =>
       void response.writeHead(200, { 'content-type': 'application/json' }).end(fixtures.get(url)),
     async [Symbol.asyncDispose]() {

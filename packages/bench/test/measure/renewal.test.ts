@@ -33,7 +33,7 @@ describe('servers that take turns', () => {
     const line = '--duel --rounds 1 --connections 10 --duration 0.2 --warmup 0 --get /orders';
     const plan = samplePlan(line);
     // So short that every turn needs another token.
-    plan.asked = { ...plan.asked!, login: { ...LOGIN, every: 0.001 } };
+    plan.userRequests = { ...plan.userRequests!, login: { ...LOGIN, every: 0.001 } };
     const world = createWorld({ turns: true });
     const { effects, done } = world;
     const trials = await run(
@@ -63,7 +63,7 @@ describe('servers that take turns', () => {
     const draft = { requests: [], login: { ...LOGIN, every: 15 } };
     const options = benchOptions({
       servers: [{ url: new URL('http://127.0.0.1:3000') }],
-      asked: { requests: [{ method: 'GET', path: '/' }], headers: {}, draft },
+      userRequests: { requests: [{ method: 'GET', path: '/' }], headers: {}, draft },
       load: { mode: 'amount', requests: 20_000 },
     });
     expect(errorOf(() => makePlan(options, [sampleStack('a')], 'here', 1)).message).toBe(

@@ -27,8 +27,8 @@ afterAll(() => rmSync(folder, { recursive: true }));
 const ROUTES = ['GET /a', 'GET /b', 'GET /c'];
 
 function planOf(words: string, names = ['main', 'feature'], capacity?: typeof CAPACITY): Plan {
-  const asked = ROUTES.flatMap((route) => ['--get', route.slice(4)]);
-  const options = BENCH.parse([...asked, ...(words.match(/\S+/g) ?? []), ...names]);
+  const routes = ROUTES.flatMap((route) => ['--get', route.slice(4)]);
+  const options = BENCH.parse([...routes, ...(words.match(/\S+/g) ?? []), ...names]);
   const stacks = names.map((name) => sampleStack(name));
   return makePlan({ ...options, ...present({ capacity }) }, stacks, 'a-run', 1);
 }

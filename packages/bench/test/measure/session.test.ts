@@ -28,8 +28,8 @@ afterEach(async () => {
   rmSync(folder, { recursive: true, force: true });
 });
 
-const open = (asked: Partial<Purpose> = {}): Promise<Session> =>
-  openSession({ run: 'a-run', isAlone: true, ...asked });
+const open = (options: Partial<Purpose> = {}): Promise<Session> =>
+  openSession({ run: 'a-run', isAlone: true, ...options });
 
 /** Writes the entry of a command that was killed. */
 function leaveEntry(token: string, more: object = {}, pid = deadPid()): string {

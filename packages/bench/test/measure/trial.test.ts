@@ -322,9 +322,9 @@ describe('the attestation of a server', () => {
   });
 
   it('is waited for', async () => {
-    let asked = 0;
+    let calls = 0;
     const { trial } = await measure(
-      { attestations: () => (++asked > 2 ? [CLAIMS] : []) },
+      { attestations: () => (++calls > 2 ? [CLAIMS] : []) },
       { attest: CLAIMS },
     );
     expect(trial.status).toBe('ok');

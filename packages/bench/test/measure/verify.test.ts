@@ -21,7 +21,7 @@ const listener: RequestListener = (request, response) => {
   });
 };
 const server = createServer(listener);
-let asked: Endpoint;
+let endpoint: Endpoint;
 
 const post = (body: string) => ({ method: 'POST', path: '/', headers: {}, body });
 const draw: Draw = {
@@ -33,9 +33,9 @@ const draw: Draw = {
 
 /** A server that answers rightly on the port of `server`, and is asked on one where nothing listens. */
 const misplaced = (changes: Partial<Endpoint> = {}): Endpoint => ({
-  ...asked,
+  ...endpoint,
   port: 1,
-  listensOn: () => [{ address: '127.0.0.1', port: asked.port }],
+  listensOn: () => [{ address: '127.0.0.1', port: endpoint.port }],
   ...changes,
 });
 
@@ -43,7 +43,7 @@ beforeAll(async () => {
   const { promise, resolve } = Promise.withResolvers<void>();
   server.listen({ host: '127.0.0.1', port: 0 }, resolve);
   await promise;
-  asked = {
+  endpoint = {
     host: '127.0.0.1',
     port: (server.address() as AddressInfo).port,
     ended: () => undefined,
@@ -80,9 +80,9 @@ describe('rows that are sent once', () => {
       return { status, body: '{}' };
     };
     const rows = drawOnce(5);
-    await awaitRightAnswer(asked, rows, 5);
-    await verify(asked, rows, 'before the load');
-    await verify(asked, rows, 'after the load');
+    await awaitRightAnswer(endpoint, rows, 5);
+    await verify(endpoint, rows, 'before the load');
+    await verify(endpoint, rows, 'after the load');
     expect(seen.size).toBe(5);
   });
 });
@@ -91,7 +91,7 @@ describe('verify', () => {
   it('gives each request a unique id, and expects it in the answer', async () => {
     answer = (body) => ({ body });
     bodies.length = 0;
-    const expected = await verify(asked, draw, 'here');
+    const expected = await verify(endpoint, draw, 'here');
     expect(new Set(bodies).size).toBe(3);
     expect(bodies.join('')).not.toContain(ID);
     expect(expected?.map((one) => one?.around)).toEqual([
@@ -102,7 +102,7 @@ describe('verify', () => {
       `{"id":"${ID}"}`.length,
       `{"n":1,"id":"${ID}"}`.length,
     ]);
-    expect((await sendRequest(asked, post(`"${ID}"`))).body.toString()).toBe(`"${ID}"`);
+    expect((await sendRequest(endpoint, post(`"${ID}"`))).body.toString()).toBe(`"${ID}"`);
   });
 
   it('fails if the answer has the id of another request', async () => {
@@ -112,8 +112,8 @@ describe('verify', () => {
       last = body;
       return { body: before };
     };
-    await sendRequest(asked, post(`{"id":"${ID}"}`));
-    await expect(verify(asked, draw, 'here')).rejects.toThrow(/^POST \/ here: wrong body/);
+    await sendRequest(endpoint, post(`{"id":"${ID}"}`));
+    await expect(verify(endpoint, draw, 'here')).rejects.toThrow(/^POST \/ here: wrong body/);
   });
 
   it.each([
@@ -124,8 +124,8 @@ describe('verify', () => {
     let left = 1;
     answer = () => (left-- > 0 ? { body: '{}' } : { status: 409, body: 'exists' });
     const single: Draw = { ...draw, requests: [spec], check: (given) => checkJson(given, '{}') };
-    await expect(awaitRightAnswer(asked, single, 3600)).resolves.toBeUndefined();
-    await expect(verify(asked, single, 'before the load')).rejects.toMatchObject({
+    await expect(awaitRightAnswer(endpoint, single, 3600)).resolves.toBeUndefined();
+    await expect(verify(endpoint, single, 'before the load')).rejects.toMatchObject({
       message: `${method} / before the load: status 409 instead of 200: exists`,
       fault: { kind },
     });
@@ -135,29 +135,29 @@ describe('verify', () => {
     const refused = [post('{"id":')];
     for (const status of [200, 302, 500]) {
       answer = (body) => (body === '{"id":' ? { status, body: '{}' } : { body });
-      await expect(verify(asked, { ...draw, refused }, 'here')).rejects.toThrow(
+      await expect(verify(endpoint, { ...draw, refused }, 'here')).rejects.toThrow(
         `POST / here: a bad body was not refused: status ${status}`,
       );
     }
     answer = (body) => (body === '{"id":' ? { status: 422, body: '{}' } : { body });
-    await expect(verify(asked, { ...draw, refused }, 'here')).resolves.toHaveLength(2);
+    await expect(verify(endpoint, { ...draw, refused }, 'here')).resolves.toHaveLength(2);
   });
 });
 
-const where = () => `POST http://127.0.0.1:${asked.port}/`;
+const where = () => `POST http://127.0.0.1:${endpoint.port}/`;
 
 /** A server that does this with each connection. */
 async function openMisfit(act: (socket: Socket) => void): Promise<Endpoint & AsyncDisposable> {
   const other = createTcpServer(act).listen({ host: '127.0.0.1', port: 0 });
   await once(other, 'listening');
   const { port } = other.address() as AddressInfo;
-  return { ...asked, port, [Symbol.asyncDispose]: async () => void other.close() };
+  return { ...endpoint, port, [Symbol.asyncDispose]: async () => void other.close() };
 }
 
 describe('awaitRightAnswer', () => {
   it.each([404, 405, 401, 301, 501])('gives up on a lasting %i, and names the address', async (status) => {
     answer = () => ({ status, body: 'no such page' });
-    const attempt = awaitRightAnswer(asked, draw, 3600);
+    const attempt = awaitRightAnswer(endpoint, draw, 3600);
     await expect(attempt).rejects.toMatchObject({
       message: `${where()}: status ${status} instead of 200: no such page`,
       fault: { kind: 'wrong-answer', answer: { status } },
@@ -167,15 +167,19 @@ describe('awaitRightAnswer', () => {
   it.each([404, 503, 500, 429])('waits for a server that first answers %i', async (status) => {
     let left = 3;
     answer = (body) => (left-- > 0 ? { status, body: 'not yet' } : { body });
-    await expect(awaitRightAnswer(asked, draw, 3600)).resolves.toBeUndefined();
+    await expect(awaitRightAnswer(endpoint, draw, 3600)).resolves.toBeUndefined();
     expect(left).toBe(-1);
   });
 
   it('names the port on which the server listens instead', async () => {
     answer = () => ({ status: 503, body: 'not yet' });
-    const elsewhere = { ...asked, port: asked.port, listensOn: () => [{ address: '127.0.0.1', port: 8000 }] };
+    const elsewhere = {
+      ...endpoint,
+      port: endpoint.port,
+      listensOn: () => [{ address: '127.0.0.1', port: 8000 }],
+    };
     await expect(awaitRightAnswer(elsewhere, draw, 0.05)).rejects.toThrow(
-      `no right answer within 0.05 s: it listens on port 8000, not on ${asked.port}`,
+      `no right answer within 0.05 s: it listens on port 8000, not on ${endpoint.port}`,
     );
   });
 
@@ -183,7 +187,7 @@ describe('awaitRightAnswer', () => {
     it('fails long before the deadline if the command does not name the port', async () => {
       answer = (body) => ({ body });
       await expect(awaitRightAnswer(misplaced({ mayIgnorePort: true }), draw, 1)).rejects.toMatchObject({
-        message: `POST http://127.0.0.1:1/: it listens on port ${asked.port}, not on 1`,
+        message: `POST http://127.0.0.1:1/: it listens on port ${endpoint.port}, not on 1`,
         fault: { kind: 'other-port', namesPort: false },
       });
     });
@@ -217,7 +221,7 @@ describe('awaitRightAnswer', () => {
 
   describe('if nothing answers', () => {
     it('says that nothing listens', async () => {
-      await expect(awaitRightAnswer({ ...asked, port: 1 }, draw, 0.1)).rejects.toMatchObject({
+      await expect(awaitRightAnswer({ ...endpoint, port: 1 }, draw, 0.1)).rejects.toMatchObject({
         message: 'POST http://127.0.0.1:1/: no right answer within 0.1 s: nothing listens on port 1',
         fault: { kind: 'not-listening' },
       });
@@ -234,7 +238,7 @@ describe('awaitRightAnswer', () => {
 
   it('names the address at the deadline', async () => {
     answer = () => ({ status: 503, body: 'not yet' });
-    await expect(awaitRightAnswer(asked, draw, 0.05)).rejects.toThrow(
+    await expect(awaitRightAnswer(endpoint, draw, 0.05)).rejects.toThrow(
       `${where()}: no right answer within 0.05 s: status 503 instead of 200: not yet`,
     );
   });
@@ -254,7 +258,7 @@ describe('an answer that does not end', () => {
     const { promise, resolve } = Promise.withResolvers<void>();
     events.listen({ host: '127.0.0.1', port: 0 }, resolve);
     await promise;
-    endless = { ...asked, port: (events.address() as AddressInfo).port };
+    endless = { ...endpoint, port: (events.address() as AddressInfo).port };
   });
   afterAll(() => {
     events.close();
@@ -309,7 +313,7 @@ describe('a server that never completes an answer', () => {
       socket.once('data', () => fault(socket));
     }).listen({ host: '127.0.0.1', port: 0 });
     await once(faultyServer, 'listening');
-    const faulty = { ...asked, port: (faultyServer.address() as AddressInfo).port };
+    const faulty = { ...endpoint, port: (faultyServer.address() as AddressInfo).port };
     await expect(awaitRightAnswer(faulty, draw, 0.3)).rejects.toThrow(says);
     await expect(verify(faulty, draw, 'before the load', 0.2)).rejects.toThrow(says);
     const interruption = new AbortController();

@@ -281,7 +281,7 @@ function createDatabase(stored: number, reach: (step: Step) => Promise<void>): R
 
 function createUpstream(looks: UpstreamLook[], reach: (step: Step) => Promise<void>): RunningCompanion {
   const left = [...looks];
-  const asked = {
+  const upstream = {
     env: {},
     process: () => ({ pid: 4720 }),
     async look() {
@@ -292,7 +292,7 @@ function createUpstream(looks: UpstreamLook[], reach: (step: Step) => Promise<vo
   return companion(
     'upstream',
     () => ({ kind: 'nginx', version: '1.22.1' }),
-    ({ fetches = 0 }) => beginUpstream(asked, fetches, () => {}),
+    ({ fetches = 0 }) => beginUpstream(upstream, fetches, () => {}),
   );
 }
 

@@ -41,8 +41,8 @@ describe('a plan for servers that are slow to answer', () => {
   });
 
   it('keeps what the user gave more time', () => {
-    const asked = duel('--warmup 5 --duration 20 --timeout 40');
-    expect(fitAnswers(asked, 3)).toMatchObject({ windowSeconds: 20, warmupSeconds: 5, timeoutSeconds: 40 });
+    const planned = duel('--warmup 5 --duration 20 --timeout 40');
+    expect(fitAnswers(planned, 3)).toMatchObject({ windowSeconds: 20, warmupSeconds: 5, timeoutSeconds: 40 });
   });
 
   it('leaves alone what waits by design, and a fixed amount of requests', () => {

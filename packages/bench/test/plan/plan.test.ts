@@ -303,7 +303,7 @@ describe('makePlan', () => {
 
   it('stores the request to a server that is already running', () => {
     const plan = samplePlan('--url http://127.0.0.1:3000/a --method put --header x:1');
-    expect(plan.asked).toEqual({
+    expect(plan.userRequests).toEqual({
       requests: [{ method: 'PUT', path: '/a', weight: 1, headers: { x: '1' } }],
       files: {},
     });

@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
-import { benchOptions, type AskedOptions, type BenchOptions } from 'bench-model/options';
+import { benchOptions, type UserRequestOptions, type BenchOptions } from 'bench-model/options';
 import type { Plan } from 'bench-model/plan';
 import { workloadOf } from 'bench-targets/catalogue/workloads/index';
 import type { Draw } from 'bench-targets/catalogue/workloads/workload';
@@ -16,11 +16,11 @@ const file = join(folder, 'ids.csv');
 writeFileSync(file, `id\n${Array.from({ length: 1000 }, (_, row) => `o${row}`).join('\n')}\n`);
 
 const POST = { requests: [{ method: 'POST', path: '/orders' }], headers: {}, body: '{"id":"{id}"}' };
-const planFor = (given: Partial<BenchOptions>, asked: Partial<AskedOptions> = {}): Plan =>
+const planFor = (given: Partial<BenchOptions>, userRequests: Partial<UserRequestOptions> = {}): Plan =>
   makePlan(
     benchOptions({
       servers: [{ url: new URL('http://127.0.0.1:3000') }],
-      asked: { ...POST, rows: file, ...asked },
+      userRequests: { ...POST, rows: file, ...userRequests },
       connections: [10],
       rounds: 1,
       ...given,

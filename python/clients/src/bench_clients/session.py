@@ -89,8 +89,8 @@ class Session:
         slots = self._load.slots
         refused = sum(slot.refused for slot in slots)
         return {
-            "asked": len(slots),
-            "stood": sum(slot.stands for slot in slots),
+            "planned": len(slots),
+            "established": sum(slot.stands for slot in slots),
             "seconds": seconds,
             "refused": refused,
             "retried": refused,

@@ -86,8 +86,8 @@ export function findNeeds(root: string, folder = '', env: NodeJS.ProcessEnv = pr
     const [found] = [...urls, ...hosts];
     if (found === undefined && image === undefined) return [];
     const told = [...urls, ...hosts].map(({ name }) => name);
-    const asked = told.length === 0 ? [kind.variable] : told;
-    if (asked.some((name) => env[name] !== undefined)) return [];
+    const wanted = told.length === 0 ? [kind.variable] : told;
+    if (wanted.some((name) => env[name] !== undefined)) return [];
     // Images of two databases are alternatives.
     if (told.length === 0 && names.has(kind.names[0])) return [];
     const [usual, beside] = kind.names;

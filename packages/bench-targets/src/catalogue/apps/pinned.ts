@@ -69,15 +69,15 @@ function readPythonRange(root: string): unknown {
 /** What a file of a project asks for: a version that stands alone, or a range. */
 interface Request {
   file: string;
-  asked: string;
+  range: string;
   exact: string | undefined;
 }
 
 /** Returns what the files of a project ask for, best first. */
 function requestsOf(root: string, kind: 'python' | 'node'): Request[] {
   return Object.entries(SOURCES[kind]).flatMap(([file, read]) => {
-    const asked = read(root, file);
-    return typeof asked === 'string' ? [{ file, asked, exact: EXACT[kind].exec(asked)?.[1] }] : [];
+    const range = read(root, file);
+    return typeof range === 'string' ? [{ file, range, exact: EXACT[kind].exec(range)?.[1] }] : [];
   });
 }
 
@@ -86,11 +86,11 @@ function requestsOf(root: string, kind: 'python' | 'node'): Request[] {
  * error for a broken `pyproject.toml` or `package.json`.
  */
 export function findPinned(root: string, kind: 'python' | 'node'): Pinned | undefined {
-  for (const { file, asked, exact } of requestsOf(root, kind)) {
-    const why = `${file}: ${asked}`;
+  for (const { file, range, exact } of requestsOf(root, kind)) {
+    const why = `${file}: ${range}`;
     if (exact !== undefined) return { version: exact, why };
     const usual = DEFAULT_RUNTIMES[kind] ?? '';
-    const version = [usual, ...VERSIONS[kind]].find((one) => FITS[kind](one, asked)) ?? OLDER[kind](asked);
+    const version = [usual, ...VERSIONS[kind]].find((one) => FITS[kind](one, range)) ?? OLDER[kind](range);
     if (version !== undefined) return version === usual ? undefined : { version, why };
   }
   return undefined;
@@ -99,9 +99,9 @@ export function findPinned(root: string, kind: 'python' | 'node'): Pinned | unde
 /** Returns the versions that a project admits, newest first: the one that it pins, those in its range, or all. */
 export function admittedBy(root: string, kind: 'python' | 'node'): string[] {
   const all = newestFirst(kind);
-  for (const { asked, exact } of requestsOf(root, kind)) {
+  for (const { range, exact } of requestsOf(root, kind)) {
     if (exact !== undefined) return [exact];
-    const fitting = all.filter((one) => FITS[kind](one, asked));
+    const fitting = all.filter((one) => FITS[kind](one, range));
     if (fitting.length > 0) return fitting;
   }
   return all;

@@ -3,7 +3,7 @@ import { devices } from './devices.ts';
 import { asyncfib, fib } from './fib.ts';
 import { gather } from './gather.ts';
 import { repository } from './repository.ts';
-import type { Asked } from 'bench-model/requests';
+import type { UserRequests } from 'bench-model/requests';
 import { requestsWorkload } from './requests/workload.ts';
 import { users, usersInsert } from './users.ts';
 import { asyncwait, wait } from './wait.ts';
@@ -24,23 +24,23 @@ export function findWorkload(name: string): Workload {
 /** The part of a plan that says what is requested. */
 interface PlannedRequests {
   workload: string;
-  asked?: Asked | undefined;
+  userRequests?: UserRequests | undefined;
   params?: Params | undefined;
 }
 
 /**
  * Returns the workload of a plan. Throws a usage error for an unknown name, and for requests whose files cannot be read.
  */
-export function workloadOf({ workload, asked }: PlannedRequests): Workload {
-  return asked === undefined ? findWorkload(workload) : requestsWorkload(asked);
+export function workloadOf({ workload, userRequests }: PlannedRequests): Workload {
+  return userRequests === undefined ? findWorkload(workload) : requestsWorkload(userRequests);
 }
 
 /**
  * Returns all parameters of a workload: the given ones, and the defaults of the others. Throws a usage error for an
  * unknown parameter, and for a value out of range.
  */
-export function completeParams({ name, params = {} }: Workload, asked: Params): Params {
-  for (const [param, value] of Object.entries(asked)) {
+export function completeParams({ name, params = {} }: Workload, given: Params): Params {
+  for (const [param, value] of Object.entries(given)) {
     const range = Object.hasOwn(params, param) ? params[param] : undefined;
     if (range === undefined) {
       const names = Object.keys(params);
@@ -55,7 +55,7 @@ export function completeParams({ name, params = {} }: Workload, asked: Params): 
     }
   }
   const usual = Object.entries(params).map(([param, range]) => [param, range.usual]);
-  return { ...(Object.fromEntries(usual) as Params), ...asked };
+  return { ...(Object.fromEntries(usual) as Params), ...given };
 }
 
 /** Returns true if the servers of a plan use a database. */

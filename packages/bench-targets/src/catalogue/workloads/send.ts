@@ -65,11 +65,11 @@ function stampRequest({ path, headers, body, ...rest }: WorkloadRequest): Worklo
  */
 export async function sendRequest(
   endpoint: Endpoint,
-  asked: WorkloadRequest,
+  unstamped: WorkloadRequest,
   seconds = ANSWER_SECONDS,
   agent?: Agent,
 ): Promise<Answer> {
-  const spec = stampRequest(asked);
+  const spec = stampRequest(unstamped);
   if (!haveIds([spec])) return send(endpoint, spec, seconds, agent);
   const id = nextId();
   const own = { ...spec, body: spec.body?.replaceAll(ID, id) ?? '' };

@@ -179,9 +179,9 @@ async function makeRepository(top: string, commit: string, folder: string): Prom
 async function writeCommit(top: string, commit: string, folder: string): Promise<void> {
   const index = join(folder, '.git', 'index-of-original');
   const original = (await git(top, ['rev-parse', '--absolute-git-dir'])).trimEnd();
-  const asked = [`--git-dir=${original}`, `--work-tree=${folder}`];
-  await git(folder, [...asked, 'read-tree', commit], { GIT_INDEX_FILE: index });
-  await git(folder, [...asked, 'checkout-index', '--all', '--force', '--quiet'], { GIT_INDEX_FILE: index });
+  const options = [`--git-dir=${original}`, `--work-tree=${folder}`];
+  await git(folder, [...options, 'read-tree', commit], { GIT_INDEX_FILE: index });
+  await git(folder, [...options, 'checkout-index', '--all', '--force', '--quiet'], { GIT_INDEX_FILE: index });
   rmSync(index);
 }
 

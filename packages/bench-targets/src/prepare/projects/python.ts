@@ -101,10 +101,10 @@ export async function packagesWithoutWheel(
   spec: Omit<ProjectEnvironment, 'folder' | 'packages'>,
 ): Promise<string[] | undefined> {
   const scratch = mkdtempSync(join(tmpdir(), 'bench-wheels-'));
-  const asked = { ...spec, folder: scratch, packages: [] };
+  const bare = { ...spec, folder: scratch, packages: [] };
   const missing: string[] = [];
   try {
-    const requirements = await requirementsOf(asked, scratch);
+    const requirements = await requirementsOf(bare, scratch);
     const compile = 'pip compile --quiet --only-binary :all: --no-deps --no-header --output-file'.split(' ');
     while (missing.length < MOST_MISSING) {
       const built = missing.flatMap((name) => ['--no-binary', name]);
@@ -116,7 +116,7 @@ export async function packagesWithoutWheel(
         ...built,
         requirements,
       ];
-      const why = await step(asked, words).then(
+      const why = await step(bare, words).then(
         () => undefined,
         (error: Error) => error.message,
       );

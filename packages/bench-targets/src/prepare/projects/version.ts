@@ -28,8 +28,8 @@ export async function findVersion(root: string, lock: Lock | undefined): Promise
     });
     if (runtime === undefined) continue;
     const [python = ''] = runtime.argv;
-    const asked = { target: root, root, python, version: runtime.runtime.version, uv };
-    const missing = lock === undefined ? [] : await packagesWithoutWheel({ ...asked, lock });
+    const spec = { target: root, root, python, version: runtime.runtime.version, uv };
+    const missing = lock === undefined ? [] : await packagesWithoutWheel({ ...spec, lock });
     if (missing !== undefined) found.push({ version, missing });
   }
   // A package without any wheel is built on each.

@@ -52,8 +52,8 @@ describe('the parameters of a workload', () => {
     ['fib', { constructor: 1 }, 'expected one of n'],
     ['devices', { n: 1 }, 'it takes no parameters'],
     ['fib', { n: 46 }, 'from 0 to 45'],
-  ])('of %s cannot be %j', (name, asked, words) => {
-    const error = errorOf(() => completeParams(findWorkload(name), asked));
+  ])('of %s cannot be %j', (name, params, words) => {
+    const error = errorOf(() => completeParams(findWorkload(name), params));
     expect(error.code).toBe('usage');
     expect(error.message).toContain(words);
   });

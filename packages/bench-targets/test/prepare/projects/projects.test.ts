@@ -513,11 +513,11 @@ describe('the environments of one comparison', () => {
   it('may differ in the setuptools that only older Pythons get', () => {
     const newer = withPackages('api@3.12', ['a==1']);
     expect(describeOtherPackages([newer, withPackages('api@3.11', ['a==1', 'setuptools==80'])])).toEqual([]);
-    const asked = [
+    const prepared = [
       withPackages('api@3.12', ['setuptools==81']),
       withPackages('api@3.11', ['setuptools==80']),
     ];
-    expect(describeOtherPackages(asked)).toHaveLength(1);
+    expect(describeOtherPackages(prepared)).toHaveLength(1);
   });
 
   it('may differ in the package of --with', () => {

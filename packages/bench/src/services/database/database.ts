@@ -55,8 +55,8 @@ export interface OpenTable extends AsyncDisposable {
  * Finds the database that `DATABASE_URL` names, else the embedded one. Throws a usage error if the former cannot be
  * used, and a toolchain error if the latter is missing.
  */
-export async function findDatabase(asked = process.env['DATABASE_URL']): Promise<DatabaseProgram> {
-  if (asked !== undefined && asked !== '') return findExternal(asked);
+export async function findDatabase(databaseUrl = process.env['DATABASE_URL']): Promise<DatabaseProgram> {
+  if (databaseUrl !== undefined && databaseUrl !== '') return findExternal(databaseUrl);
   const postgres = await findPostgres();
   return {
     kind: 'embedded',
@@ -72,8 +72,8 @@ export async function findForManifest(): Promise<FoundDatabase> {
   return { kind, version, start: (context) => startDatabase(program, context) };
 }
 
-async function findExternal(asked: string): Promise<DatabaseProgram> {
-  const url = parseUrl(asked);
+async function findExternal(databaseUrl: string): Promise<DatabaseProgram> {
+  const url = parseUrl(databaseUrl);
   const hint = 'correct DATABASE_URL, or unset it to use the embedded PostgreSQL';
   const [found] = await query<{ version: string; may: boolean }>(
     url,
@@ -97,8 +97,8 @@ async function findExternal(asked: string): Promise<DatabaseProgram> {
 }
 
 /** Throws a usage error that omits the URL, because it contains a password. */
-function parseUrl(asked: string): string {
-  const url = URL.parse(asked.replace(/^postgres:/, 'postgresql:'));
+function parseUrl(databaseUrl: string): string {
+  const url = URL.parse(databaseUrl.replace(/^postgres:/, 'postgresql:'));
   if (url?.protocol !== 'postgresql:' || url.hostname === '' || url.pathname.length < 2) {
     throw new BenchError(
       'usage',
@@ -296,7 +296,7 @@ export interface Debt {
  */
 export async function removeDatabases(
   { run, token, database }: Debt,
-  asked = process.env['DATABASE_URL'] ?? '',
+  databaseUrl = process.env['DATABASE_URL'] ?? '',
 ): Promise<{ lines: string[]; isOwed: boolean }> {
   if (database === undefined) return { lines: [], isOwed: false };
   const owed = (why: string): { lines: string[]; isOwed: boolean } => ({
@@ -304,9 +304,9 @@ export async function removeDatabases(
     isOwed: true,
   });
   try {
-    if (asked === '' || serverOf(parseUrl(asked)) !== database)
+    if (databaseUrl === '' || serverOf(parseUrl(databaseUrl)) !== database)
       return owed('the next command with that DATABASE_URL drops them');
-    const names = await dropAll(parseUrl(asked), token);
+    const names = await dropAll(parseUrl(databaseUrl), token);
     const lines = names.map((name) => `run ${run} had been killed and left the database ${name}: dropped it`);
     return { lines, isOwed: false };
   } catch (error) {

@@ -72,26 +72,26 @@ export async function startUpstreams(
  * launching the server.
  */
 export async function beginTrial(
-  asked: Pick<Upstream, 'env' | 'process' | 'look'>,
+  program: Pick<Upstream, 'env' | 'process' | 'look'>,
   fetches: number,
   release: () => void,
 ): Promise<TrialCompanion> {
   let before: UpstreamLook | undefined;
   let use: UpstreamUse | undefined;
   try {
-    await asked.look();
+    await program.look();
   } catch (error) {
     release();
     throw error;
   }
   return {
-    env: asked.env,
-    process: () => asked.process(),
+    env: program.env,
+    process: () => program.process(),
     async beforeLoad() {
-      before = await asked.look();
+      before = await program.look();
     },
     async afterLoad() {
-      if (before !== undefined) use = useBetween(before, await asked.look());
+      if (before !== undefined) use = useBetween(before, await program.look());
     },
     ...COMPANION_JUDGES.upstream(() => use, fetches),
     record: (resources) => use && { ...use, ...(resources === undefined ? {} : { resources }) },

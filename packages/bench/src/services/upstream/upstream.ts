@@ -82,11 +82,11 @@ export interface Upstream extends AsyncDisposable {
  * Finds the requested kind, else nginx, else the embedded server. Throws a toolchain error if nginx is requested
  * and missing.
  */
-export async function findUpstream(asked: UpstreamKind | undefined): Promise<UpstreamProgram> {
-  if (asked === 'embedded') return embedded();
+export async function findUpstream(kind: UpstreamKind | undefined): Promise<UpstreamProgram> {
+  if (kind === 'embedded') return embedded();
   const found = await findNginx();
   if (typeof found !== 'string') return found;
-  if (asked === undefined) return embedded();
+  if (kind === undefined) return embedded();
   throw new BenchError('toolchain', `nginx as the upstream: ${found}`, 'install it, or --upstream embedded');
 }
 

@@ -15,47 +15,50 @@ afterEach(() => {
 });
 
 /** Keeps a request in flight to a server with this listener. `asked` lists the requests it received. */
-async function disturb(answer: RequestListener): Promise<{ background: Background; asked: string[] }> {
-  const asked: string[] = [];
+async function disturb(answer: RequestListener): Promise<{ background: Background; received: string[] }> {
+  const received: string[] = [];
   const own = createServer((request, response) => {
-    asked.push(`${request.method} ${request.url}`);
+    received.push(`${request.method} ${request.url}`);
     answer(request, response);
   });
   server = own;
   await new Promise<void>((resolve) => own.listen({ host: '127.0.0.1', port: 0 }, resolve));
   const { port } = own.address() as AddressInfo;
-  return { asked, background: keepInFlight({ host: '127.0.0.1', port }, { method: 'GET', path: '/slow' }) };
+  return {
+    received,
+    background: keepInFlight({ host: '127.0.0.1', port }, { method: 'GET', path: '/slow' }),
+  };
 }
 
 describe('a request kept in flight', () => {
   it('is sent again when answered, and cancelled at the end by closing its connection', async () => {
     const left = vi.fn<() => void>();
     const sockets = new Set<unknown>();
-    const { background, asked } = await disturb((request, response) => {
+    const { background, received } = await disturb((request, response) => {
       sockets.add(request.socket);
-      if (asked.length <= 7) response.end('{"fib":1}');
+      if (received.length <= 7) response.end('{"fib":1}');
       else request.socket.once('close', left);
     });
-    await vi.waitFor(() => expect(asked).toHaveLength(8));
+    await vi.waitFor(() => expect(received).toHaveLength(8));
     const use = background.end();
     expect(use).toMatchObject({ sent: 8, statusCodes: { 200: 7 }, lost: 0, cancelled: 1 });
     expect(use.durationUs?.max).toBeGreaterThan(0);
     await vi.waitFor(() => expect(left).toHaveBeenCalledOnce());
     expect(background.end()).toBe(use);
-    expect(asked).toEqual(Array.from({ length: 8 }, () => 'GET /slow'));
+    expect(received).toEqual(Array.from({ length: 8 }, () => 'GET /slow'));
     expect(sockets.size).toBe(1);
   });
 
   it('is counted by its status, or as lost if the answer is incomplete', async () => {
-    const { background, asked } = await disturb((request, response) => {
-      if (asked.length === 1) response.writeHead(404).end();
-      else if (asked.length === 2) request.socket.destroy();
-      else if (asked.length === 3) {
+    const { background, received } = await disturb((request, response) => {
+      if (received.length === 1) response.writeHead(404).end();
+      else if (received.length === 2) request.socket.destroy();
+      else if (received.length === 3) {
         response.writeHead(200, { 'content-length': 10 }).write('half');
         request.socket.end();
-      } else if (asked.length === 4) response.writeHead(503).end('later');
+      } else if (received.length === 4) response.writeHead(503).end('later');
     });
-    await vi.waitFor(() => expect(asked).toHaveLength(5));
+    await vi.waitFor(() => expect(received).toHaveLength(5));
     expect(background.end()).toMatchObject({
       sent: 5,
       statusCodes: { 404: 1, 503: 1 },
@@ -65,8 +68,8 @@ describe('a request kept in flight', () => {
   });
 
   it('has no duration if none was answered', async () => {
-    const { background, asked } = await disturb(() => {});
-    await vi.waitFor(() => expect(asked).toHaveLength(1));
+    const { background, received } = await disturb(() => {});
+    await vi.waitFor(() => expect(received).toHaveLength(1));
     expect(background.end()).toEqual({
       seconds: expect.any(Number),
       sent: 1,

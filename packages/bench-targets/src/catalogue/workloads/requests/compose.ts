@@ -1,7 +1,7 @@
 /** From what a user wrote to the requests of a plan. */
-import type { AskedOptions } from 'bench-model/options';
+import type { UserRequestOptions } from 'bench-model/options';
 import { present } from 'bench-model/options';
-import type { Draft, Locate, Asked, AskedRequest, AskedRows } from 'bench-model/requests';
+import type { Draft, Locate, UserRequests, UserRequest, UserRows } from 'bench-model/requests';
 import { BenchError } from 'bench-model/errors';
 import { locateByName, readParts } from './parts.ts';
 import { MARKS } from '../stamps.ts';
@@ -22,10 +22,10 @@ export function draftOptions({
   expect: right,
   schema,
   statuses,
-}: AskedOptions): Draft {
+}: UserRequestOptions): Draft {
   const given = present({ statuses, body: right, schema });
   const expect = Object.keys(given).length === 0 ? undefined : given;
-  const written = requests.map(({ method, path }): AskedRequest => {
+  const written = requests.map(({ method, path }): UserRequest => {
     const carries = requests.length === 1 || !WITHOUT_BODY.has(method);
     return { method, path, weight: 1, headers: {}, ...(carries && present({ body })) };
   });
@@ -48,10 +48,10 @@ export function draftOptions({
  * Returns the requests of a plan: reads the files that they name, and keeps their digests. Throws a usage error for requests
  * that could never be sent or checked.
  */
-export function completeAsked(
+export function completeUserRequests(
   { rows: file, requests, login, ...rest }: Draft,
   locate: Locate = locateByName(requests),
-): Asked {
+): UserRequests {
   if (requests.length === 0) {
     throw new BenchError('usage', 'no request is named', "e.g. --get '/orders?limit=20'");
   }
@@ -70,8 +70,8 @@ export function completeAsked(
     );
   }
   const parts = readParts({ requests, login }, texts, locate);
-  for (const [index, { asked, body, expected }] of parts.kinds.entries()) {
-    const { path, headers } = asked;
+  for (const [index, { request, body, expected }] of parts.kinds.entries()) {
+    const { path, headers } = request;
     refuseUnknown(path, columns, locate(index, 'path'));
     for (const value of Object.values(headers)) refuseUnknown(value, columns, locate(index, 'headers'));
     refuseExpectedMark(expected, rows, locate(index, 'expect'));
@@ -84,7 +84,7 @@ export function completeAsked(
   return { requests, files: digests, ...present({ rows: rows && describeRows(rows), login }), ...rest };
 }
 
-function describeRows({ file, count, names, sha256 }: Rows): AskedRows {
+function describeRows({ file, count, names, sha256 }: Rows): UserRows {
   return { file, count, names, sha256 };
 }
 

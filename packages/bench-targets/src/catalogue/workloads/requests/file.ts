@@ -5,7 +5,7 @@ import { createCheck } from 'bench-model/json-schema';
 import { documentOf } from 'bench-machine/home';
 import { readJsonFile, refuseErrors, showPath, type JsonFile } from '../../json-file.ts';
 import { present } from 'bench-model/options';
-import type { Draft, Locate, AskedLogin, AskedRequest, Status, TokenPlace } from 'bench-model/requests';
+import type { Draft, Locate, UserLogin, UserRequest, Status, TokenPlace } from 'bench-model/requests';
 
 /** The JSON Schema of a file of requests. */
 export const REQUESTS_SCHEMA = JSON.parse(
@@ -75,7 +75,7 @@ function toRequest(
   one: string | WrittenRequest,
   shared: Record<string, string>,
   folder: string,
-): AskedRequest {
+): UserRequest {
   const {
     request,
     weight = 1,
@@ -103,7 +103,7 @@ function toRequest(
 function toLogin(
   { request, headers = {}, body, token, every, send }: WrittenLogin,
   folder: string,
-): AskedLogin {
+): UserLogin {
   const usual: Record<string, string> =
     'cookie' in token ? { cookie: `${token.cookie}={token}` } : { authorization: 'Bearer {token}' };
   return {

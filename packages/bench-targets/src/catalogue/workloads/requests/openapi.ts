@@ -3,11 +3,11 @@ import { parse, YAMLParseError } from 'yaml';
 import { BenchError } from 'bench-model/errors';
 import { partsOf } from '../../json-file.ts';
 import { isSecretName } from 'bench-machine/redact';
-import type { AskedRequest, RouteLeftOut } from 'bench-model/requests';
+import type { UserRequest, RouteLeftOut } from 'bench-model/requests';
 
 /** The routes of a document. */
 export interface Routes {
-  requests: AskedRequest[];
+  requests: UserRequest[];
   leftOut: RouteLeftOut[];
 }
 
@@ -95,7 +95,7 @@ interface Route {
 function readRoute(
   document: Part,
   { path, base, item, operation, hasCredentials }: Route,
-): AskedRequest | string {
+): UserRequest | string {
   if (needsCredentials(operation['security'] ?? document['security']) && !hasCredentials) {
     return 'needs credentials; give them with --header';
   }

@@ -1,5 +1,5 @@
 /** The requests of a user with the contents of the files that they name. */
-import type { AskedLogin, AskedRequest, Locate, Status } from 'bench-model/requests';
+import type { UserLogin, UserRequest, Locate, Status } from 'bench-model/requests';
 import { compileSchema, type SchemaCheck } from './schema.ts';
 import { nameRequest } from './sent.ts';
 import type { Texts } from './texts.ts';
@@ -9,7 +9,7 @@ export const ANY_SUCCESS: readonly Status[] = ['2xx'];
 
 /** One request with the contents of its files. */
 export interface Kind {
-  asked: AskedRequest;
+  request: UserRequest;
   name: string;
   body: string | undefined;
   expected: string | undefined;
@@ -29,20 +29,20 @@ export interface Parts {
  * schema.
  */
 export function readParts(
-  { requests, login }: { requests: readonly AskedRequest[]; login?: AskedLogin | undefined },
+  { requests, login }: { requests: readonly UserRequest[]; login?: UserLogin | undefined },
   texts: Texts,
   locate: Locate,
 ): Parts {
   const read = (text: string | undefined, where: string): string | undefined =>
     text === undefined ? undefined : texts.read(text, where);
-  const kinds = requests.map((asked, index): Kind => {
-    const { body, schema, statuses = ANY_SUCCESS } = asked.expect ?? {};
+  const kinds = requests.map((request, index): Kind => {
+    const { body, schema, statuses = ANY_SUCCESS } = request.expect ?? {};
     const where = locate(index, 'expect');
     const schemaText = read(schema, where);
     return {
-      asked,
-      name: nameRequest(asked),
-      body: read(asked.body, locate(index, 'body')),
+      request,
+      name: nameRequest(request),
+      body: read(request.body, locate(index, 'body')),
       expected: read(body, where),
       schema: schemaText,
       checkSchema: schemaText === undefined ? undefined : compileSchema(schemaText, where),
@@ -53,7 +53,7 @@ export function readParts(
 }
 
 /** Locates requests by their names, for those that are in no file. */
-export function locateByName(requests: readonly AskedRequest[]): Locate {
+export function locateByName(requests: readonly UserRequest[]): Locate {
   return (index) => {
     const request = requests[index];
     return request === undefined ? 'the requests' : nameRequest(request);

@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { extname } from 'node:path';
 import { BenchError } from 'bench-model/errors';
-import type { AskedRows } from 'bench-model/requests';
+import type { UserRows } from 'bench-model/requests';
 import type { Values } from './template.ts';
 import { digestOf } from './texts.ts';
 
@@ -14,7 +14,7 @@ export interface Row {
 }
 
 /** A file of rows. */
-export interface Rows extends AskedRows {
+export interface Rows extends UserRows {
   rows: Row[];
 }
 

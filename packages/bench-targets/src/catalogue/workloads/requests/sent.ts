@@ -2,11 +2,11 @@
 import { redactHeaders, redactUrl } from 'bench-machine/redact';
 import { present } from 'bench-model/options';
 import type { Draw, Route } from '../workload.ts';
-import type { Asked, AskedRequest, CheckKind, Expectation, SentRequests } from 'bench-model/requests';
+import type { UserRequests, UserRequest, CheckKind, Expectation, SentRequests } from 'bench-model/requests';
 import { digestOf } from './texts.ts';
 
 /** The method and the path of a request as it was written. */
-export function nameRequest({ method, path }: Pick<AskedRequest, 'method' | 'path'>): string {
+export function nameRequest({ method, path }: Pick<UserRequest, 'method' | 'path'>): string {
   return `${method} ${path}`;
 }
 
@@ -17,7 +17,7 @@ const SENT_ONCE = new Set(['POST', 'DELETE']);
 export function isSentOnce({
   method,
   repeat = !SENT_ONCE.has(method),
-}: Pick<AskedRequest, 'method' | 'repeat'>): boolean {
+}: Pick<UserRequest, 'method' | 'repeat'>): boolean {
   return !repeat;
 }
 
@@ -25,7 +25,7 @@ export function isSentOnce({
  * Returns the names by which several requests are measured one at a time; undefined for a single request, and for requests
  * with weights, which are sent mixed.
  */
-export function nameRoutes({ requests }: Pick<Asked, 'requests'>): string[] | undefined {
+export function nameRoutes({ requests }: Pick<UserRequests, 'requests'>): string[] | undefined {
   if (requests.length < 2 || requests.some(({ weight }) => weight > 1)) return undefined;
   const names = requests.map((one) => redactUrl(nameRequest(one)));
   return names.map((name, index) => {
@@ -35,24 +35,30 @@ export function nameRoutes({ requests }: Pick<Asked, 'requests'>): string[] | un
 }
 
 /** Returns the SHA-256 of a text: of the contents if it names a file. */
-function digestIn({ files }: Pick<Asked, 'files'>, text: string): string {
+function digestIn({ files }: Pick<UserRequests, 'files'>, text: string): string {
   return files[text] ?? digestOf(text);
 }
 
 /** Describes an expectation, with its texts by their digests. */
-function describeExpectation({ statuses, body, schema }: Expectation, asked: Pick<Asked, 'files'>): string {
+function describeExpectation(
+  { statuses, body, schema }: Expectation,
+  userRequests: Pick<UserRequests, 'files'>,
+): string {
   return [
     ...(statuses === undefined ? [] : [`status ${statuses.join(' or ')}`]),
-    ...(body === undefined ? [] : [`body ${digestIn(asked, body)}`]),
-    ...(schema === undefined ? [] : [`schema ${digestIn(asked, schema)}`]),
+    ...(body === undefined ? [] : [`body ${digestIn(userRequests, body)}`]),
+    ...(schema === undefined ? [] : [`schema ${digestIn(userRequests, schema)}`]),
   ].join(', ');
 }
 
 /** Lists the parts of all requests by name, one line each: two workloads are alike if all lines are. Secrets are left out. */
-export function listAsked(asked: Asked): Map<string, string> {
+export function listUserRequests(userRequests: UserRequests): Map<string, string> {
   const lines = new Map<string, string>();
-  const isOne = asked.requests.length === 1;
-  for (const [index, { method, path, weight, headers, body, expect, repeat }] of asked.requests.entries()) {
+  const isOne = userRequests.requests.length === 1;
+  for (const [
+    index,
+    { method, path, weight, headers, body, expect, repeat },
+  ] of userRequests.requests.entries()) {
     const name = isOne ? 'request' : `request ${index + 1}`;
     lines.set(name, `${redactUrl(`${method} ${path}`)}${isOne ? '' : ` × ${weight}`}`);
     // A body is JSON unless a header says otherwise.
@@ -61,21 +67,22 @@ export function listAsked(asked: Asked): Map<string, string> {
     for (const header of Object.keys(sent))
       lines.set(isOne ? `header ${header}` : `${name}, header ${header}`, String(sent[header]));
     if (repeat !== undefined) lines.set(`${name} rows`, repeat ? 'sent again' : 'sent once');
-    if (body !== undefined) lines.set(`${name} body`, digestIn(asked, body).slice(0, 16));
+    if (body !== undefined) lines.set(`${name} body`, digestIn(userRequests, body).slice(0, 16));
     if (expect !== undefined)
       lines.set(
         isOne ? 'expected answer' : `${name}, expected answer`,
-        shorten(describeExpectation(expect, asked)),
+        shorten(describeExpectation(expect, userRequests)),
       );
   }
-  if (asked.rows !== undefined) lines.set('rows', `${asked.rows.count}, ${asked.rows.sha256.slice(0, 16)}`);
-  if (asked.login !== undefined) lines.set('login', redactUrl(nameRequest(asked.login)));
+  if (userRequests.rows !== undefined)
+    lines.set('rows', `${userRequests.rows.count}, ${userRequests.rows.sha256.slice(0, 16)}`);
+  if (userRequests.login !== undefined) lines.set('login', redactUrl(nameRequest(userRequests.login)));
   return lines;
 }
 
 /** Describes the requests in one text, which is the same for the same requests. */
-export function describeAsked(asked: Asked): string {
-  return [...listAsked(asked)].map(([name, line]) => `${name}: ${line}`).join('\n');
+export function describeUserRequests(userRequests: UserRequests): string {
+  return [...listUserRequests(userRequests)].map(([name, line]) => `${name}: ${line}`).join('\n');
 }
 
 function shorten(text: string): string {
@@ -87,7 +94,7 @@ function shorten(text: string): string {
  * before the first verification.
  */
 export function describeSent(
-  asked: Asked,
+  userRequests: UserRequests,
   { routes = [] }: Pick<Draw, 'routes'>,
   verified?: { expected: readonly unknown[] | undefined },
 ): SentRequests {
@@ -101,26 +108,26 @@ export function describeSent(
   };
   const varied = routes.filter(({ count }) => count > 1);
   return {
-    requests: asked.requests.map(({ method, path, weight, headers, body, expect }, index) => ({
+    requests: userRequests.requests.map(({ method, path, weight, headers, body, expect }, index) => ({
       method,
       path,
       weight,
       headers: Object.keys(headers),
       ...present({
-        bodySha256: body === undefined ? undefined : digestIn(asked, body),
-        expectSha256: expect && digestOf(describeExpectation(expect, asked)),
+        bodySha256: body === undefined ? undefined : digestIn(userRequests, body),
+        expectSha256: expect && digestOf(describeExpectation(expect, userRequests)),
         once: routes[index]?.once === undefined ? undefined : (true as const),
         check: verified && checkOf(routes[index]),
       }),
     })),
     ...present({
-      rows: asked.rows && {
-        sha256: asked.rows.sha256,
-        count: asked.rows.count,
+      rows: userRequests.rows && {
+        sha256: userRequests.rows.sha256,
+        count: userRequests.rows.count,
         used: Math.max(1, ...varied.map(({ count }) => count)),
         checked: Math.max(0, ...varied.map(countKnown)),
       },
-      login: asked.login && nameRequest(asked.login),
+      login: userRequests.login && nameRequest(userRequests.login),
     }),
   };
 }

@@ -16,7 +16,7 @@ import {
 } from '../workload.ts';
 import { orderByWeight } from './cycle.ts';
 import { present } from 'bench-model/options';
-import type { Asked, AskedLogin } from 'bench-model/requests';
+import type { UserRequests, UserLogin } from 'bench-model/requests';
 import { ANY_SUCCESS, locateByName, readParts, type Kind, type Parts } from './parts.ts';
 import { isSentOnce } from './sent.ts';
 import { isRightStatus } from './status.ts';
@@ -45,16 +45,16 @@ const SENT_BY_CHECKS = 1 + 2 * PROBES_SENT_ONCE;
  * Returns the workload that sends these requests. Reads the files that they name, once. Throws a usage error if a file
  * cannot be read or differs from the one that the plan was made with.
  */
-export function requestsWorkload(asked: Asked): Workload {
-  const texts = new Texts(asked.files);
-  const rows = asked.rows && readRows(asked.rows.file);
-  if (rows !== undefined) refuseChanged(asked.rows?.sha256, rows.sha256, `--rows ${rows.file}`);
-  const parts = { ...readParts(asked, texts, locateByName(asked.requests)), rows };
+export function requestsWorkload(userRequests: UserRequests): Workload {
+  const texts = new Texts(userRequests.files);
+  const rows = userRequests.rows && readRows(userRequests.rows.file);
+  if (rows !== undefined) refuseChanged(userRequests.rows?.sha256, rows.sha256, `--rows ${rows.file}`);
+  const parts = { ...readParts(userRequests, texts, locateByName(userRequests.requests)), rows };
   return {
     name: REQUESTS,
     rungs: [10, 100, 1000, 10_000],
     ...USUAL_TIMES,
-    draw: (random, _params, share) => drawTrial(asked, parts, random, share),
+    draw: (random, _params, share) => drawTrial(userRequests, parts, random, share),
   };
 }
 
@@ -64,8 +64,8 @@ interface Files extends Parts {
 }
 
 /** Returns true if rows make different requests of one kind. */
-function isVaried({ asked, body = '' }: Kind, rows: Rows | undefined): boolean {
-  const names = [asked.path, ...Object.values(asked.headers), body].flatMap(namesIn);
+function isVaried({ request, body = '' }: Kind, rows: Rows | undefined): boolean {
+  const names = [request.path, ...Object.values(request.headers), body].flatMap(namesIn);
   return names.some((name) => rows?.names.includes(name));
 }
 
@@ -82,7 +82,7 @@ interface Taken {
  * Draws one trial. Rows are shuffled, and each request takes them in that order, so that every row is used equally often.
  * Requests alternate by weight: the weights are exact over each cycle.
  */
-function drawTrial(asked: Asked, parts: Files, random: () => number, share?: Share): Draw {
+function drawTrial(userRequests: UserRequests, parts: Files, random: () => number, share?: Share): Draw {
   const { kinds, rows } = parts;
   const varied = kinds.filter((kind) => isVaried(kind, rows)).length;
   const most = Math.max(1, Math.floor(MOST_REQUESTS / Math.max(1, varied)));
@@ -93,12 +93,12 @@ function drawTrial(asked: Asked, parts: Files, random: () => number, share?: Sha
     once: own.slice(0, MOST_SENT_ONCE).map(([, row]) => row),
     checked: kinds.map(() => 0),
   };
-  const { login } = asked;
+  const { login } = userRequests;
   if (login === undefined) return fillDraw(parts, taken, {});
   return { ...fillDraw(parts, taken, { [TOKEN]: '' }), login: openLogin(login, parts, taken) };
 }
 
-function openLogin(login: AskedLogin, parts: Files, taken: Taken): Login {
+function openLogin(login: UserLogin, parts: Files, taken: Taken): Login {
   const { headers, text } = fillBody(parts.loginBody, login.headers, {});
   if (text !== undefined) hide([text, ...passwordsIn(text)]);
   return {
@@ -139,7 +139,7 @@ function fillDraw(
   const requests: WorkloadRequest[] = [];
   const rowsOf = kinds.map((kind): readonly (Row | undefined)[] => {
     if (!isVaried(kind, rows)) return [undefined];
-    return isSentOnce(kind.asked) ? taken.once : taken.again;
+    return isSentOnce(kind.request) ? taken.once : taken.again;
   });
   const valuesOf = (row: Row | undefined): Values => ({ ...MARKS, ...row?.values, ...known });
   const routes = kinds.map((kind, index): Route => {
@@ -149,12 +149,12 @@ function fillDraw(
       const request = fillRequest(kind, valuesOf(row), send);
       requests.push(row === undefined ? request : { ...request, row: `${rows?.file}:${row.line}` });
     }
-    const isOnce = each[0] !== undefined && isSentOnce(kind.asked);
+    const isOnce = each[0] !== undefined && isSentOnce(kind.request);
     const learns =
       !isOnce &&
       kind.expected === undefined &&
       kind.schema === undefined &&
-      kind.asked.expect?.statuses === undefined;
+      kind.request.expect?.statuses === undefined;
     return {
       name: kind.name,
       first,
@@ -170,7 +170,7 @@ function fillDraw(
   return {
     requests,
     routes,
-    order: orderByWeight(kinds.map(({ asked: { weight } }) => weight)),
+    order: orderByWeight(kinds.map(({ request: { weight } }) => weight)),
     probes: chooseProbes(routes),
     files: {},
     ...(routes.some(({ once }) => once !== undefined) && {
@@ -204,14 +204,14 @@ function takeNext(routes: readonly Route[], checked: number[], at: number, index
 }
 
 function fillRequest(
-  { asked, body }: Kind,
+  { request, body }: Kind,
   values: Values,
   send: Readonly<Record<string, string>>,
 ): WorkloadRequest {
-  const { headers, text } = fillBody(body, { ...asked.headers, ...send }, values);
+  const { headers, text } = fillBody(body, { ...request.headers, ...send }, values);
   return {
-    method: asked.method,
-    path: fill(asked.path, values, 'path'),
+    method: request.method,
+    path: fill(request.path, values, 'path'),
     headers,
     ...present({ body: text }),
   };

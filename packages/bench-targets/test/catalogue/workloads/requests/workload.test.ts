@@ -4,9 +4,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
 import { workloadOf } from '../../../../src/catalogue/workloads/index.ts';
-import { completeAsked, draftOptions } from '../../../../src/catalogue/workloads/requests/compose.ts';
-import type { AskedOptions } from 'bench-model/options';
-import type { AskedRequest } from 'bench-model/requests';
+import { completeUserRequests, draftOptions } from '../../../../src/catalogue/workloads/requests/compose.ts';
+import type { UserRequestOptions } from 'bench-model/options';
+import type { UserRequest } from 'bench-model/requests';
 import { requestsWorkload } from '../../../../src/catalogue/workloads/requests/workload.ts';
 import type { Draw } from '../../../../src/catalogue/workloads/workload.ts';
 import { createRandom } from 'bench-statistics/random';
@@ -23,16 +23,16 @@ function write(name: string, text: string): string {
 }
 
 const GET = { method: 'GET', path: '/orders?page=2' };
-const ask = (given: Partial<AskedOptions>) =>
-  completeAsked(draftOptions({ requests: [GET], headers: {}, ...given }));
-const drawOf = (given: Partial<AskedOptions>, seed = 1): Draw => {
+const ask = (given: Partial<UserRequestOptions>) =>
+  completeUserRequests(draftOptions({ requests: [GET], headers: {}, ...given }));
+const drawOf = (given: Partial<UserRequestOptions>, seed = 1): Draw => {
   const random = createRandom(seed);
   return requestsWorkload(ask(given)).draw(() => random.float(), {});
 };
-const check = (given: Partial<AskedOptions>, status: number, body = '') =>
+const check = (given: Partial<UserRequestOptions>, status: number, body = '') =>
   drawOf(given).check({ status, contentType: '', body: Buffer.from(body) }, 0);
-const asked = (...requests: Partial<AskedRequest>[]) =>
-  requests.map((one): AskedRequest => ({ method: 'GET', path: '/', weight: 1, headers: {}, ...one }));
+const allOf = (...requests: Partial<UserRequest>[]) =>
+  requests.map((one): UserRequest => ({ method: 'GET', path: '/', weight: 1, headers: {}, ...one }));
 
 describe('one request', () => {
   it('is sent with its path, query and headers', () => {
@@ -65,7 +65,7 @@ describe('one request', () => {
   });
 
   it('has no parameter, fixture, database or waiting time of another workload', () => {
-    const workload = workloadOf({ workload: 'wait', asked: ask({}) });
+    const workload = workloadOf({ workload: 'wait', userRequests: ask({}) });
     expect(workload.name).toBe('requests');
     for (const field of ['params', 'fixtures', 'stores', 'waitSeconds', 'barrierSeconds'])
       expect(workload).not.toHaveProperty(field);
@@ -118,7 +118,7 @@ describe('a correct answer', () => {
 });
 
 describe('several requests', () => {
-  const draft = { requests: asked({ path: '/a', weight: 7 }, { path: '/b', weight: 2 }, { path: '/c' }) };
+  const draft = { requests: allOf({ path: '/a', weight: 7 }, { path: '/b', weight: 2 }, { path: '/c' }) };
 
   it('occur in each cycle exactly as often as their weights, spread over the cycle', () => {
     const { order = [] } = drawOf({ requests: [], draft });
@@ -126,13 +126,13 @@ describe('several requests', () => {
   });
 
   it('have a short cycle if their weights have a common divisor', () => {
-    const even = { requests: asked({ path: '/a', weight: 400 }, { path: '/b', weight: 600 }) };
+    const even = { requests: allOf({ path: '/a', weight: 400 }, { path: '/b', weight: 600 }) };
     expect(drawOf({ requests: [], draft: even }).order).toHaveLength(5);
   });
 });
 
 describe('rows', () => {
-  const ROUTES = asked(
+  const ROUTES = allOf(
     { path: '/orders/{id}' },
     { path: '/health' },
     { method: 'POST', path: '/orders', headers: { 'x-id': '{id}' }, body: '{"id":"{id}","n":"{n}"}' },
@@ -215,7 +215,7 @@ describe('a login', () => {
   const open = (token: object = LOGIN.token) => {
     process.env['BENCH_TEST_PASSWORD'] = 'correct horse';
     const draft = {
-      requests: asked({ path: '/orders/{token}' }),
+      requests: allOf({ path: '/orders/{token}' }),
       login: { ...LOGIN, token: token as never },
     };
     return drawOf({ requests: [], draft }).login!;
@@ -255,7 +255,7 @@ describe('a login', () => {
   });
 
   it('requires the environment variables that it names', () => {
-    const draft = { requests: asked({}), login: { ...LOGIN, body: '{env:BENCH_TEST_UNSET}' } };
+    const draft = { requests: allOf({}), login: { ...LOGIN, body: '{env:BENCH_TEST_UNSET}' } };
     expect(errorOf(() => ask({ requests: [], draft })).message).toBe(
       'the login: the variable BENCH_TEST_UNSET is not set',
     );
@@ -264,9 +264,9 @@ describe('a login', () => {
 
 const ids = (): string =>
   write('once.csv', `id\n${Array.from({ length: 30 }, (_, id) => `o${id}`).join('\n')}\n`);
-const requestsOf = (...requests: Partial<AskedRequest>[]): Draw =>
-  drawOf({ requests: [], draft: { requests: asked(...requests) }, rows: ids() });
-const once = (...requests: Partial<AskedRequest>[]) =>
+const requestsOf = (...requests: Partial<UserRequest>[]): Draw =>
+  drawOf({ requests: [], draft: { requests: allOf(...requests) }, rows: ids() });
+const once = (...requests: Partial<UserRequest>[]) =>
   requestsOf(...requests).routes?.map((route) => route.once);
 
 describe('rows of requests that a server may refuse the second time', () => {
@@ -310,7 +310,7 @@ describe('rows of requests that a server may refuse the second time', () => {
       token: { json: '' },
       send: { authorization: '{token}' },
     };
-    const draft = { requests: asked({ method: 'POST', path: '/orders/{id}' }), login };
+    const draft = { requests: allOf({ method: 'POST', path: '/orders/{id}' }), login };
     const before = drawOf({ requests: [], draft, rows: ids() });
     const first = before.next?.(0);
     const after = before.login?.complete({ status: 200, contentType: '', body: Buffer.from('"token-1"') });

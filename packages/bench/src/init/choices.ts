@@ -1,5 +1,5 @@
 /** What a user asks of `init`, for the server and its requests. */
-export interface Asked {
+export interface InitChoices {
   get: string[];
   header: (readonly [string, string])[];
   with: string[];
