@@ -132,12 +132,11 @@ function refuseSameCopies(targets: Target[]): void {
 
 async function prepare(target: Target, stacks: Stack[], on: (doing: string) => void): Promise<Prepared> {
   const found = findStack(target, stacks);
-  const wait = (waiting: string): void => on(`${target.id}: ${waiting}`);
-  if (found.stack.project !== undefined) return prepareOwn(found, wait);
-  if (target.runtime === undefined) return prepareBinary(found, wait);
+  if (found.stack.project !== undefined) return prepareOwn(found, on);
+  if (target.runtime === undefined) return prepareBinary(found, on);
   return found.stack.runtime === 'python'
-    ? preparePython(found, target.runtime, wait)
-    : prepareNode(found, target.runtime, wait);
+    ? preparePython(found, target.runtime, on)
+    : prepareNode(found, target.runtime, on);
 }
 
 /** Prepares the project of a user. */
