@@ -8,7 +8,7 @@ import { findStack } from '../catalogue/found.ts';
 import type { KnownRuntime } from '../catalogue/runtimes.ts';
 import { inspectBuild, isCompiled } from './builds.ts';
 import { isMade } from './prepare.ts';
-import { findFitting, findRuntime } from './runtimes.ts';
+import { findFitting, findRuntime, NotInstalledError } from './runtimes.ts';
 import { findUv } from './uv.ts';
 
 /** One thing to fetch or to build. The seconds are those of a cold build on a virtual machine with two cores. */
@@ -59,8 +59,9 @@ export async function inspectTarget(target: Target, stacks: Stack[]): Promise<In
       ? { state: 'on first use', why: `${why}, uv through pip`, work: [UV, environment] }
       : { state: 'on first use', why, work: [environment] };
   } catch (error) {
+    // What a stack refuses is not fetched.
     const work: Work[] =
-      runtime?.kind === 'python'
+      runtime?.kind === 'python' && error instanceof NotInstalledError
         ? [{ kind: 'tool', name: `Python ${runtime.spec}`, by: 'uv', seconds: SECONDS.interpreter }]
         : [];
     return { state: 'missing', why: describeMissing(error), work };

@@ -27,6 +27,9 @@ interface Search {
   isAnyNode?: boolean;
 }
 
+/** An interpreter that is not on this machine. */
+export class NotInstalledError extends BenchError {}
+
 const known = new Map<string, Promise<FoundRuntime>>();
 
 /**
@@ -146,7 +149,7 @@ async function findPython(spec: RuntimeSpec, base: string, search: Search): Prom
     const why = existsSync(base) ? 'is not a Python interpreter' : 'does not exist';
     throw new BenchError('toolchain', `${base} ${why}`, 'name the path of an interpreter');
   }
-  throw new BenchError(
+  throw new NotInstalledError(
     'toolchain',
     `CPython ${base} is not installed${search.mayInstall ? ', and uv could not install it' : ''}`,
     `uv python install ${base}, or pyenv install ${base}; uv python list shows those that are here`,

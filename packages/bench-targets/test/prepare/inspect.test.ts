@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import type { Stack } from 'bench-model/stack';
-import { targetsOf } from '../../src/catalogue/stacks.ts';
+import { readStacks, targetsOf } from '../../src/catalogue/stacks.ts';
 import { groupMissing, reportProgress } from '../../src/prepare/prepare.ts';
 import { describeWork, surveyWork } from '../../src/prepare/inspect.ts';
 import { sampleStack, sampleTarget } from '../../../bench-lab/testing/samples.ts';
@@ -59,6 +59,14 @@ describe('the announced work', () => {
       { kind: 'build', name: 'built', by: expect.stringMatching(/^node \d/) as string, seconds: 30 },
     ]);
   });
+});
+
+it('is not announced for a Python that the stack refuses', async () => {
+  const stacks = readStacks().filter(({ name }) => name === 'fastapi');
+  const [target] = stacks.flatMap(targetsOf);
+  if (target === undefined) throw new Error('no target');
+  const runtime = { kind: 'python' as const, spec: '3.9' };
+  expect(await surveyWork([{ ...target, runtime }], stacks)).toEqual([]);
 });
 
 describe('a long preparation', () => {
