@@ -1,5 +1,6 @@
 import { existsSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { basename, dirname, join, relative } from 'node:path';
+import { joinWords } from '../catalogue/apps/words.ts';
 import { BenchError } from 'bench-model/errors';
 import type { Stack, Variant } from 'bench-model/stack';
 import type { FoundTarget } from '../catalogue/found.ts';
@@ -85,7 +86,9 @@ export async function runBuild(
     throw new BenchError(
       'toolchain',
       [`${stack.name}/${variant} could not be built${when}:`, ...lines].join('\n'),
-      `in ${stack.manifest}, see "build"`,
+      /--locked was passed/.test(log)
+        ? 'make the lock first: cargo generate-lockfile'
+        : `try it by hand: ${joinWords(argv)}`,
     );
   });
 }

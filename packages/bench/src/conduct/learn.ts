@@ -139,10 +139,11 @@ export function planStudies(plan: Plan, unknown: number): AffordableStudies {
   return { count, seconds: Math.min(LONGEST_SECONDS, Math.floor(budget / count) - PROCESS_SECONDS) };
 }
 
-function describeUnknown(targets: readonly string[], { workload, userRequests }: Plan): string {
+function describeUnknown(targets: readonly string[], { workload, userRequests, sequentialTest }: Plan): string {
   const words = workload === 'devices' ? targets : [...targets, `--workload ${workload}`];
   // A study sends the requests of a workload, so only a run can study those of a user.
-  const way = userRequests === undefined ? commandLine(`warm ${words.join(' ')}`) : 'a run of more --rounds';
+  const longer = sequentialTest?.budgetSeconds === undefined ? 'a run of more --rounds' : 'a longer --budget';
+  const way = userRequests === undefined ? commandLine(`warm ${words.join(' ')}`) : longer;
   return `warning: too little is known about the warm-up of ${targets.join(', ')}, and this run is too short to study it: ${way} does`;
 }
 

@@ -121,6 +121,8 @@ describe('the known warm-up of a target', () => {
     expect(lines).toEqual([
       expect.stringMatching(/^warning: too little is known .*: a run of more --rounds does$/),
     ]);
+    const short = await learn(samplePlan('--connections 10 --until-decided --budget 40s --aa --get /orders'));
+    expect(short.lines).toEqual([expect.stringMatching(/: a longer --budget does$/)]);
   });
 
   it('applies only to the same machine and the same number of workers', async () => {
