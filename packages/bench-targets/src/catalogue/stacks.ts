@@ -32,7 +32,7 @@ export function readStacks(own: string[] = [], apps: App[] = []): Stack[] {
   for (const stack of [...manifests, ...given]) {
     const taken = stacks.find(({ name }) => name === stack.name);
     if (taken === undefined) stacks.push(stack);
-    else if (taken.root !== stack.root)
+    else if (taken.root !== stack.root || taken.manifest !== stack.manifest)
       throw new BenchError(
         'usage',
         `${stack.manifest}: the name "${stack.name}" is taken by ${taken.manifest}`,

@@ -1,5 +1,5 @@
 /** The manifest that `init` writes. */
-import { dirname, relative } from 'node:path';
+import { basename, dirname, relative } from 'node:path';
 import { nameOf } from 'bench-targets/catalogue/apps/app';
 import { checkManifest } from 'bench-targets/catalogue/manifest';
 import type { Need } from 'bench-targets/catalogue/apps/needs';
@@ -11,6 +11,8 @@ import type { InitChoices } from './choices.ts';
 
 /** What is known of a server beside its start. */
 interface Known extends Pick<InitChoices, 'header' | 'with' | 'lock' | 'envFile' | 'startTimeout'> {
+  /** The path of the manifest. */
+  file: string;
   requests: Written[];
   needs: readonly Need[];
   version?: string | undefined;
@@ -19,18 +21,24 @@ interface Known extends Pick<InitChoices, 'header' | 'with' | 'lock' | 'envFile'
   scheme?: 'https' | undefined;
 }
 
+/** Returns the name of a project's server, with that of its manifest if it is not the usual one. */
+function nameIn(root: string, file: string): string {
+  const own = basename(file, '.json');
+  return own === 'stack' ? nameOf(root) : `${nameOf(root)}-${nameOf(own)}`;
+}
+
 /** Returns the manifest of a project with this start, its services and its requests. */
 export function makeManifest(
   root: string,
   start: Start,
-  { requests, needs, startTimeout, version, port, envFile, scheme, lock, header, ...choices }: Known,
+  { file, requests, needs, startTimeout, version, port, envFile, scheme, lock, header, ...choices }: Known,
 ): object {
   const services = Object.fromEntries(needs.map((need) => [need.name, need.service]));
   const env: Record<string, string> = Object.assign({}, start.env, ...needs.map((need) => need.env));
   const { command, build, setup, language, framework, runtime } = start;
   const packages = [...start.packages, ...choices.with];
   return {
-    name: nameOf(root),
+    name: nameIn(root, file),
     language,
     framework,
     class: 'unknown',
