@@ -22,6 +22,7 @@ import {
   listPids,
   readProcess,
   readText,
+  socketPathsOf,
   type Listening,
 } from './procfs.ts';
 import { runSync, start, type Child } from './subprocess.ts';
@@ -113,6 +114,8 @@ export interface Server extends AsyncDisposable {
   startedAtMs: number | undefined;
   /** Returns the addresses that its processes listen on; empty if unknown. */
   listensOn?(): Listening[];
+  /** Returns the paths of the Unix sockets that its processes listen on. */
+  socketPaths?(): string[];
   /** True if its command does not name its port, so it may choose another one. */
   mayIgnorePort?: boolean;
   /** Returns how it ended; undefined while it runs. */
@@ -222,16 +225,21 @@ export function listensElsewhere(server: Pick<Server, 'host' | 'port' | 'listens
 
 /** A server that listens instead of at its own address on another port, or on another interface. */
 export interface Elsewhere {
-  what: 'port' | 'address';
+  what: 'port' | 'address' | 'socket';
   text: string;
 }
 
 /** Describes where a server listens instead of at its own address; undefined if it does not. */
 export function describeElsewhere(
-  server: Pick<Server, 'host' | 'port' | 'listensOn'>,
+  server: Pick<Server, 'host' | 'port' | 'listensOn' | 'socketPaths'>,
 ): Elsewhere | undefined {
   const all = listensElsewhere(server);
-  if (all.length === 0) return undefined;
+  if (all.length === 0) {
+    const [path] = server.listensOn?.().length === 0 ? (server.socketPaths?.() ?? []) : [];
+    return path === undefined
+      ? undefined
+      : { what: 'socket', text: `it listens on the Unix socket ${path}, not on port ${server.port}` };
+  }
   if (all.some(({ port }) => port === server.port)) {
     const places = all.map(({ address: host, port }) => toAuthority({ host, port }));
     return {
@@ -333,6 +341,10 @@ class LaunchedServer implements Server {
 
   listensOn(): Listening[] {
     return this.#ended === undefined ? addressesOf(familyOf([this.#group])) : [];
+  }
+
+  socketPaths(): string[] {
+    return this.#ended === undefined ? socketPathsOf(familyOf([this.#group])) : [];
   }
 
   ended(): string | undefined {

@@ -201,6 +201,20 @@ export function addressesOf(pids: Iterable<number>, read = readText): Listening[
     .toSorted((a, b) => a.port - b.port);
 }
 
+/** The flag of a socket that accepts connections, in `/proc/net/unix`. */
+const ACCEPTS = 0x1_00_00;
+
+/** Returns the paths of the Unix sockets that these processes listen on. */
+export function socketPathsOf(pids: Iterable<number>, read = readText): string[] {
+  const inodes = new Set([...pids].flatMap(socketsOf));
+  const lines = (read('/proc/net/unix') ?? '').split('\n');
+  return lines.flatMap((line) => {
+    const [, , , flags = '', , , inode = '', path] = line.trim().split(/\s+/);
+    const isOwn = inodes.has(inode) && (Number.parseInt(flags, 16) & ACCEPTS) !== 0;
+    return isOwn && path !== undefined ? [path] : [];
+  });
+}
+
 /** Returns the inodes of the sockets that a process holds. */
 export function socketsOf(pid: number): string[] {
   return readNames(`/proc/${pid}/fd`).flatMap(

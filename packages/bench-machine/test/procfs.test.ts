@@ -1,3 +1,8 @@
+import { once } from 'node:events';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import {
   addressesOf,
@@ -11,6 +16,7 @@ import {
   readPssBytes,
   readSwitches,
   readText,
+  socketPathsOf,
 } from '../src/procfs.ts';
 import { startWorker } from './resources/worker.ts';
 
@@ -121,6 +127,15 @@ describe.skipIf(process.platform !== 'linux')('a live process', () => {
     expect(listenersOn(port)).toEqual([worker.pid]);
     expect(addressesOf([worker.pid])).toEqual([{ address: '127.0.0.1', port }]);
     expect(addressesOf([process.pid])).not.toContainEqual({ address: '127.0.0.1', port });
+  });
+
+  it('has the Unix sockets that it listens on', async () => {
+    const path = join(mkdtempSync(join(tmpdir(), 'bench-socket-')), 'shop.sock');
+    const server = createServer().listen(path);
+    await once(server, 'listening');
+    expect(socketPathsOf([process.pid])).toContain(path);
+    server.close();
+    rmSync(dirname(path), { recursive: true });
   });
 
   it('has no data after its end', () => {

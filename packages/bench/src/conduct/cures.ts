@@ -39,6 +39,8 @@ const CURES: Cures = {
       : `pass {port} in ${command}, e.g. --port {port}, or let the server read PORT`,
   'other-address': (_, { command }) =>
     `pass {host} in ${command}, e.g. --host {host}, or let the server read HOST`,
+  'unix-socket': (_, { command }) =>
+    `Bench measures over TCP: let the server listen on {port} in ${command}, or on PORT in its environment`,
   'not-listening': (_, { command }) =>
     `if it needs longer: --start-timeout 120; else correct ${command}: the port to listen on is {port}, or PORT in its environment`,
   silent: (_, named) => `if its first answer needs longer: --start-timeout 120; else ${askElse(named)}`,

@@ -176,7 +176,7 @@ function failureBeside({ message, details }: CompanionError, { target, stack }: 
 
 /** A server that has not given a right answer yet. */
 export interface Awaited {
-  server: Pick<Server, 'host' | 'port' | 'listensOn' | 'mayIgnorePort' | 'logTail'>;
+  server: Pick<Server, 'host' | 'port' | 'listensOn' | 'socketPaths' | 'mayIgnorePort' | 'logTail'>;
   /** True until a login is answered. The log may hold its token already, which is not known yet and cannot be hidden. */
   isLoggingIn: boolean;
   /** The error in its last answer. */

@@ -1,6 +1,7 @@
 /** The requests to measure: which of a server's routes it answers. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { BenchError } from 'bench-model/errors';
+import { present } from 'bench-model/options';
 import type { UserRequest } from 'bench-model/requests';
 import type { Server } from 'bench-machine/launch';
 import { pathsInFiles, pathsInLog, type NamedPath } from 'bench-targets/catalogue/apps/routes';
@@ -30,6 +31,7 @@ const UNAVAILABLE_MS = 10_000;
 const POLL_MS = 200;
 const MOST_WRITTEN = 5;
 /** The paths that are tried beside those that the project names. */
+const USUAL = 'a usual path';
 const USUAL_PATHS = ['/', '/health', '/healthz', '/api', '/api/health'];
 
 /** A request as a manifest writes it. */
@@ -61,7 +63,7 @@ export async function chooseRequests(get: readonly string[], asking: Asking): Pr
   }
   const { document, routes } = await readRoutes(asking);
   const told = routes.map((route) => ({ ...route, why: document }));
-  const usual = USUAL_PATHS.map((path) => ({ path, why: 'a usual path' }));
+  const usual = USUAL_PATHS.map((path) => ({ path, why: USUAL }));
   const named = (): Named[] => [...pathsInLog(server.log()), ...pathsInFiles(root), ...usual];
   const tried: Tried[] = [];
   for (const paths of [() => told, named]) {
@@ -91,7 +93,7 @@ export async function chooseRequests(get: readonly string[], asking: Asking): Pr
       // A server that fails says why in its log.
       ...(tried.some(({ status = 0 }) => status >= 500) ? asking.describe() : []),
     ].join('\n'),
-    "name one: --get '/orders?limit=20'",
+    tried.find(({ needs }) => needs !== undefined)?.needs ?? "name one: --get '/orders?limit=20'",
   );
 }
 
@@ -109,6 +111,8 @@ async function untilAvailable(path: string, asking: Asking): Promise<void> {
 interface Tried {
   status: number | undefined;
   text: string;
+  /** What the request lacks. */
+  needs?: string;
 }
 
 /** A path to try, and what names it. */
@@ -119,20 +123,24 @@ async function tryPaths(paths: readonly Named[], asking: Asking, tried: Tried[])
   const queue = [...paths];
   const seen = new Set<string>();
   const right: Named[] = [];
+  const bodies = new Set<string>();
   while (queue.length > 0 && seen.size < MOST_TRIED) {
     const [one] = queue.splice(0, 1);
     if (one === undefined || seen.has(one.path)) continue;
     seen.add(one.path);
-    const { status, isRight, needs, words, location } = await look(asking, one);
-    // Of the paths that are guessed, those without a route tell nothing.
-    if (status !== 404) {
+    const { status, isRight, needs, words, body, location } = await look(asking, one);
+    // A path that is guessed tells nothing if everyone needs a login, or if each path has the same answer.
+    const isGuessed = one.why === USUAL;
+    if (isGuessed && isRight && bodies.has(body)) continue;
+    bodies.add(body);
+    if (status !== 404 && (!isGuessed || isRight || needs === undefined)) {
       say(
         isRight ? 'asked' : 'left out',
         `GET ${one.path}: ${words}${needs === undefined ? '' : `; ${needs}`}`,
       );
     }
     if (isRight) right.push(one);
-    else tried.push({ status, text: `${one.path} ${words}` });
+    else tried.push({ status, text: `${one.path} ${words}`, ...present({ needs }) });
     if (location !== undefined) queue.unshift({ path: location, why: one.path });
   }
   return right;
@@ -188,7 +196,7 @@ interface Look {
 
 /** What a request lacks, by the status of its answer. */
 const NEEDS: Record<number, string> = {
-  401: 'it needs a login: --header, or `login` in stack.json',
+  401: "it needs a login: --header 'authorization: Bearer …', or `login` in stack.json",
   403: 'it needs a login or a permission: --header, or `login` in stack.json',
   429: 'the server limits the rate of requests; raise its limit for the measurement',
 };
@@ -212,7 +220,8 @@ async function look(
     const named = status === 429 && limit !== undefined ? `: ${limit.name} in ${limit.file}` : '';
     const limiting = LIMIT_HEADERS.find((name) => told?.[name] !== undefined);
     const lacking = NEEDS[status] ?? (isLogin ? NEEDS[401] : undefined);
-    const needs = lacking && `${lacking}${named}`;
+    const [scheme = 'Bearer'] = /^\w+/.exec(told?.['www-authenticate'] ?? '') ?? [];
+    const needs = lacking && `${lacking.replace('Bearer', scheme)}${named}`;
     return {
       status,
       isRight: status >= 200 && status < 300,
@@ -240,8 +249,8 @@ function pathOn({ host, port }: Server, to: string, from: string): string | unde
 async function readRoutes(asking: Asking): Promise<{ document: string; routes: UserRequest[] }> {
   for (const document of DOCUMENTS) {
     const { isRight, body } = await look(asking, { path: document });
-    // An application of one page answers each path with its page.
-    if (!isRight || body.trimStart().startsWith('<')) continue;
+    // Some servers answer every path: with their only page, for example.
+    if (!isRight || body.trimStart().startsWith('<') || !/openapi|swagger/i.test(body)) continue;
     try {
       const { requests, leftOut } = readOpenapi(body, document);
       say('found', `${document}: ${countOf(requests.length + leftOut.length, 'route')}`);

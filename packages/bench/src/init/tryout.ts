@@ -13,7 +13,7 @@ import { BenchError } from 'bench-model/errors';
 import { present, START_SECONDS } from 'bench-model/options';
 import { describeEnd, describeTail, launch, listensElsewhere, type Server } from 'bench-machine/launch';
 import { isListening } from 'bench-machine/ports';
-import { OWN_TLS, speaksTls } from 'bench-machine/tls';
+import { OWN_TLS, seeProtocol } from 'bench-machine/tls';
 import { cureFor } from '../conduct/cures.ts';
 import { describeMade } from '../conduct/made.ts';
 import { openSession } from '../conduct/session.ts';
@@ -33,8 +33,10 @@ const NOTHING_WRITTEN = 'stopping: nothing was written';
 /** High enough for every load, and a number to every language. */
 const NO_LIMIT = '1000000';
 
-/** A server that does not start: another command may. */
-export class NotStartedError extends BenchError {}
+/** A server that does not start: another command may, and if it ended, another runtime. */
+export class NotStartedError extends BenchError {
+  isEnded = false;
+}
 
 /** A project that cannot be prepared, whatever is beside its server. */
 export class NotPreparedError extends BenchError {}
@@ -120,22 +122,33 @@ async function tryOnce(start: Start, needs: readonly Need[], tryout: Once): Prom
     await server.stop();
     say(
       'found',
-      `it listens on port ${elsewhere}, whatever it is given: its targets are measured one at a time`,
+      `it listens on port ${elsewhere}, whatever PORT says: its targets are measured one at a time`,
     );
+    if (!start.command.join(' ').includes('{port}'))
+      say('or', `if an option sets the port: --run '${joinWords(start.command)} --port {port}'`);
     return tryOnce(start, needs, { ...tryout, port: elsewhere });
   }
   const pinned = start.runtime === 'none' ? undefined : findPinned(root, start.runtime);
   if (pinned !== undefined) say('assumed', `${start.runtime} ${pinned.version}, by ${pinned.why}`);
-  say('made', describeMade(prepared));
+  const made = describeMade(prepared);
+  say(made.startsWith('sources') ? 'found' : 'made', made);
+  if (start.setup !== undefined) say('assumed', `${joinWords(start.setup)}, before each trial`);
   const names = needs.map(({ name }) => name).join(' and ');
   const withThem = names === '' ? '' : ` with ${names}`;
   say(
     'started',
     `${joinWords(start.command)}${withThem}, which listens on ${port === undefined ? 'the port that it was given' : `port ${port}`}`,
   );
-  if (await needsTls(server)) {
+  const protocol = await seeRefused(server);
+  if (protocol === 'tls') {
     server.tls = OWN_TLS;
     say('found', 'it speaks TLS: "scheme" is "https"');
+  } else if (protocol === 'http2') {
+    throw new BenchError(
+      'trial',
+      'the server speaks HTTP/2 without TLS, and not HTTP/1.1',
+      cureFor({ kind: 'http2' }, { command: '--run', words: start.command }),
+    );
   }
   const scheme = server.tls === undefined ? undefined : 'https';
   const requests = await chooseRequests(choices.get, {
@@ -151,10 +164,10 @@ async function tryOnce(start: Start, needs: readonly Need[], tryout: Once): Prom
   return makeManifest(root, start, { ...known, ...present({ scheme }), requests });
 }
 
-/** Returns true if a server refuses plain HTTP, and answers TLS. */
-async function needsTls(server: Server): Promise<boolean> {
+/** Returns what a server speaks that refuses plain HTTP/1.1; undefined if that is not known. */
+async function seeRefused(server: Server): ReturnType<typeof seeProtocol> {
   const plain = await sendRequest(server, { method: 'GET', path: '/', headers: {} }).catch(() => undefined);
-  return (plain === undefined || plain.status === 400) && speaksTls(server.host, server.port);
+  return plain === undefined || plain.status === 400 ? seeProtocol(server.host, server.port) : undefined;
 }
 
 /** Services take no part in the requests. */
@@ -184,23 +197,26 @@ async function untilListening(
   const deadline = performance.now() + limit * 1000;
   let elsewhereSince: number | undefined;
   const fail = ({ fault, text }: Seen): never => {
-    throw new NotStartedError(
+    const error = new NotStartedError(
       'trial',
       [`the server does not start: ${text}`, ...describeFailure(prepared, server)].join('\n'),
       cureFor(fault, { command: '--run', words: prepared.variant.command }),
     );
+    throw Object.assign(error, { isEnded: fault.kind === 'ended' });
   };
   while (!(await isListening(server.host, server.port))) {
     if (isStopped()) throw new BenchError('interrupted', 'interrupted: nothing was written');
     const end = describeEnd(server);
     if (end !== undefined) fail({ fault: { kind: 'ended', end }, text: end });
-    const elsewhere = seeElsewhere(server);
+    const seen = seeElsewhere(server);
+    // Some servers listen on a Unix socket for their control before they listen on their port.
+    const elsewhere = seen?.fault.kind === 'unix-socket' ? undefined : seen;
     elsewhereSince = elsewhere === undefined ? undefined : (elsewhereSince ?? performance.now());
     if (elsewhere !== undefined && performance.now() - (elsewhereSince ?? 0) > ELSEWHERE_MS)
       return (mayMove ? constantPort(server) : undefined) ?? fail(elsewhere);
     if (performance.now() > deadline) {
       const text = `nothing listens on port ${server.port} after ${limit} s`;
-      fail({ fault: { kind: 'not-listening' }, text });
+      fail(seen ?? { fault: { kind: 'not-listening' }, text });
     }
     await sleep(POLL_MS);
   }

@@ -10,6 +10,8 @@ export type Fault =
   /** It listens on another port. `namesPort` is true if its command contains the right one. */
   | { kind: 'other-port'; namesPort: boolean }
   | { kind: 'other-address' }
+  /** It listens on a Unix socket, and on no port. */
+  | { kind: 'unix-socket' }
   /** Nothing listens at its address. */
   | { kind: 'not-listening' }
   /** It accepts connections and does not answer. */
@@ -46,11 +48,15 @@ export interface Seen {
 
 /** Finds out if a server listens elsewhere than at its own address; undefined if it does not. */
 export function seeElsewhere(
-  server: Pick<Server, 'host' | 'port' | 'listensOn' | 'mayIgnorePort'>,
+  server: Pick<Server, 'host' | 'port' | 'listensOn' | 'socketPaths' | 'mayIgnorePort'>,
 ): Seen | undefined {
   const found = describeElsewhere(server);
   if (found === undefined) return undefined;
   const { what, text } = found;
-  const namesPort = server.mayIgnorePort !== true;
-  return { fault: what === 'port' ? { kind: 'other-port', namesPort } : { kind: 'other-address' }, text };
+  const faults = {
+    port: { kind: 'other-port', namesPort: server.mayIgnorePort !== true },
+    address: { kind: 'other-address' },
+    socket: { kind: 'unix-socket' },
+  } as const;
+  return { fault: faults[what], text };
 }

@@ -280,6 +280,9 @@ createServer((request, response) => {
     write({ 'package.json': PACKAGE, 'server.js': server });
     const { status, stdout } = await runHere(init, [folder]);
     expect([status, stdout]).toEqual([0, expect.stringMatching(/mind {5}it limits .* 429 after \d+: raise/)]);
+    // Each path has the same answer.
+    expect(stdout).not.toContain('OpenAPI');
+    expect(stdout).toContain('assumed  1 request;');
   });
 
   it('says that a path needs a login', async () => {
@@ -288,6 +291,31 @@ createServer((request, response) => {
     expect(status).toBe(1);
     expect(stderr).toContain('error: GET /mine: status 401');
     expect(stderr).toContain('give it with --header, or begin with a path that needs none of it: --get');
+  });
+
+  it('asks for the login that every path needs', async () => {
+    const server = `require('node:http').createServer((_, response) => {
+      response.writeHead(401, { 'www-authenticate': 'Basic realm="shop"' }).end();
+    }).listen(process.env.PORT, process.env.HOST);`;
+    write({ 'package.json': PACKAGE, 'server.js': server });
+    const { status, stdout, stderr } = await runHere(init, [folder]);
+    expect([status, stderr]).toEqual([
+      2,
+      expect.stringContaining("needs a login: --header 'authorization: Basic …'"),
+    ]);
+    expect(stdout).not.toContain('left out');
+  });
+
+  it('names the Unix socket on which a server listens, and tries it once', async () => {
+    const socket = join(folder, 'shop.sock');
+    const server = `require('node:http').createServer().listen('${socket}');`;
+    write({ 'package.json': PACKAGE.replace('"engines": { "node": ">=22" }, ', ''), 'server.js': server });
+    const { status, stdout, stderr } = await runHere(init, [folder, '--start-timeout', '1']);
+    expect([status, stderr]).toEqual([
+      1,
+      expect.stringMatching(/it listens on the Unix socket \S+shop\.sock, not on port \d+\n[^]*over TCP/),
+    ]);
+    expect(stdout).not.toContain('trying');
   });
 
   it('asks nobody without a terminal, and takes the first of several with --yes', async () => {

@@ -53,6 +53,15 @@ describe('a server', () => {
     expect(stderr).toContain(cure);
     expect(status).toBe(1);
   });
+
+  it('of HTTP/2 is recognised by init', async () => {
+    await using place = new Place();
+    const { status, stderr } = await place.run('init', [makeShop(place, HTTP2), '--run', 'node server.cjs']);
+    expect([status, stderr]).toEqual([
+      1,
+      expect.stringContaining('speaks HTTP/2 without TLS, and not HTTP/1.1'),
+    ]);
+  });
 });
 
 describe('--https', () => {

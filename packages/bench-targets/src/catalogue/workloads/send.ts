@@ -36,6 +36,8 @@ export interface Endpoint {
   logTail(): string[];
   /** Returns the addresses that it listens on; absent if unknown. */
   listensOn?(): Listening[];
+  /** Returns the paths of the Unix sockets that it listens on. */
+  socketPaths?(): string[];
   /** True if its command does not name its port, so it may choose another one. */
   mayIgnorePort?: boolean;
   /** Aborted when the user interrupts; absent if that ends the server. */
