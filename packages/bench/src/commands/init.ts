@@ -4,7 +4,7 @@ import { defineCommand, flag, option, repeated } from '../cli/command.ts';
 import { PATHS, header, seconds, text } from '../cli/values.ts';
 import { existsSync, readdirSync, statSync, writeFileSync } from 'node:fs';
 import { dirname, join, relative, resolve } from 'node:path';
-import type { Start } from 'bench-targets/catalogue/apps/starts';
+import { isOwnRuntime, type Start } from 'bench-targets/catalogue/apps/starts';
 import { BenchError } from 'bench-model/errors';
 import { tryGit } from 'bench-machine/git';
 import { START_SECONDS } from 'bench-model/options';
@@ -15,7 +15,7 @@ import type { InitChoices } from '../init/choices.ts';
 
 /** The files that are listed as found. */
 const TELLING =
-  /^(pyproject\.toml|uv\.lock|poetry\.lock|requirements.*\.txt|\.python-version|\.nvmrc|\.node-version|package\.json|pnpm-lock\.yaml|package-lock\.json|yarn\.lock|go\.mod|Cargo\.(toml|lock)|pom\.xml|(build|settings)\.gradle(\.kts)?|Gemfile|composer\.json|mix\.exs|Procfile)$/;
+  /^(pyproject\.toml|uv\.lock|poetry\.lock|requirements.*\.txt|\.python-version|\.nvmrc|\.node-version|package\.json|pnpm-lock\.yaml|package-lock\.json|yarn\.lock|go\.mod|Cargo\.(toml|lock)|pom\.xml|(build|settings)\.gradle(\.kts)?|Gemfile|composer\.json|deno\.json|mix\.exs|Procfile)$/;
 
 /** A parsed `bench-http init` command. */
 interface InitRequest extends InitChoices {
@@ -121,7 +121,7 @@ function refuseOutput(file: string, root: string, { folder }: InitRequest): void
 
 /** The options of the next commands, and what they answer. */
 async function questionsFor(
-  { runtime }: Start,
+  { runtime, command }: Start,
   requests: readonly unknown[],
   root: string,
 ): Promise<[options: string, answers: string][]> {
@@ -133,7 +133,9 @@ async function questionsFor(
     ...(hasCommits
       ? [[` --rev HEAD~1,.${mix} --until-decided`, 'what your last change did'] as [string, string]]
       : []),
-    ...(runtime === 'none' ? [] : [[` --upgrade${mix}`, 'what a newer runtime brings'] as [string, string]]),
+    ...(runtime === 'none' || isOwnRuntime(command)
+      ? []
+      : [[` --upgrade${mix}`, 'what a newer runtime brings'] as [string, string]]),
     [' --rate 100', 'its latency at 100 requests per second'],
   ];
 }

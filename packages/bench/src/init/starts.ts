@@ -6,6 +6,7 @@ import {
   describeStart,
   findOther,
   findStarts,
+  isOwnRuntime,
   projectAbove,
   type Start,
 } from 'bench-targets/catalogue/apps/starts';
@@ -132,7 +133,9 @@ export async function tryStarts(
       findPinned(join(context.root, start.folder), 'node') === undefined;
     return isOpen ? [{ start }, { start, version: OLDER_NODE }] : [{ start }];
   });
+  let isEnded = true;
   for (const [index, { start, version }] of ways.entries()) {
+    if (version !== undefined && !isEnded) continue;
     const on = version === undefined ? '' : ` on Node ${version}`;
     if (index > 0) say('trying', `${describe(start)}${on}, by ${start.why}`);
     try {
@@ -141,7 +144,9 @@ export async function tryStarts(
       // An environment that cannot be made fails again, and a server without an answer has started.
       if (!(error instanceof NotStartedError)) throw firstError ?? error;
       firstError ??= error;
-      if (index < ways.length - 1) say('left out', `${describe(start)}${on}: ${describeError(error)}`);
+      ({ isEnded } = error);
+      if (ways.slice(index + 1).some((way) => isEnded || way.version === undefined))
+        say('left out', `${describe(start)}${on}: ${describeError(error)}`);
     }
   }
   throw firstError;
@@ -233,12 +238,13 @@ function chooseEnvFile(place: string): string | undefined {
 /** A variable by which a server is told that it is under development. */
 const DEVELOPMENT = /^\w*(?:ENV|ENVIRONMENT)\s*=\s*["']?dev\w*|^\w*DEBUG\s*=\s*["']?(?:true|on|1)\b/im;
 
-/** Returns the version of Python to write; undefined if that which the project asks for, or the default, has all wheels. */
+/** Returns the version to write: Bun or Deno, or a Python; undefined if that which the project asks for, or the default, has all wheels. */
 async function chooseVersion(
   start: Start,
   place: string,
   named: string | undefined,
 ): Promise<string | undefined> {
+  if (isOwnRuntime(start.command)) return start.command[0];
   if (start.runtime !== 'python') return undefined;
   const { lock, version: pinned = DEFAULT_RUNTIMES.python } = findProject(place, start.command, {
     known: 'python',

@@ -46,8 +46,16 @@ interface CargoManifest {
 
 /** Reads the `package.json` of a folder; empty if there is none. Throws a usage error with file and line if it is not JSON. */
 export function readNodeManifest(folder: string): NodeManifest {
-  const file = join(folder, 'package.json');
-  return existsSync(file) ? (readJsonFile(file, { missing: HINT, wrong: HINT }).value as NodeManifest) : {};
+  return readJson(join(folder, 'package.json'));
+}
+
+/** Reads the tasks of a `deno.json`; empty if there is none. Throws a usage error with file and line if it is not JSON. */
+export function readDenoTasks(folder: string): Record<string, unknown> {
+  return readJson<{ tasks?: Record<string, unknown> }>(join(folder, 'deno.json')).tasks ?? {};
+}
+
+function readJson<T extends object>(file: string): T {
+  return (existsSync(file) ? readJsonFile(file, { missing: HINT, wrong: HINT }).value : {}) as T;
 }
 
 /** Reads the `pyproject.toml` of a folder; empty if there is none. Throws a usage error with file and line if it is not TOML. */

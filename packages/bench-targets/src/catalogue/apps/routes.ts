@@ -27,12 +27,25 @@ const IN_README =
 /** Routes as sources declare them, in the frameworks that people use. */
 const IN_SOURCES: [files: string, pattern: RegExp][] = [
   ['**/*.py', /@\w+(?:\.\w+)*\.(?:get|route)\(\s*["'](\/[^"']*)["'](?![^)]*methods=\[(?![^\]]*GET))/g],
-  ['**/*.py', /@get\(\s*(?:path=)?["'](\/[^"']*)["']/g],
+  // Routes as calls: Starlette, aiohttp, Falcon, Bottle and Litestar, and the handlers of Tornado.
+  [
+    '**/*.py',
+    /(?:@get|@route|\bRoute|\.add_(?:api_route|get|route|url_rule)|\bweb\.get)\(\s*(?:path=)?r?["'](\/[^"']*)["'](?![^)]*methods=\[(?![^\]]*GET))/g,
+  ],
+  ['**/*.py', /\(\s*r?["'](\/[^"'$]*)\$?["']\s*,\s*[A-Z]\w*/g],
   ['**/*.{js,mjs,cjs,ts,mts}', /\b\w+\.get\(\s*["'`](\/[^"'`]*)["'`]\s*,/g],
+  // A server without a framework compares the path that was asked.
+  [
+    '**/*.{py,js,mjs,cjs,ts,mts,go,pl,php}',
+    /\b(?:path(?:name)?|url|PATH_INFO|REQUEST_URI)\b[\])}'"\w]*\s*(?:===?|eq)\s*["'`](\/[^"'`]*)["'`]/gi,
+  ],
   ['**/*.{ts,mts}', /@Get\(\s*(?:["'`]([^"'`]*)["'`])?\s*\)/g],
   ['**/*.go', /\.(?:GET|Get|HandleFunc|Handle)\(\s*"(?:GET )?(\/[^"]*)"/g],
   ['**/*.rs', /\.route\(\s*"(\/[^"]*)"\s*,\s*(?:\w+::)*get\(|#\[get\("(\/[^"]*)"\)\]/g],
-  ['**/*.{java,kt}', /@GetMapping\(\s*(?:(?:value|path)\s*=\s*)?(?:\{\s*)?"(\/[^"]*)"/g],
+  [
+    '**/*.{java,kt}',
+    /(?:@(?:GetMapping|RequestMapping|Path|Get)|\bcreateContext|\.get)\(\s*(?:(?:value|path)\s*=\s*)?(?:\{\s*)?"(\/[^"]*)"/g,
+  ],
   ['**/*.rb', /^\s*get\s+["'](\/[^"']*)["']/gm],
   ['**/*.php', /Route::get\(\s*["'](\/?[^"']*)["']/g],
 ];

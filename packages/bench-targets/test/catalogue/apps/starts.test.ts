@@ -396,6 +396,20 @@ describe('the routes of a project', () => {
     ['a.py', 'r = APIRouter(prefix="/api")\n@r.get("/orders")\n', ['/orders', '/api/orders']],
     ['a.js', `app.get('/orders', list); app.get('/logout', out); app.get('port')`, ['/orders']],
     ['a.go', 'mux.HandleFunc("GET /orders", list)\nr.GET("/items/:id", one)', ['/orders']],
+    [
+      'a.py',
+      'Route("/orders", list), Route("/pay", pay, methods=["POST"]), WebSocketRoute("/ws", ws)',
+      ['/orders'],
+    ],
+    ['a.py', 'app.add_routes([web.get("/orders", list), web.post("/pay", pay)])', ['/orders']],
+    ['a.py', 'app.add_route("/orders", Orders())', ['/orders']],
+    ['a.py', '@route("/orders")\n@post("/pay")', ['/orders']],
+    ['a.py', 'Application([(r"/orders", Orders), (r"/items/([0-9]+)", Item)])', ['/orders']],
+    ['a.py', 'if self.path == "/orders":', ['/orders']],
+    ['a.js', `if (new URL(request.url, 'http://a').pathname === '/orders')`, ['/orders']],
+    ['a.pl', `if ($env->{PATH_INFO} eq '/orders') {`, ['/orders']],
+    ['a.php', `if ($_SERVER['REQUEST_URI'] === '/orders') {`, ['/orders']],
+    ['src/main/java/com/example/Shop.java', 'server.createContext("/orders", this::list);', ['/orders']],
     ['a.rs', '.route("/orders", get(list)).route("/pay", post(pay))', ['/orders']],
     ['src/main/java/com/example/Shop.java', '@GetMapping("/orders")\n@GetMapping("/{id}")', ['/orders']],
     ['example/a.js', `app.get('/orders', list)`, []],
@@ -413,6 +427,28 @@ describe('the routes of a project', () => {
     });
     expect(pathsInFiles(folder).map(({ path }) => path)).toEqual(['/', '/api/orders/', '/v2/items/']);
   });
+});
+
+it('the start of a Deno project is its task', () => {
+  write({ 'deno.json': { tasks: { start: 'deno run -A main.ts', dev: 'deno run -A --watch main.ts' } } });
+  expect(findStarts(folder).best).toMatchObject([
+    { command: ['deno', 'run', '-A', 'main.ts'], runtime: 'node', why: 'deno.json: tasks.start' },
+  ]);
+});
+
+it('the address of Waitress precedes its app', () => {
+  const command = ['waitress-serve', '--listen={host}:{port}', 'shop:app'];
+  expect(describeStart(folder, 'waitress-serve shop:app')).toMatchObject({ command });
+});
+
+it('the start of a project without a manifest is that of its shell script', () => {
+  write({
+    'run.sh': '#!/bin/sh\nPORT=$(sed -n s/port://p a.yml)\nexec python3 shop.py "$PORT"\n',
+    'test.sh': '',
+  });
+  expect(findStarts(folder).best).toMatchObject([
+    { command: ['python3', 'shop.py', '{port}'], why: 'run.sh' },
+  ]);
 });
 
 describe('the start of a program that Bench builds', () => {

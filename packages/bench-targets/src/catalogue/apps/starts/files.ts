@@ -18,6 +18,7 @@ const MANIFESTS = [
   'setup.py',
   'Pipfile',
   'package.json',
+  'deno.json',
   'go.mod',
   'Cargo.toml',
   'pom.xml',

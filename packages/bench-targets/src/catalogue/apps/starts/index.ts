@@ -12,7 +12,7 @@ import { readLine, type Line } from './line.ts';
 import { isForDevelopment, programOf } from './listen.ts';
 import { buildsOfNode, frameworkOfNode, toldByNodeSources, toldByScripts } from './node.ts';
 import { stepsOfDjango, textOfPython, toldByPrograms, toldByPython } from './python.ts';
-import { toldByReadme } from './readme.ts';
+import { toldByReadme, toldByShell } from './readme.ts';
 import { PLACES, type Start, type Told } from './start.ts';
 
 export { projectAbove } from './files.ts';
@@ -32,6 +32,7 @@ export function findStarts(root: string): { best: Start[]; others: Start[] } {
       ...toldByNodeSources(root, folder),
       ...toldByPrograms(root, folder),
       ...toldByReadme(root, folder),
+      ...toldByShell(root, folder),
     ]),
   ];
   const read = told.flatMap((one) => {
@@ -81,6 +82,11 @@ export function findOther(root: string): { file: string; language: string; comma
   for (const [file, [language, command]] of Object.entries(OTHERS))
     if (existsSync(join(root, file))) return { file, language, command };
   return undefined;
+}
+
+/** Returns true if a command names a runtime of JavaScript beside Node, which Bench can fetch. */
+export function isOwnRuntime([program = '']: readonly string[]): boolean {
+  return /^(bun|deno)$/.test(program);
 }
 
 function depthOf(folder: string): number {

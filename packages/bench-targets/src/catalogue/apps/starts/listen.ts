@@ -9,6 +9,8 @@ interface Options {
   workers?: string[];
   /** Words that are added if none of these options is there. */
   added: string[];
+  /** True if they must precede the app. */
+  isBeforeApp?: true;
   /** Words without which the command starts no server. */
   subcommand?: string;
   /** Options that are for development only. */
@@ -41,6 +43,7 @@ const SERVERS: Record<string, Options> = {
     host: ['--host'],
     port: ['--port'],
     added: ['--listen={host}:{port}'],
+    isBeforeApp: true,
   },
   uwsgi: { both: ['--http', '--http-socket'], added: ['--http-socket', '{host}:{port}'] },
   flask: {
@@ -118,9 +121,9 @@ export function withAddress(words: readonly string[]): string[] {
     return [word];
   });
   // After two hyphens, a word is no option of the server.
-  const end = known === undefined ? -1 : told.indexOf('--');
-  const add = (added: readonly string[]): string[] =>
-    told.toSpliced(end < 0 ? told.length : end, 0, ...added);
+  const hyphens = known === undefined ? -1 : told.indexOf('--');
+  const end = options.isBeforeApp === true ? at + 1 : hyphens < 0 ? told.length : hyphens;
+  const add = (added: readonly string[]): string[] => told.toSpliced(end, 0, ...added);
   if (!isTold.host && !isTold.port) return add(options.added);
   const more = (
     [

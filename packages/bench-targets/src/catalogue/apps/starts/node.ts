@@ -2,7 +2,7 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { lineAt } from '../../json-file.ts';
-import { readNodeManifest } from '../manifests.ts';
+import { readDenoTasks, readNodeManifest } from '../manifests.ts';
 import { ownFilesIn, readText } from './files.ts';
 import { withoutWatcher } from './listen.ts';
 import type { Told } from './start.ts';
@@ -22,10 +22,13 @@ const SCRIPTS = [
 
 /** Returns the script that starts the server, without its watcher if it has one. */
 export function toldByScripts(root: string, folder: string): Told[] {
-  const { scripts = {} } = readNodeManifest(join(root, folder));
+  const place = join(root, folder);
+  const { scripts = {} } = readNodeManifest(place);
+  const tasks = readDenoTasks(place);
   const named = SCRIPTS.flatMap((name) => {
-    const line = scripts[name];
-    return line === undefined ? [] : [{ name, line: withoutWatcher(line) }];
+    const line = scripts[name] ?? tasks[name];
+    const where = name in scripts ? 'package.json: scripts' : 'deno.json: tasks';
+    return typeof line === 'string' ? [{ name: `${where}.${name}`, line: withoutWatcher(line) }] : [];
   });
   const best = named.find(({ line }) => !line.isWatched) ?? named[0];
   if (best === undefined) return [];
@@ -33,7 +36,7 @@ export function toldByScripts(root: string, folder: string): Told[] {
     {
       place: 'scripts',
       folder,
-      why: `${join(folder, 'package.json')}: scripts.${best.name}`,
+      why: join(folder, best.name),
       line: best.line.text,
     },
   ];

@@ -1,13 +1,21 @@
-/** The commands that the README of a project shows. */
+/** The commands that the README of a project shows, and its shell scripts. */
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
-import { readText } from './files.ts';
+import { filesIn, readText } from './files.ts';
 import { NO_SERVER } from './listen.ts';
 import type { Told } from './start.ts';
 
 /** Lines that start a server, wherever they stand. */
 const STARTS =
   /^(?:\w+=\S+\s+)*(?:(?:uv|poetry|pipenv|pdm)\s+run\s+)?(?:python3?\s+-m\s+)?(?:uvicorn\s|gunicorn\s|hypercorn\s|granian\s|daphne\s|waitress-serve\s|uwsgi\s|flask\s.*\brun\b|fastapi\s+run\b|litestar\s.*\brun\b|python3?\s+manage\.py\s+runserver|python3?\s+[\w/.-]+\.py\s*$|python3?\s+-m\s+[\w.]+\s*$|node\s+[\w/.-]+\s*$|npm\s+(?:run\s+)?start\b|[a-z][\w-]*\s+serve\b)/;
+
+/** Returns the shell scripts that are named like a start. */
+export function toldByShell(root: string, folder: string): Told[] {
+  const files = filesIn(join(root, folder), '{,bin/,scripts/}{run,start,serve,server}{,[-_]*}.sh');
+  return files
+    .filter((file) => !NO_SERVER.test(file.replace(/\.sh$/, '')))
+    .map((file) => ({ place: 'readme', folder, why: join(folder, file), line: ['sh', file] }));
+}
 
 /** Returns the lines of a README's code that start a server. */
 export function toldByReadme(root: string, folder: string): Told[] {
