@@ -83,12 +83,20 @@ export default defineCommand({
     const root = resolve(choices.folder);
     if (!statSync(root, { throwIfNoEntry: false })?.isDirectory())
       throw new BenchError('usage', `${choices.folder}: not a folder`, 'name the folder of your project');
+    refuseExisting(resolve(choices.output ?? join(root, 'stack.json')));
     const found = readdirSync(root).filter((name) => TELLING.test(name));
     say('found', found.length === 0 ? 'no file of a known package manager' : found.join(', '));
     const starts = await chooseStarts(root, choices);
     const place = join(root, starts[0].folder);
     const file = resolve(choices.output ?? join(place, 'stack.json'));
-    refuseOutput(file, place, choices);
+    if (dirname(file) !== place) {
+      throw new BenchError(
+        'usage',
+        `--output ${relative(process.cwd(), file)}: a manifest describes the folder that it is in`,
+        `name a file in ${choices.folder}`,
+      );
+    }
+    refuseExisting(file);
     const { manifest, start } = await tryStarts(starts, { root, file, choices });
     const { requests } = checkDraft(manifest, file);
     writeFileSync(file, `${JSON.stringify(manifest, null, 2)}\n`, { flag: 'wx' });
@@ -100,23 +108,15 @@ export default defineCommand({
   },
 });
 
-/** Throws a usage error if the manifest exists, or would describe another folder. */
-function refuseOutput(file: string, root: string, { folder }: InitRequest): void {
+/** Throws a usage error if the manifest exists. */
+function refuseExisting(file: string): void {
+  if (!existsSync(file)) return;
   const shown = relative(process.cwd(), file);
-  if (dirname(file) !== root) {
-    throw new BenchError(
-      'usage',
-      `--output ${shown}: a manifest describes the folder that it is in`,
-      `name a file in ${folder}`,
-    );
-  }
-  if (existsSync(file)) {
-    throw new BenchError(
-      'usage',
-      `${shown} exists, and is not overwritten`,
-      `name another file: --output ${join(dirname(shown), 'stack-new.json')}`,
-    );
-  }
+  throw new BenchError(
+    'usage',
+    `${shown} exists, and is not overwritten`,
+    `name another file: --output ${join(dirname(shown), 'stack-new.json')}`,
+  );
 }
 
 /** The options of the next commands, and what they answer. */

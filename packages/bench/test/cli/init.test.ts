@@ -225,9 +225,10 @@ createServer((request, response) => {
 
   it('never overwrites a manifest', async () => {
     write({ 'package.json': PACKAGE, 'server.js': SERVER, 'stack.json': '{}' });
-    const { status, stderr } = await runHere(init, [folder]);
-    expect([status, stderr]).toEqual([
+    const { status, stdout, stderr } = await runHere(init, [folder]);
+    expect([status, stdout, stderr]).toEqual([
       2,
+      '',
       expect.stringMatching(/stack\.json exists, and is not overwritten\n.*--output/),
     ]);
     expect(readFileSync(join(folder, 'stack.json'), 'utf8')).toBe('{}');
