@@ -17,6 +17,7 @@ import { needs, postgres, tool } from '../../../bench-lab/testing/needs.ts';
 import { Installed } from '../../../bench-lab/testing/packed.ts';
 import { git, type Ended } from '../../../bench-lab/testing/user.ts';
 
+const EXAMPLES = '../../../bench-lab/examples';
 const MINUTES = 60_000;
 /** As little load as possible: the figures are not what is tested. */
 const SHORT = { connections: [2], amount: 40, warmup: 0 };
@@ -35,9 +36,11 @@ class Project {
   /** The output of all commands. */
   output = '';
 
-  constructor(name: string) {
-    this.folder = installed.makeProject(name);
-    cpSync(fileURLToPath(new URL(name, import.meta.url)), this.folder, { recursive: true });
+  /** Copies a service of this folder, or of the examples of the documents. */
+  constructor(from: string) {
+    const original = fileURLToPath(new URL(from, import.meta.url));
+    this.folder = installed.makeProject(basename(from));
+    cpSync(original, this.folder, { recursive: true, filter: (file) => basename(file) !== 'change' });
     git(this.folder, 'init', '--quiet', '--initial-branch=main');
   }
 
@@ -228,19 +231,19 @@ describe('a FastAPI service', () => {
 describe('an Express service', () => {
   const made = needs(async () => {
     await tool('npm')();
-    const project = new Project('express-orders');
+    const project = new Project(`${EXAMPLES}/express`);
     project.lock(['npm', 'install', '--package-lock-only', '--no-audit']);
-    project.commit('An order service');
+    project.commit('The service');
     return project;
   });
 
   it('is measured with its uncommitted changes', { timeout: 5 * MINUTES }, () => {
     const project = made.get();
-    project.replace('price.js', 'lines.reduce', 'structuredClone(lines).reduce');
-    const app = ['--app', '.', '--run', 'npm start', '--get', '/orders?limit=5'];
+    project.replace('server.js', 'response.json(items', 'response.json(structuredClone(items)');
+    const app = ['--app', '.', '--run', 'npm start', '--get', '/items?limit=5'];
     const ended = project.run([...app, '--rev', 'HEAD', '--rev', '.', ...optionsOf({ ...SHORT, rounds: 1 })]);
     expect(ended.status).toBe(0);
-    expect(ended.stdout).toMatch(/HEAD \w{7}: An order service\n +working tree/);
+    expect(ended.stdout).toMatch(/HEAD \w{7}: The service\n +working tree/);
     const codes = project.trials().map(({ status }) => status);
     expect(codes).toHaveLength(2);
     expect(codes).not.toContain('failed');
@@ -250,31 +253,28 @@ describe('an Express service', () => {
 describe('a Go service', () => {
   const made = needs(async () => {
     await tool('go')();
-    const project = new Project('chi-orders');
-    project.lock(['go', 'get', 'github.com/go-chi/chi/v5']);
-    project.lock(['go', 'mod', 'tidy']);
-    return project;
+    return new Project(`${EXAMPLES}/go`);
   });
 
   it('fails the job of a branch that is much slower', { timeout: 5 * MINUTES }, () => {
     const project = made.get();
     project.write('stack.json', {
-      name: 'chi-orders',
+      name: 'devices',
       language: 'go',
-      framework: 'chi',
+      framework: 'net/http',
       class: 'framework',
       runtime: 'none',
       build: [['go', 'build', '-o', '{build}/server', '.']],
       default: 'app',
       variants: { app: { command: ['{build}/server'] } },
-      requests: ['GET /orders?limit=20'],
+      requests: ['GET /devices'],
     });
-    project.commit('An order service');
+    project.commit('The service');
     project.branch(
-      'List the orders 21 times',
+      'Encode the devices 21 times',
       'main.go',
-      'answer(w, orders[:',
-      'for range 20 {\n\t\t\tlistOrders()\n\t\t}\n\t\tanswer(w, orders[:',
+      '\tjson.NewEncoder',
+      '\tfor range 20 {\n\t\tjson.Marshal(devices)\n\t}\n\tjson.NewEncoder',
     );
     project.write('bench.config.json', {
       bench: { ...SHORT, rev: ['main', 'HEAD'], rounds: 6, separate: true },
@@ -284,10 +284,10 @@ describe('a Go service', () => {
     expect(stdout).toMatch(/CPU .*at most 5 % .*HEAD \w{7}.* broken/);
     expect(status).toBe(1);
     const summary = readFileSync(join(project.folder, '.bench', 'summary.md'), 'utf8');
-    expect(summary).toMatch(/main \w{7}: An order service/);
-    expect(summary).toMatch(/HEAD \w{7}: List the orders 21 times/);
+    expect(summary).toMatch(/main \w{7}: The service/);
+    expect(summary).toMatch(/HEAD \w{7}: Encode the devices 21 times/);
     // The binaries are built in the cache.
-    const tracked = ['go.mod', 'go.sum', 'main.go', 'stack.json'];
+    const tracked = ['go.mod', 'main.go', 'stack.json'];
     expect(readdirSync(project.folder).toSorted()).toEqual([
       '.bench',
       '.git',

@@ -1,0 +1,4 @@
+from books.views import books
+from django.urls import path
+
+urlpatterns = [path("books/", books)]

@@ -1,0 +1,37 @@
+package main
+
+import (
+	"crypto/md5"
+	"encoding/json"
+	"fmt"
+	"log"
+	"net/http"
+	"os"
+)
+
+type device struct {
+	ID    int     `json:"id"`
+	Name  string  `json:"name"`
+	Level float64 `json:"level"`
+}
+
+var devices = make([]device, 50)
+
+func listDevices(w http.ResponseWriter, _ *http.Request) {
+	body, err := json.Marshal(devices)
+	if err != nil {
+		http.Error(w, err.Error(), http.StatusInternalServerError)
+		return
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.Header().Set("ETag", fmt.Sprintf("%q", fmt.Sprintf("%x", md5.Sum(body))))
+	w.Write(body)
+}
+
+func main() {
+	for n := range devices {
+		devices[n] = device{n, "device", float64(n) / 7}
+	}
+	http.HandleFunc("GET /devices", listDevices)
+	log.Fatal(http.ListenAndServe("127.0.0.1:"+os.Getenv("PORT"), nil))
+}

@@ -1,0 +1,3 @@
+module example.com/devices
+
+go 1.22

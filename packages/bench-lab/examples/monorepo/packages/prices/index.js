@@ -1,0 +1,1 @@
+export const showPrice = (cents) => `${(cents / 100).toFixed(2)} EUR`;

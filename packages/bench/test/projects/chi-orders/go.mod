@@ -1,3 +1,0 @@
-module example.com/chi-orders
-
-go 1.24
