@@ -38,7 +38,9 @@ function listCommands(document: string): string[][] {
     .flatMap(({ groups }) => (groups?.['code'] ?? '').split('\n'))
     .flatMap((line) => {
       const words = /^ *(?:npx -y )?pnpm(?:@12)? (?:run )?(?<rest>[^#]*)/.exec(line)?.groups?.['rest'];
-      return words === undefined || words.startsWith('exec ') ? [] : [words.trim().split(' ')];
+      // A quoted command is that of a server.
+      const own = words?.replaceAll(/'[^']*'/g, '…').trim();
+      return own === undefined || own.startsWith('exec ') ? [] : [own.split(' ')];
     });
 }
 
