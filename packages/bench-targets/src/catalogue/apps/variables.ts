@@ -101,3 +101,8 @@ export function findRateLimit(root: string): Variable | undefined {
   );
   return found.find(({ value }) => /^\d+$/.test(value)) ?? found[0];
 }
+
+/** Returns the variable that has the port on which a server listens as its value; undefined if the project names none. */
+export function findPortVariable(root: string, port: number): Variable | undefined {
+  return variablesIn(listingsOf(root, '')).find(({ value }) => value === String(port));
+}

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { findNeeds } from '../../../src/catalogue/apps/needs.ts';
-import { findRateLimit } from '../../../src/catalogue/apps/variables.ts';
+import { findPortVariable, findRateLimit } from '../../../src/catalogue/apps/variables.ts';
 
 let folder: string;
 beforeEach(() => {
@@ -176,5 +176,16 @@ describe('the limit of a rate', () => {
   ])('is, by %j, %j', (text, limit) => {
     write({ '.env': text });
     expect(findRateLimit(folder)).toEqual(limit);
+  });
+});
+
+describe('the variable of the port', () => {
+  it.each([
+    ['app.py', 'web.run_app(app, port=int(os.environ.get("APP_PORT", "8085")))', 'APP_PORT'],
+    ['.env', 'DB_PORT=5432\nLISTEN=8085\n', 'LISTEN'],
+    ['app.py', 'web.run_app(app, port=8085)', undefined],
+  ])('is, of %s with %j, %s', (file, text, name) => {
+    write({ [file]: text });
+    expect(findPortVariable(folder, 8085)?.name).toBe(name);
   });
 });
