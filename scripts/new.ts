@@ -140,7 +140,7 @@ const USE: Record<NewStack['language'], (framework: string, name: string) => str
   ],
 };
 
-const NEW_EXAMPLE = 'pnpm new stack hono --language typescript';
+const NEW_EXAMPLE = 'pnpm new stack koa --language typescript';
 
 export default defineCommand({
   name: 'new',
@@ -157,7 +157,7 @@ export default defineCommand({
   options: {
     language: option('<language>', oneOf(LANGUAGES), { help: `${LANGUAGES.join(', ')} (required)` }),
     framework: option('<packages>', listOf(text), {
-      help: 'packages to depend on, from npm (typescript) or PyPI (python), the framework first: hono,@hono/node-server',
+      help: 'packages to depend on, from npm (typescript) or PyPI (python), the framework first: koa,@types/koa',
       needs: 'language',
     }),
   },

@@ -19,9 +19,9 @@ function escape(text: string): string {
 
 /** Returns true if the locks pin this version, in the syntax of pip, Go, Cargo, pnpm or MSBuild. */
 function isFixed(locks: string, name: string, version: string): boolean {
-  const between = String.raw`(?:\[[^\]]*\])?(?:==| v|"\nversion = "|'?: |)`;
+  const between = String.raw`(?:\[[^\]]*\])?(?:==| v|"\nversion = "|'?: |@|)`;
   return new RegExp(
-    String.raw`(?:^|[\s/"'>])${escape(name)}${between}${escape(version)}(?![\w.])`,
+    String.raw`(?:^|[\s/"'>:])${escape(name)}${between}${escape(version)}(?![\w.])`,
     'mi',
   ).test(locks);
 }

@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs';
-import { createRequire } from 'node:module';
+import { loaded } from './clients.ts';
 
 /** The timeout of the upstream, for its headers and for its body, in ms. */
 const TIMEOUT_MS = 10_000;
@@ -23,6 +23,7 @@ export async function openGather(): Promise<() => Promise<Gathered>> {
     return async () => ({ status: 503, body: { error: 'BENCH_UPSTREAM is not set' } });
   const paths = JSON.parse(readFileSync(process.env['BENCH_FIXTURES'] ?? '', 'utf8')) as string[];
   const { Pool } = await import('undici');
+  loaded.add('undici');
   const pool = new Pool(upstream, { headersTimeout: TIMEOUT_MS, bodyTimeout: TIMEOUT_MS });
 
   const fetchItems = async (path: string): Promise<unknown[]> => {
@@ -46,11 +47,4 @@ export async function openGather(): Promise<() => Promise<Gathered>> {
       return { status: 502, body: { error: `upstream: ${(error as Error).message}` } };
     }
   };
-}
-
-/** Returns the client with its version, as attested; undefined if there is no upstream. */
-export function describeClient(): string | undefined {
-  if (process.env['BENCH_UPSTREAM'] === undefined) return undefined;
-  const { version } = createRequire(import.meta.url)('undici/package.json') as { version: string };
-  return `undici ${version}`;
 }

@@ -4,7 +4,7 @@ import type { Server } from 'node:http';
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
-import { describeClient } from './gather.ts';
+import { loaded } from './clients.ts';
 
 /** One row of the golden list. */
 export interface Device {
@@ -21,6 +21,8 @@ export interface Settings {
   host: string;
   port: number;
   workers: number;
+  /** The variant to serve, of a program that has several. */
+  variant?: string;
 }
 
 /** Longer than any connection ladder, so that the accept queue never limits a measurement. */
@@ -47,7 +49,7 @@ export function loadDevices(): Device[] {
   return file === undefined ? BY_HAND : (JSON.parse(readFileSync(file, 'utf8')) as Device[]);
 }
 
-/** Parses `--host`, `--port` and `--workers`. Throws for anything else. */
+/** Parses `--host`, `--port`, `--workers` and `--variant`. Throws for anything else. */
 export function readSettings(args: string[] = process.argv.slice(2)): Settings {
   const { values } = parseArgs({
     args,
@@ -55,19 +57,20 @@ export function readSettings(args: string[] = process.argv.slice(2)): Settings {
       host: { type: 'string', default: '127.0.0.1' },
       port: { type: 'string', default: '8080' },
       workers: { type: 'string', default: '1' },
+      variant: { type: 'string' },
     },
   });
-  return { host: values.host, port: Number(values.port), workers: Number(values.workers) };
+  return { ...values, port: Number(values.port), workers: Number(values.workers) };
 }
 
 /**
  * Calls `start` in the requested number of processes, prints the attestation of each once it listens, and stops on
- * SIGTERM. The attestation contains the versions of the npm package `framework` and of the database `drivers`.
+ * SIGTERM. The attestation contains the version of the npm package `framework`, and names the `server` that answers.
  */
 export async function serve(
   framework: string | undefined,
   start: (settings: Settings) => Promise<() => Promise<unknown>>,
-  drivers: string[] = [],
+  server = 'node:http',
 ): Promise<void> {
   const settings = readSettings();
   if (settings.workers > 1 && cluster.isPrimary) {
@@ -80,7 +83,7 @@ export async function serve(
   const close = await start(settings);
   stopOn('SIGTERM', close);
   stopOn('SIGINT', close);
-  attest(framework, drivers);
+  attest(framework, server);
 }
 
 /**
@@ -109,27 +112,32 @@ function stopOn(signal: 'SIGTERM' | 'SIGINT', close: () => Promise<unknown>): vo
   });
 }
 
-function attest(framework: string | undefined, drivers: string[]): void {
+function attest(framework: string | undefined, server: string): void {
   const { versions } = process as { versions: Record<string, string | undefined> };
-  const clients = [describeClient() ?? [], drivers.map(nameVersion)].flat();
+  const clients = [...loaded].map(nameVersion);
   const name = versions['bun'] ? 'bun' : versions['deno'] ? 'deno' : 'node';
   const line = {
     pid: process.pid,
     implementation: name,
     version: versions[name],
     v8: versions['v8'],
-    server: 'node:http',
+    server,
     ...(clients.length === 0 ? {} : { client: clients.join(' + ') }),
     ...(framework === undefined ? {} : { framework: nameVersion(framework) }),
   };
   process.stdout.write(`bench-attest ${JSON.stringify(line)}\n`);
 }
 
-/** Returns a package with its version, read from its folder: many packages do not export their package.json. */
-function nameVersion(name: string): string {
-  const folders = createRequire(`${process.argv[1]}`).resolve.paths(name) ?? [];
-  const file = folders.map((folder) => join(folder, name, 'package.json')).find((one) => existsSync(one));
-  if (file === undefined) throw new Error(`${name} is not among the packages of ${process.argv[1]}`);
-  const { version } = JSON.parse(readFileSync(file, 'utf8')) as { version: string };
+/**
+ * Returns a package with its version, read from its folder: many packages do not export their package.json. It is a
+ * dependency of the server or of this package, maybe under another name.
+ */
+function nameVersion(wanted: string): string {
+  const folders = [`${process.argv[1]}`, import.meta.url].flatMap(
+    (from) => createRequire(from).resolve.paths(wanted) ?? [],
+  );
+  const file = folders.map((folder) => join(folder, wanted, 'package.json')).find((one) => existsSync(one));
+  if (file === undefined) throw new Error(`${wanted} is not among the packages of ${process.argv[1]}`);
+  const { name, version } = JSON.parse(readFileSync(file, 'utf8')) as { name: string; version: string };
   return `${name} ${version}`;
 }

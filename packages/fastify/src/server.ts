@@ -1,8 +1,8 @@
 import Fastify, { type FastifyReply } from 'fastify';
 import { BACKLOG, KEEP_ALIVE_MS, loadDevices, serve, type Settings } from '@bench/contract';
 import { openGather } from '@bench/contract/gather';
+import { openUsers, type User } from '@bench/contract/users';
 import { asyncfib, asyncwait, fib, wait, type Worked } from '@bench/contract/work';
-import { openUsers, type User } from './users.ts';
 
 const devices = loadDevices();
 const gather = await openGather();
@@ -94,4 +94,4 @@ async function start({ host, port }: Settings): Promise<() => Promise<unknown>> 
   return () => app.close();
 }
 
-await serve('fastify', start, users === undefined ? [] : ['pg']);
+await serve('fastify', start);

@@ -1,3 +1,5 @@
+import { loaded } from './clients.ts';
+
 /** A row of the table `users`. */
 export interface User {
   id: number;
@@ -26,6 +28,7 @@ export async function openUsers(): Promise<Users | undefined> {
   } = process.env;
   if (!connectionString) return undefined;
   const { Pool } = await import('pg');
+  loaded.add('pg');
   const pool = new Pool({
     connectionString,
     max: Number(size) + Number(overflow),
