@@ -58,12 +58,13 @@ export interface ComparedTable extends Question {
 }
 
 /**
- * Holds the contest of a run by a metric: all pairs of its targets, or in a sequential test each target with its baseline.
- * Throws a usage error if the run has no such baseline.
+ * Holds the contest of a run by a metric: all pairs of its targets, or in a sequential test the given pairs, by default each
+ * target with its baseline. Throws a usage error if the run has no such baseline.
  */
 export function contestRun(
   { plan, trials }: Pick<StoredRun, 'plan' | 'trials'>,
   { by, threshold, baseline }: Question,
+  given?: Contestants[],
 ): Contested[] {
   const targets = measuredTargets(plan, trials);
   const cells = groupByCell(trials);
@@ -74,7 +75,7 @@ export function contestRun(
   };
   const rules = { better: METRICS[by].better, threshold, schedule: scheduleOf(plan) };
   if (plan.sequentialTest !== undefined) {
-    const { pairs } = pairTargets(plan, targets, baseline);
+    const pairs = given ?? pairTargets(plan, targets, baseline).pairs;
     return contestPairs(pairs, measure, rules);
   }
   const names = targets.map(({ id }) => id);

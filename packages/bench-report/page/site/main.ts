@@ -7,6 +7,7 @@ import { nameRung } from '../section.ts';
 import { giveLooks } from '../series.ts';
 import { buildHistories, type SiteRow } from './histories.ts';
 import { buildRuns, buildSkipped } from './runs.ts';
+import { buildUpgrades } from './upgrades.ts';
 
 const FILTERS: Filters<SiteRow, 'machine' | 'workload' | 'connections' | 'target'> = {
   machine: { label: 'Machine', of: ({ machine }) => machine },
@@ -42,6 +43,7 @@ showFrame<SiteRow, keyof typeof FILTERS>({
   metrics: site.metrics,
   metric: site.metric,
   sections: [
+    { id: 'upgrades', title: 'Upgrades', build: (shown) => buildUpgrades(site, shown) },
     { id: 'history', title: 'Over time', build: (shown) => buildHistories(site, looks, shown) },
     {
       id: 'runs',

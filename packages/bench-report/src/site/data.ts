@@ -7,6 +7,7 @@ import { startOf } from 'bench-analysis/runs';
 import { countOf } from '../format.ts';
 import { describeWorkload } from '../plan.ts';
 import { nameMachines, toHistories, type History } from './history.ts';
+import { toUpgrades, type SiteUpgrade } from './upgrades.ts';
 
 /** A stored run, and its report. */
 export interface SiteRun {
@@ -38,6 +39,7 @@ export interface Site {
   /** The newest first. */
   runs: SiteRun[];
   histories: History[];
+  upgrades: SiteUpgrade[];
   skipped: Skipped[];
 }
 
@@ -49,14 +51,12 @@ export interface Listed {
 
 /** Builds the data of the index. */
 export function toSite(listed: readonly Listed[], skipped: Skipped[]): Site {
-  const nameMachine = nameMachines(listed.map(({ run }) => run.host));
-  const histories = toHistories(
-    listed.map(({ run }) => run),
-    nameMachine,
-  );
+  const all = listed.map(({ run }) => run);
+  const nameMachine = nameMachines(all.map(({ host }) => host));
+  const histories = toHistories(all, nameMachine);
   const points = histories.flatMap((history) => history.points);
   const metrics = METRIC_IDS.filter((id) => points.some(({ figures }) => figures[id] !== undefined));
-  const machines = new Set(listed.map(({ run }) => nameMachine(run.host)));
+  const machines = new Set(all.map(({ host }) => nameMachine(host)));
   return {
     title: `${countOf(listed.length, 'run')} on ${countOf(machines.size, 'machine')}`,
     metric: metrics.find((id) => id === 'cpu') ?? metrics[0] ?? 'cpu',
@@ -65,6 +65,7 @@ export function toSite(listed: readonly Listed[], skipped: Skipped[]): Site {
       .map((one) => toSiteRun(one, nameMachine(one.run.host)))
       .toSorted((a, b) => keyOf(b).localeCompare(keyOf(a))),
     histories,
+    upgrades: toUpgrades(all, nameMachine),
     skipped,
   };
 }

@@ -1,0 +1,67 @@
+import { describe, expect, it } from 'vitest';
+import { compareUpgrades } from 'bench-analysis/upgrades';
+import { runOnRuntimes, type PlantedRuntime } from '../../bench-lab/testing/over-time.ts';
+
+const CPU = { by: 'cpu', threshold: 0.02 } as const;
+
+/** The upgrades of a run: what is compared with what, its ratio, and whether the builds are unlike. */
+const upgradesOf = (runtimes: Record<string, PlantedRuntime>, line?: string) =>
+  compareUpgrades(runOnRuntimes(runtimes, line), CPU).map(({ from, to, stack, comparison, unlike }) => [
+    `${stack} ${from} → ${to}`,
+    Number(comparison.ratio?.estimate.toFixed(2)),
+    unlike ? 'unlike' : 'alike',
+  ]);
+
+describe('compareUpgrades', () => {
+  it('compares each version with the one before, in the order of their numbers', () => {
+    expect(
+      upgradesOf({
+        '3.14': { cpu: 80, version: '3.14.10' },
+        '3.9': { cpu: 110, version: '3.9.20' },
+        '3.13': { cpu: 100, version: '3.13.5' },
+      }),
+    ).toEqual([
+      ['fastapi 3.13.5 → 3.14.10', 0.8, 'alike'],
+      ['fastapi 3.9.20 → 3.13.5', 0.91, 'alike'],
+    ]);
+  });
+
+  it('compares a switch of a build with that build, or with the version before if that was left out', () => {
+    const runtimes = {
+      '3.14+jit': { cpu: 90, version: '3.14.10' },
+      '3.14': { cpu: 80, version: '3.14.10' },
+      '3.14t': { cpu: 100, version: '3.14.10', build: { freethreaded: 'true' } },
+      '3.15+jit': { cpu: 81, version: '3.15.2' },
+    };
+    expect(upgradesOf(runtimes)).toEqual([
+      ['fastapi 3.14.10 → 3.14.10+jit', 1.13, 'alike'],
+      ['fastapi 3.14.10 → 3.14.10t', 1.25, 'alike'],
+      ['fastapi 3.14.10+jit → 3.15.2+jit', 0.9, 'alike'],
+    ]);
+  });
+
+  it('says where the builds are unlike', () => {
+    expect(
+      upgradesOf({
+        '3.13': { cpu: 100, version: '3.13.5', interpreter: { pgo: false } },
+        '3.14': { cpu: 80, version: '3.14.10', interpreter: { pgo: true } },
+      }),
+    ).toEqual([['fastapi 3.13.5 → 3.14.10', 0.8, 'unlike']]);
+  });
+
+  it('holds with an interval in a run that compared with another baseline until that was decided', () => {
+    const runtimes = {
+      '3.12': { cpu: 102, version: '3.12.1' },
+      '3.13': { cpu: 100, version: '3.13.5' },
+      '3.14': { cpu: 80, version: '3.14.10' },
+    };
+    const run = runOnRuntimes(runtimes, '--until-decided --looks 12/18/24 --connections 10');
+    const [, second] = compareUpgrades(run, CPU);
+    expect(second).toMatchObject({ candidate: 'fastapi@3.14', baseline: 'fastapi@3.13' });
+    expect(second?.comparison.ratio?.interval?.high).toBeLessThan(0.85);
+  });
+
+  it('finds none in a run of one runtime', () => {
+    expect(upgradesOf({ '3.14': { cpu: 80, version: '3.14.10' } })).toEqual([]);
+  });
+});
