@@ -27,7 +27,7 @@ const CURES: Cures = {
     if (/EADDRINUSE|address (is )?already in use/i.test(end))
       return `its port is taken: let it listen on {port} in ${command}, or on PORT in its environment`;
     if (end.startsWith('exit status 0'))
-      return `name the server itself in ${command}: it must stay in the foreground`;
+      return `name the server itself in ${command}, with its arguments: it must stay in the foreground`;
     const line = joinWords(
       fillCommand([...words], { host: '127.0.0.1', port: 8000, workers: 1, threads: undefined }),
     );

@@ -3,7 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { findPinned } from 'bench-targets/catalogue/apps/pinned';
 import type { Need } from 'bench-targets/catalogue/apps/needs';
 import type { Start } from 'bench-targets/catalogue/apps/starts';
-import { findPortVariable, findRateLimit } from 'bench-targets/catalogue/apps/variables';
+import { findRateLimit, withPort } from 'bench-targets/catalogue/apps/variables';
 import { joinWords } from 'bench-targets/catalogue/apps/words';
 import { targetsOf } from 'bench-targets/catalogue/stacks';
 import { sendRequest } from 'bench-targets/catalogue/workloads/send';
@@ -120,11 +120,10 @@ async function tryOnce(start: Start, needs: readonly Need[], tryout: Once): Prom
   });
   if (elsewhere !== undefined) {
     await server.stop();
-    const variable = findPortVariable(root, elsewhere);
-    if (variable !== undefined && start.env[variable.name] === undefined && variable.name !== 'PORT') {
-      say('assumed', `${variable.name}={port}: ${variable.file} sets it to ${elsewhere}`);
-      const told = { ...start, env: { ...start.env, [variable.name]: '{port}' } };
-      return tryOnce(told, needs, tryout);
+    const told = withPort(start, root, elsewhere);
+    if (told !== undefined) {
+      say('assumed', told.why);
+      return tryOnce(told.start, needs, tryout);
     }
     say(
       'found',

@@ -2,6 +2,8 @@
 import { readdirSync } from 'node:fs';
 import { join, relative } from 'node:path';
 import { filesIn, readText } from './starts/files.ts';
+import type { Start } from './starts/start.ts';
+import { joinWords } from './words.ts';
 
 const COMPOSE = /^(docker-)?compose(\.\w+)?\.ya?ml$/;
 /** Files that show which variables a server needs. */
@@ -13,7 +15,7 @@ const ASSIGNED = /^\s*(?:-\s*)?(?:export\s+)?["']?(\w+)["']?[ \t]*[=:][ \t]*["']
 const SOURCES = '**/*.{py,js,mjs,cjs,ts,mts,go,rs,rb,php,prisma}';
 /** A variable as sources read it, and its default if they have one. */
 const READ =
-  /(?:\bprocess\.env(?:\.|\[['"])|\bENV(?:\.fetch\(|\[)['"]|\benviron(?:\.get\(|\[)\s*['"]|\b[Gg]etenv\(\s*['"]|\benv(?:::var)?\(\s*['"])(\w+)["']?\]?\s*(?:(?:\|\||\?\?|,|\?:)\s*(?:['"]([^'"\n]*)['"]|(\d+)))?/g;
+  /(?:\bprocess\.env(?:\.|\[['"])|\bENV(?:\.fetch\(|\[)['"]|\benviron(?:\.get\(|\[)\s*['"]|\b[Gg]etenv\(\s*['"]|\benv(?:::var)?\(\s*['"])(\w+)["']?\]?(?:(?:,\s*10)?\))?\s*(?:(?:\|\||\?\?|,|\?:|\bor\b)\s*(?:['"]([^'"\n]*)['"]|(\d+)))?/g;
 /** `const { DB_HOST, DB_PORT } = process.env` */
 const TAKEN = /\{([^{}]*)\}\s*=\s*process\.env\b/g;
 
@@ -102,7 +104,26 @@ export function findRateLimit(root: string): Variable | undefined {
   return found.find(({ value }) => /^\d+$/.test(value)) ?? found[0];
 }
 
-/** Returns the variable that has the port on which a server listens as its value; undefined if the project names none. */
-export function findPortVariable(root: string, port: number): Variable | undefined {
-  return variablesIn(listingsOf(root, '')).find(({ value }) => value === String(port));
+/**
+ * Returns a start that takes its port from Bench, where its command, its environment or a variable of the project names the one on
+ * which the server listens, and what that changes. Undefined if none does.
+ */
+export function withPort(
+  start: Start,
+  root: string,
+  port: number,
+): { start: Start; why: string } | undefined {
+  const isPort = new RegExp(`(?<!\\d)${port}(?!\\d)`);
+  const fill = (word: string): string => word.replace(isPort, '{port}');
+  const command = start.command.map(fill);
+  const env = Object.fromEntries(Object.entries(start.env).map(([name, value]) => [name, fill(value)]));
+  if ([...start.command, ...Object.values(start.env)].some((word) => isPort.test(word)))
+    return { start: { ...start, command, env }, why: `{port} for ${port}: ${joinWords(command)}` };
+  const found = variablesIn(listingsOf(root, '')).find(({ value }) => value === String(port));
+  if (found === undefined || found.name === 'PORT' || found.name in env) return undefined;
+  const { name, file } = found;
+  return {
+    start: { ...start, env: { ...env, [name]: '{port}' } },
+    why: `${name}={port}: ${file} sets it to ${port}`,
+  };
 }

@@ -3,7 +3,8 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { findNeeds } from '../../../src/catalogue/apps/needs.ts';
-import { findPortVariable, findRateLimit } from '../../../src/catalogue/apps/variables.ts';
+import { describeStart } from '../../../src/catalogue/apps/starts/index.ts';
+import { findRateLimit, withPort } from '../../../src/catalogue/apps/variables.ts';
 
 let folder: string;
 beforeEach(() => {
@@ -179,13 +180,31 @@ describe('the limit of a rate', () => {
   });
 });
 
-describe('the variable of the port', () => {
+describe('a start that takes its port from Bench', () => {
   it.each([
     ['app.py', 'web.run_app(app, port=int(os.environ.get("APP_PORT", "8085")))', 'APP_PORT'],
+    ['app.js', 'app.listen(Number(process.env.APP_PORT) || 8085)', 'APP_PORT'],
+    ['app.py', 'port = os.getenv("APP_PORT") or "8085"', 'APP_PORT'],
     ['.env', 'DB_PORT=5432\nLISTEN=8085\n', 'LISTEN'],
-    ['app.py', 'web.run_app(app, port=8085)', undefined],
-  ])('is, of %s with %j, %s', (file, text, name) => {
+  ])('gets it, of %s with %j, by %s', (file, text, name) => {
     write({ [file]: text });
-    expect(findPortVariable(folder, 8085)?.name).toBe(name);
+    expect(withPort(describeStart(folder, './serve'), folder, 8085)).toMatchObject({
+      start: { env: { [name]: '{port}' } },
+      why: `${name}={port}: ${file} sets it to 8085`,
+    });
+  });
+
+  it('gets it where its command or its environment names it', () => {
+    expect(
+      withPort(describeStart(folder, './serve --listen=:8085 18085'), folder, 8085)?.start.command,
+    ).toEqual(['./serve', '--listen=:{port}', '18085']);
+    expect(withPort(describeStart(folder, 'PORT=8085 ./serve'), folder, 8085)?.start.env).toEqual({
+      PORT: '{port}',
+    });
+  });
+
+  it('is none if nothing names the port', () => {
+    write({ 'app.py': 'web.run_app(app, port=8085)' });
+    expect(withPort(describeStart(folder, './serve'), folder, 8085)).toBeUndefined();
   });
 });
