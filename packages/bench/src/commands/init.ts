@@ -4,7 +4,7 @@ import { defineCommand, flag, option, repeated } from '../cli/command.ts';
 import { PATHS, header, seconds, text } from '../cli/values.ts';
 import { existsSync, readdirSync, statSync, writeFileSync } from 'node:fs';
 import { dirname, join, relative, resolve } from 'node:path';
-import { isOwnRuntime, type Start } from 'bench-targets/catalogue/apps/starts';
+import { isBunOrDeno, type Start } from 'bench-targets/catalogue/apps/starts';
 import { BenchError } from 'bench-model/errors';
 import { tryGit } from 'bench-machine/git';
 import { START_SECONDS } from 'bench-model/options';
@@ -133,7 +133,7 @@ async function questionsFor(
     ...(hasCommits
       ? [[` --rev HEAD~1,.${mix} --until-decided`, 'what your last change did'] as [string, string]]
       : []),
-    ...(runtime === 'none' || isOwnRuntime(command)
+    ...(runtime === 'none' || isBunOrDeno(command)
       ? []
       : [[` --upgrade${mix}`, 'what a newer runtime brings'] as [string, string]]),
     [' --rate 100', 'its latency at 100 requests per second'],

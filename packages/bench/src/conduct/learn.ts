@@ -139,7 +139,10 @@ export function planStudies(plan: Plan, unknown: number): AffordableStudies {
   return { count, seconds: Math.min(LONGEST_SECONDS, Math.floor(budget / count) - PROCESS_SECONDS) };
 }
 
-function describeUnknown(targets: readonly string[], { workload, userRequests, sequentialTest }: Plan): string {
+function describeUnknown(
+  targets: readonly string[],
+  { workload, userRequests, sequentialTest }: Plan,
+): string {
   const words = workload === 'devices' ? targets : [...targets, `--workload ${workload}`];
   // A study sends the requests of a workload, so only a run can study those of a user.
   const longer = sequentialTest?.budgetSeconds === undefined ? 'a run of more --rounds' : 'a longer --budget';

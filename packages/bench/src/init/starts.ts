@@ -6,7 +6,7 @@ import {
   describeStart,
   findOther,
   findStarts,
-  isOwnRuntime,
+  isBunOrDeno,
   projectAbove,
   type Start,
 } from 'bench-targets/catalogue/apps/starts';
@@ -244,7 +244,7 @@ async function chooseVersion(
   place: string,
   named: string | undefined,
 ): Promise<string | undefined> {
-  if (isOwnRuntime(start.command)) return start.command[0];
+  if (isBunOrDeno(start.command)) return start.command[0];
   if (start.runtime !== 'python') return undefined;
   const { lock, version: pinned = DEFAULT_RUNTIMES.python } = findProject(place, start.command, {
     known: 'python',

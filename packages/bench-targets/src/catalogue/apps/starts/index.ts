@@ -85,7 +85,7 @@ export function findOther(root: string): { file: string; language: string; comma
 }
 
 /** Returns true if a command names a runtime of JavaScript beside Node, which Bench can fetch. */
-export function isOwnRuntime([program = '']: readonly string[]): boolean {
+export function isBunOrDeno([program = '']: readonly string[]): boolean {
   return /^(bun|deno)$/.test(program);
 }
 
