@@ -83,7 +83,9 @@ for (const name of names) {
   await layOut(name, service, folder);
   const parts = service.commands.map((line) => {
     const { words } = splitCommand(line, 'command');
-    const { status, stdout, stderr } = runCommand(words, folder, inheritedByUser());
+    // Another run may be in progress.
+    const wait = words[0] === 'init' ? [] : ['--wait'];
+    const { status, stdout, stderr } = runCommand([...words, ...wait], folder, inheritedByUser());
     return `$ bench-http ${line}\n${stdout}${status === 0 ? '' : `${stderr}exit code ${status}\n`}`;
   });
   rmSync(scratch, { recursive: true });
