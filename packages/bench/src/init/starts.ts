@@ -129,6 +129,7 @@ export async function tryStarts(
   const ways = [first, ...others].slice(0, MOST_TRIED).flatMap((start): Way[] => {
     const isOpen =
       start.runtime === 'node' &&
+      !isBunOrDeno(start.command) &&
       context.choices.node === undefined &&
       findPinned(join(context.root, start.folder), 'node') === undefined;
     return isOpen ? [{ start }, { start, version: OLDER_NODE }] : [{ start }];
