@@ -32,14 +32,7 @@ export function toldByScripts(root: string, folder: string): Told[] {
   });
   const best = named.find(({ line }) => !line.isWatched) ?? named[0];
   if (best === undefined) return [];
-  return [
-    {
-      place: 'scripts',
-      folder,
-      why: join(folder, best.name),
-      line: best.line.text,
-    },
-  ];
+  return [{ place: 'scripts', folder, why: join(folder, best.name), line: best.line.text }];
 }
 
 /** Returns the source files that listen. */

@@ -11,10 +11,8 @@ const STARTS =
 
 /** Returns the shell scripts that are named like a start. */
 export function toldByShell(root: string, folder: string): Told[] {
-  const files = filesIn(join(root, folder), '{,bin/,scripts/}{run,start,serve,server}{,[-_]*}.sh');
-  return files
-    .filter((file) => !NO_SERVER.test(file.replace(/\.sh$/, '')))
-    .map((file) => ({ place: 'readme', folder, why: join(folder, file), line: ['sh', file] }));
+  const files = filesIn(join(root, folder), '{,bin/,scripts/}{run,start,serve,server}.sh');
+  return files.map((file) => ({ place: 'readme', folder, why: join(folder, file), line: ['sh', file] }));
 }
 
 /** Returns the lines of a README's code that start a server. */
