@@ -47,6 +47,7 @@ interface Lesson {
   shape: number;
   first: Buffer;
   hasNoBody: boolean;
+  closes: boolean;
 }
 
 function describeHandshake(socket: TLSSocket) {
@@ -149,9 +150,9 @@ export function harden(client: AutocannonClient, slot: Slot, context: Connection
     answeredAt = now;
     const outcome = ledger.complete(slot, answer, now - slot.sentAt, now);
     if (lesson !== undefined) {
-      const { shape, first, hasNoBody } = lesson;
+      const { shape, ...piece } = lesson;
       lesson = undefined;
-      if (outcome === 'ok') shapes.learn(shape, first, slot.bodyBytes, hasNoBody);
+      if (outcome === 'ok') shapes.learn(shape, { ...piece, bodyBytes: slot.bodyBytes });
     }
     client._doRequest();
   };
@@ -189,7 +190,7 @@ export function harden(client: AutocannonClient, slot: Slot, context: Connection
   /** Takes the first piece of an answer of a known shape. */
   const takeKnown = (layout: Layout, length: number): void => {
     const { body } = layout;
-    closes = sender.closes(slot);
+    closes = layout.closes || sender.closes(slot);
     if (readTiming !== undefined) slot.toldMs = readTiming(shapes.readTimings(layout));
     for (let index = 0; index < body.length; index++) {
       const { from, to } = body[index] as Layout['body'][number];
@@ -230,8 +231,8 @@ export function harden(client: AutocannonClient, slot: Slot, context: Connection
       const isKept = statusCode !== 101 && (hasNoBody ? parser.shouldKeepAlive() : info.shouldKeepAlive);
       closes = sender.closes(slot) || !isKept;
       slot.toldMs = readTiming?.(info.headers);
-      if (beginning !== undefined && isKept && shapes.learns(slot.shape))
-        lesson = { shape: slot.shape, first: Buffer.from(beginning), hasNoBody };
+      if (beginning !== undefined && shapes.learns(slot.shape))
+        lesson = { shape: slot.shape, first: Buffer.from(beginning), hasNoBody, closes: !isKept };
     }
     beginning = undefined;
     return hasNoBody;
@@ -258,23 +259,32 @@ export function harden(client: AutocannonClient, slot: Slot, context: Connection
     const fail = (error?: Error | null): void => {
       if (error) conn.destroy(error);
     };
+    /** The request that waits for the connection. */
+    let first: Uint8Array | string | undefined;
     if (tls === undefined) {
       conn.write = (bytes: Uint8Array | string) => {
-        conn._write(bytes, AS_BYTES, fail);
+        if (conn.connecting) first = bytes;
+        else conn._write(bytes, AS_BYTES, fail);
         return true;
       };
     }
     current = conn;
     client.conn = conn;
-    // The body may end with this piece.
-    conn.once('end', () => ledger.arrive(slot));
-    conn.on('end', () => client._connect());
+    conn.on('end', () => {
+      if (conn !== current) return;
+      // The body may end with this piece.
+      ledger.arrive(slot);
+      client._connect();
+    });
     conn.on('error', (error) => {
+      if (conn !== current) return;
       client.emit('connError', error);
       client._connect();
     });
-    conn.once(tls === undefined ? 'connect' : 'secureConnect', () => {
+    conn.on(tls === undefined ? 'connect' : 'secureConnect', () => {
+      if (conn !== current) return;
       state = 'connected';
+      if (first !== undefined) conn._write(first, AS_BYTES, fail);
       if (conn instanceof TLSSocket) ledger.shake(describeHandshake(conn));
       ledger.connect(performance.now() - begunAt);
       if (isAgain) isAgain = false;
@@ -310,9 +320,9 @@ export function harden(client: AutocannonClient, slot: Slot, context: Connection
     lesson = undefined;
     isOpen = false;
     if (conn === undefined) return;
-    for (const event of ['error', 'end', 'connect', 'secureConnect']) conn.removeAllListeners(event);
-    conn.on('error', () => {});
-    conn.destroySoon();
+    // TLS says that it closes; without it, that costs as much as a request.
+    if (tls === undefined) conn.destroy();
+    else conn.destroySoon();
   };
 
   /** The time for which the connection was silent, in ms, if the server has closed it for that; otherwise undefined. */
@@ -335,7 +345,7 @@ export function harden(client: AutocannonClient, slot: Slot, context: Connection
     if (idleMs !== undefined) ledger.closeIdle(idleMs, isAgain);
     state = 'reconnecting';
     // The end of the connection may be the end of the body.
-    parser.finish();
+    if (parser.state === 'BODY_RAW') parser.finish();
     if (slot.pending && !isAgain) ledger.lose(slot, cause);
     retire();
     resetParser();

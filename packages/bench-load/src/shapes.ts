@@ -13,6 +13,8 @@ export interface Layout {
   totalBytes: number;
   /** False if the body is chunked. Only a sized body may arrive in several pieces. */
   isSized: boolean;
+  /** True if it is the last answer of its connection. */
+  closes: boolean;
   /** The parts of the body. */
   body: Span[];
   /** The values of the headers that may differ. They hold no line break. */
@@ -33,6 +35,17 @@ interface Shape extends Layout {
 interface Header {
   name: string;
   value: Span;
+}
+
+/** An answer that the parser has read. */
+interface ReadAnswer {
+  /** Its first piece, with the whole head. */
+  first: Buffer;
+  /** The length of its body. */
+  bodyBytes: number;
+  hasNoBody: boolean;
+  /** True if it is the last of its connection. */
+  closes: boolean;
 }
 
 /** The most shapes of one request. */
@@ -89,13 +102,10 @@ export class Shapes {
     return (this.#lessons[request] ?? 0) < this.#mostLessons;
   }
 
-  /**
-   * Learns the shape of a right answer. `first` is its first piece, with the whole head; `bodyBytes` is the length of the
-   * body that the parser found.
-   */
-  learn(request: number, first: Buffer, bodyBytes: number, hasNoBody: boolean): void {
+  /** Learns the shape of a right answer. */
+  learn(request: number, answer: ReadAnswer): void {
     this.#lessons[request] = (this.#lessons[request] ?? 0) + 1;
-    const shape = readShape(first, bodyBytes, hasNoBody);
+    const shape = readShape(answer);
     if (shape === undefined || shape.headBytes > this.buffer.length) return;
     const known = (this.#known[request] ??= []);
     for (const other of known) if (widen(other, shape)) return;
@@ -142,7 +152,7 @@ export class Shapes {
 }
 
 /** Returns the shape of an answer; undefined if the bytes do not agree with what the parser found. */
-function readShape(first: Buffer, bodyBytes: number, hasNoBody: boolean): Shape | undefined {
+function readShape({ first, bodyBytes, hasNoBody, closes }: ReadAnswer): Shape | undefined {
   const end = first.indexOf('\r\n\r\n');
   if (end < 0) return undefined;
   const headBytes = end + 4;
@@ -172,6 +182,7 @@ function readShape(first: Buffer, bodyBytes: number, hasNoBody: boolean): Shape 
     headBytes,
     totalBytes: isSized ? headBytes + bodyBytes : first.length,
     isSized,
+    closes,
     body,
     free: headers.filter(({ name }) => name === ALWAYS_FREE).map(({ value }) => value),
     timings: headers.filter(({ name }) => name === 'server-timing').map(({ value }) => value),
