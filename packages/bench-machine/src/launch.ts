@@ -9,7 +9,7 @@ import type { Reason } from 'bench-model/reasons';
 import type { ServerProcess, TimeReport } from 'bench-model/record';
 import { makeReason } from 'bench-model/reasons';
 import { redactFile } from './redact-file.ts';
-import { trimFile } from './trim-file.ts';
+import { hollowFile, trimFile } from './trim-file.ts';
 import { parseTime } from './time-report.ts';
 import { describeListeners, findFreePort, isListening, toAuthority } from './ports.ts';
 import type { Cgroup } from './cgroup.ts';
@@ -42,6 +42,9 @@ const LOG_BYTES = 2 ** 26;
 const TAIL_BYTES = 2 ** 16;
 /** The part of a log that is kept at each end: a server may print 1 MB a second. */
 const KEPT_BYTES = 2 ** 20;
+/** The disk space that a log may take while its server runs, and the interval at which that is looked at. */
+const MOST_LOG_BYTES = 2 ** 24;
+const LOG_POLL_MS = 200;
 /** The longest line that is shown. */
 const LINE_CHARS = 1000;
 /** The forms of interpreters, frameworks and helpers: "ModuleNotFoundError: …", "panic: …", "FATAL: …", "[emerg] …". */
@@ -251,6 +254,15 @@ export function describeElsewhere(
   return { what: 'port', text: `it listens on port ${ports}, not on ${server.port}` };
 }
 
+/** Keeps a log within its bounds, as far as the file system can: a failure must not end the run. */
+function boundLog(file: string): void {
+  try {
+    hollowFile(file, KEPT_BYTES, MOST_LOG_BYTES);
+  } catch {
+    // It is shortened when the server stops.
+  }
+}
+
 /** The part of an id that is unique in a run. */
 function numberOf({ id }: Pick<LaunchSpec, 'id'>): string {
   return id.split('-', 1)[0] ?? id;
@@ -302,6 +314,7 @@ class LaunchedServer implements Server {
   readonly #parts: Parts;
   readonly #group: number;
   readonly #watchdog: Child;
+  readonly #logBound: NodeJS.Timeout;
   readonly #exit: Promise<void>;
   #ended: string | undefined;
   #stopped: Promise<Stopped> | undefined;
@@ -319,6 +332,8 @@ class LaunchedServer implements Server {
       throw new BenchError('trial', `${parts.spec.command[0]} could not be started`);
     this.#group = parts.child.pid;
     this.#watchdog = watchGroup(this.#group, { ...parts.spec, cgroup: parts.cgroup });
+    this.#logBound = setInterval(() => boundLog(parts.logFile), LOG_POLL_MS);
+    this.#logBound.unref();
     this.#exit = new Promise((resolve) => {
       parts.child.once('exit', (status, signal) => {
         // time(1) and shells report a signal as 128 + its number.
@@ -409,6 +424,7 @@ class LaunchedServer implements Server {
       );
     await this.#endStrays();
     this.#watchdog.stdin?.end('done\n');
+    clearInterval(this.#logBound);
     // A server that prints its requests also prints their tokens, and its command line can hold a password.
     const { logFile, timeFile } = this.#parts;
     trimFile(logFile, KEPT_BYTES);

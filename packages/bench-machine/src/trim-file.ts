@@ -1,5 +1,14 @@
-/** Keeps the head and the tail of a log that a program filled. */
-import { closeSync, openSync, readSync, renameSync, statSync, writeSync } from 'node:fs';
+/** Keeps the head and the tail of a log that a program fills. */
+import {
+  closeSync,
+  fstatSync,
+  ftruncateSync,
+  openSync,
+  readSync,
+  renameSync,
+  statSync,
+  writeSync,
+} from 'node:fs';
 
 const NEWLINE = 0x0a;
 
@@ -25,6 +34,34 @@ export function trimFile(file: string, bytes: number): void {
     closeSync(to);
   }
   renameSync(short, file);
+}
+
+/** The size of the blocks in which a system counts the space of a file. */
+const BLOCK_BYTES = 512;
+
+/**
+ * Frees the space of a file that a program goes on writing to, once it takes more than `mostBytes`: all but that of the
+ * first and last `bytes`. The program notices nothing, because it writes at its own position: what is in between reads as
+ * zeros and takes no space. A missing file is ignored.
+ */
+export function hollowFile(file: string, bytes: number, mostBytes: number): void {
+  const { blocks = 0 } = statSync(file, { throwIfNoEntry: false }) ?? {};
+  if (blocks * BLOCK_BYTES <= mostBytes) return;
+  const open = openSync(file, 'r+');
+  try {
+    const end = fstatSync(open).size;
+    const from = end - bytes;
+    const tail = Buffer.alloc(bytes);
+    readSync(open, tail, 0, bytes, from);
+    // What the program has written meanwhile, so that next to nothing is lost.
+    const more = Buffer.alloc(Math.max(0, fstatSync(open).size - end));
+    readSync(open, more, 0, more.length, end);
+    ftruncateSync(open, bytes);
+    writeSync(open, tail, 0, bytes, from);
+    writeSync(open, more, 0, more.length, end);
+  } finally {
+    closeSync(open);
+  }
 }
 
 function readEnds(file: string, size: number, bytes: number): [head: Buffer, tail: Buffer] {

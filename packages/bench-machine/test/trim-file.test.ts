@@ -1,8 +1,17 @@
-import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import {
+  closeSync,
+  mkdtempSync,
+  openSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+  writeSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { trimFile } from '../src/trim-file.ts';
+import { hollowFile, trimFile } from '../src/trim-file.ts';
 
 let folder: string;
 let file: string;
@@ -42,6 +51,41 @@ describe('trimFile', () => {
     trimFile(file, 10);
     writeFileSync(file, 'twenty characters...');
     trimFile(file, 10);
+    expect(readFileSync(file, 'utf8')).toBe('twenty characters...');
+  });
+});
+
+describe('hollowFile', () => {
+  it('bounds the space of a file that a program goes on writing to, and loses neither its head nor its tail', () => {
+    const program = openSync(file, 'w');
+    const most = 2 ** 20;
+    const line = `${'x'.repeat(1000)}\n`;
+    const count = 10_000;
+    for (let index = 0; index < count; index++) {
+      writeSync(program, `${index} ${line}`);
+      if (index % 100 === 0) hollowFile(file, 2 ** 16, most);
+    }
+    hollowFile(file, 2 ** 16, most);
+    closeSync(program);
+    const { size, blocks } = statSync(file);
+    expect(size).toBeGreaterThan(8 * most);
+    expect(blocks * 512).toBeLessThanOrEqual(most);
+    trimFile(file, 2 ** 16);
+    const lines = readFileSync(file, 'utf8').split('\n');
+    const [first = '', ...tail] = lines.slice(lines.findIndex((one) => one.startsWith('[bench]')) + 1);
+    expect(lines.slice(0, 3).map((one) => one.split(' ')[0])).toEqual(['0', '1', '2']);
+    const from = Number(first.split(' ')[0]);
+    const expected = Array.from(
+      { length: count - 1 - from },
+      (_, index) => `${index + from + 1} ${line.trimEnd()}`,
+    );
+    expect(tail).toEqual([...expected, '']);
+  });
+
+  it('leaves a file in its bounds as it is, and ignores a missing one', () => {
+    hollowFile(file, 10, 10);
+    writeFileSync(file, 'twenty characters...');
+    hollowFile(file, 10, 2 ** 16);
     expect(readFileSync(file, 'utf8')).toBe('twenty characters...');
   });
 });
