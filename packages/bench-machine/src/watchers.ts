@@ -1,6 +1,6 @@
 /** Programs of development that start a server anew when its files change, recognised in its process tree. */
 import { basename } from 'node:path';
-import { environHas, familyOf, readProcess, readText } from './procfs.ts';
+import { addressesOf, environHas, familyOf, readNames, readProcess, readText } from './procfs.ts';
 
 /** Watchers that are programs of their own. */
 const PROGRAMS = new Set([
@@ -86,16 +86,43 @@ function takeOptions(words: readonly string[]): readonly string[] {
 
 /**
  * Names the watcher in the process tree of a server: of the process itself, of its descendants and, if `isAttached`, of the
- * processes that started it. Undefined if there is none, and on systems without /proc.
+ * processes that started it. A program without a known name is one if it watches files and the process that listens is below
+ * it. Undefined if there is none, and on systems without /proc.
  */
 export function findWatcher(pid: number, isAttached: boolean): string | undefined {
-  const family = [...(isAttached ? ancestorsOf(pid) : []), ...familyOf([pid])];
-  for (const one of family) {
-    const words = (readText(`/proc/${one}/cmdline`) ?? '').split('\0').filter((word) => word !== '');
-    const named = nameWatcher(words) ?? MARKS.find(([variable]) => environHas(one, variable, 'true'))?.[1];
+  const family = [...familyOf([pid])];
+  for (const one of isAttached ? [...ancestorsOf(pid), ...family] : family) {
+    const named =
+      nameWatcher(wordsOf(one)) ?? MARKS.find(([variable]) => environHas(one, variable, 'true'))?.[1];
     if (named !== undefined) return named;
   }
-  return undefined;
+  const other = family.find((one) => watchesFiles(one) && listensBelow(one));
+  return other === undefined ? undefined : nameCommand(wordsOf(other));
+}
+
+function wordsOf(pid: number): string[] {
+  return (readText(`/proc/${pid}/cmdline`) ?? '').split('\0').filter((word) => word !== '');
+}
+
+/** Returns true if the system tells a process of changed files (inotify(7)). */
+function watchesFiles(pid: number): boolean {
+  const folder = `/proc/${pid}/fdinfo`;
+  return readNames(folder).some((name) => readText(`${folder}/${name}`)?.includes('\ninotify wd:') === true);
+}
+
+function listensBelow(pid: number): boolean {
+  return addressesOf([pid]).length === 0 && addressesOf(familyOf([pid])).length > 0;
+}
+
+/** `node dev.js`: a program, and the script that it runs. */
+function nameCommand([program = '', ...words]: string[]): string {
+  const script = INTERPRETER.test(basename(program))
+    ? words.find((word) => !word.startsWith('-'))
+    : undefined;
+  return [program, script ?? []]
+    .flat()
+    .map((word) => basename(word))
+    .join(' ');
 }
 
 /** The processes that started a process, the nearest first, without the first process of the system. */

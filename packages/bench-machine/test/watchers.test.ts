@@ -1,9 +1,9 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import pWaitFor from 'p-wait-for';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { childrenOf } from '../src/procfs.ts';
+import { addressesOf, childrenOf } from '../src/procfs.ts';
 import { start } from '../src/subprocess.ts';
 import { findWatcher, nameWatcher } from '../src/watchers.ts';
 
@@ -78,6 +78,32 @@ describe.skipIf(process.platform !== 'linux')('findWatcher', () => {
     const server = await untilSeen(() => childrenOf(node)[0]);
     await untilSeen(() => (findWatcher(server, false) === undefined ? true : undefined));
     expect(findWatcher(server, true)).toBe('node --watch');
+  });
+
+  it('recognises a program of any name that watches files and has the server below it', async () => {
+    const folder = mkdtempSync(join(tmpdir(), 'bench-watcher-'));
+    const listen = `require('net').createServer().listen(0, '127.0.0.1')`;
+    writeFileSync(join(folder, 'server.js'), listen);
+    const run = `require('child_process').spawn(process.execPath, [__dirname + '/server.js'])`;
+    const watch = `require('fs').watch(__dirname)`;
+    writeFileSync(join(folder, 'dev.js'), `${watch}; ${run}`);
+    writeFileSync(join(folder, 'supervise.js'), run);
+    // It reads its settings anew: nothing starts it again.
+    writeFileSync(join(folder, 'settings.js'), `${watch}; ${listen}; ${run}`);
+    const pidOf = (script: string): number => {
+      const { pid = 0 } = start({ stdio: 'ignore' })`exec ${[process.execPath, join(folder, script)]}`;
+      onTestFinished(() => void process.kill(-pid, 'SIGKILL'));
+      return pid;
+    };
+    const others = ['supervise.js', 'settings.js'].map(pidOf);
+    const dev = pidOf('dev.js');
+    expect(await untilSeen(() => findWatcher(dev, false))).toBe(`${basename(process.execPath)} dev.js`);
+    for (const pid of others) {
+      const child = await untilSeen(() => childrenOf(pid)[0]);
+      await untilSeen(() => (addressesOf([child]).length > 0 ? true : undefined));
+      expect(findWatcher(pid, false)).toBeUndefined();
+    }
+    rmSync(folder, { recursive: true });
   });
 
   it('recognises the mark of a reloader', async () => {
