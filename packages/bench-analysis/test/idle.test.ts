@@ -25,6 +25,7 @@ function aloneOf(keptUs: number): Alone {
 }
 
 const HELD_BACK = { freshUs: 1900, keptUs: 47_400, bodyUs: 46_500 };
+const SCHEDULE = { intended: 1, late: 0, dropped: 0 };
 const POOL: Pace = [240, 41_500];
 const CAUSES: [what: string, pace: Pace, aloneUs: number, cause: ReturnType<typeof explainIdle>][] = [
   ['a pool of 5, used for 20 ms', POOL, 20_800, { cause: 'queue', atOnce: 5, aloneUs: 20_800 }],
@@ -56,10 +57,38 @@ describe('explainIdle', () => {
     expect(explainIdle(windowOf(pace, aloneOf(aloneUs)))).toEqual(cause);
   });
 
+  it('counts the requests that are open in an open loop, and not more of them than connections', () => {
+    const window = windowOf(POOL, aloneOf(20_800));
+    const explain = (meanOpen: number) =>
+      explainIdle({ ...window, load: { ...window.load, schedule: { ...SCHEDULE, meanOpen } } });
+    expect(explain(300)).toEqual({ cause: 'queue', atOnce: 5, aloneUs: 20_800 });
+    expect(explain(6)).toBeUndefined();
+  });
+
+  it('compares with an answer on a new connection if each request opens one', () => {
+    const window = windowOf([94, 101_000], { freshUs: 100_000, keptUs: 50_000, bodyUs: 100 });
+    const counts = { ok: 470 };
+    const explain = (count: number) =>
+      explainIdle({ ...window, load: { ...window.load, counts, opened: { count } } });
+    expect(explain(470)).toEqual({ cause: 'pause', us: 101_000 });
+    expect(explain(10)).toEqual({ cause: 'queue', atOnce: 5, aloneUs: 50_000 });
+  });
+
+  it('compares the means of a mix', () => {
+    const window = windowOf([48, 2000, 400_000], aloneOf(100_000));
+    const mix = {
+      ...window.load,
+      latencyUs: { mean: 102_000, p50: 2000, p90: 400_000, max: 1 },
+      routes: [{}, {}],
+    };
+    expect(explainIdle({ ...window, load: mix })).toEqual({ cause: 'wait', us: 102_000 });
+  });
+
   it.each([
     ['its answers were held back', windowOf([226, 44_000], HELD_BACK)],
     ['other processes took the CPU', windowOf(POOL, aloneOf(20_800), { limit: 'others' })],
     ['the load generator was busy', windowOf(POOL, aloneOf(20_800), { utilisation: 0.7 })],
+    ['its answers are computed', { ...windowOf([5, 20_000], aloneOf(20_000)), cpuUsPerRequest: 19_000 }],
     ['its answers are large', windowOf([96, 97_000], { freshUs: 22_000, keptUs: 20_000, bodyUs: 18_000 })],
     ['it was slower without a load', windowOf(POOL, aloneOf(90_000))],
     ['it was not asked without a load', { ...windowOf(POOL, aloneOf(20_800)), alone: undefined }],

@@ -1,4 +1,5 @@
 /** The notes below the table of a run: the meaning of its marks, the failed checks, and what was skipped. */
+import { EACH } from 'bench-analysis/judge/judge';
 import type { Row } from 'bench-analysis/summary';
 import { describeIdleCloses } from './idle.ts';
 import { FEWEST_WITH_SPREAD } from 'bench-statistics/two-way';
@@ -291,15 +292,15 @@ function explainDeferred(rows: ModelRow[]): string[] {
       ];
 }
 
-/** From these shares of the requests on, opened connections are named, and belong to each request. */
-const OPENED = { least: 0.01, each: 0.9 };
+/** From this share of the requests on, opened connections are named. */
+const LEAST_OPENED = 0.01;
 
 /** Names the servers whose requests opened connections in the window, and what that cost. */
 function explainOpened({ rows, plan }: Pick<Model, 'rows' | 'plan'>): string[] {
   const cause = plan.load.newConnections === true ? ' (--new-connections)' : ': the server closes them';
   const all = inOrder(rows).flatMap((row) => (row.opened === undefined ? [] : [{ row, opened: row.opened }]));
-  const each = all.filter(({ opened }) => opened.share >= OPENED.each);
-  const some = all.filter(({ opened: { share } }) => share >= OPENED.least && share < OPENED.each);
+  const each = all.filter(({ opened }) => opened.share >= EACH);
+  const some = all.filter(({ opened: { share } }) => share >= LEAST_OPENED && share < EACH);
   const name = ({ row, opened: { perSecond, p50, p99 } }: (typeof all)[number]): string => {
     const times = Object.entries({ p50, p99 }).flatMap(([of, us]) =>
       us === undefined ? [] : `${of} ${formatUs(us)}`,

@@ -97,7 +97,7 @@ export function judge(evidence: Evidence): Judgement {
     ]),
     ...unsteady,
     ...judgeMemory(evidence.memory),
-    ...judgeAlone(evidence.alone, evidence.command),
+    ...judgeAlone(evidence),
     ...judgeHost(host, countCompletions(load.counts), evidence.server?.coresUsed),
   ];
   const fatal = reasons.filter(isFatal);
@@ -392,8 +392,26 @@ export function isHeldBack({ freshUs, keptUs, bodyUs }: Alone): boolean {
   return bodyUs >= DELAYED_ACK_US && bodyUs > keptUs / 2 && freshUs < keptUs / 2;
 }
 
-function judgeAlone(alone: Alone | undefined, command: readonly string[] | undefined): Reason[] {
-  if (alone === undefined || !isHeldBack(alone)) return [];
+/** From this share of the requests on, opened connections belong to each request. */
+export const EACH = 0.9;
+
+/** Returns the connections opened in a window, as a share of its requests; undefined if they were not counted. */
+export function openedShare({
+  opened,
+  counts,
+}: Partial<Pick<LoadResult, 'opened' | 'counts'>>): number | undefined {
+  if (opened === undefined || counts === undefined) return undefined;
+  return opened.count / Math.max(1, countCompletions(counts));
+}
+
+/** True if nearly every request of a window opened a connection. */
+export function opensEach(load: Parameters<typeof openedShare>[0]): boolean {
+  return (openedShare(load) ?? 0) >= EACH;
+}
+
+/** A load that opens a connection for each request meets no delayed acknowledgement. */
+function judgeAlone({ alone, load, command }: Evidence): Reason[] {
+  if (alone === undefined || opensEach(load) || !isHeldBack(alone)) return [];
   return [makeReason('delayed-ack', { ...alone, command: command?.join(' ') })];
 }
 

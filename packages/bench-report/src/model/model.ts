@@ -6,6 +6,7 @@ import { trackRun } from 'bench-analysis/due';
 import { crossCheck } from 'bench-analysis/cross-check';
 import { distributionOf } from 'bench-analysis/distribution';
 import { explainIdle } from 'bench-analysis/idle';
+import { openedShare } from 'bench-analysis/judge/judge';
 import { toLadders } from 'bench-analysis/ladder';
 import { figureOf } from 'bench-analysis/metrics';
 import { goodputOverTime, memoryOverTime } from 'bench-analysis/over-time';
@@ -196,8 +197,8 @@ function describeServers(
 /** Returns the medians of the connections that were opened in the windows; empty if no trial counted them. */
 function describeOpened(trials: Trial[]): Pick<ModelRow, 'opened'> {
   const loads = trials.flatMap((trial) => (trial.status === 'failed' ? [] : trial.measured.load));
-  const counted = loads.flatMap(({ opened, windowSeconds, counts }) =>
-    opened ? [{ ...opened, windowSeconds, counts }] : [],
+  const counted = loads.flatMap(({ opened, windowSeconds }) =>
+    opened ? [{ ...opened, windowSeconds }] : [],
   );
   if (counted.length === 0) return {};
   const times = counted.flatMap(({ connectUs }) => connectUs ?? []);
@@ -208,7 +209,7 @@ function describeOpened(trials: Trial[]): Pick<ModelRow, 'opened'> {
   return {
     opened: {
       perSecond: median(counted.map(({ count, windowSeconds }) => count / windowSeconds)),
-      share: median(counted.map(({ count, counts }) => count / Math.max(1, countCompletions(counts)))),
+      share: median(loads.flatMap((load) => openedShare(load) ?? [])),
       ...present({ p50, p99 }),
     },
   };

@@ -162,7 +162,7 @@ export async function createEffects({
       const isOfUser = prepared === undefined || prepared.stack.project !== undefined;
       return pid === undefined || !isOfUser ? undefined : findWatcher(pid, prepared === undefined);
     },
-    askAlone: (server, request) => askAlone(server, request, answerSeconds),
+    askAlone: (server, requests) => askAlone(server, requests, answerSeconds),
     readCode: (server, code, { id }, draw) =>
       readRunningCode(server, code, importsFile(folder, id), () => sendRequest(server, wakingRequest(draw))),
     seeServer: (server, prepared, { id }, draw) =>

@@ -32,7 +32,9 @@ import {
   type RunningCompanion,
   type TrialCompanion,
 } from '../services/companion.ts';
+import type { Weighted } from './alone.ts';
 import { attest } from './attest.ts';
+import { typicalUs } from 'bench-analysis/idle';
 import { judgeUnverified, judgeWarmup } from 'bench-analysis/judge/judge';
 import { judgeTrial, overWindow, type Seen } from 'bench-analysis/judge/trial';
 import type { CodeClaim } from 'bench-targets/prepare/imports';
@@ -81,7 +83,7 @@ export interface TrialEffects {
   /** Names the watcher under which the server of a user runs; undefined if there is none. Absent if not needed. */
   findWatcher?(server: Server, prepared: Prepared | undefined): string | undefined;
   /** Asks an idle server one request at a time. Absent if not needed. */
-  askAlone?(server: Server, request: WorkloadRequest): Promise<Alone>;
+  askAlone?(server: Server, requests: readonly Weighted[]): Promise<Alone>;
   /** Asks the live server which code it runs; absent if not needed. */
   readCode?(server: Server, code: CodeClaim, planned: PlannedTrial, draw: Draw): Promise<RunningCode>;
 }
@@ -468,24 +470,24 @@ export class ServerLife {
   }
 
   /** Returns true if it is worth finding out why an idle server of a user answers slowly: once for each target and place. */
-  #isSlowAndIdle({ latencyUs }: LoadResult, { limit, budget }: Pick<Measured, 'limit' | 'budget'>): boolean {
+  #isSlowAndIdle(load: LoadResult, { limit, budget }: Pick<Measured, 'limit' | 'budget'>): boolean {
     const { plan } = this.#context;
     // Others that took the CPU do not hide that a server hardly used it.
     const isIdle = limit === 'waiting' || limit === 'others' || limit === 'unknown';
     const { usedCores = 0, usableCores = 1 } = budget ?? {};
-    const { mode, newConnections } = plan.load;
-    const isKept = mode !== 'open' && newConnections !== true;
-    const isAsked = plan.userRequests !== undefined && isKept && this.planned.round === 1;
-    return isAsked && isIdle && usedCores < usableCores / 2 && (latencyUs?.p50 ?? 0) >= SLOW_US;
+    const isAsked = plan.userRequests !== undefined && this.planned.round === 1;
+    return isAsked && isIdle && usedCores < usableCores / 2 && typicalUs(load) >= SLOW_US;
   }
 
-  /** Asks the server without a load; undefined if requests differ, may change something, or are not answered. */
+  /** Asks the server without a load; undefined if requests may change something or are not answered. */
   async #askAlone(trial: LifeTrial): Promise<Alone | undefined> {
-    const { routes = [], requests } = trial.drawOf(this.#draw);
-    const [request] = requests;
-    if (this.#server === undefined || request === undefined) return undefined;
-    if (routes.length > 1 || !isSafe(request)) return undefined;
-    return this.#effects.askAlone?.(this.#server, request).catch(() => undefined);
+    const { routes, order, requests } = trial.drawOf(this.#draw);
+    const firsts = routes === undefined ? requests : routes.flatMap(({ first }) => requests[first] ?? []);
+    const asked = firsts.map((request, route) => {
+      return { request, weight: order?.filter((one) => one === route).length ?? 1 };
+    });
+    if (this.#server === undefined || !asked.every(({ request }) => isSafe(request))) return undefined;
+    return this.#effects.askAlone?.(this.#server, asked).catch(() => undefined);
   }
 
   /** Throws if the answers are wrong now. A server that still works for clients that have left only becomes suspect. */

@@ -38,7 +38,7 @@ describe.skipIf(process.platform !== 'linux')('askAlone', () => {
     await once(server, 'listening');
     const { port } = server.address() as AddressInfo;
     const endpoint = { host: '127.0.0.1', port, ended: () => undefined, logTail: () => [] };
-    const alone = await askAlone(endpoint, request, 10);
+    const alone = await askAlone(endpoint, [{ request, weight: 1 }], 10);
     expect(alone.keptUs).toBeGreaterThan(0);
     expect(isHeldBack(alone)).toBe(isHeld);
     for (const socket of sockets) socket.destroy();
