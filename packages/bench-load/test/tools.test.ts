@@ -129,6 +129,7 @@ describe('k6 1.8.1', () => {
     const words = k6.argv(RUN);
     expect(words).toContain(`URL=${RUN.url}`);
     expect(words).toContain(`HEADERS=${JSON.stringify(RUN.headers)}`);
+    expect(words).toContain('GODEBUG=http2client=0');
     for (const pair of ['CONNECTIONS=10', 'SECONDS=5', 'TIMEOUT=10']) expect(words).toContain(pair);
   });
 });

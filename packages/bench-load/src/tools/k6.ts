@@ -17,6 +17,9 @@ interface Printed {
 export const k6: Tool = {
   name: 'k6',
   argv: ({ url, isInsecure, headers, connections, seconds, timeoutSeconds }) => [
+    // Like every engine, it sends HTTP/1.1, also to a server that offers HTTP/2.
+    'env',
+    'GODEBUG=http2client=0',
     'k6',
     'run',
     '--quiet',

@@ -1,5 +1,6 @@
 /** What to type against each fault of a server that is tried. */
 import { fillCommand } from 'bench-machine/launch';
+import { findProgram } from 'bench-machine/path';
 import { joinWords } from 'bench-targets/catalogue/apps/words';
 import type { Answer, WorkloadRequest } from 'bench-targets/catalogue/workloads/workload';
 import type { Fault } from '../measure/fault.ts';
@@ -21,6 +22,9 @@ export interface Named {
 type Cures = {
   [Kind in Fault['kind']]: (fault: Extract<Fault, { kind: Kind }>, named: Named) => string;
 };
+
+/** The tools that send HTTP/2, with their options. */
+const OF_HTTP2 = { h2load: '-c 10 -D 10 URL', oha: '--http2 -c 10 -z 10s URL' };
 
 const CURES: Cures = {
   ended: ({ end }, { command, words }) => {
@@ -48,7 +52,11 @@ const CURES: Cures = {
     'its last lines may say why: it must answer plain HTTP/1.1 requests on the port that it was given',
   tls: (_, { https }) => https?.on ?? 'add --https',
   'no-tls': (_, { https }) => https?.off ?? 'omit --https',
-  http2: () => 'every engine of Bench sends HTTP/1.1: let the server accept it beside HTTP/2',
+  http2: () => {
+    const [other] = Object.entries(OF_HTTP2).filter(([name]) => findProgram(name) !== undefined);
+    const measured = other === undefined ? '' : `, or measure it without Bench: ${other.join(' ')}`;
+    return `every engine of Bench sends HTTP/1.1: let the server accept it beside HTTP/2${measured}`;
+  },
   untrusted: () => 'name the authority that signed it: NODE_EXTRA_CA_CERTS=ca.pem in the environment',
   'wrong-answer': (fault, named) => cureAnswer(fault, named),
   'refuses-repeats': ({ request }) =>

@@ -1,15 +1,5 @@
 /** Makes the server program of a user's project runnable: its interpreter, its environment, its command. */
-import {
-  accessSync,
-  constants,
-  existsSync,
-  mkdirSync,
-  readFileSync,
-  realpathSync,
-  rmSync,
-  statSync,
-  writeFileSync,
-} from 'node:fs';
+import { existsSync, mkdirSync, readFileSync, realpathSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { basename, dirname, isAbsolute, join, resolve } from 'node:path';
 import { parseEnv } from 'node:util';
 import { readNodeManifest } from '../../catalogue/apps/manifests.ts';
@@ -21,6 +11,7 @@ import { BenchError } from 'bench-model/errors';
 import { present } from 'bench-model/options';
 import type { Lock, Stack } from 'bench-model/stack';
 import { HOME, parentsOf } from 'bench-machine/home';
+import { findProgram, foldersOnPath, isProgram } from 'bench-machine/path';
 import { awaitLock } from 'bench-machine/filelock';
 import type { ResolvedRuntime, RuntimeSpec } from 'bench-model/target';
 import { findTool, runBuild, variablesOfBuilds } from '../builds.ts';
@@ -445,11 +436,8 @@ function locate(command: readonly string[], place: Place, what = '--run'): strin
     );
   }
   // Outside the environment, a Python program would run with other packages, on another interpreter.
-  const path =
-    python !== undefined && languageOfProgram(program) === 'python'
-      ? []
-      : (process.env['PATH'] ?? '').split(':');
-  const found = [...place.bins, ...path].map((folder) => join(folder, program)).find(isProgram);
+  const path = python !== undefined && languageOfProgram(program) === 'python' ? [] : foldersOnPath();
+  const found = findProgram(program, [...place.bins, ...path]);
   if (found !== undefined) return [found, ...args];
   throw new BenchError(
     'toolchain',
@@ -462,14 +450,4 @@ function locate(command: readonly string[], place: Place, what = '--run'): strin
 
 function isFile(path: string): boolean {
   return statSync(path, { throwIfNoEntry: false })?.isFile() ?? false;
-}
-
-function isProgram(path: string): boolean {
-  if (!isFile(path)) return false;
-  try {
-    accessSync(path, constants.X_OK);
-    return true;
-  } catch {
-    return false;
-  }
 }

@@ -1,9 +1,8 @@
 /** MySQL or MariaDB, as installed: its data live as long as the run. */
 import { randomBytes } from 'node:crypto';
-import { existsSync } from 'node:fs';
-import { join } from 'node:path';
 import { BenchError } from 'bench-model/errors';
 import { describeEnd, launch } from 'bench-machine/launch';
+import { findProgram, foldersOnPath } from 'bench-machine/path';
 import { findFreePort, toAuthority } from 'bench-machine/ports';
 import { hide, secretsOf } from 'bench-machine/redact';
 import { run } from 'bench-machine/subprocess';
@@ -56,9 +55,9 @@ interface Mysql extends Pick<FoundDatabase, 'kind' | 'version'> {
 }
 
 /** Finds MySQL or MariaDB in these folders. Throws a toolchain error if there is none, or if it does not run. */
-export async function findMysql(folders = usualFolders()): Promise<FoundDatabase> {
+export async function findMysql(folders = [...foldersOnPath(), ...OF_SERVERS]): Promise<FoundDatabase> {
   const find = (names: string[]): string | undefined =>
-    names.flatMap((name) => folders.map((folder) => join(folder, name))).find((file) => existsSync(file));
+    names.flatMap((name) => findProgram(name, folders) ?? [])[0];
   const server = find(['mysqld', 'mariadbd']);
   if (server === undefined)
     throw new BenchError('toolchain', `${NAME} is not on PATH: no mysqld, no mariadbd`, HINT);
@@ -81,11 +80,6 @@ export async function findMysql(folders = usualFolders()): Promise<FoundDatabase
   if (create === undefined)
     throw new BenchError('toolchain', `${server} is MariaDB, but mariadb-install-db is not on PATH`, HINT);
   return found('mariadb', [create, '--skip-test-db']);
-}
-
-function usualFolders(): string[] {
-  const onPath = (process.env['PATH'] ?? '').split(':').filter((folder) => folder !== '');
-  return [...onPath, ...OF_SERVERS];
 }
 
 /** Starts a new, empty server. It may not answer yet. */

@@ -1,7 +1,7 @@
 /** The services and the setup command that the manifest of an app declares. */
 import { serversAtOnce } from 'bench-model/planned';
-import { accessSync, constants } from 'node:fs';
-import { join, resolve } from 'node:path';
+import { resolve } from 'node:path';
+import { findProgram, isProgram } from 'bench-machine/path';
 import type { DatabaseName, Service, Surroundings, Stack } from 'bench-model/stack';
 import type { Addresses } from 'bench-targets/catalogue/apps/services';
 import { readStacks } from 'bench-targets/catalogue/stacks';
@@ -119,17 +119,8 @@ async function refuseImpossible({ stack, services: found }: Declared, isDuel: bo
 }
 
 function isOnPath(program: string, root: string): boolean {
-  const paths = program.includes('/')
-    ? [resolve(root, program.replaceAll('{root}', root))]
-    : (process.env['PATH'] ?? '').split(':').map((folder) => join(folder, program));
-  return paths.some((path) => {
-    try {
-      accessSync(path, constants.X_OK);
-      return true;
-    } catch {
-      return false;
-    }
-  });
+  if (!program.includes('/')) return findProgram(program) !== undefined;
+  return isProgram(resolve(root, program.replaceAll('{root}', root)));
 }
 
 /** The services that have started, and their addresses. */
