@@ -3,8 +3,8 @@
 from bench_contract.settings import read_settings
 
 WORKERS = {
-    "gunicorn": "bench_aiohttp.gunicorn.Worker",
-    "gunicorn-uvloop": "bench_aiohttp.gunicorn.UVLoopWorker",
+    "gunicorn": "bench_aiohttp.gunicorn.UVLoopWorker",
+    "gunicorn-asyncio": "bench_aiohttp.gunicorn.Worker",
 }
 
 

@@ -1,8 +1,9 @@
 """A worker as a uWSGI mule: a process that uWSGI starts and watches, but sends no requests to."""
 
-import asyncio
 import sys
 from socket import socket
+
+import uvloop
 
 from bench_aiohttp.server import work
 from bench_contract import uwsgi
@@ -26,4 +27,4 @@ def main() -> None:
     """Serve, when uWSGI has started this mule."""
     _, descriptor, backlog = sys.argv
     sock = socket(fileno=int(descriptor))
-    work(sock, int(backlog), asyncio.new_event_loop(), server=f"{uwsgi.SERVER}+aiohttp")
+    work(sock, int(backlog), uvloop.new_event_loop(), server=f"{uwsgi.SERVER}+aiohttp")

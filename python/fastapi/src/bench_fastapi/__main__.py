@@ -7,13 +7,12 @@ FACTORIES = {
     "raw": "app:raw",
     "plain": "app:plain",
     "def": "app:threaded",
-    "httpx-per-request": "data:httpx_per_request",
+    "httpx-per-request-plain": "data:httpx_per_request_plain",
     "httpx-per-request-raw": "data:httpx_per_request_raw",
-    "httpx": "data:httpx",
+    "httpx-plain": "data:httpx_plain",
     "httpx-raw": "data:httpx_raw",
-    "aiohttp": "data:aiohttp",
-    "aiohttp-raw": "data:aiohttp_raw",
-    "granian": "app:threaded",
+    "granian": "app:model",
+    "granian-def": "app:threaded",
     "hypercorn": "app:model",
     "hypercorn-raw": "app:raw",
     "gunicorn": "app:model",
@@ -22,11 +21,11 @@ FACTORIES = {
 
 def main() -> None:
     """Serve until told to stop."""
-    settings = read_settings("bench-fastapi", list(FACTORIES), threaded=["def", "granian"])
+    settings = read_settings("bench-fastapi", list(FACTORIES), threaded=["def", "granian", "granian-def"])
     app = f"bench_fastapi.{FACTORIES[settings.variant]}"
     # Only the server in use: the others would take memory and time to start.
     match settings.variant:
-        case "granian":
+        case "granian" | "granian-def":
             from bench_contract import granian
 
             granian.serve(app, settings, framework="fastapi")

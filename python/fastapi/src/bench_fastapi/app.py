@@ -6,7 +6,7 @@ from pydantic import BaseModel
 from bench_contract.devices import load_devices
 from bench_contract.gather import Upstream
 from bench_fastapi import repository
-from bench_fastapi.data import encode, make_app, route_annotated, route_raw
+from bench_fastapi.data import encode, make_app, route_annotated, route_plain, route_raw
 from bench_fastapi.work import route_work
 
 
@@ -56,12 +56,14 @@ def raw() -> FastAPI:
 
 def plain() -> FastAPI:
     """Make an app that leaves dicts, without a model, to the framework's encoder."""
-    app = FastAPI()
+    upstream = Upstream("aiohttp")
+    app = make_app(upstream)
 
     @app.get(PATH, response_model=None)
     async def devices() -> object:
         return ROWS
 
+    route_plain(app, upstream)
     return app
 
 

@@ -1,4 +1,4 @@
-"""`GET /data` in three ways, and by each upstream client: each factory makes the app of one variant."""
+"""`GET /data` in three ways, and by httpx: each factory makes the app of one variant."""
 
 import json
 from collections.abc import Callable, Mapping
@@ -6,7 +6,7 @@ from functools import partial
 
 from fastapi import FastAPI, Response
 
-from bench_contract.gather import Client, GatherError, Row, Upstream
+from bench_contract.gather import GatherError, Row, Upstream
 from bench_contract.starlette import answer_gather_error
 
 PATH = "/data"
@@ -52,17 +52,15 @@ def route_raw(app: FastAPI, upstream: Upstream) -> None:
         return encode(gathered.rows, gathered.headers)
 
 
-def alone(route: Callable[[FastAPI, Upstream], None], client: Client, *, kept: bool = True) -> FastAPI:
-    """Make an app with that one route, whose client is kept from request to request or is new for each."""
-    upstream = Upstream(client, kept=kept)
+def alone(route: Callable[[FastAPI, Upstream], None], *, kept: bool = True) -> FastAPI:
+    """Make an app with that one route, whose httpx client is kept from request to request or is new for each."""
+    upstream = Upstream("httpx", kept=kept)
     app = make_app(upstream)
     route(app, upstream)
     return app
 
 
-httpx_per_request = partial(alone, route_plain, "httpx", kept=False)
-httpx_per_request_raw = partial(alone, route_raw, "httpx", kept=False)
-httpx = partial(alone, route_plain, "httpx")
-httpx_raw = partial(alone, route_raw, "httpx")
-aiohttp = partial(alone, route_plain, "aiohttp")
-aiohttp_raw = partial(alone, route_raw, "aiohttp")
+httpx_per_request_plain = partial(alone, route_plain, kept=False)
+httpx_per_request_raw = partial(alone, route_raw, kept=False)
+httpx_plain = partial(alone, route_plain)
+httpx_raw = partial(alone, route_raw)
