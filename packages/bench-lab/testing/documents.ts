@@ -160,6 +160,12 @@ const BLOCKS: Record<string, (words: string[], path: string) => string> = {
     return fence(renderTerminal(viewComparison(compareOf(run), `run ${id}`, marks)));
   },
 
+  /** `scaling ID`: the table of `--scale`. */
+  scaling: ([id = '']) => {
+    const { scaling, closing: _, ...view } = toView(toModel(readPublished(id)));
+    return renderMarkdown({ ...view, ...scaling, setting: [] });
+  },
+
   /** `verdicts ID ID`: the verdicts of repeats, side by side. */
   verdicts: (ids, path) =>
     drawVerdicts(ids.map((id) => ({ link: linkFrom(path, id), table: compareOf(readPublished(id)) }))),
