@@ -27,6 +27,7 @@ const runtimeSpec = shape(
   {
     kind: runtimeKind,
     spec: text('As written: 3.13, 3.14t, 3.14+jit, 22, bun, or a path.'),
+    byDefault: flag('True if nothing names or pins it.'),
     name: Type.Optional(text('Its name in tables: chosen by the user, or the version of one given by path.')),
   },
   { description: 'The runtime as asked for; absent for a binary and for a server that was already running.' },

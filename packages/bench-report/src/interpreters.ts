@@ -30,9 +30,14 @@ export function describeInterpreter(interpreter: Interpreter): string {
 
 /** The interpreter of a server with its build; its runtime as it was found if that is not known; a dash for a binary. */
 export function describeRuntime({ interpreter, runtime }: ModelServer): string {
-  if (interpreter !== undefined) return describeInterpreter(interpreter);
-  if (runtime === undefined) return '—';
-  return `${OTHER_ENGINES.includes(runtime.spec) ? runtime.spec : runtime.kind} ${runtime.version}`;
+  if (interpreter === undefined && runtime === undefined) return '—';
+  const { kind = '', spec = '', version = '', build, byDefault } = runtime ?? {};
+  const named = `${OTHER_ENGINES.includes(spec) ? spec : kind} ${version}`;
+  return [
+    interpreter === undefined ? named : describeInterpreter(interpreter),
+    ...(build?.['freethreaded'] === 'true' ? ['without the GIL'] : []),
+    ...(byDefault === true ? ['by default'] : []),
+  ].join(', ');
 }
 
 function describeBuild(interpreter: Interpreter): string[] {

@@ -34,7 +34,7 @@ export function parsePackage(text: string): NamedPackage[] {
   throw new BenchError(
     'usage',
     `--with ${text}: not a version, and not a checkout`,
-    'e.g. fastapi==0.115 (Python), fastify@5.1.0 (npm), ./folder with a pyproject.toml, a package.json that has a name, or a stack.json',
+    'e.g. fastapi==0.115 (Python), fastify@5.1.0 (npm), ./folder with a pyproject.toml, a package.json that has a name, or a stack.json; with --upgrade also a name alone',
   );
 }
 

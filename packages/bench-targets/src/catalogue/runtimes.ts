@@ -1,36 +1,47 @@
+import { globSync } from 'node:fs';
+import { homedir } from 'node:os';
 import { BenchError } from 'bench-model/errors';
 import type { Attestation, ResolvedRuntime, RuntimeKind, RuntimeSpec } from 'bench-model/target';
 import type { Stack } from 'bench-model/stack';
+import { isPythonHere } from './pyenv.ts';
+import { FREE_FROM, newestFirst, USUAL_LINES } from './releases.ts';
 
-/** The default runtime of a target, by kind. */
-export const DEFAULT_RUNTIMES: Record<RuntimeKind, string | undefined> = {
-  node: String(process.versions.node.split('.')[0]),
-  python: '3.13',
-  none: undefined,
-};
+/** The line of the Node that runs Bench. */
+export const OWN_NODE = String(process.versions.node.split('.')[0]);
 
-/** A runtime that `pnpm stacks` looks for. */
-export interface KnownRuntime extends RuntimeSpec {
-  /** The reason why it has not been measured yet; absent if it has. */
-  unverified?: string;
+/**
+ * Returns the runtime of a target for which nothing else is named or pinned. Node is fetched only on Linux; elsewhere it is the
+ * one that runs Bench, unless nvm or fnm has the usual line.
+ */
+export function usualRuntime(kind: 'python' | 'node'): string {
+  if (kind === 'python') return USUAL_LINES.python.find(isPythonHere) ?? USUAL_LINES.python[0];
+  const [line] = USUAL_LINES.node;
+  return process.platform === 'linux' || findNodes(line).length > 0 ? line : OWN_NODE;
 }
 
-const NO_FREE_THREADED = 'no free-threaded build was available';
+/** Returns the Nodes of a line that nvm and fnm keep, oldest first. */
+export function findNodes(line: string): string[] {
+  const folders = `${homedir()}/.{nvm/versions/node,local/share/fnm/node-versions}`;
+  return globSync(`${folders}/v${line}.*/{bin,installation/bin}/node`).toSorted();
+}
 
 /** The documented runtimes. Any other is found as well when a target names it. */
-export const RUNTIMES: KnownRuntime[] = [
-  { kind: 'python', spec: '3.12' },
-  { kind: 'python', spec: '3.13' },
-  { kind: 'python', spec: '3.14' },
-  { kind: 'python', spec: '3.14t', unverified: NO_FREE_THREADED },
-  { kind: 'python', spec: '3.15' },
-  { kind: 'python', spec: '3.15t', unverified: NO_FREE_THREADED },
-  { kind: 'node', spec: '22' },
-  { kind: 'node', spec: '24' },
-  { kind: 'node', spec: '26' },
-  { kind: 'node', spec: 'bun' },
-  { kind: 'node', spec: 'deno' },
+export const RUNTIMES: RuntimeSpec[] = [
+  ...newestFirst('python')
+    .toReversed()
+    .flatMap((line) => (Number(line.split('.')[1]) < FREE_FROM ? [line] : [line, `${line}t`]))
+    .map((spec) => ({ kind: 'python' as const, spec })),
+  ...[...newestFirst('node').filter(runsTypeScript).toReversed(), 'bun', 'deno'].map((spec) => ({
+    kind: 'node' as const,
+    spec,
+  })),
 ];
+
+/** Returns true for a Node that runs TypeScript itself, as the built-in servers need it: 22.18 or newer. */
+export function runsTypeScript(version: string): boolean {
+  const [major = 0, minor = Infinity] = version.split('.').map(Number);
+  return major > 22 || (major === 22 && minor >= 18);
+}
 
 /** A parsed runtime specifier, e.g. `3.14t+jit{PYTHON_GIL=0}`. */
 interface ParsedRuntime {

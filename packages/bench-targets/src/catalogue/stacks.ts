@@ -8,10 +8,10 @@ import { HOME, commandLine } from 'bench-machine/home';
 import { suggest } from 'bench-model/suggest';
 import type { Stack, Variant } from 'bench-model/stack';
 import { nameOfRuntime } from 'bench-model/planned';
-import type { Target } from 'bench-model/target';
+import type { RuntimeSpec, Target } from 'bench-model/target';
 import { readManifest } from './manifest.ts';
 import { parsePackage, refuseStray } from './packages.ts';
-import { DEFAULT_RUNTIMES, parseRuntime, readRuntime } from './runtimes.ts';
+import { parseRuntime, readRuntime, usualRuntime } from './runtimes.ts';
 
 /** The folder of the repository, or of the user's project. */
 export const ROOT = HOME.root;
@@ -151,8 +151,7 @@ export function targetsOf(stack: Stack): Target[] {
 
 function toTarget(stack: Stack, variant: string, found: Variant, runtime: string | undefined): Target {
   const named = variant === stack.default ? stack.name : `${stack.name}/${variant}`;
-  const text = runtime ?? stack.runtimes[0] ?? stack.project?.version ?? DEFAULT_RUNTIMES[stack.runtime];
-  const spec = text === undefined ? undefined : readRuntime(stack.runtime, text);
+  const spec = runtimeOf(stack, runtime);
   return {
     id: runtime === undefined || spec === undefined ? named : `${named}@${nameOfRuntime(spec)}`,
     stack: stack.name,
@@ -162,6 +161,13 @@ function toTarget(stack: Stack, variant: string, found: Variant, runtime: string
     framework: stack.framework,
     ...(spec === undefined ? {} : { runtime: spec }),
   };
+}
+
+/** Returns the runtime of a stack: the one that is named, the one that it or its project pins, or the usual one. */
+function runtimeOf({ runtime: kind, runtimes, project }: Stack, named?: string): RuntimeSpec | undefined {
+  const asked = named ?? runtimes[0] ?? project?.version;
+  if (asked !== undefined) return readRuntime(kind, asked);
+  return kind === 'none' ? undefined : { kind, spec: usualRuntime(kind), byDefault: true };
 }
 
 function matches(glob: string, text: string): boolean {
@@ -202,7 +208,10 @@ export function resolveTargets(targets: Target[]): Target[] {
  * Returns every target on every runtime of its kind and with every package of its language. Throws a usage error
  * for an invalid runtime, and for a package that fits no target.
  */
-export function spreadTargets(targets: Target[], { python, node, packages }: Matrix): Target[] {
+export function spreadTargets(
+  targets: Target[],
+  { python, node, packages, asLocked = false }: Matrix,
+): Target[] {
   const runtimes: Record<Stack['runtime'], string[]> = { python, node, none: [] };
   refuseStray(
     packages,
@@ -219,8 +228,9 @@ export function spreadTargets(targets: Target[], { python, node, packages }: Mat
     for (const one of onRuntimes) if (one.runtime !== undefined) parseRuntime(one.runtime);
     const fitting = packages.filter((text) => parsePackage(text).some(({ kind }) => kind === runtime?.kind));
     if (fitting.length === 0) return onRuntimes;
-    return fitting.flatMap((name) =>
+    const changed = fitting.flatMap((name) =>
       onRuntimes.map((one): Target => ({ ...one, id: `${one.id}[${name}]`, packages: [name] })),
     );
+    return asLocked ? [...onRuntimes, ...changed] : changed;
   });
 }

@@ -1,11 +1,11 @@
 /** What targets and runtimes still need before they can be measured. Builds and fetches nothing. */
 import { HOME } from 'bench-machine/home';
 import { BenchError } from 'bench-model/errors';
-import type { Target } from 'bench-model/target';
+import type { RuntimeSpec, Target } from 'bench-model/target';
 import type { Stack } from 'bench-model/stack';
 import { sum } from 'bench-statistics/numbers';
 import { findStack } from '../catalogue/found.ts';
-import type { KnownRuntime } from '../catalogue/runtimes.ts';
+import { newerRelease } from '../catalogue/releases.ts';
 import { inspectBuild, isCompiled } from './builds.ts';
 import { isMade } from './prepare.ts';
 import { findFitting, findRuntime, NotInstalledError } from './runtimes.ts';
@@ -70,19 +70,20 @@ export async function inspectTarget(target: Target, stacks: Stack[]): Promise<In
 
 const UV: Work = { kind: 'tool', name: 'uv', by: 'pip', seconds: SECONDS.uv };
 
-/**
- * Inspects a runtime: `ready` or `missing`, with its version or the reason; `unverified` if Bench was never tested on it.
- */
-export async function inspectRuntime({
-  unverified,
-  ...spec
-}: KnownRuntime): Promise<{ state: 'ready' | 'missing' | 'unverified'; why: string }> {
+/** Inspects a runtime: `ready` or `missing`, with its version and a newer release of its line, or the reason. */
+export async function inspectRuntime(
+  spec: RuntimeSpec,
+): Promise<{ state: 'ready' | 'missing'; why: string }> {
   const uv = spec.kind === 'python' ? await findUv(HOME.cache) : undefined;
-  const seen = await findRuntime(spec, { cache: HOME.cache, uv, mayInstall: false }).then(
-    ({ runtime: { kind, version } }) => ({ state: 'ready' as const, why: `${kind} ${version}` }),
-    (error: unknown) => ({ state: 'missing' as const, why: describeMissing(error) }),
-  );
-  return unverified === undefined ? seen : { state: 'unverified', why: `${unverified}; ${seen.why}` };
+  try {
+    const { runtime } = await findRuntime(spec, { cache: HOME.cache, uv, mayInstall: false });
+    const program = spec.spec === 'bun' || spec.spec === 'deno' ? spec.spec : runtime.kind;
+    const newer = program === 'none' ? undefined : newerRelease(program, runtime.version);
+    const known = newer === undefined ? '' : `; ${newer} is out`;
+    return { state: 'ready', why: `${program} ${runtime.version}${known}` };
+  } catch (error) {
+    return { state: 'missing', why: describeMissing(error) };
+  }
 }
 
 /** Describes what is missing and how to get it. Rethrows any other error. */

@@ -2,7 +2,7 @@
 import { HOME } from 'bench-machine/home';
 import { run } from 'bench-machine/subprocess';
 import { askPython, makerOf } from './interpreters.ts';
-import { interpretersOf, pathWithoutShims } from './pyenv.ts';
+import { interpretersOf, pathWithoutShims } from '../catalogue/pyenv.ts';
 import { provideUv } from './uv.ts';
 
 /** A Python on this machine. */

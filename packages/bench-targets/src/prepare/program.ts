@@ -1,6 +1,6 @@
 /** The Python programs of Bench itself. Each has an environment like that of a stack. */
 import { join } from 'node:path';
-import { DEFAULT_RUNTIMES } from '../catalogue/runtimes.ts';
+import { usualRuntime } from '../catalogue/runtimes.ts';
 import { ROOT } from '../catalogue/stacks.ts';
 import { PLAIN_VARIANT, type Stack } from 'bench-model/stack';
 import { BenchError } from 'bench-model/errors';
@@ -54,7 +54,7 @@ export async function prepareProgram(program: Stack, use: ProgramUse): Promise<P
     class: 'framework',
     language: program.language,
     framework: program.framework,
-    runtime: { kind: 'python', spec: DEFAULT_RUNTIMES.python ?? '' },
+    runtime: { kind: 'python', spec: usualRuntime('python') },
   } as const;
   const { prepared, missing } = await prepareAll([target], [program], log);
   const [found] = prepared;

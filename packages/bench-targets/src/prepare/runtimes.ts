@@ -1,15 +1,14 @@
-import { existsSync, globSync } from 'node:fs';
-import { homedir } from 'node:os';
+import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { refuseExcluded } from '../catalogue/apps/pinned.ts';
-import { DEFAULT_RUNTIMES, parseRuntime, refuseUnfit } from '../catalogue/runtimes.ts';
+import { findNodes, OWN_NODE, parseRuntime, refuseUnfit, runsTypeScript } from '../catalogue/runtimes.ts';
 import { BenchError } from 'bench-model/errors';
 import type { Stack } from 'bench-model/stack';
 import type { ResolvedRuntime, RuntimeSpec } from 'bench-model/target';
 import { run, type SubprocessError } from 'bench-machine/subprocess';
 import { askPython } from './interpreters.ts';
 import { pathInPackage, provideFile, type PackageFile } from './npm.ts';
-import { interpretersOf, pathWithoutShims } from './pyenv.ts';
+import { interpretersOf, pathWithoutShims } from '../catalogue/pyenv.ts';
 import { unreachedError } from './unreached.ts';
 
 /** A runtime on this machine, and the words that start it. */
@@ -58,11 +57,11 @@ export async function findFitting(stack: Stack, spec: RuntimeSpec, search: Searc
 async function lookFor(spec: RuntimeSpec, search: Search): Promise<FoundRuntime> {
   const { base } = parseRuntime(spec);
   if (spec.kind === 'python') return findPython(spec, base, search);
-  if (base === DEFAULT_RUNTIMES.node) {
+  if (base === OWN_NODE) {
     const { node: version, v8 } = process.versions;
     return { runtime: { ...spec, version, build: { v8 } }, argv: [process.execPath] };
   }
-  if (isTooOld(base) && search.isAnyNode !== true) {
+  if (/^\d/.test(base) && !runsTypeScript(base) && search.isAnyNode !== true) {
     throw new BenchError(
       'toolchain',
       `node ${base} cannot run these servers`,
@@ -71,11 +70,6 @@ async function lookFor(spec: RuntimeSpec, search: Search): Promise<FoundRuntime>
   }
   const path = base.includes('/') ? base : await provideBinary(base, search);
   return askJavaScript(spec, base, path);
-}
-
-function isTooOld(base: string): boolean {
-  const [major = 0, minor = Infinity] = base.split('.').map(Number);
-  return major < 22 || (major === 22 && minor < 18);
 }
 
 const ASK_JAVASCRIPT =
@@ -111,11 +105,9 @@ function packageOf(base: string): PackageFile | undefined {
 async function provideBinary(base: string, { cache, mayInstall }: Search): Promise<string> {
   const folder = join(cache, 'runtimes', base);
   const found = packageOf(base);
-  const kept = globSync(
-    `${homedir()}/.{nvm/versions/node,local/share/fnm/node-versions}/v${base}.*/{bin,installation/bin}/node`,
-  );
+  const kept = findNodes(base);
   if (found === undefined || kept.length > 0) {
-    const path = kept.toSorted().at(-1);
+    const path = kept.at(-1);
     if (path !== undefined) return path;
     throw new BenchError(
       'toolchain',

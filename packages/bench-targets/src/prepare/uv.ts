@@ -3,7 +3,7 @@ import { basename, join } from 'node:path';
 import { BenchError } from 'bench-model/errors';
 import { awaitLock } from 'bench-machine/filelock';
 import { run } from 'bench-machine/subprocess';
-import { findBehindShim } from './pyenv.ts';
+import { findBehindShim } from '../catalogue/pyenv.ts';
 import { lastLine } from './failures.ts';
 import { unreachedError } from './unreached.ts';
 

@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { readApp } from '../../src/catalogue/apps/app.ts';
+import { usualRuntime } from '../../src/catalogue/runtimes.ts';
 import { expandTargets, readStacks, targetsOf } from '../../src/catalogue/stacks.ts';
 import type { Stack } from 'bench-model/stack';
 import { errorOf, sampleStack } from '../../../bench-lab/testing/samples.ts';
@@ -37,7 +38,7 @@ describe('expandTargets', () => {
         class: 'raw',
         language: 'typescript',
         framework: 'uvicorn',
-        runtime: { kind: 'python', spec: '3.13' },
+        runtime: { kind: 'python', spec: usualRuntime('python'), byDefault: true },
       },
     ]);
     expect(idsOf(['uvicorn/mypyc'])).toEqual(['uvicorn']);

@@ -1,4 +1,5 @@
 import { defineCommand } from '../cli/command.ts';
+import { RELEASES } from 'bench-targets/catalogue/releases';
 import { RUNTIMES } from 'bench-targets/catalogue/runtimes';
 import { readStacks, targetsOf } from 'bench-targets/catalogue/stacks';
 import { inspectRuntime, inspectTarget } from 'bench-targets/prepare/inspect';
@@ -8,7 +9,7 @@ import { print, widthFor } from '../terminal/shell.ts';
 export default defineCommand({
   name: 'stacks',
   about:
-    'Lists every target with its workloads and its state: ready, built on first use, or missing with the reason. Then lists the runtimes in the same way. An unverified runtime has never been measured.',
+    'Lists every target with its workloads and its state: ready, built on first use, or missing with the reason. Then lists the runtimes in the same way, with newer releases.',
   options: {},
   read: () => ({}),
   async run() {
@@ -32,6 +33,6 @@ export default defineCommand({
     const heads = ['target', 'class', 'language', 'workloads', 'state', 'runtime, or why not'];
     print(`${renderRows(heads, rows, heads, width)}\n`);
     const kinds = ['runtime', 'kind', 'state', 'what it is, or why not'];
-    print(`\n${renderRows(kinds, runtimes, kinds, width)}\n`);
+    print(`\n${renderRows(kinds, runtimes, kinds, width)}\n\nReleases as of ${RELEASES.asOf}.\n`);
   },
 });

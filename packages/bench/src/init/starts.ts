@@ -16,7 +16,7 @@ import { findPinned } from 'bench-targets/catalogue/apps/pinned';
 import { findProject } from 'bench-targets/catalogue/apps/project';
 import { findExample } from 'bench-targets/catalogue/apps/variables';
 import { joinWords } from 'bench-targets/catalogue/apps/words';
-import { DEFAULT_RUNTIMES } from 'bench-targets/catalogue/runtimes';
+import { usualRuntime } from 'bench-targets/catalogue/runtimes';
 import { findVersion } from 'bench-targets/prepare/projects/version';
 import { present } from 'bench-model/options';
 import { ask, say } from './say.ts';
@@ -247,7 +247,7 @@ async function chooseVersion(
 ): Promise<string | undefined> {
   if (isBunOrDeno(start.command)) return start.command[0];
   if (start.runtime !== 'python') return undefined;
-  const { lock, version: pinned = DEFAULT_RUNTIMES.python } = findProject(place, start.command, {
+  const { lock, version: pinned = usualRuntime('python') } = findProject(place, start.command, {
     known: 'python',
     named,
   });

@@ -4,7 +4,7 @@ import type { WorkloadRequest } from 'bench-targets/catalogue/workloads/workload
 import type { Server } from 'bench-machine/launch';
 import { familyOf, readText } from 'bench-machine/procfs';
 import { run } from 'bench-machine/subprocess';
-import { findBehindShim } from 'bench-targets/prepare/pyenv';
+import { findBehindShim } from 'bench-targets/catalogue/pyenv';
 
 /** Longer than the defaults that servers come with: 2 s (gunicorn), 5 s (uvicorn, actix, Rocket) or 6 s (Node). */
 export const IDLE_SECONDS = 8;

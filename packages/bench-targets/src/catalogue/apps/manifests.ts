@@ -25,7 +25,12 @@ interface NodeManifest {
 /** The parts of a `pyproject.toml` that Bench reads. */
 interface Pyproject {
   'build-system'?: object;
-  project?: { name?: string; 'requires-python'?: string; scripts?: Record<string, string> };
+  project?: {
+    name?: string;
+    'requires-python'?: string;
+    dependencies?: string[];
+    scripts?: Record<string, string>;
+  };
   tool?: {
     poetry?: {
       name?: string;

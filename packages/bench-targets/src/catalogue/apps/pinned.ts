@@ -4,7 +4,8 @@ import { createRequire } from 'node:module';
 import { join } from 'node:path';
 import { BenchError } from 'bench-model/errors';
 import type { Stack } from 'bench-model/stack';
-import { DEFAULT_RUNTIMES } from '../runtimes.ts';
+import { bestFirst, newestFirst } from '../releases.ts';
+import { usualRuntime } from '../runtimes.ts';
 import { readNodeManifest, readPyproject } from './manifests.ts';
 
 /** A version, and the file that asks for it. */
@@ -15,12 +16,6 @@ interface Pinned {
 
 /** Loads the parsers of ranges for the first project: most runs have none. */
 const require = createRequire(import.meta.url);
-
-/** The versions that Bench chooses from if the default is not in a range, best first. */
-const VERSIONS = {
-  python: ['3.14', '3.13', '3.12', '3.11', '3.10', '3.15'],
-  node: ['26', '24', '22', '20'],
-};
 
 /** A version that stands alone. */
 const EXACT = { python: /^(\d+\.\d+)(?:\.\d+)?$/, node: /^v?(\d+)(?:\.\d+)*$/ };
@@ -89,8 +84,8 @@ export function findPinned(root: string, kind: 'python' | 'node'): Pinned | unde
   for (const { file, range, exact } of requestsOf(root, kind)) {
     const why = `${file}: ${range}`;
     if (exact !== undefined) return { version: exact, why };
-    const usual = DEFAULT_RUNTIMES[kind] ?? '';
-    const version = [usual, ...VERSIONS[kind]].find((one) => FITS[kind](one, range)) ?? OLDER[kind](range);
+    const usual = usualRuntime(kind);
+    const version = [usual, ...bestFirst(kind)].find((one) => FITS[kind](one, range)) ?? OLDER[kind](range);
     if (version !== undefined) return version === usual ? undefined : { version, why };
   }
   return undefined;
@@ -105,11 +100,6 @@ export function admittedBy(root: string, kind: 'python' | 'node'): string[] {
     if (fitting.length > 0) return fitting;
   }
   return all;
-}
-
-/** Returns the known versions of a language, newest first. */
-export function newestFirst(kind: 'python' | 'node'): string[] {
-  return VERSIONS[kind].toSorted((a, b) => b.localeCompare(a, 'en', { numeric: true }));
 }
 
 /** Throws a toolchain error if the `requires-python` of a project excludes a version, such as 3.10 or 3.10.13. */

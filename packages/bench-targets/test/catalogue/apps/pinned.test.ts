@@ -1,21 +1,50 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { findPinned, refuseExcluded } from '../../../src/catalogue/apps/pinned.ts';
-import { DEFAULT_RUNTIMES } from '../../../src/catalogue/runtimes.ts';
+import { usualRuntime } from '../../../src/catalogue/runtimes.ts';
 import { errorOf } from '../../../../bench-lab/testing/samples.ts';
 
 let folder: string;
 beforeEach(() => {
   folder = mkdtempSync(join(tmpdir(), 'bench-pinned-'));
+  vi.stubEnv('PATH', '');
+  vi.stubEnv('UV_PYTHON_INSTALL_DIR', join(folder, 'uv'));
+  vi.stubEnv('PYENV_ROOT', join(folder, 'pyenv'));
+  install('3.13.0');
 });
-afterEach(() => rmSync(folder, { recursive: true }));
+afterEach(() => {
+  vi.unstubAllEnvs();
+  rmSync(folder, { recursive: true });
+});
+
+/** Lets pyenv have a version of Python. */
+function install(version: string): void {
+  const bin = join(folder, 'pyenv', 'versions', version, 'bin');
+  mkdirSync(bin, { recursive: true });
+  writeFileSync(join(bin, 'python3'), '');
+}
 
 function pinned(kind: 'python' | 'node', file: string, text: string): string | undefined {
   writeFileSync(join(folder, file), text);
   return findPinned(folder, kind)?.version;
 }
+
+describe('the runtime of what pins none', () => {
+  it('is Python 3.14, or 3.13 if that alone is here', () => {
+    expect(usualRuntime('python')).toBe('3.13');
+    mkdirSync(join(folder, 'uv', 'cpython-3.14.10-linux-x86_64-gnu'), { recursive: true });
+    expect(usualRuntime('python')).toBe('3.14');
+    rmSync(join(folder, 'uv'), { recursive: true });
+    rmSync(join(folder, 'pyenv'), { recursive: true });
+    expect(usualRuntime('python')).toBe('3.14');
+  });
+
+  it.runIf(process.platform === 'linux')('is Node 26', () => {
+    expect(usualRuntime('node')).toBe('26');
+  });
+});
 
 describe('the version of its runtime that a project asks for', () => {
   it.each([
@@ -33,7 +62,7 @@ describe('the version of its runtime that a project asks for', () => {
     ['pyproject.toml', '[project]\nrequires-python = "==3.12.4"', '3.12'],
     ['pyproject.toml', '[project]\nname = "shop"\n[tool.lint]\npython = "3.11"', undefined],
   ])('is, by %s with %j, Python %s', (file, text, version) => {
-    expect(DEFAULT_RUNTIMES.python).toBe('3.13');
+    expect(usualRuntime('python')).toBe('3.13');
     expect(pinned('python', file, text)).toBe(version);
   });
 

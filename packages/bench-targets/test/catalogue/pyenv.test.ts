@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { delimiter, dirname, join } from 'node:path';
 import { afterAll, beforeEach, describe, expect, it, vi } from 'vitest';
 import { findRuntime } from '../../src/prepare/runtimes.ts';
-import { findBehindShim, interpretersOf, pathWithoutShims } from '../../src/prepare/pyenv.ts';
+import { findBehindShim, interpretersOf, pathWithoutShims } from '../../src/catalogue/pyenv.ts';
 import { findUv } from '../../src/prepare/uv.ts';
 
 const root = mkdtempSync(join(tmpdir(), 'bench-pyenv-'));

@@ -1,6 +1,6 @@
 /**
- * pyenv puts a shim of each program on PATH: a script that starts about 50 shells to find the version to run, and fails
- * if no selected version has the program. Bench looks behind the shims.
+ * The Pythons that can be found without starting one. pyenv puts a shim of each program on PATH: a script that starts about 50
+ * shells to find the version to run, and fails if no selected version has the program. Bench looks behind the shims.
  */
 import { existsSync } from 'node:fs';
 import { homedir } from 'node:os';
@@ -30,6 +30,17 @@ export async function findBehindShim(name: string): Promise<string> {
   return run(['pyenv', 'which', name]).then(
     ({ stdout }) => stdout.trim(),
     () => name,
+  );
+}
+
+/** Returns true if uv, pyenv or PATH has a Python of a line such as `3.14`. */
+export function isPythonHere(line: string): boolean {
+  const data = process.env['XDG_DATA_HOME'] ?? join(homedir(), '.local', 'share');
+  const ofUv = process.env['UV_PYTHON_INSTALL_DIR'] ?? join(data, 'uv', 'python');
+  return (
+    interpretersOf(line).length > 0 ||
+    readNames(ofUv).some((name) => name.startsWith(`cpython-${line}.`)) ||
+    ![undefined, join(shims(), `python${line}`)].includes(findOnPath(`python${line}`))
   );
 }
 
