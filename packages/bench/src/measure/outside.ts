@@ -15,7 +15,7 @@ import type { ServerProcess } from 'bench-model/record';
 /** A user's server as it was seen from outside. */
 export interface SeenServer {
   process?: ServerProcess;
-  /** The state of each Python process: version, GIL and JIT. Empty for every other server. */
+  /** The state of each Python process: version, GIL and the module that switched it on, JIT. Empty for every other server. */
   attested: Attestation[];
 }
 
@@ -48,9 +48,11 @@ export async function seeServer(
   for (const [property, wanted] of Object.entries(claims)) {
     const wrong = attested.find((one) => one[property] !== wanted);
     if (wrong === undefined) continue;
+    const { gilBy } = wrong;
+    const cause = property === 'gil' && gilBy !== undefined ? ` (switched on by ${gilBy})` : '';
     throw new BenchError(
       'trial',
-      `false attestation: ${property} is ${JSON.stringify(wrong[property])}, but @${nameOfRuntime(runtime)} states ${JSON.stringify(wanted)}`,
+      `false attestation: ${property} is ${JSON.stringify(wrong[property])}${cause}, but @${nameOfRuntime(runtime)} states ${JSON.stringify(wanted)}`,
     );
   }
   return { process, attested };

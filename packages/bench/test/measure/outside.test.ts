@@ -1,5 +1,5 @@
 import { once } from 'node:events';
-import { mkdtempSync, realpathSync, rmSync } from 'node:fs';
+import { mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Readable } from 'node:stream';
@@ -15,6 +15,22 @@ afterAll(() => rmSync(folder, { recursive: true }));
 
 const WAIT =
   'import sys; print(sys.executable, flush=True)\nfor line in sys.stdin: print(line, end="", flush=True)';
+
+/** Imports two extension modules of a Python that starts without a GIL; the second one switches it on. */
+const TAKES_GIL = `
+import _imp
+from types import SimpleNamespace
+for name in ("calm", "greedy._speed", "later"):
+    _imp.create_dynamic(SimpleNamespace(name=name))
+${WAIT}`;
+
+/** A sitecustomize.py that makes any Python look like one without a GIL. */
+const FREE = `
+import _imp, sys
+modules = []
+sys._is_gil_enabled = lambda: "greedy._speed" in modules
+_imp.create_dynamic = lambda spec: modules.append(spec.name)
+`;
 
 /** Returns the error of a promise that must fail. */
 async function rejectionOf(failing: Promise<unknown>): Promise<BenchError> {
@@ -35,11 +51,16 @@ describe.runIf(process.platform === 'linux')('a server that prints nothing for B
   /** Starts a Python that answers each line, and looks at it. */
   async function see(
     spec: string,
-    { interpreter, isAskable = true }: { interpreter?: string; isAskable?: boolean } = {},
+    {
+      interpreter,
+      isAskable = true,
+      program = WAIT,
+      own = {},
+    }: { interpreter?: string; isAskable?: boolean; program?: string; own?: Record<string, string> } = {},
   ): Promise<SeenServer & { executable: string; pid: number | undefined }> {
     const file = join(folder, `runtime-${children.length}`);
-    const env = { ...process.env, ...(isAskable ? reportingEnvironment({}, file) : {}) };
-    const child = start({ env, stdio: ['pipe', 'pipe', 'inherit'] })`exec ${['python3', '-c', WAIT]}`;
+    const env = { ...process.env, ...(isAskable ? reportingEnvironment(own, file) : {}) };
+    const child = start({ env, stdio: ['pipe', 'pipe', 'inherit'] })`exec ${['python3', '-c', program]}`;
     children.push(child);
     const [line] = (await once(child.stdout as Readable, 'data')) as [Buffer];
     const executable = realpathSync(line.toString().trim());
@@ -64,6 +85,15 @@ describe.runIf(process.platform === 'linux')('a server that prints nothing for B
     expect(error.code).toBe('trial');
     expect(error.message).toMatch(
       /^false attestation: api runs python[\d.]*, and no process of it is .*node$/,
+    );
+  });
+
+  it('fails with the name of the module that switched the GIL on', async () => {
+    writeFileSync(join(folder, 'sitecustomize.py'), FREE);
+    const own = { PYTHONPATH: folder };
+    const error = await rejectionOf(see('3.13t', { program: TAKES_GIL, own }));
+    expect(error.message).toBe(
+      'false attestation: gil is true (switched on by greedy._speed), but @3.13t states false',
     );
   });
 

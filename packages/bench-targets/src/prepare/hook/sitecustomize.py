@@ -27,6 +27,21 @@ def _install() -> None:
     if target is None and runtime is None:
         return
     module = type(sys)
+    took: list[str] = []
+    ask = getattr(sys, "_is_gil_enabled", None)
+    if runtime is not None and ask is not None and not ask():
+        import _imp  # type: ignore[import-not-found]  # only an extension module can switch the GIL on
+
+        create = _imp.create_dynamic
+
+        def watch(spec: object, *file: object) -> object:
+            before = ask()
+            made = create(spec, *file)
+            if ask() and not before:
+                took.append(getattr(spec, "name", "?"))
+            return made
+
+        _imp.create_dynamic = watch
 
     def describe() -> str:
         # json would be imported into the server.
@@ -34,6 +49,8 @@ def _install() -> None:
         jit = getattr(getattr(sys, "_jit", None), "is_enabled", lambda: False)()
         version = sys.version.split()[0]
         state = f'"gil": {str(gil).lower()}, "jit": {str(jit).lower()}'
+        if took:
+            state += f', "gilBy": "{took[0]}"'
         return f'{{"pid": {os.getpid()}, "python": "{version}", {state}}}'
 
     def write(number: int, frame: object) -> None:
