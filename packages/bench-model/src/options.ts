@@ -51,6 +51,8 @@ export interface BenchOptions {
   aa: boolean;
   /** Without looks, the plan chooses them. */
   sequentialTest?: Omit<SequentialTest, 'looks'> & Partial<Pick<SequentialTest, 'looks'>>;
+  /** True if newer runtimes or packages are compared with those of now. */
+  isUpgrade?: true;
   /** Numbers of cores: measures every target with that many workers and threads, against one of each. */
   scale?: number[];
   /** The cores of this machine, which limit `scale`. */
@@ -110,6 +112,8 @@ export interface Matrix {
   node: string[];
   /** Each package adds one alternative of every target in its language. */
   packages: string[];
+  /** Measures each target without these packages too, as it is locked. */
+  asLocked?: boolean;
 }
 
 /** The requests that are written as options. */

@@ -14,7 +14,8 @@ import type { Closing } from './content.ts';
 import { describeConnections, formatChange, formatShare, formatWhole, nameTarget } from './format.ts';
 import { decidingMetric, findStanding, type Placed, type Standing } from './leaders.ts';
 import type { Model, ModelComparisons, ModelRow } from './model/definition.ts';
-import { describeScalings } from './scaling.ts';
+import { describeScalings, describeThreads } from './scaling.ts';
+import { describeUpgrade } from './upgrade.ts';
 import { listAll, listAny, nameSome, QUALITIES, showValue } from './words.ts';
 
 /** Closes the report of a run; undefined without a trial. */
@@ -24,8 +25,13 @@ export function closeReport(model: Model): Closing | undefined {
   const compared = comparedBy(model, metric);
   const leaders = leadersOf(model.rows, metric);
   const found =
+    describeThreads(model.threadRaces ?? [], MOST_NAMED) ??
     describeScalings(model.scalings ?? []) ??
-    (compared === undefined ? describeLeaders(leaders, model.rows, metric) : describeCompared(compared));
+    (compared === undefined
+      ? describeLeaders(leaders, model.rows, metric)
+      : model.plan.upgrade
+        ? describeUpgrade(model, compared)
+        : describeCompared(compared));
   const { purpose, command } = chooseNext(model, leaders, compared);
   return { sentence: `${found}. ${purpose}`, command: commandLine(command) };
 }

@@ -1,20 +1,26 @@
 /** The scaling of servers in words: a table with a group for each target at each rung. */
 import { isSamePlace, nameSize, placeOf } from 'bench-model/planned';
 import { METRICS } from 'bench-model/metrics';
+import type { Verdict } from 'bench-model/options';
 import { showFigure, showLimit, showMetric } from './cells.ts';
-import { countOf, describeConnections, describePlace } from './format.ts';
-import type { Model, ModelScaling } from './model/model.ts';
+import { countOf, describeConnections, describePlace, formatChange, nameTarget } from './format.ts';
+import type { Model, ModelScaling, ModelThreadRace } from './model/definition.ts';
 import type { ScalingView } from './content.ts';
-import { nameSome } from './words.ts';
+import { listAll, nameSome } from './words.ts';
 
 /** Builds the table; undefined if nothing was scaled. */
-export function toScalingView({ scalings, rows }: Pick<Model, 'scalings' | 'rows'>): ScalingView | undefined {
+export function toScalingView({
+  scalings,
+  threadRaces = [],
+  rows,
+}: Pick<Model, 'scalings' | 'threadRaces' | 'rows'>): ScalingView | undefined {
   if (scalings === undefined) return undefined;
   return {
     title: 'How the servers scale',
     columns: [
       'server',
       'cores',
+      METRICS.goodput.label,
       'speed-up',
       'efficiency',
       METRICS.cpu.label,
@@ -24,7 +30,7 @@ export function toScalingView({ scalings, rows }: Pick<Model, 'scalings' | 'rows
       'limit',
     ],
     words: ['server', 'limit'],
-    expendable: ['processes', 'cores used', 'limit'],
+    expendable: ['processes', 'cores used', 'efficiency', METRICS.goodput.label, 'limit'],
     groups: scalings.map(({ of, rows: scaled, ...place }) => ({
       of,
       ...place,
@@ -34,6 +40,7 @@ export function toScalingView({ scalings, rows }: Pick<Model, 'scalings' | 'rows
         return [
           nameSize(scale),
           isShared ? `${scale.cores} shared` : String(scale.cores),
+          row === undefined ? '—' : showMetric('goodput', row),
           // One worker has no range: it is compared with itself.
           target === of ? '1' : showFigure(speedUp, formatRatio, true),
           showFigure(efficiency, formatPercent),
@@ -44,7 +51,7 @@ export function toScalingView({ scalings, rows }: Pick<Model, 'scalings' | 'rows
         ];
       }),
     })),
-    notes: explainScaling(scalings, rows),
+    notes: explainScaling({ scalings, threadRaces, rows }),
   };
 }
 
@@ -62,14 +69,20 @@ function nameBase(of: string): string {
 }
 
 /** Says what the columns mean, and what limits the speed-ups. */
-function explainScaling(scalings: readonly ModelScaling[], rows: Model['rows']): string[] {
+function explainScaling({
+  scalings,
+  threadRaces,
+  rows,
+}: Required<Pick<Model, 'scalings' | 'threadRaces' | 'rows'>>): string[] {
   const scaled = scalings.flatMap((scaling) => scaling.rows.map((row) => ({ ...row, ...placeOf(scaling) })));
   const isLimited = scaled.some((one) =>
     rows.some(
       (row) => row.target === one.target && isSamePlace(row, one) && row.limits.includes('generator'),
     ),
   );
+  const threads = describeThreads(threadRaces);
   return [
+    ...(threads === undefined ? [] : [`${threads}.`]),
     'speed-up: goodput ÷ that of 1 worker on 1 core in the same round. efficiency: speed-up ÷ cores. threads: those of one worker; several workers have one each, if the stack lets you choose.',
     ...(scaled.some(({ isShared }) => isShared)
       ? [
@@ -82,6 +95,38 @@ function explainScaling(scalings: readonly ModelScaling[], rows: Model['rows']):
         ]
       : []),
   ];
+}
+
+/** What the goodput of threads is beside that of processes, by the verdict on threads. */
+const BESIDE: Record<Verdict, string> = {
+  faster: 'more than processes',
+  slower: 'fewer than processes',
+  same: 'as many as processes',
+  undecided: 'undecided',
+};
+
+/**
+ * Describes at the most connections how many requests threads of one process answer beside processes: `On 2 cores at 10 connections,
+ * threads answer more than processes for fastapi/def@3.14t (+12 %); fewer …`; undefined if nothing was measured with both.
+ */
+export function describeThreads(races: readonly ModelThreadRace[], most = Infinity): string | undefined {
+  const connections = Math.max(...races.map((race) => race.connections));
+  const own = races.filter((race) => race.connections === connections);
+  const [first] = own;
+  if (first === undefined) return undefined;
+  const parts = Object.entries(BESIDE).flatMap(([verdict, beside]) => {
+    const names = own.filter(({ comparison }) => comparison.verdict === verdict).map(nameRace);
+    if (names.length === 0) return verdict === 'faster' ? [`${beside} for none`] : [];
+    return [`${beside} for ${listAll(nameSome(names, most))}`];
+  });
+  return `On ${countOf(first.cores, 'core')} at ${describeConnections([connections])}, threads answer ${parts.join('; ')}`;
+}
+
+/** `fastapi/def@3.14t (+12 %)`; `fastapi/def@3.14t, fastapi/def@3.14 (−9.1 %)` if the best of both are on two runtimes. */
+function nameRace({ candidate, baseline, route, comparison }: ModelThreadRace): string {
+  const names = new Set([candidate, baseline].map(nameBase));
+  const change = comparison.ratio === undefined ? '' : ` (${formatChange(comparison.ratio.estimate)})`;
+  return `${nameTarget({ target: [...names].join(' against '), route })}${change}`;
 }
 
 /**

@@ -8,7 +8,7 @@ import { renderTerminal } from '../src/terminal.ts';
 import { describePlan } from '../src/plan.ts';
 import { toView } from '../src/view.ts';
 import type { Placement } from 'bench-model/record';
-import { benchOptions } from 'bench-model/options';
+import { benchOptions, type BenchOptions } from 'bench-model/options';
 import { makePlan } from 'bench-http/plan/plan';
 import {
   okTrial,
@@ -18,16 +18,26 @@ import {
   sampleStack,
 } from '../../bench-lab/testing/samples.ts';
 
-const STACK = sampleStack('granian', { asgi: { command: ['granian', '--threads={threads}'] } });
+const STACK = {
+  ...sampleStack('granian', { asgi: { command: ['granian', '--threads={threads}'] } }),
+  runtime: 'python' as const,
+};
 
-/** A run on a machine with 2 or 8 cores, in which threads do not scale and workers do. */
-function runOn(machineCores: number): Source {
-  const options = benchOptions({ targets: ['granian'], connections: [100], scale: [1, 2], machineCores });
+/** A run on a machine with 2 or 8 cores, in which workers scale, and threads only without a GIL. */
+function runOn(machineCores: number, more: Partial<BenchOptions> = {}): Source {
+  const options = benchOptions({
+    targets: ['granian'],
+    connections: [100],
+    scale: [1, 2],
+    machineCores,
+    ...more,
+  });
   const plan = makePlan(options, [STACK], '20261123-000000-devices', 1);
   const trials = plan.trials.map(({ target: id, connections, round, order }) => {
     const target = plan.targets.find((one) => one.id === id)!;
-    const { workers = 1, cores = 1 } = target.scale ?? {};
-    const goodput = 1000 * round * (workers === 2 ? 1.8 : 1);
+    const { workers = 1, threads = 1, cores = 1 } = target.scale ?? {};
+    const isFree = target.runtime?.spec.endsWith('t') === true;
+    const goodput = 1000 * round * (workers === 2 ? 1.8 : isFree && threads === 2 ? 1.98 : 1);
     const server = cores === 1 ? [7] : [6, 7];
     const placement: Placement =
       machineCores > 2
@@ -59,8 +69,17 @@ describe('the report of a run that scales servers', () => {
     expect(words).toContain('1 or 2 workers or threads on as many cores per server');
     expect(words).toContain('server on core 6,7, generator on core 0,1');
     expect(view.closing?.sentence).toBe(
-      'Speed-up on 2 cores at 100 connections: granian 1.00 with 2 threads and 1.80 with 2 workers. For charts',
+      'On 2 cores at 100 connections, threads answer more than processes for none; fewer than processes for granian (−44 %). For charts',
     );
+  });
+
+  it('says when threads answer more than processes, on one runtime and on any', () => {
+    const matrix = { python: ['3.14', '3.14t'], node: [], packages: [] };
+    const model = toModel(runOn(8, { matrix, rounds: 6 }));
+    expect(toView(model).scaling?.notes[0]).toBe(
+      'On 2 cores at 100 connections, threads answer more than processes for granian@3.14t against granian@3.14 (+10 %) and granian@3.14t (+10 %); fewer than processes for granian@3.14 (−44 %).',
+    );
+    expect(model.threadRaces).toHaveLength(3);
   });
 
   it('marks shared cores and lower bounds in every format', () => {
@@ -91,7 +110,7 @@ describe('the report of a run that scales servers', () => {
   it('draws the same table in Markdown', () => {
     const text = renderMarkdown(toView(toModel(runOn(8))));
     expect(text).toContain('### How the servers scale');
-    expect(text).toMatch(/^\| 2 workers \| 2 \| 1\.80/m);
+    expect(text).toMatch(/^\| 2 workers \| 2 \| 3,600 [^|]*\| 1\.80/m);
   });
 
   it('adds nothing to a run without sizes', () => {

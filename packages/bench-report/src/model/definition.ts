@@ -474,6 +474,18 @@ const scaledRow = shape({
   rounds: Type.Array(shape({ round: ordinal('count: from 1 on'), speedUp: amount('ratio: of this round') })),
 });
 
+const threadRace = shape({
+  connections: ordinal('count: connections'),
+  route: Type.Optional(route),
+  cores: ordinal('count: cores of both'),
+  candidate: text('The target with several threads in one process.'),
+  baseline: text('The target with several processes.'),
+  comparison,
+});
+
+/** Threads against processes at one place. */
+export type ModelThreadRace = Static<typeof threadRace>;
+
 const scaling = shape({
   of: text('The target with one worker of one thread.'),
   connections: ordinal('count: connections'),
@@ -626,6 +638,13 @@ const fields = {
     Type.Array(scaling, {
       description:
         'The scaling of each target at each rung; absent if nothing was scaled (--scale). CPU per request and memory are in `rows`.',
+      minItems: 1,
+    }),
+  ),
+  threadRaces: Type.Optional(
+    Type.Array(threadRace, {
+      description:
+        'Threads of one process against processes on the most cores, by goodput: on each runtime, and the best of any runtime.',
       minItems: 1,
     }),
   ),

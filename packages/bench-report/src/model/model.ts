@@ -11,7 +11,7 @@ import { toLadders } from 'bench-analysis/ladder';
 import { figureOf } from 'bench-analysis/metrics';
 import { goodputOverTime, memoryOverTime } from 'bench-analysis/over-time';
 import { summariseRoutes } from 'bench-analysis/routes';
-import { toScalings } from 'bench-analysis/scaling';
+import { raceThreads, toScalings } from 'bench-analysis/scaling';
 import { summarise, type Row } from 'bench-analysis/summary';
 import { usageOf } from 'bench-analysis/times';
 import { commandLine } from 'bench-machine/home';
@@ -70,6 +70,7 @@ export function toModel(source: Source, { distributions = false }: Parts = {}): 
   const roundHosts = roundHostsOf(source);
   const sent = sentBy(trials);
   const scalings = toScalings(summary, plan.targets, trials);
+  const threadRaces = raceThreads(source, summary, DEFAULT_THRESHOLD);
   return {
     run: plan.run,
     repeat: commandLine(`bench --again ${plan.run}`),
@@ -101,6 +102,7 @@ export function toModel(source: Source, { distributions = false }: Parts = {}): 
     comparisons: contests.map(({ table }) => table),
     crossChecks: crossCheck(summary, plan.targets, plan.engine),
     ...(scalings.length > 0 && { scalings }),
+    ...(threadRaces.length > 0 && { threadRaces }),
     problems: problemsOf(summary),
     times: usageOf(trials),
   };
