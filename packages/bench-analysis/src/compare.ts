@@ -45,6 +45,12 @@ export const UNDISTURBED = 'undisturbed';
 /** The name of the baseline that compares each scaled target with itself of one worker. */
 export const ONE_WORKER = 'one worker';
 
+/**
+ * The baseline of an upgrade: of a runtime without its GIL or with its JIT, the same version as it is; of any other, the first
+ * runtime.
+ */
+export const UPGRADE = 'upgrade';
+
 /** One candidate against its baseline at one place. */
 export interface ComparedRow extends Contestants {
   comparison: Comparison;
@@ -203,7 +209,7 @@ export function scheduleOf({
 
 /** Lists the rows of a run's table in order, with the name of the baseline. Throws a usage error if the run has no such baseline. */
 function pairTargets(
-  plan: Pick<Plan, 'rungs' | 'routes' | 'engine'>,
+  plan: Pick<Plan, 'rungs' | 'routes' | 'engine' | 'upgrade'>,
   targets: Target[],
   baseline: string | undefined,
 ): { from: string; pairs: Contestants[] } {
@@ -215,7 +221,7 @@ function pairTargets(
       ? plan.engine
       : scaled.length > 0
         ? ONE_WORKER
-        : (baseline ?? defaultBaseline(targets));
+        : (baseline ?? (plan.upgrade ? UPGRADE : defaultBaseline(targets)));
   const paired = [...crossed, ...scaled];
   const baselines = new Map(paired.length > 0 ? paired : chooseBaselines(targets, from));
   const pairs = placesOf(plan).flatMap((place) =>
@@ -313,6 +319,7 @@ function chooseBaselines(targets: Target[], baseline: string): Pairing[] {
       return undisturbed === undefined ? [] : [[target.id, undisturbed]];
     });
   }
+  if (baseline === UPGRADE) return upgradePairs(targets);
   const form = formOf(baseline, targets);
   const found = targets.filter((target) => namesOf(target)[form] === baseline);
   if (found.length === 0) {
@@ -328,6 +335,31 @@ function chooseBaselines(targets: Target[], baseline: string): Pairing[] {
     const own = found.find((one) => form === 'target' || isSameBut(form, one, target, targets))?.id;
     return own === undefined || own === target.id ? [] : [[target.id, own]];
   });
+}
+
+function upgradePairs(targets: Target[]): Pairing[] {
+  const ofFirst = new Map(chooseBaselines(targets, defaultBaseline(targets)));
+  return targets.flatMap((target): Pairing[] => {
+    const plain = plainOf(target, targets)?.id ?? ofFirst.get(target.id);
+    return plain === undefined ? [] : [[target.id, plain]];
+  });
+}
+
+/** Returns the same target on the same line of Python with its GIL and without its JIT; undefined if it is that itself. */
+export function plainOf(target: Target, targets: Target[]): Target | undefined {
+  const { line, isPlain } = readVersion(target);
+  if (isPlain || line === undefined) return undefined;
+  return targets.find((other) => {
+    const read = readVersion(other);
+    return read.isPlain && read.line === line && isSameBut('runtime', other, target, targets);
+  });
+}
+
+/** Reads the name of a Python: `3.15`, `3.15.2t` or `3.15.2+jit`. */
+function readVersion({ runtime }: Target): { line?: string; isPlain: boolean } {
+  const [, line, switches] =
+    /^(\d+\.\d+)(?:\.\d+)?(t?(?:\+jit)?)$/.exec(runtime ? nameOfRuntime(runtime) : '') ?? [];
+  return { ...(line !== undefined && { line }), isPlain: switches === '' };
 }
 
 /** Returns the names that choose a target as a baseline, by their form. */

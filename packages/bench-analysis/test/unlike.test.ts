@@ -38,6 +38,7 @@ const NOT_COMPARED = {
   'follows from the turns': ['apart'],
   'shown by the records': ['upstream', 'fresh'],
   'shown by the warm-up': ['autoWarmup'],
+  'shown by the targets': ['upgrade'],
   'never compared at all': ['quick'],
 };
 

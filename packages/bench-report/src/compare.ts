@@ -1,4 +1,10 @@
-import { ONE_WORKER, UNDISTURBED, type ComparedRow, type ComparedTable } from 'bench-analysis/compare';
+import {
+  ONE_WORKER,
+  UNDISTURBED,
+  UPGRADE,
+  type ComparedRow,
+  type ComparedTable,
+} from 'bench-analysis/compare';
 import type { Comparison } from 'bench-analysis/comparison';
 import { SOUGHT_EFFECT } from 'bench-analysis/verdict';
 import type { Interval } from 'bench-model/interval';
@@ -23,7 +29,7 @@ export function viewComparison(table: ComparedTable, title: string, marks: reado
     row.connections.toLocaleString('en-US'),
     ...(hasRoutes ? [row.route ?? ''] : []),
     row.candidate,
-    row.comparison.ratio === undefined ? '—' : `× ${row.comparison.ratio.estimate.toFixed(3)}`,
+    showRatio(row, table.baseline),
     describeVerdict(row),
     String(row.comparison.rounds),
     row.rank === undefined ? '—' : String(row.rank),
@@ -35,6 +41,12 @@ export function viewComparison(table: ComparedTable, title: string, marks: reado
     ...marks,
   ];
   return viewTable({ title, columns, rows, notes }, ['connections', 'rounds', 'rank']);
+}
+
+/** `× 0.978`; with the baseline, if it is not the same for all rows. */
+function showRatio({ comparison: { ratio }, baseline }: ComparedRow, asked: string | undefined): string {
+  const of = asked === UPGRADE ? ` of ${baseline}` : '';
+  return ratio === undefined ? '—' : `× ${ratio.estimate.toFixed(3)}${of}`;
 }
 
 function explainInvalid({ candidate: target, route, comparison }: ComparedRow): string[] {
@@ -61,6 +73,7 @@ function describeConfidence({ rows }: ComparedTable): string {
 export function describeBaseline({ baseline = '', rows }: Pick<ComparedTable, 'baseline' | 'rows'>): string {
   if (baseline === UNDISTURBED) return 'against itself undisturbed';
   if (baseline === ONE_WORKER) return 'against itself with one worker';
+  if (baseline === UPGRADE) return 'against the one before';
   if (rows.some((row) => row.baseline !== baseline && row.baseline.includes(`[${baseline}`)))
     return `against itself in ${baseline}`;
   return baseline.startsWith('@') ? `against itself on ${baseline.slice(1)}` : `against ${baseline}`;

@@ -276,6 +276,7 @@ const plan: Required<Plan> = {
   routes: ['GET /orders', 'POST /orders'],
   apart: 'the memory of this machine may not hold the 3 servers of a round',
   stops: [1],
+  upgrade: true,
   answerSeconds: 3,
   cluster: {
     address: '10.0.0.1:6379',

@@ -1,7 +1,8 @@
 /** The Pythons on this machine. */
 import { HOME } from 'bench-machine/home';
 import { run } from 'bench-machine/subprocess';
-import { askPython, makerOf } from './interpreters.ts';
+import type { Interpreter } from 'bench-model/target';
+import { askPython, describePython, makerOf } from './interpreters.ts';
 import { interpretersOf, pathWithoutShims } from '../catalogue/pyenv.ts';
 import { provideUv } from './uv.ts';
 
@@ -13,6 +14,7 @@ export interface InstalledPython {
   line: string;
   hasJit: boolean;
   maker?: string;
+  interpreter: Interpreter;
 }
 
 /** Lists the CPythons that uv and pyenv keep, and those on PATH. One that does not answer is left out. */
@@ -36,6 +38,7 @@ export async function listPythons(): Promise<InstalledPython[]> {
       version,
       line,
       hasJit,
+      interpreter: describePython(said),
       ...(maker === undefined ? {} : { maker }),
     });
   }

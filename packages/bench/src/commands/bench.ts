@@ -188,7 +188,7 @@ const OPTIONS = {
   }),
   with: repeated('<package>', text, {
     group: ON,
-    help: 'a package to use instead of the locked one: fastapi==0.115 (Python), fastify@5.1.0 (npm), or the folder of a checkout; name several to compare them',
+    help: 'a package to use instead of the locked one: fastapi==0.115 (Python), fastify@5.1.0 (npm), or the folder of a checkout; name several to compare them; with --upgrade also a name alone, for the newest release that the project admits',
     separator: PACKAGES,
   }),
   resolve: flag({

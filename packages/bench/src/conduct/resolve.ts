@@ -55,11 +55,14 @@ export async function resolveRequest(typed: BenchRequest): Promise<ResolvedReque
     machineCores,
   };
   if (raw.upgrade !== undefined) {
+    const { packages } = options.matrix;
+    options.matrix = { ...options.matrix, packages: [] };
     const { targets } = planFrom('', askForDocument(options, raw));
     const { findUpgrade } = await import('./upgrade.ts');
     const known = readStacks(options.stacks, options.apps?.map(readApp));
-    const { matrix, words } = await findUpgrade(targets, known, raw.upgrade.isSameBuild);
-    options.matrix = { ...options.matrix, ...matrix };
+    const { matrix, words } = await findUpgrade(targets, known, { ...raw.upgrade, packages });
+    options.matrix = matrix;
+    options.isUpgrade = true;
     for (const line of words) logLine(line);
   }
   const made = resumed?.plan ?? planFrom('', askForDocument(options, raw), again);

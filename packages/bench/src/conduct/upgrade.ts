@@ -1,36 +1,47 @@
 /** The runtimes to which a project can be upgraded, and which of those here are compared. */
+import { join } from 'node:path';
 import { BenchError } from 'bench-model/errors';
 import type { Matrix } from 'bench-model/options';
 import type { Stack } from 'bench-model/stack';
-import type { Target } from 'bench-model/target';
+import type { RuntimeSpec, Target } from 'bench-model/target';
 import { HOME } from 'bench-machine/home';
 import { countOf } from 'bench-report/format';
+import { describeInterpreter } from 'bench-report/interpreters';
 import { listAll } from 'bench-report/words';
-import { newestFirst } from 'bench-targets/catalogue/apps/pinned';
+import { FREE_FROM, newestFirst } from 'bench-targets/catalogue/releases';
+import { parsePackage } from 'bench-targets/catalogue/packages';
+import { findBehindShim } from 'bench-targets/catalogue/pyenv';
+import { OWN_NODE } from 'bench-targets/catalogue/runtimes';
 import { listPythons, type InstalledPython } from 'bench-targets/prepare/installed';
-import { packagesWithoutWheel } from 'bench-targets/prepare/projects/python';
+import { askPython } from 'bench-targets/prepare/interpreters';
+import { findRelease as findNodeRelease } from 'bench-targets/prepare/projects/node';
+import { findRelease, packagesWithoutWheel, type Release } from 'bench-targets/prepare/projects/python';
 import { nameRuntimes } from 'bench-targets/prepare/names';
 import { findRuntime } from 'bench-targets/prepare/runtimes';
 import { provideUv } from 'bench-targets/prepare/uv';
 
-/** The oldest line whose build without the GIL its makers support. */
-const FREE_FROM = 14;
 const EXAMPLE = '--python 3.13,/path/to/python3.15';
 
-/** The runtimes of a comparison, that of now first, and what the user must know about them. */
+/** What is compared, with what is used now first, and what the user must know about it. */
 export interface Upgrade {
-  matrix: Pick<Matrix, 'python' | 'node'>;
+  matrix: Matrix;
   words: string[];
 }
 
+/** Limits of an upgrade, and the packages to upgrade instead of the runtime. */
+interface Wanted {
+  isSameBuild: boolean;
+  packages: readonly string[];
+}
+
 /**
- * Finds the runtimes that are newer than that of the targets. Of each Python it takes the build of one maker, if there is one
- * that has them all. Throws a usage error if the targets run on several runtimes, or if none is newer.
+ * Finds the runtimes that are newer than that of the targets, or newer releases of packages. Of each Python it takes the build of
+ * one maker, if there is one that has them all. Throws a usage error if the targets run on several runtimes, or if nothing is newer.
  */
 export async function findUpgrade(
   targets: readonly Target[],
   stacks: readonly Stack[],
-  isSameBuild: boolean,
+  { isSameBuild, packages }: Wanted,
 ): Promise<Upgrade> {
   const runtimes = new Map(
     targets.flatMap(({ runtime }) =>
@@ -48,9 +59,67 @@ export async function findUpgrade(
     const listed = listAll([...runtimes.keys()]);
     throw new BenchError('usage', `--upgrade: the targets run on ${listed}`, 'name targets that run on one');
   }
-  if (now.kind === 'node') return upgradeNode(now.spec);
   const own = stacks.filter(({ name }) => targets.some(({ stack }) => stack === name));
-  return upgradePython(now.spec, own, isSameBuild);
+  if (packages.length > 0) return upgradePackages(now, own, packages);
+  const line = own.every(({ project }) => project === undefined) ? now.spec : await lineInUse(now);
+  return now.kind === 'node' ? upgradeNode(line) : upgradePython(line, own, isSameBuild);
+}
+
+/** Returns the line that a project of a user runs on: the one that it pins, else that on PATH. */
+async function lineInUse({ kind, spec, byDefault }: RuntimeSpec): Promise<string> {
+  if (byDefault !== true) return spec;
+  if (kind === 'node') return OWN_NODE;
+  const found = await askPython(await findBehindShim('python3')).catch(() => undefined);
+  return found?.version.split('.', 2).join('.') ?? spec;
+}
+
+/** Compares the packages as they are locked with newer ones: those that are named, or the newest that the project admits. */
+async function upgradePackages(
+  now: RuntimeSpec,
+  stacks: readonly Stack[],
+  texts: readonly string[],
+): Promise<Upgrade> {
+  const words: string[] = [];
+  const packages: string[] = [];
+  for (const text of texts) {
+    if (!isBareName(text)) {
+      packages.push(text);
+      continue;
+    }
+    const [stack] = stacks;
+    if (stack === undefined) continue;
+    const { newest, locked } = await findReleaseOf(stack, now, text);
+    const versions = `${text} ${newest}${locked === undefined ? '' : `, locked ${locked}`}`;
+    if (newest === locked) {
+      throw new BenchError(
+        'usage',
+        `--upgrade: ${stack.name} has ${text} ${locked}, the newest release that it admits`,
+        `name another version: --with ${text}${now.kind === 'python' ? '==' : '@'}<version>`,
+      );
+    }
+    packages.push(now.kind === 'python' ? `${text}==${newest}` : `${text}@${newest}`);
+    words.push(`comparing with the newest release that ${stack.name} admits: ${versions}`);
+  }
+  return { matrix: { python: [], node: [], packages, asLocked: true }, words };
+}
+
+/** Returns true for the name of a package without a version, which is no folder either. */
+function isBareName(text: string): boolean {
+  try {
+    return parsePackage(text).length === 0;
+  } catch {
+    return /^(@[\w.-]+\/)?[\w.-]+$/.test(text);
+  }
+}
+
+async function findReleaseOf(stack: Stack, now: RuntimeSpec, name: string): Promise<Release> {
+  const { root, project } = stack;
+  if (now.kind === 'node') return findNodeRelease(root, name);
+  const uv = await provideUv(HOME.cache);
+  const { argv, runtime } = await findRuntime(now, { cache: HOME.cache, uv, mayInstall: true });
+  const lock = project?.lock ?? { kind: 'requirements', file: join(root, 'requirements.txt') };
+  const [python = ''] = argv;
+  return findRelease({ target: stack.name, root, lock, python, version: runtime.version, uv }, name);
 }
 
 function upgradeNode(now: string): Upgrade {
@@ -59,7 +128,7 @@ function upgradeNode(now: string): Upgrade {
     .filter((line) => Number(line) > Number.parseInt(now, 10));
   if (newer.length === 0) throw nothingNewer(`Node ${now}`, '--node 22,26');
   return {
-    matrix: { python: [], node: [now, ...newer] },
+    matrix: { python: [], node: [now, ...newer], packages: [] },
     words: [`comparing Node ${now} with ${listAll(newer)}`],
   };
 }
@@ -82,8 +151,11 @@ async function upgradePython(now: string, stacks: readonly Stack[], isSameBuild:
   if (newer.length === 0) throw nothingNewer(`Python ${now}`, EXAMPLE, words);
   const kept = [first, ...newer];
   const specs = await Promise.all(kept.map(specOf));
-  const withJit = newer.flatMap(({ hasJit }, index) => (hasJit ? [`${specs[index + 1]}+jit`] : []));
-  const wanted = { python: [...specs, ...withJit], node: [], packages: [] };
+  const withJit = specs.flatMap((spec, index) => [
+    spec,
+    ...(index > 0 && kept[index]?.hasJit ? [`${spec}+jit`] : []),
+  ]);
+  const wanted = { python: withJit, node: [], packages: [] };
   const { python } = (await nameRuntimes({ targets: [], matrix: wanted })).matrix;
   const makers = new Set(kept.map(({ maker }) => maker ?? 'an unknown maker'));
   const alike =
@@ -91,11 +163,20 @@ async function upgradePython(now: string, stacks: readonly Stack[], isSameBuild:
       ? `built by ${[...makers].join('')}`
       : `of ${countOf(makers.size, 'maker')} (${listAll([...makers])}), so a difference may be that of their builds`;
   const versions = listAll(newer.map(({ version }) => version));
-  const jit = withJit.length === 0 ? '' : ', with and without the JIT';
+  const jit = withJit.length === specs.length ? '' : ', with and without the JIT';
   return {
-    matrix: { python, node: [] },
-    words: [`comparing Python ${first.version} with ${versions}${jit}, ${alike}`, ...words],
+    matrix: { python, node: [], packages: [] },
+    words: [
+      `comparing Python ${first.version} with ${versions}${jit}, ${alike}`,
+      ...kept.map(describeBuild),
+      ...words,
+    ],
   };
+}
+
+/** `Python 3.15: CPython 3.15.2, by Debian or Ubuntu, GCC 15.2.0, with a JIT`. */
+function describeBuild({ line, interpreter, hasJit }: InstalledPython): string {
+  return `Python ${line}: ${describeInterpreter(interpreter)}${hasJit ? ', with a JIT' : ''}`;
 }
 
 /**

@@ -223,6 +223,7 @@ export function makePlan(given: BenchOptions, stacks: Stack[], run: string, seed
       fresh: options.fresh === true ? (true as const) : undefined,
       autoWarmup: isAutoWarmup(options) ? (true as const) : undefined,
       sequentialTest,
+      upgrade: options.isUpgrade,
       params: Object.keys(params).length === 0 ? undefined : params,
       waitSeconds,
       threads: options.threads,

@@ -1,10 +1,18 @@
 import { describe, expect, it } from 'vitest';
 import type { InstalledPython } from 'bench-targets/prepare/installed';
+import { spreadTargets } from 'bench-targets/catalogue/stacks';
 import { chooseBuilds, findUpgrade } from '../../src/conduct/upgrade.ts';
 
 function build(line: string, maker?: string): InstalledPython {
-  const path = `/${maker}/python${line}`;
-  return { path, version: `${line}.1`, line, hasJit: false, ...(maker === undefined ? {} : { maker }) };
+  const version = `${line}.1`;
+  return {
+    path: `/${maker}/python${line}`,
+    version,
+    line,
+    hasJit: false,
+    interpreter: { implementation: 'CPython', version },
+    ...(maker === undefined ? {} : { maker }),
+  };
 }
 
 const paths = (builds: readonly InstalledPython[]): string[] => builds.map(({ path }) => path);
@@ -43,25 +51,42 @@ describe('the builds of an upgrade', () => {
   });
 });
 
-describe('an upgrade of Node', () => {
-  const target = {
-    id: 'a',
-    stack: 'a',
-    variant: 'a',
-    class: 'raw',
-    language: 'javascript',
-    framework: 'none',
-  } as const;
+const ANY = { isSameBuild: false, packages: [] };
 
+const target = {
+  id: 'a',
+  stack: 'a',
+  variant: 'a',
+  class: 'raw',
+  language: 'javascript',
+  framework: 'none',
+} as const;
+
+describe('an upgrade of packages', () => {
+  const node = { ...target, runtime: { kind: 'node', spec: '26' } as const };
+
+  it('compares the versions that are named with the locked ones, on the runtime of now', async () => {
+    const packages = ['fastify@5.1.0', 'fastify@5.6.0'];
+    const { matrix } = await findUpgrade([node], [], { ...ANY, packages });
+    expect(matrix).toEqual({ python: [], node: [], packages, asLocked: true });
+    expect(spreadTargets([node], matrix).map(({ id }) => id)).toEqual([
+      'a',
+      'a[fastify@5.1.0]',
+      'a[fastify@5.6.0]',
+    ]);
+  });
+});
+
+describe('an upgrade of Node', () => {
   it('is compared with each newer line', async () => {
-    const { matrix } = await findUpgrade([{ ...target, runtime: { kind: 'node', spec: '22' } }], [], false);
+    const { matrix } = await findUpgrade([{ ...target, runtime: { kind: 'node', spec: '22' } }], [], ANY);
     expect(matrix.node).toEqual(['22', '24', '26']);
   });
 
   it('is refused if nothing is newer, or the targets run on several runtimes', async () => {
     const newest = { ...target, runtime: { kind: 'node', spec: '26' } as const };
-    await expect(findUpgrade([newest], [], false)).rejects.toThrow('nothing newer than Node 26 is here');
+    await expect(findUpgrade([newest], [], ANY)).rejects.toThrow('nothing newer than Node 26 is here');
     const other = { ...target, runtime: { kind: 'python', spec: '3.13' } as const };
-    await expect(findUpgrade([newest, other], [], false)).rejects.toThrow('run on node 26 and python 3.13');
+    await expect(findUpgrade([newest, other], [], ANY)).rejects.toThrow('run on node 26 and python 3.13');
   });
 });

@@ -1,6 +1,7 @@
 /** The dependencies of a user's Node project, installed from its own lock in a copy of the project. */
 import { basename, delimiter, dirname, join, relative } from 'node:path';
 import { parentsOf } from 'bench-machine/home';
+import { present } from 'bench-model/options';
 import type { Lock } from 'bench-model/stack';
 import { BenchError } from 'bench-model/errors';
 import { run, SubprocessError } from 'bench-machine/subprocess';
@@ -8,6 +9,7 @@ import { readNodeManifest } from '../../catalogue/apps/manifests.ts';
 import { firstError, lastLine, withoutAddresses } from '../failures.ts';
 import { unreachedError } from '../unreached.ts';
 import { isClassic } from './managers.ts';
+import type { Release } from './python.ts';
 import { copyProject } from './tree.ts';
 
 const STEP_MS = 600_000;
@@ -119,6 +121,31 @@ function reasonIn(log: string): string {
     .map((line) => line.replace(/^\s*npm (error|ERR!)\s*/, '').trim())
     .filter((line) => line !== '' && !/^(code|errno|syscall|path|dest|A complete log)\b/.test(line));
   return firstError(log)?.join('\n') ?? withoutAddresses(lines[0] ?? lastLine(log));
+}
+
+/**
+ * Finds the newest release of a package that the manifest of a project admits, and the installed one. Throws a toolchain error with
+ * the reason of npm if it finds none.
+ */
+export async function findRelease(root: string, name: string): Promise<Release> {
+  const { dependencies = {}, devDependencies = {} } = readNodeManifest(root);
+  const asked = dependencies[name] ?? devDependencies[name] ?? '';
+  // A protocol such as `catalog:` names no range.
+  const wanted = /^[\w.^~<>=|* -]+$/.test(asked) ? `${name}@${asked}` : name;
+  const { stdout } = await run(['npm', 'view', wanted, 'version', '--json'], { cwd: root }).catch(
+    (error: unknown) => {
+      if (!(error instanceof SubprocessError)) throw error;
+      throw (
+        unreachedError('npm', error.stderr) ??
+        new BenchError('toolchain', `npm finds no ${wanted}`, `name a version: --with ${name}@…`)
+      );
+    },
+  );
+  const versions = [JSON.parse(stdout) as string | string[]].flat();
+  const newest = versions.toSorted((a, b) => a.localeCompare(b, 'en', { numeric: true })).at(-1);
+  if (newest === undefined)
+    throw new BenchError('toolchain', `npm finds no ${wanted}`, `name a version: --with ${name}@…`);
+  return { newest, ...present({ locked: versionInProject(root, name) }) };
 }
 
 /** Returns the installed version of a package; undefined if it is not installed. */

@@ -3,9 +3,11 @@ import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'no
 import { tmpdir } from 'node:os';
 import { basename, dirname, isAbsolute, join, relative, resolve } from 'node:path';
 import { BenchError } from 'bench-model/errors';
+import { present } from 'bench-model/options';
 import type { Lock } from 'bench-model/stack';
 import { readPyproject } from '../../catalogue/apps/manifests.ts';
 import { pythonIn, runUv, type PythonEnvironment } from '../python.ts';
+import { normalise } from '../uv.ts';
 import { differences } from './packages.ts';
 import { copyProject } from './tree.ts';
 
@@ -132,6 +134,49 @@ export async function packagesWithoutWheel(
   } finally {
     rmSync(scratch, { recursive: true, force: true });
   }
+}
+
+/** The newest release of a package that a project admits, and the locked one if a lock names it. */
+export interface Release {
+  newest: string;
+  locked?: string;
+}
+
+/**
+ * Finds the newest release of a package that the dependencies of a project admit together, and the locked one. Without a list of
+ * dependencies in `pyproject.toml`, any release is admitted. Throws a toolchain error with the reason of uv if it finds none.
+ */
+export async function findRelease(
+  spec: Omit<ProjectEnvironment, 'folder' | 'packages'>,
+  name: string,
+): Promise<Release> {
+  const scratch = mkdtempSync(join(tmpdir(), 'bench-release-'));
+  try {
+    const asked = { ...spec, folder: scratch, packages: [] };
+    const list = join(scratch, 'wanted.in');
+    writeFileSync(list, `${name}\n`);
+    const declared =
+      readPyproject(spec.root).project?.dependencies === undefined ? [] : [join(spec.root, 'pyproject.toml')];
+    const words = 'pip compile --quiet --no-header --no-annotate --upgrade --output-file'.split(' ');
+    const resolved = join(scratch, 'resolved.txt');
+    await step(asked, [...words, resolved, '--python', spec.python, ...declared, list]);
+    const newest = versionIn(resolved, name);
+    if (newest === undefined)
+      throw new BenchError(
+        'toolchain',
+        `uv finds no release of ${name}`,
+        `name a version: --with ${name}==…`,
+      );
+    return { newest, ...present({ locked: versionIn(await requirementsOf(asked, scratch), name) }) };
+  } finally {
+    rmSync(scratch, { recursive: true, force: true });
+  }
+}
+
+/** Returns the version to which a list of requirements pins a package. */
+function versionIn(file: string, name: string): string | undefined {
+  const pins = readFileSync(file, 'utf8').matchAll(/^\s*([\w.-]+)(?:\[[^\]]*\])?\s*==\s*([^\s;#\\,]+)/gm);
+  return [...pins].find(([, own = '']) => normalise(own) === normalise(name))?.[2];
 }
 
 const EXPORT_UV =
