@@ -61,12 +61,23 @@ const CPU: readonly MetricId[] = ['cpu'];
 /** Percentiles include the unanswered requests, as lower bounds. */
 const UNANSWERED = UNDER_LOAD.filter((id) => !LATENCY.includes(id));
 
+/** A reason that fails the trial. */
+function fatal<Facts>(text: (facts: Facts) => string): Fatal<Facts> {
+  return { isFatal: true, invalidates: ALL, text };
+}
+
 /** A thrown failure: its message is the text. */
-const thrown = {
-  isFatal: true,
-  invalidates: ALL,
-  text: ({ message }: { message: string }) => message,
-} satisfies Definition<{ message: string }>;
+const thrown = fatal(({ message }: { message: string }) => message);
+
+/** A companion that was saturated. */
+const saturated = (companion: string) => ({
+  invalidates: RATES,
+  lowerBounds: GOODPUT,
+  summary: `the ${companion} was saturated`,
+  cure: 'Lower the rate, or use fewer connections',
+  text: (use: Saturated) =>
+    `the ${companion} used ${shareOf(use)}: goodput is a lower bound, and latency includes the ${companion}'s delays`,
+});
 
 /** Rows that ran out. `lives` are the trials that share the file; `needed` are the rows that it would need, the checks included. */
 export interface RowsFacts {
@@ -89,16 +100,10 @@ const DEFINITIONS = {
   /** The failure of a companion that has no separate row. */
   companion: thrown,
   defect: thrown,
-  'not-stopped': {
-    isFatal: true,
-    invalidates: ALL,
-    text: ({ message }: { message: string }) => `the server could not be stopped: ${message}`,
-  },
-  'port-held': {
-    isFatal: true,
-    invalidates: ALL,
-    text: ({ port, by }: { port: number; by: string }) => `port ${port} is still open after the stop: ${by}`,
-  },
+  'not-stopped': fatal(({ message }: { message: string }) => `the server could not be stopped: ${message}`),
+  'port-held': fatal(
+    ({ port, by }: { port: number; by: string }) => `port ${port} is still open after the stop: ${by}`,
+  ),
   'ignored-sigterm': {
     invalidates: NONE,
     summary: 'the server ignored the signal to stop and was killed',
@@ -111,67 +116,43 @@ const DEFINITIONS = {
     text: ({ problem, inFlight }: { problem: string; inFlight: number }) =>
       `${problem}: ${inFlight} requests were still unanswered when the load ended`,
   },
-  'same-code': {
-    isFatal: true,
-    invalidates: ALL,
-    text: ({ other, files }: { other: string; files: number }) =>
+  'same-code': fatal(
+    ({ other, files }: { other: string; files: number }) =>
       `the server ran the same code as ${other} (${files} files with the same contents)`,
-  },
-  'rows-used-up': {
-    isFatal: true,
-    invalidates: ALL,
-    text: ({ file, rows, seconds, lives, needed }: RowsFacts) =>
-      [
-        `each row of ${file} is sent once, and ${describeRows(rows, lives)} were used up`,
-        seconds > 0 ? ` after ${seconds.toFixed(1)} s of load` : ' before the load began',
-        needed === undefined ? '' : `: it takes about ${needed.toLocaleString('en-US')}`,
-      ].join(''),
-  },
-  accounting: {
-    isFatal: true,
-    invalidates: ALL,
-    text: ({ sent, accounted, host }: { sent: number; accounted: number; host?: string | undefined }) =>
+  ),
+  'rows-used-up': fatal(({ file, rows, seconds, lives, needed }: RowsFacts) =>
+    [
+      `each row of ${file} is sent once, and ${describeRows(rows, lives)} were used up`,
+      seconds > 0 ? ` after ${seconds.toFixed(1)} s of load` : ' before the load began',
+      needed === undefined ? '' : `: it takes about ${needed.toLocaleString('en-US')}`,
+    ].join(''),
+  ),
+  accounting: fatal(
+    ({ sent, accounted, host }: { sent: number; accounted: number; host?: string | undefined }) =>
       `${from(host)}${sent} requests were sent, but ${accounted} are accounted for: this is a bug in Bench`,
-  },
-  'generators-missing': {
-    isFatal: true,
-    invalidates: ALL,
-    text: ({ planned, missing }: { planned: number; missing: readonly { host: string; why: string }[] }) =>
+  ),
+  'generators-missing': fatal(
+    ({ planned, missing }: { planned: number; missing: readonly { host: string; why: string }[] }) =>
       `${missing.length} of ${planned} load generators did not report: ${missing.map(({ host, why }) => `${host}: ${why}`).join('; ')}`,
-  },
-  'host-lost': {
-    isFatal: true,
-    invalidates: ALL,
-    text: ({ host, task, why }: { host: string; task: string; why: string }) =>
-      `${host} did not ${task}: ${why}`,
-  },
-  skew: {
-    isFatal: true,
-    invalidates: ALL,
-    text: ({ host, skewMs, clockErrorMs, allowedSkewMs }: Skew) =>
+  ),
+  'host-lost': fatal(
+    ({ host, task, why }: { host: string; task: string; why: string }) => `${host} did not ${task}: ${why}`,
+  ),
+  skew: fatal(
+    ({ host, skewMs, clockErrorMs, allowedSkewMs }: Skew) =>
       `${host} opened its window ${figureMs(Math.abs(skewMs))} ${skewMs < 0 ? 'before' : 'after'} the plan, and its clock is known to ± ${figureMs(clockErrorMs)}: ${figureMs(allowedSkewMs)} are allowed`,
-  },
-  'crossed-answers': {
-    isFatal: true,
-    invalidates: ALL,
-    text: ({ count }: { count: number }) => `${count} answers belonged to another request`,
-  },
-  'wrong-body': {
-    isFatal: true,
-    invalidates: ALL,
-    text: ({ count, first }: { count: number; first?: FirstWrong | undefined }) =>
+  ),
+  'crossed-answers': fatal(({ count }: { count: number }) => `${count} answers belonged to another request`),
+  'wrong-body': fatal(
+    ({ count, first }: { count: number; first?: FirstWrong | undefined }) =>
       `${count} answers had a wrong body${first === undefined ? '' : `, the first ${describeWrong(first)}`}`,
-  },
-  unsolicited: {
-    isFatal: true,
-    invalidates: ALL,
-    text: ({ count }: { count: number }) =>
+  ),
+  unsolicited: fatal(
+    ({ count }: { count: number }) =>
       `${count === 1 ? '1 answer' : `${figure(count)} answers`} arrived without a request: the server answers some requests more than once`,
-  },
-  'no-answers': {
-    isFatal: true,
-    invalidates: ALL,
-    text: ({
+  ),
+  'no-answers': fatal(
+    ({
       planned,
       established,
       seen,
@@ -181,7 +162,7 @@ const DEFINITIONS = {
       seen: [string, number][];
     }) =>
       `no right answer in the window; ${established ?? 'an unknown number'} of ${planned} connections were established: ${list(seen) || 'no requests'}`,
-  },
+  ),
   'not-all-established': {
     invalidates: RATES_AND_MEMORY,
     summary: 'some connections were not established',
@@ -198,7 +179,7 @@ const DEFINITIONS = {
     invalidates: UNDER_LOAD,
     summary: 'requests failed',
     cure: 'Find out why requests fail',
-    bounds: (facts) => boundErrors(facts),
+    bounds: boundErrors,
     text: (facts: Errors) =>
       `${(facts.share * 100).toFixed(2)} % of the requests failed (${list(facts.kinds)})${describeBounds(boundErrors(facts))}`,
   },
@@ -212,12 +193,12 @@ const DEFINITIONS = {
     invalidates: UNANSWERED,
     summary: 'requests were never answered',
     cure: 'Find out which requests hang',
-    text: (facts: Unanswered) => describeUnanswered(facts),
+    text: describeUnanswered,
   },
   'few-unanswered': {
     invalidates: NONE,
     summary: 'a few requests were never answered',
-    text: (facts: Unanswered) => describeUnanswered(facts),
+    text: describeUnanswered,
   },
   little: {
     invalidates: RATES_AND_MEMORY,
@@ -242,22 +223,22 @@ const DEFINITIONS = {
   'late-reads': {
     invalidates: LATENCY,
     summary: 'a busy load generator read answers late',
-    text: (facts: Uncertain) => describeLateReads(facts),
+    text: describeLateReads,
   },
   'late-tail': {
     invalidates: TAIL,
     summary: 'a busy load generator read the slowest answers late',
-    text: (facts: Uncertain) => describeLateReads(facts),
+    text: describeLateReads,
   },
   'late-starts': {
     invalidates: MEDIAN,
     summary: 'the load generator sent requests late',
-    text: (facts: Uncertain) => describeLateStarts(facts),
+    text: describeLateStarts,
   },
   'late-starts-tail': {
     invalidates: TAIL,
     summary: 'the load generator sent some requests late',
-    text: (facts: Uncertain) => describeLateStarts(facts),
+    text: describeLateStarts,
   },
   overrun: {
     invalidates: RATES,
@@ -276,32 +257,14 @@ const DEFINITIONS = {
       return `the generator ${host === undefined ? '' : `on ${host} `}was ${Math.round(busy * 100)} % busy${beside}: goodput is a lower bound, and latency includes the client's delays`;
     },
   },
-  'upstream-bound': {
-    invalidates: RATES,
-    lowerBounds: GOODPUT,
-    summary: 'the upstream was saturated',
-    cure: 'Lower the rate, or use fewer connections',
-    text: (use: Saturated) =>
-      `the upstream used ${shareOf(use)}: goodput is a lower bound, and latency includes the upstream's delays`,
-  },
-  'database-bound': {
-    invalidates: RATES,
-    lowerBounds: GOODPUT,
-    summary: 'the database was saturated',
-    cure: 'Lower the rate, or use fewer connections',
-    text: (use: Saturated) =>
-      `the database used ${shareOf(use)}: goodput is a lower bound, and latency includes the database's delays`,
-  },
-  'upstream-count': {
-    isFatal: true,
-    invalidates: ALL,
-    text: ({ ok, fetches, requests, isShort }: UpstreamCount) => {
-      const answered = `${figure(ok)} answers need ${fetches} fixtures each`;
-      return isShort
-        ? `${answered}, but the upstream got only ${figure(requests)} requests: the server may have cached fixtures`
-        : `${answered}, but the upstream got ${figure(requests)} requests: more than needed`;
-    },
-  },
+  'upstream-bound': saturated('upstream'),
+  'database-bound': saturated('database'),
+  'upstream-count': fatal(({ ok, fetches, requests, isShort }: UpstreamCount) => {
+    const answered = `${figure(ok)} answers need ${fetches} fixtures each`;
+    return isShort
+      ? `${answered}, but the upstream got only ${figure(requests)} requests: the server may have cached fixtures`
+      : `${answered}, but the upstream got ${figure(requests)} requests: more than needed`;
+  }),
   'upstream-failed': {
     invalidates: UNDER_LOAD,
     summary: 'the upstream left requests unanswered',
@@ -314,35 +277,25 @@ const DEFINITIONS = {
     text: ({ fetchUs }: { fetchUs: number }) =>
       `the upstream took ${Math.round(fetchUs / 1000)} ms per fixture without load: the server had to wait for it`,
   },
-  'inserts-lost': {
-    isFatal: true,
-    invalidates: ALL,
-    text: ({ acknowledged, stored }: Inserts) =>
+  'inserts-lost': fatal(
+    ({ acknowledged, stored }: Inserts) =>
       `${figure(acknowledged)} inserts were acknowledged, but the table has only ${figure(stored)}: ${figure(acknowledged - stored)} were lost`,
-  },
-  'inserts-unacknowledged': {
-    isFatal: true,
-    invalidates: ALL,
-    text: ({ acknowledged, stored, unanswered }: Inserts) => {
-      const also = unanswered === 0 ? '' : ` and ${figure(unanswered)} never answered`;
-      return `${figure(acknowledged)} inserts were acknowledged${also}, but the table has ${figure(stored)}: some were stored twice, or stored after an error answer`;
-    },
-  },
+  ),
+  'inserts-unacknowledged': fatal(({ acknowledged, stored, unanswered }: Inserts) => {
+    const also = unanswered === 0 ? '' : ` and ${figure(unanswered)} never answered`;
+    return `${figure(acknowledged)} inserts were acknowledged${also}, but the table has ${figure(stored)}: some were stored twice, or stored after an error answer`;
+  }),
   inserts: {
     invalidates: NONE,
     summary: 'some inserts were never answered',
     text: ({ acknowledged, stored, unanswered }: Inserts) =>
       `${figure(acknowledged)} inserts were acknowledged, ${figure(unanswered)} never answered, and the table has ${figure(stored)}: no acknowledged insert was lost`,
   },
-  'background-failed': {
-    isFatal: true,
-    invalidates: ALL,
-    text: (facts: Background) => describeBackground(facts),
-  },
+  'background-failed': fatal(describeBackground),
   background: {
     invalidates: UNDER_LOAD,
     summary: 'background requests failed',
-    text: (facts: Background) => describeBackground(facts),
+    text: describeBackground,
   },
   'not-warm': {
     invalidates: ALL_BUT_MEMORY,
@@ -383,14 +336,14 @@ const DEFINITIONS = {
     summary: 'the server became faster or slower in the window',
     cure: 'Use a longer warm-up',
     bounds: ({ least, most }) => boundChange(most / least),
-    text: (facts: Pace) => describePace(facts),
+    text: describePace,
   },
   unsteady: {
     invalidates: RATES,
     summary: 'the pace of the server was not steady',
     cure: 'Use a longer window',
     bounds: ({ least, most }) => boundChange(most / least),
-    text: (facts: Pace) => describePace(facts),
+    text: describePace,
   },
   'memory-grows': {
     invalidates: NONE,
@@ -422,7 +375,7 @@ const DEFINITIONS = {
     invalidates: RATES,
     summary: 'other processes used the CPU',
     cure: 'Let no other work run at the same time',
-    bounds: (facts) => boundTaken(facts),
+    bounds: boundTaken,
     text: ({ cores, host }: Disturbance) => `${onHost(host)}other processes used ${percent(cores)} of a core`,
   },
   /** CPU time does not contain what was taken, but each request costs more while it is: see docs/methodology.md. */
@@ -431,7 +384,7 @@ const DEFINITIONS = {
     cancelsInTurns: CPU,
     summary: 'the hypervisor took CPU time',
     cure: 'Use a machine that does not share its CPU',
-    bounds: (facts) => boundTaken(facts),
+    bounds: boundTaken,
     text: ({ cores }: Disturbance) => `the hypervisor took ${percent(cores)} of a core`,
   },
   /** On the host of a companion: it says nothing about the CPU of the server. */
@@ -517,46 +470,43 @@ export function boundFactors(reasons: readonly Reason[], metric: MetricId): Inte
 
 /** Returns a stored reason with the metrics that its code invalidates today, and the bounds that were stored. */
 export function renewReason({ code, text, bounds }: Reason): Reason {
-  return { code, text, invalidates: [...definitionOf(code).invalidates], ...(bounds && { bounds }) };
+  return { code, text, invalidates: [...DEFINITIONS[code].invalidates], ...(bounds && { bounds }) };
 }
 
 /** Describes what happened in a number of trials: completes "In 3 of 60 trials, …". Undefined if they failed. */
-export function summaryOf({ code }: Reason): string | undefined {
-  const definition = definitionOf(code);
-  return definition.isFatal ? undefined : definition.summary;
+export function summaryOf(reason: Reason): string | undefined {
+  return doubtOf(reason)?.summary;
 }
 
 /** Returns true if a reason is about the server, not about the trial that it was found in. */
-export function isOfServer({ code }: Reason): boolean {
-  const definition = definitionOf(code);
-  return definition.isFatal ? false : definition.isOfServer === true;
+export function isOfServer(reason: Reason): boolean {
+  return doubtOf(reason)?.isOfServer === true;
 }
 
 /** Says what to do against a reason; undefined if that depends on what its text says. */
-export function cureOf({ code }: Reason): string | undefined {
-  const definition = definitionOf(code);
-  return definition.isFatal ? undefined : definition.cure;
+export function cureOf(reason: Reason): string | undefined {
+  return doubtOf(reason)?.cure;
 }
 
 /** Returns true if a trial with this reason has failed. */
-export function isFatal({ code }: Reason): boolean {
-  return definitionOf(code).isFatal === true;
+export function isFatal(reason: Reason): boolean {
+  return doubtOf(reason) === undefined;
 }
 
 /** Returns true if this reason makes the figure of this metric a lower bound. */
-export function makesLowerBound({ code }: Reason, metric: MetricId): boolean {
-  const definition = definitionOf(code);
-  return definition.isFatal ? false : (definition.lowerBounds?.includes(metric) ?? false);
+export function makesLowerBound(reason: Reason, metric: MetricId): boolean {
+  return doubtOf(reason)?.lowerBounds?.includes(metric) === true;
 }
 
 /** Returns true if this reason leaves the ratio of this metric valid between servers that take turns. */
-export function cancelsInTurns({ code }: Reason, metric: MetricId): boolean {
-  const definition = definitionOf(code);
-  return definition.isFatal ? false : (definition.cancelsInTurns?.includes(metric) ?? false);
+export function cancelsInTurns(reason: Reason, metric: MetricId): boolean {
+  return doubtOf(reason)?.cancelsInTurns?.includes(metric) === true;
 }
 
-function definitionOf(code: ReasonCode): Definition<never> {
-  return DEFINITIONS[code];
+/** The definition of a reason; undefined if a trial with it has failed. */
+function doubtOf({ code }: Reason): Doubt<never> | undefined {
+  const definition: Definition<never> = DEFINITIONS[code];
+  return definition.isFatal ? undefined : definition;
 }
 
 /** Latency percentiles that are known only as bounds, in µs. */
@@ -564,23 +514,19 @@ interface Uncertain {
   uncertain: { metric: MetricId; least: number; most: number }[];
 }
 
-function toMs(us: number): string {
-  return (us / 1000).toFixed(1);
+function describeRanges({ uncertain }: Uncertain, decimals: number): string {
+  const toMs = (us: number): string => (us / 1000).toFixed(decimals);
+  return uncertain
+    .map(({ metric, least, most }) => `${metric} is ${toMs(least)} to ${toMs(most)} ms`)
+    .join(', ');
 }
 
-function describeLateReads({ uncertain }: Uncertain): string {
-  const ranges = uncertain.map(
-    ({ metric, least, most }) => `${metric} is ${toMs(least)} to ${toMs(most)} ms`,
-  );
-  return `answers waited in the load generator: ${ranges.join(', ')}`;
+function describeLateReads(facts: Uncertain): string {
+  return `answers waited in the load generator: ${describeRanges(facts, 1)}`;
 }
 
-function describeLateStarts({ uncertain }: Uncertain): string {
-  const ranges = uncertain.map(
-    ({ metric, least, most }) =>
-      `${metric} is ${(least / 1000).toFixed(2)} to ${(most / 1000).toFixed(2)} ms`,
-  );
-  return `requests waited in the load generator although a connection was free: ${ranges.join(', ')}`;
+function describeLateStarts(facts: Uncertain): string {
+  return `requests waited in the load generator although a connection was free: ${describeRanges(facts, 2)}`;
 }
 
 function describeWrong({ seconds, bytes, rightBytes }: FirstWrong): string {
@@ -628,7 +574,7 @@ interface Unanswered {
 }
 
 function describeUnanswered({ count, sent, leastUs, slowestUs }: Unanswered): string {
-  return `${figure(count)} of ${figure(sent)} requests (${digits((100 * count) / sent)} %) got no answer in ${(leastUs / 1e6).toFixed(1)} s or more; the slowest answer took ${toMs(slowestUs)} ms`;
+  return `${figure(count)} of ${figure(sent)} requests (${digits((100 * count) / sent)} %) got no answer in ${(leastUs / 1e6).toFixed(1)} s or more; the slowest answer took ${figureMs(slowestUs / 1000)}`;
 }
 
 /** The figures of Little's law in an open loop. */
