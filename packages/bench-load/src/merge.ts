@@ -47,6 +47,7 @@ export function mergeReports(
   const cycles = total((report) => report.cycleUs.count);
   const crossed = known((report) => report.crossed);
   const warmups = known(({ warmup }) => warmup);
+  const opened = known((report) => report.opened);
   const unsolicited = known((report) => report.unsolicited);
   const { planned, seconds } = connect;
   return {
@@ -65,60 +66,50 @@ export function mergeReports(
     ...(shortest.length === reports.length && {
       latencyAtLeastUs: summariseLatency(mergeHistograms(shortest), waits),
     }),
-    ...(censored.length > 0 && { censoredHistogram: encodeHistogram(histogramOf(censored)) }),
-    ...describeUnanswered(unanswered),
-    ...mergeTimings(reports),
     meanCycleUs: cycles > 0 ? total((report) => report.cycleUs.sum) / cycles : undefined,
     silentConnections: total((report) => report.silentConnections),
-    ...mergeOpened(reports),
-    ...mergeTls(reports),
-    ...mergeIdleCloses(reports),
     slices: {
       milliseconds: reports[0]?.slices.milliseconds ?? 0,
       ok: addColumns(reports.map((report) => report.slices.ok)),
     },
-    ...(warmups.length === reports.length && { warmup: mergeWarmups(warmups) }),
     bodyBytes: known((report) => report.bodyBytes)[0],
     bodiesHashed: total((report) => report.bodiesHashed),
-    ...mergeRoutes(reports, timeoutSeconds),
-    ...present({
-      firstWrong: known((report) => report.firstWrong).toSorted((a, b) => a.seconds - b.seconds)[0],
-    }),
-    ...(crossed.length > 0 && { crossed: sum(crossed) }),
-    ...(unsolicited.length > 0 && { unsolicited: sum(unsolicited) }),
     generators: reports.map((report) => report.use),
-    ...mergeSchedules(reports, waits),
+    ...present({
+      censoredHistogram: censored.length > 0 ? encodeHistogram(histogramOf(censored)) : undefined,
+      unanswered: countUnanswered(unanswered),
+      timing: mergeTimings(known(({ timing }) => timing)),
+      opened: opened.length < reports.length ? undefined : mergeOpened(opened),
+      tls: mergeTls(known(({ tls }) => tls)),
+      idleCloses: joinIdleCloses(known(({ idleCloses }) => idleCloses).flat()),
+      warmup: warmups.length === reports.length ? mergeWarmups(warmups) : undefined,
+      routes: mergeRoutes(reports, timeoutSeconds),
+      firstWrong: known((report) => report.firstWrong).toSorted((a, b) => a.seconds - b.seconds)[0],
+      crossed: crossed.length > 0 ? sum(crossed) : undefined,
+      unsolicited: unsolicited.length > 0 ? sum(unsolicited) : undefined,
+      schedule: mergeSchedules(reports, waits),
+    }),
   };
 }
 
-/** Merges the schedules of an open loop, with the latencies since the requests were sent; empty in a closed loop. */
-function mergeSchedules(reports: DoneReport[], waits: readonly Wait[]): Pick<LoadResult, 'schedule'> {
+/** Merges the schedules of an open loop, with the latencies since the requests were sent; undefined in a closed loop. */
+function mergeSchedules(reports: DoneReport[], waits: readonly Wait[]): LoadResult['schedule'] {
   const schedules = reports.flatMap(({ schedule }) => schedule ?? []);
-  if (schedules.length === 0) return {};
+  if (schedules.length === 0) return undefined;
   const counts = sumByKey<keyof ScheduleCounts>(schedules);
   const starts = reports.flatMap((report) => report.starts ?? []);
   const late = mergeHistograms(starts.map(({ lateness }) => lateness));
-  if (late.totalCount === 0) return { schedule: counts };
+  if (late.totalCount === 0) return counts;
   const sinceSentUs = summariseLatency(mergeHistograms(starts.map(({ sinceSent }) => sinceSent)), waits);
-  return {
-    schedule: {
-      ...counts,
-      lateUs: {
-        p50: late.getValueAtPercentile(50),
-        p90: late.getValueAtPercentile(90),
-        p99: late.getValueAtPercentile(99),
-        max: late.maxValue,
-      },
-      ...(sinceSentUs && { sinceSentUs }),
-    },
-  };
+  const at = (percentile: number): number => late.getValueAtPercentile(percentile);
+  const lateUs = { p50: at(50), p90: at(90), p99: at(99), max: late.maxValue };
+  return { ...counts, lateUs, ...(sinceSentUs && { sinceSentUs }) };
 }
 
-/** Counts the requests that were never answered, by their waits with the shortest first; empty without any. */
-function describeUnanswered(waits: readonly Wait[]): Pick<LoadResult, 'unanswered'> {
+/** Counts the requests that were never answered, by their waits with the shortest first; undefined without any. */
+function countUnanswered(waits: readonly Wait[]): LoadResult['unanswered'] {
   const [shortest] = waits;
-  if (shortest === undefined) return {};
-  return { unanswered: { count: sum(waits.map(({ count }) => count)), leastUs: shortest.us } };
+  return shortest && { count: sum(waits.map(({ count }) => count)), leastUs: shortest.us };
 }
 
 /** Merges the accounts of one turn by all generator processes. */
@@ -130,27 +121,17 @@ export function mergeTurns(turns: readonly TurnResult[]): TurnResult {
   };
 }
 
-/** Merges the connections that were opened in the windows; empty if a client does not count them. */
-function mergeOpened(reports: DoneReport[]): Pick<LoadResult, 'opened'> {
-  const all = reports.flatMap(({ opened }) => opened ?? []);
-  if (all.length < reports.length) return {};
+/** Merges the connections that were opened in the windows. */
+function mergeOpened(all: NonNullable<DoneReport['opened']>[]): LoadResult['opened'] {
   const connectUs = summariseLatency(mergeHistograms(all.flatMap(({ connects }) => connects ?? [])));
-  return { opened: { count: sum(all.map(({ count }) => count)), ...(connectUs && { connectUs }) } };
+  return { count: sum(all.map(({ count }) => count)), ...(connectUs && { connectUs }) };
 }
 
-/** Adds up the handshakes of all processes; empty for plain HTTP. */
-function mergeTls(reports: DoneReport[]): Pick<LoadResult, 'tls'> {
-  const all = reports.flatMap(({ tls }) => tls ?? []);
+/** Adds up the handshakes of all processes; undefined for plain HTTP. */
+function mergeTls(all: NonNullable<DoneReport['tls']>[]): LoadResult['tls'] {
   const [first] = all;
-  if (first === undefined) return {};
   const handshakes = sum(all.map((one) => one.handshakes));
-  return { tls: { ...first, handshakes, resumed: sum(all.map(({ resumed }) => resumed)) } };
-}
-
-/** Merges the closes of idle connections; empty without any. */
-function mergeIdleCloses(reports: DoneReport[]): Pick<LoadResult, 'idleCloses'> {
-  const idleCloses = joinIdleCloses(reports.flatMap((report) => report.idleCloses ?? []));
-  return idleCloses === undefined ? {} : { idleCloses };
+  return first && { ...first, handshakes, resumed: sum(all.map(({ resumed }) => resumed)) };
 }
 
 function mergeWarmups(warmups: Warmup[]): Warmup {
@@ -161,11 +142,9 @@ function mergeWarmups(warmups: Warmup[]): Warmup {
   };
 }
 
-/** Merges the accounts of each route; empty if the requests have one route only. */
-function mergeRoutes(reports: DoneReport[], timeoutSeconds: number): Pick<LoadResult, 'routes'> {
-  const [first] = reports;
-  if (first?.routes === undefined) return {};
-  const routes = first.routes.map((_, route) => {
+/** Merges the accounts of each route; undefined if the requests have one route only. */
+function mergeRoutes(reports: DoneReport[], timeoutSeconds: number): LoadResult['routes'] {
+  return reports[0]?.routes?.map((_, route) => {
     const parts = reports.flatMap((report) => report.routes?.[route] ?? []);
     const counts = mergeCounts(parts.map((part) => part.counts));
     const histogram = mergeHistograms(parts.map((part) => part.latencyHistogram));
@@ -180,18 +159,14 @@ function mergeRoutes(reports: DoneReport[], timeoutSeconds: number): Pick<LoadRe
       ...(latencyUs === undefined ? {} : { latencyUs }),
     };
   });
-  return { routes };
 }
 
-/** Merges the times that answers reported; empty if none did. */
-function mergeTimings(reports: DoneReport[]): Pick<LoadResult, 'timing'> {
-  const timings = reports.flatMap(({ timing }) => timing ?? []);
+/** Merges the times that answers reported; undefined if none did. */
+function mergeTimings(timings: NonNullable<DoneReport['timing']>[]): LoadResult['timing'] {
   const [first] = timings;
-  if (first === undefined) return {};
-  const told = summariseLatency(mergeHistograms(timings.map((one) => one.told)));
-  const rest = summariseLatency(mergeHistograms(timings.map((one) => one.rest)));
-  if (told === undefined || rest === undefined) return {};
-  return { timing: { metric: first.metric, toldUs: told, restUs: rest } };
+  const toldUs = summariseLatency(mergeHistograms(timings.map(({ told }) => told)));
+  const restUs = summariseLatency(mergeHistograms(timings.map(({ rest }) => rest)));
+  return first && toldUs && restUs && { metric: first.metric, toldUs, restUs };
 }
 
 /** Adds up the counts of all processes. */
