@@ -59,7 +59,7 @@ function describeHandshake(socket: TLSSocket) {
 }
 
 /**
- * Corrects how autocannon's client handles connections:
+ * Runs the connection of a client of autocannon, and corrects what the client does with it:
  * - It pairs answers with requests by a queue that outlives the connection. Here, a client has at most one open request,
  *   and every lost connection settles it and resets the parser.
  * - Connects are paced until a connection has answered.
@@ -73,7 +73,7 @@ function describeHandshake(socket: TLSSocket) {
  *
  * Returns the function that makes a paused slot send again.
  */
-export function harden(client: AutocannonClient, slot: Slot, context: ConnectionContext): () => void {
+export function runConnection(client: AutocannonClient, slot: Slot, context: ConnectionContext): () => void {
   const { ledger, pacer, gate, sender, shapes, readTiming, tls } = context;
   const { buffer } = shapes;
   const { parser } = client;

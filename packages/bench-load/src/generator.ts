@@ -11,7 +11,7 @@ import { Alarm } from './alarm.ts';
 import { Arrivals } from './arrivals.ts';
 import { Client, version } from './autocannon.ts';
 import type { AutocannonClient } from './autocannon.ts';
-import { harden, type ConnectionContext, type Gate } from './client.ts';
+import { runConnection, type ConnectionContext, type Gate } from './client.ts';
 import { encodeHistogram } from 'bench-statistics/histogram';
 import { haveIds } from 'bench-targets/catalogue/workloads/workload';
 import { createSender, type Sender } from './sender.ts';
@@ -206,7 +206,7 @@ class Session {
       client.timeout = timeoutSeconds * 1000;
       const slot = this.#ledger.addSlot();
       slot.source = sources[index % sources.length];
-      const ask = harden(client, slot, context);
+      const ask = runConnection(client, slot, context);
       this.#lines.push({ slot, ask, first: { atMs: 0, completions: 0 } });
     };
     // It sends what the sender gives it.

@@ -5,7 +5,7 @@ import { idsIn } from 'bench-targets/catalogue/workloads/ids';
 import { ID } from 'bench-targets/catalogue/workloads/workload';
 import { Arrivals } from '../src/arrivals.ts';
 import { Client } from '../src/autocannon.ts';
-import { harden } from '../src/client.ts';
+import { runConnection } from '../src/client.ts';
 import { Ledger } from '../src/ledger.ts';
 import { Pacer } from '../src/pacer.ts';
 import type { ExpectedBody, RequestSpec } from '../src/protocol.ts';
@@ -101,7 +101,7 @@ function play(steps: readonly Step[], load: Load, lessons?: number) {
     hostname: '127.0.0.1',
     port: 1,
     requests,
-    setupClient: (one) => harden(one, slot, context),
+    setupClient: (one) => runConnection(one, slot, context),
   });
   const parse = vi.spyOn(client.parser, 'execute');
   const connected = new Set<Line>();

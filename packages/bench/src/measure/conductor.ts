@@ -5,10 +5,10 @@ import { AsyncDisposableStack, DisposableStack } from '@whatwg-node/disposablest
 import type { LoadResult } from 'bench-model/load';
 import type { Reason } from 'bench-model/reasons';
 import type { Trial } from 'bench-model/record';
-import type { Turns as RecordedTurns } from 'bench-model/measured';
+import type { Turns } from 'bench-model/measured';
 import type { Plan, PlannedTrial } from 'bench-model/plan';
 import { TURN_ANSWERS } from '../plan/by-turns.ts';
-import { planTurns, type Turns } from '../plan/turns.ts';
+import { planTurns, type TurnPlan } from '../plan/turns.ts';
 import {
   ServerLife,
   type LifeTrial,
@@ -131,7 +131,7 @@ interface Side {
   load?: LoadResult;
   samples: Sampled[];
   /** Its turns, if they were short. */
-  turns?: RecordedTurns;
+  turns?: Turns;
 }
 
 /** Takes one step with a server or a trial that has not failed. A failure in it affects only that one. */
@@ -278,7 +278,7 @@ async function openWindows(
 async function takeTurns(
   loaded: readonly Loaded[],
   takers: readonly TurnTaker[],
-  turns: Turns,
+  turns: TurnPlan,
   outlive: Outlive,
 ): Promise<void> {
   const step = (index: number, act: (taker: TurnTaker, one: Loaded) => Promise<void>): Promise<void> => {

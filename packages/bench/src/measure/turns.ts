@@ -1,7 +1,7 @@
 /** Short turns: servers are loaded in turn for a few ms each, and their CPU is read in the silence before and after. */
 import type { LoadResult } from 'bench-model/load';
-import type { Turns as RecordedTurns } from 'bench-model/measured';
-import type { Turns } from '../plan/turns.ts';
+import type { Turns } from 'bench-model/measured';
+import type { TurnPlan } from '../plan/turns.ts';
 import type { ShortTurns } from 'bench-load/engine';
 import type { TurnResult } from 'bench-load/protocol';
 import { sum } from 'bench-statistics/numbers';
@@ -13,7 +13,7 @@ import type { ReadyServer } from './life.ts';
 interface TurnsResult {
   load: LoadResult;
   sampled: Sampled | undefined;
-  turns: RecordedTurns;
+  turns: Turns;
 }
 
 /** One of the servers that take short turns. */
@@ -24,7 +24,7 @@ export class TurnTaker {
     answers: [] as number[],
     goodputPerSecond: [] as number[],
     places: [] as number[],
-  } satisfies RecordedTurns;
+  } satisfies Turns;
   readonly #cpuUs: number[] = [];
   readonly #memoryBytes: number[] = [];
   /** Undefined before `begin`, and if CPU cannot be read. */
@@ -59,7 +59,7 @@ export class TurnTaker {
    * its own.
    */
   async take(
-    { rampSeconds, spanSeconds }: Omit<Turns, 'order'>,
+    { rampSeconds, spanSeconds }: Omit<TurnPlan, 'order'>,
     place = this.#taken.places.length,
   ): Promise<TurnResult> {
     this.#meter?.endRest();
@@ -75,7 +75,7 @@ export class TurnTaker {
   }
 
   /** The turns so far. */
-  get taken(): RecordedTurns {
+  get taken(): Turns {
     return {
       ...this.#taken,
       ...(this.#meter && { cpuUs: this.#cpuUs, restsCpuUs: Math.round(this.#meter.restsUs) }),
@@ -97,7 +97,7 @@ export class TurnTaker {
 }
 
 /** Returns the share of its turns in the CPU of a server; 1 if it used none, or if that was not read. */
-function shareOfTurns({ cpuUs = [], restsCpuUs = 0 }: RecordedTurns): number {
+function shareOfTurns({ cpuUs = [], restsCpuUs = 0 }: Turns): number {
   const turnsUs = sum(cpuUs);
   return turnsUs === 0 ? 1 : turnsUs / (turnsUs + restsCpuUs);
 }

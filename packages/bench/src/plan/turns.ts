@@ -32,7 +32,7 @@ const FEWEST_WAITS = 5;
 export const IDLE_SECONDS = 5;
 
 /** The turns of a duel. */
-export interface Turns {
+export interface TurnPlan {
   /** The index of the side that each window belongs to. */
   order: number[];
   /** The time from the first request of a turn to the opening of its window. */
@@ -62,7 +62,7 @@ interface TurnNeeds {
  * sum to `windowSeconds`; if answers wait, to the whole waits in it. Short turns of more than two sides go round,
  * A B C A B C: a side that came back sooner than the others was 5 % cheaper (docs/methodology.md, The order of turns).
  */
-export function planTurns(needs: TurnNeeds): Turns {
+export function planTurns(needs: TurnNeeds): TurnPlan {
   const {
     sides,
     windowSeconds,
@@ -89,7 +89,7 @@ export function planTurns(needs: TurnNeeds): Turns {
 export function sizeTurn(
   cycleSeconds: number,
   { leastSeconds, turnAnswers }: { leastSeconds: number; turnAnswers: number },
-): Omit<Turns, 'order'> {
+): Omit<TurnPlan, 'order'> {
   const { most } = SPAN_SECONDS;
   const { leastShare, most: mostRamp } = RAMP_SECONDS;
   return {
@@ -99,7 +99,7 @@ export function sizeTurn(
 }
 
 /** Plans windows of whole waits. Each follows a ramp of one wait, during which the connections spread out again. */
-function planWaits(sides: number, windowSeconds: number, waitSeconds: number): Turns {
+function planWaits(sides: number, windowSeconds: number, waitSeconds: number): TurnPlan {
   const least = Math.max(FEWEST_WAITS, Math.ceil(SPAN_SECONDS.least / waitSeconds));
   const order = orderWindows(sides, windowSeconds, least * waitSeconds);
   const waits = Math.max(least, Math.floor(windowSeconds / (order.length / sides) / waitSeconds + 1e-6));
@@ -107,7 +107,7 @@ function planWaits(sides: number, windowSeconds: number, waitSeconds: number): T
 }
 
 /** Returns the longest idle time of a connection while the other sides have their turns, in seconds. */
-export function longestSilence(sides: number, { rampSeconds, spanSeconds }: Omit<Turns, 'order'>): number {
+export function longestSilence(sides: number, { rampSeconds, spanSeconds }: Omit<TurnPlan, 'order'>): number {
   return 2 * (sides - 1) * (rampSeconds + spanSeconds);
 }
 
