@@ -5,20 +5,21 @@ export interface Boundary {
 }
 
 /**
- * Checks if the interval of any look misses 0, by the smaller signed-rank sum. The sum of the positive ranks is the number
- * of pairs with a positive sum, each value with itself among them, so one pass serves all looks.
+ * Returns the smaller signed-rank sum after each round, 0 after none. The sum of the positive ranks is the number of pairs
+ * with a positive sum, each value with itself among them.
  */
-export function missesZero(row: readonly number[], looks: readonly Boundary[]): boolean {
+export function smallerSums(row: readonly number[]): number[] {
   let above = 0;
-  let seen = 0;
-  for (const { rounds, k } of looks) {
-    for (; seen < rounds; seen++) {
-      const last = row[seen] as number;
-      for (let first = 0; first <= seen; first++) if ((row[first] as number) + last > 0) above++;
-    }
-    if (k !== undefined && Math.min(above, (rounds * (rounds + 1)) / 2 - above) <= k) return true;
-  }
-  return false;
+  const sums = row.map((last, seen) => {
+    for (let first = 0; first <= seen; first++) if ((row[first] as number) + last > 0) above++;
+    return Math.min(above, ((seen + 1) * (seen + 2)) / 2 - above);
+  });
+  return [0, ...sums];
+}
+
+/** Checks if the interval of any look misses 0, by the sums that `smallerSums` returns. */
+export function missesZero(sums: readonly number[], looks: readonly Boundary[]): boolean {
+  return looks.some(({ rounds, k }) => k !== undefined && (sums[rounds] as number) <= k);
 }
 
 /**

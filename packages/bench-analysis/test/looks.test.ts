@@ -12,7 +12,7 @@ import {
 import { errorOfTrim, trimFor } from 'bench-statistics/signed-rank';
 import { createRandom } from 'bench-statistics/random';
 import { BenchError } from 'bench-model/errors';
-import { type Boundary, boundJointError, jointError, missesZero } from './joint.ts';
+import { type Boundary, boundJointError, jointError, missesZero, smallerSums } from './joint.ts';
 
 /** The share of tests of `rounds` symmetric differences that cross a boundary, over all orders and signs. */
 function enumerateJointError(looks: readonly Boundary[]): number {
@@ -87,7 +87,7 @@ describe('the joint error', () => {
 
   it.each(SHORT)('of %s is at most 5 %% for any number of rows', (name) => {
     const schedule = scheduleNamed(name);
-    for (const rows of [2, 3, 4, 5, 6, 7, 8, 10, 12, 14, 20, 30, 60, 120]) {
+    for (const rows of [2, 4, 7, 14, 30, 120]) {
       const looks = schedule.flatMap((look) => {
         const k = trimFor(look.rounds, levelOf(look, schedule, rows));
         return k === undefined ? [] : [{ rounds: look.rounds, k }];
@@ -104,8 +104,8 @@ describe('the joint error', () => {
     const tests = 20_000;
     let crossed = 0;
     for (let test = 0; test < tests; test++) {
-      const differences = Array.from({ length: 60 }, () => random.normal());
-      if (missesZero(differences, looks)) crossed++;
+      const sums = smallerSums(Array.from({ length: 60 }, () => random.normal()));
+      if (missesZero(sums, looks)) crossed++;
     }
     // Twice the standard deviation of the simulated share.
     expect(crossed / tests).toBeLessThan(0.05);
@@ -141,8 +141,9 @@ describe('the joint error of a run that is stopped', () => {
     '$0 is at most 5 percent for any rounds and rows',
     (name, planned) => {
       const most = mostRounds(planned);
-      for (const rows of [1, 2, 6, 14, 30, 60, 120]) {
-        for (let stop = 6; stop < most; stop++) {
+      for (const rows of [1, 2, 14, 120]) {
+        // Every third stop: the level moves slowly between two looks. The steps meet odd and even rounds.
+        for (let stop = 6; stop < most; stop += 3) {
           const able = boundariesOf(planned, [stop], rows).flatMap(({ rounds, k }) =>
             rounds > stop || k === undefined ? [] : [{ rounds, k }],
           );
@@ -168,8 +169,8 @@ describe('the joint error of a run that is stopped', () => {
       .map((stops) => ({ stops, looks: boundariesOf(planned, stops), crossed: 0 }));
     const tests = 8000;
     for (let test = 0; test < tests; test++) {
-      const differences = Array.from({ length: most }, () => random.normal());
-      for (const one of stopped) if (missesZero(differences, one.looks)) one.crossed++;
+      const sums = smallerSums(Array.from({ length: most }, () => random.normal()));
+      for (const one of stopped) if (missesZero(sums, one.looks)) one.crossed++;
     }
     for (const { stops, crossed } of stopped) {
       // 5 %, and twice the standard deviation of the simulated share.

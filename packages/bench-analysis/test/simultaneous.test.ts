@@ -6,10 +6,10 @@ import { exactly } from '../src/differences.ts';
 import { compareTable } from '../src/paired.ts';
 import { trimFor } from 'bench-statistics/signed-rank';
 import { createRandom } from 'bench-statistics/random';
-import { missesZero } from './joint.ts';
+import { missesZero, smallerSums } from './joint.ts';
 import { drawTable, NOISES } from './noise.ts';
 
-const SIZES = [2, 6, 14, 30];
+const SIZES = [2, 14, 30];
 const SCHEDULES = ['12/18/24', '12/18/27/40/60'];
 const MOST_ROUNDS = Math.max(...SCHEDULES.map((name) => mostRounds(scheduleNamed(name))));
 const TABLES = 500;
@@ -34,9 +34,9 @@ describe.each(NOISES)('all looks of a table against one baseline, %s', (noise) =
       return { name, looks, missing: 0 };
     });
     for (let table = 0; table < TABLES; table++) {
-      const drawn = drawTable(noise, rows, MOST_ROUNDS, random);
+      const drawn = drawTable(noise, rows, MOST_ROUNDS, random).map(smallerSums);
       for (const schedule of schedules)
-        if (drawn.some((row) => missesZero(row, schedule.looks))) schedule.missing++;
+        if (drawn.some((sums) => missesZero(sums, schedule.looks))) schedule.missing++;
     }
     const shares = schedules.map(({ name, missing }) => ({ name, share: missing / TABLES }));
     expect(shares.filter(({ share }) => share > limitOf(TABLES))).toEqual([]);

@@ -59,12 +59,9 @@ function countShapes(draw: Draw, slices: number, windows: number): Record<Shape,
 describe('stationary noise', () => {
   const independent: [string, Draw][] = [
     ['Poisson, 1 per slice', poisson(1)],
-    ['Poisson, 12 per slice', poisson(12)],
     ['Poisson, 100 per slice', poisson(100)],
     ['normal, 2 %', normal(0.02)],
-    ['normal, 10 %', normal(0.1)],
     ['normal, 25 %', normal(0.25)],
-    ['t3, 5 %', t3(0.05)],
     ['t3, 10 %', t3(0.1)],
   ];
   it.each(independent)('is flat in at least 99 of 100 windows: %s', (_, draw) => {
@@ -75,7 +72,6 @@ describe('stationary noise', () => {
 
   const dependent: [string, Draw][] = [
     ['autocorrelation 0.3, 5 %', autocorrelated(0.05, 0.3)],
-    ['autocorrelation 0.5, 3 %', autocorrelated(0.03, 0.5)],
     ['autocorrelation 0.5, 10 %', autocorrelated(0.1, 0.5)],
     ['one slice in 20 at 60 %', pausing(0.05)],
   ];
@@ -159,7 +155,6 @@ describe('short windows', () => {
     ['Poisson, 1 per slice', poisson(1)],
     ['Poisson, 100 per slice', poisson(100)],
     ['normal, 10 %', normal(0.1)],
-    ['t3, 5 %', t3(0.05)],
   ])('of ten slices are flat in at least 99 of 100 cases: %s', (_, draw) => {
     expect(1500 - countShapes(draw, 10, 1500).flat).toBeLessThanOrEqual(15);
   });

@@ -1,4 +1,4 @@
-/** Planted courses whose class, age and last level are known: right in at least 19 of 20 studies. */
+/** Planted courses whose class, age and last level are known: right in at least 9 of 10 studies. */
 import { describe, expect, it } from 'vitest';
 import type { WarmClass, WarmPair } from '../../src/warmup/process.ts';
 import { type StudiedTarget, studyObserved, type TargetStudy } from '../../src/warmup/study.ts';
@@ -15,7 +15,7 @@ import {
   twiceFirst,
 } from './courses.ts';
 
-const STUDIES = 20;
+const STUDIES = 10;
 const PROCESSES = 5;
 /** The standard deviation between processes. */
 const DEVIATION = 0.015;
@@ -84,9 +84,9 @@ describe.each([
   ['beside a neighbour in bursts', { neighbour: true }],
   ['on a machine whose pace changes', { weather: true }],
 ])('%s', (_, conditions) => {
-  it.each(ANSWERS)('%s: classified correctly in at least 19 of 20 studies', (__, course, answer) => {
+  it.each(ANSWERS)('%s: classified correctly in at least 9 of 10 studies', (__, course, answer) => {
     const random = createRandom(11);
     const studies = Array.from({ length: STUDIES }, () => drawStudy(course, random, conditions));
-    expect(studies.filter((study) => isRight(study, answer)).length).toBeGreaterThanOrEqual(19);
+    expect(studies.filter((study) => isRight(study, answer)).length).toBeGreaterThanOrEqual(9);
   });
 });

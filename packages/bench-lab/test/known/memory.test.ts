@@ -30,7 +30,6 @@ describe.runIf(process.platform === 'linux')('the memory of a server', () => {
   it.each([
     ['steady', 0],
     ['keeps-100-b', 100],
-    ['keeps-1-kb', 1000],
   ])('of %s grows by %i bytes per answer', async (variant, bytes) => {
     const { trial } = await rig.measure({ planted: variant, bench: LOAD });
     const growth = growthIn(trial);
@@ -49,9 +48,9 @@ describe.runIf(process.platform === 'linux')('the memory of a server', () => {
 
   it('is told in turns, too, but neither of a cache that is full nor of garbage that is collected', async () => {
     const stacks = [readManifest(PLANTED)];
-    const names = ['keeps-1-kb', 'caches', 'collects', 'steady'];
+    const names = ['keeps-1-kb', 'caches', 'collects'];
     const options = BENCH.parse([...names.map((name) => `planted/${name}`), ...LOAD, '--rounds', '1']);
-    const capacity = { servers: 4, connections: 100 };
+    const capacity = { servers: 3, connections: 100 };
     const seen = await rig.measureAll(makePlan({ ...options, capacity }, stacks, 'known', 1), stacks);
     const trials = Object.fromEntries(seen.map(({ trial }) => [trial.target.variant, trial]));
     expect(Object.keys(trials).toSorted()).toEqual(names.toSorted());

@@ -45,20 +45,12 @@ const MOMENTS: Moment[] = [
     kept: 0,
   },
   {
-    when: 'in the window',
-    args: `${delayed} --connections 2 --duration 60`,
-    // Until all connections are established, each sends one request a second.
-    reached: async (place) => ((await place.readAccount())?.requests.read ?? 0) > 300,
-    says: 'stopping: nothing has been measured yet',
-    kept: 0,
-    launcher: PNPM,
-  },
-  {
     when: 'in the window, with an upstream',
     args: 'vanilla --workload gather --connections 2 --duration 60 --warmup 0',
     reached: (place) => place.pidsOf('generator.ts').length > 0,
     says: 'stopping: nothing has been measured yet',
     kept: 0,
+    launcher: PNPM,
   },
   {
     when: 'while its database starts',

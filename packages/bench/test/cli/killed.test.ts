@@ -101,7 +101,6 @@ describe.skipIf(!hasProc)('kill -9 of the harness in a window', () => {
 
 /** The processes that a kill leaves, the run that is killed, and a check if they are there. */
 const LEFT: [string, string[], (place: Place) => boolean | Promise<boolean>][] = [
-  ['a server', ['planted/delays-1-ms', '--stack', PLANTED], isLoaded],
   [
     'a server and its upstream',
     ['vanilla', '--workload', 'gather'],

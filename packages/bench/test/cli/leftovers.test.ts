@@ -88,7 +88,6 @@ const WAYS: Record<string, Way> = {
     reached: (_place, running) => running.output.includes('Ctrl-C stops it'),
   },
   power: { script: 'power', args: ['--tests', '1'], reached: hasWork },
-  self: { script: 'self', args: ['--rounds', '1'], reached: hasWork },
 };
 
 /** Starts a command and waits until it has something to leave. */
@@ -136,7 +135,7 @@ describe.skipIf(!hasProc)('nothing is left but results and caches', () => {
     expect(await listOf(place, tokens)).toEqual([]);
   });
 
-  it.each(Object.keys(WAYS).filter((name) => name !== USERS_OWN))(
+  it.each(['serve on the database of a user', 'power'])(
     'by SIGKILL to %s, and the next command',
     async (name) => {
       await using place = new Place({ hasTemporary: true });
