@@ -40,6 +40,8 @@ export interface LoadSession extends AsyncDisposable {
    * time. Absent if the engine does not support duels.
    */
   beside?(spec: LoadSpec): LoadSession;
+  /** Closes the connections, while the processes stay for other sessions. Absent if that ends the processes. */
+  leave?(): Promise<void>;
   /** Sends these requests from now on: as many as before, with the same answers. Absent if the engine cannot. */
   replace?(requests: readonly RequestSpec[]): Promise<void>;
   /** The process ids of the generators; descendants are counted with them. */

@@ -15,6 +15,8 @@ import {
   type FireOrder,
   type LoadSpec,
   type Order,
+  type FinalReport,
+  type LeftReport,
   type ReplacedReport,
   type Report,
   type RequestSpec,
@@ -52,7 +54,7 @@ export function createFleetEngine(fleet: FleetSpec): LoadEngine {
     open(spec, processes) {
       const length = Math.min(processes, spec.connections);
       const generators = Array.from({ length }, () => new Generator((events) => startLine(fleet, events)));
-      return new Fleet(fleet, spec, generators, 0);
+      return new Fleet(fleet, spec, { generators, sessions: 0 });
     },
   };
 }
@@ -71,30 +73,40 @@ function startLine({ argv, env }: FleetSpec, events: Listener<Report>): Line {
   };
 }
 
-/** The generator processes of one trial. They share its connections exactly. */
+/** Generator processes, and the sessions that they have had so far. */
+interface Crew {
+  generators: readonly Generator[];
+  sessions: number;
+}
+
+/** The connections of generator processes to one server, which they share exactly. */
 class Fleet implements LoadSession {
   readonly turns?: ShortTurns;
   readonly replace?: (requests: readonly RequestSpec[]) => Promise<void>;
+  readonly beside?: (spec: LoadSpec) => LoadSession;
+  readonly leave?: () => Promise<void>;
   readonly #fleet: FleetSpec;
-  readonly #generators: Generator[];
+  readonly #crew: Crew;
   readonly #spec: LoadSpec;
   readonly #session: number;
   #connect: Connect | undefined;
   /** The backlog of the server; undefined before `arm`, which sends its orders as soon as this is known. */
   #backlog: Promise<number | undefined> | undefined;
 
-  constructor(fleet: FleetSpec, spec: LoadSpec, generators: Generator[], session: number) {
+  constructor(fleet: FleetSpec, spec: LoadSpec, crew: Crew) {
     this.#fleet = fleet;
     this.#spec = spec;
-    this.#generators = generators;
-    this.#session = session;
+    this.#crew = crew;
+    this.#session = crew.sessions++;
     if (!fleet.takesTurns) return;
     this.turns = { take: (turn) => this.#take(turn), collect: () => this.#collect() };
     this.replace = (requests) => this.#replace(requests);
+    this.beside = (other) => new Fleet(fleet, other, crew);
+    this.leave = () => this.#leave();
   }
 
-  beside(spec: LoadSpec): LoadSession {
-    return new Fleet(this.#fleet, spec, this.#generators, this.#session + 1);
+  get #generators(): readonly Generator[] {
+    return this.#crew.generators;
   }
 
   get pids(): number[] {
@@ -152,6 +164,13 @@ class Fleet implements LoadSession {
     await this.#ask<ReplacedReport>('replaced', 0, () => order);
   }
 
+  async #leave(): Promise<void> {
+    if (this.#backlog === undefined) return;
+    await this.#backlog;
+    const order: Order = { do: 'leave', session: this.#session };
+    await this.#ask<LeftReport>('left', 0, () => order);
+  }
+
   async count(): Promise<Counts> {
     // Generators cannot answer for an unknown session.
     if (this.#backlog === undefined) throw new Error('count before arm');
@@ -162,7 +181,7 @@ class Fleet implements LoadSession {
   }
 
   /** Gives each process its order, which takes about this long, and returns their reports. Throws if one fails or hangs. */
-  #ask<R extends ArmedReport | TurnedReport | DoneReport | CountedReport | ReplacedReport>(
+  #ask<R extends FinalReport>(
     event: R['event'],
     seconds: number,
     orderFor: (index: number) => Order,

@@ -87,7 +87,10 @@ async function carryOut(order: Order): Promise<void> {
   if (order.do === 'fire') tell(await session.fire(order));
   else if (order.do === 'turn') tell(await session.turn(order));
   else if (order.do === 'replace') tell(session.replace(order.requests));
-  else if (order.do === 'collect') tell(session.collect());
+  else if (order.do === 'leave') {
+    sessions.delete(order.session);
+    tell(session.leave());
+  } else if (order.do === 'collect') tell(session.collect());
   else tell({ event: 'counted', lifetime: session.count() });
 }
 
@@ -224,6 +227,13 @@ class Session {
   replace(requests: readonly RequestSpec[]): Report {
     this.#sender.replace(requests);
     return { event: 'replaced' };
+  }
+
+  /** Closes its connections. */
+  leave(): Report {
+    this.#budget = -Infinity;
+    for (const client of this.#clients) client.destroy();
+    return { event: 'left' };
   }
 
   /** Returns the number of connections that may start now. */

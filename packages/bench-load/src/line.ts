@@ -1,16 +1,7 @@
 /** A generator process as the harness sees it, on this machine or on another one. */
 import { BenchError } from 'bench-model/errors';
 import type { Listener } from './listen.ts';
-import type {
-  ArmedReport,
-  CountedReport,
-  DoneReport,
-  Order,
-  ReplacedReport,
-  Report,
-  TurnedReport,
-  UsedUpReport,
-} from './protocol.ts';
+import type { FinalReport, Order, Report, UsedUpReport } from './protocol.ts';
 
 /** The way to a running generator process. */
 export interface Line {
@@ -54,11 +45,7 @@ export class Generator {
   }
 
   /** Sends an order and returns its final report. Throws if the process fails first. */
-  ask<R extends ArmedReport | TurnedReport | DoneReport | CountedReport | ReplacedReport>(
-    order: Order,
-    event: R['event'],
-    notAfterMs?: number,
-  ): Promise<R> {
+  ask<R extends FinalReport>(order: Order, event: R['event'], notAfterMs?: number): Promise<R> {
     if (this.#broken) throw this.#broken;
     const waiting = Promise.withResolvers<Report>();
     this.#waiting.set(event, waiting);

@@ -17,8 +17,8 @@ import type { Counts } from 'bench-model/figures';
  * measured on its monotonic clock.
  *
  * Every generator carries out three orders: `arm` (it reports `armed`), `fire` (`opened`, `closed`, `done`) and `count`
- * (`counted`), which can come while another order is carried out. It gets `turn`, `collect` and `replace` (`replaced`) only if
- * its engine takes short turns. A generator that cannot go on reports `broken`.
+ * (`counted`), which can come while another order is carried out. It gets `turn`, `collect`, `replace` (`replaced`) and `leave`
+ * (`left`) only if its engine takes short turns. A generator that cannot go on reports `broken`.
  */
 export type Order = ArmOrder | FireOrder | TurnOrder | AccountOrder | ReplaceOrder;
 
@@ -138,9 +138,12 @@ export interface TurnOrder extends Turn {
   atMs: number;
 }
 
-/** Asks for the account of a session: of all its turns (`collect`), or of all requests so far, at any time (`count`). */
+/**
+ * Asks for the account of a session: of all its turns (`collect`), or of all requests so far, at any time (`count`). Or ends it:
+ * its connections are closed (`leave`).
+ */
 interface AccountOrder {
-  do: 'collect' | 'count';
+  do: 'collect' | 'count' | 'leave';
   session: number;
 }
 
@@ -152,15 +155,20 @@ export interface ReplaceOrder {
 }
 
 export type Report =
-  | ArmedReport
+  | FinalReport
   /** The window has just opened or closed. */
   | { event: 'opened' | 'closed' }
   | UsedUpReport
+  | { event: 'broken'; message: string };
+
+/** The report that ends an order. */
+export type FinalReport =
+  | ArmedReport
   | ReplacedReport
+  | LeftReport
   | TurnedReport
   | DoneReport
-  | CountedReport
-  | { event: 'broken'; message: string };
+  | CountedReport;
 
 /** A route has sent each of its requests once. The generator sends nothing more. */
 export interface UsedUpReport {
@@ -173,6 +181,10 @@ export interface UsedUpReport {
 
 export interface ReplacedReport {
   event: 'replaced';
+}
+
+export interface LeftReport {
+  event: 'left';
 }
 
 export interface ArmedReport {

@@ -150,7 +150,7 @@ const OVERHEAD_WAITS = 10;
 const OVERHEAD_ANSWERS = 5;
 
 /** The load on each request of a server that is warm, before its window, and the time between two of them, in seconds. */
-export const ROUTE_SECONDS = { warmup: 0.1, change: 0.1 };
+export const ROUTE_SECONDS = { warmup: 0.05, change: 0.05 };
 
 /** Estimates the longest duration of a run in seconds: that of all its trials, or its budget. */
 export function longestSeconds(plan: Plan): number {

@@ -17,6 +17,7 @@ import {
   type TrialEffects,
 } from './life.ts';
 import type { LoadEngine, LoadSession, Window } from 'bench-load/engine';
+import type { LoadSpec } from 'bench-load/protocol';
 import { joinSampled, type Sampled } from 'bench-machine/resources/sampler';
 import { explainTrends, judgeTurns } from 'bench-analysis/judge/trend';
 import { Silence } from './silence.ts';
@@ -60,55 +61,16 @@ export async function measureTogether(entries: readonly Entry[], effects: TrialE
       own.map((one) => one.planned),
     );
   });
-  const servers: { life: ServerLife; ready: ReadyServer }[] = [];
+  const servers: StartedServer[] = [];
   for (const life of lives) {
     await attempt(life, async () => {
       servers.push({ life, ready: await life.start() });
     });
   }
-  const sides = servers.flatMap(({ life, ready }) =>
-    life.trials.map((trial) => ({
-      life,
-      trial,
-      outcome: trial,
-      planned: trial.planned,
-      ready: { ...ready, spec: life.specOf(trial) },
-      samples: [] as Sampled[],
-    })),
-  );
-  const phases = [...Map.groupBy(entries, ({ planned }) => planned.route).keys()];
+  const sides = servers.flatMap(({ life, ready }) => life.trials.map((trial) => sideOf(life, ready, trial)));
   const [first] = entries;
-  if (first !== undefined) {
-    const { plan, target } = first.context;
-    const engine = effects.load(target);
-    const isShared = phases.some((route) => route !== undefined && first.planned.life !== undefined);
-    if (isShared) {
-      const warmed = servers.filter(({ life }) => life.trials.some((trial) => life.isWarmedUp(trial)));
-      const whole = warmed.map(({ life, ready }): Side => ({
-        life,
-        outcome: life,
-        planned: life.planned,
-        ready,
-        samples: [],
-      }));
-      const seconds = ({ planned }: Side): number => warmupSecondsOf(plan, planned);
-      await withSessions(whole, { plan, engine }, async (loaded, outlive) => {
-        await warmUp(loaded, { plan, outlive, seconds });
-      });
-    }
-    for (const route of phases) {
-      const here = sides.filter(({ planned, trial }) => planned.route === route && !trial.failed);
-      if (isShared) for (const { life, trial } of here) await attempt(trial, () => life.rest());
-      const seconds = ({ life, trial, planned }: Side): number =>
-        isShared && trial !== undefined && life.isWarmedUp(trial)
-          ? ROUTE_SECONDS.warmup
-          : warmupSecondsOf(plan, planned);
-      await withSessions(here, { plan, engine }, (loaded, outlive) =>
-        loadInTurn(loaded, { plan, outlive, seconds }),
-      );
-    }
-    for (const { life } of servers) await attempt(life, () => life.afterLoad());
-  }
+  if (first !== undefined) await loadAll(servers, sides, first, effects);
+  for (const { life } of servers) await attempt(life, () => life.afterLoad());
   for (const { life, trial, load, samples, turns } of sides as (Side & { trial: LifeTrial })[]) {
     await attempt(trial, async () => {
       if (load !== undefined) await life.take({ load, sampled: joinSampled(samples), turns }, trial);
@@ -116,6 +78,42 @@ export async function measureTogether(entries: readonly Entry[], effects: TrialE
   }
   const ended = (await Promise.all(lives.map((life) => life.end()))).flat();
   return entries.flatMap(({ planned }) => ended.find(({ id }) => id === planned.id) ?? []);
+}
+
+/** A server that has answered rightly. */
+interface StartedServer {
+  life: ServerLife;
+  ready: ReadyServer;
+}
+
+/** Loads the servers with all requests if they share them, and then with one after the other. */
+async function loadAll(
+  servers: readonly StartedServer[],
+  sides: readonly Side[],
+  { context: { plan, target }, planned: { route, life } }: Entry,
+  effects: TrialEffects,
+): Promise<void> {
+  await using generators = new Generators(effects.load(target), plan.generators);
+  const isShared = route !== undefined && life !== undefined;
+  const isWarm = (side: Side): boolean =>
+    isShared && side.trial !== undefined && side.life.isWarmedUp(side.trial);
+  const seconds = (side: Side): number =>
+    isWarm(side) ? ROUTE_SECONDS.warmup : warmupSecondsOf(plan, side.planned);
+  if (isShared) {
+    const whole = servers
+      .filter((server) => sides.some((side) => side.life === server.life && isWarm(side)))
+      .map((server) => sideOf(server.life, server.ready));
+    await withSessions(whole, { plan, generators }, async (loaded, outlive) => {
+      await warmUp(loaded, { plan, outlive, seconds });
+    });
+  }
+  for (const own of Map.groupBy(sides, ({ planned }) => planned.route).values()) {
+    const here = own.filter(({ outcome }) => !outcome.failed);
+    if (isShared) for (const one of here) await attempt(one.outcome, () => one.life.rest());
+    await withSessions(here, { plan, generators }, (loaded, outlive) =>
+      loadInTurn(loaded, { plan, outlive, seconds }),
+    );
+  }
 }
 
 /** The load on a running server for one of its trials, and the results so far. */
@@ -132,6 +130,12 @@ interface Side {
   samples: Sampled[];
   /** Its turns, if they were short. */
   turns?: Turns;
+}
+
+function sideOf(life: ServerLife, ready: ReadyServer, trial?: LifeTrial): Side {
+  return trial === undefined
+    ? { life, outcome: life, planned: life.planned, ready, samples: [] }
+    : { life, trial, outcome: trial, planned: trial.planned, ready, samples: [] };
 }
 
 /** Takes one step with a server or a trial that has not failed. A failure in it affects only that one. */
@@ -157,28 +161,55 @@ interface Loaded {
   silence: Silence;
 }
 
+/** The generator processes of all loads on servers that are up together: other requests begin with warm ones. */
+class Generators implements AsyncDisposable {
+  readonly #engine: LoadEngine;
+  readonly #processes: number;
+  #opened: LoadSession | undefined;
+
+  constructor(engine: LoadEngine, processes: number) {
+    this.#engine = engine;
+    this.#processes = processes;
+  }
+
+  /** Opens a session. If the engine supports only one, it ends the last one. */
+  async open(spec: LoadSpec): Promise<LoadSession> {
+    const beside = this.#opened?.beside?.(spec);
+    if (beside !== undefined) return beside;
+    await this[Symbol.asyncDispose]();
+    this.#opened = this.#engine.open(spec, this.#processes);
+    return this.#opened;
+  }
+
+  /** Ends the processes. The next session starts others. */
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.#opened?.[Symbol.asyncDispose]();
+    this.#opened = undefined;
+  }
+}
+
 /** Connects to running sides, and lets `use` load them. Fails all of them if a generator fails. */
 async function withSessions(
   sides: readonly Side[],
-  { plan, engine }: { plan: Plan; engine: LoadEngine },
+  { plan, generators }: { plan: Plan; generators: Generators },
   use: (loaded: readonly Loaded[], outlive: Outlive) => Promise<void>,
 ): Promise<void> {
-  const [first] = sides;
-  if (first === undefined) return;
+  if (sides.length === 0) return;
   try {
     for (const side of sides) {
       const { life, trial, outcome } = side;
       await attempt(outcome, () => life.renewToken(0));
       if (trial !== undefined) side.ready = { ...side.ready, spec: life.specOf(trial) };
     }
-    await using opened = engine.open(first.ready.spec, plan.generators);
-    await using accounts = new AsyncDisposableStack();
+    await using sessions = new AsyncDisposableStack();
     using watches = new DisposableStack();
     const loaded: Loaded[] = [];
     for (const side of sides) {
       const { life, ready } = side;
-      const session = loaded.at(-1)?.session.beside?.(ready.spec) ?? opened;
-      accounts.use(accountFor(session, (counts) => life.account(counts)));
+      const session = await generators.open(ready.spec);
+      // A generator that has failed has failed its sides before.
+      sessions.defer(() => session.leave?.().catch(() => {}));
+      sessions.use(accountFor(session, (counts) => life.account(counts)));
       const death = watches.use(watchForDeath(ready.server)).promise;
       loaded.push({ side, ready, session, death, silence: new Silence(plan.timeoutSeconds) });
     }
@@ -189,6 +220,8 @@ async function withSessions(
   } catch (error) {
     for (const { outcome } of sides) if (!outcome.failed) outcome.fail(error);
   }
+  // They may have failed, or still wait for a server.
+  if (sides.some(({ outcome }) => outcome.failed)) await generators[Symbol.asyncDispose]();
 }
 
 /** The settings of a load. */

@@ -150,6 +150,7 @@ export class ServerLife {
   readonly #verified = { before: openSeen(), after: openSeen() };
   /** The verification that is under way. */
   #verifying: SeenAnswers | undefined;
+  #code: Promise<RunningCode> | undefined;
   /** The draw before the login, and the time of the last one in ms of the monotonic clock; undefined without a login. */
   #loggedIn: { draw: Draw; atMs: number } | undefined;
 
@@ -519,11 +520,12 @@ export class ServerLife {
     return `${method} ${path}: the right answer after the load differs from that before it, ${seconds} s earlier${where}. If it may differ: --expect-status 2xx`;
   }
 
-  /** Asks the server which code it ran, after the measurement. */
+  /** Asks the server which code it ran, after the measurement: once, because that can take a second. */
   async #attestCode({ head }: LifeTrial): Promise<void> {
     const code = this.#context.prepared?.code;
     if (code === undefined || this.#server === undefined) return;
-    const running = await this.#effects.readCode?.(this.#server, code, this.planned, this.#draw);
+    this.#code ??= this.#effects.readCode?.(this.#server, code, this.planned, this.#draw);
+    const running = await this.#code;
     if (running !== undefined) head.code = running;
   }
 

@@ -71,7 +71,7 @@ const HASH_EVERY_ASKED = 16;
 const ATTACHED_START_SECONDS = 5;
 
 /** The shortest window of one request of several by default: of a comparison by turns, and of any other plan. */
-const ROUTE_WINDOW_SECONDS = { comparison: 0.25, other: 1 };
+const ROUTE_WINDOW_SECONDS = { comparison: 0.1, other: 1 };
 
 const QUICK = { rounds: 1, windowSeconds: 1.5, warmupSeconds: 0.5 };
 

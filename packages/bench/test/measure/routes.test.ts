@@ -103,7 +103,9 @@ describe('the plan of several requests', () => {
 async function measure(words: string, twist: Twist = {}, names?: string[]) {
   const plan = planOf(`--connections 10 --rounds 1 ${words}`, names);
   const world = createWorld(twist);
-  const trials = await run(plan, { placed, prepared: prepareFor(plan), before: [] }, world.effects);
+  const code = { language: 'none', from: 'HEAD', folder, installed: undefined, instead: undefined } as const;
+  const prepared = prepareFor(plan).map((one) => ({ ...one, code }));
+  const trials = await run(plan, { placed, prepared, before: [] }, world.effects);
   return { plan, world, trials };
 }
 
@@ -118,6 +120,8 @@ describe('a run of several requests', () => {
       count('verify before'),
       count('verify after'),
     ]).toEqual([1, 1, 4, 3, 3]);
+    // What takes a second is done once: starting generators, and asking the server for its code.
+    expect([count('open'), count('leave'), count('close'), count('read code')]).toEqual([1, 4, 1, 1]);
     expect(world.done.filter((what) => what.startsWith('fire')).at(-1)).toMatch(/ 1\.\d+$/);
     expect(trials.map(({ route = '' }) => route).toSorted((a, b) => a.localeCompare(b))).toEqual(ROUTES);
     for (const { status, route, requests } of trials) {
@@ -134,8 +138,21 @@ describe('a run of several requests', () => {
     expect(ports).toHaveLength(3 * 2 * 6);
     const counts = Object.values(Object.groupBy(ports, (port) => port)).map((own) => own?.length);
     expect(counts).toEqual([18, 18]);
-    const launches = world.done.filter((what) => what.startsWith('launch')).length;
-    expect(launches).toBe(2);
+    const count = (step: string) => world.done.filter((what) => what.startsWith(step)).length;
+    expect([count('launch'), count('open'), count('leave'), count('read code')]).toEqual([2, 1, 8, 2]);
+  });
+
+  it('starts new generators for the next request if those of one have failed', async () => {
+    const arm = (count: number): void => {
+      if (count === 2) throw new BenchError('trial', 'the load generator failed');
+    };
+    const { world, trials } = await measure('', { at: { arm } }, ['main']);
+    expect(trials.map(({ status }) => status).toSorted((a, b) => a.localeCompare(b))).toEqual([
+      'failed',
+      'ok',
+      'ok',
+    ]);
+    expect(world.done.filter((what) => what === 'open')).toHaveLength(2);
   });
 
   it('loses only the request that is answered wrongly', async () => {

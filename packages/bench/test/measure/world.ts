@@ -127,6 +127,9 @@ export function createWorld(twist: Twist = {}): World {
   const session = (port: string): LoadSession => ({
     pids: [4711],
     beside: (spec) => session(String(spec.port)),
+    async leave() {
+      done.push('leave');
+    },
     async arm() {
       await reach('arm');
     },
@@ -187,6 +190,10 @@ export function createWorld(twist: Twist = {}): World {
       },
     }),
     readInterpreter: async () => twist.interpreter,
+    async readCode(_server, { from }) {
+      done.push('read code');
+      return { from };
+    },
     async resources() {
       await reach('resources');
       if (twist.sampled === 'none') return undefined;
