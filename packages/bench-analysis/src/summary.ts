@@ -5,6 +5,7 @@ import type { LoadResult } from 'bench-model/load';
 import type { Reason } from 'bench-model/reasons';
 import type { Trial } from 'bench-model/record';
 import type { StackClass } from 'bench-model/target';
+import { gainPerAnswer, memoryByAnswers } from 'bench-statistics/growth';
 import { median, sum } from 'bench-statistics/numbers';
 import type { Interval } from 'bench-model/interval';
 import { type Cell, groupByCell } from './cells.ts';
@@ -35,6 +36,8 @@ export interface Row extends Cell {
   /** The answers whose bytes were all compared; for the others, status and length were. Absent if the engine does not report it. */
   checked?: { bodies: number; answers: number };
   figures: Partial<Record<MetricId, Figure>>;
+  /** The memory that the server gained for each answer, in bytes; only of one of several requests, and absent if it is not known. */
+  growth?: Figure;
   /** Medians of the time that the server reported and of the rest of the latency, in µs; absent if it reported none. */
   timing?: { metric: string; told: Figure; rest: Figure };
   /** The limits in its rounds, the most frequent first. */
@@ -63,6 +66,7 @@ function toRow(trials: Trial[]): Row {
     return figure === undefined ? [] : [[id, figure] as const];
   });
   const timing = toTiming(trials);
+  const growth = first.route === undefined ? undefined : toFigure(trials, GROWTH);
   const right = toRight(trials);
   const checked = toChecked(trials);
   const reasons = Map.groupBy(
@@ -79,6 +83,7 @@ function toRow(trials: Trial[]): Row {
     ...(right === undefined ? {} : { right }),
     ...(checked === undefined ? {} : { checked }),
     figures: Object.fromEntries(figures),
+    ...(growth && { growth }),
     ...(timing === undefined ? {} : { timing }),
     limits: byFrequency(trials.flatMap((trial) => (trial.status === 'failed' ? [] : [trial.measured.limit]))),
     reasons: [...reasons.values()].map((same) => ({ reason: same[0] as Reason, rounds: same.length })),
@@ -107,6 +112,12 @@ function toChecked(trials: Trial[]): Row['checked'] {
     answers: sum(reported.map(({ answers }) => answers)),
   };
 }
+
+/** No metric: the ratio of two gains says nothing. */
+const GROWTH: Metric = {
+  ...METRICS.memory,
+  from: (measured) => gainPerAnswer(memoryByAnswers(measured)),
+};
 
 /** Splits the median latency; a reason that invalidates it invalidates its parts. */
 function toTiming(trials: Trial[]): Row['timing'] {

@@ -3,16 +3,17 @@ import { describe, expect, it } from 'vitest';
 import type { Plan } from 'bench-model/plan';
 import type { Trial } from 'bench-model/record';
 import { judgeBudget } from '../src/budgets.ts';
-import { compareWithin, contestRun, countShares, rankPlace } from '../src/compare.ts';
+import { compareWithin, contestRun, countShares, rankPlace, scheduleOf } from '../src/compare.ts';
 import { dueTrials, trackRun } from '../src/due.ts';
+import { firstDecisive } from '../src/looks.ts';
 import { summarise } from '../src/summary.ts';
 import { okTrial, sampleMeasured, samplePlan } from '../../bench-lab/testing/samples.ts';
 
 const ROUTES = ['GET /a', 'GET /b', 'GET /c'];
 
-const planOf = (words: string, names = ['main', 'feature']): Plan =>
+const planOf = (words: string, names = ['main', 'feature'], routes = ROUTES): Plan =>
   samplePlan(
-    `${ROUTES.map((route) => `--get ${route.slice(4)}`).join(' ')} --connections 10 ${words}`,
+    `${routes.map((route) => `--get ${route.slice(4)}`).join(' ')} --connections 10 ${words}`,
     names,
   );
 
@@ -51,6 +52,31 @@ describe('requests that are measured one at a time', () => {
       ['GET /c', 3],
     ]);
     expect(rows[2]?.figures.cpu?.median).toBeCloseTo(500, -1);
+  });
+
+  it('tell what the server keeps of each answer to them', () => {
+    const plan = planOf('--rounds 3', ['main']);
+    const keptBytes: Record<string, number> = { 'GET /b': 1400 };
+    const trials = plan.trials.map(({ id, route = '', round, connections }) => {
+      const turns = { answers: [50, 50, 50], goodputPerSecond: [], places: [0, 1, 2] };
+      const memoryBytes = [50, 100, 150].map((given) => 40e6 + given * (keptBytes[route] ?? 0));
+      const measured = { ...sampleMeasured({}), turns: { ...turns, memoryBytes } };
+      return okTrial('main', measured, { id, connections, route, round });
+    });
+    const rows = summarise(trials);
+    expect(
+      Object.fromEntries(rows.map(({ route = '', growth }) => [route, [growth?.median, growth?.rounds]])),
+    ).toEqual({ 'GET /a': [0, 3], 'GET /b': [1400, 3], 'GET /c': [0, 3] });
+  });
+
+  it('are found slower among ten in the rounds that one alone takes', () => {
+    const ten = Array.from({ length: 10 }, (_, index) => `GET /${'abcdefghij'[index]}`);
+    const plan = planOf('--until-decided', undefined, ten);
+    const { rows = [] } = trackRun(plan).standing(measure(plan, 12)) ?? {};
+    const slower = rows.filter(({ comparison: { verdict } }) => verdict === 'slower');
+    expect(slower.map(({ route, comparison: { rounds } }) => [route, rounds])).toEqual([['GET /b', 12]]);
+    // One request alone has its first look then, too.
+    expect(firstDecisive(scheduleOf(planOf('--until-decided', undefined, ['GET /b'])), 1)?.rounds).toBe(12);
   });
 
   it.each(['--rounds 12', '--until-decided'])(

@@ -1,6 +1,7 @@
 import * as Plot from '@observablehq/plot';
 import { METRICS, type MetricId } from 'bench-model/metrics';
-import { describeRight, describeStatus, showLimit, showMetric } from '../src/cells.ts';
+import { describeRight, describeStatus, showGrowth, showLimit, showMetric } from '../src/cells.ts';
+import { GROWTH, RIGHT } from '../src/table.ts';
 import type { PageRow } from '../src/html/data.ts';
 import { axisFrom0, fitNames, logTicks, tickText, writeValue } from './axes.ts';
 import { chart } from './chart.ts';
@@ -141,7 +142,8 @@ function columnsOf(rows: PageRow[], ids: MetricId[], ranked: MetricId): Column<P
     { head: '#', cell: ({ figures }) => String(figures[ranked]?.rank ?? '—') },
     { head: 'class', cell: (row) => row.class, isText: true },
     ...shown.map((id): Column<PageRow> => ({ head: METRICS[id].label, cell: (row) => showMetric(id, row) })),
-    ...(hasWrong ? [{ head: 'right', cell: describeRight }] : []),
+    ...(rows.some(({ growth }) => growth !== undefined) ? [{ head: GROWTH, cell: showGrowth }] : []),
+    ...(hasWrong ? [{ head: RIGHT, cell: describeRight }] : []),
     { head: 'limit', cell: showLimit, isText: true },
     { head: 'status', cell: describeStatus, isText: true },
   ];

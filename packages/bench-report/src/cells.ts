@@ -1,6 +1,7 @@
 /** The figures and words of a row, as tables show them. Pure: the page of the HTML report uses it in a browser. */
 import type { Figure, Row } from 'bench-analysis/summary';
 import { METRICS, type MetricId } from 'bench-model/metrics';
+import { describeBytes } from 'bench-model/units';
 import { formatAtMost, FORMATS } from './format.ts';
 
 /** Renders the cell of a row in the column of a metric. */
@@ -26,6 +27,14 @@ export function showFigure(
   const half = figure.median > 0 ? (figure.most - figure.least) / 2 / figure.median : 0;
   const range = spread && figure.rounds > 1 ? ` ±${(half * 100).toFixed(half < 0.0995 ? 1 : 0)} %` : '';
   return `${figure.atLeast ? '≥ ' : ''}${format(figure.median)}${range}${figure.valid ? '' : ' ?'}`;
+}
+
+/** `1.4 KB ±0.2 KB`: the memory that a server gained for each answer, and half the range of its rounds. */
+export function showGrowth({ growth }: Pick<Row, 'growth'>): string {
+  if (growth === undefined) return '—';
+  const { median, most, least, rounds, valid } = growth;
+  const range = rounds > 1 ? ` ±${describeBytes((most - least) / 2)}` : '';
+  return `${describeBytes(median)}${range}${valid ? '' : ' ?'}`;
 }
 
 /** `ok`, or `11 ok, 1 suspect`. */

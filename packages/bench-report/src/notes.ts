@@ -17,7 +17,7 @@ import { decidingMetric } from './leaders.ts';
 import { countOf, formatShare, formatUs, formatWhole, nameCell } from './format.ts';
 import { explainBuilds } from './interpreters.ts';
 import type { Model, ModelRow, ModelServer, Problem } from './model/model.ts';
-import { hasWrong, RANK, REST, RIGHT, timingMetricOf, toTable } from './table.ts';
+import { GROWTH, hasWrong, RANK, REST, RIGHT, timingMetricOf, toTable } from './table.ts';
 import type { Sign, View } from './content.ts';
 import { listAll, listAny } from './words.ts';
 
@@ -51,6 +51,10 @@ export function explainSigns({
     { mark: '≥', text: '≥ lower bound.' },
     { mark: '?', text: '? invalid in every round.' },
     ...(limits === undefined ? [] : [{ column: 'limit', text: limits }]),
+    {
+      column: GROWTH,
+      text: `${GROWTH}: the memory that the server gained for each answer to the request, garbage included.`,
+    },
     ...(hasWrong(rows)
       ? [
           {

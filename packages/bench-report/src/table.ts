@@ -1,7 +1,7 @@
 /** The table of a run in words: its columns, and the rows grouped by place. */
 import type { Figure, Row } from 'bench-analysis/summary';
 import { METRIC_IDS, METRICS, type MetricId } from 'bench-model/metrics';
-import { describeRight, describeStatus, showFigure, showLimit, showMetric } from './cells.ts';
+import { describeRight, describeStatus, showFigure, showGrowth, showLimit, showMetric } from './cells.ts';
 import { formatUs, groupByPlace } from './format.ts';
 import type { View } from './content.ts';
 
@@ -22,6 +22,9 @@ export const RANK = '#';
 
 /** The column with the share of right answers. */
 export const RIGHT = 'right';
+
+/** The column with the memory that a server gained for each answer. */
+export const GROWTH = 'growth/req';
 
 /** The column with the latency minus the time that the server reported. */
 export const REST = 'respond';
@@ -64,7 +67,8 @@ function listExpendable(): string[] {
 
 /**
  * The columns of a run: one per metric, except optional ones that no row has. If some answers were wrong, the share of
- * right ones follows the goodput. If servers reported their time, the two parts of the latency follow it.
+ * right ones follows the goodput. If servers reported their time, the two parts of the latency follow it. For requests that
+ * are measured alone, the growth of memory follows the memory.
  */
 function cellsFor(rows: readonly RankedRow[], metric: MetricId | undefined): Record<string, Cell> {
   const metrics = METRIC_IDS.filter(
@@ -74,6 +78,7 @@ function cellsFor(rows: readonly RankedRow[], metric: MetricId | undefined): Rec
   const beside: Partial<Record<MetricId, Record<string, Cell>>> = {
     goodput: hasWrong(rows) ? { [RIGHT]: describeRight } : {},
     ...(lastLatency && { [lastLatency]: timingCells(rows) }),
+    memory: rows.some(({ growth }) => growth !== undefined) ? { [GROWTH]: showGrowth } : {},
   };
   return {
     ...nameCells(rows),

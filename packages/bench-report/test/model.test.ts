@@ -10,6 +10,7 @@ import type { Trial } from 'bench-model/record';
 import { renderJson } from '../src/json.ts';
 import { reportDocument, REPORT_HEAD } from '../src/model/definition.ts';
 import { toModel } from '../src/model/model.ts';
+import { toTable } from '../src/table.ts';
 import { ROOT } from 'bench-targets/catalogue/stacks';
 import { readRun } from 'bench-analysis/results/store';
 import { REPORT_SCHEMA } from 'bench-model/versions';
@@ -69,6 +70,24 @@ const upTo = (n: number) => Array.from({ length: n }, (_, index) => index + 1);
 const measured = (values: number[], timeout = 0) =>
   sampleMeasured({ given: { load: loadOf(values, timeout) } });
 const distributionOf = (...trials: Trial[]) => modelOf({ trials }).rows[0]?.distribution;
+
+describe('the row of a request that is measured alone', () => {
+  it('shows what the server keeps of each answer', () => {
+    const own = samplePlan('--get /a --get /b --connections 10 --rounds 2', ['vanilla']);
+    const trials = own.trials.map(({ id, route = '', round, connections }) => {
+      const memoryBytes = [50, 100, 150].map((given) => 40e6 + given * (route === 'GET /b' ? 1400 : 0));
+      const turns = { answers: [50, 50, 50], goodputPerSecond: [1, 1, 1], places: [0, 1, 2], memoryBytes };
+      return okTrial('vanilla', { ...sampleMeasured({}), turns }, { id, connections, route, round });
+    });
+    const model = modelOf({ plan: own, trials });
+    expect(isReport(JSON.parse(renderJson(model, trials)))).toBe(true);
+    const { columns, groups } = toTable(model.rows);
+    const at = columns.indexOf('growth/req');
+    expect(columns[at - 1]).toBe('memory');
+    const cells = new Set(groups.flatMap(({ rows }) => rows.map((row) => row[at])));
+    expect(cells).toEqual(new Set(['0 B ±0 B', '1.4 KB ±0 B']));
+  });
+});
 
 describe('the schema of the JSON report', () => {
   it('is generated from its definition', async () => {

@@ -109,6 +109,16 @@ export function growthOf(levels: readonly Level[]): Growth | undefined {
 }
 
 /**
+ * Returns the memory that a server gained for each answer, in bytes: its growth, or, with too few levels for that, the
+ * difference of the last level and the first, which has garbage in it.
+ */
+export function gainPerAnswer(levels: readonly Level[]): number | undefined {
+  const [first, last] = [levels[0], levels.at(-1)];
+  if (first === undefined || last === undefined || last.answers <= first.answers) return undefined;
+  return growthOf(levels)?.estimate ?? (last.bytes - first.bytes) / (last.answers - first.answers);
+}
+
+/**
  * Returns the peaks of two servers over an equal number of answers, in bytes: one that grows and is faster would otherwise
  * have more. Undefined if the levels of one are not known.
  */

@@ -195,6 +195,12 @@ const row = named(
         }),
       ),
       figures: forEachMetric(figure, 'One figure for each metric that was measured.'),
+      growth: Type.Optional(
+        as(
+          simpleFigure,
+          'bytes: the memory that the server gained for each answer, if requests are measured alone.',
+        ),
+      ),
       timing: Type.Optional(
         shape(
           {
