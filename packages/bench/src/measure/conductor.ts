@@ -199,7 +199,7 @@ async function withSessions(
     for (const side of sides) {
       const { life, trial, outcome } = side;
       await attempt(outcome, () => life.renewToken(0));
-      if (trial !== undefined) side.ready = { ...side.ready, spec: life.specOf(trial) };
+      side.ready = { ...side.ready, spec: life.specOf(trial) };
     }
     await using sessions = new AsyncDisposableStack();
     using watches = new DisposableStack();

@@ -265,7 +265,7 @@ export class ServerLife {
     const pids = [server.pid() ?? [], ...processes.map(({ pid }) => pid ?? [])].flat();
     return {
       server,
-      spec: this.#wholeSpec(server),
+      spec: this.specOf(),
       sampler: this.#sampler,
       meter: this.#effects.meter(server),
       pids,
@@ -273,16 +273,13 @@ export class ServerLife {
     };
   }
 
-  /** Returns the load of one trial on the running server. */
-  specOf(trial: LifeTrial): LoadSpec {
-    return this.#specOf(this.#server as Server, trial.drawOf(this.#draw), trial.expected);
-  }
-
-  /** Returns the load of all requests; for several trials, without those that are sent once, whose rows belong to their trials. */
-  #wholeSpec(server: Server): LoadSpec {
-    const [only, ...more] = this.trials;
-    if (only !== undefined && more.length === 0) return this.specOf(only);
-    const whole = this.#specOf(server, this.#draw, undefined);
+  /**
+   * Returns the load of a trial on the running server, with the token of now. By default it is that of all its requests; for
+   * several trials, without those that are sent once, whose rows belong to their trials.
+   */
+  specOf(trial = this.trials.length === 1 ? this.trials[0] : undefined): LoadSpec {
+    if (trial !== undefined) return this.#specOf(trial.drawOf(this.#draw), trial.expected);
+    const whole = this.#specOf(this.#draw, undefined);
     return {
       ...whole,
       order: whole.order?.filter((route) => this.#draw.routes?.[route]?.once === undefined),
@@ -294,12 +291,13 @@ export class ServerLife {
     return trial.drawOf(this.#draw).routes?.every(({ once }) => once === undefined) ?? true;
   }
 
-  #specOf(server: Server, draw: Draw, expected: Expected): LoadSpec {
+  #specOf(draw: Draw, expected: Expected): LoadSpec {
     const { plan } = this.#context;
+    const { host, port, tls } = this.#server as Server;
     return {
-      host: server.host,
-      port: server.port,
-      tls: server.tls,
+      host,
+      port,
+      tls,
       requests: this.#requestsFor(draw),
       routes: draw.routes?.map(toRouteSpec),
       order: draw.order,

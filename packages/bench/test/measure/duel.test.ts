@@ -162,8 +162,8 @@ describe('measureTogether', () => {
     expect(world.done.filter((what) => /^(launch|arm|fire|stop|record)/.test(what))).toEqual([
       `launch ${trials[0]!.id}`,
       `launch ${trials[1]!.id}`,
-      'arm',
-      'arm',
+      'arm /api/devices',
+      'arm /api/devices',
       'fire 3000 0',
       'fire 3001 0',
       'fire 3000 0.1',

@@ -59,6 +59,34 @@ describe('servers that take turns', () => {
       expect(before.slice(-2)).toEqual([`login ${port}`, `replace ${port} /${port}`]);
   });
 
+  it('begin each load with the newest token, that of all requests too', async () => {
+    const plan = samplePlan('--duel --rounds 1 --connections 10 --duration 0.2 --warmup 0 --get /a --get /b');
+    plan.userRequests = { ...plan.userRequests!, login: { ...LOGIN, every: 0 } };
+    const { effects, done } = createWorld({ turns: true, tellWindows: true });
+    let logins = 0;
+    const trials = await run(
+      plan,
+      { placed: PLACED, prepared: prepareFor(plan), before: [] },
+      {
+        ...effects,
+        async logIn(_server, draw) {
+          logins++;
+          done.push('login');
+          const requests = draw.requests.map((one) => ({ ...one, path: `${one.path}?login=${logins}` }));
+          return { ...draw, requests };
+        },
+      },
+    );
+    expect(trials.map(({ status }) => status)).toEqual(['ok', 'ok', 'ok', 'ok']);
+    const arms = done.flatMap((step, at) => {
+      const [, login] = /^arm .*login=(\d+)/.exec(step) ?? [];
+      const before = done.slice(0, at).filter((one) => one === 'login').length;
+      return login === undefined ? [] : [before - Number(login)];
+    });
+    // Two servers log in one after the other before they connect: all requests, /a and /b.
+    expect(arms).toEqual([1, 0, 1, 0, 1, 0]);
+  });
+
   it('cannot pause in a load of a fixed amount', () => {
     const draft = { requests: [], login: { ...LOGIN, every: 15 } };
     const options = benchOptions({

@@ -8,7 +8,7 @@ import type { LoadResult } from 'bench-model/load';
 import type { Trial } from 'bench-model/record';
 import type { Server, Stopped } from 'bench-machine/launch';
 import type { LoadSession } from 'bench-load/engine';
-import type { Turn } from 'bench-load/protocol';
+import type { LoadSpec, Turn } from 'bench-load/protocol';
 import type { Prepared } from 'bench-targets/prepare/prepare';
 import type { Sampled } from 'bench-machine/resources/sampler';
 import type { RunEffects } from '../../src/measure/run.ts';
@@ -124,14 +124,14 @@ export function createWorld(twist: Twist = {}): World {
     counts.set(step, count);
     await twist.at?.[step]?.(count);
   };
-  const session = (port: string): LoadSession => ({
+  const session = ({ port: bound, requests: [request] }: LoadSpec, port = String(bound)): LoadSession => ({
     pids: [4711],
-    beside: (spec) => session(String(spec.port)),
+    beside: (spec) => session(spec),
     async leave() {
       done.push('leave');
     },
     async arm() {
-      await reach('arm');
+      await reach('arm', twist.tellWindows ? ` ${request?.path}` : '');
     },
     async fire(window, mark) {
       mark('opened');
@@ -182,11 +182,11 @@ export function createWorld(twist: Twist = {}): World {
     load: () => ({
       name: 'fake',
       version: '0',
-      open({ port }) {
+      open(spec) {
         done.push('open');
         // `open` is the only step that nobody waits for.
         void twist.at?.open?.(1);
-        return session(String(port));
+        return session(spec);
       },
     }),
     readInterpreter: async () => twist.interpreter,
