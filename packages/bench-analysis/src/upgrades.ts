@@ -15,8 +15,8 @@ export interface Upgrade extends Omit<ComparedRow, 'rank'> {
   /** The runtimes by their full versions: `3.14.10`, `3.14.10+jit`. */
   from: string;
   to: string;
-  /** True if the builds of the two interpreters differ, so that the difference is not that of the version alone. */
-  unlike: boolean;
+  /** Whether the builds of the two interpreters are alike. If not, the difference is not that of the version alone. */
+  builds: 'alike' | 'unlike' | 'unknown';
 }
 
 /** A measured target on a known version of a runtime. */
@@ -53,13 +53,22 @@ export function compareUpgrades(run: Pick<StoredRun, 'plan' | 'trials'>, questio
   return pairs.flatMap(({ to, from, pair }) => {
     const found = contestedOf(contested, pair);
     if (found === undefined) return [];
-    const both = [to, from].flatMap(({ id: name, interpreter }) =>
-      interpreter === undefined ? [] : [{ name, interpreter }],
-    );
-    const unlike = findUnlikeBuilds(both).length > 0;
     const { stack } = to;
-    return [{ ...pair, comparison: found.comparison, stack, from: nameOf(from), to: nameOf(to), unlike }];
+    const names = { from: nameOf(from), to: nameOf(to) };
+    return [{ ...pair, comparison: found.comparison, stack, ...names, builds: compareBuilds(to, from) }];
   });
+}
+
+function compareBuilds(...both: OnRuntime[]): Upgrade['builds'] {
+  const known = both.flatMap(({ id: name, interpreter }) =>
+    interpreter === undefined ? [] : [{ name, interpreter }],
+  );
+  if (findUnlikeBuilds(known).length > 0) return 'unlike';
+  // Records of earlier versions do not tell who built a CPython.
+  const isTold = known.every(
+    ({ interpreter: { implementation, maker } }) => implementation !== 'CPython' || maker !== undefined,
+  );
+  return isTold && known.length === both.length ? 'alike' : 'unknown';
 }
 
 function nameOf({ version, switches }: OnRuntime): string {

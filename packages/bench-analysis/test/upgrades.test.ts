@@ -4,12 +4,12 @@ import { runOnRuntimes, type PlantedRuntime } from '../../bench-lab/testing/over
 
 const CPU = { by: 'cpu', threshold: 0.02 } as const;
 
-/** The upgrades of a run: what is compared with what, its ratio, and whether the builds are unlike. */
+/** The upgrades of a run: what is compared with what, its ratio, and whether the builds are alike. */
 const upgradesOf = (runtimes: Record<string, PlantedRuntime>, line?: string) =>
-  compareUpgrades(runOnRuntimes(runtimes, line), CPU).map(({ from, to, stack, comparison, unlike }) => [
+  compareUpgrades(runOnRuntimes(runtimes, line), CPU).map(({ from, to, stack, comparison, builds }) => [
     `${stack} ${from} → ${to}`,
     Number(comparison.ratio?.estimate.toFixed(2)),
-    unlike ? 'unlike' : 'alike',
+    builds,
   ]);
 
 describe('compareUpgrades', () => {
@@ -40,13 +40,16 @@ describe('compareUpgrades', () => {
     ]);
   });
 
-  it('says where the builds are unlike', () => {
+  it.each([
+    ['unlike', { pgo: false }],
+    ['unknown', { maker: undefined }],
+  ] as const)('says that the builds are %s', (builds, interpreter) => {
     expect(
       upgradesOf({
-        '3.13': { cpu: 100, version: '3.13.5', interpreter: { pgo: false } },
+        '3.13': { cpu: 100, version: '3.13.5', interpreter },
         '3.14': { cpu: 80, version: '3.14.10', interpreter: { pgo: true } },
       }),
-    ).toEqual([['fastapi 3.13.5 → 3.14.10', 0.8, 'unlike']]);
+    ).toEqual([['fastapi 3.13.5 → 3.14.10', 0.8, builds]]);
   });
 
   it('holds with an interval in a run that compared with another baseline until that was decided', () => {

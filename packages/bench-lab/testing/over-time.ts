@@ -1,5 +1,6 @@
 /** The committed run as it could have been measured on other days. */
 import type { StoredRun } from 'bench-analysis/results/store';
+import { present } from 'bench-model/options';
 import type { Interpreter } from 'bench-model/target';
 import { okTrial, readGoldenRun, sampleMeasured, samplePlan } from './samples.ts';
 
@@ -29,7 +30,7 @@ export interface PlantedRuntime {
   cpu: number;
   version: string;
   build?: Record<string, string>;
-  interpreter?: Partial<Interpreter>;
+  interpreter?: { [Name in keyof Interpreter]?: Interpreter[Name] | undefined };
 }
 
 /** Returns a run of one stack on these runtimes, by what is typed for each. The rounds differ by up to 1 %. */
@@ -54,7 +55,11 @@ export function runOnRuntimes(
         ...okTrial(target.id, sampleMeasured({ cpu: cost }), { round: index + 1 }),
         target,
         runtime: { ...target.runtime, version, build },
-        interpreter: { implementation: 'CPython', version, ...interpreter },
+        interpreter: {
+          implementation: 'CPython',
+          version,
+          ...present({ maker: 'Debian or Ubuntu', ...interpreter }),
+        },
       };
     }),
   ).flat();

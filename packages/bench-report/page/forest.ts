@@ -28,9 +28,10 @@ export interface ForestRow {
   words: string;
 }
 
-/** The metric of a forest plot, and its band. */
-export interface Scale extends Pick<Metric, 'better'> {
+/** The metric of a forest plot, its band, and the name of its table if the title is not unique on the page. */
+interface Forest extends Pick<Metric, 'better'> {
   threshold: number;
+  caption?: string;
 }
 
 /** Shows pairs as a forest plot with a table, or as the table alone if no pair has a ratio. `columns` begin the table. */
@@ -38,10 +39,10 @@ export function showForest<Row extends ForestRow>(
   title: string,
   rows: Row[],
   columns: Column<Row>[],
-  scale: Scale,
+  forest: Forest,
 ): HTMLElement {
   const values = table(
-    title,
+    forest.caption ?? title,
     [
       ...columns,
       {
@@ -57,14 +58,14 @@ export function showForest<Row extends ForestRow>(
   return chart({
     title,
     description: rows.map(({ name, words }) => `${name}: ${words}`).join('. '),
-    draw: (width) => drawForest(rows, scale, width),
+    draw: (width) => drawForest(rows, forest, width),
     values,
   });
 }
 
 function drawForest(
   rows: readonly ForestRow[],
-  { threshold, better }: Scale,
+  { threshold, better }: Forest,
   width: number,
 ): Plot.PlotOptions {
   const names = rows.map(({ name }) => name);

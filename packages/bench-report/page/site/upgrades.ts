@@ -22,7 +22,7 @@ export function buildUpgrades(site: Site, { rows, metric }: Shown<SiteRow>): Con
   const columns: Column<SiteUpgrade & ForestRow>[] = [
     { head: 'from', cell: ({ from }) => from, isText: true },
     { head: 'to', cell: ({ to }) => to, isText: true },
-    { head: 'builds', cell: ({ unlike }) => (unlike ? 'unlike' : 'alike'), isText: true },
+    { head: 'builds', cell: ({ builds }) => builds, isText: true },
     { head: 'began (UTC)', cell: ({ startedAt }) => formatTime(startedAt), isText: true },
     { head: 'run', cell: ({ run }) => element('a', { href: links.get(run) }, run), isText: true },
   ];
@@ -35,7 +35,7 @@ export function buildUpgrades(site: Site, { rows, metric }: Shown<SiteRow>): Con
     element(
       'p',
       { class: 'key' },
-      `${FOREST_KEY} †: the builds of the two differ, so it is not the version alone.`,
+      `${FOREST_KEY} †: the builds of the two differ, or are not known, so it may not be the version alone.`,
     ),
     [...Map.groupBy(shown, ({ machine }) => machine)].map(([machine, own]) => [
       element('h3', {}, machine),
@@ -45,7 +45,8 @@ export function buildUpgrades(site: Site, { rows, metric }: Shown<SiteRow>): Con
         [...Map.groupBy(own, nameChart)]
           .toSorted(([a], [b]) => a.localeCompare(b))
           .map(([name, all]) =>
-            showForest(`${name}, ${machine}`, toForest(all), columns, {
+            showForest(name, toForest(all), columns, {
+              caption: `${name}, ${machine}`,
               better,
               threshold: DEFAULT_THRESHOLD,
             }),
@@ -61,7 +62,10 @@ function nameChart({ stack, route, workload, connections }: SiteUpgrade): string
 
 /** Orders the steps by version and the runs of a step by time, and numbers the latter. */
 function toForest(upgrades: readonly SiteUpgrade[]): (SiteUpgrade & ForestRow)[] {
-  const steps = Map.groupBy(upgrades, ({ from, to, unlike }) => `${from} → ${to}${unlike ? ' †' : ''}`);
+  const steps = Map.groupBy(
+    upgrades,
+    ({ from, to, builds }) => `${from} → ${to}${builds === 'alike' ? '' : ' †'}`,
+  );
   return [...steps]
     .toSorted(([a], [b]) => a.localeCompare(b, 'en', { numeric: true }))
     .flatMap(([step, all]) =>
