@@ -53,7 +53,7 @@ def route_raw(app: FastAPI, upstream: Upstream) -> None:
 
 
 def alone(route: Callable[[FastAPI, Upstream], None], *, kept: bool = True) -> FastAPI:
-    """Make an app with that one route, whose httpx client is kept from request to request or is new for each."""
+    """Make an app with that one route. Its httpx client is kept for all requests, or new for each."""
     upstream = Upstream("httpx", kept=kept)
     app = make_app(upstream)
     route(app, upstream)
