@@ -185,6 +185,21 @@ describe('the known warm-up of a target', () => {
     expect(apart.lines).toEqual([expect.stringMatching(/^warning: too little is known about .* vanilla,/)]);
   });
 
+  it('is shorter than the default in a comparison by turns if all processes were warm sooner', async () => {
+    const secondsOf = async (line: string): Promise<number[] | undefined> => {
+      const plan = samplePlan(`--connections 10 ${line}`);
+      const { warmups } = (await learn(plan)).plan;
+      return warmups?.map(({ seconds }) => seconds);
+    };
+    const plan = samplePlan('--connections 10 --rounds 1 --duel');
+    know(plan, 0.4);
+    expect(await secondsOf('--rounds 1 --duel')).toEqual([2, 2]);
+    know(plan, 0.4, { target: 'vanilla' });
+    expect(await secondsOf('--rounds 1 --duel')).toEqual([1, 1]);
+    expect(await secondsOf('--rounds 1 --separate')).toEqual([2, 2]);
+    expect(await secondsOf('--rounds 1 --duel --warmup 3')).toEqual([3, 3]);
+  });
+
   it('is not replaced by a shorter study', () => {
     const plan = samplePlan('--connections 10');
     const read = () => readFastify(plan);
