@@ -1,6 +1,6 @@
 /** The copies of a user's project that a plan measures, as folders. Disposing removes what was laid out. */
 import { realpathSync, rmSync } from 'node:fs';
-import { join, relative, resolve } from 'node:path';
+import { basename, join, relative, resolve } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
 import type { App } from 'bench-model/app';
 import { readInCopy } from '../../catalogue/copies.ts';
@@ -81,9 +81,12 @@ async function rootInRevision(
 ): Promise<string> {
   const top = await findRepository(root);
   // The names of all copies have the same length: that of a path can change the pace of a program.
-  const folder = join(folderOf(cache, top), digestOf([], `${copy.kind} ${copy.commit ?? ''}`));
-  if (!made.has(folder)) {
-    made.add(folder);
+  const own = join(folderOf(cache, top), digestOf([], `${copy.kind} ${copy.commit ?? ''}`));
+  // Some servers write beside their project: each copy has a folder above it for itself.
+  const folder = join(own, basename(top));
+  if (!made.has(own)) {
+    made.add(own);
+    rmSync(own, { recursive: true, force: true });
     log(`laying out ${labelOf(copy)}`);
     const linked = await layOut(copy, top, folder);
     if (linked.length > 0) log(`${labelOf(copy)} uses ${linked.join(', ')} of your checkout`);

@@ -1,6 +1,6 @@
 /** Makes the server program of a user's project runnable: its interpreter, its environment, its command. */
 import { existsSync, mkdirSync, readFileSync, realpathSync, rmSync, statSync, writeFileSync } from 'node:fs';
-import { basename, dirname, isAbsolute, join, resolve } from 'node:path';
+import { basename, dirname, isAbsolute, join, relative, resolve } from 'node:path';
 import { parseEnv } from 'node:util';
 import { readNodeManifest } from '../../catalogue/apps/manifests.ts';
 import { languageOfProgram } from '../../catalogue/apps/project.ts';
@@ -34,7 +34,7 @@ import {
 import { countOpen, describeLock } from './packages.ts';
 import { warnStale } from './stale.ts';
 import { digestOfSources, filesOfLocalPackages } from './sources.ts';
-import { copyProject, filesOfProject, settingsOfProject } from './tree.ts';
+import { copyProject, filesOfProject, linkAround, settingsOfProject } from './tree.ts';
 
 /** A program, ready to launch. */
 export interface ReadyProject {
@@ -179,9 +179,18 @@ async function provideRoot(known: FoundTarget, digest: string, log: (line: strin
   return copyIn(build, stack.root);
 }
 
-/** Returns the copy of a project in the folder of its build. Tools name their outputs by the folder of a project. */
+/** Returns the repository of a project, of which it may use other folders; itself if it is in none. */
+function wholeOf(root: string): string {
+  return parentsOf(root).find((folder) => existsSync(join(folder, '.git'))) ?? root;
+}
+
+/**
+ * Returns a project in its copy, in a folder for it alone: some servers write beside their project, and tools name their outputs
+ * by its folder.
+ */
 function copyIn(build: string, root: string): string {
-  return join(build, 'copy', basename(root));
+  const whole = wholeOf(root);
+  return join(build, 'copy', basename(whole), relative(whole, root));
 }
 
 /** A program to build. */
@@ -223,7 +232,9 @@ async function provideProgram(
   // A build that no longer writes the program must not leave the old one.
   for (const file of [ready, ...outputs.filter(isThere).map(fill)]) rmSync(file, { force: true });
   if (isCopied) {
-    rmSync(root, { recursive: true, force: true });
+    rmSync(join(build, 'copy'), { recursive: true, force: true });
+    const whole = wholeOf(stack.root);
+    linkAround(stack.root, whole, copyIn(build, whole));
     copyProject(stack.root, root);
   }
   for (const argv of words) await runBuild(argv, { ...stack, root }, target.variant);
@@ -375,14 +386,22 @@ async function provideModules(
   if (lock === undefined || (hasNone && packages.length + builds.length === 0))
     return { root: await provideRoot(known, digest, log) };
   const files = filesOfProject(dirname(lock.file));
-  const key = digestOf(files, [stack.root, ...argv, ...packages, ...builds.flat()].join(' '));
+  const key = digestOf(files, [stack.root, ...argv, ...packages, ...builds.flat(), 'copy'].join(' '));
   const folder = folderOf(stack, found, key);
-  const root = rootInCopy({ root: stack.root, lock, folder });
+  const copied = copyIn(folder, dirname(lock.file));
+  const root = rootInCopy({ root: stack.root, lock, folder: copied });
   const make = async (): Promise<void> => {
     const managers = await provideManagers(lock, HOME.cache);
     const bin = dirname(argv[0] ?? '');
     const { version } = found.runtime;
-    await makeProjectCopy({ root: stack.root, lock, folder, bins: [managers, bin], version, packages });
+    await makeProjectCopy({
+      root: stack.root,
+      lock,
+      folder: copied,
+      bins: [managers, bin],
+      version,
+      packages,
+    });
     const env = { ...process.env, ...pathOf([managers, ...binsOf(root), bin]) };
     for (const words of builds) {
       const located = words.map((word) => word.replaceAll('{root}', root));

@@ -91,9 +91,11 @@ async function step(spec: ProjectCopy, argv: string[], cwd: string): Promise<voi
     PATH: [...spec.bins, process.env['PATH']].join(delimiter),
     NODE_ENV: undefined,
     CI: 'true',
-    // A build script that the project does not allow is no reason to fail, as it is for pnpm itself.
-    pnpm_config_strict_dep_builds: 'false',
-    npm_config_strict_dep_builds: 'false',
+    // A build script that the project does not allow is no reason to fail, as it is for pnpm itself. npm warns of the setting.
+    ...(spec.lock.kind === 'pnpm' && {
+      pnpm_config_strict_dep_builds: 'false',
+      npm_config_strict_dep_builds: 'false',
+    }),
     YARN_NODE_LINKER: 'node-modules',
     YARN_ENABLE_TELEMETRY: '0',
   };

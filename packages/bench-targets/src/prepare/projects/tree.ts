@@ -1,6 +1,15 @@
 /** The files of a user's project: listed and copied, never changed. */
-import { cpSync, existsSync, globSync, mkdirSync, statSync, symlinkSync, type Dirent } from 'node:fs';
-import { basename, dirname, join, relative } from 'node:path';
+import {
+  cpSync,
+  existsSync,
+  globSync,
+  mkdirSync,
+  readdirSync,
+  statSync,
+  symlinkSync,
+  type Dirent,
+} from 'node:fs';
+import { basename, dirname, join, relative, sep } from 'node:path';
 import { digestOf } from '../digest.ts';
 
 /** Folders that tools make. */
@@ -83,6 +92,20 @@ export function copyProject(root: string, folder: string): void {
       return false;
     },
   });
+}
+
+/**
+ * Makes the folders between a repository and a project in it, in a copy of the repository, with links to what else they hold: a
+ * project may read `../.env` or the package beside it.
+ */
+export function linkAround(root: string, whole: string, copy: string): void {
+  const [next] = relative(whole, root).split(sep);
+  if (next === undefined || next === '') return;
+  mkdirSync(copy, { recursive: true });
+  for (const name of readdirSync(whole))
+    if (name !== next && !isMade({ name, parentPath: whole }))
+      symlinkSync(join(whole, name), join(copy, name));
+  linkAround(root, join(whole, next), join(copy, next));
 }
 
 function isFile(path: string): boolean {

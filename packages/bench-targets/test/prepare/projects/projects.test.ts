@@ -363,15 +363,22 @@ describe('a project with a setup', () => {
       setup: { command: ['sh', '-c', 'echo two >> data'] },
       requests: ['GET /'],
     };
-    const root = makeProject(manifest.name, { 'stack.json': JSON.stringify(manifest), data: 'one\n' });
-    const before = treeOf(root);
+    const above = makeProject(manifest.name, {
+      '.git/HEAD': '',
+      '.env': 'A=b\n',
+      'services/shop/stack.json': JSON.stringify(manifest),
+      'services/shop/data': 'one\n',
+    });
+    const root = join(above, 'services', 'shop');
+    const before = treeOf(above);
     const stack = readManifest(join(root, 'stack.json'));
     const { prepared, missing } = await prepareAll(targetsOf(stack), [stack]);
     expect(missing).toEqual([]);
     const [found] = prepared as [Prepared];
     runIt({ ...found, command: found.setup ?? [] });
     expect(runIt(found)).toBe('one\ntwo');
-    expect(treeOf(root)).toEqual(before);
+    expect(treeOf(above)).toEqual(before);
+    expect(readFileSync(join(found.stack.root, '../../.env'), 'utf8')).toBe('A=b\n');
   });
 });
 
