@@ -1,7 +1,9 @@
 /** What to type against each fault of a server that is tried. */
+import { isAbsolute } from 'node:path';
 import { fillCommand } from 'bench-machine/launch';
 import { findProgram } from 'bench-machine/path';
 import { joinWords } from 'bench-targets/catalogue/apps/words';
+import { showPath } from 'bench-targets/catalogue/json-file';
 import type { Answer, WorkloadRequest } from 'bench-targets/catalogue/workloads/workload';
 import type { Fault } from '../measure/fault.ts';
 
@@ -26,10 +28,22 @@ type Cures = {
 /** The tools that send HTTP/2, with their options. */
 const OF_HTTP2 = { h2load: '-c 10 -D 10 URL', oha: '--http2 -c 10 -z 10s URL' };
 
+/** What languages say of a file or a folder that is not there. */
+const ABSENT = /no such file or directory|ENOENT|does not exist/i;
+
+/** What shells and languages say of a program that is not on PATH. */
+const NO_PROGRAM =
+  /\b(?:executable|command|program) ['"`]?([\w.-]+)['"`]? (?:was )?not found|^exit status 127\b.*?([\w.-]+): (?:command )?not found|\bspawn ([\w.-]+) ENOENT/i;
+
 const CURES: Cures = {
   ended: ({ end }, { command, words }) => {
     if (/EADDRINUSE|address (is )?already in use/i.test(end))
       return `its port is taken: let it listen on {port} in ${command}, or on PORT in its environment`;
+    const [, absent] = /['"`]([^'"`\s]*\/[^'"`\s]+)['"`]/.exec(ABSENT.test(end) ? end : '') ?? [];
+    if (absent !== undefined)
+      return `make ${isAbsolute(absent) ? showPath(absent) : absent} first: it may be what a build writes, such as that of a front end`;
+    const [program] = (NO_PROGRAM.exec(end) ?? []).slice(1).filter((name) => name !== undefined);
+    if (program !== undefined) return `install ${program}, and put it on PATH: the server starts it`;
     if (end.startsWith('exit status 0'))
       return `name the server itself in ${command}, with its arguments: it must stay in the foreground`;
     const line = joinWords(

@@ -18,6 +18,7 @@ import { findExample } from 'bench-targets/catalogue/apps/variables';
 import { joinWords } from 'bench-targets/catalogue/apps/words';
 import { usualRuntime } from 'bench-targets/catalogue/runtimes';
 import { findVersion } from 'bench-targets/prepare/projects/version';
+import { findUnreached } from 'bench-targets/prepare/unreached';
 import { present } from 'bench-model/options';
 import { ask, say } from './say.ts';
 import type { InitChoices } from './choices.ts';
@@ -215,8 +216,18 @@ async function tryBeside(
     if (!mayDiffer || error instanceof NotPreparedError || needs.length === 0) throw error;
     const why = describeError(error);
     if (migration !== undefined && error instanceof SetupError) {
-      say('left out', `${joinWords(migration.command)}: ${why}`);
-      return tryBeside(start, { needs }, context);
+      const command = joinWords(migration.command);
+      say('left out', `${command}: ${why}`);
+      const host = findUnreached([error.message, ...error.details].join('\n'));
+      return tryBeside(start, { needs }, context).catch((later: unknown) => {
+        // What the server says of it is often that a file is missing.
+        if (host === undefined || !(later instanceof NotStartedError)) throw later;
+        throw new BenchError(
+          'toolchain',
+          `${command} needs ${host}, which cannot be reached from here`,
+          'run init where it can be reached, or set HTTPS_PROXY to a proxy that reaches it',
+        );
+      });
     }
     // A server may need another address than that of the service, or none.
     say('left out', `the services: ${why}`);

@@ -18,6 +18,11 @@ describe('cureFor', () => {
     ],
     ['exit status 1: Error: listen EADDRINUSE: address already in use :::8123', 'its port is taken'],
     ['exit status 0', 'it must stay in the foreground'],
+    ["exit status 1: RuntimeError: Folder './dist/web' does not exist", 'make ./dist/web first'],
+    ["exit status 1: ViteError: Executable 'bun' not found.", 'install bun, and put it on PATH'],
+    ['exit status 127: sh: 1: nx: not found', 'install nx, and put it on PATH'],
+    ['exit status 1: Error: spawn ffmpeg ENOENT', 'install ffmpeg, and put it on PATH'],
+    ['exit status 1: Error: relation "orders" does not exist', 'its last lines say why'],
   ])('explains a server that ended with "%s"', (end, words) => {
     expect(cureFor({ kind: 'ended', end }, named)).toContain(words);
   });

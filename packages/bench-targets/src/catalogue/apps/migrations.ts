@@ -79,7 +79,7 @@ function ofPython(place: string, { folder, command }: Start): Migration | undefi
     command: words,
     why: join(folder, file),
   });
-  if (/django/i.test(readText(place, 'manage.py')))
+  if (/DJANGO_SETTINGS_MODULE/.test(readText(place, 'manage.py')))
     return found('manage.py', 'python', 'manage.py', 'migrate', '--noinput');
   if (existsSync(join(place, 'alembic.ini'))) return found('alembic.ini', 'alembic', 'upgrade', 'head');
   if (!/\bflask\b|current_app/i.test(readText(place, 'migrations', 'env.py'))) return undefined;

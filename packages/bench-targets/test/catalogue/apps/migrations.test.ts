@@ -89,11 +89,11 @@ describe('the migration of a project', () => {
       'flask db upgrade, by migrations/env.py',
     ],
     [
-      { ...python, 'manage.py': 'from django.core.management import execute_from_command_line' },
+      { ...python, 'manage.py': 'os.environ.setdefault("DJANGO_SETTINGS_MODULE", "shop.settings")' },
       flask,
       'python manage.py migrate --noinput, by manage.py',
     ],
-    [{ ...python, 'manage.py': 'import click' }, flask, undefined],
+    [{ ...python, 'manage.py': 'import click  # like that of Django' }, flask, undefined],
     // The start migrates itself.
     [{ ...python, 'alembic.ini': '' }, { ...flask, setup: ['alembic', 'upgrade', 'head'] }, undefined],
     [
