@@ -51,6 +51,8 @@ interface Tryout {
   envFile?: string;
   /** The port on which it always listens, if it does not take the one that it is given. */
   port?: number;
+  /** True if its command got an option for the port, which it may not know. */
+  isAsked?: boolean;
   /** The version of its runtime, if it is not the one that the project asks for. */
   version?: string;
 }
@@ -115,7 +117,7 @@ async function tryOnce(start: Start, needs: readonly Need[], tryout: Once): Prom
   });
   const elsewhere = await untilListening(server, prepared, {
     limit: choices.startTimeout ?? START_SECONDS,
-    mayMove: port === undefined,
+    mayMove: port === undefined && tryout.isAsked !== true,
     isStopped: () => isStopped,
   });
   if (elsewhere !== undefined) {
@@ -125,12 +127,17 @@ async function tryOnce(start: Start, needs: readonly Need[], tryout: Once): Prom
       say('assumed', told.why);
       return tryOnce(told.start, needs, tryout);
     }
+    const asked = withPortOption(start);
+    if (asked !== undefined) {
+      const manifest = await tryOnce(asked, needs, { ...tryout, isAsked: true }).catch((error: unknown) => {
+        if (!(error instanceof NotStartedError)) throw error;
+      });
+      if (manifest !== undefined) return manifest;
+    }
     say(
       'found',
       `it listens on port ${elsewhere}, whatever PORT says: its targets are measured one at a time`,
     );
-    if (!start.command.join(' ').includes('{port}'))
-      say('or', `if an option sets the port: --run '${joinWords(start.command)} --port {port}'`);
     return tryOnce(start, needs, { ...tryout, port: elsewhere });
   }
   const pinned = start.runtime === 'none' ? undefined : findPinned(root, start.runtime);
@@ -167,6 +174,12 @@ async function tryOnce(start: Start, needs: readonly Need[], tryout: Once): Prom
   await server.stop();
   if (isStopped) throw new BenchError('interrupted', 'interrupted: nothing was written');
   return makeManifest(root, start, { ...known, ...present({ scheme }), requests });
+}
+
+/** Returns the start with the usual option for a port; undefined if its command names one. Many programs take it. */
+function withPortOption(start: Start): Start | undefined {
+  if (start.command.some((word) => word.includes('{port}'))) return undefined;
+  return { ...start, command: [...start.command, '--port', '{port}'] };
 }
 
 /** Returns what a server speaks that refuses plain HTTP/1.1; undefined if that is not known. */

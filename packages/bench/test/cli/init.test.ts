@@ -189,6 +189,14 @@ createServer((request, response) => {
     expect(running()).toEqual([]);
   });
 
+  it('gives a server the usual option for its port, and keeps that if the server takes it', async () => {
+    const port = `process.argv.includes('--port') ? process.argv.at(-1) : ${await findFreePort()}`;
+    write({ 'package.json': PACKAGE, 'server.js': SERVER.replace('process.env.PORT', port) });
+    expect(await runHere(init, [folder])).toMatchObject({ status: 0 });
+    const { variants, port: kept } = readManifest(join(folder, 'stack.json'));
+    expect([variants['app']?.command.slice(-2), kept]).toEqual([['--port', '{port}'], undefined]);
+  });
+
   it('tries the next start if one fails, with the variables of an example', async () => {
     write({
       'package.json': '{ "scripts": { "start:prod": "node broken.js" }, "engines": { "node": ">=22" } }',
