@@ -49,6 +49,9 @@ const LOG_POLL_MS = 200;
 const LINE_CHARS = 1000;
 /** The forms of interpreters, frameworks and helpers: "ModuleNotFoundError: …", "panic: …", "FATAL: …", "[emerg] …". */
 const TELLS_ERROR = /(error|exception)\b(?!' event)|\b(panic|fatal|emerg)|not found|permission denied/i;
+/** The head of a dump by Go: the goroutines that follow can be hundreds of lines. */
+const CRASH = /^(panic|fatal error): /;
+const OF_GOROUTINE = /^goroutine \d+ |^created by \S+ in goroutine \d/;
 const MAX_ERROR_CHARS = 200;
 
 /** The launch of a server. */
@@ -207,11 +210,27 @@ export function describeTail(tail: readonly string[], indent = ''): string[] {
     : [`${indent}its last lines:`, ...lines.map((line) => `  | ${line}`)];
 }
 
+/** Returns the lines of a log to show: the last ones or, if those are in the middle of a dump of goroutines, its head. */
+export function tailOf(log: string): string[] {
+  // Colours and moves of the cursor are for a terminal.
+  const lines = stripVTControlCharacters(log)
+    .trimEnd()
+    .split('\n')
+    .filter((line) => !line.startsWith(ATTEST))
+    .map((line) => (line.length > LINE_CHARS ? `${line.slice(0, LINE_CHARS)}…` : line));
+  const last = lines.slice(-LOG_LINES);
+  const crash = lines.findLastIndex((line) => CRASH.test(line));
+  return crash >= 0 && last.some((line) => OF_GOROUTINE.test(line))
+    ? lines.slice(crash, crash + LOG_LINES)
+    : last;
+}
+
 /** Describes how a server ended, with the last error of its log; undefined while it runs. */
 export function describeEnd(server: Pick<Server, 'ended' | 'logTail'>): string | undefined {
   const end = server.ended();
   if (end === undefined) return undefined;
-  const error = server.logTail().findLast((line) => TELLS_ERROR.test(line));
+  const tail = server.logTail();
+  const error = tail.findLast((line) => CRASH.test(line)) ?? tail.findLast((line) => TELLS_ERROR.test(line));
   return error === undefined ? end : `${end}: ${error.trim().slice(0, MAX_ERROR_CHARS)}`;
 }
 
@@ -371,13 +390,7 @@ class LaunchedServer implements Server {
   }
 
   logTail(): string[] {
-    // Colours and moves of the cursor are for a terminal.
-    return stripVTControlCharacters(readEnd(this.#parts.logFile, TAIL_BYTES))
-      .trimEnd()
-      .split('\n')
-      .filter((line) => !line.startsWith(ATTEST))
-      .slice(-LOG_LINES)
-      .map((line) => (line.length > LINE_CHARS ? `${line.slice(0, LINE_CHARS)}…` : line));
+    return tailOf(readEnd(this.#parts.logFile, TAIL_BYTES));
   }
 
   attestations(): Attestation[] {

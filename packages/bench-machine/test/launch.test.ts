@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { describeEnd, fillCommand, readEnd } from '../src/launch.ts';
+import { describeEnd, fillCommand, readEnd, tailOf } from '../src/launch.ts';
 
 const COMMAND = ['python', '--bind={host}:{port}', '--workers', '{workers}', '--threads={threads}', '-q'];
 
@@ -53,6 +53,22 @@ describe('describeEnd', () => {
 
   it('shortens a long line', () => {
     expect(end([`Error: ${'x'.repeat(1000)}`])).toHaveLength('exit status 1: '.length + 200);
+  });
+});
+
+describe('tailOf', () => {
+  const many = (count: number, line: string): string[] => Array.from({ length: count }, () => line);
+
+  it('returns the last lines', () => {
+    const log = ['panic: an old one', ...many(30, 'GET /orders 200'), '\u001B[31mlast\u001B[0m'];
+    expect(tailOf(log.join('\n'))).toEqual([...many(19, 'GET /orders 200'), 'last']);
+  });
+
+  it('returns the head of a dump of goroutines, whose error is that of the server', () => {
+    const dump = ['fatal error: no orm', '', 'goroutine 1 [running]:', 'panic({0x1, 0x2})'];
+    const log = ['serving', ...dump, ...many(30, 'goroutine 7 [runnable]:')].join('\n');
+    expect(tailOf(log)).toEqual([...dump, ...many(16, 'goroutine 7 [runnable]:')]);
+    expect(end(tailOf(log), 'exit status 2')).toBe('exit status 2: fatal error: no orm');
   });
 });
 
