@@ -105,6 +105,18 @@ export function connectionsAtOnce(plan: Pick<Plan, 'byTurns' | 'targets' | 'rung
 /** The longest warm-up that a plan chooses, in seconds. */
 export const LONGEST_WARMUP_SECONDS = 30;
 
+/** The shortest warm-up of a comparison by turns whose targets are known to settle, in seconds. */
+const STUDIED_SECONDS = 1;
+
+/** Returns the shortest warm-up that a plan chooses. The rounds of a comparison by turns are short: a needless second is a tenth of one. */
+export function leastWarmupSeconds(plan: Plan): number {
+  const { warmupSeconds, waitSeconds, rungs, byTurns } = plan;
+  const isShort = byTurns !== undefined && comparesByTurns(plan) && waitSeconds === undefined;
+  return isShort && rungs.every((rung) => takesTurns(plan, rung))
+    ? Math.min(warmupSeconds, STUDIED_SECONDS)
+    : warmupSeconds;
+}
+
 /** Levels closer than that are equal. */
 const ALIKE = 0.05;
 

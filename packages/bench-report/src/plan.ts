@@ -1,6 +1,6 @@
 /** Plans in words. A dry run prints them, so nothing here needs a result. */
 import { labelOf } from 'bench-targets/catalogue/copy-label';
-import { longestSeconds, LONGEST_WARMUP_SECONDS } from 'bench-model/planned';
+import { leastWarmupSeconds, longestSeconds, LONGEST_WARMUP_SECONDS } from 'bench-model/planned';
 import { asksDatabase, fixturesOf } from 'bench-targets/catalogue/workloads/index';
 import { describeBackground } from 'bench-targets/catalogue/background';
 import { describeLoad } from 'bench-model/engines';
@@ -61,10 +61,14 @@ export function describeSpan(plan: Plan): string {
   return `${describeLength(plan)} warm-up${load.mode === 'amount' ? '' : `, ${windowSeconds} s window`}`;
 }
 
-/** `2 s`; `2 to 24 s` if it differs by target; `2 to 30 s` in a plan that has not looked it up yet. */
-function describeLength({ warmupSeconds, autoWarmup, warmups }: Plan): string {
+/** `2 s`; `2 to 24 s` if it differs by target; `2 to 30 s`, or `1 to 30 s` by turns, in a plan that has not looked it up yet. */
+function describeLength(plan: Plan): string {
+  const { warmupSeconds, autoWarmup, warmups } = plan;
   if (!autoWarmup) return `${warmupSeconds} s`;
-  const lengths = warmups?.map(({ seconds }) => seconds) ?? [warmupSeconds, LONGEST_WARMUP_SECONDS];
+  const lengths = warmups?.map(({ seconds }) => seconds) ?? [
+    leastWarmupSeconds(plan),
+    LONGEST_WARMUP_SECONDS,
+  ];
   const [least, most] = [Math.min(...lengths), Math.max(...lengths)];
   return `${least < most ? `${least} to ${most}` : least} s`;
 }

@@ -1,7 +1,7 @@
 /** Plans the warm-up of each target of a run: from known warm-ups, or from studies within a fifth of its time. */
 import {
-  comparesByTurns,
   estimateSeconds,
+  leastWarmupSeconds,
   longestSeconds,
   takesTurns,
   LONGEST_WARMUP_SECONDS,
@@ -160,15 +160,6 @@ function describeUnsettled(targets: readonly string[]): string {
   return `warning: the only studied process of ${targets.join(', ')} did not settle. It may be an exception: a later run studies another`;
 }
 
-/** The shortest warm-up of a comparison by turns whose target is known to settle, in seconds. */
-const STUDIED_SECONDS = 1;
-
-/** Returns the shortest warm-up of a comparison by turns. Its rounds are short, so that a needless second is a tenth of them. */
-function leastSeconds({ warmupSeconds }: Plan, known: KnownWarmup | undefined): number {
-  const settles = known?.processes.every(({ warm }) => warm !== undefined) === true;
-  return settles ? Math.min(warmupSeconds, STUDIED_SECONDS) : warmupSeconds;
-}
-
 /** Plans the warm-ups of all targets: one for each target and kind of rung. */
 function planTargets(plan: Plan, all: readonly Candidate[]): PlannedWarmup[] {
   const kinds = Map.groupBy(plan.rungs, (rung) => `${kindOfRung(rung)} ${takesTurns(plan, rung)}`);
@@ -176,22 +167,16 @@ function planTargets(plan: Plan, all: readonly Candidate[]): PlannedWarmup[] {
     const first = rungs[0] as number;
     const kind = kindOfRung(first);
     const alike = Map.groupBy(all, (one) => keyOf(one, plan, kind));
-    const isByTurns = takesTurns(plan, first);
     const due = all.map((candidate) => {
       const known = knownAmong([candidate, ...(alike.get(keyOf(candidate, plan, kind)) ?? [])], kind);
+      const settles = known?.processes.every(({ warm }) => warm !== undefined) === true;
       const isAuto = plan.autoWarmup === true;
-      const mayBeShort = isAuto && isByTurns && comparesByTurns(plan) && plan.waitSeconds === undefined;
-      return {
-        needs: {
-          target: candidate.facts.target,
-          rungs,
-          seconds: mayBeShort ? leastSeconds(plan, known) : plan.warmupSeconds,
-          isAuto,
-        },
-        language: candidate.one.target.language,
-        known,
-      };
+      const seconds = isAuto && settles ? leastWarmupSeconds(plan) : plan.warmupSeconds;
+      const { target } = candidate.facts;
+      return { needs: { target, rungs, seconds, isAuto }, language: candidate.one.target.language, known };
     });
-    return isByTurns ? planTogether(due) : due.map(({ needs, known }) => planWarmup(needs, known));
+    return takesTurns(plan, first)
+      ? planTogether(due)
+      : due.map(({ needs, known }) => planWarmup(needs, known));
   });
 }
