@@ -56,9 +56,9 @@ describe('describeEnd', () => {
   });
 });
 
-describe('tailOf', () => {
-  const many = (count: number, line: string): string[] => Array.from({ length: count }, () => line);
+const many = (count: number, line: string): string[] => Array.from({ length: count }, () => line);
 
+describe('tailOf', () => {
   it('returns the last lines', () => {
     const log = ['panic: an old one', ...many(30, 'GET /orders 200'), '\u001B[31mlast\u001B[0m'];
     expect(tailOf(log.join('\n'))).toEqual([...many(19, 'GET /orders 200'), 'last']);

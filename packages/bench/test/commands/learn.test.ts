@@ -61,6 +61,12 @@ function readFastify(plan: Plan) {
   return findWarmup(factsOf(fastify!, plan, { host, placed }), 'many');
 }
 
+/** Returns the seconds of each warm-up of a plan. */
+async function secondsOf(line: string): Promise<number[] | undefined> {
+  const { plan } = await learn(samplePlan(`--connections 10 ${line}`));
+  return plan.warmups?.map(({ seconds }) => seconds);
+}
+
 /** Returns a plan of two copies of one project. */
 function ofCopies(line: string): Plan {
   const plan = samplePlan(`--connections 10 --rounds 1 ${line}`);
@@ -186,11 +192,6 @@ describe('the known warm-up of a target', () => {
   });
 
   it('is shorter than the default in a comparison by turns if all processes were warm sooner', async () => {
-    const secondsOf = async (line: string): Promise<number[] | undefined> => {
-      const plan = samplePlan(`--connections 10 ${line}`);
-      const { warmups } = (await learn(plan)).plan;
-      return warmups?.map(({ seconds }) => seconds);
-    };
     const plan = samplePlan('--connections 10 --rounds 1 --duel');
     know(plan, 0.4);
     expect(await secondsOf('--rounds 1 --duel')).toEqual([2, 2]);
