@@ -21,6 +21,8 @@ interface Service {
 }
 
 const COMPARE = '--rev HEAD~1,HEAD --until-decided --budget 1m';
+/** For servers that start slowly. */
+const LONGER = '--rev HEAD~1,HEAD --until-decided --budget 2m';
 
 const SERVICES: Record<string, Service> = {
   fastapi: {
@@ -28,9 +30,9 @@ const SERVICES: Record<string, Service> = {
     change: 'Describe orders',
     commands: ["init --get '/orders?limit=20'", COMPARE],
   },
-  express: { lock: 'npm', change: 'Show the price', commands: ['init', COMPARE] },
+  express: { lock: 'npm', change: 'Answer with copies', commands: ['init', COMPARE] },
   go: { change: 'Answer with an ETag', commands: ['init', COMPARE] },
-  django: { change: 'Answer with whole books', commands: ['init', COMPARE] },
+  django: { change: 'Count the books', commands: ['init', LONGER] },
   flask: {
     change: 'Log the answer',
     commands: [
@@ -40,8 +42,8 @@ const SERVICES: Record<string, Service> = {
       '--stack stack.json,gevent.json,waitress.json --rev HEAD~1,HEAD --until-decided --budget 3m',
     ],
   },
-  nestjs: { lock: 'npm', change: 'Add links', commands: ['init', COMPARE] },
-  java: { change: 'Format quotes', commands: ['init', COMPARE] },
+  nestjs: { lock: 'npm', change: 'Add links', commands: ['init', LONGER] },
+  java: { change: 'Format quotes', commands: ['init', LONGER] },
   monorepo: {
     lock: 'npm',
     change: 'Format prices',

@@ -215,6 +215,15 @@ const BLOCKS: Record<string, (words: string[], path: string) => string> = {
       ids.map((id) => ({ link: linkFrom(path, id), run: readPublished(id) })),
     ),
 
+  /** `example ID NAME`: what a service of `packages/bench-lab/examples` was asked and found. */
+  example: ([id = '', name = '']) => {
+    const lines = readFileSync(join(folderOf(id), `${name}.txt`), 'utf8').split('\n');
+    const shown = lines.filter((line) => IN_EXAMPLE.test(line));
+    return fence(
+      shown.map((line) => (line.startsWith('$') ? line : line.replaceAll(/ {2,}/g, '  '))).join('\n'),
+    );
+  },
+
   /** `rows goodput cpu of ID ID`: chosen columns of several runs in one table. */
   rows: (words) => {
     const split = words.indexOf('of');
@@ -225,6 +234,9 @@ const BLOCKS: Record<string, (words: string[], path: string) => string> = {
     );
   },
 };
+
+/** The lines of a recording that a reader needs: the commands, the start, the requests and the verdicts. */
+const IN_EXAMPLE = /^(?:\$ |started |asked |exit code |[\d,]+ +\S+\[.+ × )/;
 
 function folderOf(id: string): string {
   return join(HOME.results, 'published', id);
