@@ -2,7 +2,8 @@ import { countAnswers, countCompletions } from 'bench-model/counts';
 import { METRIC_IDS, METRICS, type Metric, type MetricId } from 'bench-model/metrics';
 import type { Limit } from 'bench-model/measured';
 import type { LoadResult } from 'bench-model/load';
-import type { Reason } from 'bench-model/reasons';
+import { present } from 'bench-model/options';
+import { changeWithin, type Reason } from 'bench-model/reasons';
 import type { Trial } from 'bench-model/record';
 import type { StackClass } from 'bench-model/target';
 import { gainPerAnswer, memoryByAnswers } from 'bench-statistics/growth';
@@ -10,7 +11,7 @@ import { median, sum } from 'bench-statistics/numbers';
 import type { Interval } from 'bench-model/interval';
 import { type Cell, groupByCell } from './cells.ts';
 import { medianInterval } from 'bench-statistics/median-interval';
-import { figureOf } from './metrics.ts';
+import { boundFigure, figureOf } from './metrics.ts';
 
 /** One metric over the rounds of a target at a rung. */
 export interface Figure {
@@ -22,6 +23,8 @@ export interface Figure {
   atLeast: boolean;
   /** False if a reason invalidates it in every round: shown, but never ranked. */
   valid: boolean;
+  /** The share by which it can change, at most; absent if it is valid, and if its reasons leave it to say little. */
+  within?: number;
   /** The 95 % confidence interval of the median; absent below six rounds, and if the figure is invalid or a lower bound. */
   interval?: Interval;
 }
@@ -140,6 +143,7 @@ function toFigure(trials: Trial[], metric: Metric): Figure | undefined {
   if (least === undefined) return undefined;
   const upperMiddle = values[values.length >> 1] as number;
   const bounds = used.filter(({ value, atLeast }) => atLeast && value <= upperMiddle);
+  const within = isSound ? undefined : boundChange(trials, metric);
   const isExact = used.every(({ valid, atLeast }) => valid && !atLeast);
   const interval = isExact ? medianInterval(values) : undefined;
   return {
@@ -149,8 +153,21 @@ function toFigure(trials: Trial[], metric: Metric): Figure | undefined {
     rounds: used.length,
     atLeast: bounds.length > 0,
     valid: isSound && bounds.every(({ valid }) => valid),
+    ...present({ within }),
     ...(interval && { interval }),
   };
+}
+
+/** Returns the share by which the figures of these trials can change, at most; undefined if one of them says little. */
+function boundChange(trials: Trial[], metric: Metric): number | undefined {
+  const changes = trials.flatMap((trial) => {
+    const figure = boundFigure(trial, metric);
+    if (figure === undefined) return [];
+    const { value, low, high } = figure;
+    return changeWithin({ low: low / value, high: high / value }) ?? Infinity;
+  });
+  const most = Math.max(...changes);
+  return most < Infinity ? most : undefined;
 }
 
 function byFrequency(limits: Limit[]): Limit[] {

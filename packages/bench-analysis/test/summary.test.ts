@@ -3,7 +3,7 @@ import { figureOf } from '../src/metrics.ts';
 import { summarise } from '../src/summary.ts';
 import { METRIC_IDS, METRICS, type MetricId } from 'bench-model/metrics';
 import type { Limit } from 'bench-model/measured';
-import type { Reason } from 'bench-model/reasons';
+import { makeReason, type Reason } from 'bench-model/reasons';
 import type { Trial } from 'bench-model/record';
 import {
   failedTrial,
@@ -146,5 +146,34 @@ describe('summarise', () => {
     );
     const both = summarise([at('a', 1, 1, ['p99']), at('a', 1, 1, ['p99'], 2)]);
     expect(both[0]?.reasons).toEqual([{ reason: spoil('p99'), rounds: 2 }]);
+  });
+});
+
+/** A trial in whose window this share of the requests failed. */
+const failing = (share: number, kind = 'reset', round = 1): Trial => {
+  const reason = makeReason('errors', {
+    share,
+    kinds: [[kind, 5]],
+    latency: { p50: { low: 0.99, high: 1.01 } },
+  });
+  return suspectTrial('a', sampleMeasured({ goodput: 5000, cpu: 20 }), [reason], { round });
+};
+
+describe('a figure in doubt in every round', () => {
+  it('says by how much it can change, of the worst round', () => {
+    const [row] = summarise([failing(0.002), failing(0.004, 'reset', 2)]);
+    // Each failed request cost up to ten right ones.
+    expect(row?.figures.cpu).toMatchObject({ valid: false });
+    expect(row?.figures.cpu?.within).toBeCloseTo(0.004 * 9, 2);
+    expect(row?.figures.goodput?.within).toBeCloseTo(0.004 * 9, 2);
+    expect(row?.figures.p50?.within).toBeCloseTo(1 / 0.99 - 1, 6);
+  });
+
+  it('says nothing if it has no bound, if the bound is far, or if a round is valid', () => {
+    expect(summarise([failing(0.002, 'timeout')])[0]?.figures.goodput).not.toHaveProperty('within');
+    expect(summarise([failing(0.3)])[0]?.figures.cpu).not.toHaveProperty('within');
+    expect(summarise([failing(0.002), at('a', 5000, 20, undefined, 2)])[0]?.figures.cpu).not.toHaveProperty(
+      'within',
+    );
   });
 });

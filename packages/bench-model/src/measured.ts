@@ -114,7 +114,7 @@ const alone = named(
     },
     {
       description:
-        'Medians of answers to one request at a time, asked after the load. Only of an idle server whose answers were slow, in the first round.',
+        'Medians of answers to one request at a time, asked after the load; of mixed requests, their means. Only of an idle server whose answers were slow, in the first round.',
     },
   ),
 );

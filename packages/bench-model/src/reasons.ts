@@ -663,12 +663,17 @@ function boundErrors({ share, kinds, latency }: Errors): Bounds {
 /** A figure that can change by more than this share says little. */
 const MOST_CHANGE = 0.5;
 
+/** Returns the share by which a figure of 1 can change within its bounds; undefined if that leaves it to say little. */
+export function changeWithin({ low = 0, high = Infinity }: Partial<Interval> = {}): number | undefined {
+  const change = Math.max(1 / low, high) - 1;
+  return change <= MOST_CHANGE ? change : undefined;
+}
+
 /** `: that can change goodput by 2.5 %, p99 latency by 12 %`; empty if every figure can change by much. */
 function describeBounds(bounds: Bounds): string {
   const changes = METRIC_IDS.flatMap((id) => {
-    const { low = 0, high = Infinity } = bounds[id] ?? {};
-    const change = Math.max(1 / low, high) - 1;
-    return change <= MOST_CHANGE ? [`${METRICS[id].name} by ${digits(100 * change)} %`] : [];
+    const change = changeWithin(bounds[id]);
+    return change === undefined ? [] : [`${METRICS[id].name} by ${digits(100 * change)} %`];
   });
   return changes.length === 0 ? '' : `: that can change ${changes.join(', ')}`;
 }

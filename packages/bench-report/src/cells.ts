@@ -17,7 +17,7 @@ export function showLimit({ limits }: Row): string {
   return limits[0] ?? '—';
 }
 
-/** Renders a figure with its marks: `≥` lower bound, `±` half the range of its rounds, `?` invalid. */
+/** Renders a figure with its marks: `≥` lower bound, `±` half the range of its rounds, `~` in doubt by this share, `?` invalid. */
 export function showFigure(
   figure: Figure | undefined,
   format: (value: number) => string,
@@ -25,8 +25,18 @@ export function showFigure(
 ): string {
   if (figure === undefined) return '—';
   const half = figure.median > 0 ? (figure.most - figure.least) / 2 / figure.median : 0;
-  const range = spread && figure.rounds > 1 ? ` ±${(half * 100).toFixed(half < 0.0995 ? 1 : 0)} %` : '';
-  return `${figure.atLeast ? '≥ ' : ''}${format(figure.median)}${range}${figure.valid ? '' : ' ?'}`;
+  const range = spread && figure.rounds > 1 ? ` ±${showShare(half)}` : '';
+  return `${figure.atLeast ? '≥ ' : ''}${format(figure.median)}${range}${showDoubt(figure)}`;
+}
+
+function showDoubt({ valid, within }: Figure): string {
+  if (valid) return '';
+  return within === undefined ? ' ?' : ` ~${showShare(within)}`;
+}
+
+/** A share in per cent, to two or three digits. */
+function showShare(share: number): string {
+  return `${(share * 100).toFixed(share < 0.0995 ? 1 : 0)} %`;
 }
 
 /** `1.4 KB ±0.2 KB`: the memory that a server gained for each answer, and half the range of its rounds. */

@@ -12,7 +12,7 @@ import type { Plan } from 'bench-model/plan';
 import { describeBaseline, describeVerdict } from './compare.ts';
 import type { Closing } from './content.ts';
 import { describeConnections, formatChange, formatShare, formatWhole, nameTarget } from './format.ts';
-import { decidingMetric, findStanding, type Placed, type Standing } from './leaders.ts';
+import { decidingMetric, findStanding, isKnown, type Placed, type Standing } from './leaders.ts';
 import type { Model, ModelComparisons, ModelRow } from './model/definition.ts';
 import { describeScalings, describeThreads } from './scaling.ts';
 import { describeUpgrade } from './upgrade.ts';
@@ -174,14 +174,16 @@ function describeOnly(rows: readonly ModelRow[], metric: MetricId): string {
   const [row] = rows.toSorted((a, b) => goodputOf(b) - goodputOf(a));
   if (row === undefined) return '';
   const { target, connections, figures } = row;
-  const { goodput } = figures;
+  const show = (id: MetricId, name = ''): string[] => {
+    const figure = figures[id];
+    if (figure === undefined || !(isKnown(figure) || figure.atLeast)) return [];
+    const { median, atLeast, within } = figure;
+    const doubt = within === undefined ? '' : ` (in doubt by up to ${formatShare(within)})`;
+    return [`${atLeast ? 'at least ' : ''}${showValue(id, median)}${name}${doubt}`];
+  };
   const shown = [
-    ...(goodput === undefined || (!goodput.valid && !goodput.atLeast)
-      ? []
-      : [`${goodput.atLeast ? 'at least ' : ''}${showValue('goodput', goodput.median)}`]),
-    ...(metric === 'goodput' || figures[metric]?.valid !== true
-      ? []
-      : [`${showValue(metric, figures[metric].median)} ${METRICS[metric].name}`]),
+    ...show('goodput'),
+    ...(metric === 'goodput' || !isKnown(figures[metric]) ? [] : show(metric, ` ${METRICS[metric].name}`)),
   ];
   return `${target} at ${describeConnections([connections])}: ${shown.join(', ')}`;
 }

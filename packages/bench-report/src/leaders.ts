@@ -6,9 +6,14 @@ import type { Model, ModelFigure, ModelRow } from './model/definition.ts';
 
 /** Returns the metric that answers come from: that of a sequential test, else CPU per request, else the first measured one. */
 export function decidingMetric({ plan, rows }: Pick<Model, 'plan' | 'rows'>): MetricId {
-  const isMeasured = (id: MetricId): boolean => rows.some(({ figures }) => figures[id]?.valid === true);
+  const isMeasured = (id: MetricId): boolean => rows.some(({ figures }) => isKnown(figures[id]));
   const wanted: MetricId[] = [plan.sequentialTest?.by ?? 'cpu', ...METRIC_IDS];
   return wanted.find(isMeasured) ?? 'goodput';
+}
+
+/** True for a figure that is valid, or in doubt by a known share. */
+export function isKnown(figure: ModelFigure | undefined): boolean {
+  return figure?.valid === true || figure?.within !== undefined;
 }
 
 /** A row with its figure of the metric. */

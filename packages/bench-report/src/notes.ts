@@ -8,7 +8,7 @@ import { METRICS, metricsOf, type MetricId } from 'bench-model/metrics';
 import { sum } from 'bench-statistics/numbers';
 import type { Plan } from 'bench-model/plan';
 import { DEFAULT_THRESHOLD } from 'bench-model/options';
-import { isOfServer, makesLowerBound, summaryOf } from 'bench-model/reasons';
+import { changeWithin, isOfServer, makesLowerBound, summaryOf } from 'bench-model/reasons';
 import type { Reason } from 'bench-model/reasons';
 import { isSampled, showLimit } from './cells.ts';
 import { describeCrossCheck } from './cross-check.ts';
@@ -49,6 +49,7 @@ export function explainSigns({
       text: `± half the range of the valid rounds, around their median.${few}`,
     },
     { mark: '≥', text: '≥ lower bound.' },
+    { mark: '~', text: '~ in doubt in every round, by this share at most.' },
     { mark: '?', text: '? invalid in every round.' },
     ...(limits === undefined ? [] : [{ column: 'limit', text: limits }]),
     {
@@ -235,22 +236,29 @@ function describeOfServers(rows: ModelRow[]): string[] {
 /** `goodput is a lower bound, and latency does not count`; empty for a reason that invalidates nothing. */
 function describeEffect(reason: Reason): string {
   const bounds = reason.invalidates.filter((id) => makesLowerBound(reason, id));
-  const rest = reason.invalidates.filter((id) => !makesLowerBound(reason, id));
+  const others = reason.invalidates.filter((id) => !makesLowerBound(reason, id));
+  const isWithin = (id: MetricId): boolean => changeWithin(reason.bounds?.[id]) !== undefined;
+  const within = others.filter(isWithin);
+  const rest = others.filter((id) => !isWithin(id));
   return [
     ...(bounds.length === 0 ? [] : [`${nameMetrics(bounds)} is a lower bound`]),
+    ...(within.length === 0
+      ? []
+      : [`${nameMetrics(within)} ${isOne(within) ? 'is' : 'are'} known within bounds`]),
     ...(rest.length === 0 ? [] : [`${nameMetrics(rest)} ${isOne(rest) ? 'does' : 'do'} not count`]),
   ].join(', and ');
 }
 
-/** Names metrics in words; the median and the tail together are the latency. */
+/** Names metrics in words; the median and the whole tail together are the latency. */
 function listNames(metrics: readonly MetricId[]): string[] {
-  const tail = metricsOf('tail').filter((id) => metrics.includes(id));
-  const isAll = tail.length > 0 && metrics.includes('p50');
-  return metrics.flatMap((id) => {
-    if (isAll && id === 'p50') return 'latency';
-    if (tail.length < 2 || !tail.includes(id)) return isAll && tail.includes(id) ? [] : METRICS[id].name;
-    return isAll || id !== tail[0] ? [] : 'tail latency';
+  const tail = metricsOf('tail');
+  if (!tail.every((id) => metrics.includes(id))) return metrics.map((id) => METRICS[id].name);
+  const isLatency = (id: MetricId): boolean => id === 'p50' || tail.includes(id);
+  const names = metrics.map((id) => {
+    if (!isLatency(id)) return METRICS[id].name;
+    return metrics.includes('p50') ? 'latency' : 'tail latency';
   });
+  return [...new Set(names)];
 }
 
 function nameMetrics(metrics: readonly MetricId[]): string {
@@ -264,7 +272,9 @@ function isOne(metrics: readonly MetricId[]): boolean {
 /** Says that no row of a run can be compared by its pace; empty if one can. */
 function describeUnfit(rows: readonly ModelRow[]): string[] {
   const goodputs = rows.flatMap(({ figures: { goodput } }) => goodput ?? []);
-  const isUnfit = goodputs.length > 0 && goodputs.every(({ valid, atLeast }) => !valid && !atLeast);
+  const isUnfit =
+    goodputs.length > 0 &&
+    goodputs.every(({ valid, atLeast, within }) => !valid && !atLeast && within === undefined);
   return isUnfit ? ['No row has a goodput or latency that can be compared. The reasons follow.'] : [];
 }
 

@@ -85,6 +85,13 @@ describe('summariseNotes', () => {
     );
   });
 
+  it('says which figures are known within bounds', () => {
+    const errors = makeReason('errors', { share: 0.004, kinds: [['timeout', 8]], latency: {} });
+    expect(summariseNotes(modelOf(() => [errors]))[1]).toBe(
+      'In 10 of 10 trials, requests failed; there, CPU per request and memory are known within bounds, and goodput and latency do not count.',
+    );
+  });
+
   it('counts a single trial in the same words', () => {
     expect(summariseNotes(modelOf((index) => (index === 0 ? [OTHERS] : [])))[0]).toBe(
       'In 1 of 10 trials, other processes used the CPU; there, goodput and latency do not count.',

@@ -57,6 +57,9 @@ const figureFields = {
   most: amount('value: the most of these rounds'),
   rounds: ordinal('count: rounds that count: the valid ones, or all if none is valid'),
   atLeast: Type.Boolean({ description: 'True if the median is a lower bound.' }),
+  within: Type.Optional(
+    amount('share: by which it can change at most, where failed checks bound it; absent if it is valid'),
+  ),
   valid: Type.Boolean({
     description: 'False if a reason invalidates it in every round: shown, but never ranked.',
   }),
