@@ -14,6 +14,12 @@ export const ERROR_BUDGET = 0.05;
 const SHARED_PART = 0.88;
 
 /**
+ * The part of the error that the first look may spend so that it can decide many rows at all: each needs at least the error
+ * of the widest interval. One clear regression of ten is then found after as many rounds as one of one.
+ */
+const FIRST_PART = 0.3;
+
+/**
  * The part of the unspent error that the look at a stop spends. The rest is for the looks of the run if it is continued:
  * at 82 %, six rounds can decide, and the intervals are 5 % wider than without the rest.
  */
@@ -82,7 +88,19 @@ function plannedLevel({ rounds, k }: Look, schedule: Schedule, rows: number): nu
   if (k === undefined) return 0;
   if (schedule.filter(isPlanned).length === 1) return ERROR_BUDGET / rows;
   const alone = errorOfTrim(rounds, k);
-  return rows === 1 ? alone : (SHARED_PART * alone) / rows;
+  if (rows === 1) return alone;
+  const first = firstLevels(schedule, rows);
+  if (rounds === first.rounds) return first.level;
+  const left = (ERROR_BUDGET - rows * first.level) / (ERROR_BUDGET - rows * first.share);
+  return (left * SHARED_PART * alone) / rows;
+}
+
+/** The level of a row at the first look that can decide one, and the equal share that it would be without `FIRST_PART`. */
+function firstLevels(schedule: Schedule, rows: number): { rounds: number; share: number; level: number } {
+  const { rounds, k = 0 } = schedule.find((look) => look.k !== undefined) as Look;
+  const share = (SHARED_PART * errorOfTrim(rounds, k)) / rows;
+  const least = errorOfTrim(rounds, 0);
+  return { rounds, share, level: rows * least > FIRST_PART * ERROR_BUDGET ? share : Math.max(share, least) };
 }
 
 function isPlanned({ k, isStop }: Look): boolean {

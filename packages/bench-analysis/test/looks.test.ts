@@ -11,6 +11,7 @@ import {
 } from '../src/looks.ts';
 import { errorOfTrim, trimFor } from 'bench-statistics/signed-rank';
 import { createRandom } from 'bench-statistics/random';
+import { spentBy } from 'bench-statistics/spending';
 import { BenchError } from 'bench-model/errors';
 import { type Boundary, boundJointError, jointError, missesZero, smallerSums } from './joint.ts';
 
@@ -97,6 +98,17 @@ describe('the joint error', () => {
       expect(rows * low).toBeGreaterThan(0.03);
     }
   });
+
+  it.each([7, 10, 20, 30])(
+    `of ${LONG} is at most 5 %% for %i rows, of which the first look can decide each`,
+    (rows) => {
+      const schedule = scheduleNamed(LONG);
+      expect(firstDecisive(schedule, rows)?.rounds).toBe(12);
+      const looks = schedule.map((look) => ({ rounds: look.rounds, level: levelOf(look, schedule, rows) }));
+      expect(rows * spentBy(looks)).toBeLessThanOrEqual(0.05);
+      expect(rows * spentBy(looks)).toBeGreaterThan(0.04);
+    },
+  );
 
   it(`of ${LONG} is below 5 %, and not far below`, () => {
     const random = createRandom(1);
@@ -260,8 +272,9 @@ describe('schedules', () => {
   it.each([
     [1, 12],
     [6, 12],
-    [14, 18],
-    [30, 18],
+    [14, 12],
+    [30, 12],
+    [31, 18],
   ])('can decide %i rows after %i rounds of 12/18/24', (rows, look) => {
     expect(firstDecisive(scheduleNamed('12/18/24'), rows)?.rounds).toBe(look);
   });

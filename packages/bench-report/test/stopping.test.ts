@@ -46,11 +46,11 @@ const noise = (deviation: number) => ({
 
 describe('describeProspects', () => {
   it('names the first look that can decide a large table', () => {
-    const plan = samplePlan('--connections 10 --until-decided', names(15));
+    const plan = samplePlan('--connections 10 --until-decided', names(32));
     expect(describeProspects(plan)).toEqual([
-      '14 comparisons share one error budget: the look after 12 rounds cannot decide them. The first that can comes after 18',
+      '31 comparisons share one error budget: the look after 12 rounds cannot decide them. The first that can comes after 18',
     ]);
-    expect(describeProspects(samplePlan('--connections 10 --until-decided', names(7)))).toEqual([]);
+    expect(describeProspects(samplePlan('--connections 10 --until-decided', names(31)))).toEqual([]);
   });
 
   it('warns of no plan of fixed rounds: its comparisons have intervals after any number of them', () => {
