@@ -143,10 +143,17 @@ describe('a run of several requests', () => {
   });
 
   it('starts new generators for the next request if those of one have failed', async () => {
-    const arm = (count: number): void => {
-      if (count === 2) throw new BenchError('trial', 'the load generator failed');
-    };
-    const { world, trials } = await measure('', { at: { arm } }, ['main']);
+    const { world, trials } = await measure(
+      '',
+      {
+        at: {
+          arm: (count) => {
+            if (count === 2) throw new BenchError('trial', 'the load generator failed');
+          },
+        },
+      },
+      ['main'],
+    );
     expect(trials.map(({ status }) => status).toSorted((a, b) => a.localeCompare(b))).toEqual([
       'failed',
       'ok',
