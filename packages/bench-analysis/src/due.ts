@@ -4,7 +4,7 @@
  * it left. That is honest at any look, because the intervals of all looks of a row hold simultaneously.
  */
 import type { Plan, PlannedTrial } from 'bench-model/plan';
-import { placeOf, placesOf } from 'bench-model/planned';
+import { placeOf, placesOf, usualMetric } from 'bench-model/planned';
 import { isRepeated } from 'bench-model/repeats';
 import type { Trial } from 'bench-model/record';
 import { type Cell, cellOf } from './cells.ts';
@@ -92,7 +92,7 @@ function isOpenIn(standing: Standing | undefined): (cell: Cell) => boolean {
 }
 
 function standWith(plan: Plan, trials: Trial[], rounds: number): Standing {
-  const { by = 'cpu', threshold = 0 } = plan.sequentialTest ?? {};
+  const { by = usualMetric(plan), threshold = 0 } = plan.sequentialTest ?? {};
   const { rows } = compareWithin({ plan, trials }, { by, threshold });
   const undecided = rows.filter(({ comparison }) => isOpen(comparison, plan.sequentialTest?.beyond));
   const lost = undecided.filter(

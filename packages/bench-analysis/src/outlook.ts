@@ -1,5 +1,5 @@
 /** The noise between the rounds of a comparison, and the rounds and the time that a verdict takes. */
-import { estimateSeconds, isSamePlace, placeOf, placesOf } from 'bench-model/planned';
+import { estimateSeconds, isSamePlace, placeOf, placesOf, usualMetric } from 'bench-model/planned';
 import type { MetricId } from 'bench-model/metrics';
 import type { Interval } from 'bench-model/interval';
 import { median, robustDeviation } from 'bench-statistics/numbers';
@@ -84,7 +84,7 @@ export function foreseeOpen(
   open: readonly Contestants[],
 ): Outlook[] {
   const { plan } = run;
-  return measureNoise(run, open, plan.sequentialTest?.by ?? 'cpu').map((noise) => ({
+  return measureNoise(run, open, plan.sequentialTest?.by ?? usualMetric(plan)).map((noise) => ({
     ...noise,
     rounds: roundsFor(plan, noise.deviation),
   }));

@@ -9,6 +9,10 @@ export interface Window {
   windowSeconds: number;
   /** With an amount of requests, `windowSeconds` is the longest duration. */
   load: LoadMode;
+  /** The seed of exponential gaps between the requests of an open loop, as independent users send; without it, they are equal. */
+  gapSeed?: number;
+  /** True if its result covers no window before it. */
+  isApart?: true;
 }
 
 /** Loads a server in turns that may be as short as its answers allow. */
@@ -25,7 +29,7 @@ export interface LoadSession extends AsyncDisposable {
   arm(): Promise<void>;
   /**
    * Warms up and opens the window; calls `mark` when it opens and when it closes. A second call opens the same window
-   * again, and its result covers both.
+   * again, and its result covers both, unless it is apart.
    */
   fire(window: Window, mark: (edge: 'opened' | 'closed') => void): Promise<LoadResult>;
   /** Absent if the engine supports only long windows. */

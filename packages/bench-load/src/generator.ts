@@ -39,6 +39,7 @@ import { countCompletions } from 'bench-model/counts';
 import { AcceptQueue } from 'bench-machine/accept-queue';
 import { tlsOptions } from 'bench-machine/tls';
 import { clamp, sum } from 'bench-statistics/numbers';
+import { createRandom } from 'bench-statistics/random';
 
 const POLL_MS = 5;
 /**
@@ -259,6 +260,7 @@ class Session {
   /** Warms up, opens the window (again), closes it, drains, and returns the account of all its openings. */
   async fire(order: FireOrder): Promise<Report> {
     const ledger = this.#ledger;
+    if (order.isApart === true) this.#restart();
     await this.#begin(order, order.warmupSeconds);
     if (order.amount !== undefined) {
       await this.#fallSilent();
@@ -336,13 +338,18 @@ class Session {
   }
 
   /** Starts the load, and returns at the end of the time before the window. */
-  async #begin({ atMs, rate }: Pick<FireOrder, 'atMs' | 'rate'>, leadSeconds: number): Promise<void> {
+  async #begin(
+    { atMs, rate, gapSeed }: Pick<FireOrder, 'atMs' | 'rate' | 'gapSeed'>,
+    leadSeconds: number,
+  ): Promise<void> {
     const running = rate === undefined ? undefined : await (alarm ??= Alarm.start());
     await sleepUntil(atMs);
     this.#arming = false;
     this.#budget = Infinity;
     if (rate !== undefined && running !== undefined) {
-      this.#schedule = new Schedule(rate, running, this.#schedule?.report, this.#ledger.population);
+      const { population } = this.#ledger;
+      const random = gapSeed === undefined ? undefined : createRandom(gapSeed);
+      this.#schedule = new Schedule(rate, running, this.#schedule?.report, population, random);
     }
     this.#ledger.beginWarmup();
     const { spreadSeconds } = this.#order;
@@ -350,6 +357,15 @@ class Session {
     else this.#askInTurn(spreadSeconds * 1000);
     await sleepUntil(atMs + leadSeconds * 1000);
     this.#ledger.endWarmup();
+  }
+
+  /** Forgets all windows so far. */
+  #restart(): void {
+    this.#ledger.restart();
+    this.#schedule = undefined;
+    this.#openedAtMs = undefined;
+    this.#windowSeconds = 0;
+    Object.assign(this.#use, { cpuUs: 0, seconds: 0, activeSeconds: 0 });
   }
 
   /** Adds one opening of the window, which ended at this moment of the monotonic clock, to the totals. */

@@ -139,11 +139,11 @@ export class Ledger {
   readonly slots: Slot[] = [];
   readonly lifetime = emptyCounts();
   readonly window = emptyCounts();
-  readonly statusCodes: Record<string, number> = {};
+  statusCodes: Record<string, number> = {};
   /** For the same answers: the reported time and the rest of the latency. Absent until an answer reports its time. */
   timing: { told: JsHistogram; rest: JsHistogram } | undefined;
-  readonly cycleUs = { sum: 0, count: 0 };
-  readonly slices: { milliseconds: number; ok: number[] } = { milliseconds: SLICE_MS, ok: [] };
+  cycleUs = { sum: 0, count: 0 };
+  slices: { milliseconds: number; ok: number[] } = { milliseconds: SLICE_MS, ok: [] };
   /** The right answers before the first window, in slices of the time under load. */
   readonly warmup: { milliseconds: number; ok: number[] } = { milliseconds: SLICE_MS, ok: [] };
   /** The connections that the server closed because they were idle, since the first connect; undefined without any. */
@@ -172,10 +172,10 @@ export class Ledger {
   onClose: () => void = () => {};
   /** Called when a request has ended. */
   onEnd: () => void = () => {};
-  readonly #latencies = new Latencies();
-  readonly #shortest = new Latencies();
+  #latencies = new Latencies();
+  #shortest = new Latencies();
   /** The times of the connects of the window. */
-  readonly #connects = new Latencies();
+  #connects = new Latencies();
   /** How the requests of an open loop were sent; undefined in a closed loop. */
   #starts: { lateness: Latencies; sinceSent: Latencies } | undefined;
   /** The answers of each route so far whose right body is known. */
@@ -211,9 +211,9 @@ export class Ledger {
   #populationBefore = 0;
   #populationSum = 0;
   /** The ages of the requests that were open when a window closed. */
-  readonly #openAges: Age[] = [];
+  #openAges: Age[] = [];
   /** The ages of those that got no answer after it either, when the wait for them ended. */
-  readonly #unansweredAges: Age[] = [];
+  #unansweredAges: Age[] = [];
   readonly #expected: LoadSpec['expected'];
   readonly #hashEvery: number;
   readonly #arrivals: Arrivals;
@@ -247,6 +247,33 @@ export class Ledger {
     const slot = new Slot();
     this.slots.push(slot);
     return slot;
+  }
+
+  /** Forgets all windows so far: the account of a window begins with the next one. That of the session goes on. */
+  restart(): void {
+    Object.assign(this.window, emptyCounts());
+    for (const account of this.#accounts) {
+      account.window = emptyCounts();
+      account.histogram = createHistogram();
+    }
+    this.statusCodes = {};
+    this.timing = undefined;
+    this.cycleUs = { sum: 0, count: 0 };
+    this.slices = { milliseconds: SLICE_MS, ok: [] };
+    this.bodiesHashed = 0;
+    this.crossed = 0;
+    this.firstWrong = undefined;
+    this.#latencies = new Latencies();
+    this.#shortest = new Latencies();
+    this.#connects = new Latencies();
+    this.#starts = undefined;
+    this.#silentBefore = undefined;
+    this.#opened = 0;
+    this.#openBefore = 0;
+    this.#carried = 0;
+    this.#populationSum = 0;
+    this.#openAges = [];
+    this.#unansweredAges = [];
   }
 
   get histogram(): JsHistogram {

@@ -33,7 +33,7 @@ function shareOf(route: RouteSpec, index: number, processes: number): RouteSpec 
 
 /** Returns the order to fire at `atMs` for each process. */
 export function fireOrders(
-  { warmupSeconds, windowSeconds, load }: Window,
+  { warmupSeconds, windowSeconds, load, gapSeed, isApart }: Window,
   processes: number,
   { session, atMs }: { session: number; atMs: number },
 ): FireOrder[] {
@@ -47,5 +47,7 @@ export function fireOrders(
     amount: amounts[index],
     amountBefore: sum(amounts.slice(0, index)),
     rate: load.mode === 'open' ? load.perSecond / processes : undefined,
+    gapSeed: gapSeed === undefined ? undefined : gapSeed + index,
+    isApart,
   }));
 }

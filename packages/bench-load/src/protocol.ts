@@ -107,6 +107,10 @@ export interface FireOrder {
   windowSeconds: number;
   /** The rate of requests of this process, per second (open loop). Without it, the load is a closed loop. */
   rate: number | undefined;
+  /** The seed of exponential gaps between the requests of an open loop; without it, the gaps are equal. */
+  gapSeed?: number | undefined;
+  /** True if the account of the windows before is forgotten. */
+  isApart?: true | undefined;
   /** The exact number of requests to send. The window ends with the last answer, or after its time. */
   amount: number | undefined;
   /** The number of requests that other processes send of the same amount before its own. */

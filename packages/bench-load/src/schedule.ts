@@ -1,6 +1,7 @@
 import type { Alarm } from './alarm.ts';
 import { Population } from './population.ts';
 import type { StartReport } from './protocol.ts';
+import type { Random } from 'bench-statistics/random';
 
 /** A start this long after its intended time counts as late. */
 const LATE_MS = 1;
@@ -18,7 +19,7 @@ interface Due {
 }
 
 /**
- * An open loop: requests are due at a fixed rate, whatever the server does. Without a free connection, a request waits.
+ * An open loop: requests are due at a rate, whatever the server does. Without a free connection, a request waits.
  * Its latency counts from its intended time, so that a stall affects every request that it delays (coordinated
  * omission: Tene, "How NOT to Measure Latency").
  */
@@ -35,21 +36,29 @@ export class Schedule {
   #closesAtMs = Infinity;
   #isOver = false;
   readonly #intervalMs: number;
+  readonly #gap: () => number;
   readonly #alarm: Pick<Alarm, 'set' | 'clear'>;
   readonly #population: Population;
   readonly #ring = (): void => this.#release();
 
-  /** `report` is the report of an earlier schedule to continue; the requests that become due join `population`. */
+  /**
+   * `report` is the report of an earlier schedule to continue; the requests that become due join `population`. With
+   * `random`, they become due as those of independent users do: their gaps are exponential (a
+   * Poisson process). Without it, all gaps are the same.
+   */
   constructor(
     perSecond: number,
     alarm: Pick<Alarm, 'set' | 'clear'>,
     report: StartReport = { intended: 0, late: 0, dropped: 0 },
     population = new Population(),
+    random?: Pick<Random, 'float'>,
   ) {
     this.report = report;
     this.#alarm = alarm;
     this.#population = population;
     this.#intervalMs = 1000 / perSecond;
+    this.#gap =
+      random === undefined ? () => this.#intervalMs : () => -Math.log(1 - random.float()) * this.#intervalMs;
     this.#next = performance.now();
     this.#rearm();
   }
@@ -101,7 +110,7 @@ export class Schedule {
       this.#due.push(this.#next);
       this.#population.begin(this.#next);
       if (this.#counting && this.#next <= this.#closesAtMs) this.report.intended++;
-      this.#next += this.#intervalMs;
+      this.#next += this.#gap();
     }
   }
 

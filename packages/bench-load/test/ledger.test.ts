@@ -315,6 +315,36 @@ describe('the window', () => {
     expect(ledger.lastEndMs()).toBe(1019);
   });
 
+  it('can be forgotten: the next one begins at 0, and the account of the session goes on', () => {
+    const ledger = createLedger([EXPECTED], 1);
+    const [slot, open] = [ledger.addSlot(), ledger.addSlot()];
+    answer(ledger, slot);
+    answer(ledger, open);
+    ledger.send(open);
+    ledger.open(100);
+    answer(ledger, slot, { ms: 5 });
+    answer(ledger, slot, { status: 500 });
+    now += 100;
+    ledger.close();
+    ledger.settle();
+    ledger.restart();
+    ledger.open(50);
+    answer(ledger, slot, { ms: 7 });
+    now += 50;
+    ledger.close();
+    expect(ledger.window).toMatchObject({ sent: 2, ok: 1, non2xx: 0, inFlight: 1 });
+    expect(ledger.histogram.totalCount).toBe(1);
+    expect(ledger.histogram.maxValue).toBeGreaterThanOrEqual(7000);
+    expect(ledger.statusCodes).toEqual({ 200: 1 });
+    expect(ledger.slices.ok).toEqual([1]);
+    expect(ledger.bodiesHashed).toBe(1);
+    expect(ledger.silentConnections).toBe(1);
+    expect(ledger.started).toBe(1);
+    expect(mergeHistograms([ledger.openAges ?? '']).totalCount).toBe(1);
+    expect(ledger.unansweredAges).toBeUndefined();
+    expect(ledger.lifetime).toMatchObject({ ok: 4, non2xx: 1 });
+  });
+
   it('can open again: the counts continue, without what happened in between', () => {
     const ledger = createLedger([EXPECTED], 1);
     const [a, b] = [ledger.addSlot(), ledger.addSlot()];

@@ -1,4 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { createRandom } from 'bench-statistics/random';
 import { Schedule } from '../src/schedule.ts';
 
 /** The clock in ms, and an alarm that rings when `pass` reaches its time. */
@@ -49,6 +50,18 @@ describe('an open loop', () => {
     pass(995);
     schedule.close();
     expect(schedule.report).toEqual({ intended: 100, late: 0, dropped: 100 });
+  });
+
+  it('has exponential gaps with a mean of its rate if it gets random numbers, as independent users have', () => {
+    const schedule = new Schedule(1000, alarm, undefined, undefined, createRandom(1));
+    const taken = answerAtOnce(schedule);
+    pass(20_000);
+    const gaps = taken.slice(1).map(({ intendedAt }, index) => intendedAt - (taken[index]?.intendedAt ?? 0));
+    expect(Math.abs(gaps.length / 20_000 - 1)).toBeLessThan(0.03);
+    for (const ms of [0.5, 1, 2, 4]) {
+      const share = gaps.filter((gap) => gap > ms).length / gaps.length;
+      expect(Math.abs(share - Math.exp(-ms))).toBeLessThan(0.02);
+    }
   });
 
   it('releases each request at its intended time, between whole ms too', () => {

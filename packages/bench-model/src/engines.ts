@@ -1,4 +1,5 @@
 /** What each load engine can do. To add an engine, add an entry here. */
+import { describePromises } from './promise.ts';
 import type { LoadMode } from './settings.ts';
 
 /** A load engine and its abilities. */
@@ -110,5 +111,7 @@ export function describeLoad(load: LoadMode): string {
   const connects = load.newConnections === true ? ', a new connection for each request' : '';
   if (load.mode === 'closed') return `closed loop${connects}`;
   if (load.mode === 'open') return `open loop at ${load.perSecond.toLocaleString('en-US')}/s${connects}`;
+  if (load.mode === 'promise')
+    return `open loops of independent users (Poisson arrivals) at the rates around the highest that keeps ${describePromises(load.promises)}${connects}`;
   return `exactly ${load.requests.toLocaleString('en-US')} requests${connects}`;
 }

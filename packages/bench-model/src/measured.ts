@@ -9,6 +9,7 @@ import {
 } from './companions.ts';
 import { amount, as, count, named, oneOf, shape, span, text } from './definitions.ts';
 import { resources } from './figures.ts';
+import { promise } from './settings.ts';
 import { load } from './load.ts';
 
 export const limit = oneOf(
@@ -36,6 +37,52 @@ export const budget = named(
 
 /** The most that a server could use: all its cores, one core for each of its event loops, or for each process under a GIL. */
 export type ServerBudget = Static<typeof budget>;
+
+const step = shape(
+  {
+    perSecond: amount('per second: requests that were due'),
+    seconds: span('s: length of its window'),
+    servedPerSecond: amount('per second: right answers in it'),
+    p50Us: Type.Optional(amount('µs: median latency; percentiles are absent as in `latency`')),
+    p99Us: Type.Optional(amount('µs: p99 latency')),
+    p99_9Us: Type.Optional(amount('µs: p99.9 latency')),
+    maxUs: Type.Optional(amount('µs: the slowest answer, or the longest wait')),
+    failedShare: amount('share: of its requests that failed'),
+    brokenShare: amount('share: of its requests that broke the promise that decides'),
+    cpuUsPerRequest: Type.Optional(amount('µs: CPU of the server for each right answer')),
+    limit,
+  },
+  { description: 'One open loop of a search.' },
+);
+
+/** One open loop of a search. */
+export type Step = Static<typeof step>;
+
+const capacity = named(
+  'capacity',
+  shape(
+    {
+      perSecond: span('per second: the highest rate of requests that keeps the promises'),
+      bound: Type.Optional(
+        oneOf(
+          ['at least', 'at most'] as const,
+          'The capacity is not lower, or not higher, than the figure; absent if it was found.',
+        ),
+      ),
+      by: as(promise, 'The promise that breaks first.'),
+      steps: Type.Array(step, { description: 'In the order of time.', minItems: 1 }),
+      curve: Type.Optional(
+        Type.Array(shape({ share: span('share: of the capacity'), ...step.properties }), {
+          description: 'Open loops at shares of the capacity, after the search (--load).',
+        }),
+      ),
+    },
+    { description: 'The result of a search of the highest rate that keeps promises (--slo).' },
+  ),
+);
+
+/** The highest rate that keeps promises, and the steps of its search. */
+export type FoundCapacity = Static<typeof capacity>;
 
 const steadiness = oneOf(
   ['flat', 'warm-up', 'slowdown', 'erratic'] as const,
@@ -185,6 +232,9 @@ const seen = {
   startupSeconds: Type.Optional(span('s: from launch to the first right answer')),
   age: Type.Optional(age),
   alone: Type.Optional(alone),
+  capacity: Type.Optional(
+    as(capacity, 'Of a search (--slo); `load` is then the highest of its steps that kept the promises.'),
+  ),
   turns: Type.Optional(as(turns, 'Of a duel. Absent if the engine or the companions need long windows.')),
 };
 export const measured = named('measured', shape(seen, { description: 'Everything that the window gave.' }));

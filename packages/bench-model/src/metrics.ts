@@ -11,8 +11,9 @@ import type { Unit } from './units.ts';
  * - `tail`: the slowest one per cent
  * - `cpu`, `memory`: the resources of the server under load
  * - `start`: the server before its first request
+ * - `capacity`: the load at which promises break
  */
-export type Side = 'pace' | 'latency' | 'tail' | 'cpu' | 'memory' | 'start';
+export type Side = 'pace' | 'latency' | 'tail' | 'cpu' | 'memory' | 'start' | 'capacity';
 
 /** The declaration of a metric. */
 interface Entry {
@@ -87,6 +88,17 @@ function extreme(name: 'p99_9' | 'max'): Pick<Entry, 'from' | 'isLowerBound'> {
 }
 
 const ENTRIES = {
+  capacity: {
+    label: 'capacity/s',
+    name: 'capacity',
+    superlative: 'Highest capacity',
+    unit: 'per second',
+    better: 'higher',
+    from: ({ capacity }) => capacity?.perSecond,
+    isLowerBound: ({ capacity }) => capacity?.bound === 'at least',
+    dependsOn: ['capacity'],
+    column: { spread: true, isOptional: true },
+  },
   goodput: {
     label: 'goodput/s',
     name: 'goodput',

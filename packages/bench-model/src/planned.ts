@@ -1,5 +1,6 @@
 /** What a plan says: of its servers, its turns, its warm-ups and its duration. */
 import type { RuntimeSpec, Scale, Target } from './target.ts';
+import type { MetricId } from './metrics.ts';
 import type { Trial } from './record.ts';
 import type { ByTurns, Plan, PlannedTrial, PlannedWarmup } from './plan.ts';
 
@@ -46,6 +47,11 @@ const USUAL_CONNECT_RATE = 2000;
 export type RunEvent =
   | { kind: 'started'; planned: PlannedTrial; done: number; of: number }
   | { kind: 'ended'; trial: Trial; done: number; of: number };
+
+/** Returns the metric that answers the question of a load: capacity for promises, else CPU per request. */
+export function usualMetric({ load: { mode } }: Pick<Plan, 'load'>): MetricId {
+  return mode === 'promise' ? 'capacity' : 'cpu';
+}
 
 /** Returns every engine that a plan needs. */
 export function enginesOf({ engine, targets }: Pick<Plan, 'engine' | 'targets'>): string[] {
@@ -164,6 +170,9 @@ const OVERHEAD_ANSWERS = 5;
 /** The load on each request of a server that is warm, before its window, and the time between two of them, in seconds. */
 export const ROUTE_SECONDS = { warmup: 0.05, change: 0.05 };
 
+/** The open loop at a share of the capacity (--load): the load before it, and its length, in seconds. */
+export const CURVE_SECONDS = { ramp: 0.3, step: 2 };
+
 /** Estimates the longest duration of a run in seconds: that of all its trials, or its budget. */
 export function longestSeconds(plan: Plan): number {
   return Math.min(estimateSeconds(plan), plan.sequentialTest?.budgetSeconds ?? Infinity);
@@ -180,6 +189,9 @@ export function estimateSeconds(plan: Plan, trials: PlannedTrial[] = plan.trials
     OVERHEAD_ANSWERS * (plan.answerSeconds ?? 0);
   const starts = new Set(trials.map(unitOf)).size;
   // Requests that share a server share its warm-up.
+  const { ramp, step } = CURVE_SECONDS;
+  const shares = plan.load.mode === 'promise' ? (plan.load.shares ?? []) : [];
+  const curveSeconds = shares.length * (ramp + step);
   const lives = new Map(trials.map((trial) => [trial.life ?? trial.id, trial]));
   const warmups = [...lives.values()].map((trial) => warmupSecondsOf(plan, trial));
   return trials.reduce(
@@ -187,7 +199,8 @@ export function estimateSeconds(plan: Plan, trials: PlannedTrial[] = plan.trials
       sum +
       trial.connections / (plan.connectsPerSecond ?? USUAL_CONNECT_RATE) +
       (trial.life === undefined ? 0 : ROUTE_SECONDS.warmup + ROUTE_SECONDS.change) +
-      plan.windowSeconds,
+      plan.windowSeconds +
+      curveSeconds,
     starts * perStart + warmups.reduce((sum, seconds) => sum + seconds, 0),
   );
 }

@@ -51,13 +51,16 @@ const NONE: readonly MetricId[] = [];
 const UNDER_LOAD = metricsOf('pace', 'latency', 'tail', 'cpu', 'memory');
 const RATES = metricsOf('pace');
 const RATES_AND_CPU = metricsOf('pace', 'cpu');
+const RATES_AND_CAPACITY = metricsOf('pace', 'capacity');
+const RATES_CPU_AND_CAPACITY = metricsOf('pace', 'cpu', 'capacity');
 const RATES_AND_MEMORY = metricsOf('pace', 'memory');
-const ALL_BUT_MEMORY = metricsOf('pace', 'latency', 'tail', 'cpu');
+const ALL_BUT_MEMORY = metricsOf('pace', 'latency', 'tail', 'cpu', 'capacity');
 const LATENCY = metricsOf('latency');
 const TAIL = metricsOf('tail');
 const MEDIAN = LATENCY.filter((id) => !TAIL.includes(id));
 const GOODPUT: readonly MetricId[] = ['goodput'];
 const CPU: readonly MetricId[] = ['cpu'];
+const CAPACITY: readonly MetricId[] = ['capacity'];
 /** Percentiles include the unanswered requests, as lower bounds. */
 const UNANSWERED = UNDER_LOAD.filter((id) => !LATENCY.includes(id));
 
@@ -244,8 +247,8 @@ const DEFINITIONS = {
     invalidates: RATES,
     summary: 'the server could not keep up with the rate',
     cure: 'Lower the rate',
-    text: ({ due, started }: { due: number; started: number }) =>
-      `${figure(due)} requests were due in the window, and only ${figure(started)} found a free connection: the server could not keep up with the rate`,
+    text: ({ offered, served }: { offered: number; served: number }) =>
+      `offered ${figure(offered)}/s, served ${figure(Math.round(served))}/s: the queue grew by ${figure(Math.round(offered - served))}/s`,
   },
   'generator-bound': {
     invalidates: RATES,
@@ -256,6 +259,37 @@ const DEFINITIONS = {
       const beside = coresUsed === undefined ? '' : ` while the server used ${coresUsed.toFixed(2)} cores`;
       return `the generator ${host === undefined ? '' : `on ${host} `}was ${Math.round(busy * 100)} % busy${beside}: goodput is a lower bound, and latency includes the client's delays`;
     },
+  },
+  'promise-kept': {
+    invalidates: CAPACITY,
+    lowerBounds: CAPACITY,
+    summary: 'the promise did not break at any rate that the load generator reached',
+    cure: 'Use more generators: --generators 2',
+    text: ({ perSecond, busy }: { perSecond: number; busy: number }) =>
+      `the promise held at every rate that the load generator could judge, up to ${figure(perSecond)}/s; the generator was ${Math.round(busy * 100)} % busy at most`,
+  },
+  'promise-broken': {
+    invalidates: CAPACITY,
+    bounds: () => ({ capacity: { high: 1 } }),
+    summary: 'the promise was broken at the lowest rate',
+    cure: 'Promise less, or measure for longer: --duration',
+    text: ({
+      promise,
+      perSecond,
+      brokenShare,
+    }: {
+      promise: string;
+      perSecond: number;
+      brokenShare: number;
+    }) =>
+      `${promise} was broken at every rate, down to ${digits(perSecond)}/s, where ${digits(100 * brokenShare)} % of the requests broke it: the capacity is lower`,
+  },
+  'few-answers': {
+    invalidates: CAPACITY,
+    summary: 'too few answers to judge the promise',
+    cure: 'Use a longer --duration',
+    text: ({ answers, needed, promise }: { answers: number; needed: number; promise: string }) =>
+      `${promise} was judged on ${figure(answers)} answers near the capacity, and needs ${figure(needed)}: use a longer --duration`,
   },
   'upstream-bound': saturated('upstream'),
   'database-bound': saturated('database'),
@@ -372,7 +406,7 @@ const DEFINITIONS = {
       `the process of the server is unknown: together with all other processes it used ${percent(cores)} of a core, and its share cannot be determined`,
   },
   'other-processes': {
-    invalidates: RATES,
+    invalidates: RATES_AND_CAPACITY,
     summary: 'other processes used the CPU',
     cure: 'Let no other work run at the same time',
     bounds: boundTaken,
@@ -380,7 +414,7 @@ const DEFINITIONS = {
   },
   /** CPU time does not contain what was taken, but each request costs more while it is: see docs/methodology.md. */
   steal: {
-    invalidates: RATES_AND_CPU,
+    invalidates: RATES_CPU_AND_CAPACITY,
     cancelsInTurns: CPU,
     summary: 'the hypervisor took CPU time',
     cure: 'Use a machine that does not share its CPU',
@@ -408,7 +442,7 @@ const DEFINITIONS = {
         : `${figure(count)} of ${figure(sent)} TCP segments were lost and sent again`,
   },
   throttled: {
-    invalidates: RATES_AND_CPU,
+    invalidates: RATES_CPU_AND_CAPACITY,
     summary: 'the CPU was throttled',
     cure: 'Raise the CPU limit of the container',
     text: ({ count }: { count: number }) => `the CPU was throttled ${count} times`,
@@ -690,7 +724,8 @@ const COST_OF_TAKEN = 2;
 /** With the time that others took, the server could have answered that much more. */
 function boundTaken({ cores, coresUsed = 0 }: Disturbance): Bounds {
   const share = cores / coresUsed;
-  return { goodput: { low: 1, high: 1 + share }, cpu: { low: 1 / (1 + COST_OF_TAKEN * share), high: 1 } };
+  const pace = { low: 1, high: 1 + share };
+  return { goodput: pace, capacity: pace, cpu: { low: 1 / (1 + COST_OF_TAKEN * share), high: 1 } };
 }
 
 interface UpstreamCount {

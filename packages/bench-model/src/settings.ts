@@ -1,6 +1,7 @@
 /** The settings of a plan that its records repeat: their definitions, and the types derived from them. */
 import { Type, type Static } from 'typebox';
-import { count, flag, mapOf, named, oneOf, ordinal, shape, text } from './definitions.ts';
+import { count, flag, mapOf, named, oneOf, ordinal, shape, span, text } from './definitions.ts';
+import { PROMISED, type Promised } from './promise.ts';
 import { UPSTREAMS } from './upstreams.ts';
 
 /** A program that can be the upstream of a workload. */
@@ -31,6 +32,23 @@ const connecting = {
   newConnections: flag('Every request opens a new connection (--new-connections).'),
 };
 
+export const promise = named(
+  'promise',
+  Type.Unsafe<Promised>(
+    shape(
+      {
+        of: oneOf(PROMISED),
+        belowUs: Type.Optional(span('µs: the latency stays below it; absent for errors')),
+        belowShare: Type.Optional(span('share: of the requests that fail; absent for a latency')),
+      },
+      {
+        description:
+          'A promise: a percentile of the latency, or the share of failed requests, below a limit.',
+      },
+    ),
+  ),
+);
+
 export const loadMode = named(
   'loadMode',
   Type.Union(
@@ -46,13 +64,23 @@ export const loadMode = named(
         requests: ordinal('count: requests over all generators, instead of a window'),
         ...connecting,
       }),
+      shape({
+        mode: Type.Literal('promise'),
+        promises: Type.Array(promise, { minItems: 1 }),
+        shares: Type.Optional(
+          Type.Array(span('share: of the capacity, at which the latency is measured after the search'), {
+            minItems: 1,
+          }),
+        ),
+        ...connecting,
+      }),
     ],
     {
       description:
-        'The load mode of the engine: each connection waits for its answer, at a rate, or an exact number of requests.',
+        'The load mode of the engine: each connection waits for its answer, at a rate, an exact number of requests, or the highest rate that keeps promises (--slo).',
     },
   ),
 );
 
-/** The load mode of an engine: each connection sends on its answer, at a rate whatever the server does, or an exact number of requests. */
+/** The load mode of an engine: each connection sends on its answer, at a rate whatever the server does, an exact number of requests, or a search of the highest rate that keeps promises. */
 export type LoadMode = Static<typeof loadMode>;

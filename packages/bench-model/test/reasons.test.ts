@@ -93,7 +93,10 @@ const FACTS: Facts = {
   'late-tail': [LATE],
   'late-starts': [LATE],
   'late-starts-tail': [LATE],
-  overrun: [{ due: 1600, started: 1480 }],
+  overrun: [{ offered: 5000, served: 4100.3 }],
+  'promise-kept': [{ perSecond: 4100, busy: 0.93 }],
+  'promise-broken': [{ promise: 'p99 < 50 ms', perSecond: 12.4, brokenShare: 0.034 }],
+  'few-answers': [{ promise: 'p99.9 < 50 ms', answers: 4200, needed: 10_000 }],
   stall: [
     { count: 10, aboveUs: 1e6, slowestUs: 3_012_000, tail: 'p99', tailUs: 570 },
     { count: 1, aboveUs: 100_000, slowestUs: 280_400, tail: 'p97_5', tailUs: 1200 },
@@ -161,10 +164,10 @@ describe('the table of reasons', () => {
 
   it('gives the code, the text and the invalid metrics', () => {
     expect(makeReason('steal', { cores: 0.25, coresUsed: 0.5 })).toEqual({
-      bounds: { cpu: { low: 0.5, high: 1 }, goodput: { low: 1, high: 1.5 } },
+      bounds: { capacity: { low: 1, high: 1.5 }, cpu: { low: 0.5, high: 1 }, goodput: { low: 1, high: 1.5 } },
       code: 'steal',
       text: 'the hypervisor took 25 % of a core',
-      invalidates: metricsOf('pace', 'cpu'),
+      invalidates: metricsOf('pace', 'cpu', 'capacity'),
     });
   });
 
@@ -202,7 +205,12 @@ describe('the table of reasons', () => {
         (id) => `${code} ${id}`,
       ),
     );
-    expect(bounds).toEqual(['generator-bound goodput', 'upstream-bound goodput', 'database-bound goodput']);
+    expect(bounds).toEqual([
+      'generator-bound goodput',
+      'promise-kept capacity',
+      'upstream-bound goodput',
+      'database-bound goodput',
+    ]);
     const bound = makeReason('database-bound', { coresUsed: 1, cores: [1] });
     const trial = suspectTrial('fastify', sampleMeasured(), [bound]);
     expect(figureOf(trial, METRICS.goodput)).toMatchObject({ valid: false, atLeast: true });

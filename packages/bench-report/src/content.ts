@@ -18,6 +18,8 @@ export interface View {
   isPlain?: true;
   /** The scaling of servers, in a separate table; absent if nothing was scaled. */
   scaling?: ScalingView;
+  /** The latency of each target over its load, in a separate table; absent if it was not measured. */
+  curve?: Omit<ScalingView, 'groups'> & Pick<View, 'groups'>;
   /** The goodput of each target over the rungs, one line each; absent without a ladder. */
   courses?: string[];
   /** The meaning of marks and columns, shown only if they occur. */

@@ -1,13 +1,13 @@
 /** The best rows of a place by one metric: one rule for every format. */
 import { FEWEST_WITH_SPREAD } from 'bench-statistics/two-way';
 import { METRIC_IDS, METRICS, type MetricId } from 'bench-model/metrics';
-import { placeOf, type Place } from 'bench-model/planned';
+import { placeOf, usualMetric, type Place } from 'bench-model/planned';
 import type { Model, ModelFigure, ModelRow } from './model/definition.ts';
 
-/** Returns the metric that answers come from: that of a sequential test, else CPU per request, else the first measured one. */
+/** Returns the metric that answers come from: that of a sequential test, else that of its load, else the first measured one. */
 export function decidingMetric({ plan, rows }: Pick<Model, 'plan' | 'rows'>): MetricId {
   const isMeasured = (id: MetricId): boolean => rows.some(({ figures }) => isKnown(figures[id]));
-  const wanted: MetricId[] = [plan.sequentialTest?.by ?? 'cpu', ...METRIC_IDS];
+  const wanted: MetricId[] = [plan.sequentialTest?.by ?? usualMetric(plan), ...METRIC_IDS];
   return wanted.find(isMeasured) ?? 'goodput';
 }
 

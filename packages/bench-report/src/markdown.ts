@@ -4,25 +4,25 @@ import type { View } from './content.ts';
 
 /** Renders a view as Markdown: the outcome, the setting, a table for each rung, then the notes. */
 export function renderMarkdown(view: View): string {
-  const { scaling } = view;
   const tables = tablesInMarkdown(view);
-  const scaled =
-    scaling === undefined
+  const beside = [view.scaling, view.curve].flatMap((table) =>
+    table === undefined
       ? []
       : [
-          `### ${escapeCell(scaling.title)}`,
+          `### ${escapeCell(table.title)}`,
           '',
-          ...tablesInMarkdown(scaling),
-          ...listInMarkdown(scaling.notes),
+          ...tablesInMarkdown(table),
+          ...listInMarkdown(table.notes),
           '',
-        ];
+        ],
+  );
   const setting = view.setting.map((line) => `- ${toLine(line)}`);
   if (setting.length > 0) setting.push('');
   const signs = readSigns(view).join(' ');
   const notes = listInMarkdown([...(signs === '' ? [] : [signs]), ...view.notes]);
   const { closing } = view;
   const lead = closing === undefined ? [] : [`${escapeCell(closing.sentence)}: \`${closing.command}\``, ''];
-  return [...lead, ...setting, ...tables, ...notes, '', ...scaled].join('\n');
+  return [...lead, ...setting, ...tables, ...notes, '', ...beside].join('\n');
 }
 
 /** Returns the lines of the tables of a view: one for each group, below its heading. */

@@ -131,7 +131,7 @@ export function describeNotes(model: Model): string[] {
     ...model.crossChecks.map(describeCrossCheck),
     ...describeUnfit(rows),
     ...explainBuilds(servers),
-    ...problems.map(describeProblem),
+    ...problems.map((problem) => describeProblem(problem, rows)),
     ...explainStatuses(rows),
     ...explainIdleness(rows),
     ...explainBudgets(rows),
@@ -209,7 +209,7 @@ function summariseProblems({ rows, problems }: Model): string[] {
         ]),
     ...describeOfServers(rows),
     ...doubts.slice(0, MOST_PROBLEMS).map(({ reason, summary, count }) => {
-      const effect = describeEffect(reason);
+      const effect = describeEffect(reason, rows);
       return `In ${formatWhole(count)} of ${all} trials, ${summary}${effect === '' ? '' : `; there, ${effect}`}.`;
     }),
     ...(doubts.length > MOST_PROBLEMS
@@ -233,10 +233,11 @@ function describeOfServers(rows: ModelRow[]): string[] {
   );
 }
 
-/** `goodput is a lower bound, and latency does not count`; empty for a reason that invalidates nothing. */
-function describeEffect(reason: Reason): string {
-  const bounds = reason.invalidates.filter((id) => makesLowerBound(reason, id));
-  const others = reason.invalidates.filter((id) => !makesLowerBound(reason, id));
+/** `goodput is a lower bound, and latency does not count`; empty for a reason that invalidates none of the measured metrics. */
+function describeEffect(reason: Reason, rows: readonly ModelRow[]): string {
+  const affected = affectedBy(reason, rows);
+  const bounds = affected.filter((id) => makesLowerBound(reason, id));
+  const others = affected.filter((id) => !makesLowerBound(reason, id));
   const isWithin = (id: MetricId): boolean => changeWithin(reason.bounds?.[id]) !== undefined;
   const within = others.filter(isWithin);
   const rest = others.filter((id) => !isWithin(id));
@@ -247,6 +248,11 @@ function describeEffect(reason: Reason): string {
       : [`${nameMetrics(within)} ${isOne(within) ? 'is' : 'are'} known within bounds`]),
     ...(rest.length === 0 ? [] : [`${nameMetrics(rest)} ${isOne(rest) ? 'does' : 'do'} not count`]),
   ].join(', and ');
+}
+
+/** Returns the metrics that a reason invalidates; the capacity only if a row has one, because few runs search it. */
+function affectedBy({ invalidates }: Reason, rows: readonly ModelRow[]): MetricId[] {
+  return invalidates.filter((id) => id !== 'capacity' || rows.some(({ figures }) => figures.capacity));
 }
 
 /** Names metrics in words; the median and the whole tail together are the latency. */
@@ -445,8 +451,9 @@ function explainResolved(servers: ModelServer[]): string[] {
   });
 }
 
-function describeProblem({ reason, isFatal, places }: Problem): string {
-  const { code, text, invalidates } = reason;
+function describeProblem({ reason, isFatal, places }: Problem, rows: readonly ModelRow[]): string {
+  const { code, text } = reason;
+  const invalidates = affectedBy(reason, rows);
   const seen = places.map((place) => {
     const often = place.of > 1 ? ` (${place.rounds} of ${place.of} rounds)` : '';
     return `${placeOf(place)}${often}`;

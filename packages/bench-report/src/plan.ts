@@ -58,7 +58,8 @@ export function describeWorkload({ workload, params = {}, userRequests }: Plan):
 /** `2 s warm-up, 5 s window`. */
 export function describeSpan(plan: Plan): string {
   const { load, windowSeconds } = plan;
-  return `${describeLength(plan)} warm-up${load.mode === 'amount' ? '' : `, ${windowSeconds} s window`}`;
+  const what = load.mode === 'promise' ? 'search' : 'window';
+  return `${describeLength(plan)} warm-up${load.mode === 'amount' ? '' : `, ${windowSeconds} s ${what}`}`;
 }
 
 /** `2 s`; `2 to 24 s` if it differs by target; `2 to 30 s`, or `1 to 30 s` by turns, in a plan that has not looked it up yet. */
@@ -141,7 +142,7 @@ export function describeTurns(
   { byTurns, apart: why, rungs, targets, load, answerSeconds, windowSeconds }: Plan,
   atOnce: Range = { least: targets.length, most: targets.length },
 ): string[] {
-  if (load.mode === 'open' && byTurns === undefined && targets.length > 1)
+  if ((load.mode === 'open' || load.mode === 'promise') && byTurns === undefined && targets.length > 1)
     return ['one server at a time, as in every open loop; each round measures all of them'];
   const slow =
     answerSeconds === undefined

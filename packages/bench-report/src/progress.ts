@@ -1,4 +1,4 @@
-import { estimateSeconds, isSamePlace, type RunEvent } from 'bench-model/planned';
+import { estimateSeconds, isSamePlace, usualMetric, type RunEvent } from 'bench-model/planned';
 import { scheduleOf, type ComparedRow } from 'bench-analysis/compare';
 import { dueTrials, type Standing, type Tracker, trackRun } from 'bench-analysis/due';
 import { foreseeOpen, secondsUntil, soughtBy } from 'bench-analysis/outlook';
@@ -152,7 +152,7 @@ function describeFound(
   if (plan.sequentialTest !== undefined)
     return { text: describeNextLook(plan, tracker.standing(trials), planned.round - 1), unit: '' };
   const rows = summarise(trials.filter((trial) => isSamePlace(trial, planned)));
-  for (const id of ['cpu', 'goodput'] as const) {
+  for (const id of [usualMetric(plan), 'goodput'] as const) {
     const { unit, better } = METRICS[id];
     const figures = rows
       .flatMap(({ target, figures: { [id]: figure } }) =>

@@ -28,25 +28,23 @@ export function renderTerminal(
   { width = Infinity, noteLines = Infinity, paint = plain }: Layout = {},
 ): string {
   const view = clean(shown);
-  const { scaling, courses = [], closing } = view;
+  const { scaling, curve, courses = [], closing } = view;
   const { narrowed, omitted } = narrow(view, width);
   const indent = (line: string): string => wrap(`  ${line}`, width);
   const signs = readSigns({ ...narrowed, signs: view.signs });
   const notes = [...omitted, ...(signs.length > 0 ? [signs.join(' ')] : []), ...view.notes];
-  const scaled = scaling && narrow(scaling, width);
+  const beside = [scaling, curve].flatMap((table) => (table === undefined ? [] : [narrow(table, width)]));
   return [
     paint('strong', view.title),
     ...view.setting.map(indent),
     draw(narrowed, width, paint),
-    ...(scaled
-      ? [
-          '',
-          paint('strong', scaled.narrowed.title),
-          draw(scaled.narrowed, width, paint),
-          ...[...scaled.omitted, ...scaled.narrowed.notes].map(indent),
-          '',
-        ]
-      : []),
+    ...beside.flatMap((table) => [
+      '',
+      paint('strong', table.narrowed.title),
+      draw(table.narrowed, width, paint),
+      ...[...table.omitted, ...table.narrowed.notes].map(indent),
+      '',
+    ]),
     ...courses.map(indent),
     ...limit(notes.map(indent), noteLines),
     ...(closing === undefined ? [] : [renderClosing(closing, { width, paint })]),

@@ -4,6 +4,7 @@ import { describeLoad, engineNamed, isUsualLoad } from 'bench-model/engines';
 import { closeReport } from './closing.ts';
 import type { View } from './content.ts';
 import { drawCourses } from './course.ts';
+import { toCurveView } from './curve.ts';
 import { describeAsking } from './requests.ts';
 import type { CompanionHost, CompanionName } from 'bench-model/companions';
 import type { Placement } from 'bench-model/record';
@@ -43,11 +44,13 @@ export function toView(model: Model, { detail = false }: Extent = {}): View {
   const courses = drawCourses(model);
   const closing = closeReport(model);
   const scaling = toScalingView(model);
+  const curve = toCurveView(rows);
   return {
     title: `${describeWorkload(plan)}, ${describeRounds(rounds)}${plan.quick ? ' — quick run (--quick): too short for comparisons' : ''}`,
     setting: describeSetting(model),
     ...toTable(rows, decidingMetric(model)),
     ...(scaling && { scaling }),
+    ...(curve && { curve }),
     ...(courses.length > 0 && { courses }),
     signs: explainSigns({ ...model, by: decidingMetric(model) }),
     notes: detail ? describeNotes(model) : summariseNotes(model),

@@ -49,6 +49,34 @@ describe('the last sentence of a report', () => {
     );
   });
 
+  it('says how much load each target carries at its promises, and by how much they differ', () => {
+    const plan = samplePlan('--connections 10 --rounds 12 --slo p99<50ms', NAMES);
+    const carry = (of: (target: string, round: number) => number, bound?: 'at least'): Trial[] =>
+      plan.trials.map(({ id, target, connections, round }) =>
+        okTrial(
+          target,
+          {
+            ...sampleMeasured({ cpu: 100 }),
+            capacity: {
+              perSecond: of(target, round),
+              ...(bound && { bound }),
+              by: { of: 'p99', belowUs: 50_000 },
+              steps: [],
+            },
+          },
+          { id, connections, round },
+        ),
+      );
+    const better = carry((target, round) => (target === 'vanilla' ? 4000 : 3600) + 10 * round);
+    expect(close(plan, better)).toMatch(
+      /^vanilla carries 4,0\d\d\/s \(4,0\d\d\/s to 4,[01]\d\d\/s\) at p99 < 50 ms, fastify 3,6\d\d\/s .*; fastify against vanilla: slower: −9.8 % /,
+    );
+    const bounded = carry(() => 4000, 'at least');
+    expect(close(plan, bounded)).toContain(
+      'vanilla carries at least 4,000/s at p99 < 50 ms, fastify at least 4,000/s',
+    );
+  });
+
   it('calls no targets alike that only noise keeps apart, and says how to get a verdict', () => {
     const plan = samplePlan('--connections 10 --rounds 3', NAMES);
     expect(close(plan, measure(plan, restless))).toBe(

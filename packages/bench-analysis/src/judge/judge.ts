@@ -138,7 +138,7 @@ function isCrowded({ load, server, host, machineCores = Infinity }: Evidence): b
 }
 
 /** The utilisation of a generator, from 0 to 1: its event loop or its cores, whichever was busier. */
-function busy({ utilisation = 0, cpuUs, seconds, cores = 1 }: GeneratorUse): number {
+export function busy({ utilisation = 0, cpuUs, seconds, cores = 1 }: GeneratorUse): number {
   return Math.max(utilisation, cpuUs / 1e6 / seconds / cores);
 }
 
@@ -344,7 +344,8 @@ function judgeOpenLoop(load: LoadResult, perSecond: number): Reason[] {
   // A pause of the server just before the close leaves requests waiting, too. They only pile up if no connection is free
   // for most of the time.
   const isOverrun = due - started > due * ERROR_SHARE && meanOpen > connect.planned;
-  const reasons = isOverrun ? [makeReason('overrun', { due, started })] : [];
+  const overrun = { offered: perSecond, served: countCompletions(counts) / windowSeconds };
+  const reasons = isOverrun ? [makeReason('overrun', overrun)] : [];
   const isWhole = countCompletions(counts) === counts.ok && load.unanswered === undefined;
   if (latencyUs === undefined || latencyHistogram === undefined || !isWhole) return reasons;
   const served = (load.goodputPerSecond * latencyUs.mean) / 1e6;
@@ -475,11 +476,12 @@ export function judgeWarmup(warmup: PlannedWarmup | undefined, process?: WarmedP
  * too. An erratic pace, or one that other processes disturbed, says nothing about CPU. Of servers that take short turns, the
  * trend of their ratio shows whether it comes from one of them (see trend.ts).
  */
-function judgeShape({ load: { slices, windowSeconds, meanCycleUs }, host, turns = 0 }: Evidence): {
+function judgeShape({ load: { slices, windowSeconds, meanCycleUs }, host, mode, turns = 0 }: Evidence): {
   shape: Shape | undefined;
   reasons: Reason[];
 } {
-  if (slices === undefined) return { shape: undefined, reasons: [] };
+  // The pace of an open loop of a search is that of its random arrivals.
+  if (slices === undefined || mode.mode === 'promise') return { shape: undefined, reasons: [] };
   const { milliseconds, counts } = widenSlices(slices, { windowSeconds, meanCycleUs });
   const shape = classifySlices(counts);
   if (shape === undefined || shape === 'flat') return { shape, reasons: [] };

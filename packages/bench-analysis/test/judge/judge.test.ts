@@ -282,12 +282,14 @@ describe('an open loop', () => {
   });
 
   it('is overrun if fewer requests start than were due, because they pile up', () => {
-    const slow = atRate({ schedule: { started: 2300, meanOpen: 300 }, latencyUs: { mean: 6e5, max: 1e6 } });
     const counts = sampleCounts({ ok: 2200, inFlight: 100 });
+    const slow = atRate({
+      counts,
+      schedule: { started: 2300, meanOpen: 300 },
+      latencyUs: { mean: 6e5, max: 1e6 },
+    });
     expect(reasonsOf(slow)).toMatchObject({ overrun: RATES });
-    expect(textOf(slow)).toContain(
-      '2,500 requests were due in the window, and only 2,300 found a free connection',
-    );
+    expect(textOf(slow)).toContain('offered 500/s, served 440/s: the queue grew by 60/s');
     // After a pause just before the close, some requests wait, and the server would have kept up.
     expect(reasonsOf(atRate({ counts, schedule: { started: 2460, dropped: 40 } }))).not.toHaveProperty(
       'overrun',
@@ -503,11 +505,16 @@ describe('the shape of the window', () => {
 
 describe('the host', () => {
   it.each<[string, HostWindow, HostWindow, string[]]>([
-    ['other-processes', { otherProcessesCores: 0.1 }, { otherProcessesCores: 0.18 }, RATES],
-    ['steal', { stealCores: 0.1 }, { stealCores: 0.11 }, RATES_AND_CPU],
+    [
+      'other-processes',
+      { otherProcessesCores: 0.1 },
+      { otherProcessesCores: 0.18 },
+      metricsOf('pace', 'capacity'),
+    ],
+    ['steal', { stealCores: 0.1 }, { stealCores: 0.11 }, metricsOf('pace', 'cpu', 'capacity')],
     ['listen-overflows', { listenOverflows: 0 }, { listenOverflows: 1 }, metricsOf('tail')],
     ['retransmits', { retransmits: 50 }, { retransmits: 51 }, metricsOf('tail')],
-    ['throttled', { throttled: 0 }, { throttled: 1 }, RATES_AND_CPU],
+    ['throttled', { throttled: 0 }, { throttled: 1 }, metricsOf('pace', 'cpu', 'capacity')],
   ])('invalidates metrics only beyond the tolerance for %s', (code, fine, bad, invalidates) => {
     expect(reasonsOf(evidenceOf({}, { host: fine }))).toEqual({});
     expect(reasonsOf(evidenceOf({}, { host: bad }))).toEqual({ [code]: invalidates });

@@ -2,7 +2,8 @@ import { readFileSync } from 'node:fs';
 import { Ajv, type ValidateFunction } from 'ajv';
 import { beforeAll, describe, expect, it } from 'vitest';
 import type { DatabaseUse, UpstreamUse } from 'bench-model/companions';
-import type { Age, Alone, Turns, HostWindow, Measured } from 'bench-model/measured';
+import type { Age, Alone, FoundCapacity, HostWindow, Measured, Step, Turns } from 'bench-model/measured';
+import type { Promised } from 'bench-model/promise';
 import type { FailedTrial, SuspectTrial, TimeReport } from 'bench-model/record';
 import type { LoadResult } from 'bench-model/load';
 import type { Interpreter } from 'bench-model/target';
@@ -139,6 +140,19 @@ const host: Required<HostWindow> = {
   throttled: 0,
   harnessCores: 0,
 };
+const step: Required<Step> = {
+  perSecond: 400,
+  seconds: 2.5,
+  servedPerSecond: 399.1,
+  p50Us: 1,
+  p99Us: 1,
+  p99_9Us: 1,
+  maxUs: 1,
+  failedShare: 0,
+  brokenShare: 0.008,
+  cpuUsPerRequest: 1,
+  limit: 'server',
+};
 const measured: Required<Measured> = {
   load,
   server,
@@ -155,6 +169,13 @@ const measured: Required<Measured> = {
   limit: 'server',
   budget: { by: 'threads', usedCores: 0.97, usableCores: 1 },
   shape: 'flat',
+  capacity: {
+    perSecond: 412.3,
+    bound: 'at least',
+    by: { of: 'errors', belowUs: 50_000, belowShare: 0.001 } satisfies Required<Promised>,
+    steps: [step],
+    curve: [{ share: 0.5, ...step }],
+  } satisfies Required<FoundCapacity>,
   host,
   startupSeconds: 0.1,
   age: {

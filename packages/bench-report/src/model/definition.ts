@@ -13,6 +13,7 @@ import {
   oneOf,
   ordinal,
   shape,
+  span,
   text,
   texts,
 } from 'bench-model/definitions';
@@ -300,6 +301,22 @@ const row = named(
             p99: Type.Optional(amount('µs: median of the rounds in which p99 is valid')),
           }),
           { description: 'Each request of a user; absent if there is one.' },
+        ),
+      ),
+      curve: Type.Optional(
+        Type.Array(
+          shape({
+            share: span('share: of the capacity'),
+            perSecond: span('per second: requests that were due'),
+            p50: Type.Optional(amount('µs: median latency')),
+            p99: Type.Optional(amount('µs: p99 latency')),
+            'p99.9': Type.Optional(amount('µs: p99.9 latency')),
+            cpu: Type.Optional(amount('µs: CPU of the server for each right answer')),
+            limit,
+          }),
+          {
+            description: 'Latency over load (--load): medians of the rounds. Absent if it was not measured.',
+          },
         ),
       ),
       trials: Type.Array(point, { description: 'In the order of the rounds.' }),

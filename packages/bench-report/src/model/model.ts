@@ -4,6 +4,7 @@ import { keyOfPlace, placeOf, placesOf } from 'bench-model/planned';
 import { compareWithin, contestRun, rankPlace } from 'bench-analysis/compare';
 import { trackRun } from 'bench-analysis/due';
 import { crossCheck } from 'bench-analysis/cross-check';
+import { summariseCurve } from 'bench-analysis/curve';
 import { distributionOf } from 'bench-analysis/distribution';
 import { explainIdle } from 'bench-analysis/idle';
 import { openedShare } from 'bench-analysis/judge/judge';
@@ -128,6 +129,7 @@ function rankRows(
     const trials = (groups.get(cellOf(row)) ?? []).toSorted((a, b) => a.round - b.round);
     const distribution = distributions ? distributionOf(trials) : undefined;
     const routes = summariseRoutes(trials);
+    const curve = summariseCurve(trials);
     return {
       ...row,
       figures: figuresOf(row, ranks.get(cellOf(row)) ?? {}),
@@ -136,6 +138,7 @@ function rankRows(
       ...describeIdleCloses(trials),
       ...describeTurnover(trials),
       ...(routes.length > 0 && { routes }),
+      ...(curve.length > 0 && { curve }),
       trials: trials.map(toPoint),
       ...(distribution && { distribution }),
     };

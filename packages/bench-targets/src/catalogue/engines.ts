@@ -33,7 +33,11 @@ export function refuseEngine(name: EngineName, wanted: Wanted): void {
   const most = Math.max(...wanted.rungs);
   const fewest = Math.min(...wanted.rungs);
   const refusals: [boolean, string, string][] = [
-    [!engine.openLoop && wanted.load.mode === 'open', 'has no open loop', 'omit --rate, or --engine'],
+    [
+      !engine.openLoop && (wanted.load.mode === 'open' || wanted.load.mode === 'promise'),
+      'has no open loop',
+      `omit ${wanted.load.mode === 'open' ? '--rate' : '--slo'}, or --engine`,
+    ],
     [!engine.duels && wanted.isDuel, 'cannot take part in a duel', 'measure with --separate'],
     [
       !engine.counts && wanted.load.mode === 'amount',

@@ -278,6 +278,7 @@ function refuseUnsupported(
   const needed = answersFor(metric);
   if (needed === undefined || load.mode === 'closed') return;
   // Requests in flight at the end of a window have no answer yet.
+  if (load.mode === 'promise') return;
   const open = Math.max(...rungs.filter((rung) => connections === undefined || rung === connections));
   const [requests, enough, cure] =
     load.mode === 'open'

@@ -1,5 +1,6 @@
 /** `pnpm bench`: its options, and their translation into the options of a plan. */
-import { LONGEST_WARMUP_SECONDS } from 'bench-model/planned';
+import { LONGEST_WARMUP_SECONDS, usualMetric } from 'bench-model/planned';
+import { PROMISED, readPromises } from 'bench-model/promise';
 import type { LoadMode } from 'bench-model/settings';
 import { UPSTREAMS } from 'bench-model/upstreams';
 import { METRIC_IDS } from 'bench-model/metrics';
@@ -239,6 +240,23 @@ const OPTIONS = {
     usually: 'a closed loop',
     notInFile: true,
   }),
+  slo: option('<promises>', readPromises, {
+    group: LOAD,
+    help: `find the capacity: the highest rate of independent requests that keeps these promises, such as 'p99<50ms' or 'p99.9<200ms,errors<0.1%'. --duration is the length of a search, with ${PROMISED.join(', ')} as percentiles`,
+    usually: 'a closed loop',
+    conflicts: {
+      rate: 'a search chooses its rates itself',
+      amount: 'a search runs for --duration',
+      scale: 'measure the sizes in several runs with --workers',
+      quick: 'omit --quick: a search takes longer',
+      background: 'omit one of them',
+    },
+  }),
+  load: option('<shares>', listOf(share), {
+    group: LOAD,
+    help: 'after the search of --slo, measure latency and CPU at these shares of the capacity, e.g. 25%,50%,75%,90%',
+    needs: 'slo',
+  }),
   background: option('<request>', request, {
     group: LOAD,
     help: 'measure every target twice: with this request in flight, and without; e.g. "GET /fib/42"',
@@ -435,7 +453,7 @@ const OPTIONS = {
   by: option('<metric>', oneOf(METRIC_IDS), {
     group: COMPARE,
     help: `the metric that decides: ${METRIC_IDS.join(', ')}`,
-    usually: 'cpu',
+    usually: 'cpu; capacity with --slo',
     needs: ['until-decided', 'upgrade'],
   }),
   threshold: option('<share>', share, {
@@ -581,8 +599,15 @@ function isStored({ resume, again }: Values<typeof OPTIONS>): boolean {
   return (resume ?? again) !== undefined;
 }
 
-function toLoad({ rate, amount, newConnections: isNew }: Values<typeof OPTIONS>): LoadMode {
+function toLoad({
+  rate,
+  amount,
+  slo,
+  load: shares,
+  newConnections: isNew,
+}: Values<typeof OPTIONS>): LoadMode {
   const connecting = isNew ? { newConnections: true as const } : {};
+  if (slo !== undefined) return { mode: 'promise', promises: slo, ...present({ shares }), ...connecting };
   // A rate that is measured first replaces this one; until then any rate makes the same plan.
   if (rate !== undefined) return { mode: 'open', perSecond: rate === 'auto' ? 1 : rate, ...connecting };
   return amount === undefined
@@ -652,7 +677,7 @@ function toSequentialTest(values: Values<typeof OPTIONS>): BenchOptions['sequent
   if (!values.untilDecided && !values.upgrade) return undefined;
   return {
     ...present({ looks: values.looks }),
-    by: values.by ?? 'cpu',
+    by: values.by ?? usualMetric({ load: toLoad(values) }),
     threshold: values.threshold ?? DEFAULT_THRESHOLD,
     ...present({
       beyond: values.failOn?.some((verdict) => verdict === 'slower' || verdict === 'faster') || undefined,

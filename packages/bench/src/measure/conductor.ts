@@ -7,6 +7,7 @@ import type { Reason } from 'bench-model/reasons';
 import type { Trial } from 'bench-model/record';
 import type { Turns } from 'bench-model/measured';
 import type { Plan, PlannedTrial } from 'bench-model/plan';
+import type { LoadMode } from 'bench-model/settings';
 import { TURN_ANSWERS } from '../plan/by-turns.ts';
 import { planTurns, type TurnPlan } from '../plan/turns.ts';
 import {
@@ -23,7 +24,15 @@ import { explainTrends, judgeTurns } from 'bench-analysis/judge/trend';
 import { Silence } from './silence.ts';
 import { TurnTaker } from './turns.ts';
 import { warmTogether } from './warm-together.ts';
-import { accountFor, runWindow, watchForDeath } from './window.ts';
+import {
+  CapacitySearch,
+  GAP_SEEDS,
+  paceOf,
+  STEP_SECONDS,
+  type PlannedStep,
+  type Search,
+} from './capacity.ts';
+import { accountFor, runWindow, watchForDeath, type WindowResult } from './window.ts';
 
 /** The longest duration of a fixed amount of requests. */
 const AMOUNT_SECONDS = 600;
@@ -71,9 +80,9 @@ export async function measureTogether(entries: readonly Entry[], effects: TrialE
   const [first] = entries;
   if (first !== undefined) await loadAll(servers, sides, first, effects);
   for (const { life } of servers) await attempt(life, () => life.afterLoad());
-  for (const { life, trial, load, samples, turns } of sides as (Side & { trial: LifeTrial })[]) {
+  for (const { life, trial, load, samples, turns, search } of sides as (Side & { trial: LifeTrial })[]) {
     await attempt(trial, async () => {
-      if (load !== undefined) await life.take({ load, sampled: joinSampled(samples), turns }, trial);
+      if (load !== undefined) await life.take({ load, sampled: joinSampled(samples), turns, search }, trial);
     });
   }
   const ended = (await Promise.all(lives.map((life) => life.end()))).flat();
@@ -130,6 +139,8 @@ interface Side {
   samples: Sampled[];
   /** Its turns, if they were short. */
   turns?: Turns;
+  /** The search of its capacity, if its plan has promises. */
+  search?: Search;
 }
 
 function sideOf(life: ServerLife, ready: ReadyServer, trial?: LifeTrial): Side {
@@ -236,6 +247,10 @@ interface Loading {
 async function loadInTurn(loaded: readonly Loaded[], loading: Loading): Promise<void> {
   const { plan, outlive, seconds } = loading;
   const [only, ...others] = loaded;
+  if (only !== undefined && plan.load.mode === 'promise') {
+    await searchCapacity(only, plan.load, loading);
+    return;
+  }
   if (only !== undefined && others.length === 0) {
     const window = { ...wholeWindow(plan), warmupSeconds: seconds(only.side) };
     const windows = splitWindow(window, plan.userRequests?.login?.every);
@@ -280,31 +295,96 @@ async function openWindows(
   outlive: Outlive,
 ): Promise<void> {
   for (const { turn, window } of windows) {
-    const { side, ready, session, death } = loaded[turn] as Loaded;
-    const ours = oursBeside(loaded, side);
-    await attempt(side.outcome, async () => {
-      const { life, trial } = side;
-      await outlive(
-        () => life.renewToken(window.warmupSeconds + window.windowSeconds, { session, trial }),
-        death,
-      );
-      if (window.windowSeconds === 0) {
-        await outlive(() => session.fire(window, () => {}), death);
-        return;
-      }
-      using during = side.life.duringLoad();
-      const run = (): ReturnType<typeof runWindow> =>
-        runWindow(session, window, {
-          sampler: ready.sampler,
-          ours,
-          onOpened: () => side.life.noteAge(side.trial),
-          onClosed: () => during[Symbol.dispose](),
-        });
-      const { load, sampled } = await outlive(run, death);
-      side.load = load;
-      if (sampled !== undefined) side.samples.push(sampled);
+    const one = loaded[turn] as Loaded;
+    await attempt(one.side.outcome, async () => {
+      const { load, sampled } = await openWindow(one, window, {
+        outlive,
+        ours: oursBeside(loaded, one.side),
+      });
+      if (window.windowSeconds === 0) return;
+      one.side.load = load;
+      if (sampled !== undefined) one.side.samples.push(sampled);
     });
   }
+}
+
+/** Opens one window; without a length, only warms up. */
+async function openWindow(
+  { side, ready, session, death }: Loaded,
+  window: Window,
+  { outlive, ours }: { outlive: Outlive; ours: number[] },
+): Promise<WindowResult> {
+  const { life, trial } = side;
+  const seconds = window.warmupSeconds + window.windowSeconds;
+  await outlive(() => life.renewToken(seconds, { session, trial }), death);
+  if (window.windowSeconds === 0)
+    return { load: await outlive(() => session.fire(window, () => {}), death), sampled: undefined };
+  using during = life.duringLoad();
+  const run = (): Promise<WindowResult> =>
+    runWindow(session, window, {
+      sampler: ready.sampler,
+      ours,
+      onOpened: () => life.noteAge(trial),
+      onClosed: () => during[Symbol.dispose](),
+    });
+  return outlive(run, death);
+}
+
+/** The shortest warm-up of a search: its pace tells the first rate. */
+const PACE_SECONDS = 0.5;
+
+/** Warms up a server in a closed loop, and searches its capacity by open loops on the same connections. */
+async function searchCapacity(
+  one: Loaded,
+  { promises, shares = [], newConnections }: Extract<LoadMode, { mode: 'promise' }>,
+  { plan, outlive, seconds }: Loading,
+): Promise<void> {
+  const { side } = one;
+  const context = { outlive, ours: oursBeside([one], side) };
+  const connecting = { ...(newConnections && { newConnections }) };
+  await attempt(side.outcome, async () => {
+    const warmup = {
+      warmupSeconds: Math.max(seconds(side), PACE_SECONDS),
+      windowSeconds: 0,
+      load: { mode: 'closed', ...connecting } as const,
+    };
+    let pacePerSecond = 0;
+    for (const part of splitWindow(warmup, plan.userRequests?.login?.every))
+      pacePerSecond = paceOf((await openWindow(one, part, context)).load);
+    const search = new CapacitySearch(promises, {
+      seconds: plan.windowSeconds,
+      pacePerSecond,
+      known: side.life.knownPerSecond,
+    });
+    let taken = 0;
+    const take = async (step: PlannedStep): Promise<Search['steps'][number]> => {
+      const load = { mode: 'open', perSecond: step.perSecond, ...connecting } as const;
+      const { ramp: warmupSeconds } = STEP_SECONDS;
+      const gapSeed = side.planned.seed + GAP_SEEDS * taken++;
+      const window = { warmupSeconds, windowSeconds: step.seconds, load, gapSeed, isApart: true } as const;
+      const { load: result, sampled } = await openWindow(one, window, context);
+      return { ...step, load: result, sampled };
+    };
+    const steps: Search['steps'] = [];
+    for (let step = search.next(); step !== undefined; step = search.next()) {
+      const measured = await take(step);
+      search.add(step, measured.load);
+      steps.push(measured);
+    }
+    const found = search.result();
+    const curve: Search['curve'] = [];
+    for (const share of shares)
+      curve.push({
+        share,
+        ...(await take({ perSecond: share * found.perSecond, seconds: STEP_SECONDS.fine })),
+      });
+    const { load, sampled } = steps[found.nearest] as Search['steps'][number];
+    side.load = load;
+    side.search = { found, steps, curve };
+    const all = joinSampled(steps.flatMap((step) => step.sampled ?? []));
+    // What disturbed any of the steps disturbed the search.
+    if (sampled !== undefined && all !== undefined) side.samples.push({ ...sampled, host: all.host });
+  });
 }
 
 /** Takes short turns in order, and reads the result of each side at the end. */

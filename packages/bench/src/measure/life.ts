@@ -50,6 +50,7 @@ import type { Prepared } from 'bench-targets/prepare/prepare';
 import type { CpuMeter } from 'bench-machine/resources/cpu-meter';
 import type { Sampler } from 'bench-machine/resources/sampler';
 import { UnansweredError } from 'bench-targets/catalogue/workloads/send';
+import { describeSearch } from './capacity.ts';
 import type { SeenServer } from './outside.ts';
 import type { WindowResult } from './window.ts';
 import { sum } from 'bench-statistics/numbers';
@@ -106,6 +107,8 @@ export interface TrialContext {
   /** Undefined for a server that is already running. */
   prepared: Prepared | undefined;
   target: Target;
+  /** The capacity that earlier trials found, per second: where the search of this one begins. */
+  knownPerSecond?: number | undefined;
 }
 
 /** A verified server and its requests. */
@@ -208,6 +211,11 @@ export class ServerLife {
         isVerified ? { expected } : undefined,
       );
     }
+  }
+
+  /** The capacity that earlier trials found, per second; undefined without any. */
+  get knownPerSecond(): number | undefined {
+    return this.#context.knownPerSecond;
   }
 
   /** True if no trial of it can go on. */
@@ -419,7 +427,10 @@ export class ServerLife {
   }
 
   /** Judges the window of a trial and verifies the answers again. Throws if they are wrong now. */
-  async take({ load, sampled, turns }: WindowResult, trial = this.trials[0] as LifeTrial): Promise<void> {
+  async take(
+    { load, sampled, turns, search }: WindowResult,
+    trial = this.trials[0] as LifeTrial,
+  ): Promise<void> {
     const { plan, placed } = this.#context;
     const isAmount = plan.load.mode === 'amount';
     const resources = isAmount && sampled?.server ? overWindow(sampled.server, load) : sampled?.server;
@@ -456,12 +467,14 @@ export class ServerLife {
     const { age } = this.#ageOf(trial, load);
     const { interpreter } = trial.head;
     trial.add(reasons);
+    trial.add(search?.found.reasons ?? []);
     trial.add(judgeWarmup(warmupOf(plan, this.planned), { interpreter, answers: age?.answers }));
     trial.measured = {
       ...seen,
       ...findings,
       ...this.#startup,
       ...present({ age }),
+      ...(search && { capacity: describeSearch(search, trial.head, surroundings) }),
     };
     await this.renewToken(0);
     await this.#verifyAfter(trial, load);

@@ -1,4 +1,5 @@
-import { unitOf, type RunEvent } from 'bench-model/planned';
+import { isSamePlace, unitOf, type RunEvent } from 'bench-model/planned';
+import { median } from 'bench-statistics/numbers';
 import { BenchError } from 'bench-model/errors';
 import type { FailedTrial, Trial } from 'bench-model/record';
 import type { Reason } from 'bench-model/reasons';
@@ -61,7 +62,8 @@ export async function run(
       effects.on({ kind: 'started', planned, done: trials.length + index, of });
     const entries = unit.map((planned) => {
       const found = launchable.get(planned.target) as Pick<TrialContext, 'target' | 'prepared'>;
-      return { planned, context: { ...scaleTo(found.target, { plan, placed }), ...found } };
+      const knownPerSecond = capacityBefore(trials, planned);
+      return { planned, context: { ...scaleTo(found.target, { plan, placed }), ...found, knownPerSecond } };
     });
     const measured = failSameCode(await measureTogether(entries, effects), trials);
     // An interrupted trial is not stored: --resume measures it again.
@@ -75,6 +77,16 @@ export async function run(
     refuseUsedUp(measured);
   }
   return trials;
+}
+
+/** Returns the median capacity that earlier trials of the same target and place found; undefined without any. */
+export function capacityBefore(trials: readonly Trial[], planned: PlannedTrial): number | undefined {
+  const found = trials.flatMap((trial) => {
+    const isAlike = trial.target.id === planned.target && isSamePlace(trial, planned);
+    const { capacity } = (isAlike && trial.status !== 'failed' && trial.measured) || {};
+    return capacity === undefined || capacity.bound !== undefined ? [] : [capacity.perSecond];
+  });
+  return found.length === 0 ? undefined : median(found);
 }
 
 /** Throws a trial error if a server ran the same code as another copy: further rounds would mean nothing either. */

@@ -4,6 +4,7 @@ import { BenchError } from 'bench-model/errors';
 import type { Counts } from 'bench-model/figures';
 import type { LoadResult } from 'bench-model/load';
 import type { Turns } from 'bench-model/measured';
+import type { Search } from './capacity.ts';
 import { describeEnd, type Server } from 'bench-machine/launch';
 import type { LoadSession, Window } from 'bench-load/engine';
 import type { Sampled, Sampler } from 'bench-machine/resources/sampler';
@@ -17,6 +18,8 @@ export interface WindowResult {
   sampled: Sampled | undefined;
   /** The turns of a duel whose turns are short. */
   turns?: Turns | undefined;
+  /** The search of a capacity, of which the load is one step. */
+  search?: Search | undefined;
 }
 
 /** Runs one window and samples it. `ours` are processes whose CPU belongs to the measurement. */

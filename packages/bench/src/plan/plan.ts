@@ -62,6 +62,9 @@ const MOST_TRIALS = 100_000;
  */
 const SEQUENTIAL_TEST = { windowSeconds: { duel: 1, separate: 2 } };
 
+/** A search of the capacity takes this long: see docs/capacity.md for what other lengths find. */
+const SEARCH_SECONDS = 12;
+
 /** One body in this many is compared byte by byte. */
 const HASH_EVERY = 64;
 /** Nothing is known of the answers of a user, and there can be many different ones. */
@@ -87,7 +90,8 @@ export function makePlan(given: BenchOptions, stacks: Stack[], run: string, seed
   const workload = workloadOf({ workload: options.workload, userRequests });
   const { sequentialTest: typedTest, load } = options;
   // The fewer connections, the shorter the turns, and the more of the machine's pace they share.
-  const short = typedTest === undefined ? {} : { connections: [fewestBusy(workload.rungs)] };
+  const isShort = typedTest !== undefined || load.mode === 'promise';
+  const short = isShort ? { connections: [fewestBusy(workload.rungs)] } : {};
   const quick = { ...QUICK, connections: workload.rungs.filter((_, index) => index === 0 || index === 2) };
   const params = completeParams(workload, options.params ?? {});
   const waitSeconds = workload.waitSeconds?.(params);
@@ -171,7 +175,11 @@ export function makePlan(given: BenchOptions, stacks: Stack[], run: string, seed
   const shortest =
     ROUTE_WINDOW_SECONDS[sequentialTest === undefined || byTurns === undefined ? 'other' : 'comparison'];
   const ownSeconds =
-    routes === undefined ? usualSeconds : Math.max(shortest, tidy(usualSeconds / routes.length));
+    load.mode === 'promise'
+      ? SEARCH_SECONDS
+      : routes === undefined
+        ? usualSeconds
+        : Math.max(shortest, tidy(usualSeconds / routes.length));
   const windowSeconds = wholeWaits(chosen.windowSeconds ?? ownSeconds, waitSeconds);
   const warmupSeconds =
     options.warmupSeconds ?? Math.max(chosen.warmupSeconds ?? workload.warmupSeconds, waitSeconds ?? 0);

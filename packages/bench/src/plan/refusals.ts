@@ -21,6 +21,9 @@ export function tidy(value: number): number {
   return Number(value.toFixed(6));
 }
 
+/** The option of each load mode. */
+const LOAD_OPTIONS = { open: '--rate', amount: '--amount', promise: '--slo' };
+
 /** The facts about a duel that the options do not hold. */
 interface DuelFacts {
   workload: Workload;
@@ -63,7 +66,7 @@ export function refuseDuel(
     );
   }
   if (load.mode !== 'closed') {
-    const option = load.mode === 'open' ? '--rate' : '--amount';
+    const option = LOAD_OPTIONS[load.mode];
     throw new BenchError('usage', `a duel takes short turns, so it cannot be combined with ${option}`, hint);
   }
   if (waitSeconds === undefined) return;
@@ -134,6 +137,7 @@ export function refuseCluster(
     [engine !== 'autocannon', `takes the load driver of Bench, not ${engine}`, 'omit --engine'],
     [takesTurns, 'has no short turns', 'measure with --separate'],
     [load.mode === 'amount', 'sends for a time, not an exact number of requests', 'use --duration'],
+    [load.mode === 'promise', 'sends at one rate, and a search changes it', 'omit --slo, or --cluster'],
     [servers !== undefined, 'starts its servers itself', 'omit --url, or --cluster'],
     [
       generators > least,

@@ -113,6 +113,16 @@ describe('bench', () => {
     expect(parse('').load).toEqual({ mode: 'closed' });
   });
 
+  it('reads promises, which are decided by capacity', () => {
+    const promises = [{ of: 'p99', belowUs: 50_000 }];
+    expect(parse('--slo p99<50ms --until-decided')).toMatchObject({
+      load: { mode: 'promise', promises },
+      sequentialTest: { by: 'capacity' },
+    });
+    expect(parse('--slo p99<50ms --until-decided --by cpu').sequentialTest).toMatchObject({ by: 'cpu' });
+    expect(() => parse('--slo p99<50ms --rate 100')).toThrow('--rate');
+  });
+
   it('reads the word after --cross-check as its value only if it names an engine', () => {
     expect(parse('--cross-check wrk fastify')).toMatchObject({ crossCheck: 'wrk', targets: ['fastify'] });
     expect(parse('--cross-check fastify')).toMatchObject({ crossCheck: 'any', targets: ['fastify'] });

@@ -7,7 +7,7 @@ import type { BackgroundUse } from 'bench-model/companions';
 import type { LoadResult } from 'bench-model/load';
 import type { Trial } from 'bench-model/record';
 import type { Server, Stopped } from 'bench-machine/launch';
-import type { LoadSession } from 'bench-load/engine';
+import type { LoadSession, Window } from 'bench-load/engine';
 import type { LoadSpec, Turn } from 'bench-load/protocol';
 import type { Prepared } from 'bench-targets/prepare/prepare';
 import type { Sampled } from 'bench-machine/resources/sampler';
@@ -52,6 +52,8 @@ export interface Twist {
   /** Runs at the beginning of a step; the step throws what it throws. */
   at?: Partial<Record<Step, (count: number) => void | Promise<void>>>;
   load?: LoadResult;
+  /** Returns the result of each window, instead of `load`. */
+  fire?: (window: Window) => LoadResult;
   /** The number of answers that are checked until the server is ready, and at each verification. */
   asks?: { ready: number; verify: number };
   /** The processes that collect garbage before the load; without it there is no Node server. */
@@ -137,7 +139,7 @@ export function createWorld(twist: Twist = {}): World {
       mark('opened');
       await reach('fire', twist.tellWindows ? ` ${port} ${window.windowSeconds}` : '');
       mark('closed');
-      return twist.load ?? sampleLoad();
+      return twist.fire?.(window) ?? twist.load ?? sampleLoad();
     },
     ...(twist.turns === true && {
       turns: {

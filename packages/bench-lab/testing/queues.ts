@@ -1,0 +1,101 @@
+/** Simulated servers under open loops: first come, first served, by one worker or several. */
+import type { LoadResult } from 'bench-model/load';
+import type { Random } from 'bench-statistics/random';
+import {
+  createHistogram,
+  encodeHistogram,
+  recordMilliseconds,
+  summariseLatency,
+} from 'bench-statistics/histogram';
+import { sampleCounts, sampleLoad } from './samples.ts';
+
+/** A server, and the pauses in which none of its workers works. */
+export interface Queue {
+  /** Returns the time that a request takes, in seconds. */
+  service: (random: Random) => number;
+  meanSeconds: number;
+  workers?: number;
+  pauses?: { everySeconds: number; seconds: number };
+}
+
+/** Answers that take this long, as M/D/1 has. */
+export function fixed(seconds: number, workers = 1): Queue {
+  return { service: () => seconds, meanSeconds: seconds, workers };
+}
+
+/** Answers whose times are exponential with this mean, as M/M/1 has. */
+export function exponential(seconds: number, workers = 1): Queue {
+  return { service: (random) => -seconds * Math.log(1 - random.float()), meanSeconds: seconds, workers };
+}
+
+/** The rate at which a server is busy all the time, per second. */
+export function paceOf({ meanSeconds, workers = 1, pauses }: Queue): number {
+  return (workers / meanSeconds) * (1 - (pauses === undefined ? 0 : pauses.seconds / pauses.everySeconds));
+}
+
+/** One server over many loads; idle between them. */
+export class SimulatedServer {
+  readonly #queue: Queue;
+  readonly #random: Random;
+  readonly #free: Float64Array;
+  #now: number;
+
+  constructor(queue: Queue, random: Random) {
+    this.#queue = queue;
+    this.#random = random;
+    this.#free = new Float64Array(queue.workers ?? 1);
+    this.#now = random.float() * (queue.pauses?.everySeconds ?? 0);
+  }
+
+  /** Sends requests with exponential gaps, and returns what the generator reports of the window after the ramp. */
+  load(perSecond: number, seconds: number, rampSeconds = 0): LoadResult {
+    const opens = this.#now + rampSeconds;
+    const closes = opens + seconds;
+    const histogram = createHistogram();
+    const open: number[] = [];
+    this.#free.fill(this.#now);
+    for (let at = this.#now; ;) {
+      at -= Math.log(1 - this.#random.float()) / perSecond;
+      if (at >= closes) break;
+      const ends = this.#serve(at);
+      if (ends >= closes) open.push(closes - at);
+      else if (ends >= opens) recordMilliseconds(histogram, 1000 * (ends - at));
+    }
+    this.#now = closes;
+    const ages = createHistogram();
+    for (const age of open) if (age * 1e6 > histogram.maxValue) recordMilliseconds(ages, 1000 * age);
+    const ok = histogram.totalCount;
+    return {
+      ...sampleLoad({ counts: sampleCounts({ ok, inFlight: open.length }) }),
+      windowSeconds: seconds,
+      goodputPerSecond: ok / seconds,
+      completionsPerSecond: ok / seconds,
+      latencyUs: summariseLatency(histogram),
+      latencyHistogram: encodeHistogram(histogram),
+      ...(ages.totalCount > 0 && { censoredHistogram: encodeHistogram(ages) }),
+    };
+  }
+
+  /** Serves a request that arrives now by the worker that is free first. Returns when it ends. */
+  #serve(at: number): number {
+    let worker = 0;
+    for (let other = 1; other < this.#free.length; other++)
+      if ((this.#free[other] as number) < (this.#free[worker] as number)) worker = other;
+    const starts = Math.max(at, this.#free[worker] as number);
+    return (this.#free[worker] = this.#finish(starts, this.#queue.service(this.#random)));
+  }
+
+  /** Returns when work of this length ends if it pauses with the server. */
+  #finish(starts: number, work: number): number {
+    const { pauses } = this.#queue;
+    if (pauses === undefined) return starts + work;
+    const { everySeconds, seconds } = pauses;
+    let left = work;
+    for (let cycle = Math.floor(starts / everySeconds); ; cycle++) {
+      const wakes = Math.max(starts, cycle * everySeconds + seconds);
+      const sleeps = (cycle + 1) * everySeconds;
+      if (wakes + left <= sleeps) return wakes + left;
+      left -= Math.max(0, sleeps - wakes);
+    }
+  }
+}

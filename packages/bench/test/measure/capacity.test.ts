@@ -1,0 +1,215 @@
+import { describe, expect, it } from 'vitest';
+import type { Window } from 'bench-load/engine';
+import type { LoadResult } from 'bench-model/load';
+import type { FoundCapacity, Measured } from 'bench-model/measured';
+import { readPromises } from 'bench-model/promise';
+import { mean } from 'bench-statistics/numbers';
+import { createHistogram, encodeHistogram, recordMilliseconds } from 'bench-statistics/histogram';
+import { createRandom } from 'bench-statistics/random';
+import {
+  CapacitySearch,
+  paceOf,
+  sharesOf,
+  STEP_SECONDS,
+  type FoundRate,
+  type PlannedStep,
+} from '../../src/measure/capacity.ts';
+import {
+  exponential,
+  fixed,
+  paceOf as paceOfQueue,
+  SimulatedServer,
+  type Queue,
+} from '../../../bench-lab/testing/queues.ts';
+import { okTrial, sampleCounts, sampleLoad, sampleMeasured } from '../../../bench-lab/testing/samples.ts';
+import { capacityBefore } from '../../src/measure/run.ts';
+import { measure } from './one-trial.ts';
+
+type Edit = (load: LoadResult, step: PlannedStep) => LoadResult;
+
+/** Searches the capacity of a simulated server; `edit` changes what the generator reports. */
+function search(
+  queue: Queue,
+  promise: string,
+  {
+    seed = 1,
+    known,
+    seconds = 12,
+    edit = (load) => load,
+  }: { seed?: number; known?: number; seconds?: number; edit?: Edit } = {},
+): FoundRate & { steps: PlannedStep[] } {
+  const server = new SimulatedServer(queue, createRandom(seed));
+  const found = new CapacitySearch(readPromises(promise, 'slo'), {
+    seconds,
+    pacePerSecond: paceOfQueue(queue),
+    known,
+  });
+  const steps: PlannedStep[] = [];
+  for (let step = found.next(); step !== undefined; step = found.next()) {
+    found.add(step, edit(server.load(step.perSecond, step.seconds, STEP_SECONDS.ramp), step));
+    steps.push(step);
+  }
+  return { ...found.result(), steps };
+}
+
+/** The mean of the searches from 24 seeds, relative to the true capacity. */
+function meanOf(queue: Queue, promise: string, capacity: number): number {
+  return mean(
+    Array.from(
+      { length: 24 },
+      (_, seed) => search(queue, promise, { seed, known: capacity }).perSecond / capacity,
+    ),
+  );
+}
+
+function histogramOf(...milliseconds: number[]): string {
+  const histogram = createHistogram();
+  for (const one of milliseconds) recordMilliseconds(histogram, one);
+  return encodeHistogram(histogram);
+}
+
+/** Reports that the generator sent requests late from 300/s on. */
+const delay: Edit = (load, step) => {
+  const us = load.latencyUs;
+  if (us === undefined || step.perSecond < 300) return load;
+  return {
+    ...load,
+    latencyUs: { ...us, p99: 80_000 },
+    latencyHistogram: histogramOf(1, 80),
+    schedule: { intended: 1, late: 1, dropped: 0, sinceSentUs: { ...us, p99: 1000 } },
+  };
+};
+
+/** Reports a saturated generator from 1,200/s on. */
+const saturate: Edit = (load, { perSecond }) =>
+  perSecond < 1200 ? load : { ...load, generators: [{ cpuUs: 960_000, seconds: 1, utilisation: 0.96 }] };
+
+/** In M/M/1, the share of requests that take longer than T is exp(−(pace − rate) · T). */
+const inMM1 = (pace: number, seconds: number): number => pace - Math.log(100) / seconds;
+
+describe('the search of a capacity', () => {
+  it('finds that of M/M/1, which arithmetic gives', () => {
+    expect(Math.abs(Math.log(meanOf(exponential(0.002), 'p99<50ms', inMM1(500, 0.05))))).toBeLessThan(0.05);
+    expect(Math.abs(Math.log(meanOf(exponential(0.002), 'p99<20ms', inMM1(500, 0.02))))).toBeLessThan(0.08);
+  });
+
+  it('finds that of M/D/1 and of a pool of 10, which long simulations give', () => {
+    expect(Math.abs(Math.log(meanOf(fixed(0.002), 'p99<20ms', 385)))).toBeLessThan(0.05);
+    expect(Math.abs(Math.log(meanOf(fixed(0.02, 10), 'p99<50ms', 433)))).toBeLessThan(0.05);
+  });
+
+  it('begins at 70 % of the pace of the warm-up, and at the estimate of earlier rounds if there is one', () => {
+    expect(search(exponential(0.002), 'p99<50ms').steps[0]).toEqual({
+      perSecond: 350,
+      seconds: STEP_SECONDS.coarse,
+    });
+    expect(search(exponential(0.002), 'p99<50ms', { known: 410 }).steps[0]?.perSecond).toBe(410);
+  });
+
+  it('takes no longer than its time', () => {
+    const { steps } = search(exponential(0.002), 'p99<50ms', { seconds: 8 });
+    const seconds = steps.reduce((total, step) => total + step.seconds + STEP_SECONDS.ramp, 0);
+    expect(seconds).toBeLessThanOrEqual(8 + 1e-6);
+    expect(seconds).toBeGreaterThan(5);
+  });
+
+  it('is of the promise that breaks first, and of the step nearest to it that kept all', () => {
+    const found = search(exponential(0.002), 'p50<50ms,p99<20ms', { seed: 3 });
+    expect(found.by.of).toBe('p99');
+    expect(found.steps[found.nearest]?.perSecond).toBeLessThan(1.1 * found.perSecond);
+  });
+
+  it('is a lower bound if the generator was saturated before the promise broke', () => {
+    const found = search(fixed(0.0002), 'p99<20ms', { edit: saturate });
+    expect(found).toMatchObject({ bound: 'at least', reasons: [{ code: 'promise-kept' }] });
+    expect(found.perSecond).toBeLessThan(5000);
+  });
+
+  it('is an upper bound if the promise was broken at every rate', () => {
+    const found = search(fixed(0.03), 'p99<20ms');
+    expect(found).toMatchObject({ bound: 'at most', reasons: [{ code: 'promise-broken' }] });
+  });
+
+  it('does not count a step that the generator made slow by late starts', () => {
+    const found = search(exponential(0.002), 'p99<50ms', { edit: delay, known: 280 });
+    expect(found).toMatchObject({ bound: 'at least', reasons: [{ code: 'promise-kept' }] });
+  });
+
+  it('says if too few answers were near the capacity for the percentile', () => {
+    expect(search(exponential(0.02), 'p99<150ms', { known: 19 }).reasons).toMatchObject([
+      { code: 'few-answers' },
+    ]);
+  });
+});
+
+/** The measurements of a trial with this capacity. */
+const carry = (perSecond: number, given: Partial<FoundCapacity> = {}): Partial<Measured> => ({
+  capacity: { perSecond, by: { of: 'p99', belowUs: 50_000 }, steps: [], ...given },
+});
+
+describe('a trial with promises', () => {
+  it('searches on one fresh server after its warm-up, and records the capacity with all steps', async () => {
+    const server = new SimulatedServer(exponential(0.002), createRandom(5));
+    const windows: Window[] = [];
+    const fire = (window: Window): LoadResult => {
+      windows.push(window);
+      const { load, windowSeconds, warmupSeconds } = window;
+      if (load.mode !== 'open')
+        return {
+          ...sampleLoad(),
+          warmup: { milliseconds: 50, ok: Array.from({ length: 40 }, () => 25), answers: 1000 },
+        };
+      return server.load(load.perSecond, windowSeconds, warmupSeconds);
+    };
+    const { trial } = await measure({ fire }, { line: '--slo p99<50ms --warmup 2 --load 25%,75%' });
+    expect(trial.status).not.toBe('failed');
+    const { capacity, load } = trial.status === 'failed' ? {} : trial.measured;
+    expect(windows[0]).toMatchObject({ warmupSeconds: 2, windowSeconds: 0, load: { mode: 'closed' } });
+    expect(windows[1]).toMatchObject({ isApart: true, load: { mode: 'open', perSecond: 350 } });
+    expect(capacity?.steps).toHaveLength(windows.length - 3);
+    const [quarter, most] = capacity?.curve ?? [];
+    expect(quarter).toMatchObject({
+      share: 0.25,
+      perSecond: 0.25 * (capacity?.perSecond ?? 0),
+      brokenShare: 0,
+    });
+    expect(most?.p50Us).toBeGreaterThan(quarter?.p50Us ?? Infinity);
+    expect(new Set(windows.slice(1).map(({ gapSeed }) => gapSeed)).size).toBe(windows.length - 1);
+    expect(Math.abs(Math.log((capacity?.perSecond ?? 0) / inMM1(500, 0.05)))).toBeLessThan(0.15);
+    expect(load?.goodputPerSecond).toBeLessThan(500);
+  });
+
+  it('begins at the median capacity of the earlier rounds of its target', () => {
+    const planned = { id: 'x', target: 'vanilla', connections: 100, round: 3, order: 2, seed: 1 };
+    const trials = [
+      okTrial('vanilla', { ...sampleMeasured(), ...carry(400) }, { connections: 100 }),
+      okTrial('vanilla', { ...sampleMeasured(), ...carry(420) }, { connections: 100 }),
+      okTrial('vanilla', { ...sampleMeasured(), ...carry(900, { bound: 'at least' }) }, { connections: 100 }),
+      okTrial('vanilla', { ...sampleMeasured(), ...carry(100) }, { connections: 10 }),
+      okTrial('fastify', { ...sampleMeasured(), ...carry(100) }, { connections: 100 }),
+    ];
+    expect(capacityBefore(trials, planned)).toBe(410);
+    expect(capacityBefore(trials.slice(2), planned)).toBeUndefined();
+  });
+});
+
+describe('a broken promise', () => {
+  const [promise] = readPromises('p99<50ms', 'slo') as [never];
+  it('counts late answers, failed requests, and open ones that are already older', () => {
+    const load = {
+      ...sampleLoad({ counts: sampleCounts({ ok: 3, non2xx: 2, timeout: 1, inFlight: 2 }) }),
+      latencyHistogram: histogramOf(1, 2, 60),
+      censoredHistogram: histogramOf(70, 80),
+    };
+    expect(sharesOf(promise, 100, load)).toEqual({ perSecond: 100, requests: 8, counted: 6 });
+    const [errors] = readPromises('errors<1%', 'slo') as [never];
+    expect(sharesOf(errors, 100, load)).toEqual({ perSecond: 100, requests: 6, counted: 3 });
+  });
+});
+
+describe('the pace of a warm-up', () => {
+  it('is that of its second half', () => {
+    const warmup = { milliseconds: 50, ok: [0, 10, 20, 20], answers: 60 };
+    expect(paceOf({ ...sampleLoad(), warmup })).toBe(400);
+  });
+});
