@@ -1,7 +1,7 @@
-"""Routes of one Litestar app with more and with less Python in them: where does the JIT of CPython help?
+"""Routes of one Litestar app with more and with less Python in them, to see where the JIT of CPython helps.
 
-    pnpm bench --app packages/bench-lab/experiments/jit --run 'uvicorn app:app --port {port}' \\
-      --get /lines/0 --get /lines/20 --get /lines/500 --get /template --python 3.15,3.15+jit --connections 10 --rounds 12
+pnpm bench --app packages/bench-lab/experiments/jit --run 'uvicorn app:app --port {port}' --connections 10
+--rounds 12 --get /lines/0 --get /lines/20 --get /lines/500 --get /template --python 3.15,3.15+jit
 """
 
 from jinja2 import Environment
@@ -28,7 +28,8 @@ def price(rows: list[dict[str, int]]) -> list[dict[str, object]]:
             if row["quantity"] >= least:
                 discount = amount * share
                 break
-        priced.append({**row, "sku": f"sku-{row['id']:04d}", "discount": discount, "total": (amount - discount) / 100})
+        total = (amount - discount) / 100
+        priced.append({**row, "sku": f"sku-{row['id']:04d}", "discount": discount, "total": total})
     return priced
 
 
