@@ -29,6 +29,7 @@ describe('measureTrial', () => {
       'sample start 4711',
       'fire',
       'sample stop',
+      'leave',
       'close',
       'verify after the load',
       'sample end',
