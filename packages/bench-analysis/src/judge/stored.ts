@@ -129,11 +129,11 @@ export function judgeStored({ plan, host, trials }: Stored): Trial[] {
   });
 }
 
-/** The reasons that their turns give against the servers of each duel, by the ids of their trials. */
+/** The reasons that their turns give against the servers of each duel at each request, by the ids of their trials. */
 function judgeDuels(trials: readonly Trial[]): Map<string, Reason[]> {
   const duels = Map.groupBy(
     trials.filter(({ duel }) => duel !== undefined),
-    ({ duel }) => duel,
+    ({ duel, route }) => JSON.stringify([duel, route]),
   );
   return new Map(
     [...duels.values()].flatMap((all) => {

@@ -118,6 +118,19 @@ describe('a stored trial', () => {
     expect(duelOf(() => 12, before)).toEqual([['not-level'], ['not-level']]);
   });
 
+  it('is judged among the servers that took turns with it at the same request', () => {
+    const costs = [
+      { route: 'GET /a', cost: () => 10 },
+      { route: 'GET /a', cost: (turn: number) => 10 + turn / 4 },
+      { route: 'GET /b', cost: () => 10 },
+      { route: 'GET /b', cost: () => 12 },
+    ];
+    const trials = costs.map(({ route, cost }, order) =>
+      trialOf(seen({}, { turns: turnsOf(cost) }), [], { duel: 'r1', order, route }),
+    );
+    expect(judgeStored({ plan, host, trials }).map(codesOf)).toEqual([['ratio-trend'], ['ratio-trend'], [], []]);
+  });
+
   it('is judged by its study of warm-up', () => {
     const warmups = [
       {
