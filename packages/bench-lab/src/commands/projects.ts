@@ -41,7 +41,7 @@ export default defineCommand({
     budget: option('<minutes>', wholeNumber(), { help: 'the longest comparison of one project', default: 3 }),
     only: option('<name>', text, { help: 'one project of the folder', usually: 'all of them' }),
   },
-  notes: 'Exit codes: 0 each project has a verdict, 1 one is undecided or has none, 2 bad usage.',
+  notes: 'Exit codes: 0 each project has a verdict, 1 one is undecided or has none, 2 bad\nusage.',
   read: (values, [folder = '.']) => ({ ...values, folder }),
   async run({ folder, budget, only }) {
     if (!existsSync(folder))
