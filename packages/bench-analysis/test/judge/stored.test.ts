@@ -128,7 +128,12 @@ describe('a stored trial', () => {
     const trials = costs.map(({ route, cost }, order) =>
       trialOf(seen({}, { turns: turnsOf(cost) }), [], { duel: 'r1', order, route }),
     );
-    expect(judgeStored({ plan, host, trials }).map(codesOf)).toEqual([['ratio-trend'], ['ratio-trend'], [], []]);
+    expect(judgeStored({ plan, host, trials }).map(codesOf)).toEqual([
+      ['ratio-trend'],
+      ['ratio-trend'],
+      [],
+      [],
+    ]);
   });
 
   it('is judged by its study of warm-up', () => {
