@@ -37,6 +37,8 @@ describe('a bare client', () => {
     using _ = client;
     // Timers may fire up to 1 ms early.
     expect(await client.takePercentile(50, TURN)).toBeGreaterThanOrEqual((DELAY_MS - 1) * 1000);
+    // A busy machine may read a request only when the answer before it has left.
+    for (let turn = 1; seen.most < 3 && turn < 20; turn++) await client.takePercentile(50, TURN);
     expect(seen.most).toBe(3);
   });
 

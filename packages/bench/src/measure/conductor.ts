@@ -327,7 +327,8 @@ async function openWindow(
       onOpened: () => life.noteAge(trial),
       onClosed: () => during[Symbol.dispose](),
     });
-  return outlive(run, death);
+  // Not before the window has closed may what runs during the load end.
+  return await outlive(run, death);
 }
 
 /** The shortest warm-up of a search: its pace tells the first rate. */
