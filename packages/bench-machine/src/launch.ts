@@ -1,4 +1,5 @@
 import { closeSync, mkdirSync, openSync, readSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { uptime } from 'node:os';
 import { dirname, join, relative } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { stripVTControlCharacters } from 'node:util';
@@ -11,7 +12,7 @@ import { makeReason } from 'bench-model/reasons';
 import { redactFile } from './redact-file.ts';
 import { hollowFile, trimFile } from './trim-file.ts';
 import { parseTime } from './time-report.ts';
-import { describeListeners, findFreePort, isListening, toAuthority } from './ports.ts';
+import { describeListeners, findFreePort, isListening, isTakenFromOutside, toAuthority } from './ports.ts';
 import type { Cgroup } from './cgroup.ts';
 import { openCgroup } from './cgroup.ts';
 import {
@@ -334,6 +335,8 @@ class LaunchedServer implements Server {
   readonly #group: number;
   readonly #watchdog: Child;
   readonly #logBound: NodeJS.Timeout;
+  /** A time before its first process started, in seconds since the boot. */
+  readonly #bornAt = uptime() - 1;
   readonly #exit: Promise<void>;
   #ended: string | undefined;
   #stopped: Promise<Stopped> | undefined;
@@ -436,6 +439,7 @@ class LaunchedServer implements Server {
         makeReason('not-stopped', { message: `it did not end ${GRACE_MS / 1000} s after SIGKILL` }),
       );
     await this.#endStrays();
+    const endedAt = uptime();
     this.#watchdog.stdin?.end('done\n');
     clearInterval(this.#logBound);
     // A server that prints its requests also prints their tokens, and its command line can hold a password.
@@ -444,7 +448,9 @@ class LaunchedServer implements Server {
     for (const file of [logFile, timeFile]) redactFile(file);
     const { scratch } = this.#parts.spec;
     if (scratch !== undefined) rmSync(scratch, { recursive: true, force: true });
-    if (await isListening(this.host, this.port)) {
+    // Another program may have taken the free port meanwhile.
+    const lived = { from: this.#bornAt, to: endedAt };
+    if ((await isListening(this.host, this.port)) && !isTakenFromOutside(this.port, lived)) {
       trouble.push(makeReason('port-held', { port: this.port, by: describeListeners(this.port) }));
     }
     return { trouble, ...this.#readTime() };

@@ -2,7 +2,7 @@ import { randomInt } from 'node:crypto';
 import { connect } from 'node:net';
 import { networkInterfaces } from 'node:os';
 import getPort from 'get-port';
-import { listenersOn, readProcess } from './procfs.ts';
+import { listenersOn, readProcess, TICKS_PER_SECOND } from './procfs.ts';
 
 /**
  * The ports for servers: below those that Linux (32768) and macOS (49152) give to outgoing connections by default, so that
@@ -49,4 +49,13 @@ export function describeListeners(port: number): string {
   if (process.platform !== 'linux') return `a process that lsof -i :${port} names`;
   const holders = listenersOn(port).map((pid) => `process ${pid} (${readProcess(pid)?.command ?? 'gone'})`);
   return holders.length > 0 ? holders.join(', ') : 'a process of another user';
+}
+
+/**
+ * Returns true if all listeners of a port are known to have started before or after a span, in seconds since the boot. Then none
+ * of them is a child of a process that lived in it.
+ */
+export function isTakenFromOutside(port: number, { from, to }: { from: number; to: number }): boolean {
+  const starts = listenersOn(port).map((pid) => (readProcess(pid)?.startTicks ?? NaN) / TICKS_PER_SECOND);
+  return starts.length > 0 && starts.every((seconds) => seconds < from || seconds > to);
 }

@@ -1,5 +1,7 @@
+import { createServer, type AddressInfo } from 'node:net';
+import { uptime } from 'node:os';
 import { describe, expect, it } from 'vitest';
-import { findFreePort, isListening } from '../src/ports.ts';
+import { findFreePort, isListening, isTakenFromOutside } from '../src/ports.ts';
 
 describe('findFreePort', () => {
   it('returns a free port outside the range of outgoing connections', async () => {
@@ -9,5 +11,22 @@ describe('findFreePort', () => {
       expect(port).toBeLessThan(32_768);
       expect(await isListening('127.0.0.1', port)).toBe(false);
     }
+  });
+});
+
+describe.runIf(process.platform === 'linux')('a port', () => {
+  it('is taken from outside if its listener started before or after the span', async () => {
+    const server = createServer();
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+    const { port } = server.address() as AddressInfo;
+    const now = uptime() + 1;
+    expect(isTakenFromOutside(port, { from: now, to: now })).toBe(true);
+    expect(isTakenFromOutside(port, { from: 0, to: 0 })).toBe(true);
+    expect(isTakenFromOutside(port, { from: 0, to: now })).toBe(false);
+    server.close();
+  });
+
+  it('that nobody holds is not', async () => {
+    expect(isTakenFromOutside(await findFreePort(), { from: 0, to: 0 })).toBe(false);
   });
 });
