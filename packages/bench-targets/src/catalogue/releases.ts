@@ -3,7 +3,7 @@ export const RELEASES = {
   asOf: '2026-11-26',
   /** The newest release of each line, newest line first. */
   python: ['3.15.2', '3.14.10', '3.13.18', '3.12.16', '3.11.18', '3.10.22'],
-  node: ['26.12.1', '24.9.0', '22.23.3', '20.8.0'],
+  node: ['26.12.1', '24.21.0', '22.23.3', '20.20.2'],
   bun: ['1.4.5'],
   deno: ['2.9.6'],
 } as const;
