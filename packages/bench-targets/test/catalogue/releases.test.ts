@@ -20,7 +20,8 @@ describe('the known releases', () => {
     expect(newerRelease('python', '3.14.2')).toBe('3.14.10');
     expect(newerRelease('python', '3.14.10')).toBeUndefined();
     expect(newerRelease('python', '3.9.2')).toBeUndefined();
-    expect(newerRelease('node', '24.10.0')).toBeUndefined();
+    expect(newerRelease('node', '24.9.0')).toBe('24.21.0');
+    expect(newerRelease('node', '24.100.0')).toBeUndefined();
     expect(newerRelease('bun', '1.3.9')).toBe('1.4.5');
   });
 });
