@@ -3,6 +3,7 @@ import type { Limit } from 'bench-model/measured';
 import { present } from 'bench-model/options';
 import type { Trial } from 'bench-model/record';
 import { median } from 'bench-statistics/numbers';
+import { byFrequency } from './summary.ts';
 
 /** The open loops at one share of the capacity: medians of the trials. A figure that fewer than half of them have is absent. */
 export interface CurvePoint {
@@ -28,9 +29,6 @@ export function summariseCurve(trials: readonly Trial[]): CurvePoint[] {
         const known = values.filter((value) => value !== undefined);
         return known.length * 2 < own.length || known.length === 0 ? undefined : median(known);
       };
-      const limits = [...Map.groupBy(own, ({ limit }) => limit)].toSorted(
-        ([, a], [, b]) => b.length - a.length,
-      );
       return {
         share,
         perSecond: median(own.map(({ perSecond }) => perSecond)),
@@ -40,7 +38,7 @@ export function summariseCurve(trials: readonly Trial[]): CurvePoint[] {
           'p99.9': middle(own.map(({ p99_9Us }) => p99_9Us)),
           cpu: middle(own.map(({ cpuUsPerRequest }) => cpuUsPerRequest)),
         }),
-        limit: limits[0]?.[0] ?? 'unknown',
+        limit: byFrequency(own.map(({ limit }) => limit))[0] ?? 'unknown',
       };
     });
 }

@@ -170,7 +170,8 @@ function boundChange(trials: Trial[], metric: Metric): number | undefined {
   return most < Infinity ? most : undefined;
 }
 
-function byFrequency(limits: Limit[]): Limit[] {
+/** Returns the distinct limits, the most frequent first. */
+export function byFrequency(limits: Limit[]): Limit[] {
   const groups = [...Map.groupBy(limits, (limit) => limit).values()];
   return groups.toSorted((a, b) => b.length - a.length).map(([limit]) => limit as Limit);
 }

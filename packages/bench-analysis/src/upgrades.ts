@@ -2,6 +2,7 @@
 import type { RuntimeKind, Target } from 'bench-model/target';
 import type { Trial } from 'bench-model/record';
 import { placesOf } from 'bench-model/planned';
+import { compareVersions } from 'bench-targets/catalogue/releases';
 import { parseRuntime } from 'bench-targets/catalogue/runtimes';
 import type { StoredRun } from './results/store.ts';
 import { findUnlikeBuilds } from './builds.ts';
@@ -118,11 +119,4 @@ function findBefore(target: OnRuntime, targets: readonly OnRuntime[]): OnRuntime
     )
     .toSorted((a, b) => compareVersions(b.version, a.version));
   return plain ?? lower[0];
-}
-
-const BY_NUMBER = new Intl.Collator('en', { numeric: true });
-
-/** Orders versions such as 3.9.1 and 3.14.0 by their numbers. */
-function compareVersions(a: string, b: string): number {
-  return BY_NUMBER.compare(a, b);
 }

@@ -188,10 +188,10 @@ export function estimateSeconds(plan: Plan, trials: PlannedTrial[] = plan.trials
     OVERHEAD_WAITS * (plan.waitSeconds ?? 0) +
     OVERHEAD_ANSWERS * (plan.answerSeconds ?? 0);
   const starts = new Set(trials.map(unitOf)).size;
-  // Requests that share a server share its warm-up.
   const { ramp, step } = CURVE_SECONDS;
   const shares = plan.load.mode === 'promise' ? (plan.load.shares ?? []) : [];
   const curveSeconds = shares.length * (ramp + step);
+  // Requests that share a server share its warm-up.
   const lives = new Map(trials.map((trial) => [trial.life ?? trial.id, trial]));
   const warmups = [...lives.values()].map((trial) => warmupSecondsOf(plan, trial));
   return trials.reduce(

@@ -1,5 +1,6 @@
 /** Promises on latency and errors (--slo): how they are written and read, and what keeps them. */
 import { BenchError } from './errors.ts';
+import { UNITS } from './units.ts';
 
 /** The share of requests above the limit that each promise on a latency allows. */
 const ALLOWED = { p50: 0.5, p90: 0.1, p99: 0.01, 'p99.9': 0.001 } as const;
@@ -16,8 +17,6 @@ export interface Promised {
   belowShare?: number;
 }
 
-const TIMES: Readonly<Record<string, number>> = { us: 1, µs: 1, ms: 1e3, s: 1e6 };
-
 /** Reads promises such as `p99<50ms,errors<0.1%`. Throws a usage error for any other text. */
 export function readPromises(typed: string, name: string): Promised[] {
   const promises = typed.split(',').map((text) => readPromise(text.trim()) ?? refuse(name, text.trim()));
@@ -32,7 +31,7 @@ function readPromise(text: string): Promised | undefined {
   const value = Number(figure);
   if (of === undefined || !(value > 0)) return undefined;
   if (of === 'errors') return unit === '%' && value < 100 ? { of, belowShare: value / 100 } : undefined;
-  const factor = TIMES[unit];
+  const factor = UNITS.µs.written[unit];
   return factor === undefined ? undefined : { of, belowUs: value * factor };
 }
 

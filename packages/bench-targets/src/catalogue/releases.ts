@@ -31,6 +31,11 @@ export function bestFirst(kind: 'python' | 'node'): string[] {
   return [...lines.slice(usual), ...lines.slice(0, usual).toReversed()];
 }
 
+/** Orders versions such as 3.9.1 and 3.14.0 by their numbers, as `Array.sort` does. */
+export function compareVersions(a: string, b: string): number {
+  return a.localeCompare(b, 'en', { numeric: true });
+}
+
 /** Returns the release that is newer than a version: of its line, or for Bun and Deno of any; undefined if none is known. */
 export function newerRelease(
   program: 'python' | 'node' | 'bun' | 'deno',
@@ -38,5 +43,5 @@ export function newerRelease(
 ): string | undefined {
   const isOne = program === 'bun' || program === 'deno';
   const known = RELEASES[program].find((one) => isOne || lineOf(program, one) === lineOf(program, version));
-  return known !== undefined && known.localeCompare(version, 'en', { numeric: true }) > 0 ? known : undefined;
+  return known !== undefined && compareVersions(known, version) > 0 ? known : undefined;
 }

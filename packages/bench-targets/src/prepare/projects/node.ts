@@ -6,6 +6,7 @@ import type { Lock } from 'bench-model/stack';
 import { BenchError } from 'bench-model/errors';
 import { run, SubprocessError } from 'bench-machine/subprocess';
 import { readNodeManifest } from '../../catalogue/apps/manifests.ts';
+import { compareVersions } from '../../catalogue/releases.ts';
 import { firstError, lastLine, withoutAddresses } from '../failures.ts';
 import { unreachedError } from '../unreached.ts';
 import { isClassic } from './managers.ts';
@@ -144,7 +145,7 @@ export async function findRelease(root: string, name: string): Promise<Release> 
     },
   );
   const versions = [JSON.parse(stdout) as string | string[]].flat();
-  const newest = versions.toSorted((a, b) => a.localeCompare(b, 'en', { numeric: true })).at(-1);
+  const newest = versions.toSorted(compareVersions).at(-1);
   if (newest === undefined)
     throw new BenchError('toolchain', `npm finds no ${wanted}`, `name a version: --with ${name}@…`);
   return { newest, ...present({ locked: versionInProject(root, name) }) };
