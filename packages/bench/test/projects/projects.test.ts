@@ -271,10 +271,10 @@ describe('a Go service', () => {
     });
     project.commit('The service');
     project.branch(
-      'Encode the devices 21 times',
+      'Encode the devices 501 times',
       'main.go',
       '\tjson.NewEncoder',
-      '\tfor range 20 {\n\t\tjson.Marshal(devices)\n\t}\n\tjson.NewEncoder',
+      '\tfor range 500 {\n\t\tjson.Marshal(devices)\n\t}\n\tjson.NewEncoder',
     );
     project.write('bench.config.json', {
       bench: { ...SHORT, rev: ['main', 'HEAD'], rounds: 6, separate: true },
@@ -285,7 +285,7 @@ describe('a Go service', () => {
     expect(status).toBe(1);
     const summary = readFileSync(join(project.folder, '.bench', 'summary.md'), 'utf8');
     expect(summary).toMatch(/main \w{7}: The service/);
-    expect(summary).toMatch(/HEAD \w{7}: Encode the devices 21 times/);
+    expect(summary).toMatch(/HEAD \w{7}: Encode the devices 501 times/);
     // The binaries are built in the cache.
     const tracked = ['go.mod', 'main.go', 'stack.json'];
     expect(readdirSync(project.folder).toSorted()).toEqual([
