@@ -112,9 +112,9 @@ function describeNext({ name, language, packages: [framework] }: NewStack, folde
     'To use a framework:',
     ...use.map((line, index) => `  ${index + 1}. ${line}`),
     `  ${use.length + 1}. In ${folder}/stack.json, set "framework", "class": "framework" and the "note".`,
-    `  ${use.length + 2}. Add its row to the table of stacks in docs/workloads-and-stacks.md, with the versions of the lock.`,
+    `  ${use.length + 2}. Add its row to the table of stacks in docs/reference/workloads.md, with the versions of the lock.`,
     '',
-    'docs/development/stacks.md lists what each workload requires of a server.',
+    'docs/guides/add-a-framework.md lists what each workload requires of a server.',
     '',
   ];
   return lines.join('\n');

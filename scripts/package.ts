@@ -27,8 +27,8 @@ const ASSETS = [
   'upstream/nginx.conf',
 ];
 
-/** The documents for users, and that of the manifest. */
-const DOCUMENTS = ['docs/*.md', 'docs/examples/*', 'docs/development/stacks.md'];
+/** The documents for users. */
+const DOCUMENTS = 'docs/{start,guides,concepts,reference,examples}/*';
 
 export default defineCommand({
   name: 'package',

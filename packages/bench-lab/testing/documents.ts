@@ -30,8 +30,10 @@ import { drawSwitches } from './kinds.ts';
 import { drawEngines } from './engines.ts';
 import { drawFills, drawNoise, drawPairs, drawRatios } from './neighbours.ts';
 import { drawProbe } from './probe.ts';
+import { toTerminal } from './terminal-picture.ts';
 import { readStudy, type StoredStudy } from 'bench-analysis/results/study/store';
 import { embedPicture, toPicture, type Picture } from './pictures.ts';
+import { toPlanted } from './planted-picture.ts';
 import { drawRecordings } from './recordings.ts';
 import { drawRepeats, drawVerdicts } from './repeats.ts';
 import { readRun, type StoredRun } from 'bench-analysis/results/store';
@@ -42,8 +44,6 @@ export interface Block {
   words: string[];
   text: string;
 }
-
-/** The document with the table of stacks. */
 
 /** An indented one is an example. */
 const BLOCK = /^<!-- (?<kind>[a-z]+) (?<words>[^\n>]*) -->\n(?<text>.*?)^<!-- end -->/gms;
@@ -90,8 +90,15 @@ export function proseOf(document: string): string {
 /** Returns the pictures that the documents show. */
 export function listPictures(): Picture[] {
   const blocks = listDocuments().flatMap((path) => findBlocks(readDocument(path)));
-  return blocks.filter(({ kind }) => kind === 'picture').map(({ words }) => pictureOf(words));
+  return blocks.flatMap(({ kind, words }) => PICTURE_OF[kind]?.(words) ?? []);
 }
+
+/** The blocks that show a picture. */
+const PICTURE_OF: Record<string, (words: string[]) => Picture> = {
+  picture: pictureOf,
+  terminal: ([id = '', name = '']) => toTerminal(name, linesOf(id, name, IN_TERMINAL)),
+  planted: ([id = '']) => toPlanted(readPool(folderOf(id)), id),
+};
 
 function pictureOf([id = '', metric = '', ...rest]: string[]): Picture {
   return toPicture(readPublished(id, connectionsOf(rest)), metricOf(metric));
@@ -208,6 +215,12 @@ const BLOCKS: Record<string, (words: string[], path: string) => string> = {
   /** `picture ID cpu at 100`: a metric of all targets as a picture. */
   picture: (words, path) => embedPicture(pictureOf(words), relative(dirname(path), '.')),
 
+  /** `terminal ID NAME`: a service of `packages/bench-lab/examples` from `init` to the verdict, as a picture of a terminal. */
+  terminal: (words, path) => embedPicture(PICTURE_OF['terminal']!(words), relative(dirname(path), '.')),
+
+  /** `planted ID`: what the comparisons of a pool of `pnpm bench:power` found, as a picture. */
+  planted: (words, path) => embedPicture(PICTURE_OF['planted']!(words), relative(dirname(path), '.')),
+
   /** `repeats cpu of ID ID`: the agreement of repeats of one run. */
   repeats: ([metric = '', , ...ids], path) =>
     drawRepeats(
@@ -216,13 +229,12 @@ const BLOCKS: Record<string, (words: string[], path: string) => string> = {
     ),
 
   /** `example ID NAME`: what a service of `packages/bench-lab/examples` was asked and found. */
-  example: ([id = '', name = '']) => {
-    const lines = readFileSync(join(folderOf(id), `${name}.txt`), 'utf8').split('\n');
-    const shown = lines.filter((line) => IN_EXAMPLE.test(line));
-    return fence(
-      shown.map((line) => (line.startsWith('$') ? line : line.replaceAll(/ {2,}/g, '  '))).join('\n'),
-    );
-  },
+  example: ([id = '', name = '']) =>
+    fence(
+      linesOf(id, name, IN_EXAMPLE)
+        .map((line) => (line.startsWith('$') ? line : line.replaceAll(/ {2,}/g, '  ')))
+        .join('\n'),
+    ),
 
   /** `rows goodput cpu of ID ID`: chosen columns of several runs in one table. */
   rows: (words) => {
@@ -237,6 +249,18 @@ const BLOCKS: Record<string, (words: string[], path: string) => string> = {
 
 /** The lines of a recording that a reader needs: the commands, the start, the requests and the verdicts. */
 const IN_EXAMPLE = /^(?:\$ |started |asked |exit code |[\d,]+ +\S+\[.+ × )/;
+
+/** The lines of a recording that a picture of it shows. */
+const IN_TERMINAL =
+  /^(?:\$ |started |asked |wrote |connections |[\d,]+ +\S+\[.+ × | {2}ratios of|The CPU per request|$)/;
+
+/** Returns the lines of a recorded service that match a pattern. */
+function linesOf(id: string, name: string, shown: RegExp): string[] {
+  const lines = readFileSync(join(folderOf(id), `${name}.txt`), 'utf8')
+    .trimEnd()
+    .split('\n');
+  return lines.filter((line) => shown.test(line));
+}
 
 function folderOf(id: string): string {
   return join(HOME.results, 'published', id);

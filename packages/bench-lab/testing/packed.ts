@@ -28,7 +28,7 @@ const INPUTS = [
   'pnpm-lock.yaml',
   'pnpm-workspace.yaml',
   'tsconfig.base.json',
-  'docs/{*.md,examples/*,development/stacks.md}',
+  'docs/{start,guides,concepts,reference,examples}/*',
   'scripts/package.ts',
   'scripts/packing/*.ts',
   'packages/bench/*.*',

@@ -24,6 +24,8 @@ export interface Picture {
   name: string;
   /** The metric and the figures in words, for readers who do not see it. */
   alt: string;
+  /** The width at which a document shows it. */
+  width: number;
   /** Returns the SVG. */
   draw: (theme: Theme) => string;
 }
@@ -45,6 +47,7 @@ export function toPicture(run: StoredRun, id: MetricId): Picture {
   return {
     name: `${run.plan.workload}-${id}-at-${connections}`,
     alt: `${title}: ${sorted.map((row) => `${row.target} ${showMetric(id, row)}`).join(', ')}`,
+    width: WIDTH,
     draw: (theme) => drawBars(sorted, run, { id, title, theme }),
   };
 }
@@ -60,7 +63,7 @@ export function embedPicture(picture: Picture, up: string): string {
   return [
     '<picture>',
     `  <source media="(prefers-color-scheme: dark)" srcset="${source('dark')}">`,
-    `  <img alt="${escape(picture.alt)}" src="${source('light')}" width="${WIDTH}">`,
+    `  <img alt="${escape(picture.alt)}" src="${source('light')}" width="${picture.width}">`,
     '</picture>',
   ].join('\n');
 }
@@ -143,7 +146,7 @@ function describeRun({ plan, host }: StoredRun): string {
 }
 
 /** Returns an SVG file with the colours of one theme. */
-function toFile(svg: string, theme: Theme): string {
+export function toFile(svg: string, theme: Theme): string {
   const colours = readColours(theme);
   return `${svg
     .replaceAll(/var\(--(?<name>[\w-]+)\)/g, (whole, name: string) => colours.get(name) ?? whole)

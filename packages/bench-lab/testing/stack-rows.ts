@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { ROOT } from 'bench-targets/catalogue/stacks';
 
 /** The page with the table of stacks. */
-export const STACKS_PAGE = 'docs/workloads-and-stacks.md';
+export const STACKS_PAGE = 'docs/reference/workloads.md';
 
 /** One row of the table of stacks. */
 export type StackRow = Record<'name' | 'what' | 'versions' | 'kind', string>;

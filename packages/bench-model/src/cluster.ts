@@ -124,5 +124,5 @@ export type Spread = Static<typeof spread>;
 
 export const CLUSTER_HEAD = {
   title: 'bench.cluster.json: the hosts that send the load, or that the rounds are spread over',
-  description: 'Read by --cluster. docs/cluster.md describes it.',
+  description: 'Read by --cluster. docs/guides/several-machines.md describes it.',
 };

@@ -412,7 +412,7 @@ const DEFINITIONS = {
     bounds: boundTaken,
     text: ({ cores, host }: Disturbance) => `${onHost(host)}other processes used ${percent(cores)} of a core`,
   },
-  /** CPU time does not contain what was taken, but each request costs more while it is: see docs/methodology.md. */
+  /** CPU time does not contain what was taken, but each request costs more while it is: see docs/concepts/how-it-works.md. */
   steal: {
     invalidates: RATES_CPU_AND_CAPACITY,
     cancelsInTurns: CPU,
@@ -718,7 +718,7 @@ function boundChange(factor: number): Bounds {
   return { cpu: { low: 1 / most, high: most }, goodput: { low: 1 / most, high: most } };
 }
 
-/** While the hypervisor takes a core, a request costs more, by up to twice the share that was taken (docs/methodology.md). */
+/** While the hypervisor takes a core, a request costs more, by up to twice the share that was taken (docs/concepts/how-it-works.md). */
 const COST_OF_TAKEN = 2;
 
 /** With the time that others took, the server could have answered that much more. */

@@ -1,5 +1,5 @@
 import { REPORT_FORMATS } from 'bench-http/commands/report';
-import { existsSync, readdirSync } from 'node:fs';
+import { existsSync, globSync, readdirSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { ENGINE_NAMES } from 'bench-model/engines';
@@ -44,6 +44,25 @@ function listCommands(document: string): string[][] {
     });
 }
 
+/** Returns true if a link in the document at this path leads to a file and, after a `#`, to one of its headings. */
+function leadsSomewhere(path: string, link: string): boolean {
+  const [file = '', heading] = link.split('#');
+  const target = file === '' ? path : join(dirname(path), file);
+  if (!existsSync(join(ROOT, target))) return false;
+  return heading === undefined || listHeadings(readDocument(target)).includes(heading);
+}
+
+/** Returns the anchors that GitHub gives to the headings of a document. */
+function listHeadings(document: string): string[] {
+  const headings = [...document.replaceAll(/^```.*?^```/gms, '').matchAll(/^#+ (?<text>.+)$/gm)];
+  return headings.map(({ groups }) =>
+    (groups?.['text'] ?? '')
+      .toLowerCase()
+      .replaceAll(/[^\p{L}\p{N} _-]/gu, '')
+      .replaceAll(' ', '-'),
+  );
+}
+
 describe.each(DOCUMENTS)('%s', (path) => {
   const document = readDocument(path);
   let rendered = '';
@@ -68,11 +87,11 @@ describe.each(DOCUMENTS)('%s', (path) => {
     expect(unknown).toEqual([]);
   });
 
-  it('links to files that exist', () => {
-    const links = [...proseOf(document).matchAll(/\]\((?<to>[^)#\s]+)(?:#[^)]*)?\)/g)];
+  it('links to files and headings that exist', () => {
+    const links = [...proseOf(document).matchAll(/\]\((?<to>[^)\s]+)\)/g)];
     const missing = links
       .map(({ groups }) => groups?.['to'] ?? '')
-      .filter((to) => !to.startsWith('http') && !existsSync(join(ROOT, dirname(path), to)));
+      .filter((to) => !to.startsWith('http') && !leadsSomewhere(path, to));
     expect(missing).toEqual([]);
   });
 
@@ -150,12 +169,12 @@ describe('CONTRIBUTING.md', () => {
 
 /** The pages that list all entries of a table. */
 const LISTS = [
-  { page: 'docs/reading-a-report.md', what: 'reason', names: REASON_CODES },
-  { page: 'docs/reading-a-report.md', what: 'report format', names: REPORT_FORMATS },
-  { page: 'docs/ci.md', what: 'metric', names: METRIC_IDS },
-  { page: 'docs/workloads-and-stacks.md', what: 'workload', names: WORKLOAD_NAMES },
-  { page: 'docs/workloads-and-stacks.md', what: 'engine', names: ENGINE_NAMES },
-  { page: 'docs/development/stacks.md', what: 'workload', names: WORKLOAD_NAMES },
+  { page: 'docs/reference/report.md', what: 'reason', names: REASON_CODES },
+  { page: 'docs/reference/report.md', what: 'report format', names: REPORT_FORMATS },
+  { page: 'docs/guides/ci.md', what: 'metric', names: METRIC_IDS },
+  { page: 'docs/reference/workloads.md', what: 'workload', names: WORKLOAD_NAMES },
+  { page: 'docs/reference/workloads.md', what: 'engine', names: ENGINE_NAMES },
+  { page: 'docs/guides/add-a-framework.md', what: 'workload', names: WORKLOAD_NAMES },
 ];
 
 describe.each(LISTS)('$page', ({ page, what, names }) => {
@@ -165,13 +184,32 @@ describe.each(LISTS)('$page', ({ page, what, names }) => {
   });
 });
 
-describe('docs/reading-a-report.md', () => {
+describe('docs/reference/report.md', () => {
   it('explains the column of every metric', () => {
-    const rows = [...readDocument('docs/reading-a-report.md').matchAll(/^\| (?<columns>[^|]+) \|/gm)];
+    const rows = [...readDocument('docs/reference/report.md').matchAll(/^\| (?<columns>[^|]+) \|/gm)];
     const explained = rows.flatMap(({ groups }) => groups?.['columns']?.split(', ') ?? []);
     expect(METRIC_IDS.map((id) => METRICS[id].label).filter((label) => !explained.includes(label))).toEqual(
       [],
     );
+  });
+});
+
+/** What sources, tests and tools say of documents: `docs/…` and the argument of `documentOf`. */
+const NAMED = globSync(
+  ['packages/*/{src,test,testing,experiments,planted}/**/*.{ts,md}', 'scripts/**/*.ts'],
+  {
+    cwd: ROOT,
+  },
+).flatMap((file) =>
+  [
+    ...readDocument(file).matchAll(/(?<![\w.])docs\/(?<one>[\w/-]+\.md)|documentOf\('(?<other>[^']+)'\)/g),
+  ].map(({ groups }) => ({ file, name: `docs/${groups?.['one'] ?? groups?.['other']}` })),
+);
+
+describe('the sources', () => {
+  it('name documents that exist', () => {
+    expect(NAMED.length).toBeGreaterThan(20);
+    expect(NAMED.filter(({ name }) => !existsSync(join(ROOT, name)))).toEqual([]);
   });
 });
 

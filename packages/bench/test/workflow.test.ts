@@ -25,7 +25,7 @@ import {
 } from '../../bench-lab/testing/user.ts';
 
 const WORKFLOW = new URL('../../../docs/examples/bench.yml', import.meta.url);
-const PAGE = new URL('../../../docs/ci.md', import.meta.url);
+const PAGE = new URL('../../../docs/guides/ci.md', import.meta.url);
 
 interface Workflow {
   jobs: { bench: { steps: { uses?: string; run?: string; with?: Record<string, unknown> }[] } };

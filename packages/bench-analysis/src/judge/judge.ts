@@ -72,7 +72,7 @@ export interface Judgement {
   shape: Shape | undefined;
 }
 
-/** Judges one window by the checks that docs/reading-a-report.md lists under "Status". Pure. */
+/** Judges one window by the checks that docs/reference/report.md lists under "Status". Pure. */
 export function judge(evidence: Evidence): Judgement {
   const budget = budgetOf(evidence);
   const limit = findLimit(evidence, budget);

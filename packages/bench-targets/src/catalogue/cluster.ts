@@ -8,7 +8,7 @@ import { readJsonFile, refuseErrors } from './json-file.ts';
 import type { Cluster, ClusterFile, Spread } from 'bench-model/cluster';
 
 const SCHEMA = new URL('../../../bench-model/schema/cluster.schema.json', import.meta.url);
-const HINT = `${documentOf('cluster.md')} shows a complete bench.cluster.json`;
+const HINT = `${documentOf('guides/several-machines.md')} shows a complete bench.cluster.json`;
 
 /** The defaults of a file. */
 const ROLES = { server: 'server', generator: 'generator' };

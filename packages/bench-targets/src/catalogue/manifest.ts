@@ -53,7 +53,7 @@ interface Manifest
   variants: Record<string, Partial<Variant> & Pick<Variant, 'command'>>;
 }
 
-const CONTRACT_HINT = `${documentOf('development/stacks.md')} shows a complete stack.json`;
+const CONTRACT_HINT = `${documentOf('guides/add-a-framework.md')} shows a complete stack.json`;
 
 /**
  * Reads one `stack.json`. `root` is the folder that it describes; by default, its own. Throws a usage error with file and

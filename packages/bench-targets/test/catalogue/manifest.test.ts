@@ -51,7 +51,10 @@ function read(text: string): ReturnType<typeof readManifest> {
 function refuse(piece: string, by: string): string {
   expect(GOOD.split(piece).length).toBeGreaterThan(1);
   const error = errorOf(() => read(GOOD.replace(piece, by)));
-  expect([error.code, error.hint]).toEqual(['usage', expect.stringContaining('docs/development/stacks.md')]);
+  expect([error.code, error.hint]).toEqual([
+    'usage',
+    expect.stringContaining('docs/guides/add-a-framework.md'),
+  ]);
   expect(error.message.slice(0, file.length + 1)).toBe(`${file}:`);
   return error.message.slice(file.length + 1);
 }

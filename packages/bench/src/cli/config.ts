@@ -19,7 +19,7 @@ import { share } from './values.ts';
 /** Rounds of a run whose configuration names no number: enough for an interval, also with several rows. */
 const ROUNDS = 12;
 
-const HINT = `${documentOf('ci.md')} shows a complete bench.config.json`;
+const HINT = `${documentOf('guides/ci.md')} shows a complete bench.config.json`;
 
 type Value = string | number | boolean | (string | number)[];
 

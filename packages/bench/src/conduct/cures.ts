@@ -111,7 +111,7 @@ function cureAnswer(
     case 401:
     case 403:
     case 407:
-      return `send what it asks for: --header 'authorization: Bearer …', or a login (docs/requests.md); ${expectIt}`;
+      return `send what it asks for: --header 'authorization: Bearer …', or a login (docs/guides/requests.md); ${expectIt}`;
     case 404:
     case 410:
       return `${askElse(named)}; ${expectIt}`;

@@ -62,7 +62,7 @@ const MOST_TRIALS = 100_000;
  */
 const SEQUENTIAL_TEST = { windowSeconds: { duel: 1, separate: 2 } };
 
-/** A search of the capacity takes this long: see docs/capacity.md for what other lengths find. */
+/** A search of the capacity takes this long: see docs/guides/capacity.md for what other lengths find. */
 const SEARCH_SECONDS = 12;
 
 /** One body in this many is compared byte by byte. */

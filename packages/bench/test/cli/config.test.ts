@@ -133,7 +133,7 @@ describe('bench.config.json', () => {
       ['main', 'HEAD'],
       ['main', 'HEAD'],
     ]);
-    const page = readFileSync(new URL('../ci.md', file), 'utf8');
+    const page = readFileSync(new URL('../guides/ci.md', file), 'utf8');
     expect(page).toContain(readFileSync(file, 'utf8'));
   });
 

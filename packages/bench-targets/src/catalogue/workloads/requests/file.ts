@@ -12,7 +12,7 @@ export const REQUESTS_SCHEMA = JSON.parse(
   readFileSync(new URL('../../../../../bench-model/schema/requests.schema.json', import.meta.url), 'utf8'),
 ) as object;
 
-const HINT = `${documentOf('requests.md')} shows a complete file of requests`;
+const HINT = `${documentOf('guides/requests.md')} shows a complete file of requests`;
 
 /** The fields of a file that define requests. */
 export interface RequestsFile {
