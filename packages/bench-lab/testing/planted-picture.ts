@@ -1,0 +1,97 @@
+/** A picture of what the comparisons of a pool found, beside what was planted. */
+import * as Plot from '@observablehq/plot';
+import { parseHTML } from 'linkedom';
+import type { Verdict } from 'bench-model/options';
+import { describeMachine } from 'bench-report/view';
+import { createRandom } from 'bench-statistics/random';
+import { summarisePool } from '../src/analyse/power.ts';
+import type { Pool } from '../src/results/pool.ts';
+import { toFile, type Picture, type Theme } from './pictures.ts';
+
+const WIDTH = 760;
+const ROW = 44;
+const MARGIN = { top: 44, right: 16, bottom: 48, left: 190 };
+
+/** The verdicts from left to right, with their colours. */
+const FILLS: Record<Verdict, string> = {
+  slower: 'var(--accent)',
+  same: 'var(--good)',
+  undecided: 'var(--band)',
+  faster: 'var(--bad)',
+};
+
+interface Part {
+  row: string;
+  verdict: Verdict;
+  share: number;
+  from: number;
+  count: number;
+}
+
+/** Plans the picture of a pool of `pnpm bench:power`: for each planted effect, the share of each verdict. */
+export function toPlanted(pool: Pool | undefined, id: string): Picture {
+  if (pool === undefined) throw new Error(`no pool ${id}`);
+  const { effects } = summarisePool(pool.entries, '12/18/24', createRandom(1));
+  const parts = effects.flatMap(({ effect, tests, verdicts }): Part[] => {
+    const row =
+      effect === 0 ? 'nothing planted' : `+${(100 * effect).toFixed(1).replace('.0', '')} % CPU planted`;
+    let from = 0;
+    return (Object.keys(FILLS) as Verdict[]).flatMap((verdict) => {
+      const count = verdicts[verdict];
+      const share = count / tests.length;
+      from += share;
+      return count === 0 ? [] : [{ row, verdict, count, share, from: from - share }];
+    });
+  });
+  const threshold = effects[0]?.tests[0]?.threshold ?? 0;
+  const title = 'Two builds of one server: what comparisons of at most two minutes said';
+  const below = [
+    `Smallest difference that matters: ${100 * threshold} %. Pool ${id}.`,
+    `${describeMachine(pool.host)}.`,
+  ].join('\n');
+  return {
+    name: 'planted',
+    alt: `${title}: ${parts.map(({ row, count, verdict }) => `${row}, ${count} ${verdict}`).join('; ')}`,
+    width: WIDTH,
+    draw: (theme) => draw(parts, { title, below }, theme),
+  };
+}
+
+function draw(parts: Part[], { title, below }: { title: string; below: string }, theme: Theme): string {
+  const rows = [...new Set(parts.map(({ row }) => row))];
+  const placed = { frameAnchor: 'bottom-left', textAnchor: 'start', dx: -MARGIN.left + 16 } as const;
+  const { document } = parseHTML('<!doctype html><html></html>');
+  const svg = Plot.plot({
+    document,
+    width: WIDTH,
+    height: MARGIN.top + rows.length * ROW + MARGIN.bottom,
+    marginTop: MARGIN.top,
+    marginRight: MARGIN.right,
+    marginBottom: MARGIN.bottom,
+    marginLeft: MARGIN.left,
+    style: { fontSize: '14px' },
+    x: { axis: null, domain: [0, 1] },
+    y: { domain: rows, label: null, tickSize: 0, padding: 0.25 },
+    marks: [
+      Plot.barX(parts, {
+        y: 'row',
+        x1: 'from',
+        x2: ({ from, share }: Part) => from + share,
+        fill: ({ verdict }: Part) => FILLS[verdict],
+        insetLeft: 1,
+        insetRight: 1,
+      }),
+      Plot.text(parts, {
+        y: 'row',
+        x: ({ from, share }: Part) => from + share / 2,
+        text: ({ count, verdict }: Part) => `${count} ${verdict}`,
+        fill: ({ verdict }: Part) => (verdict === 'undecided' ? 'var(--text)' : 'var(--page)'),
+        fontWeight: 600,
+      }),
+      Plot.text([title], { ...placed, frameAnchor: 'top-left', dy: -30, fontSize: 16, fontWeight: 600 }),
+      Plot.text([below], { ...placed, dy: 38, lineHeight: 1.4, fontSize: 12, fill: 'var(--faint)' }),
+    ],
+  }) as { outerHTML: string; setAttribute: (name: string, value: string) => void };
+  svg.setAttribute('xmlns', 'http://www.w3.org/2000/svg');
+  return toFile(svg.outerHTML, theme);
+}
