@@ -2,6 +2,7 @@ import asyncio
 import os
 import signal
 import sys
+import time
 from types import ModuleType
 from typing import TYPE_CHECKING
 
@@ -39,3 +40,15 @@ def test_a_process_that_ends_with_its_node_is_no_event(
 ) -> None:
     monkeypatch.setattr(os, "getppid", lambda: 1)
     assert asyncio.run(kill_a_process(agent)) == []
+
+
+def test_an_order_that_comes_too_late_is_an_event(agent: "Agent") -> None:
+    async def tell(not_after_ms: float) -> list[dict[str, object]]:
+        await agent.tell(1, "fire", not_after_ms)
+        return [] if agent._events.empty() else await agent.events()
+
+    now_ms = time.time() * 1000
+    assert asyncio.run(tell(now_ms + 60_000)) == []
+    [event] = asyncio.run(tell(now_ms - 60_000))
+    assert (event["process"], event["event"]) == (1, "late")
+    assert float(str(event["byMs"])) >= 60_000

@@ -248,13 +248,12 @@ async function awaitWorkers(server: Server, workers: number): Promise<Attestatio
 }
 
 /**
- * Describes how a target starts its workers: variants of a stack that differ only in their name on the command line, and
- * attest the same server, do it alike.
+ * Describes how a target starts its workers: what stacks of one language share does that, in its own way for each server
+ * that it attests.
  */
-function kindOf({ stack, variant, target: { variant: name } }: Prepared, attested?: Attestation): string {
-  const command = variant.command.filter((word) => word !== name);
-  const { pid: _, client: __, ...server } = attested ?? {};
-  return JSON.stringify([stack.name, command, server]);
+function kindOf({ stack: { language }, variant }: Prepared, attested?: Attestation): string {
+  const threads = variant.command.some((word) => word.includes('{threads}'));
+  return JSON.stringify([language, attested?.['server'], threads]);
 }
 
 /** Returns parameters that no server assumes by itself, or the least if every answer would take too long. */

@@ -1,0 +1,43 @@
+import { describe, expect, it } from 'vitest';
+import type { Gateway, HostFacts } from '../src/gateway.ts';
+import { inspectCluster, refuseUnfit } from '../src/inspect.ts';
+
+const OWN = {
+  hostname: 'here',
+  niceness: 0,
+  digest: '0123456789abcdef',
+  node: { path: process.execPath, version: process.version },
+} as HostFacts;
+
+/** A cluster of one host, which reports these facts. */
+function gatewayOf(facts: Partial<HostFacts>): Gateway {
+  const answers = {
+    place: [{ agent: 1, node: 'n', role: 'server' }],
+    nodes: [{ node: 'n', address: '10.0.0.2', hostname: 'there', resources: ['server'], alive: true }],
+  };
+  const ask = async (what: string, order?: { agent?: number }) => {
+    if (what === 'describe') return order?.agent === undefined ? OWN : { ...OWN, ...facts };
+    return answers[what as keyof typeof answers];
+  };
+  return { ask } as unknown as Gateway;
+}
+
+const SPREAD = { address: '', role: 'server', hosts: 1, threshold: 0.05, deadlineSeconds: 1, checkout: '/b' };
+
+describe('a host of a cluster', () => {
+  it.for<[string, Partial<HostFacts> & { digest?: string | undefined }, RegExp | undefined]>([
+    ['takes part if it has all that this one has', {}, undefined],
+    ['is refused without a checkout', { digest: undefined } as never, /^there: it has no checkout .* in \/b$/],
+    [
+      'is refused with another checkout',
+      { digest: 'fedcba9876543210' },
+      /^there: its checkout fedcba987654 differs from 0123456789ab here: check out the same commit$/,
+    ],
+    ['is refused with another Node', { node: { version: 'v1.2.3' } }, /^there: its Node is v1\.2\.3, and this/],
+    ['is refused if its processes give way', { niceness: 15 }, /^there: .* niceness of 15, and those here 0/],
+  ])('%s', async ([, facts, why]) => {
+    const hosts = await inspectCluster(gatewayOf(facts), SPREAD);
+    if (why === undefined) refuseUnfit(hosts);
+    else expect(() => refuseUnfit(hosts)).toThrow(why);
+  });
+});
