@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { createRandom } from '../src/random.ts';
 import { findTrend } from '../src/trend.ts';
 
-const TRIES = 400;
+const TRIES = 200;
 
 /** The share of series of this length, with this change over them, in which a trend is found. */
 function shareFound(

@@ -62,15 +62,6 @@ const SLOW = `${SERVER}const list = () => {
   }
 };
 `;
-/** Answers one request in 50 only after 100 ms, without using CPU. */
-const SLOW_TAIL = `let asked = 0;
-require('node:http')
-  .createServer((request, response) => {
-    if (asked++ % 50 === 0) setTimeout(() => response.end('orders'), 100);
-    else response.end('orders');
-  })
-  .listen(process.env.PORT, process.env.HOST);
-`;
 /** A load for which a few seconds are enough; a planted slowdown is a multiple of any noise. */
 const SHORT = ['--rounds=6', '--connections=2', '--amount=20', '--warmup=0'];
 
@@ -181,39 +172,29 @@ describe('the documented job, with a budget for p99', () => {
     git(shop, 'add', '.');
     git(shop, 'commit', '--quiet', '--message', 'List the orders');
     git(shop, 'switch', '--quiet', '--create', 'stock');
-    writeFileSync(join(shop, 'server.cjs'), SLOW_TAIL);
-    git(shop, 'commit', '--quiet', '--all', '--message', 'Wait for the stock');
+    git(shop, 'commit', '--quiet', '--allow-empty', '--message', 'Wait for the stock');
   });
 
   afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
-  /** Runs the job of the document with the server of the shop, scaled down by these options. */
-  const runJob = (scaled: object, rate: (documented: number) => number, words: string[] = []): Ended => {
+  /** Runs the job of the document with the server of the shop and these options. */
+  const runJob = (changed: object, words: string[] = []): Ended => {
     const [[, json = ''] = []] = readFileSync(PAGE, 'utf8').matchAll(/^```json\n(.*?)^```$/gms);
     const { bench, budgets } = JSON.parse(json) as { bench: object; budgets: { rate?: number }[] };
-    const own = budgets.flatMap((one) => (one.rate === undefined ? [] : [{ ...one, rate: rate(one.rate) }]));
-    const config = { bench: { ...bench, run: 'node server.cjs', ...scaled }, budgets: own };
+    const own = budgets.filter(({ rate }) => rate !== undefined);
+    const config = { bench: { ...bench, run: 'node server.cjs', ...changed }, budgets: own };
     writeFileSync(join(shop, 'bench.config.json'), JSON.stringify(config));
     return runCommand(['ci', ...words], shop, environmentOfUser(folder));
   };
 
   it('has enough requests in each round', () => {
-    expect(runJob({}, (documented) => documented, ['--dry-run'])).toMatchObject({ status: 0 });
+    expect(runJob({}, ['--dry-run'])).toMatchObject({ status: 0 });
   });
 
   it('is refused before it runs if its rounds are too short, with the duration that is not', () => {
-    const { status, stderr } = runJob({ duration: 2 }, (documented) => documented);
+    const { status, stderr } = runJob({ duration: 2 });
     expect(status).toBe(2);
     expect(stderr).toMatch(/a p99 needs 1000 answers in each round, .* only 1000 requests/);
     expect(stderr).toContain('"duration": 2.1');
-  });
-
-  it('fails a commit with a slow tail', (test) => {
-    const scaled = { rounds: 6, duration: 1.5, warmup: 0.2 };
-    const { status, stdout, stderr } = runJob(scaled, (documented) => 2 * documented);
-    // Other work on this machine makes a latency invalid.
-    if (/shop\[HEAD .* undecided: .* in \d of 6 rounds/.test(stdout)) test.skip(stdout);
-    expect({ status, stderr }).toMatchObject({ status: 1 });
-    expect(stdout).toMatch(/p99 at 1,000\/s at most 20\.0 ms +shop\[HEAD \w+\] .* broken/);
   });
 });

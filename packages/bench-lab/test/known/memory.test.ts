@@ -24,19 +24,7 @@ function growthIn(trial: Trial): Growth & { isNamed: boolean } {
   return { ...growth, isNamed: trial.reasons.some(({ code }) => code === 'memory-grows') };
 }
 
-const holds = ({ interval }: Growth, bytes: number): boolean => interval.low < bytes && bytes < interval.high;
-
 describe.runIf(process.platform === 'linux')('the memory of a server', () => {
-  it.each([
-    ['steady', 0],
-    ['keeps-100-b', 100],
-  ])('of %s grows by %i bytes per answer', async (variant, bytes) => {
-    const { trial } = await rig.measure({ planted: variant, bench: LOAD });
-    const growth = growthIn(trial);
-    expect(growth).toSatisfy((one: Growth) => holds(one, bytes));
-    expect(growth.isNamed).toBe(growth.isKept);
-  });
-
   it('grows with the connections that are reset', async () => {
     const { trial } = await rig.measure({ planted: 'keeps-of-resets', bench: LOAD });
     // Of 20 requests, 19 are answered, and one is reset, of which the server keeps 114,000 bytes. V8 keeps up to 1 KB of its own.
@@ -46,19 +34,20 @@ describe.runIf(process.platform === 'linux')('the memory of a server', () => {
     expect(isNamed).toBe(true);
   });
 
-  it('is told in turns, too, but neither of a cache that is full nor of garbage that is collected', async () => {
+  it('is told in turns, too, but not of garbage that is collected', async () => {
     const stacks = [readManifest(PLANTED)];
-    const names = ['keeps-1-kb', 'caches', 'collects'];
+    const names = ['keeps-1-kb', 'collects'];
     const options = BENCH.parse([...names.map((name) => `planted/${name}`), ...LOAD, '--rounds', '1']);
-    const capacity = { servers: 3, connections: 100 };
+    const capacity = { servers: 2, connections: 100 };
     const seen = await rig.measureAll(makePlan({ ...options, capacity }, stacks, 'known', 1), stacks);
     const trials = Object.fromEntries(seen.map(({ trial }) => [trial.target.variant, trial]));
     expect(Object.keys(trials).toSorted()).toEqual(names.toSorted());
     for (const [name, trial] of Object.entries(trials)) {
       expect(measuredOf(trial).turns?.memoryBytes).toBeDefined();
       const isLeak = name === 'keeps-1-kb';
-      expect(growthIn(trial)).toSatisfy((one: Growth) => holds(one, isLeak ? 1000 : 0));
-      expect(growthIn(trial)).toMatchObject({ isKept: isLeak, isNamed: isLeak });
+      const growth = growthIn(trial);
+      expect(growth).toMatchObject({ isKept: isLeak, isNamed: isLeak });
+      expect(!isLeak || Math.abs(growth.estimate / 1000 - 1) < 0.3, `${growth.estimate} bytes`).toBe(true);
     }
   });
 });
