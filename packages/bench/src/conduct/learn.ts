@@ -55,7 +55,7 @@ export async function planWarmups(
   const interrupted = fitTurns(plan.answerSeconds) ? await study(plan, all, machine) : false;
   const unsettled = all.filter(({ facts }) => {
     const known = findWarmup(facts, kindOfRung(fewestBusy(plan.rungs)));
-    return known !== undefined && tellsNothing(known);
+    return known !== undefined && tellsNothing(known, plan.warmupSeconds);
   });
   if (unsettled.length > 0) machine.voice.log(describeUnsettled(unsettled.map(({ one }) => one.target.id)));
   return { plan: { ...plan, warmups: planTargets(plan, all) }, interrupted };
@@ -157,7 +157,7 @@ function describeUnknown(
 }
 
 function describeUnsettled(targets: readonly string[]): string {
-  return `warning: the only studied process of ${targets.join(', ')} did not settle. It may be an exception: a later run studies another`;
+  return `warning: the studied process of ${targets.join(', ')} did not settle soon. It may be an exception: a later run studies another`;
 }
 
 /** Plans the warm-ups of all targets: one for each target and kind of rung. */

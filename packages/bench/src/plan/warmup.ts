@@ -17,6 +17,8 @@ const MARGIN = 1.2;
 const FEWEST_TO_EXCEPT = 3;
 /** Warm-ups are seldom longer. A change of the machine's pace in a study looks like a long one. */
 const USUAL_SECONDS = 10;
+/** Levels of CPU per request that differ by less than this factor may be those of one warm process, at two paces of the machine. */
+const OTHER_LEVEL = 1.15;
 
 /** From this number of connections on, a server is always busy, so that answers come at its own pace. */
 const BUSY_CONNECTIONS = 10;
@@ -81,9 +83,15 @@ function slowestOf(processes: KnownWarmup['processes']): number {
   return ages.slice(Math.floor(processes.length / FEWEST_TO_EXCEPT)).find(Number.isFinite) ?? 0;
 }
 
-/** Returns true if the only studied process did not settle: that alone says nothing about the target. */
-export function tellsNothing({ processes }: KnownWarmup): boolean {
-  return processes.length === 1 && countSettled(processes).settled === 0;
+/**
+ * Returns true if a study says nothing about the target: its only process did not settle, or fewer than three took unusually long from a
+ * level that differs little from their last one after this many seconds. A compiler changes more; the machine's pace does not.
+ */
+export function tellsNothing(known: KnownWarmup, seconds: number): boolean {
+  const { processes } = known;
+  if (processes.length === 1 && countSettled(processes).settled === 0) return true;
+  const excess = excessAt(seconds, processes) ?? Infinity;
+  return isUncertain(known) && Math.max(excess, 1 / excess) < OTHER_LEVEL;
 }
 
 /** Plans the warm-up of a target at rungs of one kind. */
@@ -91,7 +99,7 @@ export function planWarmup(
   { target, rungs, seconds: least, isAuto }: WarmupNeeds,
   known: KnownWarmup | undefined,
 ): PlannedWarmup {
-  if (known === undefined || tellsNothing(known)) return { target, rungs, seconds: least };
+  if (known === undefined || tellsNothing(known, least)) return { target, rungs, seconds: least };
   const { study, processes } = known;
   const warm = processes.flatMap((one) => one.warm ?? []);
   const { settled, settles } = countSettled(processes);
@@ -134,7 +142,7 @@ export function planTogether(all: readonly WarmingTarget[]): PlannedWarmup[] {
   return all.map(({ needs, language, known }) => {
     const { seconds, pooledSeconds } = meetings.get(language) as Meeting;
     if (!needs.isAuto) return planWarmup(needs, known);
-    if (known === undefined || tellsNothing(known))
+    if (known === undefined || tellsNothing(known, needs.seconds))
       return planWarmup({ ...needs, seconds: longest }, undefined);
     const isException = !isWellKnown(known) && slowestOf(known.processes) > pooledSeconds;
     return planWarmup({ ...needs, seconds, isAuto: false }, isException ? undefined : known);

@@ -52,6 +52,15 @@ describe('the warm-up of a target', () => {
     expect([isWarm(warmup), judgeWarmup(warmup)]).toEqual([false, []]);
   });
 
+  it('is the default if a single process took unusually long without costing much more before', () => {
+    expect(plan([warmAt(18, 0.94)])).toEqual(plan(undefined));
+    expect(plan([warmAt(18, 0.94)], { isAuto: false })).toEqual(plan(undefined));
+    expect(plan([warmAt(18, 0.94), warmAt(2)])).toEqual(plan(undefined));
+    expect(plan([warmAt(18, 0.94), warmAt(17, 0.94), warmAt(18, 0.94)])).toMatchObject({ seconds: 22 });
+    expect(plan([warmAt(18, 1.3)])).toMatchObject({ seconds: 22 });
+    expect(plan([warmAt(8, 0.94)])).toMatchObject({ seconds: 10 });
+  });
+
   it('is that of the process that settled if one of two did', () => {
     const warmup = plan([restless, warmAt(5)]);
     expect(warmup).toMatchObject({ seconds: 6, study: { processes: 2, settled: 1, warmSeconds: 5 } });
