@@ -62,9 +62,14 @@ export function redactHeaders(headers: Record<string, unknown>): Record<string, 
   return Object.fromEntries(
     Object.entries(headers).map(([name, value]) => [
       name,
-      isSecretName(name) && !isPlaceholder(value) ? NOT_KEPT : redact(value),
+      holdsSecret(name, value) ? NOT_KEPT : redact(value),
     ]),
   );
+}
+
+/** Returns true if a header of this name and value holds a secret. */
+export function holdsSecret(name: string, value: unknown): boolean {
+  return isSecretName(name) && !isPlaceholder(value);
 }
 
 /** Returns true for a value such as `Bearer {token}` or `{env:KEY}`: a scheme at most, and placeholders. */

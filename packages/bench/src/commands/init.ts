@@ -7,6 +7,8 @@ import { dirname, join, relative, resolve } from 'node:path';
 import { isBunOrDeno, type Start } from 'bench-targets/catalogue/apps/starts';
 import { BenchError } from 'bench-model/errors';
 import { tryGit } from 'bench-machine/git';
+import { refuseUnset } from 'bench-targets/catalogue/workloads/requests/compose';
+import { holdsSecret } from 'bench-machine/redact';
 import { START_SECONDS } from 'bench-model/options';
 import { checkDraft } from '../init/manifest.ts';
 import { say } from '../init/say.ts';
@@ -84,6 +86,7 @@ export default defineCommand({
     if (!statSync(root, { throwIfNoEntry: false })?.isDirectory())
       throw new BenchError('usage', `${choices.folder}: not a folder`, 'name the folder of your project');
     refuseExisting(resolve(choices.output ?? join(root, 'stack.json')));
+    for (const [, value] of choices.header) refuseUnset(value, '--header');
     const found = readdirSync(root).filter((name) => TELLING.test(name));
     say('found', found.length === 0 ? 'no file of a known package manager' : found.join(', '));
     const starts = await chooseStarts(root, choices);
@@ -102,11 +105,17 @@ export default defineCommand({
     writeFileSync(file, `${JSON.stringify(manifest, null, 2)}\n`, { flag: 'wx' });
     const shown = relative(process.cwd(), file);
     say('wrote', shown);
+    for (const [name, value] of choices.header)
+      if (holdsSecret(name, value)) say('wrote', describeSecret(name));
     const words = shown === 'stack.json' ? '' : ` --stack ${shown}`;
     for (const [options, answers] of await questionsFor(start, requests?.draft.requests ?? [], dirname(file)))
       say('next', `bench-http bench${words}${options}   ${answers}`);
   },
 });
+
+function describeSecret(name: string): string {
+  return `the value of ${name} in it: to keep it out of your repository, write '${name}: {env:NAME}', and set NAME`;
+}
 
 /** Throws a usage error if the manifest exists. */
 function refuseExisting(file: string): void {

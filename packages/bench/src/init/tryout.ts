@@ -1,4 +1,5 @@
 /** The first start of a project's server: whether it listens, and what it answers. */
+import { fill } from 'bench-targets/catalogue/workloads/requests/template';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { findPinned } from 'bench-targets/catalogue/apps/pinned';
 import type { Need } from 'bench-targets/catalogue/apps/needs';
@@ -165,7 +166,7 @@ async function tryOnce(start: Start, needs: readonly Need[], tryout: Once): Prom
   const scheme = server.tls === undefined ? undefined : 'https';
   const requests = await chooseRequests(choices.get, {
     server,
-    headers: Object.fromEntries(choices.header),
+    headers: Object.fromEntries(choices.header.map(([name, value]) => [name, fill(value, {}, 'header')])),
     root,
     describe: () => describeFailure(prepared, server),
     limit: tryout.limit,

@@ -124,6 +124,27 @@ describe('init', () => {
     expect(running()).toEqual([]);
   });
 
+  it('sends a header with a variable, and warns of a secret in the manifest', async () => {
+    const server = SERVER.replace(
+      "['/orders'",
+      "request.headers.authorization === 'Bearer 1234567' && ['/orders'",
+    );
+    write({ 'package.json': PACKAGE, 'server.js': server });
+    const ask = (value: string) =>
+      runHere(init, [folder, '--get', '/orders', '--header', `Authorization: Bearer ${value}`]);
+    expect(await ask('{env:SHOP_TOKEN}')).toMatchObject({
+      status: 2,
+      stderr: expect.stringContaining('--header: the variable SHOP_TOKEN is not set') as string,
+    });
+    vi.stubEnv('SHOP_TOKEN', '1234567');
+    const { status, stdout } = await ask('{env:SHOP_TOKEN}');
+    expect([status, stdout]).toEqual([0, expect.not.stringContaining('keep it out of your repository')]);
+    const file = join(folder, 'stack.json');
+    expect(readFileSync(file, 'utf8')).toContain('"Bearer {env:SHOP_TOKEN}"');
+    rmSync(file);
+    expect((await ask('1234567')).stdout).toContain("write 'authorization: {env:NAME}'");
+  });
+
   it('declares a service that it has tried, and leaves out one that the server cannot use', async () => {
     const fake = `require('node:net').createServer().listen(process.argv[2])`;
     write({

@@ -110,8 +110,8 @@ function refuseExpectedMark(expected: string | undefined, rows: Rows | undefined
   );
 }
 
-/** Throws before anything is measured if a variable is not set. */
-function refuseUnset(text: string | undefined, where: string): void {
+/** Throws a usage error if a text names a variable that is not set, before anything is measured. */
+export function refuseUnset(text: string | undefined, where: string): void {
   const unset = variablesIn(text ?? '').find((name) => !process.env[name]);
   if (unset === undefined) return;
   throw new BenchError('usage', `${where}: the variable ${unset} is not set`, `set it: export ${unset}=…`);
