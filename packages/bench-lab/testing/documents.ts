@@ -1,11 +1,11 @@
 /** The documents of the repository, and their quotations from published runs. */
 import { HOME } from 'bench-machine/home';
-import { globSync, readFileSync } from 'node:fs';
-import { dirname, join, relative } from 'node:path';
+import { readdirSync, readFileSync } from 'node:fs';
+import { basename, dirname, join, relative } from 'node:path';
 import { compareWithin, type ComparedTable } from 'bench-analysis/compare';
 import { compareRuns } from 'bench-analysis/runs';
 import { summarisePool } from '../src/analyse/power.ts';
-import { summarise, type Row } from 'bench-analysis/summary';
+import { summarise } from 'bench-analysis/summary';
 import { ROOT } from 'bench-targets/catalogue/stacks';
 import { METRIC_IDS, METRICS, type MetricId } from 'bench-model/metrics';
 import { DEFAULT_THRESHOLD } from 'bench-model/options';
@@ -26,6 +26,9 @@ import { toView } from 'bench-report/view';
 import type { Calibration } from 'bench-model/calibration';
 import type { Host } from 'bench-model/host';
 import { readPool } from '../src/results/pool.ts';
+import { listDocuments } from '../../../scripts/checks/documents.ts';
+import { drawCommand } from './commands-table.ts';
+import { drawTable } from './draw-table.ts';
 import { drawSwitches } from './kinds.ts';
 import { drawEngines } from './engines.ts';
 import { drawFills, drawNoise, drawPairs, drawRatios } from './neighbours.ts';
@@ -47,12 +50,6 @@ export interface Block {
 
 /** An indented one is an example. */
 const BLOCK = /^<!-- (?<kind>[a-z]+) (?<words>[^\n>]*) -->\n(?<text>.*?)^<!-- end -->/gms;
-
-/** Returns the documents that people read, as paths from the root. */
-export function listDocuments(): string[] {
-  const pages = globSync('docs/**/*.md', { cwd: ROOT }).toSorted();
-  return ['README.md', 'CONTRIBUTING.md', 'CHANGELOG.md', ...pages];
-}
 
 /** Reads one of the documents. */
 export function readDocument(path: string): string {
@@ -128,6 +125,9 @@ const BLOCKS: Record<string, (words: string[], path: string) => string> = {
     return renderMarkdown(view);
   },
 
+  /** `command NAME`: what a command of `bench-http` does, and its options. */
+  command: ([name = '']) => drawCommand(name),
+
   /** `detail ID`: one paragraph a trial, as `pnpm report --detail` prints them. */
   detail: ([id = '']) => fence(describeDetail(readPublished(id).trials)),
 
@@ -167,10 +167,16 @@ const BLOCKS: Record<string, (words: string[], path: string) => string> = {
     return fence(renderTerminal(viewComparison(compareOf(run), `run ${id}`, marks)));
   },
 
-  /** `scaling ID`: the table of `--scale`. */
-  scaling: ([id = '']) => {
+  /** `scaling ID [for TARGET TARGET]`: the table of `--scale`, or these parts of it without notes. */
+  scaling: (words) => {
+    const [[id = ''], targets] = splitAt(words, 'for');
     const { scaling, closing: _, ...view } = toView(toModel(readPublished(id)));
-    return renderMarkdown({ ...view, ...scaling, setting: [] });
+    if (scaling === undefined) throw new Error(`${id} was not made with --scale`);
+    const chosen =
+      targets.length === 0
+        ? scaling
+        : { ...scaling, groups: scaling.groups.filter(({ of }) => targets.includes(of)), notes: [] };
+    return renderMarkdown({ ...view, ...chosen, setting: [], signs: [] });
   },
 
   /** `verdicts ID ID`: the verdicts of repeats, side by side. */
@@ -184,12 +190,15 @@ const BLOCKS: Record<string, (words: string[], path: string) => string> = {
     return fence(renderPower(pool, summarisePool(pool.entries, '12/18/24', createRandom(1))));
   },
 
-  /** `calibration ID`: as `pnpm calibrate` prints it. */
+  /** `calibration ID`: as `pnpm calibrate` prints it, without the part of plain sockets. */
   calibration: ([id = '']) => {
     const [calibration, host] = ['calibration', 'host'].map(
       (name) => JSON.parse(readFileSync(join(folderOf(id), `${name}.json`), 'utf8')) as unknown,
     );
-    return fence(renderCalibration(calibration as Calibration, host as Host, id));
+    const lines = renderCalibration(calibration as Calibration, host as Host, id).split('\n');
+    return fence(
+      lines.filter((line) => !/plain sockets|bare sockets|^ +driver\. It is/.test(line)).join('\n'),
+    );
   },
 
   /** `switches ID`: what packages/bench-lab/experiments/kinds found with the collection and the tick object in its hands. */
@@ -236,14 +245,31 @@ const BLOCKS: Record<string, (words: string[], path: string) => string> = {
         .join('\n'),
     ),
 
-  /** `rows goodput cpu of ID ID`: chosen columns of several runs in one table. */
-  rows: (words) => {
-    const split = words.indexOf('of');
-    const metrics = words.slice(0, split).map(metricOf);
-    return drawRows(
-      metrics,
-      words.slice(split + 1).map((id) => readPublished(id)),
+  /** `examples ID`: how each recorded service was started, and the verdicts on its second commit. */
+  examples: ([id = '']) =>
+    drawTable(
+      ['service', 'started by', 'verdict on the second commit'],
+      readdirSync(folderOf(id))
+        .toSorted()
+        .map((file) => {
+          const name = basename(file, '.txt');
+          const started = linesOf(id, name, /^started /).map((line) => line.split(/ {2,}|, which/)[1] ?? '');
+          const verdicts = linesOf(id, name, IN_EXAMPLE).flatMap(
+            (line) => /(?:slower|faster|same|undecided): .*?\)/.exec(line) ?? [],
+          );
+          return [name, started.map((command) => `\`${command}\``).join('<br>'), verdicts.join('<br>')];
+        }),
+    ),
+
+  /** `rows goodput cpu of ID ID [at 100] [for TARGET TARGET]`: chosen columns and rows of runs in one table. */
+  rows: (words, path) => {
+    const [metrics, rest] = splitAt(words, 'of');
+    const [before, targets] = splitAt(rest, 'for');
+    const [ids, at] = splitAt(before, 'at');
+    const runs = ids.map((id) =>
+      readPublished(id, at.length === 0 ? undefined : connectionsOf(['at', ...at])),
     );
+    return drawRows(metrics.map(metricOf), runs, { targets, path });
   },
 };
 
@@ -303,36 +329,44 @@ function fence(text: string): string {
 }
 
 /** The columns of words; those of figures are aligned right. */
-const WORDS = new Set(['run', 'workload', 'engine', 'target', 'limit', 'status']);
+const WORDS = new Set(['run', 'workload', 'engine', 'target', 'limit']);
+/** Columns that a table leaves out if they say the same in each row. */
+const SETTINGS = new Set(['run', 'workload', 'engine', 'workers', 'connections']);
 
-/** Draws one row for each target and number of connections, with a link to its run. */
-function drawRows(metrics: MetricId[], runs: StoredRun[]): string {
-  const head = [
-    'run',
-    'workload',
-    'engine',
-    'workers',
-    'target',
-    'connections',
-    ...metrics.map((id) => METRICS[id].label),
-    'limit',
-    'status',
-  ];
+/** Draws one row for each target and number of connections, with a link to its run if there are several. */
+function drawRows(
+  metrics: MetricId[],
+  runs: StoredRun[],
+  { targets, path }: { targets: readonly string[]; path: string },
+): string {
   const rows = runs.flatMap(({ plan, trials }) =>
-    summarise(trials).map((row) => [
-      `[${plan.run}](../../results/published/${plan.run})`,
-      plan.workload,
-      plan.engine,
-      String(plan.workers),
-      row.target,
-      formatWhole(row.connections),
-      ...metrics.map((id) => showMetric(id, row)),
-      showLimit(row),
-      showStatus(row),
-    ]),
+    summarise(trials)
+      .filter(({ target }) => targets.length === 0 || targets.includes(target))
+      .map((row) => ({
+        run: `[${plan.run}](${linkFrom(path, plan.run)})`,
+        workload: plan.workload,
+        engine: plan.engine,
+        workers: String(plan.workers),
+        target: row.target,
+        connections: formatWhole(row.connections),
+        ...Object.fromEntries(metrics.map((id) => [METRICS[id].label, showMetric(id, row)])),
+        limit: showLimit(row),
+      })),
+  );
+  const columns = Object.keys(rows[0] ?? {}) as (keyof (typeof rows)[number])[];
+  const head = columns.filter(
+    (name) => !SETTINGS.has(name) || new Set(rows.map((row) => row[name])).size > 1,
   );
   const alignment = head.map((name) => (WORDS.has(name) ? '---' : '---:'));
-  return [head, alignment, ...rows].map((cells) => `| ${cells.join(' | ')} |`).join('\n');
+  return [head, alignment, ...rows.map((row) => head.map((name) => row[name]))]
+    .map((cells) => `| ${cells.join(' | ')} |`)
+    .join('\n');
+}
+
+/** Returns the words before one, and those after it. */
+function splitAt(words: readonly string[], word: string): [string[], string[]] {
+  const index = words.indexOf(word);
+  return index === -1 ? [[...words], []] : [words.slice(0, index), words.slice(index + 1)];
 }
 
 /** Draws one row for each target: its figures after the warm-up of each run, side by side. */
@@ -354,11 +388,6 @@ function drawBeside(metrics: MetricId[], runs: StoredRun[]): string {
   ]);
   const alignment = head.map((name) => (WORDS.has(name) ? '---' : '---:'));
   return [head, alignment, ...lines].map((cells) => `| ${cells.join(' | ')} |`).join('\n');
-}
-
-function showStatus({ statuses }: Row): string {
-  const seen = Object.entries(statuses).filter(([, count]) => count > 0);
-  return seen.map(([status, count]) => `${count} ${status}`).join(', ');
 }
 
 /** Returns a study of these targets only; all of them if `wanted` is undefined. */

@@ -33,7 +33,14 @@ export function drawRepeats(metric: MetricId, repeats: { link: string; run: Stor
   });
   const ranks = repeats.map(({ link }, index) => `ranks in [run ${index + 1}](${link})`);
   const label = METRICS[metric].label;
-  return drawTable(['connections', `targets, by ${label}`, ...ranks, 'a ratio moves by', 'at most'], lines);
+  const head = ['connections', `targets, by ${label}`, ...ranks, 'a ratio moves by', 'at most'];
+  const [all = '', ...others] = new Set(lines.map(([, targets]) => targets));
+  if (others.length > 0) return drawTable(head, lines);
+  const table = drawTable(
+    head.toSpliced(1, 1),
+    lines.map((cells) => cells.toSpliced(1, 1)),
+  );
+  return `${table}\n\nThe targets, by ${label}: ${all}.`;
 }
 
 /** Draws one row for each comparison, with its verdict in each run. */
@@ -47,7 +54,14 @@ export function drawVerdicts(repeats: { link: string; table: ComparedTable }[]):
     }),
   ]);
   const runs = repeats.map(({ link }, index) => `[run ${index + 1}](${link})`);
-  return drawTable(['target', 'connections', ...runs], lines);
+  const isOneRung = new Set(lines.map(([, connections]) => connections)).size === 1;
+  const head = ['target', 'connections', ...runs];
+  return isOneRung
+    ? drawTable(
+        head.toSpliced(1, 1),
+        lines.map((cells) => cells.toSpliced(1, 1)),
+      )
+    : drawTable(head, lines);
 }
 
 function figureOf(metric: MetricId, rows: readonly ModelRow[], target: string) {

@@ -10,13 +10,14 @@ import { REASON_CODES } from 'bench-model/reasons';
 import {
   findBlocks,
   isQuoted,
-  listDocuments,
   listFigures,
   listPictures,
   proseOf,
   readDocument,
   renderBlocks,
 } from '../../bench-lab/testing/documents.ts';
+import { listDocuments, listTooLong } from '../../../scripts/checks/documents.ts';
+import { USER_COMMANDS } from '../../bench-lab/testing/commands-table.ts';
 import { fileOf, PICTURES, THEMES } from '../../bench-lab/testing/pictures.ts';
 import { readFixture } from '../../bench-lab/testing/samples.ts';
 
@@ -128,15 +129,22 @@ describe.each(MANUALS)('the prose of %s', (path) => {
   });
 });
 
-describe('README.md', () => {
-  const readme = readDocument('README.md');
-
-  it('quotes a published run', () => {
-    expect(findBlocks(readme).map(({ kind }) => kind)).toContain('run');
-  });
-
-  it('has at most 200 lines', () => {
-    expect(readme.split('\n').length).toBeLessThanOrEqual(200);
+describe('the sizes of documents', () => {
+  it('are checked', () => {
+    const sound = { 'README.md': 'word\n'.repeat(130), 'docs/findings/one.txt': 'word '.repeat(500) };
+    expect(listTooLong(new Map(Object.entries(sound)))).toEqual([]);
+    const long = {
+      'README.md': 'word\n'.repeat(131),
+      'CHANGELOG.md': 'word\n'.repeat(41),
+      'docs/findings/one.txt': 'word '.repeat(501),
+      'docs/guides/one.txt': 'word '.repeat(24_500),
+    };
+    expect(listTooLong(new Map(Object.entries(long)))).toEqual([
+      'README.md has 131 lines: at most 130',
+      'CHANGELOG.md has 41 lines: at most 40',
+      'docs/findings/one.txt has 501 words: a finding has at most 500',
+      'the documents have 25173 words: at most 25000',
+    ]);
   });
 });
 
@@ -171,7 +179,7 @@ describe('CONTRIBUTING.md', () => {
 const LISTS = [
   { page: 'docs/reference/report.md', what: 'reason', names: REASON_CODES },
   { page: 'docs/reference/report.md', what: 'report format', names: REPORT_FORMATS },
-  { page: 'docs/guides/ci.md', what: 'metric', names: METRIC_IDS },
+  { page: 'docs/reference/bench-config-json.md', what: 'metric', names: METRIC_IDS },
   { page: 'docs/reference/workloads.md', what: 'workload', names: WORKLOAD_NAMES },
   { page: 'docs/reference/workloads.md', what: 'engine', names: ENGINE_NAMES },
   { page: 'docs/guides/add-a-framework.md', what: 'workload', names: WORKLOAD_NAMES },
@@ -191,6 +199,27 @@ describe('docs/reference/report.md', () => {
     expect(METRIC_IDS.map((id) => METRICS[id].label).filter((label) => !explained.includes(label))).toEqual(
       [],
     );
+  });
+});
+
+describe('docs/reference/commands.md', () => {
+  it('has every command of users', () => {
+    const shown = findBlocks(readDocument('docs/reference/commands.md')).map(
+      ({ words: [name = ''] }) => name,
+    );
+    expect(shown.toSorted()).toEqual(USER_COMMANDS.toSorted());
+  });
+});
+
+/** The shelves that are read page by page. */
+const PAGES = DOCUMENTS.filter((path) => /^docs\/(?:start|guides|concepts|reference|findings)\//.test(path));
+
+describe.each(PAGES)('the page %s', (path) => {
+  it('says whom it is for, or which question it answers, and what to read next', () => {
+    const lines = readDocument(path).trimEnd().split('\n');
+    expect(lines[0]).toMatch(/^# /);
+    expect(lines.slice(2, 5).join('\n')).toMatch(/^For .|^\*[\s\S]*\*\*Question\.\*\* /);
+    expect(lines.at(-1)).toMatch(/^Next: \[.+\]\(.+\)$/);
   });
 });
 

@@ -6,7 +6,7 @@
  * ratios may be autocorrelated: the error is that of first-order autoregressive noise with the largest correlation that the
  * residuals allow. Estimated correlations are too small in short series (Marriott & Pope 1954), so they are corrected, and
  * three standard errors are added. Residuals are those of a parabola, because the end of a warm-up is curved, not
- * correlated. docs/concepts/how-it-works.md shows how often that is wrong. Size and certainty must both be large: a sure trend of 1 %
+ * correlated. bench-lab/experiments/trend shows how often that is wrong. Size and certainty must both be large: a sure trend of 1 %
  * matters to nobody.
  */
 import { correlateNeighbours } from './change-points.ts';

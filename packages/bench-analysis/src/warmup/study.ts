@@ -9,7 +9,7 @@
  * expensive, and one of a server that mostly computes 1.3 or 1.6 times. So the turns count that met the usual pace. They
  * are chosen by the reference alone: no change of the server leads to a choice.
  *
- * Studies of known courses beside a neighbour in bursts are in docs/concepts/how-it-works.md.
+ * Studies of known courses beside a neighbour in bursts are in docs/concepts/warm-up.md.
  */
 import type { StudiedProcess } from 'bench-model/study';
 import { median } from 'bench-statistics/numbers';

@@ -9,7 +9,8 @@ import { renewReason, type ReasonCode } from 'bench-model/reasons';
 import type { GeneratorUse } from 'bench-model/load';
 import type { Trial } from 'bench-model/record';
 import { listRuns, readRun } from '../../src/results/store.ts';
-import { findBlocks, listDocuments, proseOf, readDocument } from '../../../bench-lab/testing/documents.ts';
+import { listDocuments } from '../../../../scripts/checks/documents.ts';
+import { findBlocks, proseOf, readDocument } from '../../../bench-lab/testing/documents.ts';
 
 const PUBLISHED = join(HOME.results, 'published');
 const RUNS = listRuns(PUBLISHED).map((id) => ({
@@ -110,11 +111,6 @@ const ACCEPTED: { codes: ReasonCode[]; runs: RegExp; why: string }[] = [
     codes: ['not-warm', 'never-warm'],
     runs: /^20261121-234641-|^20261122-(06|07|08)/,
     why: 'there were no studies of warm-up. The pages say what a short one does',
-  },
-  {
-    codes: ['trend', 'ratio-trend'],
-    runs: /^20261121-234641-|^20261122-085025-/,
-    why: 'the turns of these duels are not stored. The servers of a round shared every change of the machine',
   },
 ];
 

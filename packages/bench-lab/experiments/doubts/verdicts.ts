@@ -1,5 +1,5 @@
 /**
- * Simulates comparisons in which some rounds are in doubt, and prints the table of docs/concepts/how-it-works.md:
+ * Simulates comparisons in which some rounds are in doubt, and prints how often they are wrong:
  *
  *     pnpm exec node packages/bench-lab/experiments/doubts/verdicts.ts
  *

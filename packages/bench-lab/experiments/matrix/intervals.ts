@@ -1,6 +1,6 @@
 /**
  * Compares simultaneous intervals for the rows of a table that share one baseline: how often does any of them miss the
- * truth, and how wide are they? docs/concepts/how-it-works.md has the results.
+ * truth, and how wide are they? The README of experiments says what came out.
  *
  *     pnpm exec node packages/bench-lab/experiments/matrix/intervals.ts [rounds] [tables]
  */

@@ -1,6 +1,6 @@
 /**
  * Compares orders of turns on recorded slices: how far does a round miss a difference of 0? Every design gets the same
- * number of slices. docs/concepts/how-it-works.md has the results.
+ * number of slices. The README of experiments says what came out.
  *
  *     pnpm exec node packages/bench-lab/experiments/matrix/rotation.ts <turns of each server> <run> [run…]
  *

@@ -1,7 +1,7 @@
 /**
  * Plants the differences that a plan is said to find with 95 and 80 % probability, and counts how often they are found. The
  * plan is told the noise of ten stored comparisons of 20 rounds, or of three published runs; the planted rounds are new, or
- * those of a fourth run. docs/concepts/statistics.md has the results.
+ * those of a fourth run. The README of experiments says what came out.
  *
  *     pnpm exec node packages/bench-lab/experiments/power/detectable.ts [tests]
  */

@@ -1,6 +1,6 @@
 /**
  * Records CPU per request of fresh processes in short slices, with a probe of the server's core before and after each.
- * docs/findings/probe.md has the results.
+ * evaluate.ts prints the results.
  *
  *     pnpm exec node packages/bench-lab/experiments/probe/experiment.ts <folder> <target,target…> [processes] [seconds]
  *

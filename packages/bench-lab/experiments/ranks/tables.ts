@@ -1,6 +1,6 @@
 /**
  * Ranks simulated tables of one rung: how often do equal servers get different ranks, and how often are servers
- * that differ told from each other? docs/concepts/statistics.md has the results.
+ * that differ told from each other? The README of experiments says what came out.
  *
  *     pnpm exec node packages/bench-lab/experiments/ranks/tables.ts [tables]
  */

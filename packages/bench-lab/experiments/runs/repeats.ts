@@ -1,6 +1,6 @@
 /**
  * Compares equal programs by repeats of two plans, five runs each: how often are they called different? Once by Student's
- * t of two samples, and once by pairs of neighbours in time. docs/concepts/statistics.md has the results.
+ * t of two samples, and once by pairs of neighbours in time. The README of experiments says what came out.
  *
  *     pnpm exec node packages/bench-lab/experiments/runs/repeats.ts [tables]
  */

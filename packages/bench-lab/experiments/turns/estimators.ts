@@ -1,6 +1,6 @@
 /**
  * Compares estimates of the difference of two servers in a round of turns, on all published rounds, and with a planted cost
- * that comes in bursts. Prints the table of docs/concepts/how-it-works.md:
+ * that comes in bursts. Prints a table:
  *
  *     pnpm exec node packages/bench-lab/experiments/turns/estimators.ts
  */

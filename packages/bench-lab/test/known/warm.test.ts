@@ -1,7 +1,7 @@
 /**
  * A run that knows nothing of a server studies its warm-up first. The planted server is many times as expensive for its first
  * answers, so no pace of the machine looks like its course. The detection of small differences is measured with
- * `pnpm warm --stack packages/bench-lab/planted/warming/stack.json` and published in docs/concepts/how-it-works.md.
+ * `pnpm warm --stack packages/bench-lab/planted/warming/stack.json` and published in docs/concepts/warm-up.md.
  */
 import { programVoice } from 'bench-http/terminal/voice';
 import type { StudyMachine } from 'bench-http/conduct/study';

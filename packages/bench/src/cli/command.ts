@@ -204,7 +204,7 @@ function toCommander<O, T>(spec: CommandSpec<O, T>, table: Table): Commander {
 }
 
 function toOption(name: string, one: OptionSpec<unknown>, table: Table): Option {
-  const made = named(name, one.value, describe(one));
+  const made = named(name, one.value, describeOption(one));
   if (one.default !== undefined) made.default(one.default);
   if (one.group !== undefined) made.helpGroup(`${one.group}:`);
   if (one.value === undefined) return made;
@@ -234,7 +234,14 @@ function named(name: string, value: string | undefined, about: string): Option {
   return made;
 }
 
-function describe({ help, many, separator, default: usual, usually }: OptionSpec<unknown>): string {
+/** Returns the help of an option, with its default. */
+export function describeOption({
+  help,
+  many,
+  separator,
+  default: usual,
+  usually,
+}: OptionSpec<unknown>): string {
   const words = usually ?? (typeof usual === 'number' || typeof usual === 'string' ? String(usual) : '');
   const notes = [
     ...(words === '' ? [] : [`default: ${words}`]),

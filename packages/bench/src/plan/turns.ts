@@ -60,7 +60,7 @@ interface TurnNeeds {
 /**
  * Plans the turns A B B A, B A A B, …, so that a linear drift affects every side alike. The windows of each side
  * sum to `windowSeconds`; if answers wait, to the whole waits in it. Short turns of more than two sides go round,
- * A B C A B C: a side that came back sooner than the others was 5 % cheaper (docs/concepts/how-it-works.md, The order of turns).
+ * A B C A B C: a side that came back sooner than the others was 5 % cheaper (bench-lab/experiments/matrix).
  */
 export function planTurns(needs: TurnNeeds): TurnPlan {
   const {

@@ -1,0 +1,45 @@
+/** The sizes that the documents may have, so that they stay readable. Run as a program, checks those of this repository. */
+import { globSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+const ROOT = fileURLToPath(new URL('../../', import.meta.url));
+
+/** The most lines of a document. */
+const LINES: Readonly<Record<string, number>> = { 'README.md': 130, 'CHANGELOG.md': 40 };
+/** The most words of a finding, and of all documents together. A word has a letter or a digit: the bars of a table have none. */
+const FINDING = 500;
+const TOGETHER = 25_000;
+
+/** Lists the documents that people read, as paths from the root. */
+export function listDocuments(): string[] {
+  const pages = globSync('docs/**/*.md', { cwd: ROOT }).toSorted();
+  return ['README.md', 'CONTRIBUTING.md', 'CHANGELOG.md', ...pages];
+}
+
+/** Returns what is too long in these documents, by path: a line for each limit that is exceeded. */
+export function listTooLong(documents: ReadonlyMap<string, string>): string[] {
+  const words = new Map(
+    [...documents].map(([path, text]) => [path, text.match(/\S*[\p{L}\p{N}]\S*/gu)?.length ?? 0]),
+  );
+  const all = [...words.values()].reduce((sum, count) => sum + count, 0);
+  return [
+    ...Object.entries(LINES).flatMap(([path, most]) => {
+      const lines = (documents.get(path) ?? '').trimEnd().split('\n').length;
+      return lines > most ? [`${path} has ${lines} lines: at most ${most}`] : [];
+    }),
+    ...[...words].flatMap(([path, count]) =>
+      path.startsWith('docs/findings/') && count > FINDING
+        ? [`${path} has ${count} words: a finding has at most ${FINDING}`]
+        : [],
+    ),
+    ...(all > TOGETHER ? [`the documents have ${all} words: at most ${TOGETHER}`] : []),
+  ];
+}
+
+if (process.argv[1] === fileURLToPath(import.meta.url)) {
+  const texts = new Map(listDocuments().map((path) => [path, readFileSync(join(ROOT, path), 'utf8')]));
+  const long = listTooLong(texts);
+  process.stdout.write(long.map((line) => `${line}\n`).join(''));
+  process.exitCode = long.length > 0 ? 1 : 0;
+}
