@@ -37,7 +37,10 @@ export function typescriptChecks(fix: boolean, folder = ''): Checks {
   return {
     format: [{ name: 'format', command: `oxfmt ${fix ? '' : '--check'} ${folder}` }],
     lint: [{ name: 'lint', command: `oxlint --deny-warnings ${fix ? '--fix' : ''} ${folder}` }],
-    verify: [{ name: 'types', command: 'tsc -b' }],
+    verify: [
+      { name: 'types', command: 'tsc -b' },
+      ...(folder === '' ? [{ name: 'sizes of documents', command: 'node scripts/checks/documents.ts' }] : []),
+    ],
     compile: [],
   };
 }

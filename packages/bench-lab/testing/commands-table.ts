@@ -18,7 +18,7 @@ export function drawCommand(name: string): string {
   const command = COMMANDS.get(name);
   if (command === undefined) throw new Error(`unknown command "${name}"`);
   const usage = /\[options\](?<terms>.*)/.exec(command.help())?.groups?.['terms'] ?? '';
-  const rows = name !== 'bench' && takesAllOfBench(command) ? AS_BENCH : listRows(command);
+  const rows = listRows(command);
   return [
     `${command.summary}.`,
     '',
@@ -29,22 +29,29 @@ export function drawCommand(name: string): string {
   ].join('\n');
 }
 
-const AS_BENCH = ['It takes the options of [bench](#bench).'];
-
-/** Returns true if a command declares all options of `bench` that it has as `bench` does, and has most of them. */
-function takesAllOfBench({ options }: Command<unknown>): boolean {
-  const all = COMMANDS.get('bench')?.options ?? {};
-  const same = Object.entries(options).filter(([name, one]) => all[name]?.help === one.help);
-  return same.length === Object.keys(options).length && 2 * same.length > Object.keys(all).length;
-}
-
-/** An item for each option, below the headings of the help. */
-function listRows({ options }: Command<unknown>): string[] {
+/** An item for each option, below the headings of the help. Options that `bench` has too are only named. */
+function listRows({ name: of, options }: Command<unknown>): string[] {
+  const all = of === 'bench' ? {} : (COMMANDS.get('bench')?.options ?? {});
+  const [shared, own] = partition(
+    Object.entries(options),
+    ([name, { value }]) => Object.hasOwn(all, name) && all[name]?.value === value,
+  );
   let heading: string | undefined;
-  return Object.entries(options).flatMap(([name, one]) => {
+  const rows = own.flatMap(([name, one]) => {
     const begins = one.group !== undefined && one.group !== heading;
     heading = one.group;
-    const term = one.value === undefined ? `--${name}` : `--${name} ${one.value}`;
-    return [...(begins ? [`\n**${one.group}**\n`] : []), `- \`${term}\`: ${describeOption(one)}`];
+    const term = one.value === undefined ? `--${name}` : `--${name} ${one.value}${one.many ? '…' : ''}`;
+    const about = describeOption({ ...one, many: false });
+    return [...(begins ? [`\n**${one.group}**\n`] : []), `- \`${term}\`: ${about}`];
   });
+  const names = shared.map(([name]) => `\`--${name}\``).join(', ');
+  const isMost = 2 * shared.length > Object.keys(all).length;
+  return [
+    ...rows,
+    ...(shared.length === 0 ? [] : [`- as for [bench](#bench): ${isMost ? 'all its options' : names}`]),
+  ];
+}
+
+function partition<T>(items: readonly T[], isFirst: (item: T) => boolean): [T[], T[]] {
+  return [items.filter(isFirst), items.filter((item) => !isFirst(item))];
 }

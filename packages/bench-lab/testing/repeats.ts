@@ -53,7 +53,9 @@ export function drawVerdicts(repeats: { link: string; table: ComparedTable }[]):
       return row === undefined ? '—' : describeVerdict(row);
     }),
   ]);
-  const runs = repeats.map(({ link }, index) => `[run ${index + 1}](${link})`);
+  const runs = repeats.map(
+    ({ link }, index) => `[${repeats.length === 1 ? 'verdict' : `run ${index + 1}`}](${link})`,
+  );
   const isOneRung = new Set(lines.map(([, connections]) => connections)).size === 1;
   const head = ['target', 'connections', ...runs];
   return isOneRung

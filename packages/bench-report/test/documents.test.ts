@@ -242,6 +242,20 @@ describe('the sources', () => {
   });
 });
 
+describe('the published runs', () => {
+  it('are each named by a document, an experiment or a test', () => {
+    const files = globSync(
+      ['packages/*/{test,testing}/**/*.ts', 'packages/bench-lab/experiments/README.md'],
+      {
+        cwd: ROOT,
+      },
+    );
+    const all = [...DOCUMENTS, ...files].map(readDocument).join('\n');
+    const runs = readdirSync(join(ROOT, 'results/published')).filter((name) => name !== 'README.md');
+    expect(runs.filter((run) => !all.includes(run))).toEqual([]);
+  });
+});
+
 describe('the documents', () => {
   it.each(['compare', 'power', 'calibration'])('quote at least one published %s', (kind) => {
     const kinds = DOCUMENTS.flatMap((path) => findBlocks(readDocument(path)).map((block) => block.kind));

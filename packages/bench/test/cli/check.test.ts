@@ -55,7 +55,7 @@ describe('a check', () => {
     expect(names).toEqual([
       ['format', 'ruff format', 'gofmt', 'rustfmt'],
       ['lint', 'ruff'],
-      ['types', 'mypy', 'pytest'],
+      ['types', 'sizes of documents', 'mypy', 'pytest'],
       ['go fiber', 'go gin', 'go gocontract', 'clippy', 'cargo test'],
     ]);
   });
