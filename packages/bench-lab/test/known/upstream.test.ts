@@ -78,7 +78,6 @@ describe('gather', () => {
 describe('an upstream with a fault from the start', () => {
   it.each([
     ['fail', /planted fail.* status 500/],
-    ['close', /planted close.* socket hang up/],
     ['die', /planted die.*exit status 1/],
   ] as const)('fails the trial before the launch: %s', async (fault, text) => {
     const seen = await measure({ upstream: faulty(0, fault) });
@@ -105,7 +104,6 @@ describe('an upstream with a fault from the start', () => {
 
 describe('an upstream with a fault under load', () => {
   it.each([
-    ['fail', /planted fail.* status 500/],
     ['close', /planted close.* socket hang up/],
     ['die', /planted die.*exit status 1/],
   ] as const)('fails the trial: %s', async (fault, text) => {

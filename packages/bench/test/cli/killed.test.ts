@@ -158,21 +158,6 @@ describe.skipIf(!hasProc)('kill -9 of the harness and of its watchdogs', () => {
   );
 });
 
-describe.skipIf(!hasProc)('kill -9 of the harness alone', () => {
-  it('leaves no database and no data', async () => {
-    await using place = new Place();
-    const options = { stack: USERS, workload: 'users', connections: 2, warmup: 0, duration: 60 };
-    const running = place.start('bench', ['users', ...flags(options)]);
-    await running.until(() => place.pidsOf('generator.ts').length > 0, 'the load');
-    const scratch = place.scratch();
-    expect(existsSync(scratch)).toBe(true);
-    running.signal('SIGKILL');
-    await running.ended;
-    await place.untilGone();
-    expect(existsSync(scratch)).toBe(false);
-  });
-});
-
 describe.skipIf(!hasProc)('the lock of the host', () => {
   it('refuses a second run and pnpm clean, and names the run that measures', async () => {
     await using place = new Place();

@@ -70,11 +70,6 @@ const hasWork = (place: Place): boolean =>
 const USERS_OWN = 'bench on the database of a user';
 
 const WAYS: Record<string, Way> = {
-  'bench in a window': {
-    script: 'bench',
-    args: [...DELAYED, ...LONG],
-    reached: (place) => place.pidsOf('generator.ts').length > 0,
-  },
   [USERS_OWN]: {
     script: 'bench',
     args: ['users', '--stack', USERS, '--workload', 'users', ...LONG],

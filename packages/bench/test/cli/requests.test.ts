@@ -247,18 +247,6 @@ describe('an OpenAPI document of the server', () => {
     'left out: POST /orders (not a GET request)',
   ];
 
-  it('gives the requests to a server that already runs', async () => {
-    await using place = new Place();
-    await using shop = await openShop();
-    const args = flags({ url: shop.url, openapi: '/openapi.json', ...FEW, amount: 40 });
-    const { status, stdout } = await place.run('bench', args);
-    expect(status).toBe(0);
-    expect(stdout).toMatch(/^GET \/health, GET \/orders\/a, 1 round/m);
-    for (const line of LEFT_OUT) expect(stdout).toContain(line);
-    const right = place.trials().map((trial) => [trial.route, loadOf(trial).counts.ok]);
-    expect(Object.fromEntries(right)).toEqual({ 'GET /health': 40, 'GET /orders/a': 40 });
-  });
-
   it('is asked of a server that Bench starts, before the run', async () => {
     await using place = new Place();
     const stack = {
