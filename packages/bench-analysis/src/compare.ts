@@ -7,8 +7,7 @@ import { type Metric, METRICS, type MetricId } from 'bench-model/metrics';
 import type { Target } from 'bench-model/target';
 import type { Trial } from 'bench-model/record';
 import type { Plan } from 'bench-model/plan';
-import { isSamePlace, nameOfRuntime, placeOf, placesOf, type Place } from 'bench-model/planned';
-import { isRepeated, undisturbedOf } from 'bench-model/repeats';
+import { isDisturbed, isSamePlace, nameOfRuntime, placeOf, placesOf, type Place } from 'bench-model/planned';
 import type { StoredRun } from './results/store.ts';
 import { type Cell, cellOf, groupByCell } from './cells.ts';
 import type { Comparison } from './comparison.ts';
@@ -209,21 +208,14 @@ export function scheduleOf({
 
 /** Lists the rows of a run's table in order, with the name of the baseline. Throws a usage error if the run has no such baseline. */
 function pairTargets(
-  plan: Pick<Plan, 'rungs' | 'routes' | 'engine' | 'upgrade'>,
+  plan: Pick<Plan, 'rungs' | 'routes' | 'upgrade'>,
   targets: Target[],
   baseline: string | undefined,
 ): { from: string; pairs: Contestants[] } {
-  const isDefault = baseline === undefined;
-  const crossed = isDefault ? crossedPairs(targets) : [];
-  const scaled = isDefault ? scaledPairs(targets) : [];
+  const scaled = baseline === undefined ? scaledPairs(targets) : [];
   const from =
-    crossed.length > 0
-      ? plan.engine
-      : scaled.length > 0
-        ? ONE_WORKER
-        : (baseline ?? (plan.upgrade ? UPGRADE : defaultBaseline(targets)));
-  const paired = [...crossed, ...scaled];
-  const baselines = new Map(paired.length > 0 ? paired : chooseBaselines(targets, from));
+    scaled.length > 0 ? ONE_WORKER : (baseline ?? (plan.upgrade ? UPGRADE : defaultBaseline(targets)));
+  const baselines = new Map(scaled.length > 0 ? scaled : chooseBaselines(targets, from));
   const pairs = placesOf(plan).flatMap((place) =>
     [...baselines].map(([candidate, of]) => ({ ...place, candidate, baseline: of })),
   );
@@ -280,13 +272,6 @@ export function foreseeTable(plan: Plan): Foreseen {
 /** A target, and its baseline. */
 type Pairing = [candidate: string, baseline: string];
 
-/** Pairs each target of a second engine with the same target of the first. */
-function crossedPairs(targets: Target[]): Pairing[] {
-  return targets.flatMap(({ id, repeats }) =>
-    repeats?.kind === 'cross-check' ? [[id, repeats.targetId]] : [],
-  );
-}
-
 /** Pairs each target of more workers or threads with itself of one. */
 function scaledPairs(targets: Target[]): Pairing[] {
   return targets.flatMap(({ id, scale }) => (scale === undefined || scale.of === id ? [] : [[id, scale.of]]));
@@ -297,7 +282,7 @@ function scaledPairs(targets: Target[]): Pairing[] {
  * several targets run in each of several copies; the first runtime if stacks run on several; otherwise the first target.
  */
 function defaultBaseline(targets: Target[]): string {
-  if (targets.some((target) => isRepeated('background', target, targets))) return UNDISTURBED;
+  if (targets.some(isDisturbed)) return UNDISTURBED;
   const [first] = targets;
   const copies = new Set(targets.map(({ copy }) => copy?.name));
   if (copies.size > 1) return targets.length > copies.size ? (first?.copy?.name ?? '') : (first?.id ?? '');
@@ -314,10 +299,9 @@ function defaultBaseline(targets: Target[]): string {
  */
 function chooseBaselines(targets: Target[], baseline: string): Pairing[] {
   if (baseline === UNDISTURBED && defaultBaseline(targets) === UNDISTURBED) {
-    return targets.flatMap((target) => {
-      const undisturbed = undisturbedOf(target, targets);
-      return undisturbed === undefined ? [] : [[target.id, undisturbed]];
-    });
+    return targets.flatMap((target) =>
+      isDisturbed(target) && target.repeats !== undefined ? [[target.id, target.repeats.targetId]] : [],
+    );
   }
   if (baseline === UPGRADE) return upgradePairs(targets);
   const form = formOf(baseline, targets);
@@ -332,7 +316,7 @@ function chooseBaselines(targets: Target[], baseline: string): Pairing[] {
     );
   }
   return targets.flatMap((target) => {
-    const own = found.find((one) => form === 'target' || isSameBut(form, one, target, targets))?.id;
+    const own = found.find((one) => form === 'target' || isSameBut(form, one, target))?.id;
     return own === undefined || own === target.id ? [] : [[target.id, own]];
   });
 }
@@ -351,7 +335,7 @@ export function plainOf(target: Target, targets: Target[]): Target | undefined {
   if (isPlain || line === undefined) return undefined;
   return targets.find((other) => {
     const read = readVersion(other);
-    return read.isPlain && read.line === line && isSameBut('runtime', other, target, targets);
+    return read.isPlain && read.line === line && isSameBut('runtime', other, target);
   });
 }
 
@@ -373,14 +357,13 @@ function formOf(baseline: string, targets: Target[]): 'copy' | 'runtime' | 'targ
   return baseline.startsWith('@') ? 'runtime' : 'target';
 }
 
-function isSameBut(factor: 'copy' | 'runtime', a: Target, b: Target, targets: Target[]): boolean {
+function isSameBut(factor: 'copy' | 'runtime', a: Target, b: Target): boolean {
   return (
     (factor === 'copy' || a.copy?.name === b.copy?.name) &&
     (factor === 'runtime' || a.runtime?.spec === b.runtime?.spec) &&
     a.stack === b.stack &&
     a.variant === b.variant &&
     String(a.packages) === String(b.packages) &&
-    a.engine === b.engine &&
-    isRepeated('background', a, targets) === isRepeated('background', b, targets)
+    isDisturbed(a) === isDisturbed(b)
   );
 }

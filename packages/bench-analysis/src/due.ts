@@ -5,7 +5,6 @@
  */
 import type { Plan, PlannedTrial } from 'bench-model/plan';
 import { placeOf, placesOf, usualMetric } from 'bench-model/planned';
-import { isRepeated } from 'bench-model/repeats';
 import type { Trial } from 'bench-model/record';
 import { type Cell, cellOf } from './cells.ts';
 import { compareWithin, type ComparedRow, foreseeTable, scheduleOf } from './compare.ts';
@@ -110,7 +109,7 @@ function standWith(plan: Plan, trials: Trial[], rounds: number): Standing {
  * are; they need a verdict only if there are no others.
  */
 function openAmong(undecided: ComparedRow[], { targets }: Plan): ComparedRow[] {
-  const repeats = targets.filter((target) => isRepeated('a/a', target, targets)).map(({ id }) => id);
+  const repeats = targets.filter((target) => target.repeats?.kind === 'a/a').map(({ id }) => id);
   const isAA = targets.length - repeats.length < 2;
   return isAA || undecided.some(({ candidate }) => !repeats.includes(candidate)) ? undecided : [];
 }

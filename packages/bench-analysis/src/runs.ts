@@ -6,8 +6,7 @@
 import { BenchError } from 'bench-model/errors';
 import { METRICS } from 'bench-model/metrics';
 import type { Plan } from 'bench-model/plan';
-import { isSamePlace, placesOf, type Place } from 'bench-model/planned';
-import { isRepeated, undisturbedOf } from 'bench-model/repeats';
+import { isDisturbed, isSamePlace, placesOf, type Place } from 'bench-model/planned';
 import type { StoredRun } from './results/store.ts';
 import { cellOf } from './cells.ts';
 import type { Question } from './compare.ts';
@@ -130,10 +129,9 @@ function isExact(figure: Figure | undefined): figure is Figure {
 
 /** Maps the names that pair two runs to the targets of one of them; across backgrounds, only disturbed targets if it has any. */
 function entrantsOf({ targets }: Plan, across: Factor | undefined): Map<string, string> {
-  const disturbed =
-    across === 'background' ? targets.filter((target) => isRepeated('background', target, targets)) : [];
+  const disturbed = across === 'background' ? targets.filter(isDisturbed) : [];
   if (disturbed.length === 0) return new Map(targets.map(({ id }) => [id, id]));
-  return new Map(disturbed.map((target) => [undisturbedOf(target, targets) ?? target.id, target.id]));
+  return new Map(disturbed.map((target) => [target.repeats?.targetId ?? target.id, target.id]));
 }
 
 /** Fewer pairs show too little of the variance between runs. */

@@ -1,4 +1,4 @@
-import { coresOf, enginesOf, isWarm, warmupOf, warmupSecondsOf } from 'bench-model/planned';
+import { coresOf, isWarm, warmupOf, warmupSecondsOf } from 'bench-model/planned';
 import { describeBackground } from 'bench-targets/catalogue/background';
 import { describeLoad } from 'bench-model/engines';
 import type { CompanionHost } from 'bench-model/companions';
@@ -92,7 +92,7 @@ function propertiesOf(run: StoredRun, other: StoredRun): Property[] {
     ['generators', plan.generators],
     ['hosts of the load', describeLoadHosts(run)],
     ['hosts of the rounds', plan.spread?.hosts],
-    ['engine', enginesOf(plan).join(' and ')],
+    ['engine', plan.engine],
     ['load driver', drivers.toSorted().join(', ') || undefined],
     ['background', describeBackground(plan.background)],
     ['kind of trial', describeTurns(plan)],
@@ -169,12 +169,6 @@ function listSecrets({ plan: { userRequests } }: StoredRun): string[] {
   return (userRequests?.requests ?? []).flatMap(({ headers }) =>
     Object.entries(headers).flatMap(([name, value]) => (value === NOT_KEPT ? [name] : [])),
   );
-}
-
-/** Lists the differences that make the targets of one run incomparable. */
-export function unlikeTargets({ plan }: StoredRun, across: Factor | undefined): string[] {
-  const engines = enginesOf(plan);
-  return engines.length > 1 && across !== 'engine' ? [`engine: ${engines.join(' and ')}`] : [];
 }
 
 /** Describes a warm-up, as two runs see it: warm is warm, however long it took. */

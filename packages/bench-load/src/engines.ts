@@ -1,7 +1,7 @@
 import { getCompileCacheDir } from 'node:module';
 import { availableParallelism } from 'node:os';
 import { dirname } from 'node:path';
-import { CROSS_CHECKS, ENGINE_NAMES, type EngineName } from 'bench-model/engines';
+import { ENGINE_NAMES, type EngineName } from 'bench-model/engines';
 import { BenchError } from 'bench-model/errors';
 import { HOME, programBeside } from 'bench-machine/home';
 import { findTool } from 'bench-targets/prepare/builds';
@@ -106,7 +106,7 @@ async function findClient(name: string): Promise<FoundEngine> {
   const found = await prepareProgram(CLIENTS, {
     id: `engine ${name}`,
     variant: name,
-    elsewhere: `omit --engine, or choose one of ${CROSS_CHECKS.join(', ')}`,
+    elsewhere: 'omit --engine, or choose one of wrk, oha and k6',
   });
   const version = `Python ${found.runtime?.version}, sources ${found.digest}`;
   return {
@@ -120,17 +120,4 @@ async function findClient(name: string): Promise<FoundEngine> {
         env: found.env,
       }),
   };
-}
-
-/** Finds the first installed engine that can check another. Throws a toolchain error if there is none. */
-export async function findCrossCheck(): Promise<EngineName> {
-  for (const name of CROSS_CHECKS) {
-    const found = await findEngines([name]).catch(() => undefined);
-    if (found !== undefined) return name;
-  }
-  throw new BenchError(
-    'toolchain',
-    `none of ${CROSS_CHECKS.join(', ')} is on PATH: --cross-check needs one of them`,
-    'install the package wrk, or name a Python client: --cross-check aiohttp',
-  );
 }

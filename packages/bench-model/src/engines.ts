@@ -93,9 +93,6 @@ export const ENGINES = {
 export type EngineName = keyof typeof ENGINES;
 export const ENGINE_NAMES = Object.keys(ENGINES) as EngineName[];
 
-/** The engines that `--cross-check` looks for, in this order; the first one installed is used. */
-export const CROSS_CHECKS = ['wrk', 'oha', 'k6'] as const satisfies EngineName[];
-
 /** Returns the engine of this name; undefined if it is unknown. */
 export function engineNamed(name: string): Engine | undefined {
   return (ENGINES as Record<string, Engine>)[name];

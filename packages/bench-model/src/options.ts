@@ -72,8 +72,6 @@ export interface BenchOptions {
   engine?: EngineName;
   /** Targets that the options name, but that cannot be launched here: the plan is made without them. */
   without?: readonly string[];
-  /** A second engine that checks the first one on every target; `any` takes the first one on PATH. */
-  crossCheck?: EngineName | 'any';
   /** The most connects per second; by default the accept queue of the server sets the pace. */
   connectsPerSecond?: number;
   seed?: number;

@@ -53,9 +53,9 @@ export function usualMetric({ load: { mode } }: Pick<Plan, 'load'>): MetricId {
   return mode === 'promise' ? 'capacity' : 'cpu';
 }
 
-/** Returns every engine that a plan needs. */
-export function enginesOf({ engine, targets }: Pick<Plan, 'engine' | 'targets'>): string[] {
-  return [...new Set([engine, ...targets.flatMap((target) => target.engine ?? [])])];
+/** Returns true if a target repeats another one with a background request. */
+export function isDisturbed({ repeats }: Pick<Target, 'repeats'>): boolean {
+  return repeats?.kind === 'background';
 }
 
 /** Returns the name of a runtime in tables. */

@@ -92,19 +92,16 @@ export const interpreter = named(
 /** The interpreter that a live server ran, and its build. An option that it does not report is absent. */
 export type Interpreter = Static<typeof interpreter>;
 
-const REPETITIONS = ['a/a', 'background', 'cross-check'] as const;
-
-/** The difference of a target from the one that it repeats: none, a background request, or its engine. */
-export type Repetition = (typeof REPETITIONS)[number];
+const REPETITIONS = ['a/a', 'background'] as const;
 
 export const repeats = named(
   'repeats',
   shape(
     {
-      targetId: text('Id of the repeated target, which may itself repeat another one.'),
+      targetId: text('Id of the repeated target.'),
       kind: oneOf(
         REPETITIONS,
-        'The only difference from that target: a/a is none, so that figures differ by noise alone (--aa); background is a request kept in flight beside the load (--background); cross-check is another engine (--cross-check).',
+        'The only difference from that target: a/a is none, so that figures differ by noise alone (--aa); background is a request kept in flight beside the load (--background).',
       ),
     },
     { description: 'The target that this one repeats, and the difference between them.' },
@@ -174,7 +171,6 @@ export const target = named(
       copy: Type.Optional(copy),
       repeats: Type.Optional(repeats),
       scale: Type.Optional(scale),
-      engine: Type.Optional(text('The engine that loads it, if it is not the engine of the plan.')),
     },
     { description: 'The measured target: stack[/variant][@runtime].' },
   ),

@@ -11,7 +11,6 @@ import { DEFAULT_THRESHOLD } from 'bench-model/options';
 import { changeWithin, isOfServer, makesLowerBound, summaryOf } from 'bench-model/reasons';
 import type { Reason } from 'bench-model/reasons';
 import { isSampled, showLimit } from './cells.ts';
-import { describeCrossCheck } from './cross-check.ts';
 import { describeBudget } from './detail.ts';
 import { decidingMetric } from './leaders.ts';
 import { countOf, formatShare, formatUs, formatWhole, nameCell } from './format.ts';
@@ -128,7 +127,6 @@ export function describeAll(model: Model): string[] {
 export function describeNotes(model: Model): string[] {
   const { problems, rows, servers, leftOut } = model;
   return [
-    ...model.crossChecks.map(describeCrossCheck),
     ...describeUnfit(rows),
     ...explainBuilds(servers),
     ...problems.map((problem) => describeProblem(problem, rows)),
@@ -155,7 +153,6 @@ export function summariseNotes(model: Model): string[] {
   const skipped = leftOut.map(describeSkipped);
   const resolved = explainResolved(servers);
   return [
-    ...model.crossChecks.map(describeCrossCheck),
     ...describeUnfit(rows),
     ...explainBuilds(servers),
     ...summariseProblems(model),

@@ -1,4 +1,4 @@
-import { keyOfPlace, takesTurns, enginesOf } from 'bench-model/planned';
+import { keyOfPlace, takesTurns } from 'bench-model/planned';
 import { describeRoundHosts } from './hosts.ts';
 import { describeLoad, engineNamed, isUsualLoad } from 'bench-model/engines';
 import { closeReport } from './closing.ts';
@@ -89,7 +89,7 @@ export function describeSetting(model: Model): string[] {
           ...describeAge(model),
           ...describeCollected(model),
           ...describeAsking(plan.userRequests, model.sent),
-          ...describeEngines(plan),
+          ...describeEngine(plan),
           ...describeCompanions(model),
           ...describeDisturbance(plan),
         ]),
@@ -169,12 +169,10 @@ function describeGenerators({ engine, generators }: Plan): string {
   return countOf(generators, isThreaded ? 'thread' : 'process');
 }
 
-/** The notes on engines other than the default. */
-function describeEngines(plan: Plan): string[] {
-  return enginesOf(plan).flatMap((name) => {
-    const engine = engineNamed(name);
-    return engine === undefined || name === 'autocannon' ? [] : [`${name}: ${engine.note}`];
-  });
+/** The note on an engine other than the default. */
+function describeEngine({ engine: name }: Plan): string[] {
+  const engine = engineNamed(name);
+  return engine === undefined || name === 'autocannon' ? [] : [`${name}: ${engine.note}`];
 }
 
 /** One line for each companion of the servers. */

@@ -222,7 +222,6 @@ const head = {
     packages: ['fastify@5'],
     resolved: true,
     repeats: { targetId: 'fastify', kind: 'a/a' },
-    engine: 'wrk',
   },
   requests: {
     requests: [

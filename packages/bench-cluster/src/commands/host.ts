@@ -1,7 +1,7 @@
 /** The program on each other host: carries out one order, as `bench` would on that machine, or keeps a companion. */
 import { keepCompanion } from '../keep-companion.ts';
 import type { Trial } from 'bench-model/record';
-import { enginesOf, estimateSeconds } from 'bench-model/planned';
+import { estimateSeconds } from 'bench-model/planned';
 import { join } from 'node:path';
 import { PassThrough } from 'node:stream';
 import { DisposableStack } from '@whatwg-node/disposablestack';
@@ -85,7 +85,7 @@ async function carryOut(order: HostOrder): Promise<void> {
 
 async function prepare({ plan, learns }: HostOrder, ready: ReadyRun, session: Session): Promise<void> {
   const { prepared, placed, host, companions, leftOut } = ready;
-  const versions = readVersions(prepared, companions, await findEngines(enginesOf(plan)));
+  const versions = readVersions(prepared, companions, await findEngines([plan.engine]));
   const machine = { session, voice: VOICE, placed, host, companions, leftOut };
   const learned = learns ? await planWarmups(plan, prepared, machine) : { plan, interrupted: false };
   if (learned.interrupted) throw new BenchError('interrupted', 'it was interrupted');

@@ -57,7 +57,7 @@ const { spec, meter } = await life.start();
 if (meter === undefined) throw new Error('the CPU of the server cannot be read');
 
 const generators = read.cluster.generators * read.cluster.processes;
-await using local = effects.load(found.target).open(spec, generators);
+await using local = effects.load().open(spec, generators);
 await using remote = cluster.engine.create({ placed, token }).open(spec, generators);
 const ways = { 'one machine': local, cluster: remote };
 type Way = keyof typeof ways;

@@ -86,7 +86,7 @@ async function measure(connections: number): Promise<Measured[]> {
   );
   let last: LoadSession | undefined;
   const arms: Arm[] = [];
-  await using opened = effects.load(plan.targets[0]!).open(servers[0]!.spec, 1);
+  await using opened = effects.load().open(servers[0]!.spec, 1);
   for (const turnSeconds of manners) {
     for (const [index, ready] of servers.entries()) {
       last = last?.beside?.(ready.spec) ?? opened;

@@ -87,7 +87,7 @@ async function takeTurns(
   context: TrialContext,
   effects: RunEffects,
 ): Promise<RivalRound[]> {
-  const { plan, placed, target } = context;
+  const { plan, placed } = context;
   const { connections } = planned;
   const ports = await readEphemeralPorts();
   const hasPlain = ports === undefined || 3 * connections <= countPorts(ports);
@@ -115,7 +115,7 @@ async function takeTurns(
         };
         using sampler = await effects.resources(server, []);
         await sampler?.idle();
-        await using load = effects.load(target).open(spec, 1);
+        await using load = effects.load().open(spec, 1);
         rounds = await compareWithRivals(load, spec, draw.requests[0]?.path ?? '/', {
           placed,
           hasPlain,

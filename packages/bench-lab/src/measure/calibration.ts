@@ -276,7 +276,7 @@ export async function measureLatency(
   const measured: LatencyRound[] = [];
   try {
     const ready = await life.start();
-    await using session = effects.load(entry.context.target).open(ready.spec, 1);
+    await using session = effects.load().open(ready.spec, 1);
     await using _ = accountFor(session, (counts) => life.account(counts));
     await session.arm();
     const { host, port, requests } = ready.spec;

@@ -113,8 +113,8 @@ function withParser({ wrap = (effects) => effects, ...order }: Order): Order {
       const wrapped = wrap(effects);
       return {
         ...wrapped,
-        load: (target) => {
-          const engine = wrapped.load(target);
+        load: () => {
+          const engine = wrapped.load();
           return {
             ...engine,
             open: (spec, processes) => engine.open({ ...spec, parsesAll: true }, processes),

@@ -24,8 +24,8 @@ function accountForWindow(effects: TrialEffects): TrialEffects {
       server = verified;
       return effects.verify(verified, draw, when);
     },
-    load(target) {
-      const engine = effects.load(target);
+    load() {
+      const engine = effects.load();
       return {
         ...engine,
         open(spec, processes) {

@@ -8,7 +8,6 @@ import {
   count,
   flag,
   mapOf,
-  maybe,
   named,
   oneOf,
   ordinal,
@@ -473,18 +472,6 @@ const comparedTable = named(
 /** All comparisons of one metric within the run. */
 export type ModelComparisons = Static<typeof comparedTable>;
 
-const crossChecked = shape({
-  target: text(),
-  connections: ordinal('count: connections'),
-  route: Type.Optional(route),
-  engine: text(),
-  other: text('The engine that checks the first.'),
-  goodput: maybe(simpleFigure),
-  otherGoodput: maybe(simpleFigure),
-  ratio: Type.Optional(amount('ratio: of the median of the other engine to that of the first')),
-  overlap: Type.Boolean({ description: 'True if the ranges of their rounds overlap.' }),
-});
-
 const scaledRow = shape({
   target: text(),
   scale,
@@ -659,7 +646,6 @@ const fields = {
     description:
       'One table for each metric; none for a quick run, or for fewer than two targets. Every further table is another chance to find a difference that is not there.',
   }),
-  crossChecks: Type.Array(crossChecked, { description: 'Targets that two engines measured.' }),
   scalings: Type.Optional(
     Type.Array(scaling, {
       description:

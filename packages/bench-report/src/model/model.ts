@@ -3,7 +3,6 @@ import { cellOf, groupByCell } from 'bench-analysis/cells';
 import { keyOfPlace, placeOf, placesOf } from 'bench-model/planned';
 import { compareWithin, contestRun, rankPlace } from 'bench-analysis/compare';
 import { trackRun } from 'bench-analysis/due';
-import { crossCheck } from 'bench-analysis/cross-check';
 import { summariseCurve } from 'bench-analysis/curve';
 import { distributionOf } from 'bench-analysis/distribution';
 import { explainIdle } from 'bench-analysis/idle';
@@ -101,7 +100,6 @@ export function toModel(source: Source, { distributions = false }: Parts = {}): 
       rungs: rungs.map(({ connections }) => connections),
     })),
     comparisons: contests.map(({ table }) => table),
-    crossChecks: crossCheck(summary, plan.targets, plan.engine),
     ...(scalings.length > 0 && { scalings }),
     ...(threadRaces.length > 0 && { threadRaces }),
     problems: problemsOf(summary),

@@ -1,4 +1,3 @@
-import { enginesOf } from 'bench-model/planned';
 import { describe, expect, it } from 'vitest';
 import { ENGINE_NAMES } from 'bench-model/engines';
 import { refuseEngine } from '../../src/catalogue/engines.ts';
@@ -50,18 +49,11 @@ describe('--engine', () => {
     '--engine wrk --duration 1.5',
     '--engine wrk --url http://127.0.0.1:1/ --method POST',
     '--engine k6 --url http://127.0.0.1:1/ --body {}',
-    '--cross-check autocannon',
-    '--cross-check wrk --connections 10000',
-    '--cross-check wrk --amount 20000',
     '--engine wrk --connect-rate 100',
   ])('rejects %s', (line) => {
     const { code, hint } = errorOf(() => samplePlan(line));
     expect(code).toBe('usage');
     expect(hint).toBeTruthy();
-  });
-
-  it('accepts a connect rate that only the engine of the cross-check does not support', () => {
-    expect(samplePlan('--cross-check oha --connect-rate 100').connectsPerSecond).toBe(100);
   });
 
   it('accepts requests with unique ids only for engines that check the ids of answers', () => {
@@ -87,37 +79,5 @@ describe('--engine', () => {
       '--url http://127.0.0.1:1/ --body {}',
     ])
       expect(() => samplePlan(`--engine aiohttp ${line}`)).not.toThrow();
-  });
-});
-
-const crossCheckOf = (...args: string[]) => BENCH.parse(args).crossCheck;
-
-describe('--cross-check', () => {
-  it('accepts an engine or no value, in any position', () => {
-    expect(crossCheckOf('--cross-check', 'oha', 'fastify')).toBe('oha');
-    expect(crossCheckOf('--cross-check', 'fastify')).toBe('any');
-    expect(crossCheckOf('fastify', '--cross-check')).toBe('any');
-    expect(crossCheckOf('--cross-check', '--rounds', '5')).toBe('any');
-    expect(BENCH.parse(['--cross-check', 'fastify']).targets).toEqual(['fastify']);
-  });
-
-  it('plans every target once per engine in every round', () => {
-    const plan = samplePlan('--cross-check wrk --rounds 4 --connections 10');
-    expect(plan.targets.map(({ id, engine, repeats }) => [id, engine, repeats])).toEqual([
-      ['vanilla', undefined, undefined],
-      ['vanilla by wrk', 'wrk', { targetId: 'vanilla', kind: 'cross-check' }],
-      ['fastify', undefined, undefined],
-      ['fastify by wrk', 'wrk', { targetId: 'fastify', kind: 'cross-check' }],
-    ]);
-    for (const round of [1, 2, 3, 4]) {
-      const here = plan.trials.filter((trial) => trial.round === round).map(({ target }) => target);
-      expect(here.toSorted()).toEqual(['fastify', 'fastify by wrk', 'vanilla', 'vanilla by wrk']);
-    }
-    expect(enginesOf(plan)).toEqual(['autocannon', 'wrk']);
-  });
-
-  it('uses only the rungs that both engines support', () => {
-    expect(samplePlan('--cross-check wrk').rungs).toEqual([10, 100, 1000]);
-    expect(samplePlan('--engine aiohttp --cross-check threads').rungs).toEqual([10, 100, 1000]);
   });
 });

@@ -10,7 +10,7 @@ import { COMMA, type Reader } from './values.ts';
 
 /** One option of a command. */
 export interface OptionSpec<T> {
-  /** The placeholder of the value in the help, e.g. `<n>`; `[name]` if it can be omitted; absent for a switch. */
+  /** The placeholder of the value in the help, e.g. `<n>`; absent for a switch. */
   value?: string;
   help: string;
   /** Its heading in the help. */
@@ -23,10 +23,6 @@ export interface OptionSpec<T> {
   default?: T;
   /** The default in words, if it depends on other options. */
   usually?: string;
-  /** The possible values of an option whose value can be omitted; any other word after it is an argument. */
-  words?: readonly string[];
-  /** The value if the user omits it. */
-  omitted?: string;
   /** Options, or `arguments`, that contradict this one, each with the reason or the remedy. */
   conflicts?: Readonly<Record<string, string>>;
   /** The option, or `arguments`, without which this one has no effect; any one of a list is enough. */
@@ -152,7 +148,7 @@ export function defineCommand<const O extends object, T>(spec: CommandSpec<O, T>
     parse(words) {
       const commander = toCommander(spec, table);
       try {
-        commander.parse(completeOmitted(words, table), { from: 'user' });
+        commander.parse(words, { from: 'user' });
       } catch (error) {
         throw error instanceof CommanderError ? translate(error, spec, table) : error;
       }
@@ -248,15 +244,6 @@ export function describeOption({
     ...(many ? [separator === undefined ? 'repeatable' : 'repeatable, or a list'] : []),
   ];
   return notes.length === 0 ? help : `${help} (${notes.join('; ')})`;
-}
-
-/** Fills in omitted values. A word after `--cross-check` that is not an engine is an argument. */
-function completeOmitted(words: readonly string[], table: Table): string[] {
-  return words.map((word, index) => {
-    const one = word.startsWith('--') ? table[word.slice(2)] : undefined;
-    if (one?.omitted === undefined || one.words?.includes(words[index + 1] ?? '')) return word;
-    return `${word}=${one.omitted}`;
-  });
 }
 
 function translate<O, T>(

@@ -5,7 +5,7 @@ import type { LoadMode } from 'bench-model/settings';
 import { UPSTREAMS } from 'bench-model/upstreams';
 import { METRIC_IDS } from 'bench-model/metrics';
 import { BenchError } from 'bench-model/errors';
-import { CROSS_CHECKS, ENGINE_NAMES } from 'bench-model/engines';
+import { ENGINE_NAMES } from 'bench-model/engines';
 import {
   type AppOptions,
   benchOptions,
@@ -271,7 +271,6 @@ const OPTIONS = {
     help: 'send the load from the hosts that this file names, or spread the rounds over them; e.g. bench.cluster.json',
     conflicts: {
       generators: 'the file says how many processes each host has',
-      'cross-check': 'other engines run on one machine only',
       scale: 'its sizes are planned for the cores of this machine',
     },
   }),
@@ -294,13 +293,6 @@ const OPTIONS = {
     group: LOAD,
     help: `the program that sends the load: ${ENGINE_NAMES.join(', ')}`,
     usually: 'autocannon',
-  }),
-  'cross-check': option('[engine]', wordOr('any', oneOf(ENGINE_NAMES)), {
-    group: LOAD,
-    help: 'measure every target with a second engine too, and report goodputs that differ by more than 5 %',
-    usually: `the first of ${CROSS_CHECKS.join(', ')} on PATH`,
-    words: ENGINE_NAMES,
-    omitted: 'any',
   }),
   seed: option('<n>', wholeNumber(0), {
     group: LOAD,
@@ -333,7 +325,6 @@ const OPTIONS = {
       duel: 'its servers use different numbers of cores: omit one of them',
       aa: 'measure the noise in a run without --scale',
       background: 'measure it without --scale',
-      'cross-check': 'measure it without --scale',
     },
   }),
 
@@ -547,7 +538,6 @@ export default defineCommand({
         duel: values.separate ? false : values.duel || undefined,
         sequentialTest: toSequentialTest(values),
         engine: values.engine,
-        crossCheck: values.crossCheck,
         seed: values.seed,
         params: values.param.length === 0 ? undefined : Object.fromEntries(values.param),
         threads: values.threads,

@@ -3,7 +3,7 @@ import { defineCommand, flag, option } from '../cli/command.ts';
 import { listOf, oneOf, share, text } from '../cli/values.ts';
 import { compareWithin, type ComparedTable, findVerdicts, type Question } from 'bench-analysis/compare';
 import { compareRuns, type RunsTable } from 'bench-analysis/runs';
-import { FACTORS, unlikeRuns, unlikeTargets, type Factor } from 'bench-analysis/unlike';
+import { FACTORS, unlikeRuns, type Factor } from 'bench-analysis/unlike';
 import { BenchError } from 'bench-model/errors';
 import { commandLine } from 'bench-machine/home';
 import { describeDifferences } from 'bench-report/changes';
@@ -45,14 +45,14 @@ export function compareStored(options: Omit<CompareRequest, 'format' | 'failOn'>
       );
   }
   const listUnlike = (across: Factor | undefined): string[] =>
-    second === undefined ? unlikeTargets(first, across) : unlikeRuns(first, second, across);
+    second === undefined ? [] : unlikeRuns(first, second, across);
   const unlike = listUnlike(options.across);
   if (unlike.length > 0 && !options.force) {
     const only = FACTORS.find((factor) => listUnlike(factor).length === 0);
     const declare = only === undefined ? '' : `--across ${only} declares that they may differ in this; `;
     throw new BenchError(
       'usage',
-      `${second === undefined ? 'the targets of the run' : 'the runs'} are unlike: ${unlike.join('; ')}`,
+      `the runs are unlike: ${unlike.join('; ')}`,
       `${declare}--force compares anyway and marks the output`,
     );
   }

@@ -1,4 +1,3 @@
-import { enginesOf } from 'bench-model/planned';
 import { trackRun } from 'bench-analysis/due';
 import { keepTime } from 'bench-analysis/time-budget';
 import { findEngines, type FoundEngine } from 'bench-load/engines';
@@ -115,8 +114,9 @@ export async function createEffects({
   on = () => {},
 }: Wiring): Promise<{ effects: RunEffects; stop: () => void }> {
   const time = await timeCommand();
-  const found = engines ?? (await findEngines(enginesOf(plan)));
-  const loads = new Map(found.map((engine) => [engine.name, engine.create({ placed, token })]));
+  const found = engines ?? (await findEngines([plan.engine]));
+  const [load] = found.map((engine) => engine.create({ placed, token }));
+  if (load === undefined) throw new Error(`no engine ${plan.engine}`);
   const tracker = trackRun(plan);
   const mayBegin = keepTime(plan, { before, ...present({ spentSeconds }) });
   // Checks wait as long as the load for an answer.
@@ -146,11 +146,7 @@ export async function createEffects({
       awaitRightAnswer(server, draw, deadlineSeconds, answerSeconds),
     logIn: (server, draw, deadlineSeconds) => logIn(server, draw, deadlineSeconds, answerSeconds),
     verify: (server, draw, when) => verify(server, draw, when, answerSeconds),
-    load({ engine = plan.engine }) {
-      const load = loads.get(engine);
-      if (load === undefined) throw new Error(`no engine ${engine}`);
-      return load;
-    },
+    load: () => load,
     companions,
     async collect(server, prepared, { id }) {
       const pid = server.pid();

@@ -1,4 +1,4 @@
-import { enginesOf, estimateSeconds } from 'bench-model/planned';
+import { estimateSeconds } from 'bench-model/planned';
 import { dueTrials, stopRun, trackRun } from 'bench-analysis/due';
 import { unlikeResumed } from 'bench-analysis/unlike';
 import { DisposableStack } from '@whatwg-node/disposablestack';
@@ -99,7 +99,7 @@ export async function measurePlan({
       refuseBudget({ plan: fitted, resumed });
     }
   }
-  const engines = cluster === undefined ? await findEngines(enginesOf(routed)) : [cluster.engine];
+  const engines = cluster === undefined ? await findEngines([routed.engine]) : [cluster.engine];
   const versions = readVersions(prepared, companions, engines);
   if (resumed !== undefined) refuseOtherVersions(resumed, versions);
   const machine = { session, voice, placed, host, companions, leftOut };

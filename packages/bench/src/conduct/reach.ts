@@ -1,5 +1,5 @@
 /** The differences that a plan finds, and the time that they take, at the noise of this machine's stored runs. */
-import { enginesOf, usualMetric } from 'bench-model/planned';
+import { usualMetric } from 'bench-model/planned';
 import type { Budget } from 'bench-analysis/budgets';
 import type { Sought } from 'bench-analysis/outlook';
 import { DEFAULT_THRESHOLD } from 'bench-model/options';
@@ -11,9 +11,7 @@ import type { ResolvedRequest } from './resolve.ts';
 
 /** Returns the metric and the threshold by which the targets of a run are compared. */
 export function questionOf(plan: Plan): Pick<Sought, 'by' | 'threshold'> {
-  // A second engine only checks the goodput of the first.
-  const usual = enginesOf(plan).length > 1 ? 'goodput' : usualMetric(plan);
-  const { by = usual, threshold = DEFAULT_THRESHOLD } = plan.sequentialTest ?? {};
+  const { by = usualMetric(plan), threshold = DEFAULT_THRESHOLD } = plan.sequentialTest ?? {};
   return { by, threshold };
 }
 

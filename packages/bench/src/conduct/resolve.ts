@@ -6,7 +6,6 @@ import { dirname, join, relative, resolve } from 'node:path';
 import type { Budget } from 'bench-analysis/budgets';
 import { startedFresh } from 'bench-analysis/unlike';
 import { readApp } from 'bench-targets/catalogue/apps/app';
-import type { EngineName } from 'bench-model/engines';
 import { nameRuntimes } from 'bench-targets/prepare/names';
 import { readStacks } from 'bench-targets/catalogue/stacks';
 import type { BenchRequest } from '../plan/request.ts';
@@ -49,7 +48,7 @@ export async function resolveRequest(typed: BenchRequest): Promise<ResolvedReque
   const machineCores = availableParallelism();
   const options: BenchOptions = {
     ...(await addRoutes(raw)),
-    ...present({ copies: await findCopies(raw, again), crossCheck: await chooseCrossCheck(raw) }),
+    ...present({ copies: await findCopies(raw, again) }),
     ...manifestOfProject(raw),
     ...((await readsCpu(raw)) ? { capacity: await readCapacity() } : {}),
     machineCores,
@@ -74,12 +73,6 @@ export async function resolveRequest(typed: BenchRequest): Promise<ResolvedReque
 /** The CPU of a server that is already running is read from its processes, not from a cgroup. */
 async function readsCpu({ servers }: BenchOptions): Promise<boolean> {
   return servers !== undefined || (await tryCgroup()).version !== undefined;
-}
-
-async function chooseCrossCheck({ crossCheck }: BenchOptions): Promise<EngineName | undefined> {
-  if (crossCheck !== 'any') return crossCheck;
-  const { findCrossCheck } = await import('bench-load/engines');
-  return findCrossCheck();
 }
 
 /**

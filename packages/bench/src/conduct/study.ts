@@ -1,5 +1,4 @@
 /** Measures studies of warm-up: those of `pnpm warm`, and those that a run makes for targets that it does not know. */
-import { enginesOf } from 'bench-model/planned';
 import { countDisturbed, type StudiedTarget } from 'bench-analysis/warmup/study';
 import { BenchError } from 'bench-model/errors';
 import { findEngines } from 'bench-load/engines';
@@ -104,7 +103,7 @@ export async function observeTargets(
   }: Pick<StudyJob, 'plan' | 'seconds' | 'spare'> & { prepared: readonly Launchable[] },
   { session, voice, placed, host, companions, leftOut, results }: StudyMachine,
 ): Promise<MeasuredStudy> {
-  const engines = await findEngines(enginesOf(plan));
+  const engines = await findEngines([plan.engine]);
   const versions = readVersions([...prepared], companions, engines);
   const folder = createStudy({ ...describeStudy(plan, seconds), versions, leftOut }, host, results);
   await using started = await startEffects({ plan, session, placed, folder, engines, companions });

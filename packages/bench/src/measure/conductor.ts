@@ -99,10 +99,10 @@ interface StartedServer {
 async function loadAll(
   servers: readonly StartedServer[],
   sides: readonly Side[],
-  { context: { plan, target }, planned: { route, life } }: Entry,
+  { context: { plan }, planned: { route, life } }: Entry,
   effects: TrialEffects,
 ): Promise<void> {
-  await using generators = new Generators(effects.load(target), plan.generators);
+  await using generators = new Generators(effects.load(), plan.generators);
   const isShared = route !== undefined && life !== undefined;
   const isWarm = (side: Side): boolean =>
     isShared && side.trial !== undefined && side.life.isWarmedUp(side.trial);

@@ -63,8 +63,8 @@ export interface TrialEffects {
   /** Sends the login, and returns the draw with its token. Absent if no workload has one. */
   logIn?(server: Server, draw: Draw, deadlineSeconds: number): Promise<Draw>;
   verify(server: Server, draw: Draw, when: string): Promise<Expected>;
-  /** The engine that loads a target. */
-  load(target: Target): LoadEngine;
+  /** The engine that loads the servers. */
+  load(): LoadEngine;
   /** The companions of this run. */
   companions: RunningCompanion[];
   /** Opens the sampler of a server and its companions; undefined if the process of the server is unknown. */
@@ -725,7 +725,7 @@ function headOf(
   { plan, target, prepared, placed }: TrialContext,
   effects: TrialEffects,
 ): TrialHead {
-  const engine = effects.load(target);
+  const engine = effects.load();
   return {
     ...plannedHead(planned, { plan, target, placement: placed.placement, atMs: effects.now() }),
     engine: engine.name,
@@ -764,7 +764,7 @@ export function plannedHead(
     ...(planned.duel === undefined ? {} : { duel: planned.duel }),
     ...(planned.life === undefined ? {} : { life: planned.life }),
     startedAt: new Date(atMs).toISOString(),
-    engine: target.engine ?? plan.engine,
+    engine: plan.engine,
     load: plan.load,
     workers: plan.workers,
     ...(plan.threads === undefined ? {} : { threads: plan.threads }),

@@ -109,12 +109,12 @@ export async function observeProcess(entry: Entry, setup: StudyContext): Promise
 /** Starts the server of a life, and loads it and the reference in turn. Returns the load on the server. */
 async function takeTurns(
   life: ServerLife,
-  { context: { plan, target } }: Entry,
+  { context: { plan } }: Entry,
   { reference, effects, seconds, isStopped }: StudyContext,
   findings: Findings,
   answeredAtMs: () => number,
 ): Promise<LoadResult | undefined> {
-  await using generators = effects.load(target).open(reference.ready.spec, plan.generators);
+  await using generators = effects.load().open(reference.ready.spec, plan.generators);
   using warm = await Side.open(reference.ready, generators);
   await warm.load({ rampSeconds: 0, windowSeconds: LEAD_SECONDS });
   const ready = await life.start();

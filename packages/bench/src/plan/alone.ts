@@ -20,15 +20,14 @@ export function planAlone(plan: Plan, run: string, targets: readonly Target[], r
     warmups: _warmups,
     ...rest
   } = plan;
-  const own = targets.map(({ engine: _engine, ...target }) => target);
   const connections = fewestBusy(plan.rungs);
   const cells = Array.from({ length: rounds }, (_, index) =>
-    own.map(({ id }) => ({ target: id, round: index + 1 })),
+    targets.map(({ id }) => ({ target: id, round: index + 1 })),
   ).flat();
   return {
     ...rest,
     run,
-    targets: own,
+    targets: [...targets],
     rungs: [connections],
     rounds,
     load: { mode: 'closed' },

@@ -96,13 +96,11 @@ function whyApart(
 ): string | undefined {
   const { targets, waitSeconds, engine } = plan;
   const { length } = targets;
-  const engines = [engine, ...targets.flatMap((target) => target.engine ?? [])];
-  const other = engines.find((name) => engineNamed(name)?.duels !== true);
   const workload = workloadOf(plan);
   const own = stacks.filter(({ name }) => targets.some(({ stack }) => stack === name));
   const fixed = findFixedPort(own);
   const reasons: [boolean, string][] = [
-    [other !== undefined, `${other} does not load servers in turn`],
+    [engineNamed(engine)?.duels !== true, `${engine} does not load servers in turn`],
     [
       capacity === undefined,
       'the CPU time of each server cannot be read between turns here, which takes a cgroup',

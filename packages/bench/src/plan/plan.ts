@@ -110,14 +110,11 @@ export function makePlan(given: BenchOptions, stacks: Stack[], run: string, seed
   const once = options.aa ? [...named, repeatTarget(named[0] as Target)] : named;
   const own =
     background === undefined ? once : [...once, ...named.map((target) => disturbTarget(target, background))];
-  const engines = chooseEngines(options);
-  const [engine = 'autocannon', other] = engines;
-  const crossed = other === undefined ? own : own.flatMap((target) => [target, crossTarget(target, other)]);
-  const targets =
-    options.scale === undefined ? crossed : scaleTargets(crossed, sizesOf(options.scale), stacks);
+  const { engine = 'autocannon' } = options;
+  const targets = options.scale === undefined ? own : scaleTargets(own, sizesOf(options.scale), stacks);
   if ((options.threads ?? 1) > 1) refuseThreads(targets, stacks, workload.name);
   const { generators, cores } = resourcesFor(options);
-  const rungs = [...new Set(chosen.connections ?? rungsFor(engines, workload.rungs))].toSorted(
+  const rungs = [...new Set(chosen.connections ?? rungsFor(engine, workload.rungs))].toSorted(
     (a, b) => a - b,
   );
   const routes = userRequests === undefined || options.mix === true ? undefined : nameRoutes(userRequests);
@@ -186,7 +183,7 @@ export function makePlan(given: BenchOptions, stacks: Stack[], run: string, seed
   const { connectsPerSecond } = options;
   const draws = createRandom(seed);
   const drawn = workload.draw(() => draws.float(), params);
-  const wanted = {
+  refuseEngine(engine, {
     rungs,
     generators,
     load,
@@ -196,10 +193,7 @@ export function makePlan(given: BenchOptions, stacks: Stack[], run: string, seed
     warmupSeconds,
     requests: drawn.requests,
     routes: drawn.routes,
-  };
-  refuseEngine(engine, wanted);
-  // The connect rate has an effect on the first engine, so it is no reason to refuse the second one.
-  if (other !== undefined) refuseEngine(other, { ...wanted, connectsPerSecond: undefined });
+  });
   const plan: Plan = {
     schema: RUN_SCHEMA,
     run,
@@ -380,32 +374,11 @@ function disturbTarget(target: Target, background: BackgroundRequest): Target {
   };
 }
 
-/** Returns the engine of the run and the one that checks it. Throws a usage error if they are the same. */
-function chooseEngines({ engine = 'autocannon', crossCheck }: BenchOptions): EngineName[] {
-  if (crossCheck === undefined || crossCheck === 'any') return [engine];
-  if (crossCheck !== engine) return [engine, crossCheck];
-  throw new BenchError(
-    'usage',
-    `--cross-check ${crossCheck}: this is also the engine of the run`,
-    'name another engine for one of them',
-  );
-}
-
-/** Returns the default rungs that all engines support; if they support none, their most connections. */
-function rungsFor(engines: EngineName[], rungs: number[]): number[] {
-  const most = Math.min(...engines.map((name) => ENGINES[name].mostConnections));
+/** Returns the default rungs that an engine supports; if it supports none, its most connections. */
+function rungsFor(engine: EngineName, rungs: number[]): number[] {
+  const most = ENGINES[engine].mostConnections;
   const reached = rungs.filter((rung) => rung <= most);
   return reached.length > 0 ? reached : [most];
-}
-
-/** Copies a target, to be measured by another engine. */
-function crossTarget(target: Target, engine: EngineName): Target {
-  return {
-    ...target,
-    id: `${target.id} by ${engine}`,
-    repeats: { targetId: target.id, kind: 'cross-check' },
-    engine,
-  };
 }
 
 /** `isAny` is true if any server can be asked, whatever workloads its manifest lists. */

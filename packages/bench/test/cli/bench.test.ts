@@ -123,12 +123,6 @@ describe('bench', () => {
     expect(() => parse('--slo p99<50ms --rate 100')).toThrow('--rate');
   });
 
-  it('reads the word after --cross-check as its value only if it names an engine', () => {
-    expect(parse('--cross-check wrk fastify')).toMatchObject({ crossCheck: 'wrk', targets: ['fastify'] });
-    expect(parse('--cross-check fastify')).toMatchObject({ crossCheck: 'any', targets: ['fastify'] });
-    expect(parse('fastify --cross-check')).toMatchObject({ crossCheck: 'any', targets: ['fastify'] });
-  });
-
   it('reads --duel and --separate as one choice', () => {
     expect([parse('--duel').duel, parse('--separate').duel, parse('').duel]).toEqual([
       true,

@@ -1,21 +1,21 @@
 /** A request kept in flight beside the load (`--background`), for the targets that repeat another one with it. */
 import type { BackgroundRequest } from 'bench-model/settings';
 import type { BackgroundUse } from 'bench-model/companions';
-import { isRepeated } from 'bench-model/repeats';
+import { isDisturbed } from 'bench-model/planned';
 import type { CompanionKind, TrialCompanion } from '../companion.ts';
 import { COMPANION_JUDGES } from 'bench-analysis/judge/companions';
 import { keepInFlight, type Background } from './request.ts';
 
 export const background: CompanionKind = {
   name: 'background',
-  async find({ background: request, targets }) {
+  async find({ background: request }) {
     if (request === undefined) return undefined;
     return {
       name: 'background',
       isPlaced: false,
       start: async () => ({
         name: 'background',
-        head: (target) => (isRepeated('background', target, targets) ? request : undefined),
+        head: (target) => (isDisturbed(target) ? request : undefined),
         begin: async () => beginTrial(request),
         async [Symbol.asyncDispose]() {},
       }),
