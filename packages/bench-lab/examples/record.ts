@@ -1,5 +1,5 @@
 /**
- * Records the services of docs/examples: lays each out as a user has it, in a repository with its lock file and two commits, runs
+ * Records the services of docs/findings/nine-services.md: lays each out as a user has it, in a repository with its lock file and two commits, runs
  * its commands, and keeps what they print. The second commit overlays the files of `change`.
  *
  * `pnpm exec node packages/bench-lab/examples/record.ts results/published/<date>-examples fastapi express`

@@ -36,14 +36,13 @@ function listRows({ name: of, options }: Command<unknown>): string[] {
     Object.entries(options),
     ([name, { value }]) => Object.hasOwn(all, name) && all[name]?.value === value,
   );
-  let heading: string | undefined;
-  const rows = own.flatMap(([name, one]) => {
-    const begins = one.group !== undefined && one.group !== heading;
-    heading = one.group;
-    const term = one.value === undefined ? `--${name}` : `--${name} ${one.value}${one.many ? '…' : ''}`;
-    const about = describeOption({ ...one, many: false });
-    return [...(begins ? [`\n**${one.group}**\n`] : []), `- \`${term}\`: ${about}`];
-  });
+  const rows = [...Map.groupBy(own, ([, { group = '' }]) => group)].flatMap(([group, items]) => [
+    ...(group === '' ? [] : [`\n**${group}**\n`]),
+    ...items.map(([name, one]) => {
+      const term = one.value === undefined ? `--${name}` : `--${name} ${one.value}${one.many ? '…' : ''}`;
+      return `- \`${term}\`: ${describeOption({ ...one, many: false })}`;
+    }),
+  ]);
   const names = shared.map(([name]) => `\`--${name}\``).join(', ');
   const isMost = 2 * shared.length > Object.keys(all).length;
   return [

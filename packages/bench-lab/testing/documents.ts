@@ -172,11 +172,12 @@ const BLOCKS: Record<string, (words: string[], path: string) => string> = {
     const [[id = ''], targets] = splitAt(words, 'for');
     const { scaling, closing: _, ...view } = toView(toModel(readPublished(id)));
     if (scaling === undefined) throw new Error(`${id} was not made with --scale`);
-    const chosen =
-      targets.length === 0
-        ? scaling
-        : { ...scaling, groups: scaling.groups.filter(({ of }) => targets.includes(of)), notes: [] };
-    return renderMarkdown({ ...view, ...chosen, setting: [], signs: [] });
+    const isWanted = ({ heading }: { heading: string }): boolean =>
+      targets.some((target) => heading.startsWith(`${target},`));
+    const groups = targets.length === 0 ? scaling.groups : scaling.groups.filter(isWanted);
+    if (groups.length < targets.length) throw new Error(`${id} has not scaled all of ${targets.join(', ')}`);
+    const notes = targets.length === 0 ? scaling.notes : [];
+    return renderMarkdown({ ...view, ...scaling, groups, notes, setting: [], signs: [] });
   },
 
   /** `verdicts ID ID`: the verdicts of repeats, side by side. */
@@ -347,7 +348,7 @@ function drawRows(
         workload: plan.workload,
         engine: plan.engine,
         workers: String(plan.workers),
-        target: row.target,
+        target: `\`${row.target}\``,
         connections: formatWhole(row.connections),
         ...Object.fromEntries(metrics.map((id) => [METRICS[id].label, showMetric(id, row)])),
         limit: showLimit(row),

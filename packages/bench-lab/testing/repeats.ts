@@ -46,7 +46,7 @@ export function drawRepeats(metric: MetricId, repeats: { link: string; run: Stor
 /** Draws one row for each comparison, with its verdict in each run. */
 export function drawVerdicts(repeats: { link: string; table: ComparedTable }[]): string {
   const lines = (repeats[0]?.table.rows ?? []).map(({ candidate, connections }) => [
-    candidate,
+    `\`${candidate}\``,
     formatWhole(connections),
     ...repeats.map(({ table }) => {
       const row = table.rows.find((one) => one.candidate === candidate && one.connections === connections);
