@@ -14,7 +14,6 @@ import { renderCalibration } from '../src/report/calibration.ts';
 import { viewComparison } from 'bench-report/compare';
 import { viewRuns } from 'bench-report/runs';
 import { renderTerminal } from 'bench-report/terminal';
-import { describeDetail } from 'bench-report/detail';
 import { formatWhole } from 'bench-report/format';
 import { explainBuilds } from 'bench-report/interpreters';
 import { renderMarkdown } from 'bench-report/markdown';
@@ -31,8 +30,7 @@ import { drawCommand } from './commands-table.ts';
 import { drawTable } from './draw-table.ts';
 import { drawSwitches } from './kinds.ts';
 import { drawEngines } from './engines.ts';
-import { drawFills, drawNoise, drawPairs, drawRatios } from './neighbours.ts';
-import { drawProbe } from './probe.ts';
+import { drawRatios } from './neighbours.ts';
 import { toTerminal } from './terminal-picture.ts';
 import { readStudy, type StoredStudy } from 'bench-analysis/results/study/store';
 import { embedPicture, toPicture, type Picture } from './pictures.ts';
@@ -128,9 +126,6 @@ const BLOCKS: Record<string, (words: string[], path: string) => string> = {
   /** `command NAME`: what a command of `bench-http` does, and its options. */
   command: ([name = '']) => drawCommand(name),
 
-  /** `detail ID`: one paragraph a trial, as `pnpm report --detail` prints them. */
-  detail: ([id = '']) => fence(describeDetail(readPublished(id).trials)),
-
   /** `turns ID NAME NAME`: recordings of two servers in turns. */
   turns: ([id = '', ...names]) => drawRecordings(folderOf(id), names),
 
@@ -205,12 +200,8 @@ const BLOCKS: Record<string, (words: string[], path: string) => string> = {
   /** `switches ID`: what packages/bench-lab/experiments/kinds found with the collection and the tick object in its hands. */
   switches: ([id = '']) => drawSwitches(folderOf(id)),
 
-  /** `neighbours ID TABLE`: the measurements of packages/bench-lab/experiments/neighbours: fills, ratios, noise or pairs. */
-  neighbours: ([id = '', table = '']) => {
-    const draw = { fills: drawFills, ratios: drawRatios, noise: drawNoise, pairs: drawPairs }[table];
-    if (draw === undefined) throw new Error(`no table ${table}`);
-    return draw(folderOf(id));
-  },
+  /** `neighbours ID`: the ratios of servers that packages/bench-lab/experiments/neighbours measured. */
+  neighbours: ([id = '']) => drawRatios(folderOf(id)),
 
   /** `engines ID TARGET at CONNECTIONS`: the measurements of one server by packages/bench-lab/experiments/engines. */
   engines: ([id = '', target = '', , connections = '']) =>
@@ -218,9 +209,6 @@ const BLOCKS: Record<string, (words: string[], path: string) => string> = {
 
   /** `cause ID`: as packages/bench-lab/experiments/kinds/cause.cjs printed it. */
   cause: ([id = '']) => fence(readFileSync(join(folderOf(id), 'cause.txt'), 'utf8')),
-
-  /** `probe ID ID`: the part of the deviation that probes of the machine explain, by packages/bench-lab/experiments/probe. */
-  probe: (ids) => drawProbe(ids.map(folderOf)),
 
   /** `picture ID cpu at 100`: a metric of all targets as a picture. */
   picture: (words, path) => embedPicture(pictureOf(words), relative(dirname(path), '.')),

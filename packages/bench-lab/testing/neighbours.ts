@@ -2,9 +2,8 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { estimateRatio } from 'bench-statistics/ratio';
-import { median } from 'bench-statistics/numbers';
 import { formatChange, formatWhole } from 'bench-report/format';
-import type { Arm, Fill, MeasuredPair, MeasuredSpan } from '../experiments/neighbours/spans.ts';
+import type { Arm, Fill, MeasuredSpan } from '../experiments/neighbours/spans.ts';
 import { drawTable } from './draw-table.ts';
 
 /** The spans of one arm in one round, under each condition. */
@@ -40,47 +39,6 @@ function nameLoad({ perSecond }: Arm): string {
   return perSecond === undefined ? 'closed loop' : `${formatWhole(perSecond)}/s`;
 }
 
-/** Draws the changes that a kept-busy core causes, one row for each server and load. */
-export function drawFills(folder: string): string {
-  const rows = readArms(folder).map(({ arm, rounds: all }) => {
-    const rounds = [...all.values()];
-    const costs = rounds.map(({ nothing }) => nothing.cpuUs);
-    return [
-      arm.target,
-      nameLoad(arm),
-      String(rounds.length),
-      ...(['nothing', 'filler'] as const).map((fill) =>
-        formatWhole(Math.round(median(rounds.map(({ [fill]: span }) => span.answers / span.seconds)))),
-      ),
-      `${median(costs).toFixed(1)} µs`,
-      showChange(rounds.map(({ nothing, filler }) => [nothing.cpuUs, filler.cpuUs])),
-      showChange(rounds.map(({ nothing, rival }) => [nothing.cpuUs, rival.cpuUs])),
-      (['nothing', 'filler'] as const)
-        .map((fill) => median(rounds.map(({ [fill]: span }) => clientUs(span))).toFixed(1))
-        .join(' → '),
-    ];
-  });
-  return drawTable(
-    [
-      'server',
-      'load',
-      'rounds',
-      'answers/s',
-      'with the filler',
-      'CPU per request',
-      'with the filler (95 % interval)',
-      'with the rival (95 % interval)',
-      'CPU of the client, µs',
-    ],
-    rows,
-  );
-}
-
-/** CPU of the client per answer, in µs. */
-function clientUs({ clientCores, seconds, answers }: MeasuredSpan): number {
-  return (clientCores * 1e6 * seconds) / answers;
-}
-
 /** Draws the ratios of CPU per request between a slow and a fast server at the same load, without and with the filler. */
 export function drawRatios(folder: string): string {
   const arms = readArms(folder);
@@ -112,30 +70,6 @@ export function drawRatios(folder: string): string {
   return drawTable(['ratio', 'load', 'idle core', 'with the filler', 'change (95 % interval)'], rows);
 }
 
-/** Draws the noise: the robust deviation of CPU per request from span to span. */
-export function drawNoise(folder: string): string {
-  const rows = readArms(folder).map(({ arm, rounds: all }) => {
-    const rounds = [...all.values()];
-    const deviations = (['nothing', 'filler'] as const).map(
-      (fill) => `${(100 * deviationOf(rounds.map(({ [fill]: span }) => span.cpuUs))).toFixed(0)} %`,
-    );
-    return [arm.target, nameLoad(arm), ...deviations];
-  });
-  return drawTable(['server', 'load', 'idle core', 'with the filler'], rows);
-}
-
-/** Draws the CPU of the same work beside a busy core, without any server. */
-export function drawPairs(folder: string): string {
-  const names = { loop: 'a loop of one instruction', work: 'the work of a server' };
-  const pairs = readLines<MeasuredPair>(folder, 'pairs.jsonl');
-  const rows = [...Map.groupBy(pairs, ({ busy }) => busy)].map(([busy, own]) => [
-    names[busy],
-    String(own.length),
-    showChange(own.map(({ idleUs, busyUs }) => [idleUs, busyUs])),
-  ]);
-  return drawTable(['on the other core', 'pairs', 'CPU of the same work (95 % interval)'], rows);
-}
-
 function estimate(pairs: readonly [number, number][]) {
   const { estimate: ratio, low, high } = estimateRatio(pairs.map(([one, other]) => [other, one]));
   if (low === undefined || high === undefined) throw new Error('too few rounds');
@@ -151,10 +85,4 @@ export function showChange(pairs: readonly [number, number][]): string {
 function showRatio(pairs: readonly [number, number][]): string {
   const { ratio, low, high } = estimate(pairs);
   return `${ratio.toFixed(2)} (${low.toFixed(2)} to ${high.toFixed(2)})`;
-}
-
-/** 1.4826 × the median absolute deviation, as a share of the median. */
-function deviationOf(values: readonly number[]): number {
-  const middle = median(values);
-  return (1.4826 * median(values.map((value) => Math.abs(value - middle)))) / middle;
 }
