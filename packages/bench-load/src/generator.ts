@@ -515,11 +515,16 @@ class Session {
     for (const [index, line] of this.#lines.entries()) {
       const { slot, ask } = line;
       const afterMs = (index / this.#lines.length) * spanMs;
+      const begin = (): void => {
+        line.first = { atMs: performance.now(), completions: slot.completions };
+      };
       slot.isHeld = true;
+      // A short turn may end before this slot has its turn: it has no answers in it then.
+      begin();
       setTimeout(() => {
         slot.isHeld = false;
         this.#ledger.wake([slot]);
-        line.first = { atMs: performance.now(), completions: slot.completions };
+        begin();
         ask();
       }, afterMs);
     }
