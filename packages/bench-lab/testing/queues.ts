@@ -1,9 +1,12 @@
 /** Simulated servers under open loops: first come, first served, by one worker or several. */
 import type { LoadResult } from 'bench-model/load';
-import type { Random } from 'bench-statistics/random';
+import { allowedShare, type Promised } from 'bench-model/promise';
+import { createRandom, type Random } from 'bench-statistics/random';
 import {
+  countAbove,
   createHistogram,
   encodeHistogram,
+  mergeHistograms,
   recordMilliseconds,
   summariseLatency,
 } from 'bench-statistics/histogram';
@@ -98,4 +101,18 @@ export class SimulatedServer {
       left -= Math.max(0, sleeps - wakes);
     }
   }
+}
+
+/** Returns the highest rate that keeps a promise over a time without end, by bisection of one long load. */
+export function findCapacity(queue: Queue, promise: Promised): number {
+  let [low, high] = [0, paceOf(queue)];
+  for (let turn = 0; turn < 14; turn++) {
+    const rate = (low + high) / 2;
+    const load = new SimulatedServer(queue, createRandom(1)).load(rate, 400_000 / paceOf(queue), 1);
+    const histogram = mergeHistograms([load.latencyHistogram ?? '']);
+    const share = countAbove(histogram, promise.belowUs ?? 0) / histogram.totalCount;
+    if (share < allowedShare(promise, histogram.totalCount)) low = rate;
+    else high = rate;
+  }
+  return (low + high) / 2;
 }

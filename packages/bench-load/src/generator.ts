@@ -277,6 +277,12 @@ class Session {
       closing.resolve(this.#mark());
       tell({ event: 'closed' });
     };
+    if (order.burst !== undefined) {
+      const { afterSeconds, seconds, times } = order.burst;
+      const fromMs = opened.nowMs + 1000 * afterSeconds;
+      this.#schedule?.planBurst({ fromMs, untilMs: fromMs + 1000 * seconds, times });
+    }
+    ledger.spanMs = order.spanMs;
     const isDone = () => this.#budget <= 0 && this.#isQuiet();
     ledger.open(order.windowSeconds * 1000);
     this.#schedule?.open(opened.nowMs + order.windowSeconds * 1000);
@@ -403,6 +409,7 @@ class Session {
       tls: ledger.tls,
       idleCloses: ledger.idleCloses,
       slices: ledger.slices,
+      spans: ledger.spans?.report,
       warmup: { ...ledger.warmup, answers: ledger.answersBefore },
       bodyBytes: ledger.bodyBytes,
       bodiesHashed: ledger.bodiesHashed,

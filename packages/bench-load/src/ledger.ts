@@ -13,6 +13,7 @@ import type { SchemaCheck } from 'bench-targets/catalogue/workloads/requests/sch
 import { isRightStatus } from 'bench-targets/catalogue/workloads/requests/status';
 import { routesOf } from './cycle.ts';
 import { Population } from './population.ts';
+import { SpanCounts } from './spans.ts';
 import type { DoneReport, LoadSpec, RouteReport, RouteSpec, StartHistograms } from './protocol.ts';
 
 /** The outcome of one request. */
@@ -168,6 +169,10 @@ export class Ledger {
   timesByStart = false;
   /** The open requests of an open loop, those that wait for a connection included. */
   readonly population = new Population();
+  /** The length of the spans whose latencies are counted apart, in ms; undefined without spans. */
+  spanMs: number | undefined;
+  /** The latencies by spans of the window. */
+  spans: SpanCounts | undefined;
   /** Called when the window closes. */
   onClose: () => void = () => {};
   /** Called when a request has ended. */
@@ -260,6 +265,7 @@ export class Ledger {
     this.timing = undefined;
     this.cycleUs = { sum: 0, count: 0 };
     this.slices = { milliseconds: SLICE_MS, ok: [] };
+    this.spans = undefined;
     this.bodiesHashed = 0;
     this.crossed = 0;
     this.firstWrong = undefined;
@@ -481,7 +487,7 @@ export class Ledger {
       this.statusCodes[status] = (this.statusCodes[status] ?? 0) + 1;
       if (outcome === 'mismatch') this.#noteWrong(slot, body, now);
       if (outcome === 'ok') {
-        const slice = Math.floor((this.#openBefore + now - this.#openedAt) / SLICE_MS);
+        const slice = Math.floor(this.#openMs(now) / SLICE_MS);
         this.slices.ok[slice] = (this.slices.ok[slice] ?? 0) + 1;
         this.bodyBytes = bodyBytes;
       }
@@ -498,7 +504,7 @@ export class Ledger {
     if (body === 'crossed') this.crossed++;
     else
       this.firstWrong ??= {
-        seconds: (this.#openBefore + now - this.#openedAt) / 1000,
+        seconds: this.#openMs(now) / 1000,
         bytes: bodyBytes,
         ...present({ rightBytes: this.#expected?.[request]?.bytes }),
       };
@@ -615,6 +621,7 @@ export class Ledger {
     const since = intendedAt === undefined ? sinceSent : now - intendedAt;
     const milliseconds = since - sinceArrival(by, now, sinceSent);
     this.#latencies.record(milliseconds);
+    if (this.#open) this.#spansNow()?.record(this.#openMs(now), milliseconds);
     if (intendedAt !== undefined) this.#noteStarts().sinceSent.record(milliseconds - lateMs);
     const account = this.#accounts[this.#routeOf[request] ?? 0];
     if (account !== undefined) recordMilliseconds(account.histogram, milliseconds);
@@ -625,8 +632,18 @@ export class Ledger {
     recordMilliseconds(this.timing.rest, milliseconds - toldMs);
   }
 
+  /** The time that the window has been open, in ms. */
+  #openMs(now: number): number {
+    return this.#openBefore + now - this.#openedAt;
+  }
+
+  #spansNow(): SpanCounts | undefined {
+    return this.spanMs === undefined ? undefined : (this.spans ??= new SpanCounts(this.spanMs));
+  }
+
   #end(slot: Slot, outcome: Outcome, now: number, arrivedAt = now): void {
     slot.pending = false;
+    if (this.#open) this.#spansNow()?.note(this.#openMs(now), this.population.count, outcome === 'ok');
     if (slot.intendedAt !== undefined) this.population.end(arrivedAt);
     this.#count(slot, outcome, this.#open);
     slot.completions++;

@@ -12,6 +12,7 @@ import {
   type Wait,
 } from 'bench-statistics/histogram';
 import type { DoneReport, ScheduleCounts, TurnResult } from './protocol.ts';
+import { mergeSpans } from './spans.ts';
 import { sum, sumByKey } from 'bench-statistics/numbers';
 
 /** Splits `total` into `parts` whole shares that differ by at most one and add up to it exactly. */
@@ -78,6 +79,7 @@ export function mergeReports(
     ...present({
       censoredHistogram: censored.length > 0 ? encodeHistogram(histogramOf(censored)) : undefined,
       unanswered: countUnanswered(unanswered),
+      spans: mergeSpans(known(({ spans }) => spans)),
       timing: mergeTimings(known(({ timing }) => timing)),
       opened: opened.length < reports.length ? undefined : mergeOpened(opened),
       tls: mergeTls(known(({ tls }) => tls)),

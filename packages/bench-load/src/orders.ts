@@ -1,5 +1,6 @@
 /** The orders that share one load among several generator processes. */
 import { nextSender } from 'bench-targets/catalogue/workloads/ids';
+import { BEFORE_BURST } from 'bench-model/planned';
 import { sum } from 'bench-statistics/numbers';
 import type { Window } from './engine.ts';
 import { splitShares } from './merge.ts';
@@ -31,12 +32,22 @@ function shareOf(route: RouteSpec, index: number, processes: number): RouteSpec 
   return { ...route, first: route.first + sum(shares.slice(0, index)), count: shares[index] as number };
 }
 
+/** The shortest window whose latencies are counted by spans, the most of them, and the shortest one in ms. */
+const SPANS = { leastSeconds: 10, most: 120, milliseconds: 250 };
+
+/** Returns the length of a span in ms: few enough to keep a record small. */
+function spanOf(windowSeconds: number): number {
+  const { milliseconds, most } = SPANS;
+  return milliseconds * Math.ceil((1000 * windowSeconds) / most / milliseconds);
+}
+
 /** Returns the order to fire at `atMs` for each process. */
 export function fireOrders(
   { warmupSeconds, windowSeconds, load, gapSeed, isApart }: Window,
   processes: number,
   { session, atMs }: { session: number; atMs: number },
 ): FireOrder[] {
+  const burst = load.mode === 'open' ? load.burst : undefined;
   const amounts = load.mode === 'amount' ? splitShares(load.requests, processes) : [];
   return Array.from({ length: processes }, (_, index) => ({
     do: 'fire',
@@ -48,6 +59,8 @@ export function fireOrders(
     amountBefore: sum(amounts.slice(0, index)),
     rate: load.mode === 'open' ? load.perSecond / processes : undefined,
     gapSeed: gapSeed === undefined ? undefined : gapSeed + index,
+    burst: burst && { ...burst, afterSeconds: BEFORE_BURST * windowSeconds },
+    spanMs: burst === undefined && windowSeconds < SPANS.leastSeconds ? undefined : spanOf(windowSeconds),
     isApart,
   }));
 }

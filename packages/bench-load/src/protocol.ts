@@ -7,7 +7,9 @@ import type {
   ScheduleReport,
   TlsUse,
   Warmup,
+  Spans,
 } from 'bench-model/load';
+import type { Burst } from 'bench-model/settings';
 import type { Status } from 'bench-model/requests';
 import type { Counts } from 'bench-model/figures';
 
@@ -109,6 +111,10 @@ export interface FireOrder {
   rate: number | undefined;
   /** The seed of exponential gaps between the requests of an open loop; without it, the gaps are equal. */
   gapSeed?: number | undefined;
+  /** A step of load, this many seconds after the window opens. */
+  burst?: (Burst & { afterSeconds: number }) | undefined;
+  /** The length of the spans whose latencies are counted apart; absent without spans. */
+  spanMs?: number | undefined;
   /** True if the account of the windows before is forgotten. */
   isApart?: true | undefined;
   /** The exact number of requests to send. The window ends with the last answer, or after its time. */
@@ -258,6 +264,7 @@ export interface DoneReport {
   /** The connections that the server closed because they were idle; absent without any. */
   idleCloses?: IdleCloses | undefined;
   slices: { milliseconds: number; ok: number[] };
+  spans?: Spans | undefined;
   /** The load before the first window; absent if the client does not report it. */
   warmup?: Warmup;
   bodyBytes: number | undefined;

@@ -107,7 +107,14 @@ export function isUsualLoad({ mode, newConnections }: LoadMode): boolean {
 export function describeLoad(load: LoadMode): string {
   const connects = load.newConnections === true ? ', a new connection for each request' : '';
   if (load.mode === 'closed') return `closed loop${connects}`;
-  if (load.mode === 'open') return `open loop at ${load.perSecond.toLocaleString('en-US')}/s${connects}`;
+  if (load.mode === 'open') {
+    const rates = [load, ...(load.curve ?? [])].flatMap((one) => ('perSecond' in one ? [one.perSecond] : []));
+    const at = rates.map((rate) => `${rate.toLocaleString('en-US')}/s`).join(', ');
+    const burst = load.burst === undefined ? '' : `, ${load.burst.times}x for ${load.burst.seconds} s`;
+    return rates.length > 1
+      ? `open loops of independent users (Poisson arrivals) at ${at}${connects}`
+      : `open loop at ${at}${burst}${connects}`;
+  }
   if (load.mode === 'promise')
     return `open loops of independent users (Poisson arrivals) at the rates around the highest that keeps ${describePromises(load.promises)}${connects}`;
   return `exactly ${load.requests.toLocaleString('en-US')} requests${connects}`;

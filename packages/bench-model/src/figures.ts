@@ -73,6 +73,9 @@ export type ProcessUse = Static<typeof processUse>;
 const memoryReading = shape({
   seconds: amount('s: since the window opened'),
   bytes: amount('bytes: of the process tree then'),
+  cpuUs: Type.Optional(
+    amount('µs: CPU of the process tree since the window opened; absent in older records'),
+  ),
 });
 
 /** Memory at a moment of a window. */

@@ -174,6 +174,24 @@ const accounted = {
   ),
 };
 
+const spans = shape(
+  {
+    milliseconds: span('ms: length of a span'),
+    latencies: Type.Array(Type.Array(count('count: a bucket, or the right answers in it')), {
+      description:
+        'The latencies of the answers that ended in each span: pairs of a bucket and its count. Bucket n is around 2^(n/8) µs.',
+    }),
+    failed: Type.Array(count('count: requests that failed in each span')),
+    open: Type.Array(
+      count('count: most requests of an open loop that were due and had no outcome, in each span'),
+    ),
+  },
+  { description: 'The course of latency in a window of at least 10 s, or with a burst; absent in others.' },
+);
+
+/** The course of latency in a window. */
+export type Spans = Static<typeof spans>;
+
 const warmup = named(
   'warmup',
   shape(
@@ -318,6 +336,7 @@ export const load = named(
           },
         ),
       ),
+      spans: Type.Optional(spans),
       timing: Type.Optional(timing),
       meanCycleUs: maybe(amount('µs: mean time from one completion of a connection to its next')),
       bodyBytes: maybe(count("bytes: length of a right answer's body")),

@@ -38,25 +38,46 @@ export const budget = named(
 /** The most that a server could use: all its cores, one core for each of its event loops, or for each process under a GIL. */
 export type ServerBudget = Static<typeof budget>;
 
-const step = shape(
+const step = {
+  perSecond: amount('per second: requests that were due'),
+  seconds: span('s: length of its window'),
+  servedPerSecond: amount('per second: right answers in it'),
+  p50Us: Type.Optional(amount('µs: median latency; percentiles are absent as in `latency`')),
+  p99Us: Type.Optional(amount('µs: p99 latency')),
+  p99_9Us: Type.Optional(amount('µs: p99.9 latency')),
+  maxUs: Type.Optional(amount('µs: the slowest answer, or the longest wait')),
+  failedShare: amount('share: of its requests that failed'),
+  cpuUsPerRequest: Type.Optional(amount('µs: CPU of the server for each right answer')),
+  limit,
+  budget: Type.Optional(budget),
+  generatorBusy: amount('share: of its busiest process, over the window'),
+  meanOpen: Type.Optional(amount('count: mean number of requests that were due and had no outcome')),
+  listenOverflows: Type.Optional(count('count: connects that found the accept queue full')),
+};
+
+const openLoop = shape(step, { description: 'One open loop.' });
+
+/** One open loop beside others on the same server. */
+export type OpenLoop = Static<typeof openLoop>;
+
+const searchStep = shape(
   {
-    perSecond: amount('per second: requests that were due'),
-    seconds: span('s: length of its window'),
-    servedPerSecond: amount('per second: right answers in it'),
-    p50Us: Type.Optional(amount('µs: median latency; percentiles are absent as in `latency`')),
-    p99Us: Type.Optional(amount('µs: p99 latency')),
-    p99_9Us: Type.Optional(amount('µs: p99.9 latency')),
-    maxUs: Type.Optional(amount('µs: the slowest answer, or the longest wait')),
-    failedShare: amount('share: of its requests that failed'),
-    brokenShare: amount('share: of its requests that broke the promise that decides'),
-    cpuUsPerRequest: Type.Optional(amount('µs: CPU of the server for each right answer')),
-    limit,
+    ...step,
+    requests: count('count: requests in it that kept or broke the promise that decides'),
+    brokenShare: amount('share: of these, those that broke it'),
   },
   { description: 'One open loop of a search.' },
 );
 
 /** One open loop of a search. */
-export type Step = Static<typeof step>;
+export type Step = Static<typeof searchStep>;
+
+const curve = named(
+  'curve',
+  Type.Array(shape({ share: Type.Optional(span('share: of the capacity; absent for a rate')), ...step }), {
+    description: 'Open loops at other loads (--load).',
+  }),
+);
 
 const capacity = named(
   'capacity',
@@ -70,12 +91,8 @@ const capacity = named(
         ),
       ),
       by: as(promise, 'The promise that breaks first.'),
-      steps: Type.Array(step, { description: 'In the order of time.', minItems: 1 }),
-      curve: Type.Optional(
-        Type.Array(shape({ share: span('share: of the capacity'), ...step.properties }), {
-          description: 'Open loops at shares of the capacity, after the search (--load).',
-        }),
-      ),
+      pacePerSecond: span('per second: right answers in the closed loop of the warm-up'),
+      steps: Type.Array(searchStep, { description: 'In the order of time.', minItems: 1 }),
     },
     { description: 'The result of a search of the highest rate that keeps promises (--slo).' },
   ),
@@ -235,6 +252,7 @@ const seen = {
   capacity: Type.Optional(
     as(capacity, 'Of a search (--slo); `load` is then the highest of its steps that kept the promises.'),
   ),
+  curve: Type.Optional(curve),
   turns: Type.Optional(as(turns, 'Of a duel. Absent if the engine or the companions need long windows.')),
 };
 export const measured = named('measured', shape(seen, { description: 'Everything that the window gave.' }));

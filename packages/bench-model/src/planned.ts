@@ -170,8 +170,20 @@ const OVERHEAD_ANSWERS = 5;
 /** The load on each request of a server that is warm, before its window, and the time between two of them, in seconds. */
 export const ROUTE_SECONDS = { warmup: 0.05, change: 0.05 };
 
-/** The open loop at a share of the capacity (--load): the load before it, and its length, in seconds. */
-export const CURVE_SECONDS = { ramp: 0.3, step: 2 };
+/** An open loop of a curve (--load): the load before it and its usual length beside a search, in seconds, and the requests for a p99. */
+export const CURVE = { rampSeconds: 0.3, seconds: 2, requests: 1100 };
+
+/** The part of a window before its burst. */
+export const BEFORE_BURST = 0.25;
+
+/** Returns the length of an open loop of a curve: at low rates long enough for a p99, but for at most five times its usual length. */
+export function curveStepSeconds(
+  { load, windowSeconds }: Pick<Plan, 'load' | 'windowSeconds'>,
+  perSecond: number,
+): number {
+  const usual = load.mode === 'promise' ? CURVE.seconds : windowSeconds;
+  return Math.min(5 * usual, Math.max(usual, CURVE.requests / perSecond));
+}
 
 /** Estimates the longest duration of a run in seconds: that of all its trials, or its budget. */
 export function longestSeconds(plan: Plan): number {
@@ -188,9 +200,13 @@ export function estimateSeconds(plan: Plan, trials: PlannedTrial[] = plan.trials
     OVERHEAD_WAITS * (plan.waitSeconds ?? 0) +
     OVERHEAD_ANSWERS * (plan.answerSeconds ?? 0);
   const starts = new Set(trials.map(unitOf)).size;
-  const { ramp, step } = CURVE_SECONDS;
-  const shares = plan.load.mode === 'promise' ? (plan.load.shares ?? []) : [];
-  const curveSeconds = shares.length * (ramp + step);
+  const points = 'curve' in plan.load ? (plan.load.curve ?? []) : [];
+  const curveSeconds = points
+    .map(
+      (point) =>
+        CURVE.rampSeconds + curveStepSeconds(plan, 'perSecond' in point ? point.perSecond : Infinity),
+    )
+    .reduce((total, seconds) => total + seconds, 0);
   // Requests that share a server share its warm-up.
   const lives = new Map(trials.map((trial) => [trial.life ?? trial.id, trial]));
   const warmups = [...lives.values()].map((trial) => warmupSecondsOf(plan, trial));

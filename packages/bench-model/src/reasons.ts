@@ -265,8 +265,8 @@ const DEFINITIONS = {
     lowerBounds: CAPACITY,
     summary: 'the promise did not break at any rate that the load generator reached',
     cure: 'Use more generators: --generators 2',
-    text: ({ perSecond, busy }: { perSecond: number; busy: number }) =>
-      `the promise held at every rate that the load generator could judge, up to ${figure(perSecond)}/s; the generator was ${Math.round(busy * 100)} % busy at most`,
+    text: ({ perSecond, busy, reach }: { perSecond: number; busy: number; reach: number }) =>
+      `the promise held at every rate that the load generator could judge, up to ${figure(perSecond)}/s; the generator was ${Math.round(busy * 100)} % busy at most, and reaches about ${figure(reach)}/s`,
   },
   'promise-broken': {
     invalidates: CAPACITY,

@@ -49,6 +49,29 @@ export const promise = named(
   ),
 );
 
+const curved = {
+  curve: Type.Optional(
+    Type.Array(
+      Type.Union([
+        shape({ perSecond: span('per second: requests that are due') }),
+        shape({ share: span('share: of the capacity that the search found') }),
+      ]),
+      { minItems: 1, description: 'Loads at which latency and CPU are measured after the window (--load).' },
+    ),
+  ),
+};
+
+const burst = shape(
+  {
+    times: span('ratio: of the rate in it to the usual one'),
+    seconds: span('s: its length'),
+  },
+  { description: 'A step of load within the window, a quarter of which precedes it (--burst).' },
+);
+
+/** A step of load within a window. */
+export type Burst = Static<typeof burst>;
+
 export const loadMode = named(
   'loadMode',
   Type.Union(
@@ -57,6 +80,8 @@ export const loadMode = named(
       shape({
         mode: Type.Literal('open'),
         perSecond: ordinal('per second: starts over all generators'),
+        ...curved,
+        burst: Type.Optional(burst),
         ...connecting,
       }),
       shape({
@@ -67,11 +92,7 @@ export const loadMode = named(
       shape({
         mode: Type.Literal('promise'),
         promises: Type.Array(promise, { minItems: 1 }),
-        shares: Type.Optional(
-          Type.Array(span('share: of the capacity, at which the latency is measured after the search'), {
-            minItems: 1,
-          }),
-        ),
+        ...curved,
         ...connecting,
       }),
     ],
@@ -84,3 +105,6 @@ export const loadMode = named(
 
 /** The load mode of an engine: each connection sends on its answer, at a rate whatever the server does, an exact number of requests, or a search of the highest rate that keeps promises. */
 export type LoadMode = Static<typeof loadMode>;
+
+/** A load of a curve: a rate, or a share of the capacity. */
+export type CurveLoad = NonNullable<Extract<LoadMode, { mode: 'open' }>['curve']>[number];

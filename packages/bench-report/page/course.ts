@@ -15,7 +15,7 @@ const HEIGHT = 240;
 /** More trials in one chart cannot be distinguished. */
 const MOST_TRIALS = 12;
 
-/** Goodput and memory within the windows of one row. */
+/** Goodput, latency, CPU and memory within the windows of one row. */
 export const course: Section = {
   id: 'course',
   title: 'Over time',
@@ -42,6 +42,9 @@ export const course: Section = {
         'div',
         { class: 'grid' },
         showCourse('Goodput', 'goodput', chosen, ({ goodputOverTime }) => goodputOverTime),
+        showCourse('p50', 'p50', chosen, ({ p50OverTime }) => p50OverTime),
+        showCourse('p99', 'p99', chosen, ({ p99OverTime }) => p99OverTime),
+        showCourse('CPU per request', 'cpu', chosen, ({ cpuOverTime }) => cpuOverTime),
         showCourse('Memory', 'memory', chosen, ({ memoryOverTime }) => memoryOverTime),
       ),
     ];

@@ -13,6 +13,7 @@ import { problems, trials } from './problems.ts';
 import { ranking } from './ranking.ts';
 import { rounds } from './rounds.ts';
 import { scaling } from './scaling.ts';
+import { load } from './load.ts';
 import { nameRung, type Section } from './section.ts';
 import { giveLooks } from './series.ts';
 import { startup } from './startup.ts';
@@ -24,6 +25,7 @@ const SECTIONS: readonly Section[] = [
   comparisons,
   scaling,
   ladders,
+  load,
   latency,
   timing,
   rounds,

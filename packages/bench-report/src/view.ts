@@ -4,7 +4,7 @@ import { describeLoad, engineNamed, isUsualLoad } from 'bench-model/engines';
 import { closeReport } from './closing.ts';
 import type { View } from './content.ts';
 import { drawCourses } from './course.ts';
-import { toCurveView } from './curve.ts';
+import { describeKnees, toCurveView } from './curve.ts';
 import { describeAsking } from './requests.ts';
 import type { CompanionHost, CompanionName } from 'bench-model/companions';
 import type { Placement } from 'bench-model/record';
@@ -53,7 +53,7 @@ export function toView(model: Model, { detail = false }: Extent = {}): View {
     ...(curve && { curve }),
     ...(courses.length > 0 && { courses }),
     signs: explainSigns({ ...model, by: decidingMetric(model) }),
-    notes: detail ? describeNotes(model) : summariseNotes(model),
+    notes: [...describeKnees(rows), ...(detail ? describeNotes(model) : summariseNotes(model))],
     ...(closing && { closing }),
   };
 }

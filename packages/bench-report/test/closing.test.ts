@@ -61,6 +61,7 @@ describe('the last sentence of a report', () => {
               perSecond: of(target, round),
               ...(bound && { bound }),
               by: { of: 'p99', belowUs: 50_000 },
+              pacePerSecond: 500,
               steps: [],
             },
           },

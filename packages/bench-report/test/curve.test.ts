@@ -1,7 +1,8 @@
 import { describe, expect, it } from 'vitest';
-import { summariseCurve } from 'bench-analysis/curve';
-import type { FoundCapacity, Measured } from 'bench-model/measured';
+import { findKnee, summariseCurve } from 'bench-analysis/curve';
+import type { FoundCapacity, Measured, OpenLoop } from 'bench-model/measured';
 import type { Trial } from 'bench-model/record';
+import { describeLimit } from '../src/curve.ts';
 import { describeDetail } from '../src/detail.ts';
 import { renderMarkdown } from '../src/markdown.ts';
 import { toModel } from '../src/model/model.ts';
@@ -15,13 +16,14 @@ import {
   samplePlan,
 } from '../../bench-lab/testing/samples.ts';
 
-const step = { seconds: 2, failedShare: 0, brokenShare: 0, limit: 'waiting' as const };
+const loop = { seconds: 2, failedShare: 0, limit: 'waiting' as const, generatorBusy: 0.2 };
+const step = { ...loop, requests: 8000, brokenShare: 0 };
 
 /** A trial whose capacity is this, with half of it and 90 % of it measured. */
 function carry(perSecond: number, head: Parameters<typeof okTrial>[2]): Trial {
   const at = (share: number, p99Us: number) => ({
     share,
-    ...step,
+    ...loop,
     perSecond: share * perSecond,
     servedPerSecond: share * perSecond,
     p50Us: p99Us / 2,
@@ -30,6 +32,7 @@ function carry(perSecond: number, head: Parameters<typeof okTrial>[2]): Trial {
   });
   const capacity: FoundCapacity = {
     perSecond,
+    pacePerSecond: 5000,
     by: { of: 'p99', belowUs: 50_000 },
     steps: [
       { ...step, perSecond: 5000, servedPerSecond: 4100, brokenShare: 0.93, p99Us: 411_000, limit: 'server' },
@@ -42,9 +45,9 @@ function carry(perSecond: number, head: Parameters<typeof okTrial>[2]): Trial {
         cpuUsPerRequest: 91.2,
       },
     ],
-    curve: [at(0.9, perSecond * 10), at(0.5, perSecond)],
   };
-  return okTrial('vanilla', { ...sampleMeasured({ cpu: 100 }), capacity } satisfies Measured, head);
+  const curve = [at(0.9, perSecond * 10), at(0.5, perSecond)];
+  return okTrial('vanilla', { ...sampleMeasured({ cpu: 100 }), capacity, curve } satisfies Measured, head);
 }
 
 const plan = samplePlan('--connections 10 --rounds 3 --slo p99<50ms --load 50%,90%', ['vanilla']);
@@ -55,8 +58,8 @@ const trials = plan.trials.map(({ id, connections, round }, index) =>
 describe('latency over load', () => {
   it('is the median of the rounds at each share, without failed trials', () => {
     expect(summariseCurve([...trials, failedTrial('vanilla', 'it died')])).toEqual([
-      { share: 0.5, perSecond: 2050, p50: 2050, p99: 4100, cpu: 95, limit: 'waiting' },
-      { share: 0.9, perSecond: 3690, p50: 20_500, p99: 41_000, cpu: 95, limit: 'waiting' },
+      { share: 0.5, perSecond: 2050, served: 2050, p50: 2050, p99: 4100, cpu: 95, limit: 'waiting' },
+      { share: 0.9, perSecond: 3690, served: 3690, p50: 20_500, p99: 41_000, cpu: 95, limit: 'waiting' },
     ]);
     expect(summariseCurve([])).toEqual([]);
   });
@@ -66,9 +69,60 @@ describe('latency over load', () => {
     for (const text of [renderTerminal(view), renderMarkdown(view)]) {
       expect(text).toContain('Latency over load');
       expect(text.replaceAll(/[│|]/g, ' ').replaceAll(/ +/g, ' ')).toContain(
-        '50 % 2,050 2.05 ms 4.10 ms — 95.0 waiting',
+        '50 % 2,050 2,050 2.05 ms 4.10 ms — 95.0 waiting',
       );
     }
+  });
+});
+
+describe('rates of an open loop', () => {
+  it('are one curve with the main window', () => {
+    const { curve = [], ...measured } = (trials[0] as Extract<Trial, { status: 'ok' }>).measured;
+    const rates = curve.map(({ perSecond }) => ({ ...loop, perSecond, servedPerSecond: perSecond }));
+    const load = {
+      mode: 'open',
+      perSecond: 500,
+      curve: rates.map(({ perSecond }) => ({ perSecond })),
+    } as const;
+    const trial = okTrial('vanilla', { ...measured, curve: rates }, { load });
+    const points = summariseCurve([trial]);
+    expect(points.map(({ perSecond }) => perSecond)).toEqual([500, 2000, 3600]);
+    expect(points.every((point) => !('share' in point))).toBe(true);
+  });
+});
+
+/** The knee of a search whose steps beyond the capacity have this. */
+function kneeOf(beyond: Partial<OpenLoop>, pacePerSecond = 500): string | undefined {
+  const at = { ...step, perSecond: 420, servedPerSecond: 415, brokenShare: 0.02, p50Us: 20_000, ...beyond };
+  const capacity: FoundCapacity = {
+    perSecond: 400,
+    pacePerSecond,
+    by: { of: 'p99', belowUs: 50_000 },
+    steps: [{ ...step, perSecond: 390, servedPerSecond: 390, p50Us: 20_000 }, at],
+  };
+  const knee = findKnee([okTrial('vanilla', { ...sampleMeasured(), capacity }, { connections: 100 })]);
+  return knee && describeLimit(knee);
+}
+
+const budget = (usedCores: number) => ({ by: 'cores', usedCores, usableCores: 1 }) as const;
+
+describe('the knee', () => {
+  it('is the CPU of a server that used most of it', () => {
+    expect(kneeOf({ budget: budget(0.86) })).toBe('limited by its CPU, 0.86 of 1 core in use');
+  });
+
+  it('is a pool if an idle server works on few requests at once, by Little’s law, and the connections if on all', () => {
+    expect(kneeOf({ budget: budget(0.05) })).toContain('a pool or a lock: about 10 requests at once');
+    expect(kneeOf({ budget: budget(0.05) }, 5000)).toContain('the connections of the load: about 100');
+  });
+
+  it('is the accept queue if it was full', () => {
+    expect(kneeOf({ budget: budget(0.05), listenOverflows: 12 })).toContain('accept queue');
+  });
+
+  it('is not named if the CPU of the server is not known, or it used about half of it', () => {
+    expect(kneeOf({})).toBeUndefined();
+    expect(kneeOf({ budget: budget(0.6) })).toBeUndefined();
   });
 });
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { locateThreshold, type Shares } from '../src/threshold.ts';
+import { learnGrowth, locateThreshold, type Growth, type Shares } from '../src/threshold.ts';
 
 /** The share of requests above a time in M/M/1: exp(−(pace − rate) · time). */
 const tail = (perSecond: number): number => Math.exp(-(500 - perSecond) * 0.05);
@@ -14,7 +14,10 @@ function seen(rates: readonly number[], requests = 4000): Shares[] {
   }));
 }
 
-const locate = (shares: readonly Shares[], start = 350) => locateThreshold(shares, () => 0.01, start);
+const atLevel = () => 0.01;
+const independent: Growth = { steepness: 1, dispersion: 1 };
+const locate = (shares: readonly Shares[], start = 350, growth = independent) =>
+  locateThreshold(shares, atLevel, { start, pace: 500, growth });
 
 describe('a threshold', () => {
   it('is where the share reaches its level, whatever rates were tried', () => {
@@ -40,8 +43,38 @@ describe('a threshold', () => {
     expect(locate([all], 300).perSecond).toBeLessThan(200);
   });
 
+  it('is known less well if counts come in bursts', () => {
+    const shares = seen([380, 400, 420]);
+    const [usual, bursts] = [1, 10].map((dispersion) => locate(shares, 350, { ...independent, dispersion }));
+    expect(bursts?.deviation).toBeGreaterThan(1.5 * (usual?.deviation ?? Infinity));
+  });
+
   it('does not depend on where the search began', () => {
     const rates = seen([380, 400, 420]);
     expect(locate(rates, 200).perSecond).toBeCloseTo(locate(rates, 600).perSecond, 0);
+  });
+});
+
+const learn = (shares: readonly Shares[]): Growth => learnGrowth(shares, atLevel, { start: 400, pace: 500 });
+
+describe('the growth of a share', () => {
+  const rates = [385, 400, 415, 385, 400, 415, 385, 400, 415, 385, 400, 415];
+
+  it('is the usual one without any steps', () => {
+    expect(learn([]).dispersion).toBeGreaterThan(10);
+  });
+
+  it('has the dispersion of its counts: little of independent requests, more of bursts', () => {
+    const independently = learn(seen(rates)).dispersion;
+    const bursts = learn(
+      seen(rates).map((one, index) => ({ ...one, counted: index % 4 === 0 ? 4 * one.counted : 0 })),
+    );
+    expect(independently).toBeLessThan(4);
+    expect(bursts.dispersion).toBeGreaterThan(2 * independently);
+  });
+
+  it('is flatter than usual if a share of the answers is slow at any rate', () => {
+    const flat = learn(rates.map((perSecond) => ({ perSecond, requests: 40_000, counted: perSecond })));
+    expect(flat.steepness).toBeLessThan(learn(seen(rates, 40_000)).steepness / 2);
   });
 });

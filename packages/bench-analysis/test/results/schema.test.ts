@@ -2,7 +2,16 @@ import { readFileSync } from 'node:fs';
 import { Ajv, type ValidateFunction } from 'ajv';
 import { beforeAll, describe, expect, it } from 'vitest';
 import type { DatabaseUse, UpstreamUse } from 'bench-model/companions';
-import type { Age, Alone, FoundCapacity, HostWindow, Measured, Step, Turns } from 'bench-model/measured';
+import type {
+  Age,
+  Alone,
+  FoundCapacity,
+  OpenLoop,
+  HostWindow,
+  Measured,
+  Step,
+  Turns,
+} from 'bench-model/measured';
 import type { Promised } from 'bench-model/promise';
 import type { FailedTrial, SuspectTrial, TimeReport } from 'bench-model/record';
 import type { LoadResult } from 'bench-model/load';
@@ -110,6 +119,7 @@ const load = {
   routes: [{ counts: sampleCounts(), lifetime: sampleCounts(), latencyUs: latency }],
   schedule: { intended: 100, late: 1, dropped: 0 },
   timing: { metric: 'gather', toldUs: latency, restUs: latency },
+  spans: { milliseconds: 250, latencies: [[64, 10]], failed: [0], open: [2] },
 } as Required<LoadResult>;
 const server: Required<Resources> = {
   source: 'cgroup v2',
@@ -126,7 +136,7 @@ const server: Required<Resources> = {
   processes: 1,
   turnover: { began: 1, ended: 1 },
   busiest: [{ pid: 4711, cores: 0.5, threads: [0.4, 0.1] }],
-  memoryOverTime: [{ seconds: 1, bytes: 1 }],
+  memoryOverTime: [{ seconds: 1, bytes: 1, cpuUs: 1 }],
 };
 const host: Required<HostWindow> = {
   otherProcessesCores: 0,
@@ -140,7 +150,7 @@ const host: Required<HostWindow> = {
   throttled: 0,
   harnessCores: 0,
 };
-const step: Required<Step> = {
+const openLoop: Required<OpenLoop> = {
   perSecond: 400,
   seconds: 2.5,
   servedPerSecond: 399.1,
@@ -149,10 +159,14 @@ const step: Required<Step> = {
   p99_9Us: 1,
   maxUs: 1,
   failedShare: 0,
-  brokenShare: 0.008,
   cpuUsPerRequest: 1,
   limit: 'server',
+  budget: { by: 'threads', usedCores: 0.97, usableCores: 1 },
+  generatorBusy: 0.3,
+  meanOpen: 2.4,
+  listenOverflows: 0,
 };
+const step: Required<Step> = { ...openLoop, requests: 798, brokenShare: 0.008 };
 const measured: Required<Measured> = {
   load,
   server,
@@ -173,9 +187,10 @@ const measured: Required<Measured> = {
     perSecond: 412.3,
     bound: 'at least',
     by: { of: 'errors', belowUs: 50_000, belowShare: 0.001 } satisfies Required<Promised>,
+    pacePerSecond: 500,
     steps: [step],
-    curve: [{ share: 0.5, ...step }],
   } satisfies Required<FoundCapacity>,
+  curve: [{ share: 0.5, ...openLoop }],
   host,
   startupSeconds: 0.1,
   age: {

@@ -160,14 +160,25 @@ class LinuxSampler implements Sampler {
     const { opened, memory, memoryOverTime } = this.#window ?? {};
     const bytes = memory?.read();
     if (opened === undefined || bytes === undefined) return;
-    memoryOverTime?.add({ seconds: (performance.now() - opened.atMs) / 1000, bytes });
+    const cpuUs = this.#cpuSince(opened);
+    const seconds = (performance.now() - opened.atMs) / 1000;
+    memoryOverTime?.add({ seconds, bytes, ...(cpuUs !== undefined && { cpuUs }) });
+  }
+
+  #cpuSince({ server }: Reading): number | undefined {
+    const now = this.#readServer();
+    return server && now && Math.max(0, now.totalUs - server.totalUs);
+  }
+
+  #readServer(): Reading['server'] {
+    return this.#cgroup === undefined ? this.#tree.readCpu() : this.#cgroup.readCpu();
   }
 
   #read(ours: ProcessTree): Reading {
     return {
       atMs: performance.now(),
       everyoneUs: this.#everyone?.readUs(),
-      server: this.#cgroup === undefined ? this.#tree.readCpu() : this.#cgroup.readCpu(),
+      server: this.#readServer(),
       oursUs: ours.readCpu().totalUs,
       harnessUs: harnessUs(),
       totals: readCpuTotals(),

@@ -57,6 +57,16 @@ export interface Page extends Pick<
   shortened: number;
 }
 
+/** The parts of a trial that are large. */
+const DETAILS = new Set<string>([
+  'goodputOverTime',
+  'memoryOverTime',
+  'p50OverTime',
+  'p99OverTime',
+  'cpuOverTime',
+  'logTail',
+] satisfies (keyof Point)[]);
+
 /** The number of trials that keep their course over time and their log: about 1 MB. */
 const MOST_DETAILED = 600;
 
@@ -126,8 +136,8 @@ function toRow(row: ModelRow, { servers }: Model, shownIn: Set<string>): PageRow
     runtime: runtime === undefined ? '' : runtime.kind === name ? name : `${runtime.kind} ${name}`,
     trials: row.trials.map((trial) => {
       if (shownIn.has(trial.id)) return trial;
-      const { goodputOverTime: _, memoryOverTime: __, logTail: ___, ...rest } = trial;
-      return rest;
+      const kept = Object.entries(trial).filter(([field]) => !DETAILS.has(field));
+      return Object.fromEntries(kept) as typeof trial;
     }),
   };
 }

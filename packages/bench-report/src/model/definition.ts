@@ -128,6 +128,15 @@ const point = named(
         as(moments, 'Right answers per second in consecutive spans of the window, each at its end.'),
       ),
       memoryOverTime: Type.Optional(as(moments, 'Bytes of the process tree in the window.')),
+      p50OverTime: Type.Optional(
+        as(moments, 'µs: median latency in consecutive spans of a window of at least 10 s.'),
+      ),
+      p99OverTime: Type.Optional(
+        as(moments, 'µs: the same for p99; without spans of fewer than 1,000 answers.'),
+      ),
+      cpuOverTime: Type.Optional(
+        as(moments, 'µs: CPU for each right answer in consecutive spans of the window.'),
+      ),
       logTail: Type.Optional(
         Type.Array(Type.String(), { description: 'The last lines of the log, if the trial has a reason.' }),
       ),
@@ -305,8 +314,9 @@ const row = named(
       curve: Type.Optional(
         Type.Array(
           shape({
-            share: span('share: of the capacity'),
+            share: Type.Optional(span('share: of the capacity; absent for a rate')),
             perSecond: span('per second: requests that were due'),
+            served: amount('per second: right answers'),
             p50: Type.Optional(amount('µs: median latency')),
             p99: Type.Optional(amount('µs: p99 latency')),
             'p99.9': Type.Optional(amount('µs: p99.9 latency')),
@@ -317,6 +327,10 @@ const row = named(
             description: 'Latency over load (--load): medians of the rounds. Absent if it was not measured.',
           },
         ),
+      ),
+      burst: Type.Optional(text('The effect of a burst of load (--burst), in words.')),
+      knee: Type.Optional(
+        text('What keeps it from carrying more load (--slo), in words; absent if the steps do not tell.'),
       ),
       trials: Type.Array(point, { description: 'In the order of the rounds.' }),
       distribution: Type.Optional(distribution),

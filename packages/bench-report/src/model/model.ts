@@ -3,13 +3,21 @@ import { cellOf, groupByCell } from 'bench-analysis/cells';
 import { keyOfPlace, placeOf, placesOf } from 'bench-model/planned';
 import { compareWithin, contestRun, rankPlace } from 'bench-analysis/compare';
 import { trackRun } from 'bench-analysis/due';
-import { summariseCurve } from 'bench-analysis/curve';
+import { findKnee, summariseCurve } from 'bench-analysis/curve';
+import { describeBurst, describeLimit } from '../curve.ts';
 import { distributionOf } from 'bench-analysis/distribution';
 import { explainIdle } from 'bench-analysis/idle';
 import { openedShare } from 'bench-analysis/judge/judge';
 import { toLadders } from 'bench-analysis/ladder';
 import { figureOf } from 'bench-analysis/metrics';
-import { goodputOverTime, memoryOverTime } from 'bench-analysis/over-time';
+import { summariseBurst } from 'bench-analysis/burst';
+import {
+  cpuOverTime,
+  goodputOverTime,
+  latencyOverTime,
+  memoryOverTime,
+  type Moment,
+} from 'bench-analysis/over-time';
 import { summariseRoutes } from 'bench-analysis/routes';
 import { raceThreads, toScalings } from 'bench-analysis/scaling';
 import { summarise, type Row } from 'bench-analysis/summary';
@@ -128,6 +136,8 @@ function rankRows(
     const distribution = distributions ? distributionOf(trials) : undefined;
     const routes = summariseRoutes(trials);
     const curve = summariseCurve(trials);
+    const knee = findKnee(trials);
+    const burst = summariseBurst(trials);
     return {
       ...row,
       figures: figuresOf(row, ranks.get(cellOf(row)) ?? {}),
@@ -137,6 +147,8 @@ function rankRows(
       ...describeTurnover(trials),
       ...(routes.length > 0 && { routes }),
       ...(curve.length > 0 && { curve }),
+      ...(knee && { knee: describeLimit(knee) }),
+      ...(burst && { burst: describeBurst(burst) }),
       trials: trials.map(toPoint),
       ...(distribution && { distribution }),
     };
@@ -255,7 +267,12 @@ function toPoint(trial: Trial): Point {
   const measured = trial.status === 'failed' ? undefined : trial.measured;
   const { counts } = (trial.status === 'failed' ? trial.partial : trial.measured)?.load ?? {};
   const goodput = measured === undefined ? [] : goodputOverTime(measured.load);
-  const memory = memoryOverTime(measured?.server?.memoryOverTime ?? []);
+  const readings = measured?.server?.memoryOverTime ?? [];
+  const memory = memoryOverTime(readings);
+  const [p50, p99] = [0.5, 0.99].map((share) =>
+    measured === undefined ? [] : latencyOverTime(measured.load, share),
+  ) as [Moment[], Moment[]];
+  const cpu = measured === undefined ? [] : cpuOverTime(readings, measured.load);
   const figures = METRIC_IDS.flatMap((metric) => {
     const figure = figureOf(trial, METRICS[metric]);
     return figure === undefined ? [] : [[metric, figure] as const];
@@ -273,6 +290,9 @@ function toPoint(trial: Trial): Point {
     ...(counts && { counts }),
     ...(goodput.length > 1 && { goodputOverTime: goodput }),
     ...(memory.length > 1 && { memoryOverTime: memory }),
+    ...(p50.length > 1 && { p50OverTime: p50 }),
+    ...(p99.length > 1 && { p99OverTime: p99 }),
+    ...(cpu.length > 1 && { cpuOverTime: cpu }),
     ...(reasons.length > 0 && logTail && { logTail }),
     files,
   };

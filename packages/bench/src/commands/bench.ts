@@ -1,7 +1,7 @@
 /** `pnpm bench`: its options, and their translation into the options of a plan. */
 import { LONGEST_WARMUP_SECONDS, usualMetric } from 'bench-model/planned';
 import { PROMISED, readPromises } from 'bench-model/promise';
-import type { LoadMode } from 'bench-model/settings';
+import type { CurveLoad, LoadMode } from 'bench-model/settings';
 import { UPSTREAMS } from 'bench-model/upstreams';
 import { METRIC_IDS } from 'bench-model/metrics';
 import { BenchError } from 'bench-model/errors';
@@ -30,6 +30,8 @@ import { defineCommand, flag, option, repeated, WAITS, type Values } from '../cl
 import { print } from '../terminal/shell.ts';
 import {
   PATHS,
+  burst,
+  curveLoad,
   header,
   listOf,
   method,
@@ -252,10 +254,17 @@ const OPTIONS = {
       background: 'omit one of them',
     },
   }),
-  load: option('<shares>', listOf(share), {
+  load: option('<loads>', listOf(curveLoad), {
     group: LOAD,
-    help: 'after the search of --slo, measure latency and CPU at these shares of the capacity, e.g. 25%,50%,75%,90%',
-    needs: 'slo',
+    help: 'measure latency and CPU over load: at these rates per second, e.g. 500,1000,2000, or at shares of the capacity that --slo finds, e.g. 25%,50%,75%,90%',
+    conflicts: { amount: 'a rate runs for --duration', duel: 'rates are measured one server at a time' },
+  }),
+  burst: option('<n>x:<time>', burst, {
+    group: LOAD,
+    help: 'raise the rate of --rate for some seconds within the window, e.g. 5x:2s, and find out how long latency takes to recover. It begins after a quarter of --duration',
+    usually: 'a constant rate',
+    needs: 'rate',
+    conflicts: { load: 'a burst has one usual rate' },
   }),
   background: option('<request>', request, {
     group: LOAD,
@@ -589,17 +598,42 @@ function isStored({ resume, again }: Values<typeof OPTIONS>): boolean {
   return (resume ?? again) !== undefined;
 }
 
+/** Returns the rate of the main window, `--rate` or else the first, and the others. Throws for shares: nothing finds the capacity. */
+function toRates(
+  curve: readonly CurveLoad[],
+  rate: Values<typeof OPTIONS>['rate'],
+): { perSecond: number; curve: CurveLoad[] } {
+  const rates = curve.map((one) => {
+    if ('perSecond' in one) return one.perSecond;
+    throw new BenchError(
+      'usage',
+      '--load: a share needs the capacity that it is a share of',
+      "add --slo 'p99<50ms', or write rates, e.g. --load 500,1000,2000",
+    );
+  });
+  const perSecond = typeof rate === 'number' ? rate : (rates[0] as number);
+  return { perSecond, curve: rates.filter((one) => one !== perSecond).map((one) => ({ perSecond: one })) };
+}
+
 function toLoad({
   rate,
   amount,
   slo,
-  load: shares,
+  load: curve,
+  burst: step,
   newConnections: isNew,
 }: Values<typeof OPTIONS>): LoadMode {
   const connecting = isNew ? { newConnections: true as const } : {};
-  if (slo !== undefined) return { mode: 'promise', promises: slo, ...present({ shares }), ...connecting };
+  if (slo !== undefined) return { mode: 'promise', promises: slo, ...present({ curve }), ...connecting };
+  if (curve !== undefined) return { mode: 'open', ...toRates(curve, rate), ...connecting };
   // A rate that is measured first replaces this one; until then any rate makes the same plan.
-  if (rate !== undefined) return { mode: 'open', perSecond: rate === 'auto' ? 1 : rate, ...connecting };
+  if (rate !== undefined)
+    return {
+      mode: 'open',
+      perSecond: rate === 'auto' ? 1 : rate,
+      ...present({ burst: step }),
+      ...connecting,
+    };
   return amount === undefined
     ? { mode: 'closed', ...connecting }
     : { mode: 'amount', requests: amount, ...connecting };

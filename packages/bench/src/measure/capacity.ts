@@ -1,10 +1,10 @@
 /** The search of the highest rate that keeps promises: decides the rate and the length of each open loop, and the result. */
 import { countCompletions } from 'bench-model/counts';
 import type { LoadResult } from 'bench-model/load';
-import type { FoundCapacity, Step } from 'bench-model/measured';
+import type { FoundCapacity, Measured, OpenLoop, Step } from 'bench-model/measured';
 import { readUncertaintyUs, startUncertaintyUs } from 'bench-model/metrics';
 import { present } from 'bench-model/options';
-import { CURVE_SECONDS } from 'bench-model/planned';
+import { CURVE } from 'bench-model/planned';
 import { allowedShare, describePromises, type Promised } from 'bench-model/promise';
 import { makeReason, type Reason } from 'bench-model/reasons';
 import type { TrialHead } from 'bench-model/record';
@@ -12,24 +12,35 @@ import { FULL } from 'bench-model/saturation';
 import { busy } from 'bench-analysis/judge/judge';
 import { judgeTrial, type Surroundings } from 'bench-analysis/judge/trial';
 import { answersFor, countAbove, mergeHistograms } from 'bench-statistics/histogram';
-import { clamp, sum } from 'bench-statistics/numbers';
-import { locateThreshold, type Shares, type Threshold } from 'bench-statistics/threshold';
+import { clamp, median, sum } from 'bench-statistics/numbers';
+import {
+  learnGrowth,
+  locateThreshold,
+  type Growth,
+  type Shares,
+  type Threshold,
+} from 'bench-statistics/threshold';
 import type { Sampled } from 'bench-machine/resources/sampler';
 
 /** The times of a search, in seconds. bench-lab/experiments/capacity simulates what they find. */
 export const STEP_SECONDS = {
   /** Under load before each step: the queue of a server that was idle grows to its usual length. */
-  ramp: CURVE_SECONDS.ramp,
-  /** A step at first, and near the capacity: queues there change slowly. */
+  ramp: CURVE.rampSeconds,
+  /** A step until the capacity is known roughly. */
   coarse: 0.5,
-  fine: CURVE_SECONDS.step,
+  /** About as long is a step near it: queues there change slowly. */
+  fine: 2.7,
 };
-/** The last step may be shorter, but not by more than to this part. */
-const LEAST_PART = 0.5;
 /** From this standard deviation of the logarithm on, the capacity is known well enough for long steps. */
-const NEAR = 0.08;
-/** The rates of long steps, relative to the estimate: a slope needs several. */
+const KNOWN = 0.08;
+/** The longest part of a search for that. */
+const COARSE_PART = 0.5;
+/** The rates of long steps in turn, relative to the estimate: the slope of the share needs several. */
 const AROUND = [1, 0.97, 1.03];
+/** Steps that are this close to the capacity, in log rate, tell of it. */
+const NEAR = 0.1;
+/** A search that knows the capacity of earlier trials stays within this factor of it: slow answers come in bursts. */
+const KNOWN_WITHIN = 1.3;
 /** The first rate, relative to the goodput of the closed loop of the warm-up. */
 const FIRST_SHARE = 0.7;
 /** The lowest rate, relative to the same. */
@@ -37,8 +48,8 @@ const LEAST_SHARE = 1 / 30;
 /** A search goes no higher than this, relative to the same: a closed loop of few connections does not saturate a server. */
 const MOST_TIMES = 30;
 
-/** A search that knows the capacity of earlier trials stays within this factor of it. */
-const KNOWN_WITHIN = 1.3;
+/** The search stays this much below the rate at which the load generator is saturated. */
+const BELOW = 0.95;
 
 /** The distance between the seeds of the gaps of two steps: each generator process adds its index. */
 export const GAP_SEEDS = 1024;
@@ -70,51 +81,81 @@ export interface FoundRate {
 /** The steps of a search and its result. */
 export interface Search {
   found: FoundRate;
+  pacePerSecond: number;
   steps: MeasuredStep[];
-  /** Open loops at shares of the capacity. */
-  curve: (MeasuredStep & { share: number })[];
 }
 
-type MeasuredStep = PlannedStep & { load: LoadResult; sampled: Sampled | undefined };
+/** Open loops at other loads than the main one; some at a share of the capacity. */
+export type Curve = (MeasuredStep & { share?: number })[];
+
+/** A measured open loop. */
+export type MeasuredStep = PlannedStep & { load: LoadResult; sampled: Sampled | undefined };
+
+/** What a search knows of an earlier one. */
+export type Earlier = Pick<FoundCapacity, 'perSecond' | 'by'> & { steps: readonly Tried[] };
+
+type Tried = Pick<Step, 'perSecond' | 'requests' | 'brokenShare'>;
 
 /** One search, on one server. */
 export class CapacitySearch {
   readonly #promises: readonly Promised[];
   readonly #seconds: number;
   readonly #pacePerSecond: number;
-  /** An estimate of earlier trials. */
+  /** The median capacity of earlier searches; undefined without any. */
   readonly #known: number | undefined;
+  /** How the broken share of each promise grows. */
+  readonly #growths: readonly Growth[];
   readonly #steps: SeenStep[] = [];
   #spent = 0;
+  /** The length of the long steps, once their time has come. */
+  #fineSeconds: number | undefined;
   #fineSteps = 0;
 
   /**
-   * `pacePerSecond` is the goodput in a closed loop. `known` is where the search begins if the capacity was measured before;
-   * the estimate does not depend on it otherwise.
+   * `pacePerSecond` is the goodput in a closed loop. The search begins where `earlier` ones of the same target ended, and learns the
+   * growths from them; its result is that of its own steps.
    */
   constructor(
     promises: readonly Promised[],
-    { seconds, pacePerSecond, known }: { seconds: number; pacePerSecond: number; known?: number | undefined },
+    {
+      seconds,
+      pacePerSecond,
+      earlier = [],
+    }: { seconds: number; pacePerSecond: number; earlier?: readonly Earlier[] },
   ) {
     this.#promises = promises;
     this.#seconds = seconds;
     this.#pacePerSecond = pacePerSecond;
-    this.#known = known;
+    this.#known = earlier.length === 0 ? undefined : median(earlier.map(({ perSecond }) => perSecond));
+    this.#growths = promises.map((promise) =>
+      learnGrowth(
+        earlier.flatMap(({ by, steps }) => (by.of === promise.of ? steps.map(toShares) : [])),
+        levelOf(promise),
+        { start: this.#start, pace: pacePerSecond },
+      ),
+    );
   }
 
   /** Returns the next open loop; undefined if the search is over. */
   next(): PlannedStep | undefined {
-    const { perSecond, isNear } = this.#aim();
-    const seconds = this.#lengthOf(isNear);
-    if (this.#spent + STEP_SECONDS.ramp + seconds > this.#seconds + 1e-9) return undefined;
-    if (isNear) this.#fineSteps++;
-    return { perSecond, seconds };
+    const left = this.#seconds - this.#spent;
+    const { perSecond, deviation } = this.#estimate();
+    const isKnown =
+      this.#known !== undefined || deviation < KNOWN || this.#spent >= COARSE_PART * this.#seconds;
+    if (isKnown)
+      this.#fineSeconds ??=
+        left / Math.max(1, Math.round(left / (STEP_SECONDS.fine + STEP_SECONDS.ramp))) - STEP_SECONDS.ramp;
+    const seconds = this.#fineSeconds ?? STEP_SECONDS.coarse;
+    if (seconds <= 0 || STEP_SECONDS.ramp + seconds > left + 1e-9) return undefined;
+    const around =
+      this.#fineSeconds === undefined ? 1 : (AROUND[this.#fineSteps++ % AROUND.length] as number);
+    return { perSecond: this.#limit(around * perSecond), seconds };
   }
 
   /** Takes the result of an open loop. */
   add(planned: PlannedStep, load: LoadResult): void {
     this.#spent += STEP_SECONDS.ramp + planned.seconds;
-    const use = Math.max(...load.generators.map(busy));
+    const use = busiest(load);
     const shares = this.#promises.map((promise) => sharesOf(promise, planned.perSecond, load));
     const isLate = this.#promises.some((promise) => dependsOnGenerator(promise, load));
     this.#steps.push({ ...planned, shares, isSpoilt: use > FULL || isLate, busy: use });
@@ -122,26 +163,28 @@ export class CapacitySearch {
 
   /** Returns the capacity so far. Throws if there was no step. */
   result(): FoundRate {
-    const { threshold, index } = this.#estimate();
+    const { perSecond: found, index } = this.#estimate();
     const by = this.#promises[index] as Promised;
     const kept = this.#steps.filter((step) => this.#keeps(step));
     const broken = this.#steps.filter((step) => !step.isSpoilt && !this.#keeps(step));
-    const nearest = this.#nearest(kept, threshold.perSecond);
+    const nearest = this.#nearest(kept, found);
     const { perSecond, shares } = this.#steps[nearest] as SeenStep;
     const common = { by, nearest };
-    if (broken.length === 0) {
+    const isSpoilt = this.#steps.some((step) => step.isSpoilt);
+    const isLimited = isSpoilt || this.#known === undefined || found > this.#reach;
+    if (broken.length === 0 && isLimited) {
       const use = Math.max(...this.#steps.map((step) => step.busy));
-      const found = makeReason('promise-kept', { perSecond: Math.round(perSecond), busy: use });
+      const reach = Math.round(this.#reach);
+      const held = makeReason('promise-kept', { perSecond: Math.round(perSecond), busy: use, reach });
       const few = this.#judgeAnswers(by, index, perSecond);
-      const isSpoilt = this.#steps.some((step) => step.isSpoilt);
       return {
         ...common,
         perSecond,
         bound: 'at least',
-        reasons: isSpoilt || few.length === 0 ? [found] : few,
+        reasons: isSpoilt || few.length === 0 ? [held] : few,
       };
     }
-    if (kept.length === 0) {
+    if (kept.length === 0 && this.#known === undefined) {
       const facts = {
         promise: describePromises([by]),
         perSecond,
@@ -151,51 +194,47 @@ export class CapacitySearch {
     }
     return {
       ...common,
-      perSecond: threshold.perSecond,
-      reasons: this.#judgeAnswers(by, index, threshold.perSecond),
+      perSecond: found,
+      reasons: this.#judgeAnswers(by, index, found),
     };
   }
 
-  /** Returns the rate of the next step. */
-  #aim(): { perSecond: number; isNear: boolean } {
-    const first = this.#known ?? FIRST_SHARE * this.#pacePerSecond;
-    if (this.#steps.length === 0) return { perSecond: first, isNear: this.#known !== undefined };
-    const {
-      threshold: { perSecond, deviation },
-    } = this.#estimate();
-    const isNear = this.#known !== undefined || deviation < NEAR;
-    const around = isNear ? (AROUND[this.#fineSteps % AROUND.length] as number) : 1;
-    const ceiling = Math.min(
-      ...this.#steps.flatMap((step) => (step.busy > FULL ? [0.95 * step.perSecond] : [])),
-    );
-    // Slow answers come in bursts. A search that followed each of them would end too high.
+  get #start(): number {
+    return this.#known ?? FIRST_SHARE * this.#pacePerSecond;
+  }
+
+  /** Keeps a rate below those at which the generator was saturated, and within reason. */
+  #limit(perSecond: number): number {
     const [least, most] =
       this.#known === undefined
         ? [LEAST_SHARE * this.#pacePerSecond, MOST_TIMES * this.#pacePerSecond]
         : [this.#known / KNOWN_WITHIN, this.#known * KNOWN_WITHIN];
-    return { perSecond: clamp(perSecond * around, least, Math.max(least, Math.min(most, ceiling))), isNear };
+    const ceilings = this.#steps.flatMap((step) => (step.busy > FULL ? [BELOW * step.perSecond] : []));
+    return clamp(perSecond, least, Math.max(least, Math.min(most, this.#reach, ...ceilings)));
   }
 
-  /** Returns the length of a step. The last one takes what is left of the search, if that is not much shorter. */
-  #lengthOf(isNear: boolean): number {
-    const wanted = isNear ? STEP_SECONDS.fine : STEP_SECONDS.coarse;
-    const left = Math.floor(10 * (this.#seconds - this.#spent - STEP_SECONDS.ramp) + 1e-6) / 10;
-    return isNear && left < wanted && left >= wanted * LEAST_PART ? left : wanted;
+  /** The highest rate that the load generator reaches, as far as its CPU at the rates so far tells. */
+  get #reach(): number {
+    const reaches = this.#steps.map((step) => (BELOW * FULL * step.perSecond) / step.busy);
+    return reaches.length === 0 ? Infinity : Math.max(...reaches);
   }
 
   /** Returns the capacity by the promise that breaks first, of the steps that count. */
-  #estimate(): { threshold: Threshold; index: number } {
+  #estimate(): Pick<Threshold, 'perSecond' | 'deviation'> & { index: number } {
     const counted = this.#steps.filter((step) => this.#counts(step));
-    const start = this.#known ?? FIRST_SHARE * this.#pacePerSecond;
-    const all = this.#promises.map((promise, index) => ({
-      index,
-      threshold: locateThreshold(
-        counted.map(({ shares }) => shares[index] as Shares),
-        ({ requests }) => allowedShare(promise, requests),
-        start,
-      ),
-    }));
-    return all.toSorted((a, b) => a.threshold.perSecond - b.threshold.perSecond)[0]!;
+    const start = this.#steps.at(-1)?.perSecond ?? this.#start;
+    const known = { start, pace: this.#pacePerSecond };
+    const all = this.#promises.map((promise, index) => {
+      if (counted.length === 0) return { index, perSecond: known.start, deviation: Infinity };
+      const shares = counted.map((step) => step.shares[index] as Shares);
+      const growth = this.#growths[index] as Growth;
+      const dispersion = this.#fineSeconds === undefined ? 1 : growth.dispersion;
+      return {
+        index,
+        ...locateThreshold(shares, levelOf(promise), { ...known, growth: { ...growth, dispersion } }),
+      };
+    });
+    return all.toSorted((a, b) => a.perSecond - b.perSecond)[0]!;
   }
 
   /** A step that the generator spoilt still counts if the promises were kept all the same. */
@@ -222,9 +261,7 @@ export class CapacitySearch {
   /** Judges whether the steps near the capacity have as many answers as their percentile needs. */
   #judgeAnswers(by: Promised, index: number, perSecond: number): Reason[] {
     const near = this.#steps.filter(
-      (step) =>
-        this.#counts(step) &&
-        Math.abs(Math.log(step.perSecond / perSecond)) < 2 * (1 - (AROUND[1] as number)),
+      (step) => this.#counts(step) && Math.abs(Math.log(step.perSecond / perSecond)) < NEAR,
     );
     const answers = sum(near.map(({ shares }) => shares[index]?.requests ?? 0));
     const needed = neededFor(by);
@@ -232,6 +269,14 @@ export class CapacitySearch {
       ? []
       : [makeReason('few-answers', { answers, needed, promise: describePromises([by]) })];
   }
+}
+
+function toShares({ perSecond, requests, brokenShare }: Tried): Shares {
+  return { perSecond, requests, counted: requests * brokenShare };
+}
+
+function levelOf(promise: Promised): (one: Shares) => number {
+  return ({ requests }) => allowedShare(promise, requests);
 }
 
 /** The answers that a promise needs: ten beyond its percentile. */
@@ -293,33 +338,54 @@ export function paceOf({ warmup }: LoadResult): number {
   return Math.max(1, sum(last) / ((last.length * (warmup?.milliseconds ?? 1)) / 1000 || 1));
 }
 
-/** Returns the record of a search. */
-export function describeSearch(
-  { found: { perSecond, bound, by }, steps, curve }: Search,
+/** Returns the records of a search and of the open loops at other loads. */
+export function describeLoops(
+  { search, curve }: { search?: Search | undefined; curve?: Curve | undefined },
   head: TrialHead,
   surroundings: Surroundings,
-): FoundCapacity {
-  const describe = ({ load, sampled, perSecond: offered, seconds }: MeasuredStep): Step => {
+): Pick<Measured, 'capacity' | 'curve'> {
+  const describe = ({ load, sampled, perSecond, seconds }: MeasuredStep): OpenLoop => {
     const { server, host = {} } = sampled ?? {};
     const { findings } = judgeTrial(head, { load, ...(server && { server }), host }, surroundings);
     const { p50, p99, p99_9, max } = load.latencyUs ?? {};
-    const failed = shareOf(sharesOf({}, offered, load));
     return {
-      perSecond: offered,
+      perSecond,
       seconds,
       servedPerSecond: load.goodputPerSecond,
-      ...present({ p50Us: p50, p99Us: p99, p99_9Us: p99_9, maxUs: max }),
-      failedShare: failed,
-      brokenShare: shareOf(sharesOf(by, offered, load)),
-      ...present({ cpuUsPerRequest: findings.cpuUsPerRequest }),
+      failedShare: shareOf(sharesOf({}, perSecond, load)),
       limit: findings.limit,
+      generatorBusy: busiest(load),
+      ...present({
+        p50Us: p50,
+        p99Us: p99,
+        p99_9Us: p99_9,
+        maxUs: max,
+        cpuUsPerRequest: findings.cpuUsPerRequest,
+        budget: findings.budget,
+        meanOpen: load.schedule?.meanOpen,
+        listenOverflows: host.listenOverflows,
+      }),
     };
   };
+  const points = curve?.map(({ share, ...step }) => ({ ...present({ share }), ...describe(step) }));
+  if (search === undefined) return present({ curve: points });
+  const { found, pacePerSecond, steps } = search;
+  const { perSecond, bound, by } = found;
   return {
-    perSecond,
-    ...(bound && { bound }),
-    by,
-    steps: steps.map(describe),
-    ...(curve.length > 0 && { curve: curve.map((step) => ({ share: step.share, ...describe(step) })) }),
+    ...present({ curve: points }),
+    capacity: {
+      perSecond,
+      ...(bound && { bound }),
+      by,
+      pacePerSecond,
+      steps: steps.map((step) => {
+        const broken = sharesOf(by, step.perSecond, step.load);
+        return { ...describe(step), requests: broken.requests, brokenShare: shareOf(broken) };
+      }),
+    },
   };
+}
+
+function busiest(load: LoadResult): number {
+  return Math.max(...load.generators.map(busy));
 }

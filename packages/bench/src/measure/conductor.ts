@@ -1,6 +1,12 @@
 /** The conductor: starts fresh servers together, loads them in turn, and makes a record of each. A single trial is a duel of one server. */
 
-import { comparesByTurns, ROUTE_SECONDS, TURN_SECONDS, warmupSecondsOf } from 'bench-model/planned';
+import {
+  comparesByTurns,
+  curveStepSeconds,
+  ROUTE_SECONDS,
+  TURN_SECONDS,
+  warmupSecondsOf,
+} from 'bench-model/planned';
 import { AsyncDisposableStack, DisposableStack } from '@whatwg-node/disposablestack';
 import type { LoadResult } from 'bench-model/load';
 import type { Reason } from 'bench-model/reasons';
@@ -29,6 +35,8 @@ import {
   GAP_SEEDS,
   paceOf,
   STEP_SECONDS,
+  type Curve,
+  type MeasuredStep,
   type PlannedStep,
   type Search,
 } from './capacity.ts';
@@ -80,9 +88,12 @@ export async function measureTogether(entries: readonly Entry[], effects: TrialE
   const [first] = entries;
   if (first !== undefined) await loadAll(servers, sides, first, effects);
   for (const { life } of servers) await attempt(life, () => life.afterLoad());
-  for (const { life, trial, load, samples, turns, search } of sides as (Side & { trial: LifeTrial })[]) {
+  for (const { life, trial, load, samples, turns, search, curve } of sides as (Side & {
+    trial: LifeTrial;
+  })[]) {
     await attempt(trial, async () => {
-      if (load !== undefined) await life.take({ load, sampled: joinSampled(samples), turns, search }, trial);
+      const sampled = joinSampled(samples);
+      if (load !== undefined) await life.take({ load, sampled, turns, search, curve }, trial);
     });
   }
   const ended = (await Promise.all(lives.map((life) => life.end()))).flat();
@@ -141,6 +152,8 @@ interface Side {
   turns?: Turns;
   /** The search of its capacity, if its plan has promises. */
   search?: Search;
+  /** Open loops at other loads. */
+  curve?: Curve;
 }
 
 function sideOf(life: ServerLife, ready: ReadyServer, trial?: LifeTrial): Side {
@@ -251,14 +264,18 @@ async function loadInTurn(loaded: readonly Loaded[], loading: Loading): Promise<
     await searchCapacity(only, plan.load, loading);
     return;
   }
-  if (only !== undefined && others.length === 0) {
-    const window = { ...wholeWindow(plan), warmupSeconds: seconds(only.side) };
+  const isAlone = others.length === 0;
+  if (only !== undefined && isAlone) {
+    const loops =
+      plan.load.mode === 'open' && plan.load.curve !== undefined ? new OpenLoops(only, loading) : undefined;
+    const window = { ...wholeWindow(plan), warmupSeconds: seconds(only.side), ...loops?.gaps() };
     const windows = splitWindow(window, plan.userRequests?.login?.every);
     await openWindows(
       loaded,
       windows.map((part) => ({ turn: 0, window: part })),
       outlive,
     );
+    await loops?.measureCurve();
     return;
   }
   const cycleSeconds = await warmUp(loaded, loading);
@@ -334,54 +351,101 @@ async function openWindow(
 /** The shortest warm-up of a search: its pace tells the first rate. */
 const PACE_SECONDS = 0.5;
 
+/** Takes open loops on one server, each apart, on the same connections. */
+class OpenLoops {
+  readonly #one: Loaded;
+  readonly #plan: Plan;
+  readonly #context: { outlive: Outlive; ours: number[] };
+  #taken = 0;
+
+  constructor(one: Loaded, { plan, outlive }: Loading) {
+    this.#one = one;
+    this.#plan = plan;
+    this.#context = { outlive, ours: oursBeside([one], one.side) };
+  }
+
+  /** Opens a window in a closed loop. */
+  async warmUp(window: Omit<Window, 'load'>): Promise<LoadResult> {
+    return (
+      await openWindow(this.#one, { ...window, load: { mode: 'closed', ...this.#connecting } }, this.#context)
+    ).load;
+  }
+
+  /** Returns the seed of the gaps of the next loop: targets of one round get the same gaps. */
+  gaps(): { gapSeed: number } {
+    const { round } = this.#one.side.planned;
+    return { gapSeed: this.#plan.seed + GAP_SEEDS * (GAP_SEEDS * round + this.#taken++) };
+  }
+
+  async take(step: PlannedStep): Promise<MeasuredStep> {
+    const load = { mode: 'open', perSecond: step.perSecond, ...this.#connecting } as const;
+    const window: Window = {
+      warmupSeconds: STEP_SECONDS.ramp,
+      windowSeconds: step.seconds,
+      load,
+      ...this.gaps(),
+      isApart: true,
+    };
+    return { ...step, ...(await openWindow(this.#one, window, this.#context)) };
+  }
+
+  /** Measures the other loads of the plan; shares are of this capacity. */
+  async measureCurve(capacity = 0): Promise<void> {
+    const { load } = this.#plan;
+    const { side } = this.#one;
+    const points = 'curve' in load ? (load.curve ?? []) : [];
+    await attempt(side.outcome, async () => {
+      const curve: Curve = [];
+      for (const point of points) {
+        const perSecond = 'share' in point ? point.share * capacity : point.perSecond;
+        const seconds = curveStepSeconds(this.#plan, perSecond);
+        curve.push({ ...('share' in point && point), ...(await this.take({ perSecond, seconds })) });
+      }
+      if (curve.length > 0) side.curve = curve;
+    });
+  }
+
+  get #connecting(): Pick<LoadMode, 'newConnections'> {
+    const { newConnections } = this.#plan.load;
+    return newConnections === true ? { newConnections } : {};
+  }
+}
+
 /** Warms up a server in a closed loop, and searches its capacity by open loops on the same connections. */
 async function searchCapacity(
   one: Loaded,
-  { promises, shares = [], newConnections }: Extract<LoadMode, { mode: 'promise' }>,
-  { plan, outlive, seconds }: Loading,
+  { promises }: Extract<LoadMode, { mode: 'promise' }>,
+  loading: Loading,
 ): Promise<void> {
   const { side } = one;
-  const context = { outlive, ours: oursBeside([one], side) };
-  const connecting = { ...(newConnections && { newConnections }) };
+  const { plan, seconds } = loading;
+  const loops = new OpenLoops(one, loading);
   await attempt(side.outcome, async () => {
     const warmup = {
       warmupSeconds: Math.max(seconds(side), PACE_SECONDS),
       windowSeconds: 0,
-      load: { mode: 'closed', ...connecting } as const,
+      load: { mode: 'closed' } as const,
     };
     let pacePerSecond = 0;
     for (const part of splitWindow(warmup, plan.userRequests?.login?.every))
-      pacePerSecond = paceOf((await openWindow(one, part, context)).load);
+      pacePerSecond = paceOf(await loops.warmUp(part));
+    const { windowSeconds } = plan;
     const search = new CapacitySearch(promises, {
-      seconds: plan.windowSeconds,
+      seconds: windowSeconds,
       pacePerSecond,
-      known: side.life.knownPerSecond,
+      earlier: side.life.earlier,
     });
-    let taken = 0;
-    const take = async (step: PlannedStep): Promise<Search['steps'][number]> => {
-      const load = { mode: 'open', perSecond: step.perSecond, ...connecting } as const;
-      const { ramp: warmupSeconds } = STEP_SECONDS;
-      const gapSeed = side.planned.seed + GAP_SEEDS * taken++;
-      const window = { warmupSeconds, windowSeconds: step.seconds, load, gapSeed, isApart: true } as const;
-      const { load: result, sampled } = await openWindow(one, window, context);
-      return { ...step, load: result, sampled };
-    };
-    const steps: Search['steps'] = [];
+    const steps: MeasuredStep[] = [];
     for (let step = search.next(); step !== undefined; step = search.next()) {
-      const measured = await take(step);
+      const measured = await loops.take(step);
       search.add(step, measured.load);
       steps.push(measured);
     }
     const found = search.result();
-    const curve: Search['curve'] = [];
-    for (const share of shares)
-      curve.push({
-        share,
-        ...(await take({ perSecond: share * found.perSecond, seconds: STEP_SECONDS.fine })),
-      });
-    const { load, sampled } = steps[found.nearest] as Search['steps'][number];
+    await loops.measureCurve(found.perSecond);
+    const { load, sampled } = steps[found.nearest] as MeasuredStep;
     side.load = load;
-    side.search = { found, steps, curve };
+    side.search = { found, pacePerSecond, steps };
     const all = joinSampled(steps.flatMap((step) => step.sampled ?? []));
     // What disturbed any of the steps disturbed the search.
     if (sampled !== undefined && all !== undefined) side.samples.push({ ...sampled, host: all.host });

@@ -17,7 +17,7 @@ import { BenchError } from 'bench-model/errors';
 import type { CompanionName } from 'bench-model/companions';
 import type { FailedTrial, Placement, RunningCode, Trial, TrialHead, TrialTail } from 'bench-model/record';
 import type { LoadResult } from 'bench-model/load';
-import type { Alone, Measured } from 'bench-model/measured';
+import type { Alone, FoundCapacity, Measured } from 'bench-model/measured';
 import type { Reason } from 'bench-model/reasons';
 import type { Counts } from 'bench-model/figures';
 import type { Interpreter, Target } from 'bench-model/target';
@@ -50,7 +50,7 @@ import type { Prepared } from 'bench-targets/prepare/prepare';
 import type { CpuMeter } from 'bench-machine/resources/cpu-meter';
 import type { Sampler } from 'bench-machine/resources/sampler';
 import { UnansweredError } from 'bench-targets/catalogue/workloads/send';
-import { describeSearch } from './capacity.ts';
+import { describeLoops } from './capacity.ts';
 import type { SeenServer } from './outside.ts';
 import type { WindowResult } from './window.ts';
 import { sum } from 'bench-statistics/numbers';
@@ -107,8 +107,8 @@ export interface TrialContext {
   /** Undefined for a server that is already running. */
   prepared: Prepared | undefined;
   target: Target;
-  /** The capacity that earlier trials found, per second: where the search of this one begins. */
-  knownPerSecond?: number | undefined;
+  /** The searches of earlier trials: where that of this one begins. */
+  earlier?: readonly FoundCapacity[];
 }
 
 /** A verified server and its requests. */
@@ -213,9 +213,9 @@ export class ServerLife {
     }
   }
 
-  /** The capacity that earlier trials found, per second; undefined without any. */
-  get knownPerSecond(): number | undefined {
-    return this.#context.knownPerSecond;
+  /** The searches of earlier trials. */
+  get earlier(): readonly FoundCapacity[] {
+    return this.#context.earlier ?? [];
   }
 
   /** True if no trial of it can go on. */
@@ -428,7 +428,7 @@ export class ServerLife {
 
   /** Judges the window of a trial and verifies the answers again. Throws if they are wrong now. */
   async take(
-    { load, sampled, turns, search }: WindowResult,
+    { load, sampled, turns, search, curve }: WindowResult,
     trial = this.trials[0] as LifeTrial,
   ): Promise<void> {
     const { plan, placed } = this.#context;
@@ -474,7 +474,7 @@ export class ServerLife {
       ...findings,
       ...this.#startup,
       ...present({ age }),
-      ...(search && { capacity: describeSearch(search, trial.head, surroundings) }),
+      ...describeLoops({ search, curve }, trial.head, surroundings),
     };
     await this.renewToken(0);
     await this.#verifyAfter(trial, load);

@@ -1,6 +1,6 @@
 import { isSamePlace, unitOf, type RunEvent } from 'bench-model/planned';
-import { median } from 'bench-statistics/numbers';
 import { BenchError } from 'bench-model/errors';
+import type { FoundCapacity } from 'bench-model/measured';
 import type { FailedTrial, Trial } from 'bench-model/record';
 import type { Reason } from 'bench-model/reasons';
 import { makeReason } from 'bench-model/reasons';
@@ -62,8 +62,8 @@ export async function run(
       effects.on({ kind: 'started', planned, done: trials.length + index, of });
     const entries = unit.map((planned) => {
       const found = launchable.get(planned.target) as Pick<TrialContext, 'target' | 'prepared'>;
-      const knownPerSecond = capacityBefore(trials, planned);
-      return { planned, context: { ...scaleTo(found.target, { plan, placed }), ...found, knownPerSecond } };
+      const earlier = searchesBefore(trials, planned);
+      return { planned, context: { ...scaleTo(found.target, { plan, placed }), ...found, earlier } };
     });
     const measured = failSameCode(await measureTogether(entries, effects), trials);
     // An interrupted trial is not stored: --resume measures it again.
@@ -79,14 +79,14 @@ export async function run(
   return trials;
 }
 
-/** Returns the median capacity that earlier trials of the same target and place found; undefined without any. */
-export function capacityBefore(trials: readonly Trial[], planned: PlannedTrial): number | undefined {
-  const found = trials.flatMap((trial) => {
+/** Returns the searches of earlier trials of the same target and place that found a capacity which nothing invalidates. */
+export function searchesBefore(trials: readonly Trial[], planned: PlannedTrial): FoundCapacity[] {
+  return trials.flatMap((trial) => {
     const isAlike = trial.target.id === planned.target && isSamePlace(trial, planned);
+    const isDoubted = trial.reasons.some(({ invalidates }) => invalidates.includes('capacity'));
     const { capacity } = (isAlike && trial.status !== 'failed' && trial.measured) || {};
-    return capacity === undefined || capacity.bound !== undefined ? [] : [capacity.perSecond];
+    return capacity === undefined || capacity.bound !== undefined || isDoubted ? [] : [capacity];
   });
-  return found.length === 0 ? undefined : median(found);
 }
 
 /** Throws a trial error if a server ran the same code as another copy: further rounds would mean nothing either. */

@@ -4,7 +4,7 @@ import { BenchError } from 'bench-model/errors';
 import type { Counts } from 'bench-model/figures';
 import type { LoadResult } from 'bench-model/load';
 import type { Turns } from 'bench-model/measured';
-import type { Search } from './capacity.ts';
+import type { Curve, Search } from './capacity.ts';
 import { describeEnd, type Server } from 'bench-machine/launch';
 import type { LoadSession, Window } from 'bench-load/engine';
 import type { Sampled, Sampler } from 'bench-machine/resources/sampler';
@@ -20,6 +20,8 @@ export interface WindowResult {
   turns?: Turns | undefined;
   /** The search of a capacity, of which the load is one step. */
   search?: Search | undefined;
+  /** Open loops at other loads. */
+  curve?: Curve | undefined;
 }
 
 /** Runs one window and samples it. `ours` are processes whose CPU belongs to the measurement. */

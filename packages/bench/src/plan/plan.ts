@@ -64,6 +64,8 @@ const SEQUENTIAL_TEST = { windowSeconds: { duel: 1, separate: 2 } };
 
 /** A search of the capacity takes this long: see docs/guides/capacity.md for what other lengths find. */
 const SEARCH_SECONDS = 12;
+/** The window around a burst, relative to its length. */
+const BURST_TIMES = 8;
 
 /** One body in this many is compared byte by byte. */
 const HASH_EVERY = 64;
@@ -174,9 +176,11 @@ export function makePlan(given: BenchOptions, stacks: Stack[], run: string, seed
   const ownSeconds =
     load.mode === 'promise'
       ? SEARCH_SECONDS
-      : routes === undefined
-        ? usualSeconds
-        : Math.max(shortest, tidy(usualSeconds / routes.length));
+      : load.mode === 'open' && load.burst !== undefined
+        ? BURST_TIMES * load.burst.seconds
+        : routes === undefined
+          ? usualSeconds
+          : Math.max(shortest, tidy(usualSeconds / routes.length));
   const windowSeconds = wholeWaits(chosen.windowSeconds ?? ownSeconds, waitSeconds);
   const warmupSeconds =
     options.warmupSeconds ?? Math.max(chosen.warmupSeconds ?? workload.warmupSeconds, waitSeconds ?? 0);

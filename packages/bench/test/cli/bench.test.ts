@@ -123,6 +123,22 @@ describe('bench', () => {
     expect(() => parse('--slo p99<50ms --rate 100')).toThrow('--rate');
   });
 
+  it('reads loads as rates, the first of which is the main one, or as shares of a capacity', () => {
+    const rates = [{ perSecond: 1000 }, { perSecond: 2000 }];
+    expect(parse('--load 500,1000,2000').load).toEqual({ mode: 'open', perSecond: 500, curve: rates });
+    expect(parse('--slo p99<50ms --load 25%,500').load).toMatchObject({
+      curve: [{ share: 0.25 }, { perSecond: 500 }],
+    });
+    expect(() => parse('--load 25%')).toThrow('--load: a share needs the capacity');
+  });
+
+  it('reads a burst in an open loop', () => {
+    const burst = { times: 5, seconds: 2 };
+    expect(parse('--rate 500 --burst 5x:2s').load).toEqual({ mode: 'open', perSecond: 500, burst });
+    expect(() => parse('--burst 5x:2s')).toThrow('--rate');
+    expect(() => parse('--rate 500 --burst 1x:2s')).toThrow('a factor above 1');
+  });
+
   it('reads --duel and --separate as one choice', () => {
     expect([parse('--duel').duel, parse('--separate').duel, parse('').duel]).toEqual([
       true,

@@ -2,7 +2,9 @@ import { describe, expect, it } from 'vitest';
 import type { Window } from 'bench-load/engine';
 import type { LoadResult } from 'bench-model/load';
 import type { FoundCapacity, Measured } from 'bench-model/measured';
-import { readPromises } from 'bench-model/promise';
+import { readPromises, type Promised } from 'bench-model/promise';
+import { makeReason } from 'bench-model/reasons';
+import type { Trial } from 'bench-model/record';
 import { mean } from 'bench-statistics/numbers';
 import { createHistogram, encodeHistogram, recordMilliseconds } from 'bench-statistics/histogram';
 import { createRandom } from 'bench-statistics/random';
@@ -22,7 +24,7 @@ import {
   type Queue,
 } from '../../../bench-lab/testing/queues.ts';
 import { okTrial, sampleCounts, sampleLoad, sampleMeasured } from '../../../bench-lab/testing/samples.ts';
-import { capacityBefore } from '../../src/measure/run.ts';
+import { searchesBefore } from '../../src/measure/run.ts';
 import { measure } from './one-trial.ts';
 
 type Edit = (load: LoadResult, step: PlannedStep) => LoadResult;
@@ -35,14 +37,16 @@ function search(
     seed = 1,
     known,
     seconds = 12,
+    pace = paceOfQueue(queue),
     edit = (load) => load,
-  }: { seed?: number; known?: number; seconds?: number; edit?: Edit } = {},
+  }: { seed?: number; known?: number; pace?: number; seconds?: number; edit?: Edit } = {},
 ): FoundRate & { steps: PlannedStep[] } {
   const server = new SimulatedServer(queue, createRandom(seed));
+  const [by] = readPromises(promise, 'slo') as [Promised];
   const found = new CapacitySearch(readPromises(promise, 'slo'), {
     seconds,
-    pacePerSecond: paceOfQueue(queue),
-    known,
+    pacePerSecond: pace,
+    ...(known !== undefined && { earlier: [{ perSecond: known, by, steps: [] }] }),
   });
   const steps: PlannedStep[] = [];
   for (let step = found.next(); step !== undefined; step = found.next()) {
@@ -52,11 +56,11 @@ function search(
   return { ...found.result(), steps };
 }
 
-/** The mean of the searches from 24 seeds, relative to the true capacity. */
+/** The mean of the searches from 16 seeds, relative to the true capacity. */
 function meanOf(queue: Queue, promise: string, capacity: number): number {
   return mean(
     Array.from(
-      { length: 24 },
+      { length: 16 },
       (_, seed) => search(queue, promise, { seed, known: capacity }).perSecond / capacity,
     ),
   );
@@ -84,6 +88,12 @@ const delay: Edit = (load, step) => {
 const saturate: Edit = (load, { perSecond }) =>
   perSecond < 1200 ? load : { ...load, generators: [{ cpuUs: 960_000, seconds: 1, utilisation: 0.96 }] };
 
+/** Reports a generator that reaches 2,000/s. */
+const tire: Edit = (load, { perSecond }) => {
+  const utilisation = Math.min(1, perSecond / 2000);
+  return { ...load, generators: [{ cpuUs: 1e6 * utilisation, seconds: 1, utilisation }] };
+};
+
 /** In M/M/1, the share of requests that take longer than T is exp(−(pace − rate) · T). */
 const inMM1 = (pace: number, seconds: number): number => pace - Math.log(100) / seconds;
 
@@ -96,6 +106,11 @@ describe('the search of a capacity', () => {
   it('finds that of M/D/1 and of a pool of 10, which long simulations give', () => {
     expect(Math.abs(Math.log(meanOf(fixed(0.002), 'p99<20ms', 385)))).toBeLessThan(0.05);
     expect(Math.abs(Math.log(meanOf(fixed(0.02, 10), 'p99<50ms', 433)))).toBeLessThan(0.05);
+  });
+
+  it('finds it beyond the pace of a closed loop of few connections, too', () => {
+    const found = search(fixed(0.02, 10), 'p99<50ms', { pace: 100, seconds: 24 });
+    expect(Math.abs(Math.log(found.perSecond / 433))).toBeLessThan(0.2);
   });
 
   it('begins at 70 % of the pace of the warm-up, and at the estimate of earlier rounds if there is one', () => {
@@ -125,6 +140,13 @@ describe('the search of a capacity', () => {
     expect(found.perSecond).toBeLessThan(5000);
   });
 
+  it('stays below the rate at which the generator would be saturated, and names it', () => {
+    const found = search(fixed(0.0002), 'p99<20ms', { edit: tire, pace: 1500 });
+    expect(found).toMatchObject({ bound: 'at least', reasons: [{ code: 'promise-kept' }] });
+    expect(found.reasons[0]?.text).toContain('reaches about 1,7');
+    expect(found.steps.every(({ perSecond }) => perSecond < 1800)).toBe(true);
+  });
+
   it('is an upper bound if the promise was broken at every rate', () => {
     const found = search(fixed(0.03), 'p99<20ms');
     expect(found).toMatchObject({ bound: 'at most', reasons: [{ code: 'promise-broken' }] });
@@ -144,7 +166,7 @@ describe('the search of a capacity', () => {
 
 /** The measurements of a trial with this capacity. */
 const carry = (perSecond: number, given: Partial<FoundCapacity> = {}): Partial<Measured> => ({
-  capacity: { perSecond, by: { of: 'p99', belowUs: 50_000 }, steps: [], ...given },
+  capacity: { perSecond, by: { of: 'p99', belowUs: 50_000 }, pacePerSecond: 500, steps: [], ...given },
 });
 
 describe('a trial with promises', () => {
@@ -163,15 +185,15 @@ describe('a trial with promises', () => {
     };
     const { trial } = await measure({ fire }, { line: '--slo p99<50ms --warmup 2 --load 25%,75%' });
     expect(trial.status).not.toBe('failed');
-    const { capacity, load } = trial.status === 'failed' ? {} : trial.measured;
+    const { capacity, curve, load } = trial.status === 'failed' ? {} : trial.measured;
     expect(windows[0]).toMatchObject({ warmupSeconds: 2, windowSeconds: 0, load: { mode: 'closed' } });
     expect(windows[1]).toMatchObject({ isApart: true, load: { mode: 'open', perSecond: 350 } });
     expect(capacity?.steps).toHaveLength(windows.length - 3);
-    const [quarter, most] = capacity?.curve ?? [];
+    const [quarter, most] = curve ?? [];
     expect(quarter).toMatchObject({
       share: 0.25,
       perSecond: 0.25 * (capacity?.perSecond ?? 0),
-      brokenShare: 0,
+      failedShare: 0,
     });
     expect(most?.p50Us).toBeGreaterThan(quarter?.p50Us ?? Infinity);
     expect(new Set(windows.slice(1).map(({ gapSeed }) => gapSeed)).size).toBe(windows.length - 1);
@@ -179,7 +201,7 @@ describe('a trial with promises', () => {
     expect(load?.goodputPerSecond).toBeLessThan(500);
   });
 
-  it('begins at the median capacity of the earlier rounds of its target', () => {
+  it('knows the earlier rounds of its target that found a capacity', () => {
     const planned = { id: 'x', target: 'vanilla', connections: 100, round: 3, order: 2, seed: 1 };
     const trials = [
       okTrial('vanilla', { ...sampleMeasured(), ...carry(400) }, { connections: 100 }),
@@ -188,8 +210,14 @@ describe('a trial with promises', () => {
       okTrial('vanilla', { ...sampleMeasured(), ...carry(100) }, { connections: 10 }),
       okTrial('fastify', { ...sampleMeasured(), ...carry(100) }, { connections: 100 }),
     ];
-    expect(capacityBefore(trials, planned)).toBe(410);
-    expect(capacityBefore(trials.slice(2), planned)).toBeUndefined();
+    const before = (some: readonly Trial[]): number[] =>
+      searchesBefore(some, planned).map(({ perSecond }) => perSecond);
+    expect(before(trials)).toEqual([400, 420]);
+    expect(before(trials.slice(2))).toEqual([]);
+    const few = makeReason('few-answers', { answers: 10, needed: 1000, promise: 'p99 < 50 ms' });
+    expect(before(trials.map((trial) => ({ ...trial, status: 'suspect' as const, reasons: [few] })))).toEqual(
+      [],
+    );
   });
 });
 

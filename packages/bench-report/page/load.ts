@@ -1,0 +1,112 @@
+import { METRICS } from 'bench-model/metrics';
+import { formatCount, formatWhole } from '../src/format.ts';
+import { describeKnees, toCurveView } from '../src/curve.ts';
+import type { PageRow } from '../src/html/data.ts';
+import { axisFrom0, labelBelow, LINE_MARGINS, logTicks, tickText, writeValue } from './axes.ts';
+import { chart } from './chart.ts';
+import { element, table, type Content } from './elements.ts';
+import { byPlace, explainFaint, looksOf, type Context, type Section } from './section.ts';
+import { legend, lines, tip, type Dot } from './series.ts';
+
+const HEIGHT = 240;
+const SHOWN = ['p50', 'p99', 'p99.9', 'cpu'] as const;
+
+/** Latency and CPU over load, for runs with several loads, and what limits each target. */
+export const load: Section = {
+  id: 'load',
+  title: 'More load',
+  build: (context) => {
+    const { rows, metric } = context;
+    const knees = describeKnees(rows);
+    const drawn = rows.filter(({ curve = [] }) => curve.length > 1);
+    if (drawn.length + knees.length === 0) return undefined;
+    const limits = element(
+      'ul',
+      {},
+      knees.map((words) => element('li', {}, words)),
+    );
+    if (drawn.length === 0) return [limits];
+    return [
+      element(
+        'p',
+        {},
+        `Medians of the rounds. Latency is on a logarithmic axis.${explainFaint(drawn, metric)}`,
+      ),
+      legend(looksOf(drawn, context)),
+      byPlace(drawn).map(([place, own]) =>
+        element(
+          'div',
+          { class: 'grid' },
+          SHOWN.flatMap((id) => showOverLoad(id, place, { ...context, rows: own })),
+        ),
+      ),
+      limits,
+    ];
+  },
+};
+
+function showOverLoad(id: (typeof SHOWN)[number], place: string, context: Context): Content[] {
+  const { rows } = context;
+  const looks = looksOf(rows, context);
+  const series = rows.flatMap((row) => {
+    const look = looks.get(row.target);
+    return look === undefined ? [] : [{ look, dots: dotsOf(id, row) }];
+  });
+  const dots = series.flatMap((one) => one.dots);
+  const heights = dots.map(({ y }) => y);
+  if (dots.length === 0) return [];
+  const { label } = METRICS[id];
+  const title = `${label} by load at ${place}`;
+  const { columns = [], words = [], groups = [] } = toCurveView(rows) ?? {};
+  return [
+    chart({
+      title,
+      description: `${series.length} targets over requests per second; lower is better.`,
+      draw: (width) => ({
+        height: HEIGHT,
+        ...LINE_MARGINS,
+        x: {
+          domain: [0, Math.max(...dots.map(({ x }) => x))],
+          ticks: width < 500 ? 3 : 6,
+          tickFormat: formatWhole,
+          ...labelBelow('requests per second'),
+        },
+        y:
+          id === 'cpu'
+            ? axisFrom0(id, heights, HEIGHT)
+            : {
+                type: 'log',
+                grid: true,
+                label: null,
+                ticks: logTicks(heights),
+                tickFormat: (value: number) => tickText(id, value),
+              },
+        marks: [...lines(series), tip(dots)],
+      }),
+      values: element(
+        'div',
+        {},
+        groups.map(({ heading, rows: points }) =>
+          table(
+            heading,
+            columns.map((head, index) => ({
+              head,
+              cell: (point: string[]) => point[index],
+              isText: words.includes(head),
+            })),
+            points,
+          ),
+        ),
+      ),
+    }),
+  ];
+}
+
+function dotsOf(id: (typeof SHOWN)[number], { target, curve = [] }: PageRow): Dot[] {
+  return curve.flatMap((point) => {
+    const y = point[id];
+    if (y === undefined) return [];
+    const text = `${target} at ${formatCount(point.perSecond)}/s: ${writeValue(id, y)}\nlimit: ${point.limit}`;
+    return [{ x: point.perSecond, y, isSound: point.limit !== 'generator', text }];
+  });
+}
