@@ -111,6 +111,10 @@ interface CommandSpec<O, T> {
   about?: string;
   arguments?: ArgumentSpec;
   options: O;
+  /** Complete command lines, each with what it answers: the first thing that its user looks for. */
+  examples?: readonly (readonly [words: string, answers: string])[];
+  /** The options that most users need, if there are many: `--help` shows these, and `--help-all` shows all. */
+  usual?: readonly (keyof O & string)[];
   /** The last paragraphs of the help. */
   notes?: string;
   read(values: Values<O>, args: string[]): T;
@@ -125,8 +129,8 @@ export interface Command<T> {
   summary: string;
   /** Returns the typed value of a command line. Throws a usage error if it is not valid. */
   parse(words: readonly string[]): T;
-  /** The text of `--help`, at most 80 columns wide. */
-  help(): string;
+  /** The text of `--help` or, with all options, that of `--help-all`, at most 80 columns wide. */
+  help(all?: boolean): string;
   run(request: T): Promise<number | void>;
   /** The declared options by name. */
   options: Readonly<Record<string, OptionSpec<unknown>>>;
@@ -143,8 +147,13 @@ export function defineCommand<const O extends object, T>(spec: CommandSpec<O, T>
     summary: spec.about?.split('. ')[0]?.replace(/\.$/, '') ?? '',
     options: table,
     run: (request) => spec.run(request),
-    help: () =>
-      `${toCommander(spec, table).helpInformation()}${spec.notes === undefined ? '' : `\n${spec.notes}\n`}`,
+    help(all = false) {
+      const notes = all || spec.usual === undefined ? [] : [describeRest(spec, spec.usual.length)];
+      const paragraphs = [...notes, ...(spec.notes === undefined ? [] : [spec.notes])];
+      return [toCommander(spec, table, all).helpInformation(), ...paragraphs.map((one) => `${one}\n`)].join(
+        '\n',
+      );
+    },
     parse(words) {
       const commander = toCommander(spec, table);
       try {
@@ -188,14 +197,24 @@ function createCommander(name: string): Commander {
     .configureHelp({ optionDescription: ({ description }) => description });
 }
 
-function toCommander<O, T>(spec: CommandSpec<O, T>, table: Table): Commander {
+function describeRest<O, T>({ name, options }: CommandSpec<O, T>, shown: number): string {
+  return `${commandLine(name)} --help-all shows ${Object.keys(options as object).length - shown} options more.`;
+}
+
+function toCommander<O, T>(spec: CommandSpec<O, T>, table: Table, all = true): Commander {
+  const { about = '', examples = [], usual } = spec;
+  const width = Math.max(...examples.map(([words]) => words.length));
+  const lines = examples.map(([words, answers]) => `  ${words.padEnd(width)}  ${answers}`);
   const commander = createCommander(commandLine(spec.name))
-    .description(spec.about ?? '')
+    .description([about, ...(lines.length === 0 ? [] : [lines.join('\n')])].join('\n\n'))
     .helpOption('-h, --help', 'show this help');
   const [first, ...others] = spec.arguments?.terms.split(' ') ?? [];
   if (first !== undefined) commander.argument(first, spec.arguments?.help);
   for (const other of others) commander.argument(other, spec.arguments?.more);
-  for (const [name, one] of Object.entries(table)) commander.addOption(toOption(name, one, table));
+  for (const [name, one] of Object.entries(table)) {
+    const isHidden = !all && usual !== undefined && !(usual as readonly string[]).includes(name);
+    commander.addOption(toOption(name, one, table).hideHelp(isHidden));
+  }
   return commander;
 }
 
@@ -252,7 +271,7 @@ function translate<O, T>(
   table: Table,
 ): BenchError {
   const [, quoted = ''] = /'([^']*)'/.exec(message) ?? [];
-  const listed = `${commandLine(name)} --help lists the options`;
+  const listed = `${commandLine(name)} --help-all lists the options`;
   if (code === 'commander.unknownOption') {
     const typed = quoted.split('=')[0] ?? quoted;
     // A switch with a value, as in `--json=yes`, is an unknown option to commander.
@@ -261,7 +280,7 @@ function translate<O, T>(
     }
     const close = suggest(
       typed,
-      [...Object.keys(table), 'help'].map((one) => `--${one}`),
+      [...Object.keys(table), 'help', 'help-all'].map((one) => `--${one}`),
     );
     return new BenchError('usage', `unknown option ${typed}`, close ?? listed);
   }

@@ -49,7 +49,7 @@ export async function loadCommand(file: URL): Promise<Command<unknown>> {
 /** Runs `bench-http <words>` and returns the exit code. The word `bench` can be omitted. */
 export async function main(words: readonly string[]): Promise<number> {
   const [first = 'help', ...rest] = words;
-  if (first === 'help' || (rest.length === 0 && (first === '--help' || first === '-h'))) {
+  if (first === 'help' || (rest.length === 0 && HELP.has(first))) {
     print(overview());
     return 0;
   }
@@ -68,8 +68,11 @@ export async function main(words: readonly string[]): Promise<number> {
   }
 }
 
+/** The words that ask for the help of a command. */
+const HELP = new Set(['-h', '--help', '--help-all']);
+
 /**
- * Parses the words after the name of a command, runs it, and returns the exit code. `--help` prints the help. An error
+ * Parses the words after the name of a command, runs it, and returns the exit code. `--help` and `--help-all` print the help. An error
  * becomes a message on stderr and an exit code.
  */
 export async function runCommand(command: Command<unknown>, words: readonly string[]): Promise<number> {
@@ -80,9 +83,9 @@ export async function runCommand(command: Command<unknown>, words: readonly stri
   // The servers of users inherit it.
   hide(valuesOf(literalsInEnvironment(process.env)));
   try {
-    const asksForHelp = words.some((word) => word === '--help' || word === '-h');
-    if (!asksForHelp) return (await command.run(command.parse(words))) ?? 0;
-    print(command.help());
+    const help = words.find((word) => HELP.has(word));
+    if (help === undefined) return (await command.run(command.parse(words))) ?? 0;
+    print(command.help(help === '--help-all'));
     return 0;
   } catch (error) {
     return fail(error);
