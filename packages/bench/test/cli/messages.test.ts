@@ -240,8 +240,8 @@ describe('the messages of the command line', () => {
   it('are those of the golden file: the help of every command', async () => {
     const texts = shown.flatMap((command) => {
       const [usual, all] = [command.help(), command.help(true)];
-      const words = commandLine(command.name);
-      return [`$ ${words} --help\n${usual}`, ...(all === usual ? [] : [`$ ${words} --help-all\n${all}`])];
+      const line = commandLine(command.name);
+      return [`$ ${line} --help\n${usual}`, ...(all === usual ? [] : [`$ ${line} --help-all\n${all}`])];
     });
     await expect(texts.join('\n')).toMatchFileSnapshot('../../../bench-lab/testing/fixtures/golden/help.txt');
     expect(texts.flatMap((text) => text.split('\n')).filter((line) => line.length > 80)).toEqual([]);
