@@ -30,7 +30,7 @@ interface InitRequest extends InitChoices {
 export default defineCommand({
   name: 'init',
   about:
-    'Examines a project, starts its server, sends it requests, and writes the stack.json that worked. Prints its findings and its assumptions. Changes no other file.',
+    'Examines a project, starts its server, sends it requests, and writes the stack.json that worked. Prints its findings and its assumptions. Changes no other file, but the server that it starts may.',
   arguments: {
     terms: '[folder]',
     noun: 'folder',
@@ -128,6 +128,9 @@ function refuseExisting(file: string): void {
   );
 }
 
+/** More requests than these are compared together. */
+const MOST_ROWS = 10;
+
 /** The options of the next commands, and what they answer. */
 async function questionsFor(
   { runtime, command }: Start,
@@ -135,8 +138,8 @@ async function questionsFor(
   root: string,
 ): Promise<[options: string, answers: string][]> {
   const hasCommits = (await tryGit(root, ['rev-parse', '--verify', '--quiet', 'HEAD~1'])) !== undefined;
-  // One question is answered in a fraction of the rounds that one for each request takes.
-  const mix = requests.length > 1 ? ' --mix' : '';
+  // With many requests, one question for all takes a fraction of the rounds that one for each takes.
+  const mix = requests.length > MOST_ROWS ? ' --mix' : '';
   return [
     ['', 'what it costs and how fast it is'],
     ...(hasCommits

@@ -38,7 +38,7 @@ const NO_PROGRAM =
 const CURES: Cures = {
   ended: ({ end }, { command, words }) => {
     if (/EADDRINUSE|address (is )?already in use/i.test(end))
-      return `its port is taken: let it listen on {port} in ${command}, or on PORT in its environment`;
+      return `its port is taken: end what listens there, or let it listen on {port} in ${command}, or on PORT in its environment`;
     const [, absent] = /['"`]([^'"`\s]*\/[^'"`\s]+)['"`]/.exec(ABSENT.test(end) ? end : '') ?? [];
     if (absent !== undefined)
       return `make ${isAbsolute(absent) ? showPath(absent) : absent} first: it may be what a build writes, such as that of a front end`;
@@ -73,6 +73,8 @@ const CURES: Cures = {
   },
   untrusted: () => 'name the authority that signed it: NODE_EXTRA_CA_CERTS=ca.pem in the environment',
   'wrong-answer': (fault, named) => cureAnswer(fault, named),
+  'refuses-login': ({ request }) =>
+    `correct the body of "login", or the variables in it; by hand it is ${request.method} ${request.path}`,
   'refuses-repeats': ({ request }) =>
     request.row === undefined
       ? 'make each request another one: {uuid} or {seq} in its path or body, or a column of --rows'

@@ -27,6 +27,8 @@ export type Fault =
   /** Its certificate is not valid. */
   | { kind: 'untrusted' }
   | { kind: 'wrong-answer'; request: WorkloadRequest; answer: Answer }
+  /** It answers, and gives no token. */
+  | { kind: 'refuses-login'; request: WorkloadRequest }
   /** It answered the request rightly once, and refuses it now. */
   | { kind: 'refuses-repeats'; request: WorkloadRequest };
 

@@ -180,7 +180,10 @@ export async function logIn(
       return undefined;
     },
   };
-  await awaitRightAnswer(endpoint, first, deadlineSeconds, answerSeconds);
+  await awaitRightAnswer(endpoint, first, deadlineSeconds, answerSeconds).catch((error: unknown) => {
+    if (!(error instanceof FaultError) || error.fault.kind !== 'wrong-answer') throw error;
+    throw new FaultError({ kind: 'refuses-login', request: login.request }, error.message);
+  });
   const { login: _, ...rest } = complete;
   return rest;
 }

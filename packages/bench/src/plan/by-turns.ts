@@ -109,7 +109,10 @@ function whyApart(
       length > (capacity?.servers ?? Infinity),
       `the memory of this machine may not hold the ${length} servers of a round`,
     ],
-    [own.some(({ port }) => port !== undefined), 'a server always listens on one port'],
+    [
+      own.some(({ port }) => port !== undefined),
+      'a server always listens on one port. If it read PORT, they could take turns, which shows smaller differences',
+    ],
     [length > MOST_AT_ONCE, `more than ${MOST_AT_ONCE} servers would wait too long for their turns`],
     [!canTakeTurns(length, waitSeconds), `each answer waits ${waitSeconds} s`],
     [

@@ -364,6 +364,7 @@ describe('a login', () => {
     const { status, stderr, stdout } = await place.run('bench', args, { SHOP_PASSWORD: PASSWORD });
     expect(status).toBe(1);
     expect(stderr).toContain('the login failed: the body has no /access_token; its fields are token, length');
+    expect(stderr).toContain('correct the body of "login", or the variables in it; by hand it is POST ');
     for (const text of [stderr, stdout, ...filesOf(place.results)]) {
       expect(text).not.toContain(PASSWORD);
       expect(text).not.toContain(TOKEN);

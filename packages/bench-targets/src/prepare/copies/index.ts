@@ -9,7 +9,7 @@ import type { Stack } from 'bench-model/stack';
 import { BenchError } from 'bench-model/errors';
 import type { Copy, Target } from 'bench-model/target';
 import { digestOf } from '../digest.ts';
-import { digestOfProject } from '../projects/tree.ts';
+import { digestOfSources, sourcesOf } from '../projects/sources.ts';
 import { findRepository, folderOf, layOut } from './revisions.ts';
 
 /** The stacks of the copies. */
@@ -98,7 +98,7 @@ async function rootInRevision(
 
 /** Describes copies whose figures differ by noise alone, or by more than their code. */
 function describeOdd(stacks: readonly Stack[]): string[] {
-  const digests = new Map(stacks.map((stack) => [stack, digestOfProject(stack.root)]));
+  const digests = new Map(stacks.map((stack) => [stack, digestOfSources(stack.root, sourcesOf(stack))]));
   return stacks.flatMap((stack, index) => {
     const { copy, name, surroundings } = stack;
     const before = stacks.slice(0, index).filter((one) => one.name === name);

@@ -33,7 +33,7 @@ import {
 } from './python.ts';
 import { countOpen, describeLock } from './packages.ts';
 import { warnStale } from './stale.ts';
-import { digestOfSources, filesOfLocalPackages } from './sources.ts';
+import { digestOfSources, filesOfLocalPackages, sourcesOf } from './sources.ts';
 import { copyProject, filesOfProject, linkAround, settingsOfProject } from './tree.ts';
 
 /** A program, ready to launch. */
@@ -125,7 +125,7 @@ async function prepareProgram(known: FoundTarget, log: (line: string) => void): 
   const { root } = stack;
   // A binary in the project is an output of its build.
   const [binary = ''] = variant.command.map((word) => resolve(root, word.replaceAll('{root}', root)));
-  const sources = [...sourcesOf(root)].filter((file) => file !== binary);
+  const sources = sourcesOf(stack).filter((file) => file !== binary);
   const commands = [...stack.build, ...variant.build];
   const isBuilt = commands.length > 0;
   const digest = digestOfSources(root, isBuilt || !isProgram(binary) ? sources : [...sources, binary]);
@@ -148,11 +148,6 @@ async function prepareProgram(known: FoundTarget, log: (line: string) => void): 
     installed: [],
     ...(origin !== '' && { origin }),
   };
-}
-
-/** Returns the files that a project is made from. */
-function sourcesOf(root: string, named: readonly string[] = []): Set<string> {
-  return new Set([...filesOfProject(root), ...filesOfLocalPackages(root, named)]);
 }
 
 /** Returns true if commands write into `{build}`. Others write into the project, so that they run in a copy of it. */
@@ -259,7 +254,7 @@ async function preparePython(
   const lock = stack.project?.lock;
   const packages = [...(stack.project?.packages ?? []), ...packagesOf(target).map(({ wanted }) => wanted)];
   const listed = lock && filesOfLock(stack.root, lock);
-  const digest = digestOfSources(stack.root, [...sourcesOf(stack.root, listed)], packages.join(' '));
+  const digest = digestOfSources(stack.root, sourcesOf(stack, listed), packages.join(' '));
   const root = await provideRoot(known, digest, log);
   const uv = await provideUv(HOME.cache);
   const found = await findFitting(stack, spec, { cache: HOME.cache, uv, mayInstall: true });
@@ -337,7 +332,7 @@ async function prepareNode(
     ...(stack.project?.packages ?? []),
     ...named.map(({ name, wanted }) => `${name}@${wanted}`),
   ];
-  const digest = digestOfSources(stack.root, filesOfProject(stack.root), packages.join(' '));
+  const digest = digestOfSources(stack.root, sourcesOf(stack), packages.join(' '));
   const { root, origin } = await provideModules(known, found, { packages, digest, log });
   const place = { root, bins: [...binsOf(root), dirname(found.argv[0] ?? '')], node: found.argv };
   return {

@@ -2,6 +2,7 @@
 import { existsSync, globSync, readFileSync, statSync } from 'node:fs';
 import { dirname, join, relative, resolve, sep } from 'node:path';
 import { parentsOf } from 'bench-machine/home';
+import type { Stack } from 'bench-model/stack';
 import { digestOf } from '../digest.ts';
 import { filesOfProject } from './tree.ts';
 
@@ -36,6 +37,17 @@ export function filesOfLocalPackages(root: string, named: readonly string[] = []
   };
   follow([...named, ...manifestsIn(root), ...workspacesAbove(root)]);
   return [...found];
+}
+
+/** Returns the files that a project is made from, and those of the packages that the given files name by path. */
+export function sourcesOf(
+  { root, project }: Pick<Stack, 'root' | 'project'>,
+  named: readonly string[] = [],
+): string[] {
+  const { kind, lock } = project ?? {};
+  // A Node workspace is copied and installed as a whole.
+  const whole = kind === 'node' && lock !== undefined ? dirname(lock.file) : root;
+  return [...new Set([...filesOfProject(whole), ...filesOfLocalPackages(root, named)])];
 }
 
 /** Returns the digest of the names and the contents of a project's sources. */

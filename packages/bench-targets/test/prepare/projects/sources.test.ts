@@ -2,7 +2,7 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join, relative } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { filesOfLocalPackages } from '../../../src/prepare/projects/sources.ts';
+import { filesOfLocalPackages, sourcesOf } from '../../../src/prepare/projects/sources.ts';
 
 let place: string;
 beforeEach(() => {
@@ -56,6 +56,19 @@ describe('the packages outside a project that it is made from', () => {
     const manifest = Object.keys(files).findLast((name) => name.startsWith('lib')) ?? '';
     const code = join(dirname(manifest), 'code');
     expect(find({ ...files, [code]: '' }, named)).toEqual([code, manifest].toSorted());
+  });
+
+  it('are all packages of a Node workspace, which is installed as a whole', () => {
+    find({ 'package-lock.json': '', 'api/package.json': '', 'lib/index.js': '' });
+    const root = join(place, 'api');
+    const lock = { kind: 'npm', file: join(place, 'package-lock.json') } as const;
+    const found = sourcesOf({ root, project: { kind: 'node', lock } });
+    expect(found.map((file) => relative(place, file)).toSorted()).toEqual([
+      'api/package.json',
+      'lib/index.js',
+      'package-lock.json',
+    ]);
+    expect(sourcesOf({ root })).toEqual([join(root, 'package.json')]);
   });
 
   it('name others in turn, also archives', () => {
