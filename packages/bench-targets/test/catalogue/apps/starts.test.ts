@@ -34,6 +34,35 @@ describe('the start of a Node project', () => {
     expect(describeStart(folder, start)).toMatchObject({ runtime: 'node', build });
   });
 
+  it('in a workspace is built after the packages that it imports, in their order', () => {
+    const build = 'tsc -p .';
+    write({
+      'pnpm-lock.yaml': '',
+      'package.json': { name: 'whole', scripts: { build: 'turbo build' } },
+      'libs/tariff/package.json': {
+        name: '@x/tariff',
+        scripts: { build },
+        dependencies: { '@x/money': 'workspace:*' },
+      },
+      'libs/money/package.json': {
+        name: '@x/money',
+        scripts: { build },
+        dependencies: { '@x/tariff': 'workspace:*' },
+      },
+      'libs/plain/package.json': { name: '@x/plain' },
+      'libs/other/package.json': { name: '@x/other', scripts: { build } },
+      'apps/api/package.json': {
+        scripts: { build, start: 'node dist/server.js' },
+        dependencies: { '@x/plain': 'workspace:*', '@x/tariff': 'workspace:*', fastify: '5' },
+      },
+    });
+    expect(describeStart(join(folder, 'apps/api'), 'node dist/server.js').build).toEqual([
+      ['pnpm', '-C', '../../libs/money', 'run', 'build'],
+      ['pnpm', '-C', '../../libs/tariff', 'run', 'build'],
+      ['pnpm', 'run', 'build'],
+    ]);
+  });
+
   it('gets its address before the words that are not its own', () => {
     write({ 'package.json': { scripts: { dev: 'wrangler dev a.ts -- --name x' } } });
     const command = ['wrangler', 'dev', 'a.ts', '--ip', '{host}', '--port', '{port}', '--', '--name', 'x'];

@@ -1,6 +1,7 @@
 /** The starts that the scripts and the sources of a Node project tell. */
-import { existsSync } from 'node:fs';
-import { join } from 'node:path';
+import { existsSync, globSync } from 'node:fs';
+import { join, relative } from 'node:path';
+import { parentsOf } from 'bench-machine/home';
 import { lineAt } from '../../json-file.ts';
 import { readDenoTasks, readNodeManifest } from '../manifests.ts';
 import { ownFilesIn, readText } from './files.ts';
@@ -80,11 +81,54 @@ export function frameworkOfNode(root: string): string {
 /** The folders into which the build scripts of Node projects write. */
 const BUILT = /^(?:\.\/)?(?:dist|build|out|lib|\.output)(?:\/|$)/;
 
-/** Returns the build of a Node project if a command starts what it writes. */
+/** The package managers by their locks, and the option that names the folder of a script. */
+const MANAGERS = [
+  { lock: 'pnpm-lock.yaml', manager: 'pnpm', at: '-C' },
+  { lock: 'yarn.lock', manager: 'yarn', at: '--cwd' },
+  { lock: 'package-lock.json', manager: 'npm', at: '--prefix' },
+];
+
+/**
+ * Returns the builds of a Node project if a command starts what they write: first those of the packages of its workspace that it
+ * imports, directly or indirectly.
+ */
 export function buildsOfNode(root: string, [program = '', ...words]: readonly string[]): string[][] {
   const startsBuilt = words.some((word) => BUILT.test(word)) || (program === 'next' && words[0] === 'start');
-  if (!startsBuilt || readNodeManifest(root).scripts?.['build'] === undefined) return [];
-  const managers = { 'pnpm-lock.yaml': 'pnpm', 'yarn.lock': 'yarn' };
-  const [, manager = 'npm'] = Object.entries(managers).find(([lock]) => existsSync(join(root, lock))) ?? [];
-  return [[manager, 'run', 'build']];
+  if (!startsBuilt || !hasBuild(root)) return [];
+  const locks = parentsOf(root).flatMap((whole) =>
+    MANAGERS.filter(({ lock }) => existsSync(join(whole, lock))).map((found) => ({ whole, ...found })),
+  );
+  const { whole, manager, at } = locks[0] ?? { whole: root, manager: 'npm', at: '' };
+  const packages = whole === root ? new Map<string, string>() : packagesIn(whole);
+  const before = importsOf(root, packages).filter(hasBuild);
+  return [
+    ...before.map((folder) => [manager, at, relative(root, folder), 'run', 'build']),
+    [manager, 'run', 'build'],
+  ];
+}
+
+function hasBuild(folder: string): boolean {
+  return readNodeManifest(folder).scripts?.['build'] !== undefined;
+}
+
+/** Returns the folders of the packages in a workspace by name. */
+function packagesIn(whole: string): Map<string, string> {
+  const exclude = ({ name }: { name: string }): boolean => name === 'node_modules';
+  return new Map(
+    globSync('**/package.json', { cwd: whole, withFileTypes: true, exclude }).map(({ parentPath }) => [
+      readNodeManifest(parentPath).name ?? '',
+      parentPath,
+    ]),
+  );
+}
+
+/** Returns the folders of the packages that a package imports, each after those that it imports itself. */
+function importsOf(root: string, packages: ReadonlyMap<string, string>, seen = new Set([root])): string[] {
+  const { dependencies = {}, devDependencies = {} } = readNodeManifest(root);
+  return Object.keys({ ...dependencies, ...devDependencies }).flatMap((name) => {
+    const folder = packages.get(name);
+    if (folder === undefined || seen.has(folder)) return [];
+    seen.add(folder);
+    return [...importsOf(folder, packages, seen), folder];
+  });
 }
