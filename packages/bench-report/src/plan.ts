@@ -42,9 +42,12 @@ export function describePlan(
     ...power,
     ...describeProspects(plan).map((line) => `warning: ${line}`),
     '',
-    ...plan.trials.map(
-      (trial) => `${String(trial.order + 1).padStart(4)}  round ${trial.round}  ${nameCell(trial)}`,
-    ),
+    ...plan.trials
+      .filter(({ round }) => round === 1)
+      .map((trial) => `${String(trial.order + 1).padStart(4)}  round 1  ${nameCell(trial)}`),
+    ...(plan.rounds === 1
+      ? []
+      : [`      and ${countOf(plan.rounds - 1, 'round')} more, each in an order that the seed draws`]),
   ];
   return lines.join('\n');
 }
