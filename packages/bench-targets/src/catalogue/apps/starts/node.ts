@@ -111,14 +111,16 @@ function hasBuild(folder: string): boolean {
   return readNodeManifest(folder).scripts?.['build'] !== undefined;
 }
 
+function isInstalled({ name }: { name: string }): boolean {
+  return name === 'node_modules';
+}
+
 /** Returns the folders of the packages in a workspace by name. */
 function packagesIn(whole: string): Map<string, string> {
-  const exclude = ({ name }: { name: string }): boolean => name === 'node_modules';
   return new Map(
-    globSync('**/package.json', { cwd: whole, withFileTypes: true, exclude }).map(({ parentPath }) => [
-      readNodeManifest(parentPath).name ?? '',
-      parentPath,
-    ]),
+    globSync('**/package.json', { cwd: whole, withFileTypes: true, exclude: isInstalled }).map(
+      ({ parentPath }) => [readNodeManifest(parentPath).name ?? '', parentPath],
+    ),
   );
 }
 
