@@ -1,6 +1,6 @@
 /** The course of goodput, latency, CPU and memory within one window. */
 import type { MemoryReading } from 'bench-model/figures';
-import { addBuckets, bucketPercentile } from 'bench-statistics/buckets';
+import { addBuckets, bucketPercentile, bucketTotal } from 'bench-statistics/buckets';
 import { clamp, sum } from 'bench-statistics/numbers';
 import type { LoadResult } from 'bench-model/load';
 
@@ -35,7 +35,7 @@ export function goodputOverTime({ slices }: LoadResult): Moment[] {
 export function latencyOverTime({ spans }: LoadResult, share: number): Moment[] {
   if (spans === undefined) return [];
   const { latencies, milliseconds } = spans;
-  const answers = sum(latencies.map((pairs) => sum(pairs.filter((_, index) => index % 2 === 1))));
+  const answers = sum(latencies.map(bucketTotal));
   const supported = Math.floor(answers / (share > 0.95 ? 11 / (1 - share) : 1));
   const size = Math.ceil(latencies.length / clamp(supported, 1, MOST_SPANS));
   return Array.from({ length: Math.floor(latencies.length / Math.max(1, size)) }, (_, index) => ({

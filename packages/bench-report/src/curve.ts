@@ -5,6 +5,7 @@ import { METRICS } from 'bench-model/metrics';
 import type { View } from './content.ts';
 import {
   countOf,
+  formatCores,
   formatCost,
   formatCount,
   formatShare,
@@ -82,7 +83,7 @@ export function describeLimit(knee: Knee): string {
     case 'accept-queue':
       return `limited by its accept queue, which was full for ${formatWhole(knee.overflows)} connects`;
     case 'server':
-      return `limited by its CPU, ${Number(knee.usedCores.toFixed(2))} of ${cores(knee.usableCores)} in use`;
+      return `limited by its CPU, ${Number(knee.usedCores.toFixed(2))} of ${formatCores(knee.usableCores)} in use`;
     case 'connections':
       return `limited by the connections of the load: about ${formatWhole(Math.round(knee.atOnce))} requests at once, one on each${idle(knee.usedCores)}`;
     case 'pool':
@@ -93,9 +94,5 @@ export function describeLimit(knee: Knee): string {
 }
 
 function idle(usedCores = 0): string {
-  return `, and its CPU was idle (${cores(usedCores)})`;
-}
-
-function cores(count: number): string {
-  return `${Number(count.toFixed(2))} ${count === 1 ? 'core' : 'cores'}`;
+  return `, and its CPU was idle (${formatCores(usedCores)})`;
 }

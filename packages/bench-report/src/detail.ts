@@ -12,6 +12,7 @@ import { describeBytes } from 'bench-model/units';
 import {
   countOf,
   formatBytes,
+  formatCores,
   formatCost,
   formatCount,
   formatShare,
@@ -190,7 +191,7 @@ function describeWindow({ windowSeconds }: LoadResult, turns: Measured['turns'])
 /** Describes the cores that a server used and the most that it could use. */
 export function describeBudget({ by, usedCores, usableCores }: ServerBudget): string {
   const used = `${usedCores.toFixed(2)} cores`;
-  const most = `${usableCores} ${usableCores === 1 ? 'core' : 'cores'} at most`;
+  const most = `${formatCores(usableCores)} at most`;
   if (by === 'cores') return `the server used ${used} and can use ${most}`;
   if (by === 'gil') {
     const processes = usableCores === 1 ? 'its process' : `its ${usableCores} processes`;

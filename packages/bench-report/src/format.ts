@@ -22,6 +22,11 @@ export function formatWhole(value: number): string {
   return value.toLocaleString('en-US');
 }
 
+/** Cores with at most two decimals: `1 core`, `0.97 cores`. */
+export function formatCores(count: number): string {
+  return `${Number(count.toFixed(2))} ${count === 1 ? 'core' : 'cores'}`;
+}
+
 /** A number of things: `1 round`, `3 processes`. */
 export function countOf(count: number, noun: string): string {
   return `${formatWhole(count)} ${noun}${count === 1 ? '' : noun.endsWith('s') ? 'es' : 's'}`;

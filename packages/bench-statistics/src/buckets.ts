@@ -20,9 +20,18 @@ export function addBuckets(all: readonly (readonly number[])[]): number[] {
   return [...counts].toSorted(([a], [b]) => a - b).flat();
 }
 
+/** Returns the counts of all buckets together. */
+export function bucketTotal(pairs: readonly number[]): number {
+  return sum(countsIn(pairs));
+}
+
+function countsIn(pairs: readonly number[]): number[] {
+  return pairs.filter((_, index) => index % 2 === 1);
+}
+
 /** Returns a percentile in µs, within 5 %; undefined with fewer than ten answers beyond it, or one below p95. */
 export function bucketPercentile(pairs: readonly number[], share: number): number | undefined {
-  const counts = pairs.filter((_, index) => index % 2 === 1);
+  const counts = countsIn(pairs);
   const all = sum(counts);
   if (all * (1 - share) < (share > 0.95 ? 10 : 1) - 1e-9) return undefined;
   let counted = 0;

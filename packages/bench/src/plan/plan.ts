@@ -21,7 +21,7 @@ import { describeUserRequests, nameRoutes } from 'bench-targets/catalogue/worklo
 import type { Workload } from 'bench-targets/catalogue/workloads/workload';
 import { REQUESTS } from 'bench-targets/catalogue/workloads/requests/workload';
 import { labelOf } from 'bench-targets/catalogue/copy-label';
-import type { BackgroundRequest } from 'bench-model/settings';
+import type { BackgroundRequest, LoadMode } from 'bench-model/settings';
 import type { Copy, Target } from 'bench-model/target';
 import { BenchError } from 'bench-model/errors';
 import type { Stack } from 'bench-model/stack';
@@ -173,15 +173,9 @@ export function makePlan(given: BenchOptions, stacks: Stack[], run: string, seed
       : SEQUENTIAL_TEST.windowSeconds[byTurns === undefined ? 'separate' : 'duel'];
   const shortest =
     ROUTE_WINDOW_SECONDS[sequentialTest === undefined || byTurns === undefined ? 'other' : 'comparison'];
-  const ownSeconds =
-    load.mode === 'promise'
-      ? SEARCH_SECONDS
-      : load.mode === 'open' && load.burst !== undefined
-        ? BURST_TIMES * load.burst.seconds
-        : routes === undefined
-          ? usualSeconds
-          : Math.max(shortest, tidy(usualSeconds / routes.length));
-  const windowSeconds = wholeWaits(chosen.windowSeconds ?? ownSeconds, waitSeconds);
+  const shared = routes === undefined ? usualSeconds : Math.max(shortest, tidy(usualSeconds / routes.length));
+  const ownSeconds = chosen.windowSeconds ?? secondsFor(load) ?? shared;
+  const windowSeconds = wholeWaits(ownSeconds, waitSeconds);
   const warmupSeconds =
     options.warmupSeconds ?? Math.max(chosen.warmupSeconds ?? workload.warmupSeconds, waitSeconds ?? 0);
   const { connectsPerSecond } = options;
@@ -376,6 +370,12 @@ function disturbTarget(target: Target, background: BackgroundRequest): Target {
     id: `${target.id} (with ${describeBackground(background)})`,
     repeats: { targetId: target.id, kind: 'background' },
   };
+}
+
+/** Returns the window that a kind of load needs, in seconds; undefined if any is enough. */
+function secondsFor(load: LoadMode): number | undefined {
+  if (load.mode === 'promise') return SEARCH_SECONDS;
+  return load.mode === 'open' && load.burst !== undefined ? BURST_TIMES * load.burst.seconds : undefined;
 }
 
 /** Returns the default rungs that an engine supports; if it supports none, its most connections. */

@@ -90,7 +90,7 @@ function languageOf(root: string, command: string): RuntimeKind {
 }
 
 /** Finds the lock in the folder, or the nearest one above that lists the folder as a member of its workspace. */
-function findLock(root: string, kind: 'python' | 'node'): Pick<Project, 'lock' | 'foreignLock'> {
+export function findLock(root: string, kind: 'python' | 'node'): Pick<Project, 'lock' | 'foreignLock'> {
   const own = lockIn(root, kind);
   if (own === undefined) return {};
   if (own.kind !== 'pyproject' && own.kind !== 'package') return { lock: own };

@@ -380,8 +380,7 @@ async function provideModules(
   }
   if (lock === undefined || (hasNone && packages.length + builds.length === 0))
     return { root: await provideRoot(known, digest, log) };
-  const files = filesOfProject(dirname(lock.file));
-  const key = digestOf(files, [stack.root, ...argv, ...packages, ...builds.flat(), 'copy'].join(' '));
+  const key = digestOf([], [digest, stack.root, ...argv, ...builds.flat(), 'copy'].join(' '));
   const folder = folderOf(stack, found, key);
   const copied = copyIn(folder, dirname(lock.file));
   const root = rootInCopy({ root: stack.root, lock, folder: copied });

@@ -1,7 +1,7 @@
 /** Programs in a project that are older than their sources. Bench cannot know whether the user has built them again. */
 import { closeSync, openSync, readSync, statSync } from 'node:fs';
 import { join, relative, resolve, sep } from 'node:path';
-import { buildsOfNode } from '../../catalogue/apps/starts/node.ts';
+import { startsBuild } from '../../catalogue/apps/starts/node.ts';
 import { filesOfProject } from './tree.ts';
 
 /** The first bytes of ELF, Mach-O, .NET and jar files. */
@@ -14,7 +14,7 @@ const SCRIPT = /(?<![._](test|spec))\.[cm]?[jt]sx?$/;
  * for projects that Bench does not build.
  */
 export function warnStale(root: string, command: readonly string[]): string | undefined {
-  const isBuiltScript = buildsOfNode(root, command).length > 0;
+  const isBuiltScript = startsBuild(root, command);
   const programs = command.flatMap((word) => {
     const path = resolve(root, word);
     const isScript = isBuiltScript && SCRIPT.test(word);

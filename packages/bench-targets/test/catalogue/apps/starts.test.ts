@@ -37,7 +37,7 @@ describe('the start of a Node project', () => {
   it('in a workspace is built after the packages that it imports, in their order', () => {
     const build = 'tsc -p .';
     write({
-      'pnpm-lock.yaml': '',
+      'pnpm-lock.yaml': 'importers:\n\n  apps/api:\n',
       'package.json': { name: 'whole', scripts: { build: 'turbo build' } },
       'libs/tariff/package.json': {
         name: '@x/tariff',
@@ -60,6 +60,13 @@ describe('the start of a Node project', () => {
       ['pnpm', '-C', '../../libs/money', 'run', 'build'],
       ['pnpm', '-C', '../../libs/tariff', 'run', 'build'],
       ['pnpm', 'run', 'build'],
+    ]);
+  });
+
+  it('is built by npm below the lock of another project', () => {
+    write({ 'pnpm-lock.yaml': '', 'api/package.json': { scripts: { build: 'tsc' } } });
+    expect(describeStart(join(folder, 'api'), 'node dist/server.js').build).toEqual([
+      ['npm', 'run', 'build'],
     ]);
   });
 

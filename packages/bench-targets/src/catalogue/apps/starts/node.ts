@@ -1,9 +1,9 @@
 /** The starts that the scripts and the sources of a Node project tell. */
 import { existsSync, globSync } from 'node:fs';
-import { join, relative } from 'node:path';
-import { parentsOf } from 'bench-machine/home';
+import { dirname, join, relative } from 'node:path';
 import { lineAt } from '../../json-file.ts';
 import { readDenoTasks, readNodeManifest } from '../manifests.ts';
+import { findLock } from '../project.ts';
 import { ownFilesIn, readText } from './files.ts';
 import { withoutWatcher } from './listen.ts';
 import type { Told } from './start.ts';
@@ -81,28 +81,28 @@ export function frameworkOfNode(root: string): string {
 /** The folders into which the build scripts of Node projects write. */
 const BUILT = /^(?:\.\/)?(?:dist|build|out|lib|\.output)(?:\/|$)/;
 
-/** The package managers by their locks, and the option that names the folder of a script. */
-const MANAGERS = [
-  { lock: 'pnpm-lock.yaml', manager: 'pnpm', at: '-C' },
-  { lock: 'yarn.lock', manager: 'yarn', at: '--cwd' },
-  { lock: 'package-lock.json', manager: 'npm', at: '--prefix' },
-];
+/** The option of each package manager that names the folder of a script. */
+const AT = { pnpm: '-C', yarn: '--cwd', npm: '--prefix' };
+
+/** Returns true if a command starts what the build of a Node project writes. */
+export function startsBuild(root: string, [program = '', ...words]: readonly string[]): boolean {
+  const isBuilt = words.some((word) => BUILT.test(word)) || (program === 'next' && words[0] === 'start');
+  return isBuilt && hasBuild(root);
+}
 
 /**
  * Returns the builds of a Node project if a command starts what they write: first those of the packages of its workspace that it
  * imports, directly or indirectly.
  */
-export function buildsOfNode(root: string, [program = '', ...words]: readonly string[]): string[][] {
-  const startsBuilt = words.some((word) => BUILT.test(word)) || (program === 'next' && words[0] === 'start');
-  if (!startsBuilt || !hasBuild(root)) return [];
-  const locks = parentsOf(root).flatMap((whole) =>
-    MANAGERS.filter(({ lock }) => existsSync(join(whole, lock))).map((found) => ({ whole, ...found })),
-  );
-  const { whole, manager, at } = locks[0] ?? { whole: root, manager: 'npm', at: '' };
+export function buildsOfNode(root: string, command: readonly string[]): string[][] {
+  if (!startsBuild(root, command)) return [];
+  const { kind, file } = findLock(root, 'node').lock ?? {};
+  const manager = kind === 'pnpm' || kind === 'yarn' ? kind : 'npm';
+  const whole = file === undefined ? root : dirname(file);
   const packages = whole === root ? new Map<string, string>() : packagesIn(whole);
   const before = importsOf(root, packages).filter(hasBuild);
   return [
-    ...before.map((folder) => [manager, at, relative(root, folder), 'run', 'build']),
+    ...before.map((folder) => [manager, AT[manager], relative(root, folder), 'run', 'build']),
     [manager, 'run', 'build'],
   ];
 }
