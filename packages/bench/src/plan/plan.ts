@@ -48,6 +48,7 @@ import {
   refuseDuel,
   refuseUpstream,
   refuseWindow,
+  BURST_TIMES,
   tidy,
   wholeWaits,
 } from './refusals.ts';
@@ -64,8 +65,6 @@ const SEQUENTIAL_TEST = { windowSeconds: { duel: 1, separate: 2 } };
 
 /** A search of the capacity takes this long: see docs/guides/capacity.md for what other lengths find. */
 const SEARCH_SECONDS = 12;
-/** The window around a burst, relative to its length. */
-const BURST_TIMES = 8;
 
 /** One body in this many is compared byte by byte. */
 const HASH_EVERY = 64;

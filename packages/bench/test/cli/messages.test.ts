@@ -187,6 +187,7 @@ const REFUSED = [
   'vanilla --duel',
   'vanilla fastify --duel --amount 1000',
   'vanilla fastify --duel --rate 500',
+  'vanilla --rate 500 --burst 5x:20s --duration 5',
   'vanilla fastify --duel --workload repository',
   'vanilla fastify --duel --background "GET /fib/42"',
   'vanilla --workload repository --duration 3',
