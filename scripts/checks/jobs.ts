@@ -39,7 +39,12 @@ export function typescriptChecks(fix: boolean, folder = ''): Checks {
     lint: [{ name: 'lint', command: `oxlint --deny-warnings ${fix ? '--fix' : ''} ${folder}` }],
     verify: [
       { name: 'types', command: 'tsc -b' },
-      ...(folder === '' ? [{ name: 'sizes of documents', command: 'node scripts/checks/documents.ts' }] : []),
+      ...(folder === ''
+        ? [
+            { name: 'sizes of documents', command: 'node scripts/checks/documents.ts' },
+            { name: 'workflows', command: 'node scripts/checks/workflows.ts' },
+          ]
+        : []),
     ],
     compile: [],
   };

@@ -12,6 +12,7 @@ import {
   typescriptChecks,
   type Job,
 } from '../../../../scripts/checks/jobs.ts';
+import { lintWorkflows } from '../../../../scripts/checks/workflows.ts';
 import { runStage, summarise, type Done } from '../../../../scripts/checks/stages.ts';
 import { readStacks } from 'bench-targets/catalogue/stacks';
 import { Place } from './cli.ts';
@@ -28,6 +29,16 @@ async function runAll(stages: Job[][]): Promise<Done[]> {
   for (const jobs of stages) done.push(...(await runStage(jobs, { cwd, print: new PassThrough().resume() })));
   return done;
 }
+
+describe('the check of workflows', () => {
+  it('names a mistake with its place', async () => {
+    const text = 'on: push\njobs:\n  one:\n    run-on: ubuntu-latest\n    steps: [{ run: ls }]\n';
+    expect(await lintWorkflows(new Map([['sound.yml', text.replace('run-on', 'runs-on')]]))).toEqual([]);
+    expect(await lintWorkflows(new Map([['docs/wrong.yml', text]]))).toContainEqual(
+      expect.stringMatching(/^docs\/wrong\.yml:4:5: unexpected key "run-on"/),
+    );
+  });
+});
 
 describe('a check', () => {
   it('formats before it lints and verifies', async () => {
@@ -55,7 +66,7 @@ describe('a check', () => {
     expect(names).toEqual([
       ['format', 'ruff format', 'gofmt', 'rustfmt'],
       ['lint', 'ruff'],
-      ['types', 'sizes of documents', 'mypy', 'pytest'],
+      ['types', 'sizes of documents', 'workflows', 'mypy', 'pytest'],
       ['go fiber', 'go gin', 'go gocontract', 'clippy', 'cargo test'],
     ]);
   });

@@ -15,6 +15,9 @@ import { runSync, SubprocessError } from 'bench-machine/subprocess';
 import type { Trial } from 'bench-model/record';
 import { Installed } from '../../../bench-lab/testing/packed.ts';
 
+const { version: VERSION } = JSON.parse(
+  readFileSync(new URL('../../package.json', import.meta.url), 'utf8'),
+) as { version: string };
 const MODULES = fileURLToPath(new URL('../../../../node_modules', import.meta.url));
 
 /** Returns the files of a package. */
@@ -117,7 +120,7 @@ describe('the package', () => {
 
   it('starts in an empty folder without any stacks, and leaves nothing behind', () => {
     const folder = installed.makeProject('empty');
-    expect(installed.run(folder, ['--version'])).toMatchObject({ status: 0, stdout: '0.1.0\n' });
+    expect(installed.run(folder, ['--version'])).toMatchObject({ status: 0, stdout: `${VERSION}\n` });
     expect(installed.run(folder, ['--help']).stdout).toContain(
       'compare    Compares the targets inside one run with a baseline, round by round',
     );
