@@ -5,6 +5,7 @@ import { findNodes, OWN_NODE, parseRuntime, refuseUnfit, runsTypeScript } from '
 import { BenchError } from 'bench-model/errors';
 import type { Stack } from 'bench-model/stack';
 import type { ResolvedRuntime, RuntimeSpec } from 'bench-model/target';
+import { HOME } from 'bench-machine/home';
 import { run, type SubprocessError } from 'bench-machine/subprocess';
 import { askPython } from './interpreters.ts';
 import { pathInPackage, provideFile, type PackageFile } from './npm.ts';
@@ -25,6 +26,9 @@ interface Search {
   /** True if the program is JavaScript of the user, which runs on any Node. */
   isAnyNode?: boolean;
 }
+
+/** For runtimes that are given by path. */
+export const PATHS_ONLY: Search = { cache: HOME.cache, uv: undefined, mayInstall: false, isAnyNode: true };
 
 /** An interpreter that is not on this machine. */
 export class NotInstalledError extends BenchError {}

@@ -4,7 +4,7 @@ import { defineCommand, flag, option, repeated } from '../cli/command.ts';
 import { PATHS, header, seconds, text } from '../cli/values.ts';
 import { existsSync, readdirSync, statSync, writeFileSync } from 'node:fs';
 import { dirname, join, relative, resolve } from 'node:path';
-import { isBunOrDeno, type Start } from 'bench-targets/catalogue/apps/starts';
+import { isBunOrDeno } from 'bench-targets/catalogue/apps/starts';
 import { BenchError } from 'bench-model/errors';
 import { tryGit } from 'bench-machine/git';
 import { refuseUnset } from 'bench-targets/catalogue/workloads/requests/compose';
@@ -51,11 +51,11 @@ export default defineCommand({
       separator: null,
     }),
     python: option('<version>', text, {
-      help: 'the version of Python, e.g. 3.12; written to the manifest',
+      help: 'the version of Python, e.g. 3.12, or its path; the version is written to the manifest',
       usually: 'that of the project, or the newest for which its lock has wheels',
     }),
     node: option('<version>', text, {
-      help: 'the version of Node, e.g. 22; written to the manifest',
+      help: 'the version of Node, e.g. 22, or its path; the version is written to the manifest',
       usually: 'that of the project',
     }),
     lock: option('<file>', text, {
@@ -108,8 +108,16 @@ export default defineCommand({
     for (const [name, value] of choices.header)
       if (holdsSecret(name, value)) say('wrote', describeSecret(name));
     const words = shown === 'stack.json' ? '' : ` --stack ${shown}`;
-    for (const [options, answers] of await questionsFor(start, requests?.draft.requests ?? [], dirname(file)))
-      say('next', `bench-http bench${words}${options}   ${answers}`);
+    const mayUpgrade = start.runtime !== 'none' && !isBunOrDeno(start.command);
+    const named = start.runtime === 'none' ? undefined : choices[start.runtime];
+    // The manifest names a version, which this machine may not find by itself.
+    const interpreter = named?.includes('/') === true ? ` --${start.runtime} ${named}` : '';
+    const isMany = (requests?.draft.requests.length ?? 0) > MOST_ROWS;
+    for (const [options, answers] of await questionsFor(dirname(file), {
+      mayUpgrade: mayUpgrade && interpreter === '',
+      isMany,
+    }))
+      say('next', `bench-http bench${words}${interpreter}${options}   ${answers}`);
   },
 });
 
@@ -133,21 +141,18 @@ const MOST_ROWS = 10;
 
 /** The options of the next commands, and what they answer. */
 async function questionsFor(
-  { runtime, command }: Start,
-  requests: readonly unknown[],
   root: string,
+  { mayUpgrade, isMany }: { mayUpgrade: boolean; isMany: boolean },
 ): Promise<[options: string, answers: string][]> {
   const hasCommits = (await tryGit(root, ['rev-parse', '--verify', '--quiet', 'HEAD~1'])) !== undefined;
   // With many requests, one question for all takes a fraction of the rounds that one for each takes.
-  const mix = requests.length > MOST_ROWS ? ' --mix' : '';
+  const mix = isMany ? ' --mix' : '';
   return [
     ['', 'what it costs and how fast it is'],
     ...(hasCommits
       ? [[` --rev HEAD~1,.${mix} --until-decided`, 'what your last change did'] as [string, string]]
       : []),
-    ...(runtime === 'none' || isBunOrDeno(command)
-      ? []
-      : [[` --upgrade${mix}`, 'what a newer runtime brings'] as [string, string]]),
+    ...(mayUpgrade ? [[` --upgrade${mix}`, 'what a newer runtime brings'] as [string, string]] : []),
     [' --rate 100', 'its latency at 100 requests per second'],
   ];
 }

@@ -17,9 +17,11 @@ import { findProject } from 'bench-targets/catalogue/apps/project';
 import { findExample } from 'bench-targets/catalogue/apps/variables';
 import { joinWords } from 'bench-targets/catalogue/apps/words';
 import { usualRuntime } from 'bench-targets/catalogue/runtimes';
+import { findRuntime, PATHS_ONLY } from 'bench-targets/prepare/runtimes';
 import { findVersion } from 'bench-targets/prepare/projects/version';
 import { findUnreached } from 'bench-targets/prepare/unreached';
 import { present } from 'bench-model/options';
+import type { RuntimeKind } from 'bench-model/target';
 import { ask, say } from './say.ts';
 import type { InitChoices } from './choices.ts';
 import { NotPreparedError, NotStartedError, tryStart } from './tryout.ts';
@@ -177,14 +179,25 @@ async function tryWithServices(
 ): Promise<object> {
   const place = join(root, start.folder);
   const named = start.runtime === 'none' ? undefined : choices[start.runtime];
-  const version = named ?? older ?? (await chooseVersion(start, place, choices.lock));
+  const interpreter = named?.includes('/') === true ? named : undefined;
+  const version =
+    (interpreter === undefined ? named : await versionOf(start.runtime, interpreter)) ??
+    older ??
+    (await chooseVersion(start, place, choices.lock));
   const envFile = choices.envFile ?? chooseEnvFile(place);
-  const context = { root: place, file, choices, ...present({ version, envFile }) };
+  const context = { root: place, file, choices, ...present({ version, envFile, interpreter }) };
   const needs = await findInstalled(findNeeds(root, start.folder), place);
   const hasDatabase = needs.some(({ service }) => 'use' in service);
   const migration = hasDatabase ? findMigration(root, start) : undefined;
   if (migration !== undefined) say('found', `${migration.why}, which prepares the database of each trial`);
   return tryBeside(start, { needs, migration }, context);
+}
+
+/** Returns the line of the interpreter at a path, e.g. `3.14t`. Throws a toolchain error if there is none. */
+async function versionOf(kind: RuntimeKind, path: string): Promise<string> {
+  const { runtime } = await findRuntime({ kind, spec: path }, PATHS_ONLY);
+  const [line] = (kind === 'node' ? /^\d+/ : /^\d+\.\d+/).exec(runtime.version) ?? [runtime.version];
+  return `${line}${runtime.build['freethreaded'] === 'true' ? 't' : ''}`;
 }
 
 /** Returns the needs whose programs this machine has, and says how to get the others. */

@@ -6,6 +6,7 @@ import type { Need } from 'bench-targets/catalogue/apps/needs';
 import type { Start } from 'bench-targets/catalogue/apps/starts';
 import { findRateLimit, withPort } from 'bench-targets/catalogue/apps/variables';
 import { joinWords } from 'bench-targets/catalogue/apps/words';
+import { readRuntime } from 'bench-targets/catalogue/runtimes';
 import { targetsOf } from 'bench-targets/catalogue/stacks';
 import { sendRequest } from 'bench-targets/catalogue/workloads/send';
 import type { Draw } from 'bench-targets/catalogue/workloads/workload';
@@ -56,6 +57,8 @@ interface Tryout {
   isAsked?: boolean;
   /** The version of its runtime, if it is not the one that the project asks for. */
   version?: string;
+  /** The path of its interpreter, if it was given. */
+  interpreter?: string;
 }
 
 /**
@@ -83,7 +86,7 @@ async function tryOnce(start: Start, needs: readonly Need[], tryout: Once): Prom
   const { root, file, choices, port } = tryout;
   const known = { ...choices, ...tryout, needs };
   const draft = makeManifest(root, start, { ...known, requests: ['GET /'] });
-  const prepared = await prepareDraft(draft, file);
+  const prepared = await prepareDraft(draft, file, tryout.interpreter);
   using session = await openSession(`init ${prepared.target.id}`, { isAlone: false, words: NOTHING_WRITTEN });
   let isStopped = false;
   using _ = onInterrupt(() => {
@@ -192,9 +195,18 @@ async function seeRefused(server: Server): ReturnType<typeof seeProtocol> {
 /** Services take no part in the requests. */
 const NO_DRAW: Draw = { requests: [], files: {}, fixedBody: false, check: () => undefined };
 
-async function prepareDraft(manifest: object, file: string): Promise<Prepared> {
+async function prepareDraft(
+  manifest: object,
+  file: string,
+  interpreter: string | undefined,
+): Promise<Prepared> {
   const stack = checkDraft(manifest, file);
-  const { prepared, missing } = await prepareAll(targetsOf(stack), [stack], logLine);
+  const targets = targetsOf(stack);
+  const onIt =
+    interpreter === undefined
+      ? targets
+      : targets.map((target) => ({ ...target, runtime: readRuntime(stack.runtime, interpreter) }));
+  const { prepared, missing } = await prepareAll(onIt, [stack], logLine);
   const [ready] = prepared;
   if (ready !== undefined) return ready;
   throw new NotPreparedError(

@@ -124,6 +124,16 @@ describe('init', () => {
     expect(running()).toEqual([]);
   });
 
+  it('takes an interpreter by its path, and writes its version', async () => {
+    write({ 'package.json': PACKAGE, 'server.js': SERVER });
+    const { status, stdout } = await runHere(init, [folder, '--node', process.execPath]);
+    expect([status, stdout]).toEqual([0, expect.stringContaining(`--node ${process.execPath} --rate 100`)]);
+    expect(stdout).not.toContain('--upgrade');
+    expect(readManifest(join(folder, 'stack.json')).project?.version).toBe(
+      process.versions.node.split('.')[0],
+    );
+  });
+
   it('sends a header with a variable, and warns of a secret in the manifest', async () => {
     const server = SERVER.replace(
       "['/orders'",
