@@ -105,7 +105,7 @@ function standWith(plan: Plan, trials: Trial[], rounds: number): Standing {
 }
 
 /**
- * Returns the undecided rows that need more rounds. Targets that repeat another (`--aa`) are measured as long as others
+ * Returns the undecided rows that need more rounds. Targets that repeat another (`--noise`) are measured as long as others
  * are; they need a verdict only if there are no others.
  */
 function openAmong(undecided: ComparedRow[], { targets }: Plan): ComparedRow[] {

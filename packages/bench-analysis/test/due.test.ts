@@ -134,10 +134,10 @@ describe('a sequential test', () => {
 
   it('does not wait for a repeated target, unless it is the only candidate', () => {
     const repeated = 'a (A/A)';
-    const beside = planOf(names, '--connections 10 --aa');
+    const beside = planOf(names, '--connections 10 --noise');
     const trials = play(beside, { a: 1, b: 1.1, [repeated]: 'noisy' });
     expect(roundsOf(trials, repeated)).toBe(12);
-    const alone = planOf(['a'], '--connections 10 --aa');
+    const alone = planOf(['a'], '--connections 10 --noise');
     expect(roundsOf(play(alone, { a: 1, [repeated]: 'noisy' }), repeated)).toBe(24);
   });
 

@@ -36,7 +36,7 @@ const NOT_COMPARED = {
   'before and after the window': ['connectsPerSecond', 'startSeconds', 'barrierSeconds'],
   'follows from the workload': ['waitSeconds', 'hashEvery', 'answerSeconds'],
   'follows from the turns': ['apart'],
-  'shown by the records': ['upstream', 'fresh'],
+  'shown by the records': ['upstream', 'noInitialGc'],
   'shown by the warm-up': ['autoWarmup'],
   'shown by the targets': ['upgrade'],
   'never compared at all': ['quick'],
@@ -172,8 +172,8 @@ describe('runs of Node servers', () => {
 
   it('are repeated as they started: a run of an earlier Bench did not have them collect', () => {
     const options = benchOptions({});
-    expect(planFrom('again', options, aged())).toMatchObject({ run: 'again', fresh: true });
-    expect(planFrom('again', options, aged(1))).not.toHaveProperty('fresh');
+    expect(planFrom('again', options, aged())).toMatchObject({ run: 'again', noInitialGc: true });
+    expect(planFrom('again', options, aged(1))).not.toHaveProperty('noInitialGc');
   });
 
   it('are alike if both did, or neither, however many processes there were', () => {

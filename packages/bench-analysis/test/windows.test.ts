@@ -51,7 +51,7 @@ function costOf(windowSeconds: number): { quiet: number; busy: number } {
 }
 
 describe('the default window of a duel until it is decided', () => {
-  const { windowSeconds } = samplePlan('--until-decided --duel', ['vanilla', 'fastify']);
+  const { windowSeconds } = samplePlan('--until-decided --interleave', ['vanilla', 'fastify']);
   const usual = costOf(windowSeconds);
 
   it('takes less time per verdict than 2 s, on any machine', () => {

@@ -154,7 +154,7 @@ const age = named(
       ),
       collected: Type.Optional(
         count(
-          'count: Node processes that collected all garbage in an idle moment before the load, as in production sooner or later; 0 if none could be asked to; absent for other runtimes and with --fresh',
+          'count: Node processes that collected all garbage in an idle moment before the load, as in production sooner or later; 0 if none could be asked to; absent for other runtimes and with --no-initial-gc',
         ),
       ),
     },

@@ -36,7 +36,7 @@ export interface BenchOptions {
   windowSeconds?: number;
   warmupSeconds?: number;
   /** Loads Node servers as they started, without a garbage collection before. */
-  fresh?: boolean;
+  noInitialGc?: boolean;
   timeoutSeconds?: number;
   /** The longest time to the first right answer of a server. */
   startSeconds?: number;
@@ -44,11 +44,11 @@ export interface BenchOptions {
   background?: BackgroundRequest;
   load: LoadMode;
   /** True for servers measured at the same time, false for one at a time; if absent, the plan decides. */
-  duel?: boolean;
+  interleave?: boolean;
   /** Absent if this machine does not read CPU precisely enough for servers that take turns. */
   capacity?: Capacity;
   /** Measures the first target twice, as a noise floor. */
-  aa: boolean;
+  noise: boolean;
   /** Without looks, the plan chooses them. */
   sequentialTest?: Omit<SequentialTest, 'looks'> & Partial<Pick<SequentialTest, 'looks'>>;
   /** True if newer runtimes or packages are compared with those of now. */
@@ -154,7 +154,7 @@ export function benchOptions(given: Partial<BenchOptions> = {}): BenchOptions {
     matrix: { python: [], node: [], packages: [] },
     workload: 'devices',
     load: { mode: 'closed' },
-    aa: false,
+    noise: false,
     workers: 1,
     quick: false,
     resolve: false,

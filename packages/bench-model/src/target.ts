@@ -101,7 +101,7 @@ export const repeats = named(
       targetId: text('Id of the repeated target.'),
       kind: oneOf(
         REPETITIONS,
-        'The only difference from that target: a/a is none, so that figures differ by noise alone (--aa); background is a request kept in flight beside the load (--background).',
+        'The only difference from that target: a/a is none, so that figures differ by noise alone (--noise); background is a request kept in flight beside the load (--background).',
       ),
     },
     { description: 'The target that this one repeats, and the difference between them.' },

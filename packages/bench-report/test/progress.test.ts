@@ -92,7 +92,7 @@ describe('the live line', () => {
 
   it('names both servers of a duel', () => {
     const { screen, shown } = record(true);
-    const plan = samplePlan('--connections 10 --rounds 6 --duel', ['vanilla', 'fastify']);
+    const plan = samplePlan('--connections 10 --rounds 6 --interleave', ['vanilla', 'fastify']);
     play(plan, screen, { until: 2 });
     expect(textsOf(shown, 'live')[1]).toMatch(
       /^\[2\/12\] (vanilla and fastify|fastify and vanilla) at 10, round 1 /,

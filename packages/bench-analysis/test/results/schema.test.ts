@@ -303,7 +303,7 @@ const toldTrial = okTrial('fastify', { ...measured, load: sampleTold({ counts: {
 const { measured: _, ...unmeasured } = head;
 const failed = { ...unmeasured, status: 'failed', partial: measured } as unknown as Required<FailedTrial>;
 const plan: Required<Plan> = {
-  ...samplePlan('--duel --rounds 2'),
+  ...samplePlan('--interleave --rounds 2'),
   connectsPerSecond: 2000,
   targets: [head.target] as unknown as Plan['targets'],
   load: { mode: 'open', perSecond: 2000 },
@@ -334,7 +334,7 @@ const plan: Required<Plan> = {
     deadlineSeconds: 10,
     checkout: '/opt/bench',
   },
-  fresh: true,
+  noInitialGc: true,
   autoWarmup: true,
   warmups: [
     {

@@ -69,7 +69,7 @@ interface Arm {
 
 async function measure(connections: number): Promise<Measured[]> {
   const stacks = readStacks();
-  const options = benchOptions({ targets: TARGETS, connections: [connections], rounds: 1, duel: true });
+  const options = benchOptions({ targets: TARGETS, connections: [connections], rounds: 1, interleave: true });
   const plan = makePlan(options, stacks, 'experiment', random.below(2 ** 32));
   const { prepared } = await prepareAll(plan.targets, stacks);
   const logs = session.makeFolder(`turns-${connections}`);

@@ -57,7 +57,7 @@ export async function measureTwins(context: TestContext): Promise<Twins | undefi
   const stack = plantTwins(readManifest(TWIN), { bare: 0, worked: TRIAL_UNITS });
   const { trials } = await measure(
     [stack],
-    { targets: ['twin/bare', 'twin/worked'], duel: true, rounds: COST_ROUNDS },
+    { targets: ['twin/bare', 'twin/worked'], interleave: true, rounds: COST_ROUNDS },
     context,
   );
   if (context.isInterrupted()) return undefined;
@@ -127,7 +127,7 @@ export async function runTest(
   const began = performance.now();
   const options: Partial<BenchOptions> = {
     targets: [base.name, candidate.name],
-    duel: true,
+    interleave: true,
     sequentialTest: { looks: LOOKS, by: 'cpu', threshold: THRESHOLD, budgetSeconds: BUDGET_SECONDS },
   };
   const { plan, trials } = await measure([base, candidate], options, context);
@@ -165,7 +165,7 @@ export async function runMatrix(twins: Twins, context: TestContext): Promise<Poo
   const began = performance.now();
   const options: Partial<BenchOptions> = {
     targets: [base.name, `${others.name}/*`],
-    duel: true,
+    interleave: true,
     windowSeconds,
     sequentialTest: { looks: LOOKS, by: 'cpu', threshold, budgetSeconds },
   };
@@ -198,7 +198,7 @@ export async function repeatBothWays(
   const rounds: PooledNoise[] = [];
   for (const method of createRandom(randomInt(2 ** 32)).shuffle(['separate', 'duel'] as const)) {
     const startedAt = new Date().toISOString();
-    const options = { targets: [target], aa: true, duel: method === 'duel', rounds: 1 };
+    const options = { targets: [target], noise: true, interleave: method === 'duel', rounds: 1 };
     const { trials } = await measure(readStacks([]), options, context);
     if (context.isInterrupted()) return undefined;
     const [difference] = costDifferences(trials, {

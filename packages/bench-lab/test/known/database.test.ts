@@ -115,7 +115,7 @@ describe('a server that inserts', () => {
 
   it('has a separate table in a duel', async () => {
     const targets = ['users/faithful', 'users/forgetful'];
-    const words = '--workload users-insert --duel --rounds 1 --connections 4 --warmup 0.2 --duration 0.5';
+    const words = '--workload users-insert --interleave --rounds 1 --connections 4 --warmup 0.2 --duration 0.5';
     const plan = makePlan(BENCH.parse([...targets, ...words.split(' ')]), [stack], 'known', 1);
     const all = await rig.measureAll(plan, [stack], [keepDatabase(database)]);
     for (const seen of all) {
@@ -246,7 +246,7 @@ describe('a plan', () => {
     expect(() => refuseCrowd(planOf('--workers 34'), database)).toThrow(
       'the plan needs 510 connections, and the database accepts 500',
     );
-    expect(() => refuseCrowd(planOf('--workers 17 --duel'), database)).toThrow('510 connections');
+    expect(() => refuseCrowd(planOf('--workers 17 --interleave'), database)).toThrow('510 connections');
     expect(() => refuseCrowd(planOf('--param pool=400 --param overflow=96'), database)).toThrow(
       '496 connections',
     );

@@ -38,7 +38,7 @@ export function refuseEngine(name: EngineName, wanted: Wanted): void {
       'has no open loop',
       `omit ${wanted.load.mode === 'open' ? '--rate' : '--slo'}, or --engine`,
     ],
-    [!engine.duels && wanted.isDuel, 'cannot take part in a duel', 'measure with --separate'],
+    [!engine.duels && wanted.isDuel, 'cannot take part in a duel', 'measure with --no-interleave'],
     [
       !engine.counts && wanted.load.mode === 'amount',
       'cannot send an exact number of requests',

@@ -123,7 +123,7 @@ function refuseSameCopies(targets: Target[]): void {
       throw new BenchError(
         'usage',
         `--with ${other} and --with ${text} hold the same files: the same code would be measured twice`,
-        'change one of them, or measure one with --aa for the noise floor',
+        'change one of them, or measure one with --noise for the noise floor',
       );
     }
     seen.set(digest, text);

@@ -40,7 +40,7 @@ describe('--engine', () => {
   it.each([
     '--engine wrk --rate 100',
     '--engine aiohttp --rate auto',
-    '--engine threads --duel',
+    '--engine threads --interleave',
     '--engine oha --amount 20000',
     '--engine requests --connections 10',
     '--engine k6 --connections 10000',

@@ -63,7 +63,7 @@ const OUTPUT = 'Output and stored runs';
 const NO_TARGETS = 'omit the targets, or --url';
 const NO_TARGETS_APP = 'omit the targets, or --app';
 /** Options that define the requests. */
-const ASKS = ['get', 'request', 'requests', 'openapi', 'url'];
+const ASKS = ['get', 'request', 'requests-file', 'openapi', 'url'];
 /** Options that choose, prepare or start a server, or choose the workload of its stack. */
 const LAUNCHES = [
   'rev',
@@ -141,7 +141,7 @@ const OPTIONS = {
   workload: option('<name>', oneOf(WORKLOAD_NAMES), {
     group: WHAT,
     conflicts: Object.fromEntries(
-      ['get', 'request', 'requests', 'openapi'].map((name) => [
+      ['get', 'request', 'requests-file', 'openapi'].map((name) => [
         name,
         'a run has one source of requests: omit one of them',
       ]),
@@ -161,7 +161,7 @@ const OPTIONS = {
   quick: flag({
     group: WHAT,
     help: 'a first impression in under a minute; too short for a comparison',
-    conflicts: { 'until-decided': 'omit --quick to get a verdict', aa: 'omit --quick to compare' },
+    conflicts: { 'until-decided': 'omit --quick to get a verdict', noise: 'omit --quick to compare' },
     notInFile: true,
   }),
 
@@ -219,7 +219,7 @@ const OPTIONS = {
     help: `load before the measured window. auto: as long as each target needs according to studies of fresh processes, at least the minimum of the workload, and at most ${LONGEST_WARMUP_SECONDS} s`,
     usually: 'auto',
   }),
-  fresh: flag({
+  'no-initial-gc': flag({
     group: LOAD,
     help: 'do not run a garbage collection in Node servers before the load',
   }),
@@ -257,7 +257,7 @@ const OPTIONS = {
   load: option('<loads>', listOf(curveLoad), {
     group: LOAD,
     help: 'measure latency and CPU over load: at these rates per second, e.g. 500,1000,2000, or at shares of the capacity that --slo finds, e.g. 25%,50%,75%,90%',
-    conflicts: { amount: 'a rate runs for --duration', duel: 'rates are measured one server at a time' },
+    conflicts: { amount: 'a rate runs for --duration', interleave: 'rates are measured one server at a time' },
   }),
   burst: option('<n>x:<time>', burst, {
     group: LOAD,
@@ -331,8 +331,8 @@ const OPTIONS = {
         ]),
       ),
       rate: 'an open loop limits the goodput to its rate, so there is no speed-up to measure',
-      duel: 'its servers use different numbers of cores: omit one of them',
-      aa: 'measure the noise in a run without --scale',
+      interleave: 'its servers use different numbers of cores: omit one of them',
+      noise: 'measure the noise in a run without --scale',
       background: 'measure it without --scale',
     },
   }),
@@ -347,14 +347,14 @@ const OPTIONS = {
     separator: /,(?=\s*[A-Za-z]+\s+\/)/,
     help: "send this request, e.g. 'POST /orders'",
   }),
-  requests: option('<file>', text, {
+  'requests-file': option('<file>', text, {
     group: ASK,
     help: 'send the requests of this JSON file, which can have weights, expected answers and a login',
   }),
   openapi: option('<document>', text, {
     group: ASK,
     help: 'send the GET requests of an OpenAPI document: a file, an address, or a path of the server such as /openapi.json',
-    conflicts: { requests: 'omit one of them' },
+    conflicts: { 'requests-file': 'omit one of them' },
   }),
   mix: flag({
     group: ASK,
@@ -427,13 +427,13 @@ const OPTIONS = {
     needs: 'url',
   }),
 
-  duel: flag({
+  interleave: flag({
     group: COMPARE,
     help: 'run all targets of a round at once and load them in short turns, which is more precise',
-    conflicts: { separate: 'omit one of them' },
+    conflicts: { 'no-interleave': 'omit one of them' },
   }),
-  separate: flag({ group: COMPARE, help: 'run one server at a time, never a duel' }),
-  aa: flag({ group: COMPARE, help: 'measure the first target twice, to show the noise of this machine' }),
+  'no-interleave': flag({ group: COMPARE, help: 'run one server at a time' }),
+  noise: flag({ group: COMPARE, help: 'A/A: measure the first target twice, to show the noise of this machine' }),
   'until-decided': flag({
     group: COMPARE,
     help: 'look at the results after some rounds, and stop when every comparison has a verdict',
@@ -532,7 +532,7 @@ export default defineCommand({
     'with',
     'upgrade',
     'get',
-    'requests',
+    'requests-file',
     'url',
     'connections',
     'rounds',
@@ -557,7 +557,7 @@ export default defineCommand({
       workload: values.workload,
       workers: values.workers,
       ...toCluster(values),
-      aa: values.aa,
+      noise: values.noise,
       quick: values.quick,
       load: toLoad(values),
       resolve: values.resolve,
@@ -565,12 +565,12 @@ export default defineCommand({
         rounds: values.rounds,
         windowSeconds: values.duration,
         warmupSeconds: values.warmup === 'auto' ? undefined : values.warmup,
-        fresh: values.fresh || undefined,
+        noInitialGc: values.noInitialGc || undefined,
         timeoutSeconds: values.timeout,
         startSeconds: values.startTimeout,
         background: values.background,
         mix: values.mix || undefined,
-        duel: values.separate ? false : values.duel || undefined,
+        interleave: values.noInterleave ? false : values.interleave || undefined,
         sequentialTest: toSequentialTest(values),
         engine: values.engine,
         seed: values.seed,
@@ -738,7 +738,7 @@ function toSequentialTest(values: Values<typeof OPTIONS>): BenchOptions['sequent
 
 /** The servers and the requests that were named. The path of `--url` is a request unless others are named. */
 function toUserRequests(values: Values<typeof OPTIONS>): Pick<BenchOptions, 'servers' | 'userRequests'> {
-  const { url: named, pid, requests: file, openapi } = values;
+  const { url: named, pid, requestsFile: file, openapi } = values;
   const written = [...values.get.map((one) => ({ method: 'GET', path: one })), ...values.request];
   const isNamed = written.length > 0 || file !== undefined || openapi !== undefined;
   if (named.length === 0 && !isNamed) return {};

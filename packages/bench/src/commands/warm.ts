@@ -62,7 +62,7 @@ export default defineCommand({
       help: 'fresh processes of each target. Up to half as many more replace those that the machine disturbed',
       default: STUDY.processes,
     }),
-    fresh: flag({ help: AS_IN_BENCH }),
+    'no-initial-gc': flag({ help: AS_IN_BENCH }),
     python: option('<list>', listOf(text), {
       help: 'the same targets on several Pythons, e.g. 3.14,3.14+jit',
     }),
@@ -105,10 +105,10 @@ export default defineCommand({
       workload: values.workload,
       workers: values.workers,
       resolve: values.resolve,
-      fresh: values.fresh,
+      noInitialGc: values.noInitialGc,
       connections: [values.connections],
       rounds: values.processes,
-      duel: false,
+      interleave: false,
       ...present({
         params: values.param.length === 0 ? undefined : Object.fromEntries(values.param),
         threads: values.threads,

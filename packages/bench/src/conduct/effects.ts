@@ -150,7 +150,7 @@ export async function createEffects({
     companions,
     async collect(server, prepared, { id }) {
       const pid = server.pid();
-      if (plan.fresh === true || !isNode(prepared) || pid === undefined) return undefined;
+      if (plan.noInitialGc === true || !isNode(prepared) || pid === undefined) return undefined;
       return collectGarbage(pid, collectedFile(folder, id));
     },
     findWatcher(server, prepared) {

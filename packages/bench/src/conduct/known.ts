@@ -48,7 +48,7 @@ export function factsOf(prepared: Prepared, whole: Plan, { host, placed }: Warmu
     // Requests of a user may hold secrets.
     requests: userRequests === undefined ? '' : digestOf([], JSON.stringify(userRequests)),
     upstream: upstream ?? '',
-    ...(isNode(prepared) && plan.fresh !== true ? { collected: 'before the load' } : {}),
+    ...(isNode(prepared) && plan.noInitialGc !== true ? { collected: 'before the load' } : {}),
     rungs,
     workers: JSON.stringify([workers, threads ?? null]),
     cores: JSON.stringify([coresOf(plan), placed.placement.kind, host.cores]),

@@ -79,7 +79,7 @@ export async function prepareMachine(
       throw new BenchError(
         'usage',
         `servers that take turns need a cgroup each, which cannot be created: ${reason}`,
-        'measure with --separate',
+        'measure with --no-interleave',
       );
     }
   }

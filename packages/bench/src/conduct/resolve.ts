@@ -117,7 +117,7 @@ export function planFrom(run: string, options: BenchOptions, old?: StoredRun): P
       copies === undefined
         ? repeatPlan(old.plan, { run, seed, without })
         : repeatInCopies(old.plan, copies, { run, seed, capacity, stacks });
-    return startedFresh(old) ? { ...again, fresh: true } : again;
+    return startedFresh(old) ? { ...again, noInitialGc: true } : again;
   }
   return makePlan(options, stacks, run, seed);
 }
@@ -132,7 +132,7 @@ export function probing({ sequentialTest: _sequentialTest, load, ...rest }: Benc
     ...rest,
     ...PROBE,
     load: { mode: 'closed', ...present({ newConnections }) },
-    aa: false,
-    duel: false,
+    noise: false,
+    interleave: false,
   };
 }

@@ -180,7 +180,7 @@ function describeStudy(plan: Plan, seconds: number): Omit<StudyFile, 'versions' 
     threads,
     cores,
     warmupSeconds,
-    fresh,
+    noInitialGc,
   } = plan;
   return {
     schema: STUDY_SCHEMA,
@@ -196,7 +196,7 @@ function describeStudy(plan: Plan, seconds: number): Omit<StudyFile, 'versions' 
     ...(threads === undefined ? {} : { threads }),
     ...(cores === undefined ? {} : { cores }),
     warmupSeconds,
-    ...(fresh === undefined ? {} : { fresh }),
+    ...(noInitialGc === undefined ? {} : { noInitialGc }),
     reference: REFERENCE,
   };
 }

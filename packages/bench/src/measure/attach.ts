@@ -101,7 +101,7 @@ function refuseSame(servers: readonly AttachedServer[], places: ReadonlyMap<stri
       throw new BenchError(
         'usage',
         `${other} and ${target} are the same server${process === undefined ? '' : ` (process ${process.pid})`}`,
-        'name two servers, or measure one twice with --aa',
+        'name two servers, or measure one twice with --noise',
       );
     }
     seen.set(key, target);

@@ -59,7 +59,7 @@ function environmentOf(
   { plan, folder }: Pick<ServerContext, 'plan' | 'folder'>,
 ): Record<string, string> {
   const env = { ...prepared.env, ...own, ...askable(prepared, planned, folder) };
-  if (plan.fresh === true || !isNode(prepared)) return env;
+  if (plan.noInitialGc === true || !isNode(prepared)) return env;
   return { ...env, ...collectableEnvironment(env, collectedFile(folder, planned.id)) };
 }
 

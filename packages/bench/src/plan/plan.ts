@@ -108,7 +108,7 @@ export function makePlan(given: BenchOptions, stacks: Stack[], run: string, seed
   const { without = [] } = options;
   const named = (options.resolve ? resolveTargets(spread) : spread).filter(({ id }) => !without.includes(id));
   const { background } = options;
-  const once = options.aa ? [...named, repeatTarget(named[0] as Target)] : named;
+  const once = options.noise ? [...named, repeatTarget(named[0] as Target)] : named;
   const own =
     background === undefined ? once : [...once, ...named.map((target) => disturbTarget(target, background))];
   const { engine = 'autocannon' } = options;
@@ -138,9 +138,9 @@ export function makePlan(given: BenchOptions, stacks: Stack[], run: string, seed
     ...present({ background, sequentialTest, waitSeconds, userRequests, attached, cluster: options.cluster }),
   };
   const turns =
-    options.duel === undefined
+    options.interleave === undefined
       ? chooseTurns(facts, options.capacity, stacks)
-      : options.duel
+      : options.interleave
         ? { byTurns: { rungs, turnSeconds: TURN_SECONDS.comparison } }
         : {};
   const { byTurns } = turns;
@@ -219,7 +219,7 @@ export function makePlan(given: BenchOptions, stacks: Stack[], run: string, seed
     ),
     ...turns,
     ...present({
-      fresh: options.fresh === true ? (true as const) : undefined,
+      noInitialGc: options.noInitialGc === true ? (true as const) : undefined,
       autoWarmup: isAutoWarmup(options) ? (true as const) : undefined,
       sequentialTest,
       upgrade: options.isUpgrade,
@@ -438,7 +438,7 @@ function chooseRequests(
     throw new BenchError(
       'usage',
       `${first.manifest} and ${manifest} ask for different requests, so their figures could not be compared`,
-      'give both the same requests, or name them: --requests requests.json',
+      'give both the same requests, or name them: --requests-file requests.json',
     );
   }
   return wanted;

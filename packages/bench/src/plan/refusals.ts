@@ -37,12 +37,12 @@ export function refuseDuel(
   { load, background, servers, scale }: BenchOptions,
   { workload: { name: workload }, targets, waitSeconds }: DuelFacts,
 ): void {
-  const hint = 'measure with --separate';
+  const hint = 'measure with --no-interleave';
   if (scale !== undefined) {
     throw new BenchError(
       'usage',
       'the servers of a duel share their cores, and --scale gives each a different number',
-      'omit --duel',
+      'omit --interleave',
     );
   }
   if (servers !== undefined && targets.length < 2) {
@@ -56,7 +56,7 @@ export function refuseDuel(
     throw new BenchError(
       'usage',
       `a duel needs at least two targets, not ${targets.length}`,
-      'add a target, or --aa to measure the same one twice',
+      'add a target, or --noise to measure the same one twice',
     );
   }
   if (background !== undefined) {
@@ -150,7 +150,7 @@ export function refuseCluster(
   const least = Math.min(...rungs);
   const refusals: [boolean, string, string][] = [
     [engine !== 'autocannon', `takes the load driver of Bench, not ${engine}`, 'omit --engine'],
-    [takesTurns, 'has no short turns', 'measure with --separate'],
+    [takesTurns, 'has no short turns', 'measure with --no-interleave'],
     [load.mode === 'amount', 'sends for a time, not an exact number of requests', 'use --duration'],
     [load.mode === 'promise', 'sends at one rate, and a search changes it', 'omit --slo, or --cluster'],
     [servers !== undefined, 'starts its servers itself', 'omit --url, or --cluster'],

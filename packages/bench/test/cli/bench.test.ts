@@ -139,8 +139,8 @@ describe('bench', () => {
     expect(() => parse('--rate 500 --burst 1x:2s')).toThrow('a factor above 1');
   });
 
-  it('reads --duel and --separate as one choice', () => {
-    expect([parse('--duel').duel, parse('--separate').duel, parse('').duel]).toEqual([
+  it('reads --interleave and --no-interleave as one choice', () => {
+    expect([parse('--interleave').interleave, parse('--no-interleave').interleave, parse('').interleave]).toEqual([
       true,
       false,
       undefined,

@@ -79,7 +79,7 @@ function measure(place: Place, shop: string, copies: string[]): ReturnType<Place
   return place.run('bench', [
     ...flags({ stack: join(shop, 'stack.json'), ...FEW }),
     ...copies.flatMap((copy) => ['--with', copy]),
-    '--separate',
+    '--no-interleave',
   ]);
 }
 

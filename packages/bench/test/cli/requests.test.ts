@@ -377,7 +377,7 @@ describe.runIf(hasProc)('several running servers', () => {
     await using place = new Place();
     await using old = await openShop();
     await using now = await openShop();
-    const words = ['--url', `old=${old.url}`, '--url', `new=${now.url}`, '--get', '/health', '--duel'];
+    const words = ['--url', `old=${old.url}`, '--url', `new=${now.url}`, '--get', '/health', '--interleave'];
     const { status, stdout } = await place.run('bench', [
       ...words,
       ...flags({ connections: 2, rounds: 2, warmup: 0.2, duration: 0.6 }),

@@ -14,7 +14,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { Trial } from 'bench-model/record';
 import { environmentOfUser, git, runCommand, type Ended } from '../../../bench-lab/testing/user.ts';
 
-const SHORT = ['--rounds', '1', '--connections', '2', '--amount', '40', '--warmup', '0', '--separate'];
+const SHORT = ['--rounds', '1', '--connections', '2', '--amount', '40', '--warmup', '0', '--no-interleave'];
 const SERVER = `
 const { version } = require('./version.cjs');
 console.log('serving ' + version);

@@ -97,7 +97,7 @@ const warmupOf = ({ warmups = [] }: Plan, target = 'fastify') =>
 
 describe('the known warm-up of a target', () => {
   it('comes from a study of the same target', async () => {
-    const plan = samplePlan('--connections 10,100 --rounds 1 --separate');
+    const plan = samplePlan('--connections 10,100 --rounds 1 --no-interleave');
     know(plan, 20);
     const { plan: planned, interrupted, lines } = await learn(plan);
     expect(warmupOf(planned)).toMatchObject([
@@ -111,7 +111,7 @@ describe('the known warm-up of a target', () => {
   });
 
   it('is used but called uncertain if the only process that was studied took unusually long', async () => {
-    const plan = samplePlan('--connections 10 --rounds 1 --separate');
+    const plan = samplePlan('--connections 10 --rounds 1 --no-interleave');
     know(plan, 1, { target: 'vanilla' });
     know(plan, 20, { processes: 1 });
     const { plan: planned, lines } = await learn(plan);
@@ -122,17 +122,17 @@ describe('the known warm-up of a target', () => {
   });
 
   it('is found out by a longer run if the requests are those of a user', async () => {
-    const url = samplePlan('--connections 10 --rounds 1 --separate --get /orders');
+    const url = samplePlan('--connections 10 --rounds 1 --no-interleave --get /orders');
     const { lines } = await learn(url);
     expect(lines).toEqual([
       expect.stringMatching(/^warning: too little is known .*: a run of more --rounds does$/),
     ]);
-    const short = await learn(samplePlan('--connections 10 --until-decided --budget 40s --aa --get /orders'));
+    const short = await learn(samplePlan('--connections 10 --until-decided --budget 40s --noise --get /orders'));
     expect(short.lines).toEqual([expect.stringMatching(/: a longer --budget does$/)]);
   });
 
   it('applies only to the same machine and the same number of workers', async () => {
-    const plan = samplePlan('--connections 10 --rounds 1 --separate');
+    const plan = samplePlan('--connections 10 --rounds 1 --no-interleave');
     know(plan, 20);
     const elsewhere = await learn(plan, { host: { ...host, cpuModel: 'another' } });
     const { plan: other } = await learn({ ...plan, workers: 2 });
@@ -140,7 +140,7 @@ describe('the known warm-up of a target', () => {
   });
 
   it('is used for another kind of rung if that kind was not studied', async () => {
-    const plan = samplePlan('--connections 1,10 --rounds 1 --separate');
+    const plan = samplePlan('--connections 1,10 --rounds 1 --no-interleave');
     know(plan, 20, { connections: 10 });
     expect(warmupOf((await learn(plan)).plan)).toMatchObject([
       { rungs: [1], seconds: 24 },
@@ -154,7 +154,7 @@ describe('the known warm-up of a target', () => {
   });
 
   it('is recorded with a warm-up that the user sets, and starts no study', async () => {
-    const plan = samplePlan('--connections 10 --rounds 12 --warmup 2 --separate');
+    const plan = samplePlan('--connections 10 --rounds 12 --warmup 2 --no-interleave');
     know(plan, 20);
     const { plan: planned, lines } = await learn(plan);
     expect(warmupOf(planned)).toMatchObject([{ seconds: 2, study: { warmSeconds: expect.closeTo(20, 0) } }]);
@@ -170,7 +170,7 @@ describe('the known warm-up of a target', () => {
   });
 
   it('is the same for all servers of a duel: that of the slowest', async () => {
-    const plan = samplePlan('--connections 10 --rounds 1 --duel');
+    const plan = samplePlan('--connections 10 --rounds 1 --interleave');
     know(plan, 20);
     expect((await learn(plan)).plan.warmups).toMatchObject([
       { target: 'vanilla', seconds: 24 },
@@ -179,7 +179,7 @@ describe('the known warm-up of a target', () => {
   });
 
   it('is that of another copy of the project if both take turns', async () => {
-    const plan = ofCopies('--duel');
+    const plan = ofCopies('--interleave');
     know(plan, 20);
     const { plan: planned, lines } = await learn(plan);
     expect(planned.warmups).toMatchObject([
@@ -187,18 +187,18 @@ describe('the known warm-up of a target', () => {
       { target: 'fastify', seconds: 24, study: { settled: 3 } },
     ]);
     expect(lines).toEqual([]);
-    const apart = await learn(ofCopies('--separate'));
+    const apart = await learn(ofCopies('--no-interleave'));
     expect(apart.lines).toEqual([expect.stringMatching(/^warning: too little is known about .* vanilla,/)]);
   });
 
   it('is shorter than the default in a comparison by turns if all processes were warm sooner', async () => {
-    const plan = samplePlan('--connections 10 --rounds 1 --duel');
+    const plan = samplePlan('--connections 10 --rounds 1 --interleave');
     know(plan, 0.4);
-    expect(await secondsOf('--rounds 1 --duel')).toEqual([2, 2]);
+    expect(await secondsOf('--rounds 1 --interleave')).toEqual([2, 2]);
     know(plan, 0.4, { target: 'vanilla' });
-    expect(await secondsOf('--rounds 1 --duel')).toEqual([1, 1]);
-    expect(await secondsOf('--rounds 1 --separate')).toEqual([2, 2]);
-    expect(await secondsOf('--rounds 1 --duel --warmup 3')).toEqual([3, 3]);
+    expect(await secondsOf('--rounds 1 --interleave')).toEqual([1, 1]);
+    expect(await secondsOf('--rounds 1 --no-interleave')).toEqual([2, 2]);
+    expect(await secondsOf('--rounds 1 --interleave --warmup 3')).toEqual([3, 3]);
   });
 
   it('is not replaced by a shorter study', () => {
@@ -225,7 +225,7 @@ describe('the known warm-up of a target', () => {
   });
 
   it('is the default, with a warning, while the only studied process did not settle', async () => {
-    const plan = samplePlan('--connections 10 --rounds 1 --separate');
+    const plan = samplePlan('--connections 10 --rounds 1 --no-interleave');
     for (const target of ['vanilla', 'fastify'])
       know(plan, target === 'fastify' ? 55 : 1, { target, processes: target === 'fastify' ? 1 : 3 });
     const { plan: planned, lines } = await learn(plan);
@@ -243,7 +243,7 @@ describe('the known warm-up of a target', () => {
 
 describe('the time of a run', () => {
   const five = ['vanilla', 'fastify', 'uvicorn', 'litestar', 'fastapi'];
-  const plan = samplePlan('--separate', five);
+  const plan = samplePlan('--no-interleave', five);
   const before = estimateSeconds(plan);
 
   it('grows by at most a fifth while nothing is known: all five default servers are studied in it', () => {
@@ -253,7 +253,7 @@ describe('the time of a run', () => {
     expect(count * (seconds + PROCESS_SECONDS)).toBeLessThanOrEqual(before / 5);
   });
 
-  it.each(['', '--rounds 1', '--rounds 12', '--connections 10 --rounds 1', '--until-decided --duel'])(
+  it.each(['', '--rounds 1', '--rounds 12', '--connections 10 --rounds 1', '--until-decided --interleave'])(
     'grows by at most a fifth, whatever its length: %s',
     (line) => {
       const other = samplePlan(line, five);

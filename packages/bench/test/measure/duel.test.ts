@@ -29,7 +29,7 @@ afterEach(() => vi.useRealTimers());
 
 async function duel(
   twist: Twist = {},
-  line = '--duel --rounds 1 --connections 10 --duration 0.2',
+  line = '--interleave --rounds 1 --connections 10 --duration 0.2',
   before: Trial[] = [],
 ): Promise<{ world: World; trials: Trial[] }> {
   const plan = samplePlan(line);
@@ -107,7 +107,7 @@ describe('the short turns of more than two servers', () => {
   });
 
   it('are taken by fresh servers in this order, and recorded with their places', async () => {
-    const plan = samplePlan('--duel --rounds 1 --connections 10 --duration 0.12', ['a', 'b', 'c', 'd']);
+    const plan = samplePlan('--interleave --rounds 1 --connections 10 --duration 0.12', ['a', 'b', 'c', 'd']);
     const world = createWorld({ turns: true });
     const trials = await run(plan, { placed, prepared: prepareFor(plan), before: [] }, world.effects);
     const placesIn = (name: string): number[] => {
@@ -234,7 +234,7 @@ describe('measureTogether', () => {
           // The load of each side waits for the requests that the server leaves open.
           at: { [step]: () => (++count <= 20 ? vi.advanceTimersByTime(5000) : undefined) },
         },
-        '--duel --rounds 1 --connections 10 --duration 0.2 --warmup 1 --timeout 10',
+        '--interleave --rounds 1 --connections 10 --duration 0.2 --warmup 1 --timeout 10',
       );
       expect(trials.map(({ reasons }) => reasons[0]?.text)).toEqual(
         Array(2).fill('no right answer for 10 s under load'),
@@ -266,7 +266,7 @@ describe('measureTogether', () => {
 
   it('may have more than two sides, in order and in reverse', async () => {
     const names = ['vanilla', 'fastify', 'litestar'];
-    const plan = samplePlan('--duel --rounds 1 --connections 10 --duration 0.2', names);
+    const plan = samplePlan('--interleave --rounds 1 --connections 10 --duration 0.2', names);
     const world = createWorld({ tellWindows: true });
     const trials = await run(plan, { placed, prepared: prepareFor(plan), before: [] }, world.effects);
     expect(trials.map(({ status }) => status)).toEqual(['ok', 'ok', 'ok']);
@@ -282,7 +282,7 @@ describe('measureTogether', () => {
   });
 
   it('resumes an interrupted run with whole duels only', async () => {
-    const line = '--duel --rounds 3 --connections 10 --duration 1';
+    const line = '--interleave --rounds 3 --connections 10 --duration 1';
     const first = await duel({}, line);
     const kept = first.trials.slice(0, 3);
     const { trials, world } = await duel({}, line, kept);
@@ -299,7 +299,7 @@ const planOf = (words: string, readsCpu: boolean, names = ['vanilla', 'fastify']
 
 describe('the plan of a duel', () => {
   it('pairs the two targets of each rung, in random order', () => {
-    const { trials } = samplePlan('--duel --rounds 200 --connections 10,100');
+    const { trials } = samplePlan('--interleave --rounds 200 --connections 10,100');
     const pairs = trials
       .filter(({ order }) => order % 2 === 0)
       .map((trial) => [trial, trials[trial.order + 1]!] as const);
@@ -314,9 +314,9 @@ describe('the plan of a duel', () => {
   });
 
   it.each([
-    ['--duel', ['vanilla'], 'two targets'],
-    ['--duel --amount 1000000', ['vanilla', 'fastify'], '--amount'],
-    ['--duel --rate 500', ['vanilla', 'fastify'], '--rate'],
+    ['--interleave', ['vanilla'], 'two targets'],
+    ['--interleave --amount 1000000', ['vanilla', 'fastify'], '--amount'],
+    ['--interleave --rate 500', ['vanilla', 'fastify'], '--rate'],
   ])('is refused: %s of %j', (line, names, text) => {
     expect(() => samplePlan(line, names)).toThrow(text);
   });
@@ -325,7 +325,7 @@ describe('the plan of a duel', () => {
     const byTurns = { rungs: [10], turnSeconds: 0.02 };
     expect(planOf('--until-decided', true)).toMatchObject({ byTurns, rungs: [10], rounds: 24 });
     expect(planOf('--until-decided', false)).not.toHaveProperty('byTurns');
-    expect(planOf('--until-decided --separate', true)).not.toHaveProperty('byTurns');
+    expect(planOf('--until-decided --no-interleave', true)).not.toHaveProperty('byTurns');
     expect(planOf('--rounds 6 --connections 10', true)).toMatchObject({ byTurns });
     expect(planOf('--rounds 12 --connections 10000', true)).not.toHaveProperty('byTurns');
   });
@@ -345,7 +345,7 @@ describe('the plan of a duel', () => {
   );
 
   it('may have the same target twice', () => {
-    const { targets } = samplePlan('--aa --duel', ['vanilla']);
+    const { targets } = samplePlan('--noise --interleave', ['vanilla']);
     expect(targets.map(({ id, repeats }) => [id, repeats])).toEqual([
       ['vanilla', undefined],
       ['vanilla (A/A)', { targetId: 'vanilla', kind: 'a/a' }],
@@ -417,7 +417,7 @@ describe('the plan of a comparison of several servers of a user', () => {
   });
 
   it('says nothing to a quick run or to one that asks for it', () => {
-    for (const words of ['--quick', '--until-decided --separate'])
+    for (const words of ['--quick', '--until-decided --no-interleave'])
       expect(describePlan(made(words))).not.toContain('one server at a time');
   });
 
@@ -451,7 +451,7 @@ describe('the plan of a table', () => {
     const blocks = orders.filter((name, at) => name === undefined || name !== orders[at - 1]);
     expect(blocks).toHaveLength(3 * (3 + 5));
     expect(estimateSeconds(plan)).toBeLessThan(
-      estimateSeconds(planOf('--connections 10,100,1000,10000 --separate', true, FIVE)),
+      estimateSeconds(planOf('--connections 10,100,1000,10000 --no-interleave', true, FIVE)),
     );
   });
 
@@ -463,7 +463,7 @@ describe('the plan of a table', () => {
     ['a fixed rate', '--connections 10 --rate 100', FIVE, CAPACITY],
     ['a fixed amount', '--connections 10 --amount 1000', FIVE, CAPACITY],
     ['another engine', '--connections 10 --engine oha', FIVE, CAPACITY],
-    ['the option', '--connections 10 --separate', FIVE, CAPACITY],
+    ['the option', '--connections 10 --no-interleave', FIVE, CAPACITY],
   ])('measures one server at a time: %s', (_, words, names, capacity) => {
     const options = BENCH.parse([...words.split(' '), ...names]);
     const stacks = names.map((name) => sampleStack(name));
@@ -489,7 +489,7 @@ describe('the short turns of a duel', () => {
   it('are taken after the warm-up, and the CPU of a server is read before and after each of its turns', async () => {
     const { world, trials } = await duel(
       { turns: true },
-      '--duel --rounds 1 --connections 10 --duration 0.12 --warmup 0.1',
+      '--interleave --rounds 1 --connections 10 --duration 0.12 --warmup 0.1',
     );
     expect(trials.map(({ status }) => status)).toEqual(['ok', 'ok']);
     const turns = [0, 1, 1, 0, 1, 0, 0, 1, 0, 1, 1, 0].flatMap((side) => [
@@ -523,7 +523,7 @@ describe('the short turns of a duel', () => {
   });
 
   it('are kept in the record, and relate the resources to the time under load', async () => {
-    const { trials } = await duel({ turns: true }, '--duel --rounds 1 --connections 10 --duration 0.12');
+    const { trials } = await duel({ turns: true }, '--interleave --rounds 1 --connections 10 --duration 0.12');
     const places = [
       [0, 3, 5, 6, 8, 11],
       [1, 2, 4, 7, 9, 10],
@@ -551,7 +551,7 @@ describe('the short turns of a duel', () => {
   ])('cost a request the same if the server uses %s CPU in the rests between them', async (_, rest) => {
     const { trials } = await duel(
       { turns: true, cpuUs: { turn: 10_000, rest } },
-      '--duel --rounds 1 --connections 10 --duration 0.12',
+      '--interleave --rounds 1 --connections 10 --duration 0.12',
     );
     for (const trial of trials) {
       if (trial.status === 'failed') throw new Error('failed');
@@ -569,7 +569,7 @@ describe('the short turns of a duel', () => {
   it('continue with the other server if one fails', async () => {
     const { world, trials } = await duel(
       { turns: true, at: { turn: (count) => (count === 2 ? fail('it is not well')() : undefined) } },
-      '--duel --rounds 1 --connections 10 --duration 0.12',
+      '--interleave --rounds 1 --connections 10 --duration 0.12',
     );
     expect(trials.map(({ status }) => status)).toEqual(['ok', 'failed']);
     expect(world.done.filter((what) => what.startsWith('turn 3000'))).toHaveLength(6);
@@ -577,7 +577,7 @@ describe('the short turns of a duel', () => {
   });
 
   it('are left for long windows if a companion takes part', async () => {
-    const line = '--duel --rounds 1 --connections 10 --duration 0.2 --warmup 0.1';
+    const line = '--interleave --rounds 1 --connections 10 --duration 0.2 --warmup 0.1';
     const { world } = await duel({ turns: true, looks: [{ requests: 0, fetchUs: 0 }] }, line);
     expect(world.done.filter((what) => what.startsWith('turn'))).toEqual([]);
     expect(world.done.filter((what) => what.startsWith('fire'))).toHaveLength(6);

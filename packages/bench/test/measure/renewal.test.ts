@@ -30,7 +30,7 @@ describe('a window that outlives a token', () => {
 
 describe('servers that take turns', () => {
   it('log in between them, each for itself, and send their new requests', async () => {
-    const line = '--duel --rounds 1 --connections 10 --duration 0.2 --warmup 0 --get /orders';
+    const line = '--interleave --rounds 1 --connections 10 --duration 0.2 --warmup 0 --get /orders';
     const plan = samplePlan(line);
     // So short that every turn needs another token.
     plan.userRequests = { ...plan.userRequests!, login: { ...LOGIN, every: 0.001 } };
@@ -60,7 +60,7 @@ describe('servers that take turns', () => {
   });
 
   it('begin each load with the newest token, that of all requests too', async () => {
-    const plan = samplePlan('--duel --rounds 1 --connections 10 --duration 0.2 --warmup 0 --get /a --get /b');
+    const plan = samplePlan('--interleave --rounds 1 --connections 10 --duration 0.2 --warmup 0 --get /a --get /b');
     plan.userRequests = { ...plan.userRequests!, login: { ...LOGIN, every: 0 } };
     const { effects, done } = createWorld({ turns: true, tellWindows: true });
     let logins = 0;

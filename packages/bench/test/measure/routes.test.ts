@@ -72,7 +72,7 @@ describe('the plan of several requests', () => {
     const stacks = [sampleStack('main')];
     for (const words of [
       ['--get', '/a', '--get', '/b', '--mix'],
-      ['--requests', file],
+      ['--requests-file', file],
       ['--get', '/a'],
     ]) {
       const plan = makePlan(BENCH.parse([...words, 'main']), stacks, 'a-run', 1);
@@ -132,7 +132,7 @@ describe('a run of several requests', () => {
   });
 
   it('loads both servers with one request after the other', async () => {
-    const { world, trials } = await measure('--duel --duration 0.12', { turns: true });
+    const { world, trials } = await measure('--interleave --duration 0.12', { turns: true });
     expect(trials.map(({ status }) => status)).toEqual(Array(6).fill('ok'));
     const ports = world.done.flatMap((what) => /^turn (\d+)/.exec(what)?.[1] ?? []);
     expect(ports).toHaveLength(3 * 2 * 6);

@@ -36,7 +36,7 @@ const answersIn = (seconds: number) => Math.round(seconds * ANSWERS_PER_SECOND);
 
 /** A world with a separate clock: a turn takes exactly its time. */
 async function observe(twist: Twist, seconds = 2): Promise<{ studied: StudiedProcess; turns: string[] }> {
-  const plan = samplePlan('--connections 10 --rounds 1 --separate', ['vanilla', 'fastify']);
+  const plan = samplePlan('--connections 10 --rounds 1 --no-interleave', ['vanilla', 'fastify']);
   const world = createWorld();
   const turns: string[] = [];
   const launched = new Map<Server, 'fresh' | 'reference'>();

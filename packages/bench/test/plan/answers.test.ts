@@ -5,7 +5,7 @@ import { fitTurns } from '../../src/plan/by-turns.ts';
 import { fitAnswers } from '../../src/plan/plan.ts';
 import { samplePlan } from '../../../bench-lab/testing/samples.ts';
 
-const duel = (line = '') => samplePlan(`--connections 10 --until-decided --duel ${line}`, ['a', 'b']);
+const duel = (line = '') => samplePlan(`--connections 10 --until-decided --interleave ${line}`, ['a', 'b']);
 
 describe('a plan for servers that are slow to answer', () => {
   it('keeps its turns if they hold two answers, and lengthens windows to five', () => {
@@ -31,7 +31,7 @@ describe('a plan for servers that are slow to answer', () => {
   });
 
   it('measures one server at a time if connections would be idle for too long between their turns', () => {
-    const line = '--connections 10,1000 --until-decided --duel';
+    const line = '--connections 10,1000 --until-decided --interleave';
     const fitted = fitAnswers(samplePlan(line, Array.from('abcde')), 0.02);
     expect(fitted.byTurns?.rungs).toEqual([10]);
     expect(describeTurns(fitted)).toContain(

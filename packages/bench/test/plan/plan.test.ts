@@ -126,7 +126,7 @@ describe('makePlan', () => {
   });
 
   it('needs a database only if the workload uses one, and allows a duel with it', () => {
-    const plan = samplePlan('--workload users --param rows=0 --duel');
+    const plan = samplePlan('--workload users --param rows=0 --interleave');
     expect(plan).toMatchObject({
       byTurns: { rungs: [1, 12, 24, 48, 200] },
       params: { rows: 0, pool: 5, overflow: 10, pooltimeout: 30 },
@@ -159,7 +159,7 @@ describe('makePlan', () => {
       byTurns: { rungs: [10] },
       windowSeconds: 1,
     });
-    expect(planOf('vanilla fastify --workload gather --until-decided --separate')).toMatchObject({
+    expect(planOf('vanilla fastify --workload gather --until-decided --no-interleave')).toMatchObject({
       windowSeconds: 2,
     });
     expect(errorOf(() => planOf('vanilla --upstream nginx'))).toMatchObject({
@@ -186,10 +186,10 @@ describe('makePlan', () => {
       return makePlan({ ...BENCH.parse(all), capacity: CAPACITY }, stacks, 'a-run', 1);
     };
     expect(planOf()).not.toHaveProperty('byTurns');
-    expect(errorOf(() => planOf('--duel'))).toMatchObject({
+    expect(errorOf(() => planOf('--interleave'))).toMatchObject({
       code: 'usage',
       message: expect.stringContaining('duel') as string,
-      hint: 'measure with --separate',
+      hint: 'measure with --no-interleave',
     });
     expect(planOf('--workload', 'gather').targets).toHaveLength(2);
     const running = BENCH.parse(['--background', 'GET /a', '--url', 'http://127.0.0.1:1/']);
@@ -223,7 +223,7 @@ describe('makePlan', () => {
     });
     expect(errorOf(() => planOf('--duration 13')).hint).toBe('e.g. --duration 14');
     expect(planOf('flask --until-decided')).not.toHaveProperty('byTurns');
-    expect(errorOf(() => planOf('flask --duel')).message).toContain('idle for 24 s');
+    expect(errorOf(() => planOf('flask --interleave')).message).toContain('idle for 24 s');
     expect(planOf('flask --param ms=50 --until-decided')).toMatchObject({
       byTurns: { turnSeconds: 0.02 },
       waitSeconds: 0.05,
@@ -343,7 +343,7 @@ describe('the time that a server may take to start', () => {
 describe('estimateSeconds', () => {
   it('counts the start-up of the servers in a duel only once', () => {
     const words = '--connections 10 --rounds 1 --duration 5 --warmup 2';
-    const [apart, duel] = [samplePlan(`${words} --separate`), samplePlan(`${words} --duel`)];
+    const [apart, duel] = [samplePlan(`${words} --no-interleave`), samplePlan(`${words} --interleave`)];
     expect(duel.trials).toHaveLength(2);
     expect(estimateSeconds(apart) - estimateSeconds(duel)).toBeCloseTo(3);
   });

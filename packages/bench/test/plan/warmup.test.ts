@@ -212,7 +212,7 @@ describe('the plan', () => {
   });
 
   it('includes the warm-up of each trial in its estimate', () => {
-    const before = samplePlan('--rounds 1 --connections 10 --separate');
+    const before = samplePlan('--rounds 1 --connections 10 --no-interleave');
     const after = { ...before, warmups: [{ target: 'fastify', rungs: [10], seconds: 24 }] };
     expect(estimateSeconds(after) - estimateSeconds(before)).toBeCloseTo(22);
     expect(warmupSecondsOf(after, { target: 'fastify', connections: 100 })).toBe(2);

@@ -111,7 +111,7 @@ async function refuseImpossible({ stack, services: found }: Declared, isDuel: bo
       throw new BenchError(
         'usage',
         `service ${name} has the fixed port ${service.port}, and servers that run at once need one service each`,
-        'use {port} instead of a fixed port, add "per": "run", or measure with --separate',
+        'use {port} instead of a fixed port, add "per": "run", or measure with --no-interleave',
       );
     }
     await refuseTakenPort(name, service);

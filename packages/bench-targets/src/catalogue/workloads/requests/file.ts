@@ -42,7 +42,7 @@ let errorsOf: ReturnType<typeof createCheck> | undefined;
 
 /** Reads a file of requests, or those of a manifest. Throws a usage error with file and line if it is not right. */
 export function readRequests(file: string): { draft: Draft; locate: Locate } {
-  const read = readJsonFile(file, { missing: 'e.g. --requests requests.json', wrong: HINT });
+  const read = readJsonFile(file, { missing: 'e.g. --requests-file requests.json', wrong: HINT });
   const { requests, headers, rows, login } = Object(read.value) as RequestsFile;
   const written = 'variants' in Object(read.value) ? present({ requests, headers, rows, login }) : read.value;
   errorsOf ??= createCheck({ schema: REQUESTS_SCHEMA });

@@ -63,7 +63,7 @@ export function readOpenapi(
   throw new BenchError(
     'usage',
     `${shown}: no route can be measured${reasons.length === 0 ? '' : ` (${reasons.join('; ')})`}`,
-    'name the requests: --get /orders, or --requests requests.json',
+    'name the requests: --get /orders, or --requests-file requests.json',
   );
 }
 
