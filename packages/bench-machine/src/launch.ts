@@ -52,6 +52,9 @@ const LINE_CHARS = 1000;
 const TELLS_ERROR = /(error|exception)\b(?!' event)|\b(panic|fatal|emerg)|not found|permission denied/i;
 /** The head of a dump by Go: the goroutines that follow can be hundreds of lines. */
 const CRASH = /^(panic|fatal error): /;
+/** The frames that some programs draw around their errors: a line of them, and what ends a line. */
+const FRAME = /^[─-╿\s]*[─-╿][─-╿\s]*$/;
+const FRAME_END = /\s*[│┃]?\s*$/;
 const OF_GOROUTINE = /^goroutine \d+ |^created by \S+ in goroutine \d/;
 const MAX_ERROR_CHARS = 200;
 
@@ -217,7 +220,8 @@ export function tailOf(log: string): string[] {
   const lines = stripVTControlCharacters(log)
     .trimEnd()
     .split('\n')
-    .filter((line) => !line.startsWith(ATTEST))
+    .filter((line) => !line.startsWith(ATTEST) && !FRAME.test(line))
+    .map((line) => line.replace(FRAME_END, ''))
     .map((line) => (line.length > LINE_CHARS ? `${line.slice(0, LINE_CHARS)}…` : line));
   const last = lines.slice(-LOG_LINES);
   const crash = lines.findLastIndex((line) => CRASH.test(line));

@@ -59,6 +59,17 @@ describe('describeEnd', () => {
 const many = (count: number, line: string): string[] => Array.from({ length: count }, () => line);
 
 describe('tailOf', () => {
+  it('leaves out the frame of an error', () => {
+    const log = [
+      '╭─ Traceback ───╮',
+      '│ shop.py:7     │',
+      '│               │',
+      '╰───────────────╯',
+      'KeyError',
+    ];
+    expect(tailOf(log.join('\n'))).toEqual(['╭─ Traceback ───╮', '│ shop.py:7', 'KeyError']);
+  });
+
   it('returns the last lines', () => {
     const log = ['panic: an old one', ...many(30, 'GET /orders 200'), '\u001B[31mlast\u001B[0m'];
     expect(tailOf(log.join('\n'))).toEqual([...many(19, 'GET /orders 200'), 'last']);
