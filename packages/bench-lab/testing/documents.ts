@@ -137,7 +137,7 @@ const BLOCKS: Record<string, (words: string[], path: string) => string> = {
     return drawBeside(words.slice(0, at).map(metricOf), runs);
   },
 
-  /** `warm ID ID` or `warm TARGET TARGET of ID ID`: studies of `pnpm warm`, or these targets of them, in one table. */
+  /** `warm ID ID` or `warm TARGET TARGET of ID ID`: studies of `pnpm warmup`, or these targets of them, in one table. */
   warm: (words) => {
     const split = words.indexOf('of');
     const studies = words.slice(split + 1).map((id) => readStudy(folderOf(id)));

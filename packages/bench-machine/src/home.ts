@@ -86,11 +86,13 @@ export const HOME = findHome(process.cwd());
 
 /** The scripts of the repository whose names differ from those of the commands: pnpm has commands of these names. */
 const SCRIPTS: Record<string, string> = {
-  clean: 'run clean',
+  doctor: 'bench:doctor',
   ci: 'bench:ci',
   init: 'bench:init',
   install: 'bench:install',
+  list: 'bench:list',
   power: 'bench:power',
+  prune: 'bench:prune',
   self: 'bench:self',
   upgrade: 'bench:upgrade',
 };

@@ -37,7 +37,7 @@ export const host = shape({
       },
       {
         description:
-          'CPU for the same work on the server’s core beside a busy load, as preflight last measured it since this machine was started. Absent if it was not measured. Bench never fills the idle time of a core.',
+          'CPU for the same work on the server’s core beside a busy load, as doctor last measured it since this machine was started. Absent if it was not measured. Bench never fills the idle time of a core.',
       },
     ),
   ),

@@ -4,7 +4,7 @@
  *
  *     pnpm exec node packages/bench-lab/experiments/probe/evaluate.ts <folder…>
  *
- * A folder holds a `probe.jsonl` of experiment.ts, or a study of `pnpm warm`, whose reference then is the probe.
+ * A folder holds a `probe.jsonl` of experiment.ts, or a study of `pnpm warmup`, whose reference then is the probe.
  */
 import { existsSync, readFileSync } from 'node:fs';
 import { basename, join } from 'node:path';

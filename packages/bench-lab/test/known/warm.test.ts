@@ -1,7 +1,7 @@
 /**
  * A run that knows nothing of a server studies its warm-up first. The planted server is many times as expensive for its first
  * answers, so no pace of the machine looks like its course. The detection of small differences is measured with
- * `pnpm warm --stack packages/bench-lab/planted/warming/stack.json` and published in docs/concepts/warm-up.md.
+ * `pnpm warmup --stack packages/bench-lab/planted/warming/stack.json` and published in docs/concepts/warm-up.md.
  */
 import { programVoice } from 'bench-http/terminal/voice';
 import type { StudyMachine } from 'bench-http/conduct/study';
@@ -104,7 +104,7 @@ let warmup: PlannedWarmup;
 
 /** True if every turn counts until the study has seen as many cheap answers as there were expensive ones. */
 function hasSeenCourse(results: string): boolean {
-  const [target] = studyTargets(readStudy(join(results, 'warm-warm')));
+  const [target] = studyTargets(readStudy(join(results, 'warm-warmup')));
   const pairs = target?.whole[0]?.pairs ?? [];
   const end = pairs.findIndex(({ answers }) => answers >= 2 * DEAR_ANSWERS);
   return end !== -1 && pairs.slice(0, end + 1).every(({ since }) => since === undefined);
@@ -126,7 +126,7 @@ describe('a run of a server that nothing is known of', () => {
   );
 
   it('observes one of its processes to the end, and counts the expensive answers', () => {
-    const { processes } = readStudy(join(studied, 'warm-warm'));
+    const { processes } = readStudy(join(studied, 'warm-warmup'));
     expect(processes).toMatchObject([{ status: 'ok' }]);
     expect(processes.flatMap(({ reasons }) => beyondNoise(reasons))).toEqual([]);
     const { settled, warmAnswers = 0 } = warmup.study ?? {};

@@ -111,7 +111,7 @@ function expand(pattern: string, stacks: Stack[], workload: string | undefined):
     throw new BenchError(
       'usage',
       `no target of "${pattern}" offers the workload "${workload}"`,
-      `${commandLine('stacks')} lists the workloads of each target`,
+      `${commandLine('list')} lists the workloads of each target`,
     );
   }
   return targets;
@@ -184,7 +184,7 @@ function suggestTargets(pattern: string, stacks: Stack[]): string {
     stack.name,
     ...Object.keys(stack.variants).map((one) => `${stack.name}/${one}`),
   ]);
-  return `${suggest(bare, names) ?? ''} ${commandLine('stacks')} lists them all`.trimStart();
+  return `${suggest(bare, names) ?? ''} ${commandLine('list')} lists them all`.trimStart();
 }
 
 /**

@@ -512,7 +512,7 @@ export default defineCommand({
   arguments: {
     terms: '[target...]',
     noun: 'target',
-    help: `stack[/variant][@runtime], globs allowed: fastify, "fastapi/*", fastapi@3.12; ${commandLine('stacks')} lists them (default: ${HOME.kind === 'repository' ? 'vanilla fastify fastapi litestar uvicorn' : 'the stack.json of this project'})`,
+    help: `stack[/variant][@runtime], globs allowed: fastify, "fastapi/*", fastapi@3.12; ${commandLine('list')} lists them (default: ${HOME.kind === 'repository' ? 'vanilla fastify fastapi litestar uvicorn' : 'the stack.json of this project'})`,
     example: commandLine('bench vanilla fastify'),
   },
   options: OPTIONS,

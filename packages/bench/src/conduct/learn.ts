@@ -96,7 +96,7 @@ async function study(plan: Plan, all: readonly Candidate[], machine: StudyMachin
   if (left.length > 0) voice.log(`warning: this run has no time to study that of ${left.join(', ')} too`);
   const alone = planAlone(
     plan,
-    `${plan.run}-warm`,
+    `${plan.run}-warmup`,
     due.map(({ one }) => one.target),
   );
   const measured = await observeTargets(
@@ -152,7 +152,7 @@ function describeUnknown(
   const words = workload === 'devices' ? targets : [...targets, `--workload ${workload}`];
   // A study sends the requests of a workload, so only a run can study those of a user.
   const longer = sequentialTest?.budgetSeconds === undefined ? 'a run of more --rounds' : 'a longer --budget';
-  const way = userRequests === undefined ? commandLine(`warm ${words.join(' ')}`) : longer;
+  const way = userRequests === undefined ? commandLine(`warmup ${words.join(' ')}`) : longer;
   return `warning: too little is known about the warm-up of ${targets.join(', ')}, and this run is too short to study it: ${way} does`;
 }
 

@@ -1,4 +1,4 @@
-/** Measures studies of warm-up: those of `pnpm warm`, and those that a run makes for targets that it does not know. */
+/** Measures studies of warm-up: those of `pnpm warmup`, and those that a run makes for targets that it does not know. */
 import { countDisturbed, type StudiedTarget } from 'bench-analysis/warmup/study';
 import { BenchError } from 'bench-model/errors';
 import { findEngines } from 'bench-load/engines';

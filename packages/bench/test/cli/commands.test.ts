@@ -15,12 +15,12 @@ describe('--help', () => {
   });
 });
 
-describe('pnpm stacks', () => {
+describe('pnpm bench:list', () => {
   it.concurrent('lists each target and each runtime with its state, and the day of the releases that it knows', async ({
     expect,
   }) => {
     await using place = new Place();
-    const { status, stdout } = await place.run('stacks');
+    const { status, stdout } = await place.run('list');
     expect(stdout).toMatch(/^target .*state/m);
     expect(stdout).toMatch(
       /^vanilla +raw +typescript +devices, gather, fib, asyncfib, wait, asyncwait +ready +node \d/m,
@@ -51,7 +51,7 @@ describe('--cores', () => {
   it.concurrent.for<[string, ...string[]]>([
     ['bench', 'vanilla'],
     ['bench', 'vanilla', '--dry-run'],
-    ['preflight'],
+    ['doctor'],
   ])(
     'that this machine does not have are refused at once: %s %s %s',
     async ([command, ...words], { expect }) => {
@@ -64,11 +64,11 @@ describe('--cores', () => {
   );
 });
 
-describe('pnpm preflight', () => {
+describe('pnpm bench:doctor', () => {
   it.concurrent('lists findings and advice', async ({ expect }) => {
     await using place = new Place();
     const env = { BENCH_TIME: join(place.folder, 'time') };
-    const { status, stdout } = await place.start('preflight', ['--connections', '10'], env).ended;
+    const { status, stdout } = await place.start('doctor', ['--connections', '10'], env).ended;
     expect(stdout).toMatch(/^ok +(open files|ephemeral ports): /m);
     expect(stdout).toMatch(/^warn +\S+time is missing/m);
     expect(status).toBe(0);
@@ -76,7 +76,7 @@ describe('pnpm preflight', () => {
 
   it.concurrent('exits with 1 if the plan cannot be measured', async ({ expect }) => {
     await using place = new Place();
-    const { status, stdout } = await place.run('preflight', ['--connections', '1000000']);
+    const { status, stdout } = await place.run('doctor', ['--connections', '1000000']);
     expect(stdout).toMatch(/^stop +(open files|ephemeral ports): .*\n +\S/m);
     expect(status).toBe(1);
   });
@@ -150,11 +150,11 @@ describe('pnpm bench:install', () => {
   });
 });
 
-describe('pnpm clean', () => {
+describe('pnpm bench:prune', () => {
   it.concurrent('without names only lists', async ({ expect }) => {
     await using place = new Place();
     const run = keepRun(place, 'one');
-    const { status, stdout } = await place.run('clean', [], place.ownCache);
+    const { status, stdout } = await place.run('prune', [], place.ownCache);
     expect(stdout).toMatch(/^environments: /m);
     expect(stdout).toMatch(/^runs: [\d.]+ [KM]iB$/m);
     expect(stdout).toMatch(/^ +[\d.]+ KiB {2}\S+one$/m);
@@ -165,7 +165,7 @@ describe('pnpm clean', () => {
   it.concurrent('lists while an environment is being installed', async ({ expect }) => {
     await using place = new Place();
     writeFileSync(`${keepEnvironment(place)}.lock`, '');
-    const { status, stdout, stderr } = await place.run('clean', [], place.ownCache);
+    const { status, stdout, stderr } = await place.run('prune', [], place.ownCache);
     expect(stderr).toBe('');
     expect(stdout).toMatch(/^environments: .*\n.* \S+vanilla-1$/m);
     expect(stdout).not.toContain('.lock');
@@ -175,9 +175,9 @@ describe('pnpm clean', () => {
   it.concurrent('refuses to remove anything without --yes and without a terminal', async ({ expect }) => {
     await using place = new Place();
     const run = keepRun(place, 'one');
-    const { status, stderr } = await place.run('clean', ['runs'], place.ownCache);
+    const { status, stderr } = await place.run('prune', ['runs'], place.ownCache);
     expect(stderr).toMatch(
-      /cannot ask whether to remove runs: there is no terminal\n +pnpm run clean runs --yes/,
+      /cannot ask whether to remove runs: there is no terminal\n +pnpm bench:prune runs --yes/,
     );
     expect(status).toBe(2);
     expect(existsSync(run)).toBe(true);
@@ -188,7 +188,7 @@ describe('pnpm clean', () => {
     const run = keepRun(place, 'one');
     const published = keepRun(place, 'published/two');
     const environment = keepEnvironment(place);
-    const { status, stdout } = await place.run('clean', ['runs', '--yes'], place.ownCache);
+    const { status, stdout } = await place.run('prune', ['runs', '--yes'], place.ownCache);
     expect(stdout).toMatch(/^runs: removed$/m);
     expect(status).toBe(0);
     expect(existsSync(run)).toBe(false);
@@ -199,7 +199,7 @@ describe('pnpm clean', () => {
   it.concurrent('removes only the named run', async ({ expect }) => {
     await using place = new Place();
     const [one, two] = [keepRun(place, 'one'), keepRun(place, 'two')];
-    const { status, stdout } = await place.run('clean', ['two', '--yes'], place.ownCache);
+    const { status, stdout } = await place.run('prune', ['two', '--yes'], place.ownCache);
     expect(stdout).toMatch(/^two: removed$/m);
     expect(status).toBe(0);
     expect([existsSync(one), existsSync(two)]).toEqual([true, false]);
@@ -210,7 +210,7 @@ describe('pnpm clean', () => {
     const left = join(place.ownCache.BENCH_CACHE, 'revisions', 'shop-1a2b');
     mkdirSync(left, { recursive: true });
     writeFileSync(join(left, 'server.js'), 'listen()');
-    const { status, stdout } = await place.run('clean', ['revisions', '--yes'], place.ownCache);
+    const { status, stdout } = await place.run('prune', ['revisions', '--yes'], place.ownCache);
     expect([status, stdout]).toEqual([
       0,
       expect.stringMatching(/^revisions: .*\n +\d.*shop-1a2b\nrevisions: removed$/m),
@@ -227,7 +227,7 @@ describe('pnpm clean', () => {
       ['y', false],
     ] as const) {
       const cleaning = place.startInTerminal(
-        `BENCH_CACHE='${place.ownCache.BENCH_CACHE}' node packages/bench/bench-http.mjs clean runs`,
+        `BENCH_CACHE='${place.ownCache.BENCH_CACHE}' node packages/bench/bench-http.mjs prune runs`,
       );
       await cleaning.until(() => cleaning.output.includes('[y/N]'), 'its question');
       cleaning.type(`${answer}\r`);

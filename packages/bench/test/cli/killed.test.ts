@@ -159,14 +159,14 @@ describe.skipIf(!hasProc)('kill -9 of the harness and of its watchdogs', () => {
 });
 
 describe.skipIf(!hasProc)('the lock of the host', () => {
-  it('refuses a second run and pnpm clean, and names the run that measures', async () => {
+  it('refuses a second run and pnpm bench:prune, and names the run that measures', async () => {
     await using place = new Place();
     const running = place.start('bench', ['--stack', PLANTED, 'planted/never-binds', '--connections', '1']);
     await running.until(() => place.countLaunched() > 0, 'the first server');
     const { run } = place.runFile().plan;
     for (const [script, args] of [
       ['bench', ['vanilla', '--connections', '1']],
-      ['clean', ['runs', '--yes']],
+      ['prune', ['runs', '--yes']],
     ] as const) {
       const { status, stderr } = await place.run(script, [...args]);
       expect(stderr).toContain(`run ${run} is measuring on this machine (process ${running.pid})`);

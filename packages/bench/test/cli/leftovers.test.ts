@@ -140,7 +140,7 @@ describe.skipIf(!hasProc)('nothing is left but results and caches', () => {
       await place.untilGone();
       // The watchdog does this without a next command.
       expect((await listOf(place, tokens)).filter((left) => left.startsWith('/sys/'))).toEqual([]);
-      const next = await place.run('clean', [], { ...place.ownCache, ...WAYS[name]!.env?.() });
+      const next = await place.run('prune', [], { ...place.ownCache, ...WAYS[name]!.env?.() });
       expect(next.status).toBe(0);
       expect(await listOf(place, tokens)).toEqual([]);
     },
@@ -153,11 +153,11 @@ describe.skipIf(!hasProc)('nothing is left but results and caches', () => {
     await running.ended;
     await place.untilGone();
     const name = `bench_${tokens[0]}_1`;
-    const blind = await place.run('clean', [], { ...place.ownCache, DATABASE_URL: '' });
+    const blind = await place.run('prune', [], { ...place.ownCache, DATABASE_URL: '' });
     expect(blind.stderr).toContain(`left databases (bench_${tokens[0]}_…) on ${new URL(url).host}/postgres`);
     expect(`${blind.stdout}${blind.stderr}`).not.toContain(new URL(url).password);
     expect(await listDatabases()).toEqual([name]);
-    const { stderr } = await place.run('clean', [], { ...place.ownCache, DATABASE_URL: url });
+    const { stderr } = await place.run('prune', [], { ...place.ownCache, DATABASE_URL: url });
     expect(stderr).toContain(`left the database ${name}: dropped it`);
     expect(await listOf(place, tokens)).toEqual([]);
   });

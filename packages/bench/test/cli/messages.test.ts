@@ -119,7 +119,7 @@ const WRONG: Record<string, string[]> = {
   calibrate: ['everything', '--rounds 3'],
   check: ['--fixx', 'fastify gin'],
   ci: ['--config', 'bench.config.json'],
-  clean: ['--yes', '--force'],
+  prune: ['--yes', '--force'],
   cluster: ['', 'fly', 'up', 'up down', 'up --local 1', 'up --local 4 --role server', 'up --ip 10.0.0.1'],
   host: [],
   init: ['a b', '--get', '--run', '--nonsense', '--yes=no'],
@@ -145,7 +145,7 @@ const WRONG: Record<string, string[]> = {
   ],
   package: ['now', '--output'],
   power: ['--tests -1', '--target fastify', 'vanilla'],
-  preflight: ['--workers 2 --cores 2', '--connections none'],
+  doctor: ['--workers 2 --cores 2', '--connections none'],
   report: [
     '',
     'a b',
@@ -162,8 +162,8 @@ const WRONG: Record<string, string[]> = {
   upgrade: ['--python 3.13', '--quick'],
   self: ['--rounds 0'],
   serve: ['--port 0', 'vanilla fastify', 'vanilla --workload devises'],
-  stacks: ['fastify'],
-  warm: [
+  list: ['fastify'],
+  warmup: [
     '',
     'vanilla --for soon',
     'vanilla --for 1s',

@@ -3,7 +3,7 @@ import { createServer, type AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { afterAll, afterEach, describe, expect, it, vi } from 'vitest';
 import bench from '../../src/commands/bench.ts';
-import clean from '../../src/commands/clean.ts';
+import prune from '../../src/commands/prune.ts';
 import report from '../../src/commands/report.ts';
 import serve from '../../src/commands/serve.ts';
 import { Place, PLANTED, hasProc, runHere } from './cli.ts';
@@ -20,7 +20,7 @@ afterAll(() => rmSync(folder, { recursive: true }));
 afterEach(() => vi.unstubAllEnvs());
 
 const handlers = process.listenerCount('SIGTERM');
-const COMMANDS = { bench, clean, report, serve };
+const COMMANDS = { bench, prune, report, serve };
 
 /** Expects that no run, no lock, no entry and no signal handler of a command is left. */
 function expectNothingLeft(): void {
@@ -87,10 +87,10 @@ const REFUSALS: Refusal[] = [
   },
   { what: 'nothing to report', script: 'report', args: [] },
   {
-    what: 'an unknown name for clean',
-    script: 'clean',
+    what: 'an unknown name for prune',
+    script: 'prune',
     args: ['everything'],
-    says: [/unknown name "everything"/, /pnpm run clean environments/],
+    says: [/unknown name "everything"/, /pnpm bench:prune environments/],
   },
 ];
 

@@ -105,7 +105,7 @@ describe('the known warm-up of a target', () => {
     ]);
     expect(warmupOf(planned, 'vanilla')).toEqual([{ target: 'vanilla', rungs: [10, 100], seconds: 2 }]);
     expect(lines).toEqual([
-      expect.stringMatching(/^warning: too little is known about .* vanilla, .*pnpm warm vanilla does$/),
+      expect.stringMatching(/^warning: too little is known about .* vanilla, .*pnpm warmup vanilla does$/),
     ]);
     expect(interrupted).toBe(false);
   });
@@ -117,7 +117,7 @@ describe('the known warm-up of a target', () => {
     const { plan: planned, lines } = await learn(plan);
     expect(warmupOf(planned)).toMatchObject([{ seconds: 24, study: { processes: 1 } }]);
     expect(lines).toEqual([
-      expect.stringMatching(/^warning: too little is known about .* fastify, .*pnpm warm fastify does$/),
+      expect.stringMatching(/^warning: too little is known about .* fastify, .*pnpm warmup fastify does$/),
     ]);
   });
 

@@ -124,7 +124,7 @@ describe('the package', () => {
     expect(installed.run(folder, ['--help']).stdout).toContain(
       'compare    Compares the targets inside one run with a baseline, round by round',
     );
-    const { status, stdout } = installed.run(folder, ['stacks']);
+    const { status, stdout } = installed.run(folder, ['list']);
     expect(status).toBe(0);
     expect(stdout).not.toContain('fastify');
     const report = installed.run(folder, ['report', 'latest']);
@@ -141,8 +141,8 @@ describe('the package', () => {
     expect(status).toBe(2);
     const [, named = ''] = /^ +(\S+) shows a complete bench\.config\.json$/m.exec(stderr) ?? [];
     expect(readFileSync(named, 'utf8')).toContain('bench.config.json');
-    expect(installed.run(folder, ['warm', '--help']).stdout).toContain('as in bench-http bench');
-    expect(installed.run(folder, ['warm']).stderr).toContain('bench-http warm fastify');
+    expect(installed.run(folder, ['warmup', '--help']).stdout).toContain('as in bench-http bench');
+    expect(installed.run(folder, ['warmup']).stderr).toContain('bench-http warmup fastify');
   });
 
   it("measures a user's app in a folder that contains nothing else", () => {

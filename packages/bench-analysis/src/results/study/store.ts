@@ -43,7 +43,7 @@ function isStudy(folder: string): boolean {
   return existsSync(join(folder, 'study.json'));
 }
 
-const KIND = { problem: 'not a study of warm-up', hint: `study the target again: ${commandLine('warm')}` };
+const KIND = { problem: 'not a study of warm-up', hint: `study the target again: ${commandLine('warmup')}` };
 
 /**
  * Reads a study. Skips an incomplete last line, the rest of a process that was killed. Throws a usage error (file:line)

@@ -36,14 +36,14 @@ function foldersIn(folder: string): string[] {
 }
 
 export default defineCommand({
-  name: 'clean',
+  name: 'prune',
   about:
     'Lists what Bench keeps on this machine, with sizes. Removes the items that you name, but asks first. Never removes published runs.',
   arguments: {
     terms: '[name...]',
     noun: 'name',
     help: 'environments, builds, tools, revisions, runs, or one item of the list',
-    example: commandLine('clean environments'),
+    example: commandLine('prune environments'),
   },
   options: { yes: flag({ help: 'remove without asking', needs: ARGUMENTS }) },
   read: ({ yes }, names) => ({ yes, names }),
@@ -61,10 +61,10 @@ export default defineCommand({
         'usage',
         `unknown name "${unknown}"`,
         suggest(unknown, names) ??
-          commandLine(`clean ${Object.keys(KINDS).join(' ')}, or an item of the list`),
+          commandLine(`prune ${Object.keys(KINDS).join(' ')}, or an item of the list`),
       );
     // Files in use by a run must not be removed. The leftovers of killed commands are removed in any case.
-    using _ = await openSession('clean', { isAlone: wanted.length > 0, words: 'stopping' });
+    using _ = await openSession('prune', { isAlone: wanted.length > 0, words: 'stopping' });
     for (const { kind, found } of kinds) {
       const total = sum(found.map(({ bytes }) => bytes));
       print(`${kind}: ${found.length === 0 ? 'nothing' : formatBytes(total)}\n`);
@@ -78,7 +78,7 @@ export default defineCommand({
     }
     if (wanted.length === 0)
       print(
-        `${commandLine(`clean ${Object.keys(KINDS).join(' ')}`)} removes them; published runs are kept\n`,
+        `${commandLine(`prune ${Object.keys(KINDS).join(' ')}`)} removes them; published runs are kept\n`,
       );
   },
 });
@@ -88,7 +88,7 @@ async function agrees(what: string): Promise<boolean> {
     throw new BenchError(
       'usage',
       `cannot ask whether to remove ${what}: there is no terminal`,
-      commandLine(`clean ${what} --yes`),
+      commandLine(`prune ${what} --yes`),
     );
   const prompt = createInterface({ input: process.stdin, output: process.stdout });
   const answer = await prompt.question(`remove ${what}? [y/N] `);

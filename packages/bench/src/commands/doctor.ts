@@ -13,7 +13,7 @@ import { logLine, print } from '../terminal/shell.ts';
 const PAIRS = 60;
 
 export default defineCommand({
-  name: 'preflight',
+  name: 'doctor',
   about:
     'Checks whether this machine is fit to measure on: limits, ports, load, governor, throttling, cores that slow each other down. Says what to change.',
   options: {

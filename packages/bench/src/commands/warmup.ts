@@ -19,8 +19,8 @@ import { measureStudy } from '../conduct/study.ts';
 /** The part of the processes of a target that may be replaced by others. */
 const SPARE_SHARE = 1 / 2;
 
-/** A parsed `pnpm warm` command. */
-interface WarmRequest {
+/** A parsed `pnpm warmup` command. */
+interface WarmupRequest {
   /** The targets and their servers; the rounds are the processes. */
   options: BenchOptions;
   /** The time for which each process is observed. */
@@ -35,14 +35,14 @@ const STUDY = { connections: 10, seconds: 60, leastSeconds: 4, processes: 5 };
 const AS_IN_BENCH = `as in ${commandLine('bench')}`;
 
 export default defineCommand({
-  name: 'warm',
+  name: 'warmup',
   about:
     'Studies how long fresh servers take to warm up. Each process is loaded in short turns with a warm reference on the same core, so that the speed of the machine cancels out in the ratio of the two. Prints how long each target takes, and how much faster it becomes.',
   arguments: {
     terms: '<target...>',
     noun: 'target',
     help: 'stack[/variant][@runtime], globs allowed: fastify, "fastapi/*", fastapi@3.14+jit',
-    example: commandLine('warm fastify'),
+    example: commandLine('warmup fastify'),
   },
   options: {
     workload: option('<name>', oneOf(WORKLOAD_NAMES), {
@@ -93,7 +93,7 @@ export default defineCommand({
     ...WAITS,
   },
   notes: 'Exit codes: 0 done, 1 a process failed, 2 bad usage, 3 a toolchain is missing,\n130 interrupted.',
-  read: (values, targets): WarmRequest => ({
+  read: (values, targets): WarmupRequest => ({
     options: benchOptions({
       targets,
       stacks: values.stack,
@@ -123,7 +123,7 @@ export default defineCommand({
   }),
   async run({ options: typed, seconds, wait, json }) {
     const options = await nameRuntimes(typed);
-    const run = nameRun('warm');
+    const run = nameRun('warmup');
     const plan = makePlan(options, readStacks(options.stacks), run, options.seed ?? randomInt(2 ** 32));
     using session = await openSession(run, { wait });
     const isNamed = !options.targets.some((pattern) => pattern.includes('*'));

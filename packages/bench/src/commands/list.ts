@@ -7,7 +7,7 @@ import { renderRows } from 'bench-report/terminal';
 import { print, widthFor } from '../terminal/shell.ts';
 
 export default defineCommand({
-  name: 'stacks',
+  name: 'list',
   about:
     'Lists every target with its workloads and its state: ready, built on first use, or missing with the reason. Then lists the runtimes in the same way, with newer releases.',
   options: {},

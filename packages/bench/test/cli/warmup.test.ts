@@ -7,10 +7,10 @@ import { PLANTED, Place, hasProc } from './cli.ts';
 const WARM = ['--stack', PLANTED, 'planted/steady', '--connections', '2'];
 
 /** Only Linux reads the CPU of short spans. */
-describe.skipIf(!hasProc)('pnpm warm', () => {
+describe.skipIf(!hasProc)('pnpm warmup', () => {
   it.concurrent('prints and stores what it measured, and pnpm report prints it again', async ({ expect }) => {
     await using place = new Place();
-    const { status, stdout, stderr } = await place.run('warm', [...WARM, '--for', '4s', '--processes', '1']);
+    const { status, stdout, stderr } = await place.run('warmup', [...WARM, '--for', '4s', '--processes', '1']);
     expect(stdout).toMatch(/^Warm-up of fresh processes$/m);
     // A short study beside other tests may find any class: a mark may follow.
     expect(stdout).toMatch(/^ +process 1 +[▁▂▃▄▅▆▇█ ]+(?:\S.*)?$/m);
@@ -29,7 +29,7 @@ describe.skipIf(!hasProc)('pnpm warm', () => {
 
   it.concurrent('keeps what it has seen when it is interrupted, and leaves nothing', async ({ expect }) => {
     await using place = new Place();
-    const running = place.start('warm', WARM);
+    const running = place.start('warmup', WARM);
     // The server counts the requests: it is in its turns.
     await running.until(async () => ((await place.readAccount())?.requests.read ?? 0) > 300, 'the turns');
     running.signal('SIGINT');
