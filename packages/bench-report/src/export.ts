@@ -83,7 +83,7 @@ export function renderBmf(model: Model): string {
  * Renders the metrics of a run whose lower or higher values are better, as github-action-benchmark reads them with the
  * tool `customSmallerIsBetter` or `customBiggerIsBetter`. The range is half that of the rounds.
  */
-export function renderGab(model: Model, better: Better): string {
+export function renderActionBenchmark(model: Model, better: Better): string {
   return toJson(
     exportFigures(model)
       .filter(({ metric }) => METRICS[metric].better === better)

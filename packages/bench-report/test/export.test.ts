@@ -4,7 +4,7 @@ import { describe, expect, it, vi } from 'vitest';
 import { renderBmf } from '../src/export.ts';
 import { renderCsv } from '../src/csv.ts';
 import { describeUnfit } from '../src/export.ts';
-import { renderGab } from '../src/export.ts';
+import { renderActionBenchmark } from '../src/export.ts';
 import { toModel } from '../src/model/model.ts';
 import { errorOf, okTrial, readGoldenRun, sampleMeasured } from '../../bench-lab/testing/samples.ts';
 
@@ -141,17 +141,17 @@ describe('Bencher Metric Format', () => {
 
 describe('the custom format of github-action-benchmark', () => {
   it('has one file for each direction', async () => {
-    const [lower, higher] = [renderGab(model, 'lower'), renderGab(model, 'higher')];
+    const [lower, higher] = [renderActionBenchmark(model, 'lower'), renderActionBenchmark(model, 'higher')];
     expect(isValid(GAB, lower)).toBeNull();
     expect(isValid(GAB, higher)).toBeNull();
     expect(unitsIn(higher)).toEqual(new Set(['per second']));
     expect(unitsIn(lower)).toEqual(new Set(['us', 'us per request', 'bytes', 's']));
-    await expect(lower).toMatchFileSnapshot(golden('run.gab.json'));
+    await expect(lower).toMatchFileSnapshot(golden('run.action-benchmark.json'));
   });
 
   it('has names that are unique and the same in every run', () => {
     const names = (run_: typeof run) =>
-      (JSON.parse(renderGab(toModel(run_), 'lower')) as { name: string }[]).map(({ name }) => name);
+      (JSON.parse(renderActionBenchmark(toModel(run_), 'lower')) as { name: string }[]).map(({ name }) => name);
     expect(new Set(names(run)).size).toBe(names(run).length);
     const later = { ...run, plan: { ...run.plan, run: '20270101-000000-devices', seed: 8 } };
     expect(names(later)).toEqual(names(run));
@@ -163,7 +163,7 @@ describe('the custom format of github-action-benchmark', () => {
 describe('formats that keep figures for later comparisons', () => {
   it('refuse a quick run', () => {
     const quick = toModel({ ...run, plan: { ...run.plan, quick: true } });
-    for (const render of [renderBmf, (one: typeof quick) => renderGab(one, 'lower')]) {
+    for (const render of [renderBmf, (one: typeof quick) => renderActionBenchmark(one, 'lower')]) {
       expect(errorOf(() => render(quick)).message).toContain('too short to compare');
     }
     expect(renderCsv(quick)).toContain('vanilla');

@@ -6,7 +6,7 @@ import { readPastedTimes, type PastedUsage } from 'bench-analysis/pasted-times';
 import { BenchError } from 'bench-model/errors';
 import { commandLine } from 'bench-machine/home';
 import { describeDetail } from 'bench-report/detail';
-import { describeUnfit, renderBmf, renderGab } from 'bench-report/export';
+import { describeUnfit, renderBmf, renderActionBenchmark } from 'bench-report/export';
 import { countOf } from 'bench-report/format';
 import { renderJson } from 'bench-report/json';
 import { toLadderView } from 'bench-report/ladder';
@@ -30,8 +30,8 @@ const FORMATS = {
   json: 'every value and every record',
   csv: 'one row per trial',
   bmf: 'Bencher Metric Format',
-  gab: 'github-action-benchmark, metrics that should be low',
-  'gab-bigger': 'github-action-benchmark, metrics that should be high',
+  'github-action-benchmark': 'metrics that should be low',
+  'github-action-benchmark-bigger': 'metrics that should be high',
 };
 type ReportFormat = keyof typeof FORMATS;
 export const REPORT_FORMATS = Object.keys(FORMATS) as ReportFormat[];
@@ -203,8 +203,8 @@ const PRINTERS: Record<
     print(renderCsv(model));
   },
   bmf: (model) => printFigures(model, renderBmf(model)),
-  gab: (model) => printFigures(model, renderGab(model, 'lower')),
-  'gab-bigger': (model) => printFigures(model, renderGab(model, 'higher')),
+  'github-action-benchmark': (model) => printFigures(model, renderActionBenchmark(model, 'lower')),
+  'github-action-benchmark-bigger': (model) => printFigures(model, renderActionBenchmark(model, 'higher')),
 };
 
 /** Prints the figures that another program may compare, and says how many are left out. */
