@@ -106,7 +106,7 @@ export default defineCommand({
     const shown = relative(process.cwd(), file);
     say('wrote', shown);
     for (const [name, value] of choices.header)
-      if (holdsSecret(name, value)) say('wrote', describeSecret(name));
+      if (holdsSecret(name, value)) say('wrote', describeSecret(name, value));
     const words = shown === 'stack.json' ? '' : ` --stack ${shown}`;
     const mayUpgrade = start.runtime !== 'none' && !isBunOrDeno(start.command);
     const named = start.runtime === 'none' ? undefined : choices[start.runtime];
@@ -121,8 +121,10 @@ export default defineCommand({
   },
 });
 
-function describeSecret(name: string): string {
-  return `the value of ${name} in it: to keep it out of your repository, write '${name}: {env:NAME}', and set NAME`;
+function describeSecret(name: string, value: string): string {
+  // A scheme such as Bearer is no secret.
+  const kept = value.replace(/\S+$/, '{env:NAME}');
+  return `the value of ${name} in it: to keep it out of your repository, write '${name}: ${kept}', and set NAME`;
 }
 
 /** Throws a usage error if the manifest exists. */

@@ -152,7 +152,7 @@ describe('init', () => {
     const file = join(folder, 'stack.json');
     expect(readFileSync(file, 'utf8')).toContain('"Bearer {env:SHOP_TOKEN}"');
     rmSync(file);
-    expect((await ask('1234567')).stdout).toContain("write 'authorization: {env:NAME}'");
+    expect((await ask('1234567')).stdout).toContain("write 'authorization: Bearer {env:NAME}'");
   });
 
   it('declares a service that it has tried, and leaves out one that the server cannot use', async () => {
