@@ -109,7 +109,9 @@ export const plan = shape({
   rounds: ordinal('count: how often every target is measured at every rung'),
   windowSeconds: span('s: length of the measured span'),
   warmupSeconds: amount('s: of load before the window; the least if it is chosen by target'),
-  noInitialGc: flag('Node servers are loaded as they started, without a garbage collection before (--no-initial-gc).'),
+  noInitialGc: flag(
+    'Node servers are loaded as they started, without a garbage collection before (--no-initial-gc).',
+  ),
   autoWarmup: flag('The warm-up is chosen by target, from studies (--warmup auto).'),
   warmups: Type.Optional(
     Type.Array(plannedWarmup, {

@@ -88,7 +88,9 @@ export const studyFile = shape({
   threads: Type.Optional(ordinal('count: threads of each worker; absent if the stack chooses')),
   cores: Type.Optional(ordinal('count: cores of each server; absent if as many as workers')),
   warmupSeconds: amount('s: the default warm-up of the workload, which the last level is compared with'),
-  noInitialGc: flag('Node servers are loaded as they started, without a garbage collection before (--no-initial-gc).'),
+  noInitialGc: flag(
+    'Node servers are loaded as they started, without a garbage collection before (--no-initial-gc).',
+  ),
   reference: text('The reference: its runtime and flags.'),
   isForRun: flag('Made by a run for targets that it knew nothing of.'),
   versions,

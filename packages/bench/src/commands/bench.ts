@@ -60,6 +60,12 @@ const URL_GROUP = 'Servers that are already running';
 const COMPARE = 'Comparing';
 const OUTPUT = 'Output and stored runs';
 
+/** The options of a run until decided imply it. */
+const OF_A_TEST = {
+  rounds: 'a run until decided chooses its rounds',
+  quick: 'omit --quick to get a verdict',
+};
+
 const NO_TARGETS = 'omit the targets, or --url';
 const NO_TARGETS_APP = 'omit the targets, or --app';
 /** Options that define the requests. */
@@ -257,7 +263,10 @@ const OPTIONS = {
   load: option('<loads>', listOf(curveLoad), {
     group: LOAD,
     help: 'measure latency and CPU over load: at these rates per second, e.g. 500,1000,2000, or at shares of the capacity that --slo finds, e.g. 25%,50%,75%,90%',
-    conflicts: { amount: 'a rate runs for --duration', interleave: 'rates are measured one server at a time' },
+    conflicts: {
+      amount: 'a rate runs for --duration',
+      interleave: 'rates are measured one server at a time',
+    },
   }),
   burst: option('<n>x:<time>', burst, {
     group: LOAD,
@@ -433,34 +442,38 @@ const OPTIONS = {
     conflicts: { 'no-interleave': 'omit one of them' },
   }),
   'no-interleave': flag({ group: COMPARE, help: 'run one server at a time' }),
-  noise: flag({ group: COMPARE, help: 'A/A: measure the first target twice, to show the noise of this machine' }),
+  noise: flag({
+    group: COMPARE,
+    help: 'A/A: measure the first target twice, to show the noise of this machine',
+  }),
   'until-decided': flag({
     group: COMPARE,
     help: 'look at the results after some rounds, and stop when every comparison has a verdict',
+    usually: 'for two targets, without --rounds',
     conflicts: { rounds: 'the schedule sets the number of rounds; --looks chooses another schedule' },
   }),
   looks: option('<rounds>', oneOf(SCHEDULE_NAMES), {
     group: COMPARE,
-    help: `the rounds after which --until-decided looks: ${SCHEDULE_NAMES.join(', ')}`,
+    help: `the rounds after which the results are looked at: ${SCHEDULE_NAMES.join(', ')}`,
     usually: `${chooseLooks(2, false)}; ${chooseLooks(3, false)} for several comparisons or with --budget`,
-    needs: ['until-decided', 'upgrade'],
+    conflicts: OF_A_TEST,
   }),
   budget: option('<time>', span(), {
     group: COMPARE,
     help: 'stop after this time, even if undecided, e.g. 10m',
-    needs: ['until-decided', 'upgrade'],
+    conflicts: OF_A_TEST,
   }),
   by: option('<metric>', oneOf(METRIC_IDS), {
     group: COMPARE,
     help: `the metric that decides: ${METRIC_IDS.join(', ')}`,
     usually: 'cpu; capacity with --slo',
-    needs: ['until-decided', 'upgrade'],
+    conflicts: OF_A_TEST,
   }),
   threshold: option('<share>', share, {
     group: COMPARE,
     help: 'the smallest difference that matters',
     usually: '2%',
-    needs: ['until-decided', 'upgrade'],
+    conflicts: OF_A_TEST,
   }),
 
   'fail-on': option('<verdicts>', listOf(oneOf(VERDICTS)), {
@@ -517,8 +530,8 @@ export default defineCommand({
   },
   options: OPTIONS,
   examples: [
-    ['bench-http --rev main,HEAD --until-decided', 'what did my branch change?'],
-    ['bench-http --node 22,26 --until-decided', 'what does a newer runtime bring?'],
+    ['bench-http --rev main,HEAD', 'what did my branch change?'],
+    ['bench-http --node 22,26', 'what does a newer runtime bring?'],
     ["bench-http --slo 'p99<50ms'", 'how much load does it carry?'],
     ['bench-http fastify fastapi --rounds 6', 'built-in stacks, compared'],
   ],
@@ -595,6 +608,7 @@ export default defineCommand({
     detail: values.detail,
     wait: values.wait,
     ...present({
+      ifTwo: comparesTwo(values, targets) ? testOf(values) : undefined,
       upgrade: values.upgrade ? { isSameBuild: values.sameBuild } : undefined,
       resume: values.resume,
       again: values.again,
@@ -724,7 +738,23 @@ function toStacks({ stack, run, copy: [first] }: Values<typeof OPTIONS>): string
 }
 
 function toSequentialTest(values: Values<typeof OPTIONS>): BenchOptions['sequentialTest'] {
-  if (!values.untilDecided && !values.upgrade) return undefined;
+  const { untilDecided, upgrade, looks, budget, by, threshold } = values;
+  const isAsked = untilDecided || upgrade || [looks, budget, by, threshold].some((one) => one !== undefined);
+  return isAsked ? testOf(values) : undefined;
+}
+
+/** Returns true if a run of two targets can go on until it is decided: it has no number of rounds, and measures one load. */
+function comparesTwo(
+  { all, quick, noise, rounds, slo, load, burst, amount, background, scale, cluster }: Values<typeof OPTIONS>,
+  targets: readonly string[],
+): boolean {
+  const isOther = [rounds, slo, load, burst, amount, background, scale, cluster].some(
+    (one) => one !== undefined,
+  );
+  return !isOther && !all && !quick && !noise && targets.every((pattern) => !pattern.includes('*'));
+}
+
+function testOf(values: Values<typeof OPTIONS>): NonNullable<BenchOptions['sequentialTest']> {
   return {
     ...present({ looks: values.looks }),
     by: values.by ?? usualMetric({ load: toLoad(values) }),

@@ -151,9 +151,7 @@ async function questionsFor(
   const mix = isMany ? ' --mix' : '';
   return [
     ['', 'what it costs and how fast it is'],
-    ...(hasCommits
-      ? [[` --rev HEAD~1,.${mix} --until-decided`, 'what your last change did'] as [string, string]]
-      : []),
+    ...(hasCommits ? [[` --rev HEAD~1,.${mix}`, 'what your last change did'] as [string, string]] : []),
     ...(mayUpgrade ? [[` --upgrade${mix}`, 'what a newer runtime brings'] as [string, string]] : []),
     [' --rate 100', 'its latency at 100 requests per second'],
   ];

@@ -25,7 +25,7 @@ export function refuseFailOn({ raw: { failOn }, plan, repeated }: ResolvedReques
   throw new BenchError(
     'usage',
     '--fail-on needs a comparison, and one round shows no noise to compare with',
-    'add --until-decided, or --rounds 12',
+    'omit --rounds, or write --rounds 12',
   );
 }
 

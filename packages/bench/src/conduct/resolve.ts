@@ -64,7 +64,12 @@ export async function resolveRequest(typed: BenchRequest): Promise<ResolvedReque
     options.isUpgrade = true;
     for (const line of words) logLine(line);
   }
-  const made = resumed?.plan ?? planFrom('', askForDocument(options, raw), again);
+  let made = resumed?.plan ?? planFrom('', askForDocument(options, raw), again);
+  const isOfTwo = made.targets.length === 2 && resumed === undefined && again === undefined;
+  if (isOfTwo && raw.ifTwo !== undefined && options.sequentialTest === undefined) {
+    options.sequentialTest = raw.ifTwo;
+    made = planFrom('', askForDocument(options, raw));
+  }
   const plan = resumed === undefined ? { ...made, run: nameRun(made.workload) } : made;
   refuseCores(plan.cores, machineCores);
   return { raw, options, plan, resumed, repeated: options.copies === undefined ? again : undefined };

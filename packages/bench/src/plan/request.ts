@@ -5,6 +5,8 @@ import type { Secrets } from './secrets.ts';
 export interface BenchRequest extends BenchOptions {
   /** True if the rate of the open loop is half of the slowest target's goodput, measured first. */
   autoRate: boolean;
+  /** The test that ends the run if it compares two targets and no other test is asked for. */
+  ifTwo?: BenchOptions['sequentialTest'];
   dryRun: boolean;
   /** Revisions of the project to measure; `.` is the working tree. */
   revisions?: string[];

@@ -11,6 +11,7 @@ describe('bench', () => {
     expect(parse('')).toEqual({
       ...benchOptions(),
       autoRate: false,
+      ifTwo: { by: 'cpu', threshold: 0.02 },
       dryRun: false,
       wait: false,
       json: false,
@@ -140,11 +141,11 @@ describe('bench', () => {
   });
 
   it('reads --interleave and --no-interleave as one choice', () => {
-    expect([parse('--interleave').interleave, parse('--no-interleave').interleave, parse('').interleave]).toEqual([
-      true,
-      false,
-      undefined,
-    ]);
+    expect([
+      parse('--interleave').interleave,
+      parse('--no-interleave').interleave,
+      parse('').interleave,
+    ]).toEqual([true, false, undefined]);
   });
 
   it('reads when a sequential test stops, and by which metric', () => {

@@ -10,7 +10,13 @@ const WARM = ['--stack', PLANTED, 'planted/steady', '--connections', '2'];
 describe.skipIf(!hasProc)('pnpm warmup', () => {
   it.concurrent('prints and stores what it measured, and pnpm report prints it again', async ({ expect }) => {
     await using place = new Place();
-    const { status, stdout, stderr } = await place.run('warmup', [...WARM, '--for', '4s', '--processes', '1']);
+    const { status, stdout, stderr } = await place.run('warmup', [
+      ...WARM,
+      '--for',
+      '4s',
+      '--processes',
+      '1',
+    ]);
     expect(stdout).toMatch(/^Warm-up of fresh processes$/m);
     // A short study beside other tests may find any class: a mark may follow.
     expect(stdout).toMatch(/^ +process 1 +[▁▂▃▄▅▆▇█ ]+(?:\S.*)?$/m);

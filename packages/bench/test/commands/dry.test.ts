@@ -1,5 +1,7 @@
 import { refuseBudget } from '../../src/conduct/dry.ts';
-import { expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
+import bench from '../../src/commands/bench.ts';
+import { resolveRequest } from '../../src/conduct/resolve.ts';
 import { BenchError } from 'bench-model/errors';
 import { errorOf, samplePlan } from '../../../bench-lab/testing/samples.ts';
 
@@ -14,4 +16,39 @@ it('a budget that does not hold six rounds is refused, with one that does', () =
     hint: 'use --budget 85s or more',
   });
   expect(() => refuseBudget({ plan: budget('85s'), resumed: undefined })).not.toThrow();
+});
+
+describe('two targets', () => {
+  const planOf = async (line: string) => (await resolveRequest(bench.parse(line.split(' ')))).plan;
+
+  it.each([
+    'vanilla fastify',
+    'vanilla fastify --rate 500',
+    'vanilla --node 22,26',
+    'vanilla fastify --fail-on slower',
+  ])('are compared until decided: %s', async (line) => {
+    const { sequentialTest, rungs } = await planOf(line);
+    expect({ sequentialTest, rungs }).toMatchObject({
+      sequentialTest: { by: 'cpu', threshold: 0.02 },
+      rungs: [10],
+    });
+  });
+
+  it.each([
+    'vanilla',
+    'vanilla fastify express',
+    'vanilla fastify --rounds 3',
+    'vanilla fastify --quick',
+    'vanilla fastify --amount 20000',
+    'vanilla fastify --slo p99<50ms',
+    'vanilla --noise',
+    'express/v4*',
+  ])('are not named, or another run is asked for: %s', async (line) => {
+    expect((await planOf(line)).sequentialTest).toBeUndefined();
+  });
+
+  it('are decided by the metric, the threshold and the budget that are named, as several are', async () => {
+    const { sequentialTest } = await planOf('vanilla fastify express --by p99 --threshold 5% --budget 20m');
+    expect(sequentialTest).toMatchObject({ by: 'p99', threshold: 0.05, budgetSeconds: 1200 });
+  });
 });

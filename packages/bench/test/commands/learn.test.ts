@@ -127,7 +127,9 @@ describe('the known warm-up of a target', () => {
     expect(lines).toEqual([
       expect.stringMatching(/^warning: too little is known .*: a run of more --rounds does$/),
     ]);
-    const short = await learn(samplePlan('--connections 10 --until-decided --budget 40s --noise --get /orders'));
+    const short = await learn(
+      samplePlan('--connections 10 --until-decided --budget 40s --noise --get /orders'),
+    );
     expect(short.lines).toEqual([expect.stringMatching(/: a longer --budget does$/)]);
   });
 

@@ -122,7 +122,7 @@ describe('the package', () => {
     const folder = installed.makeProject('empty');
     expect(installed.run(folder, ['--version'])).toMatchObject({ status: 0, stdout: `${VERSION}\n` });
     expect(installed.run(folder, ['--help']).stdout).toContain(
-      'compare    Compares the targets inside one run with a baseline, round by round',
+      'compare  Compares the targets inside one run with a baseline, round by round',
     );
     const { status, stdout } = installed.run(folder, ['list']);
     expect(status).toBe(0);

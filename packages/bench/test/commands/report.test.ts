@@ -18,7 +18,10 @@ describe('pnpm report --format', () => {
     ['csv', /^run,trial,started_at,/],
     ['bmf', /^\{\n {2}"devices: vanilla at 10 connections": \{/],
     ['github-action-benchmark', /^\[\n {2}\{\n {4}"name": "devices: vanilla at 10 connections, p50"/],
-    ['github-action-benchmark-bigger', /^\[\n {2}\{\n {4}"name": "devices: fastify at 10 connections, goodput"/],
+    [
+      'github-action-benchmark-bigger',
+      /^\[\n {2}\{\n {4}"name": "devices: fastify at 10 connections, goodput"/,
+    ],
   ])('%s prints that format', async (format, start) => {
     const { status, stdout } = await report('--format', format);
     expect(stdout).toMatch(start);

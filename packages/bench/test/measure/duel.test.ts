@@ -523,7 +523,10 @@ describe('the short turns of a duel', () => {
   });
 
   it('are kept in the record, and relate the resources to the time under load', async () => {
-    const { trials } = await duel({ turns: true }, '--interleave --rounds 1 --connections 10 --duration 0.12');
+    const { trials } = await duel(
+      { turns: true },
+      '--interleave --rounds 1 --connections 10 --duration 0.12',
+    );
     const places = [
       [0, 3, 5, 6, 8, 11],
       [1, 2, 4, 7, 9, 10],

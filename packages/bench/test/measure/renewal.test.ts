@@ -60,7 +60,9 @@ describe('servers that take turns', () => {
   });
 
   it('begin each load with the newest token, that of all requests too', async () => {
-    const plan = samplePlan('--interleave --rounds 1 --connections 10 --duration 0.2 --warmup 0 --get /a --get /b');
+    const plan = samplePlan(
+      '--interleave --rounds 1 --connections 10 --duration 0.2 --warmup 0 --get /a --get /b',
+    );
     plan.userRequests = { ...plan.userRequests!, login: { ...LOGIN, every: 0 } };
     const { effects, done } = createWorld({ turns: true, tellWindows: true });
     let logins = 0;

@@ -52,7 +52,7 @@ export function requestsWorkload(userRequests: UserRequests): Workload {
   const parts = { ...readParts(userRequests, texts, locateByName(userRequests.requests)), rows };
   return {
     name: REQUESTS,
-    rungs: [10, 100, 1000, 10_000],
+    rungs: [10],
     ...USUAL_TIMES,
     draw: (random, _params, share) => drawTrial(userRequests, parts, random, share),
   };
