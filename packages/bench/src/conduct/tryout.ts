@@ -13,6 +13,7 @@ import type { RunEffects } from '../measure/run.ts';
 import type { Expected } from '../measure/verify.ts';
 import type { Launchable, Prepared } from 'bench-targets/prepare/prepare';
 import type { Plan, PlannedTrial } from 'bench-model/plan';
+import { fitAnswers } from '../plan/plan.ts';
 import type { Trial } from 'bench-model/record';
 import { sum } from 'bench-statistics/numbers';
 import { CompanionError } from '../services/companion.ts';
@@ -22,6 +23,9 @@ import { NOTHING_YET, type Voice } from '../terminal/voice.ts';
 
 /** The interval between lines about a server that does not answer yet. */
 const WAITING_SECONDS = 3;
+
+/** A server is verified this often at most before it counts as slow. */
+const MOST_TIMES = 5;
 
 /** The surroundings of a first start. */
 interface TryoutContext extends Pick<Start, 'session' | 'placed' | 'companions' | 'launcher'> {
@@ -45,10 +49,11 @@ export async function tryTargets(
   const { stop } = started;
   using _ = voice.onInterrupt(stop, NOTHING_YET);
   let slowest = 0;
+  const isSlow = (seconds: number): boolean => fitAnswers(plan, seconds) !== plan;
   const effects: RunEffects = {
     ...started.effects,
     async verify(...args) {
-      const { verified, answerSeconds } = await timeAnswers(started.effects, ...args);
+      const { verified, answerSeconds } = await timeAnswers(started.effects, args, isSlow);
       slowest = Math.max(slowest, answerSeconds);
       return verified;
     },
@@ -76,12 +81,28 @@ export async function tryTargets(
   return effects.interrupted() ? undefined : slowest;
 }
 
-/** Verifies a server before the load, and returns how long it took for an answer: the mean of the slowest route, in seconds. */
+/**
+ * Verifies a server, and returns how long it took for an answer: the mean of the slowest route, in seconds. The first answers of
+ * a process are its slowest, those of a JVM by far, so a slow one is asked again.
+ */
 export async function timeAnswers(
   effects: Pick<RunEffects, 'verify'>,
-  server: Parameters<RunEffects['verify']>[0],
-  draw: Draw,
-  when: string,
+  [server, draw, when]: Parameters<RunEffects['verify']>,
+  isSlow: (seconds: number) => boolean,
+): Promise<{ verified: Expected; answerSeconds: number }> {
+  // Others may not send what they sent before.
+  const mayRepeat = draw.requests.every(({ method }) => method === 'GET');
+  let best = Infinity;
+  for (let round = 1; ; round++) {
+    const { verified, answerSeconds } = await timeOnce(effects, server, draw, when);
+    best = Math.min(best, answerSeconds);
+    if (round === MOST_TIMES || !mayRepeat || !isSlow(best)) return { verified, answerSeconds: best };
+  }
+}
+
+async function timeOnce(
+  effects: Pick<RunEffects, 'verify'>,
+  ...[server, draw, when]: Parameters<RunEffects['verify']>
 ): Promise<{ verified: Expected; answerSeconds: number }> {
   const times = new Map<number, number[]>();
   let sinceMs = performance.now();
