@@ -202,7 +202,7 @@ function summariseProblems({ rows, problems }: Model): string[] {
     ...(fatal === undefined || place === undefined
       ? []
       : [
-          `${formatWhole(failed)} of ${all} trials failed${failed > 1 ? ', such as' : ':'} ${placeOf(place)}: ${fatal.reason.text}.`,
+          `${formatWhole(failed)} of ${all} trials failed${failed > 1 ? ', such as' : ':'} ${placeOf(place)}: ${fatal.reason.text.replace(/\.*$/, '.')}`,
         ]),
     ...describeOfServers(rows),
     ...doubts.slice(0, MOST_PROBLEMS).map(({ reason, summary, count }) => {

@@ -151,7 +151,9 @@ describe('the custom format of github-action-benchmark', () => {
 
   it('has names that are unique and the same in every run', () => {
     const names = (run_: typeof run) =>
-      (JSON.parse(renderActionBenchmark(toModel(run_), 'lower')) as { name: string }[]).map(({ name }) => name);
+      (JSON.parse(renderActionBenchmark(toModel(run_), 'lower')) as { name: string }[]).map(
+        ({ name }) => name,
+      );
     expect(new Set(names(run)).size).toBe(names(run).length);
     const later = { ...run, plan: { ...run.plan, run: '20270101-000000-devices', seed: 8 } };
     expect(names(later)).toEqual(names(run));

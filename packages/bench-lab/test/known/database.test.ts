@@ -115,7 +115,8 @@ describe('a server that inserts', () => {
 
   it('has a separate table in a duel', async () => {
     const targets = ['users/faithful', 'users/forgetful'];
-    const words = '--workload users-insert --interleave --rounds 1 --connections 4 --warmup 0.2 --duration 0.5';
+    const words =
+      '--workload users-insert --interleave --rounds 1 --connections 4 --warmup 0.2 --duration 0.5';
     const plan = makePlan(BENCH.parse([...targets, ...words.split(' ')]), [stack], 'known', 1);
     const all = await rig.measureAll(plan, [stack], [keepDatabase(database)]);
     for (const seen of all) {

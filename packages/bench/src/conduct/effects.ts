@@ -97,6 +97,20 @@ export async function startEffects({ session, companions, ...wiring }: Start): P
   }
 }
 
+/** A target that failed this often fails again. */
+const FEWEST_FAILED = 3;
+
+/** Returns true if further rounds would only fail as all of these trials did. */
+export function isHopeless(
+  { targets }: Pick<Plan, 'targets'>,
+  trials: readonly Pick<Trial, 'target' | 'status'>[],
+): boolean {
+  return (
+    trials.every(({ status }) => status === 'failed') &&
+    targets.every(({ id }) => trials.filter(({ target }) => target.id === id).length >= FEWEST_FAILED)
+  );
+}
+
 /** Returns the effects of a real run, and the functions that stop it from outside. */
 export async function createEffects({
   plan,
@@ -183,7 +197,10 @@ export async function createEffects({
     meter: (server) => openCpuMeter(server.pid(), server.cgroup),
     now: () => Date.now(),
     record,
-    decide: (trials) => (mayBegin(trials) && goesOn(trials) ? 'continue' : 'stop'),
+    decide: (trials) =>
+      mayBegin(trials) && goesOn(trials) && !isHopeless(plan, trials.slice(before.length))
+        ? 'continue'
+        : 'stop',
     due: (trials) => tracker.due(trials),
     interrupted: () => stopped.aborted,
     on,

@@ -9,6 +9,7 @@ import { findEngines } from 'bench-load/engines';
 import type { PinnedCommands } from 'bench-machine/placement';
 import { run } from '../measure/run.ts';
 import { fitAnswers } from '../plan/plan.ts';
+import { refuseAlone } from '../plan/refusals.ts';
 import type { Plan } from 'bench-model/plan';
 import { present } from 'bench-model/options';
 import { describeChoice, describeTurns } from 'bench-report/plan';
@@ -77,6 +78,7 @@ export async function measurePlan({
     leftOut.length === 0 || planWithout === undefined
       ? whole
       : planWithout(leftOut.map(({ target }) => target));
+  refuseAlone(whole, routed);
   if (routed !== whole) for (const line of describeChoice(routed)) voice.log(line);
   await using cluster = await joinCluster(routed, placed, voice);
   const companions = [...beside, ...(cluster ? await findDistant(routed, cluster.companions) : [])];

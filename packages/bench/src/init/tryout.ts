@@ -24,16 +24,13 @@ import { findDeclared } from '../services/declared/companion.ts';
 import { logLine, onInterrupt } from '../terminal/shell.ts';
 import type { InitChoices } from './choices.ts';
 import { checkDraft, makeManifest } from './manifest.ts';
-import { chooseRequests, LimitedError, type Asking } from './requests.ts';
+import { chooseRequests, LimitedError, NO_LIMIT, type Asking } from './requests.ts';
 import { say } from './say.ts';
 
 const POLL_MS = 20;
 /** A server that listens elsewhere for this long does not take the port that it is given. */
 const ELSEWHERE_MS = 3000;
 const NOTHING_WRITTEN = 'stopping: nothing was written';
-
-/** High enough for every load, and a number to every language. */
-const NO_LIMIT = '1000000';
 
 /** A server that does not start: another command may, and if it ended, another runtime. */
 export class NotStartedError extends BenchError {
@@ -73,7 +70,10 @@ export async function tryStart(start: Start, needs: readonly Need[], tryout: Try
   } catch (error) {
     if (!(error instanceof LimitedError) || limit === undefined) throw error;
     const { name, file, value } = limit;
-    say('assumed', `${name}=${NO_LIMIT}: the server answers 429, and ${file} sets it to ${value}`);
+    say(
+      'assumed',
+      `${name}=${NO_LIMIT}: the server limits the rate of requests (${error.message}), and ${file} sets it to ${value}`,
+    );
     const raised = { ...start, env: { ...start.env, [name]: NO_LIMIT } };
     return tryOnce(raised, needs, { ...tryout, mayRaise: false });
   }

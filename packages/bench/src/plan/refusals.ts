@@ -3,6 +3,7 @@ import type { Workload } from 'bench-targets/catalogue/workloads/workload';
 import { BenchError } from 'bench-model/errors';
 import { BEFORE_BURST } from 'bench-model/planned';
 import { IDLE_SECONDS, longestSilence, planTurns } from './turns.ts';
+import type { Plan } from 'bench-model/plan';
 import type { Target } from 'bench-model/target';
 import type { UpstreamKind } from 'bench-model/settings';
 import type { BenchOptions } from 'bench-model/options';
@@ -20,6 +21,19 @@ export function wholeWaits(seconds: number, waitSeconds: number | undefined): nu
 /** Rounds off the error of binary fractions. */
 export function tidy(value: number): number {
   return Number(value.toFixed(6));
+}
+
+/** Throws a toolchain error if a plan was to compare targets, and only one of them can be measured. */
+export function refuseAlone(
+  planned: Pick<Plan, 'targets' | 'sequentialTest'>,
+  { targets }: Pick<Plan, 'targets'>,
+): void {
+  if (planned.sequentialTest === undefined || planned.targets.length < 2 || targets.length > 1) return;
+  throw new BenchError(
+    'toolchain',
+    `only ${targets[0]?.id ?? 'none of the targets'} can be measured, so nothing can be compared`,
+    'see above why the others are left out; to measure it alone, name it alone, without --until-decided',
+  );
 }
 
 /** The option of each load mode. */

@@ -200,15 +200,30 @@ createServer((request, response) => {
     expect([status, stdout]).toEqual([
       0,
       expect.stringContaining(
-        'assumed  RATE_LIMIT_MAX=1000000: the server answers 429, and .env.example sets it to 2\n',
+        'assumed  RATE_LIMIT_MAX=1000000000: the server limits the rate of requests (it answers 429), and .env.example sets it to 2\n',
       ),
     ]);
     expect(stdout).not.toContain('503');
     expect(JSON.parse(readFileSync(join(folder, 'stack.json'), 'utf8'))).toMatchObject({
-      variants: { app: { env: { RATE_LIMIT_MAX: '1000000' } } },
+      variants: { app: { env: { RATE_LIMIT_MAX: '1000000000' } } },
       requests: ['GET /'],
     });
     expect(running()).toEqual([]);
+  });
+
+  it('raises the rate limit that a header of the server tells', async () => {
+    const limited = `
+require('node:http').createServer((request, response) => {
+  response.setHeader('RateLimit-Policy', process.env.RATE_LIMIT_MAX + ';w=900').end('{}');
+}).listen(process.env.PORT, '127.0.0.1');
+`;
+    write({ 'package.json': PACKAGE, 'server.js': limited, '.env.template': 'RATE_LIMIT_MAX="20"\n' });
+    const { status, stdout } = await runHere(init, [folder]);
+    expect([status, stdout]).toEqual([0, expect.stringContaining('(it says ratelimit-policy: 20;w=900)')]);
+    expect(stdout).not.toContain('raise its limit');
+    expect(readManifest(join(folder, 'stack.json')).variants['app']?.env).toMatchObject({
+      RATE_LIMIT_MAX: '1000000000',
+    });
   });
 
   it('measures a server on the port that its sources name', async () => {

@@ -4,6 +4,7 @@ import { asksDatabase, fixturesOf } from 'bench-targets/catalogue/workloads/inde
 import { describe, expect, it } from 'vitest';
 import BENCH from '../../src/commands/bench.ts';
 import { makePlan } from '../../src/plan/plan.ts';
+import { refuseAlone } from '../../src/plan/refusals.ts';
 import { CAPACITY, errorOf, samplePlan, sampleStack } from '../../../bench-lab/testing/samples.ts';
 
 const FOUR = ['vanilla', 'fastify', 'fastapi', 'litestar'];
@@ -12,6 +13,19 @@ const looksOf = (line: string, names = ['vanilla', 'fastify']) => {
   const { sequentialTest, rounds } = samplePlan(`--until-decided ${line}`, names);
   return [sequentialTest?.looks, rounds];
 };
+
+describe('refuseAlone', () => {
+  it('refuses a comparison of which one target is left, but not a table', () => {
+    const { targets, ...rest } = samplePlan('--until-decided', ['vanilla', 'fastify']);
+    const alone = { targets: targets.slice(0, 1) };
+    expect(errorOf(() => refuseAlone({ targets, ...rest }, alone)).message).toContain(
+      'only vanilla can be measured',
+    );
+    expect(() => refuseAlone({ targets, ...rest }, { targets })).not.toThrow();
+    expect(() => refuseAlone({ ...rest, ...alone }, alone)).not.toThrow();
+    expect(() => refuseAlone({ targets }, alone)).not.toThrow();
+  });
+});
 
 describe('makePlan', () => {
   it('includes every target at every rung once per round', () => {
