@@ -744,14 +744,18 @@ function toSequentialTest(values: Values<typeof OPTIONS>): BenchOptions['sequent
 }
 
 /** Returns true if a run of two targets can go on until it is decided: it has no number of rounds, and measures one load. */
-function comparesTwo(
-  { all, quick, noise, rounds, slo, load, burst, amount, background, scale, cluster }: Values<typeof OPTIONS>,
-  targets: readonly string[],
-): boolean {
-  const isOther = [rounds, slo, load, burst, amount, background, scale, cluster].some(
+function comparesTwo(values: Values<typeof OPTIONS>, targets: readonly string[]): boolean {
+  const { rounds, slo, load, amount, background, scale, cluster } = values;
+  const isOther = [rounds, slo, load, values.burst, amount, background, scale, cluster].some(
     (one) => one !== undefined,
   );
-  return !isOther && !all && !quick && !noise && targets.every((pattern) => !pattern.includes('*'));
+  return (
+    !isOther &&
+    !values.all &&
+    !values.quick &&
+    !values.noise &&
+    targets.every((pattern) => !pattern.includes('*'))
+  );
 }
 
 function testOf(values: Values<typeof OPTIONS>): NonNullable<BenchOptions['sequentialTest']> {

@@ -18,9 +18,9 @@ it('a budget that does not hold six rounds is refused, with one that does', () =
   expect(() => refuseBudget({ plan: budget('85s'), resumed: undefined })).not.toThrow();
 });
 
-describe('two targets', () => {
-  const planOf = async (line: string) => (await resolveRequest(bench.parse(line.split(' ')))).plan;
+const planOf = async (line: string) => (await resolveRequest(bench.parse(line.split(' ')))).plan;
 
+describe('two targets', () => {
   it.each([
     'vanilla fastify',
     'vanilla fastify --rate 500',

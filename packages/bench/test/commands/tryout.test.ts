@@ -87,33 +87,33 @@ describe('reportWaiting', () => {
   });
 });
 
-describe('timeAnswers', () => {
-  /** Verifies a server whose answers take this long, in milliseconds, each time that it is asked. */
-  const time = (method: string, milliseconds: number[]) => {
-    const draw = { requests: [{ method }], check: () => undefined } as unknown as Draw;
-    const left = [...milliseconds];
-    const effects: Parameters<typeof timeAnswers>[0] = {
-      async verify(_, watched) {
-        const own = left.shift() ?? 0;
-        for (let answer = 0; answer < 3; answer++) {
-          vi.advanceTimersByTime(own);
-          watched.check({} as Answer, 0);
-        }
-        // The time after the last answer is not that of an answer.
-        vi.advanceTimersByTime(5000);
-        return undefined;
-      },
-    };
-    return timeAnswers(effects, [{} as Server, draw, 'before the load'], (seconds) => seconds > 0.1);
+/** Verifies a server whose answers take this long, in milliseconds, each time that it is asked. */
+const timeServer = (method: string, milliseconds: number[]) => {
+  const draw = { requests: [{ method }], check: () => undefined } as unknown as Draw;
+  const left = [...milliseconds];
+  const effects: Parameters<typeof timeAnswers>[0] = {
+    async verify(_, watched) {
+      const own = left.shift() ?? 0;
+      for (let answer = 0; answer < 3; answer++) {
+        vi.advanceTimersByTime(own);
+        watched.check({} as Answer, 0);
+      }
+      // The time after the last answer is not that of an answer.
+      vi.advanceTimersByTime(5000);
+      return undefined;
+    },
   };
+  return timeAnswers(effects, [{} as Server, draw, 'before the load'], (seconds) => seconds > 0.1);
+};
 
+describe('timeAnswers', () => {
   it('returns the mean time of the answers that verification awaits', async () => {
-    expect((await time('GET', [90])).answerSeconds).toBeCloseTo(0.09, 6);
+    expect((await timeServer('GET', [90])).answerSeconds).toBeCloseTo(0.09, 6);
   });
 
   it('asks a server again whose first answers are slow, unless it changes what it stores', async () => {
-    expect((await time('GET', [400, 200, 50])).answerSeconds).toBeCloseTo(0.05, 6);
-    expect((await time('GET', [400, 300, 300, 300, 300])).answerSeconds).toBeCloseTo(0.3, 6);
-    expect((await time('POST', [400, 50])).answerSeconds).toBeCloseTo(0.4, 6);
+    expect((await timeServer('GET', [400, 200, 50])).answerSeconds).toBeCloseTo(0.05, 6);
+    expect((await timeServer('GET', [400, 300, 300, 300, 300])).answerSeconds).toBeCloseTo(0.3, 6);
+    expect((await timeServer('POST', [400, 50])).answerSeconds).toBeCloseTo(0.4, 6);
   });
 });
