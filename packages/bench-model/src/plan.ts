@@ -95,6 +95,11 @@ export const plan = shape({
   workload: text(),
   params: Type.Optional(params),
   waitSeconds: Type.Optional(amount('s: how long each answer waits by design; absent if it does not wait')),
+  startupSeconds: Type.Optional(
+    span(
+      's: how long the slowest server took to start, to answer and to stop before the run; present if that is long',
+    ),
+  ),
   answerSeconds: Type.Optional(
     span(
       's: how long the slowest server took to answer before the run; present if turns or windows were changed for that',

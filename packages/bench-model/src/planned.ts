@@ -161,7 +161,7 @@ export function isWarm(warmup: PlannedWarmup | undefined): boolean {
 }
 
 /** The time of one trial beside its warm-up and window, in seconds: start-up, verification and stop. */
-const OVERHEAD_SECONDS = 3;
+export const OVERHEAD_SECONDS = 3;
 /** The answers that verification awaits one after another: a cycle of three requests before and after the load. */
 const OVERHEAD_WAITS = 10;
 /** The same for one request of a user, and its first answer. */
@@ -196,7 +196,7 @@ export function longestSeconds(plan: Plan): number {
  */
 export function estimateSeconds(plan: Plan, trials: PlannedTrial[] = plan.trials): number {
   const perStart =
-    OVERHEAD_SECONDS +
+    Math.max(OVERHEAD_SECONDS, plan.startupSeconds ?? 0) +
     OVERHEAD_WAITS * (plan.waitSeconds ?? 0) +
     OVERHEAD_ANSWERS * (plan.answerSeconds ?? 0);
   const starts = new Set(trials.map(unitOf)).size;

@@ -313,6 +313,7 @@ const plan: Required<Plan> = {
   stops: [1],
   upgrade: true,
   answerSeconds: 3,
+  startupSeconds: 17,
   cluster: {
     address: '10.0.0.1:6379',
     roles: { server: 'server', generator: 'generator' },

@@ -8,7 +8,7 @@ import { loadCluster, type OpenCluster } from '../cluster.ts';
 import { findEngines } from 'bench-load/engines';
 import type { PinnedCommands } from 'bench-machine/placement';
 import { run } from '../measure/run.ts';
-import { fitAnswers } from '../plan/plan.ts';
+import { fitAnswers, fitStarts } from '../plan/plan.ts';
 import { refuseAlone } from '../plan/refusals.ts';
 import type { Plan } from 'bench-model/plan';
 import { present } from 'bench-model/options';
@@ -86,7 +86,7 @@ export async function measurePlan({
   let fitted = routed;
   if (isOfUser && resumed === undefined) {
     const folder = session.makeFolder('try');
-    const answerSeconds = await tryTargets(routed, prepared, {
+    const slowest = await tryTargets(routed, prepared, {
       session,
       placed,
       folder,
@@ -94,8 +94,8 @@ export async function measurePlan({
       companions,
       voice,
     });
-    if (answerSeconds === undefined) voice.quit(() => release());
-    else fitted = fitAnswers(routed, answerSeconds);
+    if (slowest === undefined) voice.quit(() => release());
+    else fitted = fitStarts(fitAnswers(routed, slowest.answerSeconds), slowest.startupSeconds);
     if (fitted !== routed) {
       for (const line of describeTurns(fitted)) voice.log(line);
       refuseBudget({ plan: fitted, resumed });

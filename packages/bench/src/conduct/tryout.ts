@@ -36,25 +36,25 @@ interface TryoutContext extends Pick<Start, 'session' | 'placed' | 'companions' 
 
 /**
  * Starts the server of each target once, asks it for right answers, and stops it. Returns how long the slowest took for an
- * answer, in seconds; undefined if the user interrupted. Throws a trial error with the command, the request and the last lines of
+ * answer, and from its start to its stop, in seconds; undefined if the user interrupted. Throws a trial error with the command, the request and the last lines of
  * the server if one fails. A server that was already running is only asked, and may fail later.
  */
 export async function tryTargets(
   plan: Plan,
   prepared: readonly Launchable[],
   setup: TryoutContext,
-): Promise<number | undefined> {
+): Promise<{ answerSeconds: number; startupSeconds: number } | undefined> {
   const { voice, ...start } = setup;
   await using started = await startEffects({ plan, ...start });
   const { stop } = started;
   using _ = voice.onInterrupt(stop, NOTHING_YET);
-  let slowest = 0;
+  const slowest = { answerSeconds: 0, startupSeconds: 0 };
   const isSlow = (seconds: number): boolean => fitAnswers(plan, seconds) !== plan;
   const effects: RunEffects = {
     ...started.effects,
     async verify(...args) {
       const { verified, answerSeconds } = await timeAnswers(started.effects, args, isSlow);
-      slowest = Math.max(slowest, answerSeconds);
+      slowest.answerSeconds = Math.max(slowest.answerSeconds, answerSeconds);
       return verified;
     },
   };
@@ -74,7 +74,9 @@ export async function tryTargets(
     const scaled = scaleTo(found.target, { plan, placed: setup.placed });
     const context = { ...scaled, prepared: found, target: found.target };
     const tried = { ...planned, id: `try${index + 1}-${planned.id}` };
+    const sinceMs = performance.now();
     const wrong = await tryTarget(tried, context, effects, voice);
+    slowest.startupSeconds = Math.max(slowest.startupSeconds, (performance.now() - sinceMs) / 1000);
     if (effects.interrupted()) return undefined;
     if (wrong !== undefined) throw wrong;
   }

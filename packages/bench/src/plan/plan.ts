@@ -1,4 +1,11 @@
-import { placeOf, placesOf, TURN_SECONDS, takesTurns, type Place } from 'bench-model/planned';
+import {
+  OVERHEAD_SECONDS,
+  placeOf,
+  placesOf,
+  TURN_SECONDS,
+  takesTurns,
+  type Place,
+} from 'bench-model/planned';
 import { resolve } from 'node:path';
 import { readApp } from 'bench-targets/catalogue/apps/app';
 import { spreadCopies } from 'bench-targets/catalogue/copies';
@@ -510,7 +517,7 @@ export function repeatPlan(
  * rounds. Warm-ups are looked up again, because other code may warm up differently.
  */
 export function repeatInCopies(
-  { warmups: _warmups, stops: _stops, answerSeconds: _answer, ...old }: Plan,
+  { warmups: _warmups, stops: _stops, answerSeconds: _answer, startupSeconds: _start, ...old }: Plan,
   copies: readonly Copy[],
   context: { run: string; seed: number; capacity: Capacity | undefined; stacks: readonly Stack[] },
 ): Plan {
@@ -519,6 +526,11 @@ export function repeatInCopies(
   const turns = old.byTurns === undefined ? chooseTurns({ ...old, targets }, capacity, stacks) : {};
   const plan: Plan = { ...old, run, seed, targets, ...turns };
   return { ...plan, trials: drawTrials(plan, seed) };
+}
+
+/** Returns a plan that counts on servers that take this long, in seconds, to start, to answer and to stop. */
+export function fitStarts(plan: Plan, seconds: number): Plan {
+  return seconds <= OVERHEAD_SECONDS ? plan : { ...plan, startupSeconds: Math.round(10 * seconds) / 10 };
 }
 
 /**

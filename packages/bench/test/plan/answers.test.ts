@@ -2,7 +2,7 @@ import { estimateSeconds } from 'bench-model/planned';
 import { describeTurns } from 'bench-report/plan';
 import { describe, expect, it } from 'vitest';
 import { fitTurns } from '../../src/plan/by-turns.ts';
-import { fitAnswers } from '../../src/plan/plan.ts';
+import { fitAnswers, fitStarts } from '../../src/plan/plan.ts';
 import { samplePlan } from '../../../bench-lab/testing/samples.ts';
 
 const duel = (line = '') => samplePlan(`--connections 10 --until-decided --interleave ${line}`, ['a', 'b']);
@@ -50,6 +50,14 @@ describe('a plan for servers that are slow to answer', () => {
     expect(fitAnswers(waiting, 3)).toBe(waiting);
     const amount = samplePlan('--connections 10 --amount 1000', ['vanilla']);
     expect(fitAnswers(amount, 3)).toBe(amount);
+  });
+
+  it('counts on the time that its servers took to start', () => {
+    expect(fitStarts(duel(), 2.9)).toEqual(duel());
+    const fitted = fitStarts(duel(), 17.04);
+    expect(fitted).toEqual({ ...duel(), startupSeconds: 17 });
+    // The servers of a round start at the same time.
+    expect(estimateSeconds(fitted) - estimateSeconds(duel())).toBeCloseTo(14 * duel().rounds, 6);
   });
 
   it.each([
