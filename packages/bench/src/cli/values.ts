@@ -73,9 +73,17 @@ function toShare(typed: string): number {
   return Number(figure) / (unit === '%' ? 100 : 1);
 }
 
+/** The words that a reader takes, for completions. */
+const WORDS = new WeakMap<Reader<unknown>, readonly string[]>();
+
+/** Returns the words that a reader of options takes; undefined if it takes others too. */
+export function wordsOf(reader: Reader<unknown>): readonly string[] | undefined {
+  return WORDS.get(reader);
+}
+
 /** Reads one of these words. */
 export function oneOf<const T extends string>(words: readonly T[]): Reader<T> {
-  return (typed, name) => {
+  const read: Reader<T> = (typed, name) => {
     const found = words.find((word) => word === typed);
     if (found !== undefined) return found;
     throw new BenchError(
@@ -84,6 +92,8 @@ export function oneOf<const T extends string>(words: readonly T[]): Reader<T> {
       suggest(typed, words),
     );
   };
+  WORDS.set(read, words);
+  return read;
 }
 
 /** Reads a special word, or else a value of another kind. */
@@ -99,7 +109,10 @@ export const PATHS = /,(?=\/)/;
 
 /** Reads values separated by commas. */
 export function listOf<T>(one: Reader<T>): Reader<T[]> {
-  return (typed, name) => typed.split(COMMA).map((part) => one(part.trim(), name));
+  const read: Reader<T[]> = (typed, name) => typed.split(COMMA).map((part) => one(part.trim(), name));
+  const words = WORDS.get(one);
+  if (words !== undefined) WORDS.set(read, words);
+  return read;
 }
 
 /** Reads a pair such as `n=24`. */

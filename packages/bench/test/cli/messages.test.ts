@@ -145,6 +145,7 @@ const WRONG: Record<string, string[]> = {
   ],
   package: ['now', '--output'],
   power: ['--tests -1', '--target fastify', 'vanilla'],
+  completions: ['', 'tcsh', 'bash zsh'],
   doctor: ['--workers 2 --cores 2', '--connections none'],
   report: [
     '',
