@@ -16,6 +16,7 @@ const NOISE: ReadonlySet<ReasonCode> = new Set<ReasonCode>([
   'generator-bound',
   'late-reads',
   'late-tail',
+  'late-sample',
   'late-starts',
   'late-starts-tail',
   'stall',

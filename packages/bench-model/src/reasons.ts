@@ -243,6 +243,13 @@ const DEFINITIONS = {
     summary: 'the load generator sent some requests late',
     text: describeLateStarts,
   },
+  'late-sample': {
+    invalidates: CPU,
+    summary: 'CPU was read too late',
+    bounds: ({ seconds, windowSeconds }) => ({ cpu: { low: 1, high: seconds / windowSeconds } }),
+    text: ({ seconds, windowSeconds }: { seconds: number; windowSeconds: number }) =>
+      `CPU was read over ${seconds.toFixed(1)} s, but the window lasted ${windowSeconds.toFixed(1)} s: Bench was stopped or got no CPU`,
+  },
   overrun: {
     invalidates: RATES,
     summary: 'the server could not keep up with the rate',

@@ -91,6 +91,7 @@ const FACTS: Facts = {
   pairing: [{ meanUs: 2000, cycleUs: 1000 }],
   'late-reads': [LATE],
   'late-tail': [LATE],
+  'late-sample': [{ seconds: 2.8, windowSeconds: 1 }],
   'late-starts': [LATE],
   'late-starts-tail': [LATE],
   overrun: [{ offered: 5000, served: 4100.3 }],

@@ -89,6 +89,7 @@ export function judge(evidence: Evidence): Judgement {
     ...(mode.mode === 'open' ? judgeOpenLoop(load, mode.perSecond) : []),
     ...judgeStarts(load),
     ...judgeArrivals(load),
+    ...judgeSpan(evidence),
     ...judgeLimit(limit, evidence),
     ...companions.flatMap(({ companion, evidence: own }) => [
       ...(companion.judge?.({ ...own, limit }) ?? []),
@@ -163,6 +164,19 @@ function judgeCluster(cluster: ClusterLoad | undefined): Reason[] {
     ...reasonIf(missing.length > 0, 'generators-missing', { planned, missing }),
     ...worst.map((one) => makeReason('skew', { ...one, allowedSkewMs })),
   ];
+}
+
+/** A sampled span may be this much longer than its window: both parts are exceeded where Bench was stopped. */
+const LATE_SAMPLE = { seconds: 0.05, share: 0.02 };
+
+/** Judges whether the CPU of the server was read when its window closed; the server is idle afterwards. */
+function judgeSpan({ load, server, mode, turns = 0 }: Evidence): Reason[] {
+  // A fixed amount and an external tool are sampled from an idle server to an idle server.
+  if (server === undefined || load.lifetime === undefined || mode.mode === 'amount' || turns > 0) return [];
+  const { windowSeconds } = load;
+  const late = server.seconds - windowSeconds;
+  const isLate = late > LATE_SAMPLE.seconds && late > LATE_SAMPLE.share * windowSeconds;
+  return reasonIf(isLate, 'late-sample', { seconds: server.seconds, windowSeconds });
 }
 
 function judgeAccounting({ counts, cluster }: LoadResult): Reason[] {

@@ -75,6 +75,7 @@ export const EVIDENCE: readonly [codes: ReasonCode[], isStored: (recorded: Recor
     ['overrun'],
     ({ trial, measured: { load } }) => trial.load.mode !== 'open' || load.schedule?.started !== undefined,
   ],
+  [['late-sample'], ({ measured: { server } }) => server !== undefined],
   [['upstream-bound'], (recorded) => hasResources('upstream', recorded)],
   [['database-bound'], (recorded) => hasResources('database', recorded)],
   [['upstream-failed'], ({ measured: { load } }) => load.statusCodes !== undefined],
