@@ -1,7 +1,9 @@
 /** Temporary folders of a command, named by the token that proves its ownership. */
 import { randomBytes } from 'node:crypto';
+import { mkdirSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { BenchError } from 'bench-model/errors';
 
 /** Returns a new token. It marks everything that a command leaves outside results and caches. */
 export function newToken(): string {
@@ -17,4 +19,19 @@ export function isToken(token: unknown): token is string {
 export function scratchOf(token: string, what = 'database', temporary = tmpdir()): string {
   if (!isToken(token)) throw new Error(`${JSON.stringify(token)} is not a token`);
   return join(temporary, `bench-${what}-${token}`);
+}
+
+/** Makes a temporary folder that only its user can read, and returns its path. Throws a usage error if it cannot. */
+export function makeScratchFolder(token: string, what: string): string {
+  const folder = scratchOf(token, what);
+  try {
+    mkdirSync(folder, { mode: 0o700 });
+  } catch (error) {
+    throw new BenchError(
+      'usage',
+      `${folder} cannot be created: ${(error as Error).message}`,
+      'set TMPDIR to a folder that you may write to',
+    );
+  }
+  return folder;
 }

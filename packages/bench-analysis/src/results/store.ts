@@ -1,7 +1,9 @@
 import {
   closeSync,
   existsSync,
+  fstatSync,
   fsyncSync,
+  ftruncateSync,
   lstatSync,
   mkdirSync,
   openSync,
@@ -10,10 +12,10 @@ import {
   renameSync,
   rmSync,
   truncateSync,
-  writeSync,
+  writeFileSync,
   type Dirent,
 } from 'node:fs';
-import { join, relative } from 'node:path';
+import { dirname, join, relative } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
 import { suggest } from 'bench-model/suggest';
 import { BenchError } from 'bench-model/errors';
@@ -52,11 +54,7 @@ export function createFolder(parent: string, name: string, files: Record<string,
     for (const [file, value] of Object.entries(files))
       writeReport(folder, file, `${JSON.stringify(value, null, 2)}\n`);
   } catch (error) {
-    throw new BenchError(
-      'usage',
-      `${shown(folder)} cannot be written: ${(error as Error).message}`,
-      `make ${shown(parent)} a writable folder`,
-    );
+    throw error instanceof BenchError ? error : unwritable(folder, error as NodeJS.ErrnoException);
   }
   return folder;
 }
@@ -84,18 +82,41 @@ export function appendLine(file: string, value: unknown): void {
 export function writeReport(folder: string, name: string, text: string): void {
   const draft = join(folder, `.${name}.${process.pid}`);
   rmSync(draft, { force: true });
-  writeDurably(draft, text, 'wx');
-  renameSync(draft, join(folder, name));
+  try {
+    writeDurably(draft, text, 'wx');
+    renameSync(draft, join(folder, name));
+  } finally {
+    rmSync(draft, { force: true });
+  }
 }
 
+/** Writes all of a text, or nothing of it: half a line would spoil the next one. Throws a usage error if it cannot. */
 function writeDurably(file: string, text: string, mode: 'a' | 'wx'): void {
-  const open = openSync(file, mode);
   try {
-    writeSync(open, text);
-    fsyncSync(open);
-  } finally {
-    closeSync(open);
+    const open = openSync(file, mode);
+    const { size } = fstatSync(open);
+    try {
+      writeFileSync(open, text);
+      fsyncSync(open);
+    } catch (error) {
+      ftruncateSync(open, size);
+      throw error;
+    } finally {
+      closeSync(open);
+    }
+  } catch (error) {
+    throw unwritable(file, error as NodeJS.ErrnoException);
   }
+}
+
+const IS_FULL = new Set(['ENOSPC', 'EDQUOT', 'EFBIG']);
+
+/** Explains why a file of a run cannot be written. */
+function unwritable(path: string, { code = '', message }: NodeJS.ErrnoException): BenchError {
+  const hint = IS_FULL.has(code)
+    ? 'free some disk space; what was stored before is kept'
+    : `make ${shown(dirname(path))} a writable folder`;
+  return new BenchError('usage', `${shown(path)} cannot be written: ${message}`, hint);
 }
 
 /** The word that names the newest run. */

@@ -1,4 +1,5 @@
 /** The outcome of `pnpm bench`: a run, its report and its exit code. */
+import { BenchError } from 'bench-model/errors';
 import { findVerdicts } from 'bench-analysis/compare';
 import { compareRuns } from 'bench-analysis/runs';
 import { unlikeRuns } from 'bench-analysis/unlike';
@@ -53,7 +54,7 @@ export async function measureAndReport(request: ResolvedRequest): Promise<number
   for (const line of describeEnding(plan, trials, { interrupted })) logLine(line);
   for (const line of describeUndecided(plan, trials)) logLine(line);
   logLine(`saved in ${shown(folder)}; to show it again: ${commandLine(`report ${plan.run}`)}`);
-  logLine(`report with charts: ${shown(await writePage(model, folder))}`);
+  await keepPage(model, folder);
   if (interrupted) {
     logLine(resume);
     return 130;
@@ -62,6 +63,16 @@ export async function measureAndReport(request: ResolvedRequest): Promise<number
   const found = compared.tables.flatMap((table) => findVerdicts(table, raw.failOn ?? []));
   if (found.length > 0) logLine(`--fail-on: found ${found.join(', ')}`);
   return found.length > 0 || trials.some(({ status }) => status === 'failed') ? 1 : 0;
+}
+
+/** Writes the report with charts. Without it, the run is still complete. */
+async function keepPage(model: Model, folder: string): Promise<void> {
+  try {
+    logLine(`report with charts: ${shown(await writePage(model, folder))}`);
+  } catch (error) {
+    if (!(error instanceof BenchError)) throw error;
+    logLine(`warning: there is no report with charts: ${error.message}; ${error.hint}`);
+  }
 }
 
 /** The comparisons of the targets of a run, and the text of all comparisons. */

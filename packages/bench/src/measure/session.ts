@@ -2,7 +2,7 @@
  * One running command on this machine. Everything that it creates outside of results and caches is first noted in the
  * user's state folder, so that the next command can remove it after a kill.
  */
-import { lstatSync, mkdirSync, readFileSync, rmSync } from 'node:fs';
+import { lstatSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { isAbsolute, join } from 'node:path';
 import pWaitFor from 'p-wait-for';
@@ -13,7 +13,7 @@ import { releaseMemory } from '../services/database/postgres.ts';
 import { NOBODY } from '../services/database/server.ts';
 import { readHierarchies, removeCgroups, removeProbes } from 'bench-machine/cgroup';
 import { environHas, listPids, readNames, readProcess } from 'bench-machine/procfs';
-import { isToken, newToken, scratchOf } from 'bench-machine/scratch';
+import { isToken, makeScratchFolder, newToken } from 'bench-machine/scratch';
 import { openState } from 'bench-machine/state';
 
 /** The marks and rights of one command. Disposing releases everything. */
@@ -99,9 +99,7 @@ class OpenSession implements Session {
   }
 
   makeFolder(what: string): string {
-    const folder = scratchOf(this.token, what);
-    mkdirSync(folder, { mode: 0o700 });
-    return folder;
+    return makeScratchFolder(this.token, what);
   }
 
   expect(seconds: number): void {

@@ -1,11 +1,11 @@
 /** A database server of any kind: its program, its start, its failures, and the empty databases on it. */
-import { chownSync, mkdirSync, writeFileSync } from 'node:fs';
+import { chownSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import pWaitFor from 'p-wait-for';
 import type { DatabaseAddress } from 'bench-targets/catalogue/apps/services';
 import { describeEnd } from 'bench-machine/launch';
 import { runSync } from 'bench-machine/subprocess';
-import { isToken, scratchOf } from 'bench-machine/scratch';
+import { isToken, makeScratchFolder } from 'bench-machine/scratch';
 import { BenchError } from 'bench-model/errors';
 import {
   CompanionError,
@@ -85,8 +85,7 @@ interface Scratch {
 
 /** Makes the private folder of a database, with a file that only the database may read. Under root, both belong to nobody. */
 export function makeScratch(token: string, what: string, file: string, text: string): Scratch {
-  const folder = scratchOf(token, what);
-  mkdirSync(folder, { mode: 0o700 });
+  const folder = makeScratchFolder(token, what);
   writeFileSync(join(folder, file), text, { mode: 0o600 });
   if (process.getuid?.() !== 0) return { folder, owner: [] };
   for (const path of [folder, join(folder, file)]) chownSync(path, NOBODY, NOBODY);
