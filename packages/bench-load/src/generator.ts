@@ -70,11 +70,15 @@ const sessions = new Map<number, Promise<Session>>();
 // It is ended by SIGKILL, which leaves no time to store what was compiled. Does nothing if all of it is stored.
 flushCompileCache();
 process.stdin.on('end', () => process.exit(0));
-readLines<Order>(process.stdin, (order) => {
-  void carryOut(order).catch((error: unknown) => {
-    tell({ event: 'broken', message: error instanceof Error ? error.message : String(error) });
-  });
-});
+readLines<Order>(
+  process.stdin,
+  (order) => {
+    void carryOut(order).catch((error: unknown) => {
+      tell({ event: 'broken', message: error instanceof Error ? error.message : String(error) });
+    });
+  },
+  (line) => tell({ event: 'broken', message: `no order: ${line}` }),
+);
 
 async function carryOut(order: Order): Promise<void> {
   if (order.do === 'arm') {

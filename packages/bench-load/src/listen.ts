@@ -1,5 +1,5 @@
 import type { Child } from 'bench-machine/subprocess';
-import { readLines } from './protocol.ts';
+import { describeGarbage, readLines } from './protocol.ts';
 
 /** The length of the end of a stderr that is kept for an error. */
 const KEPT_STDERR = 2000;
@@ -19,7 +19,7 @@ export function listenTo<T>(child: Child, { take, broke }: Listener<T>): void {
   child.stderr?.on('data', (text: Buffer) => {
     stderr = (stderr + text.toString()).slice(-KEPT_STDERR);
   });
-  if (child.stdout) readLines<T>(child.stdout, take);
+  if (child.stdout) readLines<T>(child.stdout, take, (line) => broke(describeGarbage(line)));
 }
 
 /** Says how a program ended, with what it wrote to stderr. */

@@ -288,8 +288,22 @@ export interface CountedReport {
   lifetime: Counts;
 }
 
-/** Splits a byte stream into lines and hands each parsed one to `take`. */
-export function readLines<T>(stream: NodeJS.ReadableStream, take: (message: T) => void): void {
+/** Splits a byte stream into lines, and hands each parsed one to `take`, and one that is no JSON to `refuse`. */
+export function readLines<T>(
+  stream: NodeJS.ReadableStream,
+  take: (message: T) => void,
+  refuse: (line: string) => void,
+): void {
+  const takeLine = (line: string): void => {
+    let message: T;
+    try {
+      message = JSON.parse(line) as T;
+    } catch {
+      refuse(line);
+      return;
+    }
+    take(message);
+  };
   let rest = '';
   stream.setEncoding('utf8');
   stream.on('data', (text: string) => {
@@ -297,8 +311,16 @@ export function readLines<T>(stream: NodeJS.ReadableStream, take: (message: T) =
     const [first = '', ...others] = text.split('\n');
     rest += first;
     for (const other of others) {
-      if (rest !== '') take(JSON.parse(rest) as T);
+      if (rest !== '') takeLine(rest);
       rest = other;
     }
   });
 }
+
+/** Describes a line that is no message. */
+export function describeGarbage(line: string): string {
+  return `it printed ${JSON.stringify(line.length > MOST_CHARS ? `${line.slice(0, MOST_CHARS)}…` : line)} instead of a report`;
+}
+
+/** The part of such a line that is shown. */
+const MOST_CHARS = 100;

@@ -3,7 +3,7 @@ import { BenchError } from 'bench-model/errors';
 import { programBeside } from 'bench-machine/home';
 import type { PinnedCommands } from 'bench-machine/placement';
 import { killAndWait, start, type Child } from 'bench-machine/subprocess';
-import { readLines } from './protocol.ts';
+import { describeGarbage, readLines } from './protocol.ts';
 import type { WorkMark } from './marks.ts';
 
 /** The clients that the driver is compared with. */
@@ -41,7 +41,13 @@ export class Rival implements AsyncDisposable {
     this.#next.promise.catch(() => {});
     this.#child.on('exit', () => this.#next.reject(new BenchError('trial', `${name} ended`)));
     this.#child.stdin?.on('error', () => {});
-    if (this.#child.stdout) readLines<WorkMark>(this.#child.stdout, (mark) => this.#next.resolve(mark));
+    if (this.#child.stdout) {
+      readLines<WorkMark>(
+        this.#child.stdout,
+        (mark) => this.#next.resolve(mark),
+        (line) => this.#next.reject(new BenchError('trial', `${name} failed: ${describeGarbage(line)}`)),
+      );
+    }
   }
 
   /** Resolves when every connection has been answered. Throws a trial error after this time. */

@@ -27,11 +27,15 @@ export default defineCommand({ name: 'host', options: {}, read: () => ({}), run:
 async function takeOrder(): Promise<number> {
   const { promise: ordered, resolve } = Promise.withResolvers<HostOrder | CompanionOrder>();
   const steps = new PassThrough({ objectMode: true });
-  readLines<HostOrder | CompanionOrder | CompanionStep | StopOrder>(process.stdin, (order) => {
-    if (order.do === 'stop') interrupt();
-    else if (isOrder(order)) resolve(order);
-    else steps.write(order);
-  });
+  readLines<HostOrder | CompanionOrder | CompanionStep | StopOrder>(
+    process.stdin,
+    (order) => {
+      if (order.do === 'stop') interrupt();
+      else if (isOrder(order)) resolve(order);
+      else steps.write(order);
+    },
+    interrupt,
+  );
   // A step that arrives after the stop.
   steps.on('error', () => {});
   process.stdin.on('end', interrupt);
