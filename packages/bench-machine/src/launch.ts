@@ -130,6 +130,8 @@ export interface Server extends AsyncDisposable {
   mayIgnorePort?: boolean;
   /** Returns how it ended; undefined while it runs. */
   ended(): string | undefined;
+  /** Describes the program that has listened on its port since before it started; undefined if there is none, or it is unknown. */
+  stranger?(): string | undefined;
   log(): string;
   logTail(): string[];
   /** Returns the attestations that its workers have printed so far. */
@@ -147,6 +149,16 @@ export async function launch(spec: LaunchSpec): Promise<Server> {
       `port ${port} is taken, and the server listens on no other`,
       'stop what listens there',
     );
+  try {
+    return launchAt(port, spec);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).errno === undefined) throw error;
+    throw new BenchError('trial', `the server could not be launched: ${(error as Error).message}`);
+  }
+}
+
+/** Starts a server on this port, with its files. Throws what node:fs throws, as for a full disk. */
+function launchAt(port: number, spec: LaunchSpec): Server {
   const logFile = join(spec.folder, 'logs', `${spec.id}.log`);
   const timeFile = join(spec.folder, 'time', `${spec.id}.txt`);
   const dataFolder = join(spec.folder, 'data');
@@ -164,11 +176,11 @@ export async function launch(spec: LaunchSpec): Promise<Server> {
   const command = fillCommand(spec.command, { workers: spec.workers, threads: spec.threads, host, port });
   const timed = spec.time === undefined ? [] : [...spec.time.argv, timeFile];
   const argv = [...timed, ...spec.prefix, ...command];
-  const { cgroup } = openCgroup(`${spec.token}-${number}`);
 
   // Created anew, because an attempt that was killed may have left a log of the same name.
   const log = openSync(logFile, 'w');
   rmSync(timeFile, { force: true });
+  const { cgroup } = openCgroup(`${spec.token}-${number}`);
   const startedAtMs = performance.now();
   const child = start({
     cwd: spec.cwd,
@@ -392,6 +404,11 @@ class LaunchedServer implements Server {
     return this.#ended;
   }
 
+  stranger(): string | undefined {
+    const lived = { from: this.#bornAt, to: uptime() };
+    return isTakenFromOutside(this.port, lived) ? describeListeners(this.port) : undefined;
+  }
+
   log(): string {
     return readEnd(this.#parts.logFile, LOG_BYTES);
   }
@@ -406,7 +423,8 @@ class LaunchedServer implements Server {
       .filter((line) => line.startsWith(ATTEST))
       .flatMap((line) => {
         try {
-          return [JSON.parse(line.slice(ATTEST.length)) as Attestation];
+          const told: unknown = JSON.parse(line.slice(ATTEST.length));
+          return told instanceof Object && !Array.isArray(told) ? [told as Attestation] : [];
         } catch {
           return [];
         }
@@ -429,6 +447,8 @@ class LaunchedServer implements Server {
       // Before time(1) has forked there is no report to keep.
       const { stopSignal = 'SIGTERM' } = this.#parts.spec;
       sendSignal(server, stopSignal);
+      // A stopped process (SIGSTOP) takes the signal only when it goes on.
+      sendSignal(server, 'SIGCONT');
       if (!(await this.#endsWithin(GRACE_MS))) {
         trouble.push(makeReason('ignored-sigterm', { signal: stopSignal, seconds: GRACE_MS / 1000 }));
         sendSignal(server, 'SIGKILL');

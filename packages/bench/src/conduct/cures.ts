@@ -71,6 +71,7 @@ const CURES: Cures = {
     const measured = other === undefined ? '' : `, or measure it without Bench: ${other.join(' ')}`;
     return `every engine of Bench sends HTTP/1.1: let the server accept it beside HTTP/2${measured}`;
   },
+  'no-http': () => 'it must answer HTTP/1.1 (RFC 9112): curl -v shows what it sends',
   untrusted: () => 'name the authority that signed it: NODE_EXTRA_CA_CERTS=ca.pem in the environment',
   'wrong-answer': (fault, named) => cureAnswer(fault, named),
   'refuses-login': ({ request }) =>

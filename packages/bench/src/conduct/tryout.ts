@@ -283,6 +283,7 @@ const OUTCOMES: Partial<Record<Fault['kind'] | 'other', string>> = {
   'hangs-up': 'does not answer',
   tls: 'does not speak HTTP/1.1 without TLS',
   'no-tls': 'does not speak TLS',
+  'no-http': 'does not answer in HTTP',
   http2: 'does not speak HTTP/1.1',
   'wrong-answer': 'starts, but its answer is wrong',
   'refuses-repeats': 'starts, but accepts the request only once',

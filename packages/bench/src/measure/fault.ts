@@ -24,6 +24,8 @@ export type Fault =
   | { kind: 'no-tls' }
   /** It speaks HTTP/2, and not HTTP/1.1. */
   | { kind: 'http2' }
+  /** Its answer cannot be parsed as HTTP. */
+  | { kind: 'no-http' }
   /** Its certificate is not valid. */
   | { kind: 'untrusted' }
   | { kind: 'wrong-answer'; request: WorkloadRequest; answer: Answer }

@@ -244,6 +244,12 @@ export class ServerLife {
     this.#answeredAtMs = performance.now();
     if (startedAtMs !== undefined)
       this.#startup = { startupSeconds: (this.#answeredAtMs - startedAtMs) / 1000 };
+    const stranger = server.stranger?.();
+    if (stranger !== undefined)
+      throw new BenchError(
+        'trial',
+        `port ${server.port} is answered by ${stranger}, which ran before the server started`,
+      );
     const watcher = this.#effects.findWatcher?.(server, prepared);
     if (watcher !== undefined) this.note(makeReason('watcher', { watcher }));
     const attested = await attest(server, prepared, plan.workers);

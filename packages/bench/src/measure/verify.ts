@@ -31,6 +31,8 @@ const SETTLE_MS = 1000;
 const REFUSED_POLL_MS = 50;
 /** The least time for an answer, also just before the deadline: a busy machine takes some ms. */
 const LEAST_SECONDS = 1;
+/** The time between the end of a connection and that of its process. */
+const END_MS = 1000;
 /** The pause after which a server that gives no HTTP/1.1 answer is asked for its protocol again. */
 const PROTOCOL_MS = 500;
 /** A server that gives the right answer on another port for this long, or for a tenth of the limit, stays there. */
@@ -141,11 +143,13 @@ function watchProtocol(endpoint: Endpoint, first: WorkloadRequest): (seen: Seen)
   };
   return async (seen) => {
     if (PROTOCOL_FAULTS.has(seen.fault.kind)) refuse(seen);
-    if (endpoint.tls !== undefined || performance.now() < nextMs) return;
-    const kind = await seeProtocol(endpoint.host, endpoint.port);
-    nextMs = performance.now() + PROTOCOL_MS;
-    if (kind === 'tls') refuse({ fault: { kind }, text: 'the server speaks TLS, and was asked without' });
-    if (kind === 'http2') refuse({ fault: { kind }, text: 'the server speaks HTTP/2 without TLS' });
+    if (endpoint.tls === undefined && performance.now() >= nextMs) {
+      const kind = await seeProtocol(endpoint.host, endpoint.port);
+      nextMs = performance.now() + PROTOCOL_MS;
+      if (kind === 'tls') refuse({ fault: { kind }, text: 'the server speaks TLS, and was asked without' });
+      if (kind === 'http2') refuse({ fault: { kind }, text: 'the server speaks HTTP/2 without TLS' });
+    }
+    if (seen.fault.kind === 'no-http') refuse(seen);
   };
 }
 
@@ -209,10 +213,20 @@ function seeNothing({ port, tls }: Endpoint, error: NodeJS.ErrnoException): Seen
     if (UNTRUSTED.test(code ?? ''))
       return { fault: { kind: 'untrusted' }, text: `the certificate is not valid: ${message}` };
   }
+  if (code?.startsWith('HPE_') === true)
+    return { fault: { kind: 'no-http' }, text: `its answer is no valid HTTP: ${message}` };
   const isClosed = code === 'ECONNRESET' || code === 'EPIPE';
   return isClosed
     ? { fault: { kind: 'hangs-up' }, text: 'it closes the connection without an answer' }
     : { fault: { kind: 'silent' }, text: message };
+}
+
+/** Says that a server has ended; undefined if it still runs. Its connections end shortly before. */
+async function seeEnd(endpoint: Endpoint): Promise<Seen | undefined> {
+  const timeout = { milliseconds: END_MS, fallback: () => {} };
+  await pWaitFor(() => endpoint.ended() !== undefined, { interval: POLL_MS, timeout });
+  const end = describeEnd(endpoint);
+  return end === undefined ? undefined : { fault: { kind: 'ended', end }, text: `the server ended (${end})` };
 }
 
 /**
@@ -232,11 +246,11 @@ export async function verify(
     throw fault === undefined ? new BenchError('trial', message) : new FaultError(fault, message);
   };
   const askFor = (spec: WorkloadRequest) =>
-    sendRequest(endpoint, spec, answerSeconds).catch((error: Error) => {
+    sendRequest(endpoint, spec, answerSeconds).catch(async (error: Error) => {
       if (error instanceof UnansweredError)
         throw new UnansweredError('trial', `${nameSent(spec)} ${when}: ${error.message}`);
       if (error instanceof UnmeasurableError) throw nameRequest(`${nameSent(spec)} ${when}`, error);
-      const { fault, text } = seeNothing(endpoint, error);
+      const { fault, text } = (await seeEnd(endpoint)) ?? seeNothing(endpoint, error);
       return fail(spec, text, fault);
     });
   const { requests, routes, probes = [...requests.keys()] } = draw;
