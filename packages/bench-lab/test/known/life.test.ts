@@ -1,7 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import type { Snapshot } from '../../planted/account.ts';
 import { METRIC_IDS } from 'bench-model/metrics';
-import { ASKED, ASKED_BEFORE, accountOf, loadOf, openRig, reasonOf, reasonsOf } from './rig.ts';
+import { ASKED_BEFORE, accountOf, loadOf, openRig, reasonOf, reasonsOf } from './rig.ts';
 
 const rig = openRig();
 
@@ -14,17 +13,6 @@ describe('the start of a server', () => {
     expect(trial.status).not.toBe('failed');
     expect(trial).toMatchObject({ measured: { load: { counts: { ok: 500 } } } });
     expect('measured' in trial && trial.measured.startupSeconds).toBeGreaterThanOrEqual(0.7);
-  });
-
-  it('fails at the deadline if it never binds', async () => {
-    const seen = await rig.measure({ planted: ['--never-bind'], bench: LOAD, plan: { startSeconds: 1 } });
-    expect(seen.trial.status).toBe('failed');
-    expect(seen.trial).not.toHaveProperty('partial');
-    expect(reasonsOf(seen)).toEqual(['trial']);
-    expect(reasonOf(seen, 'trial')).toMatchObject({
-      text: expect.stringMatching(/within 1 s: nothing listens on port \d+$/) as string,
-      invalidates: METRIC_IDS,
-    });
   });
 });
 
@@ -48,20 +36,6 @@ describe('a server that ends under load', () => {
     expect(accountOf(seen)).toMatchObject({ occasion: 'death', requests: { read: 300 + ASKED_BEFORE + 1 } });
     expect(trial.logTail?.at(-1)).toContain('"occasion":"death"');
     expect(trial.time ?? time).toMatchObject(process.platform === 'linux' ? time : {});
-  });
-});
-
-describe('a server that ignores SIGTERM', () => {
-  it('is killed, and its trial is suspect and keeps its figures', async () => {
-    const seen = await rig.measure({ planted: ['--ignore-sigterm'], bench: LOAD });
-    const account: Snapshot = accountOf(seen);
-    expect(seen.trial.status).toBe('suspect');
-    expect(loadOf(seen).counts.ok).toBe(500);
-    expect(reasonsOf(seen)).toEqual(['ignored-sigterm']);
-    expect(reasonOf(seen, 'ignored-sigterm').invalidates).toEqual([]);
-    expect(account.occasion).toBe('SIGTERM');
-    expect(account.requests.read).toBe(loadOf(seen).lifetime.sent + ASKED);
-    expect(() => process.kill(account.pid, 0)).toThrow('ESRCH');
   });
 });
 

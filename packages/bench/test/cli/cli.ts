@@ -154,9 +154,15 @@ export class Place implements AsyncDisposable {
     );
   }
 
-  /** Starts `bench-http <command>` in a process. */
-  start(command: string, args: string[] = [], env: Record<string, string> = {}): Running {
-    return this.#spawn(process.execPath, [COMMAND, command, ...args], env);
+  /** Starts `bench-http <command>` in a process, under the program of `prefix` if there is one. */
+  start(
+    command: string,
+    args: string[] = [],
+    env: Record<string, string> = {},
+    prefix: readonly string[] = [],
+  ): Running {
+    const [program = '', ...words] = [...prefix, process.execPath, COMMAND, command, ...args];
+    return this.#spawn(program, words, env);
   }
 
   /** Starts a command line in a terminal, so that a typed ^C is a Ctrl-C. */

@@ -216,28 +216,6 @@ describe('--upstream nginx without nginx', () => {
 });
 
 describe('an obstacle', () => {
-  it('a results folder that cannot be created', async () => {
-    await using place = new Place();
-    const file = join(place.folder, 'file');
-    writeFileSync(file, '');
-    const { status, stderr } = await place.run('bench', ['vanilla', '--connections', '1'], {
-      BENCH_RESULTS: join(file, 'results'),
-    });
-    expect(stderr).toMatch(/^error: .*file\/results\/\S+-devices cannot be written: ENOTDIR/m);
-    expect(stderr).toMatch(/make .*file\/results a writable folder/);
-    expect(status).toBe(2);
-    expect(existsSync(place.lock)).toBe(false);
-  });
-
-  it('a state folder that cannot be created', async () => {
-    vi.stubEnv('BENCH_STATE', '/dev/null/state');
-    const { status, stderr } = await runHere(bench, ['vanilla']);
-    expect(stderr).toMatch(
-      /\/dev\/null\/state cannot be created: ENOTDIR.*\n +set XDG_STATE_HOME to a folder of your own/,
-    );
-    expect(status).toBe(2);
-  });
-
   it.skipIf(!hasProc)('a taken port: the error names the process', async () => {
     await using server = createServer();
     await new Promise((resolve) => {

@@ -6,7 +6,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { findDatabase, startDatabase, type Database } from '../../src/services/database/database.ts';
 import { findFreePort } from 'bench-machine/ports';
 import { newToken } from 'bench-machine/scratch';
-import { PLANTED, USERS, Place, flags, hasProc, until, type Running } from './cli.ts';
+import { PLANTED, USERS, Place, flags, hasProc, until, type Running } from '../cli/cli.ts';
 
 /** Its delays leave the cores to the other tests. */
 const DELAYED = ['planted/delays-1-ms', '--stack', PLANTED];

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { findFreePort, isListening } from 'bench-machine/ports';
 import { start } from 'bench-machine/subprocess';
-import { PLANTED, USERS, Place, flags, hasProc, isAlive, until } from './cli.ts';
+import { PLANTED, USERS, Place, flags, hasProc, isAlive, until } from '../cli/cli.ts';
 
 /** Takes the lock and fails: nothing listens at that address. */
 const NOWHERE = ['--url', 'http://127.0.0.1:9/'];

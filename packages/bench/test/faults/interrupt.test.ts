@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, it } from 'vitest';
-import { FORWARDER, PLANTED, USERS, Place, flags, hasProc, type Running } from './cli.ts';
+import { FORWARDER, PLANTED, USERS, Place, flags, hasProc, type Running } from '../cli/cli.ts';
 
 /** A moment at which a user presses Ctrl-C, and the number of trials kept by then. */
 interface Moment {

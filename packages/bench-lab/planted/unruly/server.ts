@@ -1,0 +1,168 @@
+/**
+ * A server of `devices` with one fault: `node server.ts <port> <fault> <connection> <request>`. All is right until this
+ * request of this or a later connection, both counted from 1; from then on, every answer is faulty.
+ */
+import { spawn } from 'node:child_process';
+import { readFileSync, writeSync } from 'node:fs';
+import { createServer, type Server, type Socket } from 'node:net';
+
+const [port = '0', fault = 'none', connection = '1', request = '1'] = process.argv.slice(2);
+const body = readFileSync(process.env['BENCH_DEVICES'] ?? '/dev/null', 'utf8').trim();
+const HEAD = 'HTTP/1.1 200 OK\r\nContent-Type: application/json\r\n';
+const RIGHT = answer(body);
+const BACKLOG = 1024;
+const SELF = process.argv[1] ?? '';
+
+function answer(
+  text: string,
+  { status = '200 OK', length = Buffer.byteLength(text), more = '' } = {},
+): string {
+  return `HTTP/1.1 ${status}\r\nContent-Type: application/json\r\nContent-Length: ${length}\r\n${more}\r\n${text}`;
+}
+
+function die(signal: NodeJS.Signals): void {
+  process.kill(process.pid, signal);
+  block();
+}
+
+/** Stops this thread: no timer, no signal handler and no socket is served any more. */
+function block(): void {
+  Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0);
+}
+
+/** Writes a text again and again, as fast as the client reads. */
+function pour(socket: Socket, text: string): void {
+  while (!socket.destroyed && socket.write(text));
+  if (!socket.destroyed) socket.once('drain', () => pour(socket, text));
+}
+
+/** Writes a text byte by byte, then over again. */
+function trickle(socket: Socket, text: string): void {
+  let index = 0;
+  const timer = setInterval(() => socket.write(text[index++ % text.length] ?? ''), 5);
+  socket.once('close', () => clearInterval(timer));
+}
+
+/** Starts a process of this file that outlives this one. */
+function fork(words: string[]): void {
+  spawn(process.execPath, [SELF, ...words], { detached: true, stdio: 'ignore' }).unref();
+}
+
+/** The faults of an answer. */
+const OF_ANSWERS: Record<string, (socket: Socket) => void> = {
+  'exits with 0': () => process.exit(0),
+  'exits with 1': () => {
+    process.stderr.write('Error: out of luck\n');
+    process.exit(1);
+  },
+  'is killed by SIGSEGV': () => die('SIGSEGV'),
+  'is killed by SIGKILL': () => die('SIGKILL'),
+  'is stopped by SIGSTOP': () => process.kill(process.pid, 'SIGSTOP'),
+  'blocks its event loop': block,
+  'says nothing': () => {},
+  'stops reading': (socket) => socket.pause().removeAllListeners('data'),
+  'answers byte by byte without an end': (socket) => trickle(socket, `${HEAD}X-Slow: ${'x'.repeat(4096)}`),
+  'sends headers without an end': (socket) => {
+    socket.write(HEAD);
+    pour(socket, `X-More: ${'x'.repeat(1000)}\r\n`.repeat(16));
+  },
+  'sends a body without an end': (socket) => {
+    socket.write(`${HEAD}\r\n`);
+    pour(socket, 'x'.repeat(16_384));
+  },
+  'sends interim answers without an end': (socket) =>
+    pour(socket, 'HTTP/1.1 102 Processing\r\n\r\n'.repeat(64)),
+  'announces a longer body': (socket) => socket.write(answer(body, { length: Buffer.byteLength(body) + 10 })),
+  'announces a shorter body': (socket) =>
+    socket.write(answer(body, { length: Buffer.byteLength(body) - 10 })),
+  'announces a negative length': (socket) => socket.write(answer(body, { length: -1 })),
+  'announces two lengths': (socket) => socket.write(answer(body, { more: 'Content-Length: 3\r\n' })),
+  'sends chunks of garbage': (socket) =>
+    socket.write(`${HEAD}Transfer-Encoding: chunked\r\n\r\nzz\r\n${body}\r\n0\r\n\r\n`),
+  'sends a huge chunk size': (socket) =>
+    socket.write(`${HEAD}Transfer-Encoding: chunked\r\n\r\n${'f'.repeat(40)}\r\n${body}`),
+  'speaks no HTTP': (socket) =>
+    socket.write(Buffer.from(Array.from({ length: 512 }, (_, at) => (at * 97) % 256))),
+  'answers twice': (socket) => socket.write(RIGHT + RIGHT),
+  'switches the protocol': (socket) =>
+    socket.write('HTTP/1.1 101 Switching Protocols\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n\r\n'),
+  'redirects in a circle': (socket) =>
+    socket.write(answer('', { status: '302 Found', more: 'Location: /api/devices\r\n' })),
+  'answers with an error': (socket) => socket.write(answer('{"error":"no"}', { status: '500 Oops' })),
+  'prints codes in its status': (socket) =>
+    socket.write(answer('\u001B[31mred\u001B[0m\u0007', { status: '500 \u001B]0;title\u0007' })),
+  'answers with a wrong body': (socket) => socket.write(answer(body.replace('"', "'"))),
+  'resets the connection': (socket) => socket.resetAndDestroy(),
+  'closes the connection': (socket) => socket.destroy(),
+  'closes in the middle of the body': (socket) => socket.end(RIGHT.slice(0, -20)),
+};
+
+/** The faults of a whole life, from its start. */
+const OF_LIVES: Record<string, () => void> = {
+  none: () => {},
+  'exits with 0 at its start': () => process.exit(0),
+  'exits with 1 at its start': () => {
+    process.stderr.write("Error: Cannot find module 'orm'\n");
+    process.exit(1);
+  },
+  'is killed by SIGSEGV at its start': () => die('SIGSEGV'),
+  'never listens': block,
+  'forks away': () => {
+    fork([port, 'none']);
+    process.exit(0);
+  },
+  'listens on another port': () => serve(0),
+  'listens on IPv6 alone': () => serve(Number(port), '::1'),
+  'prints codes': () => process.stdout.write(`\u001B[2J\u001B]0;owned\u0007${'\u0000\u0008'.repeat(100)}\n`),
+  'floods its log': () => {
+    const line = Buffer.alloc(2 ** 20, `${'x'.repeat(119)}\n`);
+    for (let count = 0; count < 300; count++) writeSync(1, line);
+  },
+  'prints one line without an end': () => void writeSync(1, Buffer.alloc(2 ** 24, 'x')),
+  'attests garbage': () =>
+    process.stdout.write('bench-attest {"mypyc": tru\nbench-attest []\nbench-attest null\n'),
+  'ignores SIGTERM': () => void process.on('SIGTERM', () => {}),
+  'exits with 3 at SIGTERM': () => void process.on('SIGTERM', () => process.exit(3)),
+  'crashes at SIGTERM': () => void process.on('SIGTERM', () => die('SIGSEGV')),
+  'starts another server at SIGTERM': () =>
+    void process.on('SIGTERM', () => {
+      listening?.close();
+      fork([port, 'ignores SIGTERM']);
+      process.exit(0);
+    }),
+  'leaves children behind': () => {
+    for (let count = 0; count < 5; count++) fork(['0', 'ignores SIGTERM']);
+  },
+};
+
+const SERVES_ITSELF = new Set(['listens on another port', 'listens on IPv6 alone']);
+
+let listening: Server | undefined;
+let connections = 0;
+let hasBegun = false;
+
+const ofLife = OF_LIVES[fault];
+const ofAnswer = OF_ANSWERS[fault];
+if (ofLife === undefined && ofAnswer === undefined) throw new Error(`unknown fault "${fault}"`);
+ofLife?.();
+if (!SERVES_ITSELF.has(fault)) serve(Number(port));
+
+function serve(at: number, host = '127.0.0.1'): void {
+  listening = createServer({ noDelay: true }, accept).listen({ port: at, host, backlog: BACKLOG });
+}
+
+function accept(socket: Socket): void {
+  let text = '';
+  let requests = 0;
+  const isLate = ++connections >= Number(connection);
+  socket.on('error', () => {});
+  socket.on('data', (piece) => {
+    text += piece.toString('latin1');
+    for (let end = text.indexOf('\r\n\r\n'); end >= 0; end = text.indexOf('\r\n\r\n')) {
+      text = text.slice(end + 4);
+      hasBegun ||= isLate && ++requests >= Number(request);
+      if (ofAnswer !== undefined && hasBegun) ofAnswer(socket);
+      else socket.write(RIGHT);
+    }
+  });
+}

@@ -1,0 +1,193 @@
+/** The faults of servers, each planted at one phase of a trial. */
+import type { ReasonCode } from 'bench-model/reasons';
+
+/** The phases of a trial and of its run at which something can fail. */
+export type Phase =
+  | 'prepare'
+  | 'start'
+  | 'attest'
+  | 'verify'
+  | 'connect'
+  | 'warm-up'
+  | 'window'
+  | 'verify after'
+  | 'stop'
+  | 'record'
+  | 'report';
+
+/** The parts of a trial that its record keeps: all figures, those of a failed load, or none. */
+type Kept = 'measured' | 'partial' | 'nothing';
+
+/** One server with one fault, and what its trial must say. */
+export interface ServerCase {
+  phase: Phase;
+  /** The load, if it is not that of its phase. */
+  load?: string[];
+  /** The name of the fault in `planted/unruly/server.ts`. */
+  fault: string;
+  /** The reasons that its trial must have. What is measured has no others but those that a busy machine adds. */
+  reasons: ReasonCode[];
+  /** The text of the first of them. */
+  says?: RegExp;
+  keeps: Kept;
+  /** The last line of the log. */
+  logs?: RegExp;
+  /** Set if the server is waited for until the deadline of its start. */
+  isLate?: true;
+  /** Set if another program answers rightly on its port. */
+  hasStranger?: true;
+}
+
+/**
+ * The connection, and its request, with which the fault of a phase begins. One connection is for the first right answer, two
+ * for the verification, two for the load, and the next ones for the verification after it.
+ */
+export const FROM: Partial<Record<Phase, [connection: number, request: number]>> = {
+  start: [1, 1],
+  verify: [2, 1],
+  connect: [4, 1],
+  'warm-up': [4, 5],
+  window: [4, 5],
+  'verify after': [6, 1],
+};
+
+/** The load of a trial, and that of a phase that needs another one. */
+export const LOAD = ['--duration', '0.3'];
+export const LOADS: Partial<Record<Phase, string[]>> = { 'warm-up': ['--warmup', '5', ...LOAD] };
+
+const failed = (phase: Phase, fault: string, says: RegExp): ServerCase => ({
+  phase,
+  fault,
+  reasons: ['trial'],
+  says,
+  keeps: 'nothing',
+});
+
+/** A server that is waited for to the end. */
+const late = (fault: string, says: RegExp): ServerCase => ({ ...failed('start', fault, says), isLate: true });
+
+/** A fault under load that the verification after it finds, too. */
+const spoiled = (phase: Phase, fault: string, says: RegExp, ...others: ReasonCode[]): ServerCase => ({
+  ...failed(phase, fault, says),
+  reasons: ['trial', ...others],
+  keeps: 'partial',
+});
+
+const sound = (phase: Phase, fault: string, more: Partial<ServerCase> = {}): ServerCase => ({
+  phase,
+  fault,
+  reasons: [],
+  keeps: 'measured',
+  ...more,
+});
+
+const ENDLESS = /the answer did not end within [\d.]+ s/;
+const SILENT = /it accepts connections and does not answer$/;
+
+export const SERVER_CASES: ServerCase[] = [
+  sound('window', 'none'),
+  failed('start', 'exits with 0 at its start', /ended before it answered \(exit status 0\)$/),
+  {
+    ...failed('start', 'exits with 1 at its start', /\(exit status 1: Error: Cannot find module 'orm'\)$/),
+    logs: /Cannot find module/,
+  },
+  failed('start', 'is killed by SIGSEGV at its start', /ended before it answered \(ended by signal 11\)$/),
+  late('never listens', /no right answer within 5 s: nothing listens on port \d+$/),
+  failed('start', 'forks away', /its process \d+ \(.+\) still runs: it must stay in the foreground/),
+  late('listens on another port', /it listens on port \d+, not on \d+$/),
+  failed('start', 'listens on IPv6 alone', /it listens on \[::1\]:\d+, not on 127/),
+  failed('start', 'exits with 1', /ended before it answered \(exit status 1: Error: out of luck\)$/),
+  failed('start', 'is killed by SIGKILL', /ended before it answered \(ended by signal 9\)$/),
+  late('is stopped by SIGSTOP', SILENT),
+  late('blocks its event loop', SILENT),
+  late('says nothing', SILENT),
+  late('answers byte by byte without an end', ENDLESS),
+  failed('start', 'sends headers without an end', /Header overflow/),
+  late('sends a body without an end', ENDLESS),
+  late('sends interim answers without an end', ENDLESS),
+  late('announces a longer body', ENDLESS),
+  failed('start', 'announces two lengths', /Duplicate Content-Length/),
+  failed('start', 'sends chunks of garbage', /Invalid character in chunk size/),
+  failed('start', 'speaks no HTTP', /Expected HTTP/),
+  failed('start', 'switches the protocol', /switched the protocol to websocket \(status 101\)/),
+  failed('start', 'redirects in a circle', /status 302 to \/api\/devices instead of 200$/),
+  late('closes the connection', /it closes the connection without an answer$/),
+
+  {
+    ...failed(
+      'attest',
+      'never listens',
+      /^port \d+ is answered by process \d+ \(.*\), which ran before the server/,
+    ),
+    hasStranger: true,
+  },
+  sound('attest', 'attests garbage'),
+  sound('attest', 'prints codes', { logs: /^[^\u001B]*$/ }),
+  sound('attest', 'floods its log', { logs: /^x+$/ }),
+  sound('attest', 'prints one line without an end', { logs: /bytes were left out here/ }),
+
+  failed('verify', 'exits with 0', /before the load: the server ended \(exit status 0\)$/),
+  failed('verify', 'is killed by SIGSEGV', /before the load: the server ended \(ended by signal 11\)$/),
+  failed('verify', 'says nothing', /before the load: no answer in 2 s$/),
+  failed('verify', 'answers with an error', /before the load: status 500 instead of 200: {"error":"no"}$/),
+  failed('verify', 'answers with a wrong body', /before the load: the body is not JSON/),
+  failed('verify', 'announces a shorter body', /before the load: /),
+  failed('verify', 'announces a negative length', /Invalid character in Content-Length/),
+  failed('verify', 'sends a huge chunk size', /Chunk size overflow/),
+  failed('verify', 'closes in the middle of the body', /before the load: /),
+
+  spoiled('connect', 'says nothing', /after the load: no answer/, 'no-answers', 'not-all-established'),
+  spoiled(
+    'connect',
+    'resets the connection',
+    /after the load: /,
+    'no-answers',
+    'not-all-established',
+    'errors',
+  ),
+
+  failed('warm-up', 'exits with 1', /the server died under load \(exit status 1: Error: out of luck\)$/),
+  failed('warm-up', 'is killed by SIGKILL', /the server died under load \(ended by signal 9\)$/),
+
+  {
+    ...failed('window', 'is killed by SIGSEGV', /the server died under load \(ended by signal 11\)$/),
+    // The trial ends with its server.
+    load: ['--duration', '5'],
+  },
+  spoiled('window', 'is stopped by SIGSTOP', /after the load: no answer/, 'unanswered'),
+  spoiled('window', 'blocks its event loop', /after the load: no answer/, 'unanswered'),
+  spoiled('window', 'stops reading', /after the load: no answer/, 'unanswered'),
+  spoiled('window', 'answers byte by byte without an end', ENDLESS, 'unanswered'),
+  spoiled('window', 'sends headers without an end', /Header overflow/, 'unanswered'),
+  spoiled('window', 'sends interim answers without an end', ENDLESS, 'unanswered'),
+  spoiled('window', 'announces a longer body', ENDLESS, 'unanswered'),
+  spoiled('window', 'announces a negative length', /Invalid character/, 'wrong-body', 'unanswered'),
+  spoiled('window', 'sends chunks of garbage', /Invalid character/, 'wrong-body'),
+  spoiled('window', 'speaks no HTTP', /Expected HTTP/, 'unanswered'),
+  {
+    ...sound('window', 'answers twice'),
+    reasons: ['unsolicited'],
+    keeps: 'partial',
+    says: /arrived without a request/,
+  },
+  spoiled('window', 'switches the protocol', /switched the protocol/, 'errors'),
+  spoiled('window', 'redirects in a circle', /status 302/, 'errors'),
+  spoiled('window', 'answers with an error', /status 500/, 'errors'),
+  spoiled('window', 'answers with a wrong body', /the body is not JSON/, 'wrong-body'),
+  spoiled('window', 'closes in the middle of the body', /after the load: /, 'errors'),
+
+  spoiled('verify after', 'is stopped by SIGSTOP', /after the load: no answer in 2 s$/),
+  spoiled('verify after', 'exits with 0', /after the load: the server ended \(exit status 0\)$/),
+  spoiled('verify after', 'announces two lengths', /after the load: .*Duplicate Content-Length$/),
+  spoiled('verify after', 'resets the connection', /after the load: it closes the connection/),
+
+  {
+    ...sound('stop', 'ignores SIGTERM'),
+    reasons: ['ignored-sigterm'],
+    says: /ignored SIGTERM for 5 s and was killed/,
+  },
+  sound('stop', 'exits with 3 at SIGTERM'),
+  sound('stop', 'crashes at SIGTERM'),
+  sound('stop', 'starts another server at SIGTERM'),
+  sound('stop', 'leaves children behind'),
+];
