@@ -11,6 +11,8 @@ export interface View {
   words: string[];
   /** The columns that a narrow page omits, in that order. */
   expendable: string[];
+  /** The columns that a page of text replaces by one line if they say the same in each row. */
+  shareable?: string[];
   /** The number of first columns that each part of a table repeats, if it may be split into parts that fit. */
   repeated?: number;
   groups: { heading: string; rows: string[][] }[];

@@ -33,12 +33,13 @@ export const REST = 'respond';
 export function toTable(
   rows: readonly RankedRow[],
   metric?: MetricId,
-): Pick<View, 'columns' | 'words' | 'expendable' | 'groups'> {
+): Pick<View, 'columns' | 'words' | 'expendable' | 'shareable' | 'groups'> {
   const cells = cellsFor(rows, metric);
   return {
     columns: Object.keys(cells),
     words: ['target', 'request', 'class', 'limit', 'status'],
     expendable: listExpendable(),
+    shareable: EXPENDABLE_WORDS.map(([name]) => name),
     groups: groupByPlace(rows).map(({ heading, rows: own }) => ({
       heading,
       rows: own.map((row) => Object.values(cells).map((show) => show(row))),

@@ -27,16 +27,17 @@ export function renderTerminal(
   shown: View,
   { width = Infinity, noteLines = Infinity, paint = plain }: Layout = {},
 ): string {
-  const view = clean(shown);
+  const { view, shared } = share(clean(shown));
   const { scaling, curve, courses = [], closing } = view;
   const { narrowed, omitted } = narrow(view, width);
   const indent = (line: string): string => wrap(`  ${line}`, width);
-  const signs = readSigns({ ...narrowed, signs: view.signs });
+  const columns = [...narrowed.columns, ...shared.map(({ column }) => column)];
+  const signs = readSigns({ ...narrowed, columns, signs: view.signs });
   const notes = [...omitted, ...(signs.length > 0 ? [signs.join(' ')] : []), ...view.notes];
   const beside = [scaling, curve].flatMap((table) => (table === undefined ? [] : [narrow(table, width)]));
   return [
     paint('strong', view.title),
-    ...view.setting.map(indent),
+    ...[...view.setting, ...describeShared(shared)].map(indent),
     draw(narrowed, width, paint),
     ...beside.flatMap((table) => [
       '',
@@ -70,6 +71,35 @@ function clean<T>(value: T): T {
   if (Array.isArray(value)) return value.map(clean) as T;
   if (typeof value !== 'object' || value === null) return value;
   return Object.fromEntries(Object.entries(value).map(([key, inside]) => [key, clean(inside)])) as T;
+}
+
+/** A column that says the same in each row. */
+interface Shared {
+  column: string;
+  cell: string;
+}
+
+/** Takes the columns that say the same in each row out of a table. */
+function share(view: View): { view: View; shared: Shared[] } {
+  const rows = view.groups.flatMap((group) => group.rows);
+  const shared = view.columns.flatMap((column, place): Shared[] => {
+    const cell = rows[0]?.[place] ?? '';
+    const isShared = view.shareable?.includes(column) && rows.every((cells) => cells[place] === cell);
+    return isShared ? [{ column, cell }] : [];
+  });
+  return {
+    view: without(
+      view,
+      shared.map(({ column }) => column),
+    ),
+    shared,
+  };
+}
+
+/** `in each row: class framework, limit server, status ok`. */
+function describeShared(shared: readonly Shared[]): string[] {
+  if (shared.length === 0) return [];
+  return [`in each row: ${shared.map(({ column, cell }) => `${column} ${cell}`).join(', ')}`];
 }
 
 function linesOf(texts: readonly string[]): number {

@@ -49,6 +49,7 @@ export function toView(model: Model, { detail = false }: Extent = {}): View {
     title: `${describeWorkload(plan)}, ${describeRounds(rounds)}${plan.quick ? ' — quick run (--quick): too short for comparisons' : ''}`,
     setting: describeSetting(model),
     ...toTable(rows, decidingMetric(model)),
+    ...(detail && { shareable: [] }),
     ...(scaling && { scaling }),
     ...(curve && { curve }),
     ...(courses.length > 0 && { courses }),

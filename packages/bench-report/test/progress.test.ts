@@ -107,7 +107,9 @@ describe('the table so far', () => {
     const { screen, shown } = record(true);
     play(plan, screen);
     const [first = '', second = '', ...others] = textsOf(shown, 'report');
-    expect(first).toMatch(/^after 1 of 3 rounds:\n┌/);
+    expect(first).toMatch(
+      /^after 1 of 3 rounds:\n  in each row: class framework, limit waiting, status ok\n┌/,
+    );
     expect(first).toContain('│ 100 connections');
     expect(first).toMatch(/│ vanilla .* 101 │/);
     expect(second).toMatch(/^after 2 of 3 rounds:\n/);
