@@ -61,6 +61,8 @@ export interface Stack {
   envFile?: string;
   /** The port on which it always listens; a free one is chosen for each start if absent. */
   port?: number;
+  /** The port that its sources name, if Bench lets it listen on a free one instead. */
+  movedPort?: number;
   /** The longest time to its first right answer; 30 s by default. */
   startSeconds?: number;
   /** The services and the setup command beside the server; only for an app of the user. */

@@ -1,4 +1,5 @@
 import { readFileSync } from 'node:fs';
+import { canMovePorts } from './ports.ts';
 import { dirname, resolve } from 'node:path';
 import { BenchError } from 'bench-model/errors';
 import { createCheck } from 'bench-model/json-schema';
@@ -46,6 +47,7 @@ interface Manifest
   setup?: Setup;
   startTimeoutSeconds?: number;
   port?: number;
+  movesPort?: boolean;
   envFile?: string;
   lock?: string;
   packages?: string[];
@@ -106,7 +108,7 @@ function toStack(manifest: Manifest, root: string, read: JsonFile): Stack {
     manifest: read.shown,
     ...present({
       startSeconds: manifest.startTimeoutSeconds,
-      port: manifest.port,
+      [manifest.movesPort === true && canMovePorts() ? 'movedPort' : 'port']: manifest.port,
       envFile: manifest.envFile,
     }),
     ...(manifest.requests === undefined ? {} : ofApp(manifest, root, read)),
@@ -201,6 +203,8 @@ function* problemsOf(manifest: Manifest, root: string): Generator<[Path, string]
     if (!isApp && manifest[field] !== undefined)
       yield [[field], `"${field}" has no effect without "requests": the stacks of Bench have none`];
   }
+  if (manifest.movesPort !== undefined && manifest.port === undefined)
+    yield [['movesPort'], '"movesPort" has no effect without "port", the port that the sources name'];
   if (variants[manifest.default] === undefined) {
     const names = Object.keys(variants).join(', ');
     yield [['default'], `the default variant "${manifest.default}" is not among the variants (${names})`];

@@ -17,6 +17,7 @@ interface Known extends Pick<InitChoices, 'header' | 'with' | 'lock' | 'envFile'
   needs: readonly Need[];
   version?: string | undefined;
   port?: number | undefined;
+  movesPort?: boolean | undefined;
   /** Absent for plain HTTP. */
   scheme?: 'https' | undefined;
 }
@@ -31,7 +32,20 @@ function nameIn(root: string, file: string): string {
 export function makeManifest(
   root: string,
   start: Start,
-  { file, requests, needs, startTimeout, version, port, envFile, scheme, lock, header, ...choices }: Known,
+  {
+    file,
+    requests,
+    needs,
+    startTimeout,
+    version,
+    port,
+    movesPort,
+    envFile,
+    scheme,
+    lock,
+    header,
+    ...choices
+  }: Known,
 ): object {
   const services = Object.fromEntries(needs.map((need) => [need.name, need.service]));
   const env: Record<string, string> = Object.assign({}, start.env, ...needs.map((need) => need.env));
@@ -45,7 +59,7 @@ export function makeManifest(
     ...present({ scheme }),
     runtime,
     ...(build.length === 0 ? {} : { build }),
-    ...present({ lock, version, envFile, port }),
+    ...present({ lock, version, envFile, port, movesPort }),
     ...(packages.length === 0 ? {} : { packages }),
     ...(startTimeout === undefined ? {} : { startTimeoutSeconds: startTimeout }),
     default: 'app',

@@ -7,6 +7,7 @@ import type { Start } from 'bench-targets/catalogue/apps/starts';
 import { findRateLimit, withPort } from 'bench-targets/catalogue/apps/variables';
 import { joinWords } from 'bench-targets/catalogue/apps/words';
 import { readRuntime } from 'bench-targets/catalogue/runtimes';
+import { canMovePorts } from 'bench-targets/catalogue/ports';
 import { targetsOf } from 'bench-targets/catalogue/stacks';
 import { sendRequest } from 'bench-targets/catalogue/workloads/send';
 import type { Draw } from 'bench-targets/catalogue/workloads/workload';
@@ -50,6 +51,8 @@ interface Tryout {
   envFile?: string;
   /** The port on which it always listens, if it does not take the one that it is given. */
   port?: number;
+  /** True if Bench lets it listen on another port instead. */
+  movesPort?: boolean;
   /** True if its command got an option for the port, which it may not know. */
   isAsked?: boolean;
   /** The version of its runtime, if it is not the one that the project asks for. */
@@ -83,7 +86,8 @@ export async function tryStart(start: Start, needs: readonly Need[], tryout: Try
 type Once = Tryout & Pick<Asking, 'limit' | 'mayRaise'>;
 
 async function tryOnce(start: Start, needs: readonly Need[], tryout: Once): Promise<object> {
-  const { root, file, choices, port } = tryout;
+  const { root, file, choices, movesPort } = tryout;
+  const port = movesPort === true ? undefined : tryout.port;
   const known = { ...choices, ...tryout, needs };
   const draft = makeManifest(root, start, { ...known, requests: ['GET /'] });
   const prepared = await prepareDraft(draft, file, tryout.interpreter);
@@ -121,7 +125,7 @@ async function tryOnce(start: Start, needs: readonly Need[], tryout: Once): Prom
   });
   const elsewhere = await untilListening(server, prepared, {
     limit: choices.startTimeout ?? START_SECONDS,
-    mayMove: port === undefined && tryout.isAsked !== true,
+    mayMove: tryout.port === undefined && tryout.isAsked !== true,
     isStopped: () => isStopped,
   });
   if (elsewhere !== undefined) {
@@ -131,17 +135,21 @@ async function tryOnce(start: Start, needs: readonly Need[], tryout: Once): Prom
       say('assumed', told.why);
       return tryOnce(told.start, needs, tryout);
     }
-    const asked = withPortOption(start);
-    if (asked !== undefined) {
-      const manifest = await tryOnce(asked, needs, { ...tryout, isAsked: true }).catch((error: unknown) => {
-        if (!(error instanceof NotStartedError)) throw error;
+    const tryWith = (other: Start, changed: Once): Promise<object | undefined> =>
+      tryOnce(other, needs, changed).catch((error: unknown) => {
+        if (!(error instanceof NotStartedError || error instanceof NotPreparedError)) throw error;
+        return undefined;
       });
-      if (manifest !== undefined) return manifest;
+    const asked = withPortOption(start);
+    const manifest = asked && (await tryWith(asked, { ...tryout, isAsked: true }));
+    if (manifest !== undefined) return manifest;
+    say('found', `it listens on port ${elsewhere}, whatever PORT says`);
+    // Go binds without the C library.
+    if (start.language !== 'go' && canMovePorts()) {
+      const moved = await tryWith(start, { ...tryout, port: elsewhere, movesPort: true });
+      if (moved !== undefined) return moved;
     }
-    say(
-      'found',
-      `it listens on port ${elsewhere}, whatever PORT says: its targets are measured one at a time`,
-    );
+    say('assumed', 'its targets are measured one at a time');
     return tryOnce(start, needs, { ...tryout, port: elsewhere });
   }
   const pinned = start.runtime === 'none' ? undefined : findPinned(root, start.runtime);
@@ -151,10 +159,9 @@ async function tryOnce(start: Start, needs: readonly Need[], tryout: Once): Prom
   if (start.setup !== undefined) say('assumed', `${joinWords(start.setup)}, before each trial`);
   const names = needs.map(({ name }) => name).join(' and ');
   const withThem = names === '' ? '' : ` with ${names}`;
-  say(
-    'started',
-    `${joinWords(start.command)}${withThem}, which listens on ${port === undefined ? 'the port that it was given' : `port ${port}`}`,
-  );
+  const where = port === undefined ? 'the port that it was given' : `port ${port}`;
+  const instead = movesPort === true ? `, instead of ${tryout.port}` : '';
+  say('started', `${joinWords(start.command)}${withThem}, which listens on ${where}${instead}`);
   const protocol = await seeRefused(server);
   if (protocol === 'tls') {
     server.tls = OWN_TLS;

@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os';
 import { dirname, join, relative } from 'node:path';
 import { afterAll, afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { readManifest } from 'bench-targets/catalogue/manifest';
+import { canMovePorts } from 'bench-targets/catalogue/ports';
 import init from '../../src/commands/init.ts';
 import { listPids, readLink } from 'bench-machine/procfs';
 import { findFreePort } from 'bench-machine/ports';
@@ -19,6 +20,11 @@ const state = vi.hoisted(() => {
   return place;
 });
 afterAll(() => rmSync(state, { recursive: true }));
+
+vi.mock('bench-targets/catalogue/ports', async (original) => {
+  const ports = await original<typeof import('bench-targets/catalogue/ports')>();
+  return { ...ports, canMovePorts: vi.fn<typeof ports.canMovePorts>(ports.canMovePorts) };
+});
 
 let folder: string;
 beforeEach(() => {
@@ -226,12 +232,28 @@ require('node:http').createServer((request, response) => {
     });
   });
 
-  it('measures a server on the port that its sources name', async () => {
+  it('moves a server from the port that its sources name, so that two of them can take turns', async () => {
     const port = await findFreePort();
     write({ 'package.json': PACKAGE, 'server.js': SERVER.replace('process.env.PORT', String(port)) });
     const { status, stdout } = await runHere(init, [folder]);
+    expect([status, stdout]).toEqual([
+      0,
+      expect.stringContaining(`listens on the port that it was given, instead of ${port}\n`),
+    ]);
+    const { port: kept, movedPort } = readManifest(join(folder, 'stack.json'));
+    expect([kept, movedPort]).toEqual([undefined, port]);
+    expect(running()).toEqual([]);
+  });
+
+  it('measures a server that cannot be moved on the port that its sources name', async () => {
+    const port = await findFreePort();
+    write({ 'package.json': PACKAGE, 'server.js': SERVER.replace('process.env.PORT', String(port)) });
+    vi.mocked(canMovePorts).mockReturnValue(false);
+    const { status, stdout } = await runHere(init, [folder]);
     expect([status, stdout]).toEqual([0, expect.stringContaining(`found    it listens on port ${port}`)]);
+    expect(stdout).toContain('assumed  its targets are measured one at a time\n');
     expect(readManifest(join(folder, 'stack.json')).port).toBe(port);
+    vi.mocked(canMovePorts).mockReset();
     expect(running()).toEqual([]);
   });
 

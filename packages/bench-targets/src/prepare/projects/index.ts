@@ -19,6 +19,7 @@ import { hide, literalsInEnvironment, valuesOf } from 'bench-machine/redact';
 import { digestOf } from '../digest.ts';
 import { dayOf, folderOf, provideFolder } from '../environments.ts';
 import { readInterpreter } from '../interpreters.ts';
+import { variablesOfMovedPort } from '../moved-port.ts';
 import { pythonIn } from '../python.ts';
 import { findFitting, type FoundRuntime } from '../runtimes.ts';
 import { provideUv } from '../uv.ts';
@@ -72,10 +73,13 @@ export async function prepareProject(known: FoundTarget, log: (line: string) => 
   // The files of a commit have the time of its checkout.
   const stale = isBuilt || stack.copy !== undefined ? undefined : warnStale(stack.root, variant.command);
   if (stale !== undefined) log(`warning: ${stale}`);
-  if (target.runtime === undefined) return prepareProgram(known, log);
-  return target.runtime.kind === 'python'
-    ? preparePython(known, target.runtime, log)
-    : prepareNode(known, target.runtime, log);
+  const ready = await (target.runtime === undefined
+    ? prepareProgram(known, log)
+    : target.runtime.kind === 'python'
+      ? preparePython(known, target.runtime, log)
+      : prepareNode(known, target.runtime, log));
+  if (stack.movedPort === undefined) return ready;
+  return { ...ready, env: { ...ready.env, ...(await variablesOfMovedPort(stack.movedPort, ready.env)) } };
 }
 
 /** Hides the secrets that a server finds in the `.env` files of its project, and may print. */
