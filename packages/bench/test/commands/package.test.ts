@@ -88,6 +88,13 @@ describe('the package', () => {
     expect(started.filter((file) => !files.includes(file))).toEqual([]);
   });
 
+  it('contains everything that is loaded into servers', () => {
+    const hook = join('bench-targets', 'src', 'prepare', 'hook');
+    const names = readdirSync(join(import.meta.dirname, '..', '..', '..', hook));
+    const packed = readdirSync(join(installed.package, 'dist', hook));
+    expect(names.filter((name) => name !== '__pycache__' && !packed.includes(name))).toEqual([]);
+  });
+
   it('depends only on published versions, and names no registry', () => {
     const text = readFileSync(join(installed.package, 'package.json'), 'utf8');
     const { dependencies } = JSON.parse(text) as { dependencies: Record<string, string> };
