@@ -8,20 +8,27 @@ export function writeValue(id: MetricId, value: number): string {
   return FORMATS[METRICS[id].unit](value);
 }
 
+/** A letter of the charts takes at most this much on average, in pixels: they have no font of equal widths. */
+const LETTER = 7.2;
+
+/** Returns the room that the longest of these texts takes on the right of a chart, in pixels. */
+export function roomFor(texts: readonly string[]): number {
+  return 16 + Math.ceil(LETTER * Math.max(0, ...texts.map(({ length }) => length)));
+}
+
 /** A margin for names on the left, and the names shortened to fit. */
 export function fitNames(
   names: readonly string[],
   width: number,
 ): { margin: number; axis: Pick<Plot.ScaleOptions, 'domain' | 'label' | 'tickFormat' | 'tickSize'> } {
-  const perLetter = 6.8;
   const longest = Math.max(4, ...names.map((name) => name.length));
-  const most = Math.max(10, Math.floor((width * 0.4) / perLetter));
+  const most = Math.max(10, Math.floor((width * 0.4) / LETTER));
   const letters = Math.min(longest, most);
   // The end of a name is what distinguishes it: the runtime.
   const show = (name: string): string =>
     name.length <= letters ? name : `${name.slice(0, 4)}…${name.slice(5 - letters)}`;
   return {
-    margin: Math.ceil(letters * perLetter) + 14,
+    margin: Math.ceil(letters * LETTER) + 14,
     axis: { domain: names, label: null, tickFormat: show, tickSize: 0 },
   };
 }

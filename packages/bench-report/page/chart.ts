@@ -19,8 +19,12 @@ interface Chart {
 
 const drawing = new WeakMap<Element, (width: number) => void>();
 
-/** Makes a figure. `drawCharts` draws it once it is part of the page. */
-export function chart({ title, description, draw, legend, values }: Chart): HTMLElement {
+/** Makes a picture, whose values are a table elsewhere. `drawCharts` draws it once it is part of the page. */
+export function picture({
+  title,
+  description,
+  draw,
+}: Pick<Chart, 'title' | 'description' | 'draw'>): HTMLElement {
   const plot = element('div', { class: 'plot', role: 'img', 'aria-label': `${title}. ${description}` });
   drawing.set(plot, (width) => {
     const svg = Plot.plot({ marginTop: 12, ...draw(width), width });
@@ -28,13 +32,18 @@ export function chart({ title, description, draw, legend, values }: Chart): HTML
     for (const group of svg.querySelectorAll('[aria-label]')) group.removeAttribute('aria-label');
     plot.replaceChildren(svg);
   });
+  return plot;
+}
+
+/** Makes a figure: a picture with its table. */
+export function chart({ legend, values, ...drawn }: Chart): HTMLElement {
   return element(
     'figure',
     {},
-    element('figcaption', {}, title),
+    element('figcaption', {}, drawn.title),
     legend,
-    plot,
-    disclosure(`Table: ${title}`, values),
+    picture(drawn),
+    disclosure(`Table: ${drawn.title}`, values),
   );
 }
 

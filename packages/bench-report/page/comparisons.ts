@@ -5,7 +5,7 @@ import { element, type Column } from './elements.ts';
 import { FOREST_KEY, showForest, type ForestRow } from './forest.ts';
 import { nameRung, type Section } from './section.ts';
 
-type Compared = PageComparisons['rows'][number];
+export type Compared = PageComparisons['rows'][number];
 
 /** With more rows in one chart, its axis would be out of sight: each number of connections then gets a separate chart. */
 const MOST_TOGETHER = 24;
@@ -50,7 +50,8 @@ const COLUMNS: Column<Compared & ForestRow>[] = [
   { head: 'baseline', cell: ({ baseline }) => baseline, isText: true },
 ];
 
-function toForest(rows: Compared[]): (Compared & ForestRow)[] {
+/** Names the rows of a forest plot. */
+export function toForest(rows: Compared[]): (Compared & ForestRow)[] {
   const isOneRung = new Set(rows.map(({ connections }) => connections)).size === 1;
   return rows.map((row) => {
     const cell = { ...row, target: row.candidate };

@@ -4,7 +4,7 @@ import type { Comparison } from 'bench-analysis/comparison';
 import type { Metric } from 'bench-model/metrics';
 import { VERDICTS } from 'bench-model/options';
 import { formatChange } from '../src/format.ts';
-import { fitNames, logTicks, ratioTicks } from './axes.ts';
+import { fitNames, logTicks, ratioTicks, roomFor } from './axes.ts';
 import { chart } from './chart.ts';
 import { table, type Column } from './elements.ts';
 
@@ -29,7 +29,7 @@ export interface ForestRow {
 }
 
 /** The metric of a forest plot, its band, and the name of its table if the title is not unique on the page. */
-interface Forest extends Pick<Metric, 'better'> {
+export interface Forest extends Pick<Metric, 'better'> {
   threshold: number;
   caption?: string;
 }
@@ -63,7 +63,8 @@ export function showForest<Row extends ForestRow>(
   });
 }
 
-function drawForest(
+/** Draws pairs as a forest plot. */
+export function drawForest(
   rows: readonly ForestRow[],
   { threshold, better }: Forest,
   width: number,
@@ -92,8 +93,8 @@ function drawForest(
   const [least, most] = [Math.min(...bounds) / 1.02, Math.max(...bounds) * 1.02];
   const textOf = ({ change, verdict }: (typeof points)[number]): string =>
     width < 520 ? change : `${change} ${verdict}`;
-  const right = 16 + 6.6 * Math.max(7, ...points.map((one) => textOf(one).length));
-  const room = Math.max(2, Math.floor((width - margin - right) / 60));
+  const right = roomFor([...points.map(textOf), '+0.00 %']);
+  const room = Math.max(3, Math.floor((width - margin - right) / 60));
   const ticks = most / least < 3 ? ratioTicks(least, most, room) : logTicks([least, most]);
   return {
     height: 46 + names.length * 24,

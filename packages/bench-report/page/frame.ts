@@ -144,6 +144,7 @@ export function showFrame<Row, Name extends string>(frame: Frame<Row, Name>): vo
     element('nav', { 'aria-label': 'Sections' }, links),
     element('main', {}, element('h2', { class: 'hidden' }, frame.heading), form, status, paper, content),
   );
+  drawCharts(frame.head);
   buildForm();
   show();
   if (choice.section !== '') goToSection();
@@ -154,15 +155,15 @@ export function showFrame<Row, Name extends string>(frame: Frame<Row, Name>): vo
     goToSection();
   });
   addEventListener('beforeprint', () => {
-    showWhole(content, frame.closedOnPaper);
-    drawCharts(content, PAPER_WIDTH);
+    showWhole(document.body, frame.closedOnPaper);
+    drawCharts(document.body, PAPER_WIDTH);
   });
-  addEventListener('afterprint', () => drawCharts(content));
+  addEventListener('afterprint', () => drawCharts(document.body));
   let width = innerWidth;
   addEventListener('resize', () => {
     if (width === innerWidth) return;
     width = innerWidth;
-    drawCharts(content);
+    drawCharts(document.body);
   });
 }
 

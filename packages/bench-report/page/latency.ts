@@ -1,6 +1,6 @@
 import { formatUs, formatWhole } from '../src/format.ts';
 import type { PageRow } from '../src/html/data.ts';
-import { labelBelow, logTicks, tickText } from './axes.ts';
+import { labelBelow, logTicks, tickText, LINE_MARGINS } from './axes.ts';
 import { chart } from './chart.ts';
 import { element, table, type Content } from './elements.ts';
 import { byPlace, explainFaint, looksOf, type Context, type Section } from './section.ts';
@@ -48,17 +48,16 @@ function showPlace(place: string, rows: PageRow[], { looks }: Context): Content 
     return [{ look, dots }];
   });
   const dots = series.flatMap((one) => one.dots);
-  const ends = new Set(PERCENTILES.map(placeOf));
+  const farthest = Math.max(...dots.map(({ x }) => x));
+  const ends = new Set(PERCENTILES.map(placeOf).filter((place) => place <= farthest));
   return chart({
     title,
     description: `${series.length} targets, from the fastest answers to the slowest.`,
     draw: () => ({
       height: 300,
-      marginLeft: 64,
-      marginRight: 24,
-      marginBottom: 38,
+      ...LINE_MARGINS,
       x: {
-        ticks: PERCENTILES.map(placeOf),
+        ticks: [...ends],
         tickFormat: (nines: number) => String(Number((100 - 100 * 10 ** -nines).toFixed(4))),
         ...labelBelow('percentile of requests'),
         grid: true,

@@ -3,7 +3,8 @@ import type { Page, PageRow } from '../src/html/data.ts';
 import { formatAddress, parseAddress, type Filters } from './address.ts';
 import { comparisons } from './comparisons.ts';
 import { course } from './course.ts';
-import { element } from './elements.ts';
+import { showAnswer } from './answer.ts';
+import { disclosure, element } from './elements.ts';
 import { environment, notes, repeat } from './environment.ts';
 import { showFrame } from './frame.ts';
 import { ladders } from './ladders.ts';
@@ -90,43 +91,32 @@ function buildHead(): Element {
     {},
     element('p', { class: 'key' }, `Bench report of run ${page.run}${begun}`),
     element('h1', {}, page.title),
+    showAnswer(page),
+    buildCaveats(),
+  );
+}
+
+/** What a reader must know before using a figure: folded, unless something is wrong. */
+function buildCaveats(): Element {
+  const caveats = disclosure(
+    'Before you use a figure',
     element(
-      'div',
-      { class: 'answers' },
-      page.answers.map(({ heading, sentences }) =>
-        element(
-          'div',
-          { class: 'answer' },
-          element('h2', {}, heading),
-          sentences.map((sentence) => element('p', {}, sentence)),
-        ),
-      ),
+      'ul',
+      {},
+      page.caveats.map((one) => element('li', {}, one)),
     ),
-    element(
-      'div',
-      { class: 'caveats' },
-      element('h2', {}, 'Before you use a figure'),
-      element(
-        'ul',
-        {},
-        page.caveats.map((one) => element('li', {}, one)),
-      ),
-      page.problems.length + page.leftOut.length === 0
-        ? undefined
-        : element(
-            'p',
-            {},
-            element(
-              'a',
-              {
-                href: formatAddress({
-                  ...parseAddress(location.hash, Object.keys(FILTERS)),
-                  section: 'problems',
-                }),
-              },
-              'What went wrong, and what the servers printed',
-            ),
-          ),
-    ),
+    page.problems.length + page.leftOut.length === 0 ? undefined : element('p', {}, linkProblems()),
+  );
+  caveats.classList.add('caveats');
+  caveats.open = page.isDoubtful;
+  return caveats;
+}
+
+function linkProblems(): Element {
+  const choice = parseAddress(location.hash, Object.keys(FILTERS));
+  return element(
+    'a',
+    { href: formatAddress({ ...choice, section: 'problems' }) },
+    'What went wrong, and what the servers printed',
   );
 }

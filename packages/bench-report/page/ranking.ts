@@ -3,7 +3,7 @@ import { METRICS, type MetricId } from 'bench-model/metrics';
 import { describeRight, describeStatus, showGrowth, showLimit, showMetric } from '../src/cells.ts';
 import { GROWTH, RIGHT } from '../src/table.ts';
 import type { PageRow } from '../src/html/data.ts';
-import { axisFrom0, fitNames, logTicks, tickText, writeValue } from './axes.ts';
+import { axisFrom0, fitNames, logTicks, roomFor, tickText, writeValue } from './axes.ts';
 import { chart } from './chart.ts';
 import { element, table, type Column, type Content } from './elements.ts';
 import { byPlace, sortRows, type Context, type Section } from './section.ts';
@@ -54,7 +54,8 @@ function showPlace(place: string, rows: PageRow[], { page, metric }: Context): C
   });
 }
 
-function drawRanks(rows: PageRow[], id: MetricId, width: number): Plot.PlotOptions {
+/** Draws the targets of one place by a metric. */
+export function drawRanks(rows: PageRow[], id: MetricId, width: number): Plot.PlotOptions {
   const { margin, axis } = fitNames(
     rows.map(({ target }) => target),
     width,
@@ -73,7 +74,7 @@ function drawRanks(rows: PageRow[], id: MetricId, width: number): Plot.PlotOptio
   });
   const spans = points.flatMap(({ least, most }) => [least, most]).filter((value) => value > 0);
   const isWide = Math.max(...spans) / Math.min(...spans) > 30;
-  const right = 84;
+  const right = roomFor(points.map(({ text }) => text));
   return {
     height: 46 + rows.length * 24,
     marginLeft: margin,

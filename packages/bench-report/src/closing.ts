@@ -29,10 +29,21 @@ import { listAll, listAny, nameSome, QUALITIES, showValue } from './words.ts';
 /** Closes the report of a run; undefined without a trial. */
 export function closeReport(model: Model): Closing | undefined {
   if (model.rows.length === 0) return undefined;
+  const { sentence, compared, leaders } = describeOutcome(model);
+  const { purpose, command } = chooseNext(model, leaders, compared);
+  return { sentence: `${sentence}. ${purpose}`, command: commandLine(command) };
+}
+
+/** Describes the outcome of a run in one sentence, without a full stop; with the comparisons if they are the outcome. */
+export function describeOutcome(model: Model): {
+  sentence: string;
+  compared: ModelComparisons | undefined;
+  leaders: Standing[];
+} {
   const metric = decidingMetric(model);
   const compared = comparedBy(model, metric);
   const leaders = leadersOf(model.rows, metric);
-  const found =
+  const sentence =
     describeThreads(model.threadRaces ?? [], MOST_NAMED) ??
     describeScalings(model.scalings ?? []) ??
     describeCapacities(model, compared) ??
@@ -41,8 +52,7 @@ export function closeReport(model: Model): Closing | undefined {
       : model.plan.upgrade
         ? describeUpgrade(model, compared)
         : describeCompared(compared));
-  const { purpose, command } = chooseNext(model, leaders, compared);
-  return { sentence: `${found}. ${purpose}`, command: commandLine(command) };
+  return { sentence, compared, leaders };
 }
 
 /**
@@ -110,8 +120,11 @@ function describeCompared({ by, baseline, threshold, rows }: ModelComparisons): 
     if (verdict === 'same' || ratio === undefined)
       return `${pair} have the same ${name} within ${formatShare(threshold)}`;
     const side = ratio.estimate < 1 ? 'lower' : 'higher';
-    const change = formatChange(ratio.estimate).slice(1);
-    return `The ${name} of ${candidate} is ${change} ${side} than that of ${first.baseline} at ${at}`;
+    const change =
+      ratio.estimate < 2
+        ? `${formatChange(ratio.estimate).slice(1)} ${side} than`
+        : `${formatChange(ratio.estimate).replace(' ×', ' times')}`;
+    return `The ${name} of ${candidate} is ${change} that of ${first.baseline} at ${at}`;
   }
   const counts = Object.entries(QUALITIES).flatMap(([verdict, word]) => {
     const found = rows.filter(({ comparison }) => comparison.verdict === verdict);

@@ -118,8 +118,14 @@ export function formatShare(share: number): string {
   return `${Number((share * 100).toFixed(2))} %`;
 }
 
-/** A factor as a change in per cent, with its sign: `+21 %`, `−3.2 %`, `+0.04 %`. */
+/** A factor as a change, which is easier to read as a multiple from 2 on: `+21 %`, `−3.2 %`, `8.0 ×`, `12 ×`. */
 export function formatChange(factor: number): string {
+  if (factor < 2) return formatPercent(factor);
+  return `${factor >= 9.95 ? formatWhole(Math.round(factor)) : factor.toFixed(1)} ×`;
+}
+
+/** A factor as a change in per cent, with its sign: `+21 %`, `−3.2 %`, `+0.04 %`. */
+export function formatPercent(factor: number): string {
   const percent = Math.abs(factor - 1) * 100;
   const digits = percent >= 9.95 ? 0 : percent >= 0.095 ? 1 : 2;
   const text = percent.toFixed(digits);

@@ -4,7 +4,7 @@ import { METRICS } from 'bench-model/metrics';
 import { nameOfRuntime } from 'bench-model/planned';
 import type { Target } from 'bench-model/target';
 import { describeVerdict } from './compare.ts';
-import { describeConnections, formatChange, formatShare } from './format.ts';
+import { describeConnections, formatPercent, formatShare } from './format.ts';
 import type { Model, ModelComparisons } from './model/definition.ts';
 
 /**
@@ -59,11 +59,11 @@ function describe(row: ComparedRow, { by, threshold }: ModelComparisons, than: s
   const side = ratio.estimate < 1 ? 'less' : 'more';
   const sizes = [ratio.interval.low, ratio.interval.high].map((end) => formatSide(end, side));
   const [least, most] = side === 'less' ? sizes.toReversed() : sizes;
-  return `${formatChange(ratio.estimate).slice(1)} ${side} ${METRICS[by].name}${than} (${least} to ${most} %)`;
+  return `${formatPercent(ratio.estimate).slice(1)} ${side} ${METRICS[by].name}${than} (${least} to ${most} %)`;
 }
 
 /** `0.6`: a factor as a change to its side, without its unit; with a sign if it lies on the other one. */
 function formatSide(factor: number, side: 'less' | 'more'): string {
   const isOther = side === 'less' ? factor > 1 : factor < 1;
-  return `${isOther ? '−' : ''}${formatChange(factor).replace(/^[+−]/, '').replace(/ %$/, '')}`;
+  return `${isOther ? '−' : ''}${formatPercent(factor).replace(/^[+−]/, '').replace(/ %$/, '')}`;
 }

@@ -1,7 +1,22 @@
 import { describe, expect, it } from 'vitest';
-import { formatBytes, formatCost, formatCount, formatSpan, formatUs } from '../src/format.ts';
+import { formatBytes, formatChange, formatCost, formatCount, formatSpan, formatUs } from '../src/format.ts';
 
 describe('formatting of numbers', () => {
+  it('writes a change in per cent, and a multiple from 2 on', () => {
+    const factors = [0.12, 0.968, 1, 1.6, 1.994, 2, 7.97, 9.96, 1234];
+    expect(factors.map(formatChange)).toEqual([
+      '−88 %',
+      '−3.2 %',
+      '0 %',
+      '+60 %',
+      '+99 %',
+      '2.0 ×',
+      '8.0 ×',
+      '10 ×',
+      '1,234 ×',
+    ]);
+  });
+
   it.each([
     [0, '0.0'],
     [3.14, '3.1'],

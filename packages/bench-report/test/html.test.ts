@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
 import type { Trial } from 'bench-model/record';
 import { hide } from 'bench-machine/redact';
-import { describeAnswers, describeCaveats } from '../src/html/answer.ts';
+import { describeCaveats } from '../src/html/caveats.ts';
 import { toPage } from '../src/html/data.ts';
 import { embed, renderHtml } from '../src/html/document.ts';
 import { toModel } from '../src/model/model.ts';
@@ -13,10 +13,7 @@ const ASSETS = { script: 'document.title = "report";', style: 'body { margin: 0 
 
 const run = readGoldenRun();
 
-const sentencesOf = (name: string): Record<string, string[]> =>
-  Object.fromEntries(
-    describeAnswers(toModel(readRun(findRun(name)))).map(({ heading, sentences }) => [heading, sentences]),
-  );
+const pageOf = (name: string) => toPage(toModel(readRun(findRun(name))));
 
 describe('the embedded data', () => {
   it('cannot end its element, and is the same value when it is read', () => {
@@ -63,54 +60,35 @@ describe('the document', () => {
 });
 
 describe('the answer', () => {
-  it('names the cheapest target and the next one, and ranks no lower bounds', () => {
-    expect(sentencesOf('20261122-231734-devices')['1,000 connections']).toMatchInlineSnapshot(`
+  it('is a sentence, and the ranking or the comparisons', () => {
+    const shown = ['20261122-231734-devices', '20261121-234936-devices', '20261123-201140-repository'].map(
+      pageOf,
+    );
+    expect(shown.map(({ outcome, isCompared }) => [outcome, isCompared])).toMatchInlineSnapshot(`
       [
-        "Least CPU per request: vanilla and fastify share the first rank, 32.6 µs to 38.8 µs. Their rounds do not distinguish them.",
-        "Highest goodput: vanilla, at least 26,310/s; then fastify, at least 22,826/s. Lower bounds are not ranked.",
+        [
+          "Lowest CPU per request: vanilla, fastify or uvicorn at 10 connections (24.4 to 66.8 µs), vanilla or fastify at 100, 1,000 and 10,000 (29.8 to 38.8 µs).",
+          false,
+        ],
+        [
+          "14 comparisons of CPU per request against itself on 3.11: 6 better (litestar@3.14.6 −20 %, fastapi@3.14.6+jit −20 %, fastapi@3.14.6 −19 %, 3 more), 8 undecided.",
+          true,
+        ],
+        [
+          "Lowest CPU per request: flask/gunicorn-gthread at 500 connections (960 µs), in one round, which cannot rank them.",
+          false,
+        ],
       ]
     `);
+    expect(toPage(toModel({ ...run, trials: [] }))).toMatchObject({
+      outcome: 'No trial has ended.',
+      isCompared: false,
+    });
   });
 
-  it('ranks no lower bounds, also if the generator was saturated in some rounds only', () => {
-    const [ten, hundred] = describeAnswers(toModel(run)).map(({ sentences }) => sentences.join(' '));
-    expect(ten).toMatch(/at least 62,292\/s; then .* Lower bounds are not ranked\.$/);
-    expect(hundred).toMatch(/at least 56,654\/s; then .* Lower bounds are not ranked\.$/);
-  });
-
-  it('says what the rounds do not distinguish, and what changed against the baseline', () => {
-    expect(sentencesOf('20261121-234936-devices')).toMatchInlineSnapshot(`
-      {
-        "100 connections": [
-          "Least CPU per request: uvicorn/interpreted@3.14.6+jit and uvicorn/interpreted@3.14.6 share the first rank, 36.4 µs to 37.3 µs. Their rounds do not distinguish them.",
-          "Highest goodput: uvicorn/interpreted@3.14.6+jit and uvicorn/interpreted@3.14.6 share the first rank, 25,835/s to 26,402/s. Their rounds do not distinguish them.",
-        ],
-        "CPU per request, each against itself on 3.11": [
-          "Better: fastapi@3.14.6 (−19 %), fastapi@3.14.6+jit (−20 %), litestar@3.14.6 (−20 %), litestar@3.14.6+jit (−18 %) and 2 more.",
-          "Undecided: fastapi@3.12, fastapi@3.13, litestar@3.12, litestar@3.13 and 4 more.",
-        ],
-      }
-    `);
-  });
-
-  it('makes no claim without rounds to support it', () => {
-    expect(sentencesOf('20261123-201140-repository')).toMatchInlineSnapshot(`
-      {
-        "500 connections": [
-          "Least CPU per request: flask/gunicorn-gthread, 960 µs; then fastapi, 1,071 µs. Too few valid rounds to rank them.",
-          "Highest goodput: fastapi, 250/s; then flask, 250/s. Too few valid rounds to rank them.",
-        ],
-        "CPU per request, each against flask": [
-          "Undecided: flask/gunicorn, flask/gunicorn-gthread, flask/waitress, flask/dev-global and 3 more.",
-        ],
-      }
-    `);
-  });
-
-  it('lets targets share a rank if rounds in doubt do not distinguish them', () => {
-    expect(sentencesOf('20261122-235001-devices')['100 connections']?.[0]).toBe(
-      'Least CPU per request: fastify, vanilla and litestar share the first rank, 30.8 µs to 116 µs. Their rounds do not distinguish them.',
-    );
+  it('is followed by an open warning only if a figure that decides is missing', () => {
+    expect(pageOf('20261122-231734-devices').isDoubtful).toBe(false);
+    expect(toPage(toModel(run)).isDoubtful).toBe(true);
   });
 
   it('is followed by what a reader must know', () => {

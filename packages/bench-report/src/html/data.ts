@@ -9,7 +9,8 @@ import { toTimesView } from '../times.ts';
 import { describeRuntime, explainBuilds } from '../interpreters.ts';
 import { describeAll } from '../notes.ts';
 import { describeSetting, toView } from '../view.ts';
-import { describeAnswers, describeCaveats, type Answer } from './answer.ts';
+import { describeOutcome } from '../closing.ts';
+import { describeCaveats, isDoubtful } from './caveats.ts';
 import { decidingMetric } from '../leaders.ts';
 
 /** A target at a rung, and the properties that the page filters by. */
@@ -40,9 +41,14 @@ export interface Page extends Pick<
   startedAt?: string;
   /** The metric that the page opens with. */
   metric: MetricId;
-  answers: Answer[];
+  /** The outcome in one sentence. */
+  outcome: string;
+  /** True if the comparisons are the outcome, and not the ranking. */
+  isCompared: boolean;
   /** Everything that a reader must know before using a figure. */
   caveats: string[];
+  /** True if something is wrong that a reader must see at once. */
+  isDoubtful: boolean;
   setting: string[];
   notes: string[];
   rows: PageRow[];
@@ -77,6 +83,7 @@ export function toPage(model: Model): Page {
   const shownIn = detailedTrials(model.rows);
   const { columns, words, groups, notes } = toTimesView(model, []);
   const scaling = toScalingView(model);
+  const { sentence, compared } = describeOutcome(model);
   const startedAt = model.rows.flatMap(({ trials }) => trials.map((trial) => trial.startedAt)).toSorted()[0];
   return {
     run,
@@ -92,8 +99,10 @@ export function toPage(model: Model): Page {
     title: toView(model).title,
     ...(startedAt !== undefined && { startedAt }),
     metric: decidingMetric(model),
-    answers: describeAnswers(model),
+    outcome: model.rows.length === 0 ? 'No trial has ended.' : `${sentence}.`,
+    isCompared: compared !== undefined,
     caveats: describeCaveats(model),
+    isDoubtful: isDoubtful(model),
     setting: describeSetting(model),
     notes: describeAll(model),
     rows: model.rows.map((row) => named(toRow(row, model, shownIn))),

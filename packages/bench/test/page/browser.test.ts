@@ -95,6 +95,20 @@ function describePage(name: string, source: Source, more?: (opened: () => Opened
 }
 
 describePage('of a ladder', headline, (opened) => {
+  it('shows the answer on its first screen, at other numbers of connections by a switch', async () => {
+    const { page } = opened();
+    const picture = page.locator('.answer .plot');
+    const box = await picture.boundingBox();
+    expect((box?.y ?? Infinity) + (box?.height ?? 0)).toBeLessThan(600);
+    const described = (): Promise<string | null> => picture.getAttribute('aria-label');
+    expect(await described()).toMatch(/^The targets at 10 connections\. vanilla at 10: /);
+    await page.getByRole('radio', { name: '10 connections', exact: true }).focus();
+    await page.keyboard.press('ArrowRight');
+    expect(await described()).toMatch(/^The targets at 100 connections\. vanilla at 100: /);
+    expect(await page.getByRole('group', { name: 'Before you use a figure' }).count()).toBe(0);
+    await page.keyboard.press('ArrowLeft');
+  });
+
   it('shows the same figures as the terminal', async () => {
     const { columns, groups } = toView(toModel(headline));
     for (const { heading, rows } of groups) {
@@ -111,7 +125,7 @@ describePage('of a ladder', headline, (opened) => {
     const { page, noise } = opened();
     await page.getByLabel('fastapi', { exact: true }).focus();
     await page.keyboard.press('Space');
-    await page.getByLabel('1,000 connections', { exact: true }).focus();
+    await page.getByRole('checkbox', { name: '1,000 connections' }).focus();
     await page.keyboard.press('Space');
     expect(await page.getByRole('status').textContent()).toBe('1 of 20 rows are shown.');
     expect(await readFragment(page)).toBe('#stack=fastapi&connections=1000');
@@ -140,6 +154,23 @@ describePage('of a ladder', headline, (opened) => {
 });
 
 describePage('of a comparison', pythons, (opened) => {
+  it('shows the verdicts on its first screen, with labels that are not clipped', async () => {
+    const { page } = opened();
+    expect(await page.locator('.answer .plot').getAttribute('aria-label')).toMatch(
+      /^The verdicts at 100 connections\. .*: (faster|undecided): /,
+    );
+    const clipped = await page.evaluate(
+      `[...document.querySelectorAll('.plot svg')].flatMap((svg) => {
+        const { left, right } = svg.getBoundingClientRect();
+        return [...svg.querySelectorAll('text')]
+          .map((text) => [text.textContent, text.getBoundingClientRect()])
+          .filter(([, box]) => box.width > 0 && (box.left < left - 1 || box.right > right + 1))
+          .map(([text]) => text);
+      })`,
+    );
+    expect(clipped).toEqual([]);
+  });
+
   it('labels every tick of the ratios', async () => {
     const labels = await opened().page.locator('#comparisons .plot text').allTextContents();
     const ratios = labels.flatMap((text) => (text.startsWith('× ') ? [Number(text.slice(2))] : []));
