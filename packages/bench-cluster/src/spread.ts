@@ -2,6 +2,7 @@
 import { wholeWaits } from 'bench-http/plan/refusals';
 import { planAlone } from 'bench-http/plan/alone';
 import type { Job, MeasuredRun } from 'bench-http/conduct/job';
+import { sealRun } from 'bench-http/conduct/received';
 import { estimateSeconds } from 'bench-model/planned';
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
@@ -62,6 +63,7 @@ export async function measureSpread(
   if (kept.length === 0) throw refuseHosts(judged, spread.threshold);
   const folder =
     resumed?.folder ?? createRun({ schema: RUN_SCHEMA, plan, versions, leftOut, hosts: judged }, host);
+  sealRun(folder);
   if (resumed !== undefined) {
     mendRun(folder);
     keepStops(folder, plan);

@@ -516,6 +516,13 @@ const OPTIONS = {
     help: 'measure the plan of a stored run once more, and compare the two runs. With --rev: measure the commit of the stored run and these revisions in turns, and compare them, without the figures of the stored run',
     alone: { besides: ['rev'], because: 'reuses the stored plan' },
   }),
+  trust: flag({
+    group: OUTPUT,
+    help: 'execute what the plan of a received run says, without a question',
+    needs: ['resume', 'again'],
+    besideAlone: true,
+    notInFile: true,
+  }),
 };
 
 /** `pnpm bench [target...]`. */
@@ -612,6 +619,7 @@ export default defineCommand({
       upgrade: values.upgrade ? { isSameBuild: values.sameBuild } : undefined,
       resume: values.resume,
       again: values.again,
+      confirms: isStored(values) ? { isAgreed: values.trust } : undefined,
       secrets: isStored(values) ? toSecrets(values.url[0]?.url, values.header) : undefined,
       openapi: values.openapi,
       failOn: values.failOn,

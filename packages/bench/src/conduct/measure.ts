@@ -32,6 +32,7 @@ import { refuseBudget } from './dry.ts';
 import { startEffects } from './effects.ts';
 import { planWarmups } from './learn.ts';
 import { prepareRun, readVersions } from './prepare.ts';
+import { sealRun } from './received.ts';
 import type { Job, MeasuredRun } from './job.ts';
 import { tryTargets } from './tryout.ts';
 import { NOTHING_YET, SAVED, type Voice } from '../terminal/voice.ts';
@@ -111,6 +112,7 @@ export async function measurePlan({
       ? await planWarmups(fitted, prepared, machine)
       : { plan: routed, interrupted: false };
   const folder = resumed?.folder ?? createRun({ schema: RUN_SCHEMA, plan, versions, leftOut }, host);
+  sealRun(folder);
   const measured = { schema: RUN_SCHEMA, plan, versions, leftOut, folder, host, trials: [] };
   if (interrupted) return { run: measured, interrupted };
   if (resumed !== undefined) {

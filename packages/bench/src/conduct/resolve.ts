@@ -20,6 +20,7 @@ import type { Trial } from 'bench-model/record';
 import { findRun, readRun, type StoredRun } from 'bench-analysis/results/store';
 import { logLine } from '../terminal/shell.ts';
 import { addRoutes, askForDocument } from './openapi.ts';
+import { confirmReceived } from './received.ts';
 import type { Copy } from 'bench-model/target';
 
 /** A request, resolved once: everything that it refers to has been found. */
@@ -45,6 +46,9 @@ export async function resolveRequest(typed: BenchRequest): Promise<ResolvedReque
   const raw = await nameRuntimes(typed);
   const again = raw.again === undefined ? undefined : readRun(findRun(raw.again));
   const resumed = raw.resume === undefined ? undefined : readRun(findRun(raw.resume));
+  for (const stored of [again, resumed])
+    if (stored !== undefined && raw.confirms !== undefined && !raw.dryRun)
+      await confirmReceived(stored, raw.confirms.isAgreed);
   const machineCores = availableParallelism();
   const options: BenchOptions = {
     ...(await addRoutes(raw)),
