@@ -19,7 +19,20 @@ export function listenTo<T>(child: Child, { take, broke }: Listener<T>): void {
   child.stderr?.on('data', (text: Buffer) => {
     stderr = (stderr + text.toString()).slice(-KEPT_STDERR);
   });
-  if (child.stdout) readLines<T>(child.stdout, take, (line) => broke(describeGarbage(line)));
+  if (child.stdout === null) return;
+  const refuse = (line: string): void => broke(describeGarbage(line));
+  readLines<T>(
+    child.stdout,
+    (message) => {
+      try {
+        take(message);
+      } catch {
+        // Its fields are not those of a message.
+        refuse(JSON.stringify(message));
+      }
+    },
+    refuse,
+  );
 }
 
 /** Says how a program ended, with what it wrote to stderr. */

@@ -288,21 +288,21 @@ export interface CountedReport {
   lifetime: Counts;
 }
 
-/** Splits a byte stream into lines, and hands each parsed one to `take`, and one that is no JSON to `refuse`. */
+/** Splits a byte stream into lines, and hands each parsed one to `take`, and one that is no JSON object to `refuse`. */
 export function readLines<T>(
   stream: NodeJS.ReadableStream,
   take: (message: T) => void,
   refuse: (line: string) => void,
 ): void {
   const takeLine = (line: string): void => {
-    let message: T;
+    let message: unknown;
     try {
-      message = JSON.parse(line) as T;
+      message = JSON.parse(line);
     } catch {
-      refuse(line);
-      return;
+      // It is no message either.
     }
-    take(message);
+    if (message instanceof Object) take(message as T);
+    else refuse(line);
   };
   let rest = '';
   stream.setEncoding('utf8');

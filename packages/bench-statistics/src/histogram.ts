@@ -1,7 +1,9 @@
 // The index of the package also loads WebAssembly and log files, which take longer than everything else here.
-import { decompress, doDecode } from 'hdr-histogram-js/dist/JsHistogram.encoding.js';
+import { inflateSync } from 'node:zlib';
+import { doDecode } from 'hdr-histogram-js/dist/JsHistogram.encoding.js';
 import { constructorFromBucketSize } from 'hdr-histogram-js/dist/JsHistogramFactory.js';
 import type { Histogram, JsHistogram } from 'hdr-histogram-js';
+import { BenchError } from 'bench-model/errors';
 import type { LatencyUs } from 'bench-model/figures';
 import { clamp, sum } from './numbers.ts';
 
@@ -61,13 +63,37 @@ export function encodeHistogram(histogram: JsHistogram): string {
   return histogram.encodeIntoCompressedBase64();
 }
 
-/** Merges encoded histograms into one. Throws if a text is not a histogram. */
+/** The bytes before the compressed part: a mark and its length. The decompressed part has its digits at this place. */
+const HEAD_BYTES = 8;
+const DIGITS_AT = 12;
+/** More than a histogram of `createHistogram` can have: a received record must not fill the memory. */
+const MOST_BYTES = 2 ** 20;
+
+/** Decodes a histogram. Throws what the decoder throws, and a RangeError for one of more digits than `createHistogram` has. */
+function decode(text: string): JsHistogram {
+  const bytes = inflateSync(Buffer.from(text, 'base64').subarray(HEAD_BYTES), {
+    maxOutputLength: MOST_BYTES,
+  });
+  const digits = bytes.readInt32BE(DIGITS_AT);
+  if (digits > DIGITS) throw new RangeError(`it has ${digits} significant digits`);
+  // The reader reverses the bytes of a Buffer in place.
+  return doDecode(new Uint8Array(bytes), BUCKET_BITS);
+}
+
+/** Merges encoded histograms into one. Throws a usage error for a text that is no histogram, as in a damaged record. */
 export function mergeHistograms(encoded: readonly string[]): JsHistogram {
   const merged = createHistogram();
   for (const text of encoded) {
-    // The reader reverses the bytes of a Buffer in place.
-    const bytes = new Uint8Array(Buffer.from(text, 'base64'));
-    merged.add(doDecode(decompress(bytes), BUCKET_BITS));
+    try {
+      merged.add(decode(text));
+    } catch (error) {
+      const why = error instanceof Error ? error.message : String(error);
+      throw new BenchError(
+        'usage',
+        `a latency histogram cannot be read: ${why}`,
+        'delete the damaged line in trials.jsonl to lose only that trial',
+      );
+    }
   }
   return merged;
 }

@@ -124,8 +124,7 @@ function isMember(root: string, { kind, file }: Lock): boolean {
   if (pattern?.test(readFileSync(file, 'utf8')) === true) return true;
   // The lock of Yarn 1 does not list the members.
   const { workspaces = [] } = readNodeManifest(folder);
-  const globs = Array.isArray(workspaces) ? workspaces : (workspaces.packages ?? []);
-  return kind === 'yarn' && globSync(globs, { cwd: folder }).includes(relative(folder, root));
+  return kind === 'yarn' && globSync(workspaces, { cwd: folder }).includes(relative(folder, root));
 }
 
 function lockIn(folder: string, kind: 'python' | 'node'): Lock | undefined {

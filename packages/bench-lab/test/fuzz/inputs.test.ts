@@ -1,0 +1,309 @@
+/** Files that Bench reads, near to right ones. Each is read, or refused with words. */
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import fc from 'fast-check';
+import { afterAll, beforeAll, describe, it } from 'vitest';
+import { BenchError } from 'bench-model/errors';
+import BENCH from 'bench-http/commands/bench';
+import { makePlan } from 'bench-http/plan/plan';
+import { readManifest } from 'bench-targets/catalogue/manifest';
+import { readStacks } from 'bench-targets/catalogue/stacks';
+import { readConfig } from '../../../bench/src/cli/config.ts';
+import CI from '../../../bench/src/commands/ci.ts';
+import COMPARE from '../../../bench/src/commands/compare.ts';
+import REPORT from '../../../bench/src/commands/report.ts';
+import { readCluster } from '../../../bench-targets/src/catalogue/cluster.ts';
+import { findMigration } from '../../../bench-targets/src/catalogue/apps/migrations.ts';
+import { findNeeds } from '../../../bench-targets/src/catalogue/apps/needs.ts';
+import { admittedBy } from '../../../bench-targets/src/catalogue/apps/pinned.ts';
+import { findProject } from '../../../bench-targets/src/catalogue/apps/project.ts';
+import { pathsInFiles, pathsInLog } from '../../../bench-targets/src/catalogue/apps/routes.ts';
+import { findStarts } from '../../../bench-targets/src/catalogue/apps/starts/index.ts';
+import { listingsOf, variablesIn } from '../../../bench-targets/src/catalogue/apps/variables.ts';
+import { splitCommand } from '../../../bench-targets/src/catalogue/apps/words.ts';
+import { readOpenapi } from '../../../bench-targets/src/catalogue/workloads/requests/openapi.ts';
+import { readRequests } from '../../../bench-targets/src/catalogue/workloads/requests/file.ts';
+import { readRows } from '../../../bench-targets/src/catalogue/workloads/requests/rows.ts';
+import { compileSchema } from '../../../bench-targets/src/catalogue/workloads/requests/schema.ts';
+import { filesOfLock } from '../../../bench-targets/src/prepare/projects/python.ts';
+import { filesOfLocalPackages } from '../../../bench-targets/src/prepare/projects/sources.ts';
+import { documentsLike, takeMany, textsLike } from './mutate.ts';
+
+let folder = '';
+beforeAll(() => {
+  folder = mkdtempSync(join(tmpdir(), 'bench-fuzz-'));
+});
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+/** Calls, and lets an error for users pass. */
+async function refuses(call: () => unknown): Promise<void> {
+  try {
+    await call();
+  } catch (error) {
+    if (!(error instanceof BenchError)) throw error;
+  }
+}
+
+/** Writes a file, and returns its path. */
+function write(name: string, content: unknown): string {
+  const file = join(folder, name);
+  mkdirSync(dirname(file), { recursive: true });
+  writeFileSync(file, typeof content === 'string' ? content : (JSON.stringify(content) ?? ''));
+  return file;
+}
+
+const MANIFEST = {
+  name: 'app',
+  language: 'python',
+  framework: 'none',
+  class: 'raw',
+  runtime: 'none',
+  default: 'app',
+  startTimeoutSeconds: 5,
+  port: 3000,
+  build: [['make', 'it']],
+  headers: { 'x-key': '{KEY}' },
+  rows: 'rows.csv',
+  login: { request: 'POST /login', body: { user: 'a' }, token: 'token', every: 10 },
+  services: {
+    cache: { command: ['redis-server', '--port', '{port}'], ready: 'tcp', url: 'redis://{host}:{port}' },
+    db: { use: 'postgres' },
+  },
+  setup: { command: ['migrate'], env: { URL: '{db.url}' }, timeoutSeconds: 3 },
+  variants: {
+    app: { command: ['server', '--port', '{port}'], env: { URL: '{cache.url}' }, note: 'as it is' },
+  },
+  requests: [
+    'GET /orders?limit=20',
+    { request: 'POST /orders/{uuid}', body: { id: '{uuid}' }, weight: 2, expect: 201 },
+  ],
+};
+const CONFIG = {
+  bench: {
+    app: '.',
+    run: 'server --port {port}',
+    get: ['/'],
+    rev: ['main', 'HEAD'],
+    connections: [10],
+    duration: 3,
+  },
+  budgets: [
+    { metric: 'cpu', against: 'main', worseByAtMost: '3%' },
+    { metric: 'p99', rate: 500, atMost: '20ms', connections: 10, request: 'GET /' },
+  ],
+};
+const CLUSTER = { head: 'auto', generators: 2, processes: 2, connections: [100], upstream: true };
+const OPENAPI = {
+  openapi: '3.1.0',
+  servers: [{ url: '/{stage}/v1', variables: { stage: { default: 'api' } } }],
+  security: [],
+  paths: {
+    '/orders': { get: { parameters: [{ name: 'limit', in: 'query', schema: { default: 20 } }] }, post: {} },
+    '/orders/{id}': {
+      parameters: [{ name: 'id', in: 'path', required: true, schema: { type: 'integer', examples: [7] } }],
+      get: {
+        security: [{ bearer: [] }],
+        responses: { 200: { content: { 'application/json': { schema: {} } } } },
+      },
+    },
+    '/search': { get: { parameters: [{ $ref: '#/components/parameters/Tenant' }] } },
+  },
+  components: {
+    parameters: { Tenant: { name: 'X-Tenant', in: 'header', required: true, schema: { enum: ['one'] } } },
+  },
+};
+const YAML = `openapi: 3.0.0
+paths:
+  /a/{id}: &item
+    get:
+      parameters:
+        - {name: id, in: path, required: true, example: 3}
+  /b: *item
+`;
+
+describe('never fail without words:', () => {
+  it('manifests', () =>
+    takeMany(documentsLike([MANIFEST]), (input) => refuses(() => readManifest(write('stack.json', input)))));
+
+  it('manifests that are no JSON', () =>
+    takeMany(textsLike([JSON.stringify(MANIFEST, null, 2)]), (input) =>
+      refuses(() => readManifest(write('stack.json', input))),
+    ));
+
+  it('files of requests', () => {
+    const { requests, headers, rows, login } = MANIFEST;
+    return takeMany(documentsLike([{ requests, headers, rows, login }, MANIFEST]), (input) =>
+      refuses(() => readRequests(write('requests.json', input))),
+    );
+  });
+
+  it('rows', () =>
+    takeMany(textsLike(['id,name\n1,"a ""b"""\n2,c\n', '{"id":1}\n{"id":2}\n']), async (input) => {
+      await refuses(() => readRows(write('rows.csv', input)));
+      await refuses(() => readRows(write('rows.jsonl', input)));
+    }));
+
+  it('OpenAPI documents', () =>
+    takeMany(documentsLike([OPENAPI]), (input) =>
+      refuses(() => readOpenapi(JSON.stringify(input) ?? '', 'api.json')),
+    ));
+
+  it('OpenAPI documents in YAML', () =>
+    takeMany(textsLike([YAML]), (input) => refuses(() => readOpenapi(input, 'api.yaml'))));
+
+  it('expected schemas', () =>
+    takeMany(
+      documentsLike([
+        { type: 'object', properties: { id: { type: 'integer' } }, required: ['id'], $defs: { a: {} } },
+      ]),
+      (input) => refuses(() => compileSchema(JSON.stringify(input) ?? '', '--expect-schema')),
+    ));
+
+  it('the configuration of CI', () =>
+    takeMany(documentsLike([CONFIG]), (input) =>
+      refuses(() => {
+        for (const run of readConfig(write('bench.config.json', input), BENCH as never).runs) run.request();
+      }),
+    ));
+
+  it('descriptions of clusters', () =>
+    takeMany(documentsLike([CLUSTER]), (input) => refuses(() => readCluster(write('cluster.json', input)))));
+
+  it('command lines', () => {
+    const stacks = readStacks();
+    const odd = fc.oneof(
+      fc.constantFrom(
+        '',
+        '-',
+        '--',
+        '--=',
+        '-x',
+        '0',
+        '-1',
+        '1e999',
+        'NaN',
+        '10,0',
+        '/',
+        '@',
+        'a@b{C=1}',
+        '*',
+        'p99<50ms',
+      ),
+      fc.string({ unit: 'binary', maxLength: 12 }),
+    );
+    const wordOf = (names: string[]) =>
+      fc.oneof(odd, fc.constantFrom('vanilla', 'fastify', 'f*', ...names.map((name) => `--${name}`)));
+    const lines = fc.oneof(
+      ...[BENCH, CI, COMPARE, REPORT].map((command) =>
+        fc.tuple(fc.constant(command), fc.array(wordOf(Object.keys(command.options)), { maxLength: 8 })),
+      ),
+    );
+    return takeMany(lines, ([command, words]) =>
+      refuses(() => {
+        const parsed = command.parse(words as string[]);
+        if (command === BENCH) makePlan(parsed as never, stacks, 'fuzz', 1);
+      }),
+    );
+  });
+
+  it('commands of --run', () =>
+    takeMany(textsLike([`A=1 B='x y' uvicorn "app:app" --port {port} && echo \\$HOME`]), (input) =>
+      refuses(() => splitCommand(input, '--run')),
+    ));
+
+  it('the log of a server', () =>
+    takeMany(
+      textsLike(['INFO GET /orders?limit=20 200 3 ms\n{"req":{"method":"GET","url":"/a"}}\n']),
+      (input) => refuses(() => pathsInLog(input)),
+    ));
+});
+
+/** The files of a project, as they are written. */
+const FILES: Record<string, unknown> = {
+  'package.json': {
+    name: 'app',
+    version: '1.0.0',
+    engines: { node: '>=20' },
+    scripts: {
+      start: 'node server.js',
+      build: 'tsc',
+      'start:prod': 'node dist/server.js',
+      migrate: 'prisma migrate',
+    },
+    workspaces: ['packages/*'],
+    dependencies: { express: '^5', pg: '8' },
+    devDependencies: { typescript: '5' },
+  },
+  'deno.json': { tasks: { start: 'deno run server.ts' } },
+  'pnpm-lock.yaml': `lockfileVersion: '9.0'\nimporters:\n  .:\n    dependencies:\n      express:\n        specifier: ^5\n        version: 5.0.0\n`,
+  'pnpm-workspace.yaml': 'packages:\n  - packages/*\n',
+  'yarn.lock': '# yarn lockfile v1\nexpress@^5:\n  version "5.0.0"\n',
+  'package-lock.json': {
+    lockfileVersion: 3,
+    packages: { '': { name: 'app' }, 'node_modules/express': { version: '5.0.0' } },
+  },
+  'pyproject.toml': `[project]\nname = "app"\nrequires-python = ">=3.11"\ndependencies = ["fastapi", "psycopg"]\n[project.scripts]\nserve = "app:main"\n[tool.poetry]\nname = "app"\n[tool.uv]\npackage = false\n[tool.uv.sources]\nlib = { path = "../lib" }\n`,
+  'uv.lock': `version = 1\n[[package]]\nname = "app"\nsource = { editable = "." }\n[[package]]\nname = "fastapi"\nversion = "0.115.0"\n`,
+  'poetry.lock': `[[package]]\nname = "fastapi"\nversion = "0.115.0"\n[package.source]\ntype = "directory"\nurl = "../lib"\n`,
+  'requirements.txt': 'fastapi==0.115.0\n-r more.txt\n-e ../lib\n',
+  'Cargo.toml': `[package]\nname = "app"\n[[bin]]\nname = "app"\n[dependencies]\naxum = "0.8"\nlib = { path = "../lib" }\n`,
+  'go.mod': 'module example.org/app\ngo 1.23\nreplace example.org/lib => ../lib\n',
+  'pom.xml':
+    '<project><artifactId>app</artifactId><properties><java.version>21</java.version></properties></project>',
+  Procfile: 'web: gunicorn app:app --bind 0.0.0.0:$PORT\n',
+  Dockerfile: 'FROM node:22\nENV A=1\nCMD ["node", "server.js"]\n',
+  'docker-compose.yml': `services:\n  web:\n    build: .\n    command: npm start\n    ports: ["3000:3000"]\n    environment: { DATABASE_URL: "postgres://u:p@db/app" }\n  db:\n    image: postgres:17\n`,
+  '.env': 'DATABASE_URL=postgres://u:p@localhost/app\nSECRET=x\n',
+  '.env.example': 'PORT=3000\nREDIS_URL=\n',
+  '.python-version': '3.12\n',
+  '.nvmrc': 'lts/iron\n',
+  'README.md': '# App\n\n```\nuvicorn app:app --port 8000\ncurl localhost:8000/orders\n```\n',
+  'server.js': `const app = require('express')(); app.get('/orders/:id', (a, b) => b.json({})); app.listen(process.env.PORT);\n`,
+  'app.py': `from fastapi import FastAPI\napp = FastAPI()\n@app.get("/orders")\ndef orders(): return []\n`,
+};
+
+describe('never fail without words for a project whose file is spoilt:', () => {
+  it.each(Object.keys(FILES))('%s', (name) => {
+    const root = join(folder, `project of ${name}`);
+    for (const [other, content] of Object.entries(FILES)) write(join(`project of ${name}`, other), content);
+    const sample = FILES[name];
+    const inputs = typeof sample === 'string' ? textsLike([sample]) : documentsLike([sample]);
+    const file = join(root, name);
+    return takeMany(
+      inputs as ReturnType<typeof documentsLike>,
+      (input) => {
+        writeFileSync(file, typeof input === 'string' ? input : (JSON.stringify(input) ?? ''));
+        readProject(root);
+      },
+      process.env['BENCH_FUZZ'] === undefined ? 15 : undefined,
+    );
+  });
+});
+
+/** Reads all that Bench reads of a project before it starts anything. */
+function readProject(root: string): void {
+  const readers = [
+    ...['node', 'uvicorn', 'npm', './app'].map((command) => () => {
+      const { lock } = findProject(root, [command]);
+      if (lock !== undefined) filesOfLock(root, lock);
+    }),
+    () => {
+      const { best, others } = findStarts(root);
+      for (const start of [...best, ...others]) findMigration(root, start);
+    },
+    () => findNeeds(root),
+    () => variablesIn(listingsOf(root, "")),
+    () => pathsInFiles(root),
+    () => filesOfLocalPackages(root),
+    () => admittedBy(root, 'python'),
+    () => admittedBy(root, 'node'),
+  ];
+  for (const reader of readers) {
+    try {
+      reader();
+    } catch (error) {
+      if (!(error instanceof BenchError)) throw error;
+    }
+  }
+}
