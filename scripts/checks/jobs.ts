@@ -43,6 +43,7 @@ export function typescriptChecks(fix: boolean, folder = ''): Checks {
         ? [
             { name: 'sizes of documents', command: 'node scripts/checks/documents.ts' },
             { name: 'workflows', command: 'node scripts/checks/workflows.ts' },
+            { name: 'dependencies', command: 'node scripts/checks/dependencies.ts' },
           ]
         : []),
     ],

@@ -12,6 +12,12 @@ import {
   typescriptChecks,
   type Job,
 } from '../../../../scripts/checks/jobs.ts';
+import {
+  listForbidden,
+  listMalware,
+  listUnexplained,
+  listYanked,
+} from '../../../../scripts/checks/dependencies.ts';
 import { lintWorkflows } from '../../../../scripts/checks/workflows.ts';
 import { runStage, summarise, type Done } from '../../../../scripts/checks/stages.ts';
 import { readStacks } from 'bench-targets/catalogue/stacks';
@@ -66,7 +72,7 @@ describe('a check', () => {
     expect(names).toEqual([
       ['format', 'ruff format', 'gofmt', 'rustfmt'],
       ['lint', 'ruff'],
-      ['types', 'sizes of documents', 'workflows', 'mypy', 'pytest'],
+      ['types', 'sizes of documents', 'workflows', 'dependencies', 'mypy', 'pytest'],
       ['go fiber', 'go gin', 'go gocontract', 'clippy', 'cargo test'],
     ]);
   });
@@ -135,5 +141,30 @@ describe('a check', () => {
     const { status, stderr } = await place.start('check', [...args]).ended;
     expect(stderr).toContain(says);
     expect(status).toBe(2);
+  });
+});
+
+describe('the dependencies', () => {
+  it('each have a line that says why they are there', () => {
+    const workspace = readFileSync(new URL('../../../../pnpm-workspace.yaml', import.meta.url), 'utf8');
+    expect(listUnexplained(workspace)).toEqual([]);
+    expect(listUnexplained(workspace.replace(/(  ajv: \S+) #.*/, '$1'))).toEqual([
+      'pnpm-workspace.yaml: ajv: say why it is there, after a #',
+    ]);
+  });
+
+  it('are refused for an unknown licence, for malware and for a yanked pin', () => {
+    expect(listForbidden({ MIT: [{ name: 'ours' }], 'GPL-3.0': [{ name: 'theirs' }] })).toEqual([
+      'theirs: its licence is GPL-3.0',
+    ]);
+    const advisories = {
+      1: { module_name: 'slow', title: 'ReDoS in slow', cwe: ['CWE-1333'] },
+      2: { module_name: 'evil', title: 'Malware in evil', cwe: ['CWE-506'] },
+    };
+    expect(listMalware(JSON.stringify({ advisories }))).toEqual(['evil: Malware in evil']);
+    expect(listMalware('')).toEqual([]);
+    expect(listYanked('Resolved 2\nwarning: `attrs==21.1.0` is yanked (reason: "broken")\n')).toEqual([
+      '`attrs==21.1.0` is yanked (reason: "broken")',
+    ]);
   });
 });
