@@ -1,4 +1,4 @@
-import { existsSync, globSync } from 'node:fs';
+import { existsSync, globSync, writeFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { BenchError } from 'bench-model/errors';
 import { awaitLock } from 'bench-machine/filelock';
@@ -6,6 +6,7 @@ import { run } from 'bench-machine/subprocess';
 import { findBehindShim } from '../catalogue/pyenv.ts';
 import { lastLine } from './failures.ts';
 import { unreachedError } from './unreached.ts';
+import { SHA256, VERSION } from './uv-pinned.ts';
 
 /** The results by cache folder and PATH. */
 const finds = new Map<string, Promise<string | undefined>>();
@@ -29,7 +30,7 @@ async function lookForUv(cache: string): Promise<string | undefined> {
 const provided = new Map<string, Promise<string>>();
 
 /**
- * Returns the path of uv, and installs it into the cache folder with `python3 -m pip` if it is missing. Throws a
+ * Returns the path of uv, and installs the pinned one into the cache folder with `python3 -m pip` if it is missing. Throws a
  * toolchain error if that fails.
  */
 export function provideUv(cache: string): Promise<string> {
@@ -45,10 +46,10 @@ async function fetchUv(cache: string): Promise<string> {
   const made = await lookForUv(cache);
   if (made !== undefined) return made;
   try {
-    await run(
-      ['python3', '-m', 'pip', 'install', '--quiet', '--upgrade', '--target', join(cache, 'uv'), 'uv'],
-      { timeoutMs: 300_000 },
-    );
+    const pinned = join(cache, 'uv.txt');
+    writeFileSync(pinned, `uv==${VERSION} ${SHA256.map((hash) => `--hash=sha256:${hash}`).join(' ')}\n`);
+    const words = ['--quiet', '--upgrade', '--require-hashes', '--target', join(cache, 'uv')];
+    await run(['python3', '-m', 'pip', 'install', ...words, '--requirement', pinned], { timeoutMs: 300_000 });
   } catch (error) {
     const { stderr = '' } = error as { stderr?: string };
     const why = unreachedError('pip', stderr)?.message ?? (lastLine(stderr) || (error as Error).message);
