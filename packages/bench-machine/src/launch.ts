@@ -12,7 +12,14 @@ import { makeReason } from 'bench-model/reasons';
 import { redactFile } from './redact-file.ts';
 import { hollowFile, trimFile } from './trim-file.ts';
 import { parseTime } from './time-report.ts';
-import { describeListeners, findFreePort, isListening, isTakenFromOutside, toAuthority } from './ports.ts';
+import {
+  areListenersOlder,
+  describeListeners,
+  findFreePort,
+  isListening,
+  isTakenFromOutside,
+  toAuthority,
+} from './ports.ts';
 import type { Cgroup } from './cgroup.ts';
 import { openCgroup } from './cgroup.ts';
 import {
@@ -405,8 +412,9 @@ class LaunchedServer implements Server {
   }
 
   stranger(): string | undefined {
-    const lived = { from: this.#bornAt, to: uptime() };
-    return isTakenFromOutside(this.port, lived) ? describeListeners(this.port) : undefined;
+    const begin = readProcess(this.#group)?.startTicks;
+    const areOlder = begin !== undefined && areListenersOlder(this.port, begin);
+    return areOlder ? describeListeners(this.port) : undefined;
   }
 
   log(): string {

@@ -51,6 +51,12 @@ export function describeListeners(port: number): string {
   return holders.length > 0 ? holders.join(', ') : 'a process of another user';
 }
 
+/** Returns true if a port has listeners, and all are known to have started before this time, in ticks since the boot. */
+export function areListenersOlder(port: number, ticks: number): boolean {
+  const starts = listenersOn(port).map((pid) => readProcess(pid)?.startTicks ?? NaN);
+  return starts.length > 0 && starts.every((start) => start < ticks);
+}
+
 /**
  * Returns true if all listeners of a port are known to have started before or after a span, in seconds since the boot. Then none
  * of them is a child of a process that lived in it.

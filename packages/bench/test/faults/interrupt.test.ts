@@ -1,6 +1,7 @@
 import { existsSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, it } from 'vitest';
+import { addressesOf } from 'bench-machine/procfs';
 import { FORWARDER, PLANTED, USERS, Place, flags, hasProc, type Running } from '../cli/cli.ts';
 
 /** A moment at which a user presses Ctrl-C, and the number of trials kept by then. */
@@ -14,6 +15,9 @@ interface Moment {
   /** Starts the command; by default `FORWARDER`. */
   launcher?: string;
 }
+
+/** The addresses, of IPv4 and IPv6, that no other machine reaches. */
+const LOOPBACK = /^(127\.|::1$|::ffff:127\.)/;
 
 /** `npx pnpm` itself. */
 const PNPM = 'npx -y pnpm@12 bench';
@@ -74,6 +78,7 @@ describe.skipIf(!hasProc)('one Ctrl-C in a terminal, which arrives twice', () =>
     const running = place.startInTerminal(`${launcher} ${args}`);
     await running.until(() => reached(place, running), 'the moment');
     const scratch = place.scratch();
+    expect(addressesOf(place.pids()).filter(({ address }) => !LOOPBACK.test(address))).toEqual([]);
     running.type('\u0003');
     const { status, stdout } = await running.ended;
     expect(stdout.split(says)).toHaveLength(2);
