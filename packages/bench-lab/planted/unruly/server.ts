@@ -2,6 +2,7 @@
  * A server of `devices` with one fault: `node server.ts <port> <fault> <connection> <request>`. All is right until this
  * request of this or a later connection, both counted from 1; from then on, every answer is faulty.
  */
+// oxlint-disable-next-line no-restricted-imports -- its children outlive it, which no other program wants
 import { spawn } from 'node:child_process';
 import { readFileSync, writeSync } from 'node:fs';
 import { createServer, type Server, type Socket } from 'node:net';

@@ -2,8 +2,8 @@
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
-import fc from 'fast-check';
-import { afterAll, beforeAll, describe, it } from 'vitest';
+import * as fc from 'fast-check';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { BenchError } from 'bench-model/errors';
 import BENCH from 'bench-http/commands/bench';
 import { makePlan } from 'bench-http/plan/plan';
@@ -122,101 +122,74 @@ paths:
   /b: *item
 `;
 
+/** Returns a function that reads many inputs. */
+function readMany<T>(like: fc.Arbitrary<T>, read: (input: T) => unknown): () => Promise<void> {
+  return () => takeMany(like, (input) => refuses(() => read(input)));
+}
+
+const { requests, headers, rows, login } = MANIFEST;
+const SCHEMA = {
+  type: 'object',
+  properties: { id: { type: 'integer' } },
+  required: ['id'],
+  $defs: { a: {} },
+};
+const JSON_LOG = '{"req":{"method":"GET","url":"/a"}}';
+const COMMANDS = [BENCH, CI, COMPARE, REPORT];
+const TARGETS = ['vanilla', 'fastify', 'f*', 'a@b{C=1}', '*', '@', '/'];
+const VALUES = ['', '-', '--', '--=', '-x', '0', '-1', '1e999', 'NaN', '10,0', 'p99<50ms'];
+
+/** Command lines of options and values in any order. */
+const lines = fc.oneof(
+  ...COMMANDS.map((command) => {
+    const words = [...TARGETS, ...VALUES, ...Object.keys(command.options).map((name) => `--${name}`)];
+    const word = fc.oneof(fc.constantFrom(...words), fc.string({ unit: 'binary', maxLength: 12 }));
+    return fc.tuple(fc.constant(command), fc.array(word, { maxLength: 8 }));
+  }),
+);
+
+const INPUTS: Record<string, () => Promise<void>> = {
+  manifests: readMany(documentsLike([MANIFEST]), (input) => readManifest(write('stack.json', input))),
+  'manifests that are no JSON': readMany(textsLike([JSON.stringify(MANIFEST, null, 2)]), (input) =>
+    readManifest(write('stack.json', input)),
+  ),
+  'files of requests': readMany(documentsLike([{ requests, headers, rows, login }, MANIFEST]), (input) =>
+    readRequests(write('requests.json', input)),
+  ),
+  'rows of CSV': readMany(textsLike(['id,name\n1,"a ""b"""\n2,c\n']), (input) =>
+    readRows(write('rows.csv', input)),
+  ),
+  'rows of JSON': readMany(textsLike(['{"id":1}\n{"id":2}\n']), (input) =>
+    readRows(write('rows.jsonl', input)),
+  ),
+  'OpenAPI documents': readMany(documentsLike([OPENAPI]), (input) =>
+    readOpenapi(JSON.stringify(input) ?? '', 'api.json'),
+  ),
+  'OpenAPI documents in YAML': readMany(textsLike([YAML]), (input) => readOpenapi(input, 'api.yaml')),
+  'expected schemas': readMany(documentsLike([SCHEMA]), (input) =>
+    compileSchema(JSON.stringify(input) ?? '', '--expect-schema'),
+  ),
+  'the configuration of CI': readMany(documentsLike([CONFIG]), (input) => {
+    for (const run of readConfig(write('bench.config.json', input), BENCH).runs) run.request();
+  }),
+  'descriptions of clusters': readMany(documentsLike([CLUSTER]), (input) =>
+    readCluster(write('cluster.json', input)),
+  ),
+  'command lines': readMany(lines, ([command, words]) => {
+    const parsed = command.parse(words);
+    if (command === BENCH) makePlan(parsed as ReturnType<typeof BENCH.parse>, readStacks(), 'fuzz', 1);
+  }),
+  'commands of --run': readMany(
+    textsLike([`A=1 B='x y' uvicorn "app:app" --port {port} && echo \\$HOME`]),
+    (input) => splitCommand(input, '--run'),
+  ),
+  'logs of servers': readMany(textsLike([`INFO GET /orders?limit=20 200 3 ms\n${JSON_LOG}\n`]), pathsInLog),
+};
+
 describe('never fail without words:', () => {
-  it('manifests', () =>
-    takeMany(documentsLike([MANIFEST]), (input) => refuses(() => readManifest(write('stack.json', input)))));
-
-  it('manifests that are no JSON', () =>
-    takeMany(textsLike([JSON.stringify(MANIFEST, null, 2)]), (input) =>
-      refuses(() => readManifest(write('stack.json', input))),
-    ));
-
-  it('files of requests', () => {
-    const { requests, headers, rows, login } = MANIFEST;
-    return takeMany(documentsLike([{ requests, headers, rows, login }, MANIFEST]), (input) =>
-      refuses(() => readRequests(write('requests.json', input))),
-    );
+  it.each(Object.keys(INPUTS))('%s', async (name) => {
+    await expect(INPUTS[name]!()).resolves.toBeUndefined();
   });
-
-  it('rows', () =>
-    takeMany(textsLike(['id,name\n1,"a ""b"""\n2,c\n', '{"id":1}\n{"id":2}\n']), async (input) => {
-      await refuses(() => readRows(write('rows.csv', input)));
-      await refuses(() => readRows(write('rows.jsonl', input)));
-    }));
-
-  it('OpenAPI documents', () =>
-    takeMany(documentsLike([OPENAPI]), (input) =>
-      refuses(() => readOpenapi(JSON.stringify(input) ?? '', 'api.json')),
-    ));
-
-  it('OpenAPI documents in YAML', () =>
-    takeMany(textsLike([YAML]), (input) => refuses(() => readOpenapi(input, 'api.yaml'))));
-
-  it('expected schemas', () =>
-    takeMany(
-      documentsLike([
-        { type: 'object', properties: { id: { type: 'integer' } }, required: ['id'], $defs: { a: {} } },
-      ]),
-      (input) => refuses(() => compileSchema(JSON.stringify(input) ?? '', '--expect-schema')),
-    ));
-
-  it('the configuration of CI', () =>
-    takeMany(documentsLike([CONFIG]), (input) =>
-      refuses(() => {
-        for (const run of readConfig(write('bench.config.json', input), BENCH as never).runs) run.request();
-      }),
-    ));
-
-  it('descriptions of clusters', () =>
-    takeMany(documentsLike([CLUSTER]), (input) => refuses(() => readCluster(write('cluster.json', input)))));
-
-  it('command lines', () => {
-    const stacks = readStacks();
-    const odd = fc.oneof(
-      fc.constantFrom(
-        '',
-        '-',
-        '--',
-        '--=',
-        '-x',
-        '0',
-        '-1',
-        '1e999',
-        'NaN',
-        '10,0',
-        '/',
-        '@',
-        'a@b{C=1}',
-        '*',
-        'p99<50ms',
-      ),
-      fc.string({ unit: 'binary', maxLength: 12 }),
-    );
-    const wordOf = (names: string[]) =>
-      fc.oneof(odd, fc.constantFrom('vanilla', 'fastify', 'f*', ...names.map((name) => `--${name}`)));
-    const lines = fc.oneof(
-      ...[BENCH, CI, COMPARE, REPORT].map((command) =>
-        fc.tuple(fc.constant(command), fc.array(wordOf(Object.keys(command.options)), { maxLength: 8 })),
-      ),
-    );
-    return takeMany(lines, ([command, words]) =>
-      refuses(() => {
-        const parsed = command.parse(words as string[]);
-        if (command === BENCH) makePlan(parsed as never, stacks, 'fuzz', 1);
-      }),
-    );
-  });
-
-  it('commands of --run', () =>
-    takeMany(textsLike([`A=1 B='x y' uvicorn "app:app" --port {port} && echo \\$HOME`]), (input) =>
-      refuses(() => splitCommand(input, '--run')),
-    ));
-
-  it('the log of a server', () =>
-    takeMany(
-      textsLike(['INFO GET /orders?limit=20 200 3 ms\n{"req":{"method":"GET","url":"/a"}}\n']),
-      (input) => refuses(() => pathsInLog(input)),
-    ));
 });
 
 /** The files of a project, as they are written. */
@@ -264,20 +237,22 @@ const FILES: Record<string, unknown> = {
 };
 
 describe('never fail without words for a project whose file is spoilt:', () => {
-  it.each(Object.keys(FILES))('%s', (name) => {
+  it.each(Object.keys(FILES))('%s', async (name) => {
     const root = join(folder, `project of ${name}`);
     for (const [other, content] of Object.entries(FILES)) write(join(`project of ${name}`, other), content);
     const sample = FILES[name];
-    const inputs = typeof sample === 'string' ? textsLike([sample]) : documentsLike([sample]);
+    const inputs: fc.Arbitrary<unknown> =
+      typeof sample === 'string' ? textsLike([sample]) : documentsLike([sample]);
     const file = join(root, name);
-    return takeMany(
-      inputs as ReturnType<typeof documentsLike>,
+    const taken = takeMany(
+      inputs,
       (input) => {
         writeFileSync(file, typeof input === 'string' ? input : (JSON.stringify(input) ?? ''));
         readProject(root);
       },
       process.env['BENCH_FUZZ'] === undefined ? 15 : undefined,
     );
+    await expect(taken).resolves.toBeUndefined();
   });
 });
 
@@ -293,7 +268,7 @@ function readProject(root: string): void {
       for (const start of [...best, ...others]) findMigration(root, start);
     },
     () => findNeeds(root),
-    () => variablesIn(listingsOf(root, "")),
+    () => variablesIn(listingsOf(root, '')),
     () => pathsInFiles(root),
     () => filesOfLocalPackages(root),
     () => admittedBy(root, 'python'),

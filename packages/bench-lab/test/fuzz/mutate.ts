@@ -1,5 +1,5 @@
 /** Inputs near to right ones: a document with some of its values replaced, removed or added, or its text spoilt. */
-import fc, { type Arbitrary } from 'fast-check';
+import * as fc from 'fast-check';
 
 /** The inputs of each kind; a full run sets it, e.g. to 10000. */
 const RUNS = Number(process.env['BENCH_FUZZ'] ?? 100);
@@ -10,33 +10,39 @@ const SEED = process.env['BENCH_FUZZ'] === undefined ? { seed: 40 } : {};
 
 /** Values that parsers and formulas trip over. */
 const ODD: unknown[] = [
-  ...[
-    null,
-    true,
-    '',
-    ' ',
-    'a b',
-    '\u0000',
-    '\uD800',
-    '__proto__',
-    'constructor',
-    '../../../etc/passwd',
-    '{port}',
-    '{',
-  ],
-  ...[
-    '@x',
-    '$(id)',
-    '%',
-    'http://',
-    '99999999999999999999',
-    '1e999',
-    'x'.repeat(5000),
-    '\u001B[31m',
-    '=1+1',
-    '<script>',
-  ],
-  ...[0, -1, -0.5, 1e-9, 1e21, Number.MAX_SAFE_INTEGER, [], {}, [[]], [null], { '': 0 }, ['a', 'a']],
+  null,
+  true,
+  '',
+  ' ',
+  'a b',
+  '\u0000',
+  '\uD800',
+  '__proto__',
+  'constructor',
+  '../../../etc/passwd',
+  '{port}',
+  '{',
+  '@x',
+  '$(id)',
+  '%',
+  'http://',
+  '99999999999999999999',
+  '1e999',
+  'x'.repeat(5000),
+  '\u001B[31m',
+  '<script>',
+  0,
+  -1,
+  -0.5,
+  1e-9,
+  1e21,
+  Number.MAX_SAFE_INTEGER,
+  [],
+  {},
+  [[]],
+  [null],
+  { '': 0 },
+  ['a', 'a'],
 ];
 
 interface Mutation {
@@ -46,8 +52,8 @@ interface Mutation {
   key: string;
 }
 
-const value: Arbitrary<unknown> = fc.oneof(fc.constantFrom(...ODD), fc.jsonValue({ maxDepth: 2 }));
-const mutation: Arbitrary<Mutation> = fc.record({
+const value: fc.Arbitrary<unknown> = fc.oneof(fc.constantFrom(...ODD), fc.jsonValue({ maxDepth: 2 }));
+const mutation: fc.Arbitrary<Mutation> = fc.record({
   at: fc.nat(),
   how: fc.constantFrom('replace', 'replace', 'remove', 'add', 'repeat'),
   value,
@@ -86,7 +92,7 @@ function define(object: object, key: string, odd: unknown): void {
 }
 
 /** Documents near to one of these. */
-export function documentsLike(samples: readonly unknown[]): Arbitrary<unknown> {
+export function documentsLike(samples: readonly unknown[]): fc.Arbitrary<unknown> {
   const near = fc
     .tuple(fc.constantFrom(...samples), fc.array(mutation, { minLength: 1, maxLength: 4 }))
     .map(([sample, mutations]) => mutate(sample, mutations));
@@ -94,7 +100,7 @@ export function documentsLike(samples: readonly unknown[]): Arbitrary<unknown> {
 }
 
 /** Texts near to one of these: cut, joined or with other characters in them. */
-export function textsLike(samples: readonly string[]): Arbitrary<string> {
+export function textsLike(samples: readonly string[]): fc.Arbitrary<string> {
   const piece = fc.oneof(
     fc.string({ unit: 'binary', maxLength: 8 }),
     fc.constantFrom(
@@ -128,9 +134,9 @@ export function textsLike(samples: readonly string[]): Arbitrary<string> {
   return fc.oneof({ weight: 9, arbitrary: near }, { weight: 1, arbitrary: fc.string({ unit: 'binary' }) });
 }
 
-/** Takes many inputs. Fails with the smallest input for which `take` fails, and the seed that gives it again. */
+/** Takes many inputs, and returns their number. Fails with the smallest input for which `take` fails, and the seed that gives it again. */
 export async function takeMany<T>(
-  inputs: Arbitrary<T>,
+  inputs: fc.Arbitrary<T>,
   take: (input: T) => unknown,
   runs = RUNS,
 ): Promise<void> {

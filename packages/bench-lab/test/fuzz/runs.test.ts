@@ -3,7 +3,7 @@ import { cpSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync }
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import fc from 'fast-check';
+import * as fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { BenchError } from 'bench-model/errors';
 import { readRun } from 'bench-analysis/results/store';
@@ -37,6 +37,7 @@ function show(): void {
     const { closing, ...view } = toView(model, { detail });
     const shown = renderTerminal(view, {}) + (closing === undefined ? '' : renderClosing(closing, {}));
     // A run that was received must not move the cursor of a terminal, or set its title.
+    // oxlint-disable-next-line no-control-regex
     expect(shown).not.toMatch(/[\u0000-\u0008\u000B-\u001A\u001C-\u001F\u007F]|\u001B(?!\[[\d;]*m)/);
   }
   describeDetail(run.trials);

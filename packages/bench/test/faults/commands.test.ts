@@ -1,5 +1,5 @@
 import { readdirSync, existsSync, globSync } from 'node:fs';
-import { describe, type expect, it } from 'vitest';
+import { describe, it, type ExpectStatic } from 'vitest';
 import { runSync } from 'bench-machine/subprocess';
 import { hasProc, Place } from '../cli/cli.ts';
 import { COMMAND_CASES, type CommandCase } from './commands.ts';
@@ -31,7 +31,7 @@ function listLeft(place: Place): string[] {
   ];
 }
 
-async function runCase({ run, status, says, kept }: CommandCase, expect: Expect): Promise<void> {
+async function runCase({ run, status, says, kept }: CommandCase, expect: ExpectStatic): Promise<void> {
   await using place = new Place({ hasTemporary: true });
   const ended = await run(place);
   const printed = `${ended.stderr}${ended.stdout}`;
@@ -47,15 +47,13 @@ async function runCase({ run, status, says, kept }: CommandCase, expect: Expect)
   expect(listLeft(place)).toEqual([]);
 }
 
-type Expect = typeof expect;
-
 describe.skipIf(!hasProc)('a command while', () => {
-  it.concurrent.for(COMMAND_CASES.map((one) => ({ name: `${one.fault} (${one.phase})`, ...one })))(
+  it.concurrent.for(COMMAND_CASES.map((one) => ({ name: `${one.fault} (${one.phase})`, one })))(
     '$name',
     { timeout: MOST_MS },
-    async ({ name: _, ...one }, { expect: own, skip }) => {
+    async ({ one }, { expect, skip }) => {
       skip(one.isApart === true && why !== undefined, why);
-      await runCase(one, own);
+      await expect(runCase(one, expect)).resolves.toBeUndefined();
     },
   );
 });

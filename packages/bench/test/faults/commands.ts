@@ -32,10 +32,10 @@ const unruly = (more?: Record<string, string | number>): string[] => [
 ];
 
 /** The start of a command line that makes its own file systems and network, after these shell commands. */
-const apart = (script: string): string[] => [
-  ...['unshare', '--user', '--map-root-user', '--mount', '--net'],
-  ...shell(`ip link set lo up; ${script}`),
-];
+const apart = (script: string): string[] => {
+  const words = ['unshare', '--user', '--map-root-user', '--mount', '--net'];
+  return [...words, ...shell(`ip link set lo up; ${script}`)];
+};
 const shell = (script: string): string[] => ['sh', '-c', `${script}; exec "$@"`, 'sh'];
 
 /** Runs with the results in a file system of this size. */
@@ -47,10 +47,8 @@ function inSmall(place: Place, size: string, more?: Record<string, string | numb
 
 /** Starts a run with a long window, and waits until it is open. */
 async function startWindow(place: Place, more: Record<string, string | number> = {}): Promise<Running> {
-  const running = place.start('bench', [
-    ...['planted/delays-1-ms', '--stack', PLANTED],
-    ...load({ duration: 2, ...more }),
-  ]);
+  const words = ['planted/delays-1-ms', '--stack', PLANTED, ...load({ duration: 2, ...more })];
+  const running = place.start('bench', words);
   await running.until(() => isLoaded(place), 'the window');
   return running;
 }

@@ -2,7 +2,7 @@ import { globSync } from 'node:fs';
 import { once } from 'node:events';
 import { createServer } from 'node:http';
 import { fileURLToPath } from 'node:url';
-import { describe, type expect, it } from 'vitest';
+import { describe, it, type ExpectStatic } from 'vitest';
 import { readManifest } from 'bench-targets/catalogue/manifest';
 import { isListening } from 'bench-machine/ports';
 import { environHas, listPids } from 'bench-machine/procfs';
@@ -47,7 +47,7 @@ async function listen(port: number, { files }: Draw): Promise<AsyncDisposable> {
 /** Measures one trial of the server, and compares its record with the case. Expects that nothing is left. */
 async function measureCase(
   { phase, fault, load, keeps, reasons, says, logs, isLate, hasStranger }: ServerCase,
-  expect: Expect,
+  expect: ExpectStatic,
 ): Promise<void> {
   const { sound } = stack.variants;
   const known = { ...sound!, command: [...sound!.command, fault, ...(FROM[phase] ?? []).map(String)] };
@@ -87,12 +87,12 @@ async function measureCase(
   expect(await listLeft(servers[0]!, trial.id.split('-')[0]!)).toEqual([]);
 }
 
-type Expect = typeof expect;
-
 describe('a server that', () => {
-  it.concurrent.for(SERVER_CASES.map((one) => ({ name: `${one.fault} (${one.phase})`, ...one })))(
+  it.concurrent.for(SERVER_CASES.map((one) => ({ name: `${one.fault} (${one.phase})`, one })))(
     '$name',
     { timeout: MOST_MS },
-    ({ name: _, ...one }, { expect: own }) => measureCase(one, own),
+    async ({ one }, { expect }) => {
+      await expect(measureCase(one, expect)).resolves.toBeUndefined();
+    },
   );
 });

@@ -19,7 +19,7 @@ function fit(value: unknown, shape: Shape): unknown {
   if (typeof shape === 'string') return typeof value === shape ? value : undefined;
   if (typeof shape === 'function') return shape(value);
   if (Array.isArray(shape)) {
-    const [one] = shape as [Shape];
+    const [one] = shape;
     return Array.isArray(value) ? value.flatMap((part) => fit(part, one) ?? []) : undefined;
   }
   if (!(value instanceof Object) || Array.isArray(value)) return undefined;
