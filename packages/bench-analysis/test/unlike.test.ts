@@ -33,7 +33,7 @@ const differences = (a: StoredRun, b: StoredRun): string[] => unlikeRuns(a, b, u
 const NOT_COMPARED = {
   identity: ['schema', 'run', 'seed', 'trials', 'stacks', 'apps', 'attached'],
   'how many rounds there are': ['rounds', 'sequentialTest', 'stops'],
-  'before and after the window': ['connectsPerSecond', 'startSeconds', 'barrierSeconds'],
+  'before and after the window': ['connectsPerSecond', 'startSeconds', 'startupSeconds', 'barrierSeconds'],
   'follows from the workload': ['waitSeconds', 'hashEvery', 'answerSeconds'],
   'follows from the turns': ['apart'],
   'shown by the records': ['upstream', 'noInitialGc'],

@@ -123,7 +123,7 @@ function describeCompared({ by, baseline, threshold, rows }: ModelComparisons): 
     const change =
       ratio.estimate < 2
         ? `${formatChange(ratio.estimate).slice(1)} ${side} than`
-        : `${formatChange(ratio.estimate).replace(' ×', ' times')}`;
+        : formatChange(ratio.estimate).replace(' ×', ' times');
     return `The ${name} of ${candidate} is ${change} that of ${first.baseline} at ${at}`;
   }
   const counts = Object.entries(QUALITIES).flatMap(([verdict, word]) => {
