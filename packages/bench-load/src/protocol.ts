@@ -301,7 +301,7 @@ export function readLines<T>(
     } catch {
       // It is no message either.
     }
-    if (message instanceof Object) take(message as T);
+    if (typeof message === 'object' && message !== null) take(message as T);
     else refuse(line);
   };
   let rest = '';

@@ -432,7 +432,9 @@ class LaunchedServer implements Server {
       .flatMap((line) => {
         try {
           const told: unknown = JSON.parse(line.slice(ATTEST.length));
-          return told instanceof Object && !Array.isArray(told) ? [told as Attestation] : [];
+          return typeof told === 'object' && told !== null && !Array.isArray(told)
+            ? [told as Attestation]
+            : [];
         } catch {
           return [];
         }

@@ -22,7 +22,7 @@ function fit(value: unknown, shape: Shape): unknown {
     const [one] = shape;
     return Array.isArray(value) ? value.flatMap((part) => fit(part, one) ?? []) : undefined;
   }
-  if (!(value instanceof Object) || Array.isArray(value)) return undefined;
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) return undefined;
   const fields = Object.entries(value).flatMap(([name, part]) => {
     const of = Object.hasOwn(shape, name) ? shape[name] : shape['*'];
     const fitted = of === undefined ? undefined : fit(part, of);
