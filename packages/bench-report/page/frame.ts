@@ -43,7 +43,7 @@ interface Frame<Row, Name extends string> {
 }
 
 /** A filter with more values is folded: the figures come first. */
-const MOST_BOXES = 12;
+const MOST_BOXES = 8;
 
 /** The width of a chart on A4 or Letter with the margins of the style, in CSS pixels. */
 const PAPER_WIDTH = 690;

@@ -55,7 +55,11 @@ function showPlace(place: string, rows: PageRow[], { page, metric }: Context): C
 }
 
 /** Draws the targets of one place by a metric. */
-export function drawRanks(rows: PageRow[], id: MetricId, width: number): Plot.PlotOptions {
+export function drawRanks(
+  rows: readonly Pick<PageRow, 'target' | 'figures'>[],
+  id: MetricId,
+  width: number,
+): Plot.PlotOptions {
   const { margin, axis } = fitNames(
     rows.map(({ target }) => target),
     width,

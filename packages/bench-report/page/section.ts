@@ -36,7 +36,7 @@ export function byPlace(rows: PageRow[]): [string, PageRow[]][] {
 }
 
 /** Sorts rows by a metric, the best first and those without a figure last. */
-export function sortRows(rows: PageRow[], id: MetricId): PageRow[] {
+export function sortRows<Row extends Pick<PageRow, 'figures'>>(rows: readonly Row[], id: MetricId): Row[] {
   const direction = METRICS[id].better === 'lower' ? 1 : -1;
   const last = direction * Infinity;
   return rows.toSorted((a, b) => {

@@ -43,14 +43,14 @@ showFrame<SiteRow, keyof typeof FILTERS>({
   metrics: site.metrics,
   metric: site.metric,
   sections: [
-    { id: 'upgrades', title: 'Upgrades', build: (shown) => buildUpgrades(site, shown) },
-    { id: 'history', title: 'Over time', build: (shown) => buildHistories(site, looks, shown) },
     {
       id: 'runs',
       title: 'Runs',
       build: (shown) => buildRuns(site, shown, rows.length),
       needsNoRow: true,
     },
+    { id: 'upgrades', title: 'Upgrades', build: (shown) => buildUpgrades(site, shown) },
+    { id: 'history', title: 'Over time', build: (shown) => buildHistories(site, looks, shown) },
     { id: 'skipped', title: 'Not shown', build: () => buildSkipped(site), needsNoRow: true },
   ],
 });

@@ -1,8 +1,19 @@
 import type { Site, SiteRun } from '../../src/site/data.ts';
+import type { Cover } from '../../src/site/cover.ts';
+import { METRICS } from 'bench-model/metrics';
 import { formatWhole } from '../../src/format.ts';
+import { writeValue } from '../axes.ts';
+import { picture } from '../chart.ts';
+import { drawForest } from '../forest.ts';
+import { drawRanks } from '../ranking.ts';
+import { nameRung, sortRows } from '../section.ts';
 import { element, table, type Column, type Content } from '../elements.ts';
 import type { Shown } from '../frame.ts';
 import { formatTime, type SiteRow } from './histories.ts';
+
+/** The runs with a picture, and its most bars. */
+const MOST_COVERS = 12;
+const MOST_BARS = 6;
 
 /** More targets of one run are counted, not named. */
 const MOST_NAMED = 4;
@@ -31,8 +42,56 @@ export function buildRuns({ runs }: Site, { rows }: Shown<SiteRow>, all: number)
       : []),
   ];
   return [
+    showCovers(listed),
     machines.size === 1 ? element('p', {}, `Machine: ${[...machines].join('')}.`) : undefined,
     table('Runs, the newest first', columns, listed),
+  ];
+}
+
+/** The newest runs, each with its outcome and a picture of it. */
+function showCovers(runs: readonly SiteRun[]): Content {
+  const covered = runs.filter(({ cover }) => cover !== undefined).slice(0, MOST_COVERS);
+  if (covered.length === 0) return undefined;
+  return element(
+    'ul',
+    { class: 'covers', 'aria-label': 'The newest runs' },
+    covered.map(({ run, href, startedAt, workload, cover }) =>
+      element(
+        'li',
+        {},
+        element('h3', {}, element('a', { href }, workload)),
+        element(
+          'p',
+          { class: 'key' },
+          `${startedAt === undefined ? '' : `${formatTime(startedAt)}, `}${run}`,
+        ),
+        element('p', {}, cover?.outcome),
+        cover && showCover(cover),
+      ),
+    ),
+  );
+}
+
+function showCover({ metric, connections, compared, ranked }: Cover): Content {
+  const { label, better } = METRICS[metric];
+  const title = `${label} at ${nameRung(connections)}`;
+  const sorted = sortRows(ranked, metric).slice(0, MOST_BARS);
+  if ((compared?.rows ?? sorted).length === 0) return undefined;
+  return [
+    compared === undefined
+      ? picture({
+          title,
+          description: sorted
+            .map(({ target, figures }) => `${target}: ${writeValue(metric, figures[metric]?.median ?? 0)}`)
+            .join('. '),
+          draw: (width) => drawRanks(sorted, metric, width),
+        })
+      : picture({
+          title,
+          description: compared.rows.map(({ name, words }) => `${name}: ${words}`).join('. '),
+          draw: (width) => drawForest(compared.rows, { threshold: compared.threshold, better }, width),
+        }),
+    element('p', { class: 'key' }, compared === undefined ? title : `Ratio of ${title}`),
   ];
 }
 

@@ -6,6 +6,7 @@ import { trackRun } from 'bench-analysis/due';
 import { startOf } from 'bench-analysis/runs';
 import { countOf } from '../format.ts';
 import { describeWorkload } from '../plan.ts';
+import type { Cover } from './cover.ts';
 import { nameMachines, toHistories, type History } from './history.ts';
 import { toUpgrades, type SiteUpgrade } from './upgrades.ts';
 
@@ -22,6 +23,7 @@ export interface SiteRun {
   rounds: { measured: number; planned: number };
   statuses: Record<'ok' | 'suspect' | 'failed', number>;
   quick: boolean;
+  cover?: Cover;
 }
 
 /** A folder of the results that the index does not show, and why. */
@@ -43,10 +45,11 @@ export interface Site {
   skipped: Skipped[];
 }
 
-/** A stored run with the name of its report. */
+/** A stored run with the name of its report, and its cover. */
 export interface Listed {
   run: StoredRun;
   href: string;
+  cover?: Cover | undefined;
 }
 
 /** Builds the data of the index. */
@@ -75,7 +78,7 @@ function keyOf({ startedAt = '', run }: SiteRun): string {
   return `${startedAt} ${run}`;
 }
 
-function toSiteRun({ run, href }: Listed, machine: string): SiteRun {
+function toSiteRun({ run, href, cover }: Listed, machine: string): SiteRun {
   const { plan, trials } = run;
   const startedAt = startOf(run);
   const count = (status: 'ok' | 'suspect' | 'failed'): number =>
@@ -91,5 +94,6 @@ function toSiteRun({ run, href }: Listed, machine: string): SiteRun {
     rounds: { measured: trackRun(plan).countRounds(trials), planned: plan.rounds },
     statuses: { ok: count('ok'), suspect: count('suspect'), failed: count('failed') },
     quick: plan.quick,
+    ...(cover && { cover }),
   };
 }

@@ -4,6 +4,7 @@ import { existsSync, globSync, mkdirSync, readdirSync, readFileSync, rmSync } fr
 import { basename, join, resolve } from 'node:path';
 import { BenchError } from 'bench-model/errors';
 import { toModel } from 'bench-report/model/model';
+import { toCover } from 'bench-report/site/cover';
 import { toSite, type Listed, type Skipped } from 'bench-report/site/data';
 import { isSite, renderSite } from 'bench-report/html/document';
 import { readRun, shown, writeReport } from 'bench-analysis/results/store';
@@ -40,8 +41,9 @@ export async function writeSite(folder: string, results = HOME.results): Promise
     if (screen.isLive) screen.showLive(`[${position + 1}/${found.length}] ${name}`);
     try {
       const run = readStored(path);
-      writeReport(reports, `${name}.html`, await renderPage(toModel(run, { distributions: true })));
-      listed.push({ run, href: `${REPORTS}/${encodeURIComponent(name)}.html` });
+      const model = toModel(run, { distributions: true });
+      writeReport(reports, `${name}.html`, await renderPage(model));
+      listed.push({ run, href: `${REPORTS}/${encodeURIComponent(name)}.html`, cover: toCover(model) });
     } catch (error) {
       skipped.push({ name, reason: reasonOf(error, path) });
     }

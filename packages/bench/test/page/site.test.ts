@@ -1,5 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { readAssets } from '../../src/conduct/page.ts';
+import { toModel } from 'bench-report/model/model';
+import { toCover } from 'bench-report/site/cover';
 import { toSite, type Skipped } from 'bench-report/site/data';
 import { renderSite } from 'bench-report/html/document';
 import type { StoredRun } from 'bench-analysis/results/store';
@@ -18,7 +20,11 @@ import {
 const chromium = useChromium();
 
 async function open(runs: StoredRun[], opening: Opening = {}, skipped: Skipped[] = []): Promise<Opened> {
-  const listed = runs.map((run) => ({ run, href: `runs/${encodeURIComponent(run.plan.run)}.html` }));
+  const listed = runs.map((run) => ({
+    run,
+    href: `runs/${encodeURIComponent(run.plan.run)}.html`,
+    cover: toCover(toModel(run)),
+  }));
   const index = renderSite(toSite(listed, skipped), await readAssets('site'));
   return chromium.open(
     { 'index.html': index, 'runs/day-0.html': '<title>the report</title><h1>Report</h1>' },
@@ -93,6 +99,15 @@ describe('the index over runs of two machines', () => {
     expect(new Set((await readTable(page, FIRST)).map(({ target }) => target))).toEqual(new Set(['fastify']));
     await page.getByRole('button', { name: 'Clear' }).press('Enter');
     expect(await page.getByRole('status').textContent()).toBe('30 of 30 figures are shown.');
+  });
+
+  it('has a picture of the outcome of each run, with a link to its report', async () => {
+    const covers = opened().page.locator('.covers li');
+    expect(await covers.locator('.plot svg').count()).toBe(RUNS.length);
+    expect(await covers.locator('a').first().getAttribute('href')).toBe('runs/day-7.html');
+    expect(await covers.locator('.plot').first().getAttribute('aria-label')).toMatch(
+      /^CPU µs\/req at 10 connections\. /,
+    );
   });
 
   it('has no violation that axe finds, in the light and the dark theme', async () => {
