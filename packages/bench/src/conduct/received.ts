@@ -16,7 +16,15 @@ const SEAL = 'seal';
 
 /** Notes that this user has made a run, or has agreed to its commands. */
 export function sealRun(folder: string): void {
-  writeReport(folder, SEAL, `${sealOf(textOf(folder), HOME.cache)}\n`);
+  let seal: string;
+  try {
+    seal = sealOf(textOf(folder), HOME.cache);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).errno === undefined) throw error;
+    logLine(`warning: --resume and --again will ask about this run: ${(error as Error).message}`);
+    return;
+  }
+  writeReport(folder, SEAL, `${seal}\n`);
 }
 
 /** The plan as it is stored, but for the rounds after which it was stopped, which every continuation changes. */

@@ -106,6 +106,14 @@ export const COMMAND_CASES: CommandCase[] = [
   },
   {
     phase: 'prepare',
+    fault: 'the cache folder cannot be created',
+    run: (place) => place.start('bench', unruly(), { BENCH_CACHE: '/dev/null/cache' }).ended,
+    status: 0,
+    says: /warning: --resume and --again will ask about this run: ENOTDIR/,
+    kept: ['measured'],
+  },
+  {
+    phase: 'prepare',
     fault: 'TMPDIR is not a folder',
     run: (place) =>
       place.start('bench', writeApp(join(place.folder, 'app')), { ...place.ownCache, TMPDIR: '/dev/null' })
