@@ -5,7 +5,7 @@
  *
  *     pnpm exec node --expose-gc packages/bench-lab/experiments/soak/soak.ts [minutes, by default 10] [seed]
  */
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { globSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -59,7 +59,7 @@ function takeStock(): Record<'processes' | 'descriptors' | 'folders' | 'cgroups'
       .length,
     descriptors: readNames('/proc/self/fd').length,
     folders: readNames(tmpdir()).filter((name) => name.includes(token)).length,
-    cgroups: readNames('/sys/fs/cgroup').filter((name) => name.includes(token)).length,
+    cgroups: globSync(`/sys/fs/cgroup/**/bench-${token}-*`).length,
   };
 }
 

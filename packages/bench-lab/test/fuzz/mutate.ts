@@ -2,7 +2,7 @@
 import * as fc from 'fast-check';
 
 /** The inputs of each kind; a full run sets it, e.g. to 10000. */
-const RUNS = Number(process.env['BENCH_FUZZ'] ?? 100);
+const RUNS = Number(process.env['BENCH_FUZZ'] ?? 60);
 /** The longest time for one input, in ms. A pause of a busy machine is shorter. */
 const MOST_MS = 20_000;
 /** The inputs of a short run are the same each time. A full run takes others. */

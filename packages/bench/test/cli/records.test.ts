@@ -1,4 +1,4 @@
-import { appendFileSync, cpSync, existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { appendFileSync, cpSync, existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Trial } from 'bench-model/record';
@@ -94,65 +94,6 @@ describe('pnpm report', () => {
   });
 });
 
-describe('an invalid stored run', () => {
-  it.for<{ what: string; spoil: (folder: string) => void; says: RegExp }>([
-    {
-      what: 'a record that was cut off',
-      spoil: (folder) => editLine(folder, 0, (line) => line.slice(0, 100)),
-      says: /trials\.jsonl:1: .*JSON/,
-    },
-    {
-      what: 'a line that is not a record',
-      spoil: (folder) => editLine(folder, 1, () => 'null'),
-      says: /trials\.jsonl:2: not a trial record/,
-    },
-    {
-      what: 'a record of another schema',
-      spoil: (folder) => editLine(folder, 1, (line) => line.replace(/"schema":\d/, '"schema":99')),
-      says: /trials\.jsonl:2: .*schema 99/,
-    },
-    {
-      what: 'a plan of another schema',
-      spoil: (folder) => edit(folder, 'run.json', (text) => text.replace(/"schema": \d/, '"schema": 99')),
-      says: /run\.json: .*schema 99/,
-    },
-    {
-      what: 'a file that is not a plan',
-      spoil: (folder) => edit(folder, 'run.json', () => '{}'),
-      says: /run\.json: not a plan/,
-    },
-    {
-      what: 'no host.json',
-      spoil: (folder) => rmSync(join(folder, 'host.json')),
-      says: /host\.json: cannot be read: ENOENT/,
-    },
-  ])('$what', async ({ spoil, says }) => {
-    await using copy = copyRun();
-    spoil(copy.folder);
-    const { status, stdout, stderr } = await copy.place.run('report', [copy.folder]);
-    expect(stderr).toMatch(says);
-    expect(stderr).not.toMatch(/defect/);
-    expect({ status, stdout }).toEqual({ status: 2, stdout: '' });
-  });
-
-  it('is not resumed', async () => {
-    await using copy = copyRun();
-    editLine(copy.folder, 0, () => '{}');
-    const { status, stderr } = await copy.place.run('bench', ['--resume', copy.folder]);
-    expect(stderr).toMatch(/trials\.jsonl:1: not a trial record/);
-    expect(status).toBe(2);
-    expect(existsSync(copy.place.lock)).toBe(false);
-  });
-
-  it('is readable if only its last line was cut off, as by a kill', async () => {
-    await using copy = copyRun();
-    appendFileSync(join(copy.folder, 'trials.jsonl'), '{"schema":1,"id":"003-van');
-    const { status, stdout } = await copy.place.run('report', [copy.folder, '--json']);
-    expect(stdout).toBe(ended.stdout);
-    expect(status).toBe(0);
-  });
-});
-
 describe('without /usr/bin/time', () => {
   it('a run continues with a warning, and its trials have no report', async () => {
     await using other = new Place();
@@ -209,18 +150,4 @@ function copyRun(): AsyncDisposable & { place: Place; folder: string } {
   const folder = join(other.folder, 'copy');
   cpSync(place.runFolder(), folder, { recursive: true });
   return { place: other, folder, [Symbol.asyncDispose]: () => other[Symbol.asyncDispose]() };
-}
-
-function edit(folder: string, name: string, change: (text: string) => string): void {
-  const file = join(folder, name);
-  writeFileSync(file, change(readFileSync(file, 'utf8')));
-}
-
-function editLine(folder: string, index: number, change: (line: string) => string): void {
-  edit(folder, 'trials.jsonl', (text) =>
-    text
-      .split('\n')
-      .map((line, at) => (at === index ? change(line) : line))
-      .join('\n'),
-  );
 }

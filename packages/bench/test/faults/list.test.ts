@@ -1,12 +1,13 @@
 import { expect, it } from 'vitest';
 import { COMMAND_CASES } from './commands.ts';
+import { RUN_CASES } from './runs.ts';
 import { SERVER_CASES } from './servers.ts';
 
 const HEAD = `# Faults
 
 Each case plants one fault at one phase of a trial or of its run. It expects the verdict, the words, what is kept, an end in time, and
-that nothing is left: no process, port, cgroup, lock or temporary file. \`servers.ts\` and \`commands.ts\` hold the cases, and this list is made from
-them. Interruptions and kills have tests of their own beside it. Upstreams, databases and other hosts fail in
+that nothing is left: no process, port, cgroup, lock or temporary file. This list is made from the tables: \`servers.ts\`,
+\`commands.ts\` and \`runs.ts\`. Interruptions and kills have tests of their own beside it. Upstreams, databases and other hosts fail in
 \`packages/bench-lab/test/known\`.
 `;
 
@@ -27,7 +28,17 @@ it('the list of faults names every case', async () => {
     fault,
     kept.join(', ') || 'nothing',
   ]);
-  expect(servers.length + commands.length).toBeGreaterThanOrEqual(60);
-  const text = [HEAD, render('A server that', servers), render('A command while', commands)].join('');
+  const runs = RUN_CASES.map(({ fault, says }) => [
+    'report',
+    fault,
+    says === undefined ? 'every whole record' : 'the files',
+  ]);
+  expect(servers.length + commands.length + runs.length).toBeGreaterThanOrEqual(60);
+  const text = [
+    HEAD,
+    render('A server that', servers),
+    render('A command while', commands),
+    render('A stored run that', runs),
+  ].join('');
   await expect(text).toMatchFileSnapshot('README.md');
 });
