@@ -16,7 +16,7 @@ export function renderMarkdown(view: View): string {
           '',
         ],
   );
-  const setting = view.setting.map((line) => `- ${toLine(line)}`);
+  const setting = listInMarkdown(view.setting);
   if (setting.length > 0) setting.push('');
   const signs = readSigns(view).join(' ');
   const notes = listInMarkdown([...(signs === '' ? [] : [signs]), ...view.notes]);
@@ -54,6 +54,10 @@ function toRow(cells: readonly string[]): string {
   return `| ${cells.map(escapeCell).join(' | ')} |`;
 }
 
+/** A target on a runtime, outside of code. */
+const ON_RUNTIME = /(?<![`\w@/])[\w./+-]*\w@[\w.+/{}=]*[\w+}]/g;
+
+/** Returns a text for a cell or a line. Targets such as `fastapi@3.14` are code: they would be addresses of mail. */
 function escapeCell(text: string): string {
-  return toLine(text).replaceAll('|', '\\|');
+  return toLine(text).replaceAll('|', '\\|').replaceAll(ON_RUNTIME, '`$&`');
 }

@@ -88,8 +88,8 @@ export function oneOf<const T extends string>(words: readonly T[]): Reader<T> {
     if (found !== undefined) return found;
     throw new BenchError(
       'usage',
-      `unknown value "${typed}" for --${name}, expected one of ${words.join(', ')}`,
-      suggest(typed, words),
+      `--${name} does not take "${typed}"`,
+      suggest(typed, words) ?? `write one of ${words.join(', ')}`,
     );
   };
   WORDS.set(read, words);
