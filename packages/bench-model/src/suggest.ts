@@ -13,7 +13,7 @@ export function suggest(typed: string, words: readonly string[]): string | undef
 
 /** Returns true if two letters beside each other are swapped, and nothing else differs. */
 function isSwapped(typed: string, word: string): boolean {
-  const at = [...typed].findIndex((letter, place) => letter !== word[place]);
+  const at = Array.from(typed).findIndex((letter, place) => letter !== word[place]);
   const swapped = `${typed.slice(0, at)}${typed[at + 1] ?? ''}${typed[at] ?? ''}${typed.slice(at + 2)}`;
   return at >= 0 && swapped === word;
 }

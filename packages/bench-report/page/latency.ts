@@ -49,7 +49,7 @@ function showPlace(place: string, rows: PageRow[], { looks }: Context): Content 
   });
   const dots = series.flatMap((one) => one.dots);
   const farthest = Math.max(...dots.map(({ x }) => x));
-  const ends = new Set(PERCENTILES.map(placeOf).filter((place) => place <= farthest));
+  const ends = new Set(PERCENTILES.map(placeOf).filter((position) => position <= farthest));
   return chart({
     title,
     description: `${series.length} targets, from the fastest answers to the slowest.`,

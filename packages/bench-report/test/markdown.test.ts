@@ -1,8 +1,9 @@
 import { expect, it } from 'vitest';
 import { tableInMarkdown } from '../src/markdown.ts';
 
+const shown = (cell: string): string => tableInMarkdown(['a'], [[cell]])[2] ?? '';
+
 it('writes targets on a runtime as code, because GitHub takes them for addresses of mail', () => {
-  const shown = (cell: string): string => tableInMarkdown(['a'], [[cell]])[2] ?? '';
   expect(shown('uvicorn/interpreted@3.14.6+jit')).toBe('| `uvicorn/interpreted@3.14.6+jit` |');
   expect(shown('6 worse (fastapi@3.15+jit +40 %, fastapi@3.14: no)')).toBe(
     '| 6 worse (`fastapi@3.15+jit` +40 %, `fastapi@3.14`: no) |',

@@ -106,11 +106,11 @@ export function toPage(model: Model): Page {
     setting: describeSetting(model),
     notes: describeAll(model),
     rows: model.rows.map((row) => named(toRow(row, model, shownIn))),
-    comparisons: model.comparisons.map(({ by, threshold, baseline, rows: compared }) => ({
+    comparisons: model.comparisons.map(({ by, threshold, baseline, rows }) => ({
       by,
       threshold,
-      against: describeBaseline({ baseline, rows: compared }),
-      rows: compared.map((one) => ({ ...one, words: describeVerdict(one) })),
+      against: describeBaseline({ baseline, rows }),
+      rows: rows.map((one) => ({ ...one, words: describeVerdict(one) })),
     })),
     builds: explainBuilds(servers),
     times: { columns, words, groups, notes },
