@@ -13,6 +13,7 @@ import { type Cell, cellOf, groupByCell } from './cells.ts';
 import type { Comparison } from './comparison.ts';
 import { fewestToStop, firstDecisive, fixedSchedule, withStops } from './looks.ts';
 import { differenceOf, recentre } from './differences.ts';
+import { capacitiesByOneSlope } from './capacities.ts';
 import { boundFigure, boundFigureInTurns } from './metrics.ts';
 import { logRatio } from './verdict.ts';
 import {
@@ -161,9 +162,14 @@ export function differencesWithin(
   const [ours, theirs] = [candidate, baseline].map((target) =>
     trialsByRound(trials, { target, ...place }),
   ) as [ByRound, ByRound];
-  return ours
-    .slice(0, theirs.length)
-    .map((trial, round) => differenceInRound(trial, theirs[round], METRICS[by]));
+  const capacities = by === 'capacity' ? capacitiesByOneSlope([ours, theirs]) : undefined;
+  return ours.slice(0, theirs.length).map((trial, round) => {
+    const other = theirs[round];
+    const difference = differenceInRound(trial, other, METRICS[by]);
+    const [own, others] = [trial, other].map((one) => one && capacities?.get(one));
+    const value = logRatio(own, others, METRICS[by].better);
+    return difference === undefined || value === undefined ? difference : recentre(difference, value);
+  });
 }
 
 type ByRound = (Trial | undefined)[];

@@ -10,11 +10,16 @@ import { gainPerAnswer, memoryByAnswers } from 'bench-statistics/growth';
 import { median, sum } from 'bench-statistics/numbers';
 import type { Interval } from 'bench-model/interval';
 import { type Cell, groupByCell } from './cells.ts';
+import { exactly, locateWithin } from './differences.ts';
 import { medianInterval } from 'bench-statistics/median-interval';
 import { boundFigure, figureOf } from './metrics.ts';
 
+/** The error of an interval. */
+const ERROR = 0.05;
+
 /** One metric over the rounds of a target at a rung. */
 export interface Figure {
+  /** The middle of the rounds: their median, or what the metric takes for it. */
   median: number;
   least: number;
   most: number;
@@ -145,16 +150,30 @@ function toFigure(trials: Trial[], metric: Metric): Figure | undefined {
   const bounds = used.filter(({ value, atLeast }) => atLeast && value <= upperMiddle);
   const within = isSound ? undefined : boundChange(trials, metric);
   const isExact = used.every(({ valid, atLeast }) => valid && !atLeast);
-  const interval = isExact ? medianInterval(values) : undefined;
+  const { middle, interval } = metric.middle === undefined ? middleOf(values) : centreOf(values);
   return {
-    median: median(values),
+    median: middle,
     least,
     most: values.at(-1) as number,
     rounds: used.length,
     atLeast: bounds.length > 0,
     valid: isSound && bounds.every(({ valid }) => valid),
     ...present({ within }),
-    ...(interval && { interval }),
+    ...(isExact && interval && { interval }),
+  };
+}
+
+/** Returns the median of values with its interval. */
+function middleOf(values: readonly number[]): { middle: number; interval: Interval | undefined } {
+  return { middle: median(values), interval: medianInterval(values) };
+}
+
+/** Returns the Hodges-Lehmann estimate of the logarithms of values with its interval, as comparisons do. */
+function centreOf(values: readonly number[]): { middle: number; interval: Interval | undefined } {
+  const { centre, interval } = locateWithin(exactly(values.map(Math.log)), ERROR);
+  return {
+    middle: Math.exp(centre),
+    interval: interval && { low: Math.exp(interval.low), high: Math.exp(interval.high) },
   };
 }
 

@@ -27,6 +27,8 @@ interface Entry {
   better: 'higher' | 'lower';
   /** Reads the figure from a trial; undefined if the trial did not measure it. */
   from: (measured: Measured) => number | undefined;
+  /** The middle of its rounds: by default their median, which overlooks what happens in fewer than half of them. */
+  middle?: 'hodges-lehmann';
   /** Returns true if that figure is a lower bound, whatever the reasons against the trial say. */
   isLowerBound?: (measured: Measured) => boolean;
   dependsOn: readonly Side[];
@@ -95,6 +97,7 @@ const ENTRIES = {
     unit: 'per second',
     better: 'higher',
     from: ({ capacity }) => capacity?.perSecond,
+    middle: 'hodges-lehmann',
     isLowerBound: ({ capacity }) => capacity?.bound === 'at least',
     dependsOn: ['capacity'],
     column: { spread: true, isOptional: true },

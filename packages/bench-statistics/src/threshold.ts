@@ -13,7 +13,7 @@ export interface Threshold {
   perSecond: number;
   /** The standard deviation of its logarithm, as far as the counts tell. */
   deviation: number;
-  /** The change of the log odds of the share for each unit of the log of the rate. */
+  /** The change of the log odds of the share from this rate to twice it. */
   slope: number;
 }
 
@@ -32,6 +32,8 @@ interface Known {
   /** The goodput of a closed loop. */
   pace: number;
   growth: Growth;
+  /** The slope, if the shares are not to tell it. */
+  slope?: number;
 }
 
 /** The slopes that are possible: from a share that is nearly the same at all rates to one near saturation. */
@@ -56,7 +58,7 @@ const NEAR = 0.12;
 
 /**
  * Locates the rate at which a share that rises with the rate reaches `level`. The log odds of the share are taken to rise with
- * the log of the rate in a line, which is exact for the tail of M/M/1 and small shares. Returns the mean over all places and slopes,
+ * the rate in a line, which is exact for the tail of M/M/1 and small shares. Returns the mean over all places and slopes,
  * weighted by their likelihood (QUEST: Watson & Pelli 1983), whose logarithm the dispersion of the counts divides (McCullagh &
  * Nelder 1989, 9.2). In M/M/1, a share of `level` has the slope ln(1/level) · ρ/(1 − ρ) at the utilisation ρ: the likely slopes
  * are near it, and ρ is the rate over the pace.
@@ -64,13 +66,20 @@ const NEAR = 0.12;
 export function locateThreshold(
   shares: readonly Shares[],
   level: (one: Shares) => number,
-  { start, pace, growth }: Known,
+  { start, pace, growth, slope }: Known,
 ): Threshold {
   let found: Threshold = { perSecond: start, deviation: Infinity, slope: NaN };
   for (const [index, halfWidth] of WIDTHS.entries()) {
     const centre = Math.log(found.perSecond);
     const [near, dispersion] = index === 0 ? [Infinity, 1] : [NEAR, growth.dispersion];
-    found = weigh(shares, level, { centre, halfWidth, near, pace, growth: { ...growth, dispersion } });
+    found = weigh(shares, level, {
+      centre,
+      halfWidth,
+      near,
+      pace,
+      growth: { ...growth, dispersion },
+      ...(slope !== undefined && { slope }),
+    });
   }
   return found;
 }
@@ -82,14 +91,14 @@ export function locateThreshold(
 export function learnGrowth(
   shares: readonly Shares[],
   level: (one: Shares) => number,
-  { start, pace }: Omit<Known, 'growth'>,
+  { start, pace }: Pick<Known, 'start' | 'pace'>,
 ): Growth {
   if (shares.length === 0) return USUAL;
   const among = (dispersion: number): Threshold =>
     locateThreshold(shares, level, { start, pace, growth: { ...USUAL, dispersion } });
   const { perSecond, slope } = among(1);
   const seen = shares.map((one) => {
-    const share = Math.exp(logistic(oddsOf(level(one)) + slope * Math.log(one.perSecond / perSecond))[0]);
+    const share = Math.exp(logistic(oddsOf(level(one)) + slope * (one.perSecond / perSecond - 1))[0]);
     const expected = one.requests * share;
     const variance = Math.max(expected * (1 - share), 0.5);
     return {
@@ -102,6 +111,11 @@ export function learnGrowth(
   const dispersion = clamp(all / weight, 1, USUAL.dispersion);
   const found = among(dispersion);
   return { dispersion, steepness: found.slope / slopeOfMM1(found.perSecond / pace, mean(shares.map(level))) };
+}
+
+/** Returns the likely slope of the log odds where a share reaches `level` at this utilisation: the rate over the pace. */
+export function likelySlope({ steepness }: Growth, utilisation: number, level: number): number {
+  return steepness * slopeOfMM1(utilisation, level);
 }
 
 /** Returns the slope of the log odds of a share of `level` in M/M/1. */
@@ -124,25 +138,26 @@ function weigh(
     near,
     pace,
     growth,
+    slope: known,
   }: { centre: number; halfWidth: number; near: number } & Omit<Known, 'start'>,
 ): Threshold {
   const seen = shares.map((one) => {
-    const at = Math.log(one.perSecond);
     const weight = weightOf(one.perSecond / Math.exp(centre), near) / growth.dispersion;
-    return { ...one, at, odds: oddsOf(level(one)), weight };
+    return { ...one, odds: oddsOf(level(one)), weight };
   });
   const usual = mean(shares.map(level));
   const likelihoods = Array.from({ length: POINTS }, (_, index) => {
     const place = centre + halfWidth * ((2 * index) / (POINTS - 1) - 1);
-    const likely = growth.steepness * slopeOfMM1(Math.exp(place) / pace, usual);
-    return SLOPES.map((slope) => ({
+    const rate = Math.exp(place);
+    const likely = likelySlope(growth, rate / pace, usual);
+    return (known === undefined ? SLOPES : [known]).map((slope) => ({
       place,
       slope,
       log:
-        -((Math.log(slope / likely) / SLOPE_DEVIATION) ** 2) / 2 +
+        (known === undefined ? -((Math.log(slope / likely) / SLOPE_DEVIATION) ** 2) / 2 : 0) +
         sum(
-          seen.map(({ at, odds, requests, counted, weight }) => {
-            const [log, logRest] = logistic(odds + slope * (at - place));
+          seen.map(({ perSecond, odds, requests, counted, weight }) => {
+            const [log, logRest] = logistic(odds + slope * (perSecond / rate - 1));
             return weight * (counted * log + (requests - counted) * logRest);
           }),
         ),

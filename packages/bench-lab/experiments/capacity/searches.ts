@@ -3,12 +3,15 @@
  *
  *   pnpm exec node packages/bench-lab/experiments/capacity/searches.ts [runs] [seconds of a search] [part of a name]
  */
-import { CapacitySearch, STEP_SECONDS, sharesOf, type Earlier } from 'bench-http/measure/capacity';
+import { CapacitySearch, sharesOf } from 'bench-http/measure/capacity';
 import { readPromises, type Promised } from 'bench-model/promise';
-import { medianInterval } from 'bench-statistics/median-interval';
-import { mean, median } from 'bench-statistics/numbers';
+import type { FoundCapacity, Step } from 'bench-model/measured';
+import type { Trial } from 'bench-model/record';
+import { mean } from 'bench-statistics/numbers';
 import { createRandom } from 'bench-statistics/random';
-import { exactly, locateWithin } from 'bench-analysis/differences';
+import { differencesWithin } from 'bench-analysis/compare';
+import { locateWithin } from 'bench-analysis/differences';
+import { summarise } from 'bench-analysis/summary';
 import {
   exponential,
   findCapacity,
@@ -17,10 +20,13 @@ import {
   SimulatedServer,
   type Queue,
 } from '../../testing/queues.ts';
+import { okTrial, sampleMeasured } from '../../testing/samples.ts';
 
 const [runs = 20, usualSeconds = 12] = process.argv.slice(2, 4).map(Number);
 const [wanted = ''] = process.argv.slice(4);
 const ROUNDS = 12;
+/** A slower server has service times this many times as long. */
+const SLOWER = 1.1;
 
 const PAUSING: Queue = { ...fixed(0.002), pauses: { everySeconds: 5, seconds: 0.2 } };
 const SERVERS: [name: string, queue: Queue, promise: string, seconds?: number][] = [
@@ -34,67 +40,94 @@ const SERVERS: [name: string, queue: Queue, promise: string, seconds?: number][]
   ['2 ms each, pauses of 200 ms every 5 s', PAUSING, 'p99<250ms', 2 * usualSeconds],
 ];
 
-/** Returns the capacity that each round of a run finds. */
+/** Returns the trials of a run. */
 function measure(
+  target: string,
   queue: Queue,
   promise: Promised,
   { seconds, seed }: { seconds: number; seed: number },
-): number[] {
-  const earlier: Earlier[] = [];
-  for (let round = 0; round < ROUNDS; round++) {
+): Trial[] {
+  const earlier: FoundCapacity[] = [];
+  return Array.from({ length: ROUNDS }, (_, round) => {
+    const pacePerSecond = paceOf(queue);
     const server = new SimulatedServer(queue, createRandom(ROUNDS * seed + round));
-    const search = new CapacitySearch([promise], { seconds, pacePerSecond: paceOf(queue), earlier });
-    const steps: Earlier['steps'][number][] = [];
+    const search = new CapacitySearch([promise], { seconds, pacePerSecond, earlier });
+    const steps: Step[] = [];
     for (let step = search.next(); step !== undefined; step = search.next()) {
-      const load = server.load(step.perSecond, step.seconds, STEP_SECONDS.ramp);
+      const load = server.load(step.perSecond, step.seconds, step.rampSeconds);
       search.add(step, load);
       const { requests, counted } = sharesOf(promise, step.perSecond, load);
       steps.push({
         perSecond: step.perSecond,
+        seconds: step.seconds,
+        servedPerSecond: load.goodputPerSecond,
+        failedShare: 0,
+        limit: 'server',
+        generatorBusy: 0,
         requests,
         brokenShare: requests === 0 ? 1 : counted / requests,
       });
     }
-    earlier.push({ ...search.result(), steps });
-  }
-  return earlier.map(({ perSecond }) => perSecond);
+    const capacity = { ...search.result(), pacePerSecond, steps };
+    earlier.push(capacity);
+    return okTrial(target, sampleMeasured({ given: { capacity } }), { round: round + 1, connections: 100 });
+  });
+}
+
+/** Returns the difference of two runs, and its interval. */
+function compare(candidate: Trial[], baseline: Trial[]): ReturnType<typeof locateWithin> {
+  const pair = { candidate: 'b', baseline: 'a', connections: 100 };
+  return locateWithin(differencesWithin([...baseline, ...candidate], pair, 'capacity'), 0.05);
 }
 
 const percent = (value: number): string => `${(100 * value).toFixed(1)} %`;
+const count = <T>(some: readonly T[], is: (one: T) => boolean): string => `${some.filter(is).length} of ${some.length}`;
 
 console.log(
-  '| server | promise | search | capacity | bias | deviation of a round | runs within 5 % | interval | holds it in | A/A different |',
+  '| server | promise | search | capacity | bias | deviation of a round | runs within 5 % | interval | holds it in | A/A different | 10 % slower found |',
 );
-console.log('|---|---|---|---|---|---|---|---|---|---|');
+console.log('|---|---|---|---|---|---|---|---|---|---|---|');
 for (const [name, queue, text, seconds = usualSeconds] of SERVERS) {
   if (!name.includes(wanted)) continue;
   const [promise] = readPromises(text, 'slo') as [Promised];
   const capacity = findCapacity(queue, promise);
   const all = Array.from({ length: runs }, (_, seed) =>
-    measure(queue, promise, { seconds, seed }).map((perSecond) => Math.log(perSecond / capacity)),
+    measure(seed % 2 === 0 ? 'a' : 'b', queue, promise, { seconds, seed }),
   );
-  const errors = all.flat();
+  const errors = all
+    .flat()
+    .flatMap((trial) => (trial.status === 'failed' ? [] : (trial.measured.capacity?.perSecond ?? [])))
+    .map((perSecond) => Math.log(perSecond / capacity));
   const deviation = Math.sqrt(mean(errors.map((error) => (error - mean(errors)) ** 2)));
-  const medians = all.map(median);
-  const intervals = all.map((found) => medianInterval(found) ?? { low: -Infinity, high: Infinity });
-  const pairs = all
-    .slice(1)
-    .flatMap((found, index) => (index % 2 === 0 ? [[found, all[index]!] as const] : []));
-  const isFalse = pairs.filter(([one, other]) => {
-    const { interval, centre } = locateWithin(
-      exactly(one.map((value, round) => value - other[round]!)),
-      0.05,
-    );
-    return interval !== undefined && interval.low * interval.high > 0 && Math.abs(centre) > Math.log(1.02);
-  });
-  const figures = [
+  const figures = all.flatMap((trials) => summarise(trials)[0]?.figures.capacity ?? []);
+  const found = figures.map(({ median, interval: { low, high } = { low: 0, high: Infinity } }) => ({
+    error: Math.log(median / capacity),
+    low: Math.log(low / capacity),
+    high: Math.log(high / capacity),
+  }));
+  const pairs = all.flatMap((b, index) => (index % 2 === 1 ? [{ a: all[index - 1] as Trial[], b }] : []));
+  const alike = pairs.map(({ a, b }) => compare(b, a));
+  const { service, meanSeconds } = queue;
+  const slower: Queue = {
+    ...queue,
+    service: (random) => SLOWER * service(random),
+    meanSeconds: SLOWER * meanSeconds,
+  };
+  const planted = pairs.map(({ a }, seed) => compare(measure('b', slower, promise, { seconds, seed: runs + seed }), a));
+  const cells = [
     `${Math.round(capacity).toLocaleString('en-US')}/s`,
-    percent(mean(medians)),
+    percent(mean(found.map(({ error }) => error))),
     percent(deviation),
-    `${medians.filter((error) => Math.abs(error) < Math.log(1.05)).length} of ${runs}`,
-    `±${percent(mean(intervals.map(({ low, high }) => (high - low) / 2)))}`,
-    `${intervals.filter(({ low, high }) => low <= 0 && high >= 0).length} of ${runs}`,
-    `${isFalse.length} of ${pairs.length}`,
+    count(found, ({ error }) => Math.abs(error) < Math.log(1.05)),
+    `±${percent(mean(found.map(({ low, high }) => (high - low) / 2)))}`,
+    count(found, ({ low, high }) => low <= 0 && high >= 0),
+    count(
+      alike,
+      ({ interval, centre }) =>
+        interval !== undefined && interval.low * interval.high > 0 && Math.abs(centre) > Math.log(1.02),
+    ),
+    // Above 0, the candidate is worse.
+    count(planted, ({ interval }) => interval !== undefined && interval.low > 0),
   ];
-  console.log(`| ${[name, text, `${seconds} s`, ...figures].join(' | ')} |`);
+  console.log(`| ${[name, text, `${seconds} s`, ...cells].join(' | ')} |`);
 }

@@ -9,12 +9,14 @@ import { allowedShare, describePromises, type Promised } from 'bench-model/promi
 import { makeReason, type Reason } from 'bench-model/reasons';
 import type { TrialHead } from 'bench-model/record';
 import { FULL } from 'bench-model/saturation';
+import { levelOf, toShares } from 'bench-analysis/capacities';
 import { busy } from 'bench-analysis/judge/judge';
 import { judgeTrial, type Surroundings } from 'bench-analysis/judge/trial';
 import { answersFor, countAbove, mergeHistograms } from 'bench-statistics/histogram';
 import { clamp, median, sum } from 'bench-statistics/numbers';
 import {
   learnGrowth,
+  likelySlope,
   locateThreshold,
   type Growth,
   type Shares,
@@ -22,23 +24,24 @@ import {
 } from 'bench-statistics/threshold';
 import type { Sampled } from 'bench-machine/resources/sampler';
 
-/** The times of a search, in seconds. bench-lab/experiments/capacity simulates what they find. */
-export const STEP_SECONDS = {
-  /** Under load before each step: the queue of a server that was idle grows to its usual length. */
-  ramp: CURVE.rampSeconds,
-  /** A step until the capacity is known roughly. */
-  coarse: 0.5,
-  /** About as long is a step near it: queues there change slowly. */
-  fine: 2.7,
+/** The steps of a search: the load before the window of each, and that window. bench-lab/experiments/capacity simulates what they find. */
+const STEPS = {
+  /** Until the capacity is known roughly. */
+  coarse: { rampSeconds: CURVE.rampSeconds, seconds: 0.5 },
+  /** About as long near it: queues there change slowly, and that of a server that was idle grows slowly to its usual length. */
+  fine: { rampSeconds: 0.8, seconds: 5.2 },
 };
 /** From this standard deviation of the logarithm on, the capacity is known well enough for long steps. */
 const KNOWN = 0.08;
 /** The longest part of a search for that. */
 const COARSE_PART = 0.5;
-/** The rates of long steps in turn, relative to the estimate: the slope of the share needs several. */
-const AROUND = [1, 0.97, 1.03];
-/** Steps that are this close to the capacity, in log rate, tell of it. */
-const NEAR = 0.1;
+/**
+ * The rates of long steps in turn: the log odds of slow answers that are expected there, above those at the capacity. With fewer slow
+ * answers most steps have none, with more the way to the capacity is long, and two that differ tell the slope.
+ */
+const ODDS = [0.5, 1.5];
+/** Steps that are this close to the capacity, in log rate, tell of it; none of the long ones is further from the estimate. */
+const NEAR = 0.2;
 /** A search that knows the capacity of earlier trials stays within this factor of it: slow answers come in bursts. */
 const KNOWN_WITHIN = 1.3;
 /** The first rate, relative to the goodput of the closed loop of the warm-up. */
@@ -57,6 +60,8 @@ export const GAP_SEEDS = 1024;
 /** A planned open loop. */
 export interface PlannedStep {
   perSecond: number;
+  /** Under the same load before its window. */
+  rampSeconds: number;
   seconds: number;
 }
 
@@ -73,7 +78,7 @@ export interface FoundRate {
   perSecond: number;
   bound?: 'at least' | 'at most';
   by: Promised;
-  /** The index of the step that is closest to the capacity and kept the promises; that of the lowest rate if none did. */
+  /** The index of a step near the capacity, if possible one that kept the promises. */
   nearest: number;
   reasons: Reason[];
 }
@@ -139,22 +144,22 @@ export class CapacitySearch {
   /** Returns the next open loop; undefined if the search is over. */
   next(): PlannedStep | undefined {
     const left = this.#seconds - this.#spent;
-    const { perSecond, deviation } = this.#estimate();
+    const { perSecond, deviation, slope } = this.#estimate();
     const isKnown =
       this.#known !== undefined || deviation < KNOWN || this.#spent >= COARSE_PART * this.#seconds;
-    if (isKnown)
-      this.#fineSeconds ??=
-        left / Math.max(1, Math.round(left / (STEP_SECONDS.fine + STEP_SECONDS.ramp))) - STEP_SECONDS.ramp;
-    const seconds = this.#fineSeconds ?? STEP_SECONDS.coarse;
-    if (seconds <= 0 || STEP_SECONDS.ramp + seconds > left + 1e-9) return undefined;
-    const around =
-      this.#fineSeconds === undefined ? 1 : (AROUND[this.#fineSteps++ % AROUND.length] as number);
-    return { perSecond: this.#limit(around * perSecond), seconds };
+    if (isKnown) this.#fineSeconds ??= secondsOfFine(left);
+    const isFine = this.#fineSeconds !== undefined;
+    const { rampSeconds } = isFine ? STEPS.fine : STEPS.coarse;
+    const seconds = this.#fineSeconds ?? STEPS.coarse.seconds;
+    if (seconds <= 0 || rampSeconds + seconds > left + 1e-9) return undefined;
+    const odds = isFine ? (ODDS[this.#fineSteps++ % ODDS.length] as number) : 0;
+    const times = Math.min(1 + odds / slope, Math.exp(NEAR));
+    return { perSecond: this.#limit(times * perSecond), rampSeconds, seconds };
   }
 
   /** Takes the result of an open loop. */
   add(planned: PlannedStep, load: LoadResult): void {
-    this.#spent += STEP_SECONDS.ramp + planned.seconds;
+    this.#spent += planned.rampSeconds + planned.seconds;
     const use = busiest(load);
     const shares = this.#promises.map((promise) => sharesOf(promise, planned.perSecond, load));
     const isLate = this.#promises.some((promise) => dependsOnGenerator(promise, load));
@@ -220,14 +225,17 @@ export class CapacitySearch {
   }
 
   /** Returns the capacity by the promise that breaks first, of the steps that count. */
-  #estimate(): Pick<Threshold, 'perSecond' | 'deviation'> & { index: number } {
+  #estimate(): Threshold & { index: number } {
     const counted = this.#steps.filter((step) => this.#counts(step));
     const start = this.#steps.at(-1)?.perSecond ?? this.#start;
     const known = { start, pace: this.#pacePerSecond };
     const all = this.#promises.map((promise, index) => {
-      if (counted.length === 0) return { index, perSecond: known.start, deviation: Infinity };
-      const shares = counted.map((step) => step.shares[index] as Shares);
       const growth = this.#growths[index] as Growth;
+      if (counted.length === 0) {
+        const slope = likelySlope(growth, start / known.pace, allowedShare(promise, neededFor(promise)));
+        return { index, perSecond: start, deviation: Infinity, slope };
+      }
+      const shares = counted.map((step) => step.shares[index] as Shares);
       const dispersion = this.#fineSeconds === undefined ? 1 : growth.dispersion;
       return {
         index,
@@ -248,13 +256,15 @@ export class CapacitySearch {
     );
   }
 
-  /** Returns the index of the kept step closest to the capacity; of the step with the lowest rate if none is kept. */
+  /** Returns the index of a step near the capacity, if possible a kept one; in a first search without kept ones that of the lowest rate. */
   #nearest(kept: readonly SeenStep[], perSecond: number): number {
     const distance = (step: SeenStep): number => Math.abs(Math.log(step.perSecond / perSecond));
     const answered = this.#steps.filter(({ shares: [one] }) => (one?.requests ?? 0) > 0);
-    const lowest = answered.toSorted((a, b) => a.perSecond - b.perSecond);
-    const [nearest = this.#steps[0]] =
-      kept.length > 0 ? kept.toSorted((a, b) => distance(a) - distance(b)) : lowest;
+    const isLowest = kept.length === 0 && this.#known === undefined;
+    const near = kept.filter((step) => distance(step) < NEAR);
+    const [nearest = this.#steps[0]] = (near.length > 0 ? near : answered).toSorted((a, b) =>
+      isLowest ? a.perSecond - b.perSecond : distance(a) - distance(b),
+    );
     return this.#steps.indexOf(nearest as SeenStep);
   }
 
@@ -271,12 +281,10 @@ export class CapacitySearch {
   }
 }
 
-function toShares({ perSecond, requests, brokenShare }: Tried): Shares {
-  return { perSecond, requests, counted: requests * brokenShare };
-}
-
-function levelOf(promise: Promised): (one: Shares) => number {
-  return ({ requests }) => allowedShare(promise, requests);
+/** Returns the length of each long step: as many of about the usual length as fit. */
+function secondsOfFine(left: number): number {
+  const { rampSeconds, seconds } = STEPS.fine;
+  return left / Math.max(1, Math.round(left / (rampSeconds + seconds))) - rampSeconds;
 }
 
 /** The answers that a promise needs: ten beyond its percentile. */

@@ -2,6 +2,7 @@
 
 import {
   comparesByTurns,
+  CURVE,
   curveStepSeconds,
   ROUTE_SECONDS,
   TURN_SECONDS,
@@ -34,7 +35,6 @@ import {
   CapacitySearch,
   GAP_SEEDS,
   paceOf,
-  STEP_SECONDS,
   type Curve,
   type MeasuredStep,
   type PlannedStep,
@@ -380,7 +380,7 @@ class OpenLoops {
   async take(step: PlannedStep): Promise<MeasuredStep> {
     const load = { mode: 'open', perSecond: step.perSecond, ...this.#connecting } as const;
     const window: Window = {
-      warmupSeconds: STEP_SECONDS.ramp,
+      warmupSeconds: step.rampSeconds,
       windowSeconds: step.seconds,
       load,
       ...this.gaps(),
@@ -399,7 +399,7 @@ class OpenLoops {
       for (const point of points) {
         const perSecond = 'share' in point ? point.share * capacity : point.perSecond;
         const seconds = curveStepSeconds(this.#plan, perSecond);
-        curve.push({ ...('share' in point && point), ...(await this.take({ perSecond, seconds })) });
+        curve.push({ ...('share' in point && point), ...(await this.take({ perSecond, rampSeconds: CURVE.rampSeconds, seconds })) });
       }
       if (curve.length > 0) side.curve = curve;
     });
