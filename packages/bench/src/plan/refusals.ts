@@ -166,7 +166,6 @@ export function refuseCluster(
     [engine !== 'autocannon', `takes the load driver of Bench, not ${engine}`, 'omit --engine'],
     [takesTurns, 'has no short turns', 'measure with --no-interleave'],
     [load.mode === 'amount', 'sends for a time, not an exact number of requests', 'use --duration'],
-    [load.mode === 'promise', 'sends at one rate, and a search changes it', 'omit --slo, or --cluster'],
     [servers !== undefined, 'starts its servers itself', 'omit --url, or --cluster'],
     [
       generators > least,
