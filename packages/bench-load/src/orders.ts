@@ -1,6 +1,6 @@
 /** The orders that share one load among several generator processes. */
 import { nextSender } from 'bench-targets/catalogue/workloads/ids';
-import { BEFORE_BURST } from 'bench-model/planned';
+import { BEFORE_BURST, COURSE_SECONDS } from 'bench-model/planned';
 import { sum } from 'bench-statistics/numbers';
 import type { Window } from './engine.ts';
 import { splitShares } from './merge.ts';
@@ -32,8 +32,8 @@ function shareOf(route: RouteSpec, index: number, processes: number): RouteSpec 
   return { ...route, first: route.first + sum(shares.slice(0, index)), count: shares[index] as number };
 }
 
-/** The shortest window whose latencies are counted by spans, the most of them, and the shortest one in ms. */
-const SPANS = { leastSeconds: 10, most: 120, milliseconds: 250 };
+/** The most spans whose latencies are counted apart, and the shortest one in ms. */
+const SPANS = { most: 120, milliseconds: 250 };
 
 /** Returns the length of a span in ms: few enough to keep a record small. */
 function spanOf(windowSeconds: number): number {
@@ -60,7 +60,7 @@ export function fireOrders(
     rate: load.mode === 'open' ? load.perSecond / processes : undefined,
     gapSeed: gapSeed === undefined ? undefined : gapSeed + index,
     burst: burst && { ...burst, afterSeconds: BEFORE_BURST * windowSeconds },
-    spanMs: burst === undefined && windowSeconds < SPANS.leastSeconds ? undefined : spanOf(windowSeconds),
+    spanMs: burst === undefined && windowSeconds < COURSE_SECONDS ? undefined : spanOf(windowSeconds),
     isApart,
   }));
 }

@@ -186,6 +186,14 @@ const alone = named(
 /** What answers took one at a time, without a load. */
 export type Alone = Static<typeof alone>;
 
+export const collection = shape({
+  seconds: amount('s: from the opening of the window to its begin'),
+  ms: amount('ms: its length'),
+});
+
+/** One collection of garbage. */
+export type Collection = Static<typeof collection>;
+
 export const turns = named(
   'turns',
   shape(
@@ -250,9 +258,15 @@ const seen = {
   age: Type.Optional(age),
   alone: Type.Optional(alone),
   capacity: Type.Optional(
-    as(capacity, 'Of a search (--slo); `load` is then the highest of its steps that kept the promises.'),
+    as(capacity, 'Of a search (--slo); `load` is then one of its steps near it, if possible one that kept the promises.'),
   ),
   curve: Type.Optional(curve),
+  collections: Type.Optional(
+    Type.Array(collection, {
+      description:
+        'The collections of garbage of at least 1 ms in the processes of a Node or Python server, in the order of time. Only of a window with a course over time.',
+    }),
+  ),
   turns: Type.Optional(as(turns, 'Of a duel. Absent if the engine or the companions need long windows.')),
 };
 export const measured = named('measured', shape(seen, { description: 'Everything that the window gave.' }));

@@ -87,6 +87,19 @@ export function takesTurns({ byTurns }: { byTurns?: ByTurns | undefined }, conne
   return byTurns?.rungs.includes(connections) === true;
 }
 
+/** The shortest window whose course over time is recorded. */
+export const COURSE_SECONDS = 10;
+
+/** Returns true if the records of a plan have the course of a window over time. */
+export function hasCourse(
+  plan: Pick<Plan, 'byTurns' | 'windowSeconds' | 'load'>,
+  connections: number,
+): boolean {
+  const { load, windowSeconds } = plan;
+  if (takesTurns(plan, connections) || load.mode === 'promise') return false;
+  return windowSeconds >= COURSE_SECONDS || (load.mode === 'open' && load.burst !== undefined);
+}
+
 /** Returns true if the servers of a plan take the short turns of a comparison, false for those of a table. */
 export function comparesByTurns({ byTurns }: Pick<Plan, 'byTurns'>): boolean {
   return byTurns === undefined || byTurns.turnSeconds < TURN_SECONDS.table;

@@ -1,12 +1,13 @@
 import { keyOfPlace } from 'bench-model/planned';
 import { nameCell } from '../src/format.ts';
+import type { Collection } from 'bench-model/measured';
 import type { MetricId } from 'bench-model/metrics';
 import type { PageRow } from '../src/html/data.ts';
 import { axisFrom0, labelBelow, LINE_MARGINS, writeValue } from './axes.ts';
 import { chart } from './chart.ts';
 import { element, table, type Content } from './elements.ts';
 import type { Section } from './section.ts';
-import { giveLooks, legend, lines, tip, type Dot } from './series.ts';
+import { giveLooks, legend, lines, ticksAt, tip, type Dot } from './series.ts';
 
 type Moments = NonNullable<PageRow['trials'][number]['goodputOverTime']>;
 
@@ -34,6 +35,9 @@ export const course: Section = {
     select.addEventListener('change', () => choose({ row: select.value }));
     return [
       element('p', {}, 'Each line is one trial; the window begins at 0 s.'),
+      chosen.trials.some(({ collections = [] }) => collections.length > 0)
+        ? element('p', {}, 'Marks on the axis of p99: collections of garbage of at least 1 ms.')
+        : undefined,
       page.shortened > 0
         ? element('p', {}, `${page.shortened} trials are without it, because the run has too many.`)
         : undefined,
@@ -43,7 +47,7 @@ export const course: Section = {
         { class: 'grid' },
         showCourse('Goodput', 'goodput', chosen, ({ goodputOverTime }) => goodputOverTime),
         showCourse('p50', 'p50', chosen, ({ p50OverTime }) => p50OverTime),
-        showCourse('p99', 'p99', chosen, ({ p99OverTime }) => p99OverTime),
+        showCourse('p99', 'p99', chosen, ({ p99OverTime }) => p99OverTime, true),
         showCourse('CPU per request', 'cpu', chosen, ({ cpuOverTime }) => cpuOverTime),
         showCourse('Memory', 'memory', chosen, ({ memoryOverTime }) => memoryOverTime),
       ),
@@ -55,16 +59,22 @@ function keyOf(row: PageRow): string {
   return `${keyOfPlace(row)} ${row.target}`;
 }
 
+function toTick({ seconds, ms }: Collection): { x: number; text: string } {
+  return { x: seconds, text: `${seconds.toFixed(2)} s: a collection of garbage took ${ms.toFixed(1)} ms` };
+}
+
 function showCourse(
   name: string,
   id: MetricId,
   row: PageRow,
   read: (trial: PageRow['trials'][number]) => Moments | undefined,
+  marksCollections = false,
 ): Content {
   const trials = row.trials
     .flatMap((trial) => {
       const moments = read(trial);
-      return moments === undefined ? [] : [{ round: `round ${trial.round}`, moments }];
+      const { round, collections = [] } = trial;
+      return moments === undefined ? [] : [{ round: `round ${round}`, moments, collections }];
     })
     .slice(0, MOST_TRIALS);
   if (trials.length === 0) return undefined;
@@ -80,6 +90,10 @@ function showCourse(
     return look === undefined ? [] : [{ look, dots: values }];
   });
   const dots = series.flatMap((one) => one.dots);
+  const ticks = trials.flatMap(({ round, collections }) => {
+    const look = looks.get(round);
+    return look === undefined || !marksCollections ? [] : [ticksAt(look, collections.map(toTick))];
+  });
   const title = `${name} over time, ${nameCell(row)}`;
   return chart({
     title,
@@ -98,7 +112,7 @@ function showCourse(
         dots.map(({ y }) => y),
         HEIGHT,
       ),
-      marks: [...lines(series), tip(dots)],
+      marks: [...ticks, ...lines(series), tip(dots)],
     }),
     values: table(
       title,

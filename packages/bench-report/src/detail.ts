@@ -1,7 +1,7 @@
 import { describeIdleCloses } from './idle.ts';
 import { countAnswers, describeCount } from 'bench-model/counts';
 import { growthOf, memoryByAnswers, type Growth } from 'bench-statistics/growth';
-import type { Age, FoundCapacity, Measured, ServerBudget, Step } from 'bench-model/measured';
+import type { Age, Collection, FoundCapacity, Measured, ServerBudget, Step } from 'bench-model/measured';
 import { describePromises } from 'bench-model/promise';
 import type { CompanionName, CompanionRecords } from 'bench-model/companions';
 import type { GeneratorUse, LoadResult } from 'bench-model/load';
@@ -88,6 +88,7 @@ function describeMeasured({
   host,
   age,
   capacity,
+  collections,
   turns,
 }: Partial<Measured>): string[] {
   const { background, ...others } = companions ?? {};
@@ -124,6 +125,7 @@ function describeMeasured({
     lines.push(`generators: ${load.generators.map(describeGenerator).join('; ')}`, ...describeCluster(load));
   }
   if (capacity !== undefined) lines.push(...describeSearch(capacity));
+  if (collections !== undefined) lines.push(describeCollections(collections));
   if (age !== undefined) lines.push(describeAge(age));
   if (background !== undefined) lines.push(describeBackgroundUse(background));
   if (server !== undefined) {
@@ -142,6 +144,13 @@ function describeMeasured({
   if (budget !== undefined && budget.by !== 'cores') lines.push(describeBudget(budget));
   lines.push(`limit: ${limit ?? 'unknown'}; goodput over the window: ${shape ?? 'unknown'}`);
   return lines;
+}
+
+/** Describes the long collections of garbage in a window. */
+function describeCollections(collections: readonly Collection[]): string {
+  const longest = collections.toSorted((a, b) => b.ms - a.ms)[0];
+  if (longest === undefined) return 'collections of garbage: none took 1 ms';
+  return `collections of garbage of at least 1 ms: ${collections.length}, the longest ${formatUs(1000 * longest.ms)} after ${longest.seconds.toFixed(1)} s`;
 }
 
 /** Describes the steps of a search, by their rates. */

@@ -191,6 +191,7 @@ const measured: Required<Measured> = {
     steps: [step],
   } satisfies Required<FoundCapacity>,
   curve: [{ share: 0.5, ...openLoop }],
+  collections: [{ seconds: 1.2, ms: 3.4 }],
   host,
   startupSeconds: 0.1,
   age: {

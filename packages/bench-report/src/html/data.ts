@@ -70,6 +70,7 @@ const DETAILS = new Set<string>([
   'p50OverTime',
   'p99OverTime',
   'cpuOverTime',
+  'collections',
   'logTail',
 ] satisfies (keyof Point)[]);
 

@@ -24,7 +24,7 @@ import { counts } from 'bench-model/figures';
 import { plan } from 'bench-model/plan';
 import { REASON_CODES } from 'bench-model/reasons';
 import { host } from 'bench-model/host';
-import { budget, limit } from 'bench-model/measured';
+import { budget, collection, limit } from 'bench-model/measured';
 import { placement, reason, record, serverProcess, STATUSES, time } from 'bench-model/record';
 import { idleCloses, toldCounts } from 'bench-model/load';
 import { judgedHost, leftOut, versions } from 'bench-model/run';
@@ -136,6 +136,9 @@ const point = named(
       ),
       cpuOverTime: Type.Optional(
         as(moments, 'µs: CPU for each right answer in consecutive spans of the window.'),
+      ),
+      collections: Type.Optional(
+        Type.Array(collection, { description: 'The collections of garbage of at least 1 ms in the window.' }),
       ),
       logTail: Type.Optional(
         Type.Array(Type.String(), { description: 'The last lines of the log, if the trial has a reason.' }),

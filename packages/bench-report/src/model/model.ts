@@ -293,6 +293,7 @@ function toPoint(trial: Trial): Point {
     ...(p50.length > 1 && { p50OverTime: p50 }),
     ...(p99.length > 1 && { p99OverTime: p99 }),
     ...(cpu.length > 1 && { cpuOverTime: cpu }),
+    ...(measured?.collections && { collections: measured.collections }),
     ...(reasons.length > 0 && logTail && { logTail }),
     files,
   };

@@ -4,13 +4,10 @@
  * load from its first second mostly escapes it. So Bench has each Node process collect all garbage once, between the
  * verification and the load.
  */
-import { constants } from 'node:os';
 import { join } from 'node:path';
-import { askBySignal, HOOK, runtimesOf } from './signals.ts';
+import { askBySignal, COLLECT, HOOK, runtimesOf } from './signals.ts';
 import type { Prepared } from './prepare.ts';
 
-/** Ignored by default, so that it harms no process without the hook. */
-const SIGNAL = constants.signals.SIGURG;
 const ANSWER_MS = 2000;
 
 /** Returns true if the processes of a target run on Node. */
@@ -34,6 +31,6 @@ export function collectableEnvironment(env: Record<string, string>, file: string
 export async function collectGarbage(pid: number, file: string): Promise<number | undefined> {
   const pids = runtimesOf(pid, 'node');
   if (pids.length === 0) return undefined;
-  const answers = await askBySignal(pids, { signal: SIGNAL, file, milliseconds: ANSWER_MS });
+  const answers = await askBySignal(pids, { signal: COLLECT, file, milliseconds: ANSWER_MS });
   return answers.length;
 }

@@ -59,7 +59,8 @@ export function reportingEnvironment(env: Record<string, string>, file: string):
   return { ...hooked(env), BENCH_RUNTIME: file };
 }
 
-function hooked({ PYTHONPATH: path }: Record<string, string>): Record<string, string> {
+/** Returns the environment in which a Python server loads the hook of Bench. */
+export function hooked({ PYTHONPATH: path }: Record<string, string>): Record<string, string> {
   return { PYTHONPATH: [HOOK, path].filter(Boolean).join(':') };
 }
 

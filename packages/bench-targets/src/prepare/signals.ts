@@ -1,5 +1,6 @@
 /** Asks the processes of a live server, by a signal that nothing else uses. Each answers in a file. */
 import { existsSync, rmSync } from 'node:fs';
+import { constants } from 'node:os';
 import { basename } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import pWaitFor from 'p-wait-for';
@@ -7,6 +8,9 @@ import { familyOf, readLink, readText } from 'bench-machine/procfs';
 
 /** The folder of the modules that are loaded into servers. */
 export const HOOK = fileURLToPath(new URL('./hook', import.meta.url));
+
+/** Asks about garbage. Ignored by default, so that it harms no process without the hook. */
+export const COLLECT = constants.signals.SIGURG;
 
 const POLL_MS = 20;
 

@@ -2,10 +2,12 @@ import { trackRun } from 'bench-analysis/due';
 import { keepTime } from 'bench-analysis/time-budget';
 import { findEngines, type FoundEngine } from 'bench-load/engines';
 import type { Server } from 'bench-machine/launch';
+import { collectorOf, readCollections } from 'bench-targets/prepare/collections';
 import { collectGarbage, isNode } from 'bench-targets/prepare/collect';
 import { readRunningCode } from 'bench-targets/prepare/imports';
 import {
   collectedFile,
+  collectionsFile,
   freshLauncher,
   importsFile,
   runtimeFile,
@@ -25,6 +27,7 @@ import { wakingRequest } from 'bench-targets/catalogue/workloads/workload';
 import { ANSWER_SECONDS, sendRequest } from 'bench-targets/catalogue/workloads/send';
 import { awaitRightAnswer, logIn, verify } from '../measure/verify.ts';
 import { present } from 'bench-model/options';
+import { hasCourse } from 'bench-model/planned';
 import type { Plan } from 'bench-model/plan';
 import type { Companion, DistantMeter, RunningCompanion } from '../services/companion.ts';
 import { startCompanions } from '../services/index.ts';
@@ -166,6 +169,13 @@ export async function createEffects({
       const pid = server.pid();
       if (plan.noInitialGc === true || !isNode(prepared) || pid === undefined) return undefined;
       return collectGarbage(pid, collectedFile(folder, id));
+    },
+    async readCollections(server, load, { prepared, planned: { id, connections }, draw }) {
+      const pid = server.pid();
+      const collector = collectorOf(prepared);
+      if (pid === undefined || collector === undefined || !hasCourse(plan, connections)) return undefined;
+      const wake = (): Promise<unknown> => sendRequest(server, wakingRequest(draw));
+      return readCollections(pid, { collector, file: collectionsFile(folder, id), wake }, load);
     },
     findWatcher(server, prepared) {
       const pid = server.isRemote === true ? undefined : server.pid();

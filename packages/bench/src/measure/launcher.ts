@@ -1,11 +1,12 @@
 /** The source of a run's servers: started for each trial, or already running. Chosen once per run. */
 
-import { coresOf } from 'bench-model/planned';
+import { coresOf, hasCourse } from 'bench-model/planned';
 import { resolve } from 'node:path';
 import { readStacks } from 'bench-targets/catalogue/stacks';
 import type { Stack } from 'bench-model/stack';
 import type { Draw } from 'bench-targets/catalogue/workloads/workload';
 import type { Plan, PlannedTrial } from 'bench-model/plan';
+import { collectorOf, countingEnvironment } from 'bench-targets/prepare/collections';
 import { collectableEnvironment, isNode } from 'bench-targets/prepare/collect';
 import { askableEnvironment, reportingEnvironment } from 'bench-targets/prepare/imports';
 import { launch } from 'bench-machine/launch';
@@ -58,7 +59,12 @@ function environmentOf(
   own: Draw['env'],
   { plan, folder }: Pick<ServerContext, 'plan' | 'folder'>,
 ): Record<string, string> {
-  const env = { ...prepared.env, ...own, ...askable(prepared, planned, folder) };
+  const collector = collectorOf(prepared);
+  const counting =
+    collector !== undefined && hasCourse(plan, planned.connections)
+      ? countingEnvironment(collector, prepared.env, collectionsFile(folder, planned.id))
+      : {};
+  const env = { ...prepared.env, ...own, ...askable(prepared, planned, folder), ...counting };
   if (plan.noInitialGc === true || !isNode(prepared)) return env;
   return { ...env, ...collectableEnvironment(env, collectedFile(folder, planned.id)) };
 }
@@ -81,6 +87,11 @@ export function importsFile(folder: string, trial: string): string {
 /** The path prefix of the files that the processes of a trial's server write when they have collected garbage. */
 export function collectedFile(folder: string, trial: string): string {
   return resolve(folder, 'data', `${trial.split('-', 1)[0]}-collected`);
+}
+
+/** The path prefix of the files in which the processes of a trial's server list their collections of garbage. */
+export function collectionsFile(folder: string, trial: string): string {
+  return resolve(folder, 'data', `${trial.split('-', 1)[0]}-collections`);
 }
 
 /** The path prefix of the files in which the processes of a trial's server report their runtime. */

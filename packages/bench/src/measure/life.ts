@@ -17,7 +17,7 @@ import { BenchError } from 'bench-model/errors';
 import type { CompanionName } from 'bench-model/companions';
 import type { FailedTrial, Placement, RunningCode, Trial, TrialHead, TrialTail } from 'bench-model/record';
 import type { LoadResult } from 'bench-model/load';
-import type { Alone, FoundCapacity, Measured } from 'bench-model/measured';
+import type { Alone, Collection, FoundCapacity, Measured } from 'bench-model/measured';
 import type { Reason } from 'bench-model/reasons';
 import type { Counts } from 'bench-model/figures';
 import type { Interpreter, Target } from 'bench-model/target';
@@ -81,6 +81,12 @@ export interface TrialEffects {
    * Absent if not needed.
    */
   collect?(server: Server, prepared: Prepared, planned: PlannedTrial): Promise<number | undefined>;
+  /** Asks the live server for its long collections of garbage in the window of a load. Absent if not needed. */
+  readCollections?(
+    server: Server,
+    load: LoadResult,
+    asked: { prepared: Prepared; planned: PlannedTrial; draw: Draw },
+  ): Promise<Collection[] | undefined>;
   /** Names the watcher under which the server of a user runs; undefined if there is none. Absent if not needed. */
   findWatcher?(server: Server, prepared: Prepared | undefined): string | undefined;
   /** Asks an idle server one request at a time. Absent if not needed. */
@@ -472,6 +478,7 @@ export class ServerLife {
     const { reasons, findings } = judged;
     const { age } = this.#ageOf(trial, load);
     const { interpreter } = trial.head;
+    const collections = await this.#readCollections(load);
     trial.add(reasons);
     trial.add(search?.found.reasons ?? []);
     trial.add(judgeWarmup(warmupOf(plan, this.planned), { interpreter, answers: age?.answers }));
@@ -479,12 +486,19 @@ export class ServerLife {
       ...seen,
       ...findings,
       ...this.#startup,
-      ...present({ age }),
+      ...present({ age, collections }),
       ...describeLoops({ search, curve }, trial.head, surroundings),
     };
     await this.renewToken(0);
     await this.#verifyAfter(trial, load);
     await this.#attestCode(trial);
+  }
+
+  async #readCollections(load: LoadResult): Promise<Collection[] | undefined> {
+    const { prepared } = this.#context;
+    if (this.#server === undefined || prepared === undefined) return undefined;
+    const asked = { prepared, planned: this.planned, draw: this.#draw };
+    return this.#effects.readCollections?.(this.#server, load, asked);
   }
 
   /** Returns true if it is worth finding out why an idle server of a user answers slowly: once for each target and place. */

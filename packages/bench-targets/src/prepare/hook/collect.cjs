@@ -1,23 +1,60 @@
-// Loaded into Node servers before their own code. SIGURG, which nothing else uses, collects all garbage once, at a
-// moment at which no work is pending. Costs nothing until then.
-const file = process.env.BENCH_COLLECTED;
+// Loaded into Node servers before their own code. The first SIGURG, which nothing else uses, collects all garbage once, at
+// a moment at which no work is pending. From then on collections are counted if they are asked for, and each further
+// SIGURG writes what they took so far. Costs nothing until the first.
+const collected = process.env.BENCH_COLLECTED;
+const collections = process.env.BENCH_COLLECTIONS;
+// As in sitecustomize.py.
+const LONG_MS = 1;
+const MOST_LONG = 5000;
+let report;
+
+function save(file, text) {
+  const { renameSync, writeFileSync } = require('node:fs');
+  const answer = `${file}-${process.pid}`;
+  writeFileSync(`${answer}.part`, text);
+  renameSync(`${answer}.part`, answer);
+}
 
 function collect() {
-  const { renameSync, writeFileSync } = require('node:fs');
   const { setFlagsFromString } = require('node:v8');
-  const answer = `${file}-${process.pid}`;
+  // First: a server that may not write files is left alone.
+  require('node:fs').writeFileSync(`${collected}-${process.pid}.part`, '');
+  setFlagsFromString('--expose-gc');
+  const gc = require('node:vm').runInNewContext('gc');
+  // V8 compares its flags with those of cached code.
+  setFlagsFromString('--no-expose-gc');
+  gc();
+  report = collections === undefined ? () => {} : observe();
+  save(collected, '');
+}
+
+/** Observes the collections from now on. Returns what writes them. */
+function observe() {
+  const { PerformanceObserver, performance } = require('node:perf_hooks');
+  const seen = { count: 0, ms: 0, long: [] };
+  const take = (entries) => {
+    for (const { startTime, duration } of entries) {
+      seen.count++;
+      seen.ms += duration;
+      if (duration >= LONG_MS && seen.long.length < MOST_LONG)
+        seen.long.push([performance.timeOrigin + startTime, duration]);
+    }
+  };
+  const observer = new PerformanceObserver((list) => take(list.getEntries()));
+  observer.observe({ entryTypes: ['gc'] });
+  return () => {
+    take(observer.takeRecords());
+    save(collections, JSON.stringify(seen));
+  };
+}
+
+function answer() {
   try {
-    // First: a server that may not write files is left alone.
-    writeFileSync(`${answer}.part`, '');
-    setFlagsFromString('--expose-gc');
-    const gc = require('node:vm').runInNewContext('gc');
-    // V8 compares its flags with those of cached code.
-    setFlagsFromString('--no-expose-gc');
-    gc();
-    renameSync(`${answer}.part`, answer);
+    if (report === undefined) collect();
+    else report();
   } catch {
     // The server goes on as it was.
   }
 }
 
-if (file !== undefined) process.once('SIGURG', () => setImmediate(collect));
+if (collected !== undefined) process.on('SIGURG', () => setImmediate(answer));
