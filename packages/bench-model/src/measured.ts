@@ -258,7 +258,10 @@ const seen = {
   age: Type.Optional(age),
   alone: Type.Optional(alone),
   capacity: Type.Optional(
-    as(capacity, 'Of a search (--slo); `load` is then one of its steps near it, if possible one that kept the promises.'),
+    as(
+      capacity,
+      'Of a search (--slo); `load` is then one of its steps near it, if possible one that kept the promises.',
+    ),
   ),
   curve: Type.Optional(curve),
   collections: Type.Optional(

@@ -79,7 +79,13 @@ function symbols(look: Look, dots: readonly Dot[]): Plot.Markish {
 
 /** Marks places on the horizontal axis; the text of each is its title. */
 export function ticksAt(look: Look, places: readonly { x: number; text: string }[]): Plot.Markish {
-  return Plot.text(places, { x: 'x', frameAnchor: 'bottom', text: () => '▲', title: 'text', fill: look.colour });
+  return Plot.text(places, {
+    x: 'x',
+    frameAnchor: 'bottom',
+    text: () => '▲',
+    title: 'text',
+    fill: look.colour,
+  });
 }
 
 /** Shows the text of the point that is nearest to the pointer. */

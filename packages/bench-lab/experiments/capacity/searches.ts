@@ -81,7 +81,8 @@ function compare(candidate: Trial[], baseline: Trial[]): ReturnType<typeof locat
 }
 
 const percent = (value: number): string => `${(100 * value).toFixed(1)} %`;
-const count = <T>(some: readonly T[], is: (one: T) => boolean): string => `${some.filter(is).length} of ${some.length}`;
+const count = <T>(some: readonly T[], is: (one: T) => boolean): string =>
+  `${some.filter(is).length} of ${some.length}`;
 
 console.log(
   '| server | promise | search | capacity | bias | deviation of a round | runs within 5 % | interval | holds it in | A/A different | 10 % slower found |',
@@ -113,7 +114,9 @@ for (const [name, queue, text, seconds = usualSeconds] of SERVERS) {
     service: (random) => SLOWER * service(random),
     meanSeconds: SLOWER * meanSeconds,
   };
-  const planted = pairs.map(({ a }, seed) => compare(measure('b', slower, promise, { seconds, seed: runs + seed }), a));
+  const planted = pairs.map(({ a }, seed) =>
+    compare(measure('b', slower, promise, { seconds, seed: runs + seed }), a),
+  );
   const cells = [
     `${Math.round(capacity).toLocaleString('en-US')}/s`,
     percent(mean(found.map(({ error }) => error))),

@@ -29,6 +29,13 @@ for line in sys.stdin:
     print(len(kept), flush=True)
 `;
 
+/** Causes a collection, and waits for its end. */
+async function collect({ stdin, stdout }: Child): Promise<void> {
+  const ended = once(stdout as Readable, 'data');
+  stdin?.write('\n');
+  await ended;
+}
+
 describe.runIf(process.platform === 'linux')('a server that counts its collections', () => {
   const children: Child[] = [];
   afterEach(() => {
@@ -43,13 +50,6 @@ describe.runIf(process.platform === 'linux')('a server that counts its collectio
     return child;
   }
 
-  /** Causes a collection, and waits for its end. */
-  async function collect({ stdin, stdout }: Child): Promise<void> {
-    const ended = once(stdout as Readable, 'data');
-    stdin?.write('\n');
-    await ended;
-  }
-
   it.for([
     { collector: 'node', argv: [process.execPath, '-e', NODE] },
     { collector: 'python', argv: ['python3', '-c', PYTHON] },
@@ -57,7 +57,7 @@ describe.runIf(process.platform === 'linux')('a server that counts its collectio
     const env = collectableEnvironment({}, collected);
     const child = await begin([...argv], { ...env, ...countingEnvironment(collector, env, file) });
     const pid = child.pid as number;
-    if (collector === 'node') expect(await collectGarbage(pid, collected)).toBe(1);
+    if (collector === 'node') await collectGarbage(pid, collected);
     await collect(child);
     const openedAtMs = Date.now();
     await collect(child);

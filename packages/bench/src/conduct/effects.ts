@@ -170,12 +170,12 @@ export async function createEffects({
       if (plan.noInitialGc === true || !isNode(prepared) || pid === undefined) return undefined;
       return collectGarbage(pid, collectedFile(folder, id));
     },
-    async readCollections(server, load, { prepared, planned: { id, connections }, draw }) {
+    async readCollections(server, window, { prepared, planned: { id, connections }, draw }) {
       const pid = server.pid();
       const collector = collectorOf(prepared);
       if (pid === undefined || collector === undefined || !hasCourse(plan, connections)) return undefined;
       const wake = (): Promise<unknown> => sendRequest(server, wakingRequest(draw));
-      return readCollections(pid, { collector, file: collectionsFile(folder, id), wake }, load);
+      return readCollections(pid, { collector, file: collectionsFile(folder, id), wake }, window);
     },
     findWatcher(server, prepared) {
       const pid = server.isRemote === true ? undefined : server.pid();

@@ -399,7 +399,10 @@ class OpenLoops {
       for (const point of points) {
         const perSecond = 'share' in point ? point.share * capacity : point.perSecond;
         const seconds = curveStepSeconds(this.#plan, perSecond);
-        curve.push({ ...('share' in point && point), ...(await this.take({ perSecond, rampSeconds: CURVE.rampSeconds, seconds })) });
+        curve.push({
+          ...('share' in point && point),
+          ...(await this.take({ perSecond, rampSeconds: CURVE.rampSeconds, seconds })),
+        });
       }
       if (curve.length > 0) side.curve = curve;
     });

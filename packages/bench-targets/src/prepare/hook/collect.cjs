@@ -10,9 +10,9 @@ let report;
 
 function save(file, text) {
   const { renameSync, writeFileSync } = require('node:fs');
-  const answer = `${file}-${process.pid}`;
-  writeFileSync(`${answer}.part`, text);
-  renameSync(`${answer}.part`, answer);
+  const path = `${file}-${process.pid}`;
+  writeFileSync(`${path}.part`, text);
+  renameSync(`${path}.part`, path);
 }
 
 function collect() {
