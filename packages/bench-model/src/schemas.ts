@@ -15,6 +15,7 @@ import {
 import { record, RECORD_HEAD } from './record.ts';
 import { runFile, RUN_HEAD } from './run.ts';
 import { KNOWN_HEAD, knownWarmup, PROCESS_HEAD, studiedProcess, studyFile, STUDY_HEAD } from './study.ts';
+import { whyFile, WHY_HEAD } from './why.ts';
 
 export const SCHEMAS = {
   record: toDocument(record, RECORD_HEAD),
@@ -22,6 +23,7 @@ export const SCHEMAS = {
   host: toDocument(host, HOST_HEAD),
   study: toDocument(studyFile, STUDY_HEAD),
   process: toDocument(studiedProcess, PROCESS_HEAD),
+  why: toDocument(whyFile, WHY_HEAD),
   pool: toDocument(poolFile, POOL_HEAD),
   'pool-test': toDocument(pooledTest, TEST_HEAD),
   'pool-matrix': toDocument(pooledMatrix, MATRIX_HEAD),

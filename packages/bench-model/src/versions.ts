@@ -12,6 +12,9 @@ export const STUDY_SCHEMA = 1;
 /** The version of the JSON document that `report --json` prints. */
 export const REPORT_SCHEMA = 2;
 
+/** The version of the profiles of a run. */
+export const WHY_SCHEMA = 1;
+
 /** The version of `pool.json` and its entries. */
 export const POOL_SCHEMA = 1;
 

@@ -20,10 +20,12 @@ import { giveLooks } from './series.ts';
 import { startup } from './startup.ts';
 import { times } from './times.ts';
 import { timing } from './timing.ts';
+import { why } from './why.ts';
 
 const SECTIONS: readonly Section[] = [
   ranking,
   comparisons,
+  why,
   scaling,
   ladders,
   load,

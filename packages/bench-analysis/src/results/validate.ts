@@ -7,6 +7,7 @@ import type { PooledMatrix, PooledNoise, PooledTest, PoolFile } from 'bench-mode
 import type { Trial } from 'bench-model/record';
 import type { RunFile } from 'bench-model/run';
 import type { StoredWarmup, StudiedProcess, StudyFile } from 'bench-model/study';
+import type { WhyFile } from 'bench-model/why';
 
 /** The types of stored values, by the names of their schemas. */
 export interface Stored {
@@ -15,6 +16,7 @@ export interface Stored {
   host: Host;
   study: StudyFile;
   process: StudiedProcess;
+  why: WhyFile;
   pool: PoolFile;
   'pool-test': PooledTest;
   'pool-matrix': PooledMatrix;

@@ -18,7 +18,14 @@ import type { LoadResult } from 'bench-model/load';
 import type { Interpreter } from 'bench-model/target';
 import type { LatencyUs, Resources } from 'bench-model/figures';
 import type { Plan } from 'bench-model/plan';
-import { POOL_SCHEMA, RECORD_SCHEMA, REPORT_SCHEMA, RUN_SCHEMA, STUDY_SCHEMA } from 'bench-model/versions';
+import {
+  POOL_SCHEMA,
+  RECORD_SCHEMA,
+  REPORT_SCHEMA,
+  RUN_SCHEMA,
+  STUDY_SCHEMA,
+  WHY_SCHEMA,
+} from 'bench-model/versions';
 import type { RunFile } from 'bench-model/run';
 import type { Host } from 'bench-model/host';
 import {
@@ -431,6 +438,7 @@ describe('the shipped schemas', () => {
     'host',
     'study',
     'process',
+    'why',
     'warmup',
     'pool',
     'pool-test',
@@ -506,6 +514,7 @@ describe('the shipped schemas', () => {
       record: RECORD_SCHEMA,
       run: RUN_SCHEMA,
       study: STUDY_SCHEMA,
+      why: WHY_SCHEMA,
       pool: POOL_SCHEMA,
       report: REPORT_SCHEMA,
     };

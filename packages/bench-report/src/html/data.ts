@@ -1,5 +1,6 @@
 /** The data of the page: the model of a run, with the words that need no browser. */
 import type { MetricId } from 'bench-model/metrics';
+import type { WhyFile } from 'bench-model/why';
 import { nameOfRuntime } from 'bench-model/planned';
 import type { Model, ModelComparisons, ModelRow, ModelServer, Point } from '../model/definition.ts';
 import { describeBaseline, describeVerdict } from '../compare.ts';
@@ -12,6 +13,7 @@ import { describeSetting, toView } from '../view.ts';
 import { describeOutcome } from '../closing.ts';
 import { describeCaveats, isDoubtful } from './caveats.ts';
 import { decidingMetric } from '../leaders.ts';
+import { toPageWhy } from './flame.ts';
 
 /** A target at a rung, and the properties that the page filters by. */
 export interface PageRow extends ModelRow {
@@ -59,6 +61,8 @@ export interface Page extends Pick<
   times: Pick<View, 'columns' | 'words' | 'groups' | 'notes'>;
   /** The scaling of servers in words: a group for each target at each rung. */
   scaling?: ScalingView;
+  /** Where the differences are spent, if the servers were profiled. */
+  why?: ReturnType<typeof toPageWhy>;
   /** Trials whose course over time and log are left out, because the run has too many. */
   shortened: number;
 }
@@ -77,8 +81,8 @@ const DETAILS = new Set<string>([
 /** The number of trials that keep their course over time and their log: about 1 MB. */
 const MOST_DETAILED = 600;
 
-/** Builds the data of the page from a model with distributions. */
-export function toPage(model: Model): Page {
+/** Builds the data of the page from a model with distributions, and the profiles of the run if it has some. */
+export function toPage(model: Model, why?: WhyFile): Page {
   const { run, repeat, rounds, metrics, ladders, problems, leftOut, servers, host, versions } = model;
   const named = model.plan.targets.length === 1 ? nameByRoute : <Cell>(cell: Cell): Cell => cell;
   const shownIn = detailedTrials(model.rows);
@@ -116,6 +120,7 @@ export function toPage(model: Model): Page {
     builds: explainBuilds(servers),
     times: { columns, words, groups, notes },
     ...(scaling && { scaling }),
+    ...(why && { why: toPageWhy(why) }),
     shortened: model.rows.flatMap(({ trials }) => trials).length - shownIn.size,
   };
 }

@@ -1,6 +1,7 @@
 /** The HTML report, and the document of every page: one file that needs no network. */
 import { createHash } from 'node:crypto';
 import { redact } from 'bench-machine/redact';
+import type { WhyFile } from 'bench-model/why';
 import type { Model } from '../model/model.ts';
 import { toPrintable } from '../printable.ts';
 import type { Site } from '../site/data.ts';
@@ -15,9 +16,9 @@ export interface Assets {
 /** Characters that end a script element, or that older JavaScript takes for the end of a line. */
 const UNSAFE = /[<>&\u2028\u2029]/g;
 
-/** Renders a model with distributions as an HTML document that loads nothing and runs only the given script. */
-export function renderHtml(model: Model, assets: Assets): string {
-  return renderDocument(toPage(model), { title: 'Bench report', ...assets });
+/** Renders a model with distributions, and the profiles of its run, as an HTML document that loads nothing and runs only the given script. */
+export function renderHtml(model: Model, assets: Assets, why?: WhyFile): string {
+  return renderDocument(toPage(model, why), { title: 'Bench report', ...assets });
 }
 
 /** Renders data as an HTML document that loads nothing and runs only the given script, which shows the data. */

@@ -484,6 +484,18 @@ const OPTIONS = {
     notInFile: true,
   }),
 
+  why: flag({
+    group: COMPARE,
+    help: 'after the verdicts, start the servers of each difference again under a profiler, and name the functions that cost more or less',
+    conflicts: {
+      quick: 'a quick run is too short for a comparison',
+      url: 'the servers must be started by Bench',
+      'dry-run': 'a dry run measures nothing',
+    },
+    besideAlone: true,
+    notInFile: true,
+  }),
+
   'dry-run': flag({
     group: OUTPUT,
     help: 'print the plan and how long it takes, but start nothing',
@@ -623,6 +635,7 @@ export default defineCommand({
       secrets: isStored(values) ? toSecrets(values.url[0]?.url, values.header) : undefined,
       openapi: values.openapi,
       failOn: values.failOn,
+      why: values.why || undefined,
       revisions: values.rev.length === 0 ? undefined : values.rev,
     }),
   }),

@@ -11,7 +11,6 @@ import { countOf } from 'bench-report/format';
 import { renderJson } from 'bench-report/json';
 import { toLadderView } from 'bench-report/ladder';
 import { renderMarkdown } from 'bench-report/markdown';
-import type { Trial } from 'bench-model/record';
 import { toModel, type Model } from 'bench-report/model/model';
 import { renderClosing, renderTerminal } from 'bench-report/terminal';
 import { toTimesView } from 'bench-report/times';
@@ -120,7 +119,7 @@ export default defineCommand({
     if (format !== 'json') refuseEmpty(run);
     const model = toModel(run, { distributions: request.open || format === 'html' || format === 'json' });
     if (request.open) return openPage(await writePage(model, run.folder));
-    if (format !== undefined && format !== 'markdown') return PRINTERS[format](model, run.trials);
+    if (format !== undefined && format !== 'markdown') return PRINTERS[format](model, run);
     const view = time
       ? toTimesView(model, pasted)
       : ladder
@@ -193,10 +192,10 @@ function printStudy(folder: string, { run, format, ladder, time, detail, open }:
 /** Prints a whole run in a format that takes no other options. */
 const PRINTERS: Record<
   Exclude<ReportFormat, 'markdown'>,
-  (model: Model, trials: readonly Trial[]) => void | Promise<void>
+  (model: Model, run: StoredRun) => void | Promise<void>
 > = {
-  html: async (model) => printHtml(await renderPage(model)),
-  json: (model, trials) => printJson(renderJson(model, trials)),
+  html: async (model, { folder }) => printHtml(await renderPage(model, folder)),
+  json: (model, { trials }) => printJson(renderJson(model, trials)),
   async csv(model) {
     // The library is loaded only where it is used.
     const { renderCsv } = await import('bench-report/csv');

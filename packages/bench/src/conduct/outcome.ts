@@ -24,6 +24,9 @@ import { readRepeats } from './repeats.ts';
 import { measureRequest } from './measure-request.ts';
 import { writePage } from './page.ts';
 import { questionOf } from './reach.ts';
+import { openSession } from './session.ts';
+import { showWhy } from './show-why.ts';
+import { profileRun, unique } from './why.ts';
 import type { ResolvedRequest } from './resolve.ts';
 import { layoutFor, logLine, print, printJson, printStyled, terminal } from '../terminal/shell.ts';
 
@@ -59,6 +62,7 @@ export async function measureAndReport(request: ResolvedRequest): Promise<number
     logLine(resume);
     return 130;
   }
+  if (raw.why && (await explainDifferences(run, compared.tables, raw.json))) await keepPage(model, folder);
   if (!raw.json && closing !== undefined) printStyled(`${renderClosing(closing, layout)}\n`);
   const found = compared.tables.flatMap((table) => findVerdicts(table, raw.failOn ?? []));
   if (found.length > 0) logLine(`--fail-on: found ${found.join(', ')}`);
@@ -73,6 +77,27 @@ async function keepPage(model: Model, folder: string): Promise<void> {
     if (!(error instanceof BenchError)) throw error;
     logLine(`warning: there is no report with charts: ${error.message}; ${error.hint}`);
   }
+}
+
+/** Profiles the servers of every difference that was found, and prints where it is spent. Returns false without profiles. */
+async function explainDifferences(
+  run: StoredRun,
+  tables: readonly ModelComparisons[],
+  isJson: boolean,
+): Promise<boolean> {
+  const different = tables.flatMap(({ rows }) =>
+    rows.filter(({ comparison: { verdict } }) => verdict === 'slower' || verdict === 'faster'),
+  );
+  if (different.length === 0) {
+    logLine(
+      `--why: no comparison found a difference. To profile anyway: ${commandLine(`why ${run.plan.run}`)}`,
+    );
+    return false;
+  }
+  using session = await openSession(`${run.plan.run} (why)`, { wait: true });
+  const why = await profileRun(run, unique(different), { session, voice: terminal });
+  if (why !== undefined && !isJson) showWhy(why);
+  return why !== undefined;
 }
 
 /** The comparisons of the targets of a run, and the text of all comparisons. */

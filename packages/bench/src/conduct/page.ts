@@ -6,6 +6,7 @@ import { digestOf } from 'bench-targets/prepare/digest';
 import { renderHtml, type Assets } from 'bench-report/html/document';
 import type { Model } from 'bench-report/model/model';
 import { writeReport } from 'bench-analysis/results/store';
+import { readWhy } from 'bench-analysis/why/store';
 
 /** A page with a separate script: the report of a run, or the index over all runs. */
 export type PageName = 'report' | 'site';
@@ -30,14 +31,15 @@ export const bundleOf = (name: PageName): string => `${name}.js`;
 /** The name of the report in the folder of a run. */
 const REPORT = 'report.html';
 
-/** Renders the HTML report of a model with distributions. */
-export async function renderPage(model: Model): Promise<string> {
-  return renderHtml(model, await readAssets('report'));
+/** Renders the HTML report of a model with distributions, and the profiles in the folder of its run. */
+export async function renderPage(model: Model, folder?: string): Promise<string> {
+  const why = folder === undefined ? undefined : readWhy(folder);
+  return renderHtml(model, await readAssets('report'), why);
 }
 
 /** Writes the HTML report of a run into its folder and returns its path. */
 export async function writePage(model: Model, folder: string): Promise<string> {
-  writeReport(folder, REPORT, await renderPage(model));
+  writeReport(folder, REPORT, await renderPage(model, folder));
   return join(folder, REPORT);
 }
 

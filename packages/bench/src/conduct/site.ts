@@ -42,7 +42,7 @@ export async function writeSite(folder: string, results = HOME.results): Promise
     try {
       const run = readStored(path);
       const model = toModel(run, { distributions: true });
-      writeReport(reports, `${name}.html`, await renderPage(model));
+      writeReport(reports, `${name}.html`, await renderPage(model, path));
       listed.push({ run, href: `${REPORTS}/${encodeURIComponent(name)}.html`, cover: toCover(model) });
     } catch (error) {
       skipped.push({ name, reason: reasonOf(error, path) });

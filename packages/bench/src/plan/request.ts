@@ -29,4 +29,6 @@ export interface BenchRequest extends BenchOptions {
   wait: boolean;
   /** The verdicts of the comparison that make the command fail. */
   failOn?: Verdict[];
+  /** Profiles the servers of each decided difference after the run. */
+  why?: true;
 }

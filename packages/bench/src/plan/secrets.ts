@@ -31,8 +31,18 @@ export function toSecrets(given: URL | undefined, headers: Iterable<readonly [st
 
 /** A stored run as named on the command line. */
 interface Named {
-  flag: 'again' | 'resume';
+  flag: 'again' | 'resume' | 'why';
   run: string;
+}
+
+/** `--again`, or the command `why`. */
+function nameFlag(flag: Named['flag']): string {
+  return flag === 'why' ? 'why' : `--${flag}`;
+}
+
+/** The command that names the run in this way. */
+function commandOf({ flag, run }: Named): string {
+  return `${flag === 'why' ? '' : 'bench '}${nameFlag(flag)} ${run}`;
 }
 
 /**
@@ -60,8 +70,8 @@ export function restoreSecrets(stored: Plan, { url, headers }: Secrets, { flag, 
   if (stray !== undefined) {
     throw new BenchError(
       'usage',
-      `--${flag} reuses the stored plan, so ${stray} cannot be combined with it`,
-      commandLine(`bench --${flag} ${run}`),
+      `${nameFlag(flag)} reuses the stored plan, so ${stray} cannot be combined with it`,
+      commandLine(commandOf({ flag, run })),
     );
   }
   if (userRequests === undefined) return plan;
@@ -81,7 +91,7 @@ export function restoreSecrets(stored: Plan, { url, headers }: Secrets, { flag, 
     throw new BenchError(
       'usage',
       `run ${run} sent secrets, which a stored run does not keep`,
-      `repeat them: ${commandLine(`bench --${flag} ${run} ${lost.join(' ')}`)}`,
+      `repeat them: ${commandLine(`${commandOf({ flag, run })} ${lost.join(' ')}`)}`,
     );
   }
   const path = needsUrl && url !== undefined ? url.pathname + url.search : undefined;
@@ -139,7 +149,7 @@ function nameSent(request: Pick<UserRequest, 'method' | 'path'> | undefined): st
 }
 
 /** Throws a usage error for a secret in the command of an app, which a stored plan does not keep. */
-function refuseLostCommand({ run, apps = [] }: Plan, flag: string): void {
+function refuseLostCommand({ run, apps = [] }: Plan, flag: Named['flag']): void {
   const lost = apps.find(({ command }) =>
     command.some((word) => word.includes(NOT_KEPT) || word.includes(NOT_KEPT_IN_URL)),
   );
@@ -147,12 +157,12 @@ function refuseLostCommand({ run, apps = [] }: Plan, flag: string): void {
   throw new BenchError(
     'usage',
     `the command of ${lost.name} in run ${run} holds a secret, which a stored run does not keep`,
-    `start a new run. To use --${flag} later, let the server read the secret from its environment`,
+    `start a new run. To use ${nameFlag(flag)} later, let the server read the secret from its environment`,
   );
 }
 
 /** Throws a usage error for a secret that no option can give again, such as one in one of several paths. */
-function refuseLost(requests: readonly UserRequest[], flag: string, run: string): void {
+function refuseLost(requests: readonly UserRequest[], flag: Named['flag'], run: string): void {
   const lost = requests.find(
     ({ path, body = '' }) =>
       path.includes(NOT_KEPT_IN_URL) || body.includes(NOT_KEPT) || body.includes(NOT_KEPT_IN_URL),
@@ -161,7 +171,7 @@ function refuseLost(requests: readonly UserRequest[], flag: string, run: string)
   throw new BenchError(
     'usage',
     `${nameRequest(lost)} of run ${run} holds a secret, which a stored run does not keep`,
-    `start a new run. To use --${flag} later, write the secret as {env:NAME}`,
+    `start a new run. To use ${nameFlag(flag)} later, write the secret as {env:NAME}`,
   );
 }
 

@@ -40,6 +40,7 @@ const WRONG: Record<string, string[]> = {
     '--seed=-1',
     '--param n',
     '--quick --fail-on slower',
+    '--quick --why',
     '--fail-on slow',
     '--rev main --copy ./a',
     "--app . --run 'node server.js' --copy ./a",
@@ -172,6 +173,7 @@ const WRONG: Record<string, string[]> = {
     'vanilla --connections 10,100',
     'vanilla --rounds 3',
   ],
+  why: ['', '--json', 'latest --rounds 3', 'latest --header nonsense'],
 };
 
 /** Valid command lines of `bench` whose plan is refused. */

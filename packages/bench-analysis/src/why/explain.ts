@@ -1,0 +1,168 @@
+/** Which functions and modules cost more or less per request on one side of a comparison, beyond the noise of the profiles. */
+import type { Frame, Profile, ProfiledSide, WhyFile } from 'bench-model/why';
+import { mean, sum } from 'bench-statistics/numbers';
+import { studentPoint } from 'bench-statistics/student';
+
+/** Costs below this share of the CPU per request of the baseline are not tested, and such differences not named. */
+const LEAST_SHARE = 0.01;
+/** The chance that any function or module is named between equal builds. */
+const ERROR = 0.05;
+/** Fewer profiles of a side have no interval. */
+const FEWEST_PROFILES = 3;
+
+/** CPU per request on both sides, in µs. The margin is half of the interval of the difference. */
+export interface Change {
+  beforeUs: number;
+  afterUs: number;
+  differenceUs: number;
+  marginUs: number;
+}
+
+/** A function whose own cost changed. */
+export interface ChangedFunction extends Change {
+  frame: Frame;
+}
+
+/** A package, a module or a file whose functions together changed in cost. */
+export interface ChangedModule extends Change {
+  module: string;
+  /** Those of its functions that changed in the same direction, the largest change first. */
+  functions: ChangedFunction[];
+}
+
+/** What the profiles of two targets say about their difference. All intervals hold together with 95 % confidence. */
+export interface Explained {
+  baseline: ProfiledSide;
+  candidate: ProfiledSide;
+  /** CPU per request in all. */
+  whole: Change;
+  /** The largest change first. */
+  functions: ChangedFunction[];
+  modules: ChangedModule[];
+  /** No function and no module that is not named changed by more than this, in µs. */
+  restUs: number;
+}
+
+/** Explains the difference of a pair; undefined if one side has too few profiles. */
+export function explainPair(
+  why: Pick<WhyFile, 'frames' | 'tree' | 'sides'>,
+  pair: { baseline: string; candidate: string },
+): Explained | undefined {
+  const [baseline, candidate] = [pair.baseline, pair.candidate].map((id) =>
+    why.sides.find(({ target }) => target === id),
+  );
+  if (baseline === undefined || candidate === undefined) return undefined;
+  const profiles = [baseline.profiles, candidate.profiles] as const;
+  if (profiles.some((own) => own.length < FEWEST_PROFILES)) return undefined;
+  const wholes = profiles.map((own) => own.map(({ cpuUs }) => cpuUs)) as Costs;
+  const least = LEAST_SHARE * mean(wholes[0]);
+  const frames = tested(profiles, (profile) => ownCosts(why, profile, (frame) => frame), least);
+  const named = tested(
+    profiles,
+    (profile) => ownCosts(why, profile, (frame) => why.frames[frame]?.module ?? ''),
+    least,
+  );
+  const error = ERROR / (1 + frames.size + named.size);
+  const functions = compareAll(frames, error, least);
+  const modules = compareAll(named, error, least);
+  const rest = [...functions.others, ...modules.others];
+  const changed = functions.changed.map(([frame, change]): ChangedFunction => {
+    return { frame: why.frames[frame] as Frame, ...change };
+  });
+  return {
+    baseline,
+    candidate,
+    whole: compareCosts(...wholes, error),
+    functions: changed,
+    modules: modules.changed.map(([module, change]) => ({
+      module,
+      ...change,
+      functions: changed.filter(
+        ({ frame, differenceUs }) =>
+          frame.module === module && Math.sign(differenceUs) === Math.sign(change.differenceUs),
+      ),
+    })),
+    restUs: Math.max(least, ...rest.map(({ differenceUs, marginUs }) => Math.abs(differenceUs) + marginUs)),
+  };
+}
+
+/** Returns CPU per request by the function in which it was spent, or by a property of it, in µs. */
+function ownCosts<Key>(
+  { tree }: Pick<WhyFile, 'tree'>,
+  { cpuUs, nodes, samples }: Profile,
+  keyOf: (frame: number) => Key,
+): Map<Key, number> {
+  const perSample = cpuUs / sum(samples);
+  const costs = new Map<Key, number>();
+  for (const [index, node] of nodes.entries()) {
+    const key = keyOf(tree.frames[node] as number);
+    costs.set(key, (costs.get(key) ?? 0) + (samples[index] ?? 0) * perSample);
+  }
+  return costs;
+}
+
+/** Returns CPU per request by the stack in which it was spent, in µs: the mean over the profiles of a target. */
+export function stackCosts({ profiles }: Pick<ProfiledSide, 'profiles'>): Map<number, number> {
+  const costs = new Map<number, number>();
+  for (const { cpuUs, nodes, samples } of profiles) {
+    const perSample = cpuUs / sum(samples) / profiles.length;
+    for (const [index, node] of nodes.entries())
+      costs.set(node, (costs.get(node) ?? 0) + (samples[index] ?? 0) * perSample);
+  }
+  return costs;
+}
+
+type Costs = [before: number[], after: number[]];
+
+/** Returns the costs of everything that is worth a test, one for each profile of a side. */
+function tested<Key>(
+  profiles: readonly (readonly Profile[])[],
+  costsOf: (profile: Profile) => Map<Key, number>,
+  leastUs: number,
+): Map<Key, Costs> {
+  const costs = profiles.map((own) => own.map(costsOf));
+  const keys = new Set(costs.flat().flatMap((one) => [...one.keys()]));
+  const all = [...keys].map((key): [Key, Costs] => [
+    key,
+    costs.map((own) => own.map((one) => one.get(key) ?? 0)) as Costs,
+  ]);
+  return new Map(all.filter(([, own]) => own.some((one) => mean(one) >= leastUs)));
+}
+
+/** Compares costs. Returns those that changed for sure, the largest change first, and the others. */
+function compareAll<Key>(
+  costs: Map<Key, Costs>,
+  error: number,
+  leastUs: number,
+): { changed: [Key, Change][]; others: Change[] } {
+  const all = [...costs].map(([key, own]): [Key, Change] => [key, compareCosts(...own, error)]);
+  const isChanged = ({ differenceUs, marginUs }: Change): boolean =>
+    Math.abs(differenceUs) >= Math.max(leastUs, marginUs);
+  return {
+    changed: all
+      .filter(([, change]) => isChanged(change))
+      .toSorted(([, a], [, b]) => Math.abs(b.differenceUs) - Math.abs(a.differenceUs)),
+    others: all.map(([, change]) => change).filter((change) => !isChanged(change)),
+  };
+}
+
+/**
+ * The difference of two means and half of its interval by Welch (1947): the servers are different processes, and functions
+ * that exist on one side have no variance on the other.
+ */
+function compareCosts(before: readonly number[], after: readonly number[], error: number): Change {
+  const [beforeUs, afterUs] = [mean(before), mean(after)];
+  const [one, other] = [varianceOfMean(before), varianceOfMean(after)];
+  const whole = one + other;
+  const freedom =
+    whole === 0
+      ? before.length - 1
+      : whole ** 2 / (one ** 2 / (before.length - 1) + other ** 2 / (after.length - 1));
+  const marginUs = studentPoint(Math.max(1, Math.floor(freedom + 1e-9)), error) * Math.sqrt(whole);
+  return { beforeUs, afterUs, differenceUs: afterUs - beforeUs, marginUs };
+}
+
+function varianceOfMean(values: readonly number[]): number {
+  const centre = mean(values);
+  return sum(values.map((value) => (value - centre) ** 2)) / (values.length - 1) / values.length;
+}

@@ -1,0 +1,78 @@
+/** The stored profiles of a run: `why.json`. They were taken after its trials, and their figures are in no other file. */
+import { Type, type Static } from 'typebox';
+import { amount, count, ordinal, shape, span, text } from './definitions.ts';
+import { WHY_SCHEMA } from './versions.ts';
+
+const frame = shape({
+  name: text('The function.'),
+  file: text('Its file, relative to the project or to the packages; for a binary, its program or library.'),
+  module: text('What it belongs to: a package, a module of the language, or the file of the project.'),
+});
+
+/** A function in a stack. */
+export type Frame = Static<typeof frame>;
+
+const profile = shape({
+  cpuUs: amount('µs: CPU per request, before the profiler was attached'),
+  profiledUs: amount('µs: CPU per request while the profiler was attached'),
+  nodes: Type.Array(count('index: of a node in the tree, the innermost function of a stack')),
+  samples: Type.Array(ordinal('count: samples of the stack at the same index of nodes')),
+});
+
+/** One profile of one fresh server. */
+export type Profile = Static<typeof profile>;
+
+const side = shape({
+  target: text('The id of the target.'),
+  profiler: text('The profiler and its version.'),
+  profiles: Type.Array(profile, { description: 'One for each fresh server, in the order of the rounds.' }),
+});
+
+/** The profiles of a target. */
+export type ProfiledSide = Static<typeof side>;
+
+export const whyFile = shape({
+  schema: Type.Literal(WHY_SCHEMA, { description: 'version: of this schema' }),
+  run: text('The id of the run.'),
+  connections: ordinal('count: connections to each server'),
+  seconds: span('s: the length of a profile'),
+  pairs: Type.Array(shape({ baseline: text(), candidate: text() }), {
+    description: 'The targets that are compared.',
+  }),
+  frames: Type.Array(frame, { description: 'Every function once.' }),
+  tree: shape(
+    {
+      parents: Type.Array(
+        Type.Integer({
+          description: 'index: of the node that called it; -1 for an outermost one',
+          minimum: -1,
+        }),
+      ),
+      frames: Type.Array(count('index: of the function in frames')),
+    },
+    { description: 'The call tree of all profiles. A node comes after the one that called it.' },
+  ),
+  sides: Type.Array(side),
+  missing: Type.Array(shape({ target: text(), reason: text() }), {
+    description: 'Targets without profiles, and the reason.',
+  }),
+});
+
+/** The profiles of a run. */
+export type WhyFile = Static<typeof whyFile>;
+
+export const WHY_HEAD = {
+  title: 'Why',
+  description:
+    'why.json: the sampled stacks of fresh servers of both sides of a comparison, taken after its trials.',
+};
+
+/** The output of a profiler for one process. */
+export interface Profiled {
+  /**
+   * `collapsed`: a line for each stack, as `outer (file);inner (file) 12`. `cpuprofile`: that of V8. `perf`: the output of
+   * `perf script -F ip,sym,dso`.
+   */
+  format: 'collapsed' | 'cpuprofile' | 'perf';
+  text: string;
+}

@@ -1,0 +1,158 @@
+/** The profiles of a comparison in words and a table: where the difference is spent. */
+import {
+  explainPair,
+  stackCosts,
+  type Change,
+  type ChangedModule,
+  type Explained,
+} from 'bench-analysis/why/explain';
+import type { ProfiledSide, WhyFile } from 'bench-model/why';
+import { mean, sum } from 'bench-statistics/numbers';
+import { viewTable, type View } from './content.ts';
+import { countOf, formatChange, formatCost, formatShare } from './format.ts';
+
+/** The functions of a module that a sentence names, and the rows of a table. */
+const MOST_NAMED = 3;
+const MOST_ROWS = 15;
+
+/** The explanation of a pair: sentences, the most important first, and the table of functions. */
+export interface WhyView {
+  baseline: string;
+  candidate: string;
+  heading: string;
+  sentences: string[];
+  /** The functions whose cost changed, with the notes; without rows if none did. */
+  table: View;
+}
+
+/** Puts the profiles of a run into words, one part for each pair. */
+export function viewWhy(why: WhyFile): WhyView[] {
+  return why.pairs.flatMap((pair) => {
+    const explained = explainPair(why, pair);
+    return explained === undefined ? [] : [viewPair(explained, why)];
+  });
+}
+
+/** Says which targets have no profiles, and why. */
+export function describeMissing({ missing }: WhyFile): string[] {
+  return missing.map(({ target, reason }) => `${target} was not profiled: ${reason}`);
+}
+
+/** Returns the explanations as text in lines, without the tables. */
+export function describeWhy({ heading, sentences }: Pick<WhyView, 'heading' | 'sentences'>): string[] {
+  return [heading, ...sentences.map((sentence) => `  ${sentence}`)];
+}
+
+function viewPair(explained: Explained, why: WhyFile): WhyView {
+  const { baseline, candidate, whole, functions } = explained;
+  const heading = `${candidate.target} uses ${describeWhole(whole)} CPU per request than ${baseline.target}`;
+  const rows = functions
+    .slice(0, MOST_ROWS)
+    .map(({ frame, ...change }) => [
+      frame.name,
+      frame.file === frame.module ? frame.file : `${frame.file} (${frame.module})`,
+      formatCost(change.beforeUs),
+      formatCost(change.afterUs),
+      `${signed(change.differenceUs)} (${signed(change.differenceUs - change.marginUs)} to ${signed(change.differenceUs + change.marginUs)})`,
+      formatChange(1 + change.differenceUs / whole.beforeUs),
+    ]);
+  const columns = [
+    'function',
+    'file',
+    'µs before',
+    'µs after',
+    'difference (95 % interval)',
+    'of all before',
+  ];
+  const hidden = functions.length - rows.length;
+  const notes = [
+    'µs of CPU per request spent in the function itself; all intervals hold together with 95 % confidence',
+    ...(hidden > 0 ? [`${countOf(hidden, 'more function')} changed, each less than the last row`] : []),
+    ...describeProfilers([baseline, candidate], why),
+  ];
+  return {
+    baseline: baseline.target,
+    candidate: candidate.target,
+    heading,
+    sentences: describeModules(explained),
+    table: viewTable({ title: heading, columns, rows, notes }, columns.slice(2)),
+  };
+}
+
+/** `199 µs (+86 %) more`. */
+function describeWhole({ beforeUs, differenceUs }: Change): string {
+  const amount = `${formatCost(Math.abs(differenceUs))} µs (${formatChange(1 + differenceUs / beforeUs)})`;
+  return `${amount} ${differenceUs < 0 ? 'less' : 'more'}`;
+}
+
+function describeModules({ whole, modules, functions, restUs }: Explained): string[] {
+  const rest = `${formatCost(restUs)} µs (${formatShare(restUs / whole.beforeUs)})`;
+  if (modules.length + functions.length === 0)
+    return [`No function changed beyond the noise. None changed by more than ${rest}.`];
+  const loose = functions.filter(({ frame }) => modules.every(({ module }) => module !== frame.module));
+  return [
+    ...modules.map((module) => describeModule(module, whole)),
+    ...loose.map(({ frame, differenceUs }) => `${signed(differenceUs)} µs in ${frame.name} (${frame.file}).`),
+    `No other package or function changed by more than ${rest}.`,
+  ];
+}
+
+/** `154 of 199 µs are in anyio: start_soon +31, __exit__ +22.` */
+function describeModule({ module, differenceUs, functions }: ChangedModule, whole: Change): string {
+  const isSameWay = Math.sign(differenceUs) === Math.sign(whole.differenceUs);
+  const amount = isSameWay
+    ? `${formatCost(Math.abs(differenceUs))} of ${formatCost(Math.abs(whole.differenceUs))} µs are in`
+    : `${signed(differenceUs)} µs in`;
+  const named = functions
+    .slice(0, MOST_NAMED)
+    .map((one) => `${one.frame.name} ${signed(one.differenceUs)}`)
+    .join(', ');
+  return `${amount} ${module}${named === '' ? '' : `: ${named}`}.`;
+}
+
+/** Says how the profiles were taken, and what the profiler itself cost. */
+function describeProfilers(sides: readonly ProfiledSide[], { seconds }: WhyFile): string[] {
+  return sides.map(({ target, profiler, profiles }) => {
+    const [plain, profiled] = [
+      mean(profiles.map(({ cpuUs }) => cpuUs)),
+      mean(profiles.map(({ profiledUs }) => profiledUs)),
+    ];
+    const samples = sum(profiles.flatMap((one) => one.samples));
+    return `${target}: ${profiler}, ${countOf(profiles.length, 'fresh server')} for ${seconds} s each, ${samples.toLocaleString('en-US')} samples. The profiler changed CPU per request by ${formatChange(profiled / plain)}, which is not in the figures`;
+  });
+}
+
+function signed(us: number): string {
+  return `${us < 0 ? '−' : '+'}${formatCost(Math.abs(us))}`;
+}
+
+/** Returns the profiles of a target as a speedscope file. Its weights are µs of CPU per request. */
+export function toSpeedscope(why: WhyFile, side: ProfiledSide): object {
+  const { target, profiler } = side;
+  const costs = stackCosts(side);
+  const weights = [...costs.values()];
+  return {
+    $schema: 'https://www.speedscope.app/file-format-schema.json',
+    name: target,
+    exporter: profiler,
+    shared: { frames: why.frames.map(({ name, file }) => ({ name, file })) },
+    profiles: [
+      {
+        type: 'sampled',
+        name: `${target}: CPU per request`,
+        unit: 'microseconds',
+        startValue: 0,
+        endValue: sum(weights),
+        samples: [...costs.keys()].map((node) => stackOf(why, node)),
+        weights,
+      },
+    ],
+  };
+}
+
+/** Returns the functions of a node of the call tree, outermost first. */
+function stackOf({ tree }: Pick<WhyFile, 'tree'>, node: number): number[] {
+  const stack: number[] = [];
+  for (let at = node; at >= 0; at = tree.parents[at] ?? -1) stack.unshift(tree.frames[at] as number);
+  return stack;
+}

@@ -1,0 +1,93 @@
+import { describe, expect, it } from 'vitest';
+import type { Profile, WhyFile } from 'bench-model/why';
+import { describeMissing, describeWhy, toSpeedscope, viewWhy } from '../src/why.ts';
+
+/** A profile of functions in the order of `frames`, each called by the first one. */
+function profile(cpuUs: number, samples: number[]): Profile {
+  const seen = samples.flatMap((count, node) => (count > 0 ? [{ node, count }] : []));
+  return {
+    cpuUs,
+    profiledUs: cpuUs * 1.04,
+    nodes: seen.map(({ node }) => node),
+    samples: seen.map(({ count }) => count),
+  };
+}
+
+function sideOf(target: string, cpuUs: number, shares: number[]): WhyFile['sides'][number] {
+  const profiles = [0.99, 1, 1.01, 1, 0.99, 1.01].map((pace, round) =>
+    profile(
+      cpuUs * pace,
+      shares.map((share, at) => (share === 0 ? 0 : Math.round(1000 * share) + ((at + round) % 3))),
+    ),
+  );
+  return { target, profiler: 'py-spy 0.4.3', profiles };
+}
+
+const WHY: WhyFile = {
+  schema: 1,
+  run: 'a-run',
+  connections: 10,
+  seconds: 3,
+  pairs: [
+    { baseline: 'main', candidate: 'http' },
+    { baseline: 'main', candidate: 'asgi' },
+    { baseline: 'main', candidate: 'lost' },
+  ],
+  frames: [
+    { name: 'run', file: 'asyncio/runners.py', module: 'asyncio' },
+    { name: 'handle', file: 'app.py', module: 'app.py' },
+    { name: 'TaskGroup.start_soon', file: 'anyio/_backends/_asyncio.py', module: 'anyio' },
+    { name: 'CancelScope.__exit__', file: 'anyio/_backends/_asyncio.py', module: 'anyio' },
+  ],
+  tree: { parents: [-1, 0, 0, 0], frames: [0, 1, 2, 3] },
+  sides: [
+    sideOf('main', 200, [0.5, 0.5, 0, 0]),
+    sideOf('http', 360, [0.28, 0.28, 0.28, 0.16]),
+    sideOf('asgi', 201, [0.5, 0.5, 0, 0]),
+  ],
+  missing: [{ target: 'lost', reason: 'no profiler for ruby' }],
+};
+
+describe('the explanation of a comparison', () => {
+  const [http, asgi, ...others] = viewWhy(WHY);
+
+  it('ranks the packages, and names their functions', () => {
+    expect(http && describeWhy(http)).toEqual([
+      'http uses 160 µs (+80 %) more CPU per request than main',
+      '  158 of 160 µs are in anyio: TaskGroup.start_soon +101, CancelScope.__exit__ +57.7.',
+      expect.stringMatching(
+        /^ {2}No other package or function changed by more than [\d.]+ µs \([\d.]+ %\)\.$/,
+      ),
+    ]);
+  });
+
+  it('has a row for each function that changed, and says what the profiler cost', () => {
+    expect(http?.table.groups[0]?.rows.map(([name, file]) => [name, file])).toEqual([
+      ['TaskGroup.start_soon', 'anyio/_backends/_asyncio.py (anyio)'],
+      ['CancelScope.__exit__', 'anyio/_backends/_asyncio.py (anyio)'],
+    ]);
+    expect(http?.table.notes.join('\n')).toContain('The profiler changed CPU per request by +4.0 %');
+  });
+
+  it('names nothing where nothing changed', () => {
+    expect(asgi?.table.groups[0]?.rows).toEqual([]);
+    expect(asgi?.sentences).toEqual([
+      expect.stringMatching(/^No function changed beyond the noise\. None changed by more than .*\.$/),
+    ]);
+  });
+
+  it('leaves out a side that was not profiled, with the reason', () => {
+    expect(others).toEqual([]);
+    expect(describeMissing(WHY)).toEqual(['lost was not profiled: no profiler for ruby']);
+  });
+});
+
+describe('the speedscope file', () => {
+  it('weighs stacks by CPU per request', () => {
+    const [main] = WHY.sides;
+    const file =
+      main && (toSpeedscope(WHY, main) as { profiles: [{ samples: number[][]; endValue: number }] });
+    expect(file?.profiles[0].samples).toEqual([[0], [0, 1]]);
+    expect(file?.profiles[0].endValue).toBeCloseTo(200, 5);
+  });
+});

@@ -1,0 +1,25 @@
+"""Runs the sampling profiler of the standard library (Python 3.15) with whole file names in its collapsed stacks.
+
+It is run by the interpreter of the server, in a process of its own: the profiler reads only its own version.
+"""
+
+import sys
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+from profiling.sampling import cli, stack_collector  # type: ignore[import-not-found]
+
+
+def export(self: Any, filename: str) -> bool:
+    """Write one line for each stack: the functions with their files, and the number of samples."""
+    stacks: Counter[str] = Counter()
+    for (frames, _thread), count in self.stack_counter.items():
+        stacks[";".join(f"{name} ({file})" for file, _line, name in frames)] += count
+    Path(filename).write_text("".join(f"{stack} {count}\n" for stack, count in stacks.items()), encoding="utf-8")
+    return True
+
+
+stack_collector.CollapsedStackCollector.export = export
+print("ready", file=sys.stderr, flush=True)
+cli.main()

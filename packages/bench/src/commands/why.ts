@@ -1,0 +1,74 @@
+import { findRun, readRun, shown } from 'bench-analysis/results/store';
+import { commandLine } from 'bench-machine/home';
+import { hide } from 'bench-machine/redact';
+import { toJson } from 'bench-report/json';
+import { toModel } from 'bench-report/model/model';
+import { defineCommand, flag, repeated, WAITS } from '../cli/command.ts';
+import { header } from '../cli/values.ts';
+import { writePage } from '../conduct/page.ts';
+import { confirmReceived } from '../conduct/received.ts';
+import { openSession } from '../conduct/session.ts';
+import { findPair, pairsOf, profileRun } from '../conduct/why.ts';
+import { showWhy } from '../conduct/show-why.ts';
+import { restoreSecrets, secretsIn, toSecrets } from '../plan/secrets.ts';
+import { logLine, printJson, terminal } from '../terminal/shell.ts';
+
+/** A parsed `pnpm why` command. */
+interface WhyRequest {
+  run: string;
+  /** The targets to compare, by id or a part of it; empty for the pairs that the run compares. */
+  targets: string[];
+  headers: (readonly [string, string])[];
+  json: boolean;
+  trust: boolean;
+  wait: boolean;
+}
+
+export default defineCommand({
+  name: 'why',
+  about:
+    'Says where the difference of a comparison is spent. Starts fresh servers of both sides under a sampling profiler, and prints the functions whose CPU per request changed. The figures of the run stay as they are.',
+  arguments: {
+    terms: '<run> [target...]',
+    noun: 'run',
+    help: 'the id of a stored run, its folder, or latest',
+    more: 'two targets of the run, by id or a part of it (default: the pairs that the run compares)',
+    example: commandLine('why latest'),
+  },
+  options: {
+    header: repeated('<name: value>', header, {
+      separator: null,
+      help: 'a secret header of the requests, which a stored run does not keep',
+    }),
+    json: flag({ help: 'print the profiles as JSON' }),
+    trust: flag({ help: 'execute what the plan of a received run says, without a question' }),
+    ...WAITS,
+  },
+  notes: 'Exit codes: 0 done, 1 a side could not be profiled, 2 bad usage,\n130 interrupted.',
+  read: (values, [run = '', ...targets]): WhyRequest => ({
+    run,
+    targets,
+    headers: values.header,
+    json: values.json,
+    trust: values.trust,
+    wait: values.wait,
+  }),
+  async run({ run: name, targets, headers, json, trust, wait }) {
+    const stored = readRun(findRun(name));
+    const pairs = targets.length > 0 ? [findPair(stored, targets)] : pairsOf(stored);
+    await confirmReceived(stored, trust);
+    const { run } = stored.plan;
+    const plan = restoreSecrets(stored.plan, toSecrets(undefined, headers), { flag: 'why', run });
+    hide(secretsIn(plan));
+    using session = await openSession(`${run} (why)`, { wait });
+    const why = await profileRun({ ...stored, plan }, pairs, { session, voice: terminal });
+    if (why === undefined) return 130;
+    if (json) printJson(toJson(why));
+    else showWhy(why);
+    const model = toModel(stored, { distributions: true });
+    logLine(
+      `profiles saved in ${shown(stored.folder)}; flame graph: ${shown(await writePage(model, stored.folder))}`,
+    );
+    return why.missing.length > 0 ? 1 : 0;
+  },
+});
