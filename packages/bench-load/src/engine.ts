@@ -41,7 +41,7 @@ export interface LoadSession extends AsyncDisposable {
   count?(): Promise<Counts>;
   /**
    * Opens a session for another server in the same processes, which end with this one. The two must not send at the same
-   * time. Absent if the engine does not support duels.
+   * time. Absent if the engine does not load servers in turns.
    */
   beside?(spec: LoadSpec): LoadSession;
   /** Closes the connections, while the processes stay for other sessions. Absent if that ends the processes. */

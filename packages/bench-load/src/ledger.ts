@@ -132,7 +132,7 @@ type LedgerSpec = Pick<LoadSpec, 'expected' | 'hashEvery' | 'requests' | 'routes
 
 /**
  * Accounts for every request of one session exactly once: over the whole life, and over the window, which may open
- * several times (a duel alternates). Requests that were open when the window opened count as sent in it, so that in
+ * several times (servers that take turns alternate). Requests that were open when the window opened count as sent in it, so that in
  * both accounts
  * sent = ok + non2xx + mismatch + timeout + reset + closedEarly + inFlight.
  */
@@ -545,7 +545,7 @@ export class Ledger {
     if (this.timesByStart) this.#openAges.push(age);
   }
 
-  /** Records the start of a load before the first window; later ones, between the windows of a duel, do not count. */
+  /** Records the start of a load before the first window; later ones, between the windows of its turns, do not count. */
   beginWarmup(): void {
     if (this.#answersBefore === undefined) this.#warmingSince = performance.now();
   }

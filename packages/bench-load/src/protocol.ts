@@ -87,7 +87,7 @@ export interface LoadSpec {
 /** One process's share of the load on one server. */
 export interface ArmOrder extends LoadSpec {
   do: 'arm';
-  /** The number of the session in its process: a duel has two. */
+  /** The number of the session in its process: two servers that take turns have one each. */
   session: number;
   /** The accept queue of the server in connections, if known, and the number of processes that connect to it. */
   acceptQueue: { capacity?: number | undefined; processes: number };

@@ -79,14 +79,14 @@ export interface LatencyRound extends Round {
   bare: SeenLatency;
 }
 
-/** A twin in one duel: its trial, and its account before and after the load. */
+/** A twin in one round of turns: its trial, and its account before and after the load. */
 export interface MeasuredTwin {
   trial: Trial;
   before: Account;
   after: Account;
 }
 
-/** One duel of fresh twins. */
+/** One round of fresh twins in turns. */
 export interface TwinRound extends Round {
   kind: 'twins';
   plain: MeasuredTwin;

@@ -17,7 +17,7 @@ export interface Engine {
   /** True if it has an open loop. */
   openLoop: boolean;
   /** True if it can load several servers by short turns. */
-  duels: boolean;
+  takesTurns: boolean;
   /** True if it can send any method and body, and several requests in turn. */
   anyRequest: boolean;
   /** True if it can send the requests of a user: their rows, weights and expected answers. */
@@ -36,7 +36,7 @@ const CLIENT = {
   paces: true,
   counts: true,
   openLoop: false,
-  duels: false,
+  takesTurns: false,
   anyRequest: true,
   routes: false,
   ids: false,
@@ -47,7 +47,7 @@ const TOOL = {
   paces: false,
   counts: false,
   openLoop: false,
-  duels: false,
+  takesTurns: false,
   anyRequest: false,
   routes: false,
   ids: false,
@@ -59,7 +59,7 @@ export const ENGINES = {
   autocannon: {
     ...CLIENT,
     openLoop: true,
-    duels: true,
+    takesTurns: true,
     routes: true,
     ids: true,
     note: 'closed loop',

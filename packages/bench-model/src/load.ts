@@ -199,7 +199,7 @@ const warmup = named(
       milliseconds: span('ms: length of a slice'),
       ok: Type.Array(count('count: right answers'), {
         description:
-          'Right answers in consecutive slices of the time under load before the window; in a duel, before the first window of the server.',
+          'Right answers in consecutive slices of the time under load before the window; in turns, before the first window of the server.',
       }),
       answers: count(
         'count: answers to the load, right or wrong, from the first connect until that window opened',
@@ -209,7 +209,7 @@ const warmup = named(
   ),
 );
 
-/** The load before the window, or before the first window of a server in a duel. */
+/** The load before the window, or before the first window of a server in turns. */
 export type Warmup = Static<typeof warmup>;
 
 const hostUse = shape(

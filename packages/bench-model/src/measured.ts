@@ -160,12 +160,12 @@ const age = named(
     },
     {
       description:
-        'The age of the server when its window opened; in a duel, when the first of its windows opened. Absent for a server that was already running.',
+        'The age of the server when its window opened; in turns, when the first of its windows opened. Absent for a server that was already running.',
     },
   ),
 );
 
-/** The age of a server when its window opened, or the first of its windows in a duel. */
+/** The age of a server when its window opened, or the first of its windows in turns. */
 export type Age = Static<typeof age>;
 
 const alone = named(
@@ -270,7 +270,7 @@ const seen = {
         'The collections of garbage of at least 1 ms in the processes of a Node or Python server, in the order of time. Only of a window with a course over time.',
     }),
   ),
-  turns: Type.Optional(as(turns, 'Of a duel. Absent if the engine or the companions need long windows.')),
+  turns: Type.Optional(as(turns, 'Of servers that took turns. Absent if the engine or the companions need long windows.')),
 };
 export const measured = named('measured', shape(seen, { description: 'Everything that the window gave.' }));
 export const partial = named('partial', shape(Type.Partial(measured).properties));

@@ -40,7 +40,7 @@ const plannedTrial = shape({
   round: ordinal('count: from 1 on'),
   order: count('count: position in the run, from 0 on'),
   seed: count('seed: of the random choices of the trial'),
-  duel: Type.Optional(text('Trials of one duel have the same.')),
+  duel: Type.Optional(text('Trials whose servers take turns have the same.')),
   life: Type.Optional(text('Trials that load the same server one after the other have the same.')),
 });
 
@@ -131,12 +131,12 @@ export const plan = shape({
     ordinal('count: threads that each of them is asked to serve with; absent if the stack chooses'),
   ),
   cores: Type.Optional(ordinal('count: cores that each server is to use; absent if as many as workers')),
-  generators: ordinal('count: load processes, on all hosts of a cluster together'),
+  generators: ordinal('count: generator processes, on all hosts of a cluster together'),
   cluster: Type.Optional(cluster),
   spread: Type.Optional(spread),
   connectsPerSecond: Type.Optional(
     span(
-      'per second: the most connects, all load processes together; absent if the accept queue of the server sets the pace',
+      'per second: the most connects, all generator processes together; absent if the accept queue of the server sets the pace',
     ),
   ),
   startSeconds: span('s: how long a server may take to its first right answer'),

@@ -204,7 +204,7 @@ export function longestSeconds(plan: Plan): number {
 }
 
 /**
- * Estimates the duration of the trials in seconds, from the plan alone. The servers of a duel start and stop
+ * Estimates the duration of the trials in seconds, from the plan alone. Servers that take turns start and stop
  * together.
  */
 export function estimateSeconds(plan: Plan, trials: PlannedTrial[] = plan.trials): number {

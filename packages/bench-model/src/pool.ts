@@ -107,7 +107,7 @@ export const pooledNoise = shape({
   difference,
 });
 
-/** One A/A round of a target, as separate trials or as a duel. */
+/** One A/A round of a target, as separate trials or in turns. */
 export type PooledNoise = Static<typeof pooledNoise>;
 
 export const NOISE_HEAD = {

@@ -157,7 +157,7 @@ const head = shape({
   host: Type.Optional(
     text('The host of a cluster that ran its round; absent if the machine of the command did.'),
   ),
-  duel: Type.Optional(text('Trials of one duel, whose servers ran at the same time, have the same.')),
+  duel: Type.Optional(text('Trials whose servers ran at the same time and took turns have the same.')),
   life: Type.Optional(text('Trials that loaded the same server one after the other have the same.')),
   startedAt: Type.String({
     description: 'When the trial began: ISO 8601, UTC.',

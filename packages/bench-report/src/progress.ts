@@ -41,7 +41,7 @@ export interface Screen {
   showReport(text: string): void;
 }
 
-/** The least time between two tables, in seconds: rounds of a duel are short. */
+/** The least time between two tables, in seconds: rounds in turns are short. */
 const BETWEEN_TABLES_SECONDS = 15;
 
 /** From this time on, progress names the hour of the end too: the line stays unchanged during a trial. */

@@ -14,7 +14,7 @@ import { clamp, median, sum } from './numbers.ts';
 
 /** Fewer ratios do not show their correlation. */
 const FEWEST = 16;
-/** The error probability of a test, over all servers: a duel has many rounds, and each is tested. */
+/** The error probability of a test, over all servers: a comparison has many rounds, and each is tested. */
 const ERROR = 0.001;
 /** The least change over the ratios, as log. */
 const LEAST_CHANGE = Math.log(1.05);

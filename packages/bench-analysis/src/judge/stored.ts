@@ -30,7 +30,7 @@ interface Recorded {
   plan: Stored['plan'];
 }
 
-/** Older records do not say how many turns a server had in a duel. */
+/** Older records do not say how many turns a server had. */
 const hasTurns = ({ trial, measured }: Recorded): boolean =>
   trial.duel === undefined || measured.turns !== undefined;
 const hasPace = (recorded: Recorded): boolean =>
@@ -102,7 +102,7 @@ export const EVIDENCE: readonly [codes: ReasonCode[], isStored: (recorded: Recor
  * is.
  */
 export function judgeStored({ plan, host, trials }: Stored): Trial[] {
-  const duels = judgeDuels(trials);
+  const byTurns = judgeRounds(trials);
   return trials.map((trial) => {
     if (trial.status === 'failed') return trial;
     const { measured, reasons: before } = trial;
@@ -114,7 +114,7 @@ export function judgeStored({ plan, host, trials }: Stored): Trial[] {
       companions: witnessesOf(recorded),
     });
     const judged = [
-      ...(duels.get(trial.id) ?? []),
+      ...(byTurns.get(trial.id) ?? []),
       ...reasons,
       ...judgeWarmup(warmupOf(plan, { target: trial.target.id, connections: trial.connections }), {
         interpreter: trial.interpreter,
@@ -130,14 +130,14 @@ export function judgeStored({ plan, host, trials }: Stored): Trial[] {
   });
 }
 
-/** The reasons that their turns give against the servers of each duel at each request, by the ids of their trials. */
-function judgeDuels(trials: readonly Trial[]): Map<string, Reason[]> {
-  const duels = Map.groupBy(
+/** The reasons that their turns give against the servers of each round at each request, by the ids of their trials. */
+function judgeRounds(trials: readonly Trial[]): Map<string, Reason[]> {
+  const rounds = Map.groupBy(
     trials.filter(({ duel }) => duel !== undefined),
     ({ duel, route }) => JSON.stringify([duel, route]),
   );
   return new Map(
-    [...duels.values()].flatMap((all) => {
+    [...rounds.values()].flatMap((all) => {
       const servers = all.flatMap((trial) => {
         const { turns: taken, host } = (trial.status === 'failed' ? trial.partial : trial.measured) ?? {};
         const hosts = host === undefined ? [] : [host];

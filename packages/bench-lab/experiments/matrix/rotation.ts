@@ -4,7 +4,7 @@
  *
  *     pnpm exec node packages/bench-lab/experiments/matrix/rotation.ts <turns of each server> <run> [run…]
  *
- * The runs are duels of a server with itself: `pnpm bench vanilla --noise --interleave --rounds 4 --duration 20`.
+ * The runs are turns of a server with itself: `pnpm bench vanilla --noise --interleave --rounds 4 --duration 20`.
  */
 import { mean } from 'bench-statistics/numbers';
 import { createRandom, type Random } from 'bench-statistics/random';

@@ -1,4 +1,4 @@
-/** Recorded slices of CPU per request in the order of time, from duels of equal servers. */
+/** Recorded slices of CPU per request in the order of time, from turns of equal servers. */
 import { median } from 'bench-statistics/numbers';
 import type { Trial } from 'bench-model/record';
 import { findRun, readRun } from 'bench-analysis/results/store';
@@ -6,7 +6,7 @@ import { findRun, readRun } from 'bench-analysis/results/store';
 /** The log costs of consecutive slices of one round, less the median of each process. */
 export type Slices = number[];
 
-/** Reads the slices of each round of a duel. Throws if the run has no turns. */
+/** Reads the slices of each round in turns. Throws if the run has no turns. */
 export function readSlices(run: string): Slices[] {
   const { trials } = readRun(findRun(run));
   const rounds = Map.groupBy(trials, ({ duel, round }) => duel ?? `r${round}`);

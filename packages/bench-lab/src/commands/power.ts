@@ -51,7 +51,7 @@ export default defineCommand({
       default: 0,
     }),
     noise: option('<n>', wholeNumber(0), {
-      help: 'A/A rounds to add, as separate trials and as duels',
+      help: 'A/A rounds to add, as separate trials and in turns',
       default: 0,
     }),
     target: option('<name>', text, { help: 'the target of --noise', usually: 'vanilla', needs: 'noise' }),
@@ -154,7 +154,7 @@ async function addTo(
     const rounds = await repeatBothWays(target, context);
     if (rounds === undefined) return true;
     for (const one of rounds) appendPooled(folder, one);
-    logLine(`[${round}/${noise}] A/A round of ${target}, separate and as a duel`);
+    logLine(`[${round}/${noise}] A/A round of ${target}, separate and in turns`);
   }
   return false;
 }

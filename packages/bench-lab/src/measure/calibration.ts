@@ -1,4 +1,4 @@
-/** Measures planted servers, which know what they do: twins as duels, and latency by turns with bare sockets. */
+/** Measures planted servers, which know what they do: twins in turns, and latency by turns with bare sockets. */
 import { get } from 'node:http';
 import type { Stack, Variant } from 'bench-model/stack';
 import type { Look } from 'bench-targets/catalogue/looks';

@@ -109,7 +109,7 @@ export interface TestSetup {
 }
 
 /**
- * Runs one sequential test: duels until they decide or the time is up, then one run of stock autocannon on each
+ * Runs one sequential test: rounds in turns until they decide or the time is up, then one run of stock autocannon on each
  * server, if asked for. Undefined if interrupted.
  */
 export async function runTest(
@@ -188,7 +188,7 @@ export async function runMatrix(twins: Twins, context: TestContext): Promise<Poo
 }
 
 /**
- * Measures one A/A round of a target with separate trials and one as a duel, in random order; undefined if
+ * Measures one A/A round of a target with separate trials and one in turns, in random order; undefined if
  * interrupted.
  */
 export async function repeatBothWays(

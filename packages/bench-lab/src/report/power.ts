@@ -107,7 +107,7 @@ function describeStock({ effect, stock: { runs, baseline, candidate } }: EffectS
 function renderNoise(noise: NoiseSummary[]): string {
   const rows = noise.map(({ target, method, rounds, failed, deviation, robustDeviation }) => [
     target,
-    method === 'duel' ? 'duel' : 'separate trials',
+    method === 'duel' ? 'turns' : 'separate trials',
     String(rounds),
     String(failed),
     formatShare(deviation),

@@ -32,7 +32,7 @@ export interface Sampler extends Disposable {
   idle(): Promise<number | undefined>;
   /**
    * Opens a window. CPU is read before this returns, memory right after. `ours` are processes whose CPU, descendants
-   * included, belongs to this measurement: generators, the other servers of a duel and their companions. The harness
+   * included, belongs to this measurement: generators, the other servers that take turns and their companions. The harness
    * and the companions that are sampled with this server always belong to it.
    */
   start(ours: readonly number[]): Promise<void>;

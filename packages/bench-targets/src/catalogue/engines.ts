@@ -10,7 +10,7 @@ interface Wanted {
   load: LoadMode;
   /** Undefined if the accept queue of the server sets the pace. */
   connectsPerSecond?: number | undefined;
-  isDuel: boolean;
+  takesTurns: boolean;
   windowSeconds: number;
   warmupSeconds: number;
   requests: { method: string; body?: string }[];
@@ -38,7 +38,11 @@ export function refuseEngine(name: EngineName, wanted: Wanted): void {
       'has no open loop',
       `omit ${wanted.load.mode === 'open' ? '--rate' : '--slo'}, or --engine`,
     ],
-    [!engine.duels && wanted.isDuel, 'cannot take part in a duel', 'measure with --no-interleave'],
+    [
+      !engine.takesTurns && wanted.takesTurns,
+      'does not load servers in turns',
+      'measure with --no-interleave',
+    ],
     [
       !engine.counts && wanted.load.mode === 'amount',
       'cannot send an exact number of requests',

@@ -62,7 +62,7 @@ describe('--engine', () => {
       rungs: [1],
       generators: 1,
       load: { mode: 'closed' as const },
-      isDuel: false,
+      takesTurns: false,
       windowSeconds: 5,
       warmupSeconds: 2,
       requests,

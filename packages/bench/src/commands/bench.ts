@@ -281,7 +281,7 @@ const OPTIONS = {
   }),
   generators: option('<n>', wholeNumber(), {
     group: LOAD,
-    help: 'load processes',
+    help: 'processes of the generator',
     usually: '1; with --scale, one for each core of the largest server, if cores are left',
   }),
   cluster: option('<file>', text, {

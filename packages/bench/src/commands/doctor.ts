@@ -24,7 +24,7 @@ export default defineCommand({
       usually: 'as many as workers',
       conflicts: { workers: 'omit --workers: this check uses --cores alone' },
     }),
-    generators: option('<n>', wholeNumber(), { help: 'load processes', default: 1 }),
+    generators: option('<n>', wholeNumber(), { help: 'processes of the generator', default: 1 }),
     'connect-rate': option('<n>', wholeNumber(), {
       help: 'the most connections to open per second',
       usually: 'as many as the accept queue of the server takes',

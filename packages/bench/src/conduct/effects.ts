@@ -140,7 +140,7 @@ export async function createEffects({
   const answerSeconds = Math.max(ANSWER_SECONDS, plan.timeoutSeconds);
   const interruption = new AbortController();
   const { signal: stopped } = interruption;
-  // A duel has several.
+  // Servers that take turns have several.
   const live = new Map<string, Server>();
   const provide = launcher.open({
     plan,

@@ -1,4 +1,4 @@
-/** The conductor: starts fresh servers together, loads them in turn, and makes a record of each. A single trial is a duel of one server. */
+/** The conductor: starts fresh servers together, loads them in turn, and makes a record of each. A single trial has one server. */
 
 import {
   comparesByTurns,
@@ -537,7 +537,7 @@ export function splitWindow(whole: Window, everySeconds = Infinity): Window[] {
 }
 
 /**
- * Warms up the sides of a duel by turns, each for as long as it needs. Returns the time between the answers of a
+ * Warms up servers by turns, each for as long as it needs. Returns the time between the answers of a
  * connection, in seconds, of the slowest to answer.
  */
 async function warmUp(loaded: readonly Loaded[], { plan, outlive, seconds }: Loading): Promise<number> {

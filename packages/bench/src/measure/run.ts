@@ -14,7 +14,7 @@ import type { TrialContext, TrialEffects } from './life.ts';
 
 /** The effects of a whole run. */
 export interface RunEffects extends TrialEffects {
-  /** Stores trials permanently before the next ones begin; those of a duel together. */
+  /** Stores trials permanently before the next ones begin; those in turns together. */
   record(trials: Trial[]): Promise<void>;
   /** Decides after each trial whether the run continues. */
   decide(trials: Trial[]): 'continue' | 'stop';

@@ -1,7 +1,7 @@
 /** The time for which a server under load gives no right answer. */
 import { BenchError } from 'bench-model/errors';
 
-/** The silence of one server of a duel: every turn of a server that hangs waits for its open requests. */
+/** The silence of one server: every turn of a server that hangs waits for its open requests. */
 export class Silence {
   readonly #mostSeconds: number;
   #ms = 0;

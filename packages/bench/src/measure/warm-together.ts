@@ -1,4 +1,4 @@
-/** Warms up the servers of a duel by turns, until none of them still changes relative to the others. */
+/** Warms up servers by turns, until none of them still changes relative to the others. */
 import { LONGEST_WARMUP_SECONDS } from 'bench-model/planned';
 import type { LoadResult } from 'bench-model/load';
 import { findTrends, type RatioTrend } from 'bench-analysis/judge/trend';
@@ -15,7 +15,7 @@ const MORE_SECONDS = 1;
 /** The load that is added at most, in seconds over all servers: in a table of many, chance makes some trend more often. */
 const MOST_MORE_SECONDS = 2 * LONGEST_WARMUP_SECONDS;
 
-/** One server of a duel. */
+/** One server of several that take turns. */
 export interface WarmingSide {
   /** The load that it needs, in seconds. */
   seconds: number;

@@ -159,7 +159,7 @@ function firstOf({ answers, cpuUs, restsCpuUs, goodputPerSecond }: Turns, count:
 
 const NO_TURNS = 'this engine cannot load two servers in turn';
 
-/** One of the two servers, with its connections. Its turns are those of a duel, as long as its answers need. */
+/** One of the two servers, with its connections. Its turns are those of a comparison, as long as its answers need. */
 class Side implements Disposable {
   readonly cpuSource: string;
   readonly #ready: ReadyServer;

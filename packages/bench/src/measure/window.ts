@@ -16,7 +16,7 @@ export interface WindowResult {
   load: LoadResult;
   /** Undefined if the process of the server is unknown. */
   sampled: Sampled | undefined;
-  /** The turns of a duel whose turns are short. */
+  /** The turns of servers whose turns are short. */
   turns?: Turns | undefined;
   /** The search of a capacity, of which the load is one step. */
   search?: Search | undefined;

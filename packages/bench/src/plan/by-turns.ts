@@ -100,7 +100,7 @@ function whyApart(
   const own = stacks.filter(({ name }) => targets.some(({ stack }) => stack === name));
   const fixed = findFixedPort(own);
   const reasons: [boolean, string][] = [
-    [engineNamed(engine)?.duels !== true, `${engine} does not load servers in turn`],
+    [engineNamed(engine)?.takesTurns !== true, `${engine} does not load servers in turn`],
     [
       capacity === undefined,
       'the CPU time of each server cannot be read between turns here, which takes a cgroup',

@@ -52,7 +52,7 @@ import {
   refuseCluster,
   refuseRenewal,
   refuseSpread,
-  refuseDuel,
+  refuseTurns,
   refuseUpstream,
   refuseWindow,
   BURST_TIMES,
@@ -64,11 +64,11 @@ import {
 const MOST_TRIALS = 100_000;
 
 /**
- * A decision takes many rounds, so each is short and at one rung by default. A second of turns on each side of a duel has
+ * A decision takes many rounds, so each is short and at one rung by default. A second of turns on each side has
  * the least time per verdict: fresh processes differ too, and longer windows do not average that out
  * (bench-analysis/test/windows.test.ts).
  */
-const SEQUENTIAL_TEST = { windowSeconds: { duel: 1, separate: 2 } };
+const SEQUENTIAL_TEST = { windowSeconds: { turns: 1, separate: 2 } };
 
 /** A search of the capacity takes this long: see docs/guides/capacity.md for what other lengths find. */
 const SEARCH_SECONDS = 12;
@@ -153,7 +153,7 @@ export function makePlan(given: BenchOptions, stacks: Stack[], run: string, seed
   const { byTurns } = turns;
   refuseCluster(options, { engine, rungs, generators, takesTurns: byTurns !== undefined });
   refuseSpread(options);
-  if (byTurns !== undefined) refuseDuel(options, { workload, targets, waitSeconds });
+  if (byTurns !== undefined) refuseTurns(options, { workload, targets, waitSeconds });
   refuseWindow(options, waitSeconds);
   refuseBackground(options);
   refuseRenewal(options, userRequests);
@@ -176,7 +176,7 @@ export function makePlan(given: BenchOptions, stacks: Stack[], run: string, seed
   const usualSeconds =
     sequentialTest === undefined
       ? workload.windowSeconds
-      : SEQUENTIAL_TEST.windowSeconds[byTurns === undefined ? 'separate' : 'duel'];
+      : SEQUENTIAL_TEST.windowSeconds[byTurns === undefined ? 'separate' : 'turns'];
   const shortest =
     ROUTE_WINDOW_SECONDS[sequentialTest === undefined || byTurns === undefined ? 'other' : 'comparison'];
   const shared = routes === undefined ? usualSeconds : Math.max(shortest, tidy(usualSeconds / routes.length));
@@ -192,7 +192,7 @@ export function makePlan(given: BenchOptions, stacks: Stack[], run: string, seed
     generators,
     load,
     connectsPerSecond,
-    isDuel: byTurns !== undefined,
+    takesTurns: byTurns !== undefined,
     windowSeconds,
     warmupSeconds,
     requests: drawn.requests,
@@ -248,7 +248,7 @@ export function makePlan(given: BenchOptions, stacks: Stack[], run: string, seed
   return plan;
 }
 
-/** Returns the load processes of a run, and the cores of its largest server. Throws a usage error if it lacks cores. */
+/** Returns the generator processes of a run, and the cores of its largest server. Throws a usage error if it lacks cores. */
 function resourcesFor({ scale, machineCores = Infinity, generators, cores }: BenchOptions): {
   generators: number;
   cores: number | undefined;

@@ -39,63 +39,63 @@ export function refuseAlone(
 /** The option of each load mode. */
 const LOAD_OPTIONS = { open: '--rate', amount: '--amount', promise: '--slo' };
 
-/** The facts about a duel that the options do not hold. */
-interface DuelFacts {
+/** The facts about turns that the options do not hold. */
+interface TurnsFacts {
   workload: Workload;
   targets: Target[];
   waitSeconds: number | undefined;
 }
 
-/** Throws a usage error if the plan cannot run as a duel. */
-export function refuseDuel(
+/** Throws a usage error if the servers of a plan cannot take turns. */
+export function refuseTurns(
   { load, background, servers, scale }: BenchOptions,
-  { workload: { name: workload }, targets, waitSeconds }: DuelFacts,
+  { workload: { name: workload }, targets, waitSeconds }: TurnsFacts,
 ): void {
   const hint = 'measure with --no-interleave';
   if (scale !== undefined) {
     throw new BenchError(
       'usage',
-      'the servers of a duel share their cores, and --scale gives each a different number',
+      'servers that take turns share their cores, and --scale gives each a different number',
       'omit --interleave',
     );
   }
   if (servers !== undefined && targets.length < 2) {
     throw new BenchError(
       'usage',
-      'a duel needs two servers, and --url names one',
+      'turns need two servers, and --url names one',
       'name another one: --url old=http://127.0.0.1:3000 --url new=http://127.0.0.1:3001',
     );
   }
   if (targets.length < 2) {
     throw new BenchError(
       'usage',
-      `a duel needs at least two targets, not ${targets.length}`,
+      `turns need at least two targets, not ${targets.length}`,
       'add a target, or --noise to measure the same one twice',
     );
   }
   if (background !== undefined) {
     throw new BenchError(
       'usage',
-      'the servers of a duel share their cores, so the background request of one would disturb the others',
+      'servers that take turns share their cores, so the background request of one would disturb the others',
       hint,
     );
   }
   if (load.mode !== 'closed') {
     const option = LOAD_OPTIONS[load.mode];
-    throw new BenchError('usage', `a duel takes short turns, so it cannot be combined with ${option}`, hint);
+    throw new BenchError('usage', `turns are short, so ${option} cannot be combined with them`, hint);
   }
   if (waitSeconds === undefined) return;
   const silence = waitSilence(targets.length, waitSeconds);
   if (silence > IDLE_SECONDS) {
     throw new BenchError(
       'usage',
-      `each answer of ${workload} waits ${waitSeconds} s, so connections in a duel of ${targets.length} would be idle for ${silence} s; many servers close them after ${IDLE_SECONDS} s`,
+      `each answer of ${workload} waits ${waitSeconds} s, so connections of ${targets.length} servers that take turns would be idle for ${silence} s; many servers close them after ${IDLE_SECONDS} s`,
       hint,
     );
   }
 }
 
-/** Returns the longest idle time of a connection in a duel of this many targets, in seconds. */
+/** Returns the longest idle time of a connection if this many targets take turns, in seconds. */
 function waitSilence(targets: number, waitSeconds: number): number {
   const windowSeconds = wholeWaits(0, waitSeconds);
   const needs = { sides: targets, windowSeconds, cycleSeconds: waitSeconds, waitSeconds, turnSeconds: 0 };
@@ -103,7 +103,7 @@ function waitSilence(targets: number, waitSeconds: number): number {
   return tidy(longestSilence(targets, turns));
 }
 
-/** Returns true if a duel can hold answers that wait this long. */
+/** Returns true if servers whose answers wait this long can take turns. */
 export function canTakeTurns(targets: number, waitSeconds: number | undefined): boolean {
   return waitSeconds === undefined || waitSilence(targets, waitSeconds) <= IDLE_SECONDS;
 }

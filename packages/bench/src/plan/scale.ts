@@ -63,7 +63,7 @@ export function refuseSizes(sizes: readonly number[], machineCores: number): voi
   );
 }
 
-/** Returns the default number of load processes of a scaled run: one for each core of the largest server, as far as cores are left. */
+/** Returns the default number of generators of a scaled run: one for each core of the largest server, as far as cores are left. */
 export function generatorsFor(sizes: readonly number[], machineCores: number): number {
   const largest = Math.max(...sizes);
   return Math.max(1, Math.min(largest, machineCores - largest));

@@ -31,7 +31,7 @@ const FEWEST_WAITS = 5;
 /** Most servers close a connection after 5 s without a request, the default of uvicorn and Node. */
 export const IDLE_SECONDS = 5;
 
-/** The turns of a duel. */
+/** The turns of servers that run at once. */
 export interface TurnPlan {
   /** The index of the side that each window belongs to. */
   order: number[];

@@ -146,7 +146,7 @@ export interface RunningCompanion extends AsyncDisposable {
   address?: string;
   /** Its part of the head of a target's records; undefined if it takes no part in the trials of that target. */
   head(target: Target): unknown;
-  /** Begins its part in one trial. The trials of a duel overlap: each has its own part. Throws if the trial cannot begin. */
+  /** Begins its part in one trial. Trials in turns overlap: each has its own part. Throws if the trial cannot begin. */
   begin(draw: Draw, trial: CompanionTrial): Promise<TrialCompanion>;
   /** Called when the user interrupts: a start that waits ends at once. */
   interrupt?(): void;

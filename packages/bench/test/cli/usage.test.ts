@@ -233,7 +233,7 @@ describe('an obstacle', () => {
     const args = ['--stack', PLANTED, 'planted/false-attestation', '--connections', '1', '--rounds', '1'];
     const { status, stdout, stderr } = await place.run('bench', args);
     expect(stderr).toMatch(/\[1\/1\] .*: failed — .*mypyc is false/);
-    expect(stdout).toMatch(/planted\/false-attestation .*— .* failed/);
+    expect(stdout).toMatch(/in each row: .*status failed\n[^]*planted\/false-attestation .*— /);
     expect(stdout).not.toMatch(/│\s+0\s+│/);
     expect(status).toBe(1);
   });

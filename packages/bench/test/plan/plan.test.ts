@@ -202,7 +202,7 @@ describe('makePlan', () => {
     expect(planOf()).not.toHaveProperty('byTurns');
     expect(errorOf(() => planOf('--interleave'))).toMatchObject({
       code: 'usage',
-      message: expect.stringContaining('duel') as string,
+      message: expect.stringContaining('take turns') as string,
       hint: 'measure with --no-interleave',
     });
     expect(planOf('--workload', 'gather').targets).toHaveLength(2);

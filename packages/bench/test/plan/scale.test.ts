@@ -103,7 +103,7 @@ describe('a plan that scales servers', () => {
     });
   });
 
-  it('keeps the number of load processes that the user chose', () => {
+  it('keeps the number of generator processes that the user chose', () => {
     expect(planOn(8, [1, 2, 4], { generators: 2 }).generators).toBe(2);
   });
 

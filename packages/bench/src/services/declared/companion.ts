@@ -47,12 +47,15 @@ function isOf({ name, copy }: Stack, target: Target): boolean {
 }
 
 /** Finds the services and setup commands of these stacks; undefined if there are none. Throws if one cannot run on this machine. */
-export async function findDeclared(stacks: readonly Stack[], isDuel = false): Promise<Companion | undefined> {
+export async function findDeclared(
+  stacks: readonly Stack[],
+  takesTurns = false,
+): Promise<Companion | undefined> {
   const all = stacks.flatMap((stack): Declared[] =>
     stack.surroundings === undefined ? [] : [{ ...stack.surroundings, stack }],
   );
   if (all.length === 0) return undefined;
-  for (const one of all) await refuseImpossible(one, isDuel);
+  for (const one of all) await refuseImpossible(one, takesTurns);
   const databases: Databases = {};
   for (const name of new Set(all.flatMap(databasesOf))) databases[name] = await DATABASES[name]();
   const text = JSON.stringify(all.map(({ services: found, setup }) => [found, setup]));
@@ -103,11 +106,11 @@ export async function refuseMissing(name: string, service: Service, root: string
 }
 
 /** Throws for a service whose program is missing or whose port is taken, before anything starts. */
-async function refuseImpossible({ stack, services: found }: Declared, isDuel: boolean): Promise<void> {
+async function refuseImpossible({ stack, services: found }: Declared, takesTurns: boolean): Promise<void> {
   for (const [name, service] of Object.entries(found)) {
     if ('use' in service) continue;
     await refuseMissing(name, service, stack.root);
-    if (isDuel && service.port !== undefined && service.per !== 'run') {
+    if (takesTurns && service.port !== undefined && service.per !== 'run') {
       throw new BenchError(
         'usage',
         `service ${name} has the fixed port ${service.port}, and servers that run at once need one service each`,

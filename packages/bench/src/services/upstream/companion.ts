@@ -35,7 +35,7 @@ export const upstream: MovableKind = {
 };
 
 /**
- * The upstreams of a run. Consecutive trials share the first one. The servers of a duel get one each, so that every
+ * The upstreams of a run. Consecutive trials share the first one. Servers that take turns get one each, so that every
  * upstream counts the requests of one server.
  */
 export async function startUpstreams(
