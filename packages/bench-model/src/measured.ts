@@ -270,7 +270,9 @@ const seen = {
         'The collections of garbage of at least 1 ms in the processes of a Node or Python server, in the order of time. Only of a window with a course over time.',
     }),
   ),
-  turns: Type.Optional(as(turns, 'Of servers that took turns. Absent if the engine or the companions need long windows.')),
+  turns: Type.Optional(
+    as(turns, 'Of servers that took turns. Absent if the engine or the companions need long windows.'),
+  ),
 };
 export const measured = named('measured', shape(seen, { description: 'Everything that the window gave.' }));
 export const partial = named('partial', shape(Type.Partial(measured).properties));
