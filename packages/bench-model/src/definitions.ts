@@ -20,7 +20,8 @@ type Options = Record<string, unknown>;
 export const count = (description: string) => Type.Integer({ description, minimum: 0 });
 
 /** A whole number from 1 on. */
-export const ordinal = (description: string) => Type.Integer({ description, minimum: 1 });
+export const ordinal = (description: string, options: { maximum?: number } = {}) =>
+  Type.Integer({ description, minimum: 1, ...options });
 
 /** A number from 0 on. */
 export const amount = (description: string) => Type.Number({ description, minimum: 0 });

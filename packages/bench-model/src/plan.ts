@@ -7,6 +7,7 @@ import { METRIC_IDS } from './metrics.ts';
 import { userRequests, attached } from './requests.ts';
 import { backgroundRequest, loadMode, params, upstreamKind } from './settings.ts';
 import { target } from './target.ts';
+import { MOST_ROUNDS } from './limits.ts';
 import { RUN_SCHEMA } from './versions.ts';
 
 const sequentialTest = shape(
@@ -111,7 +112,7 @@ export const plan = shape({
   ),
   targets: Type.Array(target, { minItems: 1 }),
   rungs: Type.Array(ordinal('count: connections'), { minItems: 1, uniqueItems: true }),
-  rounds: ordinal('count: how often every target is measured at every rung'),
+  rounds: ordinal('count: how often every target is measured at every rung', { maximum: MOST_ROUNDS }),
   windowSeconds: span('s: length of the measured span'),
   warmupSeconds: amount('s: of load before the window; the least if it is chosen by target'),
   noInitialGc: flag(
@@ -151,7 +152,7 @@ export const plan = shape({
   sequentialTest: Type.Optional(sequentialTest),
   upgrade: flag('Newer runtimes or packages are compared with those of now (--upgrade).'),
   stops: Type.Optional(
-    Type.Array(ordinal('count: rounds'), {
+    Type.Array(ordinal('count: rounds', { maximum: MOST_ROUNDS }), {
       description:
         'The run was stopped after these rounds and its comparisons were shown, so they have spent a part of the error.',
     }),

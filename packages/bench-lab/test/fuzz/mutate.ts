@@ -72,7 +72,9 @@ function placesIn(document: unknown): Place[] {
 /** Returns a copy of a document with these mutations. */
 function mutate(document: unknown, mutations: readonly Mutation[]): unknown {
   const root = { root: structuredClone(document) };
-  for (const { at, how, value: odd, key } of mutations) {
+  for (const { at, how, value: given, key } of mutations) {
+    // Added to itself, it would be no JSON.
+    const odd = structuredClone(given);
     const places = placesIn(root);
     const place = places[at % places.length];
     if (place === undefined) break;

@@ -13,11 +13,12 @@ export const text: Reader<string> = (typed, name) =>
   typed === '' ? refuse(name, typed, 'a value that is not empty') : typed;
 
 /** Reads a whole number that is at least `least`. */
-export function wholeNumber(least = 1): Reader<number> {
+export function wholeNumber(least = 1, most = Infinity): Reader<number> {
   return (typed, name) => {
     const value = Number(typed);
-    if (typed.trim() !== '' && Number.isSafeInteger(value) && value >= least) return value;
-    return refuse(name, typed, `a whole number, at least ${least}`);
+    if (typed.trim() !== '' && Number.isSafeInteger(value) && value >= least && value <= most) return value;
+    const range = most === Infinity ? `, at least ${least}` : ` from ${least} to ${most}`;
+    return refuse(name, typed, `a whole number${range}`);
   };
 }
 

@@ -21,6 +21,7 @@ import { readCluster } from 'bench-targets/catalogue/cluster';
 import { PACKAGES, splitVersions } from 'bench-targets/catalogue/packages';
 import { chooseLooks, SCHEDULE_NAMES } from 'bench-targets/catalogue/looks';
 import { WORKLOAD_NAMES } from 'bench-targets/catalogue/workloads/index';
+import { MOST_ROUNDS } from 'bench-model/limits';
 import { HOME, commandLine } from 'bench-machine/home';
 import { readRequests } from 'bench-targets/catalogue/workloads/requests/file';
 import { redactUrl } from 'bench-machine/redact';
@@ -210,7 +211,7 @@ const OPTIONS = {
     help: 'the numbers of connections, each measured separately, e.g. 10,100,1000',
     usually: 'set by the workload',
   }),
-  rounds: option('<n>', wholeNumber(), {
+  rounds: option('<n>', wholeNumber(1, MOST_ROUNDS), {
     group: LOAD,
     help: 'how often each target is measured',
     usually: '3',

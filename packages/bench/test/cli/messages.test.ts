@@ -187,6 +187,7 @@ const REFUSED = [
   'vanilla --upstream embedded',
   'vanilla --amount 5 --connections 10',
   'vanilla --rounds 1000000',
+  `vanilla fastify --rounds 1000 --connections ${Array.from({ length: 51 }, (_, index) => index + 1).join(',')}`,
   'vanilla --interleave',
   'vanilla fastify --interleave --amount 1000',
   'vanilla fastify --interleave --rate 500',

@@ -72,6 +72,12 @@ export const RUN_CASES: RunCase[] = [
     says: /run\.json: not a plan/,
   },
   {
+    fault: 'has a plan of more rounds than can be computed',
+    spoil: (folder) =>
+      edit(folder, 'run.json', (text) => text.replace(/"rounds": \d+/, '"rounds": 10000000000')),
+    says: /run\.json: not a plan: plan\.rounds must be <= 1000/,
+  },
+  {
     fault: 'has an empty plan',
     spoil: (folder) => writeFileSync(join(folder, 'run.json'), ''),
     says: /run\.json: cannot be read: .*JSON/,
