@@ -14,7 +14,7 @@ export interface Skipped {
 export interface Listed {
   /** Their requirements are never met there. */
   always: string[];
-  /** They need a machine that keeps its pace while they prepare. */
+  /** They need a machine that keeps its pace while they prepare, or user namespaces. */
   sometimes: string[];
 }
 
