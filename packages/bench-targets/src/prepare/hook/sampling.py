@@ -1,4 +1,4 @@
-"""Runs the sampling profiler of the standard library (Python 3.15) with whole file names in its collapsed stacks.
+"""Run the sampling profiler of Python 3.15 with whole file names in its collapsed stacks.
 
 It is run by the interpreter of the server, in a process of its own: the profiler reads only its own version.
 """
@@ -6,20 +6,27 @@ It is run by the interpreter of the server, in a process of its own: the profile
 import sys
 from collections import Counter
 from pathlib import Path
-from typing import Any
+from typing import Protocol
 
 from profiling.sampling import cli, stack_collector  # type: ignore[import-not-found]
 
 
-def export(self: Any, filename: str) -> bool:
+class _Collector(Protocol):
+    stack_counter: Counter[tuple[tuple[tuple[str, object, str], ...], int]]
+
+
+def export(self: _Collector, filename: str) -> bool:
     """Write one line for each stack: the functions with their files, and the number of samples."""
     stacks: Counter[str] = Counter()
     for (frames, _thread), count in self.stack_counter.items():
         stacks[";".join(f"{name} ({file})" for file, _line, name in frames)] += count
-    Path(filename).write_text("".join(f"{stack} {count}\n" for stack, count in stacks.items()), encoding="utf-8")
+    Path(filename).write_text(
+        "".join(f"{stack} {count}\n" for stack, count in stacks.items()), encoding="utf-8"
+    )
     return True
 
 
 stack_collector.CollapsedStackCollector.export = export
-print("ready", file=sys.stderr, flush=True)
+sys.stderr.write("ready\n")
+sys.stderr.flush()
 cli.main()

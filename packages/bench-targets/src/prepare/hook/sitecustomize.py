@@ -25,7 +25,7 @@ def _save(path: str, text: str) -> None:
 
 
 def _watch_collections(file: str, signal: "Callable[[int, Callable[[int, object], None]], object]") -> None:
-    """Count the collections from now on. SIGURG writes their number, their time, and when the long ones were."""
+    """Count the collections from now on. SIGURG writes their number, their time and the long ones."""
     import gc
     import time
 
@@ -53,7 +53,6 @@ def _watch_collections(file: str, signal: "Callable[[int, Callable[[int, object]
 
     callbacks.append(notice)
     signal(16 if sys.platform == "darwin" else 23, write)
-
 
 
 def _install() -> None:
