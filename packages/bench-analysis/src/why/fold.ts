@@ -9,6 +9,9 @@ export interface Stack {
   samples: number;
 }
 
+/** The name of a function of a binary that holds none. */
+export const NAMELESS = 'native code';
+
 /** The modules of what is no code of a package. */
 const GARBAGE = 'garbage collection';
 const KERNEL = 'kernel';
@@ -32,7 +35,7 @@ function foldCollapsed(text: string, root: string): Stack[] {
     const frames = stack.split(';').flatMap((one): Frame[] => {
       const [, name = '', file = ''] = /^(.*) \((.*)\)$/.exec(one) ?? [];
       if (name.startsWith('<GC>')) return [{ name: 'collector', file: 'python', module: GARBAGE }];
-      return isPython(file) ? [locate(name.startsWith('0x') ? 'native code' : name, file, root)] : [];
+      return isPython(file) ? [locate(name.startsWith('0x') ? NAMELESS : name, file, root)] : [];
     });
     return frames.length === 0 ? [] : [{ frames, samples: Number(count) }];
   });
@@ -73,7 +76,6 @@ function frameOfV8(
 ): Frame | undefined {
   if (functionName === '(root)' || functionName === '(idle)') return undefined;
   if (functionName === '(garbage collector)') return { name: 'collector', file: NODE, module: GARBAGE };
-  if (functionName === '(program)') return { name: 'native code', file: NODE, module: NODE };
   const name = functionName === '' ? '(anonymous)' : functionName;
   if (url === '' || url.startsWith('node:')) return { name, file: url || NODE, module: NODE };
   return locate(name, url.startsWith('file:') ? fileURLToPath(url) : url, root);
@@ -106,7 +108,7 @@ function frameOfSymbol(symbol: string, program: string, isGo: boolean): Frame {
   const rust = /^<*(?:[&*]|mut |dyn |const )*([A-Za-z_]\w*)(?:\[[0-9a-f]+\])?::/.exec(symbol)?.[1];
   const go = isGo ? /^((?:[^/]*\/)*[^/.]+)\./.exec(symbol.split(/[[(]/, 1)[0] as string)?.[1] : undefined;
   return {
-    name: isUnknown ? 'native code' : symbol,
+    name: isUnknown ? NAMELESS : symbol,
     file,
     module: (isUnknown ? undefined : (go ?? rust)) ?? file,
   };

@@ -1,10 +1,11 @@
 /** One profile of one fresh server: its CPU per request without the profiler, and then its stacks under it. */
 import { warmupSecondsOf } from 'bench-model/planned';
-import { foldProfiles, type Stack } from 'bench-analysis/why/fold';
+import { foldProfiles, NAMELESS, type Stack } from 'bench-analysis/why/fold';
 import { BenchError } from 'bench-model/errors';
 import type { Prepared } from 'bench-targets/prepare/prepare';
 import type { Profiler } from 'bench-targets/profile/profilers';
 import type { PlannedTrial } from 'bench-model/plan';
+import { sum } from 'bench-statistics/numbers';
 import { ServerLife, type TrialContext, type TrialEffects } from './life.ts';
 import { TurnTaker } from './turns.ts';
 import { accountFor, watchForDeath } from './window.ts';
@@ -75,5 +76,20 @@ async function takeTurns(
   const stacks = foldProfiles(await recording.stop(), prepared.stack.root);
   during[Symbol.dispose]();
   if (stacks.length === 0) throw new BenchError('trial', 'the profiler saw no function of the server');
+  refuseNameless(stacks);
   return { cpuUs, profiledUs, stacks };
+}
+
+/** Throws a trial error if most of the CPU was spent in functions without a name. */
+function refuseNameless(stacks: readonly Stack[]): void {
+  const nameless = stacks.filter(({ frames }) => frames.at(-1)?.name === NAMELESS);
+  const [some, all] = [nameless, stacks].map((own) => sum(own.map(({ samples }) => samples))) as [
+    number,
+    number,
+  ];
+  if (some > all / 2)
+    throw new BenchError(
+      'trial',
+      'its functions have no names: the program was built without symbols, as by go run. Start one that go build made',
+    );
 }

@@ -1,0 +1,61 @@
+import { once } from 'node:events';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, describe, expect, it } from 'vitest';
+import { start } from 'bench-machine/subprocess';
+import type { Prepared } from '../../src/prepare/prepare.ts';
+import { findProfiler } from '../../src/profile/profilers.ts';
+
+const folder = mkdtempSync(join(tmpdir(), 'bench-profile-'));
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+/** As far as a profiler reads it. */
+function prepared(runtime: 'node' | 'none', command: string[], spec?: string): Prepared {
+  return {
+    stack: { runtime },
+    target: spec === undefined ? {} : { runtime: { kind: 'node', spec } },
+    command,
+    env: {},
+  } as unknown as Prepared;
+}
+
+describe.runIf(process.platform === 'linux')('the profiler of a target', () => {
+  it('samples the functions of a Node process between attach and stop', async () => {
+    const script = join(folder, 'busy.mjs');
+    writeFileSync(
+      script,
+      'function busy() { for (const end = Date.now() + 20; Date.now() < end; ); }\nsetInterval(busy, 25);\nconsole.log("up");\n',
+    );
+    const profiler = await findProfiler(prepared('node', []), () => {});
+    const file = join(folder, 'profile');
+    const { env } = profiler.ready(prepared('node', []), file);
+    const child = start({
+      stdio: ['ignore', 'pipe', 'ignore'],
+      env: { ...process.env, ...env },
+    })`exec ${process.execPath} ${script}`;
+    try {
+      await once(child.stdout as NodeJS.ReadableStream, 'data');
+      await using recording = await profiler.attach(child.pid as number, file);
+      await new Promise((resolve) => {
+        setTimeout(resolve, 300);
+      });
+      const [profile] = await recording.stop();
+      expect(profile?.format).toBe('cpuprofile');
+      const { nodes, samples } = JSON.parse(profile?.text ?? '') as {
+        nodes: { id: number; callFrame: { functionName: string } }[];
+        samples: number[];
+      };
+      const busy = new Set(nodes.filter((one) => one.callFrame.functionName === 'busy').map(({ id }) => id));
+      expect(samples.filter((id) => busy.has(id)).length).toBeGreaterThan(5);
+    } finally {
+      child.kill('SIGKILL');
+    }
+  });
+
+  it('is absent with the reason for programs whose functions nobody can name', async () => {
+    const find = (command: string): Promise<unknown> => findProfiler(prepared('none', [command]), () => {});
+    await expect(find('/usr/bin/java')).rejects.toThrow('no profiler for java');
+    await expect(findProfiler(prepared('node', [], 'bun'), () => {})).rejects.toThrow('no profiler for bun');
+  });
+});
