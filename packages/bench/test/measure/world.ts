@@ -120,6 +120,8 @@ export function createWorld(twist: Twist = {}): World {
   const counts = new Map<Step, number>();
   /** The CPU of each server so far by its port, in µs. */
   const spent = new Map<string, number>();
+  /** The windows of each server so far by its port. */
+  const windows = new Map<string, number>();
   const reach = async (step: Step, what = ''): Promise<void> => {
     done.push(`${step}${what}`);
     const count = (counts.get(step) ?? 0) + 1;
@@ -139,7 +141,12 @@ export function createWorld(twist: Twist = {}): World {
       mark('opened');
       await reach('fire', twist.tellWindows ? ` ${port} ${window.windowSeconds}` : '');
       mark('closed');
-      return twist.fire?.(window) ?? twist.load ?? sampleLoad();
+      // The load of all windows so far.
+      const load = twist.load ?? sampleLoad();
+      windows.set(port, (windows.get(port) ?? 0) + 1);
+      return (
+        twist.fire?.(window) ?? { ...load, windowSeconds: load.windowSeconds * (windows.get(port) ?? 1) }
+      );
     },
     ...(twist.turns === true && {
       turns: {
