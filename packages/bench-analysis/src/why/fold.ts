@@ -22,6 +22,14 @@ export function foldProfiles(profiles: readonly Profiled[], root: string): Stack
   return profiles.flatMap(({ format, text }) => FOLDERS[format](text, root));
 }
 
+/** Returns stacks whose functions are named without their classes, as those of Python before 3.11 are. */
+export function withoutClasses(stacks: readonly Stack[]): Stack[] {
+  return stacks.map(({ frames, samples }) => ({
+    frames: frames.map((frame) => ({ ...frame, name: frame.name.split('.').at(-1) ?? frame.name })),
+    samples,
+  }));
+}
+
 const FOLDERS: Record<Profiled['format'], (text: string, root: string) => Stack[]> = {
   collapsed: foldCollapsed,
   cpuprofile: foldV8,

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { CallTree, foldProfiles } from '../../src/why/fold.ts';
+import { CallTree, foldProfiles, withoutClasses } from '../../src/why/fold.ts';
 
 /** Returns the stacks of a profile as text: `module: function (file)`, outermost first. */
 function show(format: 'collapsed' | 'cpuprofile' | 'perf', text: string): string[] {
@@ -103,4 +103,11 @@ describe('the call tree', () => {
       { nodes: [1], samples: [5] },
     ]);
   });
+});
+
+it('functions are named without their classes, for a Python that does not know them', () => {
+  const frame = { file: 'shop.py', module: 'shop.py' };
+  const names = ['Shop.__init__', 'run.<locals>.inner', 'main'];
+  const stacks = [{ frames: names.map((name) => ({ ...frame, name })), samples: 2 }];
+  expect(withoutClasses(stacks)[0]?.frames.map(({ name }) => name)).toEqual(['__init__', 'inner', 'main']);
 });

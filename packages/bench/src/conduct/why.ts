@@ -4,7 +4,8 @@ import { DisposableStack } from '@whatwg-node/disposablestack';
 import { compareWithin } from 'bench-analysis/compare';
 import type { Contestants } from 'bench-analysis/contest';
 import { writeReport, type StoredRun } from 'bench-analysis/results/store';
-import { CallTree } from 'bench-analysis/why/fold';
+import { CallTree, withoutClasses } from 'bench-analysis/why/fold';
+import { compareVersions } from 'bench-targets/catalogue/releases';
 import { keepWhy } from 'bench-analysis/why/store';
 import { BenchError } from 'bench-model/errors';
 import { suggest } from 'bench-model/suggest';
@@ -99,6 +100,7 @@ export async function profileRun(
     (planned) => isReady(planned) && ready.some((pair) => Object.values(pair).includes(planned.target)),
   );
   const tree = new CallTree();
+  const areBare = [...found.values()].some(({ one }) => namesNoClasses(one));
   const sides = new Map<string, ProfiledSide>();
   if (due.length > 0) {
     const folder = session.makeFolder('why');
@@ -131,7 +133,7 @@ export async function profileRun(
           profiler: profiler.name,
           profiles: [],
         };
-        side.profiles.push({ ...costs, ...tree.add(stacks) });
+        side.profiles.push({ ...costs, ...tree.add(areBare ? withoutClasses(stacks) : stacks) });
         sides.set(planned.target, side);
       } catch (error) {
         if (effects.interrupted()) return undefined;
@@ -178,6 +180,11 @@ function planProfiles(plan: Plan, pairs: readonly Pair[]): Plan {
 function secondsFor(plan: Plan, planned: PlannedTrial): number {
   const { plain, profiled } = PROFILE_SECONDS;
   return warmupSecondsOf(plan, planned) + plain + profiled + AROUND_SECONDS;
+}
+
+/** True for Pythons whose functions do not know their class. */
+function namesNoClasses({ runtime }: Prepared): boolean {
+  return runtime?.kind === 'python' && compareVersions(runtime.version, '3.11') < 0;
 }
 
 /** A target with its profiler. */
