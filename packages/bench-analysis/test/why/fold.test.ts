@@ -106,8 +106,8 @@ describe('the call tree', () => {
 });
 
 it('functions are named without their classes, for a Python that does not know them', () => {
-  const frame = { file: 'shop.py', module: 'shop.py' };
+  const place = { file: 'shop.py', module: 'shop.py' };
   const names = ['Shop.__init__', 'run.<locals>.inner', 'main'];
-  const stacks = [{ frames: names.map((name) => ({ ...frame, name })), samples: 2 }];
+  const stacks = [{ frames: names.map((name) => ({ ...place, name })), samples: 2 }];
   expect(withoutClasses(stacks)[0]?.frames.map(({ name }) => name)).toEqual(['__init__', 'inner', 'main']);
 });
