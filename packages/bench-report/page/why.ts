@@ -65,7 +65,11 @@ function showFlame({ flame: whole, baseline, candidate }: PageWhy): HTMLElement 
   const graph = element('div', { class: 'flame', role: 'tree', 'aria-label': label });
   const told = element('p', { class: 'told', role: 'status' }, ' ');
   const found = element('span', { role: 'status' });
-  const search = element('input', { type: 'search', 'aria-label': 'Search functions and files' });
+  const search = element('input', {
+    type: 'search',
+    placeholder: 'Search',
+    'aria-label': 'Search functions and files',
+  });
   const width = element(
     'select',
     { 'aria-label': 'Widths' },

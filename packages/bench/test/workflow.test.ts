@@ -138,7 +138,7 @@ describe('the job of the sample workflow, with a stored baseline', () => {
     expect(summary).toMatch(/^## Bench: 1 of 1 budget checks broken\n/);
     expect(summary).toMatch(
       new RegExp(
-        String.raw`\| CPU µs/req at most 90 % worse than baseline \| shop\[HEAD ${head}\] \| 2 \| \+[\d,]+ % .* \| broken \|`,
+        String.raw`\| CPU µs/req at most 90 % worse than baseline \| shop\[HEAD ${head}\] \| 2 \| [\d.]+ × .* \| broken \|`,
       ),
     );
     // The comparison is a table of Markdown.

@@ -2,6 +2,7 @@ import { trackRun } from 'bench-analysis/due';
 import { keepTime } from 'bench-analysis/time-budget';
 import { findEngines, type FoundEngine } from 'bench-load/engines';
 import type { Server } from 'bench-machine/launch';
+import { isListening } from 'bench-machine/ports';
 import { collectorOf, readCollections } from 'bench-targets/prepare/collections';
 import { collectGarbage, isNode } from 'bench-targets/prepare/collect';
 import { readRunningCode } from 'bench-targets/prepare/imports';
@@ -170,11 +171,12 @@ export async function createEffects({
       if (plan.noInitialGc === true || !isNode(prepared) || pid === undefined) return undefined;
       return collectGarbage(pid, collectedFile(folder, id));
     },
-    async readCollections(server, window, { prepared, planned: { id, connections }, draw }) {
+    async readCollections(server, window, { prepared, planned: { id, connections } }) {
       const pid = server.pid();
       const collector = collectorOf(prepared);
       if (pid === undefined || collector === undefined || !hasCourse(plan, connections)) return undefined;
-      const wake = (): Promise<unknown> => sendRequest(server, wakingRequest(draw));
+      // A request would count, and may store something.
+      const wake = (): Promise<unknown> => isListening(server.host, server.port);
       return readCollections(pid, { collector, file: collectionsFile(folder, id), wake }, window);
     },
     findWatcher(server, prepared) {

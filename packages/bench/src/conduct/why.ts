@@ -30,6 +30,8 @@ import type { Session } from './session.ts';
 
 /** The fresh servers of each target. */
 const ROUNDS = 8;
+/** More of them than this may not fail. */
+const MOST_FAILED = 3;
 /** The approximate time of a profile beside its turns, in seconds. */
 const AROUND_SECONDS = 2.5;
 
@@ -102,6 +104,7 @@ export async function profileRun(
   const tree = new CallTree();
   const areBare = [...found.values()].some(({ one }) => namesNoClasses(one));
   const sides = new Map<string, ProfiledSide>();
+  const failed = new Map<string, number>();
   if (due.length > 0) {
     const folder = session.makeFolder('why');
     await using started = await startEffects({
@@ -138,7 +141,10 @@ export async function profileRun(
       } catch (error) {
         if (effects.interrupted()) return undefined;
         if (!(error instanceof BenchError)) throw error;
-        missing.set(planned.target, error.message);
+        const times = (failed.get(planned.target) ?? 0) + 1;
+        failed.set(planned.target, times);
+        if (times > MOST_FAILED) missing.set(planned.target, error.message);
+        else voice.log(`a profile of ${planned.target} is left out: ${error.message}`);
       }
       if (effects.interrupted()) return undefined;
     }

@@ -85,7 +85,7 @@ export interface TrialEffects {
   readCollections?(
     server: Server,
     load: LoadResult,
-    asked: { prepared: Prepared; planned: PlannedTrial; draw: Draw },
+    asked: { prepared: Prepared; planned: PlannedTrial },
   ): Promise<Collection[] | undefined>;
   /** Names the watcher under which the server of a user runs; undefined if there is none. Absent if not needed. */
   findWatcher?(server: Server, prepared: Prepared | undefined): string | undefined;
@@ -497,7 +497,7 @@ export class ServerLife {
   async #readCollections(load: LoadResult): Promise<Collection[] | undefined> {
     const { prepared } = this.#context;
     if (this.#server === undefined || prepared === undefined) return undefined;
-    const asked = { prepared, planned: this.planned, draw: this.#draw };
+    const asked = { prepared, planned: this.planned };
     return this.#effects.readCollections?.(this.#server, load, asked);
   }
 

@@ -87,7 +87,7 @@ describe('requests by weight, with rows', () => {
     await using place = new Place();
     await using shop = await openShop();
     const requests = writeRequests(place, MIX);
-    const args = flags({ url: shop.url, requests, ...FEW, amount: 1000, generators: 2 });
+    const args = flags({ url: shop.url, 'requests-file': requests, ...FEW, amount: 1000, generators: 2 });
     const { status, stdout } = await place.run('bench', [...args, '--detail']);
     expect(status).toBe(0);
     const [trial] = place.trials();
@@ -120,7 +120,7 @@ describe('requests by weight, with rows', () => {
     const sound = ['--sound-first', String(2 * PROBES.before)];
     await using shop = await openShop(...sound, '--wrong-every', '20', '--fail-every', '10');
     const requests = writeRequests(place, MIX);
-    const args = flags({ url: shop.url, requests, ...FEW, amount: 1000 });
+    const args = flags({ url: shop.url, 'requests-file': requests, ...FEW, amount: 1000 });
     const { status } = await place.run('bench', args);
     expect(status).toBe(1);
     const load = loadOf(place.trials()[0]);
@@ -155,11 +155,14 @@ describe('requests by weight, with rows', () => {
   it('are refused with file and line before anything is measured', async () => {
     await using place = new Place();
     const requests = writeRequests(place, MIX, 'id,qty\na,1\nb\n');
-    const { status, stderr } = await place.run('bench', flags({ url: 'http://127.0.0.1:1', requests }));
+    const { status, stderr } = await place.run(
+      'bench',
+      flags({ url: 'http://127.0.0.1:1', 'requests-file': requests }),
+    );
     expect(status).toBe(2);
     expect(stderr).toMatch(/ids\.csv:3: the row has 1 column, but the header has 2\n/);
     writeRequests(place, { requests: ['GET /a', { request: 'POST /b', weigth: 2 }] });
-    const wrong = await place.run('bench', flags({ url: 'http://127.0.0.1:1', requests }));
+    const wrong = await place.run('bench', flags({ url: 'http://127.0.0.1:1', 'requests-file': requests }));
     expect(wrong.stderr).toMatch(
       /requests\.json:\d: "requests\.1" has no field "weigth", expected one of request, weight/,
     );
@@ -178,7 +181,14 @@ describe('requests that a server takes once', () => {
     const order = { ...ORDER, headers: { 'x-id': '{id}' }, body: { id: '{id}' }, weight: 3 };
     const mix = { rows: 'ids.csv', requests: [order, 'GET /orders/{id}'] };
     const requests = writeRequests(place, mix, manyRows(4000));
-    const args = flags({ url: shop.url, requests, ...FEW, rounds: 2, amount: 400, generators: 2 });
+    const args = flags({
+      url: shop.url,
+      'requests-file': requests,
+      ...FEW,
+      rounds: 2,
+      amount: 400,
+      generators: 2,
+    });
     const { status, stdout } = await place.run('bench', args);
     expect(status).toBe(0);
     const trials = place.trials();
@@ -200,7 +210,7 @@ describe('requests that a server takes once', () => {
     await using shop = await openShop('--unique');
     const order = { ...ORDER, headers: { 'x-id': '{id}' }, body: { id: '{id}' } };
     const requests = writeRequests(place, { rows: 'ids.csv', requests: [order] }, manyRows(120));
-    const args = flags({ url: shop.url, requests, ...FEW, rounds: 2, duration: 1 });
+    const args = flags({ url: shop.url, 'requests-file': requests, ...FEW, rounds: 2, duration: 1 });
     const { status, stderr } = await place.run('bench', args);
     expect(status).toBe(1);
     expect(place.trials()).toHaveLength(1);
@@ -219,7 +229,14 @@ describe('requests that a server takes once', () => {
         { ...ORDER, headers: { 'x-id': '{seq}' }, body: { id: '{seq}' } },
       ],
     });
-    const args = flags({ url: shop.url, requests, ...FEW, rounds: 2, amount: 200, generators: 2 });
+    const args = flags({
+      url: shop.url,
+      'requests-file': requests,
+      ...FEW,
+      rounds: 2,
+      amount: 200,
+      generators: 2,
+    });
     expect((await place.run('bench', args)).status).toBe(0);
     const { repeated, routes, ids } = await shop.account();
     expect([repeated, ids]).toEqual([0, routes['POST /orders']]);
@@ -341,7 +358,7 @@ describe('a login', () => {
     await using shop = await openShop('--token', TOKEN, '--expires', '3');
     const requests = writeRequests(place, { requests: ['GET /health'], login: { ...LOGIN, every: 1 } });
     const times = flags({ connections: 4, rounds: 1, warmup: 1.2, duration: 3 });
-    const args = [...flags({ url: shop.url, requests }), ...times];
+    const args = [...flags({ url: shop.url, 'requests-file': requests }), ...times];
     const { status, stdout, stderr } = await place.run('bench', args, { SHOP_PASSWORD: PASSWORD });
     expect([status, stderr]).toEqual([0, expect.not.stringContaining('error:')]);
     const [trial] = place.trials();
@@ -360,7 +377,7 @@ describe('a login', () => {
     await using shop = await openShop('--token', TOKEN);
     const login = { ...LOGIN, token: { json: '/access_token' } };
     const requests = writeRequests(place, { ...MIX, login });
-    const args = flags({ url: shop.url, requests, ...FEW, amount: 40 });
+    const args = flags({ url: shop.url, 'requests-file': requests, ...FEW, amount: 40 });
     const { status, stderr, stdout } = await place.run('bench', args, { SHOP_PASSWORD: PASSWORD });
     expect(status).toBe(1);
     expect(stderr).toContain('the login failed: the body has no /access_token; its fields are token, length');

@@ -277,7 +277,7 @@ describe('a Go service', () => {
       '\tfor range 500 {\n\t\tjson.Marshal(devices)\n\t}\n\tjson.NewEncoder',
     );
     project.write('bench.config.json', {
-      bench: { ...SHORT, rev: ['main', 'HEAD'], rounds: 6, noInterleave: true },
+      bench: { ...SHORT, rev: ['main', 'HEAD'], rounds: 6, 'no-interleave': true },
       budgets: [{ metric: 'cpu', against: 'main', worseByAtMost: '5%' }],
     });
     const { status, stdout } = project.run(['ci']);
