@@ -1,5 +1,4 @@
 import { readFileSync } from 'node:fs';
-import { canMovePorts } from './ports.ts';
 import { dirname, resolve } from 'node:path';
 import { BenchError } from 'bench-model/errors';
 import { createCheck } from 'bench-model/json-schema';
@@ -7,6 +6,7 @@ import { PLAIN_VARIANT, type Service, type Setup, type Stack, type Variant } fro
 import { present } from 'bench-model/options';
 import { ADDRESS, startOf } from './apps/app.ts';
 import { findProject } from './apps/project.ts';
+import { canMovePorts } from './ports.ts';
 import { fieldsOf, leavesFolder, namesService, unknownPlaceholder } from './apps/services.ts';
 import { documentOf } from 'bench-machine/home';
 import { hide, literalsInCommand, literalsInEnvironment, valuesOf, type Literal } from 'bench-machine/redact';

@@ -15,6 +15,8 @@ export interface Named {
   https?: { on: string; off: string };
   /** The words of that command. */
   words: readonly string[];
+  /** True if Bench was to move its port. */
+  movesPort?: boolean;
   /** What holds its requests: a file or a document; undefined if options name them. */
   requests?: string | undefined;
   /** The workload of Bench whose answers it must give; undefined if the user named the requests. */
@@ -51,10 +53,12 @@ const CURES: Cures = {
     );
     return `its last lines say why; by hand it starts like this: PORT=8000 ${line}`;
   },
-  'other-port': ({ namesPort }, { command }) =>
-    namesPort
-      ? `write {port} in ${command} where the server reads its port from, e.g. --port {port}`
-      : `pass {port} in ${command}, e.g. --port {port}, or let the server read PORT`,
+  'other-port': ({ namesPort }, { command, movesPort }) =>
+    movesPort === true
+      ? 'remove "movesPort": this program binds without the C library, so its targets are measured one at a time'
+      : namesPort
+        ? `write {port} in ${command} where the server reads its port from, e.g. --port {port}`
+        : `pass {port} in ${command}, e.g. --port {port}, or let the server read PORT`,
   'other-address': (_, { command }) =>
     `pass {host} in ${command}, e.g. --host {host}, or let the server read HOST`,
   'unix-socket': (_, { command }) =>

@@ -36,8 +36,9 @@ interface TryoutContext extends Pick<Start, 'session' | 'placed' | 'companions' 
 
 /**
  * Starts the server of each target once, asks it for right answers, and stops it. Returns how long the slowest took for an
- * answer, and from its start to its stop, in seconds; undefined if the user interrupted. Throws a trial error with the command, the request and the last lines of
- * the server if one fails. A server that was already running is only asked, and may fail later.
+ * answer, and from its start to its stop, in seconds; undefined if the user interrupted. Throws a trial error with the
+ * command, the request and the last lines of the server if one fails. A server that was already running is only asked, and may fail
+ * later.
  */
 export async function tryTargets(
   plan: Plan,
@@ -301,6 +302,7 @@ function nameStart(plan: Plan, { variant, stack }: Pick<Prepared, 'variant' | 's
     command: `the command in ${manifest}`,
     https: { on: `add "scheme": "https" to ${manifest}`, off: `remove "scheme" from ${manifest}` },
     words,
+    movesPort: stack.movedPort !== undefined,
   };
 }
 

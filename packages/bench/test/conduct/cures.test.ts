@@ -20,3 +20,10 @@ it('names a tool that sends HTTP/2 if one is on PATH', () => {
   chmodSync(tool, 0o755);
   expect(cureHttp2()).toMatch(/, or measure it without Bench: oha --http2 -c 10 -z 10s URL$/);
 });
+
+it('names the field to remove if a port could not be moved', () => {
+  const fault = { kind: 'other-port', namesPort: false } as const;
+  const named = { command: 'the command in stack.json', words: [] };
+  expect(cureFor(fault, named)).toMatch(/^pass \{port\} in the command/);
+  expect(cureFor(fault, { ...named, movesPort: true })).toMatch(/^remove "movesPort"/);
+});
