@@ -1,4 +1,4 @@
-/** The collections of garbage in a live server: its runtime counts them, and tells them after the load. */
+/** The long collections of garbage in a live server: its runtime notes them, and tells them after the load. */
 import type { Collection } from 'bench-model/measured';
 import type { Prepared } from './prepare.ts';
 import { isNode } from './collect.ts';
@@ -8,21 +8,16 @@ import { askBySignal, COLLECT, runtimesOf } from './signals.ts';
 /** A server that does not handle signals is not waited for. */
 const ANSWER_MS = 1000;
 
-/** The collections of one process since it was asked to count them. */
-interface Told {
-  count: number;
-  ms: number;
-  /** Those of at least 1 ms: when each began, in ms since the epoch, and how long it took. */
-  long: [atMs: number, ms: number][];
-}
+/** The collections of one process that took at least 1 ms: when each began, in ms since the epoch, and how long it took. */
+type Told = [atMs: number, ms: number][];
 
-/** Returns the runtime of a target whose collections can be counted; undefined for others. A Node one must have the hook of `collect.ts`. */
+/** Returns the runtime of a target whose collections can be noted; undefined for others. A Node one must have the hook of `collect.ts`. */
 export function collectorOf(prepared: Prepared): 'node' | 'python' | undefined {
   if (isNode(prepared)) return 'node';
   return prepared.stack.runtime === 'python' ? 'python' : undefined;
 }
 
-/** Returns the environment in which a server counts its collections; `file` is the prefix of the answers. */
+/** Returns the environment in which a server notes its collections; `file` is the prefix of the answers. */
 export function countingEnvironment(
   collector: 'node' | 'python',
   env: Record<string, string>,
@@ -44,7 +39,7 @@ export async function readCollections(
   const texts = await askBySignal(pids, { signal: COLLECT, file, milliseconds: ANSWER_MS, wake });
   if (texts.length === 0) return undefined;
   return texts
-    .flatMap((text) => (JSON.parse(text) as Told).long)
+    .flatMap((text) => JSON.parse(text) as Told)
     .filter(([atMs]) => atMs >= openedAtMs && atMs < closedAtMs)
     .map(([atMs, ms]) => ({ seconds: (atMs - openedAtMs) / 1000, ms }))
     .toSorted((a, b) => a.seconds - b.seconds);

@@ -1,6 +1,6 @@
 // Loaded into Node servers before their own code. The first SIGURG, which nothing else uses, collects all garbage once, at
-// a moment at which no work is pending. From then on collections are counted if they are asked for, and each further
-// SIGURG writes what they took so far. Costs nothing until the first.
+// a moment at which no work is pending. From then on long collections are noted if they are asked for, and each further
+// SIGURG writes them. Costs nothing until the first.
 const collected = process.env.BENCH_COLLECTED;
 const collections = process.env.BENCH_COLLECTIONS;
 // As in sitecustomize.py.
@@ -31,20 +31,18 @@ function collect() {
 /** Observes the collections from now on. Returns what writes them. */
 function observe() {
   const { PerformanceObserver, performance } = require('node:perf_hooks');
-  const seen = { count: 0, ms: 0, long: [] };
+  const long = [];
   const take = (entries) => {
     for (const { startTime, duration } of entries) {
-      seen.count++;
-      seen.ms += duration;
-      if (duration >= LONG_MS && seen.long.length < MOST_LONG)
-        seen.long.push([performance.timeOrigin + startTime, duration]);
+      if (duration >= LONG_MS && long.length < MOST_LONG)
+        long.push([performance.timeOrigin + startTime, duration]);
     }
   };
   const observer = new PerformanceObserver((list) => take(list.getEntries()));
   observer.observe({ entryTypes: ['gc'] });
   return () => {
     take(observer.takeRecords());
-    save(collections, JSON.stringify(seen));
+    save(collections, JSON.stringify(long));
   };
 }
 

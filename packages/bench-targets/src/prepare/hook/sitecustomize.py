@@ -1,6 +1,6 @@
 """Writes the files of all imported modules, or the state of the runtime, when it is sent a signal.
 
-Costs nothing until then. Collections are counted only if they are asked for, which costs less than 1 µs each.
+Costs nothing until then. Collections are noted only if they are asked for, which costs less than 1 µs each.
 """
 
 # pathlib would be imported into the server.
@@ -25,7 +25,7 @@ def _save(path: str, text: str) -> None:
 
 
 def _watch_collections(file: str, signal: "Callable[[int, Callable[[int, object], None]], object]") -> None:
-    """Count the collections from now on. SIGURG writes their number, their time and the long ones."""
+    """Note the long collections from now on. SIGURG writes them."""
     import gc
     import time
 
@@ -33,23 +33,20 @@ def _watch_collections(file: str, signal: "Callable[[int, Callable[[int, object]
     if callbacks is None:
         return
     clock = time.perf_counter
-    count = 0
-    took = began = 0.0
+    began = 0.0
     long: list[str] = []
 
     def notice(phase: str, info: object) -> None:
-        nonlocal count, took, began
+        nonlocal began
         if phase == "start":
             began = clock()
             return
         milliseconds = 1000 * (clock() - began)
-        count += 1
-        took += milliseconds
         if milliseconds >= _LONG_MS and len(long) < _MOST_LONG:
             long.append(f"[{1000 * time.time() - milliseconds:.3f}, {milliseconds:.3f}]")
 
     def write(number: int, frame: object) -> None:
-        _save(f"{file}-{os.getpid()}", f'{{"count": {count}, "ms": {took:.3f}, "long": [{", ".join(long)}]}}')
+        _save(f"{file}-{os.getpid()}", f"[{', '.join(long)}]")
 
     callbacks.append(notice)
     signal(16 if sys.platform == "darwin" else 23, write)
