@@ -1,6 +1,6 @@
 /** Where the difference of a comparison is spent: sentences, a table, and a differential flame graph. */
 import type { Flame, PageWhy } from '../src/html/flame.ts';
-import { formatCost } from '../src/format.ts';
+import { formatCost, formatSigned } from '../src/format.ts';
 import { element, table } from './elements.ts';
 import type { Section } from './section.ts';
 
@@ -106,14 +106,9 @@ function showFlame({ flame: whole, baseline, candidate }: PageWhy): HTMLElement 
       const depth = (parent?.depth ?? -1) + 1;
       const one: Drawn = { flame, parent, depth, box: drawBox(flame, { depth, from, share, whole }) };
       one.box.addEventListener('click', () => zoom(one));
-      one.box.addEventListener(
-        'focus',
-        () => (told.textContent = `${flame.name} ${flame.file}: ${describe(flame)}`),
-      );
-      one.box.addEventListener(
-        'mouseenter',
-        () => (told.textContent = `${flame.name} ${flame.file}: ${describe(flame)}`),
-      );
+      const tell = (): void => void (told.textContent = `${flame.name} ${flame.file}: ${describe(flame)}`);
+      one.box.addEventListener('focus', tell);
+      one.box.addEventListener('mouseenter', tell);
       one.box.addEventListener('keydown', (event) => press(event, one));
       drawn.push(one);
       svg.append(one.box);
@@ -218,7 +213,7 @@ function drawBox(
   set(rect, { width: '100%', height: '100%', style: `--strength: ${Math.round(10 + 60 * strength)}%` });
   const text = document.createElementNS(SVG, 'text');
   set(text, { x: '3', y: '13' });
-  text.textContent = `${flame.name} ${sign(difference)}`;
+  text.textContent = `${flame.name} ${formatSigned(difference)}`;
   box.append(rect, text);
   return box;
 }
@@ -229,9 +224,5 @@ function set(made: Element, attributes: Record<string, string>): void {
 
 /** `12.0 → 34.0 µs, +22.0`. */
 function describe({ before, after }: Pick<Flame, 'before' | 'after'>): string {
-  return `${formatCost(before)} → ${formatCost(after)} µs, ${sign(after - before)}`;
-}
-
-function sign(difference: number): string {
-  return `${difference < 0 ? '−' : '+'}${formatCost(Math.abs(difference))}`;
+  return `${formatCost(before)} → ${formatCost(after)} µs, ${formatSigned(after - before)}`;
 }

@@ -83,6 +83,11 @@ export function formatCost(us: number): string {
   return us < 99.95 ? us.toFixed(1) : Math.round(us).toLocaleString('en-US');
 }
 
+/** Formats a difference of two costs with its sign: `+22.0`. */
+export function formatSigned(difference: number): string {
+  return `${difference < 0 ? '−' : '+'}${formatCost(Math.abs(difference))}`;
+}
+
 /** `54.1 MiB`, `1.20 GiB`. */
 export function formatBytes(bytes: number): string {
   const mebibytes = bytes / 2 ** 20;

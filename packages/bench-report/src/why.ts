@@ -9,7 +9,7 @@ import {
 import type { ProfiledSide, WhyFile } from 'bench-model/why';
 import { mean, sum } from 'bench-statistics/numbers';
 import { viewTable, type View } from './content.ts';
-import { countOf, formatChange, formatCost, formatShare } from './format.ts';
+import { countOf, formatChange, formatCost, formatShare, formatSigned } from './format.ts';
 
 /** The functions of a module that a sentence names, and the rows of a table. */
 const MOST_NAMED = 3;
@@ -53,7 +53,7 @@ function viewPair(explained: Explained, why: WhyFile): WhyView {
       frame.file === frame.module ? frame.file : `${frame.file} (${frame.module})`,
       formatCost(change.beforeUs),
       formatCost(change.afterUs),
-      `${signed(change.differenceUs)} (${signed(change.differenceUs - change.marginUs)} to ${signed(change.differenceUs + change.marginUs)})`,
+      `${formatSigned(change.differenceUs)} (${formatSigned(change.differenceUs - change.marginUs)} to ${formatSigned(change.differenceUs + change.marginUs)})`,
       formatChange(1 + change.differenceUs / whole.beforeUs),
     ]);
   const columns = [
@@ -75,7 +75,10 @@ function viewPair(explained: Explained, why: WhyFile): WhyView {
     candidate: candidate.target,
     heading,
     sentences: describeModules(explained),
-    table: viewTable({ title: heading, columns, rows, notes }, columns.slice(2)),
+    table: viewTable(
+      { title: 'functions whose CPU per request changed', columns, rows, notes },
+      columns.slice(2),
+    ),
   };
 }
 
@@ -92,7 +95,9 @@ function describeModules({ whole, modules, functions, restUs }: Explained): stri
   const loose = functions.filter(({ frame }) => modules.every(({ module }) => module !== frame.module));
   return [
     ...modules.map((module) => describeModule(module, whole)),
-    ...loose.map(({ frame, differenceUs }) => `${signed(differenceUs)} µs in ${frame.name} (${frame.file}).`),
+    ...loose.map(
+      ({ frame, differenceUs }) => `${formatSigned(differenceUs)} µs in ${frame.name} (${frame.file}).`,
+    ),
     `No other package or function changed by more than ${rest}.`,
   ];
 }
@@ -102,10 +107,10 @@ function describeModule({ module, differenceUs, functions }: ChangedModule, whol
   const isSameWay = Math.sign(differenceUs) === Math.sign(whole.differenceUs);
   const amount = isSameWay
     ? `${formatCost(Math.abs(differenceUs))} of ${formatCost(Math.abs(whole.differenceUs))} µs are in`
-    : `${signed(differenceUs)} µs in`;
+    : `${formatSigned(differenceUs)} µs in`;
   const named = functions
     .slice(0, MOST_NAMED)
-    .map((one) => `${one.frame.name} ${signed(one.differenceUs)}`)
+    .map((one) => `${one.frame.name} ${formatSigned(one.differenceUs)}`)
     .join(', ');
   return `${amount} ${module}${named === '' ? '' : `: ${named}`}.`;
 }
@@ -120,10 +125,6 @@ function describeProfilers(sides: readonly ProfiledSide[], { seconds }: WhyFile)
     const samples = sum(profiles.flatMap((one) => one.samples));
     return `${target}: ${profiler}, ${countOf(profiles.length, 'fresh server')} for ${seconds} s each, ${samples.toLocaleString('en-US')} samples. The profiler changed CPU per request by ${formatChange(profiled / plain)}, which is not in the figures`;
   });
-}
-
-function signed(us: number): string {
-  return `${us < 0 ? '−' : '+'}${formatCost(Math.abs(us))}`;
 }
 
 /** Returns the profiles of a target as a speedscope file. Its weights are µs of CPU per request. */

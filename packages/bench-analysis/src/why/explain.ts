@@ -56,12 +56,10 @@ export function explainPair(
   if (profiles.some((own) => own.length < FEWEST_PROFILES)) return undefined;
   const wholes = profiles.map((own) => own.map(({ cpuUs }) => cpuUs)) as Costs;
   const least = LEAST_SHARE * mean(wholes[0]);
-  const frames = tested(profiles, (profile) => ownCosts(why, profile, (frame) => frame), least);
-  const named = tested(
-    profiles,
-    (profile) => ownCosts(why, profile, (frame) => why.frames[frame]?.module ?? ''),
-    least,
-  );
+  const frameOf = (node: number): number => why.tree.frames[node] as number;
+  const moduleOf = (node: number): string => why.frames[frameOf(node)]?.module ?? '';
+  const frames = tested(profiles, (profile) => costsBy(profile, frameOf), least);
+  const named = tested(profiles, (profile) => costsBy(profile, moduleOf), least);
   const error = ERROR / (1 + frames.size + named.size);
   const functions = compareAll(frames, error, least);
   const modules = compareAll(named, error, least);
@@ -86,16 +84,12 @@ export function explainPair(
   };
 }
 
-/** Returns CPU per request by the function in which it was spent, or by a property of it, in µs. */
-function ownCosts<Key>(
-  { tree }: Pick<WhyFile, 'tree'>,
-  { cpuUs, nodes, samples }: Profile,
-  keyOf: (frame: number) => Key,
-): Map<Key, number> {
+/** Returns the CPU per request of a profile by a property of the stack in which it was spent, in µs. */
+function costsBy<Key>({ cpuUs, nodes, samples }: Profile, keyOf: (node: number) => Key): Map<Key, number> {
   const perSample = cpuUs / sum(samples);
   const costs = new Map<Key, number>();
   for (const [index, node] of nodes.entries()) {
-    const key = keyOf(tree.frames[node] as number);
+    const key = keyOf(node);
     costs.set(key, (costs.get(key) ?? 0) + (samples[index] ?? 0) * perSample);
   }
   return costs;
@@ -104,10 +98,9 @@ function ownCosts<Key>(
 /** Returns CPU per request by the stack in which it was spent, in µs: the mean over the profiles of a target. */
 export function stackCosts({ profiles }: Pick<ProfiledSide, 'profiles'>): Map<number, number> {
   const costs = new Map<number, number>();
-  for (const { cpuUs, nodes, samples } of profiles) {
-    const perSample = cpuUs / sum(samples) / profiles.length;
-    for (const [index, node] of nodes.entries())
-      costs.set(node, (costs.get(node) ?? 0) + (samples[index] ?? 0) * perSample);
+  for (const profile of profiles) {
+    for (const [node, us] of costsBy(profile, (one) => one))
+      costs.set(node, (costs.get(node) ?? 0) + us / profiles.length);
   }
   return costs;
 }

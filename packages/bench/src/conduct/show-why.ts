@@ -8,8 +8,10 @@ import { layoutFor, logLine, print, printStyled } from '../terminal/shell.ts';
 export function showWhy(why: WhyFile): void {
   for (const line of describeMissing(why)) logLine(line);
   for (const view of viewWhy(why)) {
-    if (view.table.groups.some(({ rows }) => rows.length > 0))
-      printStyled(renderTerminal(view.table, layoutFor({ isBrief: false })));
-    print(`${describeWhy(view).join('\n')}\n`);
+    const { table } = view;
+    const hasRows = table.groups.some(({ rows }) => rows.length > 0);
+    if (hasRows) printStyled(renderTerminal(table, layoutFor({ isBrief: false })));
+    const notes = hasRows ? [] : table.notes.map((note) => `  ${note}`);
+    print(`${[...describeWhy(view), ...notes].join('\n')}\n`);
   }
 }
