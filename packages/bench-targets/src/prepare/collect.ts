@@ -4,8 +4,7 @@
  * load from its first second mostly escapes it. So Bench has each Node process collect all garbage once, between the
  * verification and the load.
  */
-import { join } from 'node:path';
-import { askBySignal, COLLECT, HOOK, runtimesOf } from './signals.ts';
+import { askBySignal, COLLECT, requiring, runtimesOf } from './signals.ts';
 import type { Prepared } from './prepare.ts';
 
 const ANSWER_MS = 2000;
@@ -17,11 +16,7 @@ export function isNode({ stack, target }: Pick<Prepared, 'stack' | 'target'>): b
 
 /** Returns the environment in which Node collects garbage when it is asked to; `file` is the prefix of the answers. */
 export function collectableEnvironment(env: Record<string, string>, file: string): Record<string, string> {
-  const hook = join(HOOK, 'collect.cjs').replaceAll(/["\\]/g, String.raw`\$&`);
-  return {
-    NODE_OPTIONS: [env['NODE_OPTIONS'], `--require "${hook}"`].filter(Boolean).join(' '),
-    BENCH_COLLECTED: file,
-  };
+  return { ...requiring(env, 'collect.cjs'), BENCH_COLLECTED: file };
 }
 
 /**

@@ -1,13 +1,19 @@
 /** Asks the processes of a live server, by a signal that nothing else uses. Each answers in a file. */
 import { existsSync, rmSync } from 'node:fs';
 import { constants } from 'node:os';
-import { basename } from 'node:path';
+import { basename, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import pWaitFor from 'p-wait-for';
 import { familyOf, readLink, readText } from 'bench-machine/procfs';
 
 /** The folder of the modules that are loaded into servers. */
 export const HOOK = fileURLToPath(new URL('./hook', import.meta.url));
+
+/** Returns the environment in which Node loads a module of that folder before the code of a server. */
+export function requiring(env: Readonly<Record<string, string>>, module: string): Record<string, string> {
+  const hook = join(HOOK, module).replaceAll(/["\\]/g, String.raw`\$&`);
+  return { NODE_OPTIONS: [env['NODE_OPTIONS'], `--require "${hook}"`].filter(Boolean).join(' ') };
+}
 
 /** Asks about garbage. Ignored by default, so that it harms no process without the hook. */
 export const COLLECT = constants.signals.SIGURG;

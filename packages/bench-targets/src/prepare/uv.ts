@@ -5,8 +5,8 @@ import { awaitLock } from 'bench-machine/filelock';
 import { run } from 'bench-machine/subprocess';
 import { findBehindShim } from '../catalogue/pyenv.ts';
 import { lastLine } from './failures.ts';
+import { requirementOf, UV } from './pins.ts';
 import { unreachedError } from './unreached.ts';
-import { SHA256, VERSION } from './uv-pinned.ts';
 
 /** The results by cache folder and PATH. */
 const finds = new Map<string, Promise<string | undefined>>();
@@ -47,7 +47,7 @@ async function fetchUv(cache: string): Promise<string> {
   if (made !== undefined) return made;
   try {
     const pinned = join(cache, 'uv.txt');
-    writeFileSync(pinned, `uv==${VERSION} ${SHA256.map((hash) => `--hash=sha256:${hash}`).join(' ')}\n`);
+    writeFileSync(pinned, requirementOf(UV));
     const words = ['--quiet', '--upgrade', '--require-hashes', '--target', join(cache, 'uv')];
     await run(['python3', '-m', 'pip', 'install', ...words, '--requirement', pinned], { timeoutMs: 300_000 });
   } catch (error) {

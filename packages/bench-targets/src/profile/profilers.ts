@@ -15,8 +15,9 @@ import { findOnPath, hasEnded, killAndWait, run, start, type Child } from 'bench
 import { isNode } from '../prepare/collect.ts';
 import { lastLine } from '../prepare/failures.ts';
 import type { Prepared } from '../prepare/prepare.ts';
-import { askBySignal, HOOK, runtimesOf } from '../prepare/signals.ts';
-import { providePySpy, PY_SPY_VERSION } from './py-spy.ts';
+import { askBySignal, HOOK, requiring, runtimesOf } from '../prepare/signals.ts';
+import { PY_SPY } from '../prepare/pins.ts';
+import { providePySpy } from './py-spy.ts';
 
 /** Samples per second. perf gets an odd number, so that it does not beat with timers of the kernel. */
 const RATES = { sampling: 1000, pySpy: 500, perf: 997 };
@@ -97,7 +98,7 @@ async function hasSampling(interpreter: string): Promise<boolean> {
  */
 function pySpyAt(program: string): Profiler {
   return {
-    name: `py-spy ${PY_SPY_VERSION}`,
+    name: `py-spy ${PY_SPY.version}`,
     ready: asItIs,
     attach: (pid, file) =>
       attachTools(runtimesOf(pid, 'python'), file, (one, output) => ({
@@ -124,9 +125,8 @@ function pySpyAt(program: string): Profiler {
 const NODE: Profiler = {
   name: "V8's CPU profiler",
   ready(prepared, file) {
-    const hook = join(HOOK, 'profile.cjs').replaceAll(/["\\]/g, String.raw`\$&`);
-    const options = [prepared.env['NODE_OPTIONS'], `--require "${hook}"`].filter(Boolean).join(' ');
-    return { ...prepared, env: { ...prepared.env, NODE_OPTIONS: options, BENCH_PROFILE: file } };
+    const env = { ...prepared.env, ...requiring(prepared.env, 'profile.cjs'), BENCH_PROFILE: file };
+    return { ...prepared, env };
   },
   async attach(pid, file) {
     const pids = runtimesOf(pid, 'node');

@@ -765,19 +765,14 @@ function toSequentialTest(values: Values<typeof OPTIONS>): BenchOptions['sequent
   return isAsked ? testOf(values) : undefined;
 }
 
+/** Options of runs that do not go on until they are decided. */
+const OTHER_RUNS = ['rounds', 'slo', 'load', 'burst', 'amount', 'background', 'scale', 'cluster'] as const;
+
 /** Returns true if a run of two targets can go on until it is decided: it has no number of rounds, and measures one load. */
 function comparesTwo(values: Values<typeof OPTIONS>, targets: readonly string[]): boolean {
-  const { rounds, slo, load, amount, background, scale, cluster } = values;
-  const isOther = [rounds, slo, load, values.burst, amount, background, scale, cluster].some(
-    (one) => one !== undefined,
-  );
-  return (
-    !isOther &&
-    !values.all &&
-    !values.quick &&
-    !values.noise &&
-    targets.every((pattern) => !pattern.includes('*'))
-  );
+  const isOther =
+    values.all || values.quick || values.noise || OTHER_RUNS.some((name) => values[name] !== undefined);
+  return !isOther && targets.every((pattern) => !pattern.includes('*'));
 }
 
 function testOf(values: Values<typeof OPTIONS>): NonNullable<BenchOptions['sequentialTest']> {

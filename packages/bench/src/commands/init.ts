@@ -13,7 +13,7 @@ import { START_SECONDS } from 'bench-model/options';
 import { checkDraft } from '../init/manifest.ts';
 import { say } from '../init/say.ts';
 import { chooseStarts, tryStarts } from '../init/starts.ts';
-import type { InitChoices } from '../init/choices.ts';
+import { runtimeNamed, type InitChoices } from '../init/choices.ts';
 
 /** The files that are listed as found. */
 const TELLING =
@@ -108,15 +108,12 @@ export default defineCommand({
     for (const [name, value] of choices.header)
       if (holdsSecret(name, value)) say('wrote', describeSecret(name, value));
     const words = shown === 'stack.json' ? '' : ` --stack ${shown}`;
-    const mayUpgrade = start.runtime !== 'none' && !isBunOrDeno(start.command);
-    const named = start.runtime === 'none' ? undefined : choices[start.runtime];
+    const { path } = runtimeNamed(choices, start.runtime);
     // The manifest names a version, which this machine may not find by itself.
-    const interpreter = named?.includes('/') === true ? ` --${start.runtime} ${named}` : '';
+    const interpreter = path === undefined ? '' : ` --${start.runtime} ${path}`;
+    const mayUpgrade = start.runtime !== 'none' && !isBunOrDeno(start.command) && path === undefined;
     const isMany = (requests?.draft.requests.length ?? 0) > MOST_ROWS;
-    for (const [options, answers] of await questionsFor(dirname(file), {
-      mayUpgrade: mayUpgrade && interpreter === '',
-      isMany,
-    }))
+    for (const [options, answers] of await questionsFor(dirname(file), { mayUpgrade, isMany }))
       say('next', `bench-http bench${words}${interpreter}${options}   ${answers}`);
   },
 });

@@ -2,7 +2,6 @@ import { ARGUMENTS, defineCommand, flag } from '../cli/command.ts';
 import { commandLine, HOME } from 'bench-machine/home';
 import { rmSync, statSync } from 'node:fs';
 import { basename, join } from 'node:path';
-import { createInterface } from 'node:readline/promises';
 import { readStacks } from 'bench-targets/catalogue/stacks';
 import { suggest } from 'bench-model/suggest';
 import { BenchError } from 'bench-model/errors';
@@ -12,6 +11,7 @@ import { formatBytes } from 'bench-report/format';
 import { listRuns, shown, sizeOf } from 'bench-analysis/results/store';
 import { listStudies } from 'bench-analysis/results/study/store';
 import { openSession } from '../conduct/session.ts';
+import { confirm } from '../terminal/ask.ts';
 import { print } from '../terminal/shell.ts';
 import { sum } from 'bench-statistics/numbers';
 
@@ -84,14 +84,11 @@ export default defineCommand({
 });
 
 async function agrees(what: string): Promise<boolean> {
-  if (!process.stdin.isTTY)
-    throw new BenchError(
-      'usage',
-      `cannot ask whether to remove ${what}: there is no terminal`,
-      commandLine(`prune ${what} --yes`),
-    );
-  const prompt = createInterface({ input: process.stdin, output: process.stdout });
-  const answer = await prompt.question(`remove ${what}? [y/N] `);
-  prompt.close();
-  return /^y(es)?$/i.test(answer.trim());
+  const isAgreed = await confirm(`remove ${what}?`);
+  if (isAgreed !== undefined) return isAgreed;
+  throw new BenchError(
+    'usage',
+    `cannot ask whether to remove ${what}: there is no terminal`,
+    commandLine(`prune ${what} --yes`),
+  );
 }

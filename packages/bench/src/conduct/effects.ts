@@ -6,14 +6,7 @@ import { isListening } from 'bench-machine/ports';
 import { collectorOf, readCollections } from 'bench-targets/prepare/collections';
 import { collectGarbage, isNode } from 'bench-targets/prepare/collect';
 import { readRunningCode } from 'bench-targets/prepare/imports';
-import {
-  collectedFile,
-  collectionsFile,
-  freshLauncher,
-  importsFile,
-  runtimeFile,
-  type Launcher,
-} from '../measure/launcher.ts';
+import { answerFile, freshLauncher, type Launcher } from '../measure/launcher.ts';
 import { askAlone } from '../measure/alone.ts';
 import { seeServer } from '../measure/outside.ts';
 import { readInterpreterOf } from 'bench-targets/prepare/interpreters';
@@ -169,7 +162,7 @@ export async function createEffects({
     async collect(server, prepared, { id }) {
       const pid = server.pid();
       if (plan.noInitialGc === true || !isNode(prepared) || pid === undefined) return undefined;
-      return collectGarbage(pid, collectedFile(folder, id));
+      return collectGarbage(pid, answerFile(folder, id, 'collected'));
     },
     async readCollections(server, window, { prepared, planned: { id, connections } }) {
       const pid = server.pid();
@@ -177,7 +170,7 @@ export async function createEffects({
       if (pid === undefined || collector === undefined || !hasCourse(plan, connections)) return undefined;
       // A request would count, and may store something.
       const wake = (): Promise<unknown> => isListening(server.host, server.port);
-      return readCollections(pid, { collector, file: collectionsFile(folder, id), wake }, window);
+      return readCollections(pid, { collector, file: answerFile(folder, id, 'collections'), wake }, window);
     },
     findWatcher(server, prepared) {
       const pid = server.isRemote === true ? undefined : server.pid();
@@ -186,9 +179,13 @@ export async function createEffects({
     },
     askAlone: (server, requests) => askAlone(server, requests, answerSeconds),
     readCode: (server, code, { id }, draw) =>
-      readRunningCode(server, code, importsFile(folder, id), () => sendRequest(server, wakingRequest(draw))),
+      readRunningCode(server, code, answerFile(folder, id, 'imports'), () =>
+        sendRequest(server, wakingRequest(draw)),
+      ),
     seeServer: (server, prepared, { id }, draw) =>
-      seeServer(server, prepared, runtimeFile(folder, id), () => sendRequest(server, wakingRequest(draw))),
+      seeServer(server, prepared, answerFile(folder, id, 'runtime'), () =>
+        sendRequest(server, wakingRequest(draw)),
+      ),
     readInterpreter: async (server, { runtime }) => {
       const pid = server.isRemote === true ? undefined : server.pid();
       return pid === undefined ? undefined : readInterpreterOf(pid, runtime?.kind);

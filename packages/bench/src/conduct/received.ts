@@ -8,7 +8,7 @@ import { isSealed, sealOf } from 'bench-machine/seal';
 import { BenchError } from 'bench-model/errors';
 import type { Plan } from 'bench-model/plan';
 import { joinWords } from 'bench-targets/catalogue/apps/words';
-import { ask } from '../init/say.ts';
+import { confirm } from '../terminal/ask.ts';
 import { logLine } from '../terminal/shell.ts';
 
 /** The file beside a run that proves who made its plan. */
@@ -47,14 +47,14 @@ export async function confirmReceived({ folder, plan }: StoredRun, isAgreed: boo
   logLine(`run ${plan.run} was not made by you on this machine. It would:`);
   for (const line of describeDeeds(plan)) logLine(`  ${line}`);
   if (isAgreed) return;
-  const answer = await ask('go on? [y/N] ');
-  if (answer === undefined)
+  const goesOn = await confirm('go on?');
+  if (goesOn === undefined)
     throw new BenchError(
       'usage',
       `run ${plan.run}: cannot ask whether to execute this: there is no terminal`,
       'if you trust it, add --trust',
     );
-  if (!/^y(es)?$/i.test(answer)) throw new BenchError('usage', `run ${plan.run} is not executed`);
+  if (!goesOn) throw new BenchError('usage', `run ${plan.run} is not executed`);
 }
 
 /** Lists what a plan executes, installs, reads and loads. */

@@ -1,3 +1,5 @@
+import type { Stack } from 'bench-model/stack';
+
 /** What a user asks of `init`, for the server and its requests. */
 export interface InitChoices {
   get: string[];
@@ -8,4 +10,14 @@ export interface InitChoices {
   python?: string | undefined;
   node?: string | undefined;
   startTimeout?: number | undefined;
+}
+
+/** What a user names for the runtime of a server: a version, or the path of an interpreter. */
+export function runtimeNamed(
+  choices: InitChoices,
+  runtime: Stack['runtime'],
+): { version?: string; path?: string } {
+  const named = runtime === 'none' ? undefined : choices[runtime];
+  if (named === undefined) return {};
+  return named.includes('/') ? { path: named } : { version: named };
 }

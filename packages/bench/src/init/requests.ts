@@ -10,7 +10,8 @@ import { readOpenapi } from 'bench-targets/catalogue/workloads/requests/openapi'
 import { sendRequest } from 'bench-targets/catalogue/workloads/send';
 import { nameStatus } from 'bench-targets/catalogue/workloads/workload';
 import { countOf } from 'bench-report/format';
-import { ask, say } from './say.ts';
+import { ask } from '../terminal/ask.ts';
+import { say } from './say.ts';
 
 /** The paths at which frameworks serve their OpenAPI document. */
 const DOCUMENTS = [
@@ -162,7 +163,7 @@ async function mindLimit(one: Named | undefined, asking: Asking): Promise<void> 
   for (let count = 1; count <= BURST.requests && performance.now() < end; count += 1) {
     const { status, told } = await look(asking, one);
     if (told === undefined && status !== 429) continue;
-    if (Number(/\d+/.exec(told?.replace(/^.*: /, '') ?? '')) >= Number(NO_LIMIT)) return;
+    if (Number(/\d+/.exec(told ?? '')) >= Number(NO_LIMIT)) return;
     if (asking.mayRaise) throw new LimitedError('trial', `it says ${told}`);
     const words = told === undefined ? `answered 429 after ${count}` : `says ${told}`;
     say('mind', `it limits the rate of requests, and ${words}: raise its limit`);

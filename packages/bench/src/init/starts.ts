@@ -22,8 +22,9 @@ import { findVersion } from 'bench-targets/prepare/projects/version';
 import { findUnreached } from 'bench-targets/prepare/unreached';
 import { present } from 'bench-model/options';
 import type { RuntimeKind } from 'bench-model/target';
-import { ask, say } from './say.ts';
-import type { InitChoices } from './choices.ts';
+import { ask } from '../terminal/ask.ts';
+import { say } from './say.ts';
+import { runtimeNamed, type InitChoices } from './choices.ts';
 import { NotPreparedError, NotStartedError, tryStart } from './tryout.ts';
 import { refuseMissing } from '../services/declared/companion.ts';
 import { SetupError } from '../services/declared/program.ts';
@@ -178,11 +179,10 @@ async function tryWithServices(
   older: string | undefined,
 ): Promise<object> {
   const place = join(root, start.folder);
-  const named = start.runtime === 'none' ? undefined : choices[start.runtime];
-  const interpreter = named?.includes('/') === true ? named : undefined;
+  const { version: named, path: interpreter } = runtimeNamed(choices, start.runtime);
   const version =
-    (interpreter === undefined ? named : await versionOf(start.runtime, interpreter)) ??
-    older ??
+    named ??
+    (interpreter === undefined ? older : await versionOf(start.runtime, interpreter)) ??
     (await chooseVersion(start, place, choices.lock));
   const envFile = choices.envFile ?? chooseEnvFile(place);
   const context = { root: place, file, choices, ...present({ version, envFile, interpreter }) };

@@ -62,11 +62,11 @@ function environmentOf(
   const collector = collectorOf(prepared);
   const counting =
     collector !== undefined && hasCourse(plan, planned.connections)
-      ? countingEnvironment(collector, prepared.env, collectionsFile(folder, planned.id))
+      ? countingEnvironment(collector, prepared.env, answerFile(folder, planned.id, 'collections'))
       : {};
   const env = { ...prepared.env, ...own, ...askable(prepared, planned, folder), ...counting };
   if (plan.noInitialGc === true || !isNode(prepared)) return env;
-  return { ...env, ...collectableEnvironment(env, collectedFile(folder, planned.id)) };
+  return { ...env, ...collectableEnvironment(env, answerFile(folder, planned.id, 'collected')) };
 }
 
 function askable(
@@ -74,29 +74,18 @@ function askable(
   { id }: PlannedTrial,
   folder: string,
 ): Record<string, string> {
-  const ofCode = code === undefined ? {} : askableEnvironment(code, env, importsFile(folder, id));
+  const ofCode = code === undefined ? {} : askableEnvironment(code, env, answerFile(folder, id, 'imports'));
   const isReporting = stack.project !== undefined && target.runtime?.kind === 'python';
-  return { ...ofCode, ...(isReporting ? reportingEnvironment(env, runtimeFile(folder, id)) : {}) };
+  return { ...ofCode, ...(isReporting ? reportingEnvironment(env, answerFile(folder, id, 'runtime')) : {}) };
 }
 
-/** The path prefix of the files that list the imports of a trial's server. */
-export function importsFile(folder: string, trial: string): string {
-  return resolve(folder, 'data', `${trial.split('-', 1)[0]}-imports`);
-}
-
-/** The path prefix of the files that the processes of a trial's server write when they have collected garbage. */
-export function collectedFile(folder: string, trial: string): string {
-  return resolve(folder, 'data', `${trial.split('-', 1)[0]}-collected`);
-}
-
-/** The path prefix of the files in which the processes of a trial's server list their collections of garbage. */
-export function collectionsFile(folder: string, trial: string): string {
-  return resolve(folder, 'data', `${trial.split('-', 1)[0]}-collections`);
-}
-
-/** The path prefix of the files in which the processes of a trial's server report their runtime. */
-export function runtimeFile(folder: string, trial: string): string {
-  return resolve(folder, 'data', `${trial.split('-', 1)[0]}-runtime`);
+/** The path prefix of the files in which the processes of a trial's server answer. */
+export function answerFile(
+  folder: string,
+  trial: string,
+  what: 'imports' | 'collected' | 'collections' | 'runtime',
+): string {
+  return resolve(folder, 'data', `${trial.split('-', 1)[0]}-${what}`);
 }
 
 /** Returns the plan and the placement of one target: those of the run, unless the target has its own resources. */
