@@ -37,7 +37,7 @@ async function runCase({ run, status, says, kept }: CommandCase, expect: ExpectS
   const printed = `${ended.stderr}${ended.stdout}`;
   expect(printed).toMatch(says);
   expect(printed).not.toMatch(/bug in Bench|defect|\n\s+at /);
-  expect(ended.status).toBe(status);
+  expect(ended.status, printed).toBe(status);
   const statuses = place.trials().map((trial) => trial.status);
   expect(statuses.map((one, at) => (kept[at] === 'measured' && one !== 'failed' ? 'measured' : one))).toEqual(
     kept,

@@ -23,7 +23,7 @@ export interface CommandCase {
 
 const FOLDER = 'packages/bench-lab/planted/unruly';
 const load = (more: Record<string, string | number> = {}): string[] =>
-  flags({ connections: 2, warmup: 0, duration: 0.3, rounds: 1, ...more });
+  flags({ connections: 2, warmup: 0, duration: 1, rounds: 1, ...more });
 const unruly = (more?: Record<string, string | number>): string[] => [
   'unruly',
   '--stack',
@@ -219,7 +219,7 @@ export const COMMAND_CASES: CommandCase[] = [
     phase: 'window',
     fault: 'the load generator is killed',
     async run(place) {
-      const running = await startWindow(place, { rounds: 2 });
+      const running = await startWindow(place, { duration: 5, rounds: 2 });
       for (const pid of place.pidsOf('generator.ts')) process.kill(pid, 'SIGKILL');
       return running.ended;
     },

@@ -52,7 +52,7 @@ export const FROM: Partial<Record<Phase, [connection: number, request: number]>>
 };
 
 /** The load of a trial, and that of a phase that needs another one. */
-export const LOAD = ['--duration', '0.3'];
+export const LOAD = ['--duration', '1'];
 export const LOADS: Partial<Record<Phase, string[]>> = { 'warm-up': ['--warmup', '5', ...LOAD] };
 
 const failed = (phase: Phase, fault: string, says: RegExp): ServerCase => ({
@@ -81,7 +81,7 @@ const sound = (phase: Phase, fault: string, more: Partial<ServerCase> = {}): Ser
   ...more,
 });
 
-const ENDLESS = /the answer did not end within [\d.]+ s/;
+const ENDLESS = /the answer did not end (within [\d.]+ s|after 256 MiB)/;
 const SILENT = /it accepts connections and does not answer$/;
 
 export const SERVER_CASES: ServerCase[] = [
