@@ -52,6 +52,11 @@ const byTurns = shape(
   {
     rungs: Type.Array(ordinal('count: connections'), { minItems: 1, uniqueItems: true }),
     turnSeconds: span('s: the shortest turn; those of slow servers are longer'),
+    mostSeconds: Type.Optional(
+      span(
+        's: the longest window, of servers so slow that theirs would hold few answers; absent if all are alike',
+      ),
+    ),
   },
   { description: 'At these rungs, all servers of a round run at the same time and are loaded in turn.' },
 );

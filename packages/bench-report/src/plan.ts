@@ -60,9 +60,10 @@ export function describeWorkload({ workload, params = {}, userRequests }: Plan):
 
 /** `2 s warm-up, 5 s window`. */
 export function describeSpan(plan: Plan): string {
-  const { load, windowSeconds } = plan;
+  const { load, windowSeconds, byTurns: { mostSeconds = windowSeconds } = {} } = plan;
+  const most = mostSeconds > windowSeconds ? ` to ${mostSeconds}` : '';
   const what = load.mode === 'promise' ? 'search' : 'window';
-  return `${describeLength(plan)} warm-up${load.mode === 'amount' ? '' : `, ${windowSeconds} s ${what}`}`;
+  return `${describeLength(plan)} warm-up${load.mode === 'amount' ? '' : `, ${windowSeconds}${most} s ${what}`}`;
 }
 
 /** `2 s`; `2 to 24 s` if it differs by target; `2 to 30 s`, or `1 to 30 s` by turns, in a plan that has not looked it up yet. */

@@ -16,7 +16,7 @@ import type { Turns } from 'bench-model/measured';
 import type { Plan, PlannedTrial } from 'bench-model/plan';
 import type { LoadMode } from 'bench-model/settings';
 import { TURN_ANSWERS } from '../plan/by-turns.ts';
-import { planTurns, type TurnPlan } from '../plan/turns.ts';
+import { planTurns, sizeWindow, type TurnPlan } from '../plan/turns.ts';
 import {
   ServerLife,
   type LifeTrial,
@@ -281,11 +281,11 @@ async function loadInTurn(loaded: readonly Loaded[], loading: Loading): Promise<
   const cycleSeconds = await warmUp(loaded, loading);
   const takers = loaded.flatMap(({ ready, session }) => TurnTaker.of(ready, session.turns) ?? []);
   const areShort = takers.length === loaded.length;
-  const { windowSeconds, waitSeconds, load, byTurns } = plan;
+  const { waitSeconds, load, byTurns } = plan;
   const { turnSeconds } = byTurns ?? { turnSeconds: TURN_SECONDS.comparison };
   const turns = planTurns({
     sides: loaded.length,
-    windowSeconds,
+    windowSeconds: sizeWindow(plan, { cycleSeconds, connections: only?.ready.spec.connections ?? 1 }),
     cycleSeconds,
     waitSeconds,
     turnSeconds,

@@ -68,7 +68,7 @@ const MOST_TRIALS = 100_000;
  * the least time per verdict: fresh processes differ too, and longer windows do not average that out
  * (bench-analysis/test/windows.test.ts).
  */
-const SEQUENTIAL_TEST = { windowSeconds: { turns: 1, separate: 2 } };
+const SEQUENTIAL_TEST = { windowSeconds: { turns: 1, separate: 2 }, mostTimes: 5 };
 
 /** A search of the capacity takes this long: see docs/guides/capacity.md for what other lengths find. */
 const SEARCH_SECONDS = 12;
@@ -225,6 +225,11 @@ export function makePlan(given: BenchOptions, stacks: Stack[], run: string, seed
       seed,
     ),
     ...turns,
+    ...(byTurns !== undefined &&
+      sequentialTest !== undefined &&
+      chosen.windowSeconds === undefined && {
+        byTurns: { ...byTurns, mostSeconds: SEQUENTIAL_TEST.mostTimes * windowSeconds },
+      }),
     ...present({
       noInitialGc: options.noInitialGc === true ? (true as const) : undefined,
       autoWarmup: isAutoWarmup(options) ? (true as const) : undefined,

@@ -1,4 +1,5 @@
 /** The order and length of the windows when several servers are loaded in turn. */
+import type { Plan } from 'bench-model/plan';
 import { clamp } from 'bench-statistics/numbers';
 
 /** A side is idle between its windows, and servers close connections that are idle for long. */
@@ -26,6 +27,8 @@ const SPAN_SECONDS = {
 };
 /** After a rest all connections of a side send at once, so its window opens one cycle later. */
 const RAMP_SECONDS = { leastShare: 0.1, most: 0.5 };
+/** One answer of this many is less than the noise between rounds. */
+const FEWEST_ANSWERS = 200;
 /** Answers that wait by design arrive in waves, so a window holds at least this many whole waits. */
 const FEWEST_WAITS = 5;
 /** Most servers close a connection after 5 s without a request, the default of uvicorn and Node. */
@@ -83,6 +86,18 @@ export function planTurns(needs: TurnNeeds): TurnPlan {
   }
   const order = orderWindows(sides, windowSeconds, spanSeconds);
   return { order, rampSeconds, spanSeconds: windowSeconds / (order.length / sides) };
+}
+
+/**
+ * Returns the length of a window that holds enough answers, as far as the plan allows it. Of 20 answers, one more or less at an
+ * edge is 5 %.
+ */
+export function sizeWindow(
+  { windowSeconds, byTurns }: Pick<Plan, 'windowSeconds' | 'byTurns'>,
+  { cycleSeconds, connections }: { cycleSeconds: number; connections: number },
+): number {
+  const needed = (FEWEST_ANSWERS * cycleSeconds) / connections;
+  return Math.max(windowSeconds, Math.min(needed, byTurns?.mostSeconds ?? 0));
 }
 
 /** Returns the length of a turn, by the time from answer to answer on one connection, and the least that it has to be and to hold. */

@@ -362,6 +362,28 @@ require('node:http').createServer((request, response) => {
     expect(stdout).toContain('assumed  1 request;');
   });
 
+  it('leaves out a path whose answer grows with each request, unless it is named', async () => {
+    const server = `let grown = '';
+    require('node:http').createServer(({ url }, response) => {
+      if (url === '/notes') grown += 'a';
+      const body = { '/': '[1]', '/notes': grown }[url];
+      response.writeHead(body === undefined ? 404 : 200).end(body);
+    }).listen(process.env.PORT, process.env.HOST, () => console.log('GET /notes'));`;
+    write({ 'package.json': PACKAGE, 'server.js': server });
+    const { status, stdout } = await runHere(init, [folder]);
+    expect([status, stdout]).toEqual([
+      0,
+      expect.stringMatching(
+        /left out GET \/notes: .* bytes; its answer grows with each request, so it writes/,
+      ),
+    ]);
+    const file = join(folder, 'stack.json');
+    expect(readManifest(file)).toMatchObject({ requests: { draft: { requests: [{ path: '/' }] } } });
+    rmSync(file);
+    const named = await runHere(init, [folder, '--get', '/notes']);
+    expect([named.status, named.stdout]).toEqual([0, expect.stringContaining('mind     its answer grows')]);
+  });
+
   it('says that a path needs a login', async () => {
     write({ 'package.json': PACKAGE, 'server.js': SERVER });
     const { status, stderr } = await runHere(init, [folder, '--get', '/mine']);

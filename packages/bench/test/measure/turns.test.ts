@@ -5,7 +5,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { BenchError } from 'bench-model/errors';
 import { describePlan } from 'bench-report/plan';
-import { longestSilence, planTurns } from '../../src/plan/turns.ts';
+import { longestSilence, planTurns, sizeWindow } from '../../src/plan/turns.ts';
 import type { PinnedCommands } from 'bench-machine/placement';
 import { run } from '../../src/measure/run.ts';
 import BENCH from '../../src/commands/bench.ts';
@@ -46,6 +46,23 @@ const fail = (text: string) => () => {
 
 const placesOf = (order: number[], side: number) =>
   order.flatMap((one, place) => (one === side ? [place] : []));
+
+describe('the window of a side', () => {
+  const plan = samplePlan('--until-decided --interleave --connections 10', ['a', 'b']);
+
+  it.each([
+    ['at the default', 0.01, 1],
+    ['long enough for 200 answers', 0.1, 2],
+    ['at most five times the default', 1, 5],
+  ])('is %s, if a connection is answered every %d s', (_what, cycleSeconds, seconds) => {
+    expect(sizeWindow(plan, { cycleSeconds, connections: 10 })).toBe(seconds);
+  });
+
+  it('is as long as it was asked to be', () => {
+    const asked = samplePlan('--until-decided --interleave --connections 10 --duration 2', ['a', 'b']);
+    expect(sizeWindow(asked, { cycleSeconds: 1, connections: 10 })).toBe(2);
+  });
+});
 
 describe('the turns of a duel', () => {
   it('alternate, so that a drift affects both sides', () => {
