@@ -1,4 +1,5 @@
 /** Removes secrets from every record and every output. They are sent, but never kept or shown. */
+import { wordsOfSchemas } from 'bench-model/schemas';
 
 /** Replaces the value of a secret header in a record. */
 export const NOT_KEPT = '(not kept)';
@@ -222,12 +223,17 @@ export function redact<T>(value: T): T {
 }
 
 function redactAny(value: unknown): unknown {
-  if (typeof value === 'string') return redactText(value);
+  if (typeof value === 'string') return isOwnWord(value) ? value : redactText(value);
   if (Array.isArray(value)) return value.map(redactAny);
   if (value === null || typeof value !== 'object') return value;
   return Object.fromEntries(
     Object.entries(value).map(([name, one]: [string, unknown]) => [name, redactField(name, one)]),
   );
+}
+
+/** Returns true for a word of the records themselves, such as `postgres`, which is also the password of many databases. */
+function isOwnWord(value: string): boolean {
+  return hidden.has(value) && wordsOfSchemas().has(value);
 }
 
 /** Headers lose the values of secret ones, and a login its body: it is a password. */

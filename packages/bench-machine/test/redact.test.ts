@@ -179,6 +179,12 @@ describe('a record', () => {
     expect(redact({ basic })).toEqual({ basic: '(not kept)' });
   });
 
+  it('keeps its own words, even if one of them is a password', () => {
+    hide(['postgres']);
+    const record = { kind: 'postgres', log: 'no password postgres' };
+    expect(redact(record)).toEqual({ kind: 'postgres', log: 'no password (not kept)' });
+  });
+
   it('hides no value so short that it occurs in other text', () => {
     hide(['12', '', undefined]);
     expect(redact('12,345 requests')).toBe('12,345 requests');

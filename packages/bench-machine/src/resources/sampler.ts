@@ -57,6 +57,7 @@ export function sampleTogether(server: Sampler, companions: readonly SampledComp
   if (companions.length === 0) return server;
   return {
     idle: () => server.idle(),
+    memory: () => server.memory?.(),
     async start(ours) {
       await server.start([...ours, ...companions.flatMap(({ pid }) => pid ?? [])]);
       for (const { sampler } of companions) await sampler.start([]);
@@ -92,29 +93,40 @@ export function joinSampled(all: readonly Sampled[]): Sampled | undefined {
   };
 }
 
-/**
- * Relates one long window of a server to its turns in it, which lasted this many seconds together and had this share of
- * its CPU. The machine is seen over the whole window.
- */
+/** The turns of a server: their length together, and their shares in the CPU of the server and of its companions. */
+interface TurnShares {
+  seconds: number;
+  cpuShare: number;
+  besideShares?: Partial<Record<CompanionName, number>>;
+}
+
+/** Relates one long window of a server and its companions to its turns in it. The machine is seen over the whole window. */
 export function overTurns(
-  { server, host }: Sampled,
-  { seconds, cpuShare }: { seconds: number; cpuShare: number },
+  { server, beside, host }: Sampled,
+  { seconds, cpuShare, besideShares = {} }: TurnShares,
 ): Sampled {
   if (server === undefined || seconds <= 0) return { host };
-  // A server rests between its turns, so its memory over time is not that under load.
-  const { memoryOverTime: _, busiest, ...rest } = server;
-  const [cpuUserUs, cpuSystemUs] = [server.cpuUserUs * cpuShare, server.cpuSystemUs * cpuShare];
-  const more = server.seconds / seconds;
+  const uses = Object.entries(beside ?? {}) as [CompanionName, Resources][];
+  const related = uses.map(([name, use]) => [name, inTurns(use, seconds, besideShares[name])] as const);
+  return {
+    host,
+    server: inTurns(server, seconds, cpuShare),
+    ...(related.length > 0 && { beside: Object.fromEntries(related) }),
+  };
+}
+
+function inTurns(use: Resources, seconds: number, cpuShare = 1): Resources {
+  // It rests between its turns, so its memory over time is not that under load.
+  const { memoryOverTime: _, busiest, ...rest } = use;
+  const [cpuUserUs, cpuSystemUs] = [use.cpuUserUs * cpuShare, use.cpuSystemUs * cpuShare];
+  const more = (cpuShare * use.seconds) / seconds;
   const uses = busiest?.map(({ pid, cores, threads }): ProcessUse => ({
     pid,
     cores: cores * more,
     threads: threads.map((one) => one * more),
   }));
   const coresUsed = (cpuUserUs + cpuSystemUs) / 1e6 / seconds;
-  return {
-    host,
-    server: { ...rest, seconds, cpuUserUs, cpuSystemUs, coresUsed, ...(uses && { busiest: uses }) },
-  };
+  return { ...rest, seconds, cpuUserUs, cpuSystemUs, coresUsed, ...(uses && { busiest: uses }) };
 }
 
 /** Joins the figures if every window has one. */

@@ -204,6 +204,7 @@ export async function createEffects({
       return sampleTogether(sampler, await Promise.all(others));
     },
     meter: (server) => openCpuMeter(server.pid(), server.cgroup),
+    meterBeside: (one) => ('meter' in one ? undefined : openCpuMeter(one.pid, one.cgroup)),
     now: () => Date.now(),
     record,
     decide: (trials) =>

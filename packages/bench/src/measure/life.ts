@@ -71,6 +71,8 @@ export interface TrialEffects {
   resources(server: Server, companions: NamedProcess[]): Promise<Sampler | undefined>;
   /** Opens the reader of a server's CPU between short turns; undefined if it cannot be read that often. */
   meter(server: Server): CpuMeter | undefined;
+  /** Opens the reader of a companion's CPU in the same way. */
+  meterBeside(companion: NamedProcess): CpuMeter | undefined;
   now(): number;
   /** Looks at a user's server from outside; absent if not needed. */
   seeServer?(server: Server, prepared: Prepared, planned: PlannedTrial, draw: Draw): Promise<SeenServer>;
@@ -126,8 +128,17 @@ export interface ReadyServer {
   meter: CpuMeter | undefined;
   /** The known processes of the server and its companions. */
   pids: number[];
-  /** True if a companion takes part in the trial. */
-  hasCompanions: boolean;
+  /**
+   * The CPU of its companions in short turns. Undefined if one of them works by itself during the load, or cannot be read that
+   * often.
+   */
+  beside: CompanionMeter[] | undefined;
+}
+
+/** The reader of a companion's CPU. */
+export interface CompanionMeter {
+  name: CompanionName;
+  meter: CpuMeter;
 }
 
 /** A companion in this trial. */
@@ -289,8 +300,14 @@ export class ServerLife {
       sampler: this.#sampler,
       meter: this.#effects.meter(server),
       pids,
-      hasCompanions: this.#parts.length > 0,
+      beside: this.#meterBeside(processes),
     };
+  }
+
+  #meterBeside(processes: readonly NamedProcess[]): CompanionMeter[] | undefined {
+    if (this.#parts.some(({ companion }) => companion.duringLoad !== undefined)) return undefined;
+    const meters = processes.map((one) => ({ name: one.name, meter: this.#effects.meterBeside(one) }));
+    return meters.every((one): one is CompanionMeter => one.meter !== undefined) ? meters : undefined;
   }
 
   /**

@@ -59,7 +59,7 @@ async function takeTurns(
   };
   await outlive(session.arm());
   // Nothing but CPU is read around these turns, so companions may work beside them.
-  const taker = TurnTaker.of({ ...ready, sampler: undefined, hasCompanions: false }, session.turns);
+  const taker = TurnTaker.of({ ...ready, sampler: undefined, beside: [] }, session.turns);
   if (taker === undefined) throw new Error('the load driver takes no turns');
   const load = async (seconds: number): Promise<number> => {
     await life.renewToken(seconds, { session });

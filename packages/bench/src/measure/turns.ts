@@ -7,7 +7,7 @@ import type { TurnResult } from 'bench-load/protocol';
 import { sum } from 'bench-statistics/numbers';
 import { TurnMeter } from 'bench-machine/resources/cpu-meter';
 import { overTurns, type Sampled } from 'bench-machine/resources/sampler';
-import type { ReadyServer } from './life.ts';
+import type { CompanionMeter, ReadyServer } from './life.ts';
 
 /** The result of all turns of one server. */
 interface TurnsResult {
@@ -29,6 +29,7 @@ export class TurnTaker {
   readonly #memoryBytes: number[] = [];
   /** Undefined before `begin`, and if CPU cannot be read. */
   #meter: TurnMeter | undefined;
+  #beside: (CompanionMeter & { turns: TurnMeter; turnsUs: number })[] = [];
   #seconds = 0;
 
   private constructor(ready: ReadyServer, session: ShortTurns) {
@@ -37,11 +38,11 @@ export class TurnTaker {
   }
 
   /**
-   * Creates the taker of a server. Undefined if only long windows give its figures: its engine reports nothing else, it
-   * has companions that are sampled or that work during its windows, or its CPU cannot be read between turns.
+   * Creates the taker of a server. Undefined if only long windows give its figures: its engine reports nothing else, or its
+   * CPU or that of its companions cannot be read between turns.
    */
   static of(ready: ReadyServer, session: ShortTurns | undefined): TurnTaker | undefined {
-    if (session === undefined || ready.hasCompanions) return undefined;
+    if (session === undefined || ready.beside === undefined) return undefined;
     const { sampler, meter } = ready;
     if (sampler !== undefined && meter === undefined) return undefined;
     return new TurnTaker(ready, session);
@@ -51,6 +52,11 @@ export class TurnTaker {
   async begin(ours: readonly number[]): Promise<void> {
     await this.#ready.sampler?.start(ours);
     this.#meter = this.#ready.meter && new TurnMeter(this.#ready.meter);
+    this.#beside = (this.#ready.beside ?? []).map((one) => ({
+      ...one,
+      turns: new TurnMeter(one.meter),
+      turnsUs: 0,
+    }));
   }
 
   /**
@@ -62,13 +68,14 @@ export class TurnTaker {
     { rampSeconds, spanSeconds }: Omit<TurnPlan, 'order'>,
     place = this.#taken.places.length,
   ): Promise<TurnResult> {
-    this.#meter?.endRest();
+    this.#endRest();
     const turn = await this.#session.take({ rampSeconds, windowSeconds: spanSeconds });
     this.#seconds += turn.seconds;
     this.#taken.places.push(place);
     this.#taken.answers.push(turn.answers);
     this.#taken.goodputPerSecond.push(Math.round(turn.goodputPerSecond * 10) / 10);
     if (this.#meter !== undefined) this.#cpuUs.push(Math.round(this.#meter.endTurn()));
+    for (const one of this.#beside) one.turnsUs += one.turns.endTurn();
     const memoryBytes = this.#ready.sampler?.memory?.();
     if (memoryBytes !== undefined) this.#memoryBytes.push(memoryBytes);
     return turn;
@@ -85,19 +92,31 @@ export class TurnTaker {
 
   /** Closes the sampler and returns the result of all turns. */
   async end(): Promise<TurnsResult> {
-    this.#meter?.endRest();
+    this.#endRest();
     const sampled = await this.#ready.sampler?.stop();
     const { taken } = this;
     return {
       load: await this.#session.collect(),
-      sampled: sampled && overTurns(sampled, { seconds: this.#seconds, cpuShare: shareOfTurns(taken) }),
+      sampled:
+        sampled &&
+        overTurns(sampled, {
+          seconds: this.#seconds,
+          cpuShare: shareOfTurns(sum(taken.cpuUs ?? []), taken.restsCpuUs),
+          besideShares: Object.fromEntries(
+            this.#beside.map(({ name, turns, turnsUs }) => [name, shareOfTurns(turnsUs, turns.restsUs)]),
+          ),
+        }),
       turns: taken,
     };
   }
+
+  #endRest(): void {
+    this.#meter?.endRest();
+    for (const { turns } of this.#beside) turns.endRest();
+  }
 }
 
-/** Returns the share of its turns in the CPU of a server; 1 if it used none, or if that was not read. */
-function shareOfTurns({ cpuUs = [], restsCpuUs = 0 }: Turns): number {
-  const turnsUs = sum(cpuUs);
-  return turnsUs === 0 ? 1 : turnsUs / (turnsUs + restsCpuUs);
+/** Returns the share of its turns in the CPU of a process; 1 if it used none, or if that was not read. */
+function shareOfTurns(turnsUs: number, restsUs = 0): number {
+  return turnsUs === 0 ? 1 : turnsUs / (turnsUs + restsUs);
 }

@@ -188,7 +188,7 @@ class Side implements Disposable {
   /** Reads the CPU of the idle server, before its first turn. */
   async begin(): Promise<TurnTaker> {
     // Nothing is sampled in a study, so that companions work beside short turns too.
-    const taker = TurnTaker.of({ ...this.#ready, sampler: undefined, hasCompanions: false }, this.#turns);
+    const taker = TurnTaker.of({ ...this.#ready, sampler: undefined, beside: [] }, this.#turns);
     if (taker === undefined) throw new Error(NO_TURNS);
     await taker.begin([]);
     return taker;

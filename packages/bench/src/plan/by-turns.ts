@@ -151,10 +151,7 @@ export function fitTurns(
   return (servers - 1) * (rampSeconds + spanSeconds) <= IDLE_SECONDS;
 }
 
-/**
- * Returns true if a plan of a few rounds measures stacks without companions. They do nothing between their turns, and only
- * long windows sample companions.
- */
+/** Returns true if a plan of a few rounds measures stacks without companions, whose own figures count in a table. */
 function makesTable(plan: TurnFacts, stacks: readonly Stack[]): boolean {
   const { targets, attached, waitSeconds } = plan;
   const workload = workloadOf(plan);

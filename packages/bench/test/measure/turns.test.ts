@@ -17,7 +17,7 @@ import {
   samplePlan,
   sampleStack,
 } from '../../../bench-lab/testing/samples.ts';
-import { createWorld, prepareFor, type Twist, type World } from './world.ts';
+import { createWorld, prepareFor, SAMPLED, type Twist, type World } from './world.ts';
 
 const placed: PinnedCommands = {
   placement: { kind: 'separate', server: [1], generator: [0] },
@@ -596,7 +596,29 @@ describe('the short turns of a duel', () => {
     expect(world.done.filter((what) => what.startsWith('turn 3001'))).toHaveLength(1);
   });
 
-  it('are left for long windows if a companion takes part', async () => {
+  it('relate the CPU of a companion to the time under load', async () => {
+    const line = '--interleave --rounds 1 --connections 10 --duration 0.12';
+    let reads = 0;
+    const { world, trials } = await duel(
+      {
+        turns: true,
+        looks: Array.from({ length: 4 }, () => ({ requests: 0, fetchUs: 0 })),
+        sampled: { ...SAMPLED, beside: { upstream: SAMPLED.server } },
+        // Both servers read it: 1 ms passes in each turn, and 26 ms from their first reading to their last.
+        besideUs: () => 1000 * ++reads,
+      },
+      line,
+    );
+    expect(world.done.filter((what) => what.startsWith('turn'))).toHaveLength(12);
+    for (const trial of trials) {
+      if (trial.status === 'failed') throw new Error(JSON.stringify(trial.reasons));
+      const beside = trial.measured.companions?.upstream?.resources;
+      expect(beside?.seconds).toBeCloseTo(0.15);
+      expect(beside?.coresUsed).toBeCloseTo((2.5 * 6) / 26 / 0.15);
+    }
+  });
+
+  it('are left for long windows if the CPU of a companion cannot be read between them', async () => {
     const line = '--interleave --rounds 1 --connections 10 --duration 0.2 --warmup 0.1';
     const { world } = await duel({ turns: true, looks: [{ requests: 0, fetchUs: 0 }] }, line);
     expect(world.done.filter((what) => what.startsWith('turn'))).toEqual([]);

@@ -71,6 +71,8 @@ export interface Twist {
   /** Records which server each window loads, and for how long. */
   tellWindows?: boolean;
   /** Lets the engine take short turns, between which the CPU of the servers can be read. */
+  /** Reads the CPU of each companion; by default it cannot be read between turns. */
+  besideUs?: () => number;
   turns?: boolean;
   /** The right answers of each short turn. */
   answers?: number;
@@ -96,7 +98,7 @@ export interface World {
   recorded: Trial[];
 }
 
-const SAMPLED: Sampled = {
+export const SAMPLED = {
   server: {
     source: 'cgroup v2',
     scope: 'process tree',
@@ -111,7 +113,7 @@ const SAMPLED: Sampled = {
     processes: 1,
   },
   host: { otherProcessesCores: 0.01, harnessCores: 0.01 },
-};
+} satisfies Sampled;
 
 export function createWorld(twist: Twist = {}): World {
   const done: string[] = [];
@@ -221,6 +223,7 @@ export function createWorld(twist: Twist = {}): World {
         },
       };
     },
+    meterBeside: () => twist.besideUs && { source: 'fake', readUs: twist.besideUs },
     meter({ port }) {
       if (twist.turns !== true) return undefined;
       let seen = 0;
