@@ -61,8 +61,18 @@ export function lastLine(text: string | undefined): string {
   );
 }
 
+/** Returns the reason in the log of a package manager of Node, which writes it first, and a pointer to another log last. */
+export function reasonIn(log: string): string {
+  const lines = log
+    .split('\n')
+    .filter((line) => /^\s*(npm (error|ERR!)|ERR_PNPM|\[?ERR|error |.*YN\d{4}:.*error)/i.test(line))
+    .map((line) => line.replace(/^\s*npm (error|ERR!)\s*/, '').trim())
+    .filter((line) => line !== '' && !/^(code|errno|syscall|path|dest|A complete log)\b/.test(line));
+  return firstError(log)?.join('\n') ?? withoutAddresses(lines[0] ?? lastLine(log));
+}
+
 /** Removes addresses from a log. */
-export function withoutAddresses(log: string): string {
+function withoutAddresses(log: string): string {
   return log.replaceAll(/\w+:\/\/[^\s`'"]+/g, '…');
 }
 

@@ -4,20 +4,43 @@ import { join } from 'node:path';
 import { BenchError } from 'bench-model/errors';
 import { awaitLock } from 'bench-machine/filelock';
 import { run, type SubprocessError } from 'bench-machine/subprocess';
-import { lastLine } from './failures.ts';
+import { reasonIn } from './failures.ts';
 import { unreachedError } from './unreached.ts';
 
 /** A file of a package. */
 export interface PackageFile {
-  /** The package as npm takes it, e.g. `yarn@1`. */
+  /** The package as npm takes it, e.g. `bun` or `yarn@1.22.22`. */
   wanted: string;
   /** The path of the file in the package. */
   file: string;
+  /** The hash of the package, as npm writes it into locks: npm refuses any other content. Only for one without dependencies. */
+  integrity?: string;
 }
 
 /** Returns the path that a file of a package has in its folder. */
 export function pathInPackage(folder: string, { wanted, file }: PackageFile): string {
-  return join(folder, 'node_modules', /^(@?[^@]+)/.exec(wanted)?.[1] ?? wanted, file);
+  return join(folder, 'node_modules', split(wanted).name, file);
+}
+
+function split(wanted: string): { name: string; version: string } {
+  const [, name = wanted, version = ''] = /^(@?[^@]+)(?:@(.*))?$/.exec(wanted) ?? [];
+  return { name, version };
+}
+
+/** Writes the manifest of a folder, and for a pinned package its lock. Returns the words with which npm fetches the package. */
+function order(folder: string, { wanted, integrity }: PackageFile): string[] {
+  const write = (name: string, content: object): void =>
+    writeFileSync(join(folder, name), `${JSON.stringify(content)}\n`);
+  if (integrity === undefined) {
+    write('package.json', { private: true });
+    return ['install', wanted];
+  }
+  const { name, version } = split(wanted);
+  const root = { dependencies: { [name]: version } };
+  write('package.json', { private: true, ...root });
+  const packages = { '': root, [`node_modules/${name}`]: { version, integrity } };
+  write('package-lock.json', { lockfileVersion: 3, requires: true, packages });
+  return ['ci'];
 }
 
 /** Returns the path of a file of a package, which npm fetches if it is missing. Throws a toolchain error if that fails; `what` is its name. */
@@ -31,12 +54,16 @@ export async function provideFile(folder: string, found: PackageFile, what: stri
   const fetched = `${folder}.part`;
   for (const old of [fetched, folder]) rmSync(old, { recursive: true, force: true });
   mkdirSync(fetched, { recursive: true });
-  writeFileSync(join(fetched, 'package.json'), '{ "private": true }\n');
-  await run(
-    ['npm', 'install', '--no-audit', '--no-fund', '--ignore-scripts', '--prefix', fetched, found.wanted],
-    { timeoutMs: 600_000 },
-  ).catch((error: SubprocessError) => {
-    const why = unreachedError('npm', error.stderr)?.message ?? (lastLine(error.stderr) || error.message);
+  const words = [
+    ...order(fetched, found),
+    '--no-audit',
+    '--no-fund',
+    '--ignore-scripts',
+    '--prefix',
+    fetched,
+  ];
+  await run(['npm', ...words], { timeoutMs: 600_000 }).catch((error: SubprocessError) => {
+    const why = unreachedError('npm', error.stderr)?.message ?? (reasonIn(error.stderr) || error.message);
     throw new BenchError('toolchain', `${what} is not installed and npm could not fetch it: ${why}`, hint);
   });
   if (!existsSync(pathInPackage(fetched, found)))

