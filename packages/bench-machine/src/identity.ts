@@ -6,7 +6,7 @@ import { basename } from 'node:path';
 import { present } from 'bench-model/options';
 import type { ServerProcess } from 'bench-model/record';
 import { isSecretName, NOT_KEPT, redact } from './redact.ts';
-import { parseCpuList } from './placement.ts';
+import { readAllowedCores } from './placement.ts';
 import { readLink, readText } from './procfs.ts';
 import { run } from './subprocess.ts';
 
@@ -23,7 +23,6 @@ export async function identify(pid: number): Promise<ServerProcess> {
   const command = isLinux
     ? (readText(`/proc/${pid}/cmdline`) ?? '').split('\0')
     : (await askPs(pid, 'args')).split(' ');
-  const allowed = /^Cpus_allowed_list:\s*(\S+)/m.exec(readText(`/proc/${pid}/status`) ?? '')?.[1];
   const program = isLinux ? `/proc/${pid}/exe` : executable;
   const words = command.filter(Boolean);
   return {
@@ -32,7 +31,7 @@ export async function identify(pid: number): Promise<ServerProcess> {
       executable: executable === '' ? undefined : withoutHome(executable),
       version: executable.startsWith('/') ? await askVersion(program, executable) : undefined,
       command: words.length === 0 ? undefined : redactCommand(words),
-      cores: allowed === undefined ? undefined : parseCpuList(allowed),
+      cores: readAllowedCores(pid),
     }),
   };
 }

@@ -176,13 +176,18 @@ export async function pinHarness({ placement, generator }: PinnedCommands): Prom
   ]);
 }
 
+/** Returns the logical cores that a process may use; undefined if they are unknown. */
+export function readAllowedCores(pid: number | 'self'): number[] | undefined {
+  const allowed = /^Cpus_allowed_list:\s*(\S+)/m.exec(readText(`/proc/${pid}/status`) ?? '')?.[1];
+  return allowed === undefined ? undefined : parseCpuList(allowed);
+}
+
 /**
  * Returns the logical cores that this process may use, from `/proc` and `/sys`; empty if Linux does not report
  * them.
  */
 export function readCores(): Core[] {
-  const allowed = /^Cpus_allowed_list:\s*(\S+)/m.exec(readText('/proc/self/status') ?? '')?.[1] ?? '';
-  return parseCpuList(allowed).map((id) => {
+  return (readAllowedCores('self') ?? []).map((id) => {
     const folder = `/sys/devices/system/cpu/cpu${id}`;
     const siblings = parseCpuList(readText(`${folder}/topology/thread_siblings_list`) ?? '');
     const speed = readText(`${folder}/cpu_capacity`) ?? readText(`${folder}/cpufreq/cpuinfo_max_freq`);

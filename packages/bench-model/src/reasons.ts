@@ -435,6 +435,13 @@ const DEFINITIONS = {
     text: ({ cores, host }: Disturbance & { host: string }) =>
       `${onHost(host)}the hypervisor took ${percent(cores)} of a core`,
   },
+  'cores-changed': {
+    invalidates: RATES_CPU_AND_CAPACITY,
+    summary: 'the server did not stay on its cores',
+    cure: 'Let nothing else pin processes',
+    text: ({ placed, found }: { placed: readonly number[]; found: readonly number[] }) =>
+      `the server was placed on core ${placed.join()}, but could run on ${found.join()} when its window closed`,
+  },
   'listen-overflows': {
     invalidates: TAIL,
     summary: 'connects overflowed the accept queue',

@@ -91,6 +91,7 @@ const FACTS: Facts = {
   pairing: [{ meanUs: 2000, cycleUs: 1000 }],
   'late-reads': [LATE],
   'late-tail': [LATE],
+  'cores-changed': [{ placed: [1], found: [0, 2] }],
   'late-sample': [{ seconds: 2.8, windowSeconds: 1 }],
   'late-starts': [LATE],
   'late-starts-tail': [LATE],

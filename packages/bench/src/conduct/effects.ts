@@ -10,7 +10,7 @@ import { answerFile, freshLauncher, type Launcher } from '../measure/launcher.ts
 import { askAlone } from '../measure/alone.ts';
 import { seeServer } from '../measure/outside.ts';
 import { readInterpreterOf } from 'bench-targets/prepare/interpreters';
-import type { PinnedCommands } from 'bench-machine/placement';
+import { readAllowedCores, type PinnedCommands } from 'bench-machine/placement';
 import { openCpuMeter } from 'bench-machine/resources/cpu-meter';
 import { openSampler } from 'bench-machine/resources/open';
 import { sampleTogether, type SampledCompanion } from 'bench-machine/resources/sampler';
@@ -206,6 +206,11 @@ export async function createEffects({
     meter: (server) => openCpuMeter(server.pid(), server.cgroup),
     meterBeside: (one) => ('meter' in one ? undefined : openCpuMeter(one.pid, one.cgroup)),
     now: () => Date.now(),
+    readCores(server) {
+      const isHere = server.isRemote !== true && server.ended() === undefined;
+      const pid = isHere ? server.pid() : undefined;
+      return pid === undefined ? undefined : readAllowedCores(pid);
+    },
     record,
     decide: (trials) =>
       mayBegin(trials) && goesOn(trials) && !isHopeless(plan, trials.slice(before.length))

@@ -74,6 +74,8 @@ export interface TrialEffects {
   /** Opens the reader of a companion's CPU in the same way. */
   meterBeside(companion: NamedProcess): CpuMeter | undefined;
   now(): number;
+  /** Reads the cores that a server may use now; undefined if they are unknown. Absent if not needed. */
+  readCores?(server: Server): number[] | undefined;
   /** Looks at a user's server from outside; absent if not needed. */
   seeServer?(server: Server, prepared: Prepared, planned: PlannedTrial, draw: Draw): Promise<SeenServer>;
   /** Reads the build of the interpreter that a server runs; undefined if it is not known. Absent if not needed. */
@@ -497,6 +499,7 @@ export class ServerLife {
     const { interpreter } = trial.head;
     const collections = await this.#readCollections(load);
     trial.add(reasons);
+    trial.add(this.#judgeCores());
     trial.add(search?.found.reasons ?? []);
     trial.add(judgeWarmup(warmupOf(plan, this.planned), { interpreter, answers: age?.answers }));
     trial.measured = {
@@ -509,6 +512,15 @@ export class ServerLife {
     await this.renewToken(0);
     await this.#verifyAfter(trial, load);
     await this.#attestCode(trial);
+  }
+
+  /** Judges whether the server still has the cores on which it was placed. */
+  #judgeCores(): Reason[] {
+    const { server: placed } = this.#context.placed.placement;
+    if (placed === undefined || this.#server === undefined) return [];
+    const found = this.#effects.readCores?.(this.#server) ?? placed;
+    const isSame = found.length === placed.length && found.every((core) => placed.includes(core));
+    return isSame ? [] : [makeReason('cores-changed', { placed, found })];
   }
 
   async #readCollections(load: LoadResult): Promise<Collection[] | undefined> {

@@ -140,6 +140,15 @@ describe('measureTrial', () => {
     }
   });
 
+  it('is suspect if the server is not on the cores on which it was placed', async () => {
+    expect((await measure({ cores: [1] })).trial.reasons).toEqual([]);
+    for (const cores of [[0], [0, 1], []])
+      expect((await measure({ cores })).trial).toMatchObject({
+        status: 'suspect',
+        reasons: [{ code: 'cores-changed' }],
+      });
+  });
+
   it('keeps the log and the figures of a suspect trial', async () => {
     const counts = sampleCounts({ ok: 50_000, non2xx: 500, inFlight: 10 });
     const { trial } = await measure({ load: sampleLoad({ counts }) });

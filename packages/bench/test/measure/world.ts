@@ -58,6 +58,8 @@ export interface Twist {
   asks?: { ready: number; verify: number };
   /** The processes that collect garbage before the load; without it there is no Node server. */
   collected?: number;
+  /** The cores that the server may use when its window has closed; without it, they are unknown. */
+  cores?: number[];
   /** The interpreter of the server; without it, it is not known. */
   interpreter?: Interpreter;
   /** True for a server that was already running. */
@@ -200,6 +202,7 @@ export function createWorld(twist: Twist = {}): World {
         return session(spec);
       },
     }),
+    readCores: () => twist.cores,
     readInterpreter: async () => twist.interpreter,
     async readCode(_server, { from }) {
       done.push('read code');
