@@ -57,12 +57,12 @@ const LOG_POLL_MS = 200;
 const LINE_CHARS = 1000;
 /** The forms of interpreters, frameworks and helpers: "ModuleNotFoundError: …", "panic: …", "FATAL: …", "[emerg] …". */
 const TELLS_ERROR = /(error|exception)\b(?!' event)|\b(panic|fatal|emerg)|not found|permission denied/i;
-/** The head of a dump by Go: the goroutines that follow can be hundreds of lines. */
-const CRASH = /^(panic|fatal error): /;
+/** The head of a dump by Go or V8: the goroutines or frames that follow can be hundreds of lines. */
+const CRASH = /^(panic|fatal error): /i;
 /** The frames that some programs draw around their errors: a line of them, and what ends a line. */
 const FRAME = /^[─-╿\s]*[─-╿][─-╿\s]*$/;
 const FRAME_END = /\s*[│┃]?\s*$/;
-const OF_GOROUTINE = /^goroutine \d+ |^created by \S+ in goroutine \d/;
+const OF_DUMP = /^goroutine \d+ |^created by \S+ in goroutine \d|^ *\d+: 0x[\da-f]+ /;
 const MAX_ERROR_CHARS = 200;
 
 /** The launch of a server. */
@@ -233,7 +233,7 @@ export function describeTail(tail: readonly string[], indent = ''): string[] {
     : [`${indent}its last lines:`, ...lines.map((line) => `  | ${line}`)];
 }
 
-/** Returns the lines of a log to show: the last ones or, if those are in the middle of a dump of goroutines, its head. */
+/** Returns the lines of a log to show: the last ones or, if those are in the middle of a dump, its head. */
 export function tailOf(log: string): string[] {
   // Colours and moves of the cursor are for a terminal.
   const lines = stripVTControlCharacters(log)
@@ -244,9 +244,7 @@ export function tailOf(log: string): string[] {
     .map((line) => (line.length > LINE_CHARS ? `${line.slice(0, LINE_CHARS)}…` : line));
   const last = lines.slice(-LOG_LINES);
   const crash = lines.findLastIndex((line) => CRASH.test(line));
-  return crash >= 0 && last.some((line) => OF_GOROUTINE.test(line))
-    ? lines.slice(crash, crash + LOG_LINES)
-    : last;
+  return crash >= 0 && last.some((line) => OF_DUMP.test(line)) ? lines.slice(crash, crash + LOG_LINES) : last;
 }
 
 /** Describes how a server ended, with the last error of its log; undefined while it runs. */

@@ -75,11 +75,21 @@ describe('tailOf', () => {
     expect(tailOf(log.join('\n'))).toEqual([...many(19, 'GET /orders 200'), 'last']);
   });
 
-  it('returns the head of a dump of goroutines, whose error is that of the server', () => {
-    const dump = ['fatal error: no orm', '', 'goroutine 1 [running]:', 'panic({0x1, 0x2})'];
-    const log = ['serving', ...dump, ...many(30, 'goroutine 7 [runnable]:')].join('\n');
-    expect(tailOf(log)).toEqual([...dump, ...many(16, 'goroutine 7 [runnable]:')]);
-    expect(end(tailOf(log), 'exit status 2')).toBe('exit status 2: fatal error: no orm');
+  it.each([
+    [
+      'goroutines',
+      ['fatal error: no orm', '', 'goroutine 1 [running]:', 'panic({0x1, 0x2})'],
+      'goroutine 7 [runnable]:',
+    ],
+    [
+      'frames of V8',
+      ['FATAL ERROR: heap out of memory', '----- Native stack trace -----', '', ' 1: 0xe3 node::Fatal()'],
+      ' 2: 0xf1 v8::internal::V8::FatalProcessOutOfMemory() [node]',
+    ],
+  ])('returns the head of a dump of %s, whose error is that of the server', (_, dump, more) => {
+    const log = ['serving', ...dump, ...many(30, more)].join('\n');
+    expect(tailOf(log)).toEqual([...dump, ...many(16, more)]);
+    expect(end(tailOf(log), 'exit status 2')).toBe(`exit status 2: ${dump[0]}`);
   });
 });
 
