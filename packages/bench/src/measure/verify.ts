@@ -67,6 +67,8 @@ export async function awaitRightAnswer(
     const leftSeconds = Math.max(LEAST_SECONDS, (deadlineMs - performance.now()) / 1000);
     const seconds = Math.min(answerSeconds, leftSeconds);
     const answer = await sendRequest(endpoint, first, seconds).catch(async (error: Error) => {
+      // A server that is being stopped is not asked again.
+      if (endpoint.stopped?.aborted === true) throw new BenchError('trial', 'interrupted');
       // With more time, its answer may have ended.
       const isCut = error instanceof EndlessError && seconds < answerSeconds;
       if (error instanceof UnmeasurableError && !isCut)
@@ -205,6 +207,8 @@ function seeNothing({ port, tls }: Endpoint, error: NodeJS.ErrnoException): Seen
   const { code, message } = error;
   if (code === 'ECONNREFUSED')
     return { fault: { kind: 'not-listening' }, text: `nothing listens on port ${port}` };
+  if (code === 'EADDRNOTAVAIL')
+    return { fault: { kind: 'silent' }, text: 'this machine has no free port for a connection' };
   if (tls !== undefined) {
     if (NO_TLS.test(code ?? '') || NO_TLS_TEXT.test(message))
       return { fault: { kind: 'no-tls' }, text: 'the server answers without TLS' };

@@ -317,9 +317,12 @@ describe('a server that never completes an answer', () => {
     await expect(awaitRightAnswer(faulty, draw, 0.3)).rejects.toThrow(says);
     await expect(verify(faulty, draw, 'before the load', 0.2)).rejects.toThrow(says);
     const interruption = new AbortController();
-    const attempt = sendRequest({ ...faulty, stopped: interruption.signal }, post('{}'), 3600);
+    const stopping = { ...faulty, stopped: interruption.signal };
+    const attempt = sendRequest(stopping, post('{}'), 3600);
+    const wait = awaitRightAnswer(stopping, draw, 3600);
     interruption.abort();
     await expect(attempt).rejects.toThrow(/aborted/);
+    await expect(wait).rejects.toThrow(/interrupted/);
     faultyServer.close();
   });
 });
