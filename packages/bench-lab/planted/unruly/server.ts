@@ -58,10 +58,22 @@ const OF_ANSWERS: Record<string, (socket: Socket) => void> = {
   },
   'is killed by SIGSEGV': () => die('SIGSEGV'),
   'is killed by SIGKILL': () => die('SIGKILL'),
+  'runs out of memory': () => {
+    const kept: number[][] = [];
+    for (;;) kept.push(Array.from({ length: 2 ** 16 }, () => kept.length));
+  },
   'is stopped by SIGSTOP': () => process.kill(process.pid, 'SIGSTOP'),
   'blocks its event loop': block,
   'says nothing': () => {},
   'stops reading': (socket) => socket.pause().removeAllListeners('data'),
+  'stops listening': (socket) => {
+    if (listening?.listening === true) {
+      listening.close();
+      // It must outlive its connections.
+      setInterval(() => {}, 1e6);
+    }
+    socket.write(RIGHT);
+  },
   'answers byte by byte without an end': (socket) => trickle(socket, `${HEAD}X-Slow: ${'x'.repeat(4096)}`),
   'sends headers without an end': (socket) => {
     socket.write(HEAD);

@@ -31,7 +31,7 @@ export const hasProc = process.platform === 'linux';
 const MARK = 'BENCH_TEST';
 const POLL_MS = 50;
 /** The longest wait for a condition on a busy machine. */
-const PATIENCE_MS = 30_000;
+const PATIENCE_MS = 45_000;
 
 /** Returns options as words of a command line: `{ rounds: 1 }` is `--rounds 1`. */
 export function flags(options: Record<string, string | number>): string[] {

@@ -1,23 +1,22 @@
 import { readdirSync, existsSync, globSync } from 'node:fs';
 import { describe, it, type ExpectStatic } from 'vitest';
-import { runSync } from 'bench-machine/subprocess';
 import { hasProc, Place } from '../cli/cli.ts';
-import { COMMAND_CASES, type CommandCase } from './commands.ts';
+import { COMMAND_CASES, NEEDS, type CommandCase } from './commands.ts';
 
 /** Generous: a busy machine may pause. */
 const MOST_MS = 90_000;
 
-/** Why cases apart cannot run here; undefined if they can. */
-const why = findWhy();
-
-function findWhy(): string | undefined {
-  try {
-    runSync(['unshare', '--user', '--map-root-user', '--mount', '--net', '--pid', '--fork', 'true']);
-    return undefined;
-  } catch (error) {
-    return `user namespaces: ${(error as Error).message}`;
-  }
-}
+/** What this machine lacks, each with the reason. */
+const lacking = new Map(
+  Object.entries(NEEDS).flatMap(([name, find]) => {
+    try {
+      find();
+      return [];
+    } catch (error) {
+      return [[name, `${name}: ${(error as Error).message}`] as const];
+    }
+  }),
+);
 
 /** Lists what a command has left outside of its results. */
 function listLeft(place: Place): string[] {
@@ -38,10 +37,12 @@ async function runCase({ run, status, says, kept }: CommandCase, expect: ExpectS
   expect(printed).toMatch(says);
   expect(printed).not.toMatch(/bug in Bench|defect|\n\s+at /);
   expect(ended.status, printed).toBe(status);
-  const statuses = place.trials().map((trial) => trial.status);
-  expect(statuses.map((one, at) => (kept[at] === 'measured' && one !== 'failed' ? 'measured' : one))).toEqual(
-    kept,
-  );
+  const trials = place.trials();
+  expect(
+    trials.map(({ status: one }, at) => (kept[at] === 'measured' && one !== 'failed' ? 'measured' : one)),
+  ).toEqual(kept);
+  for (const trial of trials)
+    if (trial.status !== 'failed') expect(trial.measured.load.windowSeconds).toBeLessThan(MOST_MS / 1000);
   await place.untilGone();
   expect(existsSync(place.lock)).toBe(false);
   expect(listLeft(place)).toEqual([]);
@@ -52,7 +53,8 @@ describe.skipIf(!hasProc)('a command while', () => {
     '$name',
     { timeout: MOST_MS },
     async ({ one }, { expect, skip }) => {
-      skip(one.isApart === true && why !== undefined, why);
+      const why = lacking.get(one.needs ?? '');
+      skip(why !== undefined, why);
       await expect(runCase(one, expect)).resolves.toBeUndefined();
     },
   );

@@ -1,8 +1,11 @@
 /** The faults of the harness and of the machine, each planted around one command. */
-import { cpSync, existsSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
+import { cpSync, existsSync, mkdirSync, rmdirSync, rmSync, writeFileSync } from 'node:fs';
+import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Trial } from 'bench-model/record';
+import { readAllowedCores, readCores } from 'bench-machine/placement';
+import { runSync } from 'bench-machine/subprocess';
 import type { Ended } from '../../../bench-lab/testing/user.ts';
 import { flags, PLANTED, ROOT, USERS, type Place, type Running } from '../cli/cli.ts';
 import type { Phase } from './servers.ts';
@@ -17,8 +20,8 @@ export interface CommandCase {
   says: RegExp;
   /** The status of each record that is kept; `measured` for one with figures. */
   kept: (Trial['status'] | 'measured')[];
-  /** Set if it needs user namespaces. */
-  isApart?: true;
+  /** What it needs of the machine. */
+  needs?: keyof typeof NEEDS;
 }
 
 const FOLDER = 'packages/bench-lab/planted/unruly';
@@ -38,6 +41,34 @@ const apart = (script: string): string[] => {
 };
 const shell = (script: string): string[] => ['sh', '-c', `${script}; exec "$@"`, 'sh'];
 
+/** The folder of a cgroup that limits memory, and the file that holds its limit: of v1, or of v2 below its root. */
+const LIMITED = existsSync('/sys/fs/cgroup/memory')
+  ? { folder: `/sys/fs/cgroup/memory/bench-test-${process.pid}`, limit: 'memory.limit_in_bytes' }
+  : { folder: `/sys/fs/cgroup/bench-test-${process.pid}`, limit: 'memory.max' };
+
+/** Makes that cgroup; disposing removes it. Throws if that is not allowed. */
+function limitMemory(bytes: number): Disposable {
+  mkdirSync(LIMITED.folder);
+  const cgroup = { [Symbol.dispose]: () => rmdirSync(LIMITED.folder) };
+  try {
+    writeFileSync(join(LIMITED.folder, LIMITED.limit), String(bytes));
+    return cgroup;
+  } catch (error) {
+    cgroup[Symbol.dispose]();
+    throw error;
+  }
+}
+
+/** What a machine may lack. Each throws why. */
+export const NEEDS = {
+  namespaces: () =>
+    runSync(['unshare', '--user', '--map-root-user', '--mount', '--net', '--pid', '--fork', 'true']),
+  'a memory limit': () => limitMemory(2 ** 30)[Symbol.dispose](),
+  'two cores': () => {
+    if (availableParallelism() < 2) throw new Error('there is one');
+  },
+};
+
 /** Runs with the results in a file system of this size. */
 function inSmall(place: Place, size: string, more?: Record<string, string | number>): Promise<Ended> {
   mkdirSync(place.results);
@@ -45,10 +76,17 @@ function inSmall(place: Place, size: string, more?: Record<string, string | numb
   return place.start('bench', unruly(more), {}, prefix).ended;
 }
 
+/** The time for which processes are stopped: longer than the window. */
+const PAUSE_MS = 3500;
+
 /** Starts a run with a long window, and waits until it is open. */
-async function startWindow(place: Place, more: Record<string, string | number> = {}): Promise<Running> {
-  const words = ['planted/delays-1-ms', '--stack', PLANTED, ...load({ duration: 2, ...more })];
-  const running = place.start('bench', words);
+async function startWindow(
+  place: Place,
+  more: Record<string, string | number> = {},
+  env: Record<string, string> = {},
+): Promise<Running> {
+  const words = ['planted/delays-1-ms', '--stack', PLANTED, ...load({ duration: 3, ...more })];
+  const running = place.start('bench', words, env);
   await running.until(() => isLoaded(place), 'the window');
   return running;
 }
@@ -57,20 +95,53 @@ async function isLoaded(place: Place): Promise<boolean> {
   return ((await place.readAccount())?.requests.read ?? 0) > 100;
 }
 
-/** Stops processes for longer than the window, and lets them go on. */
+/** Stops processes, and lets them go on. */
 async function pause(pids: readonly number[]): Promise<void> {
   for (const pid of pids) process.kill(pid, 'SIGSTOP');
-  await sleep(2500);
+  await sleep(PAUSE_MS);
   for (const pid of pids) process.kill(pid, 'SIGCONT');
 }
 
 const SERVER = `require('node:http').createServer((_, answer) => answer.end('ok')).listen(process.env.PORT, '127.0.0.1');`;
 
+/** A server that takes 16 MiB for each request from the 20th on, up to 2 GiB. */
+const HUNGRY = `let asked = 0; const kept = []; require('node:http').createServer((_, answer) => {
+  if (++asked > 20 && kept.length < 128) kept.push(Buffer.alloc(2 ** 24, 1));
+  answer.end('ok');
+}).listen(process.env.PORT, '127.0.0.1');`;
+
 /** Writes a project of a user, and returns the words that measure it. */
-function writeApp(folder: string): string[] {
+function writeApp(folder: string, server = SERVER, more?: Record<string, string | number>): string[] {
   mkdirSync(folder, { recursive: true });
-  writeFileSync(join(folder, 'server.js'), SERVER);
-  return ['--app', folder, '--run', 'node server.js', '--get', '/', ...load()];
+  writeFileSync(join(folder, 'server.js'), server);
+  return ['--app', folder, '--run', 'node server.js', '--get', '/', ...load(more)];
+}
+
+/** Measures two trials. In the first window, the clock of the harness and its generators steps by these hours. */
+async function stepClock(place: Place, hours: number): Promise<Ended> {
+  const [file, step] = ['clock.cjs', 'step'].map((name) => join(place.folder, name)) as [string, string];
+  writeFileSync(
+    file,
+    `const of = Date, { existsSync } = require('node:fs');
+let offset = 0;
+const timer = setInterval(() => {
+  if (!existsSync(${JSON.stringify(step)})) return;
+  offset = ${hours * 3_600_000};
+  clearInterval(timer);
+}, 10).unref();
+const now = () => of.now() + offset;
+globalThis.Date = new Proxy(of, {
+  construct: (_, words, target) => Reflect.construct(of, words.length === 0 ? [now()] : words, target),
+  get: (_, name) => (name === 'now' ? now : of[name]),
+});`,
+  );
+  const running = await startWindow(place, { rounds: 2 }, { NODE_OPTIONS: `--require ${file}` });
+  writeFileSync(step, '');
+  const ended = await running.ended;
+  const [before, after] = place.trials().map(({ startedAt }) => Date.parse(startedAt) / 3_600_000);
+  const stepped = Math.round((after ?? 0) - (before ?? 0));
+  if (stepped !== hours) throw new Error(`the clock stepped by ${stepped} h`);
+  return ended;
 }
 
 const EVERY_WORD = /./;
@@ -135,6 +206,18 @@ export const COMMAND_CASES: CommandCase[] = [
   },
   {
     phase: 'prepare',
+    fault: 'TMPDIR cannot be written',
+    run(place) {
+      const prefix = apart(`mount -t tmpfs -o ro none ${place.temporary}`);
+      return place.start('bench', writeApp(join(place.folder, 'app')), place.ownCache, prefix).ended;
+    },
+    status: 2,
+    says: /error: \S+bench-try-\S+ cannot be created: EROFS.*\n +set TMPDIR/,
+    kept: [],
+    needs: 'namespaces',
+  },
+  {
+    phase: 'prepare',
     fault: 'the machine has few descriptors',
     run: (place) => place.start('bench', unruly({ connections: 300 }), {}, shell('ulimit -n 200')).ended,
     status: 2,
@@ -151,7 +234,7 @@ export const COMMAND_CASES: CommandCase[] = [
     status: 2,
     says: /error: ephemeral ports: 21 for 50 connections/,
     kept: [],
-    isApart: true,
+    needs: 'namespaces',
   },
   {
     phase: 'prepare',
@@ -168,7 +251,7 @@ export const COMMAND_CASES: CommandCase[] = [
     status: 0,
     says: /saved in /,
     kept: ['measured'],
-    isApart: true,
+    needs: 'namespaces',
   },
   {
     phase: 'prepare',
@@ -180,7 +263,7 @@ export const COMMAND_CASES: CommandCase[] = [
     status: 0,
     says: /saved in /,
     kept: ['measured'],
-    isApart: true,
+    needs: 'namespaces',
   },
   {
     phase: 'prepare',
@@ -199,15 +282,14 @@ export const COMMAND_CASES: CommandCase[] = [
     phase: 'start',
     fault: 'it gets SIGTERM while it waits for an answer',
     async run(place) {
-      const folder = join(place.folder, 'app');
-      const words = writeApp(folder);
-      writeFileSync(
-        join(folder, 'server.js'),
-        `require('node:net').createServer((socket) => socket.once('data', () => require('node:fs').writeFileSync(${JSON.stringify(join(place.folder, 'asked'))}, ''))).listen(process.env.PORT, '127.0.0.1');`,
+      const asked = join(place.folder, 'asked');
+      const words = writeApp(
+        join(place.folder, 'app'),
+        `require('node:net').createServer((socket) => socket.once('data', () => require('node:fs').writeFileSync(${JSON.stringify(asked)}, ''))).listen(process.env.PORT, '127.0.0.1');`,
       );
       const patient = flags({ 'start-timeout': 3600, timeout: 3600 });
       const running = place.start('bench', [...words, ...patient], place.ownCache);
-      await running.until(() => existsSync(join(place.folder, 'asked')), 'the first request');
+      await running.until(() => existsSync(asked), 'the first request');
       running.signal('SIGTERM');
       return running.ended;
     },
@@ -229,7 +311,7 @@ export const COMMAND_CASES: CommandCase[] = [
   },
   {
     phase: 'window',
-    fault: 'all processes are stopped for 2.5 s',
+    fault: 'all processes are stopped for 3.5 s',
     async run(place) {
       const running = await startWindow(place);
       await pause(place.pids());
@@ -241,15 +323,98 @@ export const COMMAND_CASES: CommandCase[] = [
   },
   {
     phase: 'window',
-    fault: 'it is stopped alone for 2.5 s',
+    fault: 'it is stopped alone for 3.5 s',
     async run(place) {
-      const running = await startWindow(place, { duration: 1 });
+      const running = await startWindow(place);
       await pause([running.pid]);
       return running.ended;
     },
     status: 0,
-    says: /./,
+    says: EVERY_WORD,
     kept: ['suspect'],
+  },
+  {
+    phase: 'window',
+    fault: 'memory is short',
+    async run(place) {
+      using _ = limitMemory(2 ** 30);
+      // The trial ends with its server.
+      const words = writeApp(join(place.folder, 'app'), HUNGRY, { duration: 60 });
+      const prefix = shell(`echo $$ > ${LIMITED.folder}/cgroup.procs`);
+      const ended = await place.start('bench', words, place.ownCache, prefix).ended;
+      await place.untilGone();
+      return ended;
+    },
+    status: 1,
+    says: /failed — the server died under load \(ended by signal 9\)/,
+    kept: ['failed'],
+    needs: 'a memory limit',
+  },
+  {
+    phase: 'window',
+    fault: 'the machine runs out of ports',
+    run(place) {
+      // Each request closes its connection, whose port waits in state 06, TIME_WAIT.
+      const script = `until [ $(grep -c " 06 " /proc/net/tcp) -ge 200 ]; do sleep 0.02; done
+        cd /proc/sys/net/ipv4; echo 0 > tcp_tw_reuse; echo "40000 40004" > ip_local_port_range`;
+      const prefix = apart(`{ (${script}) & }`);
+      const words = [...unruly({ connections: 20, duration: 3 }), '--new-connections'];
+      return place.start('bench', words, {}, prefix).ended;
+    },
+    status: 1,
+    says: /after the load: this machine has no free port for a connection/,
+    kept: ['failed'],
+    needs: 'namespaces',
+  },
+  {
+    phase: 'window',
+    fault: 'its cores are taken away',
+    async run(place) {
+      const running = await startWindow(place);
+      const all = readCores().map(({ id }) => id);
+      for (const pid of place.pidsOf('server.mjs')) {
+        const own = readAllowedCores(pid) ?? [];
+        const other = all.find((id) => !own.includes(id)) ?? all[0];
+        runSync(['taskset', '--all-tasks', '--cpu-list', '--pid', String(other), String(pid)]);
+      }
+      return running.ended;
+    },
+    status: 0,
+    says: /the server did not stay on its cores/,
+    kept: ['suspect'],
+    needs: 'two cores',
+  },
+  {
+    phase: 'window',
+    fault: 'the clock steps back by 5 h',
+    run: (place) => stepClock(place, -5),
+    status: 0,
+    says: /saved in /,
+    kept: ['measured', 'measured'],
+  },
+  {
+    phase: 'window',
+    fault: 'the clock steps ahead by 5 h',
+    run: (place) => stepClock(place, 5),
+    status: 0,
+    says: /saved in /,
+    kept: ['measured', 'measured'],
+  },
+  {
+    phase: 'window',
+    fault: 'another run starts',
+    async run(place) {
+      const start = () => place.run('bench', ['--url', 'http://127.0.0.1:9/']);
+      // It takes the lock and fails, and the second one finds the code loaded.
+      await start();
+      const running = await startWindow(place);
+      const { status, stderr } = await start();
+      const ended = await running.ended;
+      return { ...ended, stderr: `${ended.stderr}exit status ${status}: ${stderr}` };
+    },
+    status: 0,
+    says: /exit status 2: error: run \S+ is measuring on this machine/,
+    kept: ['measured'],
   },
   {
     phase: 'window',
@@ -305,7 +470,7 @@ export const COMMAND_CASES: CommandCase[] = [
     status: 2,
     says: /error: .*\.json\S* cannot be written: ENOSPC.*\n +free some disk space/,
     kept: [],
-    isApart: true,
+    needs: 'namespaces',
   },
   {
     phase: 'report',
@@ -314,6 +479,6 @@ export const COMMAND_CASES: CommandCase[] = [
     status: 0,
     says: /warning: there is no report with charts: .*ENOSPC.*; free some disk space/,
     kept: [],
-    isApart: true,
+    needs: 'namespaces',
   },
 ];

@@ -1,5 +1,6 @@
 /** The faults of servers, each planted at one phase of a trial. */
 import type { ReasonCode } from 'bench-model/reasons';
+import type { TimeReport } from 'bench-model/record';
 
 /** The phases of a trial and of its run at which something can fail. */
 export type Phase =
@@ -30,6 +31,8 @@ export interface ServerCase {
   /** The text of the first of them. */
   says?: RegExp;
   keeps: Kept;
+  /** How it ended, as time(1) tells. */
+  ended?: Pick<TimeReport, 'exitStatus' | 'terminatedBySignal'>;
   /** The last line of the log. */
   logs?: RegExp;
   /** Set if the server is waited for until the deadline of its start. */
@@ -85,7 +88,7 @@ const ENDLESS = /the answer did not end (within [\d.]+ s|after 256 MiB)/;
 const SILENT = /it accepts connections and does not answer$/;
 
 export const SERVER_CASES: ServerCase[] = [
-  sound('window', 'none'),
+  sound('window', 'none', { ended: { terminatedBySignal: 15 } }),
   failed('start', 'exits with 0 at its start', /ended before it answered \(exit status 0\)$/),
   {
     ...failed('start', 'exits with 1 at its start', /\(exit status 1: Error: Cannot find module 'orm'\)$/),
@@ -129,7 +132,7 @@ export const SERVER_CASES: ServerCase[] = [
 
   failed('verify', 'exits with 0', /before the load: the server ended \(exit status 0\)$/),
   failed('verify', 'is killed by SIGSEGV', /before the load: the server ended \(ended by signal 11\)$/),
-  failed('verify', 'says nothing', /before the load: no answer in 2 s$/),
+  failed('verify', 'says nothing', /before the load: no answer in 3 s$/),
   failed('verify', 'answers with an error', /before the load: status 500 instead of 200: {"error":"no"}$/),
   failed('verify', 'answers with a wrong body', /before the load: the body is not JSON/),
   failed('verify', 'announces a shorter body', /before the load: /),
@@ -155,9 +158,18 @@ export const SERVER_CASES: ServerCase[] = [
     // The trial ends with its server.
     load: ['--duration', '5'],
   },
+  {
+    ...failed(
+      'window',
+      'runs out of memory',
+      /died under load \(ended by signal 6: FATAL ERROR: .*heap out of memory\)$/,
+    ),
+    load: ['--duration', '5'],
+  },
   spoiled('window', 'is stopped by SIGSTOP', /after the load: no answer/, 'unanswered'),
   spoiled('window', 'blocks its event loop', /after the load: no answer/, 'unanswered'),
   spoiled('window', 'stops reading', /after the load: no answer/, 'unanswered'),
+  spoiled('window', 'stops listening', /after the load: nothing listens on port \d+$/),
   spoiled('window', 'answers byte by byte without an end', ENDLESS, 'unanswered'),
   spoiled('window', 'sends headers without an end', /Header overflow/, 'unanswered'),
   spoiled('window', 'sends interim answers without an end', ENDLESS, 'unanswered'),
@@ -177,7 +189,7 @@ export const SERVER_CASES: ServerCase[] = [
   spoiled('window', 'answers with a wrong body', /the body is not JSON/, 'wrong-body'),
   spoiled('window', 'closes in the middle of the body', /after the load: /, 'errors'),
 
-  spoiled('verify after', 'is stopped by SIGSTOP', /after the load: no answer in 2 s$/),
+  spoiled('verify after', 'is stopped by SIGSTOP', /after the load: no answer in 3 s$/),
   spoiled('verify after', 'exits with 0', /after the load: the server ended \(exit status 0\)$/),
   spoiled('verify after', 'announces two lengths', /after the load: .*Duplicate Content-Length$/),
   spoiled('verify after', 'resets the connection', /after the load: it closes the connection/),
@@ -186,9 +198,10 @@ export const SERVER_CASES: ServerCase[] = [
     ...sound('stop', 'ignores SIGTERM'),
     reasons: ['ignored-sigterm'],
     says: /ignored SIGTERM for 5 s and was killed/,
+    ended: { terminatedBySignal: 9 },
   },
-  sound('stop', 'exits with 3 at SIGTERM'),
-  sound('stop', 'crashes at SIGTERM'),
-  sound('stop', 'starts another server at SIGTERM'),
+  sound('stop', 'exits with 3 at SIGTERM', { ended: { exitStatus: 3 } }),
+  sound('stop', 'crashes at SIGTERM', { ended: { terminatedBySignal: 11 } }),
+  sound('stop', 'starts another server at SIGTERM', { ended: { exitStatus: 0 } }),
   sound('stop', 'leaves children behind'),
 ];
