@@ -404,11 +404,8 @@ export const COMMAND_CASES: CommandCase[] = [
     phase: 'window',
     fault: 'another run starts',
     async run(place) {
-      const start = () => place.run('bench', ['--url', 'http://127.0.0.1:9/']);
-      // It takes the lock and fails, and the second one finds the code loaded.
-      await start();
-      const running = await startWindow(place);
-      const { status, stderr } = await start();
+      const running = await startWindow(place, { duration: 10 });
+      const { status, stderr } = await place.start('bench', ['--url', 'http://127.0.0.1:9/']).ended;
       const ended = await running.ended;
       return { ...ended, stderr: `${ended.stderr}exit status ${status}: ${stderr}` };
     },
