@@ -127,7 +127,8 @@ async function tryPaths(paths: readonly Named[], asking: Asking, tried: Tried[])
   const queue = [...paths];
   const seen = new Set<string>();
   const right: Named[] = [];
-  const bodies = new Set<string>();
+  /** The first path with each answer. */
+  const bodies = new Map<string, string>();
   while (queue.length > 0 && seen.size < MOST_TRIED) {
     const [one] = queue.splice(0, 1);
     if (one === undefined || seen.has(one.path)) continue;
@@ -135,8 +136,14 @@ async function tryPaths(paths: readonly Named[], asking: Asking, tried: Tried[])
     const { status, isRight, needs, words, body, location } = await look(asking, one);
     // A path that is guessed tells nothing if everyone needs a login, or if each path has the same answer.
     const isGuessed = one.why === USUAL;
-    if (isGuessed && isRight && bodies.has(body)) continue;
-    bodies.add(body);
+    const same = isRight ? bodies.get(body) : undefined;
+    if (isGuessed && same !== undefined) continue;
+    // A single-page application answers each path with its page.
+    if (same !== undefined && body.trimStart().startsWith('<')) {
+      say('left out', `GET ${one.path}: the same page as GET ${same}`);
+      continue;
+    }
+    bodies.set(body, one.path);
     if (isRight && (await grows(asking, one, body))) {
       say('left out', `GET ${one.path}: ${words}; ${GROWS}, so it writes. --get takes it all the same`);
       tried.push({ status, text: `${one.path} ${words}, ${GROWS}` });

@@ -362,6 +362,24 @@ require('node:http').createServer((request, response) => {
     expect(stdout).toContain('assumed  1 request;');
   });
 
+  it('measures a page once that several paths show', async () => {
+    const names = ['/cart', '/orders', '/items', '/notes'];
+    const document = {
+      openapi: '3.1.0',
+      paths: Object.fromEntries(names.map((name) => [name, { get: {} }])),
+    };
+    const server = `require('node:http').createServer(({ url }, response) => {
+      if (url === '/openapi.json') return response.end('${JSON.stringify(document)}');
+      response.end(['/cart', '/orders'].includes(url) ? '<p>shop</p>' : '[]');
+    }).listen(process.env.PORT, process.env.HOST);`;
+    write({ 'package.json': PACKAGE, 'server.js': server });
+    const { status, stdout } = await runHere(init, [folder]);
+    const said = 'left out GET /orders: the same page as GET /cart';
+    expect([status, stdout]).toEqual([0, expect.stringContaining(said)]);
+    const requests = ['/cart', '/items', '/notes'].map((path) => ({ path }));
+    expect(readManifest(join(folder, 'stack.json'))).toMatchObject({ requests: { draft: { requests } } });
+  });
+
   it('leaves out a path whose answer grows with each request, unless it is named', async () => {
     const server = `let grown = '';
     require('node:http').createServer(({ url }, response) => {
