@@ -3,27 +3,24 @@
  * depends on the runtime: that of Python's standard library from 3.15 on, py-spy before, V8's in Node, perf for programs
  * that are compiled.
  */
-import { existsSync, readFileSync, rmSync } from 'node:fs';
+import { existsSync } from 'node:fs';
 import { constants } from 'node:os';
 import { basename, join } from 'node:path';
-import { once } from 'node:events';
-import pWaitFor from 'p-wait-for';
 import { BenchError } from 'bench-model/errors';
 import type { Profiled } from 'bench-model/why';
 import { familyOf, readLink } from 'bench-machine/procfs';
-import { findOnPath, hasEnded, killAndWait, run, start, type Child } from 'bench-machine/subprocess';
+import { findOnPath, run } from 'bench-machine/subprocess';
+import { compareVersions } from '../catalogue/releases.ts';
 import { isNode } from '../prepare/collect.ts';
-import { lastLine } from '../prepare/failures.ts';
 import type { Prepared } from '../prepare/prepare.ts';
 import { askBySignal, HOOK, requiring, runtimesOf } from '../prepare/signals.ts';
 import { PY_SPY } from '../prepare/pins.ts';
+import { ATTACH_MS, attachTools, type Observed, type Tool } from './attach.ts';
+import { besideServer, type Beside } from './beside.ts';
 import { providePySpy } from './py-spy.ts';
 
 /** Samples per second. perf gets an odd number, so that it does not beat with timers of the kernel. */
 const RATES = { sampling: 1000, pySpy: 500, perf: 997 };
-/** The longest time that a profiler may take to attach, and to write its profile. */
-const ATTACH_MS = 15_000;
-const POLL_MS = 20;
 
 /** A profiler that samples a server. Disposing it detaches it, if it is still attached. */
 export interface Recording extends AsyncDisposable {
@@ -52,7 +49,7 @@ export async function findProfiler(prepared: Prepared, log: (line: string) => vo
   if (runtime.build['implementation'] !== 'CPython')
     throw noProfiler(`no profiler for ${String(runtime.build['implementation'])}`);
   if (await hasSampling(interpreter)) return samplingOf(runtime.version);
-  return pySpyAt(await providePySpy(interpreter, log));
+  return pySpyAt(await providePySpy(interpreter, log), runtime.version);
 }
 
 function noProfiler(reason: string): BenchError {
@@ -61,14 +58,17 @@ function noProfiler(reason: string): BenchError {
 
 const asItIs = (prepared: Prepared): Prepared => prepared;
 
-/** The profiler of the standard library reads only processes of its own version, so the server's interpreter runs it. */
+/**
+ * The profiler of the standard library reads only processes of its own version, so the server's interpreter runs it. It cannot
+ * pause a server on Linux: a thread that is paused does not count as busy.
+ */
 function samplingOf(version: string): Profiler {
   const words = ['attach', '--all-threads', '--mode', 'cpu', '--sampling-rate', String(RATES.sampling)];
   return {
     name: `profiling.sampling of Python ${version}`,
     ready: asItIs,
     attach: (pid, file) =>
-      attachTools(runtimesOf(pid, 'python'), file, (one, output) => ({
+      attachSampler(pid, file, (one, output) => ({
         argv: [
           readLink(`/proc/${one}/exe`),
           '-E',
@@ -85,6 +85,24 @@ function samplingOf(version: string): Profiler {
   };
 }
 
+/** Attaches a sampler to each process of Python. */
+async function attachSampler(
+  pid: number,
+  file: string,
+  toolOf: (pid: number, output: string, beside: Beside) => Tool,
+): Promise<Recording> {
+  const beside = await besideServer(pid);
+  const observed = await attachTools(runtimesOf(pid, 'python'), file, (one, output) => {
+    const { argv, isReady } = toolOf(one, output, beside);
+    return { argv: [...beside.words, ...argv], isReady };
+  });
+  return recordingOf(observed, 'collapsed');
+}
+
+function recordingOf(observed: Observed, format: Profiled['format']): Recording {
+  return { ...observed, stop: async () => (await observed.stop()).map((text) => ({ format, text })) };
+}
+
 async function hasSampling(interpreter: string): Promise<boolean> {
   return run([interpreter, '-I', '-S', '-c', 'import profiling.sampling.cli']).then(
     () => true,
@@ -93,24 +111,22 @@ async function hasSampling(interpreter: string): Promise<boolean> {
 }
 
 /**
- * It pauses the server for each sample: without, stacks that change meanwhile are a mixture of several. With native frames, each
- * sample takes so long that there are less than half as many.
+ * It pauses a server that does not stand still: otherwise, stacks that change meanwhile are a mixture of several. A pause also
+ * wakes threads that sleep, which then count as busy. Before Python 3.11, only a pause shows which threads sleep. With native
+ * frames, there are less than half as many samples.
  */
-function pySpyAt(program: string): Profiler {
+function pySpyAt(program: string, version: string): Profiler {
+  const words = ['--nolineno', '--full-filenames', '--rate', String(RATES.pySpy), '--format', 'raw'];
   return {
     name: `py-spy ${PY_SPY.version}`,
     ready: asItIs,
     attach: (pid, file) =>
-      attachTools(runtimesOf(pid, 'python'), file, (one, output) => ({
+      attachSampler(pid, file, (one, output, { isStill }) => ({
         argv: [
           program,
           'record',
-          '--nolineno',
-          '--full-filenames',
-          '--rate',
-          String(RATES.pySpy),
-          '--format',
-          'raw',
+          ...words,
+          ...(isStill && compareVersions(version, '3.11') >= 0 ? ['--nonblocking'] : []),
           '--output',
           output,
           '--pid',
@@ -161,7 +177,7 @@ async function findPerf([command = '']: readonly string[]): Promise<Profiler> {
     name: stdout.trim().replace('perf version', 'perf'),
     ready: asItIs,
     async attach(pid, file) {
-      const recording = await attachTools([pid], file, (one, output) => ({
+      const observed = await attachTools([pid], file, (one, output) => ({
         argv: [
           program,
           'record',
@@ -177,76 +193,7 @@ async function findPerf([command = '']: readonly string[]): Promise<Profiler> {
         read: async () =>
           (await run([program, 'script', '--no-inline', '-F', 'ip,sym,dso', '-i', output])).stdout,
       }));
-      return {
-        ...recording,
-        stop: async () => (await recording.stop()).map(({ text }) => ({ format: 'perf', text })),
-      };
+      return recordingOf(observed, 'perf');
     },
   };
-}
-
-/** The program of a profiler for one process. */
-interface Tool {
-  argv: string[];
-  /** Returns true once it samples, by what it has printed. */
-  isReady: (printed: string) => boolean;
-  /** Returns the profile as text; by default, the content of its output. */
-  read?: () => Promise<string>;
-}
-
-/** Starts a profiler for each process. All run on the cores of this process, which are not those of the server. */
-async function attachTools(
-  pids: readonly number[],
-  file: string,
-  toolOf: (pid: number, output: string) => Tool,
-): Promise<Recording> {
-  if (pids.length === 0) throw new BenchError('trial', 'the processes of the server are unknown');
-  const running: { child: Child; tool: Tool; output: string; printed: () => string }[] = [];
-  const end = async (): Promise<void> => {
-    for (const { child } of running) await killAndWait(child);
-  };
-  try {
-    for (const pid of pids) {
-      const output = `${file}-${pid}`;
-      rmSync(output, { force: true });
-      const tool = toolOf(pid, output);
-      const child = start({ stdio: ['ignore', 'pipe', 'pipe'] })`exec ${tool.argv}`;
-      let text = '';
-      for (const stream of [child.stdout, child.stderr])
-        stream?.on('data', (piece: Buffer) => (text += String(piece)));
-      running.push({ child, tool, output, printed: () => text });
-    }
-    for (const { child, tool, printed } of running) {
-      await waitFor(() => hasEnded(child) || tool.isReady(printed()), 'attach');
-      if (hasEnded(child)) throw failed(printed());
-    }
-  } catch (error) {
-    await end();
-    throw error;
-  }
-  return {
-    async stop() {
-      for (const { child } of running) child.kill('SIGINT');
-      return Promise.all(
-        running.map(async ({ child, tool, output, printed }): Promise<Profiled> => {
-          if (!hasEnded(child)) await once(child, 'exit', { signal: AbortSignal.timeout(ATTACH_MS) });
-          if (!existsSync(output)) throw failed(printed());
-          return { format: 'collapsed', text: await (tool.read?.() ?? readFileSync(output, 'utf8')) };
-        }),
-      );
-    },
-    [Symbol.asyncDispose]: end,
-  };
-}
-
-async function waitFor(isDone: () => boolean, what: string): Promise<void> {
-  const timeout = {
-    milliseconds: ATTACH_MS,
-    message: new BenchError('trial', `the profiler did not ${what} within ${ATTACH_MS / 1000} s`),
-  };
-  await pWaitFor(isDone, { interval: POLL_MS, timeout });
-}
-
-function failed(printed: string): BenchError {
-  return new BenchError('trial', `the profiler failed: ${lastLine(printed) || 'it printed no reason'}`);
 }
