@@ -17,6 +17,7 @@ import { askBySignal, HOOK, requiring, runtimesOf } from '../prepare/signals.ts'
 import { PY_SPY } from '../prepare/pins.ts';
 import { ATTACH_MS, attachTools, type Observed, type Tool } from './attach.ts';
 import { besideServer, type Beside } from './beside.ts';
+import { nameGo } from './go.ts';
 import { providePySpy } from './py-spy.ts';
 
 /** Samples per second. perf gets an odd number, so that it does not beat with timers of the kernel. */
@@ -190,8 +191,10 @@ async function findPerf([command = '']: readonly string[]): Promise<Profiler> {
           [...familyOf([one])].join(),
         ],
         isReady: () => existsSync(output),
-        read: async () =>
-          (await run([program, 'script', '--no-inline', '-F', 'ip,sym,dso', '-i', output])).stdout,
+        read: async () => {
+          const words = ['script', '--no-inline', '-F', 'ip,sym,dso', '-i', output];
+          return nameGo((await run([program, ...words])).stdout, `${output}.addresses`);
+        },
       }));
       return recordingOf(observed, 'perf');
     },

@@ -1,0 +1,28 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, describe, expect, it } from 'vitest';
+import { run } from 'bench-machine/subprocess';
+import { needs, tool } from '../../../bench-lab/testing/needs.ts';
+import { nameGo } from '../../src/profile/go.ts';
+
+const folder = mkdtempSync(join(tmpdir(), 'bench-go-'));
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+describe('the functions of a program of Go without symbols', () => {
+  needs(tool('go'));
+
+  it('have the names of its table of lines', async () => {
+    const [source, program] = [join(folder, 'main.go'), join(folder, 'main')];
+    writeFileSync(
+      source,
+      'package main\n\nimport "reflect"\n\n//go:noinline\nfunc planted() {}\n\nfunc main() { println(reflect.ValueOf(planted).Pointer()) }\n',
+    );
+    await run(['go', 'build', '-ldflags', '-s -w', '-o', program, source], { cwd: folder });
+    const { stderr } = await run([program]);
+    const address = Number(stderr).toString(16);
+    const sample = (name: string): string =>
+      `\t    ${address} ${name} (${program})\n\t    10 [unknown] (${process.execPath})\n`;
+    expect(await nameGo(sample('[unknown]'), join(folder, 'draft'))).toBe(sample('main.planted'));
+  });
+});
