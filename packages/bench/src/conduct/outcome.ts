@@ -57,12 +57,15 @@ export async function measureAndReport(request: ResolvedRequest): Promise<number
   for (const line of describeEnding(plan, trials, { interrupted })) logLine(line);
   for (const line of describeUndecided(plan, trials)) logLine(line);
   logLine(`saved in ${shown(folder)}; to show it again: ${commandLine(`report ${plan.run}`)}`);
-  await keepPage(model, folder);
+  try {
+    if (raw.why && !interrupted) await explainDifferences(run, compared.tables, raw.json);
+  } finally {
+    await keepPage(model, folder);
+  }
   if (interrupted) {
     logLine(resume);
     return 130;
   }
-  if (raw.why && (await explainDifferences(run, compared.tables, raw.json))) await keepPage(model, folder);
   if (!raw.json && closing !== undefined) printStyled(`${renderClosing(closing, layout)}\n`);
   const found = compared.tables.flatMap((table) => findVerdicts(table, raw.failOn ?? []));
   if (found.length > 0) logLine(`--fail-on: found ${found.join(', ')}`);
@@ -79,12 +82,12 @@ async function keepPage(model: Model, folder: string): Promise<void> {
   }
 }
 
-/** Profiles the servers of every difference that was found, and prints where it is spent. Returns false without profiles. */
+/** Profiles the servers of every difference that was found, and prints where it is spent. */
 async function explainDifferences(
   run: StoredRun,
   tables: readonly ModelComparisons[],
   isJson: boolean,
-): Promise<boolean> {
+): Promise<void> {
   const different = tables.flatMap(({ rows }) =>
     rows.filter(({ comparison: { verdict } }) => verdict === 'slower' || verdict === 'faster'),
   );
@@ -92,12 +95,11 @@ async function explainDifferences(
     logLine(
       `--why: no comparison found a difference. To profile anyway: ${commandLine(`why ${run.plan.run}`)}`,
     );
-    return false;
+    return;
   }
   using session = await openSession(`${run.plan.run} (why)`, { wait: true });
   const why = await profileRun(run, unique(different), { session, voice: terminal });
   if (why !== undefined && !isJson) showWhy(why);
-  return why !== undefined;
 }
 
 /** The comparisons of the targets of a run, and the text of all comparisons. */
