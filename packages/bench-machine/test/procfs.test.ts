@@ -33,7 +33,7 @@ const NOBODY = 4_194_305; // one more than the largest process id there is
 describe('parseProcess', () => {
   it('reads the fields by number, after a command with brackets and spaces', () => {
     const text =
-      '8434 (a) R (b c) S 8419 8434 7057 0 -1 4194304 103 7 0 0 11 12 13 14 20 0 3 0 86638 3133440 388 ' +
+      '8434 (a) R (b c) S 8419 8434 7057 0 -1 4194304 103 7 5 0 11 12 13 14 20 0 3 0 86638 3133440 388 ' +
       '18446744073709551615 1 1 0 0 0 0 0 0 0 0 0 0 17 1 0 0 0 0 0 0 0 0 0 0 0 0 2\n';
     expect(parseProcess(text)).toEqual({
       pid: 8434,
@@ -45,6 +45,8 @@ describe('parseProcess', () => {
       systemTicks: 12,
       childUserTicks: 13,
       childSystemTicks: 14,
+      faults: 108,
+      diskFaults: 5,
       threads: 3,
       startTicks: 86638,
       waitStatus: 2,
@@ -113,6 +115,10 @@ describe.skipIf(process.platform !== 'linux')('a live process', () => {
     const after = readSwitches(worker.pid);
     expect(after.size).toBe(readProcess(worker.pid)?.threads);
     expect(after.get(worker.pid)).toBeGreaterThan(before.get(worker.pid) ?? Infinity);
+    const [waits, preemptions] = (['voluntary', 'nonvoluntary'] as const).map(
+      (kind) => readSwitches(worker.pid, kind).get(worker.pid) ?? NaN,
+    ) as [number, number];
+    expect(waits + preemptions).toBeGreaterThanOrEqual(after.get(worker.pid) ?? Infinity);
   });
 
   it('shows if it was started with an environment variable', async () => {

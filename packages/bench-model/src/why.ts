@@ -12,8 +12,39 @@ const frame = shape({
 /** A function in a stack. */
 export type Frame = Static<typeof frame>;
 
+const calls = shape(
+  {
+    all: amount('count: all system calls'),
+    reads: amount('count: reads of files and sockets'),
+    writes: amount('count: writes to files and sockets'),
+    polls: amount('count: calls that wait until sockets are ready'),
+  },
+  { description: 'Counted while strace slowed the server down. Absent if it may not.' },
+);
+
+/** The system calls of a server. */
+export type Calls = Static<typeof calls>;
+
+const perRequest = shape(
+  {
+    userUs: amount('µs: CPU in its own code'),
+    systemUs: amount('µs: CPU in the kernel'),
+    faults: amount('count: page faults'),
+    diskFaults: amount('count: page faults that read from a disk'),
+    waits: amount('count: context switches of threads that waited'),
+    preemptions: amount('count: context switches of threads that had to leave their core'),
+    connections: Type.Optional(amount('count: connections that the load opened')),
+    calls: Type.Optional(calls),
+  },
+  { description: 'What a request takes, without a profiler. Absent in older files.' },
+);
+
+/** What a request takes from the kernel. */
+export type RequestUse = Static<typeof perRequest>;
+
 const profile = shape({
   cpuUs: amount('µs: CPU per request, before the profiler was attached'),
+  perRequest: Type.Optional(perRequest),
   profiledUs: amount('µs: CPU per request while the profiler was attached'),
   nodes: Type.Array(count('index: of a node in the tree, the innermost function of a stack')),
   samples: Type.Array(ordinal('count: samples of the stack at the same index of nodes')),
@@ -25,6 +56,9 @@ export type Profile = Static<typeof profile>;
 const side = shape({
   target: text('The id of the target.'),
   profiler: text('The profiler and its version.'),
+  delayed: Type.Optional(
+    text('The delayed acknowledgement for which its answers waited in the run, and the cure.'),
+  ),
   profiles: Type.Array(profile, { description: 'One for each fresh server, in the order of the rounds.' }),
 });
 

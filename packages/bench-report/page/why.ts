@@ -27,11 +27,11 @@ export const why: Section = {
           {},
           pair.sentences.map((sentence) => element('li', {}, sentence)),
         ),
-        pair.table.rows.length === 0 ? undefined : showTable(pair),
+        pair.tables.map(showTable),
         element(
           'ul',
           { class: 'key' },
-          pair.table.notes.map((note) => element('li', {}, note)),
+          pair.notes.map((note) => element('li', {}, note)),
         ),
         showFlame(pair),
       ]),
@@ -39,9 +39,9 @@ export const why: Section = {
   },
 };
 
-function showTable({ heading, table: { columns, words, rows } }: PageWhy): HTMLElement {
+function showTable({ title, columns, words, rows }: PageWhy['tables'][number]): HTMLElement {
   return table(
-    heading,
+    title,
     columns.map((head, index) => ({
       head,
       cell: (row: string[]) => row[index],

@@ -6,10 +6,12 @@ import {
   type ChangedModule,
   type Explained,
 } from 'bench-analysis/why/explain';
+import { compareUse, findCauses } from 'bench-analysis/why/use';
 import type { ProfiledSide, WhyFile } from 'bench-model/why';
 import { mean, sum } from 'bench-statistics/numbers';
 import { viewTable, type View } from './content.ts';
 import { countOf, formatChange, formatCost, formatShare, formatSigned } from './format.ts';
+import { describeUse, viewUse } from './why-use.ts';
 
 /** The functions of a module that a sentence names, and the rows of a table. */
 const MOST_NAMED = 3;
@@ -23,6 +25,8 @@ export interface WhyView {
   sentences: string[];
   /** The functions whose cost changed, with the notes; without rows if none did. */
   table: View;
+  /** What a request takes from the kernel; without rows if that was not measured. */
+  use: View;
 }
 
 /** Puts the profiles of a run into words, one part for each pair. */
@@ -38,8 +42,11 @@ export function describeMissing({ missing }: WhyFile): string[] {
   return missing.map(({ target, reason }) => `${target} was not profiled: ${reason}`);
 }
 
-/** Returns the explanations as text in lines, without the tables. */
-export function describeWhy({ heading, sentences }: Pick<WhyView, 'heading' | 'sentences'>): string[] {
+/** Returns an explanation as text in lines, without the tables. */
+export function describeExplanation({
+  heading,
+  sentences,
+}: Pick<WhyView, 'heading' | 'sentences'>): string[] {
   return [heading, ...sentences.map((sentence) => `  ${sentence}`)];
 }
 
@@ -70,16 +77,28 @@ function viewPair(explained: Explained, why: WhyFile): WhyView {
     ...(hidden > 0 ? [`${countOf(hidden, 'more function')} changed, each less than the last row`] : []),
     ...describeProfilers([baseline, candidate], why),
   ];
+  const pair = { baseline: baseline.target, candidate: candidate.target };
+  const uses = compareUse(baseline, candidate);
   return {
-    baseline: baseline.target,
-    candidate: candidate.target,
+    ...pair,
     heading,
-    sentences: describeModules(explained),
+    sentences: [
+      ...describeDelay(baseline, candidate),
+      ...describeUse(uses, findCauses(pair, uses)),
+      ...describeModules(explained),
+    ],
     table: viewTable(
       { title: 'functions whose CPU per request changed', columns, rows, notes },
       columns.slice(2),
     ),
+    use: viewUse(uses),
   };
+}
+
+/** Names a delayed acknowledgement for which the answers of one side waited. */
+function describeDelay(...sides: readonly ProfiledSide[]): string[] {
+  const held = sides.filter(({ delayed }) => delayed !== undefined);
+  return held.length === 1 ? held.map(({ target, delayed }) => `${target}: ${delayed}.`) : [];
 }
 
 /** `199 µs (+86 %) more`. */

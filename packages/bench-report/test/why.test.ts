@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { Profile, WhyFile } from 'bench-model/why';
-import { describeMissing, describeWhy, toSpeedscope, viewWhy } from '../src/why.ts';
+import { describeMissing, describeExplanation, toSpeedscope, viewWhy } from '../src/why.ts';
 
 /** A profile of functions in the order of `frames`, each called by the first one. */
 function profile(cpuUs: number, samples: number[]): Profile {
@@ -52,7 +52,7 @@ describe('the explanation of a comparison', () => {
   const [http, asgi, ...others] = viewWhy(WHY);
 
   it('ranks the packages, and names their functions', () => {
-    expect(http && describeWhy(http)).toEqual([
+    expect(http && describeExplanation(http)).toEqual([
       'http uses 160 µs (+80 %) more CPU per request than main',
       '  158 of 160 µs are in anyio: TaskGroup.start_soon +101, CancelScope.__exit__ +57.7.',
       expect.stringMatching(

@@ -143,7 +143,7 @@ function compareAll<Key>(
  * The difference of two means and half of its interval by Welch (1947): the servers are different processes, and functions
  * that exist on one side have no variance on the other.
  */
-function compareCosts(before: readonly number[], after: readonly number[], error: number): Change {
+export function compareCosts(before: readonly number[], after: readonly number[], error: number): Change {
   const [beforeUs, afterUs] = [mean(before), mean(after)];
   const [one, other] = [varianceOfMean(before), varianceOfMean(after)];
   const whole = one + other;

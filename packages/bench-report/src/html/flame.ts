@@ -20,7 +20,9 @@ export interface Flame {
 export interface PageWhy extends Pick<WhyView, 'heading' | 'sentences'> {
   baseline: string;
   candidate: string;
-  table: { columns: string[]; words: string[]; rows: string[][]; notes: string[] };
+  /** Those with rows. */
+  tables: { title: string; columns: string[]; words: string[]; rows: string[][] }[];
+  notes: string[];
   flame: Flame;
 }
 
@@ -28,17 +30,17 @@ export interface PageWhy extends Pick<WhyView, 'heading' | 'sentences'> {
 export function toPageWhy(why: WhyFile): { pairs: PageWhy[]; missing: string[] } {
   return {
     missing: describeMissing(why),
-    pairs: viewWhy(why).map(({ heading, sentences, table, baseline, candidate }) => ({
+    pairs: viewWhy(why).map(({ heading, sentences, table, use, baseline, candidate }) => ({
       heading,
       sentences,
       baseline,
       candidate,
-      table: {
-        columns: table.columns,
-        words: table.words,
-        rows: table.groups.flatMap(({ rows }) => rows),
-        notes: table.notes,
-      },
+      tables: [table, use]
+        .map(({ title, columns, words, groups }) => {
+          return { title, columns, words, rows: groups.flatMap(({ rows }) => rows) };
+        })
+        .filter(({ rows }) => rows.length > 0),
+      notes: [...table.notes, ...(use.groups.some(({ rows }) => rows.length > 0) ? use.notes : [])],
       flame: buildFlame(why, { baseline, candidate }),
     })),
   };

@@ -1,22 +1,31 @@
-/** One profile of one fresh server: its CPU per request without the profiler, and then its stacks under it. */
+/**
+ * One profile of one fresh server: what a request takes without the profiler, then its stacks under it, and at last its system
+ * calls.
+ */
 import { warmupSecondsOf } from 'bench-model/planned';
+import { openedShare } from 'bench-analysis/judge/judge';
 import { foldProfiles, NAMELESS, type Stack } from 'bench-analysis/why/fold';
+import { kernelUseBetween, readKernelUse, type KernelUse } from 'bench-machine/resources/kernel';
 import { BenchError } from 'bench-model/errors';
 import type { Prepared } from 'bench-targets/prepare/prepare';
+import { attachCounter, parseCalls } from 'bench-targets/profile/calls';
 import type { Profiler } from 'bench-targets/profile/profilers';
+import type { Calls, RequestUse } from 'bench-model/why';
 import type { PlannedTrial } from 'bench-model/plan';
+import { present } from 'bench-model/options';
 import { sum } from 'bench-statistics/numbers';
 import { ServerLife, type TrialContext, type TrialEffects } from './life.ts';
 import { TurnTaker } from './turns.ts';
 import { accountFor, watchForDeath } from './window.ts';
 
-/** The load without a profiler, from which CPU per request comes, and the load under it. */
-export const PROFILE_SECONDS = { plain: 1, profiled: 2.5 };
+/** The load without a profiler, from which the use of a request comes, the load under it, and that whose system calls are counted. */
+export const PROFILE_SECONDS = { plain: 1, profiled: 2.5, counted: 0.5 };
 
-/** The findings of a profile: CPU per request in µs without and with the profiler, and the stacks. */
+/** The findings of a profile: CPU per request in µs without and with the profiler, the use of a request, and the stacks. */
 export interface TakenProfile {
   cpuUs: number;
   profiledUs: number;
+  perRequest: RequestUse;
   stacks: Stack[];
 }
 
@@ -59,25 +68,57 @@ async function takeTurns(
   };
   await outlive(session.arm());
   // Nothing but CPU is read around these turns, so companions may work beside them.
-  const taker = TurnTaker.of({ ...ready, sampler: undefined, beside: [] }, session.turns);
-  if (taker === undefined) throw new Error('the load driver takes no turns');
-  const load = async (seconds: number): Promise<number> => {
+  const { turns } = session;
+  const taker = TurnTaker.of({ ...ready, sampler: undefined, beside: [] }, turns);
+  if (turns === undefined || taker === undefined) throw new Error('the load driver takes no turns');
+  const load: Load = async (seconds) => {
     await life.renewToken(seconds, { session });
     const { answers } = await outlive(taker.take({ rampSeconds: 0, spanSeconds: seconds }));
     if (answers === 0) throw new BenchError('trial', 'no right answer under load');
-    return (taker.taken.cpuUs?.at(-1) ?? 0) / answers;
+    return { answers, cpuUs: (taker.taken.cpuUs?.at(-1) ?? 0) / answers };
   };
   await taker.begin([]);
   await load(warmupSecondsOf(plan, planned));
   using during = life.duringLoad();
-  const cpuUs = await load(PROFILE_SECONDS.plain);
+  const before = readKernelUse(pid);
+  const plain = await load(PROFILE_SECONDS.plain);
+  const kernel = kernelUseBetween(before, readKernelUse(pid));
   await using recording = await outlive(profiler.attach(pid, file));
-  const profiledUs = await load(PROFILE_SECONDS.profiled);
+  const profiled = await load(PROFILE_SECONDS.profiled);
   const stacks = foldProfiles(await recording.stop(), prepared.stack.root);
-  during[Symbol.dispose]();
   if (stacks.length === 0) throw new BenchError('trial', 'the profiler saw no function of the server');
   refuseNameless(stacks);
-  return { cpuUs, profiledUs, stacks };
+  const calls = await countCalls(pid, `${file}-calls`, load);
+  during[Symbol.dispose]();
+  const connections = openedShare(await outlive(turns.collect()));
+  const perRequest = { ...useOf(kernel, plain), ...present({ connections, calls }) };
+  return { cpuUs: plain.cpuUs, profiledUs: profiled.cpuUs, perRequest, stacks };
+}
+
+/** Loads the server for some seconds. Returns its right answers, and its CPU for each, in µs. */
+type Load = (seconds: number) => Promise<{ answers: number; cpuUs: number }>;
+
+/** Counts the system calls of an answer; undefined where that is not possible. */
+async function countCalls(pid: number, file: string, load: Load): Promise<Calls | undefined> {
+  await using counter = await attachCounter(pid, file);
+  if (counter === undefined) return undefined;
+  const { answers } = await load(PROFILE_SECONDS.counted);
+  const [text = ''] = await counter.stop();
+  const { all, reads, writes, polls } = parseCalls(text);
+  return { all: all / answers, reads: reads / answers, writes: writes / answers, polls: polls / answers };
+}
+
+/** Returns what each answer took. The kernel splits CPU at its ticks. */
+function useOf(kernel: KernelUse, { answers, cpuUs }: Awaited<ReturnType<Load>>): RequestUse {
+  const systemUs = (cpuUs * kernel.systemTicks) / Math.max(1, kernel.userTicks + kernel.systemTicks);
+  return {
+    userUs: cpuUs - systemUs,
+    systemUs,
+    faults: kernel.faults / answers,
+    diskFaults: kernel.diskFaults / answers,
+    waits: kernel.waits / answers,
+    preemptions: kernel.preemptions / answers,
+  };
 }
 
 /** Throws a trial error if most of the CPU was spent in functions without a name. */

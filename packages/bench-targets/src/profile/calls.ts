@@ -1,0 +1,49 @@
+/** Counts the system calls of a server by strace. That slows the server down, so nothing else is measured meanwhile. */
+import type { Calls } from 'bench-model/why';
+import { BenchError } from 'bench-model/errors';
+import { familyOf } from 'bench-machine/procfs';
+import { findOnPath } from 'bench-machine/subprocess';
+import { sum } from 'bench-statistics/numbers';
+import { attachTools, type Observed } from './attach.ts';
+
+/** The system calls of each kind (syscalls(2)). */
+const KINDS = {
+  all: /^(?!total$)/,
+  reads: /^(read|recv|pread)/,
+  writes: /^(write|send|pwrite)/,
+  polls: /^(epoll_p?wait|p?poll|p?select|io_uring_enter)/,
+} satisfies Record<keyof Calls, RegExp>;
+
+/** Attaches strace to the processes of a server; undefined if it is missing, or may not. `file` is the path of its output. */
+export async function attachCounter(pid: number, file: string): Promise<Observed | undefined> {
+  const program = findOnPath('strace');
+  if (program === undefined) return undefined;
+  try {
+    return await attachTools([pid], file, (one, output) => ({
+      argv: [
+        program,
+        '-f',
+        '-c',
+        '-U',
+        'calls,name',
+        '-o',
+        output,
+        ...[...familyOf([one])].flatMap((member) => ['-p', String(member)]),
+      ],
+      isReady: (printed) => printed.includes('attached'),
+    }));
+  } catch (error) {
+    if (!(error instanceof BenchError)) throw error;
+    return undefined;
+  }
+}
+
+/** Sums the lines of `strace -c -U calls,name` by kind. */
+export function parseCalls(text: string): Calls {
+  const lines = [...text.matchAll(/^\s*(\d+) (\w+)$/gm)].map(([, count, name = '']) => {
+    return { count: Number(count), name };
+  });
+  const countOf = (kind: keyof Calls): number =>
+    sum(lines.filter(({ name }) => KINDS[kind].test(name)).map(({ count }) => count));
+  return { all: countOf('all'), reads: countOf('reads'), writes: countOf('writes'), polls: countOf('polls') };
+}

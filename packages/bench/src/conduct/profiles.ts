@@ -1,0 +1,146 @@
+/** The profiles of fresh servers, one after the other. */
+import { join } from 'node:path';
+import { CallTree, withoutClasses } from 'bench-analysis/why/fold';
+import { BenchError } from 'bench-model/errors';
+import { warmupSecondsOf } from 'bench-model/planned';
+import type { Plan, PlannedTrial } from 'bench-model/plan';
+import type { ProfiledSide, WhyFile } from 'bench-model/why';
+import type { findEngines } from 'bench-load/engines';
+import { formatSpan } from 'bench-report/format';
+import { sum } from 'bench-statistics/numbers';
+import { compareVersions } from 'bench-targets/catalogue/releases';
+import type { Launchable, Prepared } from 'bench-targets/prepare/prepare';
+import { findProfiler, type Profiler } from 'bench-targets/profile/profilers';
+import { scaleTo } from '../measure/launcher.ts';
+import { PROFILE_SECONDS, takeProfile, type TakenProfile } from '../measure/profile.ts';
+import type { Voice } from '../terminal/voice.ts';
+import { startEffects } from './effects.ts';
+import type { ReadyRun } from './prepare.ts';
+import type { Session } from './session.ts';
+
+/** More profiles of a target than this may not fail. */
+const MOST_FAILED = 3;
+/** The approximate time of a profile beside its turns, in seconds. */
+const AROUND_SECONDS = 2.5;
+
+/** A target with its profiler. */
+interface Found {
+  one: Prepared;
+  profiler: Profiler;
+}
+
+/** The profilers and the profiles of the targets of a run. */
+export class Profiles {
+  readonly tree = new CallTree();
+  readonly #found = new Map<string, Found>();
+  readonly #missing = new Map<string, string>();
+  readonly #sides = new Map<string, ProfiledSide>();
+  readonly #failed = new Map<string, number>();
+
+  /** Finds the profiler of each target; a target without one is missing, with the reason. */
+  async find(prepared: readonly Launchable[], { log }: Voice): Promise<void> {
+    for (const one of prepared) {
+      const { id } = one.target;
+      if ('attached' in one) this.#missing.set(id, 'its server is not started by Bench');
+      else {
+        try {
+          this.#found.set(id, { one, profiler: await findProfiler(one, log) });
+        } catch (error) {
+          if (!(error instanceof BenchError)) throw error;
+          this.#missing.set(id, error.message);
+        }
+      }
+    }
+  }
+
+  /** The targets with all their profiles. */
+  get sides(): ProfiledSide[] {
+    return [...this.#sides.values()].filter(({ target }) => !this.#missing.has(target));
+  }
+
+  /** The targets without profiles, and the reason. */
+  get missing(): WhyFile['missing'] {
+    return [...this.#missing].map(([target, reason]) => ({ target, reason }));
+  }
+
+  /** Returns a target with its profiler; undefined if it has none, or cannot be profiled after all. */
+  of(target: string): Found | undefined {
+    return this.#missing.has(target) ? undefined : this.#found.get(target);
+  }
+
+  add(target: string, { profiler }: Found, { stacks, ...costs }: TakenProfile): void {
+    const side = this.#sides.get(target) ?? { target, profiler: profiler.name, profiles: [] };
+    const areBare = [...this.#found.values()].some(({ one }) => namesNoClasses(one));
+    side.profiles.push({ ...costs, ...this.tree.add(areBare ? withoutClasses(stacks) : stacks) });
+    this.#sides.set(target, side);
+  }
+
+  /** Notes that a profile failed. Returns false if that has made its target missing. */
+  fail(target: string, reason: string): boolean {
+    const times = (this.#failed.get(target) ?? 0) + 1;
+    this.#failed.set(target, times);
+    if (times > MOST_FAILED) this.#missing.set(target, reason);
+    return times <= MOST_FAILED;
+  }
+}
+
+/** True for Pythons whose functions do not know their class. */
+function namesNoClasses({ runtime }: Prepared): boolean {
+  return runtime?.kind === 'python' && compareVersions(runtime.version, '3.11') < 0;
+}
+
+/** All that the profiles of a run need. */
+interface Surroundings extends Pick<ReadyRun, 'placed' | 'launcher' | 'companions'> {
+  plan: Plan;
+  engines: Awaited<ReturnType<typeof findEngines>>;
+  session: Session;
+  voice: Voice;
+}
+
+/** Takes one profile after the other. Returns false if it was interrupted. */
+export async function takeAll(
+  due: readonly PlannedTrial[],
+  profiles: Profiles,
+  { plan, placed, launcher, companions, engines, session, voice }: Surroundings,
+): Promise<boolean> {
+  const folder = session.makeFolder('why');
+  const wiring = { plan, session, placed, folder, launcher, engines, companions };
+  await using started = await startEffects(wiring);
+  const { effects, stop } = started;
+  using _ = voice.onInterrupt(stop, 'stopping: the profiles are not kept');
+  for (const [index, planned] of due.entries()) {
+    const { target } = planned;
+    showProgress(due, index, { plan, session, voice });
+    const found = profiles.of(target);
+    if (found === undefined) continue;
+    const { one, profiler } = found;
+    const context = { ...scaleTo(one.target, { plan, placed }), prepared: one, target: one.target };
+    const file = join(folder, `profile-${index}`);
+    try {
+      profiles.add(target, found, await takeProfile(planned, context, { effects, profiler, file }));
+    } catch (error) {
+      if (effects.interrupted()) return false;
+      if (!(error instanceof BenchError)) throw error;
+      if (profiles.fail(target, error.message))
+        voice.log(`a profile of ${target} is left out: ${error.message}`);
+    }
+    if (effects.interrupted()) return false;
+  }
+  return true;
+}
+
+function showProgress(
+  due: readonly PlannedTrial[],
+  index: number,
+  { plan, session, voice }: Pick<Surroundings, 'plan' | 'session' | 'voice'>,
+): void {
+  const left = sum(due.slice(index).map((one) => secondsFor(plan, one)));
+  session.expect(left);
+  const of = `[${index + 1}/${due.length}] profiling ${due[index]?.target}, ${formatSpan(left)} left`;
+  if (voice.screen.isLive) voice.screen.showLive(of);
+  else if (index === 0) voice.log(of);
+}
+
+function secondsFor(plan: Plan, planned: PlannedTrial): number {
+  return warmupSecondsOf(plan, planned) + sum(Object.values(PROFILE_SECONDS)) + AROUND_SECONDS;
+}
