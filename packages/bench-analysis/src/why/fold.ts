@@ -62,6 +62,7 @@ interface V8Profile {
   samples: number[];
 }
 
+/** Folds a profile of V8, without the time that it took to write it. */
 function foldV8(text: string, root: string): Stack[] {
   const { nodes, samples } = JSON.parse(text) as V8Profile;
   const parents = new Map(nodes.flatMap(({ id, children = [] }) => children.map((child) => [child, id])));
@@ -74,7 +75,8 @@ function foldV8(text: string, root: string): Stack[] {
       const frame = frames.get(at);
       if (frame !== undefined) stack.unshift(frame);
     }
-    return stack.length === 0 ? [] : [{ frames: stack, samples: count }];
+    const isProfiler = stack.some(({ file }) => file === 'node:inspector');
+    return stack.length === 0 || isProfiler ? [] : [{ frames: stack, samples: count }];
   });
 }
 

@@ -33,19 +33,21 @@ describe('the stacks of Python', () => {
 const call = (functionName: string, url = ''): object => ({ functionName, url });
 
 describe('the stacks of Node', () => {
-  it('follow the tree, without the idle time', () => {
+  it('follow the tree, without the idle time and the profiler itself', () => {
     const nodes = [
-      { id: 1, callFrame: call('(root)'), children: [2, 3, 4] },
+      { id: 1, callFrame: call('(root)'), children: [2, 3, 4, 7] },
       { id: 2, callFrame: call('(idle)') },
       { id: 3, callFrame: call('parserOnMessage', 'node:_http_server'), children: [5] },
       { id: 4, callFrame: call('(garbage collector)') },
       { id: 5, callFrame: call('', 'file:///srv/shop/my%20app.mjs'), children: [6] },
+      { id: 7, callFrame: call('turn', '/bench/profile.cjs'), children: [8] },
+      { id: 8, callFrame: call('post', 'node:inspector') },
       {
         id: 6,
         callFrame: call('send', '/srv/shop/node_modules/.pnpm/x/node_modules/@fastify/send/lib/send.js'),
       },
     ];
-    expect(show('cpuprofile', JSON.stringify({ nodes, samples: [2, 6, 6, 5, 4] }))).toEqual([
+    expect(show('cpuprofile', JSON.stringify({ nodes, samples: [2, 6, 6, 5, 4, 8] }))).toEqual([
       'parserOnMessage (node:_http_server, node) > (anonymous) (my app.mjs) > send (@fastify/send/lib/send.js, @fastify/send) > 2',
       'parserOnMessage (node:_http_server, node) > (anonymous) (my app.mjs) > 1',
       'collector (node, garbage collection) > 1',
