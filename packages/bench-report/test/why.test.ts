@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { Profile, WhyFile } from 'bench-model/why';
+import type { Profile, ProfiledSide as Side, WhyFile } from 'bench-model/why';
 import { describeMissing, describeExplanation, toSpeedscope, viewWhy } from '../src/why.ts';
 
 /** A profile of functions in the order of `frames`, each called by the first one. */
@@ -74,6 +74,15 @@ describe('the explanation of a comparison', () => {
     expect(asgi?.sentences).toEqual([
       expect.stringMatching(/^No function changed beyond the noise\. None changed by more than .*\.$/),
     ]);
+  });
+
+  it('names a delayed acknowledgement that only one side waits for', () => {
+    const delayed = 'the body of an answer follows 43.2 ms after its head. Set TCP_NODELAY';
+    const [main, held, ...rest] = WHY.sides as [Side, Side, Side];
+    const sides = [main, { ...held, delayed }, ...rest];
+    expect(viewWhy({ ...WHY, sides })[0]?.sentences[0]).toBe(`http: ${delayed}.`);
+    const both = sides.map((side) => ({ ...side, delayed }));
+    expect(viewWhy({ ...WHY, sides: both })[0]?.sentences[0]).not.toContain(delayed);
   });
 
   it('leaves out a side that was not profiled, with the reason', () => {

@@ -2,17 +2,31 @@ import { describe, expect, it } from 'vitest';
 import type { ProfiledSide, RequestUse } from 'bench-model/why';
 import { compareUse, findCauses } from '../../src/why/use.ts';
 
-/** What a request takes on one side, around which its profiles lie. */
+/** What a request took from planted/sending, around which the profiles of a side lie. */
 const STEADY = {
-  userUs: 20,
-  systemUs: 18,
-  faults: 0.01,
+  userUs: 3.22,
+  systemUs: 7.58,
+  faults: 0.004,
   diskFaults: 0,
-  waits: 0.3,
-  preemptions: 0.001,
+  waits: 0.02,
+  preemptions: 0.02,
   connections: 0,
-  calls: { all: 2.4, reads: 1, writes: 1, polls: 0.3 },
+  calls: { all: 2.16, reads: 1, writes: 1, polls: 0.1 },
 } satisfies RequestUse;
+const PIECES: Partial<RequestUse> = {
+  userUs: 284,
+  systemUs: 2355,
+  waits: 0.75,
+  preemptions: 1.09,
+  calls: { all: 609, reads: 1.04, writes: 607, polls: 0.24 },
+};
+const CLOSES: Partial<RequestUse> = {
+  userUs: 20.5,
+  systemUs: 33.1,
+  waits: 0.64,
+  connections: 1,
+  calls: { all: 10, reads: 2, writes: 1, polls: 2.01 },
+};
 
 function sideOf(target: string, use: Partial<RequestUse>): ProfiledSide {
   const profiles = [0.98, 1, 1.02, 0.99, 1.01, 1].map((pace) => {
@@ -34,7 +48,7 @@ function causesOf(use: Partial<RequestUse>, before: Partial<RequestUse> = {}): R
 
 describe('what a request takes', () => {
   it('has an interval, and is clear only if it differs by much', () => {
-    const uses = compareUse(sideOf('steady', {}), sideOf('new', { waits: 1.3, faults: 0.012 }));
+    const uses = compareUse(sideOf('steady', {}), sideOf('new', { waits: 1.02, faults: 0.012 }));
     const clear = uses.filter(({ isClear }) => isClear).map(({ name }) => name);
     expect(clear).toEqual(['waits']);
     const waits = uses.find(({ name }) => name === 'waits');
@@ -47,24 +61,21 @@ describe('what a request takes', () => {
     const without = sideOf('new', {});
     for (const { perRequest } of without.profiles) delete perRequest?.calls;
     const names = compareUse(sideOf('steady', {}), without).map(({ name }) => name);
-    expect(names).toEqual(['userUs', 'systemUs', 'waits', 'faults']);
+    expect(names).toEqual(['userUs', 'systemUs', 'waits', 'preemptions']);
   });
 });
 
 describe('the faults of one side', () => {
   it('are a connection for each answer, and an answer in many writes', () => {
-    expect(causesOf({ connections: 1 })).toEqual([
+    expect(causesOf(CLOSES)).toEqual([
       { of: 'connections', target: 'new', per: 1, other: 'steady', otherPer: 0 },
     ]);
-    const calls = { all: 1003, reads: 1, writes: 1000, polls: 0.3 };
-    expect(causesOf({ calls })).toMatchObject([
-      { of: 'writes', target: 'new', other: 'steady', otherPer: 1 },
-    ]);
-    expect(causesOf({}, { calls })).toMatchObject([{ of: 'writes', target: 'steady', other: 'new' }]);
+    expect(causesOf(PIECES)).toMatchObject([{ of: 'writes', target: 'new', other: 'steady', otherPer: 1 }]);
+    expect(causesOf({}, PIECES)).toMatchObject([{ of: 'writes', target: 'steady', other: 'new' }]);
   });
 
   it('are not named if both have them, or if there are few writes', () => {
-    expect(causesOf({ connections: 1 }, { connections: 1 })).toEqual([]);
+    expect(causesOf(CLOSES, CLOSES)).toEqual([]);
     expect(causesOf({ calls: { all: 6, reads: 1, writes: 4, polls: 0.3 } })).toEqual([]);
   });
 });

@@ -15,8 +15,9 @@ const { values } = parseArgs({
   },
 });
 const body = JSON.stringify({ message: 'hello '.repeat(200) });
-const pieceBytes = Math.ceil(body.length / Number(values.pieces));
-const pieces = body.match(new RegExp(`.{1,${pieceBytes}}`, 'gs'));
+const count = Number(values.pieces);
+const cutAt = (index) => Math.floor((index * body.length) / count);
+const pieces = Array.from({ length: count }, (_, index) => body.slice(cutAt(index), cutAt(index + 1)));
 const connection = values.close ? 'connection: close\r\n' : '';
 const head = `HTTP/1.1 200 OK\r\ncontent-type: application/json\r\n${connection}content-length: ${body.length}\r\n\r\n`;
 
