@@ -131,6 +131,6 @@ function refuseNameless(stacks: readonly Stack[]): void {
   if (some > all / 2)
     throw new BenchError(
       'trial',
-      'its functions have no names: the program was built without symbols, as by go run. Start one that go build made',
+      'its functions have no names: the program was built without symbols. If it is one of Go, put go on PATH',
     );
 }
