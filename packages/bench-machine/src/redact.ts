@@ -1,5 +1,5 @@
 /** Removes secrets from every record and every output. They are sent, but never kept or shown. */
-import { wordsOfSchemas } from 'bench-model/schemas';
+import { wordsOfSchemas } from 'bench-model/words';
 
 /** Replaces the value of a secret header in a record. */
 export const NOT_KEPT = '(not kept)';

@@ -31,20 +31,3 @@ export const SCHEMAS = {
   warmup: toDocument(knownWarmup, KNOWN_HEAD),
   cluster: toDocument(clusterFile, CLUSTER_HEAD),
 };
-
-let words: Set<string> | undefined;
-
-/** Returns the words that fields of stored files are chosen from: `postgres`, `measured`, `closed`. */
-export function wordsOfSchemas(): ReadonlySet<string> {
-  words ??= new Set(listWords(SCHEMAS));
-  return words;
-}
-
-function listWords(schema: unknown): string[] {
-  if (schema === null || typeof schema !== 'object') return [];
-  return Object.entries(schema).flatMap(([name, value]: [string, unknown]) => {
-    if (name === 'const') return typeof value === 'string' ? [value] : [];
-    if (name === 'enum' && Array.isArray(value)) return value.filter((one) => typeof one === 'string');
-    return listWords(value);
-  });
-}
