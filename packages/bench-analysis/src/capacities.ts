@@ -1,12 +1,21 @@
 /** The capacities of two targets, by one slope of their slow answers. */
 import type { FoundCapacity, Step } from 'bench-model/measured';
-import { METRICS } from 'bench-model/metrics';
 import { allowedShare, type Promised } from 'bench-model/promise';
 import type { Trial } from 'bench-model/record';
 import { FULL } from 'bench-model/saturation';
-import { mean, median } from 'bench-statistics/numbers';
+import { answersFor } from 'bench-statistics/histogram';
+import { mean, median, sum } from 'bench-statistics/numbers';
 import { learnGrowth, locateThreshold, type Shares } from 'bench-statistics/threshold';
-import { figureOf } from './metrics.ts';
+import { type BoundedFigure, exact } from './metrics.ts';
+
+/** Steps that are this close to a capacity, in log rate, tell of it. */
+export const NEAR = 0.2;
+/**
+ * With few answers near it, a capacity is known within this many standard deviations of its logarithm, and not at all
+ * if one of them is more than LARGE.
+ */
+const SURE = 3;
+const LARGE = 0.15;
 
 /** Returns the requests of a step that kept or broke the promise. */
 export function toShares({
@@ -22,17 +31,29 @@ export function levelOf(promise: Promised): (one: Pick<Shares, 'requests'>) => n
   return ({ requests }) => allowedShare(promise, requests);
 }
 
+/** The answers that a promise needs: ten beyond its percentile. */
+export function neededFor(promise: Promised): number {
+  return promise.of === 'errors' ? 10 / (promise.belowShare ?? 1) : (answersFor(promise.of) ?? 1000);
+}
+
+/** Counts the answers of the steps near a capacity. */
+export function answersNear(shares: readonly Shares[], capacity: number): number {
+  const near = shares.filter(({ perSecond }) => Math.abs(Math.log(perSecond / capacity)) < NEAR);
+  return sum(near.map(({ requests }) => requests));
+}
+
 /**
  * Returns the capacities of the trials of two targets, by the slope that all their steps tell together. A slope that each
- * trial tells for itself is most of the noise of a ratio, and none of it is a difference between servers that are alike. Empty if
- * different promises decided.
+ * trial tells for itself is most of the noise of a ratio, none of it is a difference between servers that are alike, and where it
+ * is nearly flat by chance, the trial has too few answers near its own estimate. With too few near that of the one slope, a capacity
+ * has the bounds that its likelihood gives. Empty if different promises decided.
  */
 export function capacitiesByOneSlope(
   targets: readonly (readonly (Trial | undefined)[])[],
-): ReadonlyMap<Trial, number> {
+): ReadonlyMap<Trial, BoundedFigure> {
   const found = targets.flatMap((trials) => {
     const own = trials.flatMap((trial) => {
-      const capacity = capacityOf(trial);
+      const capacity = trial && capacityOf(trial);
       return trial === undefined || capacity === undefined ? [] : [{ trial, capacity }];
     });
     const usual = own.length === 0 ? 1 : median(own.map(({ capacity }) => capacity.perSecond));
@@ -47,19 +68,27 @@ export function capacitiesByOneSlope(
   const all = found.flatMap(({ shares }) => shares);
   const growth = learnGrowth(all, level, known);
   const { slope } = locateThreshold(all, level, { ...known, growth });
-  const alike = { ...known, growth: { ...growth, dispersion: 1 }, slope };
+  const locate = (shares: readonly Shares[], dispersion: number) =>
+    locateThreshold(shares, level, { ...known, growth: { ...growth, dispersion }, slope });
   return new Map(
-    found.map(({ trial, shares, usual }) => [trial, usual * locateThreshold(shares, level, alike).perSecond]),
+    found.flatMap(({ trial, shares, usual }) => {
+      const { perSecond } = locate(shares, 1);
+      const value = usual * perSecond;
+      if (answersNear(shares, perSecond) >= neededFor(by)) return [[trial, exact(value)]];
+      const { deviation } = locate(shares, growth.dispersion);
+      const times = Math.exp(SURE * deviation);
+      return deviation > LARGE ? [] : [[trial, { value, low: value / times, high: value * times }]];
+    }),
   );
 }
 
-/** Returns the capacity of a trial if it was found, and nothing invalidates it. */
-function capacityOf(trial: Trial | undefined): FoundCapacity | undefined {
-  if (trial === undefined || trial.status === 'failed') return undefined;
-  const { capacity } = trial.measured;
-  return capacity?.bound === undefined && figureOf(trial, METRICS.capacity)?.valid === true
-    ? capacity
-    : undefined;
+/** Returns the capacity of a trial if it was found, and nothing invalidates it but the answers near the estimate of the trial alone. */
+function capacityOf(trial: Trial): FoundCapacity | undefined {
+  if (trial.status === 'failed' || trial.measured.capacity?.bound !== undefined) return undefined;
+  const isDoubted = trial.reasons.some(
+    ({ code, invalidates }) => code !== 'few-answers' && invalidates.includes('capacity'),
+  );
+  return isDoubted ? undefined : trial.measured.capacity;
 }
 
 /** Returns the steps that the load generator did not limit, at their rates relative to the usual capacity. */

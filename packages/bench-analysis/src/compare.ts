@@ -165,10 +165,10 @@ export function differencesWithin(
   const capacities = by === 'capacity' ? capacitiesByOneSlope([ours, theirs]) : undefined;
   return ours.slice(0, theirs.length).map((trial, round) => {
     const other = theirs[round];
-    const difference = differenceInRound(trial, other, METRICS[by]);
     const [own, others] = [trial, other].map((one) => one && capacities?.get(one));
-    const value = logRatio(own, others, METRICS[by].better);
-    return difference === undefined || value === undefined ? difference : recentre(difference, value);
+    return own === undefined || others === undefined
+      ? differenceInRound(trial, other, METRICS[by])
+      : differenceOf(own, others, METRICS[by].better);
   });
 }
 

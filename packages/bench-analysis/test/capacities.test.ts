@@ -5,9 +5,11 @@ import type { Trial } from 'bench-model/record';
 import { mean } from 'bench-statistics/numbers';
 import { createRandom, type Random } from 'bench-statistics/random';
 import { differencesWithin } from '../src/compare.ts';
+import { locateWithin } from '../src/differences.ts';
 import { summarise } from '../src/summary.ts';
 import { okTrial, sampleMeasured, suspectTrial } from '../../bench-lab/testing/samples.ts';
 
+const FEW = makeReason('few-answers', { answers: 10, needed: 1000, promise: 'p99 < 20 ms' });
 const PAIR = { candidate: 'b', baseline: 'a', connections: 100 };
 /** The share of slow requests grows e-fold when the rate does by 1/SLOPE. */
 const SLOPE = 12;
@@ -61,13 +63,41 @@ describe('the capacities of two targets', () => {
     expect(spreadOf(values)).toBeGreaterThan(0.05);
   });
 
-  it('are left out if the search was spoilt', () => {
+  it('count a search whose own slope was nearly flat by chance, and whose own estimate was far off', () => {
+    const [first, ...others] = run(0.9) as [Trial, ...Trial[]];
+    if (first.status === 'failed') throw new Error('it has not failed');
+    const { capacity } = first.measured;
+    const given = capacity?.steps ?? [];
+    const brokenShare = mean(given.map((step) => step.brokenShare));
+    const steps = given.map((step) => ({ ...step, brokenShare }));
+    const flat = { ...first.measured, capacity: { ...capacity, perSecond: 900, steps } as FoundCapacity };
+    const spoilt = suspectTrial('a', flat, [FEW], { round: 1, connections: 100 });
+    const differences = differencesWithin([spoilt, ...others], PAIR, 'capacity');
+    const { centre, interval } = locateWithin(differences, 0.05);
+    expect(Math.abs(centre - Math.log(1 / 0.9))).toBeLessThan(0.02);
+    expect(interval?.low).toBeGreaterThan(0.05);
+    expect(interval?.high).toBeLessThan(0.2);
+  });
+
+  it('have bounds if too few answers are near them, and those of the trial if its search was spoilt', () => {
     const [first, ...others] = run(1) as [Trial, ...Trial[]];
     if (first.status === 'failed') throw new Error('it has not failed');
-    const few = makeReason('few-answers', { answers: 10, needed: 1000, promise: 'p99 < 20 ms' });
-    const spoilt = suspectTrial('a', first.measured, [few], { round: 1, connections: 100 });
-    const [difference] = differencesWithin([spoilt, ...others], PAIR, 'capacity');
-    expect(difference === undefined || difference.high - difference.low > 0.5).toBe(true);
+    const { capacity } = first.measured;
+    const steps = capacity?.steps.map((step) => ({ ...step, requests: 100 })) ?? [];
+    const short = { ...first.measured, capacity: { ...capacity, steps } as FoundCapacity };
+    const broken = makeReason('promise-broken', { promise: 'p99 < 20 ms', perSecond: 400, brokenShare: 0.1 });
+    const [few, spoilt] = (
+      [
+        [short, FEW],
+        [first.measured, broken],
+      ] as const
+    ).map(([measured, reason]) => {
+      const trial = suspectTrial('a', measured, [reason], { round: 1, connections: 100 });
+      return differencesWithin([trial, ...others], PAIR, 'capacity')[0];
+    });
+    expect((few?.high ?? 0) - (few?.low ?? 0)).toBeGreaterThan(0.1);
+    expect(few?.low).toBeGreaterThan(-1);
+    expect(spoilt?.low ?? -Infinity).toBe(-Infinity);
   });
 });
 

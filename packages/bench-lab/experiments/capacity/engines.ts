@@ -1,15 +1,15 @@
 /**
- * Does another load generator agree with a found capacity? Loads each planted server of stored runs at fixed rates just below and
- * just above the interval of its capacity, and prints whether the promise was kept:
+ * Does another load generator agree with a found capacity? Loads each planted server of stored runs with wrk, just below and just above
+ * the interval of its capacity, and prints whether the promise was kept. A server takes two minutes:
  *
  *   pnpm exec node packages/bench-lab/experiments/capacity/engines.ts <run>…
  *
- * wrk has users who think for exponential times, so its requests arrive at random, as those of Bench do. oha sends at equal gaps,
- * which build no queue before a server is saturated: it tells something only of one that pauses. Each runs if it is on PATH.
+ * wrk has users who think for exponential times, so its requests arrive at random, as those of Bench do. Programs that send at equal
+ * gaps, such as oha and k6, build no queue before a server is saturated.
  */
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { findOnPath, killAndWait, run, start } from 'bench-machine/subprocess';
+import { killAndWait, run, start } from 'bench-machine/subprocess';
 import { findRun, readRun } from 'bench-analysis/results/store';
 import { summarise } from 'bench-analysis/summary';
 import { readManifest } from 'bench-targets/catalogue/manifest';
@@ -25,45 +25,25 @@ const BEYOND = { below: 0.97, above: 1.03 };
 const PORT = 18_080;
 const URL_OF_SERVER = `http://127.0.0.1:${PORT}/devices`;
 
-/** A spell of load at about this rate. */
-interface Order {
-  perSecond: number;
-  limitMs: number;
-  seed: number;
-}
-
 /** The rate that was sent, and the share of answers above the limit or wrong. */
 interface Seen {
   perSecond: number;
   slow: number;
 }
 
-const ENGINES: Record<string, (order: Order) => Promise<Seen>> = {
-  async wrk({ perSecond, limitMs, seed }) {
-    const env = { RATE: perSecond, CONNECTIONS: USERS, LIMIT_US: 1000 * limitMs, SEED: seed };
-    const script = join(import.meta.dirname, 'think.lua');
-    const argv = ['-t1', `-c${USERS}`, `-d${SECONDS}s`, '--timeout', '10s', '-s', script, URL_OF_SERVER];
-    const { requests, seconds, slow, failed } = (await print('wrk', argv, env)) as Record<string, number>;
-    return { perSecond: requests! / seconds!, slow: slow! + failed! / requests! };
-  },
-  async oha({ perSecond, limitMs }) {
-    const rate = ['-q', perSecond.toFixed(2), '-c', '1000', '-z', `${SECONDS}s`, '--latency-correction'];
-    const printed = (await print('oha', ['--no-tui', '--output-format', 'json', ...rate, URL_OF_SERVER])) as {
-      summary: { requestsPerSec: number; successRate: number };
-      latencyPercentiles: { p99: number };
-    };
-    // It prints no shares: above 1 % if p99 is above the limit.
-    const { p99 } = printed.latencyPercentiles;
-    const { requestsPerSec, successRate } = printed.summary;
-    return { perSecond: requestsPerSec, slow: (1000 * p99 >= limitMs ? 0.01 : 0) + 1 - successRate };
-  },
-};
-
-/** Returns the JSON that a program prints last. */
-async function print(program: string, argv: string[], env: Record<string, number> = {}): Promise<unknown> {
-  const strings = Object.fromEntries(Object.entries(env).map(([name, value]) => [name, `${value}`]));
-  const { stdout } = await run([program, ...argv], { env: { ...process.env, ...strings } });
-  return JSON.parse(stdout.slice(stdout.indexOf('{')));
+/** Loads the server for a spell at about this rate. */
+async function load(perSecond: number, limitMs: number, seed: number): Promise<Seen> {
+  const given = { RATE: perSecond, CONNECTIONS: USERS, LIMIT_US: 1000 * limitMs, SEED: seed };
+  const strings = Object.fromEntries(Object.entries(given).map(([name, value]) => [name, `${value}`]));
+  const script = join(import.meta.dirname, 'think.lua');
+  const argv = ['-t1', `-c${USERS}`, `-d${SECONDS}s`, '--timeout', '10s', '-s', script, URL_OF_SERVER];
+  const { stdout } = await run(['wrk', ...argv], { env: { ...process.env, ...strings } });
+  const printed = JSON.parse(stdout.slice(stdout.indexOf('{'))) as Record<
+    'requests' | 'seconds' | 'slow' | 'failed',
+    number
+  >;
+  const { requests, seconds, slow, failed } = printed;
+  return { perSecond: requests / seconds, slow: slow + failed / requests };
 }
 
 /** Loads a fresh server. */
@@ -83,9 +63,8 @@ async function take(variant: string, act: () => Promise<Seen>): Promise<Seen> {
   }
 }
 
-const found = Object.keys(ENGINES).filter((name) => findOnPath(name) !== undefined);
-console.log('| server | promise | capacity | engine | rate | slow answers | promise |');
-console.log('|---|---|---|---|---|---|---|');
+console.log('| server | promise | capacity | rate of wrk | slow answers | promise |');
+console.log('|---|---|---|---|---|---|');
 for (const name of process.argv.slice(2)) {
   const { plan, trials } = readRun(findRun(name));
   if (plan.load.mode !== 'promise') continue;
@@ -94,28 +73,25 @@ for (const name of process.argv.slice(2)) {
   for (const { target, figures } of summarise(trials)) {
     const { median, interval } = figures.capacity ?? {};
     if (median === undefined || interval === undefined) continue;
-    const variant = /\/([^@]+)/.exec(target)?.[1] ?? 'fixed';
-    for (const engine of found.filter((one) => one !== 'oha' || variant === 'pauses')) {
-      for (const [end, rate] of [
-        ['below', BEYOND.below * interval.low],
-        ['above', BEYOND.above * interval.high],
-      ] as const) {
-        const spells: Seen[] = [];
-        for (let seed = 1; seed <= SPELLS; seed++)
-          spells.push(await take(variant, () => ENGINES[engine]!({ perSecond: rate, limitMs, seed })));
-        const slow = mean(spells.map((spell) => spell.slow));
-        const sent = mean(spells.map((spell) => spell.perSecond));
-        const cells = [
-          target,
-          `p99 < ${limitMs} ms`,
-          `${median.toFixed(0)}/s (${interval.low.toFixed(0)} to ${interval.high.toFixed(0)})`,
-          engine,
-          `${sent.toFixed(0)}/s (${end})`,
-          `${(100 * slow).toFixed(2)} %`,
-          slow < 0.01 ? 'kept' : 'broken',
-        ];
-        console.log(`| ${cells.join(' | ')} |`);
-      }
+    const variant = /\/([^@ ]+)/.exec(target)?.[1] ?? 'fixed';
+    for (const [end, rate] of [
+      ['below', BEYOND.below * interval.low],
+      ['above', BEYOND.above * interval.high],
+    ] as const) {
+      const spells: Seen[] = [];
+      for (let seed = 1; seed <= SPELLS; seed++)
+        spells.push(await take(variant, () => load(rate, limitMs, seed)));
+      const slow = mean(spells.map((spell) => spell.slow));
+      const sent = mean(spells.map((spell) => spell.perSecond));
+      const cells = [
+        target,
+        `p99 < ${limitMs} ms`,
+        `${median.toFixed(0)}/s (${interval.low.toFixed(0)} to ${interval.high.toFixed(0)})`,
+        `${sent.toFixed(0)}/s (${end})`,
+        `${(100 * slow).toFixed(2)} %`,
+        slow < 0.01 ? 'kept' : 'broken',
+      ];
+      console.log(`| ${cells.join(' | ')} |`);
     }
   }
 }

@@ -1,10 +1,15 @@
 /**
- * Is a capacity right on servers whose service times are known? Prints a row for each target of stored runs:
+ * Is a capacity right on servers whose service times are known? Each of these runs takes less than five minutes; `--resume` completes one
+ * that was interrupted:
  *
- *   pnpm bench --stack packages/bench-lab/planted/service/stack.json service/fixed service/exponential service/pool \
- *     --slo 'p99<50ms' --connections 100 --rounds 6 --warmup 1
- *   pnpm bench --stack packages/bench-lab/planted/service/stack.json service/pauses \
- *     --slo 'p99<250ms' --connections 100 --rounds 6 --warmup 1 --duration 24
+ *   pnpm bench --stack packages/bench-lab/planted/service/stack.json service/fixed service/slower \
+ *     --slo 'p99<50ms' --connections 100 --rounds 9 --warmup 1
+ *   … service/exponential service/pool --slo 'p99<50ms' --connections 100 --rounds 9 --warmup 1
+ *   … service/fixed --noise --slo 'p99<50ms' --connections 100 --rounds 9 --warmup 1
+ *   … service/pauses --slo 'p99<250ms' --connections 100 --rounds 8 --warmup 1 --duration 24
+ *
+ * This prints a row for each of their targets, and one for each comparison:
+ *
  *   pnpm exec node packages/bench-lab/experiments/capacity/known.ts <run>…
  *
  * The service time S of a server that computes is its CPU per request, and of a pool of n it is n ÷ the goodput of the closed loop. In
@@ -12,8 +17,10 @@
  * p99 < t. M/D/1, M/D/10 and pauses are simulated.
  */
 import { findRun, readRun } from 'bench-analysis/results/store';
+import { compareWithin } from 'bench-analysis/compare';
+import { summarise, type Row } from 'bench-analysis/summary';
 import type { Measured } from 'bench-model/measured';
-import { medianInterval } from 'bench-statistics/median-interval';
+import type { Trial } from 'bench-model/record';
 import { median } from 'bench-statistics/numbers';
 import { exponential, findCapacity, fixed, type Queue } from '../../testing/queues.ts';
 
@@ -27,47 +34,92 @@ const SERVERS: Record<string, { workers?: number; queue: (seconds: number) => Qu
   },
   'service/pool': { workers: 10, queue: (seconds) => fixed(seconds, 10) },
 };
+const THRESHOLD = 0.02;
 
-console.log(
-  '| server | promise | rounds | service time | true capacity | found | interval | error | within 5 % |',
-);
-console.log('|---|---|---|---|---|---|---|---|---|');
+const capacities: string[][] = [];
+const comparisons: string[][] = [];
 for (const name of process.argv.slice(2)) {
-  const { trials } = readRun(findRun(name));
-  const measured = trials.flatMap((trial) =>
-    trial.status === 'failed' ? [] : [{ target: trial.target.id.replace(/@.*/, ''), ...trial.measured }],
-  );
-  for (const [target, own] of Map.groupBy(measured, (one) => one.target)) showTarget(target, own);
+  const run = readRun(findRun(name));
+  const truths = new Map<string, number>();
+  for (const row of summarise(run.trials)) {
+    const truth = findTruth(row.target, run.trials);
+    if (truth === undefined) continue;
+    truths.set(row.target, truth.capacity);
+    capacities.push(describeRow(row, truth));
+  }
+  if (truths.size < 2) continue;
+  for (const { candidate, baseline, comparison } of compareWithin(run, {
+    by: 'capacity',
+    threshold: THRESHOLD,
+  }).rows) {
+    const { verdict, rounds, ratio } = comparison;
+    const truth = (truths.get(candidate) ?? NaN) / (truths.get(baseline) ?? NaN);
+    const interval =
+      ratio?.interval && `× ${ratio.interval.low.toFixed(3)} to × ${ratio.interval.high.toFixed(3)}`;
+    const found = ratio === undefined ? '—' : `× ${ratio.estimate.toFixed(3)}`;
+    comparisons.push([
+      `${candidate} ÷ ${baseline}`,
+      `${rounds}`,
+      `× ${truth.toFixed(3)}`,
+      found,
+      interval ?? '—',
+      verdict,
+    ]);
+  }
+}
+print(
+  ['server', 'promise', 'rounds', 'service time', 'true capacity', 'found', 'interval', 'error'],
+  capacities,
+);
+print(['servers', 'rounds', 'true ratio', 'found', 'interval', 'verdict'], comparisons);
+
+interface Truth {
+  promise: string;
+  serviceSeconds: number;
+  capacity: number;
 }
 
-function showTarget(target: string, own: readonly Measured[]): void {
-  const server = SERVERS[target];
+function findTruth(target: string, trials: readonly Trial[]): Truth | undefined {
+  const name = target.replace(/[@ ].*/, '');
+  const server = SERVERS[name];
+  const own: Measured[] = trials.flatMap((trial) =>
+    trial.target.id === target && trial.status !== 'failed' ? [trial.measured] : [],
+  );
   const searches = own.flatMap(({ capacity }) => capacity ?? []);
   const [first] = searches;
-  if (server === undefined || first === undefined) return;
+  if (server === undefined || first === undefined) return undefined;
   const { by } = first;
   const { workers } = server;
-  const seconds =
+  const serviceSeconds =
     workers === undefined
       ? median(own.flatMap(({ cpuUsPerRequest }) => cpuUsPerRequest ?? [])) / 1e6
       : workers / median(searches.map(({ pacePerSecond }) => pacePerSecond));
-  const isMM1 = target === 'service/exponential';
-  const capacity = isMM1
-    ? 1 / seconds - Math.log(100) / ((by.belowUs ?? 0) / 1e6)
-    : findCapacity(server.queue(seconds), by);
-  const found = searches.map(({ perSecond }) => perSecond);
-  const interval = medianInterval(found);
-  const error = median(found) / capacity - 1;
-  const cells = [
+  const limitMs = (by.belowUs ?? 0) / 1000;
+  const capacity =
+    name === 'service/exponential'
+      ? 1 / serviceSeconds - Math.log(100) / (limitMs / 1000)
+      : findCapacity(server.queue(serviceSeconds), by);
+  return { promise: `${by.of} < ${limitMs} ms`, serviceSeconds, capacity };
+}
+
+function describeRow({ target, figures }: Row, { promise, serviceSeconds, capacity }: Truth): string[] {
+  const { median: found = NaN, rounds = 0, interval } = figures.capacity ?? {};
+  return [
     target,
-    `${by.of} < ${(by.belowUs ?? 0) / 1000} ms`,
-    found.length,
-    `${(1000 * seconds).toFixed(3)} ms`,
+    promise,
+    `${rounds}`,
+    `${(1000 * serviceSeconds).toFixed(3)} ms`,
     `${capacity.toFixed(0)}/s`,
-    `${median(found).toFixed(0)}/s`,
+    `${found.toFixed(0)}/s`,
     interval === undefined ? '—' : `${interval.low.toFixed(0)}/s to ${interval.high.toFixed(0)}/s`,
-    `${(100 * error).toFixed(1)} %`,
-    Math.abs(error) < 0.05 ? 'yes' : 'no',
+    `${(100 * (found / capacity - 1)).toFixed(1)} %`,
   ];
-  console.log(`| ${cells.join(' | ')} |`);
+}
+
+function print(heading: string[], rows: string[][]): void {
+  if (rows.length === 0) return;
+  console.log(
+    [heading, heading.map(() => '---'), ...rows].map((cells) => `| ${cells.join(' | ')} |`).join('\n'),
+    '\n',
+  );
 }

@@ -20,7 +20,7 @@ import {
   SimulatedServer,
   type Queue,
 } from '../../testing/queues.ts';
-import { okTrial, sampleMeasured } from '../../testing/samples.ts';
+import { okTrial, sampleMeasured, suspectTrial } from '../../testing/samples.ts';
 
 const [runs = 20, usualSeconds = 12] = process.argv.slice(2, 4).map(Number);
 const [wanted = ''] = process.argv.slice(4);
@@ -68,9 +68,14 @@ function measure(
         brokenShare: requests === 0 ? 1 : counted / requests,
       });
     }
-    const capacity = { ...search.result(), pacePerSecond, steps };
-    earlier.push(capacity);
-    return okTrial(target, sampleMeasured({ given: { capacity } }), { round: round + 1, connections: 100 });
+    const { reasons, ...found } = search.result();
+    const capacity = { ...found, pacePerSecond, steps };
+    if (reasons.length === 0) earlier.push(capacity);
+    const measured = sampleMeasured({ given: { capacity } });
+    const head = { round: round + 1, connections: 100 };
+    return reasons.length === 0
+      ? okTrial(target, measured, head)
+      : suspectTrial(target, measured, reasons, head);
   });
 }
 

@@ -9,10 +9,10 @@ import { allowedShare, describePromises, type Promised } from 'bench-model/promi
 import { makeReason, type Reason } from 'bench-model/reasons';
 import type { TrialHead } from 'bench-model/record';
 import { FULL } from 'bench-model/saturation';
-import { levelOf, toShares } from 'bench-analysis/capacities';
+import { answersNear, levelOf, NEAR, neededFor, toShares } from 'bench-analysis/capacities';
 import { busy } from 'bench-analysis/judge/judge';
 import { judgeTrial, type Surroundings } from 'bench-analysis/judge/trial';
-import { answersFor, countAbove, mergeHistograms } from 'bench-statistics/histogram';
+import { countAbove, mergeHistograms } from 'bench-statistics/histogram';
 import { clamp, median, sum } from 'bench-statistics/numbers';
 import {
   learnGrowth,
@@ -40,8 +40,6 @@ const COARSE_PART = 0.5;
  * answers most steps have none, with more the way to the capacity is long, and two that differ tell the slope.
  */
 const ODDS = [0.5, 1.5];
-/** Steps that are this close to the capacity, in log rate, tell of it; none of the long ones is further from the estimate. */
-const NEAR = 0.2;
 /** A search that knows the capacity of earlier trials stays within this factor of it: slow answers come in bursts. */
 const KNOWN_WITHIN = 1.3;
 /** The first rate, relative to the goodput of the closed loop of the warm-up. */
@@ -270,10 +268,11 @@ export class CapacitySearch {
 
   /** Judges whether the steps near the capacity have as many answers as their percentile needs. */
   #judgeAnswers(by: Promised, index: number, perSecond: number): Reason[] {
-    const near = this.#steps.filter(
-      (step) => this.#counts(step) && Math.abs(Math.log(step.perSecond / perSecond)) < NEAR,
+    const counted = this.#steps.filter((step) => this.#counts(step));
+    const answers = answersNear(
+      counted.map(({ shares }) => shares[index] as Shares),
+      perSecond,
     );
-    const answers = sum(near.map(({ shares }) => shares[index]?.requests ?? 0));
     const needed = neededFor(by);
     return answers >= needed
       ? []
@@ -285,11 +284,6 @@ export class CapacitySearch {
 function secondsOfFine(left: number): number {
   const { rampSeconds, seconds } = STEPS.fine;
   return left / Math.max(1, Math.round(left / (rampSeconds + seconds))) - rampSeconds;
-}
-
-/** The answers that a promise needs: ten beyond its percentile. */
-function neededFor(promise: Promised): number {
-  return promise.of === 'errors' ? 10 / (promise.belowShare ?? 1) : (answersFor(promise.of) ?? 1000);
 }
 
 function shareOf({ requests, counted }: Shares): number {
