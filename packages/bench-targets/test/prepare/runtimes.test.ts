@@ -10,8 +10,9 @@ import { findRuntime } from '../../src/prepare/runtimes.ts';
  * exists. The first half of the binary fails.
  */
 const NPM = `#!/bin/sh
+wanted="$2"
 while [ "$1" != --prefix ]; do shift; done
-binary="$2/node_modules/$3/bin/bun"
+binary="$2/node_modules/$wanted/bin/bun"
 mkdir -p "$(dirname "$binary")"
 printf '#!/bin/sh\\nexit 1\\n' > "$binary"
 chmod +x "$binary"
