@@ -34,6 +34,7 @@ export class TurnMeter {
   readonly #meter: CpuMeter;
   #readUs: number;
   #restsUs = 0;
+  #turnsUs = 0;
 
   /** Reads the CPU of the idle server. Throws if it has ended. */
   constructor(meter: CpuMeter) {
@@ -46,6 +47,11 @@ export class TurnMeter {
     return this.#restsUs;
   }
 
+  /** The share of its turns in its CPU; 1 if it used none. */
+  get shareOfTurns(): number {
+    return this.#turnsUs === 0 ? 1 : this.#turnsUs / (this.#turnsUs + this.#restsUs);
+  }
+
   /** Ends a rest: called right before a turn, and after the last one. Throws if the server has ended. */
   endRest(): void {
     this.#restsUs += this.#takeUs();
@@ -53,7 +59,9 @@ export class TurnMeter {
 
   /** Ends a turn and returns its CPU time, in µs. Throws if the server has ended. */
   endTurn(): number {
-    return this.#takeUs();
+    const us = this.#takeUs();
+    this.#turnsUs += us;
+    return us;
   }
 
   #takeUs(): number {
@@ -61,6 +69,15 @@ export class TurnMeter {
     this.#readUs = this.#meter.readUs();
     // A thread that exits takes its CPU with it if there is no cgroup.
     return Math.max(0, this.#readUs - before);
+  }
+}
+
+/** Returns a reading of a meter; undefined once its process has ended. */
+export function whileItLives<T>(read: () => T): T | undefined {
+  try {
+    return read();
+  } catch {
+    return undefined;
   }
 }
 

@@ -138,7 +138,7 @@ export interface ReadyServer {
 }
 
 /** The reader of a companion's CPU. */
-export interface CompanionMeter {
+interface CompanionMeter {
   name: CompanionName;
   meter: CpuMeter;
 }

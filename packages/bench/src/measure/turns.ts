@@ -1,13 +1,13 @@
 /** Short turns: servers are loaded in turn for a few ms each, and their CPU is read in the silence before and after. */
+import type { CompanionName } from 'bench-model/companions';
 import type { LoadResult } from 'bench-model/load';
 import type { Turns } from 'bench-model/measured';
 import type { TurnPlan } from '../plan/turns.ts';
 import type { ShortTurns } from 'bench-load/engine';
 import type { TurnResult } from 'bench-load/protocol';
-import { sum } from 'bench-statistics/numbers';
-import { TurnMeter } from 'bench-machine/resources/cpu-meter';
+import { TurnMeter, whileItLives } from 'bench-machine/resources/cpu-meter';
 import { overTurns, type Sampled } from 'bench-machine/resources/sampler';
-import type { CompanionMeter, ReadyServer } from './life.ts';
+import type { ReadyServer } from './life.ts';
 
 /** The result of all turns of one server. */
 interface TurnsResult {
@@ -29,7 +29,8 @@ export class TurnTaker {
   readonly #memoryBytes: number[] = [];
   /** Undefined before `begin`, and if CPU cannot be read. */
   #meter: TurnMeter | undefined;
-  #beside: (CompanionMeter & { turns: TurnMeter; turnsUs: number })[] = [];
+  /** The companions that lived at its begin. An end of theirs is no fault of the server. */
+  readonly #beside = new Map<CompanionName, TurnMeter>();
   #seconds = 0;
 
   private constructor(ready: ReadyServer, session: ShortTurns) {
@@ -52,11 +53,10 @@ export class TurnTaker {
   async begin(ours: readonly number[]): Promise<void> {
     await this.#ready.sampler?.start(ours);
     this.#meter = this.#ready.meter && new TurnMeter(this.#ready.meter);
-    this.#beside = (this.#ready.beside ?? []).map((one) => ({
-      ...one,
-      turns: new TurnMeter(one.meter),
-      turnsUs: 0,
-    }));
+    for (const { name, meter } of this.#ready.beside ?? []) {
+      const turns = whileItLives(() => new TurnMeter(meter));
+      if (turns !== undefined) this.#beside.set(name, turns);
+    }
   }
 
   /**
@@ -75,7 +75,7 @@ export class TurnTaker {
     this.#taken.answers.push(turn.answers);
     this.#taken.goodputPerSecond.push(Math.round(turn.goodputPerSecond * 10) / 10);
     if (this.#meter !== undefined) this.#cpuUs.push(Math.round(this.#meter.endTurn()));
-    for (const one of this.#beside) one.turnsUs += one.turns.endTurn();
+    for (const turns of this.#beside.values()) whileItLives(() => turns.endTurn());
     const memoryBytes = this.#ready.sampler?.memory?.();
     if (memoryBytes !== undefined) this.#memoryBytes.push(memoryBytes);
     return turn;
@@ -94,29 +94,23 @@ export class TurnTaker {
   async end(): Promise<TurnsResult> {
     this.#endRest();
     const sampled = await this.#ready.sampler?.stop();
-    const { taken } = this;
     return {
       load: await this.#session.collect(),
       sampled:
         sampled &&
         overTurns(sampled, {
           seconds: this.#seconds,
-          cpuShare: shareOfTurns(sum(taken.cpuUs ?? []), taken.restsCpuUs),
+          cpuShare: this.#meter?.shareOfTurns ?? 1,
           besideShares: Object.fromEntries(
-            this.#beside.map(({ name, turns, turnsUs }) => [name, shareOfTurns(turnsUs, turns.restsUs)]),
+            [...this.#beside].map(([name, turns]) => [name, turns.shareOfTurns]),
           ),
         }),
-      turns: taken,
+      turns: this.taken,
     };
   }
 
   #endRest(): void {
     this.#meter?.endRest();
-    for (const { turns } of this.#beside) turns.endRest();
+    for (const turns of this.#beside.values()) whileItLives(() => turns.endRest());
   }
-}
-
-/** Returns the share of its turns in the CPU of a process; 1 if it used none, or if that was not read. */
-function shareOfTurns(turnsUs: number, restsUs = 0): number {
-  return turnsUs === 0 ? 1 : turnsUs / (turnsUs + restsUs);
 }

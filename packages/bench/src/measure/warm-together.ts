@@ -2,7 +2,7 @@
 import { LONGEST_WARMUP_SECONDS } from 'bench-model/planned';
 import type { LoadResult } from 'bench-model/load';
 import { findTrends, type RatioTrend } from 'bench-analysis/judge/trend';
-import { TurnMeter, type CpuMeter } from 'bench-machine/resources/cpu-meter';
+import { TurnMeter, whileItLives, type CpuMeter } from 'bench-machine/resources/cpu-meter';
 
 /** The length of a turn in seconds: short, where each gives a ratio; else as long as all keep idle connections. */
 const TURN_SECONDS = { measured: 0.125, unmeasured: 2 };
@@ -92,17 +92,17 @@ class Warming {
     this.#now = now;
     this.turns = Math.max(1, Math.ceil(side.seconds / longestTurn - 1e-9));
     this.turnSeconds = side.seconds / this.turns;
-    this.#meter = attempt(() => side.meter && new TurnMeter(side.meter));
+    this.#meter = whileItLives(() => side.meter && new TurnMeter(side.meter));
   }
 
   async take(seconds: number): Promise<void> {
     await this.#side.prepare?.(seconds);
-    attempt(() => this.#meter?.endRest());
+    whileItLives(() => this.#meter?.endRest());
     const beganAtMs = this.#now();
     const load = await this.#side.fire(seconds);
     const tookSeconds = (this.#now() - beganAtMs) / 1000;
     const answers = (load?.lifetime?.ok ?? 0) - (this.#last?.lifetime?.ok ?? 0);
-    const cpuUs = attempt(() => this.#meter?.endTurn()) ?? Number.NaN;
+    const cpuUs = whileItLives(() => this.#meter?.endTurn()) ?? Number.NaN;
     this.costs.push(answers > 0 ? cpuUs / answers : Number.NaN);
     this.#last = load ?? this.#last;
     // A server that hangs is not warmed up by waiting for it.
@@ -124,14 +124,5 @@ class Warming {
     const { connect, lifetime } = this.#last ?? {};
     const cycle = ((connect?.established ?? 0) * this.seconds) / (lifetime?.ok ?? 0);
     return Number.isFinite(cycle) ? cycle : 0;
-  }
-}
-
-/** Returns a reading of a meter; undefined once its server has ended. */
-function attempt<T>(read: () => T): T | undefined {
-  try {
-    return read();
-  } catch {
-    return undefined;
   }
 }

@@ -618,6 +618,23 @@ describe('the short turns of a duel', () => {
     }
   });
 
+  it('go on if a companion ends', async () => {
+    let reads = 0;
+    const { trials } = await duel(
+      {
+        turns: true,
+        looks: Array.from({ length: 4 }, () => ({ requests: 0, fetchUs: 0 })),
+        besideUs() {
+          if (++reads > 5) throw new Error('process 4720 has ended');
+          return reads;
+        },
+      },
+      '--interleave --rounds 1 --connections 10 --duration 0.12',
+    );
+    expect(reads).toBeGreaterThan(5);
+    expect(trials.map(({ status }) => status)).toEqual(['ok', 'ok']);
+  });
+
   it('are left for long windows if the CPU of a companion cannot be read between them', async () => {
     const line = '--interleave --rounds 1 --connections 10 --duration 0.2 --warmup 0.1';
     const { world } = await duel({ turns: true, looks: [{ requests: 0, fetchUs: 0 }] }, line);
