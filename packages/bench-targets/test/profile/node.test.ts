@@ -25,7 +25,7 @@ describe.runIf(process.platform === 'linux')('the profiler of a target', () => {
     const script = join(folder, 'busy.mjs');
     writeFileSync(
       script,
-      'function busy() { for (const end = Date.now() + 20; Date.now() < end; ); }\nsetInterval(busy, 25);\nconsole.log("up");\n',
+      'function busy() { for (const end = process.cpuUsage().user + 20_000; process.cpuUsage().user < end; ); }\nsetInterval(() => { busy(); console.log("done"); }, 5);\n',
     );
     const profiler = await findProfiler(prepared('node', []), () => {});
     const file = join(folder, 'profile');
@@ -37,9 +37,8 @@ describe.runIf(process.platform === 'linux')('the profiler of a target', () => {
     try {
       await once(child.stdout as NodeJS.ReadableStream, 'data');
       await using recording = await profiler.attach(child.pid as number, file);
-      await new Promise((resolve) => {
-        setTimeout(resolve, 300);
-      });
+      // Each line stands for 20 ms of CPU, however busy the machine is.
+      for (let done = 0; done < 15; done++) await once(child.stdout as NodeJS.ReadableStream, 'data');
       const [profile] = await recording.stop();
       expect(profile?.format).toBe('cpuprofile');
       const { nodes, samples } = JSON.parse(profile?.text ?? '') as {
