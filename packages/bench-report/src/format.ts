@@ -83,9 +83,17 @@ export function formatCost(us: number): string {
   return us < 99.95 ? us.toFixed(1) : Math.round(us).toLocaleString('en-US');
 }
 
-/** Formats a difference of two costs with its sign: `+22.0`. */
-export function formatSigned(difference: number): string {
-  return `${difference < 0 ? '−' : '+'}${formatCost(Math.abs(difference))}`;
+/** Formats a difference with its sign, by default of two costs: `+22.0`. */
+export function formatSigned(difference: number, format = formatCost): string {
+  return `${difference < 0 ? '−' : '+'}${format(Math.abs(difference))}`;
+}
+
+/** Formats a difference with its interval: `+22.0 (+20.1 to +23.9)`. `margin` is half of the interval. */
+export function formatMargin(difference: number, margin: number, format = formatCost): string {
+  const [middle, low, high] = [difference, difference - margin, difference + margin].map((one) =>
+    formatSigned(one, format),
+  );
+  return `${middle} (${low} to ${high})`;
 }
 
 /** `54.1 MiB`, `1.20 GiB`. */

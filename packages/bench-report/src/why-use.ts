@@ -1,7 +1,7 @@
 /** What requests take from the kernel, as a table and in words. */
 import type { Cause, ChangedUse, UseName } from 'bench-analysis/why/use';
 import { viewTable, type View } from './content.ts';
-import { formatCost } from './format.ts';
+import { formatCost, formatMargin } from './format.ts';
 
 const LABELS: Record<UseName, string> = {
   userUs: 'µs of CPU in its own code',
@@ -23,15 +23,14 @@ export function viewUse(uses: readonly ChangedUse[]): View {
     LABELS[name],
     formatPer(before),
     formatPer(after),
-    `${signed(difference)} (${signed(difference - margin)} to ${signed(difference + margin)})`,
+    formatMargin(difference, margin, formatPer),
   ]);
   const columns = ['per request', 'before', 'after', 'difference (95 % interval)'];
   const isCounted = uses.some(({ name }) => name === 'writes');
-  const notes = [
-    isCounted
-      ? 'system calls are counted under strace, which slows the server down; all else without a profiler'
-      : 'system calls were not counted: strace is missing or may not',
-  ];
+  const note = isCounted
+    ? 'system calls are counted under strace, which slows the server down; all else without a profiler'
+    : 'system calls were not counted: strace is missing or may not';
+  const notes = rows.length === 0 ? [] : [note];
   return viewTable({ title: 'what a request takes from the kernel', columns, rows, notes }, columns.slice(1));
 }
 
@@ -59,8 +58,4 @@ function describeCause({ of, target, other, per, otherPer }: Cause): string {
 /** `0.04`, `4.00`, `1,001`. */
 function formatPer(figure: number): string {
   return figure < 9.995 ? figure.toFixed(2) : formatCost(figure);
-}
-
-function signed(difference: number): string {
-  return `${difference < 0 ? '−' : '+'}${formatPer(Math.abs(difference))}`;
 }

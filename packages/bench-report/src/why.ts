@@ -10,7 +10,7 @@ import { compareUse, findCauses } from 'bench-analysis/why/use';
 import type { ProfiledSide, WhyFile } from 'bench-model/why';
 import { mean, sum } from 'bench-statistics/numbers';
 import { viewTable, type View } from './content.ts';
-import { countOf, formatChange, formatCost, formatShare, formatSigned } from './format.ts';
+import { countOf, formatChange, formatCost, formatMargin, formatShare, formatSigned } from './format.ts';
 import { describeUse, viewUse } from './why-use.ts';
 
 /** The functions of a module that a sentence names, and the rows of a table. */
@@ -60,7 +60,7 @@ function viewPair(explained: Explained, why: WhyFile): WhyView {
       frame.file === frame.module ? frame.file : `${frame.file} (${frame.module})`,
       formatCost(change.beforeUs),
       formatCost(change.afterUs),
-      `${formatSigned(change.differenceUs)} (${formatSigned(change.differenceUs - change.marginUs)} to ${formatSigned(change.differenceUs + change.marginUs)})`,
+      formatMargin(change.differenceUs, change.marginUs),
       formatChange(1 + change.differenceUs / whole.beforeUs),
     ]);
   const columns = [

@@ -40,7 +40,7 @@ export function toPageWhy(why: WhyFile): { pairs: PageWhy[]; missing: string[] }
           return { title, columns, words, rows: groups.flatMap(({ rows }) => rows) };
         })
         .filter(({ rows }) => rows.length > 0),
-      notes: [...table.notes, ...(use.groups.some(({ rows }) => rows.length > 0) ? use.notes : [])],
+      notes: [...table.notes, ...use.notes],
       flame: buildFlame(why, { baseline, candidate }),
     })),
   };

@@ -1,6 +1,5 @@
 /** Samplers that read the memory of a server from outside, on the cores of that server. */
-import { parseCpuList } from 'bench-machine/placement';
-import { readText } from 'bench-machine/procfs';
+import { readAllowedCores } from 'bench-machine/placement';
 import { run } from 'bench-machine/subprocess';
 
 /** The words before the command of a sampler, and whether the server stands still while it reads. */
@@ -15,11 +14,11 @@ export interface Beside {
  * request again and again. On the only core of a server, the server stands still while its stack is read.
  */
 export async function besideServer(pid: number): Promise<Beside> {
-  const cores = /^Cpus_allowed_list:\s*(\S+)/m.exec(readText(`/proc/${pid}/status`) ?? '')?.[1] ?? '';
+  const cores = readAllowedCores(pid) ?? [];
   const first = (await mayRunFirst()) ? ['chrt', '--rr', '1'] : [];
   return {
-    words: cores === '' ? first : [...first, 'taskset', '-c', cores],
-    isStill: parseCpuList(cores).length === 1,
+    words: cores.length === 0 ? first : [...first, 'taskset', '-c', cores.join()],
+    isStill: cores.length === 1,
   };
 }
 
