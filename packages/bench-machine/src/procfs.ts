@@ -21,9 +21,8 @@ export interface Process {
   /** The time of exited and waited-for children, including theirs. */
   childUserTicks: number;
   childSystemTicks: number;
-  /** Page faults, and those of them that read from a disk. */
+  /** Page faults. */
   faults: number;
-  diskFaults: number;
   threads: number;
   startTicks: number;
   /** Its status as in wait(2) once it has ended; 0 while it runs, and for those who may not know. */
@@ -67,7 +66,6 @@ export function parseProcess(text: string): Process | undefined {
     childUserTicks: field(16),
     childSystemTicks: field(17),
     faults: field(10) + field(12),
-    diskFaults: field(12),
     threads: field(20),
     startTicks: field(22),
     waitStatus: field(52),
@@ -116,12 +114,10 @@ export function childrenByParent(): (pid: number) => number[] {
   return (pid) => byParent.get(pid)?.map((child) => child.pid) ?? [];
 }
 
-/** Why a thread left its core: it waited, or another one was preferred. */
-type SwitchKind = 'voluntary' | 'nonvoluntary';
-
-/** Returns the context switches of each living thread by thread id: of all kinds, or of one. */
-export function readSwitches(pid: number, kind?: SwitchKind): Map<number, number> {
-  const lines = new RegExp(`^${kind ?? '(?:non)?voluntary'}_ctxt_switches:\\s*(\\d+)`, 'gm');
+/** Returns the context switches of each living thread by thread id: all, or only those of a thread that waited. */
+export function readSwitches(pid: number, kind: 'all' | 'waits' = 'all'): Map<number, number> {
+  const lines =
+    kind === 'waits' ? /^voluntary_ctxt_switches:\s*(\d+)/gm : /^(?:non)?voluntary_ctxt_switches:\s*(\d+)/gm;
   const switches = new Map<number, number>();
   for (const thread of readNames(`/proc/${pid}/task`)) {
     const status = readText(`/proc/${pid}/task/${thread}/status`);

@@ -46,7 +46,6 @@ describe('parseProcess', () => {
       childUserTicks: 13,
       childSystemTicks: 14,
       faults: 108,
-      diskFaults: 5,
       threads: 3,
       startTicks: 86638,
       waitStatus: 2,
@@ -115,10 +114,9 @@ describe.skipIf(process.platform !== 'linux')('a live process', () => {
     const after = readSwitches(worker.pid);
     expect(after.size).toBe(readProcess(worker.pid)?.threads);
     expect(after.get(worker.pid)).toBeGreaterThan(before.get(worker.pid) ?? Infinity);
-    const [waits, preemptions] = (['voluntary', 'nonvoluntary'] as const).map(
-      (kind) => readSwitches(worker.pid, kind).get(worker.pid) ?? NaN,
-    ) as [number, number];
-    expect(waits + preemptions).toBeGreaterThanOrEqual(after.get(worker.pid) ?? Infinity);
+    const waits = readSwitches(worker.pid, 'waits').get(worker.pid);
+    expect(waits).toBeGreaterThan(0);
+    expect(waits).toBeLessThanOrEqual(readSwitches(worker.pid).get(worker.pid) ?? 0);
   });
 
   it('shows if it was started with an environment variable', async () => {

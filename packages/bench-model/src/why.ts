@@ -25,16 +25,26 @@ const calls = shape(
 /** The system calls of a server. */
 export type Calls = Static<typeof calls>;
 
+const garbage = shape(
+  {
+    collections: amount('count: collections of garbage in 1,000 answers'),
+    us: amount('µs: their time for each answer; in Go, CPU'),
+  },
+  { description: 'Told by the runtime: CPython, Node or Go. Absent if it does not tell.' },
+);
+
+/** The garbage that a server collects. */
+export type GarbageUse = Static<typeof garbage>;
+
 const perRequest = shape(
   {
     userUs: amount('µs: CPU in its own code'),
     systemUs: amount('µs: CPU in the kernel'),
     faults: amount('count: page faults'),
-    diskFaults: amount('count: page faults that read from a disk'),
     waits: amount('count: context switches of threads that waited'),
-    preemptions: amount('count: context switches of threads that had to leave their core'),
     connections: Type.Optional(amount('count: connections that the load opened')),
     calls: Type.Optional(calls),
+    garbage: Type.Optional(garbage),
   },
   { description: 'What a request takes, without a profiler. Absent in older files.' },
 );

@@ -12,9 +12,9 @@ const LABELS: Record<UseName, string> = {
   writes: 'writes',
   polls: 'polls',
   waits: 'waits of a thread',
-  preemptions: 'preemptions of a thread',
   faults: 'page faults',
-  diskFaults: 'page faults that read a disk',
+  collections: 'collections of garbage, in 1,000 requests',
+  collectingUs: 'µs of collecting garbage',
 };
 
 /** Renders the figures of a request on both sides. */
@@ -38,7 +38,8 @@ export function viewUse(uses: readonly ChangedUse[]): View {
 export function describeUse(uses: readonly ChangedUse[], causes: readonly Cause[]): string[] {
   const caused: UseName[] = causes.map(({ of }) => of);
   const others = uses.filter(
-    ({ name, isClear }) => isClear && !name.endsWith('Us') && !caused.includes(name),
+    ({ name, isClear }) =>
+      isClear && !name.endsWith('Us') && name !== 'collections' && !caused.includes(name),
   );
   const counts = others.map(
     ({ name, before, after }) => `${formatPer(after)} ${LABELS[name]} instead of ${formatPer(before)}`,
@@ -46,7 +47,12 @@ export function describeUse(uses: readonly ChangedUse[], causes: readonly Cause[
   return [
     ...causes.map(describeCause),
     ...(counts.length === 0 ? [] : [`Each request takes ${counts.join(', ')}.`]),
+    ...uses.filter(({ name, isClear }) => isClear && name === 'collections').map(describeCollections),
   ];
+}
+
+function describeCollections({ before, after }: ChangedUse): string {
+  return `1,000 requests take ${formatPer(after)} collections of garbage instead of ${formatPer(before)}.`;
 }
 
 function describeCause({ of, target, other, per, otherPer }: Cause): string {

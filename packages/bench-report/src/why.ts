@@ -58,10 +58,10 @@ function viewPair(explained: Explained, why: WhyFile): WhyView {
     .map(({ frame, ...change }) => [
       frame.name,
       frame.file === frame.module ? frame.file : `${frame.file} (${frame.module})`,
-      formatCost(change.beforeUs),
-      formatCost(change.afterUs),
-      formatMargin(change.differenceUs, change.marginUs),
-      formatChange(1 + change.differenceUs / whole.beforeUs),
+      formatCost(change.before),
+      formatCost(change.after),
+      formatMargin(change.difference, change.margin),
+      formatChange(1 + change.difference / whole.before),
     ]);
   const columns = [
     'function',
@@ -102,34 +102,34 @@ function describeDelay(...sides: readonly ProfiledSide[]): string[] {
 }
 
 /** `199 µs (+86 %) more`. */
-function describeWhole({ beforeUs, differenceUs }: Change): string {
-  const amount = `${formatCost(Math.abs(differenceUs))} µs (${formatChange(1 + differenceUs / beforeUs)})`;
-  return `${amount} ${differenceUs < 0 ? 'less' : 'more'}`;
+function describeWhole({ before, difference }: Change): string {
+  const amount = `${formatCost(Math.abs(difference))} µs (${formatChange(1 + difference / before)})`;
+  return `${amount} ${difference < 0 ? 'less' : 'more'}`;
 }
 
 function describeModules({ whole, modules, functions, restUs }: Explained): string[] {
-  const rest = `${formatCost(restUs)} µs (${formatShare(restUs / whole.beforeUs)})`;
+  const rest = `${formatCost(restUs)} µs (${formatShare(restUs / whole.before)})`;
   if (modules.length + functions.length === 0)
     return [`No function changed beyond the noise. None changed by more than ${rest}.`];
   const loose = functions.filter(({ frame }) => modules.every(({ module }) => module !== frame.module));
   return [
     ...modules.map((module) => describeModule(module, whole)),
     ...loose.map(
-      ({ frame, differenceUs }) => `${formatSigned(differenceUs)} µs in ${frame.name} (${frame.file}).`,
+      ({ frame, difference }) => `${formatSigned(difference)} µs in ${frame.name} (${frame.file}).`,
     ),
     `No other package or function changed by more than ${rest}.`,
   ];
 }
 
 /** `154 of 199 µs are in anyio: start_soon +31, __exit__ +22.` */
-function describeModule({ module, differenceUs, functions }: ChangedModule, whole: Change): string {
-  const isSameWay = Math.sign(differenceUs) === Math.sign(whole.differenceUs);
+function describeModule({ module, difference, functions }: ChangedModule, whole: Change): string {
+  const isSameWay = Math.sign(difference) === Math.sign(whole.difference);
   const amount = isSameWay
-    ? `${formatCost(Math.abs(differenceUs))} of ${formatCost(Math.abs(whole.differenceUs))} µs are in`
-    : `${formatSigned(differenceUs)} µs in`;
+    ? `${formatCost(Math.abs(difference))} of ${formatCost(Math.abs(whole.difference))} µs are in`
+    : `${formatSigned(difference)} µs in`;
   const named = functions
     .slice(0, MOST_NAMED)
-    .map((one) => `${one.frame.name} ${formatSigned(one.differenceUs)}`)
+    .map((one) => `${one.frame.name} ${formatSigned(one.difference)}`)
     .join(', ');
   return `${amount} ${module}${named === '' ? '' : `: ${named}`}.`;
 }

@@ -8,6 +8,7 @@ const USES: ChangedUse[] = [
   { name: 'writes', before: 1.002, after: 1001, difference: 999.998, margin: 2, isClear: true },
   { name: 'waits', before: 0.31, after: 1.84, difference: 1.53, margin: 0.2, isClear: true },
   { name: 'faults', before: 0.02, after: 0.01, difference: -0.01, margin: 0.03, isClear: false },
+  { name: 'collections', before: 0.5, after: 12.3, difference: 11.8, margin: 0.4, isClear: true },
 ];
 
 it('what a request takes is a row for each figure', () => {
@@ -18,6 +19,7 @@ it('what a request takes is a row for each figure', () => {
     ['writes', '1.00', '1,001', '+1,000 (+998 to +1,002)'],
     ['waits of a thread', '0.31', '1.84', '+1.53 (+1.33 to +1.73)'],
     ['page faults', '0.02', '0.01', '−0.01 (−0.04 to +0.02)'],
+    ['collections of garbage, in 1,000 requests', '0.50', '12.3', '+11.8 (+11.4 to +12.2)'],
   ]);
   expect(notes[0]).toContain('counted under strace');
   expect(viewUse(USES.slice(0, 2)).notes[0]).toContain('were not counted');
@@ -32,5 +34,6 @@ it('a fault of one side comes with its cure, and then what else clearly differs'
     'new opens 1.00 connections per answer, old 0.00: let it keep connections alive.',
     'new sends an answer in 1,001 writes, old in 1.00: join them, or write through a buffer.',
     'Each request takes 1.84 waits of a thread instead of 0.31.',
+    '1,000 requests take 12.3 collections of garbage instead of 0.50.',
   ]);
 });

@@ -7,7 +7,7 @@
  *    end.
  * 2. Levels are equivalent to the last within 5 % of it, or a standard error more. The process settled if equivalent
  *    levels make up the last quarter of the study.
- * 3. Settled, and earlier levels were cheaper for a tenth of the study: `slowdown`. An earlier level dearer: `warm-up`.
+ * 3. Settled, and cheaper from the start, or for a tenth of the study: `slowdown`. An earlier level dearer: `warm-up`.
  *    Otherwise: `flat`.
  * 4. Not settled: `no steady state`, with one exception. A cost that rises to the end of the study is a `slowdown`.
  *
@@ -45,7 +45,7 @@ export interface WarmPair {
  * The class of one process, after Barrett et al. (OOPSLA 2017):
  * - `flat`: within 5 % of one level throughout.
  * - `warm-up`: an earlier level is dearer than the last.
- * - `slowdown`: earlier levels are cheaper than the last, or the cost rises to the end.
+ * - `slowdown`: earlier levels are cheaper than the last, as when a JIT makes a server slower, or the cost rises to the end.
  * - `no steady state`: the last level does not last long enough.
  */
 export type WarmClass = 'flat' | 'warm-up' | 'slowdown' | 'no steady state';
@@ -100,7 +100,7 @@ const PAUSE_SECONDS = 2;
 const PAUSE_SHARE = 0.05;
 const PAUSE_PAIRS = 5;
 const FEWEST_PAIRS = 20;
-/** The part of the study that earlier, cheaper levels make up in a slowdown. */
+/** The part of the study that cheaper levels make up in a slowdown, unless the process began with one. */
 const CHEAPER_SHARE = 0.1;
 /** A cost that moves to the end does so over that part of the study, and its last level is shorter than the other part. */
 const MOVING_SHARE = 0.5;
@@ -187,8 +187,12 @@ function classify(
   const last = levels.at(-1)!;
   const steps = levels.map((level) => stepTo(cpu, level, last));
   const cheaper = sum(levels.map(({ from, to }, at) => (steps[at]! > ALIKE ? shareOf(pairs, from, to) : 0)));
-  const isSlowdown = cheaper >= CHEAPER_SHARE;
-  const away = steps.findLastIndex((step) => step < -ALIKE || (isSlowdown && step > ALIKE));
+  const isLong = cheaper >= CHEAPER_SHARE;
+  const settling = steps.findIndex((step) => Math.abs(step) <= ALIKE);
+  const isSlowdown = isLong || steps.slice(0, settling).some((step) => step > ALIKE);
+  const away = steps.findLastIndex(
+    (step, at) => step < -ALIKE || (step > ALIKE && (isLong || at < settling)),
+  );
   const warmFrom = levels[away + 1]!.from;
   const rising = levels.length > 2 && movesToEnd(pairs, levels, 1);
   if (rising) return { class: 'slowdown', moving: 'dearer' };

@@ -10,20 +10,20 @@ const ERROR = 0.05;
 /** Fewer profiles of a side have no interval. */
 const FEWEST_PROFILES = 3;
 
-/** CPU per request on both sides, in µs. The margin is half of the interval of the difference. */
+/** The mean of a figure on both sides. The margin is half of the interval of the difference. */
 export interface Change {
-  beforeUs: number;
-  afterUs: number;
-  differenceUs: number;
-  marginUs: number;
+  before: number;
+  after: number;
+  difference: number;
+  margin: number;
 }
 
-/** A function whose own cost changed. */
+/** A function whose own cost changed, in µs of CPU per request. */
 export interface ChangedFunction extends Change {
   frame: Frame;
 }
 
-/** A package, a module or a file whose functions together changed in cost. */
+/** A package, a module or a file whose functions together changed in cost, in µs of CPU per request. */
 export interface ChangedModule extends Change {
   module: string;
   /** Those of its functions that changed in the same direction, the largest change first. */
@@ -34,7 +34,7 @@ export interface ChangedModule extends Change {
 export interface Explained {
   baseline: ProfiledSide;
   candidate: ProfiledSide;
-  /** CPU per request in all. */
+  /** CPU per request in all, in µs. */
   whole: Change;
   /** The largest change first. */
   functions: ChangedFunction[];
@@ -70,17 +70,17 @@ export function explainPair(
   return {
     baseline,
     candidate,
-    whole: compareCosts(...wholes, error),
+    whole: compareMeans(...wholes, error),
     functions: changed,
     modules: modules.changed.map(([module, change]) => ({
       module,
       ...change,
       functions: changed.filter(
-        ({ frame, differenceUs }) =>
-          frame.module === module && Math.sign(differenceUs) === Math.sign(change.differenceUs),
+        ({ frame, difference }) =>
+          frame.module === module && Math.sign(difference) === Math.sign(change.difference),
       ),
     })),
-    restUs: Math.max(least, ...rest.map(({ differenceUs, marginUs }) => Math.abs(differenceUs) + marginUs)),
+    restUs: Math.max(least, ...rest.map(({ difference, margin }) => Math.abs(difference) + margin)),
   };
 }
 
@@ -128,13 +128,13 @@ function compareAll<Key>(
   error: number,
   leastUs: number,
 ): { changed: [Key, Change][]; others: Change[] } {
-  const all = [...costs].map(([key, own]): [Key, Change] => [key, compareCosts(...own, error)]);
-  const isChanged = ({ differenceUs, marginUs }: Change): boolean =>
-    Math.abs(differenceUs) >= Math.max(leastUs, marginUs);
+  const all = [...costs].map(([key, own]): [Key, Change] => [key, compareMeans(...own, error)]);
+  const isChanged = ({ difference, margin }: Change): boolean =>
+    Math.abs(difference) >= Math.max(leastUs, margin);
   return {
     changed: all
       .filter(([, change]) => isChanged(change))
-      .toSorted(([, a], [, b]) => Math.abs(b.differenceUs) - Math.abs(a.differenceUs)),
+      .toSorted(([, a], [, b]) => Math.abs(b.difference) - Math.abs(a.difference)),
     others: all.map(([, change]) => change).filter((change) => !isChanged(change)),
   };
 }
@@ -143,16 +143,20 @@ function compareAll<Key>(
  * The difference of two means and half of its interval by Welch (1947): the servers are different processes, and functions
  * that exist on one side have no variance on the other.
  */
-export function compareCosts(before: readonly number[], after: readonly number[], error: number): Change {
-  const [beforeUs, afterUs] = [mean(before), mean(after)];
-  const [one, other] = [varianceOfMean(before), varianceOfMean(after)];
+export function compareMeans(
+  baseline: readonly number[],
+  candidate: readonly number[],
+  error: number,
+): Change {
+  const [before, after] = [mean(baseline), mean(candidate)];
+  const [one, other] = [varianceOfMean(baseline), varianceOfMean(candidate)];
   const whole = one + other;
   const freedom =
     whole === 0
-      ? before.length - 1
-      : whole ** 2 / (one ** 2 / (before.length - 1) + other ** 2 / (after.length - 1));
-  const marginUs = studentPoint(Math.max(1, Math.floor(freedom + 1e-9)), error) * Math.sqrt(whole);
-  return { beforeUs, afterUs, differenceUs: afterUs - beforeUs, marginUs };
+      ? baseline.length - 1
+      : whole ** 2 / (one ** 2 / (baseline.length - 1) + other ** 2 / (candidate.length - 1));
+  const margin = studentPoint(Math.max(1, Math.floor(freedom + 1e-9)), error) * Math.sqrt(whole);
+  return { before, after, difference: after - before, margin };
 }
 
 function varianceOfMean(values: readonly number[]): number {

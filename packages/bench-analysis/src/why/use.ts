@@ -1,7 +1,7 @@
 /** What requests take from the kernel on both sides of a comparison, and the faults that it gives away. */
 import type { ProfiledSide, RequestUse } from 'bench-model/why';
 import { EACH } from '../judge/judge.ts';
-import { compareCosts } from './explain.ts';
+import { type Change, compareMeans } from './explain.ts';
 
 /** The chance that the interval of any figure misses its difference. */
 const ERROR = 0.05;
@@ -22,21 +22,17 @@ const READERS = {
   writes: (use) => use.calls?.writes,
   polls: (use) => use.calls?.polls,
   waits: (use) => use.waits,
-  preemptions: (use) => use.preemptions,
   faults: (use) => use.faults,
-  diskFaults: (use) => use.diskFaults,
+  collections: (use) => use.garbage?.collections,
+  collectingUs: (use) => use.garbage?.us,
 } satisfies Record<string, (use: RequestUse) => number | undefined>;
 
 /** A figure of a request. */
 export type UseName = keyof typeof READERS;
 
-/** A figure of a request on both sides, in µs or as a count. The margin is half of the interval of the difference. */
-export interface ChangedUse {
+/** A figure of a request on both sides, in µs or as a count. */
+export interface ChangedUse extends Change {
   name: UseName;
-  before: number;
-  after: number;
-  difference: number;
-  margin: number;
   /** True if it differs for sure, and by enough to be put into words. */
   isClear: boolean;
 }
@@ -64,20 +60,11 @@ export function compareUse(baseline: ProfiledSide, candidate: ProfiledSide): Cha
       profiles.flatMap(({ perRequest }) => (perRequest === undefined ? [] : (read(perRequest) ?? []))),
     ) as [number[], number[]];
     if (before.length < baseline.profiles.length || after.length < candidate.profiles.length) return [];
-    const { beforeUs, afterUs, differenceUs, marginUs } = compareCosts(before, after, error);
-    const most = Math.max(beforeUs, afterUs);
+    const change = compareMeans(before, after, error);
+    const most = Math.max(change.before, change.after);
     if (most < LEAST) return [];
-    const least = Math.max(marginUs, TOLD.count, TOLD.share * most);
-    return [
-      {
-        name: name as UseName,
-        before: beforeUs,
-        after: afterUs,
-        difference: differenceUs,
-        margin: marginUs,
-        isClear: Math.abs(differenceUs) >= least,
-      },
-    ];
+    const least = Math.max(change.margin, TOLD.count, TOLD.share * most);
+    return [{ name: name as UseName, ...change, isClear: Math.abs(change.difference) >= least }];
   });
 }
 

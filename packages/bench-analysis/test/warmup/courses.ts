@@ -10,6 +10,7 @@ export type Course = (seconds: number, answers: number) => number;
 
 export const flat: Course = () => 1;
 export const twiceFirst: Course = (_, answers) => (answers < 200_000 ? 2 : 1);
+export const cheaperFirst: Course = (_, answers) => (answers < 90_000 ? 1 : 1.35);
 export const tenPercentFirst: Course = (seconds) => (seconds < 20 ? 1.1 : 1);
 export const twiceAsFastLater: Course = (seconds) => (seconds < 15 ? 1 : 0.5);
 export const leak: Course = (seconds) => 1 + seconds / 60;

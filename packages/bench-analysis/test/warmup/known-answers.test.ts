@@ -4,6 +4,7 @@ import type { WarmClass, WarmPair } from '../../src/warmup/process.ts';
 import { type StudiedTarget, studyObserved, type TargetStudy } from '../../src/warmup/study.ts';
 import { createRandom, type Random } from 'bench-statistics/random';
 import {
+  cheaperFirst,
   type Conditions,
   type Course,
   drawSeries,
@@ -42,6 +43,11 @@ const ANSWERS: [string, Course, Answer][] = [
     'level for 15 s, then twice as fast',
     twiceAsFastLater,
     { class: 'warm-up', warm: { seconds: 15 }, last: 0.5 },
+  ],
+  [
+    'a third cheaper for the first 90,000 answers, as before a JIT has compiled',
+    cheaperFirst,
+    { class: 'slowdown', warm: { answers: 90_000 }, last: 1.35 },
   ],
   ['a leak', leak, { class: 'slowdown' }],
   ['alternately fast and slow, every 3 s', nowAndThen, { class: 'no steady state' }],

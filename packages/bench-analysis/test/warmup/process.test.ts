@@ -90,6 +90,16 @@ describe('the course of a process', () => {
     expect(study.moving).toBeUndefined();
   });
 
+  it('that is cheaper for its first second only is a slowdown, warm after it', () => {
+    const study = studyProcess(exact(60, (seconds) => (seconds < 1 ? 1 : seconds < 2 ? 1.2 : 1.4)))!;
+    expect(study).toMatchObject({ class: 'slowdown', warm: { seconds: expect.closeTo(2, 9) } });
+  });
+
+  it('that is cheaper for 3 s between equal levels is flat', () => {
+    const study = studyProcess(exact(60, (seconds) => (seconds >= 10 && seconds < 13 ? 0.8 : 1)))!;
+    expect(study).toMatchObject({ class: 'flat', warm: { seconds: 0 } });
+  });
+
   it('that rises to the end is a slowdown that did not settle', () => {
     const study = studyProcess(exact(60, (seconds) => 1 + seconds / 60))!;
     expect(study).toMatchObject({ class: 'slowdown', moving: 'dearer' });

@@ -58,9 +58,9 @@ describe('the explanation of a pair', () => {
     expect(found.filter((one) => one?.modules[0]?.module === 'shop').length).toBeGreaterThanOrEqual(18);
     const [first] = found;
     const change = first?.functions[0];
-    expect(change?.beforeUs).toBe(0);
-    expect(change?.afterUs).toBeGreaterThan(0.04 * whole);
-    expect(change?.afterUs).toBeLessThan(0.06 * whole);
+    expect(change?.before).toBe(0);
+    expect(change?.after).toBeGreaterThan(0.04 * whole);
+    expect(change?.after).toBeLessThan(0.06 * whole);
   });
 
   it('names nothing between equal builds', () => {
@@ -73,8 +73,8 @@ describe('the explanation of a pair', () => {
   it('names what became cheaper', () => {
     const { 'pkg0.f0': _, ...rest } = SERVER;
     const [first] = explain(SERVER, rest, 7)?.functions ?? [];
-    expect(first).toMatchObject({ frame: { name: 'pkg0.f0' }, afterUs: 0 });
-    expect(first?.differenceUs).toBeLessThan(-80);
+    expect(first).toMatchObject({ frame: { name: 'pkg0.f0' }, after: 0 });
+    expect(first?.difference).toBeLessThan(-80);
   });
 
   it('is absent with too few profiles', () => {

@@ -7,9 +7,7 @@ const STEADY = {
   userUs: 3.22,
   systemUs: 7.58,
   faults: 0.004,
-  diskFaults: 0,
   waits: 0.02,
-  preemptions: 0.02,
   connections: 0,
   calls: { all: 2.16, reads: 1, writes: 1, polls: 0.1 },
 } satisfies RequestUse;
@@ -17,7 +15,6 @@ const PIECES: Partial<RequestUse> = {
   userUs: 284,
   systemUs: 2355,
   waits: 0.75,
-  preemptions: 1.09,
   calls: { all: 609, reads: 1.04, writes: 607, polls: 0.24 },
 };
 const CLOSES: Partial<RequestUse> = {
@@ -57,11 +54,22 @@ describe('what a request takes', () => {
     expect(waits?.margin).toBeLessThan(0.1);
   });
 
+  it('has the collections of garbage, where the runtime tells of them', () => {
+    const [few, many] = [4, 40].map((collections) => ({ garbage: { collections, us: 2 * collections } }));
+    const uses = compareUse(sideOf('steady', few!), sideOf('new', many!));
+    expect(uses.find(({ name }) => name === 'collections')).toMatchObject({
+      before: expect.closeTo(4, 1),
+      after: expect.closeTo(40, 1),
+      isClear: true,
+    });
+    expect(uses.find(({ name }) => name === 'collectingUs')?.difference).toBeCloseTo(72, 0);
+  });
+
   it('leaves out what a profile lacks, and what is 0', () => {
     const without = sideOf('new', {});
     for (const { perRequest } of without.profiles) delete perRequest?.calls;
     const names = compareUse(sideOf('steady', {}), without).map(({ name }) => name);
-    expect(names).toEqual(['userUs', 'systemUs', 'waits', 'preemptions']);
+    expect(names).toEqual(['userUs', 'systemUs', 'waits']);
   });
 });
 

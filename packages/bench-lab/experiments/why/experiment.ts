@@ -102,7 +102,7 @@ function showTries(): void {
     if (found?.frame.name.endsWith(PLANTED) === true) first++;
     if (twins !== undefined && named === 0) quiet++;
     const margin =
-      found === undefined ? '' : ` ${found.differenceUs.toFixed(1)} ± ${found.marginUs.toFixed(1)} µs`;
+      found === undefined ? '' : ` ${found.difference.toFixed(1)} ± ${found.margin.toFixed(1)} µs`;
     console.log(`${file}: first ${found?.frame.name ?? 'none'}${margin}; named between twins: ${named}`);
   }
   console.log(

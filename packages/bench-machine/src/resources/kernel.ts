@@ -6,28 +6,21 @@ import { sum } from 'bench-statistics/numbers';
 export interface KernelUse {
   userTicks: number;
   systemTicks: number;
-  /** Page faults, and those of them that read from a disk. */
+  /** Page faults. */
   faults: number;
-  diskFaults: number;
-  /** Context switches of a thread that waited, and of one that had to leave its core. */
+  /** Context switches of a thread that waited. */
   waits: number;
-  preemptions: number;
 }
 
 /** Reads the use of a process and all its descendants. Threads that have ended take their context switches with them. */
 export function readKernelUse(pid: number): KernelUse {
   const all = [...familyOf([pid])].flatMap((one) => readProcess(one) ?? []);
-  const total = (field: 'userTicks' | 'systemTicks' | 'faults' | 'diskFaults'): number =>
-    sum(all.map((one) => one[field]));
-  const switches = (kind: 'voluntary' | 'nonvoluntary'): number =>
-    sum(all.flatMap((one) => [...readSwitches(one.pid, kind).values()]));
+  const total = (field: 'userTicks' | 'systemTicks' | 'faults'): number => sum(all.map((one) => one[field]));
   return {
     userTicks: total('userTicks'),
     systemTicks: total('systemTicks'),
     faults: total('faults'),
-    diskFaults: total('diskFaults'),
-    waits: switches('voluntary'),
-    preemptions: switches('nonvoluntary'),
+    waits: sum(all.flatMap((one) => [...readSwitches(one.pid, 'waits').values()])),
   };
 }
 
@@ -38,8 +31,6 @@ export function kernelUseBetween(before: KernelUse, after: KernelUse): KernelUse
     userTicks: since('userTicks'),
     systemTicks: since('systemTicks'),
     faults: since('faults'),
-    diskFaults: since('diskFaults'),
     waits: since('waits'),
-    preemptions: since('preemptions'),
   };
 }

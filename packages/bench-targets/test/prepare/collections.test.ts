@@ -6,7 +6,7 @@ import type { Readable } from 'node:stream';
 import { afterAll, afterEach, describe, expect, it } from 'vitest';
 import { start, type Child } from 'bench-machine/subprocess';
 import { collectableEnvironment, collectGarbage } from '../../src/prepare/collect.ts';
-import { countingEnvironment, readCollections } from '../../src/prepare/collections.ts';
+import { countCollections, countingEnvironment, readCollections } from '../../src/prepare/collections.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'bench collections-'));
 afterAll(() => rmSync(folder, { recursive: true }));
@@ -71,6 +71,9 @@ describe.runIf(process.platform === 'linux')('a server that counts its collectio
     expect(told?.every(({ seconds }) => 1000 * seconds <= closedAtMs - openedAtMs)).toBe(true);
     const all = await readCollections(pid, asked, { openedAtMs: 0, closedAtMs: Infinity });
     expect(all?.length).toBeGreaterThan(told?.length ?? 0);
+    const counted = await countCollections(pid, asked);
+    expect(counted?.count).toBeGreaterThanOrEqual(all?.length ?? Infinity);
+    expect(counted?.ms).toBeGreaterThanOrEqual(all?.reduce((total, { ms }) => total + ms, 0) ?? Infinity);
   });
 
   it('is left alone without the hook', async () => {

@@ -61,7 +61,7 @@ function environmentOf(
 ): Record<string, string> {
   const collector = collectorOf(prepared);
   const counting =
-    collector !== undefined && hasCourse(plan, planned.connections)
+    collector !== undefined && hasCourse(plan, planned.connections) && !('BENCH_COLLECTIONS' in prepared.env)
       ? countingEnvironment(collector, prepared.env, answerFile(folder, planned.id, 'collections'))
       : {};
   const env = { ...prepared.env, ...own, ...askable(prepared, planned, folder), ...counting };

@@ -9,8 +9,9 @@ import { kernelUseBetween, readKernelUse, type KernelUse } from 'bench-machine/r
 import { BenchError } from 'bench-model/errors';
 import type { Prepared } from 'bench-targets/prepare/prepare';
 import { attachCounter, parseCalls } from 'bench-targets/profile/calls';
+import { type Garbage, watchGarbage, withGarbage } from 'bench-targets/profile/garbage';
 import type { Profiler } from 'bench-targets/profile/profilers';
-import type { Calls, RequestUse } from 'bench-model/why';
+import type { Calls, GarbageUse, RequestUse } from 'bench-model/why';
 import type { PlannedTrial } from 'bench-model/plan';
 import { present } from 'bench-model/options';
 import { sum } from 'bench-statistics/numbers';
@@ -35,11 +36,11 @@ export async function takeProfile(
   context: TrialContext & { prepared: Prepared },
   { effects, profiler, file }: { effects: TrialEffects; profiler: Profiler; file: string },
 ): Promise<TakenProfile> {
-  const prepared = profiler.ready(context.prepared, file);
+  const prepared = withGarbage(profiler.ready(context.prepared, file), `${file}-garbage`);
   const life = new ServerLife(planned, { ...context, prepared }, effects);
   let taken: TakenProfile | undefined;
   try {
-    taken = await takeTurns(life, planned, context, { effects, profiler, file });
+    taken = await takeTurns(life, planned, { ...context, prepared }, { effects, profiler, file });
     await life.afterLoad();
   } catch (error) {
     life.fail(error);
@@ -80,9 +81,11 @@ async function takeTurns(
   await taker.begin([]);
   await load(warmupSecondsOf(plan, planned));
   using during = life.duringLoad();
+  const collected = await watchGarbage(ready.server, prepared, `${file}-garbage`);
   const before = readKernelUse(pid);
   const plain = await load(PROFILE_SECONDS.plain);
   const kernel = kernelUseBetween(before, readKernelUse(pid));
+  const garbage = garbageOf(await collected(), plain);
   await using recording = await outlive(profiler.attach(pid, file));
   const profiled = await load(PROFILE_SECONDS.profiled);
   const stacks = foldProfiles(await recording.stop(), prepared.stack.root);
@@ -91,7 +94,7 @@ async function takeTurns(
   const calls = await countCalls(pid, `${file}-calls`, load);
   during[Symbol.dispose]();
   const connections = openedShare(await outlive(turns.collect()));
-  const perRequest = { ...useOf(kernel, plain), ...present({ connections, calls }) };
+  const perRequest = { ...useOf(kernel, plain), ...present({ connections, calls, garbage }) };
   return { cpuUs: plain.cpuUs, profiledUs: profiled.cpuUs, perRequest, stacks };
 }
 
@@ -115,10 +118,12 @@ function useOf(kernel: KernelUse, { answers, cpuUs }: Awaited<ReturnType<Load>>)
     userUs: cpuUs - systemUs,
     systemUs,
     faults: kernel.faults / answers,
-    diskFaults: kernel.diskFaults / answers,
     waits: kernel.waits / answers,
-    preemptions: kernel.preemptions / answers,
   };
+}
+
+function garbageOf(garbage: Garbage | undefined, { answers }: { answers: number }): GarbageUse | undefined {
+  return garbage && { collections: (1000 * garbage.count) / answers, us: (1000 * garbage.ms) / answers };
 }
 
 /** Throws a trial error if most of the CPU was spent in functions without a name. */

@@ -1,5 +1,5 @@
 // Loaded into Node servers before their own code. The first SIGURG, which nothing else uses, collects all garbage once, at
-// a moment at which no work is pending. From then on long collections are noted if they are asked for, and each further
+// a moment at which no work is pending. From then on collections are noted if they are asked for, and each further
 // SIGURG writes them. Costs nothing until the first.
 const collected = process.env.BENCH_COLLECTED;
 const collections = process.env.BENCH_COLLECTIONS;
@@ -32,8 +32,11 @@ function collect() {
 function observe() {
   const { PerformanceObserver, performance } = require('node:perf_hooks');
   const long = [];
+  let [count, ms] = [0, 0];
   const take = (entries) => {
     for (const { startTime, duration } of entries) {
+      count++;
+      ms += duration;
       if (duration >= LONG_MS && long.length < MOST_LONG)
         long.push([performance.timeOrigin + startTime, duration]);
     }
@@ -42,7 +45,7 @@ function observe() {
   observer.observe({ entryTypes: ['gc'] });
   return () => {
     take(observer.takeRecords());
-    save(collections, JSON.stringify(long));
+    save(collections, JSON.stringify({ count, ms, long }));
   };
 }
 

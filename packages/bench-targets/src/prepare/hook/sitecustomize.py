@@ -25,7 +25,7 @@ def _save(path: str, text: str) -> None:
 
 
 def _watch_collections(file: str, signal: "Callable[[int, Callable[[int, object], None]], object]") -> None:
-    """Note the long collections from now on. SIGURG writes them."""
+    """Note the collections from now on. SIGURG writes them."""
     import gc
     import time
 
@@ -34,19 +34,23 @@ def _watch_collections(file: str, signal: "Callable[[int, Callable[[int, object]
         return
     clock = time.perf_counter
     began = 0.0
+    count = 0
+    spent = 0.0
     long: list[str] = []
 
     def notice(phase: str, info: object) -> None:
-        nonlocal began
+        nonlocal began, count, spent
         if phase == "start":
             began = clock()
             return
         milliseconds = 1000 * (clock() - began)
+        count += 1
+        spent += milliseconds
         if milliseconds >= _LONG_MS and len(long) < _MOST_LONG:
             long.append(f"[{1000 * time.time() - milliseconds:.3f}, {milliseconds:.3f}]")
 
     def write(number: int, frame: object) -> None:
-        _save(f"{file}-{os.getpid()}", f"[{', '.join(long)}]")
+        _save(f"{file}-{os.getpid()}", f'{{"count": {count}, "ms": {spent}, "long": [{", ".join(long)}]}}')
 
     callbacks.append(notice)
     signal(16 if sys.platform == "darwin" else 23, write)
