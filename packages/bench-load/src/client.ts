@@ -16,8 +16,8 @@ const IDLE_MS = 100;
 export interface Gate {
   /** Takes the permission to send one request; false if the slot has to pause until `ask` is called. */
   reserve(slot: Slot, ask: () => void): boolean;
-  /** Returns the permission: the request was never sent. */
-  refund(slot: Slot): void;
+  /** Returns the permission of a request whose connect failed, and true; under load returns false, because the request has failed. */
+  refund(slot: Slot): boolean;
   /** The pause of a slot between an answer and its next request, in ms. */
   restMs(): number;
 }
@@ -62,7 +62,8 @@ function describeHandshake(socket: TLSSocket) {
  * Runs the connection of a client of autocannon, and corrects what the client does with it:
  * - It pairs answers with requests by a queue that outlives the connection. Here, a client has at most one open request,
  *   and every lost connection settles it and resets the parser.
- * - Connects are paced until a connection has answered.
+ * - Connects are paced until a connection has answered. One that fails is repeated before the load, and under load its
+ *   request has failed.
  * - After an announced close, the next request waits for a new connection instead of failing on the old one.
  * - A request that meets a connection which the server closes because it was idle is sent again on a new one, as browsers
  *   and connection pools do. It is the same request: it is sent once, and its latency counts from the first time.
@@ -103,7 +104,7 @@ export function runConnection(client: AutocannonClient, slot: Slot, context: Con
   let answeredAt = 0;
   /** True if this answer is the last of its connection. */
   let closes = false;
-  let cause: 'reset' | 'closedEarly' = 'closedEarly';
+  let cause: 'timeout' | 'reset' | 'closedEarly' = 'closedEarly';
   let timedOutIdle = false;
   /** The kind of the message that is being read. */
   let reading: 'answer' | 'interim' | 'unsolicited' = 'answer';
@@ -337,8 +338,8 @@ export function runConnection(client: AutocannonClient, slot: Slot, context: Con
   const reconnect = (): void => {
     // The request of a new connection was not sent, unless it was sent before.
     if (state === 'connecting' && !isAgain) {
-      gate.refund(slot);
-      sender.giveBack(slot);
+      if (gate.refund(slot)) sender.giveBack(slot);
+      else ledger.send(slot);
     }
     const idleMs = findIdle();
     isAgain = idleMs !== undefined && slot.pending;
@@ -406,6 +407,7 @@ export function runConnection(client: AutocannonClient, slot: Slot, context: Con
   client._destroyConnection = () => {
     timedOutIdle = !client.destroyed && state === 'connected' && !slot.pending;
     if (timedOutIdle) return;
+    cause = 'timeout';
     if (!client.destroyed && slot.pending) {
       ledger.lose(slot, 'timeout');
       // The client closes the connection, not the server.
@@ -415,8 +417,8 @@ export function runConnection(client: AutocannonClient, slot: Slot, context: Con
   };
 
   client.on('connError', () => {
-    if (state === 'connected') cause = 'reset';
-    else pacer.refused++;
+    cause = 'reset';
+    if (state !== 'connected') pacer.refused++;
   });
 
   return resume;

@@ -184,12 +184,12 @@ class Session {
         return true;
       },
       refund: (slot) => {
-        const { intendedAt } = slot;
+        if (!this.#arming) return false;
         slot.isConnecting = false;
-        if (intendedAt !== undefined) this.#schedule?.giveBack(intendedAt);
         this.#budget++;
         this.#left++;
         this.#reserved--;
+        return true;
       },
       restMs: () => (this.#arming ? restMs : 0),
     };
@@ -476,7 +476,6 @@ class Session {
 
   /** Stops sending, and waits for the open requests until they are answered or lost, or the drain ends. */
   async #fallSilent(): Promise<void> {
-    // A returned permission does not raise it: a connection that fails now is not replaced.
     this.#budget = -Infinity;
     const patience = Math.min(DRAIN_SECONDS, this.#order.timeoutSeconds);
     await until(() => this.#isQuiet(), patience * 1000);
@@ -491,13 +490,8 @@ class Session {
     this.#ledger.onEnd = () => {
       if (this.#ended() === this.#reserved && this.#isQuiet()) resolve();
     };
-    // A connection that fails before it has sent its request returns its permission, and nothing ends.
-    const poll = setInterval(() => {
-      if (this.#isQuiet()) resolve();
-    }, POLL_MS);
     await promise;
     clearTimeout(patience);
-    clearInterval(poll);
     this.#ledger.onEnd = () => {};
   }
 

@@ -80,11 +80,6 @@ export class Schedule {
     return { intendedAt, lateMs: now - Math.max(intendedAt, freeSinceMs) };
   }
 
-  /** Makes a request whose connection failed due again, with its intended time. */
-  giveBack(intended: number): void {
-    this.#due.unshift(intended);
-  }
-
   /** Counts the requests that are due from here on until this time of the monotonic clock, in ms. */
   open(closesAtMs = Infinity): void {
     this.#counting = true;

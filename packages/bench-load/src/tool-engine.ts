@@ -101,11 +101,11 @@ class ToolSession implements LoadSession {
   #tell({ stdout, cpuUs, seconds }: Ran, openedAtMs: number): LoadResult {
     const { tool, cores } = this.#spec;
     const { connections, timeoutSeconds } = this.#load;
-    const { windowSeconds, counts, refused, statusCodes, latency } = readOutput(tool, stdout);
+    const { windowSeconds, counts, statusCodes, latency } = readOutput(tool, stdout);
     const used = engineNamed(tool.name)?.generators === 'threads' ? Math.min(cores, this.#threads) : cores;
     return {
       engine: tool.name,
-      connect: { planned: connections, ...(refused === undefined ? {} : { refused }) },
+      connect: { planned: connections },
       windowSeconds,
       openedAtMs,
       closedAtMs: Date.now(),

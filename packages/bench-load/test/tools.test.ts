@@ -31,10 +31,9 @@ describe('wrk 4.1.0', () => {
   const output = readFixture('engines/wrk-4.1.0.txt');
 
   it('is read from the output of its script, in its units', () => {
-    const { windowSeconds, counts, refused } = wrk.read(output);
+    const { windowSeconds, counts } = wrk.read(output);
     expect(windowSeconds).toBe(2.069077);
     expect(counts).toEqual({ ok: 31_932, non2xx: 322, timeout: 0, failed: 0 });
-    expect(refused).toBe(0);
     expect(latencyOf(wrk, output)).toEqual({
       mean: 2742.144,
       max: 97_399,
@@ -45,6 +44,11 @@ describe('wrk 4.1.0', () => {
       p99: 70_929,
       p99_9: 94_824,
     });
+  });
+
+  it('counts a failed connect as a failed request', () => {
+    const refused = output.replace('"connect":0', '"connect":7').replace('"write":0', '"write":2');
+    expect(wrk.read(refused).counts.failed).toBe(9);
   });
 
   it('counts a late answer as a timeout, and percentiles among timeouts as bounds', () => {

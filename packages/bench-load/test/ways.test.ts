@@ -64,12 +64,16 @@ interface Load {
   expected?: ExpectedBody;
   timing?: string;
   hashEvery?: number;
+  /** True if the load has not begun. */
+  isArming?: boolean;
 }
 
 /** The server's side of one answer: its pieces, and the end of the connection after them. */
 interface Step {
   pieces: string[];
   ending?: 'end' | 'reset' | 'timeout';
+  /** Set if the connection ends before it is established. */
+  isRefused?: true;
 }
 
 /** Sends one request after the other on one connection, and lets a server answer like this. Returns the account. */
@@ -90,7 +94,7 @@ function play(steps: readonly Step[], load: Load, lessons?: number) {
   const context = {
     ledger,
     pacer,
-    gate: { reserve: () => true, refund: () => {}, restMs: () => 0 },
+    gate: { reserve: () => true, refund: () => load.isArming ?? true, restMs: () => 0 },
     sender: createSender({ requests, host: '127.0.0.1', port: 1, sender: 1, skippedCycles: 0 }),
     shapes,
     readTiming: load.timing === undefined ? undefined : createTimingReader(load.timing),
@@ -106,11 +110,13 @@ function play(steps: readonly Step[], load: Load, lessons?: number) {
   const parse = vi.spyOn(client.parser, 'execute');
   const connected = new Set<Line>();
   /** Returns the line that is in use, after its connect. */
-  const inUse = (): Line => {
+  const inUse = (isRefused = false): Line => {
     vi.advanceTimersByTime(20);
     const line = lines.at(-1);
     if (line === undefined) throw new Error('no connection');
-    if (!connected.has(line)) {
+    if (isRefused) {
+      expect(connected.has(line)).toBe(false);
+    } else if (!connected.has(line)) {
       connected.add(line);
       expect(line.written).toEqual([]);
       line.connecting = false;
@@ -121,8 +127,8 @@ function play(steps: readonly Step[], load: Load, lessons?: number) {
   inUse();
   ledger.open(1e9);
   const parsed: number[] = [];
-  for (const { pieces, ending } of steps) {
-    const line = inUse();
+  for (const { pieces, ending, isRefused } of steps) {
+    const line = inUse(isRefused);
     const earlier = parse.mock.calls.length;
     const [id] = idsIn(line.written.at(-1) ?? '');
     for (const piece of pieces) {
@@ -136,7 +142,7 @@ function play(steps: readonly Step[], load: Load, lessons?: number) {
     parsed.push(parse.mock.calls.length - earlier);
     if (ending === 'end') line.emit('end');
     if (ending === 'reset') line.emit('error', new Error('reset'));
-    if (ending === 'timeout') vi.advanceTimersByTime(60_000);
+    if (ending === 'timeout') vi.advanceTimersByTime(isRefused === true ? 10_000 : 60_000);
   }
   const account = {
     lifetime: { ...ledger.lifetime, inFlight: ledger.countInFlight() },
@@ -403,6 +409,30 @@ describe('an answer with the id of its request', () => {
     );
     expect(account.lifetime).toMatchObject({ ok: 5, mismatch: 1 });
     expect(parsed.slice(2)).toEqual([0, 0, 0, 0]);
+  });
+});
+
+/** The last answer of its connection. */
+const last = (): Step => ({ pieces: [answer({ more: 'connection: close\r\n' })] });
+
+describe('a connect that fails', () => {
+  const failing = (['reset', 'timeout', 'end'] as const).map((ending): Step => {
+    return { pieces: [], isRefused: true, ending };
+  });
+  const steps = (): Step[] => [last(), ...failing, last(), last()];
+
+  it('fails its request under load', () => {
+    const { lifetime, latencies, retries } = expectSameAccount(steps(), { isArming: false }).account;
+    expect(lifetime).toMatchObject({ sent: 6, ok: 3, reset: 1, timeout: 1, closedEarly: 1, inFlight: 0 });
+    // The first answer of a slot has no latency.
+    expect(latencies[0]).toBe(2);
+    expect(retries).toBe(3);
+  });
+
+  it('is repeated before the load', () => {
+    const { lifetime, retries } = expectSameAccount(steps(), { isArming: true }).account;
+    expect(lifetime).toMatchObject({ sent: 3, ok: 3, inFlight: 0 });
+    expect(retries).toBe(3);
   });
 });
 

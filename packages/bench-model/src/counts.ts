@@ -6,7 +6,7 @@ const OUTCOMES: Readonly<Record<string, string>> = {
   non2xx: 'with a wrong status',
   mismatch: 'with a wrong body',
   timeout: 'timed out',
-  reset: 'on a reset connection',
+  reset: 'on a reset or refused connection',
   closedEarly: 'on a closed connection',
   inFlight: 'in flight at the end',
 };

@@ -13,7 +13,7 @@ export const counts = named(
       ),
       mismatch: count('count: answers with a wrong body'),
       timeout: count('count: requests without an answer in time'),
-      reset: count('count: requests lost to a connection that was reset'),
+      reset: count('count: requests lost to a connection that was reset or could not be opened'),
       closedEarly: count('count: requests lost to a connection that was closed'),
       inFlight: count('count: requests still in flight at the end'),
     },

@@ -19,7 +19,7 @@ const OUTCOMES: readonly [keyof Counts, string][] = [
   ['non2xx', 'wrong status'],
   ['mismatch', 'wrong body'],
   ['timeout', 'timed out'],
-  ['reset', 'reset'],
+  ['reset', 'reset or refused'],
   ['closedEarly', 'closed early'],
   ['failed', 'failed'],
   ['inFlight', 'in flight at the end'],

@@ -5,6 +5,7 @@ from hdrh.histogram import HdrHistogram  # type: ignore[import-untyped]
 
 from bench_clients.account import OUTCOMES, Checker, Slot, count_lifetime, count_warmup, count_window
 from bench_clients.blocking import causes_of
+from bench_clients.gate import Gate
 
 MS = 1_000_000
 
@@ -105,3 +106,14 @@ def test_the_causes_of_an_error_are_followed_to_the_first() -> None:
     last = ValueError("last")
     last.__context__ = KeyError("first")
     assert list(causes_of(last)) == [last, last.__context__]
+
+
+def test_a_connect_that_fails_under_load_is_a_request_that_failed() -> None:
+    gate, slot = Gate(), Slot()
+    assert gate.try_enter(slot)
+    gate.refuse(slot, "reset")
+    assert count_lifetime([slot])["sent"] == 0
+    gate.open(1)
+    assert gate.try_enter(slot)
+    gate.refuse(slot, "reset")
+    assert (count_lifetime([slot])["reset"], gate.is_used_up) == (1, True)

@@ -108,7 +108,7 @@ describe('judge', () => {
     expect(judge(evidence).failed).toBe(true);
     expect(reasonsOf(evidence)).toMatchObject({ 'no-answers': ALL });
     expect(textOf(evidence)).toContain(
-      '10 of 10 connections were established: 400 with a wrong status, 3 on a reset connection, 10 in flight at the end',
+      '10 of 10 connections were established: 400 with a wrong status, 3 on a reset or refused connection, 10 in flight at the end',
     );
     const nothing = evidenceOf({
       counts: sampleCounts(),
@@ -134,7 +134,7 @@ describe('judge', () => {
   it.each([
     ['non2xx', 'with a wrong status'],
     ['timeout', 'timed out'],
-    ['reset', 'on a reset connection'],
+    ['reset', 'on a reset or refused connection'],
     ['closedEarly', 'on a closed connection'],
   ] as const)('tolerates 0.1 %% of %s, and no more', (outcome, words) => {
     expect(reasonsOf(withCounts({ [outcome]: 50 }))).toEqual({});
@@ -164,7 +164,7 @@ describe('judge', () => {
   it('adds up errors of all classes', () => {
     const evidence = withCounts({ non2xx: 20, timeout: 20, reset: 20, closedEarly: 20 });
     expect(textOf(evidence)).toContain(
-      '(20 with a wrong status, 20 timed out, 20 on a reset connection, 20 on a closed connection)',
+      '(20 with a wrong status, 20 timed out, 20 on a reset or refused connection, 20 on a closed connection)',
     );
   });
 });

@@ -18,8 +18,6 @@ export interface ToolRun {
 interface Told {
   windowSeconds: number;
   counts: ToldCounts;
-  /** The failed connects. */
-  refused?: number;
   statusCodes?: Record<string, number>;
   latency: LatencySample;
 }

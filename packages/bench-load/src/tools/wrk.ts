@@ -42,8 +42,7 @@ export const wrk: Tool = {
     const { status: non2xx, timeout, read, write, connect } = errors;
     return {
       windowSeconds: duration / 1e6,
-      counts: { ok: requests - non2xx - timeout, non2xx, timeout, failed: read + write },
-      refused: connect,
+      counts: { ok: requests - non2xx - timeout, non2xx, timeout, failed: connect + read + write },
       latency: {
         answered: requests - timeout,
         mean: latency.mean,

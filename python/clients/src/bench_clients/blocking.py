@@ -66,32 +66,34 @@ class BlockingLoad(Load):
                 allow_redirects=False,
             )
         except requests.RequestException as error:
-            outcome = outcome_of(error)
-            if outcome is None:
-                self.gate.refuse(slot)
-                time.sleep(RETRY_SECONDS)
-            else:
+            outcome, was_sent = outcome_of(error)
+            if was_sent:
                 slot.end(outcome)
+            else:
+                self.gate.refuse(slot, outcome)
+                time.sleep(RETRY_SECONDS)
         else:
             outcome = self.checker.judge(answer.status_code, answer.content, expected)
             slot.end(outcome, answer.status_code)
 
 
-def outcome_of(error: BaseException) -> Outcome | None:
-    """Returns the outcome of a request that was not answered; None if it was never sent."""
+def outcome_of(error: BaseException) -> tuple[Outcome, bool]:
+    """Returns the outcome of a request that was not answered, and False if its connect failed."""
     causes = list(causes_of(error))
 
     def has(*kinds: type[BaseException]) -> bool:
         return any(isinstance(cause, kinds) for cause in causes)
 
-    if has(urllib3.exceptions.NewConnectionError, urllib3.exceptions.ConnectTimeoutError):
-        return None
+    if has(urllib3.exceptions.NewConnectionError):
+        return "reset", False
+    if has(urllib3.exceptions.ConnectTimeoutError):
+        return "timeout", False
     if has(requests.ReadTimeout, urllib3.exceptions.ReadTimeoutError):
-        return "timeout"
+        return "timeout", True
     # In urllib3, the end of the connection is a kind of reset.
     if has(http.client.RemoteDisconnected):
-        return "closedEarly"
-    return "reset" if has(ConnectionResetError, BrokenPipeError) else "closedEarly"
+        return "closedEarly", True
+    return "reset" if has(ConnectionResetError, BrokenPipeError) else "closedEarly", True
 
 
 def causes_of(error: BaseException) -> Iterator[BaseException]:

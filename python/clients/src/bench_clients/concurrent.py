@@ -79,8 +79,8 @@ class ConcurrentLoad(Load):
                 allow_redirects=False,
             ) as answer:
                 content = await answer.read()
-        except (aiohttp.ClientConnectorError, aiohttp.ConnectionTimeoutError):
-            self.gate.refuse(slot)
+        except (aiohttp.ClientConnectorError, aiohttp.ConnectionTimeoutError) as error:
+            self.gate.refuse(slot, "timeout" if isinstance(error, TimeoutError) else "reset")
             await asyncio.sleep(RETRY_SECONDS)
         except TimeoutError:
             slot.end("timeout")

@@ -3,7 +3,7 @@
 import threading
 from collections.abc import Callable
 
-from bench_clients.account import Slot
+from bench_clients.account import Outcome, Slot
 
 
 class Gate:
@@ -27,11 +27,17 @@ class Gate:
             slot.begin()
             return True
 
-    def refuse(self, slot: Slot) -> None:
-        """Records that the connect of a slot failed: another request may leave in place of its request."""
+    def refuse(self, slot: Slot, outcome: Outcome) -> None:
+        """Records that the connect of a slot failed.
+
+        Before the load, another request may leave in its place. Under load, its request has failed.
+        """
         with self.changed:
-            slot.refuse()
-            self._budget += 1
+            if self.arming:
+                slot.refuse()
+                self._budget += 1
+            else:
+                slot.end(outcome)
         self.on_change()
 
     def open(self, budget: float) -> None:
@@ -42,7 +48,7 @@ class Gate:
         self.on_change()
 
     def shut(self) -> None:
-        """Lets no request leave from now on, not even in place of a refused one."""
+        """Lets no request leave from now on."""
         self.open(float("-inf"))
 
     @property
