@@ -428,7 +428,11 @@ export class ServerLife {
   noteAge(trial = this.trials[0]): void {
     if (trial === undefined || trial.opening !== undefined) return;
     const beside = sum(this.#parts.map(({ companion }) => companion.answers?.() ?? 0));
-    trial.opening = { nowMs: performance.now(), answers: this.#answers + beside };
+    trial.opening = {
+      nowMs: performance.now(),
+      answers: this.#answers + beside,
+      cores: this.#readCores(),
+    };
   }
 
   /** The age of the server when the first window of a trial opened; absent for a server that was already running. */
@@ -499,7 +503,7 @@ export class ServerLife {
     const { interpreter } = trial.head;
     const collections = await this.#readCollections(load);
     trial.add(reasons);
-    trial.add(this.#judgeCores());
+    trial.add(this.#judgeCores(trial));
     trial.add(search?.found.reasons ?? []);
     trial.add(judgeWarmup(warmupOf(plan, this.planned), { interpreter, answers: age?.answers }));
     trial.measured = {
@@ -514,13 +518,19 @@ export class ServerLife {
     await this.#attestCode(trial);
   }
 
-  /** Judges whether the server still has the cores on which it was placed. */
-  #judgeCores(): Reason[] {
+  #readCores(): number[] | undefined {
+    return this.#server === undefined ? undefined : this.#effects.readCores?.(this.#server);
+  }
+
+  /** Judges whether the server still has the cores on which it was placed, or those of them to which it pinned itself before. */
+  #judgeCores({ opening }: LifeTrial): Reason[] {
     const { server: placed } = this.#context.placed.placement;
-    if (placed === undefined || this.#server === undefined) return [];
-    const found = this.#effects.readCores?.(this.#server) ?? placed;
-    const isSame = found.length === placed.length && found.every((core) => placed.includes(core));
-    return isSame ? [] : [makeReason('cores-changed', { placed, found })];
+    const found = this.#readCores();
+    if (placed === undefined || found === undefined) return [];
+    const first = opening?.cores ?? [];
+    const own = first.length > 0 && first.every((core) => placed.includes(core)) ? first : placed;
+    const isSame = found.length === own.length && found.every((core) => own.includes(core));
+    return isSame ? [] : [makeReason('cores-changed', { placed: own, found })];
   }
 
   async #readCollections(load: LoadResult): Promise<Collection[] | undefined> {
@@ -685,7 +695,7 @@ export class LifeTrial {
   measured: Measured | undefined;
   beside: Partial<Record<CompanionName, Measured['server']>> = {};
   /** The opening of its first window. */
-  opening: { nowMs: number; answers: number } | undefined;
+  opening: { nowMs: number; answers: number; cores: number[] | undefined } | undefined;
   readonly #reasons: Reason[] = [];
   readonly #explain: (error: unknown) => Reason;
   /** The index of the only request that it sends; undefined if it sends all. */

@@ -141,12 +141,36 @@ describe('measureTrial', () => {
   });
 
   it('is suspect if the server is not on the cores on which it was placed', async () => {
-    expect((await measure({ cores: [1] })).trial.reasons).toEqual([]);
-    for (const cores of [[0], [0, 1], []])
-      expect((await measure({ cores })).trial).toMatchObject({
-        status: 'suspect',
-        reasons: [{ code: 'cores-changed' }],
-      });
+    expect((await measure({ cores: [[1], [1]] })).trial.reasons).toEqual([]);
+    for (const cores of [[0], [0, 1], []]) {
+      for (const opened of [cores, [1]])
+        expect((await measure({ cores: [opened, cores] })).trial).toMatchObject({
+          status: 'suspect',
+          reasons: [{ code: 'cores-changed' }],
+        });
+    }
+  });
+
+  it('may pin itself to some of its cores before the window', async () => {
+    const placed: PinnedCommands = {
+      ...PLACED,
+      placement: { kind: 'separate', server: [1, 2], generator: [0] },
+    };
+    const codes = async (opened: number[], closed: number[]): Promise<string[]> => {
+      const { trial } = await measure({ cores: [opened, closed] }, { placed });
+      return trial.reasons.map(({ code }) => code);
+    };
+    expect(await codes([2], [2])).toEqual([]);
+    for (const [opened, closed] of [
+      [[1, 2], [2]],
+      [[2], [1]],
+      [[2], [1, 2]],
+      [
+        [0, 2],
+        [0, 2],
+      ],
+    ] as const)
+      expect(await codes([...opened], [...closed])).toEqual(['cores-changed']);
   });
 
   it('keeps the log and the figures of a suspect trial', async () => {

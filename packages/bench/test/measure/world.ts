@@ -58,8 +58,8 @@ export interface Twist {
   asks?: { ready: number; verify: number };
   /** The processes that collect garbage before the load; without it there is no Node server. */
   collected?: number;
-  /** The cores that the server may use when its window has closed; without it, they are unknown. */
-  cores?: number[];
+  /** The cores that the server may use when its window opens, and when it has closed; without it, they are unknown. */
+  cores?: [opened: number[], closed: number[]];
   /** The interpreter of the server; without it, it is not known. */
   interpreter?: Interpreter;
   /** True for a server that was already running. */
@@ -202,7 +202,7 @@ export function createWorld(twist: Twist = {}): World {
         return session(spec);
       },
     }),
-    readCores: () => twist.cores,
+    readCores: () => twist.cores?.[done.includes('fire') ? 1 : 0],
     readInterpreter: async () => twist.interpreter,
     async readCode(_server, { from }) {
       done.push('read code');
