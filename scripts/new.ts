@@ -97,7 +97,7 @@ function stepsFor(language: NewStack['language'], name: string): Step[] {
 }
 
 async function runPnpm(args: string[]): Promise<string> {
-  return (await run([...pnpmCommand(), ...args], { cwd: ROOT, timeoutMs: 600_000 })).stdout;
+  return (await run([...(await pnpmCommand()), ...args], { cwd: ROOT, timeoutMs: 600_000 })).stdout;
 }
 
 function describeNext({ name, language, packages: [framework] }: NewStack, folder: string): string {

@@ -45,7 +45,7 @@ export default defineCommand({
     for (const file of globSync(DOCUMENTS, { cwd: ROOT })) cpSync(join(ROOT, file), join(DIST, file));
     for (const name of ['report', 'site'] as const)
       writeFileSync(join(DIST, 'bench-report', 'page', bundleOf(name)), await bundlePage(name));
-    const pack = [...pnpmCommand(), 'pack', '--pack-destination', resolve(output)];
+    const pack = [...(await pnpmCommand()), 'pack', '--pack-destination', resolve(output)];
     const { stdout } = await run(pack, { cwd: BENCH });
     print(`${stdout.trim().split('\n').at(-1)}\n`);
   },

@@ -13,8 +13,10 @@ export interface PackageFile {
   wanted: string;
   /** The path of the file in the package. */
   file: string;
-  /** The hash of the package, as npm writes it into locks: npm refuses any other content. Only for one without dependencies. */
+  /** The hash of the package, as npm writes it into locks: npm refuses any other content, and fetches nothing else. */
   integrity?: string;
+  /** The packages that a pinned one needs, such as `yarn@1.22.22`, with their hashes. */
+  needs?: Record<string, string>;
 }
 
 /** Returns the path that a file of a package has in its folder. */
@@ -28,18 +30,24 @@ function split(wanted: string): { name: string; version: string } {
 }
 
 /** Writes the manifest of a folder, and for a pinned package its lock. Returns the words with which npm fetches the package. */
-function order(folder: string, { wanted, integrity }: PackageFile): string[] {
+function order(folder: string, { wanted, integrity, needs }: PackageFile): string[] {
   const write = (name: string, content: object): void =>
     writeFileSync(join(folder, name), `${JSON.stringify(content)}\n`);
   if (integrity === undefined) {
     write('package.json', { private: true });
     return ['install', wanted];
   }
-  const { name, version } = split(wanted);
-  const root = { dependencies: { [name]: version } };
+  const pinned = Object.entries({ [wanted]: integrity, ...needs }).map(([one, hash]) => {
+    return { ...split(one), integrity: hash };
+  });
+  const root = { dependencies: Object.fromEntries(pinned.map(({ name, version }) => [name, version])) };
   write('package.json', { private: true, ...root });
-  const packages = { '': root, [`node_modules/${name}`]: { version, integrity } };
-  write('package-lock.json', { lockfileVersion: 3, requires: true, packages });
+  const packages = pinned.map(({ name, ...locked }) => [`node_modules/${name}`, locked] as const);
+  write('package-lock.json', {
+    lockfileVersion: 3,
+    requires: true,
+    packages: { '': root, ...Object.fromEntries(packages) },
+  });
   return ['ci'];
 }
 
@@ -70,4 +78,10 @@ export async function provideFile(folder: string, found: PackageFile, what: stri
     throw new BenchError('toolchain', `${found.wanted} does not contain ${found.file}`, hint);
   renameSync(fetched, folder);
   return path;
+}
+
+/** Returns the words that start a program of npm, which is fetched into the cache if it is missing. Throws a toolchain error. */
+export async function provideProgram(found: PackageFile, cache: string): Promise<string[]> {
+  const folder = join(cache, 'managers', found.wanted.replaceAll(/\W+/g, '-'));
+  return [process.execPath, await provideFile(folder, found, found.wanted)];
 }

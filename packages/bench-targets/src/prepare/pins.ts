@@ -60,7 +60,30 @@ export const PY_SPY: Pin = {
   ],
 };
 
-/** The managers for locks that the pnpm of Bench cannot read. They bring all that they need. */
+/** The hashes of the programs of pnpm, by the packages that contain them. */
+const PNPM_12_PROGRAMS: Record<string, string> = {
+  '@pnpm/exe.linux-x64@12.21.0':
+    'sha512-8eufCjHXspKbNS/kh8q4Q0gqJoOuvC4Q5pgos6XS8By/nAMtP+jf8F1Cw9er840kfAX+PJ/ts+A9qnLE91rvXQ==',
+  '@pnpm/exe.linux-arm64@12.21.0':
+    'sha512-4Oj/iF2TDCe2lcH0n4TupPR5sSdrNLclJB6xBElLMPCUOAvBhdf2rRlSaO5M4erJ6g4Fyy7YTXTpcmfFsKyxEA==',
+};
+
+/** The pnpm of Bench if pnpm does not run it; pinned where the hash of its program is known. */
+export const PNPM_12 = pinPnpm(`@pnpm/exe.${process.platform}-${process.arch}@12.21.0`);
+
+function pinPnpm(program: string): PackageFile {
+  const found = { wanted: 'pnpm@12.21.0', file: 'bin/pnpm.mjs' };
+  const hash = PNPM_12_PROGRAMS[program];
+  if (hash === undefined) return found;
+  return {
+    ...found,
+    integrity:
+      'sha512-Zv2CeO4ok1zpUXktNDZ/869cQyonVkRYIwKVM4NbjaUpu+C+UTCv1W7QcT+4eJ5Hutgtk71a4v5UsVVi1idu8A==',
+    needs: { [program]: hash },
+  };
+}
+
+/** The managers for locks that this pnpm cannot read. They bring all that they need. */
 export const PNPM_8: PackageFile = {
   wanted: 'pnpm@8.15.9',
   file: 'bin/pnpm.cjs',

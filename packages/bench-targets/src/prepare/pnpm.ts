@@ -5,16 +5,22 @@ import { readNodeManifest } from '../catalogue/apps/manifests.ts';
 import { ROOT } from '../catalogue/stacks.ts';
 import { BenchError } from 'bench-model/errors';
 import type { Stack } from 'bench-model/stack';
+import { HOME } from 'bench-machine/home';
 import { run, type SubprocessError } from 'bench-machine/subprocess';
 import { lastLine } from './failures.ts';
+import { provideProgram } from './npm.ts';
+import { PNPM_12 } from './pins.ts';
 import { unreachedError } from './unreached.ts';
 
 /** The files that pin the versions of a Node stack. */
 export const NODE_LOCKS = ['pnpm-lock.yaml', 'pnpm-workspace.yaml'].map((file) => join(ROOT, file));
 
-/** The command that starts pnpm: the one that runs this script, else one fetched by npx. */
-export function pnpmCommand(path = process.env['npm_execpath'] ?? ''): string[] {
-  if (!/^pn(pm)?\b/.test(basename(path))) return ['npx', '--yes', 'pnpm@12'];
+/** The command that starts pnpm: the one that runs this script, else one that is fetched. */
+export async function pnpmCommand(
+  path = process.env['npm_execpath'] ?? '',
+  cache = HOME.cache,
+): Promise<string[]> {
+  if (!/^pn(pm)?\b/.test(basename(path))) return provideProgram(PNPM_12, cache);
   return /\.[cm]?js$/.test(path) ? [process.execPath, path] : [path];
 }
 
@@ -50,7 +56,7 @@ export async function installCopy(stack: Stack, folder: string, packages: NamedP
   }
   writeWorkspace(folder, packages);
   const args = ['install', '--prod', '--ignore-scripts', '--no-frozen-lockfile', '--reporter=append-only'];
-  await run([...pnpmCommand(), ...args], { cwd: folder, timeoutMs: 600_000 }).catch(
+  await run([...(await pnpmCommand()), ...args], { cwd: folder, timeoutMs: 600_000 }).catch(
     (error: SubprocessError) => {
       const unreached = unreachedError('pnpm', `${error.stdout}${error.stderr}`);
       if (unreached !== undefined) throw unreached;

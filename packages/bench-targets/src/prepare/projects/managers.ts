@@ -8,7 +8,7 @@ import { findOnPath } from 'bench-machine/subprocess';
 import type { Lock } from 'bench-model/stack';
 import { joinWords } from '../../catalogue/apps/words.ts';
 import { digestOf } from '../digest.ts';
-import { provideFile, type PackageFile } from '../npm.ts';
+import { provideProgram } from '../npm.ts';
 import { PNPM_8, YARN_1, YARN_4 } from '../pins.ts';
 import { pnpmCommand } from '../pnpm.ts';
 
@@ -18,8 +18,9 @@ import { pnpmCommand } from '../pnpm.ts';
  */
 export async function provideManagers(lock: Lock, cache: string): Promise<string> {
   const words: Record<string, string[]> = { npm: onOwnNode('npm'), npx: onOwnNode('npx') };
-  if (lock.kind === 'pnpm') words['pnpm'] = await pnpmFor(lock.file, words['npx'] ?? [], cache);
-  if (lock.kind === 'yarn') words['yarn'] = await fetched(isClassic(lock.file) ? YARN_1 : YARN_4, cache);
+  if (lock.kind === 'pnpm') words['pnpm'] = await pnpmFor(lock.file, cache);
+  if (lock.kind === 'yarn')
+    words['yarn'] = await provideProgram(isClassic(lock.file) ? YARN_1 : YARN_4, cache);
   const folder = join(cache, 'managers', digestOf([], JSON.stringify(words)));
   mkdirSync(folder, { recursive: true });
   for (const [name, argv] of Object.entries(words)) {
@@ -44,16 +45,9 @@ function onOwnNode(name: string): string[] {
 }
 
 /** The pnpm that reads a lock: version 9 changed its form. */
-async function pnpmFor(file: string, npx: readonly string[], cache: string): Promise<string[]> {
+async function pnpmFor(file: string, cache: string): Promise<string[]> {
   const [, version = '9.0'] = /^lockfileVersion:\s*'?([\d.]+)/m.exec(readFileSync(file, 'utf8')) ?? [];
-  if (Number(version) < 9) return fetched(PNPM_8, cache);
-  const [program = '', ...args] = pnpmCommand();
+  if (Number(version) < 9) return provideProgram(PNPM_8, cache);
   // The version that a project names in its manifest may not be published for this one to fetch.
-  const words = ['env', 'pnpm_config_pm_on_fail=ignore'];
-  return program === 'npx' ? [...words, ...npx, ...args] : [...words, program, ...args];
-}
-
-async function fetched(found: PackageFile, cache: string): Promise<string[]> {
-  const folder = join(cache, 'managers', found.wanted.replaceAll(/\W+/g, '-'));
-  return [process.execPath, await provideFile(folder, found, found.wanted)];
+  return ['env', 'pnpm_config_pm_on_fail=ignore', ...(await pnpmCommand())];
 }
