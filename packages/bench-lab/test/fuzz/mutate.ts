@@ -1,12 +1,14 @@
 /** Inputs near to right ones: a document with some of its values replaced, removed or added, or its text spoilt. */
 import * as fc from 'fast-check';
+import { expect } from 'vitest';
 
 /** The inputs of each kind; a full run sets it, e.g. to 10000. */
 const RUNS = Number(process.env['BENCH_FUZZ'] ?? 60);
 /** The longest time for one input, in ms. A pause of a busy machine is shorter. */
 const MOST_MS = 20_000;
+const IS_FULL = process.env['BENCH_FUZZ'] !== undefined;
 /** The inputs of a short run are the same each time. A full run takes others. */
-const SEED = process.env['BENCH_FUZZ'] === undefined ? { seed: 40 } : {};
+const SEED = IS_FULL ? {} : { seed: 40 };
 
 /** Values that parsers and formulas trip over. */
 const ODD: unknown[] = [
@@ -136,12 +138,24 @@ export function textsLike(samples: readonly string[]): fc.Arbitrary<string> {
   return fc.oneof({ weight: 9, arbitrary: near }, { weight: 1, arbitrary: fc.string({ unit: 'binary' }) });
 }
 
-/** Takes many inputs, and returns their number. Fails with the smallest input for which `take` fails, and the seed that gives it again. */
+/**
+ * Takes many inputs. Fails with the smallest input for which `take` fails, and the seed that gives it again. A full run prints its
+ * slowest input and the memory.
+ */
 export async function takeMany<T>(
   inputs: fc.Arbitrary<T>,
   take: (input: T) => unknown,
   runs = RUNS,
 ): Promise<void> {
-  const property = fc.asyncProperty(inputs, async (input) => void (await take(input)));
+  let slowestMs = 0;
+  const property = fc.asyncProperty(inputs, async (input) => {
+    const beganMs = performance.now();
+    await take(input);
+    slowestMs = Math.max(slowestMs, performance.now() - beganMs);
+  });
   await fc.assert(property, { numRuns: runs, timeout: MOST_MS, ...SEED });
+  if (!IS_FULL) return;
+  const mebibytes = process.memoryUsage.rss() / 2 ** 20;
+  const what = expect.getState().currentTestName;
+  console.log(`${what}: ${runs} inputs, slowest ${slowestMs.toFixed(0)} ms, ${mebibytes.toFixed(0)} MiB`);
 }
