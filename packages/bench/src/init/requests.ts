@@ -7,9 +7,11 @@ import type { Server } from 'bench-machine/launch';
 import { pathsInFiles, pathsInLog, type NamedPath } from 'bench-targets/catalogue/apps/routes';
 import type { Variable } from 'bench-targets/catalogue/apps/variables';
 import { readOpenapi } from 'bench-targets/catalogue/workloads/requests/openapi';
+import { joinWords } from 'bench-targets/catalogue/apps/words';
 import { sendRequest } from 'bench-targets/catalogue/workloads/send';
 import { nameStatus } from 'bench-targets/catalogue/workloads/workload';
 import { countOf } from 'bench-report/format';
+import { listAll } from 'bench-report/words';
 import { ask } from '../terminal/ask.ts';
 import { say } from './say.ts';
 
@@ -82,22 +84,41 @@ export async function chooseRequests(get: readonly string[], asking: Asking): Pr
       Object.keys(headers).length === 0 ? `GET ${path}` : { request: `GET ${path}`, headers },
     );
   }
-  const typed = await ask('Which path should be asked, e.g. /orders?limit=20? ');
+  const typed = await ask('Which path should Bench request, e.g. /orders?limit=20? ');
   if (typed !== undefined && typed !== '') {
     await requireAnswer(typed, asking);
     return [`GET ${typed}`];
   }
-  throw new BenchError(
+  throw foundNone(tried, asking);
+}
+
+/** Returns the error of a server without a request to measure: what it answered, and what was left out although it answered. */
+function foundNone(tried: readonly Tried[], asking: Asking): BenchError {
+  const growing = tried.filter((one) => one.isGrowing);
+  // Beside a path that answers, one that does not exist tells nothing.
+  const refused = tried.filter((one) => !one.isGrowing && (growing.length === 0 || one.status !== 404));
+  const answers = refused
+    .slice(0, MOST_WRITTEN)
+    .map(({ path, words }) => `${path} ${words}`)
+    .join(', ');
+  const needs = tried.find((one) => one.needs !== undefined)?.needs ?? "name one: --get '/orders?limit=20'";
+  // A server that fails says why in its log.
+  const log = tried.some(({ status = 0 }) => status >= 500) ? asking.describe() : [];
+  const [first] = growing;
+  if (first === undefined)
+    return new BenchError(
+      'usage',
+      [`found no path that the server answers with 2xx: ${answers}`, ...log].join('\n'),
+      needs,
+    );
+  const named = listAll(growing.map(({ path }) => `GET ${path}`));
+  const left = growing.length === 1 ? `answers with 2xx, but was` : 'answer with 2xx, but were';
+  const why = growing.length === 1 ? GROWS : 'their answers grow with each request';
+  const others = answers === '' ? '' : `. Not answered with 2xx: ${answers}`;
+  return new BenchError(
     'usage',
-    [
-      `no path is known that the server answers with 2xx: ${tried
-        .slice(0, MOST_WRITTEN)
-        .map(({ text }) => text)
-        .join(', ')}`,
-      // A server that fails says why in its log.
-      ...(tried.some(({ status = 0 }) => status >= 500) ? asking.describe() : []),
-    ].join('\n'),
-    tried.find(({ needs }) => needs !== undefined)?.needs ?? "name one: --get '/orders?limit=20'",
+    [`${named} ${left} left out, because ${why}${others}`, ...log].join('\n'),
+    `to measure it anyway: --get ${joinWords([first.path])}. Otherwise, ${needs}`,
   );
 }
 
@@ -111,12 +132,15 @@ async function untilAvailable(path: string, asking: Asking): Promise<void> {
   }
 }
 
-/** A path that was not answered with 2xx. */
+/** A path that is not measured. */
 interface Tried {
+  path: string;
   status: number | undefined;
-  text: string;
+  words: string;
   /** What the request lacks. */
   needs?: string;
+  /** True if it was left out, because its answer grows. */
+  isGrowing?: true;
 }
 
 /** A path to try, and what names it. */
@@ -145,8 +169,8 @@ async function tryPaths(paths: readonly Named[], asking: Asking, tried: Tried[])
     }
     bodies.set(body, one.path);
     if (isRight && (await grows(asking, one, body))) {
-      say('left out', `GET ${one.path}: ${words}; ${GROWS}, so it writes. --get takes it all the same`);
-      tried.push({ status, text: `${one.path} ${words}, ${GROWS}` });
+      say('left out', `GET ${one.path}: ${words}; ${GROWS}, so it writes. --get measures it anyway`);
+      tried.push({ path: one.path, status, words, isGrowing: true });
       continue;
     }
     if (status !== 404 && (!isGuessed || isRight || needs === undefined)) {
@@ -156,7 +180,7 @@ async function tryPaths(paths: readonly Named[], asking: Asking, tried: Tried[])
       );
     }
     if (isRight) right.push(one);
-    else tried.push({ status, text: `${one.path} ${words}`, ...present({ needs }) });
+    else tried.push({ path: one.path, status, words, ...present({ needs }) });
     if (location !== undefined) queue.unshift({ path: location, why: one.path });
   }
   return right;
@@ -193,25 +217,30 @@ async function mindLimit(one: Named | undefined, asking: Asking): Promise<void> 
     if (Number(/\d+/.exec(told ?? '')) >= Number(NO_LIMIT)) return;
     if (asking.mayRaise) throw new LimitedError('trial', `it says ${told}`);
     const words = told === undefined ? `answered 429 after ${count}` : `says ${told}`;
-    say('mind', `it limits the rate of requests, and ${words}: raise its limit`);
+    say('warning', `it limits the rate of requests, and ${words}: raise its limit`);
     return;
   }
 }
 
 async function requireAnswer(path: string, asking: Asking): Promise<void> {
-  const { isRight, needs, words, body } = await look(asking, { path });
+  const { status, isRight, needs, words, body } = await look(asking, { path });
   if (!isRight) {
     throw new BenchError(
       'trial',
       [`GET ${path}: ${words}${needs === undefined ? '' : `; ${needs}`}`, ...asking.describe()].join('\n'),
-      needs === undefined
-        ? 'name a path that answers with 2xx: --get'
-        : 'give it with --header, or begin with a path that needs none of it: --get; then add `login` and the path to stack.json',
+      needs === undefined ? 'name a path that answers with 2xx: --get' : hintFor(status),
     );
   }
   say('asked', `GET ${path}: ${words}`);
   if (await grows(asking, { path }, body))
-    say('mind', `${GROWS}, so each round costs more than the one before`);
+    say('warning', `${GROWS}, so each round costs more than the one before`);
+}
+
+/** Says how to go on with a path that the server refuses. */
+function hintFor(status: number | undefined): string {
+  return status === 429
+    ? 'raise the limit, or name a path without one: --get'
+    : 'send it with --header, or name a path that needs none: --get. Later, add `login` and the path to stack.json';
 }
 
 /** What a server answered. */

@@ -49,26 +49,25 @@ export async function chooseStarts(
   for (const { why } of best) say('found', why);
   const [first] = best;
   if (first === undefined) {
-    const typed = await ask('Which command starts the server? It gets its port by {port} or PORT: ');
+    const typed = await ask('Which command starts the server? Its port is {port}, or PORT: ');
     if (typed !== undefined) return [describeStart(root, typed)];
     const other = findOther(root);
     throw new BenchError(
       'usage',
       other === undefined
-        ? 'nothing in the project tells how its server starts'
+        ? 'nothing in the project says how its server starts'
         : `${other.file}: Bench does not know how projects in ${other.language} start`,
       hintAbove(root) ??
-        `name the command, which may be that of any server: --run '${other?.command ?? 'uvicorn app:app --port {port}'}'`,
+        `name the command that starts it: --run '${other?.command ?? 'uvicorn app:app --port {port}'}'`,
     );
   }
   if (best.length === 1) {
-    const least =
-      others.length === 0 ? 'the only start command that the project tells' : 'nearest to production';
+    const least = others.length === 0 ? 'the only start command in the project' : 'nearest to production';
     say('assumed', `${describe(first)}: ${least}`);
     if (first.isForDevelopment)
-      say('mind', 'it is a server of development: its figures are not those of production');
+      say('warning', 'it is a development server: figures will differ from those in production');
     for (const other of others.slice(0, MOST_LISTED))
-      say('or', `${optionFor(other, first, root)}, by ${other.why}`);
+      say('or', `${optionFor(other, first, root)}, from ${other.why}`);
     // Another folder holds another server.
     return [
       first,
@@ -237,7 +236,7 @@ async function tryBeside(
         if (host === undefined || !(later instanceof NotStartedError)) throw later;
         throw new BenchError(
           'toolchain',
-          `${command} needs ${host}, which cannot be reached from here`,
+          `${command} needs ${host}, which this machine cannot reach`,
           'run init where it can be reached, or set HTTPS_PROXY to a proxy that reaches it',
         );
       });
@@ -256,7 +255,10 @@ function chooseEnvFile(place: string): string | undefined {
   say('assumed', `the variables of ${found}, because there is no .env`);
   const mode = DEVELOPMENT.exec(readFileSync(join(place, found), 'utf8'))?.[0].replaceAll(/["'\s]/g, '');
   if (mode !== undefined)
-    say('mind', `${found} sets ${mode}: its figures are not those of production; --dotenv names another`);
+    say(
+      'warning',
+      `${found} sets ${mode}: figures will differ from those in production; --dotenv names another file`,
+    );
   return found;
 }
 
@@ -284,6 +286,6 @@ async function chooseVersion(
   const { version, without } = found;
   const why =
     without.length === 0 ? 'that the project admits' : `for which ${without.join(', ')} have wheels`;
-  say('assumed', `Python ${version}: the newest here ${why}`);
+  say('assumed', `Python ${version}: the newest available ${why}`);
   return version;
 }

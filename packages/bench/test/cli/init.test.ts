@@ -275,7 +275,7 @@ require('node:http').createServer((request, response) => {
     const { status, stdout } = await runHere(init, [folder]);
     expect(status).toBe(0);
     expect(stdout).toContain('left out node broken.js: the server does not start: exit status 3');
-    expect(stdout).toContain('mind     .env.example sets SHOP_ENV=development: its figures');
+    expect(stdout).toContain('warning  .env.example sets SHOP_ENV=development: figures');
     expect(JSON.parse(readFileSync(join(folder, 'stack.json'), 'utf8'))).toMatchObject({
       variants: { app: { command: ['node', 'server.js'] } },
       envFile: '.env.example',
@@ -305,7 +305,7 @@ require('node:http').createServer((request, response) => {
     expect([status, stdout, stderr]).toEqual([
       2,
       '',
-      expect.stringMatching(/stack\.json exists, and is not overwritten\n.*--output/),
+      expect.stringMatching(/stack\.json exists already, and init does not overwrite it\n.*--output/),
     ]);
     expect(readFileSync(join(folder, 'stack.json'), 'utf8')).toBe('{}');
   });
@@ -356,7 +356,10 @@ require('node:http').createServer((request, response) => {
     }).listen(process.env.PORT, process.env.HOST);`;
     write({ 'package.json': PACKAGE, 'server.js': server });
     const { status, stdout } = await runHere(init, [folder]);
-    expect([status, stdout]).toEqual([0, expect.stringMatching(/mind {5}it limits .* 429 after \d+: raise/)]);
+    expect([status, stdout]).toEqual([
+      0,
+      expect.stringMatching(/warning {2}it limits .* 429 after \d+: raise/),
+    ]);
     // Each path has the same answer.
     expect(stdout).not.toContain('OpenAPI');
     expect(stdout).toContain('assumed  1 request;');
@@ -399,7 +402,22 @@ require('node:http').createServer((request, response) => {
     expect(readManifest(file)).toMatchObject({ requests: { draft: { requests: [{ path: '/' }] } } });
     rmSync(file);
     const named = await runHere(init, [folder, '--get', '/notes']);
-    expect([named.status, named.stdout]).toEqual([0, expect.stringContaining('mind     its answer grows')]);
+    expect([named.status, named.stdout]).toEqual([0, expect.stringContaining('warning  its answer grows')]);
+  });
+
+  it('says how to measure a path that it left out, if no other answers', async () => {
+    const server = `let grown = '';
+    require('node:http').createServer(({ url }, response) => {
+      if (url === '/notes') return response.end((grown += 'a'));
+      response.writeHead(url === '/health' ? 503 : 404).end();
+    }).listen(process.env.PORT, process.env.HOST);`;
+    write({ 'package.json': PACKAGE, 'server.js': server });
+    const { status, stderr } = await runHere(init, [folder]);
+    expect(status).toBe(2);
+    expect(stderr).toContain(
+      'error: GET /notes answers with 2xx, but was left out, because its answer grows with each request. Not answered with 2xx: /health status 503',
+    );
+    expect(stderr).toContain("to measure it anyway: --get /notes. Otherwise, name one: --get '/orders");
   });
 
   it('says that a path needs a login', async () => {
@@ -407,7 +425,7 @@ require('node:http').createServer((request, response) => {
     const { status, stderr } = await runHere(init, [folder, '--get', '/mine']);
     expect(status).toBe(1);
     expect(stderr).toContain('error: GET /mine: status 401');
-    expect(stderr).toContain('give it with --header, or begin with a path that needs none of it: --get');
+    expect(stderr).toContain('send it with --header, or name a path that needs none: --get');
   });
 
   it('asks for the login that every path needs', async () => {
@@ -464,7 +482,7 @@ require('node:http').createServer((request, response) => {
     const { status, stderr } = await runHere(init, [folder]);
     expect([status, stderr]).toEqual([
       2,
-      expect.stringMatching(/nothing in the project tells how its server starts\n.*--run/),
+      expect.stringMatching(/nothing in the project says how its server starts\n.*--run/),
     ]);
   });
 });
