@@ -34,7 +34,7 @@ export default defineCommand({
     rmSync(link, { force: true });
     symlinkSync(join(CLONE, PROGRAM), link);
     print(`linked  ${link}\n`);
-    if (onPath.includes(folder)) print('next    bench-http --help, in the folder of your project\n');
+    if (onPath.includes(folder)) print('next    bench-http init, in the folder of your project\n');
     else print(`next    add it to PATH: export PATH="${folder}:$PATH"\n`);
   },
 });
@@ -54,7 +54,7 @@ function refuseForeign(link: string): void {
   if (found === undefined || (found.isSymbolicLink() && readlinkSync(link).endsWith(PROGRAM))) return;
   throw new BenchError(
     'usage',
-    `${link} exists, and is not a link to a clone of Bench`,
+    `${link} exists already, but is not a link to a clone of Bench`,
     'remove it, or name another folder: --folder',
   );
 }

@@ -54,7 +54,7 @@ export async function lockHost({
       throw new BenchError(
         'usage',
         describe(taken.by),
-        'two runs at once would distort each other: --wait starts after it',
+        'two runs at once would distort each other: --wait starts this one later',
       );
     }
     if (told === undefined || isNews(taken.by, told)) {

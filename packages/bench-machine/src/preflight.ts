@@ -98,7 +98,7 @@ const checkTimeWait: Check = (facts, { connections, addresses = 1 }) => {
     return {
       level: 'warn',
       what: `TIME_WAIT: ports stay taken for ${timeWaitSeconds} s; two trials of ${figure(connections)} connections within that exhaust ${figure(ports)}`,
-      advice: 'sudo sysctl -w net.inet.tcp.msl=1000, or leave a pause between trials',
+      advice: 'sudo sysctl -w net.inet.tcp.msl=1000, or pause between trials',
     };
   }
   if (timeWaitReused) {
@@ -189,16 +189,16 @@ const checkNeighbours: Check = ({ neighbours }) => {
   if (low > NEIGHBOURLY) {
     return {
       level: 'warn',
-      what: `neighbouring cores: while the load’s core is busy, the server’s core needs ${found}: they share hardware`,
+      what: `neighbouring cores: while the generator’s core is busy, the server’s core needs ${found}: they share hardware`,
       advice:
-        'a server that keeps the load busy is charged for it; compare at equal offered load (--rate), or use cores that do not share hardware',
+        'a server that keeps the generator busy seems to cost more. Compare at equal offered load (--rate), or use cores that do not share hardware',
     };
   }
   return high < NEIGHBOURLY
-    ? { level: 'ok', what: `no neighbouring cores: a busy load costs the server’s core ${found}` }
+    ? { level: 'ok', what: `no neighbouring cores: a busy generator costs the server’s core ${found}` }
     : {
         level: 'warn',
-        what: `neighbouring cores: unknown; a busy load costs the server’s core ${found}`,
+        what: `neighbouring cores: unknown; a busy generator costs the server’s core ${found}`,
         advice: 'repeat the check on a quiet machine',
       };
 };

@@ -92,7 +92,7 @@ describe('lockHost', () => {
     expect(message).toBe(
       `run first is measuring on this machine (process ${process.pid}); it does not know yet for how long`,
     );
-    expect(hint).toContain('--wait starts after it');
+    expect(hint).toContain('--wait starts this one later');
     first.expect(600);
     expect((await refusalOf(take('second'))).message).toMatch(
       /\(process \d+\), until about \d\d:\d\d \(10 min\)$/,

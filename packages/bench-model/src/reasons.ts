@@ -264,7 +264,7 @@ const DEFINITIONS = {
     cure: 'Lower the rate, or use fewer connections',
     text: ({ busy, coresUsed, host }: Saturation) => {
       const beside = coresUsed === undefined ? '' : ` while the server used ${coresUsed.toFixed(2)} cores`;
-      return `the generator ${host === undefined ? '' : `on ${host} `}was ${Math.round(busy * 100)} % busy${beside}: goodput is a lower bound, and latency includes the client's delays`;
+      return `the generator ${host === undefined ? '' : `on ${host} `}was ${Math.round(busy * 100)} % busy${beside}: goodput is a lower bound, and latency includes the generator's delays`;
     },
   },
   'promise-kept': {
@@ -402,9 +402,9 @@ const DEFINITIONS = {
   watcher: {
     invalidates: NONE,
     isOfServer: true,
-    summary: 'the server ran under a watcher of development',
+    summary: 'the server ran under a development watcher',
     text: ({ watcher }: { watcher: string }) =>
-      `the server runs under ${watcher}, which starts it anew when its files change: these are figures of development. Start it as in production`,
+      `the server runs under ${watcher}, which restarts it when its files change: figures will differ from those in production. Start it as in production`,
   },
   'server-unknown': {
     invalidates: NONE,
@@ -805,7 +805,7 @@ function describePace({ shape, least, most, milliseconds }: Pace): string {
 
 function shareOf({ coresUsed, cores, host }: Saturated): string {
   const used = `${coresUsed.toFixed(2)} cores`;
-  const share = cores === undefined ? used : `${used} of core ${cores.join(',')}`;
+  const share = cores === undefined ? used : `${used} (core ${cores.join(',')})`;
   return host === undefined ? share : `${share} on ${host}`;
 }
 

@@ -36,7 +36,7 @@ export const course: Section = {
     return [
       element('p', {}, 'Each line is one trial; the window begins at 0 s.'),
       chosen.trials.some(({ collections = [] }) => collections.length > 0)
-        ? element('p', {}, 'Marks on the axis of p99: collections of garbage of at least 1 ms.')
+        ? element('p', {}, 'Marks on the axis of p99: garbage collections of at least 1 ms.')
         : undefined,
       page.shortened > 0
         ? element('p', {}, `${page.shortened} trials are without it, because the run has too many.`)
@@ -60,7 +60,7 @@ function keyOf(row: PageRow): string {
 }
 
 function toTick({ seconds, ms }: Collection): { x: number; text: string } {
-  return { x: seconds, text: `${seconds.toFixed(2)} s: a collection of garbage took ${ms.toFixed(1)} ms` };
+  return { x: seconds, text: `${seconds.toFixed(2)} s: a garbage collection took ${ms.toFixed(1)} ms` };
 }
 
 function showCourse(

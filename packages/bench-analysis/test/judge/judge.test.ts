@@ -406,7 +406,7 @@ describe('the limit', () => {
     expect(judge(both).limit).toBe('generator');
     expect(reasonsOf(both)).toEqual({ 'generator-bound': RATES });
     expect(textOf(both)).toBe(
-      "the generator was 100 % busy while the server used 0.98 cores: goodput is a lower bound, and latency includes the client's delays",
+      "the generator was 100 % busy while the server used 0.98 cores: goodput is a lower bound, and latency includes the generator's delays",
     );
   });
 

@@ -121,7 +121,7 @@ describe('an upstream', () => {
     const verdict = judgeOf(full);
     expect(verdict.limit).toBe('upstream');
     expect(verdict.reasons).toMatchObject([{ code: 'upstream-bound', invalidates: RATES }]);
-    expect(verdict.texts[0]).toContain('the upstream used 0.95 cores of core 1');
+    expect(verdict.texts[0]).toContain('the upstream used 0.95 cores (core 1)');
     const both = judge(windowOf(full, sampleLoad({ lifetime: sampleCounts({ ok: 50_000 }) }), 0.97));
     expect(both).toMatchObject({ limit: 'server', reasons: [] });
   });
@@ -130,7 +130,7 @@ describe('an upstream', () => {
     const placement = { kind: 'separate' as const, server: [], generator: [], beside: { upstream: [0, 1] } };
     const { limit, texts } = judgeOf(evidenceOf({ resources: sampleResources(0.95), placement, host: 'h3' }));
     expect(limit).toBe('upstream');
-    expect(texts[0]).toContain('the upstream used 0.95 cores of core 0,1 on h3');
+    expect(texts[0]).toContain('the upstream used 0.95 cores (core 0,1) on h3');
   });
 
   it('whose host was disturbed is named with that host', () => {

@@ -44,7 +44,7 @@ export function readInCopy(stack: Stack, app: App | undefined, copy: Copy, root:
   if (!existsSync(root)) {
     throw new BenchError(
       'usage',
-      `${labelOf(copy)} has no folder ${basename(root)}, which holds ${stack.name}`,
+      `${labelOf(copy)} has no folder ${basename(root)}, where ${stack.name} is`,
       copy.kind === 'folder' ? 'name the folder of the project' : 'name a commit that has the service',
     );
   }

@@ -71,7 +71,7 @@ function expand(pattern: string, stacks: Stack[], workload: string | undefined):
   if (stacks.length === 0) {
     throw new BenchError(
       'usage',
-      'no server is named, and there is no stack.json here',
+      'no server is named, and this folder has no stack.json',
       `${commandLine('init')} writes one; or name a server: --app . --run 'uvicorn app:app --port {port}', --url http://127.0.0.1:3000/orders`,
     );
   }

@@ -153,7 +153,7 @@ export async function runUv(
     throw new BenchError(
       'toolchain',
       `${[name, failed].filter(Boolean).join(' ')} of ${what} has no wheel for Python ${version} and could not be built: ${why}`,
-      'choose an interpreter for which it has wheels, or install what its build needs; for the stacks of Bench, --resolve takes the newest version with a wheel',
+      'choose an interpreter for which it has wheels, or install what its build needs. For built-in stacks, --resolve takes the newest version with a wheel',
     );
   });
 }

@@ -177,7 +177,14 @@ export function defineCommand<const O extends object, T>(spec: CommandSpec<O, T>
 export function renderOverview(commands: readonly (readonly [name: string, summary: string])[]): string {
   const commander = createCommander('bench-http')
     .description(
-      "Compares HTTP servers on this machine. The word bench can be omitted:\n\n  bench-http --app ./myapp --run 'uvicorn app:app --port {port}' --get /orders",
+      [
+        'Compares HTTP servers on this machine. In the folder of your service:',
+        [
+          '  bench-http init             finds out how it starts, and writes stack.json',
+          '  bench-http --rev main,HEAD  what did my branch change?',
+        ].join('\n'),
+        'The word bench can be omitted, as in the second line.',
+      ].join('\n\n'),
     )
     .usage('<command> [options]')
     .helpOption(false)
@@ -198,7 +205,7 @@ function createCommander(name: string): Commander {
 }
 
 function describeRest<O, T>({ name, options }: CommandSpec<O, T>, shown: number): string {
-  return `${commandLine(name)} --help-all shows ${Object.keys(options as object).length - shown} options more.`;
+  return `${commandLine(name)} --help-all shows ${Object.keys(options as object).length - shown} more options.`;
 }
 
 function toCommander<O, T>(spec: CommandSpec<O, T>, table: Table, all = true): Commander {

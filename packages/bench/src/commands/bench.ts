@@ -63,7 +63,7 @@ const OUTPUT = 'Output and stored runs';
 
 /** The options of a run until decided imply it. */
 const OF_A_TEST = {
-  rounds: 'a run until decided chooses its rounds',
+  rounds: 'omit --rounds: a run until decided chooses its own',
   quick: 'omit --quick to get a verdict',
 };
 
@@ -92,7 +92,7 @@ const OPTIONS = {
   all: flag({
     group: WHAT,
     help: 'every variant of every stack that offers the workload',
-    conflicts: { arguments: '--all includes every target' },
+    conflicts: { arguments: 'omit the target: --all includes it' },
   }),
   stack: repeated('<file>', text, { group: WHAT, help: 'a stack.json from outside the repository' }),
   app: option('<folder>', text, {
@@ -182,17 +182,17 @@ const OPTIONS = {
   }),
   upgrade: flag({
     group: ON,
-    help: 'the same targets on the newer runtimes that are here, by builds of one maker, until decided',
+    help: 'the same targets on the newer runtimes of this machine, preferably built by one maker, until decided',
     conflicts: {
-      python: 'it chooses the versions itself',
-      node: 'it chooses the versions itself',
+      python: 'omit --python: --upgrade chooses the versions',
+      node: 'omit --node: --upgrade chooses the versions',
       quick: 'omit --quick to get a verdict',
     },
     notInFile: true,
   }),
   'same-build': flag({
     group: ON,
-    help: 'with --upgrade: leave out versions of which no build of the same maker is here',
+    help: 'with --upgrade: leave out versions of which no build by the same maker is installed',
     needs: 'upgrade',
     notInFile: true,
   }),
@@ -218,7 +218,7 @@ const OPTIONS = {
   }),
   duration: option('<seconds>', seconds(), {
     group: LOAD,
-    help: 'the measured window',
+    help: 'the length of the measured window',
     usually: 'set by the workload',
   }),
   warmup: option('<seconds>', wordOr('auto', seconds(0)), {
@@ -239,8 +239,8 @@ const OPTIONS = {
     group: LOAD,
     help: 'send exactly n requests, however long that takes, instead of measuring a window',
     conflicts: {
-      duration: 'the run ends when the requests are answered, so it has no fixed duration',
-      rate: 'an open loop runs for --duration',
+      duration: 'omit --duration: the run ends when all requests are answered',
+      rate: 'omit --amount: an open loop runs for --duration',
     },
   }),
   rate: option('<n>', wordOr('auto', wholeNumber()), {
@@ -251,11 +251,11 @@ const OPTIONS = {
   }),
   slo: option('<promises>', readPromises, {
     group: LOAD,
-    help: `find the capacity: the highest rate of independent requests that keeps these promises, such as 'p99<50ms' or 'p99.9<200ms,errors<0.1%'. --duration is the length of a search, with ${PROMISED.join(', ')} as percentiles`,
+    help: `find the capacity: the highest rate of independent requests that keeps these promises, such as 'p99<50ms' or 'p99.9<200ms,errors<0.1%'. A promise limits ${PROMISED.slice(0, -1).join(', ')} or ${PROMISED.at(-1)}. --duration is the length of a search`,
     usually: 'a closed loop',
     conflicts: {
-      rate: 'a search chooses its rates itself',
-      amount: 'a search runs for --duration',
+      rate: 'omit --rate: a search chooses its rates',
+      amount: 'omit --amount: a search runs for --duration',
       scale: 'measure the sizes in several runs with --workers',
       quick: 'omit --quick: a search takes longer',
       background: 'omit one of them',
@@ -265,8 +265,8 @@ const OPTIONS = {
     group: LOAD,
     help: 'measure latency and CPU over load: at these rates per second, e.g. 500,1000,2000, or at shares of the capacity that --slo finds, e.g. 25%,50%,75%,90%',
     conflicts: {
-      amount: 'a rate runs for --duration',
-      interleave: 'rates are measured one server at a time',
+      amount: 'omit --amount: each rate runs for --duration',
+      interleave: 'omit --interleave: rates are measured one server at a time',
     },
   }),
   burst: option('<n>x:<time>', burst, {
@@ -274,7 +274,7 @@ const OPTIONS = {
     help: 'raise the rate of --rate for some seconds within the window, e.g. 5x:2s, and find out how long latency takes to recover. It begins after a quarter of --duration',
     usually: 'a constant rate',
     needs: 'rate',
-    conflicts: { load: 'a burst has one usual rate' },
+    conflicts: { load: 'omit --load: a burst has one usual rate' },
   }),
   background: option('<request>', request, {
     group: LOAD,
@@ -282,15 +282,15 @@ const OPTIONS = {
   }),
   generators: option('<n>', wholeNumber(), {
     group: LOAD,
-    help: 'processes of the generator',
+    help: 'how many processes the generator has',
     usually: '1; with --scale, one for each core of the largest server, if cores are left',
   }),
   cluster: option('<file>', text, {
     group: LOAD,
     help: 'send the load from the hosts that this file names, or spread the rounds over them; e.g. bench.cluster.json',
     conflicts: {
-      generators: 'the file says how many processes each host has',
-      scale: 'its sizes are planned for the cores of this machine',
+      generators: 'omit --generators: "processes" in the file sets them for each host',
+      scale: 'omit --cluster: --scale plans for the cores of this machine',
     },
   }),
   'start-timeout': option('<seconds>', seconds(), {
@@ -301,7 +301,7 @@ const OPTIONS = {
   'new-connections': flag({
     group: LOAD,
     help: 'open a new connection for each request, and report how long that takes',
-    conflicts: { 'connect-rate': 'each request connects when it is sent' },
+    conflicts: { 'connect-rate': 'omit --connect-rate: each request connects when it is sent' },
   }),
   'connect-rate': option('<n>', wholeNumber(), {
     group: LOAD,
@@ -340,7 +340,7 @@ const OPTIONS = {
           '--scale sets all three: omit the other option',
         ]),
       ),
-      rate: 'an open loop limits the goodput to its rate, so there is no speed-up to measure',
+      rate: 'omit --rate: it limits the goodput, so there would be no speed-up to measure',
       interleave: 'its servers use different numbers of cores: omit one of them',
       noise: 'measure the noise in a run without --scale',
       background: 'measure it without --scale',
@@ -397,7 +397,7 @@ const OPTIONS = {
   }),
   'repeat-rows': flag({
     group: ASK,
-    help: 'send rows of POST and DELETE again when all have been sent: for requests that the server takes twice',
+    help: 'send rows of POST and DELETE again when all have been sent: for requests that the server accepts twice',
     needs: ASKS,
   }),
   expect: option('<text>', (typed) => typed, {
@@ -451,7 +451,9 @@ const OPTIONS = {
     group: COMPARE,
     help: 'look at the results after some rounds, and stop when every comparison has a verdict',
     usually: 'for two targets, without --rounds',
-    conflicts: { rounds: 'the schedule sets the number of rounds; --looks chooses another schedule' },
+    conflicts: {
+      rounds: 'omit --rounds: the schedule sets their number, and --looks chooses another schedule',
+    },
   }),
   looks: option('<rounds>', oneOf(SCHEDULE_NAMES), {
     group: COMPARE,
@@ -480,7 +482,7 @@ const OPTIONS = {
   'fail-on': option('<verdicts>', listOf(oneOf(VERDICTS)), {
     group: COMPARE,
     help: `exit with 1 if the comparison finds one of these: ${VERDICTS.join(', ')}. faster and slower count if the whole interval lies beyond the threshold`,
-    conflicts: { quick: 'a quick run is too short for a comparison' },
+    conflicts: { quick: 'omit --quick: it is too short for a comparison' },
     besideAlone: true,
     notInFile: true,
   }),
@@ -489,9 +491,9 @@ const OPTIONS = {
     group: COMPARE,
     help: 'after the verdicts, start the servers of each difference again under a profiler, and name the functions that cost more or less',
     conflicts: {
-      quick: 'a quick run is too short for a comparison',
-      url: 'the servers must be started by Bench',
-      'dry-run': 'a dry run measures nothing',
+      quick: 'omit --quick: it is too short for a comparison',
+      url: 'let Bench start the servers: use --app or --stack instead of --url',
+      'dry-run': 'omit one of them: a dry run measures nothing',
     },
     besideAlone: true,
     notInFile: true,
@@ -500,7 +502,10 @@ const OPTIONS = {
   'dry-run': flag({
     group: OUTPUT,
     help: 'print the plan and how long it takes, but start nothing',
-    conflicts: { json: 'a plan is printed as text only', detail: 'a dry run measures nothing' },
+    conflicts: {
+      json: 'omit --json: a plan is printed as text only',
+      detail: 'omit --detail: a dry run measures nothing',
+    },
     besideAlone: true,
     notInFile: true,
   }),
@@ -513,7 +518,7 @@ const OPTIONS = {
   json: flag({
     group: OUTPUT,
     help: 'print the whole run as JSON',
-    conflicts: { detail: 'the JSON holds every trial' },
+    conflicts: { detail: 'omit --detail: the JSON holds every trial' },
     besideAlone: true,
     notInFile: true,
   }),
@@ -531,7 +536,7 @@ const OPTIONS = {
   }),
   trust: flag({
     group: OUTPUT,
-    help: 'execute what the plan of a received run says, without a question',
+    help: 'execute what the plan of a received run says, without asking',
     needs: ['resume', 'again'],
     besideAlone: true,
     notInFile: true,
@@ -551,8 +556,8 @@ export default defineCommand({
   options: OPTIONS,
   examples: [
     ['bench-http --rev main,HEAD', 'what did my branch change?'],
-    ['bench-http --node 22,26', 'what does a newer runtime bring?'],
-    ["bench-http --slo 'p99<50ms'", 'how much load does it carry?'],
+    ['bench-http --node 22,26', 'is a newer runtime faster?'],
+    ["bench-http --slo 'p99<50ms'", 'how much load does it take?'],
     ['bench-http fastify fastapi --rounds 6', 'built-in stacks, compared'],
   ],
   usual: [

@@ -71,7 +71,7 @@ export default defineCommand({
       measured.push({ rate, run: ended.run });
       if (request.goesOn?.(ended.run.trials) === false) {
         // A longer duration changes all runs of the job.
-        logLine('the job ends here: its windows have too few answers for the percentile of a budget');
+        logLine('the job stops: its windows have too few answers for the percentile of a budget');
         break;
       }
     }

@@ -15,7 +15,7 @@ const PAIRS = 60;
 export default defineCommand({
   name: 'doctor',
   about:
-    'Checks whether this machine is fit to measure on: limits, ports, load, governor, throttling, cores that slow each other down. Says what to change.',
+    'Checks whether this machine is fit for measuring: limits, ports, load, governor, throttling, cores that slow each other down. Says what to change.',
   options: {
     connections: option('<n>', wholeNumber(), { help: 'the highest number of connections', default: 10_000 }),
     workers: option('<n>', wholeNumber(), { help: 'workers of each server', default: 1 }),
@@ -24,7 +24,7 @@ export default defineCommand({
       usually: 'as many as workers',
       conflicts: { workers: 'omit --workers: this check uses --cores alone' },
     }),
-    generators: option('<n>', wholeNumber(), { help: 'processes of the generator', default: 1 }),
+    generators: option('<n>', wholeNumber(), { help: 'how many processes the generator has', default: 1 }),
     'connect-rate': option('<n>', wholeNumber(), {
       help: 'the most connections to open per second',
       usually: 'as many as the accept queue of the server takes',

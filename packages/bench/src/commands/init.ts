@@ -30,7 +30,7 @@ interface InitRequest extends InitChoices {
 export default defineCommand({
   name: 'init',
   about:
-    'Examines a project, starts its server, sends it requests, and writes the stack.json that worked. Prints its findings and its assumptions. Changes no other file, but the server that it starts may.',
+    'Examines a project, starts its server, sends it requests, and writes the stack.json that worked. Prints its findings and its assumptions. Changes no other file; the server that it starts may.',
   arguments: {
     terms: '[folder]',
     noun: 'folder',
@@ -63,7 +63,7 @@ export default defineCommand({
       usually: 'the one that Bench finds',
     }),
     with: repeated('<package>', text, {
-      help: 'a package beside the lock; written to the manifest',
+      help: 'a package in addition to the lock; written to the manifest',
       separator: PACKAGES,
     }),
     // Node takes --env-file for itself, wherever it stands.
@@ -130,7 +130,7 @@ function refuseExisting(file: string): void {
   const shown = relative(process.cwd(), file);
   throw new BenchError(
     'usage',
-    `${shown} exists, and is not overwritten`,
+    `${shown} exists already, and init does not overwrite it`,
     `name another file: --output ${join(dirname(shown), 'stack-new.json')}`,
   );
 }
@@ -149,7 +149,7 @@ async function questionsFor(
   return [
     ['', 'what it costs and how fast it is'],
     ...(hasCommits ? [[` --rev HEAD~1,.${mix}`, 'what your last change did'] as [string, string]] : []),
-    ...(mayUpgrade ? [[` --upgrade${mix}`, 'what a newer runtime brings'] as [string, string]] : []),
+    ...(mayUpgrade ? [[` --upgrade${mix}`, 'whether a newer runtime is faster'] as [string, string]] : []),
     [' --rate 100', 'its latency at 100 requests per second'],
   ];
 }

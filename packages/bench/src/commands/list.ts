@@ -30,9 +30,9 @@ export default defineCommand({
       }),
     );
     const width = widthFor({});
-    const heads = ['target', 'class', 'language', 'workloads', 'state', 'runtime, or why not'];
+    const heads = ['target', 'class', 'language', 'workloads', 'state', 'runtime, or what is missing'];
     print(`${renderRows(heads, rows, heads, width)}\n`);
-    const kinds = ['runtime', 'kind', 'state', 'what it is, or why not'];
+    const kinds = ['runtime', 'kind', 'state', 'version, or what is missing'];
     print(`\n${renderRows(kinds, runtimes, kinds, width)}\n\nReleases as of ${RELEASES.asOf}.\n`);
   },
 });

@@ -53,9 +53,9 @@ interface ReportRequest {
 
 /** The reasons why the views of a table do not apply to formats that hold the whole run. */
 const WHOLE_RUN = {
-  ladder: 'the format holds every trial',
-  time: 'the format holds every trial',
-  detail: 'the format holds every trial',
+  ladder: 'omit --ladder: the format holds every trial',
+  time: 'omit --time: the format holds every trial',
+  detail: 'omit --detail: the format holds every trial',
 };
 
 const REPORT_EXAMPLE = commandLine('report latest');
@@ -75,7 +75,7 @@ export default defineCommand({
     }),
     time: flag({
       help: 'print the report of /usr/bin/time on each server: fields as rows, targets as columns',
-      conflicts: { ladder: 'print them one after the other' },
+      conflicts: { ladder: 'print one after the other' },
     }),
     with: repeated('<file>', text, {
       help: 'a text with pasted reports of time -l (macOS) or time -v (GNU), to show beside those of the run; - is standard input',

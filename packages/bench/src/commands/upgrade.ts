@@ -21,7 +21,7 @@ const SHOWN = [
 const shown = defineCommand({
   name: 'upgrade',
   about:
-    'Compares the runtime of a project with the newer ones that are here. It builds an environment for each, leaves out those for which a package has no wheel, prefers builds of one maker, and measures in turns until each difference is decided. With --with, it compares packages with the locked ones instead.',
+    'Compares the runtime of a project with the newer ones on this machine. Builds an environment for each, leaves out those for which a package has no wheel, prefers builds of one maker, and measures in turns until each difference is decided. With --with, compares packages with the locked ones instead.',
   arguments: {
     terms: '[target...]',
     noun: 'target',

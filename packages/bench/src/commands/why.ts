@@ -27,7 +27,7 @@ interface WhyRequest {
 export default defineCommand({
   name: 'why',
   about:
-    'Says where the difference of a comparison is spent. Starts fresh servers of both sides under a sampling profiler, and prints the functions whose CPU per request changed. The figures of the run stay as they are.',
+    'Names the functions that cause the difference of a comparison. Starts fresh servers of both sides under a sampling profiler, and prints the functions whose CPU per request changed. The figures of the run stay as they are.',
   arguments: {
     terms: '<run> [target...]',
     noun: 'run',
@@ -41,7 +41,7 @@ export default defineCommand({
       help: 'a secret header of the requests, which a stored run does not keep',
     }),
     json: flag({ help: 'print the profiles as JSON' }),
-    trust: flag({ help: 'execute what the plan of a received run says, without a question' }),
+    trust: flag({ help: 'execute what the plan of a received run says, without asking' }),
     ...WAITS,
   },
   notes: 'Exit codes: 0 done, 1 a side could not be profiled, 2 bad usage,\n130 interrupted.',

@@ -24,7 +24,7 @@ export async function findBeside(
   if (revisions.includes(NAME)) {
     throw new BenchError(
       'usage',
-      `--rev ${NAME}: beside --again, this is the name of the stored run's commit`,
+      `--rev ${NAME}: with --again, "${NAME}" means the commit of the stored run`,
       'name the branch by its commit, or by its full name such as refs/heads/baseline',
     );
   }
@@ -53,12 +53,16 @@ function commitOf({ run, targets }: Plan): string {
   if (others.length > 0) {
     throw new BenchError(
       'usage',
-      `run ${run} measured ${copies.size} revisions, and a baseline is a run of one commit`,
+      `run ${run} measured ${copies.size} revisions, but a baseline is a run of one commit`,
       hint,
     );
   }
   if (copy?.kind !== 'revision' || copy.commit === undefined) {
-    throw new BenchError('usage', `run ${run} is no run of a commit, so --rev has nothing beside it`, hint);
+    throw new BenchError(
+      'usage',
+      `run ${run} did not measure a commit, so --rev cannot be compared with it`,
+      hint,
+    );
   }
   return copy.commit;
 }

@@ -40,10 +40,10 @@ const NO_PROGRAM =
 const CURES: Cures = {
   ended: ({ end }, { command, words }) => {
     if (/EADDRINUSE|address (is )?already in use/i.test(end))
-      return `its port is taken: end what listens there, or let it listen on {port} in ${command}, or on PORT in its environment`;
+      return `its port is taken: stop what listens there, or let it listen on {port} in ${command}, or on PORT in its environment`;
     const [, absent] = /['"`]([^'"`\s]*\/[^'"`\s]+)['"`]/.exec(ABSENT.test(end) ? end : '') ?? [];
     if (absent !== undefined)
-      return `make ${isAbsolute(absent) ? showPath(absent) : absent} first: it may be what a build writes, such as that of a front end`;
+      return `create ${isAbsolute(absent) ? showPath(absent) : absent} first: a build may write it, such as that of a front end`;
     const [program] = (NO_PROGRAM.exec(end) ?? []).slice(1).filter((name) => name !== undefined);
     if (program !== undefined) return `install ${program}, and put it on PATH: the server starts it`;
     if (end.startsWith('exit status 0'))
@@ -51,7 +51,7 @@ const CURES: Cures = {
     const line = joinWords(
       fillCommand([...words], { host: '127.0.0.1', port: 8000, workers: 1, threads: undefined }),
     );
-    return `its last lines say why; by hand it starts like this: PORT=8000 ${line}`;
+    return `its last lines say why. To start it by hand: PORT=8000 ${line}`;
   },
   'other-port': ({ namesPort }, { command, movesPort }) =>
     movesPort === true
@@ -79,10 +79,10 @@ const CURES: Cures = {
   untrusted: () => 'name the authority that signed it: NODE_EXTRA_CA_CERTS=ca.pem in the environment',
   'wrong-answer': (fault, named) => cureAnswer(fault, named),
   'refuses-login': ({ request }) =>
-    `correct the body of "login", or the variables in it; by hand it is ${request.method} ${request.path}`,
+    `correct the body of "login", or the variables in it. To try it by hand: ${request.method} ${request.path}`,
   'refuses-repeats': ({ request }) =>
     request.row === undefined
-      ? 'make each request another one: {uuid} or {seq} in its path or body, or a column of --rows'
+      ? 'make each request unique: {uuid} or {seq} in its path or body, or a column of --rows'
       : 'send each row once: omit --repeat-rows, or write "repeat": false',
 };
 
@@ -95,7 +95,7 @@ export function cureFor<Kind extends Fault['kind']>(
 }
 
 function askElse({ requests, workload }: Named, path = '/orders'): string {
-  if (workload !== undefined) return `ask for what it answers: --get ${path}`;
+  if (workload !== undefined) return `request what it answers: --get ${path}`;
   return requests === undefined
     ? `name a path that it answers: --get ${path}`
     : `correct the requests in ${requests}`;
@@ -123,11 +123,11 @@ function cureAnswer(
     case 410:
       return `${askElse(named)}; ${expectIt}`;
     case 405:
-      return `ask by another method: --request '${allow?.split(/\s*,\s*/)[0] ?? 'POST'} ${request.path}'`;
+      return `use another method: --request '${allow?.split(/\s*,\s*/)[0] ?? 'POST'} ${request.path}'`;
     case 429:
       return 'switch off its rate limit: every load exceeds it';
   }
-  if (status >= 500) return 'its last lines may say why: the server runs, and fails at this request';
+  if (status >= 500) return 'its last lines may say why: the server runs, but fails at this request';
   if (status >= 400) return `correct the request as its answer says: --header, --body; ${expectIt}`;
   return 'if this answer is right, expect it: --expect-status, --expect or --expect-schema';
 }
@@ -140,5 +140,5 @@ function describeRedirect(location: string, { path }: WorkloadRequest): string {
   const samePath = `${target.pathname}${target.search}` === `${base.pathname}${base.search}`;
   if (target.protocol === 'https:' && samePath)
     return `it redirects to https: --header 'x-forwarded-proto: https', as its proxy sends it`;
-  return `ask for where it redirects to: --get ${target.pathname}${target.search}`;
+  return `request the target of the redirect: --get ${target.pathname}${target.search}`;
 }

@@ -79,7 +79,7 @@ async function study(plan: Plan, all: readonly Candidate[], machine: StudyMachin
   if (distinct.length === 0) return false;
   const { routes = [] } = workloadOf(plan).draw(() => 0.5, plan.params ?? {});
   if (routes.some(({ once }) => once !== undefined)) {
-    voice.log('the warm-up is not studied, because that would use rows up: each is sent once');
+    voice.log('the warm-up is not studied, because a study would use up rows: each is sent once');
     return false;
   }
   const { count, seconds } = whyNoStudy() === undefined ? planStudies(plan, distinct.length) : NO_STUDIES;
@@ -93,7 +93,8 @@ async function study(plan: Plan, all: readonly Candidate[], machine: StudyMachin
   voice.log(
     `studying the warm-up of ${names} for ${seconds} s each, because too little is known about it on this machine. Later runs use the result`,
   );
-  if (left.length > 0) voice.log(`warning: this run has no time to study that of ${left.join(', ')} too`);
+  if (left.length > 0)
+    voice.log(`warning: this run has no time to study the warm-up of ${left.join(', ')} too`);
   const alone = planAlone(
     plan,
     `${plan.run}-warmup`,
@@ -157,7 +158,7 @@ function describeUnknown(
 }
 
 function describeUnsettled(targets: readonly string[]): string {
-  return `warning: the studied process of ${targets.join(', ')} did not settle soon. It may be an exception: a later run studies another`;
+  return `warning: the studied process of ${targets.join(', ')} took unusually long to settle. A later run studies another`;
 }
 
 /** Plans the warm-ups of all targets: one for each target and kind of rung. */

@@ -78,7 +78,7 @@ export async function prepareMachine(
     if (reason !== undefined) {
       throw new BenchError(
         'usage',
-        `servers that take turns need a cgroup each, which cannot be created: ${reason}`,
+        `servers that take turns need a cgroup each, but none can be created: ${reason}`,
         'measure with --no-interleave',
       );
     }
@@ -149,7 +149,7 @@ function describeLiterals(prepared: readonly Launchable[]): string[] {
   const all = prepared.flatMap((one) => ('attached' in one ? [] : (one.stack.literals ?? [])));
   return [...new Set(all)].map(
     (place) =>
-      `${place} is a secret in plain text: omit it, and export a variable before you start Bench, which the server inherits`,
+      `${place} is a secret in plain text: omit it, and export it before you start Bench. The server inherits your environment`,
   );
 }
 

@@ -54,7 +54,7 @@ export async function confirmReceived({ folder, plan }: StoredRun, isAgreed: boo
       `run ${plan.run}: cannot ask whether to execute this: there is no terminal`,
       'if you trust it, add --trust',
     );
-  if (!goesOn) throw new BenchError('usage', `run ${plan.run} is not executed`);
+  if (!goesOn) throw new BenchError('usage', `run ${plan.run} was not executed`);
 }
 
 /** Lists what a plan executes, installs, reads and loads. */

@@ -195,13 +195,13 @@ export function chooseBuilds(
   const missing = newestFirst('python')
     .toReversed()
     .filter((line) => isNewer(line) && !wanted.includes(line));
-  const words = missing.map((line) => `not here: Python ${line} (uv python install ${line})`);
+  const words = missing.map((line) => `not installed: Python ${line} (uv python install ${line})`);
   const maker = bestMaker(all, [now, ...wanted]);
   const builds = [now, ...wanted].flatMap((line): InstalledPython[] => {
     const own = all.filter((one) => one.line === line);
     const build = own.find((one) => one.maker === maker) ?? (isSameBuild ? undefined : own[0]);
     if (build === undefined)
-      words.push(`left out: Python ${line}: ${maker ?? 'its maker'} has no build of it here`);
+      words.push(`left out: Python ${line}: no build by ${maker ?? 'its maker'} is installed`);
     return build === undefined ? [] : [build];
   });
   return { builds, words };
@@ -253,7 +253,7 @@ function nothingNewer(now: string, example: string, words: readonly string[] = [
   const told = words.map((line) => `\n  ${line}`).join('');
   return new BenchError(
     'usage',
-    `--upgrade: nothing newer than ${now} is here${told}`,
+    `--upgrade: nothing newer than ${now} is installed${told}`,
     `name what to compare: ${example}`,
   );
 }

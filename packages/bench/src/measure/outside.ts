@@ -68,6 +68,6 @@ function refuseOther(pid: number, interpreter: string, target: string): void {
   throw new BenchError(
     'trial',
     `false attestation: ${target} runs ${[...new Set(programs.map((path) => basename(path)))].join(', ')}, and no process of it is ${interpreter}`,
-    'in the command, write python or the program of a package without its path; --python names another interpreter',
+    'write python, or the program of a package, without a path in the command. --python names another interpreter',
   );
 }

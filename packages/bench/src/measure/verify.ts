@@ -148,7 +148,7 @@ function watchProtocol(endpoint: Endpoint, first: WorkloadRequest): (seen: Seen)
     if (endpoint.tls === undefined && performance.now() >= nextMs) {
       const kind = await seeProtocol(endpoint.host, endpoint.port);
       nextMs = performance.now() + PROTOCOL_MS;
-      if (kind === 'tls') refuse({ fault: { kind }, text: 'the server speaks TLS, and was asked without' });
+      if (kind === 'tls') refuse({ fault: { kind }, text: 'the server speaks TLS, but the request did not' });
       if (kind === 'http2') refuse({ fault: { kind }, text: 'the server speaks HTTP/2 without TLS' });
     }
     if (seen.fault.kind === 'no-http') refuse(seen);
@@ -203,7 +203,7 @@ const UNTRUSTED = /CERT|UNABLE_TO_VERIFY|HOSTNAME_MISMATCH/;
 /** Says what it means that a request got no answer. */
 function seeNothing({ port, tls }: Endpoint, error: NodeJS.ErrnoException): Seen {
   if (error instanceof UnansweredError)
-    return { fault: { kind: 'silent' }, text: 'it accepts connections and does not answer' };
+    return { fault: { kind: 'silent' }, text: 'it accepts connections, but does not answer' };
   const { code, message } = error;
   if (code === 'ECONNREFUSED')
     return { fault: { kind: 'not-listening' }, text: `nothing listens on port ${port}` };
@@ -213,12 +213,12 @@ function seeNothing({ port, tls }: Endpoint, error: NodeJS.ErrnoException): Seen
     if (NO_TLS.test(code ?? '') || NO_TLS_TEXT.test(message))
       return { fault: { kind: 'no-tls' }, text: 'the server answers without TLS' };
     if (code?.includes('NO_APPLICATION_PROTOCOL'))
-      return { fault: { kind: 'http2' }, text: 'the server speaks TLS, but no HTTP/1.1 over it' };
+      return { fault: { kind: 'http2' }, text: 'the server speaks TLS, but not HTTP/1.1' };
     if (UNTRUSTED.test(code ?? ''))
       return { fault: { kind: 'untrusted' }, text: `the certificate is not valid: ${message}` };
   }
   if (code?.startsWith('HPE_') === true)
-    return { fault: { kind: 'no-http' }, text: `its answer is no valid HTTP: ${message}` };
+    return { fault: { kind: 'no-http' }, text: `its answer is not valid HTTP: ${message}` };
   const isClosed = code === 'ECONNRESET' || code === 'EPIPE';
   return isClosed
     ? { fault: { kind: 'hangs-up' }, text: 'it closes the connection without an answer' }

@@ -101,10 +101,7 @@ function whyApart(
   const fixed = findFixedPort(own);
   const reasons: [boolean, string][] = [
     [engineNamed(engine)?.takesTurns !== true, `${engine} does not load servers in turn`],
-    [
-      capacity === undefined,
-      'the CPU time of each server cannot be read between turns here, which takes a cgroup',
-    ],
+    [capacity === undefined, 'the CPU time of each server cannot be read between turns without a cgroup'],
     [
       length > (capacity?.servers ?? Infinity),
       `the memory of this machine may not hold the ${length} servers of a round`,
@@ -117,11 +114,11 @@ function whyApart(
     [!canTakeTurns(length, waitSeconds), `each answer waits ${waitSeconds} s`],
     [
       fixed !== undefined,
-      `each server needs a service ${fixed?.name} of its own, which has the fixed port ${fixed?.port}`,
+      `each server needs its own service ${fixed?.name}, which has the fixed port ${fixed?.port}`,
     ],
     [
       length > 2 && (workload.fixtures !== undefined || workload.stores === true),
-      `the servers of ${workload.name} share what runs beside them`,
+      `the servers of ${workload.name} share their companion`,
     ],
   ];
   return reasons.find(([applies]) => applies)?.[1];

@@ -170,7 +170,7 @@ export function makePlan(given: BenchOptions, stacks: Stack[], run: string, seed
     throw new BenchError(
       'usage',
       `--amount ${load.requests} is less than the ${Math.max(...rungs)} connections`,
-      'every connection sends at least one request',
+      'use more: every connection sends at least one request',
     );
   }
   const usualSeconds =

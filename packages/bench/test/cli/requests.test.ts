@@ -248,7 +248,7 @@ describe('requests that a server takes once', () => {
     const args = ['--request', 'POST /orders', '--body', '{"id":"a"}', ...flags({ url: shop.url, ...FEW })];
     const { status, stderr } = await place.run('bench', [...args, '--amount', '40']);
     expect(status).toBe(1);
-    expect(stderr).toContain('hint: make each request another one: {uuid} or {seq} in its path or body');
+    expect(stderr).toContain('hint: make each request unique: {uuid} or {seq} in its path or body');
   });
 });
 
@@ -381,7 +381,7 @@ describe('a login', () => {
     const { status, stderr, stdout } = await place.run('bench', args, { SHOP_PASSWORD: PASSWORD });
     expect(status).toBe(1);
     expect(stderr).toContain('the login failed: the body has no /access_token; its fields are token, length');
-    expect(stderr).toContain('correct the body of "login", or the variables in it; by hand it is POST ');
+    expect(stderr).toContain('correct the body of "login", or the variables in it. To try it by hand: POST ');
     for (const text of [stderr, stdout, ...filesOf(place.results)]) {
       expect(text).not.toContain(PASSWORD);
       expect(text).not.toContain(TOKEN);

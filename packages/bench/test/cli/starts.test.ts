@@ -38,21 +38,21 @@ const FAILURES: [
     { get: '/old' },
     SERVER,
     'shop starts, but its answer is wrong: GET http://127.0.0.1:PORT/old: status 301 to /new\n',
-    'ask for where it redirects to: --get /new; to measure the redirect itself: --expect-status 301',
+    'request the target of the redirect: --get /new; to measure the redirect itself: --expect-status 301',
   ],
   [
     'accepts a request only once',
     { request: 'POST /orders', body: '{}' },
     SERVER,
     'shop starts, but accepts the request only once: POST /orders before the load: status 409: it exists\n',
-    'make each request another one: {uuid} or {seq}',
+    'make each request unique: {uuid} or {seq}',
   ],
   [
     'ends',
     { get: '/' },
     `throw new Error('no DATABASE_URL')`,
     'shop does not start: the server ended before it answered (exit status 1: Error: no DATABASE_URL)\n',
-    'by hand it starts like this: PORT=8000 node server.cjs',
+    'To start it by hand: PORT=8000 node server.cjs',
   ],
 ];
 

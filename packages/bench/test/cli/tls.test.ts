@@ -17,7 +17,7 @@ const REFUSALS: [what: string, server: string, https: boolean, words: string, cu
     'TLS, asked without',
     TLS,
     false,
-    'shop does not speak HTTP/1.1 without TLS: GET http://127.0.0.1:PORT/: the server speaks TLS, and was asked without\n',
+    'shop does not speak HTTP/1.1 without TLS: GET http://127.0.0.1:PORT/: the server speaks TLS, but the request did not\n',
     'add --https',
   ],
   [

@@ -60,9 +60,9 @@ describe('a stored run as a baseline', () => {
   });
 
   it('is refused if the run does not say which commit it measured', async () => {
-    expect(await refusal([undefined], ['HEAD'])).toMatch(/^usage: run old is no run of a commit/);
+    expect(await refusal([undefined], ['HEAD'])).toMatch(/^usage: run old did not measure a commit/);
     const tree: Copy = { kind: 'working-tree', name: '.', commit: first };
-    expect(await refusal([tree], ['HEAD'])).toMatch(/^usage: run old is no run of a commit/);
+    expect(await refusal([tree], ['HEAD'])).toMatch(/^usage: run old did not measure a commit/);
     const two = ['HEAD~1', 'HEAD'].map((name): Copy => ({
       kind: 'revision',
       name,

@@ -70,7 +70,7 @@ describe('a CI job', () => {
     const { status, stdout, stderr } = runJob(6, [{ metric: 'p99', atMost: '20ms' }], load);
     writeFileSync(join(shop, 'server.cjs'), SERVER);
     expect(status).toBe(1);
-    expect(stderr).toContain('the job ends here');
+    expect(stderr).toContain('the job stops');
     expect(stdout).toMatch(
       /NOT MEASURED: p99 is missing in 1 of 1 rounds: it needs 1,000 answers, and a round had \d+; "duration": \d+ has enough/,
     );

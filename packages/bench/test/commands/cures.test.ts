@@ -12,13 +12,10 @@ function cureAnswer(status: number, headers: Answer['headers'] = {}, change = {}
 
 describe('cureFor', () => {
   it.each([
-    [
-      'exit status 3: Error: no DATABASE_URL',
-      'by hand it starts like this: PORT=8000 node server.js --port 8000',
-    ],
+    ['exit status 3: Error: no DATABASE_URL', 'To start it by hand: PORT=8000 node server.js --port 8000'],
     ['exit status 1: Error: listen EADDRINUSE: address already in use :::8123', 'its port is taken'],
     ['exit status 0', 'it must stay in the foreground'],
-    ["exit status 1: RuntimeError: Folder './dist/web' does not exist", 'make ./dist/web first'],
+    ["exit status 1: RuntimeError: Folder './dist/web' does not exist", 'create ./dist/web first'],
     ["exit status 1: ViteError: Executable 'bun' not found.", 'install bun, and put it on PATH'],
     ['exit status 127: sh: 1: nx: not found', 'install nx, and put it on PATH'],
     ['exit status 1: Error: spawn ffmpeg ENOENT', 'install ffmpeg, and put it on PATH'],
@@ -42,7 +39,11 @@ describe('cureFor', () => {
     [429, {}, 'switch off its rate limit'],
     [500, {}, 'its last lines may say why'],
     [200, {}, 'if this answer is right, expect it: --expect-status, --expect or --expect-schema'],
-    [301, { location: '/orders/' }, 'ask for where it redirects to: --get /orders/; to measure the redirect'],
+    [
+      301,
+      { location: '/orders/' },
+      'request the target of the redirect: --get /orders/; to measure the redirect',
+    ],
     [308, { location: 'http://localhost:1/x?y=1' }, '--get /x?y=1'],
     [
       307,

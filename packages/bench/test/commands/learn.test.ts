@@ -232,7 +232,7 @@ describe('the known warm-up of a target', () => {
       know(plan, target === 'fastify' ? 55 : 1, { target, processes: target === 'fastify' ? 1 : 3 });
     const { plan: planned, lines } = await learn(plan);
     expect(warmupOf(planned)).toEqual([{ target: 'fastify', rungs: [10], seconds: 2 }]);
-    expect(lines.at(-1)).toMatch(/^warning: the studied process of fastify did not settle soon/);
+    expect(lines.at(-1)).toMatch(/^warning: the studied process of fastify took unusually long to settle/);
   });
 
   it('is replaced by a longer study, even if it is uncertain', () => {

@@ -37,7 +37,7 @@ describe('the builds of an upgrade', () => {
     expect(paths(chooseBuilds(all, '3.13', false).builds)).toEqual(paths(all));
     const { builds, words } = chooseBuilds(all, '3.13', true);
     expect(paths(builds)).toEqual(['/pyenv/python3.13', '/pyenv/python3.15']);
-    expect(words).toEqual(['left out: Python 3.14: pyenv has no build of it here']);
+    expect(words).toEqual(['left out: Python 3.14: no build by pyenv is installed']);
   });
 
   it('leave out older lines and the first ones without the GIL, and name those that are not here', () => {
@@ -45,8 +45,8 @@ describe('the builds of an upgrade', () => {
     const { builds, words } = chooseBuilds(all, '3.13', false);
     expect(builds.map(({ line }) => line)).toEqual(['3.13', '3.14t']);
     expect(words).toEqual([
-      'not here: Python 3.14 (uv python install 3.14)',
-      'not here: Python 3.15 (uv python install 3.15)',
+      'not installed: Python 3.14 (uv python install 3.14)',
+      'not installed: Python 3.15 (uv python install 3.15)',
     ]);
   });
 });
@@ -85,7 +85,7 @@ describe('an upgrade of Node', () => {
 
   it('is refused if nothing is newer, or the targets run on several runtimes', async () => {
     const newest = { ...target, runtime: { kind: 'node', spec: '26' } as const };
-    await expect(findUpgrade([newest], [], ANY)).rejects.toThrow('nothing newer than Node 26 is here');
+    await expect(findUpgrade([newest], [], ANY)).rejects.toThrow('nothing newer than Node 26 is installed');
     const other = { ...target, runtime: { kind: 'python', spec: '3.13' } as const };
     await expect(findUpgrade([newest, other], [], ANY)).rejects.toThrow('run on node 26 and python 3.13');
   });

@@ -416,7 +416,7 @@ describe('the plan of a comparison of several servers of a user', () => {
       'a fixed port',
       '--until-decided',
       { stack: { surroundings: { services: { cache: { command: ['cache'], port: 6379 } } } } },
-      'one server at a time: each server needs a service cache of its own, which has the fixed port 6379',
+      'one server at a time: each server needs its own service cache, which has the fixed port 6379',
     ],
   ])('says in one line why they cannot: %s', (_, words, given, line) => {
     expect(describePlan(made(words, given)).split('\n')).toContain(line);

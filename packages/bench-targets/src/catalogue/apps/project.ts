@@ -82,7 +82,7 @@ function languageOf(root: string, command: string): RuntimeKind {
   if (isPython && isNode) {
     throw new BenchError(
       'usage',
-      `--run ${command}: ${root} is a project in Python and in Node, and the command tells neither`,
+      `--run ${command}: ${root} is a project in both Python and Node, and the command does not say which`,
       'begin the command with python -m, or with npx',
     );
   }

@@ -87,7 +87,7 @@ async function rootInRevision(
   if (!made.has(own)) {
     made.add(own);
     rmSync(own, { recursive: true, force: true });
-    log(`laying out ${labelOf(copy)}`);
+    log(`copying the files of ${labelOf(copy)}`);
     const linked = await layOut(copy, top, folder);
     if (linked.length > 0) log(`${labelOf(copy)} uses ${linked.join(', ')} of your checkout`);
   }

@@ -65,7 +65,7 @@ export async function prepareProject(known: FoundTarget, log: (line: string) => 
   if (target.resolved === true) {
     throw new BenchError(
       'usage',
-      `--resolve is for the stacks of Bench: ${target.id} has its own lock`,
+      `--resolve is for built-in stacks: ${target.id} has its own lock`,
       'omit --resolve, and name another version with --with',
     );
   }

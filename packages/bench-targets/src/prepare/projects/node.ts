@@ -110,7 +110,7 @@ async function step(spec: ProjectCopy, argv: string[], cwd: string): Promise<voi
       'toolchain',
       `${file} cannot be installed for Node ${spec.version}: ${reasonIn(log) || error.message}`,
       OUTDATED.test(log)
-        ? `bring ${file} up to date with its own tool, then try again`
+        ? `update ${file} with its package manager, then try again`
         : `correct what ${argv[0]} says, or choose another version with --node`,
     );
   });
