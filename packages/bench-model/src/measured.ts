@@ -191,7 +191,7 @@ export const collection = shape({
   ms: amount('ms: its length'),
 });
 
-/** One collection of garbage. */
+/** One garbage collection. */
 export type Collection = Static<typeof collection>;
 
 export const turns = named(
@@ -267,7 +267,7 @@ const seen = {
   collections: Type.Optional(
     Type.Array(collection, {
       description:
-        'The collections of garbage of at least 1 ms in the processes of a Node or Python server, in the order of time. Only of a window with a course over time.',
+        'The garbage collections of at least 1 ms in the processes of a Node or Python server, in the order of time. Only of a window with a course over time.',
     }),
   ),
   turns: Type.Optional(

@@ -27,7 +27,7 @@ export type Calls = Static<typeof calls>;
 
 const garbage = shape(
   {
-    collections: amount('count: collections of garbage in 1,000 answers'),
+    collections: amount('count: garbage collections in 1,000 answers'),
     us: amount('µs: their time for each answer; in Go, CPU'),
   },
   { description: 'Told by the runtime: CPython, Node or Go. Absent if it does not tell.' },

@@ -146,11 +146,11 @@ function describeMeasured({
   return lines;
 }
 
-/** Describes the long collections of garbage in a window. */
+/** Describes the long garbage collections in a window. */
 function describeCollections(collections: readonly Collection[]): string {
   const longest = collections.toSorted((a, b) => b.ms - a.ms)[0];
-  if (longest === undefined) return 'collections of garbage: none took 1 ms';
-  return `collections of garbage of at least 1 ms: ${collections.length}, the longest ${formatUs(1000 * longest.ms)} after ${longest.seconds.toFixed(1)} s`;
+  if (longest === undefined) return 'garbage collections: none took 1 ms';
+  return `garbage collections of at least 1 ms: ${collections.length}, the longest ${formatUs(1000 * longest.ms)} after ${longest.seconds.toFixed(1)} s`;
 }
 
 /** Describes the steps of a search, by their rates. */
@@ -244,7 +244,7 @@ function describeAge({ secondsSinceStart, secondsSinceAnswer, answers, collected
 
 function describeGrowth({ estimate, interval: { low, high }, isKept }: Growth): string {
   const figures = `${describeBytes(estimate)} per answer (${describeBytes(low)} to ${describeBytes(high)})`;
-  return `memory: ${figures}${isKept ? '' : ', no growth that lasts'}`;
+  return `memory: ${figures}${isKept ? '' : ', no lasting growth'}`;
 }
 
 function describeConnect({

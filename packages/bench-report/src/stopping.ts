@@ -123,7 +123,7 @@ export function describePower(plan: Plan, noise: readonly Noise[]): string[] {
   const { budgetSeconds } = plan.sequentialTest ?? {};
   if (rounds > plan.rounds) return [`${head}. The last look comes earlier, after ${plan.rounds} rounds`];
   if (budgetSeconds !== undefined && seconds > budgetSeconds)
-    return [`${head}. The budget of ${formatBudget(budgetSeconds)} ends before`];
+    return [`${head}. The budget of ${formatBudget(budgetSeconds)} ends before that`];
   return [head];
 }
 

@@ -142,7 +142,7 @@ function describePace(targets: readonly StudiedTarget[]): string[] {
       if (disturbed === 0) return [];
       if (disturbed === whole.length)
         return [
-          `${id}: the machine had its usual pace in less than half of the turns of each process. So all turns count, and what they show may be the machine`,
+          `${id}: the machine had its usual pace in less than half of the turns of each process. All turns count, so the result may show the machine instead`,
         ];
       return [
         `${id}: ${disturbed} of ${countOf(whole.length, 'process')} ${disturbed === 1 ? 'does' : 'do'} not count: the machine had its usual pace in less than half of the turns`,

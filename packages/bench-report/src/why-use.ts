@@ -13,8 +13,8 @@ const LABELS: Record<UseName, string> = {
   polls: 'polls',
   waits: 'waits of a thread',
   faults: 'page faults',
-  collections: 'collections of garbage, in 1,000 requests',
-  collectingUs: 'µs of collecting garbage',
+  collections: 'garbage collections per 1,000 requests',
+  collectingUs: 'µs of garbage collection',
 };
 
 /** Renders the figures of a request on both sides. */
@@ -29,7 +29,7 @@ export function viewUse(uses: readonly ChangedUse[]): View {
   const isCounted = uses.some(({ name }) => name === 'writes');
   const note = isCounted
     ? 'system calls are counted under strace, which slows the server down; all else without a profiler'
-    : 'system calls were not counted: strace is missing or may not';
+    : 'system calls were not counted: strace is missing, or not permitted';
   const notes = rows.length === 0 ? [] : [note];
   return viewTable({ title: 'what a request takes from the kernel', columns, rows, notes }, columns.slice(1));
 }
@@ -52,7 +52,7 @@ export function describeUse(uses: readonly ChangedUse[], causes: readonly Cause[
 }
 
 function describeCollections({ before, after }: ChangedUse): string {
-  return `1,000 requests take ${formatPer(after)} collections of garbage instead of ${formatPer(before)}.`;
+  return `1,000 requests cause ${formatPer(after)} garbage collections instead of ${formatPer(before)}.`;
 }
 
 function describeCause({ of, target, other, per, otherPer }: Cause): string {

@@ -191,7 +191,7 @@ describe('a run whose servers query a database', () => {
     expect(detail).toContain(
       'database: 0.50 cores, 1,500 inserts acknowledged, 3 never answered, 1,502 stored',
     );
-    expect(detail).toContain('memory: 6 B per answer (−39 B to 51 B), no growth that lasts\n');
+    expect(detail).toContain('memory: 6 B per answer (−39 B to 51 B), no lasting growth\n');
   });
 
   it('shows the growth of memory for each answer, and omits it for short windows', () => {

@@ -80,7 +80,7 @@ describe('describePower', () => {
       'about 3 min (12 rounds) to show 3 %',
     ]);
     expect(describePower(decided('--budget 90s'), [noise(0.01)])).toEqual([
-      expect.stringMatching(/ to show 3 %\. The budget of 90 s ends before$/),
+      expect.stringMatching(/ to show 3 %\. The budget of 90 s ends before that$/),
     ]);
     expect(describePower(decided(), [noise(0.2)])).toEqual([
       expect.stringMatching(/\. The last look comes earlier, after 24 rounds$/),

@@ -92,7 +92,7 @@ describe('the report of a study', () => {
       [
         "74 % of all turns count: those in which the machine had its usual pace, judged by the CPU per request of the reference",
         "some: 1 of 3 processes does not count: the machine had its usual pace in less than half of the turns",
-        "all: the machine had its usual pace in less than half of the turns of each process. So all turns count, and what they show may be the machine",
+        "all: the machine had its usual pace in less than half of the turns of each process. All turns count, so the result may show the machine instead",
       ]
     `);
     expect(renderMarkdown(viewStudies([study]))).toMatch(/^\| some \| — \| flat \| 1 \(0 to 2\) s \|/m);

@@ -19,7 +19,7 @@ it('what a request takes is a row for each figure', () => {
     ['writes', '1.00', '1,001', '+1,000 (+998 to +1,002)'],
     ['waits of a thread', '0.31', '1.84', '+1.53 (+1.33 to +1.73)'],
     ['page faults', '0.02', '0.01', '−0.01 (−0.04 to +0.02)'],
-    ['collections of garbage, in 1,000 requests', '0.50', '12.3', '+11.8 (+11.4 to +12.2)'],
+    ['garbage collections per 1,000 requests', '0.50', '12.3', '+11.8 (+11.4 to +12.2)'],
   ]);
   expect(notes[0]).toContain('counted under strace');
   expect(viewUse(USES.slice(0, 2)).notes[0]).toContain('were not counted');
@@ -34,6 +34,6 @@ it('a fault of one side comes with its cure, and then what else clearly differs'
     'new opens 1.00 connections per answer, old 0.00: let it keep connections alive.',
     'new sends an answer in 1,001 writes, old in 1.00: join them, or write through a buffer.',
     'Each request takes 1.84 waits of a thread instead of 0.31.',
-    '1,000 requests take 12.3 collections of garbage instead of 0.50.',
+    '1,000 requests cause 12.3 garbage collections instead of 0.50.',
   ]);
 });

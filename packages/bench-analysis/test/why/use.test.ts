@@ -54,7 +54,7 @@ describe('what a request takes', () => {
     expect(waits?.margin).toBeLessThan(0.1);
   });
 
-  it('has the collections of garbage, where the runtime tells of them', () => {
+  it('has the garbage collections, where the runtime tells of them', () => {
     const [few, many] = [4, 40].map((collections) => ({ garbage: { collections, us: 2 * collections } }));
     const uses = compareUse(sideOf('steady', few!), sideOf('new', many!));
     expect(uses.find(({ name }) => name === 'collections')).toMatchObject({

@@ -138,7 +138,7 @@ const point = named(
         as(moments, 'µs: CPU for each right answer in consecutive spans of the window.'),
       ),
       collections: Type.Optional(
-        Type.Array(collection, { description: 'The collections of garbage of at least 1 ms in the window.' }),
+        Type.Array(collection, { description: 'The garbage collections of at least 1 ms in the window.' }),
       ),
       logTail: Type.Optional(
         Type.Array(Type.String(), { description: 'The last lines of the log, if the trial has a reason.' }),

@@ -1,4 +1,4 @@
-/** The collections of garbage in a live server: its runtime notes them, and tells them after a load. */
+/** The garbage collections in a live server: its runtime notes them, and tells them after a load. */
 import type { Collection } from 'bench-model/measured';
 import { sum } from 'bench-statistics/numbers';
 import type { Prepared } from './prepare.ts';

@@ -85,7 +85,7 @@ export interface TrialEffects {
    * Absent if not needed.
    */
   collect?(server: Server, prepared: Prepared, planned: PlannedTrial): Promise<number | undefined>;
-  /** Asks the live server for its long collections of garbage in the window of a load. Absent if not needed. */
+  /** Asks the live server for its long garbage collections in the window of a load. Absent if not needed. */
   readCollections?(
     server: Server,
     load: LoadResult,
