@@ -28,7 +28,6 @@ import { readPool } from '../src/results/pool.ts';
 import { listDocuments } from '../../../scripts/checks/documents.ts';
 import { drawCommand } from './commands-table.ts';
 import { drawTable } from './draw-table.ts';
-import { drawSwitches } from './kinds.ts';
 import { drawEngines } from './engines.ts';
 import { drawRatios } from './neighbours.ts';
 import { toTerminal } from './terminal-picture.ts';
@@ -37,6 +36,7 @@ import { embedPicture, toPicture, type Picture } from './pictures.ts';
 import { toPlanted } from './planted-picture.ts';
 import { drawRecordings } from './recordings.ts';
 import { drawRepeats, drawVerdicts } from './repeats.ts';
+import { drawVersions } from './versions.ts';
 import { readRun, type StoredRun } from 'bench-analysis/results/store';
 
 /** A part of a document between `<!-- kind words -->` and `<!-- end -->`. */
@@ -179,6 +179,10 @@ const BLOCKS: Record<string, (words: string[], path: string) => string> = {
   verdicts: (ids, path) =>
     drawVerdicts(ids.map((id) => ({ link: linkFrom(path, id), table: compareOf(readPublished(id)) }))),
 
+  /** `versions ID ID`: each stack on each runtime against its first one, over the rounds of repeats. */
+  versions: (ids, path) =>
+    drawVersions(ids.map((id) => ({ link: linkFrom(path, id), run: readPublished(id) }))),
+
   /** `power ID`: as `pnpm bench:power` prints it. */
   power: ([id = '']) => {
     const pool = readPool(folderOf(id));
@@ -197,18 +201,12 @@ const BLOCKS: Record<string, (words: string[], path: string) => string> = {
     );
   },
 
-  /** `switches ID`: what packages/bench-lab/experiments/kinds found with the collection and the tick object in its hands. */
-  switches: ([id = '']) => drawSwitches(folderOf(id)),
-
   /** `neighbours ID`: the ratios of servers that packages/bench-lab/experiments/neighbours measured. */
   neighbours: ([id = '']) => drawRatios(folderOf(id)),
 
   /** `engines ID TARGET at CONNECTIONS`: the measurements of one server by packages/bench-lab/experiments/engines. */
   engines: ([id = '', target = '', , connections = '']) =>
     drawEngines(folderOf(id), target, Number(connections)),
-
-  /** `cause ID`: as packages/bench-lab/experiments/kinds/cause.cjs printed it. */
-  cause: ([id = '']) => fence(readFileSync(join(folderOf(id), 'cause.txt'), 'utf8')),
 
   /** `picture ID cpu at 100`: a metric of all targets as a picture. */
   picture: (words, path) => embedPicture(pictureOf(words), relative(dirname(path), '.')),

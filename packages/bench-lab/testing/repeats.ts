@@ -83,6 +83,7 @@ function rankOf(metric: MetricId, rows: readonly ModelRow[], target: string): st
   return String(figureOf(metric, rows, target)?.rank ?? '—');
 }
 
-function showShare(share: number): string {
+/** `3.2 %`. */
+export function showShare(share: number): string {
   return `${(100 * share).toFixed(1)} %`;
 }

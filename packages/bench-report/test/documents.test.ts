@@ -246,10 +246,8 @@ describe('the sources', () => {
 describe('the published runs', () => {
   it('are each named by a document, an experiment or a test', () => {
     const files = globSync(
-      ['packages/*/{test,testing}/**/*.ts', 'packages/bench-lab/experiments/README.md'],
-      {
-        cwd: ROOT,
-      },
+      ['packages/*/{test,testing}/**/*.ts', 'packages/bench-lab/experiments/**/README.md'],
+      { cwd: ROOT },
     );
     const all = [...DOCUMENTS, ...files].map(readDocument).join('\n');
     const runs = readdirSync(join(ROOT, 'results/published')).filter((name) => name !== 'README.md');

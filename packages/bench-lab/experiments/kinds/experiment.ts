@@ -1,6 +1,6 @@
 /**
  * Measures how much CPU per request fresh processes of one server use, each against a warm reference on the same core.
- * docs/findings/kinds-of-processes.md has the results.
+ * README.md has the results.
  *
  *     pnpm exec node packages/bench-lab/experiments/kinds/experiment.ts <folder> <part,part…> [processes] [minutes]
  *

@@ -1,6 +1,6 @@
 /**
  * The age of Node servers. A service in production is idle now and then, and a garbage collection in such a moment makes
- * Node's HTTP server cost more for the rest of its life (docs/findings/kinds-of-processes.md). A fresh process under
+ * Node's HTTP server cost more for the rest of its life (packages/bench-lab/experiments/kinds). A fresh process under
  * load from its first second mostly escapes it. So Bench has each Node process collect all garbage once, between the
  * verification and the load.
  */

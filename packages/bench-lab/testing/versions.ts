@@ -1,0 +1,75 @@
+/** What newer runtimes cost, from repeats of one comparison, as a table of a document. */
+import { compareWithin, type ComparedRow } from 'bench-analysis/compare';
+import type { StoredRun } from 'bench-analysis/results/store';
+import { DEFAULT_THRESHOLD } from 'bench-model/options';
+import { describeVerdict } from 'bench-report/compare';
+import { drawTable } from './draw-table.ts';
+import { showShare } from './repeats.ts';
+
+/** A published run, and its address in the document. */
+interface Repeat {
+  link: string;
+  run: StoredRun;
+}
+
+/**
+ * Draws one row for each stack and one column for each runtime: CPU per request against the first runtime, over the rounds of all
+ * repeats together. Repeats are runs with the same targets. The line below says how far single repeats are apart.
+ */
+export function drawVersions(repeats: readonly Repeat[]): string {
+  const groups = [...Map.groupBy(repeats, ({ run }) => namesOf(run)).values()];
+  const rows = groups.flatMap((group) => compare(joinRounds(group.map(({ run }) => run))));
+  const singles = groups.flatMap((group) => group.map(({ run }) => compare(run)));
+  const stacks = new Set(rows.map(({ candidate }) => splitId(candidate).stack));
+  const runtimes = new Set(rows.map(({ candidate }) => splitId(candidate).runtime));
+  const [baseline] = rows.map((row) => splitId(row.baseline).runtime);
+  const lines = [...stacks].map((stack) => [
+    `\`${stack}\``,
+    ...[...runtimes].map((runtime) => {
+      const row = rows.find(({ candidate }) => candidate === `${stack}@${runtime}`);
+      return row === undefined ? '—' : describeVerdict(row).replaceAll(/^(?:slower|faster): |;.*$/g, '');
+    }),
+  ]);
+  const moves = rows.flatMap(({ candidate }) => {
+    const ratios = singles.flatMap((one) => ratioOf(one.find((row) => row.candidate === candidate)) ?? []);
+    return ratios.length < 2 ? [] : Math.max(...ratios) / Math.min(...ratios) - 1;
+  });
+  const links = repeats.map(({ link }, index) => `[${index + 1}](${link})`).join(', ');
+  const agreement =
+    moves.length === 0 ? '' : ` Between repeats, a ratio moves by at most ${showShare(Math.max(...moves))}.`;
+  const label = repeats.length === 1 ? 'Run' : 'Runs';
+  return `${drawTable([`against ${baseline}`, ...runtimes], lines)}\n\n${label} ${links}.${agreement}`;
+}
+
+/** Returns one run with the rounds of several. */
+export function joinRounds(runs: readonly StoredRun[]): StoredRun {
+  const [first] = runs;
+  if (first === undefined) throw new Error('a comparison needs a run');
+  let before = 0;
+  const trials = runs.flatMap((run) => {
+    const own = run.trials.map((trial) => ({ ...trial, round: trial.round + before }));
+    before += run.plan.rounds;
+    return own;
+  });
+  return { ...first, plan: { ...first.plan, rounds: before }, trials };
+}
+
+function namesOf({ plan }: StoredRun): string {
+  return plan.targets
+    .map(({ id }) => id)
+    .toSorted()
+    .join();
+}
+
+function compare(run: StoredRun): ComparedRow[] {
+  return compareWithin(run, { by: 'cpu', threshold: DEFAULT_THRESHOLD }).rows;
+}
+
+function splitId(id: string): { stack: string; runtime: string } {
+  const [stack = '', runtime = ''] = id.split('@');
+  return { stack, runtime };
+}
+
+function ratioOf(row: ComparedRow | undefined): number | undefined {
+  return row?.comparison.ratio?.estimate;
+}
