@@ -139,13 +139,13 @@ export function textsLike(samples: readonly string[]): fc.Arbitrary<string> {
 }
 
 /**
- * Takes many inputs. Fails with the smallest input for which `take` fails, and the seed that gives it again. A full run prints its
+ * Takes the inputs that were found to fail, and many others. Fails with the smallest input for which `take` fails, and the seed that gives it again. A full run prints its
  * slowest input and the memory.
  */
 export async function takeMany<T>(
   inputs: fc.Arbitrary<T>,
   take: (input: T) => unknown,
-  runs = RUNS,
+  { runs = RUNS, found = [] }: { runs?: number | undefined; found?: readonly T[] } = {},
 ): Promise<void> {
   let slowestMs = 0;
   const property = fc.asyncProperty(inputs, async (input) => {
@@ -153,7 +153,8 @@ export async function takeMany<T>(
     await take(input);
     slowestMs = Math.max(slowestMs, performance.now() - beganMs);
   });
-  await fc.assert(property, { numRuns: runs, timeout: MOST_MS, ...SEED });
+  const examples = found.map((input): [T] => [input]);
+  await fc.assert(property, { numRuns: runs, timeout: MOST_MS, examples, ...SEED });
   if (!IS_FULL) return;
   const mebibytes = process.memoryUsage.rss() / 2 ** 20;
   const what = expect.getState().currentTestName;

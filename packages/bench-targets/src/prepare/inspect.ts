@@ -30,7 +30,11 @@ export interface Inspected {
 
 const SECONDS = { uv: 10, interpreter: 15, environment: 3 };
 /** Build times of a compiled stack with all its dependencies, by tool. */
-const BUILD_SECONDS: Record<string, number> = { cargo: 120, go: 45, dotnet: 45 };
+const BUILD_SECONDS = new Map([
+  ['cargo', 120],
+  ['go', 45],
+  ['dotnet', 45],
+]);
 const OTHER_BUILD_SECONDS = 30;
 
 /** Inspects a target: its runtime, its environment and its build. */
@@ -43,7 +47,7 @@ export async function inspectTarget(target: Target, stacks: Stack[]): Promise<In
       const { isMade: isBuilt, tools } = await inspectBuild(known, HOME.cache);
       if (isBuilt) return { state: 'ready', why: tools, work: [] };
       const [tool = ''] = stack.build[0] ?? variant.build[0] ?? [];
-      const seconds = BUILD_SECONDS[tool] ?? OTHER_BUILD_SECONDS;
+      const seconds = BUILD_SECONDS.get(tool) ?? OTHER_BUILD_SECONDS;
       const work: Work[] = [{ kind: 'build', name: stack.name, by: tools, seconds }];
       return { state: 'on first use', why: tools, work };
     }

@@ -2,8 +2,9 @@
 import { PACKAGES } from 'bench-targets/catalogue/packages';
 import { defineCommand, flag, option, repeated } from '../cli/command.ts';
 import { PATHS, header, seconds, text } from '../cli/values.ts';
-import { existsSync, readdirSync, statSync, writeFileSync } from 'node:fs';
+import { existsSync, readdirSync, writeFileSync } from 'node:fs';
 import { dirname, join, relative, resolve } from 'node:path';
+import { isFolder } from 'bench-machine/files';
 import { isBunOrDeno } from 'bench-targets/catalogue/apps/starts';
 import { BenchError } from 'bench-model/errors';
 import { tryGit } from 'bench-machine/git';
@@ -83,7 +84,7 @@ export default defineCommand({
   read: ({ dotenv: envFile, ...values }, [folder = '.']): InitRequest => ({ ...values, envFile, folder }),
   async run(choices) {
     const root = resolve(choices.folder);
-    if (!statSync(root, { throwIfNoEntry: false })?.isDirectory())
+    if (!isFolder(root))
       throw new BenchError('usage', `${choices.folder}: not a folder`, 'name the folder of your project');
     refuseExisting(resolve(choices.output ?? join(root, 'stack.json')));
     for (const [, value] of choices.header) refuseUnset(value, '--header');

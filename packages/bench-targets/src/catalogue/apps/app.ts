@@ -1,7 +1,7 @@
 /** An app of a user as a stack: `--app ./myapp --run 'uvicorn app:app --port {port}'`. */
 import type { AppOptions } from 'bench-model/options';
-import { statSync } from 'node:fs';
 import { basename, resolve } from 'node:path';
+import { isFolder } from 'bench-machine/files';
 import { BenchError } from 'bench-model/errors';
 import type { RuntimeKind } from 'bench-model/target';
 import { present } from 'bench-model/options';
@@ -23,7 +23,7 @@ const PLACEHOLDERS = ['port', 'host', 'workers', 'root', 'runtime'];
 /** Returns an app as a plan stores it. Throws a usage error if its folder does not exist or its command is not valid. */
 export function readApp({ folder, run, name, lock, port, envFile, https }: AppOptions): App {
   const root = resolve(folder);
-  if (!statSync(root, { throwIfNoEntry: false })?.isDirectory()) {
+  if (!isFolder(root)) {
     throw new BenchError(
       'usage',
       `--app ${folder}: not a folder`,

@@ -1,7 +1,8 @@
 /** The manifests of users' projects. */
-import { existsSync, readFileSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
+import { isFile } from 'bench-machine/files';
 import type { TomlError } from 'smol-toml';
 import { BenchError } from 'bench-model/errors';
 import { readJsonFile, showPath } from '../json-file.ts';
@@ -12,10 +13,15 @@ const require = createRequire(import.meta.url);
 const HINT = 'correct the file';
 
 /** The kind of a part: a field by its name, or all by `*`; a list; or what a function makes of it. */
-type Shape = 'string' | 'boolean' | [Shape] | ((value: unknown) => unknown) | { [name: string]: Shape };
+export type Shape =
+  | 'string'
+  | 'boolean'
+  | [Shape]
+  | ((value: unknown) => unknown)
+  | { [name: string]: Shape };
 
 /** Returns the part of a value that has this shape; undefined if nothing has. Other tools complain about the rest. */
-function fit(value: unknown, shape: Shape): unknown {
+export function fit(value: unknown, shape: Shape): unknown {
   if (typeof shape === 'string') return typeof value === shape ? value : undefined;
   if (typeof shape === 'function') return shape(value);
   if (Array.isArray(shape)) {
@@ -106,7 +112,7 @@ export function readDenoTasks(folder: string): Record<string, unknown> {
 }
 
 function readJson<T extends object>(file: string, shape: Shape): T {
-  const value = existsSync(file) ? readJsonFile(file, { missing: HINT, wrong: HINT }).value : {};
+  const value = isFile(file) ? readJsonFile(file, { missing: HINT, wrong: HINT }).value : {};
   return (fit(value, shape) ?? {}) as T;
 }
 
@@ -121,7 +127,7 @@ export function readCargoManifest(folder: string): CargoManifest {
 }
 
 function readToml(file: string, shape: Shape): object {
-  if (!existsSync(file)) return {};
+  if (!isFile(file)) return {};
   const { parse } = require('smol-toml') as typeof import('smol-toml');
   try {
     return fit(parse(readFileSync(file, 'utf8')), shape) ?? {};

@@ -1,7 +1,8 @@
 /** The version of its runtime that a user's project asks for. */
-import { existsSync, readFileSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
+import { isFile } from 'bench-machine/files';
 import { BenchError } from 'bench-model/errors';
 import type { Stack } from 'bench-model/stack';
 import { bestFirst, newestFirst } from '../releases.ts';
@@ -47,12 +48,12 @@ const SOURCES: Record<'python' | 'node', Record<string, (root: string, file: str
 
 function readFirstLine(root: string, name: string): string | undefined {
   const file = join(root, name);
-  return existsSync(file) ? readFileSync(file, 'utf8').trim().split('\n')[0]?.trim() : undefined;
+  return isFile(file) ? readFileSync(file, 'utf8').trim().split('\n')[0]?.trim() : undefined;
 }
 
 function readTool(root: string, name: string, tool: string): string | undefined {
   const file = join(root, name);
-  const text = existsSync(file) ? readFileSync(file, 'utf8') : '';
+  const text = isFile(file) ? readFileSync(file, 'utf8') : '';
   return new RegExp(`^${tool}\\s+(\\S+)`, 'm').exec(text)?.[1];
 }
 

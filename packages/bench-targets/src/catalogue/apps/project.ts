@@ -1,7 +1,8 @@
 /** The language and the dependencies of a user's project. */
 import type { Lock, LockKind, Project } from 'bench-model/stack';
-import { existsSync, globSync, readFileSync, readdirSync, statSync } from 'node:fs';
+import { existsSync, globSync, readFileSync, readdirSync } from 'node:fs';
 import { basename, dirname, join, relative, resolve, sep } from 'node:path';
+import { isFile, isFolder } from 'bench-machine/files';
 import { BenchError } from 'bench-model/errors';
 import { parentsOf } from 'bench-machine/home';
 import { present } from 'bench-model/options';
@@ -148,7 +149,7 @@ function lockIn(folder: string, kind: 'python' | 'node'): Lock | undefined {
 function readNamed(root: string, kind: 'python' | 'node', named: string, where: string): Lock {
   const file = resolve(root, named);
   const lock = LOCKS[kind].find(([pattern]) => pattern.test(basename(file)))?.[1];
-  if (!existsSync(file)) {
+  if (!isFile(file)) {
     throw new BenchError(
       'usage',
       `${where} ${named}: ${showPath(file)} does not exist`,
@@ -169,5 +170,5 @@ function readNamed(root: string, kind: 'python' | 'node', named: string, where: 
 }
 
 function namesIn(folder: string): string[] {
-  return statSync(folder, { throwIfNoEntry: false })?.isDirectory() ? readdirSync(folder).toSorted() : [];
+  return isFolder(folder) ? readdirSync(folder).toSorted() : [];
 }

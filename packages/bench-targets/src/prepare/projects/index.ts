@@ -1,7 +1,8 @@
 /** Makes the server program of a user's project runnable: its interpreter, its environment, its command. */
-import { existsSync, mkdirSync, readFileSync, realpathSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
 import { basename, dirname, isAbsolute, join, relative, resolve } from 'node:path';
 import { parseEnv } from 'node:util';
+import { isFile } from 'bench-machine/files';
 import { readNodeManifest } from '../../catalogue/apps/manifests.ts';
 import { languageOfProgram } from '../../catalogue/apps/project.ts';
 import type { FoundTarget } from '../../catalogue/found.ts';
@@ -101,7 +102,7 @@ const ANY_SECRET = '0123456789abcdef'.repeat(4);
 function readEnvFile({ root, envFile, manifest }: Stack): Record<string, string> {
   if (envFile === undefined) return {};
   const file = join(root, envFile);
-  if (!existsSync(file))
+  if (!isFile(file))
     throw new BenchError('usage', `${manifest}: ${envFile} does not exist`, 'name a file of the project');
   const all = parseEnv(readFileSync(file, 'utf8'));
   const fill = (text: string): string =>
@@ -463,8 +464,4 @@ function locate(command: readonly string[], place: Place, what = '--run'): strin
       ? `install ${program}, or correct ${what}`
       : `add ${program} to the dependencies of the project: its lock makes the environment`,
   );
-}
-
-function isFile(path: string): boolean {
-  return statSync(path, { throwIfNoEntry: false })?.isFile() ?? false;
 }

@@ -1,7 +1,8 @@
 /** The environment of a user's Python project, made from its own lock by uv. The project stays as it is. */
-import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { basename, dirname, isAbsolute, join, relative, resolve } from 'node:path';
+import { isFile } from 'bench-machine/files';
 import { BenchError } from 'bench-model/errors';
 import { present } from 'bench-model/options';
 import type { Lock } from 'bench-model/stack';
@@ -30,7 +31,7 @@ export interface MadeEnvironment {
 export function filesOfLock(root: string, { kind, file }: Lock): string[] {
   const included = kind === 'requirements' ? includedBy(file) : [];
   const manifests = [join(dirname(file), 'pyproject.toml'), join(root, 'pyproject.toml')];
-  return [...new Set([file, ...included, ...manifests])].filter((one) => existsSync(one));
+  return [...new Set([file, ...included, ...manifests])].filter(isFile);
 }
 
 /** A dependency that is a folder or a file of the project, in a lock, a manifest or a list of requirements. */
@@ -48,7 +49,7 @@ function includedBy(file: string, seen = new Set([file])): string[] {
     /^\s*(?:-r|-c|--requirement|--constraint)[\s=]+(\S+)/gm,
   )) {
     const other = resolve(dirname(file), name);
-    if (seen.has(other) || !existsSync(other)) continue;
+    if (seen.has(other) || !isFile(other)) continue;
     seen.add(other);
     includedBy(other, seen);
   }

@@ -1,6 +1,7 @@
 /** The sources of a user's project: its own files, and those of the packages that its manifests name by path. */
-import { existsSync, globSync, readFileSync, statSync } from 'node:fs';
+import { globSync, readFileSync } from 'node:fs';
 import { dirname, join, relative, resolve, sep } from 'node:path';
+import { isFile, isFolder } from 'bench-machine/files';
 import { parentsOf } from 'bench-machine/home';
 import type { Stack } from 'bench-model/stack';
 import { digestOf } from '../digest.ts';
@@ -59,14 +60,14 @@ export function digestOfSources(root: string, files: readonly string[], extra = 
 function manifestsIn(folder: string): string[] {
   return Object.keys(MANIFESTS)
     .map((name) => join(folder, name))
-    .filter((file) => existsSync(file));
+    .filter(isFile);
 }
 
 /** The manifests of the workspaces that the folder can be a member of, the nearest of each language. */
 function workspacesAbove(root: string): string[] {
   const parents = parentsOf(dirname(root));
   return Object.entries(MANIFESTS).flatMap(([name, workspace]) => {
-    const files = parents.map((folder) => join(folder, name)).filter((file) => existsSync(file));
+    const files = parents.map((folder) => join(folder, name)).filter(isFile);
     return files.find((file) => workspace.test(readFileSync(file, 'utf8'))) ?? [];
   });
 }
@@ -83,9 +84,9 @@ function placesIn(manifest: string): string[] {
   );
   return paths
     .map((path) => resolve(folder, path))
-    .filter((path) => path !== folder && (isPackage(path) || (ARCHIVE.test(path) && existsSync(path))));
+    .filter((path) => path !== folder && (isPackage(path) || (ARCHIVE.test(path) && isFile(path))));
 }
 
 function isPackage(path: string): boolean {
-  return statSync(path, { throwIfNoEntry: false })?.isDirectory() === true && manifestsIn(path).length > 0;
+  return isFolder(path) && manifestsIn(path).length > 0;
 }

@@ -1,6 +1,7 @@
 /** Programs in a project that are older than their sources. Bench cannot know whether the user has built them again. */
 import { closeSync, openSync, readSync, statSync } from 'node:fs';
 import { join, relative, resolve, sep } from 'node:path';
+import { isFile } from 'bench-machine/files';
 import { startsBuild } from '../../catalogue/apps/starts/node.ts';
 import { filesOfProject } from './tree.ts';
 
@@ -37,7 +38,7 @@ export function warnStale(root: string, command: readonly string[]): string | un
 }
 
 function isBinary(path: string): boolean {
-  if (!statSync(path, { throwIfNoEntry: false })?.isFile()) return false;
+  if (!isFile(path)) return false;
   const file = openSync(path, 'r');
   try {
     const start = Buffer.alloc(4);

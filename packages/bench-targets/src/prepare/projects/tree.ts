@@ -1,15 +1,7 @@
 /** The files of a user's project: listed and copied, never changed. */
-import {
-  cpSync,
-  existsSync,
-  globSync,
-  mkdirSync,
-  readdirSync,
-  statSync,
-  symlinkSync,
-  type Dirent,
-} from 'node:fs';
+import { cpSync, existsSync, globSync, mkdirSync, readdirSync, symlinkSync, type Dirent } from 'node:fs';
 import { basename, dirname, join, relative, sep } from 'node:path';
+import { isFile } from 'bench-machine/files';
 import { digestOf } from '../digest.ts';
 
 /** Folders that tools make. */
@@ -33,13 +25,13 @@ const MADE = new Set([
 ]);
 
 /** The folders that compilers make beside a manifest. */
-const BUILT: Record<string, string[]> = {
-  target: ['Cargo.toml', 'pom.xml'],
-  build: ['build.gradle', 'build.gradle.kts'],
-};
+const BUILT = new Map([
+  ['target', ['Cargo.toml', 'pom.xml']],
+  ['build', ['build.gradle', 'build.gradle.kts']],
+]);
 
 function isMade({ name, parentPath }: { name: string; parentPath: string }): boolean {
-  return MADE.has(name) || (BUILT[name] ?? []).some((manifest) => existsSync(join(parentPath, manifest)));
+  return MADE.has(name) || (BUILT.get(name) ?? []).some((manifest) => existsSync(join(parentPath, manifest)));
 }
 
 /** Files that can hold secrets: a copy refers to them, so that no secret leaves the project. */
@@ -106,8 +98,4 @@ export function linkAround(root: string, whole: string, copy: string): void {
     if (name !== next && !isMade({ name, parentPath: whole }))
       symlinkSync(join(whole, name), join(copy, name));
   linkAround(root, join(whole, next), join(copy, next));
-}
-
-function isFile(path: string): boolean {
-  return statSync(path, { throwIfNoEntry: false })?.isFile() ?? false;
 }

@@ -90,3 +90,12 @@ describe('the packages outside a project that it is made from', () => {
     expect(find(files)).toEqual([]);
   });
 });
+
+describe('the files of a project', () => {
+  it('include those of a folder that is called like a property of objects', () => {
+    const files = ['api/constructor/code', 'api/toString/code'];
+    find(Object.fromEntries(files.map((name) => [name, ''])));
+    const found = sourcesOf({ root: join(place, 'api') });
+    expect(found.map((file) => relative(place, file)).toSorted()).toEqual(files);
+  });
+});

@@ -1,6 +1,7 @@
 /** The starts that a Dockerfile, a compose file and a Procfile name: what runs in production. */
 import { basename, dirname, join, posix, relative } from 'node:path';
 import { parse } from 'yaml';
+import { fit, type Shape } from '../manifests.ts';
 import { filesIn, hasManifest, readText } from './files.ts';
 import type { Told } from './start.ts';
 
@@ -172,15 +173,24 @@ function folderOf(root: string, file: string, workdir: string): string {
 interface Compose {
   services?: Record<
     string,
-    { build?: string | { context?: string }; command?: string | string[]; environment?: unknown } | null
+    { build?: string | { context?: string }; command?: string | string[]; environment?: unknown }
   >;
 }
+const COMPOSE: Shape = {
+  services: {
+    '*': {
+      build: (value) => fit(value, 'string') ?? fit(value, { context: 'string' }),
+      command: (value) => fit(value, 'string') ?? fit(value, ['string']),
+      environment: (value) => value,
+    },
+  },
+};
 
 function toldByCompose(root: string): Told[] {
   const files = filesIn(root, '{,*/}{docker-,}compose{,.prod,.production}.{yml,yaml}');
   return files.flatMap((file): Told[] =>
     Object.entries(readCompose(readText(root, file)).services ?? {}).flatMap(([name, service]): Told[] => {
-      const { build, command, environment } = service ?? {};
+      const { build, command, environment } = service;
       if (build === undefined || command === undefined || OTHER_IMAGE.test(name)) return [];
       const context = typeof build === 'string' ? build : (build.context ?? '.');
       const folder = relative(root, join(root, dirname(file), context));
@@ -199,8 +209,7 @@ function toldByCompose(root: string): Told[] {
 
 function readCompose(text: string): Compose {
   try {
-    const found: unknown = parse(text, { logLevel: 'silent' });
-    return typeof found === 'object' && found !== null ? found : {};
+    return fit(parse(text, { logLevel: 'silent' }), COMPOSE) ?? {};
   } catch {
     return {};
   }

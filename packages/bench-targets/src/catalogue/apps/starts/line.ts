@@ -1,6 +1,7 @@
 /** Command lines as projects write them: several steps, wrappers, scripts and addresses of an image. */
 import { basename, join, posix } from 'node:path';
-import { existsSync, statSync } from 'node:fs';
+import { existsSync } from 'node:fs';
+import { isFile } from 'bench-machine/files';
 import { scriptOf, withoutRunner } from '../runners.ts';
 import { splitCommand } from '../words.ts';
 import { readText } from './files.ts';
@@ -175,8 +176,7 @@ function isSetup(words: readonly string[]): boolean {
 
 /** Returns the path of a program or a file of an image in the project: `/app/boot.sh` is `boot.sh`. */
 function fileInProject(word: string, { root, folder, copied }: Surroundings): string | undefined {
-  const isFile = (file: string): boolean =>
-    statSync(join(root, folder, file), { throwIfNoEntry: false })?.isFile() === true;
+  const isHere = (file: string): boolean => isFile(join(root, folder, file));
   const plain = word.replace(/^\.\//, '');
   const moved = copied.flatMap(([to, from]) => {
     const rest = posix.relative(to, plain);
@@ -184,8 +184,8 @@ function fileInProject(word: string, { root, folder, copied }: Surroundings): st
   });
   const inner = plain.startsWith('/') ? [plain.replace(/^\/[^/]+\//, ''), basename(plain)] : [plain];
   return (
-    [...moved, ...inner].find((file) => file.includes('.') && isFile(file)) ??
-    [...moved, ...inner].find(isFile)
+    [...moved, ...inner].find((file) => file.includes('.') && isHere(file)) ??
+    [...moved, ...inner].find(isHere)
   );
 }
 

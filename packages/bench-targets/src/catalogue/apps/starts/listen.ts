@@ -92,7 +92,8 @@ export function withAddress(words: readonly string[]): string[] {
     return [...words.slice(0, django + 1), '{host}:{port}', '--noreload', ...options];
   }
   const at = programAt(words);
-  const known = SERVERS[basename(words[at] ?? '')];
+  const program = basename(words[at] ?? '');
+  const known = Object.hasOwn(SERVERS, program) ? SERVERS[program] : undefined;
   const { subcommand } = known ?? {};
   if (subcommand !== undefined && !words.includes(subcommand)) return [...words];
   const options = known ?? UNKNOWN;

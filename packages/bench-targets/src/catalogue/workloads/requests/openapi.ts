@@ -96,6 +96,7 @@ function readRoute(
   document: Part,
   { path, base, item, operation, hasCredentials }: Route,
 ): UserRequest | string {
+  if (!path.startsWith('/')) return 'its path does not begin with "/"';
   if (needsCredentials(operation['security'] ?? document['security']) && !hasCredentials) {
     return 'needs credentials; give them with --header';
   }
@@ -195,9 +196,18 @@ function resolvePart(document: Part, value: unknown, depth = 0): Part {
   if (typeof reference !== 'string' || depth > 16) return value;
   if (!reference.startsWith('#/')) return {};
   let found: unknown = document;
-  for (const part of partsOf(decodeURIComponent(reference)))
+  for (const part of partsOf(decode(reference)))
     found = isPart(found) && Object.hasOwn(found, part) ? found[part] : undefined;
   return resolvePart(document, found, depth + 1);
+}
+
+/** Decodes what is encoded as in an address; otherwise returns the text. */
+function decode(text: string): string {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return text;
+  }
 }
 
 function isPart(value: unknown): value is Part {
