@@ -133,7 +133,7 @@ describe("a user's app", () => {
     ['a lock that does not exist', '', 'python a.py', 'uv.lock', 'uv.lock does not exist'],
     ['a lock in an unknown format', '', 'python a.py', 'a.toml', '--lock a.toml: not a lock of Python'],
     ['a lock for a binary', '', './serve', 'a.toml', 'runs on neither Python nor Node'],
-    ['a command that implies no language', 'both', 'serve', undefined, 'a project in Python and in Node'],
+    ['a command that implies no language', 'both', 'serve', undefined, 'a project in both Python and Node'],
   ])('is rejected with %s', (_, folder, run, lock, problem) => {
     const root = makeProject('requirements-a.txt', 'requirements-b.txt', 'a.toml');
     mkdirSync(join(root, 'both'));
