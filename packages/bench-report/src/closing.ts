@@ -171,7 +171,7 @@ function describeLeaders(leaders: readonly Standing[], rows: readonly ModelRow[]
     const where = isSame ? nameEvery(all) : nameWhere(all, index === 0);
     return `${names} ${where}${value}`;
   });
-  const few = leaders.every(({ isUnranked }) => isUnranked) ? ', in one round, which cannot rank them' : '';
+  const few = leaders.every(({ isUnranked }) => isUnranked) ? '; one round cannot rank them' : '';
   return `${superlative} ${METRICS[metric].name}: ${parts.join(', ')}${few}`;
 }
 

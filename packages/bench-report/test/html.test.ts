@@ -75,7 +75,7 @@ describe('the answer', () => {
           true,
         ],
         [
-          "Lowest CPU per request: flask/gunicorn-gthread at 500 connections (960 µs), in one round, which cannot rank them.",
+          "Lowest CPU per request: flask/gunicorn-gthread at 500 connections (960 µs); one round cannot rank them.",
           false,
         ],
       ]

@@ -37,7 +37,7 @@ export function describeLock({ root, lock, foreignLock, day, open }: Installed):
   if (lock.kind === 'pyproject' || lock.kind === 'package')
     return `no lock${found}: packages of ${name}, versions chosen on ${day}`;
   if (open === undefined || open.count === 0) return `packages of ${name}`;
-  return `packages of ${name}, which leaves open ${open.count} of ${open.of} versions: chosen on ${day}`;
+  return `packages of ${name} (${open.count} of ${open.of} versions are not pinned: chosen on ${day})`;
 }
 
 /** Environments below Python 3.12 have it unasked. */

@@ -110,7 +110,7 @@ function environments(): string[] {
 /** The words for the packages of each list. The list of requirements names a file, whose version it does not pin. */
 const ORIGINS: Record<string, RegExp> = {
   'uv.lock': /^packages of uv\.lock$/,
-  'requirements.txt': /^packages of requirements\.txt, which leaves open 1 of 1 versions: chosen on \d{4}-/,
+  'requirements.txt': /^packages of requirements\.txt \(1 of 1 versions are not pinned: chosen on \d{4}-/,
   'pyproject.toml': /^no lock: packages of pyproject\.toml, versions chosen on \d{4}-/,
 };
 
