@@ -81,7 +81,8 @@ export function readSigns({ signs, columns, groups }: Pick<View, 'signs' | 'colu
     .filter(
       ({ mark, column }) =>
         (column === undefined || columns.includes(column)) &&
-        (mark === undefined || cells.some((cell) => cell.includes(mark))),
+        // A name may have the character of a mark: shop[HEAD~1], GET /orders?limit=20.
+        (mark === undefined || cells.some((cell) => cell.split(' ').some((word) => word.startsWith(mark)))),
     )
     .map(({ text }) => text);
 }

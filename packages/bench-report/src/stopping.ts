@@ -93,7 +93,7 @@ export function describeNoise(plan: Plan, { runs, noise }: StoredNoise, by: Metr
   const what = METRICS[by].label;
   if (expected === undefined)
     return [
-      `no stored run of this machine has rounds like these, so the difference in ${what} that this run finds is not known before it ends`,
+      `no stored run of this machine has rounds like these, so the smallest difference in ${what} that this run finds is not known yet`,
     ];
   const [least, most] = [expected.deviations.low, expected.deviations.high].map(formatPercent);
   return [

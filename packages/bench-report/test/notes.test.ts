@@ -229,3 +229,22 @@ describe('a busy run on a terminal', () => {
     );
   });
 });
+
+/** Returns the marks that are explained below a table with these cells. */
+function marksOf(...cells: string[]): string {
+  return readSigns({
+    signs: ['≥', '±', '~', '?'].map((mark) => ({ mark, text: mark })),
+    columns: [],
+    groups: [{ heading: '', rows: [cells] }],
+  }).join(' ');
+}
+
+describe('the marks of a table', () => {
+  it('are explained if a figure has them', () => {
+    expect(marksOf('≥ 62,292 ±6.5 %', '143 ~31 %', '1,899 ?')).toBe('≥ ± ~ ?');
+  });
+
+  it('are not explained if only a name has their character', () => {
+    expect(marksOf('shop[HEAD~1 a388887]', 'GET /orders?limit=20', '1,899')).toBe('');
+  });
+});

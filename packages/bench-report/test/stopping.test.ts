@@ -114,7 +114,7 @@ describe('describeReach', () => {
     const plan = samplePlan('--connections 10 --rounds 12');
     expect(describeReach(plan, [], sought)).toEqual([]);
     expect(describeNoise(plan, { runs: 0, noise: [] }, 'cpu')).toEqual([
-      'no stored run of this machine has rounds like these, so the difference in CPU µs/req that this run finds is not known before it ends',
+      'no stored run of this machine has rounds like these, so the smallest difference in CPU µs/req that this run finds is not known yet',
     ]);
   });
 

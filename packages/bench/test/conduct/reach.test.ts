@@ -21,7 +21,7 @@ it('a job says before it runs which difference breaks a budget, at the noise of 
   const limit = { kind: 'worse', share: 0.5, against: baseline } as const;
   const job = { raw: {}, budgets: [{ metric: 'cpu', limit }] } as unknown as ResolvedRequest;
   expect(await foreseeDifferences(plan, job)).toEqual([
-    'no stored run of this machine has rounds like these, so the difference in CPU µs/req that this run finds is not known before it ends',
+    'no stored run of this machine has rounds like these, so the smallest difference in CPU µs/req that this run finds is not known yet',
   ]);
   const random = createRandom(1);
   const run = createRun({ schema: RUN_SCHEMA, plan, versions: {}, leftOut: [] }, await readHost());
