@@ -49,7 +49,7 @@ const perRequest = shape(
   { description: 'What a request takes, without a profiler. Absent in older files.' },
 );
 
-/** What a request takes from the kernel. */
+/** What a request takes from the kernel and the runtime. */
 export type RequestUse = Static<typeof perRequest>;
 
 const profile = shape({

@@ -1,4 +1,4 @@
-/** What requests take from the kernel, as a table and in words. */
+/** What requests take from the kernel and the runtime, as a table and in words. */
 import type { Cause, ChangedUse, UseName } from 'bench-analysis/why/use';
 import { viewTable, type View } from './content.ts';
 import { formatCost, formatMargin } from './format.ts';
@@ -14,7 +14,7 @@ const LABELS: Record<UseName, string> = {
   waits: 'waits of a thread',
   faults: 'page faults',
   collections: 'garbage collections per 1,000 requests',
-  collectingUs: 'µs of garbage collection',
+  collectingUs: 'µs that garbage collections last',
 };
 
 /** Renders the figures of a request on both sides. */
@@ -31,7 +31,7 @@ export function viewUse(uses: readonly ChangedUse[]): View {
     ? 'system calls are counted under strace, which slows the server down; all else without a profiler'
     : 'system calls were not counted: strace is missing, or not permitted';
   const notes = rows.length === 0 ? [] : [note];
-  return viewTable({ title: 'what a request takes from the kernel', columns, rows, notes }, columns.slice(1));
+  return viewTable({ title: 'what a request takes', columns, rows, notes }, columns.slice(1));
 }
 
 /** Describes the faults of one side, with the cure, and the other counts that clearly differ. */

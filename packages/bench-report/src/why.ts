@@ -25,7 +25,7 @@ export interface WhyView {
   sentences: string[];
   /** The functions whose cost changed, with the notes; without rows if none did. */
   table: View;
-  /** What a request takes from the kernel; without rows if that was not measured. */
+  /** What a request takes from the kernel and the runtime; without rows if that was not measured. */
   use: View;
 }
 

@@ -1,4 +1,4 @@
-/** What requests take from the kernel on both sides of a comparison, and the faults that it gives away. */
+/** What requests take from the kernel and the runtime on both sides of a comparison, and the faults that it gives away. */
 import type { ProfiledSide, RequestUse } from 'bench-model/why';
 import { EACH } from '../judge/judge.ts';
 import { type Change, compareMeans } from './explain.ts';
