@@ -85,7 +85,7 @@ const sound = (phase: Phase, fault: string, more: Partial<ServerCase> = {}): Ser
 });
 
 const ENDLESS = /the answer did not end (within [\d.]+ s|after 256 MiB)/;
-const SILENT = /it accepts connections and does not answer$/;
+const SILENT = /it accepts connections, but does not answer$/;
 
 export const SERVER_CASES: ServerCase[] = [
   sound('window', 'none', { ended: { terminatedBySignal: 15 } }),
