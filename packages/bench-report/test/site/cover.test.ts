@@ -8,8 +8,8 @@ const coverOf = (name: string) => toCover(toModel(readRun(findRun(name))));
 
 describe('the cover of a run', () => {
   it('has the verdicts of a comparison, a few of them', () => {
-    const { outcome, compared, ranked } = coverOf('20261126-110618-devices')!;
-    expect(outcome).toMatch(/^8 comparisons of CPU per request against itself on 3\.13: 6 worse \(/);
+    const { outcome, compared, ranked } = coverOf('20261127-001306-devices')!;
+    expect(outcome).toMatch(/^12 comparisons of CPU per request against itself on 3\.13: 10 worse \(/);
     expect(compared?.rows.map(({ name }) => name)).toEqual([
       'fastapi@3.14',
       'fastapi@3.14+jit',
@@ -18,7 +18,7 @@ describe('the cover of a run', () => {
       'litestar@3.14',
       'litestar@3.14+jit',
     ]);
-    expect(compared?.rows[0]?.words).toMatch(/^slower: \+6\.8 %/);
+    expect(compared?.rows[0]?.words).toMatch(/^slower: \+8\.0 %/);
     expect(ranked).toEqual([]);
   });
 

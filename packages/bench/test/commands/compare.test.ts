@@ -20,9 +20,9 @@ describe('two runs that differ', () => {
   });
 
   it('in anything else are refused with the way to force it', () => {
-    expect(() => compare('20261123-185935-devices', '20261123-192645-devices')).toThrow(
+    expect(() => compare('20261123-202155-wait', '20261123-202600-asyncwait')).toThrow(
       expect.objectContaining({
-        message: 'the runs are unlike: connections: 10 and 100',
+        message: 'the runs are unlike: workload: wait and asyncwait',
         hint: '--force compares anyway and marks the output',
       }),
     );

@@ -62,7 +62,7 @@ function limitMemory(bytes: number): Disposable {
 /** What a machine may lack. Each throws why. */
 export const NEEDS = {
   namespaces: () =>
-    runSync(['unshare', '--user', '--map-root-user', '--mount', '--net', '--pid', '--fork', 'true']),
+    runSync(['unshare', '--user', '--map-root-user', '--mount', '--net', '--pid', '--fork', 'ip', 'link']),
   'a memory limit': () => limitMemory(2 ** 30)[Symbol.dispose](),
   'two cores': () => {
     if (availableParallelism() < 2) throw new Error('there is one');
