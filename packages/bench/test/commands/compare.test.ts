@@ -30,7 +30,12 @@ describe('two runs that differ', () => {
 });
 
 /** Published runs of one plan and the same code, on one day. */
-const EQUAL = ['130242', '185935', '190629', '191639'].map((time) => `20261123-${time}-devices`);
+const EQUAL = [
+  '20261123-130242-devices',
+  '20261123-185935-devices',
+  '20261123-190629-devices',
+  '20261123-191639-devices',
+];
 
 const PAIRS = EQUAL.flatMap((old, index) => EQUAL.slice(index + 1).map((now) => [old, now] as const));
 
