@@ -2,7 +2,6 @@
 import { HOME } from 'bench-machine/home';
 import { readdirSync, readFileSync } from 'node:fs';
 import { basename, dirname, join, relative } from 'node:path';
-import { compareWithin, type ComparedTable } from 'bench-analysis/compare';
 import { compareRuns } from 'bench-analysis/runs';
 import { summarisePool } from '../src/analyse/power.ts';
 import { summarise } from 'bench-analysis/summary';
@@ -35,7 +34,7 @@ import { readStudy, type StoredStudy } from 'bench-analysis/results/study/store'
 import { embedPicture, toPicture, type Picture } from './pictures.ts';
 import { toPlanted } from './planted-picture.ts';
 import { drawRecordings } from './recordings.ts';
-import { drawRepeats, drawVerdicts } from './repeats.ts';
+import { compareOf, drawRepeats, drawVerdicts } from './repeats.ts';
 import { drawVersions } from './versions.ts';
 import { readRun, type StoredRun } from 'bench-analysis/results/store';
 
@@ -295,10 +294,6 @@ function readPublished(id: string, connections?: number[]): StoredRun {
   return connections === undefined
     ? run
     : { ...run, trials: run.trials.filter((trial) => connections.includes(trial.connections)) };
-}
-
-function compareOf(run: StoredRun): ComparedTable {
-  return compareWithin(run, { by: 'cpu', threshold: DEFAULT_THRESHOLD });
 }
 
 function connectionsOf([at, list]: string[]): number[] | undefined {

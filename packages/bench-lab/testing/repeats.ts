@@ -1,6 +1,7 @@
 /** The agreement of repeats of one run, as tables of a document. */
-import type { ComparedTable } from 'bench-analysis/compare';
+import { compareWithin, type ComparedTable } from 'bench-analysis/compare';
 import { METRICS, type MetricId } from 'bench-model/metrics';
+import { DEFAULT_THRESHOLD } from 'bench-model/options';
 import { median } from 'bench-statistics/numbers';
 import { describeVerdict } from 'bench-report/compare';
 import { formatWhole } from 'bench-report/format';
@@ -64,6 +65,11 @@ export function drawVerdicts(repeats: { link: string; table: ComparedTable }[]):
         lines.map((cells) => cells.toSpliced(1, 1)),
       )
     : drawTable(head, lines);
+}
+
+/** Compares the targets of a run by CPU per request. */
+export function compareOf(run: StoredRun): ComparedTable {
+  return compareWithin(run, { by: 'cpu', threshold: DEFAULT_THRESHOLD });
 }
 
 function figureOf(metric: MetricId, rows: readonly ModelRow[], target: string) {

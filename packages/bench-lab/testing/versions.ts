@@ -1,10 +1,9 @@
 /** What newer runtimes cost, from repeats of one comparison, as a table of a document. */
-import { compareWithin, type ComparedRow } from 'bench-analysis/compare';
+import type { ComparedRow } from 'bench-analysis/compare';
 import type { StoredRun } from 'bench-analysis/results/store';
-import { DEFAULT_THRESHOLD } from 'bench-model/options';
 import { describeVerdict } from 'bench-report/compare';
 import { drawTable } from './draw-table.ts';
-import { showShare } from './repeats.ts';
+import { compareOf, showShare } from './repeats.ts';
 
 /** A published run, and its address in the document. */
 interface Repeat {
@@ -18,8 +17,8 @@ interface Repeat {
  */
 export function drawVersions(repeats: readonly Repeat[]): string {
   const groups = [...Map.groupBy(repeats, ({ run }) => namesOf(run)).values()];
-  const rows = groups.flatMap((group) => compare(joinRounds(group.map(({ run }) => run))));
-  const singles = groups.flatMap((group) => group.map(({ run }) => compare(run)));
+  const rows = groups.flatMap((group) => compareOf(joinRounds(group.map(({ run }) => run))).rows);
+  const singles = groups.flatMap((group) => group.map(({ run }) => compareOf(run).rows));
   const stacks = new Set(rows.map(({ candidate }) => splitId(candidate).stack));
   const runtimes = new Set(rows.map(({ candidate }) => splitId(candidate).runtime));
   const [baseline] = rows.map((row) => splitId(row.baseline).runtime);
@@ -42,7 +41,7 @@ export function drawVersions(repeats: readonly Repeat[]): string {
 }
 
 /** Returns one run with the rounds of several. */
-export function joinRounds(runs: readonly StoredRun[]): StoredRun {
+function joinRounds(runs: readonly StoredRun[]): StoredRun {
   const [first] = runs;
   if (first === undefined) throw new Error('a comparison needs a run');
   let before = 0;
@@ -59,10 +58,6 @@ function namesOf({ plan }: StoredRun): string {
     .map(({ id }) => id)
     .toSorted()
     .join();
-}
-
-function compare(run: StoredRun): ComparedRow[] {
-  return compareWithin(run, { by: 'cpu', threshold: DEFAULT_THRESHOLD }).rows;
 }
 
 function splitId(id: string): { stack: string; runtime: string } {

@@ -1,10 +1,11 @@
 import { createHash } from 'node:crypto';
-import { createServer, type AddressInfo, type Server, type Socket } from 'node:net';
+import { createServer, type Server, type Socket } from 'node:net';
 import { fileURLToPath } from 'node:url';
 import { afterEach, describe, expect, it } from 'vitest';
 import { createFleetEngine } from '../src/fleet.ts';
 import type { LoadSpec, RequestSpec } from '../src/protocol.ts';
 import type { LoadResult } from 'bench-model/load';
+import { openSession } from './session.ts';
 
 const GENERATOR = fileURLToPath(new URL('../src/generator.ts', import.meta.url));
 const AMOUNT = 200;
@@ -31,21 +32,12 @@ async function load(answer: Answer, spec: Partial<LoadSpec> = {}): Promise<LoadR
     });
   }).listen(0, '127.0.0.1', resolve);
   await promise;
-  const engine = createFleetEngine({ name: 'autocannon', argv: [process.execPath, GENERATOR] });
-  await using session = engine.open(
-    {
-      host: '127.0.0.1',
-      port: (server.address() as AddressInfo).port,
-      requests: [get()],
-      connections: 2,
-      timeoutSeconds: 2,
-      barrierSeconds: 5,
-      expected: undefined,
-      hashEvery: 1,
-      ...spec,
-    },
-    1,
-  );
+  await using session = openSession(server, {
+    requests: [get()],
+    connections: 2,
+    timeoutSeconds: 2,
+    ...spec,
+  });
   await session.arm();
   // Awaited here, because the session ends with this function.
   return await session.fire(

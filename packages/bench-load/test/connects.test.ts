@@ -1,15 +1,13 @@
 /** A server that closes each connection after its answer, and stops listening under load. */
-import { createServer, type AddressInfo } from 'node:net';
+import { createServer } from 'node:net';
 import { once } from 'node:events';
-import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
 import type { Counts } from 'bench-model/figures';
 import type { OwnLoadResult } from 'bench-model/load';
 import type { LoadMode } from 'bench-model/settings';
-import { createFleetEngine } from '../src/fleet.ts';
 import { sumOf } from '../../bench-lab/testing/samples.ts';
+import { openSession } from './session.ts';
 
-const GENERATOR = fileURLToPath(new URL('../src/generator.ts', import.meta.url));
 const LAST = 'HTTP/1.1 200 OK\r\ncontent-length: 2\r\nconnection: close\r\n\r\nok';
 /** The requests that it answers. Before the load, a connection sends at most one in a second. */
 const ANSWERS = 60;
@@ -30,20 +28,8 @@ describe('a connect that is refused under load', () => {
       });
     }).listen(0, '127.0.0.1');
     await once(server, 'listening');
-    const engine = createFleetEngine({ name: 'autocannon', argv: [process.execPath, GENERATOR] });
-    await using session = engine.open(
-      {
-        host: '127.0.0.1',
-        port: (server.address() as AddressInfo).port,
-        requests: [{ method: 'GET', path: '/', headers: { connection: 'close' } }],
-        connections: 1,
-        timeoutSeconds: 5,
-        barrierSeconds: 5,
-        expected: undefined,
-        hashEvery: 1,
-      },
-      1,
-    );
+    const requests = [{ method: 'GET', path: '/', headers: { connection: 'close' } }];
+    await using session = openSession(server, { requests, connections: 1 });
     await session.arm();
     const window = { warmupSeconds: 0, windowSeconds, load };
     const { counts, lifetime } = (await session.fire(window, () => {})) as OwnLoadResult;

@@ -1,15 +1,13 @@
 /** A server that closes connections which have been idle, and one that only seems to. */
-import { createServer, type AddressInfo, type Socket } from 'node:net';
+import { createServer, type Socket } from 'node:net';
 import { once } from 'node:events';
-import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
 import { ID } from 'bench-targets/catalogue/workloads/workload';
 import type { LoadMode } from 'bench-model/settings';
 import type { LoadResult } from 'bench-model/load';
-import { createFleetEngine } from '../src/fleet.ts';
 import type { RequestSpec } from '../src/protocol.ts';
+import { openSession } from './session.ts';
 
-const GENERATOR = fileURLToPath(new URL('../src/generator.ts', import.meta.url));
 const OK = 'HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\nok';
 /** Each of four connections rests for 500 ms between its requests, but not before its first ones. */
 const SLOW: LoadMode = { mode: 'open', perSecond: 8 };
@@ -32,20 +30,7 @@ async function load(
     });
   }).listen(0, '127.0.0.1');
   await once(server, 'listening');
-  const engine = createFleetEngine({ name: 'autocannon', argv: [process.execPath, GENERATOR] });
-  await using session = engine.open(
-    {
-      host: '127.0.0.1',
-      port: (server.address() as AddressInfo).port,
-      requests: [request],
-      connections: 4,
-      timeoutSeconds: 5,
-      barrierSeconds: 5,
-      expected: undefined,
-      hashEvery: 1,
-    },
-    1,
-  );
+  await using session = openSession(server, { requests: [request], connections: 4 });
   await session.arm();
   // A closed loop needs no time to see many requests.
   const windowSeconds = mode.mode === 'closed' ? 0.3 : 2.5;
