@@ -9,12 +9,13 @@ import type { Prepared } from '../../src/prepare/prepare.ts';
 const folder = mkdtempSync(join(tmpdir(), 'bench garbage-'));
 afterAll(() => rmSync(folder, { recursive: true }));
 
+/** A line is printed before the next collection begins; the last one may be lost when the program ends. */
 const PROGRAM = `package main
 
 import "runtime"
 
 func main() {
-	for range 3 {
+	for range 4 {
 		runtime.GC()
 	}
 }
@@ -39,7 +40,7 @@ describe('the garbage of a compiled server', () => {
     await run(['go', 'build', '-o', join(folder, 'program'), source]);
     const { stderr } = await run([join(folder, 'program')], { env: { ...process.env, ...env } });
     const traced = parseTrace(stderr);
-    expect(traced.map(({ number }) => number)).toEqual([1, 2, 3]);
+    expect(traced.slice(0, 3).map(({ number }) => number)).toEqual([1, 2, 3]);
     expect(traced.every(({ ms }) => ms >= 0 && ms < 1000)).toBe(true);
   });
 
