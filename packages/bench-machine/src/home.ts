@@ -95,6 +95,7 @@ const SCRIPTS: Record<string, string> = {
   prune: 'bench:prune',
   self: 'bench:self',
   upgrade: 'bench:upgrade',
+  why: 'bench:why',
 };
 
 /** Returns a command line as the user types it here: `pnpm report latest`, or `bench-http report latest`. */
