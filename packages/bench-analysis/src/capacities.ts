@@ -1,21 +1,16 @@
-/** The capacities of two targets, by one slope of their slow answers. */
+/** The capacity of a target, from the steps of all its searches. */
 import type { FoundCapacity, Step } from 'bench-model/measured';
 import { allowedShare, type Promised } from 'bench-model/promise';
 import type { Trial } from 'bench-model/record';
 import { FULL } from 'bench-model/saturation';
 import { answersFor } from 'bench-statistics/histogram';
 import { mean, median, sum } from 'bench-statistics/numbers';
-import { learnGrowth, locateThreshold, type Shares } from 'bench-statistics/threshold';
-import { type BoundedFigure, exact } from './metrics.ts';
+import { locateThreshold, type Shares } from 'bench-statistics/threshold';
 
 /** Steps that are this close to a capacity, in log rate, tell of it. */
 export const NEAR = 0.2;
-/**
- * With few answers near it, a capacity is known within this many standard deviations of its logarithm, and not at all
- * if one of them is more than LARGE.
- */
-const SURE = 3;
-const LARGE = 0.15;
+/** The fewest trials that tell a capacity together. */
+const FEWEST = 3;
 
 /** Returns the requests of a step that kept or broke the promise. */
 export function toShares({
@@ -43,47 +38,54 @@ export function answersNear(shares: readonly Shares[], capacity: number): number
 }
 
 /**
- * Returns the capacities of the trials of two targets, by the slope that all their steps tell together. A slope that each
- * trial tells for itself is most of the noise of a ratio, none of it is a difference between servers that are alike, and where it
- * is nearly flat by chance, the trial has too few answers near its own estimate. With too few near that of the one slope, a capacity
- * has the bounds that its likelihood gives. Empty if different promises decided.
+ * Returns what each trial says of the capacity that all of them have together, per second: its pseudo-value of the jackknife (Tukey 1958).
+ * Slow answers come in rare bursts: one search sees a few of them or none, and says little by itself. All steps together tell
+ * the capacity and the slope, without the bias of a mean of logarithms. A trial that was doubted, or found a bound only, is absent; so are all
+ * if there are fewer than three others, if different promises decided, or if too few answers are near the capacity.
  */
-export function capacitiesByOneSlope(
-  targets: readonly (readonly (Trial | undefined)[])[],
-): ReadonlyMap<Trial, BoundedFigure> {
-  const found = targets.flatMap((trials) => {
-    const own = trials.flatMap((trial) => {
-      const capacity = trial && capacityOf(trial);
-      return trial === undefined || capacity === undefined ? [] : [{ trial, capacity }];
-    });
-    const usual = own.length === 0 ? 1 : median(own.map(({ capacity }) => capacity.perSecond));
-    return own.map((one) => ({ ...one, usual, shares: relativeTo(one.capacity, usual) }));
+export function capacitiesOf(trials: readonly Trial[]): ReadonlyMap<Trial, number> {
+  const found = trials.flatMap((trial) => {
+    const capacity = soundSearchOf(trial);
+    return capacity === undefined ? [] : [{ trial, capacity, cpu: cpuOf(trial) }];
   });
   const [first] = found;
-  if (first === undefined) return new Map();
+  if (first === undefined || found.length < FEWEST) return new Map();
   const { by } = first.capacity;
   if (found.some(({ capacity }) => capacity.by.of !== by.of)) return new Map();
-  const known = { start: 1, pace: mean(found.map(({ capacity, usual }) => capacity.pacePerSecond / usual)) };
+  const usual = median(found.map(({ capacity }) => capacity.perSecond));
+  const cpus = found.flatMap(({ cpu }) => cpu ?? []);
+  const usualCpu = cpus.length < found.length ? undefined : median(cpus);
+  const relative = found.map(({ capacity, cpu }) => {
+    const times = usualCpu === undefined || cpu === undefined ? 1 : cpu / usualCpu;
+    // Per CPU: where that is the limit, another pace of the server or of the machine moves the capacity as much.
+    const unit = usual / times;
+    return { unit, shares: relativeTo(capacity, unit), pace: capacity.pacePerSecond / unit };
+  });
   const level = levelOf(by);
-  const all = found.flatMap(({ shares }) => shares);
-  const growth = learnGrowth(all, level, known);
-  const { slope } = locateThreshold(all, level, { ...known, growth });
-  const locate = (shares: readonly Shares[], dispersion: number) =>
-    locateThreshold(shares, level, { ...known, growth: { ...growth, dispersion }, slope });
+  const shares = relative.map((one) => one.shares);
+  const pace = mean(relative.map((one) => one.pace));
+  const locate = (some: readonly (readonly Shares[])[]): number =>
+    locateThreshold(some.flat(), level, { start: 1, pace }).perSecond;
+  const all = locate(shares);
+  if (answersNear(shares.flat(), all) < neededFor(by)) return new Map();
   return new Map(
-    found.flatMap(({ trial, shares, usual }) => {
-      const { perSecond } = locate(shares, 1);
-      const value = usual * perSecond;
-      if (answersNear(shares, perSecond) >= neededFor(by)) return [[trial, exact(value)]];
-      const { deviation } = locate(shares, growth.dispersion);
-      const times = Math.exp(SURE * deviation);
-      return deviation > LARGE ? [] : [[trial, { value, low: value / times, high: value * times }]];
+    found.map(({ trial }, index) => {
+      const without = locate(shares.toSpliced(index, 1));
+      const { unit } = relative[index]!;
+      return [trial, (unit * all ** found.length) / without ** (found.length - 1)];
     }),
   );
 }
 
-/** Returns the capacity of a trial if it was found, and nothing invalidates it but the answers near the estimate of the trial alone. */
-function capacityOf(trial: Trial): FoundCapacity | undefined {
+/** Returns the CPU per request that limited a trial, in µs; undefined if something else did. */
+function cpuOf(trial: Trial): number | undefined {
+  return trial.status !== 'failed' && trial.measured.limit === 'server'
+    ? trial.measured.cpuUsPerRequest
+    : undefined;
+}
+
+/** Returns the search of a trial if it found more than a bound, and nothing invalidates its capacity but the few answers near it. */
+export function soundSearchOf(trial: Trial): FoundCapacity | undefined {
   if (trial.status === 'failed' || trial.measured.capacity?.bound !== undefined) return undefined;
   const isDoubted = trial.reasons.some(
     ({ code, invalidates }) => code !== 'few-answers' && invalidates.includes('capacity'),

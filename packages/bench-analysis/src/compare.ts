@@ -13,8 +13,8 @@ import { type Cell, cellOf, groupByCell } from './cells.ts';
 import type { Comparison } from './comparison.ts';
 import { fewestToStop, firstDecisive, fixedSchedule, withStops } from './looks.ts';
 import { differenceOf, recentre } from './differences.ts';
-import { capacitiesByOneSlope } from './capacities.ts';
-import { boundFigure, boundFigureInTurns } from './metrics.ts';
+import { capacitiesOf } from './capacities.ts';
+import { boundFigure, boundFigureInTurns, exact } from './metrics.ts';
 import { logRatio } from './verdict.ts';
 import {
   type Contestants,
@@ -162,14 +162,15 @@ export function differencesWithin(
   const [ours, theirs] = [candidate, baseline].map((target) =>
     trialsByRound(trials, { target, ...place }),
   ) as [ByRound, ByRound];
-  const capacities = by === 'capacity' ? capacitiesByOneSlope([ours, theirs]) : undefined;
-  return ours.slice(0, theirs.length).map((trial, round) => {
-    const other = theirs[round];
-    const [own, others] = [trial, other].map((one) => one && capacities?.get(one));
-    return own === undefined || others === undefined
-      ? differenceInRound(trial, other, METRICS[by])
-      : differenceOf(own, others, METRICS[by].better);
-  });
+  const pooled =
+    by === 'capacity' ? new Map([...poolCapacities(ours), ...poolCapacities(theirs)]) : undefined;
+  return ours
+    .slice(0, theirs.length)
+    .map((trial, round) => differenceInRound(trial, theirs[round], { metric: METRICS[by], pooled }));
+}
+
+function poolCapacities(trials: ByRound): ReadonlyMap<Trial, number> {
+  return capacitiesOf(trials.filter((trial) => trial !== undefined));
 }
 
 type ByRound = (Trial | undefined)[];
@@ -182,15 +183,18 @@ export function trialsByRound(trials: readonly Trial[], { target, ...place }: Ce
   return Array.from({ length: last }, (_, index) => byRound.get(index + 1)?.[0]);
 }
 
-/** Returns the difference of two trials in one round, from their figures. */
+/** Returns the difference of two trials in one round, from their figures; `pooled` has those that all trials tell together. */
 function differenceInRound(
   candidate: Trial | undefined,
   baseline: Trial | undefined,
-  metric: Metric,
+  { metric, pooled }: { metric: Metric; pooled: ReadonlyMap<Trial, number> | undefined },
 ): Difference | undefined {
   const tookTurns = candidate?.duel !== undefined && candidate.duel === baseline?.duel;
   const bound = tookTurns ? boundFigureInTurns : boundFigure;
-  const [ours, theirs] = [candidate, baseline].map((trial) => trial && bound(trial, metric));
+  const [ours, theirs] = [candidate, baseline].map((trial) => {
+    const value = trial && pooled?.get(trial);
+    return value === undefined ? trial && bound(trial, metric) : exact(value);
+  });
   const difference = differenceOf(ours, theirs, metric.better);
   if (difference === undefined || metric.id !== 'memory') return difference;
   // After equal numbers of answers: a faster one that leaks would have more.

@@ -12,7 +12,8 @@ import type { Interval } from 'bench-model/interval';
 import { type Cell, groupByCell } from './cells.ts';
 import { exactly, locateWithin } from './differences.ts';
 import { medianInterval } from 'bench-statistics/median-interval';
-import { boundFigure, figureOf } from './metrics.ts';
+import { capacitiesOf } from './capacities.ts';
+import { boundFigure, figureOf, type TrialFigure } from './metrics.ts';
 
 /** The error of an interval. */
 const ERROR = 0.05;
@@ -69,8 +70,9 @@ function toRow(trials: Trial[]): Row {
   const [first] = trials as [Trial];
   const statuses = { ok: 0, suspect: 0, failed: 0 };
   for (const { status } of trials) statuses[status]++;
+  const capacities = capacitiesOf(trials);
   const figures = METRIC_IDS.flatMap((id) => {
-    const figure = toFigure(trials, METRICS[id]);
+    const figure = toFigure(trials, METRICS[id], id === 'capacity' ? capacities : undefined);
     return figure === undefined ? [] : [[id, figure] as const];
   });
   const timing = toTiming(trials);
@@ -138,8 +140,12 @@ function toTiming(trials: Trial[]): Row['timing'] {
   return first && told && rest && { metric: first.metric, told, rest };
 }
 
-function toFigure(trials: Trial[], metric: Metric): Figure | undefined {
-  const all = trials.flatMap((trial) => figureOf(trial, metric) ?? []);
+/** `pooled` has the figures that all trials tell together. */
+function toFigure(trials: Trial[], metric: Metric, pooled?: ReadonlyMap<Trial, number>): Figure | undefined {
+  const all = trials.flatMap((trial): TrialFigure | [] => {
+    const value = pooled?.get(trial);
+    return value === undefined ? (figureOf(trial, metric) ?? []) : { value, valid: true, atLeast: false };
+  });
   const isSound = all.some(({ valid }) => valid);
   // Lower bounds count with the valid figures: without them, the median would be biased towards slow rounds.
   const used = all.filter(({ valid, atLeast }) => !isSound || valid || atLeast);

@@ -108,7 +108,7 @@ export function findCapacity(queue: Queue, promise: Promised): number {
   let [low, high] = [0, paceOf(queue)];
   for (let turn = 0; turn < 14; turn++) {
     const rate = (low + high) / 2;
-    const load = new SimulatedServer(queue, createRandom(1)).load(rate, 400_000 / paceOf(queue), 1);
+    const load = new SimulatedServer(queue, createRandom(1)).load(rate, 3_000_000 / paceOf(queue), 1);
     const histogram = mergeHistograms([load.latencyHistogram ?? '']);
     const share = countAbove(histogram, promise.belowUs ?? 0) / histogram.totalCount;
     if (share < allowedShare(promise, histogram.totalCount)) low = rate;

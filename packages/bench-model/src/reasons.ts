@@ -295,7 +295,20 @@ const DEFINITIONS = {
     invalidates: CAPACITY,
     summary: 'too few answers to judge the promise',
     cure: 'Use a longer --duration',
-    text: ({ answers, needed, promise }: { answers: number; needed: number; promise: string }) =>
+    bounds: ({ deviation }) => ({
+      capacity: { low: Math.exp(-2 * deviation), high: Math.exp(2 * deviation) },
+    }),
+    text: ({
+      answers,
+      needed,
+      promise,
+    }: {
+      answers: number;
+      needed: number;
+      promise: string;
+      /** The standard deviation of the logarithm of the capacity. */
+      deviation: number;
+    }) =>
       `${promise} was judged on ${figure(answers)} answers near the capacity, and needs ${figure(needed)}: use a longer --duration`,
   },
   'upstream-bound': saturated('upstream'),

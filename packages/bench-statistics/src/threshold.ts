@@ -15,14 +15,14 @@ export interface Threshold {
   deviation: number;
   /** The change of the log odds of the share from this rate to twice it. */
   slope: number;
+  /** The same, relative to that of M/M/1. */
+  steepness: number;
 }
 
-/** How a share rises with the rate, and how much its counts vary. */
-export interface Growth {
-  /** The most likely slope of the log odds, relative to that of M/M/1. */
-  steepness: number;
-  /** The variance of a count over that of independent requests: slow answers come in bursts. */
-  dispersion: number;
+/** Where a threshold probably is, and the standard deviation of its logarithm. */
+export interface Around {
+  perSecond: number;
+  deviation: number;
 }
 
 /** What is known beside the shares. */
@@ -31,24 +31,25 @@ interface Known {
   start: number;
   /** The goodput of a closed loop. */
   pace: number;
-  growth: Growth;
-  /** The slope, if the shares are not to tell it. */
-  slope?: number;
+  /** The most likely slope of the log odds before any count, relative to that of M/M/1; 1 by default. */
+  steepness?: number | undefined;
+  /** True if the counts are independent: they come in bursts otherwise. */
+  isRough?: boolean;
+  /** Where other trials found the threshold. */
+  around?: Around | undefined;
 }
 
 /** The slopes that are possible: from a share that is nearly the same at all rates to one near saturation. */
 const SLOPES = [2, 3, 4, 6, 8, 11, 16, 23, 32, 45, 64, 90, 128];
-/** The growth before any count; a dispersion is no higher. */
-const USUAL: Growth = { steepness: 0.7, dispersion: 15 };
+/** The variance of a count over that of independent requests, at most: slow answers come in bursts. */
+const DISPERSION = 60;
 /** The standard deviation of the logarithm of a slope around the most likely one. */
-const SLOPE_DEVIATION = 0.7;
+const SLOPE_DEVIATION = 0.35;
 /**
  * The utilisations for which the slope of M/M/1 is taken: the pace of a closed loop is no exact limit. Beyond it, few connections
  * were the limit of the loop, and the utilisation falls to the last of these.
  */
 const UTILISATION = { least: 0.2, most: 0.97, beyond: 0.8 };
-/** The number of steps that the usual dispersion is worth. */
-const USUAL_STEPS = 2;
 /** The points of a grid of rates. */
 const POINTS = 121;
 /** The half widths of the grids, in log rate: the first finds the place, the second locates it. */
@@ -66,112 +67,85 @@ const NEAR = 0.12;
 export function locateThreshold(
   shares: readonly Shares[],
   level: (one: Shares) => number,
-  { start, pace, growth, slope }: Known,
+  { start, pace, steepness = 1, isRough = false, around }: Known,
 ): Threshold {
-  let found: Threshold = { perSecond: start, deviation: Infinity, slope: NaN };
+  const usual = mean(shares.map(level));
+  let found = { perSecond: start, deviation: Infinity, slope: NaN };
   for (const [index, halfWidth] of WIDTHS.entries()) {
-    const centre = Math.log(found.perSecond);
-    const [near, dispersion] = index === 0 ? [Infinity, 1] : [NEAR, growth.dispersion];
-    found = weigh(shares, level, {
-      centre,
-      halfWidth,
-      near,
-      pace,
-      growth: { ...growth, dispersion },
-      ...(slope !== undefined && { slope }),
+    const grid = { centre: Math.log(found.perSecond), halfWidth };
+    const [near, dispersion] = index === 0 ? [Infinity, 1] : [NEAR, isRough ? 1 : DISPERSION];
+    const cells = weigh(shares, level, { ...grid, near, dispersion }).map(({ place, slope, log }) => {
+      const likely = likelySlope(steepness, Math.exp(place) / pace, usual);
+      const distance = around === undefined ? 0 : (place - Math.log(around.perSecond)) / around.deviation;
+      const prior = logOfNormal(Math.log(slope / likely) / SLOPE_DEVIATION) + logOfNormal(distance);
+      return { place, slope, log: log + prior };
     });
+    found = averageOf(cells);
   }
-  return found;
+  return { ...found, steepness: found.slope / likelySlope(1, found.perSecond / pace, usual) };
 }
 
-/**
- * Learns how the share of a server grows from shares at several rates, without any the usual one. Its dispersion is the mean squared
- * deviation of the counts from what is expected, relative to that of independent requests.
- */
-export function learnGrowth(
-  shares: readonly Shares[],
-  level: (one: Shares) => number,
-  { start, pace }: Pick<Known, 'start' | 'pace'>,
-): Growth {
-  if (shares.length === 0) return USUAL;
-  const among = (dispersion: number): Threshold =>
-    locateThreshold(shares, level, { start, pace, growth: { ...USUAL, dispersion } });
-  const { perSecond, slope } = among(1);
-  const seen = shares.map((one) => {
-    const share = Math.exp(logistic(oddsOf(level(one)) + slope * (one.perSecond / perSecond - 1))[0]);
-    const expected = one.requests * share;
-    const variance = Math.max(expected * (1 - share), 0.5);
-    return {
-      weight: weightOf(one.perSecond / perSecond, NEAR),
-      ratio: (one.counted - expected) ** 2 / variance,
-    };
-  });
-  const all = sum(seen.map(({ weight, ratio }) => weight * ratio)) + USUAL_STEPS * USUAL.dispersion;
-  const weight = sum(seen.map((one) => one.weight)) + USUAL_STEPS;
-  const dispersion = clamp(all / weight, 1, USUAL.dispersion);
-  const found = among(dispersion);
-  return { dispersion, steepness: found.slope / slopeOfMM1(found.perSecond / pace, mean(shares.map(level))) };
-}
-
-/** Returns the likely slope of the log odds where a share reaches `level` at this utilisation: the rate over the pace. */
-export function likelySlope({ steepness }: Growth, utilisation: number, level: number): number {
-  return steepness * slopeOfMM1(utilisation, level);
-}
-
-/** Returns the slope of the log odds of a share of `level` in M/M/1. */
-function slopeOfMM1(utilisation: number, level: number): number {
+/** Returns the likely slope of the log odds where a share reaches `level`, at a utilisation: the rate over the pace. */
+export function likelySlope(steepness: number, utilisation: number, level: number): number {
   const { least, most, beyond } = UTILISATION;
   const share = utilisation < 1 ? clamp(utilisation, least, most) : clamp(1 / utilisation, beyond, most);
-  return (Math.log(1 / level) * share) / (1 - share);
+  return (steepness * Math.log(1 / level) * share) / (1 - share);
 }
 
 function weightOf(ratio: number, near: number): number {
-  return Math.exp(-((Math.log(ratio) / near) ** 2) / 2);
+  return Math.exp(logOfNormal(Math.log(ratio) / near));
 }
 
+/** A place and a slope, and the logarithm of their likelihood. */
+interface Cell {
+  /** The logarithm of a rate. */
+  place: number;
+  slope: number;
+  log: number;
+}
+
+/** Returns the likelihoods of a grid, by place and slope. The dispersion divides their logarithms. */
 function weigh(
   shares: readonly Shares[],
   level: (one: Shares) => number,
-  {
-    centre,
-    halfWidth,
-    near,
-    pace,
-    growth,
-    slope: known,
-  }: { centre: number; halfWidth: number; near: number } & Omit<Known, 'start'>,
-): Threshold {
+  grid: { centre: number; halfWidth: number; near: number; dispersion: number },
+): Cell[] {
   const seen = shares.map((one) => {
-    const weight = weightOf(one.perSecond / Math.exp(centre), near) / growth.dispersion;
+    const weight = weightOf(one.perSecond / Math.exp(grid.centre), grid.near) / grid.dispersion;
     return { ...one, odds: oddsOf(level(one)), weight };
   });
-  const usual = mean(shares.map(level));
-  const likelihoods = Array.from({ length: POINTS }, (_, index) => {
-    const place = centre + halfWidth * ((2 * index) / (POINTS - 1) - 1);
+  return Array.from({ length: POINTS }, (_, index) => {
+    const place = grid.centre + grid.halfWidth * ((2 * index) / (POINTS - 1) - 1);
     const rate = Math.exp(place);
-    const likely = likelySlope(growth, rate / pace, usual);
-    return (known === undefined ? SLOPES : [known]).map((slope) => ({
+    return SLOPES.map((slope) => ({
       place,
       slope,
-      log:
-        (known === undefined ? -((Math.log(slope / likely) / SLOPE_DEVIATION) ** 2) / 2 : 0) +
-        sum(
-          seen.map(({ perSecond, odds, requests, counted, weight }) => {
-            const [log, logRest] = logistic(odds + slope * (perSecond / rate - 1));
-            return weight * (counted * log + (requests - counted) * logRest);
-          }),
-        ),
+      log: sum(
+        seen.map(({ perSecond, odds, requests, counted, weight }) => {
+          const [log, logRest] = logistic(odds + slope * (perSecond / rate - 1));
+          return weight * (counted * log + (requests - counted) * logRest);
+        }),
+      ),
     }));
   }).flat();
-  const most = Math.max(...likelihoods.map(({ log }) => log));
-  const weights = likelihoods.map(({ log, ...one }) => ({ ...one, weight: Math.exp(log - most) }));
+}
+
+/** The logarithm of the density of a standard normal variable, without its constant. */
+function logOfNormal(value: number): number {
+  return -(value ** 2) / 2;
+}
+
+/** Returns the mean place and slope, weighted by their likelihoods. */
+function averageOf(cells: readonly Cell[]): Omit<Threshold, 'steepness'> {
+  const most = Math.max(...cells.map(({ log }) => log));
+  const weights = cells.map((cell) => ({ ...cell, weight: Math.exp(cell.log - most) }));
   const total = sum(weights.map(({ weight }) => weight));
-  const average = (of: (one: { place: number; slope: number }) => number): number =>
-    sum(weights.map((one) => one.weight * of(one))) / total;
-  const place = average((one) => one.place);
+  const average = (of: (cell: Cell) => number): number =>
+    sum(weights.map((cell) => cell.weight * of(cell))) / total;
+  const place = average((cell) => cell.place);
   return {
     perSecond: Math.exp(place),
-    deviation: Math.sqrt(average((one) => (one.place - place) ** 2)),
+    deviation: Math.sqrt(average((cell) => (cell.place - place) ** 2)),
     slope: Math.exp(average(({ slope }) => Math.log(slope))),
   };
 }

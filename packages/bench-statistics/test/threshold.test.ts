@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { learnGrowth, locateThreshold, type Growth, type Shares } from '../src/threshold.ts';
+import { locateThreshold, type Around, type Shares, type Threshold } from '../src/threshold.ts';
 
 /** The share of requests above a time in M/M/1: exp(−(pace − rate) · time). */
 const tail = (perSecond: number): number => Math.exp(-(500 - perSecond) * 0.05);
@@ -15,9 +15,8 @@ function seen(rates: readonly number[], requests = 4000): Shares[] {
 }
 
 const atLevel = () => 0.01;
-const independent: Growth = { steepness: 1, dispersion: 1 };
-const locate = (shares: readonly Shares[], start = 350, growth = independent) =>
-  locateThreshold(shares, atLevel, { start, pace: 500, growth });
+const locate = (shares: readonly Shares[], start = 350, given: { isRough?: boolean; around?: Around } = {}) =>
+  locateThreshold(shares, atLevel, { start, pace: 500, isRough: true, ...given });
 
 describe('a threshold', () => {
   it('is where the share reaches its level, whatever rates were tried', () => {
@@ -43,38 +42,31 @@ describe('a threshold', () => {
     expect(locate([all], 300).perSecond).toBeLessThan(200);
   });
 
-  it('is known less well if counts come in bursts', () => {
+  it('is known less well if counts may come in bursts', () => {
     const shares = seen([380, 400, 420]);
-    const [usual, bursts] = [1, 10].map((dispersion) => locate(shares, 350, { ...independent, dispersion }));
-    expect(bursts?.deviation).toBeGreaterThan(1.5 * (usual?.deviation ?? Infinity));
+    const [rough, usual] = [true, false].map((isRough) => locate(shares, 350, { isRough }).deviation);
+    expect(usual).toBeGreaterThan(1.5 * (rough ?? Infinity));
+  });
+
+  it('is near where others found it if a share says nothing of how far above it is', () => {
+    const none = { perSecond: 400, requests: 2000, counted: 0 };
+    const around = { perSecond: 400, deviation: 0.05 };
+    const [alone, near] = [{}, { around }].map((given) =>
+      locate([none], 400, { isRough: false, ...given }),
+    ) as [Threshold, Threshold];
+    expect(alone.perSecond).toBeGreaterThan(430);
+    expect(near.perSecond).toBeLessThan(425);
+    expect(near.perSecond).toBeGreaterThan(400);
+  });
+
+  it('tells how steeply the share rises, relative to M/M/1', () => {
+    const flat = [385, 400, 415].map((perSecond) => ({ perSecond, requests: 40_000, counted: perSecond }));
+    expect(locate(seen([385, 400, 415], 40_000)).steepness).toBeCloseTo(1, 0);
+    expect(locate(flat).steepness).toBeLessThan(0.5);
   });
 
   it('does not depend on where the search began', () => {
     const rates = seen([380, 400, 420]);
     expect(locate(rates, 200).perSecond).toBeCloseTo(locate(rates, 600).perSecond, 0);
-  });
-});
-
-const learn = (shares: readonly Shares[]): Growth => learnGrowth(shares, atLevel, { start: 400, pace: 500 });
-
-describe('the growth of a share', () => {
-  const rates = [385, 400, 415, 385, 400, 415, 385, 400, 415, 385, 400, 415];
-
-  it('is the usual one without any steps', () => {
-    expect(learn([]).dispersion).toBeGreaterThan(10);
-  });
-
-  it('has the dispersion of its counts: little of independent requests, more of bursts', () => {
-    const independently = learn(seen(rates)).dispersion;
-    const bursts = learn(
-      seen(rates).map((one, index) => ({ ...one, counted: index % 4 === 0 ? 4 * one.counted : 0 })),
-    );
-    expect(independently).toBeLessThan(4);
-    expect(bursts.dispersion).toBeGreaterThan(2 * independently);
-  });
-
-  it('is flatter than usual if a share of the answers is slow at any rate', () => {
-    const flat = learn(rates.map((perSecond) => ({ perSecond, requests: 40_000, counted: perSecond })));
-    expect(flat.steepness).toBeLessThan(learn(seen(rates, 40_000)).steepness / 2);
   });
 });

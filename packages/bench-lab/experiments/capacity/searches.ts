@@ -8,7 +8,7 @@ import { readPromises, type Promised } from 'bench-model/promise';
 import type { FoundCapacity, Step } from 'bench-model/measured';
 import type { Trial } from 'bench-model/record';
 import { mean } from 'bench-statistics/numbers';
-import { createRandom } from 'bench-statistics/random';
+import { createRandom, type Random } from 'bench-statistics/random';
 import { differencesWithin } from 'bench-analysis/compare';
 import { locateWithin } from 'bench-analysis/differences';
 import { summarise } from 'bench-analysis/summary';
@@ -22,9 +22,9 @@ import {
 } from '../../testing/queues.ts';
 import { okTrial, sampleMeasured, suspectTrial } from '../../testing/samples.ts';
 
-const [runs = 20, usualSeconds = 12] = process.argv.slice(2, 4).map(Number);
-const [wanted = ''] = process.argv.slice(4);
-const ROUNDS = 12;
+const [runs = 20, usualSeconds = 12, changing = 0.02] = process.argv.slice(2, 5).map(Number);
+const [wanted = ''] = process.argv.slice(5);
+const ROUNDS = 9;
 /** A slower server has service times this many times as long. */
 const SLOWER = 1.1;
 
@@ -46,11 +46,17 @@ function measure(
   queue: Queue,
   promise: Promised,
   { seconds, seed }: { seconds: number; seed: number },
-): Trial[] {
+): { trials: Trial[]; pace: number } {
   const earlier: FoundCapacity[] = [];
-  return Array.from({ length: ROUNDS }, (_, round) => {
-    const pacePerSecond = paceOf(queue);
-    const server = new SimulatedServer(queue, createRandom(ROUNDS * seed + round));
+  const weather = createRandom(1_000_000 + seed);
+  const paces: number[] = [];
+  const trials = Array.from({ length: ROUNDS }, (_, round) => {
+    const isBusy = queue.workers === undefined || queue.workers === 1;
+    const times = isBusy ? Math.exp(changing * drawNormal(weather)) : 1;
+    paces.push(-Math.log(times));
+    const slowed = slowDown(queue, times);
+    const pacePerSecond = paceOf(slowed) * (1 - 0.08 * weather.float());
+    const server = new SimulatedServer(slowed, createRandom(ROUNDS * seed + round));
     const search = new CapacitySearch([promise], { seconds, pacePerSecond, earlier });
     const steps: Step[] = [];
     for (let step = search.next(); step !== undefined; step = search.next()) {
@@ -70,13 +76,28 @@ function measure(
     }
     const { reasons, ...found } = search.result();
     const capacity = { ...found, pacePerSecond, steps };
-    if (reasons.length === 0) earlier.push(capacity);
-    const measured = sampleMeasured({ given: { capacity } });
+    if (found.bound === undefined) earlier.push(capacity);
+    const cpuUsPerRequest = 1e6 * slowed.meanSeconds * (1 + 0.01 * drawNormal(weather));
+    const measured = sampleMeasured({
+      given: { capacity, ...(isBusy ? { cpuUsPerRequest, limit: 'server' } : { limit: 'waiting' }) },
+    });
     const head = { round: round + 1, connections: 100 };
     return reasons.length === 0
       ? okTrial(target, measured, head)
       : suspectTrial(target, measured, reasons, head);
   });
+  return { trials, pace: Math.exp(mean(paces)) };
+}
+
+/** Returns the queue with service times this many times as long. */
+function slowDown(queue: Queue, times: number): Queue {
+  const { service, meanSeconds } = queue;
+  return { ...queue, service: (random) => times * service(random), meanSeconds: times * meanSeconds };
+}
+
+/** Draws from the standard normal distribution (Box & Muller 1958). */
+function drawNormal(random: Random): number {
+  return Math.sqrt(-2 * Math.log(1 - random.float())) * Math.cos(2 * Math.PI * random.float());
 }
 
 /** Returns the difference of two runs, and its interval. */
@@ -100,27 +121,27 @@ for (const [name, queue, text, seconds = usualSeconds] of SERVERS) {
   const all = Array.from({ length: runs }, (_, seed) =>
     measure(seed % 2 === 0 ? 'a' : 'b', queue, promise, { seconds, seed }),
   );
-  const errors = all
-    .flat()
-    .flatMap((trial) => (trial.status === 'failed' ? [] : (trial.measured.capacity?.perSecond ?? [])))
-    .map((perSecond) => Math.log(perSecond / capacity));
+  const errors = all.flatMap(({ trials, pace }) =>
+    trials.flatMap((trial) => {
+      const found = trial.status === 'failed' ? undefined : trial.measured.capacity;
+      return found === undefined ? [] : [Math.log(found.perSecond / (capacity * pace))];
+    }),
+  );
   const deviation = Math.sqrt(mean(errors.map((error) => (error - mean(errors)) ** 2)));
-  const figures = all.flatMap((trials) => summarise(trials)[0]?.figures.capacity ?? []);
-  const found = figures.map(({ median, interval: { low, high } = { low: 0, high: Infinity } }) => ({
-    error: Math.log(median / capacity),
-    low: Math.log(low / capacity),
-    high: Math.log(high / capacity),
-  }));
-  const pairs = all.flatMap((b, index) => (index % 2 === 1 ? [{ a: all[index - 1] as Trial[], b }] : []));
+  const found = all.flatMap(({ trials, pace }) => {
+    const figure = summarise(trials)[0]?.figures.capacity;
+    if (figure === undefined) return [];
+    const { low, high } = figure.interval ?? { low: 0, high: Infinity };
+    const errorOf = (perSecond: number): number => Math.log(perSecond / (capacity * pace));
+    return [{ error: errorOf(figure.median), low: errorOf(low), high: errorOf(high) }];
+  });
+  const pairs = all.flatMap(({ trials: b }, index) =>
+    index % 2 === 1 ? [{ a: all[index - 1]!.trials, b }] : [],
+  );
   const alike = pairs.map(({ a, b }) => compare(b, a));
-  const { service, meanSeconds } = queue;
-  const slower: Queue = {
-    ...queue,
-    service: (random) => SLOWER * service(random),
-    meanSeconds: SLOWER * meanSeconds,
-  };
+  const slower = slowDown(queue, SLOWER);
   const planted = pairs.map(({ a }, seed) =>
-    compare(measure('b', slower, promise, { seconds, seed: runs + seed }), a),
+    compare(measure('b', slower, promise, { seconds, seed: runs + seed }).trials, a),
   );
   const cells = [
     `${Math.round(capacity).toLocaleString('en-US')}/s`,

@@ -15,10 +15,9 @@ import { judgeTrial, type Surroundings } from 'bench-analysis/judge/trial';
 import { countAbove, mergeHistograms } from 'bench-statistics/histogram';
 import { clamp, median, sum } from 'bench-statistics/numbers';
 import {
-  learnGrowth,
   likelySlope,
   locateThreshold,
-  type Growth,
+  type Around,
   type Shares,
   type Threshold,
 } from 'bench-statistics/threshold';
@@ -39,7 +38,14 @@ const COARSE_PART = 0.5;
  * The rates of long steps in turn: the log odds of slow answers that are expected there, above those at the capacity. With fewer slow
  * answers most steps have none, with more the way to the capacity is long, and two that differ tell the slope.
  */
-const ODDS = [0.5, 1.5];
+const ODDS = [1.5, 0.5];
+/**
+ * The standard deviation of the logarithm of a capacity around that of earlier trials. A step without slow answers says nothing of how
+ * far above it the capacity is: without this, the next one would lie far beyond it, and each of its answers be slow.
+ */
+const KNOWN_DEVIATION = 0.08;
+/** A search that kept a promise at all rates, or at none, takes at most so many further long steps. */
+const MOST_FURTHER = 2;
 /** A search that knows the capacity of earlier trials stays within this factor of it: slow answers come in bursts. */
 const KNOWN_WITHIN = 1.3;
 /** The first rate, relative to the goodput of the closed loop of the warm-up. */
@@ -104,15 +110,17 @@ export class CapacitySearch {
   readonly #promises: readonly Promised[];
   readonly #seconds: number;
   readonly #pacePerSecond: number;
-  /** The median capacity of earlier searches; undefined without any. */
+  /** The capacity by all steps of earlier searches; undefined without any. */
   readonly #known: number | undefined;
-  /** How the broken share of each promise grows. */
-  readonly #growths: readonly Growth[];
+  /** How the broken share of each promise grows, by all steps of earlier searches. */
+  readonly #steepness: readonly (number | undefined)[];
   readonly #steps: SeenStep[] = [];
   #spent = 0;
   /** The length of the long steps, once their time has come. */
   #fineSeconds: number | undefined;
   #fineSteps = 0;
+  /** The long steps after the planned time. */
+  #further = 0;
 
   /**
    * `pacePerSecond` is the goodput in a closed loop. The search begins where `earlier` ones of the same target ended, and learns the
@@ -129,30 +137,47 @@ export class CapacitySearch {
     this.#promises = promises;
     this.#seconds = seconds;
     this.#pacePerSecond = pacePerSecond;
-    this.#known = earlier.length === 0 ? undefined : median(earlier.map(({ perSecond }) => perSecond));
-    this.#growths = promises.map((promise) =>
-      learnGrowth(
-        earlier.flatMap(({ by, steps }) => (by.of === promise.of ? steps.map(toShares) : [])),
-        levelOf(promise),
-        { start: this.#start, pace: pacePerSecond },
-      ),
-    );
+    const learned = promises.map((promise) => {
+      const searches = earlier.filter(({ by }) => by.of === promise.of);
+      if (searches.length === 0) return {};
+      const start = median(searches.map(({ perSecond }) => perSecond));
+      const shares = searches.flatMap(({ steps }) => steps.map(toShares));
+      const { perSecond, steepness } = locateThreshold(shares, levelOf(promise), {
+        start,
+        pace: pacePerSecond,
+      });
+      return { capacity: perSecond, steepness };
+    });
+    this.#steepness = learned.map(({ steepness }) => steepness);
+    const capacities = learned.flatMap(({ capacity }) => capacity ?? []);
+    this.#known = capacities.length === 0 ? undefined : Math.min(...capacities);
   }
 
   /** Returns the next open loop; undefined if the search is over. */
   next(): PlannedStep | undefined {
     const left = this.#seconds - this.#spent;
-    const { perSecond, deviation, slope } = this.#estimate();
+    const { perSecond, deviation, slope } = this.#estimate(this.#around);
     const isKnown =
       this.#known !== undefined || deviation < KNOWN || this.#spent >= COARSE_PART * this.#seconds;
     if (isKnown) this.#fineSeconds ??= secondsOfFine(left);
     const isFine = this.#fineSeconds !== undefined;
     const { rampSeconds } = isFine ? STEPS.fine : STEPS.coarse;
     const seconds = this.#fineSeconds ?? STEPS.coarse.seconds;
-    if (seconds <= 0 || rampSeconds + seconds > left + 1e-9) return undefined;
+    if (seconds <= 0) return undefined;
+    if (rampSeconds + seconds > left + 1e-9) {
+      if (!isFine || this.#isBracketed() || this.#further >= MOST_FURTHER) return undefined;
+      this.#further++;
+    }
     const odds = isFine ? (ODDS[this.#fineSteps++ % ODDS.length] as number) : 0;
     const times = Math.min(1 + odds / slope, Math.exp(NEAR));
     return { perSecond: this.#limit(times * perSecond), rampSeconds, seconds };
+  }
+
+  /** Returns true if a promise was kept at one rate and broken at another. */
+  #isBracketed(): boolean {
+    const counted = this.#steps.filter((step) => this.#counts(step));
+    const kept = counted.map((step) => this.#keeps(step));
+    return kept.includes(true) && kept.includes(false);
   }
 
   /** Takes the result of an open loop. */
@@ -166,7 +191,7 @@ export class CapacitySearch {
 
   /** Returns the capacity so far. Throws if there was no step. */
   result(): FoundRate {
-    const { perSecond: found, index } = this.#estimate();
+    const { perSecond: found, index, deviation } = this.#estimate(this.#around);
     const by = this.#promises[index] as Promised;
     const kept = this.#steps.filter((step) => this.#keeps(step));
     const broken = this.#steps.filter((step) => !step.isSpoilt && !this.#keeps(step));
@@ -179,7 +204,7 @@ export class CapacitySearch {
       const use = Math.max(...this.#steps.map((step) => step.busy));
       const reach = Math.round(this.#reach);
       const held = makeReason('promise-kept', { perSecond: Math.round(perSecond), busy: use, reach });
-      const few = this.#judgeAnswers(by, index, perSecond);
+      const few = this.#judgeAnswers(by, index, { perSecond, deviation });
       return {
         ...common,
         perSecond,
@@ -198,7 +223,7 @@ export class CapacitySearch {
     return {
       ...common,
       perSecond: found,
-      reasons: this.#judgeAnswers(by, index, found),
+      reasons: this.#judgeAnswers(by, index, { perSecond: found, deviation }),
     };
   }
 
@@ -222,23 +247,26 @@ export class CapacitySearch {
     return reaches.length === 0 ? Infinity : Math.max(...reaches);
   }
 
+  /** Where earlier trials found the capacity. */
+  get #around(): Around | undefined {
+    return this.#known === undefined ? undefined : { perSecond: this.#known, deviation: KNOWN_DEVIATION };
+  }
+
   /** Returns the capacity by the promise that breaks first, of the steps that count. */
-  #estimate(): Threshold & { index: number } {
+  #estimate(around?: Around): Omit<Threshold, 'steepness'> & { index: number } {
     const counted = this.#steps.filter((step) => this.#counts(step));
     const start = this.#steps.at(-1)?.perSecond ?? this.#start;
-    const known = { start, pace: this.#pacePerSecond };
+    const known = { start, pace: this.#pacePerSecond, around };
     const all = this.#promises.map((promise, index) => {
-      const growth = this.#growths[index] as Growth;
+      const steepness = this.#steepness[index];
       if (counted.length === 0) {
-        const slope = likelySlope(growth, start / known.pace, allowedShare(promise, neededFor(promise)));
+        const share = allowedShare(promise, neededFor(promise));
+        const slope = likelySlope(steepness ?? 1, start / known.pace, share);
         return { index, perSecond: start, deviation: Infinity, slope };
       }
       const shares = counted.map((step) => step.shares[index] as Shares);
-      const dispersion = this.#fineSeconds === undefined ? 1 : growth.dispersion;
-      return {
-        index,
-        ...locateThreshold(shares, levelOf(promise), { ...known, growth: { ...growth, dispersion } }),
-      };
+      const isRough = this.#fineSeconds === undefined;
+      return { index, ...locateThreshold(shares, levelOf(promise), { ...known, steepness, isRough }) };
     });
     return all.toSorted((a, b) => a.perSecond - b.perSecond)[0]!;
   }
@@ -267,7 +295,7 @@ export class CapacitySearch {
   }
 
   /** Judges whether the steps near the capacity have as many answers as their percentile needs. */
-  #judgeAnswers(by: Promised, index: number, perSecond: number): Reason[] {
+  #judgeAnswers(by: Promised, index: number, { perSecond, deviation }: Around): Reason[] {
     const counted = this.#steps.filter((step) => this.#counts(step));
     const answers = answersNear(
       counted.map(({ shares }) => shares[index] as Shares),
@@ -276,7 +304,7 @@ export class CapacitySearch {
     const needed = neededFor(by);
     return answers >= needed
       ? []
-      : [makeReason('few-answers', { answers, needed, promise: describePromises([by]) })];
+      : [makeReason('few-answers', { answers, needed, promise: describePromises([by]), deviation })];
   }
 }
 

@@ -1,6 +1,7 @@
 import { isSamePlace, unitOf, type RunEvent } from 'bench-model/planned';
 import { BenchError } from 'bench-model/errors';
 import type { FoundCapacity } from 'bench-model/measured';
+import { soundSearchOf } from 'bench-analysis/capacities';
 import type { FailedTrial, Trial } from 'bench-model/record';
 import type { Reason } from 'bench-model/reasons';
 import { makeReason } from 'bench-model/reasons';
@@ -79,13 +80,11 @@ export async function run(
   return trials;
 }
 
-/** Returns the searches of earlier trials of the same target and place that found a capacity which nothing invalidates. */
+/** Returns the searches of earlier trials of the same target and place that found a capacity, if nothing but their few answers is in doubt. */
 export function searchesBefore(trials: readonly Trial[], planned: PlannedTrial): FoundCapacity[] {
   return trials.flatMap((trial) => {
     const isAlike = trial.target.id === planned.target && isSamePlace(trial, planned);
-    const isDoubted = trial.reasons.some(({ invalidates }) => invalidates.includes('capacity'));
-    const { capacity } = (isAlike && trial.status !== 'failed' && trial.measured) || {};
-    return capacity === undefined || capacity.bound !== undefined || isDoubted ? [] : [capacity];
+    return isAlike ? (soundSearchOf(trial) ?? []) : [];
   });
 }
 
