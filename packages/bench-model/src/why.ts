@@ -75,14 +75,33 @@ const side = shape({
 /** The profiles of a target. */
 export type ProfiledSide = Static<typeof side>;
 
+const comparedPair = shape({
+  baseline: text(),
+  candidate: text(),
+  times: Type.Optional(
+    shape(
+      {
+        estimate: amount('ratio: the estimate'),
+        low: amount('ratio: the lower end'),
+        high: amount('ratio: the upper end'),
+      },
+      {
+        description:
+          'The CPU per request of the candidate over that of the baseline by the rounds of the run, with its 95 % interval. Absent if they do not tell it.',
+      },
+    ),
+  ),
+});
+
+/** Two targets that are compared. */
+export type ComparedPair = Static<typeof comparedPair>;
+
 export const whyFile = shape({
   schema: Type.Literal(WHY_SCHEMA, { description: 'version: of this schema' }),
   run: text('The id of the run.'),
   connections: ordinal('count: connections to each server'),
   seconds: span('s: the length of a profile'),
-  pairs: Type.Array(shape({ baseline: text(), candidate: text() }), {
-    description: 'The targets that are compared.',
-  }),
+  pairs: Type.Array(comparedPair, { description: 'The targets that are compared.' }),
   frames: Type.Array(frame, { description: 'Every function once.' }),
   tree: shape(
     {

@@ -54,6 +54,8 @@ const UTILISATION = { least: 0.2, most: 0.97, beyond: 0.8 };
 const POINTS = 121;
 /** The half widths of the grids, in log rate: the first finds the place, the second locates it. */
 const WIDTHS = [1.2, 0.35];
+/** A share above this shows only that the rate is too high: how many answers are slow there depends on the time that the queue has to grow. */
+const SATURATED = 0.2;
 /** The distance in log rate at which a rate has 61 % of its weight: far from the threshold, the log odds are no line. */
 const NEAR = 0.12;
 
@@ -112,7 +114,9 @@ function weigh(
 ): Cell[] {
   const seen = shares.map((one) => {
     const weight = weightOf(one.perSecond / Math.exp(grid.centre), grid.near) / grid.dispersion;
-    return { ...one, odds: oddsOf(level(one)), weight };
+    const share = one.counted / one.requests;
+    const most = share > SATURATED ? oddsOf(share) : Infinity;
+    return { ...one, odds: oddsOf(level(one)), most, weight };
   });
   return Array.from({ length: POINTS }, (_, index) => {
     const place = grid.centre + grid.halfWidth * ((2 * index) / (POINTS - 1) - 1);
@@ -121,8 +125,8 @@ function weigh(
       place,
       slope,
       log: sum(
-        seen.map(({ perSecond, odds, requests, counted, weight }) => {
-          const [log, logRest] = logistic(odds + slope * (perSecond / rate - 1));
+        seen.map(({ perSecond, odds, most, requests, counted, weight }) => {
+          const [log, logRest] = logistic(Math.min(most, odds + slope * (perSecond / rate - 1)));
           return weight * (counted * log + (requests - counted) * logRest);
         }),
       ),

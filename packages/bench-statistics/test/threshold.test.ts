@@ -59,6 +59,15 @@ describe('a threshold', () => {
     expect(near.perSecond).toBeGreaterThan(400);
   });
 
+  it('does not follow how many answers are slow far above it: a short load shows fewer of them than a long one', () => {
+    const near = seen([390, 405]);
+    const [short, long] = [0.6, 0.97].map((share) =>
+      locate([...near, { perSecond: 480, requests: 2000, counted: 2000 * share }], 400),
+    ) as [Threshold, Threshold];
+    expect(Math.abs(Math.log(short.perSecond / long.perSecond))).toBeLessThan(0.005);
+    expect(short.steepness).toBeGreaterThan(0.7 * long.steepness);
+  });
+
   it('tells how steeply the share rises, relative to M/M/1', () => {
     const flat = [385, 400, 415].map((perSecond) => ({ perSecond, requests: 40_000, counted: perSecond }));
     expect(locate(seen([385, 400, 415], 40_000)).steepness).toBeCloseTo(1, 0);

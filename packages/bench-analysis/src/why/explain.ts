@@ -1,5 +1,6 @@
 /** Which functions and modules cost more or less per request on one side of a comparison, beyond the noise of the profiles. */
-import type { Frame, Profile, ProfiledSide, WhyFile } from 'bench-model/why';
+import type { ComparedPair, Frame, Profile, ProfiledSide, WhyFile } from 'bench-model/why';
+import { upperPoint } from 'bench-statistics/normal';
 import { mean, sum } from 'bench-statistics/numbers';
 import { studentPoint } from 'bench-statistics/student';
 
@@ -9,6 +10,8 @@ const LEAST_SHARE = 0.01;
 const ERROR = 0.05;
 /** Fewer profiles of a side have no interval. */
 const FEWEST_PROFILES = 3;
+/** Half of a 95 % interval, in standard deviations. */
+const NORMAL_95 = 1.96;
 
 /** The mean of a figure on both sides. The margin is half of the interval of the difference. */
 export interface Change {
@@ -43,10 +46,13 @@ export interface Explained {
   restUs: number;
 }
 
-/** Explains the difference of a pair; undefined if one side has too few profiles. */
+/**
+ * Explains the difference of a pair; undefined if one side has too few profiles. If the rounds of the run tell the ratio of their CPU per
+ * request, the profiles tell only the shares of it: they are few and short, and the pace of the machine changes between them.
+ */
 export function explainPair(
   why: Pick<WhyFile, 'frames' | 'tree' | 'sides'>,
-  pair: { baseline: string; candidate: string },
+  pair: ComparedPair,
 ): Explained | undefined {
   const [baseline, candidate] = [pair.baseline, pair.candidate].map((id) =>
     why.sides.find(({ target }) => target === id),
@@ -54,15 +60,16 @@ export function explainPair(
   if (baseline === undefined || candidate === undefined) return undefined;
   const profiles = [baseline.profiles, candidate.profiles] as const;
   if (profiles.some((own) => own.length < FEWEST_PROFILES)) return undefined;
-  const wholes = profiles.map((own) => own.map(({ cpuUs }) => cpuUs)) as Costs;
+  const whole = compareWholes(profiles, pair.times);
+  const { costs: wholes, deviation } = whole;
   const least = LEAST_SHARE * mean(wholes[0]);
   const frameOf = (node: number): number => why.tree.frames[node] as number;
   const moduleOf = (node: number): string => why.frames[frameOf(node)]?.module ?? '';
-  const frames = tested(profiles, (profile) => costsBy(profile, frameOf), least);
-  const named = tested(profiles, (profile) => costsBy(profile, moduleOf), least);
+  const frames = tested(profiles, wholes, frameOf, least);
+  const named = tested(profiles, wholes, moduleOf, least);
   const error = ERROR / (1 + frames.size + named.size);
-  const functions = compareAll(frames, error, least);
-  const modules = compareAll(named, error, least);
+  const functions = compareAll(frames, { error, least, deviation });
+  const modules = compareAll(named, { error, least, deviation });
   const rest = [...functions.others, ...modules.others];
   const changed = functions.changed.map(([frame, change]): ChangedFunction => {
     return { frame: why.frames[frame] as Frame, ...change };
@@ -70,7 +77,7 @@ export function explainPair(
   return {
     baseline,
     candidate,
-    whole: compareMeans(...wholes, error),
+    whole: widen(compareMeans(...wholes, error), { error, deviation }),
     functions: changed,
     modules: modules.changed.map(([module, change]) => ({
       module,
@@ -84,8 +91,30 @@ export function explainPair(
   };
 }
 
-/** Returns the CPU per request of a profile by a property of the stack in which it was spent, in µs. */
-function costsBy<Key>({ cpuUs, nodes, samples }: Profile, keyOf: (node: number) => Key): Map<Key, number> {
+/**
+ * Returns the CPU per request of each profile of both sides, in µs, and the standard deviation of the logarithm of their ratio beside what the
+ * profiles show. With `times`, all profiles of a side have the same, and both keep their geometric mean.
+ */
+function compareWholes(
+  profiles: readonly (readonly Profile[])[],
+  times: ComparedPair['times'],
+): { costs: Costs; deviation: number } {
+  const costs = profiles.map((own) => own.map(({ cpuUs }) => cpuUs)) as Costs;
+  if (times === undefined) return { costs, deviation: 0 };
+  const middle = Math.sqrt(mean(costs[0]) * mean(costs[1]));
+  const [before, after] = [middle / Math.sqrt(times.estimate), middle * Math.sqrt(times.estimate)] as const;
+  return {
+    costs: [costs[0].map(() => before), costs[1].map(() => after)],
+    deviation: Math.log(times.high / times.low) / (2 * NORMAL_95),
+  };
+}
+
+/** Returns the CPU per request of a profile by a property of the stack in which it was spent, in µs: parts of `cpuUs`. */
+function costsBy<Key>(
+  { nodes, samples }: Profile,
+  cpuUs: number,
+  keyOf: (node: number) => Key,
+): Map<Key, number> {
   const perSample = cpuUs / sum(samples);
   const costs = new Map<Key, number>();
   for (const [index, node] of nodes.entries()) {
@@ -99,7 +128,7 @@ function costsBy<Key>({ cpuUs, nodes, samples }: Profile, keyOf: (node: number) 
 export function stackCosts({ profiles }: Pick<ProfiledSide, 'profiles'>): Map<number, number> {
   const costs = new Map<number, number>();
   for (const profile of profiles) {
-    for (const [node, us] of costsBy(profile, (one) => one))
+    for (const [node, us] of costsBy(profile, profile.cpuUs, (one) => one))
       costs.set(node, (costs.get(node) ?? 0) + us / profiles.length);
   }
   return costs;
@@ -110,10 +139,13 @@ type Costs = [before: number[], after: number[]];
 /** Returns the costs of everything that is worth a test, one for each profile of a side. */
 function tested<Key>(
   profiles: readonly (readonly Profile[])[],
-  costsOf: (profile: Profile) => Map<Key, number>,
+  wholes: Costs,
+  keyOf: (node: number) => Key,
   leastUs: number,
 ): Map<Key, Costs> {
-  const costs = profiles.map((own) => own.map(costsOf));
+  const costs = profiles.map((own, side) =>
+    own.map((profile, index) => costsBy(profile, wholes[side]?.[index] ?? NaN, keyOf)),
+  );
   const keys = new Set(costs.flat().flatMap((one) => [...one.keys()]));
   const all = [...keys].map((key): [Key, Costs] => [
     key,
@@ -125,18 +157,26 @@ function tested<Key>(
 /** Compares costs. Returns those that changed for sure, the largest change first, and the others. */
 function compareAll<Key>(
   costs: Map<Key, Costs>,
-  error: number,
-  leastUs: number,
+  { error, least, deviation }: { error: number; least: number; deviation: number },
 ): { changed: [Key, Change][]; others: Change[] } {
-  const all = [...costs].map(([key, own]): [Key, Change] => [key, compareMeans(...own, error)]);
+  const all = [...costs].map(([key, own]): [Key, Change] => [
+    key,
+    widen(compareMeans(...own, error), { error, deviation }),
+  ]);
   const isChanged = ({ difference, margin }: Change): boolean =>
-    Math.abs(difference) >= Math.max(leastUs, margin);
+    Math.abs(difference) >= Math.max(least, margin);
   return {
     changed: all
       .filter(([, change]) => isChanged(change))
       .toSorted(([, a], [, b]) => Math.abs(b.difference) - Math.abs(a.difference)),
     others: all.map(([, change]) => change).filter((change) => !isChanged(change)),
   };
+}
+
+/** Widens the margin of a change by the deviation of the ratio of both sides: it moves each cost as much. */
+function widen(change: Change, { error, deviation }: { error: number; deviation: number }): Change {
+  const moved = upperPoint(error / 2) * deviation * ((change.before + change.after) / 2);
+  return { ...change, margin: Math.hypot(change.margin, moved) };
 }
 
 /**

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { createRandom } from 'bench-statistics/random';
 import { CallTree } from '../../src/why/fold.ts';
 import { explainPair } from '../../src/why/explain.ts';
-import type { ProfiledSide } from 'bench-model/why';
+import type { ComparedPair, ProfiledSide } from 'bench-model/why';
 
 const ROUNDS = 6;
 const SAMPLES = 1500;
@@ -18,6 +18,7 @@ const SERVER: Costs = Object.fromEntries(
 function profile(
   costs: readonly Costs[],
   seed: number,
+  paces = 0.03,
 ): { why: Parameters<typeof explainPair>[0]; ids: string[] } {
   const random = createRandom(seed);
   const around = (spread: number): number =>
@@ -25,7 +26,7 @@ function profile(
   const tree = new CallTree();
   const sides = costs.map((own, index): ProfiledSide => {
     const profiles = Array.from({ length: ROUNDS }, () => {
-      const pace = around(0.03);
+      const pace = around(paces);
       const now = Object.entries(own).map(([name, us]) => [name, us * pace * around(0.03)] as const);
       const cpuUs = now.reduce((all, [, us]) => all + us, 0);
       const counts = now.map(([name, us]) => {
@@ -44,6 +45,10 @@ function explain(before: Costs, after: Costs, seed: number) {
   const { why, ids } = profile([before, after], seed);
   return explainPair(why, { baseline: ids[0] ?? '', candidate: ids[1] ?? '' });
 }
+
+const times = (estimate: number): Pick<ComparedPair, 'times'> => ({
+  times: { estimate, low: 0.99 * estimate, high: 1.01 * estimate },
+});
 
 describe('the explanation of a pair', () => {
   const whole = Object.values(SERVER).reduce((all, us) => all + us, 0);
@@ -75,6 +80,29 @@ describe('the explanation of a pair', () => {
     const [first] = explain(SERVER, rest, 7)?.functions ?? [];
     expect(first).toMatchObject({ frame: { name: 'pkg0.f0' }, after: 0 });
     expect(first?.difference).toBeLessThan(-80);
+  });
+
+  it('takes the ratio of the whole from the rounds: short profiles on a busy machine do not tell it', () => {
+    const slower = Object.fromEntries(
+      Object.entries(SERVER).map(([name, us]) => [name, name.startsWith('pkg0.') ? 1.16 * us : us]),
+    );
+    const after = Object.values(slower).reduce((all, us) => all + us, 0);
+    const explainAll = (costs: Costs, given: Pick<ComparedPair, 'times'>) =>
+      Array.from({ length: 20 }, (_, seed) => {
+        const { why, ids } = profile([SERVER, costs], 500 + seed, 0.15);
+        return explainPair(why, { baseline: ids[0] ?? '', candidate: ids[1] ?? '', ...given });
+      });
+    const named = (found: ReturnType<typeof explainAll>): number =>
+      found.filter((one) => one?.modules.some(({ module }) => module === 'pkg0')).length;
+    expect(named(explainAll(slower, {}))).toBeLessThan(4);
+    expect(named(explainAll(slower, times(after / whole)))).toBeGreaterThan(9);
+    const [first] = explainAll(slower, times(after / whole));
+    expect((first?.whole.after ?? 0) / (first?.whole.before ?? 0)).toBeCloseTo(after / whole, 6);
+    // The ratio of equal servers is off by half of its interval.
+    const alike = explainAll(SERVER, times(1.005)).filter(
+      (one) => one === undefined || one.functions.length + one.modules.length > 0,
+    );
+    expect(alike.length).toBeLessThanOrEqual(3);
   });
 
   it('is absent with too few profiles', () => {

@@ -16,8 +16,8 @@
  * M/M/1 the time in the system is exponential, so P(T > t) = exp(−(1/S − λ) t), and the capacity is 1/S − ln(100)/t for
  * p99 < t. M/D/1, M/D/10 and pauses are simulated.
  */
-import { findRun, readRun } from 'bench-analysis/results/store';
-import { compareWithin } from 'bench-analysis/compare';
+import { findRun, readRun, type StoredRun } from 'bench-analysis/results/store';
+import { compareWithin, type ComparedRow } from 'bench-analysis/compare';
 import { summarise, type Row } from 'bench-analysis/summary';
 import type { Measured } from 'bench-model/measured';
 import type { Trial } from 'bench-model/record';
@@ -48,10 +48,7 @@ for (const name of process.argv.slice(2)) {
     capacities.push(describeRow(row, truth));
   }
   if (truths.size < 2) continue;
-  for (const { candidate, baseline, comparison } of compareWithin(run, {
-    by: 'capacity',
-    threshold: THRESHOLD,
-  }).rows) {
+  for (const { candidate, baseline, comparison } of comparePairs(run)) {
     const { verdict, rounds, ratio } = comparison;
     const truth = (truths.get(candidate) ?? NaN) / (truths.get(baseline) ?? NaN);
     const interval =
@@ -72,6 +69,19 @@ print(
   capacities,
 );
 print(['servers', 'rounds', 'true ratio', 'found', 'interval', 'verdict'], comparisons);
+
+/** Compares each target with the first, as a run of these two would: in one of more targets, intervals are wider. */
+function comparePairs({ plan, trials }: StoredRun): ComparedRow[] {
+  const [first, ...others] = plan.targets.map(({ id }) => id);
+  return others.flatMap((other) => {
+    const isOne = (id: string): boolean => id === first || id === other;
+    const pair = {
+      plan: { ...plan, targets: plan.targets.filter(({ id }) => isOne(id)) },
+      trials: trials.filter(({ target }) => isOne(target.id)),
+    };
+    return compareWithin(pair, { by: 'capacity', threshold: THRESHOLD }).rows;
+  });
+}
 
 interface Truth {
   promise: string;

@@ -1,6 +1,7 @@
 /** Profiles the servers of a comparison after its trials, and stores where they spend their CPU. */
 import { DisposableStack } from '@whatwg-node/disposablestack';
-import { compareWithin } from 'bench-analysis/compare';
+import { compareWithin, differencesWithin } from 'bench-analysis/compare';
+import { isBounded, locateWithin } from 'bench-analysis/differences';
 import type { Contestants } from 'bench-analysis/contest';
 import { writeReport, type StoredRun } from 'bench-analysis/results/store';
 import { keepWhy } from 'bench-analysis/why/store';
@@ -9,7 +10,7 @@ import { present } from 'bench-model/options';
 import { suggest } from 'bench-model/suggest';
 import type { Plan } from 'bench-model/plan';
 import { WHY_SCHEMA } from 'bench-model/versions';
-import type { ProfiledSide, WhyFile } from 'bench-model/why';
+import type { ComparedPair, ProfiledSide, WhyFile } from 'bench-model/why';
 import { findEngines } from 'bench-load/engines';
 import { toSpeedscope } from 'bench-report/why';
 import { PROFILE_SECONDS } from '../measure/profile.ts';
@@ -89,7 +90,7 @@ export async function profileRun(
     run: run.plan.run,
     connections: plan.rungs[0] ?? 1,
     seconds: PROFILE_SECONDS.profiled,
-    pairs: [...pairs],
+    pairs: pairs.map((pair) => ({ ...pair, ...ratioIn(run, pair, plan.rungs[0]) })),
     frames: profiles.tree.frames,
     tree: profiles.tree.tree,
     sides: profiles.sides.map((side) => ({ ...side, ...delayedIn(run, side) })),
@@ -99,6 +100,26 @@ export async function profileRun(
   for (const side of why.sides)
     writeReport(run.folder, speedscopeOf(side), JSON.stringify(toSpeedscope(why, side)));
   return why;
+}
+
+/** Returns how many times the CPU per request of the baseline the candidate has used in the rounds; without it if they have no interval. */
+function ratioIn(
+  { plan, trials }: StoredRun,
+  { baseline, candidate }: Pair,
+  connections: number | undefined,
+): Pick<ComparedPair, 'times'> {
+  // Profiles are of all requests together.
+  if (connections === undefined || plan.routes !== undefined) return {};
+  const differences = differencesWithin(trials, { baseline, candidate, connections }, 'cpu');
+  if (differences.every((difference) => difference === undefined)) return {};
+  const { centre, interval } = locateWithin(differences, 0.05);
+  if (interval === undefined || !isBounded(interval)) return {};
+  const [estimate, low, high] = [centre, interval.low, interval.high].map(Math.exp) as [
+    number,
+    number,
+    number,
+  ];
+  return { times: { estimate, low, high } };
 }
 
 /** Throws a usage error if what the profiles need has other versions than in the run. What only the run needed is left out. */
