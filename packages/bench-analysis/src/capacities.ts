@@ -2,15 +2,17 @@
 import type { FoundCapacity, Step } from 'bench-model/measured';
 import { allowedShare, type Promised } from 'bench-model/promise';
 import type { Trial } from 'bench-model/record';
-import { FULL } from 'bench-model/saturation';
+import { BUSY_SERVER, FULL } from 'bench-model/saturation';
 import { answersFor } from 'bench-statistics/histogram';
-import { mean, median, sum } from 'bench-statistics/numbers';
-import { locateThreshold, type Shares } from 'bench-statistics/threshold';
+import { median, sum } from 'bench-statistics/numbers';
+import { locateTogether, type Shares } from 'bench-statistics/threshold';
 
 /** Steps that are this close to a capacity, in log rate, tell of it. */
 export const NEAR = 0.2;
 /** The fewest trials that tell a capacity together. */
 const FEWEST = 3;
+/** The standard deviation of the logarithm of a capacity between the rounds, beside that of its CPU per request. */
+const SPREAD = 0.03;
 
 /** Returns the requests of a step that kept or broke the promise. */
 export function toShares({
@@ -44,6 +46,20 @@ export function answersNear(shares: readonly Shares[], capacity: number): number
  * if there are fewer than three others, if different promises decided, or if too few answers are near the capacity.
  */
 export function capacitiesOf(trials: readonly Trial[]): ReadonlyMap<Trial, number> {
+  const [first] = trials;
+  if (first === undefined) return new Map();
+  const last = known.get(first);
+  if (last?.trials.length === trials.length && last.trials.every((trial, index) => trial === trials[index]))
+    return last.capacities;
+  const capacities = pool(trials);
+  known.set(first, { trials: [...trials], capacities });
+  return capacities;
+}
+
+/** Every comparison of a target asks for its capacities again. */
+const known = new WeakMap<Trial, { trials: Trial[]; capacities: ReadonlyMap<Trial, number> }>();
+
+function pool(trials: readonly Trial[]): ReadonlyMap<Trial, number> {
   const found = trials.flatMap((trial) => {
     const capacity = soundSearchOf(trial);
     return capacity === undefined ? [] : [{ trial, capacity, cpu: cpuOf(trial) }];
@@ -59,29 +75,31 @@ export function capacitiesOf(trials: readonly Trial[]): ReadonlyMap<Trial, numbe
     const times = usualCpu === undefined || cpu === undefined ? 1 : cpu / usualCpu;
     // Per CPU: where that is the limit, another pace of the server or of the machine moves the capacity as much.
     const unit = usual / times;
-    return { unit, shares: relativeTo(capacity, unit), pace: capacity.pacePerSecond / unit };
+    return { unit, shares: relativeTo(capacity, unit) };
   });
-  const level = levelOf(by);
   const shares = relative.map((one) => one.shares);
-  const pace = mean(relative.map((one) => one.pace));
-  const locate = (some: readonly (readonly Shares[])[]): number =>
-    locateThreshold(some.flat(), level, { start: 1, pace }).perSecond;
-  const all = locate(shares);
-  if (answersNear(shares.flat(), all) < neededFor(by)) return new Map();
+  const limitSeconds = by.belowUs === undefined ? undefined : (usual * by.belowUs) / 1e6;
+  const { perSecond, without } = locateTogether(shares, levelOf(by), {
+    start: 1,
+    limitSeconds,
+    spread: SPREAD,
+  });
+  if (answersNear(shares.flat(), perSecond) < neededFor(by)) return new Map();
+  const rounds = found.length;
   return new Map(
-    found.map(({ trial }, index) => {
-      const without = locate(shares.toSpliced(index, 1));
+    found.map(({ trial }, index): [Trial, number] => {
       const { unit } = relative[index]!;
-      return [trial, (unit * all ** found.length) / without ** (found.length - 1)];
+      return [trial, (unit * perSecond ** rounds) / (without[index] as number) ** (rounds - 1)];
     }),
   );
 }
 
-/** Returns the CPU per request that limited a trial, in µs; undefined if something else did. */
+/** Returns the CPU per request of a trial near its capacity, in µs; undefined if something else was the limit there. */
 function cpuOf(trial: Trial): number | undefined {
-  return trial.status !== 'failed' && trial.measured.limit === 'server'
-    ? trial.measured.cpuUsPerRequest
-    : undefined;
+  if (trial.status === 'failed') return undefined;
+  const { budget, cpuUsPerRequest } = trial.measured;
+  const isBusy = budget !== undefined && budget.usedCores >= BUSY_SERVER * budget.usableCores;
+  return isBusy ? cpuUsPerRequest : undefined;
 }
 
 /** Returns the search of a trial if it found more than a bound, and nothing invalidates its capacity but the few answers near it. */

@@ -2,7 +2,7 @@
 import type { FoundCapacity, Limit, Measured, OpenLoop, Step } from 'bench-model/measured';
 import { present } from 'bench-model/options';
 import type { Trial } from 'bench-model/record';
-import { FULL } from 'bench-model/saturation';
+import { BUSY_SERVER, FULL } from 'bench-model/saturation';
 import { median, sum } from 'bench-statistics/numbers';
 import { byFrequency } from './summary.ts';
 
@@ -79,8 +79,6 @@ export type Knee =
 
 /** A search stops before the load generator is saturated, by up to this share of its CPU. */
 const NEARLY = 0.8;
-/** The share of its budget from which a server that breaks a promise is taken to be limited by it: queues grow long before 100 %. */
-const BUSY_SERVER = 0.75;
 /** The share of the connections that requests must use at once to be limited by them. */
 const ALL_CONNECTIONS = 0.9;
 /** The share of the budget up to which a server waits for something else. */

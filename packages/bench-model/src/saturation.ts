@@ -17,3 +17,6 @@ export function coresOfLoad({ generators }: LoadResult): number {
 
 /** From this factor of CPU for the same work on, a busy core slows its neighbour. */
 export const NEIGHBOURLY = 1.02;
+
+/** The share of its budget from which a server that breaks a promise is taken to be limited by it: queues grow long before 100 %. */
+export const BUSY_SERVER = 0.75;

@@ -1,5 +1,5 @@
 /** The rate at which a share reaches a level, from shares that were seen at several rates. */
-import { clamp, mean, sum } from './numbers.ts';
+import { clamp, sum } from './numbers.ts';
 
 /** The requests at one rate, and those of them that count. */
 export interface Shares {
@@ -15,47 +15,46 @@ export interface Threshold {
   deviation: number;
   /** The change of the log odds of the share from this rate to twice it. */
   slope: number;
-  /** The same, relative to that of M/M/1. */
-  steepness: number;
 }
 
 /** Where a threshold probably is, and the standard deviation of its logarithm. */
-export interface Around {
-  perSecond: number;
-  deviation: number;
-}
+export type Around = Pick<Threshold, 'perSecond' | 'deviation'>;
 
 /** What is known beside the shares. */
 interface Known {
   /** The rate around which to look. */
   start: number;
-  /** The goodput of a closed loop. */
-  pace: number;
-  /** The most likely slope of the log odds before any count, relative to that of M/M/1; 1 by default. */
+  /** The time beyond which an answer counts, in seconds; undefined if the share is of something else. */
+  limitSeconds: number | undefined;
+  /** The most likely slope of the log odds before any count, relative to that of M/M/1. */
   steepness?: number | undefined;
-  /** True if the counts are independent: they come in bursts otherwise. */
+  /** True for a first, rough place: the counts are taken for independent. */
   isRough?: boolean;
   /** Where other trials found the threshold. */
   around?: Around | undefined;
 }
 
 /** The slopes that are possible: from a share that is nearly the same at all rates to one near saturation. */
-const SLOPES = [2, 3, 4, 6, 8, 11, 16, 23, 32, 45, 64, 90, 128];
-/** The variance of a count over that of independent requests, at most: slow answers come in bursts. */
-const DISPERSION = 60;
+const SLOPES = [2, 3, 4, 6, 8, 11, 16, 23, 32, 45, 64, 90, 128, 181];
+/**
+ * The variance of a count over that of independent requests: slow answers come in bursts. In simulations of M/M/1, M/D/1 and pools it is about this
+ * times the square of λ t, and lies between these bounds.
+ */
+const DISPERSION = { times: 0.4, least: 10, most: 1000, plain: 30 };
 /** The standard deviation of the logarithm of a slope around the most likely one. */
 const SLOPE_DEVIATION = 0.35;
-/**
- * The utilisations for which the slope of M/M/1 is taken: the pace of a closed loop is no exact limit. Beyond it, few connections
- * were the limit of the loop, and the utilisation falls to the last of these.
- */
-const UTILISATION = { least: 0.2, most: 0.97, beyond: 0.8 };
+/** The usual slope relative to that of M/M/1: M/D/1 has 2.2, and a pool of ten 1.5. */
+const STEEPNESS = 1.4;
+/** The usual slope of a share that is not of late answers. */
+const PLAIN_SLOPE = 8;
 /** The points of a grid of rates. */
 const POINTS = 121;
 /** The half widths of the grids, in log rate: the first finds the place, the second locates it. */
 const WIDTHS = [1.2, 0.35];
 /** A share above this shows only that the rate is too high: how many answers are slow there depends on the time that the queue has to grow. */
 const SATURATED = 0.2;
+/** The grid of several trials lies around what the pass before has found. */
+const PASSES = 2;
 /** The distance in log rate at which a rate has 61 % of its weight: far from the threshold, the log odds are no line. */
 const NEAR = 0.12;
 
@@ -63,35 +62,101 @@ const NEAR = 0.12;
  * Locates the rate at which a share that rises with the rate reaches `level`. The log odds of the share are taken to rise with
  * the rate in a line, which is exact for the tail of M/M/1 and small shares. Returns the mean over all places and slopes,
  * weighted by their likelihood (QUEST: Watson & Pelli 1983), whose logarithm the dispersion of the counts divides (McCullagh &
- * Nelder 1989, 9.2). In M/M/1, a share of `level` has the slope ln(1/level) · ρ/(1 − ρ) at the utilisation ρ: the likely slopes
- * are near it, and ρ is the rate over the pace.
+ * Nelder 1989, 9.2). In M/M/1, the share beyond a time t is exp(−(μ − λ) t), which has the slope λ t: the likely slopes are near it.
  */
 export function locateThreshold(
   shares: readonly Shares[],
   level: (one: Shares) => number,
-  { start, pace, steepness = 1, isRough = false, around }: Known,
+  known: Known,
 ): Threshold {
-  const usual = mean(shares.map(level));
+  const { start, isRough = false, around } = known;
   let found = { perSecond: start, deviation: Infinity, slope: NaN };
   for (const [index, halfWidth] of WIDTHS.entries()) {
     const grid = { centre: Math.log(found.perSecond), halfWidth };
-    const [near, dispersion] = index === 0 ? [Infinity, 1] : [NEAR, isRough ? 1 : DISPERSION];
-    const cells = weigh(shares, level, { ...grid, near, dispersion }).map(({ place, slope, log }) => {
-      const likely = likelySlope(steepness, Math.exp(place) / pace, usual);
-      const distance = around === undefined ? 0 : (place - Math.log(around.perSecond)) / around.deviation;
-      const prior = logOfNormal(Math.log(slope / likely) / SLOPE_DEVIATION) + logOfNormal(distance);
-      return { place, slope, log: log + prior };
+    const [near, dispersion] =
+      index === 0 ? [Infinity, 1] : [NEAR, isRough ? 1 : dispersionAt(found.perSecond, known)];
+    const cells = weigh(shares, level, { ...grid, near, dispersion }).map((cell) => {
+      const distance =
+        around === undefined ? 0 : (cell.place - Math.log(around.perSecond)) / around.deviation;
+      return { ...cell, log: cell.log + priorOf(cell, known) + logOfNormal(distance) };
     });
     found = averageOf(cells);
   }
-  return { ...found, steepness: found.slope / likelySlope(1, found.perSecond / pace, usual) };
+  return found;
 }
 
-/** Returns the likely slope of the log odds where a share reaches `level`, at a utilisation: the rate over the pace. */
-export function likelySlope(steepness: number, utilisation: number, level: number): number {
-  const { least, most, beyond } = UTILISATION;
-  const share = utilisation < 1 ? clamp(utilisation, least, most) : clamp(1 / utilisation, beyond, most);
-  return (steepness * Math.log(1 / level) * share) / (1 - share);
+/** The threshold of several trials, and what it is without each of them. */
+export interface SharedThreshold extends Threshold {
+  /** The slope, relative to that of M/M/1. */
+  steepness: number;
+  /** Per second, in the order of the trials. */
+  without: number[];
+}
+
+/**
+ * Locates the threshold of several trials: the centre of theirs, which deviate from it by `spread`, a standard deviation of the logarithm, because a
+ * server has another pace in each. All have one slope. Where the slope is flat, counts add; where it is steep, so do the places
+ * that the trials tell by themselves.
+ */
+export function locateTogether(
+  trials: readonly (readonly Shares[])[],
+  level: (one: Shares) => number,
+  { spread, ...known }: Omit<Known, 'isRough' | 'around'> & { spread: number },
+): SharedThreshold {
+  let centre = Math.log(locateThreshold(trials.flat(), level, known).perSecond);
+  let found: Omit<SharedThreshold, 'steepness'> | undefined;
+  for (let pass = 0; pass < PASSES; pass++) {
+    const dispersion = dispersionAt(Math.exp(centre), known);
+    const grid = { centre, halfWidth: WIDTHS.at(-1) as number, near: NEAR, dispersion };
+    const each = trials.map((shares) => spreadOut(weigh(shares, level, grid), spread));
+    const priors = weigh([], level, grid).map((cell) => ({ ...cell, log: priorOf(cell, known) }));
+    const all = priors.map((cell, index) => ({
+      ...cell,
+      log: cell.log + sum(each.map((one) => one[index] as number)),
+    }));
+    const without = each.map(
+      (own) =>
+        averageOf(all.map((cell, index) => ({ ...cell, log: cell.log - (own[index] as number) }))).perSecond,
+    );
+    found = { ...averageOf(all), without };
+    centre = Math.log(found.perSecond);
+  }
+  const { perSecond, slope } = found as Omit<SharedThreshold, 'steepness'>;
+  return {
+    ...(found as Omit<SharedThreshold, 'steepness'>),
+    steepness: slope / likelySlope(perSecond, { ...known, steepness: 1 }),
+  };
+}
+
+/** Returns the likelihood of each cell if the place of a trial deviates from it by a spread. */
+function spreadOut(cells: readonly Cell[], spread: number): number[] {
+  const places = cells.filter((_, index) => index % SLOPES.length === 0).map(({ place }) => place);
+  return cells.map(({ place }, index) => {
+    const slope = index % SLOPES.length;
+    const logs = places.map(
+      (own, at) => (cells[at * SLOPES.length + slope] as Cell).log + logOfNormal((own - place) / spread),
+    );
+    const most = Math.max(...logs);
+    return most + Math.log(sum(logs.map((log) => Math.exp(log - most))));
+  });
+}
+
+/** Returns the likely slope of the log odds at the rate where a share reaches its level. */
+export function likelySlope(
+  perSecond: number,
+  { limitSeconds, steepness = STEEPNESS }: Pick<Known, 'limitSeconds' | 'steepness'>,
+): number {
+  const slope = limitSeconds === undefined ? PLAIN_SLOPE : steepness * perSecond * limitSeconds;
+  return clamp(slope, SLOPES[0] as number, SLOPES.at(-1) as number);
+}
+
+function dispersionAt(perSecond: number, { limitSeconds }: Pick<Known, 'limitSeconds'>): number {
+  const { times, least, most, plain } = DISPERSION;
+  return limitSeconds === undefined ? plain : clamp(times * (perSecond * limitSeconds) ** 2, least, most);
+}
+
+function priorOf({ place, slope }: Cell, known: Known): number {
+  return logOfNormal(Math.log(slope / likelySlope(Math.exp(place), known)) / SLOPE_DEVIATION);
 }
 
 function weightOf(ratio: number, near: number): number {
@@ -140,7 +205,7 @@ function logOfNormal(value: number): number {
 }
 
 /** Returns the mean place and slope, weighted by their likelihoods. */
-function averageOf(cells: readonly Cell[]): Omit<Threshold, 'steepness'> {
+function averageOf(cells: readonly Cell[]): Threshold {
   const most = Math.max(...cells.map(({ log }) => log));
   const weights = cells.map((cell) => ({ ...cell, weight: Math.exp(cell.log - most) }));
   const total = sum(weights.map(({ weight }) => weight));

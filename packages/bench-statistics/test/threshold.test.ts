@@ -1,5 +1,12 @@
 import { describe, expect, it } from 'vitest';
-import { locateThreshold, type Around, type Shares, type Threshold } from '../src/threshold.ts';
+import {
+  locateThreshold,
+  locateTogether,
+  type Around,
+  type SharedThreshold,
+  type Shares,
+  type Threshold,
+} from '../src/threshold.ts';
 
 /** The share of requests above a time in M/M/1: exp(−(pace − rate) · time). */
 const tail = (perSecond: number): number => Math.exp(-(500 - perSecond) * 0.05);
@@ -16,7 +23,7 @@ function seen(rates: readonly number[], requests = 4000): Shares[] {
 
 const atLevel = () => 0.01;
 const locate = (shares: readonly Shares[], start = 350, given: { isRough?: boolean; around?: Around } = {}) =>
-  locateThreshold(shares, atLevel, { start, pace: 500, isRough: true, ...given });
+  locateThreshold(shares, atLevel, { start, limitSeconds: 0.05, isRough: true, ...given });
 
 describe('a threshold', () => {
   it('is where the share reaches its level, whatever rates were tried', () => {
@@ -65,17 +72,52 @@ describe('a threshold', () => {
       locate([...near, { perSecond: 480, requests: 2000, counted: 2000 * share }], 400),
     ) as [Threshold, Threshold];
     expect(Math.abs(Math.log(short.perSecond / long.perSecond))).toBeLessThan(0.005);
-    expect(short.steepness).toBeGreaterThan(0.7 * long.steepness);
+    expect(short.slope).toBeGreaterThan(0.7 * long.slope);
   });
 
-  it('tells how steeply the share rises, relative to M/M/1', () => {
+  it('is flatter than usual if a share of the answers is slow at any rate', () => {
     const flat = [385, 400, 415].map((perSecond) => ({ perSecond, requests: 40_000, counted: perSecond }));
-    expect(locate(seen([385, 400, 415], 40_000)).steepness).toBeCloseTo(1, 0);
-    expect(locate(flat).steepness).toBeLessThan(0.5);
+    expect(locate(flat).slope).toBeLessThan(locate(seen([385, 400, 415], 40_000)).slope / 2);
   });
 
   it('does not depend on where the search began', () => {
     const rates = seen([380, 400, 420]);
     expect(locate(rates, 200).perSecond).toBeCloseTo(locate(rates, 600).perSecond, 0);
+  });
+});
+
+const together = (trials: readonly Shares[][], spread = 0.03): SharedThreshold =>
+  locateTogether(trials, atLevel, { start: 400, limitSeconds: 0.05, spread });
+/** The steps of a trial whose server is this many times as slow. */
+const slowed = (times: number): Shares[] =>
+  seen([400, 415], 20_000).map((one) => ({ ...one, perSecond: one.perSecond / times }));
+
+describe('the threshold of several trials', () => {
+  it('is theirs if they agree, with the slope of M/M/1', () => {
+    const { perSecond, steepness } = together([slowed(1), slowed(1), slowed(1)]);
+    expect(Math.abs(Math.log(perSecond / TRUE_RATE))).toBeLessThan(0.02);
+    expect(steepness).toBeGreaterThan(0.7);
+    expect(steepness).toBeLessThan(1.5);
+  });
+
+  it('is in their middle if servers have another pace in each, and its slope as steep', () => {
+    const alike = together([slowed(1), slowed(1), slowed(1)]);
+    const apart = together([slowed(0.96), slowed(1), slowed(1.04)]);
+    expect(Math.abs(Math.log(apart.perSecond / alike.perSecond))).toBeLessThan(0.015);
+    expect(apart.steepness).toBeGreaterThan(0.75 * alike.steepness);
+  });
+
+  it('adds the counts of trials of which most saw no burst', () => {
+    const burst = { perSecond: 408, requests: 20_000, counted: 600 };
+    const none = { ...burst, counted: 0 };
+    const { perSecond } = together([[burst], [none], [none]]);
+    expect(Math.abs(Math.log(perSecond / 408))).toBeLessThan(0.02);
+  });
+
+  it('is known without each of them', () => {
+    const { perSecond, without } = together([slowed(1), slowed(1), slowed(1.1)]);
+    expect(without).toHaveLength(3);
+    expect(without[2]).toBeGreaterThan(perSecond);
+    expect(without[0]).toBeLessThan(perSecond);
   });
 });

@@ -79,7 +79,10 @@ function measure(
     if (found.bound === undefined) earlier.push(capacity);
     const cpuUsPerRequest = 1e6 * slowed.meanSeconds * (1 + 0.01 * drawNormal(weather));
     const measured = sampleMeasured({
-      given: { capacity, ...(isBusy ? { cpuUsPerRequest, limit: 'server' } : { limit: 'waiting' }) },
+      given: {
+        capacity,
+        ...(isBusy && { cpuUsPerRequest, budget: { by: 'cores', usedCores: 0.9, usableCores: 1 } }),
+      },
     });
     const head = { round: round + 1, connections: 100 };
     return reasons.length === 0

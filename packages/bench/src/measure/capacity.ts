@@ -17,6 +17,7 @@ import { clamp, median, sum } from 'bench-statistics/numbers';
 import {
   likelySlope,
   locateThreshold,
+  locateTogether,
   type Around,
   type Shares,
   type Threshold,
@@ -44,7 +45,7 @@ const ODDS = [1.5, 0.5];
  * far above it the capacity is: without this, the next one would lie far beyond it, and each of its answers be slow.
  */
 const KNOWN_DEVIATION = 0.08;
-/** A search that kept a promise at all rates, or at none, takes at most so many further long steps. */
+/** A search that kept its promises at every rate, or at none, takes up to this many long steps more. */
 const MOST_FURTHER = 2;
 /** A search that knows the capacity of earlier trials stays within this factor of it: slow answers come in bursts. */
 const KNOWN_WITHIN = 1.3;
@@ -123,8 +124,8 @@ export class CapacitySearch {
   #further = 0;
 
   /**
-   * `pacePerSecond` is the goodput in a closed loop. The search begins where `earlier` ones of the same target ended, and learns the
-   * growths from them; its result is that of its own steps.
+   * `pacePerSecond` is the goodput in a closed loop. The search begins where `earlier` ones of the same target ended, and stays
+   * near them unless its own steps say otherwise.
    */
   constructor(
     promises: readonly Promised[],
@@ -141,11 +142,11 @@ export class CapacitySearch {
       const searches = earlier.filter(({ by }) => by.of === promise.of);
       if (searches.length === 0) return {};
       const start = median(searches.map(({ perSecond }) => perSecond));
-      const shares = searches.flatMap(({ steps }) => steps.map(toShares));
-      const { perSecond, steepness } = locateThreshold(shares, levelOf(promise), {
-        start,
-        pace: pacePerSecond,
-      });
+      const { perSecond, steepness } = locateTogether(
+        searches.map(({ steps }) => steps.map(toShares)),
+        levelOf(promise),
+        { start, limitSeconds: secondsOf(promise), spread: KNOWN_DEVIATION },
+      );
       return { capacity: perSecond, steepness };
     });
     this.#steepness = learned.map(({ steepness }) => steepness);
@@ -253,20 +254,17 @@ export class CapacitySearch {
   }
 
   /** Returns the capacity by the promise that breaks first, of the steps that count. */
-  #estimate(around?: Around): Omit<Threshold, 'steepness'> & { index: number } {
+  #estimate(around?: Around): Threshold & { index: number } {
     const counted = this.#steps.filter((step) => this.#counts(step));
     const start = this.#steps.at(-1)?.perSecond ?? this.#start;
-    const known = { start, pace: this.#pacePerSecond, around };
     const all = this.#promises.map((promise, index) => {
       const steepness = this.#steepness[index];
-      if (counted.length === 0) {
-        const share = allowedShare(promise, neededFor(promise));
-        const slope = likelySlope(steepness ?? 1, start / known.pace, share);
-        return { index, perSecond: start, deviation: Infinity, slope };
-      }
+      const known = { start, limitSeconds: secondsOf(promise), steepness, around };
+      if (counted.length === 0)
+        return { index, perSecond: start, deviation: Infinity, slope: likelySlope(start, known) };
       const shares = counted.map((step) => step.shares[index] as Shares);
       const isRough = this.#fineSeconds === undefined;
-      return { index, ...locateThreshold(shares, levelOf(promise), { ...known, steepness, isRough }) };
+      return { index, ...locateThreshold(shares, levelOf(promise), { ...known, isRough }) };
     });
     return all.toSorted((a, b) => a.perSecond - b.perSecond)[0]!;
   }
@@ -312,6 +310,11 @@ export class CapacitySearch {
 function secondsOfFine(left: number): number {
   const { rampSeconds, seconds } = STEPS.fine;
   return left / Math.max(1, Math.round(left / (rampSeconds + seconds))) - rampSeconds;
+}
+
+/** The limit of a promise on latency, in seconds. */
+function secondsOf({ belowUs }: Promised): number | undefined {
+  return belowUs === undefined ? undefined : belowUs / 1e6;
 }
 
 function shareOf({ requests, counted }: Shares): number {
