@@ -53,8 +53,6 @@ const POINTS = 121;
 const WIDTHS = [1.2, 0.35];
 /** A share above this shows only that the rate is too high: how many answers are slow there depends on the time that the queue has to grow. */
 const SATURATED = 0.2;
-/** The grid of several trials lies around what the pass before has found. */
-const PASSES = 2;
 /** The distance in log rate at which a rate has 61 % of its weight: far from the threshold, the log odds are no line. */
 const NEAR = 0.12;
 
@@ -73,8 +71,8 @@ export function locateThreshold(
   let found = { perSecond: start, deviation: Infinity, slope: NaN };
   for (const [index, halfWidth] of WIDTHS.entries()) {
     const grid = { centre: Math.log(found.perSecond), halfWidth };
-    const [near, dispersion] =
-      index === 0 ? [Infinity, 1] : [NEAR, isRough ? 1 : dispersionAt(found.perSecond, known)];
+    const near = index === 0 ? Infinity : NEAR;
+    const dispersion = isRough ? 1 : dispersionAt(found.perSecond, known);
     const cells = weigh(shares, level, { ...grid, near, dispersion }).map((cell) => {
       const distance =
         around === undefined ? 0 : (cell.place - Math.log(around.perSecond)) / around.deviation;
@@ -94,38 +92,33 @@ export interface SharedThreshold extends Threshold {
 }
 
 /**
- * Locates the threshold of several trials: the centre of theirs, which deviate from it by `spread`, a standard deviation of the logarithm, because a
- * server has another pace in each. All have one slope. Where the slope is flat, counts add; where it is steep, so do the places
- * that the trials tell by themselves.
+ * Locates the threshold of several trials: the centre of theirs, which deviate from it by `spread`, the standard deviation of the logarithm,
+ * because a server has another pace in each. All have one slope. Where that is flat, this adds the counts of the trials; where it
+ * is steep, it is near the mean of their thresholds.
  */
 export function locateTogether(
   trials: readonly (readonly Shares[])[],
   level: (one: Shares) => number,
   { spread, ...known }: Omit<Known, 'isRough' | 'around'> & { spread: number },
 ): SharedThreshold {
-  let centre = Math.log(locateThreshold(trials.flat(), level, known).perSecond);
-  let found: Omit<SharedThreshold, 'steepness'> | undefined;
-  for (let pass = 0; pass < PASSES; pass++) {
-    const dispersion = dispersionAt(Math.exp(centre), known);
-    const grid = { centre, halfWidth: WIDTHS.at(-1) as number, near: NEAR, dispersion };
+  const locateAround = (perSecond: number): Threshold & { without: number[] } => {
+    const dispersion = dispersionAt(perSecond, known);
+    const grid = { centre: Math.log(perSecond), halfWidth: WIDTHS.at(-1) as number, near: NEAR, dispersion };
     const each = trials.map((shares) => spreadOut(weigh(shares, level, grid), spread));
-    const priors = weigh([], level, grid).map((cell) => ({ ...cell, log: priorOf(cell, known) }));
-    const all = priors.map((cell, index) => ({
+    const all = weigh([], level, grid).map((cell, index) => ({
       ...cell,
-      log: cell.log + sum(each.map((one) => one[index] as number)),
+      log: priorOf(cell, known) + sum(each.map((one) => one[index] as number)),
     }));
-    const without = each.map(
-      (own) =>
-        averageOf(all.map((cell, index) => ({ ...cell, log: cell.log - (own[index] as number) }))).perSecond,
-    );
-    found = { ...averageOf(all), without };
-    centre = Math.log(found.perSecond);
-  }
-  const { perSecond, slope } = found as Omit<SharedThreshold, 'steepness'>;
-  return {
-    ...(found as Omit<SharedThreshold, 'steepness'>),
-    steepness: slope / likelySlope(perSecond, { ...known, steepness: 1 }),
+    const without = each.map((own) => {
+      const others = all.map((cell, index) => ({ ...cell, log: cell.log - (own[index] as number) }));
+      return averageOf(others).perSecond;
+    });
+    return { ...averageOf(all), without };
   };
+  const rough = locateAround(locateThreshold(trials.flat(), level, known).perSecond);
+  const found = locateAround(rough.perSecond);
+  const { perSecond, slope } = found;
+  return { ...found, steepness: slope / likelySlope(perSecond, { ...known, steepness: 1 }) };
 }
 
 /** Returns the likelihood of each cell if the place of a trial deviates from it by a spread. */

@@ -75,6 +75,17 @@ describe('a threshold', () => {
     expect(short.slope).toBeGreaterThan(0.7 * long.slope);
   });
 
+  it('stays near rates that disagree, as bursts do, instead of far below them', () => {
+    const shares = [0.065, 0.082, 0.006].map((share, index) => ({
+      perSecond: 5940 + 20 * index,
+      requests: 30_000,
+      counted: 30_000 * share,
+    }));
+    const { perSecond } = locateThreshold(shares, atLevel, { start: 5940, limitSeconds: 0.02 });
+    expect(perSecond).toBeGreaterThan(5600);
+    expect(perSecond).toBeLessThan(6000);
+  });
+
   it('is flatter than usual if a share of the answers is slow at any rate', () => {
     const flat = [385, 400, 415].map((perSecond) => ({ perSecond, requests: 40_000, counted: perSecond }));
     expect(locate(flat).slope).toBeLessThan(locate(seen([385, 400, 415], 40_000)).slope / 2);
