@@ -1,6 +1,6 @@
 /**
- * Records the services of docs/findings/nine-services.md: lays each out as a user has it, in a repository with its lock file and two commits, runs
- * its commands, and keeps what they print. The second commit overlays the files of `change`.
+ * Records the services of docs/findings/nine-services.md and why.md: lays each out as a user has it, in a repository with its lock file and its commits, runs
+ * its commands, and keeps what they print. Each commit overlays the files of a folder such as `change`.
  *
  * `pnpm exec node packages/bench-lab/examples/record.ts results/published/<date>-examples fastapi express`
  */
@@ -13,10 +13,10 @@ import { splitCommand } from 'bench-targets/catalogue/apps/words';
 import { provideUv } from 'bench-targets/prepare/uv';
 import { inheritedByUser, runCommand } from '../testing/user.ts';
 
-/** A service: the tool that makes its lock, the subject of its change, and what its user types. */
+/** A service: the tool that makes its lock, the subjects of its changes by their folders, and what its user types. */
 interface Service {
   lock?: 'uv' | 'npm';
-  change: string;
+  changes: Record<string, string>;
   commands: string[];
 }
 
@@ -24,17 +24,19 @@ const COMPARE = '--rev HEAD~1,HEAD --until-decided --budget 1m';
 /** For servers that start slowly. */
 const LONGER = '--rev HEAD~1,HEAD --until-decided --budget 2m';
 
+const WHY = '--until-decided --budget 2m --why';
+
 const SERVICES: Record<string, Service> = {
   fastapi: {
     lock: 'uv',
-    change: 'Describe orders',
+    changes: { change: 'Describe orders' },
     commands: ["init --get '/orders?limit=20'", COMPARE],
   },
-  express: { lock: 'npm', change: 'Answer with copies', commands: ['init', COMPARE] },
-  go: { change: 'Answer with an ETag', commands: ['init', COMPARE] },
-  django: { change: 'Count the books', commands: ['init', LONGER] },
+  express: { lock: 'npm', changes: { change: 'Answer with copies' }, commands: ['init', COMPARE] },
+  go: { changes: { change: 'Answer with an ETag' }, commands: ['init', COMPARE] },
+  django: { changes: { change: 'Count the books' }, commands: ['init', LONGER] },
   flask: {
-    change: 'Log the answer',
+    changes: { change: 'Log the answer' },
     commands: [
       "init --run 'gunicorn app:app'",
       "init --run 'gunicorn -k gevent app:app' --output gevent.json",
@@ -42,36 +44,60 @@ const SERVICES: Record<string, Service> = {
       '--stack stack.json,gevent.json,waitress.json --rev HEAD~1,HEAD --until-decided --budget 3m',
     ],
   },
-  nestjs: { lock: 'npm', change: 'Add links', commands: ['init', LONGER] },
-  java: { change: 'Format quotes', commands: ['init', LONGER] },
+  nestjs: { lock: 'npm', changes: { change: 'Add links' }, commands: ['init', LONGER] },
+  java: { changes: { change: 'Format quotes' }, commands: ['init', LONGER] },
   monorepo: {
     lock: 'npm',
-    change: 'Format prices',
+    changes: { change: 'Format prices' },
     commands: ['init services/api', `--stack services/api/stack.json ${COMPARE}`],
   },
   'uv-workspace': {
     lock: 'uv',
-    change: 'Round distances',
+    changes: { change: 'Round distances' },
     commands: ['init', `--stack services/api/stack.json ${COMPARE}`],
   },
+  middleware: {
+    changes: {
+      asgi: 'Add ASGI middleware that does nothing',
+      change: 'Add HTTP middleware that does nothing',
+    },
+    commands: ['init', `--rev HEAD~2,HEAD~1,HEAD --python 3.13 ${WHY}`],
+  },
+  pydantic: {
+    changes: { change: 'Upgrade Pydantic' },
+    commands: ['init', `--rev HEAD~1,HEAD --python 3.11 ${WHY}`],
+  },
+  'express-4': {
+    lock: 'npm',
+    changes: { change: 'Upgrade Express' },
+    commands: ['init --get /items', `--rev HEAD~1,HEAD --node 22 ${WHY}`],
+  },
+  nodes: { changes: {}, commands: ['init', `--node 22,26 ${WHY}`] },
+  'nodes-raw': { changes: {}, commands: ['init', `--node 22,26 ${WHY}`] },
 };
 
 /** Lays a service out in a folder. */
-async function layOut(name: string, { lock, change }: Service, folder: string): Promise<void> {
+async function layOut(name: string, { lock, changes }: Service, folder: string): Promise<void> {
   const from = join(import.meta.dirname, name);
-  const changed = join(from, 'change');
+  const folders = Object.keys(changes).map((one) => join(from, one));
   const run = (...argv: string[]): void => void runSync(argv, { cwd: folder });
   const commit = (subject: string): void => {
     run('git', 'add', '.');
     run('git', '-c', 'user.name=Ada', '-c', 'user.email=ada@localhost', 'commit', '--quiet', '-m', subject);
   };
-  cpSync(from, folder, { recursive: true, filter: (file) => file !== changed });
-  if (lock === 'uv') run(await provideUv(HOME.cache), 'lock', '--quiet');
-  if (lock === 'npm') run('npm', 'install', '--package-lock-only', '--no-audit', '--silent');
+  cpSync(from, folder, { recursive: true, filter: (file) => !folders.includes(file) });
   run('git', 'init', '--quiet', '--initial-branch=main');
+  const makeLock = async (): Promise<void> => {
+    if (lock === 'uv') run(await provideUv(HOME.cache), 'lock', '--quiet');
+    if (lock === 'npm') run('npm', 'install', '--package-lock-only', '--no-audit', '--silent');
+  };
+  await makeLock();
   commit('The service');
-  cpSync(changed, folder, { recursive: true });
-  commit(change);
+  for (const [change, subject] of Object.entries(changes)) {
+    cpSync(join(from, change), folder, { recursive: true });
+    await makeLock();
+    commit(subject);
+  }
 }
 
 const [place = '', ...names] = process.argv.slice(2);

@@ -27,8 +27,6 @@ import { readPool } from '../src/results/pool.ts';
 import { listDocuments } from '../../../scripts/checks/documents.ts';
 import { drawCommand } from './commands-table.ts';
 import { drawTable } from './draw-table.ts';
-import { drawEngines } from './engines.ts';
-import { drawRatios } from './neighbours.ts';
 import { toTerminal } from './terminal-picture.ts';
 import { readStudy, type StoredStudy } from 'bench-analysis/results/study/store';
 import { embedPicture, toPicture, type Picture } from './pictures.ts';
@@ -200,13 +198,6 @@ const BLOCKS: Record<string, (words: string[], path: string) => string> = {
     );
   },
 
-  /** `neighbours ID`: the ratios of servers that packages/bench-lab/experiments/neighbours measured. */
-  neighbours: ([id = '']) => drawRatios(folderOf(id)),
-
-  /** `engines ID TARGET at CONNECTIONS`: the measurements of one server by packages/bench-lab/experiments/engines. */
-  engines: ([id = '', target = '', , connections = '']) =>
-    drawEngines(folderOf(id), target, Number(connections)),
-
   /** `picture ID cpu at 100`: a metric of all targets as a picture. */
   picture: (words, path) => embedPicture(pictureOf(words), relative(dirname(path), '.')),
 
@@ -230,6 +221,13 @@ const BLOCKS: Record<string, (words: string[], path: string) => string> = {
         .map((line) => (line.startsWith('$') ? line : line.replaceAll(/ {2,}/g, '  ')))
         .join('\n'),
     ),
+
+  /** `why ID NAME`: the verdicts on a recorded service, and what `--why` said of them first. */
+  why: ([id = '', name = '']) => {
+    const lines = linesOf(id, name, IN_WHY).map((line) => line.replaceAll(/(?<=\S) {2,}/g, '  '));
+    const causes = lines.filter((line) => line.startsWith(' ')).slice(0, MOST_CAUSES);
+    return fence([...lines.filter((line) => !line.startsWith(' ')), ...causes].join('\n'));
+  },
 
   /** `examples ID`: how each recorded service was started, and the verdicts on its second commit. */
   examples: ([id = '']) =>
@@ -261,6 +259,10 @@ const BLOCKS: Record<string, (words: string[], path: string) => string> = {
 
 /** The lines of a recording that a reader needs: the commands, the start, the requests and the verdicts. */
 const IN_EXAMPLE = /^(?:\$ |started |asked |exit code |[\d,]+ +\S+\[.+ × )/;
+
+/** The verdicts of a recording, and the packages that `--why` names first. */
+const IN_WHY = /^(?:[\d,]+ +.+ × | {2}(?:No function|[\d.]+ of [\d.]+ µs are in))/;
+const MOST_CAUSES = 2;
 
 /** The lines of a recording that a picture of it shows. */
 const IN_TERMINAL =

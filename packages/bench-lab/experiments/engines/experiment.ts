@@ -1,6 +1,6 @@
 /**
  * Loads one server with several engines by turns, and measures the cost of its answers, and how often it wakes the core
- * of the engine. docs/findings/engines.md has the results.
+ * of the engine. README.md has the results.
  *
  *     pnpm exec node packages/bench-lab/experiments/engines/experiment.ts <folder> [target] [connections] [rounds]
  *

@@ -1,6 +1,6 @@
 /**
  * Measures the cost of a request to a server while the core of the load is idle between requests, and while it is kept busy, at the
- * same offered load. docs/findings/neighbouring-cores.md has the results.
+ * same offered load. README.md has the results.
  *
  *     pnpm exec node packages/bench-lab/experiments/neighbours/experiment.ts <folder> [seconds]
  *
