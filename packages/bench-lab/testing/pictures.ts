@@ -32,6 +32,8 @@ export interface Picture {
 
 const WIDTH = 760;
 const MARGIN = { top: 44, right: 100, bottom: 72, left: 16 };
+/** The width of a character of a figure beside a bar, in px. */
+const CHARACTER = 8.5;
 const ROW = 34;
 
 /** Plans the picture of a metric, from a run with the trials of one rung. */
@@ -87,6 +89,8 @@ function drawBars(
     WIDTH,
   );
   const marginLeft = margin + MARGIN.left;
+  const longest = Math.max(...bars.map((row) => showMetric(id, row).length));
+  const marginRight = Math.max(MARGIN.right, 20 + CHARACTER * longest);
   const spans = bars.map(({ most }) => most);
   const placed = { frameAnchor: 'bottom-left', textAnchor: 'start', dx: MARGIN.left - marginLeft } as const;
   const { document } = parseHTML('<!doctype html><html></html>');
@@ -95,11 +99,11 @@ function drawBars(
     width: WIDTH,
     height: MARGIN.top + bars.length * ROW + MARGIN.bottom,
     marginTop: MARGIN.top,
-    marginRight: MARGIN.right,
+    marginRight,
     marginBottom: MARGIN.bottom,
     marginLeft,
     style: { fontSize: '14px' },
-    x: axisFrom0(id, spans, WIDTH - marginLeft - MARGIN.right),
+    x: axisFrom0(id, spans, WIDTH - marginLeft - marginRight),
     y: { ...axis, padding: 0.3 },
     marks: [
       Plot.barX(bars, {
