@@ -28,6 +28,11 @@ export function levelOf(promise: Promised): (one: Pick<Shares, 'requests'>) => n
   return ({ requests }) => allowedShare(promise, requests);
 }
 
+/** The limit of a promise on latency, in seconds; undefined for one on errors. */
+export function limitSecondsOf({ belowUs }: Promised): number | undefined {
+  return belowUs === undefined ? undefined : belowUs / 1e6;
+}
+
 /** The answers that a promise needs: ten beyond its percentile. */
 export function neededFor(promise: Promised): number {
   return promise.of === 'errors' ? 10 / (promise.belowShare ?? 1) : (answersFor(promise.of) ?? 1000);
@@ -78,10 +83,11 @@ function pool(trials: readonly Trial[]): ReadonlyMap<Trial, number> {
     return { unit, shares: relativeTo(capacity, unit) };
   });
   const shares = relative.map((one) => one.shares);
-  const limitSeconds = by.belowUs === undefined ? undefined : (usual * by.belowUs) / 1e6;
+  const limit = limitSecondsOf(by);
   const { perSecond, without } = locateTogether(shares, levelOf(by), {
     start: 1,
-    limitSeconds,
+    // In the unit of time of these rates.
+    limitSeconds: limit && usual * limit,
     spread: SPREAD,
   });
   if (answersNear(shares.flat(), perSecond) < neededFor(by)) return new Map();

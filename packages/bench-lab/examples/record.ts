@@ -72,8 +72,10 @@ const SERVICES: Record<string, Service> = {
     changes: { change: 'Upgrade Express' },
     commands: ['init --get /items', `--rev HEAD~1,HEAD --node 22 ${WHY}`],
   },
-  nodes: { changes: {}, commands: ['init', `--node 22,26 ${WHY}`] },
-  'nodes-raw': { changes: {}, commands: ['init', `--node 22,26 ${WHY}`] },
+  nodes: {
+    changes: { raw: 'Write one text to the socket' },
+    commands: ['init', `--rev HEAD~1 --node 22,26 ${WHY}`, `--rev HEAD --node 22,26 ${WHY}`],
+  },
 };
 
 /** Lays a service out in a folder. */

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { Profile, ProfiledSide as Side, WhyFile } from 'bench-model/why';
+import { buildFlame } from '../src/html/flame.ts';
 import { describeMissing, describeExplanation, toSpeedscope, viewWhy } from '../src/why.ts';
 
 /** A profile of functions in the order of `frames`, each called by the first one. */
@@ -47,6 +48,18 @@ const WHY: WhyFile = {
   ],
   missing: [{ target: 'lost', reason: 'no profiler for ruby' }],
 };
+
+describe('the flame graph of a comparison', () => {
+  it('has the ratio of the rounds, as the table does', () => {
+    const times = { estimate: 1.5, low: 1.48, high: 1.52 };
+    const [first, ...others] = WHY.pairs as [WhyFile['pairs'][number], ...WhyFile['pairs']];
+    const { before, after } = buildFlame({ ...WHY, pairs: [{ ...first, times }, ...others] }, first);
+    expect(after / before).toBeCloseTo(1.5);
+    const plain = buildFlame(WHY, first);
+    expect(plain.after / plain.before).toBeCloseTo(1.8);
+    expect(after * before).toBeCloseTo(plain.after * plain.before);
+  });
+});
 
 describe('the explanation of a comparison', () => {
   const [http, asgi, ...others] = viewWhy(WHY);

@@ -58,15 +58,15 @@ export function explainPair(
     why.sides.find(({ target }) => target === id),
   );
   if (baseline === undefined || candidate === undefined) return undefined;
-  const profiles = [baseline.profiles, candidate.profiles] as const;
-  if (profiles.some((own) => own.length < FEWEST_PROFILES)) return undefined;
-  const whole = compareWholes(profiles, pair.times);
-  const { costs: wholes, deviation } = whole;
+  if ([baseline, candidate].some(({ profiles }) => profiles.length < FEWEST_PROFILES)) return undefined;
+  const { sides, deviation } = scaleToRounds([baseline, candidate], pair.times);
+  const profiles = sides.map((side) => side.profiles);
+  const wholes = profiles.map((own) => own.map(({ cpuUs }) => cpuUs)) as Costs;
   const least = LEAST_SHARE * mean(wholes[0]);
   const frameOf = (node: number): number => why.tree.frames[node] as number;
   const moduleOf = (node: number): string => why.frames[frameOf(node)]?.module ?? '';
-  const frames = tested(profiles, wholes, frameOf, least);
-  const named = tested(profiles, wholes, moduleOf, least);
+  const frames = tested(profiles, (profile) => costsBy(profile, frameOf), least);
+  const named = tested(profiles, (profile) => costsBy(profile, moduleOf), least);
   const error = ERROR / (1 + frames.size + named.size);
   const functions = compareAll(frames, { error, least, deviation });
   const modules = compareAll(named, { error, least, deviation });
@@ -92,29 +92,29 @@ export function explainPair(
 }
 
 /**
- * Returns the CPU per request of each profile of both sides, in µs, and the standard deviation of the logarithm of their ratio beside what the
- * profiles show. With `times`, all profiles of a side have the same, and both keep their geometric mean.
+ * Returns both sides with the ratio of CPU per request that the rounds of the run tell, and the standard deviation of its logarithm. All profiles of a
+ * side then have the same, and both sides keep their geometric mean. Without `times`, each profile keeps what it measured itself.
  */
-function compareWholes(
-  profiles: readonly (readonly Profile[])[],
+export function scaleToRounds(
+  sides: readonly ProfiledSide[],
   times: ComparedPair['times'],
-): { costs: Costs; deviation: number } {
-  const costs = profiles.map((own) => own.map(({ cpuUs }) => cpuUs)) as Costs;
-  if (times === undefined) return { costs, deviation: 0 };
-  const middle = Math.sqrt(mean(costs[0]) * mean(costs[1]));
-  const [before, after] = [middle / Math.sqrt(times.estimate), middle * Math.sqrt(times.estimate)] as const;
+): { sides: readonly ProfiledSide[]; deviation: number } {
+  if (times === undefined) return { sides, deviation: 0 };
+  const middle = Math.sqrt(
+    sides.reduce((all, { profiles }) => all * mean(profiles.map(({ cpuUs }) => cpuUs)), 1),
+  );
+  const wholes = [middle / Math.sqrt(times.estimate), middle * Math.sqrt(times.estimate)];
   return {
-    costs: [costs[0].map(() => before), costs[1].map(() => after)],
+    sides: sides.map((side, index) => ({
+      ...side,
+      profiles: side.profiles.map((profile) => ({ ...profile, cpuUs: wholes[index] as number })),
+    })),
     deviation: Math.log(times.high / times.low) / (2 * NORMAL_95),
   };
 }
 
-/** Returns the CPU per request of a profile by a property of the stack in which it was spent, in µs: parts of `cpuUs`. */
-function costsBy<Key>(
-  { nodes, samples }: Profile,
-  cpuUs: number,
-  keyOf: (node: number) => Key,
-): Map<Key, number> {
+/** Returns the CPU per request of a profile by a property of the stack in which it was spent, in µs. */
+function costsBy<Key>({ cpuUs, nodes, samples }: Profile, keyOf: (node: number) => Key): Map<Key, number> {
   const perSample = cpuUs / sum(samples);
   const costs = new Map<Key, number>();
   for (const [index, node] of nodes.entries()) {
@@ -128,7 +128,7 @@ function costsBy<Key>(
 export function stackCosts({ profiles }: Pick<ProfiledSide, 'profiles'>): Map<number, number> {
   const costs = new Map<number, number>();
   for (const profile of profiles) {
-    for (const [node, us] of costsBy(profile, profile.cpuUs, (one) => one))
+    for (const [node, us] of costsBy(profile, (one) => one))
       costs.set(node, (costs.get(node) ?? 0) + us / profiles.length);
   }
   return costs;
@@ -139,13 +139,10 @@ type Costs = [before: number[], after: number[]];
 /** Returns the costs of everything that is worth a test, one for each profile of a side. */
 function tested<Key>(
   profiles: readonly (readonly Profile[])[],
-  wholes: Costs,
-  keyOf: (node: number) => Key,
+  costsOf: (profile: Profile) => Map<Key, number>,
   leastUs: number,
 ): Map<Key, Costs> {
-  const costs = profiles.map((own, side) =>
-    own.map((profile, index) => costsBy(profile, wholes[side]?.[index] ?? NaN, keyOf)),
-  );
+  const costs = profiles.map((own) => own.map(costsOf));
   const keys = new Set(costs.flat().flatMap((one) => [...one.keys()]));
   const all = [...keys].map((key): [Key, Costs] => [
     key,

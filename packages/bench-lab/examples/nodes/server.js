@@ -1,10 +1,5 @@
 const http = require('node:http');
-const items = Array.from({ length: 10 }, (_, id) => ({
-  id,
-  name: `item ${id}`,
-  price: id * 1.5,
-  tags: ['a', 'b'],
-}));
+const items = require('./items');
 http
   .createServer((req, res) => {
     const body = JSON.stringify(items);

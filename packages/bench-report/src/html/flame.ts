@@ -1,5 +1,5 @@
 /** The differential flame graph of a comparison: one call tree with CPU per request on both sides. */
-import { stackCosts } from 'bench-analysis/why/explain';
+import { scaleToRounds, stackCosts } from 'bench-analysis/why/explain';
 import type { WhyFile } from 'bench-model/why';
 import { sum } from 'bench-statistics/numbers';
 import { describeMissing, viewWhy, type WhyView } from '../why.ts';
@@ -49,8 +49,13 @@ export function toPageWhy(why: WhyFile): { pairs: PageWhy[]; missing: string[] }
 /** Builds the call tree of a pair. */
 export function buildFlame(why: WhyFile, pair: { baseline: string; candidate: string }): Flame {
   const { parents, frames } = why.tree;
-  const [before, after] = [pair.baseline, pair.candidate].map((id) => {
-    const side = why.sides.find(({ target }) => target === id);
+  const ids = [pair.baseline, pair.candidate];
+  const compared = why.pairs.find(({ baseline, candidate }) => baseline === ids[0] && candidate === ids[1]);
+  const found = ids.flatMap((id) => why.sides.find(({ target }) => target === id) ?? []);
+  // As the table has it.
+  const { sides } = scaleToRounds(found, compared?.times);
+  const [before, after] = ids.map((id) => {
+    const side = sides.find(({ target }) => target === id);
     const costs = side === undefined ? new Map<number, number>() : stackCosts(side);
     const all = frames.map((_, node) => costs.get(node) ?? 0);
     // A node comes after its caller, so the last ones are whole first.

@@ -9,7 +9,7 @@ import { allowedShare, describePromises, type Promised } from 'bench-model/promi
 import { makeReason, type Reason } from 'bench-model/reasons';
 import type { TrialHead } from 'bench-model/record';
 import { FULL } from 'bench-model/saturation';
-import { answersNear, levelOf, NEAR, neededFor, toShares } from 'bench-analysis/capacities';
+import { answersNear, levelOf, limitSecondsOf, NEAR, neededFor, toShares } from 'bench-analysis/capacities';
 import { busy } from 'bench-analysis/judge/judge';
 import { judgeTrial, type Surroundings } from 'bench-analysis/judge/trial';
 import { countAbove, mergeHistograms } from 'bench-statistics/histogram';
@@ -145,7 +145,7 @@ export class CapacitySearch {
       const { perSecond, steepness } = locateTogether(
         searches.map(({ steps }) => steps.map(toShares)),
         levelOf(promise),
-        { start, limitSeconds: secondsOf(promise), spread: KNOWN_DEVIATION },
+        { start, limitSeconds: limitSecondsOf(promise), spread: KNOWN_DEVIATION },
       );
       return { capacity: perSecond, steepness };
     });
@@ -259,7 +259,7 @@ export class CapacitySearch {
     const start = this.#steps.at(-1)?.perSecond ?? this.#start;
     const all = this.#promises.map((promise, index) => {
       const steepness = this.#steepness[index];
-      const known = { start, limitSeconds: secondsOf(promise), steepness, around };
+      const known = { start, limitSeconds: limitSecondsOf(promise), steepness, around };
       if (counted.length === 0)
         return { index, perSecond: start, deviation: Infinity, slope: likelySlope(start, known) };
       const shares = counted.map((step) => step.shares[index] as Shares);
@@ -310,11 +310,6 @@ export class CapacitySearch {
 function secondsOfFine(left: number): number {
   const { rampSeconds, seconds } = STEPS.fine;
   return left / Math.max(1, Math.round(left / (rampSeconds + seconds))) - rampSeconds;
-}
-
-/** The limit of a promise on latency, in seconds. */
-function secondsOf({ belowUs }: Promised): number | undefined {
-  return belowUs === undefined ? undefined : belowUs / 1e6;
 }
 
 function shareOf({ requests, counted }: Shares): number {
