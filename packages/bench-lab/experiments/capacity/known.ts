@@ -8,37 +8,66 @@
  *   … service/fixed --noise --slo 'p99<50ms' --connections 100 --rounds 9 --warmup 1
  *   … service/pauses --slo 'p99<250ms' --connections 100 --rounds 8 --warmup 1 --duration 24
  *
- * This prints a row for each of their targets, and one for each comparison:
+ * With PLANTED_TIMES=<file> in their environment, the servers write how long a request took them. This prints a row for each target of
+ * the runs, and one for each comparison:
  *
- *   pnpm exec node packages/bench-lab/experiments/capacity/known.ts <run>…
+ *   pnpm exec node packages/bench-lab/experiments/capacity/known.ts <file> <run>…
  *
- * The service time S of a server that computes is its CPU per request, and of a pool of n it is n ÷ the goodput of the closed loop. In
- * M/M/1 the time in the system is exponential, so P(T > t) = exp(−(1/S − λ) t), and the capacity is 1/S − ln(100)/t for
- * p99 < t. M/D/1, M/D/10 and pauses are simulated.
+ * The service time of a server that computes is what its event loop does per request, and of a pool the time for which a request holds its
+ * place. Queues with these times are simulated for a time without end: M/D/1, M/D/10, and M/G/1 with pauses or with exponential times
+ * after a fixed overhead.
  */
+import { readFileSync } from 'node:fs';
 import { findRun, readRun, type StoredRun } from 'bench-analysis/results/store';
 import { compareWithin, type ComparedRow } from 'bench-analysis/compare';
 import { summarise, type Row } from 'bench-analysis/summary';
 import type { Measured } from 'bench-model/measured';
 import type { Trial } from 'bench-model/record';
 import { median } from 'bench-statistics/numbers';
-import { exponential, findCapacity, fixed, type Queue } from '../../testing/queues.ts';
+import { findCapacity, fixed, type Queue } from '../../testing/queues.ts';
 
-/** The mean service time in seconds, and the queue with it. */
-const SERVERS: Record<string, { workers?: number; queue: (seconds: number) => Queue }> = {
-  service: { queue: fixed },
-  'service/slower': { queue: fixed },
-  'service/exponential': { queue: exponential },
+/** What a planted server writes at its end. */
+interface Told {
+  'service-ms': string;
+  exponential: boolean;
+  pool: string;
+  'pause-ms': string;
+  /** How long a request took a worker. */
+  meanMs: number;
+}
+
+/** Which server wrote a line, and the queue that it is. */
+const SERVERS: Record<string, { wrote: (told: Told) => boolean; queue: (seconds: number) => Queue }> = {
+  service: { wrote: (told) => isPlain(told) && told['service-ms'] === '2', queue: fixed },
+  'service/slower': { wrote: (told) => isPlain(told) && told['service-ms'] === '2.2', queue: fixed },
+  'service/exponential': {
+    wrote: ({ exponential }) => exponential,
+    queue: (seconds) => ({
+      ...fixed(seconds),
+      service: (random) => seconds - 0.002 - 0.002 * Math.log(1 - random.float()),
+    }),
+  },
   'service/pauses': {
+    wrote: (told) => told['pause-ms'] !== '0',
     queue: (seconds) => ({ ...fixed(seconds), pauses: { everySeconds: 5, seconds: 0.2 } }),
   },
-  'service/pool': { workers: 10, queue: (seconds) => fixed(seconds, 10) },
+  'service/pool': { wrote: ({ pool }) => pool !== '0', queue: (seconds) => fixed(seconds, 10) },
 };
+
+function isPlain(told: Told): boolean {
+  return !told.exponential && told.pool === '0' && told['pause-ms'] === '0';
+}
+
 const THRESHOLD = 0.02;
 
+const [file = '', ...names] = process.argv.slice(2);
+const told = readFileSync(file, 'utf8')
+  .trimEnd()
+  .split('\n')
+  .map((line) => JSON.parse(line) as Told);
 const capacities: string[][] = [];
 const comparisons: string[][] = [];
-for (const name of process.argv.slice(2)) {
+for (const name of names) {
   const run = readRun(findRun(name));
   const truths = new Map<string, number>();
   for (const row of summarise(run.trials)) {
@@ -99,17 +128,9 @@ function findTruth(target: string, trials: readonly Trial[]): Truth | undefined 
   const [first] = searches;
   if (server === undefined || first === undefined) return undefined;
   const { by } = first;
-  const { workers } = server;
-  const serviceSeconds =
-    workers === undefined
-      ? median(own.flatMap(({ cpuUsPerRequest }) => cpuUsPerRequest ?? [])) / 1e6
-      : workers / median(searches.map(({ pacePerSecond }) => pacePerSecond));
-  const limitMs = (by.belowUs ?? 0) / 1000;
-  const capacity =
-    name === 'service/exponential'
-      ? 1 / serviceSeconds - Math.log(100) / (limitMs / 1000)
-      : findCapacity(server.queue(serviceSeconds), by);
-  return { promise: `${by.of} < ${limitMs} ms`, serviceSeconds, capacity };
+  const serviceSeconds = median(told.filter(server.wrote).map(({ meanMs }) => meanMs)) / 1000;
+  const capacity = findCapacity(server.queue(serviceSeconds), by);
+  return { promise: `${by.of} < ${(by.belowUs ?? 0) / 1000} ms`, serviceSeconds, capacity };
 }
 
 function describeRow({ target, figures }: Row, { promise, serviceSeconds, capacity }: Truth): string[] {

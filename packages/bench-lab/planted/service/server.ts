@@ -1,8 +1,9 @@
 /**
  * A server whose service times are known, so that theory or a simulation gives its capacity. It computes for `--service-ms` per
- * request on one worker, or sleeps as long in a pool. It imports nothing from the project.
+ * request on one worker, or sleeps as long in a pool. At its end it appends how long a request took it to the file that PLANTED_TIMES
+ * names. It imports nothing from the project.
  */
-import { readFileSync } from 'node:fs';
+import { appendFileSync, readFileSync } from 'node:fs';
 import { createServer, type ServerResponse } from 'node:http';
 import { parseArgs } from 'node:util';
 
@@ -26,6 +27,12 @@ const file = process.env['BENCH_DEVICES'];
 const devices: unknown = file === undefined ? [] : JSON.parse(readFileSync(file, 'utf8'));
 const PAUSE_EVERY_MS = 5000;
 
+/** Answers, and the time for which they held a place of the pool. */
+let answers = 0;
+let heldMs = 0;
+let pauses = 0;
+let atFirst: ReturnType<typeof performance.eventLoopUtilization> | undefined;
+
 function drawMs(): number {
   return values.exponential ? -serviceMs * Math.log(1 - Math.random()) : serviceMs;
 }
@@ -46,8 +53,10 @@ function sleep(response: ServerResponse): void {
     return;
   }
   free--;
+  const from = performance.now();
   setTimeout(() => {
     free++;
+    heldMs += performance.now() - from;
     answer(response);
     const next = waiting.shift();
     if (next !== undefined) sleep(next);
@@ -58,16 +67,34 @@ function answer(response: ServerResponse): void {
   const body = JSON.stringify(devices);
   response.writeHead(200, { 'content-type': 'application/json', 'content-length': Buffer.byteLength(body) });
   response.end(body);
+  answers++;
 }
 
-const serve = free > 0 ? sleep : compute;
-const server = createServer({ keepAliveTimeout: 75_000 }, (_request, response) => serve(response));
+const isPool = free > 0;
+const server = createServer({ keepAliveTimeout: 75_000 }, (_request, response) => {
+  atFirst ??= performance.eventLoopUtilization();
+  (isPool ? sleep : compute)(response);
+});
 server.listen({ host: values.host, port: Number(values.port), backlog: 16_384 });
 if (pauseMs > 0) {
   const lock = new Int32Array(new SharedArrayBuffer(4));
-  setInterval(() => Atomics.wait(lock, 0, 0, pauseMs), PAUSE_EVERY_MS).unref();
+  const pause = (): void => {
+    Atomics.wait(lock, 0, 0, pauseMs);
+    if (atFirst !== undefined) pauses++;
+  };
+  setInterval(pause, PAUSE_EVERY_MS).unref();
 }
+
+/** The mean time that a request takes a worker: its place of the pool, or the event loop with all that it does. */
+function meanMs(): number {
+  const { active } = performance.eventLoopUtilization(atFirst);
+  return (isPool ? heldMs : active - pauses * pauseMs) / answers;
+}
+
 process.once('SIGTERM', () => {
+  const times = process.env['PLANTED_TIMES'];
+  if (times !== undefined && answers > 0)
+    appendFileSync(times, `${JSON.stringify({ ...values, meanMs: meanMs() })}\n`);
   server.close();
   server.closeAllConnections();
 });
