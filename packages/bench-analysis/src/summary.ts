@@ -22,6 +22,7 @@ const ERROR = 0.05;
 export interface Figure {
   /** The middle of the rounds: their median, or what the metric takes for it. */
   median: number;
+  /** The range of the rounds; of a figure that all rounds tell together, its interval, or its middle without one. */
   least: number;
   most: number;
   rounds: number;
@@ -146,6 +147,7 @@ function toFigure(trials: Trial[], metric: Metric, pooled?: ReadonlyMap<Trial, n
     const value = pooled?.get(trial);
     return value === undefined ? (figureOf(trial, metric) ?? []) : { value, valid: true, atLeast: false };
   });
+  const isPooled = pooled !== undefined && pooled.size > 0;
   const isSound = all.some(({ valid }) => valid);
   // Lower bounds count with the valid figures: without them, the median would be biased towards slow rounds.
   const used = all.filter(({ valid, atLeast }) => !isSound || valid || atLeast);
@@ -157,10 +159,11 @@ function toFigure(trials: Trial[], metric: Metric, pooled?: ReadonlyMap<Trial, n
   const within = isSound ? undefined : boundChange(trials, metric);
   const isExact = used.every(({ valid, atLeast }) => valid && !atLeast);
   const { middle, interval } = metric.middle === undefined ? middleOf(values) : centreOf(values);
+  const range = isPooled ? (interval ?? { low: middle, high: middle }) : { low: least, high: values.at(-1)! };
   return {
     median: middle,
-    least,
-    most: values.at(-1) as number,
+    least: range.low,
+    most: range.high,
     rounds: used.length,
     atLeast: bounds.length > 0,
     valid: isSound && bounds.every(({ valid }) => valid),

@@ -55,8 +55,12 @@ export type RequestUse = Static<typeof perRequest>;
 const profile = shape({
   cpuUs: amount('µs: CPU per request, before the profiler was attached'),
   perRequest: Type.Optional(perRequest),
-  profiledUs: amount('µs: CPU per request while the profiler was attached'),
-  nodes: Type.Array(count('index: of a node in the tree, the innermost function of a stack')),
+  profiledUs: Type.Optional(
+    amount('µs: CPU per request while the profiler was attached; absent without one'),
+  ),
+  nodes: Type.Array(count('index: of a node in the tree, the innermost function of a stack'), {
+    description: 'Empty without a profiler.',
+  }),
   samples: Type.Array(ordinal('count: samples of the stack at the same index of nodes')),
 });
 
@@ -65,7 +69,7 @@ export type Profile = Static<typeof profile>;
 
 const side = shape({
   target: text('The id of the target.'),
-  profiler: text('The profiler and its version.'),
+  profiler: Type.Optional(text('The profiler and its version; absent if the target has none.')),
   delayed: Type.Optional(
     text('The delayed acknowledgement for which its answers waited in the run, and the cure.'),
   ),
@@ -117,7 +121,7 @@ export const whyFile = shape({
   ),
   sides: Type.Array(side),
   missing: Type.Array(shape({ target: text(), reason: text() }), {
-    description: 'Targets without profiles, and the reason.',
+    description: 'Targets whose functions are not known, and the reason.',
   }),
 });
 

@@ -33,7 +33,7 @@ export const why: Section = {
           { class: 'key' },
           pair.notes.map((note) => element('li', {}, note)),
         ),
-        showFlame(pair),
+        pair.flame && showFlame(pair.flame, pair),
       ]),
     ];
   },
@@ -60,7 +60,7 @@ interface Drawn {
 }
 
 /** Makes the flame graph. Arrows move, Enter zooms, Escape returns to the whole. */
-function showFlame({ flame: whole, baseline, candidate }: PageWhy): HTMLElement {
+function showFlame(whole: Flame, { baseline, candidate }: PageWhy): HTMLElement {
   const label = 'Flame graph: callers above what they call';
   const graph = element('div', { class: 'flame', role: 'tree', 'aria-label': label });
   const told = element('p', { class: 'told', role: 'status' }, ' ');

@@ -17,7 +17,7 @@ export function showLimit({ limits }: Row): string {
   return limits[0] ?? '—';
 }
 
-/** Renders a figure with its marks: `≥` lower bound, `±` half the range of its rounds, `~` in doubt by this share, `?` invalid. */
+/** Renders a figure with its marks: `≥` lower bound, `±` half of its range, `~` in doubt by this share, `?` invalid. */
 export function showFigure(
   figure: Figure | undefined,
   format: (value: number) => string,
@@ -25,7 +25,7 @@ export function showFigure(
 ): string {
   if (figure === undefined) return '—';
   const half = figure.median > 0 ? (figure.most - figure.least) / 2 / figure.median : 0;
-  const range = spread && figure.rounds > 1 ? ` ±${showShare(half)}` : '';
+  const range = spread && half > 0 ? ` ±${showShare(half)}` : '';
   return `${figure.atLeast ? '≥ ' : ''}${format(figure.median)}${range}${showDoubt(figure)}`;
 }
 

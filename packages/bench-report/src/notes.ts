@@ -45,7 +45,7 @@ export function explainSigns({
     },
     {
       mark: '±',
-      text: `± half the range of the valid rounds, around their median.${few}`,
+      text: `± half the range of the valid rounds, around their median${rows.some(({ figures }) => figures.capacity) ? '; of a capacity, half of its 95 % interval' : ''}.${few}`,
     },
     { mark: '≥', text: '≥ lower bound.' },
     { mark: '~', text: '~ in doubt in every round, by this share at most.' },

@@ -37,9 +37,9 @@ export function viewWhy(why: WhyFile): WhyView[] {
   });
 }
 
-/** Says which targets have no profiles, and why. */
+/** Says of which targets the functions are not known, and why. */
 export function describeMissing({ missing }: WhyFile): string[] {
-  return missing.map(({ target, reason }) => `${target} was not profiled: ${reason}`);
+  return missing.map(({ target, reason }) => `the functions of ${target} are not known: ${reason}`);
 }
 
 /** Returns an explanation as text in lines, without the tables. */
@@ -108,6 +108,7 @@ function describeWhole({ before, difference }: Change): string {
 }
 
 function describeModules({ whole, modules, functions, restUs }: Explained): string[] {
+  if (restUs === undefined) return [];
   const rest = `${formatCost(restUs)} µs (${formatShare(restUs / whole.before)})`;
   if (modules.length + functions.length === 0)
     return [`No function changed beyond the noise. None changed by more than ${rest}.`];
@@ -136,10 +137,11 @@ function describeModule({ module, difference, functions }: ChangedModule, whole:
 
 /** Says how the profiles were taken, and what the profiler itself cost. */
 function describeProfilers(sides: readonly ProfiledSide[], { seconds }: WhyFile): string[] {
-  return sides.map(({ target, profiler, profiles }) => {
+  return sides.flatMap(({ target, profiler, profiles }) => {
+    if (profiler === undefined) return [];
     const [plain, profiled] = [
       mean(profiles.map(({ cpuUs }) => cpuUs)),
-      mean(profiles.map(({ profiledUs }) => profiledUs)),
+      mean(profiles.flatMap(({ profiledUs }) => profiledUs ?? [])),
     ];
     const samples = sum(profiles.flatMap((one) => one.samples));
     return `${target}: ${profiler}, ${countOf(profiles.length, 'fresh server')} for ${seconds} s each, ${samples.toLocaleString('en-US')} samples. The profiler changed CPU per request by ${formatChange(profiled / plain)}, which is not in the figures`;
@@ -154,7 +156,7 @@ export function toSpeedscope(why: WhyFile, side: ProfiledSide): object {
   return {
     $schema: 'https://www.speedscope.app/file-format-schema.json',
     name: target,
-    exporter: profiler,
+    ...(profiler !== undefined && { exporter: profiler }),
     shared: { frames: why.frames.map(({ name, file }) => ({ name, file })) },
     profiles: [
       {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { Profile, ProfiledSide as Side, WhyFile } from 'bench-model/why';
-import { buildFlame } from '../src/html/flame.ts';
+import { buildFlame, type Flame } from '../src/html/flame.ts';
 import { describeMissing, describeExplanation, toSpeedscope, viewWhy } from '../src/why.ts';
 
 /** A profile of functions in the order of `frames`, each called by the first one. */
@@ -22,6 +22,17 @@ function sideOf(target: string, cpuUs: number, shares: number[]): WhyFile['sides
     ),
   );
   return { target, profiler: 'py-spy 0.4.3', profiles };
+}
+
+/** A side without a profiler. */
+function bareSide(target: string, waits: number): Side {
+  const profiles = [200, 201, 199].map((cpuUs) => ({
+    cpuUs,
+    perRequest: { userUs: cpuUs - 40, systemUs: 40, faults: 0, waits },
+    nodes: [],
+    samples: [],
+  }));
+  return { target, profiles };
 }
 
 const WHY: WhyFile = {
@@ -53,9 +64,10 @@ describe('the flame graph of a comparison', () => {
   it('has the ratio of the rounds, as the table does', () => {
     const times = { estimate: 1.5, low: 1.48, high: 1.52 };
     const [first, ...others] = WHY.pairs as [WhyFile['pairs'][number], ...WhyFile['pairs']];
-    const { before, after } = buildFlame({ ...WHY, pairs: [{ ...first, times }, ...others] }, first);
+    const flameOf = (pairs: WhyFile['pairs']): Flame => buildFlame({ ...WHY, pairs }, first) as Flame;
+    const { before, after } = flameOf([{ ...first, times }, ...others]);
     expect(after / before).toBeCloseTo(1.5);
-    const plain = buildFlame(WHY, first);
+    const plain = flameOf(WHY.pairs);
     expect(plain.after / plain.before).toBeCloseTo(1.8);
     expect(after * before).toBeCloseTo(plain.after * plain.before);
   });
@@ -98,9 +110,18 @@ describe('the explanation of a comparison', () => {
     expect(viewWhy({ ...WHY, sides: both })[0]?.sentences[0]).not.toContain(delayed);
   });
 
-  it('leaves out a side that was not profiled, with the reason', () => {
+  it('leaves out a side that was not measured, with the reason', () => {
     expect(others).toEqual([]);
-    expect(describeMissing(WHY)).toEqual(['lost was not profiled: no profiler for ruby']);
+    expect(describeMissing(WHY)).toEqual(['the functions of lost are not known: no profiler for ruby']);
+  });
+
+  it('says what a request takes of sides without a profiler, and nothing of functions', () => {
+    const sides = [bareSide('main', 2), bareSide('http', 6)];
+    const [view] = viewWhy({ ...WHY, sides });
+    expect(view?.sentences).toEqual(['Each request takes 6.00 waits of a thread instead of 2.00.']);
+    expect(view?.table.groups[0]?.rows).toEqual([]);
+    expect(view?.use.groups[0]?.rows).toHaveLength(3);
+    expect(buildFlame({ ...WHY, sides }, { baseline: 'main', candidate: 'http' })).toBeUndefined();
   });
 });
 

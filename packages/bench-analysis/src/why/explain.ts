@@ -42,8 +42,8 @@ export interface Explained {
   /** The largest change first. */
   functions: ChangedFunction[];
   modules: ChangedModule[];
-  /** No function and no module that is not named changed by more than this, in µs. */
-  restUs: number;
+  /** No function and no module that is not named changed by more than this, in µs; absent if a side had no profiler. */
+  restUs?: number;
 }
 
 /**
@@ -60,13 +60,15 @@ export function explainPair(
   if (baseline === undefined || candidate === undefined) return undefined;
   if ([baseline, candidate].some(({ profiles }) => profiles.length < FEWEST_PROFILES)) return undefined;
   const { sides, deviation } = scaleToRounds([baseline, candidate], pair.times);
+  const isNamed = sides.every(({ profiler }) => profiler !== undefined);
   const profiles = sides.map((side) => side.profiles);
   const wholes = profiles.map((own) => own.map(({ cpuUs }) => cpuUs)) as Costs;
   const least = LEAST_SHARE * mean(wholes[0]);
   const frameOf = (node: number): number => why.tree.frames[node] as number;
   const moduleOf = (node: number): string => why.frames[frameOf(node)]?.module ?? '';
-  const frames = tested(profiles, (profile) => costsBy(profile, frameOf), least);
-  const named = tested(profiles, (profile) => costsBy(profile, moduleOf), least);
+  const sampled = isNamed ? profiles : [];
+  const frames = tested(sampled, (profile) => costsBy(profile, frameOf), least);
+  const named = tested(sampled, (profile) => costsBy(profile, moduleOf), least);
   const error = ERROR / (1 + frames.size + named.size);
   const functions = compareAll(frames, { error, least, deviation });
   const modules = compareAll(named, { error, least, deviation });
@@ -87,7 +89,9 @@ export function explainPair(
           frame.module === module && Math.sign(difference) === Math.sign(change.difference),
       ),
     })),
-    restUs: Math.max(least, ...rest.map(({ difference, margin }) => Math.abs(difference) + margin)),
+    ...(isNamed && {
+      restUs: Math.max(least, ...rest.map(({ difference, margin }) => Math.abs(difference) + margin)),
+    }),
   };
 }
 

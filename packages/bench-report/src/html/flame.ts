@@ -1,5 +1,6 @@
 /** The differential flame graph of a comparison: one call tree with CPU per request on both sides. */
 import { scaleToRounds, stackCosts } from 'bench-analysis/why/explain';
+import { present } from 'bench-model/options';
 import type { WhyFile } from 'bench-model/why';
 import { sum } from 'bench-statistics/numbers';
 import { describeMissing, viewWhy, type WhyView } from '../why.ts';
@@ -23,7 +24,8 @@ export interface PageWhy extends Pick<WhyView, 'heading' | 'sentences'> {
   /** Those with rows. */
   tables: { title: string; columns: string[]; words: string[]; rows: string[][] }[];
   notes: string[];
-  flame: Flame;
+  /** Absent if a side had no profiler. */
+  flame?: Flame;
 }
 
 /** Builds the explanations of the page, and the lines about targets without profiles. */
@@ -41,17 +43,18 @@ export function toPageWhy(why: WhyFile): { pairs: PageWhy[]; missing: string[] }
         })
         .filter(({ rows }) => rows.length > 0),
       notes: [...table.notes, ...use.notes],
-      flame: buildFlame(why, { baseline, candidate }),
+      ...present({ flame: buildFlame(why, { baseline, candidate }) }),
     })),
   };
 }
 
-/** Builds the call tree of a pair. */
-export function buildFlame(why: WhyFile, pair: { baseline: string; candidate: string }): Flame {
+/** Builds the call tree of a pair; undefined if a side had no profiler. */
+export function buildFlame(why: WhyFile, pair: { baseline: string; candidate: string }): Flame | undefined {
   const { parents, frames } = why.tree;
   const ids = [pair.baseline, pair.candidate];
   const compared = why.pairs.find(({ baseline, candidate }) => baseline === ids[0] && candidate === ids[1]);
   const found = ids.flatMap((id) => why.sides.find(({ target }) => target === id) ?? []);
+  if (found.some(({ profiler }) => profiler === undefined)) return undefined;
   // As the table has it.
   const { sides } = scaleToRounds(found, compared?.times);
   const [before, after] = ids.map((id) => {

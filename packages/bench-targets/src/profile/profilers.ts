@@ -50,6 +50,8 @@ export async function findProfiler(prepared: Prepared, log: (line: string) => vo
   if (runtime.build['implementation'] !== 'CPython')
     throw noProfiler(`no profiler for ${String(runtime.build['implementation'])}`);
   if (await hasSampling(interpreter)) return samplingOf(runtime.version);
+  if (runtime.build['freethreaded'] === 'true')
+    throw noProfiler(`py-spy cannot read Python ${runtime.version} without the GIL`);
   return pySpyAt(await providePySpy(interpreter, log), runtime.version);
 }
 

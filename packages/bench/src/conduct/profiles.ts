@@ -4,7 +4,8 @@ import { CallTree, withoutClasses } from 'bench-analysis/why/fold';
 import { BenchError } from 'bench-model/errors';
 import { warmupSecondsOf } from 'bench-model/planned';
 import type { Plan, PlannedTrial } from 'bench-model/plan';
-import type { ProfiledSide, WhyFile } from 'bench-model/why';
+import { present } from 'bench-model/options';
+import type { Profile, ProfiledSide, WhyFile } from 'bench-model/why';
 import type { findEngines } from 'bench-load/engines';
 import { formatSpan } from 'bench-report/format';
 import { sum } from 'bench-statistics/numbers';
@@ -18,15 +19,15 @@ import { startEffects } from './effects.ts';
 import type { ReadyRun } from './prepare.ts';
 import type { Session } from './session.ts';
 
-/** More profiles of a target than this may not fail. */
+/** If more profiles of a target than this fail, the others are taken without its profiler; if as many of those fail as well, none. */
 const MOST_FAILED = 3;
 /** The approximate time of a profile beside its turns, in seconds. */
 const AROUND_SECONDS = 2.5;
 
-/** A target with its profiler. */
+/** A target with its profiler, if it has one. */
 interface Found {
   one: Prepared;
-  profiler: Profiler;
+  profiler?: Profiler;
 }
 
 /** The profilers and the profiles of the targets of a run. */
@@ -37,7 +38,7 @@ export class Profiles {
   readonly #sides = new Map<string, ProfiledSide>();
   readonly #failed = new Map<string, number>();
 
-  /** Finds the profiler of each target; a target without one is missing, with the reason. */
+  /** Finds the profiler of each target; the functions of a target without one are missing, with the reason. */
   async find(prepared: readonly Launchable[], { log }: Voice): Promise<void> {
     for (const one of prepared) {
       const { id } = one.target;
@@ -47,41 +48,60 @@ export class Profiles {
           this.#found.set(id, { one, profiler: await findProfiler(one, log) });
         } catch (error) {
           if (!(error instanceof BenchError)) throw error;
+          this.#found.set(id, { one });
           this.#missing.set(id, error.message);
         }
       }
     }
   }
 
-  /** The targets with all their profiles. */
+  /** The targets with their profiles; without stacks where the profiler failed after all. */
   get sides(): ProfiledSide[] {
-    return [...this.#sides.values()].filter(({ target }) => !this.#missing.has(target));
+    return [...this.#sides.values()].map(({ target, profiler, profiles }) =>
+      this.#missing.has(target)
+        ? {
+            target,
+            profiles: profiles.map(({ cpuUs, perRequest }) => bare({ cpuUs, ...present({ perRequest }) })),
+          }
+        : { target, ...present({ profiler }), profiles },
+    );
   }
 
-  /** The targets without profiles, and the reason. */
+  /** The targets whose functions are not known, and the reason. */
   get missing(): WhyFile['missing'] {
     return [...this.#missing].map(([target, reason]) => ({ target, reason }));
   }
 
-  /** Returns a target with its profiler; undefined if it has none, or cannot be profiled after all. */
+  /** Returns a target with its profiler, if that works; undefined if Bench does not start its server, or it failed too often. */
   of(target: string): Found | undefined {
-    return this.#missing.has(target) ? undefined : this.#found.get(target);
+    const found = this.#found.get(target);
+    if (found === undefined || (this.#failed.get(target) ?? 0) > 2 * MOST_FAILED) return undefined;
+    return this.#missing.has(target) ? { one: found.one } : found;
   }
 
   add(target: string, { profiler }: Found, { stacks, ...costs }: TakenProfile): void {
-    const side = this.#sides.get(target) ?? { target, profiler: profiler.name, profiles: [] };
+    const side = this.#sides.get(target) ?? {
+      target,
+      ...present({ profiler: profiler?.name }),
+      profiles: [],
+    };
     const areBare = [...this.#found.values()].some(({ one }) => namesNoClasses(one));
     side.profiles.push({ ...costs, ...this.tree.add(areBare ? withoutClasses(stacks) : stacks) });
     this.#sides.set(target, side);
   }
 
-  /** Notes that a profile failed. Returns false if that has made its target missing. */
+  /** Notes that a profile failed. Returns false if that has made the functions of its target missing. */
   fail(target: string, reason: string): boolean {
     const times = (this.#failed.get(target) ?? 0) + 1;
     this.#failed.set(target, times);
-    if (times > MOST_FAILED) this.#missing.set(target, reason);
+    if (times > MOST_FAILED && !this.#missing.has(target)) this.#missing.set(target, reason);
     return times <= MOST_FAILED;
   }
+}
+
+/** A profile without stacks. */
+function bare(costs: Pick<Profile, 'cpuUs' | 'perRequest'>): Profile {
+  return { ...costs, nodes: [], samples: [] };
 }
 
 /** True for Pythons whose functions do not know their class. */

@@ -65,8 +65,8 @@ export function unique(rows: readonly Pair[]): Pair[] {
 }
 
 /**
- * Profiles fresh servers of these pairs in turn, and stores the profiles with the run. A target that cannot be profiled is
- * stored with the reason. Returns undefined if it was interrupted. Throws a usage error if the servers are not those of the run.
+ * Profiles fresh servers of these pairs in turn, and stores the profiles with the run. Of a target without a profiler, what a request
+ * takes is stored, and the reason. Returns undefined if it was interrupted. Throws a usage error if the servers are not those of the run.
  */
 export async function profileRun(
   run: StoredRun,
@@ -80,8 +80,10 @@ export async function profileRun(
   refuseOthers(run, readVersions(ready.prepared, ready.companions, engines));
   const profiles = new Profiles();
   await profiles.find(ready.prepared, voice);
-  const able = pairs.filter((pair) => Object.values(pair).every((target) => profiles.of(target)));
-  const due = plan.trials.filter(({ target }) => able.some((pair) => Object.values(pair).includes(target)));
+  const able = pairs
+    .map(({ baseline, candidate }) => [baseline, candidate])
+    .filter((ids) => ids.every((id) => profiles.of(id)));
+  const due = plan.trials.filter(({ target }) => able.flat().includes(target));
   const isWhole =
     due.length === 0 || (await takeAll(due, profiles, { plan, ...ready, engines, session, voice }));
   if (!isWhole) return undefined;
@@ -97,7 +99,7 @@ export async function profileRun(
     missing: profiles.missing,
   };
   keepWhy(run.folder, why);
-  for (const side of why.sides)
+  for (const side of why.sides.filter(({ profiler }) => profiler !== undefined))
     writeReport(run.folder, speedscopeOf(side), JSON.stringify(toSpeedscope(why, side)));
   return why;
 }

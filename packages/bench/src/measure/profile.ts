@@ -22,21 +22,22 @@ import { accountFor, watchForDeath } from './window.ts';
 /** The load without a profiler, from which the use of a request comes, the load under it, and that whose system calls are counted. */
 export const PROFILE_SECONDS = { plain: 1, profiled: 2.5, counted: 0.5 };
 
-/** The findings of a profile: CPU per request in µs without and with the profiler, the use of a request, and the stacks. */
+/** The findings of a profile: CPU per request in µs without and with the profiler, the use of a request, and the stacks; none without a profiler. */
 export interface TakenProfile {
   cpuUs: number;
-  profiledUs: number;
+  profiledUs?: number;
   perRequest: RequestUse;
   stacks: Stack[];
 }
 
-/** Profiles a fresh server. `file` is a path prefix. Throws a trial error with the reason if the server or the profiler fails. */
+/** Profiles a fresh server; without a profiler, only what a request takes. `file` is a path prefix. Throws a trial error with the reason if the server or the profiler fails. */
 export async function takeProfile(
   planned: PlannedTrial,
   context: TrialContext & { prepared: Prepared },
-  { effects, profiler, file }: { effects: TrialEffects; profiler: Profiler; file: string },
+  { effects, profiler, file }: { effects: TrialEffects; profiler: Profiler | undefined; file: string },
 ): Promise<TakenProfile> {
-  const prepared = withGarbage(profiler.ready(context.prepared, file), `${file}-garbage`);
+  const watched = profiler?.ready(context.prepared, file) ?? context.prepared;
+  const prepared = withGarbage(watched, `${file}-garbage`);
   const life = new ServerLife(planned, { ...context, prepared }, effects);
   let taken: TakenProfile | undefined;
   try {
@@ -54,7 +55,7 @@ async function takeTurns(
   life: ServerLife,
   planned: PlannedTrial,
   { plan, prepared }: TrialContext & { prepared: Prepared },
-  { effects, profiler, file }: { effects: TrialEffects; profiler: Profiler; file: string },
+  { effects, profiler, file }: { effects: TrialEffects; profiler: Profiler | undefined; file: string },
 ): Promise<TakenProfile> {
   const ready = await life.start();
   const pid = ready.server.pid();
@@ -86,16 +87,15 @@ async function takeTurns(
   const plain = await load(PROFILE_SECONDS.plain);
   const kernel = kernelUseBetween(before, readKernelUse(pid));
   const garbage = garbageOf(await collected(), plain);
-  await using recording = await outlive(profiler.attach(pid, file));
-  const profiled = await load(PROFILE_SECONDS.profiled);
-  const stacks = foldProfiles(await recording.stop(), prepared.stack.root);
-  if (stacks.length === 0) throw new BenchError('trial', 'the profiler saw no function of the server');
-  refuseNameless(stacks);
+  await using recording = profiler && (await outlive(profiler.attach(pid, file)));
+  const profiled = recording && (await load(PROFILE_SECONDS.profiled));
+  const stacks = foldProfiles((await recording?.stop()) ?? [], prepared.stack.root);
+  if (recording !== undefined) refuseNameless(stacks);
   const calls = await countCalls(pid, `${file}-calls`, load);
   during[Symbol.dispose]();
   const connections = openedShare(await outlive(turns.collect()));
   const perRequest = { ...useOf(kernel, plain), ...present({ connections, calls, garbage }) };
-  return { cpuUs: plain.cpuUs, profiledUs: profiled.cpuUs, perRequest, stacks };
+  return { cpuUs: plain.cpuUs, ...present({ profiledUs: profiled?.cpuUs }), perRequest, stacks };
 }
 
 /** Loads the server for some seconds. Returns its right answers, and its CPU for each, in µs. */
@@ -126,8 +126,9 @@ function garbageOf(garbage: Garbage | undefined, { answers }: { answers: number 
   return garbage && { collections: (1000 * garbage.count) / answers, us: (1000 * garbage.ms) / answers };
 }
 
-/** Throws a trial error if most of the CPU was spent in functions without a name. */
+/** Throws a trial error if no function was seen, or if most of the CPU was spent in functions without a name. */
 function refuseNameless(stacks: readonly Stack[]): void {
+  if (stacks.length === 0) throw new BenchError('trial', 'the profiler saw no function of the server');
   const nameless = stacks.filter(({ frames }) => frames.at(-1)?.name === NAMELESS);
   const [some, all] = [nameless, stacks].map((own) => sum(own.map(({ samples }) => samples))) as [
     number,
