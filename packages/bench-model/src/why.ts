@@ -18,6 +18,8 @@ const calls = shape(
     reads: amount('count: reads of files and sockets'),
     writes: amount('count: writes to files and sockets'),
     polls: amount('count: calls that wait until sockets are ready'),
+    locks: amount('count: calls that wait for a lock, or wake those who do (futex)'),
+    yields: amount('count: calls that yield the core (sched_yield), as threads that spin do'),
   },
   { description: 'Counted while strace slowed the server down. Absent if it may not.' },
 );

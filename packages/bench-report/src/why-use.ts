@@ -11,6 +11,8 @@ const LABELS: Record<UseName, string> = {
   reads: 'reads',
   writes: 'writes',
   polls: 'polls',
+  locks: 'calls for a lock (futex)',
+  yields: 'yields of a thread that spins (sched_yield)',
   waits: 'waits of a thread',
   faults: 'page faults',
   collections: 'garbage collections per 1,000 requests',

@@ -72,11 +72,14 @@ function viewPair(explained: Explained, why: WhyFile): WhyView {
     'of all before',
   ];
   const hidden = functions.length - rows.length;
-  const notes = [
-    'µs of CPU per request spent in the function itself; all intervals hold together with 95 % confidence',
-    ...(hidden > 0 ? [`${countOf(hidden, 'more function')} changed, each less than the last row`] : []),
-    ...describeProfilers([baseline, candidate], why),
-  ];
+  const notes =
+    explained.restUs === undefined
+      ? []
+      : [
+          'µs of CPU per request spent in the function itself; all intervals hold together with 95 % confidence',
+          ...(hidden > 0 ? [`${countOf(hidden, 'more function')} changed, each less than the last row`] : []),
+          ...describeProfilers([baseline, candidate], why),
+        ];
   const pair = { baseline: baseline.target, candidate: candidate.target };
   const uses = compareUse(baseline, candidate);
   return {
@@ -137,8 +140,7 @@ function describeModule({ module, difference, functions }: ChangedModule, whole:
 
 /** Says how the profiles were taken, and what the profiler itself cost. */
 function describeProfilers(sides: readonly ProfiledSide[], { seconds }: WhyFile): string[] {
-  return sides.flatMap(({ target, profiler, profiles }) => {
-    if (profiler === undefined) return [];
+  return sides.map(({ target, profiler, profiles }) => {
     const [plain, profiled] = [
       mean(profiles.map(({ cpuUs }) => cpuUs)),
       mean(profiles.flatMap(({ profiledUs }) => profiledUs ?? [])),

@@ -9,20 +9,20 @@ const STEADY = {
   faults: 0.004,
   waits: 0.02,
   connections: 0,
-  calls: { all: 2.16, reads: 1, writes: 1, polls: 0.1 },
+  calls: { all: 2.16, reads: 1, writes: 1, polls: 0.1, locks: 0, yields: 0 },
 } satisfies RequestUse;
 const PIECES: Partial<RequestUse> = {
   userUs: 284,
   systemUs: 2355,
   waits: 0.75,
-  calls: { all: 609, reads: 1.04, writes: 607, polls: 0.24 },
+  calls: { all: 609, reads: 1.04, writes: 607, polls: 0.24, locks: 0, yields: 0 },
 };
 const CLOSES: Partial<RequestUse> = {
   userUs: 20.5,
   systemUs: 33.1,
   waits: 0.64,
   connections: 1,
-  calls: { all: 10, reads: 2, writes: 1, polls: 2.01 },
+  calls: { all: 10, reads: 2, writes: 1, polls: 2.01, locks: 0, yields: 0 },
 };
 
 function sideOf(target: string, use: Partial<RequestUse>): ProfiledSide {
@@ -84,6 +84,6 @@ describe('the faults of one side', () => {
 
   it('are not named if both have them, or if there are few writes', () => {
     expect(causesOf(CLOSES, CLOSES)).toEqual([]);
-    expect(causesOf({ calls: { all: 6, reads: 1, writes: 4, polls: 0.3 } })).toEqual([]);
+    expect(causesOf({ calls: { all: 6, reads: 1, writes: 4, polls: 0.3, locks: 0, yields: 0 } })).toEqual([]);
   });
 });

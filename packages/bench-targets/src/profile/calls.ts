@@ -12,6 +12,8 @@ const KINDS = {
   reads: /^(read|recv|pread)/,
   writes: /^(write|send|pwrite)/,
   polls: /^(epoll_p?wait|p?poll|p?select|io_uring_enter)/,
+  locks: /^futex/,
+  yields: /^sched_yield$/,
 } satisfies Record<keyof Calls, RegExp>;
 
 /** Attaches strace to the processes of a server; undefined if it is missing, or may not. `file` is the path of its output. */
@@ -43,7 +45,9 @@ export function parseCalls(text: string): Calls {
   const lines = [...text.matchAll(/^\s*(\d+) (\w+)$/gm)].map(([, count, name = '']) => {
     return { count: Number(count), name };
   });
-  const countOf = (kind: keyof Calls): number =>
-    sum(lines.filter(({ name }) => KINDS[kind].test(name)).map(({ count }) => count));
-  return { all: countOf('all'), reads: countOf('reads'), writes: countOf('writes'), polls: countOf('polls') };
+  const counts = Object.entries(KINDS).map(([kind, pattern]) => [
+    kind,
+    sum(lines.filter(({ name }) => pattern.test(name)).map(({ count }) => count)),
+  ]);
+  return Object.fromEntries(counts) as Calls;
 }

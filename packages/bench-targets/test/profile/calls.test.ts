@@ -11,8 +11,9 @@ it('system calls are counted by kind', () => {
         3 poll
         1 accept4
         5 futex
+       80 sched_yield
 --------- ----------------
-     2032 total
+     2112 total
 `;
-  expect(parseCalls(text)).toEqual({ all: 2032, reads: 12, writes: 2004, polls: 10 });
+  expect(parseCalls(text)).toEqual({ all: 2112, reads: 12, writes: 2004, polls: 10, locks: 5, yields: 80 });
 });

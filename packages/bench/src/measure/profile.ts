@@ -107,8 +107,8 @@ async function countCalls(pid: number, file: string, load: Load): Promise<Calls 
   if (counter === undefined) return undefined;
   const { answers } = await load(PROFILE_SECONDS.counted);
   const [text = ''] = await counter.stop();
-  const { all, reads, writes, polls } = parseCalls(text);
-  return { all: all / answers, reads: reads / answers, writes: writes / answers, polls: polls / answers };
+  const counts = Object.entries(parseCalls(text)).map(([kind, count]) => [kind, count / answers]);
+  return Object.fromEntries(counts) as Calls;
 }
 
 /** Returns what each answer took. The kernel splits CPU at its ticks. */
