@@ -12,7 +12,7 @@ interface Repeat {
 }
 
 /**
- * Draws one row for each stack and one column for each runtime: CPU per request against the first runtime, over the rounds of all
+ * Draws one row for each stack, at each number of connections, and one column for each runtime: CPU per request against the first runtime, over the rounds of all
  * repeats together. Repeats are runs with the same targets. The line below says how far single repeats are apart.
  */
 export function drawVersions(repeats: readonly Repeat[]): string {
@@ -21,16 +21,19 @@ export function drawVersions(repeats: readonly Repeat[]): string {
   const singles = groups.flatMap((group) => group.map(({ run }) => compareOf(run).rows));
   const stacks = new Set(rows.map(({ candidate }) => splitId(candidate).stack));
   const runtimes = new Set(rows.map(({ candidate }) => splitId(candidate).runtime));
+  const rungs = new Set(rows.map(({ connections }) => connections));
   const [baseline] = rows.map((row) => splitId(row.baseline).runtime);
-  const lines = [...stacks].map((stack) => [
-    `\`${stack}\``,
-    ...[...runtimes].map((runtime) => {
-      const row = rows.find(({ candidate }) => candidate === `${stack}@${runtime}`);
-      return row === undefined ? '—' : describeVerdict(row).replaceAll(/^(?:slower|faster): |;.*$/g, '');
-    }),
-  ]);
-  const moves = rows.flatMap(({ candidate }) => {
-    const ratios = singles.flatMap((one) => ratioOf(one.find((row) => row.candidate === candidate)) ?? []);
+  const lines = [...rungs].flatMap((connections) =>
+    [...stacks].map((stack) => [
+      rungs.size === 1 ? `\`${stack}\`` : `\`${stack}\`, ${connections} connections`,
+      ...[...runtimes].map((runtime) => {
+        const row = findRow(rows, { candidate: `${stack}@${runtime}`, connections });
+        return row === undefined ? '—' : describeVerdict(row).replaceAll(/^(?:slower|faster): |;.*$/g, '');
+      }),
+    ]),
+  );
+  const moves = rows.flatMap((row) => {
+    const ratios = singles.flatMap((one) => ratioOf(findRow(one, row)) ?? []);
     return ratios.length < 2 ? [] : Math.max(...ratios) / Math.min(...ratios) - 1;
   });
   const links = repeats.map(({ link }, index) => `[${index + 1}](${link})`).join(', ');
@@ -63,6 +66,13 @@ function namesOf({ plan }: StoredRun): string {
 function splitId(id: string): { stack: string; runtime: string } {
   const [stack = '', runtime = ''] = id.split('@');
   return { stack, runtime };
+}
+
+function findRow(
+  rows: readonly ComparedRow[],
+  { candidate, connections }: Pick<ComparedRow, 'candidate' | 'connections'>,
+): ComparedRow | undefined {
+  return rows.find((row) => row.candidate === candidate && row.connections === connections);
 }
 
 function ratioOf(row: ComparedRow | undefined): number | undefined {

@@ -72,8 +72,8 @@ for (const name of process.argv.slice(2)) {
   const limitMs = (promise?.belowUs ?? 0) / 1000;
   for (const { target, figures } of summarise(trials)) {
     const { median, interval } = figures.capacity ?? {};
-    if (median === undefined || interval === undefined) continue;
-    const variant = /\/([^@ ]+)/.exec(target)?.[1] ?? 'fixed';
+    if (median === undefined || interval === undefined || target.endsWith(' (A/A)')) continue;
+    const [, variant = 'fixed'] = /^service(?:\/(\S+))?$/.exec(target) ?? [];
     for (const [end, rate] of [
       ['below', BEYOND.below * interval.low],
       ['above', BEYOND.above * interval.high],
