@@ -6,10 +6,12 @@ import { formatAtMost, FORMATS } from './format.ts';
 
 /** Renders the cell of a row in the column of a metric. */
 export function showMetric(id: MetricId, { figures }: Pick<Row, 'figures'>): string {
-  const { unit, column } = METRICS[id];
+  const { unit, column, middle } = METRICS[id];
   const figure = figures[id];
   const marked = column.showsOneMark && figure?.atLeast === true ? { ...figure, valid: true } : figure;
-  return showFigure(marked, FORMATS[unit], column.spread);
+  // The middle of such a metric has an interval, or no range.
+  const hasRange = middle === undefined || figure?.interval !== undefined;
+  return showFigure(marked, FORMATS[unit], column.spread && hasRange);
 }
 
 /** The most frequent limit of a row. */
@@ -25,7 +27,7 @@ export function showFigure(
 ): string {
   if (figure === undefined) return '—';
   const half = figure.median > 0 ? (figure.most - figure.least) / 2 / figure.median : 0;
-  const range = spread && half > 0 ? ` ±${showShare(half)}` : '';
+  const range = spread && figure.rounds > 1 ? ` ±${showShare(half)}` : '';
   return `${figure.atLeast ? '≥ ' : ''}${format(figure.median)}${range}${showDoubt(figure)}`;
 }
 

@@ -7,9 +7,8 @@ import {
 } from 'bench-analysis/compare';
 import type { Comparison } from 'bench-analysis/comparison';
 import { SOUGHT_EFFECT } from 'bench-analysis/verdict';
-import type { Interval } from 'bench-model/interval';
 import { viewTable, type View } from './content.ts';
-import { formatChange, formatShare, nameTarget } from './format.ts';
+import { formatChange, formatChangeWithin, formatShare, nameTarget } from './format.ts';
 import { METRICS } from 'bench-model/metrics';
 
 /** Builds the view of a table of comparisons: the ratio, and the verdict with its difference and interval. */
@@ -102,10 +101,6 @@ function describeDifference({ ratio }: Comparison): string {
   if (ratio === undefined) return '';
   const { estimate, interval, range } = ratio;
   return interval === undefined
-    ? `observed ${formatInterval(range)}`
-    : `${formatChange(estimate)} (${formatInterval(interval)})`;
-}
-
-function formatInterval({ low, high }: Interval): string {
-  return `${formatChange(low)} to ${formatChange(high)}`;
+    ? `observed ${formatChange(range.low)} to ${formatChange(range.high)}`
+    : formatChangeWithin(estimate, interval);
 }

@@ -1,4 +1,5 @@
 /** Numbers as people read them. Each bound is where rounding would reach the next form. */
+import type { Interval } from 'bench-model/interval';
 import { keyOfPlace, type Place } from 'bench-model/planned';
 import type { Range } from './model/definition.ts';
 import type { Unit } from 'bench-model/units';
@@ -133,8 +134,18 @@ export function formatShare(share: number): string {
 
 /** A factor as a change, which is easier to read as a multiple from 2 on: `+21 %`, `−3.2 %`, `8.0 ×`, `12 ×`. */
 export function formatChange(factor: number): string {
-  if (factor < 2) return formatPercent(factor);
+  return factor < 2 ? formatPercent(factor) : formatTimes(factor);
+}
+
+/** A factor: `2.3 ×`, `12 ×`. */
+function formatTimes(factor: number): string {
   return `${factor >= 9.95 ? formatWhole(Math.round(factor)) : factor.toFixed(1)} ×`;
+}
+
+/** A factor as a change with its interval, all in one unit: `+21 % (+15 % to +28 %)`, `2.1 × (2.0 × to 2.3 ×)`. */
+export function formatChangeWithin(estimate: number, { low, high }: Interval): string {
+  const format = estimate < 2 || low < 1 ? formatPercent : formatTimes;
+  return `${format(estimate)} (${format(low)} to ${format(high)})`;
 }
 
 /** A factor as a change in per cent, with its sign: `+21 %`, `−3.2 %`, `+0.04 %`. */

@@ -1,6 +1,6 @@
 /** The hosts that the rounds of a run are spread over, in words. */
 import type { JudgedHost } from 'bench-model/run';
-import { countOf, formatChange, formatCost, formatShare } from './format.ts';
+import { countOf, formatChange, formatChangeWithin, formatCost, formatShare } from './format.ts';
 import type { RoundHost } from './model/definition.ts';
 
 const TOOK_PART: ReadonlySet<JudgedHost['verdict']> = new Set(['reference', 'alike']);
@@ -37,9 +37,8 @@ function describeFigures({ verdict, cpuUsPerRequest, ratio, why }: JudgedHost): 
   if (verdict === 'reference') return `${figure}, the reference`;
   if (ratio === undefined) return figure;
   const { estimate, low, high } = ratio;
-  const interval =
-    low === undefined || high === undefined ? '' : ` (${formatChange(low)} to ${formatChange(high)})`;
-  return `${figure}, ${formatChange(estimate)}${interval}`;
+  const isBare = low === undefined || high === undefined;
+  return `${figure}, ${isBare ? formatChange(estimate) : formatChangeWithin(estimate, { low, high })}`;
 }
 
 function describeVerdict({ verdict }: JudgedHost, threshold: number): string {

@@ -3,7 +3,7 @@ import { FEWEST_PAIRS, type RunsRow, type RunsTable } from 'bench-analysis/runs'
 import { METRICS } from 'bench-model/metrics';
 import { showMetric } from './cells.ts';
 import { viewTable, type View } from './content.ts';
-import { countOf, formatChange, formatShare, formatWhole } from './format.ts';
+import { countOf, formatChangeWithin, formatShare, formatWhole } from './format.ts';
 
 /** Builds the view of the figures of two runs and their ratios. */
 export function viewRuns(
@@ -50,11 +50,7 @@ export function viewRuns(
 function describeRepeated(repeated: RunsRow['repeated']): string[] {
   if (repeated === undefined) return ['too few pairs', '—'];
   const { verdict, ratio, pairs } = repeated;
-  const { low, high } = ratio.interval;
-  return [
-    `${verdict}: ${formatChange(ratio.estimate)} (${formatChange(low)} to ${formatChange(high)})`,
-    String(pairs),
-  ];
+  return [`${verdict}: ${formatChangeWithin(ratio.estimate, ratio.interval)}`, String(pairs)];
 }
 
 /** Says what the intervals rest on, or why there are none. */

@@ -1,5 +1,13 @@
 import { describe, expect, it } from 'vitest';
-import { formatBytes, formatChange, formatCost, formatCount, formatSpan, formatUs } from '../src/format.ts';
+import {
+  formatBytes,
+  formatChange,
+  formatChangeWithin,
+  formatCost,
+  formatCount,
+  formatSpan,
+  formatUs,
+} from '../src/format.ts';
 
 describe('formatting of numbers', () => {
   it('writes a change in per cent, and a multiple from 2 on', () => {
@@ -15,6 +23,12 @@ describe('formatting of numbers', () => {
       '10 ×',
       '1,234 ×',
     ]);
+  });
+
+  it('writes a change and both ends of its interval in one unit', () => {
+    expect(formatChangeWithin(2.05, { low: 1.97, high: 2.13 })).toBe('2.0 × (2.0 × to 2.1 ×)');
+    expect(formatChangeWithin(1.11, { low: 0.61, high: 2.04 })).toBe('+11 % (−39 % to +104 %)');
+    expect(formatChangeWithin(2.3, { low: 0.8, high: 6 })).toBe('+130 % (−20 % to +500 %)');
   });
 
   it.each([
