@@ -48,7 +48,8 @@ export class Profiles {
           this.#found.set(id, { one, profiler: await findProfiler(one, log) });
         } catch (error) {
           if (!(error instanceof BenchError)) throw error;
-          this.#found.set(id, { one });
+          // What a request takes is read from /proc.
+          if (process.platform === 'linux') this.#found.set(id, { one });
           this.#missing.set(id, error.message);
         }
       }
