@@ -22,7 +22,7 @@ const ERROR = 0.05;
 export interface Figure {
   /** The middle of the rounds: their median, or what the metric takes for it. */
   median: number;
-  /** The range of the rounds; of a figure that all rounds tell together, its interval, or its middle without one. */
+  /** The range of the rounds; where the middle is no median, its interval, or the middle without one. */
   least: number;
   most: number;
   rounds: number;
@@ -147,23 +147,18 @@ function toFigure(trials: Trial[], metric: Metric, pooled?: ReadonlyMap<Trial, n
     const value = pooled?.get(trial);
     return value === undefined ? (figureOf(trial, metric) ?? []) : { value, valid: true, atLeast: false };
   });
-  const isPooled = pooled !== undefined && pooled.size > 0;
   const isSound = all.some(({ valid }) => valid);
   // Lower bounds count with the valid figures: without them, the median would be biased towards slow rounds.
   const used = all.filter(({ valid, atLeast }) => !isSound || valid || atLeast);
   const values = used.map(({ value }) => value).toSorted((a, b) => a - b);
-  const [least] = values;
-  if (least === undefined) return undefined;
+  if (values.length === 0) return undefined;
   const upperMiddle = values[values.length >> 1] as number;
   const bounds = used.filter(({ value, atLeast }) => atLeast && value <= upperMiddle);
   const within = isSound ? undefined : boundChange(trials, metric);
   const isExact = used.every(({ valid, atLeast }) => valid && !atLeast);
-  const { middle, interval } = metric.middle === undefined ? middleOf(values) : centreOf(values);
-  const range = isPooled ? (interval ?? { low: middle, high: middle }) : { low: least, high: values.at(-1)! };
+  const { interval, ...middle } = metric.middle === undefined ? middleOf(values) : centreOf(values);
   return {
-    median: middle,
-    least: range.low,
-    most: range.high,
+    ...middle,
     rounds: used.length,
     atLeast: bounds.length > 0,
     valid: isSound && bounds.every(({ valid }) => valid),
@@ -172,18 +167,24 @@ function toFigure(trials: Trial[], metric: Metric, pooled?: ReadonlyMap<Trial, n
   };
 }
 
-/** Returns the median of values with its interval. */
-function middleOf(values: readonly number[]): { middle: number; interval: Interval | undefined } {
-  return { middle: median(values), interval: medianInterval(values) };
+/** The middle of values, their range and the interval of the middle. */
+type Middle = Pick<Figure, 'median' | 'least' | 'most'> & { interval: Interval | undefined };
+
+/** Returns the median of sorted values. */
+function middleOf(values: readonly number[]): Middle {
+  const [least, most] = [values[0], values.at(-1)] as [number, number];
+  return { median: median(values), least, most, interval: medianInterval(values) };
 }
 
-/** Returns the Hodges-Lehmann estimate of the logarithms of values with its interval, as comparisons do. */
-function centreOf(values: readonly number[]): { middle: number; interval: Interval | undefined } {
+/** Returns the Hodges-Lehmann estimate of the logarithms of values, as comparisons do. */
+function centreOf(values: readonly number[]): Middle {
   const { centre, interval } = locateWithin(exactly(values.map(Math.log)), ERROR);
-  return {
-    middle: Math.exp(centre),
-    interval: interval && { low: Math.exp(interval.low), high: Math.exp(interval.high) },
-  };
+  const [middle, low, high] = [centre, interval?.low ?? centre, interval?.high ?? centre].map(Math.exp) as [
+    number,
+    number,
+    number,
+  ];
+  return { median: middle, least: low, most: high, interval: interval && { low, high } };
 }
 
 /** Returns the share by which the figures of these trials can change, at most; undefined if one of them says little. */

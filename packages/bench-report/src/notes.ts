@@ -37,6 +37,8 @@ export function explainSigns({
   const metric = timingMetricOf(rows);
   const rounds = Math.max(0, ...rows.map((row) => row.rounds));
   const few = rounds < FEWEST_WITH_SPREAD ? ` ${countOf(rounds, 'round')} cannot rank targets.` : '';
+  const isSearched = rows.some(({ figures }) => figures.capacity);
+  const searched = isSearched ? '; of a capacity, half of its 95 % interval' : '';
   const limits = describeLimits(rows, companions);
   return [
     {
@@ -45,7 +47,7 @@ export function explainSigns({
     },
     {
       mark: '±',
-      text: `± half the range of the valid rounds, around their median${rows.some(({ figures }) => figures.capacity) ? '; of a capacity, half of its 95 % interval' : ''}.${few}`,
+      text: `± half the range of the valid rounds, around their median${searched}.${few}`,
     },
     { mark: '≥', text: '≥ lower bound.' },
     { mark: '~', text: '~ in doubt in every round, by this share at most.' },

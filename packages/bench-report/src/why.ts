@@ -158,7 +158,7 @@ export function toSpeedscope(why: WhyFile, side: ProfiledSide): object {
   return {
     $schema: 'https://www.speedscope.app/file-format-schema.json',
     name: target,
-    ...(profiler !== undefined && { exporter: profiler }),
+    exporter: profiler,
     shared: { frames: why.frames.map(({ name, file }) => ({ name, file })) },
     profiles: [
       {

@@ -26,36 +26,38 @@ import type { Trial } from 'bench-model/record';
 import { median } from 'bench-statistics/numbers';
 import { findCapacity, fixed, type Queue } from '../../testing/queues.ts';
 
-/** What a planted server writes at its end. */
-interface Told {
-  'service-ms': string;
-  exponential: boolean;
-  pool: string;
-  'pause-ms': string;
-  /** How long a request took a worker. */
-  meanMs: number;
-}
+/** The options of a planted server that decide what it is, and those of `service`. */
+const PLAIN = { 'service-ms': '2', exponential: false, pool: '0', 'pause-ms': '0' };
 
-/** Which server wrote a line, and the queue that it is. */
-const SERVERS: Record<string, { wrote: (told: Told) => boolean; queue: (seconds: number) => Queue }> = {
-  service: { wrote: (told) => isPlain(told) && told['service-ms'] === '2', queue: fixed },
-  'service/slower': { wrote: (told) => isPlain(told) && told['service-ms'] === '2.2', queue: fixed },
+/** What a planted server writes at its end: its options, and how long a request took a worker. */
+type Told = typeof PLAIN & { meanMs: number };
+
+/** How each server differs from `service`, and the queue that it is. */
+const SERVERS: Record<string, { options?: Partial<typeof PLAIN>; queue: (seconds: number) => Queue }> = {
+  service: { queue: fixed },
+  'service/slower': { options: { 'service-ms': '2.2' }, queue: fixed },
   'service/exponential': {
-    wrote: ({ exponential }) => exponential,
+    options: { exponential: true },
     queue: (seconds) => ({
       ...fixed(seconds),
       service: (random) => seconds - 0.002 - 0.002 * Math.log(1 - random.float()),
     }),
   },
   'service/pauses': {
-    wrote: (told) => told['pause-ms'] !== '0',
+    options: { 'pause-ms': '200' },
     queue: (seconds) => ({ ...fixed(seconds), pauses: { everySeconds: 5, seconds: 0.2 } }),
   },
-  'service/pool': { wrote: ({ pool }) => pool !== '0', queue: (seconds) => fixed(seconds, 10) },
+  'service/pool': {
+    options: { 'service-ms': '20', pool: '10' },
+    queue: (seconds) => fixed(seconds, 10),
+  },
 };
 
-function isPlain(told: Told): boolean {
-  return !told.exponential && told.pool === '0' && told['pause-ms'] === '0';
+/** Returns true if the server with these options wrote a line. */
+function wrote(told: Told, options: Partial<typeof PLAIN> = {}): boolean {
+  return Object.entries({ ...PLAIN, ...options }).every(
+    ([name, value]) => told[name as keyof Told] === value,
+  );
 }
 
 const THRESHOLD = 0.02;
@@ -128,7 +130,8 @@ function findTruth(target: string, trials: readonly Trial[]): Truth | undefined 
   const [first] = searches;
   if (server === undefined || first === undefined) return undefined;
   const { by } = first;
-  const serviceSeconds = median(told.filter(server.wrote).map(({ meanMs }) => meanMs)) / 1000;
+  const serviceSeconds =
+    median(told.filter((one) => wrote(one, server.options)).map(({ meanMs }) => meanMs)) / 1000;
   const capacity = findCapacity(server.queue(serviceSeconds), by);
   return { promise: `${by.of} < ${(by.belowUs ?? 0) / 1000} ms`, serviceSeconds, capacity };
 }

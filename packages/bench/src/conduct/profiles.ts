@@ -5,7 +5,7 @@ import { BenchError } from 'bench-model/errors';
 import { warmupSecondsOf } from 'bench-model/planned';
 import type { Plan, PlannedTrial } from 'bench-model/plan';
 import { present } from 'bench-model/options';
-import type { Profile, ProfiledSide, WhyFile } from 'bench-model/why';
+import type { ProfiledSide, WhyFile } from 'bench-model/why';
 import type { findEngines } from 'bench-load/engines';
 import { formatSpan } from 'bench-report/format';
 import { sum } from 'bench-statistics/numbers';
@@ -62,7 +62,9 @@ export class Profiles {
       this.#missing.has(target)
         ? {
             target,
-            profiles: profiles.map(({ cpuUs, perRequest }) => bare({ cpuUs, ...present({ perRequest }) })),
+            profiles: profiles.map(({ cpuUs, perRequest }) => {
+              return { cpuUs, ...present({ perRequest }), nodes: [], samples: [] };
+            }),
           }
         : { target, ...present({ profiler }), profiles },
     );
@@ -98,11 +100,6 @@ export class Profiles {
     if (times > MOST_FAILED && !this.#missing.has(target)) this.#missing.set(target, reason);
     return times <= MOST_FAILED;
   }
-}
-
-/** A profile without stacks. */
-function bare(costs: Pick<Profile, 'cpuUs' | 'perRequest'>): Profile {
-  return { ...costs, nodes: [], samples: [] };
 }
 
 /** True for Pythons whose functions do not know their class. */
