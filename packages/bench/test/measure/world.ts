@@ -72,9 +72,9 @@ export interface Twist {
   attestations?: () => Attestation[];
   /** Records which server each window loads, and for how long. */
   tellWindows?: boolean;
-  /** Lets the engine take short turns, between which the CPU of the servers can be read. */
   /** Reads the CPU of each companion; by default it cannot be read between turns. */
   besideUs?: () => number;
+  /** Lets the engine take short turns, between which the CPU of the servers can be read. */
   turns?: boolean;
   /** The right answers of each short turn. */
   answers?: number;
