@@ -29,7 +29,7 @@ export interface ChangedFunction extends Change {
 /** A package, a module or a file whose functions together changed in cost, in µs of CPU per request. */
 export interface ChangedModule extends Change {
   module: string;
-  /** Those of its functions that changed in the same direction, the largest change first. */
+  /** Those of its functions that changed, the largest change first. */
   functions: ChangedFunction[];
 }
 
@@ -84,10 +84,7 @@ export function explainPair(
     modules: modules.changed.map(([module, change]) => ({
       module,
       ...change,
-      functions: changed.filter(
-        ({ frame, difference }) =>
-          frame.module === module && Math.sign(difference) === Math.sign(change.difference),
-      ),
+      functions: changed.filter(({ frame }) => frame.module === module),
     })),
     ...(isNamed && {
       restUs: Math.max(least, ...rest.map(({ difference, margin }) => Math.abs(difference) + margin)),

@@ -82,6 +82,15 @@ describe('the explanation of a pair', () => {
     expect(first?.difference).toBeLessThan(-80);
   });
 
+  it('names under a module the functions that took over as well, so that they add up', () => {
+    const { 'pkg0.f0': _, ...rest } = SERVER;
+    const modules = explain(SERVER, { ...rest, 'pkg0.instead': 60 }, 8)?.modules ?? [];
+    expect(modules[0]).toMatchObject({
+      module: 'pkg0',
+      functions: [{ frame: { name: 'pkg0.f0' } }, { frame: { name: 'pkg0.instead' } }],
+    });
+  });
+
   it('takes the ratio of the whole from the rounds: short profiles on a busy machine do not tell it', () => {
     const slower = Object.fromEntries(
       Object.entries(SERVER).map(([name, us]) => [name, name.startsWith('pkg0.') ? 1.16 * us : us]),
