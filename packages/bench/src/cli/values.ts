@@ -22,24 +22,16 @@ export function wholeNumber(least = 1, most = Infinity): Reader<number> {
   };
 }
 
-/** Reads seconds, written `5`, `0.5` or `5s`, at least `least`. */
-export function seconds(least = 0.1): Reader<number> {
-  return (typed, name) => {
-    const [, figure = ''] = /^\s*(\d+(?:\.\d+)?|\.\d+)s?\s*$/.exec(typed) ?? [];
-    if (figure !== '' && Number(figure) >= least) return Number(figure);
-    return refuse(name, typed, `a number of seconds, at least ${least}`);
-  };
-}
+const UNITS = { ms: 0.001, s: 1, m: 60, h: 3600 };
 
-const UNITS = { s: 1, m: 60, h: 3600 };
-
-/** Reads a span of time, written `90`, `90s`, `10m` or `1h`, in seconds, at least `least`. */
-export function span(least = 0): Reader<number> {
-  const expected = least > 0 ? `a span of time, at least ${least}s` : 'a span of time';
+/** Reads a span of time, written `5`, `0.5s`, `500ms`, `10m` or `1h`, in seconds, at least `least`. */
+export function span(least = 0.1): Reader<number> {
   return (typed, name) => {
-    const [, figure, unit = 's'] = /^(\d+(?:\.\d+)?)(s|m|h)?$/.exec(typed) ?? [];
+    const [, figure = '', unit = 's'] = /^\s*(\d+(?:\.\d+)?|\.\d+)(ms|s|m|h)?\s*$/.exec(typed) ?? [];
     const value = Number(figure) * UNITS[unit as keyof typeof UNITS];
-    return figure !== undefined && value > 0 && value >= least ? value : refuse(name, typed, expected, '10m');
+    return figure !== '' && value >= least
+      ? value
+      : refuse(name, typed, least > 0 ? `a span of time, at least ${least}s` : 'a span of time', '10s');
   };
 }
 

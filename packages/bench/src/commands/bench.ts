@@ -42,7 +42,6 @@ import {
   pair,
   path,
   request,
-  seconds,
   share,
   span,
   status,
@@ -216,12 +215,12 @@ const OPTIONS = {
     help: 'how often each target is measured',
     usually: '3',
   }),
-  duration: option('<seconds>', seconds(), {
+  duration: option('<time>', span(), {
     group: LOAD,
     help: 'the length of the measured window',
     usually: 'set by the workload',
   }),
-  warmup: option('<seconds>', wordOr('auto', seconds(0)), {
+  warmup: option('<time>', wordOr('auto', span(0)), {
     group: LOAD,
     help: `load before the measured window. auto: as long as each target needs according to studies of fresh processes, at least the minimum of the workload, and at most ${LONGEST_WARMUP_SECONDS} s`,
     usually: 'auto',
@@ -230,7 +229,7 @@ const OPTIONS = {
     group: LOAD,
     help: 'do not run a garbage collection in Node servers before the load',
   }),
-  timeout: option('<seconds>', seconds(), {
+  timeout: option('<time>', span(), {
     group: LOAD,
     help: 'the timeout of one request',
     usually: 'set by the workload',
@@ -293,10 +292,10 @@ const OPTIONS = {
       scale: 'omit --cluster: --scale plans for the cores of this machine',
     },
   }),
-  'start-timeout': option('<seconds>', seconds(), {
+  'start-timeout': option('<time>', span(), {
     group: SERVER,
     help: 'how long a server may take until its first right answer',
-    usually: '30, or as the manifest says; 5 with --url',
+    usually: '30s, or as the manifest says; 5s with --url',
   }),
   'new-connections': flag({
     group: LOAD,

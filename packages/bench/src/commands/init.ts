@@ -1,7 +1,7 @@
 /** `bench-http init`: looks at a project, tries to start its server, and writes the manifest that worked. */
 import { PACKAGES } from 'bench-targets/catalogue/packages';
 import { defineCommand, flag, option, repeated } from '../cli/command.ts';
-import { PATHS, header, seconds, text } from '../cli/values.ts';
+import { PATHS, header, span, text } from '../cli/values.ts';
 import { existsSync, readdirSync, writeFileSync } from 'node:fs';
 import { dirname, join, relative, resolve } from 'node:path';
 import { isFolder } from 'bench-machine/files';
@@ -73,9 +73,9 @@ export default defineCommand({
       usually: '.env.example if there is no .env',
     }),
     output: option('<file>', text, { help: 'another file in the folder', usually: 'stack.json' }),
-    'start-timeout': option('<seconds>', seconds(), {
+    'start-timeout': option('<time>', span(), {
       help: 'how long the server may take to listen; written to the manifest',
-      usually: String(START_SECONDS),
+      usually: `${START_SECONDS}s`,
     }),
     yes: flag({ help: 'choose the first of several possibilities instead of asking' }),
   },

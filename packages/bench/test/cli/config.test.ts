@@ -119,7 +119,7 @@ describe('bench.config.json', () => {
   it('names the place of an option that bench refuses', () => {
     const budget = { metric: 'p99', atMost: '20ms' };
     expect(refusalOf(budget, { ...BENCH, duration: 'long' })).toContain(
-      'bench.config.json:14: /bench/duration: --duration long: expected a number of seconds',
+      'bench.config.json:14: /bench/duration: --duration long: expected a span of time',
     );
     expect(refusalOf(budget, { ...BENCH, colour: 'red' })).toContain(
       'bench.config.json:14: "bench" has no field "colour"',
