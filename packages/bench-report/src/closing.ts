@@ -64,22 +64,36 @@ function describeCapacities(
   compared: ModelComparisons | undefined,
 ): string | undefined {
   if (load.mode !== 'promise') return undefined;
-  const carried = rows.flatMap(({ target, figures: { capacity }, ...row }) =>
+  const found = rows.flatMap(({ target, figures: { capacity }, ...row }) =>
     capacity === undefined ? [] : [{ ...row, target, capacity }],
   );
-  if (carried.length === 0) return undefined;
-  const isOnePlace = new Set(carried.map(keyOfPlace)).size === 1;
+  if (found.length === 0) return undefined;
+  const promises = describePromises(load.promises);
+  const carried = found.filter(({ capacity }) => isBounded(capacity));
+  if (carried.length === 0) return `No capacity at ${promises} is valid`;
+  const isOnePlace = new Set(found.map(keyOfPlace)).size === 1;
   const parts = carried
     .toSorted((a, b) => b.capacity.median - a.capacity.median)
     .map(({ capacity, ...row }, index) => {
       const name = isOnePlace ? row.target : nameCell(row);
-      const promise = index === 0 ? ` at ${describePromises(load.promises)}` : '';
+      const promise = index === 0 ? ` at ${promises}` : '';
       return `${name} ${index === 0 ? 'carries ' : ''}${describeCapacity(capacity)}${promise}`;
     });
   const [only] = compared?.rows.length === 1 ? compared.rows : [];
   const difference =
     only === undefined ? '' : `; ${only.candidate} against ${only.baseline}: ${describeVerdict(only)}`;
-  return `${parts.join(', ')}${difference}`;
+  const lost = found.filter((row) => !carried.includes(row));
+  const rest =
+    lost.length === 0
+      ? ''
+      : `; not valid: ${lost.map((row) => (isOnePlace ? row.target : nameCell(row))).join(', ')}`;
+  return `${parts.join(', ')}${rest}${difference}`;
+}
+
+/** True for a capacity that is known within bounds, or is a bound itself. */
+function isBounded(capacity: ModelFigure): boolean {
+  const { atLeast, reasons } = capacity;
+  return isKnown(capacity) || atLeast || reasons.every((code) => code === 'promise-broken');
 }
 
 /** `3,900/s (3,700/s to 4,100/s)`, `at least 3,900/s`, `less than 40.0/s`. */

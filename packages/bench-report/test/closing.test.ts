@@ -78,6 +78,25 @@ describe('the last sentence of a report', () => {
     );
   });
 
+  it('says of a capacity that is invalid only that it is', () => {
+    const plan = samplePlan('--connections 10 --rounds 1 --slo p99<50ms', NAMES);
+    const busy = makeReason('other-processes', { cores: 1.5 });
+    const trials = (spoilt: readonly string[]): Trial[] =>
+      plan.trials.map(({ id, target, connections, round }) => {
+        const by = { of: 'p99', belowUs: 50_000 } as const;
+        const capacity = { perSecond: 4000, by, pacePerSecond: 500, steps: [] };
+        const measured = { ...sampleMeasured({ cpu: 100 }), capacity };
+        const head = { id, connections, round };
+        return spoilt.includes(target)
+          ? suspectTrial(target, measured, [busy], head)
+          : okTrial(target, measured, head);
+      });
+    expect(close(plan, trials(['fastify']))).toContain(
+      'vanilla carries 4,000/s at p99 < 50 ms; not valid: fastify',
+    );
+    expect(close(plan, trials(NAMES))).toContain('No capacity at p99 < 50 ms is valid');
+  });
+
   it('calls no targets alike that only noise keeps apart, and says how to get a verdict', () => {
     const plan = samplePlan('--connections 10 --rounds 3', NAMES);
     expect(close(plan, measure(plan, restless))).toBe(

@@ -77,16 +77,49 @@ export async function makeProjectEnvironment(
     const install = ['pip', 'install', '--python', pythonIn(spec.folder)];
     // venv itself brought setuptools until 3.12, and pkg_resources left it with 81.
     if (isBelow312(spec.version)) await step(spec, [...install, 'setuptools<81']);
-    await step(spec, [...install, '-r', requirements]);
+    const pins = await installLocked(spec, [...install, '-r', requirements], scratch);
     if (isPackage(spec.root)) await installItself(spec, scratch, install, log);
     const locked = await freeze(spec);
     if (spec.packages.length === 0) return { packages: locked, changed: [] };
     await step(spec, [...install, ...spec.packages]);
     const packages = await freeze(spec);
-    return { packages, changed: differences(locked, packages) };
+    const before = pins === undefined ? locked : packages.map((one) => pins.get(nameOf(one)) ?? one);
+    return { packages, changed: differences(before, packages) };
   } finally {
     rmSync(scratch, { recursive: true, force: true });
   }
+}
+
+/**
+ * Installs the packages of a list. If one of them cannot be installed, and others were asked for, installs the list with these in place of its own: they may
+ * need other versions of the rest. Returns the versions that the list pins in that case, by name. Throws a toolchain error with the first reason if that
+ * fails too.
+ */
+async function installLocked(
+  spec: ProjectEnvironment,
+  install: string[],
+  scratch: string,
+): Promise<ReadonlyMap<string, string> | undefined> {
+  try {
+    await step(spec, install);
+    return undefined;
+  } catch (error) {
+    const named = spec.packages.filter((one) => PINNED.test(one));
+    if (named.length === 0) throw error;
+    const overrides = join(scratch, 'overrides.txt');
+    writeFileSync(overrides, named.map((one) => `${one}\n`).join(''));
+    await step(spec, [...install, '--overrides', overrides]).catch(() => Promise.reject(error as Error));
+    const list = readFileSync(install.at(-1) as string, 'utf8');
+    const pins = list.split('\n').flatMap((line) => PINNED.exec(line)?.[0] ?? []);
+    return new Map(pins.map((pin) => [nameOf(pin), pin]));
+  }
+}
+
+/** A package with its version. */
+const PINNED = /^[\w.-]+==[^\s;\\]+/;
+
+function nameOf(pin: string): string {
+  return normalise(pin.split('==')[0] ?? '');
 }
 
 function isBelow312(version: string): boolean {

@@ -171,6 +171,23 @@ describe.for([
   });
 });
 
+describe('a list that cannot be installed', () => {
+  needs(findUv);
+
+  it('can be with other versions in place of its own, which are reported', async () => {
+    const root = makeProject('old-list', { 'requirements.txt': 'lib==1.0\n', ...HELPER });
+    makeWheel(join(root, 'vendor'), 'lib', '2.0');
+    vi.stubEnv('UV_FIND_LINKS', join(root, 'vendor'));
+    vi.stubEnv('UV_OFFLINE', '1');
+    const alone = await prepare(root, ASK);
+    expect(alone.missing.map(({ reason }) => reason)).toEqual([expect.stringContaining('lib==1.0')]);
+    const { prepared, missing } = await prepare(root, ASK, { packages: ['lib==2.0'] });
+    expect(missing).toEqual([]);
+    expect(prepared.map(runIt)).toEqual(['2.0']);
+    expect(prepared.map(({ installed }) => installed)).toEqual([['lib 2.0 instead of 1.0']]);
+  });
+});
+
 /** The manifest of a member of a workspace. */
 function member(name: string, more: string): Record<string, string> {
   return {
