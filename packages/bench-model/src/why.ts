@@ -107,6 +107,11 @@ export const whyFile = shape({
   run: text('The id of the run.'),
   connections: ordinal('count: connections to each server'),
   seconds: span('s: the length of a profile'),
+  requests: Type.Optional(
+    ordinal(
+      'count: different requests, which were sent in equal parts; absent if the run does not tell them apart',
+    ),
+  ),
   pairs: Type.Array(comparedPair, { description: 'The targets that are compared.' }),
   frames: Type.Array(frame, { description: 'Every function once.' }),
   tree: shape(

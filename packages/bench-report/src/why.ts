@@ -52,7 +52,8 @@ export function describeExplanation({
 
 function viewPair(explained: Explained, why: WhyFile): WhyView {
   const { baseline, candidate, whole, functions } = explained;
-  const heading = `${candidate.target} uses ${describeWhole(whole)} CPU per request than ${baseline.target}`;
+  const over = why.requests === undefined ? '' : `, over ${countOf(why.requests, 'request')} in equal parts`;
+  const heading = `${candidate.target} uses ${describeWhole(whole)} CPU per request than ${baseline.target}${over}`;
   const rows = functions
     .slice(0, MOST_ROWS)
     .map(({ frame, ...change }) => [

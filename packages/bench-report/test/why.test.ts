@@ -86,6 +86,12 @@ describe('the explanation of a comparison', () => {
     ]);
   });
 
+  it('says of how many requests it speaks', () => {
+    expect(viewWhy({ ...WHY, requests: 2 })[0]?.heading).toBe(
+      'http uses 160 µs (+80 %) more CPU per request than main, over 2 requests in equal parts',
+    );
+  });
+
   it('has a row for each function that changed, and says what the profiler cost', () => {
     expect(http?.table.groups[0]?.rows.map(([name, file]) => [name, file])).toEqual([
       ['TaskGroup.start_soon', 'anyio/_backends/_asyncio.py (anyio)'],

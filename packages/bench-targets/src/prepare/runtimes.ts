@@ -148,7 +148,7 @@ async function findPython(spec: RuntimeSpec, base: string, search: Search): Prom
   throw new NotInstalledError(
     'toolchain',
     `CPython ${base} is not installed${search.mayInstall ? ', and uv could not install it' : ''}`,
-    `uv python install ${base}, or pyenv install ${base}`,
+    `uv python install ${base}, pyenv install ${base}, or name its path: --python ${base}=/a/path/python3`,
   );
 }
 

@@ -45,7 +45,7 @@ describe('pyenv', () => {
     const search = { cache: join(root, 'cache'), uv: undefined, mayInstall: false };
     await expect(findRuntime({ kind: 'python', spec: '3.97' }, search)).rejects.toMatchObject({
       message: 'CPython 3.97 is not installed',
-      hint: 'uv python install 3.97, or pyenv install 3.97',
+      hint: 'uv python install 3.97, pyenv install 3.97, or name its path: --python 3.97=/a/path/python3',
     });
     await expect(findRuntime({ kind: 'python', spec: join(root, 'python') }, search)).rejects.toThrow(
       `${join(root, 'python')} does not exist`,

@@ -202,7 +202,7 @@ const OPTIONS = {
   }),
   resolve: flag({
     group: ON,
-    help: 'if a locked Python package has no wheel for the interpreter, take the newest version that has one; every table says so',
+    help: 'for built-in stacks: if a locked Python package has no wheel for the interpreter, take the newest version that has one; every table says so',
   }),
 
   connections: option('<list>', listOf(wholeNumber()), {

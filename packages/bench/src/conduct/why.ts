@@ -92,6 +92,7 @@ export async function profileRun(
     run: run.plan.run,
     connections: plan.rungs[0] ?? 1,
     seconds: PROFILE_SECONDS.profiled,
+    ...present({ requests: run.plan.routes?.length }),
     pairs: pairs.map((pair) => ({ ...pair, ...ratioIn(run, pair, plan.rungs[0]) })),
     frames: profiles.tree.frames,
     tree: profiles.tree.tree,
