@@ -170,11 +170,18 @@ function leadersOf(rows: readonly ModelRow[], metric: MetricId): Standing[] {
     .filter(({ placed, best }) => best.length > 0 && (placed.length > 1 || !isContest));
 }
 
+/** True if no round is invalid: there are too few of them. */
+function countsAll(rows: readonly ModelRow[], metric: MetricId): boolean {
+  return rows.every(
+    ({ figures, rounds }) => figures[metric]?.valid === true && figures[metric].rounds === rounds,
+  );
+}
+
 function describeLeaders(leaders: readonly Standing[], rows: readonly ModelRow[], metric: MetricId): string {
   if (rows.every(({ rounds, statuses }) => statuses.failed === rounds)) return 'Every trial failed';
   if (new Set(rows.map(({ target }) => target)).size === 1) return describeOnly(rows, metric);
   if (leaders.length === 0)
-    return `Too few rounds are valid to compare the ${METRICS[metric].name} of the targets`;
+    return `Too few ${countsAll(rows, metric) ? 'rounds' : 'rounds are valid'} to compare the ${METRICS[metric].name} of the targets`;
   const superlative = METRICS[metric].better === 'lower' ? 'Lowest' : 'Highest';
   const groups = [...Map.groupBy(leaders, ({ best }) => nameAny(best))];
   const rungCount = new Set(rows.map(keyOfPlace)).size;

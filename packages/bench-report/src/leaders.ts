@@ -52,7 +52,7 @@ export function findStanding(rows: readonly ModelRow[], metric: MetricId): Stand
   const placed = rows
     .flatMap((row): Placed[] => {
       const figure = row.figures[metric];
-      return figure !== undefined && (figure.valid || figure.atLeast) ? [{ row, figure }] : [];
+      return figure !== undefined && (isKnown(figure) || figure.atLeast) ? [{ row, figure }] : [];
     })
     .toSorted((a, b) => sign * (a.figure.median - b.figure.median));
   const isUnranked = rows.every(({ figures }) => figures[metric]?.rank === undefined);
@@ -77,6 +77,8 @@ function findObstacle(
   if (bound !== undefined) return { kind: 'bound', row: bound.row };
   if (placed.length === 1 && rows.length > 1) return { kind: 'alone' };
   if (isUnranked) {
+    const doubtful = findDoubtful(placed);
+    if (doubtful !== undefined) return { kind: 'no-rank', row: doubtful.row };
     const [row] = rows.toSorted((a, b) => countValid(a, metric) - countValid(b, metric));
     return row === undefined || row.rounds < FEWEST_WITH_SPREAD ? undefined : { kind: 'no-rank', row };
   }
@@ -86,6 +88,16 @@ function findObstacle(
   const far = new Set(placed.filter(isFar).map(({ row }) => row));
   const row = rows.find((one) => one.figures[metric]?.rank === undefined && !far.has(one));
   return row && { kind: 'no-rank', row };
+}
+
+/** Returns a row whose figure is in doubt by so much that the first is not surely better, or worse, than another. */
+function findDoubtful([first, ...others]: readonly Placed[]): Placed | undefined {
+  if (first === undefined) return undefined;
+  const apart = ({ figure: { median, within = 0 } }: Placed): boolean =>
+    Math.abs(Math.log(median / first.figure.median)) >=
+    Math.log1p(within) + Math.log1p(first.figure.within ?? 0);
+  const rival = others.find((other) => !apart(other));
+  return [first, rival].find((one) => rival !== undefined && one?.figure.within !== undefined);
 }
 
 function countValid({ figures }: ModelRow, metric: MetricId): number {

@@ -104,6 +104,21 @@ describe('the last sentence of a report', () => {
     );
   });
 
+  it('names a target in doubt as lowest if it is so whatever its doubt, and none if another may be', () => {
+    const plan = samplePlan('--connections 10 --rounds 1', NAMES);
+    /** The first target has become 10 % slower in its window, which its figure is in doubt by. */
+    const slower = { shape: 'slowdown', least: 1, most: 1.1, milliseconds: 250 } as const;
+    const trials = (cpu: number): Trial[] =>
+      plan.trials.map(({ id, target, connections, round }) => {
+        const head = { id, connections, round };
+        return target === 'vanilla'
+          ? suspectTrial(target, sampleMeasured({ cpu }), [makeReason('trend', slower)], head)
+          : okTrial(target, sampleMeasured({ cpu: 150 }), head);
+      });
+    expect(close(plan, trials(100))).toContain('Lowest CPU per request: vanilla');
+    expect(close(plan, trials(145))).toContain('Too few rounds are valid to compare the CPU per request');
+  });
+
   it('names as lowest, ranks and judges from one comparison', () => {
     const plan = samplePlan('--connections 10 --rounds 3', NAMES);
     for (const cpuOf of [cheaper, restless]) {

@@ -50,6 +50,8 @@ function manifestsAtHome(): string[] {
   return [join(ROOT, 'stack.json')].filter((file) => existsSync(file));
 }
 
+/** A commit, as Git names it. */
+const REVISION = /^(?:HEAD|main|master)\b|[~^]\d*$/;
 const PATTERN = /^(?<stack>[^/@]+)(?:\/(?<variant>[^@]+))?(?:@(?<runtime>.+))?$/;
 
 /**
@@ -76,7 +78,10 @@ function expand(pattern: string, stacks: Stack[], workload: string | undefined):
     );
   }
   if (known.length === 0) {
-    throw new BenchError('usage', `unknown stack "${name || pattern}"`, suggestTargets(pattern, stacks));
+    const hint = REVISION.test(pattern)
+      ? 'several revisions are one list: --rev main,HEAD'
+      : suggestTargets(pattern, stacks);
+    throw new BenchError('usage', `unknown stack "${name || pattern}"`, hint);
   }
   const isGlob = pattern.includes('*');
   const targets = known.flatMap((stack) => {

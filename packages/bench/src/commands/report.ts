@@ -16,7 +16,7 @@ import { renderClosing, renderTerminal } from 'bench-report/terminal';
 import { toTimesView } from 'bench-report/times';
 import { toView } from 'bench-report/view';
 import { renderStudyJson, viewStudies } from 'bench-report/warm';
-import { findRun, readRun, type StoredRun } from 'bench-analysis/results/store';
+import { findRun, readRun, shown, type StoredRun } from 'bench-analysis/results/store';
 import { findStudy, readStudy } from 'bench-analysis/results/study/store';
 import { openPage, renderPage, writePage } from '../conduct/page.ts';
 import { layoutFor, logLine, print, printHtml, printJson, printStyled } from '../terminal/shell.ts';
@@ -118,7 +118,11 @@ export default defineCommand({
     const run = readRun(folder);
     if (format !== 'json') refuseEmpty(run);
     const model = toModel(run, { distributions: request.open || format === 'html' || format === 'json' });
-    if (request.open) return openPage(await writePage(model, run.folder));
+    if (request.open) {
+      const page = await writePage(model, run.folder);
+      logLine(`opening ${shown(page)}`);
+      return openPage(page);
+    }
     if (format !== undefined && format !== 'markdown') return PRINTERS[format](model, run);
     const view = time
       ? toTimesView(model, pasted)

@@ -47,7 +47,7 @@ const CURES: Cures = {
     const [program] = (NO_PROGRAM.exec(end) ?? []).slice(1).filter((name) => name !== undefined);
     if (program !== undefined) return `install ${program}, and put it on PATH: the server starts it`;
     if (end.startsWith('exit status 0'))
-      return `name the server itself in ${command}, with its arguments: it must stay in the foreground`;
+      return `name the server itself in ${command}, with its arguments: it must stay in the foreground. Some servers also end like this if their port is taken`;
     const line = joinWords(
       fillCommand([...words], { host: '127.0.0.1', port: 8000, workers: 1, threads: undefined }),
     );

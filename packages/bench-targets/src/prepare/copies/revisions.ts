@@ -129,7 +129,7 @@ function refuseSame(copy: Copy, same: Copy): BenchError {
     same.kind === copy.kind
       ? `${pair} are the same commit, ${labelOf(copy)}`
       : `${pair} are the same: the working tree has no uncommitted changes`,
-    'name two that differ; --noise measures one twice, to show the noise of this machine',
+    'name two that differ, as in --rev HEAD~1,HEAD; --noise measures one twice, to show the noise of this machine',
   );
 }
 
