@@ -193,7 +193,9 @@ function describeRun(run: StoredRun, { budgets }: Config): string {
   const compared = tables
     .filter(({ rows }) => rows.length > 0)
     .map((table) => renderMarkdown(viewComparison(table, METRICS[table.by].label, describeCopies(run.plan))));
-  return [`### Run ${run.plan.run}`, '', ...compared, renderMarkdown(toView(toModel(run)))].join('\n');
+  // The verdict of a job is that of its budgets.
+  const { closing: _, ...view } = toView(toModel(run));
+  return [`### Run ${run.plan.run}`, '', ...compared, renderMarkdown(view)].join('\n');
 }
 
 function rateOf({ load }: Plan): number | undefined {

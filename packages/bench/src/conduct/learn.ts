@@ -91,7 +91,7 @@ async function study(plan: Plan, all: readonly Candidate[], machine: StudyMachin
   }
   const names = due.map(({ one }) => one.target.id).join(', ');
   voice.log(
-    `studying the warm-up of ${names} for ${seconds} s each, because too little is known about it on this machine. Later runs use the result`,
+    `studying the warm-up of ${names} for ${seconds} s each, because too little is known about it on this machine. Once it settles, later runs use the result`,
   );
   if (left.length > 0)
     voice.log(`warning: this run has no time to study the warm-up of ${left.join(', ')} too`);
@@ -176,7 +176,8 @@ function planTargets(plan: Plan, all: readonly Candidate[]): PlannedWarmup[] {
       const { target } = candidate.facts;
       return { needs: { target, rungs, seconds, isAuto }, language: candidate.one.target.language, known };
     });
-    return takesTurns(plan, first)
+    // A difference between two versions of a program must not be one of their warm-ups.
+    return takesTurns(plan, first) || all.every(({ one }) => one.target.copy !== undefined)
       ? planTogether(due)
       : due.map(({ needs, known }) => planWarmup(needs, known));
   });

@@ -131,7 +131,7 @@ interface WarmingTarget {
 }
 
 /**
- * Plans the warm-ups of servers that take turns, at rungs of one kind. Their figures are compared, so targets of one
+ * Plans the warm-ups of servers that take turns, and of versions of one program, at rungs of one kind. Their figures are compared, so targets of one
  * language warm up for equally long: a study of few processes would otherwise make a difference between two versions of one
  * program. A target that nothing is known of warms up for as long as the slowest of all.
  */

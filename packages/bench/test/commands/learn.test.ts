@@ -180,7 +180,7 @@ describe('the known warm-up of a target', () => {
     ]);
   });
 
-  it('is that of another copy of the project if both take turns', async () => {
+  it('is that of another copy of the project', async () => {
     const plan = ofCopies('--interleave');
     know(plan, 20);
     const { plan: planned, lines } = await learn(plan);
@@ -190,6 +190,10 @@ describe('the known warm-up of a target', () => {
     ]);
     expect(lines).toEqual([]);
     const apart = await learn(ofCopies('--no-interleave'));
+    expect(apart.plan.warmups).toMatchObject([
+      { target: 'vanilla', seconds: 24 },
+      { target: 'fastify', seconds: 24 },
+    ]);
     expect(apart.lines).toEqual([expect.stringMatching(/^warning: too little is known about .* vanilla,/)]);
   });
 
