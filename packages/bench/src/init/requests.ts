@@ -73,7 +73,7 @@ export async function chooseRequests(get: readonly string[], asking: Asking): Pr
   const named = (): Named[] => [...pathsInLog(server.log()), ...pathsInFiles(root), ...usual];
   const tried: Tried[] = [];
   for (const paths of [() => told, named]) {
-    const right = await tryPaths(paths(), asking, tried);
+    const right = withoutChecks(await tryPaths(paths(), asking, tried));
     if (right.length === 0) continue;
     const chosen = right.slice(0, MOST_WRITTEN);
     const rest = right.length - chosen.length;
@@ -145,6 +145,18 @@ interface Tried {
 
 /** A path to try, and what names it. */
 type Named = NamedPath & Partial<Pick<UserRequest, 'headers'>>;
+
+/** Paths that only say that a server is well, or what it counts. */
+const CHECK = /\/(?:health(?:z|[-_]?check)?|livez|liveness|readyz|readiness|ping|metrics)\/?$/i;
+
+/** Leaves out health checks beside other routes: they take half of the time, and nobody asks what they cost. */
+function withoutChecks(all: Named[]): Named[] {
+  const others = all.filter(({ path }) => !CHECK.test(path));
+  if (others.length === 0) return all;
+  for (const { path } of all)
+    if (CHECK.test(path)) say('left out', `GET ${path}: a health check; --get measures it anyway`);
+  return others;
+}
 
 /** Asks for each path, says what came, and returns those that were answered with 2xx. Redirects are followed to other paths. */
 async function tryPaths(paths: readonly Named[], asking: Asking, tried: Tried[]): Promise<Named[]> {

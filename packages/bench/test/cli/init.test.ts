@@ -368,6 +368,22 @@ require('node:http').createServer((request, response) => {
     expect(stdout).toContain('assumed  1 request;');
   });
 
+  it('leaves out a health check, unless nothing else answers', async () => {
+    const serve = (paths: string[]): string =>
+      `require('node:http').createServer(({ url }, response) => {
+        response.writeHead(${JSON.stringify(paths)}.includes(url) ? 200 : 404).end(url);
+      }).listen(process.env.PORT, process.env.HOST);`;
+    write({ 'package.json': PACKAGE, 'server.js': serve(['/', '/health']) });
+    const { status, stdout } = await runHere(init, [folder]);
+    expect([status, stdout]).toEqual([0, expect.stringContaining('left out GET /health: a health check')]);
+    const file = join(folder, 'stack.json');
+    expect(readManifest(file)).toMatchObject({ requests: { draft: { requests: [{ path: '/' }] } } });
+    rmSync(file);
+    write({ 'server.js': serve(['/health']) });
+    expect(await runHere(init, [folder])).toMatchObject({ status: 0 });
+    expect(readManifest(file)).toMatchObject({ requests: { draft: { requests: [{ path: '/health' }] } } });
+  });
+
   it('measures a page once that several paths show', async () => {
     const names = ['/cart', '/orders', '/items', '/notes'];
     const document = {
