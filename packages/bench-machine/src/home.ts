@@ -100,7 +100,8 @@ const SCRIPTS: Record<string, string> = {
 
 /** Returns a command line as the user types it here: `pnpm report latest`, or `bench-http report latest`. */
 export function commandLine(words: string): string {
-  if (HOME.kind !== 'repository') return `${NAME} ${words}`;
+  // Options alone mean the command `bench`.
+  if (HOME.kind !== 'repository') return `${NAME} ${words.replace(/^bench (?=-)/, '')}`;
   return `pnpm ${words.replace(/^\S+/, (name) => SCRIPTS[name] ?? name)}`;
 }
 
