@@ -70,6 +70,11 @@ createServer((request, response) => {
   response.writeHead({ '/broken': 500, '/mine': 401 }[request.url] ?? 404).end();
 }).listen(process.env.PORT, '127.0.0.1');
 `;
+/** The sources of a server that answers these paths. */
+const serving = (paths: string[]): string =>
+  `require('node:http').createServer(({ url }, response) => {
+    response.writeHead(${JSON.stringify(paths)}.includes(url) ? 200 : 404).end(url);
+  }).listen(process.env.PORT, process.env.HOST);`;
 const PACKAGE = '{ "engines": { "node": ">=22" }, "scripts": { "start": "node server.js" } }';
 
 describe('init with a database', () => {
@@ -369,17 +374,13 @@ require('node:http').createServer((request, response) => {
   });
 
   it('leaves out a health check, unless nothing else answers', async () => {
-    const serve = (paths: string[]): string =>
-      `require('node:http').createServer(({ url }, response) => {
-        response.writeHead(${JSON.stringify(paths)}.includes(url) ? 200 : 404).end(url);
-      }).listen(process.env.PORT, process.env.HOST);`;
-    write({ 'package.json': PACKAGE, 'server.js': serve(['/', '/health']) });
+    write({ 'package.json': PACKAGE, 'server.js': serving(['/', '/health']) });
     const { status, stdout } = await runHere(init, [folder]);
     expect([status, stdout]).toEqual([0, expect.stringContaining('left out GET /health: a health check')]);
     const file = join(folder, 'stack.json');
     expect(readManifest(file)).toMatchObject({ requests: { draft: { requests: [{ path: '/' }] } } });
     rmSync(file);
-    write({ 'server.js': serve(['/health']) });
+    write({ 'server.js': serving(['/health']) });
     expect(await runHere(init, [folder])).toMatchObject({ status: 0 });
     expect(readManifest(file)).toMatchObject({ requests: { draft: { requests: [{ path: '/health' }] } } });
   });
