@@ -20,7 +20,7 @@ import {
   nameCell,
   nameTarget,
 } from './format.ts';
-import { decidingMetric, findStanding, isKnown, type Placed, type Standing } from './leaders.ts';
+import { decidingMetric, findStanding, isKnown, isUsable, type Placed, type Standing } from './leaders.ts';
 import type { Model, ModelComparisons, ModelFigure, ModelRow } from './model/definition.ts';
 import { describeScalings, describeThreads } from './scaling.ts';
 import { describeUpgrade } from './upgrade.ts';
@@ -56,8 +56,8 @@ export function describeOutcome(model: Model): {
 }
 
 /**
- * Says how much load each target carries at each place: `fastapi carries 3,900/s (3,700/s to 4,100/s) at p99 < 50 ms`; undefined
- * without promises or capacities.
+ * Says how much load each target carries at each place: `fastapi carries 3,900/s (3,700/s to 4,100/s) at p99 < 50 ms`, and for which
+ * ones that is not valid; undefined without promises or capacities.
  */
 function describeCapacities(
   { plan: { load }, rows }: Pick<Model, 'plan' | 'rows'>,
@@ -72,28 +72,24 @@ function describeCapacities(
   const carried = found.filter(({ capacity }) => isBounded(capacity));
   if (carried.length === 0) return `No capacity at ${promises} is valid`;
   const isOnePlace = new Set(found.map(keyOfPlace)).size === 1;
+  const nameOf = (row: (typeof found)[number]): string => (isOnePlace ? row.target : nameCell(row));
   const parts = carried
     .toSorted((a, b) => b.capacity.median - a.capacity.median)
-    .map(({ capacity, ...row }, index) => {
-      const name = isOnePlace ? row.target : nameCell(row);
+    .map((row, index) => {
       const promise = index === 0 ? ` at ${promises}` : '';
-      return `${name} ${index === 0 ? 'carries ' : ''}${describeCapacity(capacity)}${promise}`;
+      return `${nameOf(row)} ${index === 0 ? 'carries ' : ''}${describeCapacity(row.capacity)}${promise}`;
     });
   const [only] = compared?.rows.length === 1 ? compared.rows : [];
   const difference =
     only === undefined ? '' : `; ${only.candidate} against ${only.baseline}: ${describeVerdict(only)}`;
-  const lost = found.filter((row) => !carried.includes(row));
-  const rest =
-    lost.length === 0
-      ? ''
-      : `; not valid: ${lost.map((row) => (isOnePlace ? row.target : nameCell(row))).join(', ')}`;
+  const lost = found.filter((row) => !carried.includes(row)).map(nameOf);
+  const rest = lost.length === 0 ? '' : `; not valid: ${lost.join(', ')}`;
   return `${parts.join(', ')}${rest}${difference}`;
 }
 
 /** True for a capacity that is known within bounds, or is a bound itself. */
 function isBounded(capacity: ModelFigure): boolean {
-  const { atLeast, reasons } = capacity;
-  return isKnown(capacity) || atLeast || reasons.every((code) => code === 'promise-broken');
+  return capacity.reasons.every((code) => code === 'promise-broken') || isUsable(capacity);
 }
 
 /** `3,900/s (3,700/s to 4,100/s)`, `at least 3,900/s`, `less than 40.0/s`. */
@@ -255,7 +251,7 @@ function describeOnly(rows: readonly ModelRow[], metric: MetricId): string {
   const { target, connections, figures } = row;
   const show = (id: MetricId, name = ''): string[] => {
     const figure = figures[id];
-    if (figure === undefined || !(isKnown(figure) || figure.atLeast)) return [];
+    if (!isUsable(figure)) return [];
     const { median, atLeast, within } = figure;
     const doubt = within === undefined ? '' : ` (in doubt by up to ${formatShare(within)})`;
     return [`${atLeast ? 'at least ' : ''}${showValue(id, median)}${name}${doubt}`];

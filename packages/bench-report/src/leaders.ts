@@ -16,6 +16,11 @@ export function isKnown(figure: ModelFigure | undefined): boolean {
   return figure?.valid === true || figure?.within !== undefined;
 }
 
+/** True for a figure that is known, or a lower bound. */
+export function isUsable(figure: ModelFigure | undefined): figure is ModelFigure {
+  return isKnown(figure) || figure?.atLeast === true;
+}
+
 /** A row with its figure of the metric. */
 export interface Placed {
   row: ModelRow;
@@ -52,7 +57,7 @@ export function findStanding(rows: readonly ModelRow[], metric: MetricId): Stand
   const placed = rows
     .flatMap((row): Placed[] => {
       const figure = row.figures[metric];
-      return figure !== undefined && (isKnown(figure) || figure.atLeast) ? [{ row, figure }] : [];
+      return isUsable(figure) ? [{ row, figure }] : [];
     })
     .toSorted((a, b) => sign * (a.figure.median - b.figure.median));
   const isUnranked = rows.every(({ figures }) => figures[metric]?.rank === undefined);
@@ -97,7 +102,7 @@ function findDoubtful([first, ...others]: readonly Placed[]): Placed | undefined
     Math.abs(Math.log(median / first.figure.median)) >=
     Math.log1p(within) + Math.log1p(first.figure.within ?? 0);
   const rival = others.find((other) => !apart(other));
-  return [first, rival].find((one) => rival !== undefined && one?.figure.within !== undefined);
+  return rival !== undefined && first.figure.within !== undefined ? first : rival;
 }
 
 function countValid({ figures }: ModelRow, metric: MetricId): number {

@@ -119,8 +119,8 @@ async function installLocked(
   return { built: [], resolved: differences(pinsOf(locked), pinsOf(readFileSync(output, 'utf8'))) };
 }
 
-/** Returns the versions that a lock file pins, as `name==version`. */
-function pinsOf(lock: string): string[] {
+/** Returns the versions that a lock file or a list pins, as `name==version`. */
+export function pinsOf(lock: string): string[] {
   return [...lock.matchAll(/^[\w.-]+==[^\s;\\]+/gm)].map(([pin]) => pin);
 }
 

@@ -63,11 +63,9 @@ export async function findUpgrade(
   if (packages.length > 0) return upgradePackages(now, own, packages);
   const line = own.every(({ project }) => project === undefined) ? now.spec : await lineInUse(now);
   const upgrade = await (now.kind === 'node' ? upgradeNode(line) : upgradePython(line, own, isSameBuild));
-  if (line !== now.spec && now.kind === 'python')
-    upgrade.words.unshift(
-      `the project pins no Python: ${line} is python3 on PATH. .python-version pins another`,
-    );
-  return upgrade;
+  if (line === now.spec || now.kind === 'node') return upgrade;
+  const note = `the project pins no Python: ${line} is python3 on PATH. .python-version pins another`;
+  return { ...upgrade, words: [note, ...upgrade.words] };
 }
 
 /** Returns the line that a project of a user runs on: the one that it pins, else that on PATH. */

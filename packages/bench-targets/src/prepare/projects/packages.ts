@@ -6,12 +6,20 @@ import { parsePackage } from '../../catalogue/packages.ts';
 import type { Target } from 'bench-model/target';
 import { normalise } from '../uv.ts';
 
-/** Describes the versions that one list of `name==version` has and the other has not. */
+/**
+ * Describes the versions that one list of `name==version` has and the other has not. Names are alike as for an index. Of two versions before, the
+ * last one counts.
+ */
 export function differences(before: readonly string[], after: readonly string[]): string[] {
-  const versions = new Map(before.map((line) => line.split('==') as [string, string]));
+  const versions = new Map(
+    before.map((line) => {
+      const [name = '', version = ''] = line.split('==');
+      return [normalise(name), version];
+    }),
+  );
   return after.flatMap((line) => {
     const [name = '', version = ''] = line.split('==');
-    const old = versions.get(name);
+    const old = versions.get(normalise(name));
     if (old === version) return [];
     return [`${name} ${version}${old === undefined ? '' : ` instead of ${old}`}`];
   });

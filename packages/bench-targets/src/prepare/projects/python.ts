@@ -7,7 +7,7 @@ import { BenchError } from 'bench-model/errors';
 import { present } from 'bench-model/options';
 import type { Lock } from 'bench-model/stack';
 import { readPyproject } from '../../catalogue/apps/manifests.ts';
-import { pythonIn, runUv, type PythonEnvironment } from '../python.ts';
+import { pinsOf, pythonIn, runUv, type PythonEnvironment } from '../python.ts';
 import { normalise } from '../uv.ts';
 import { differences } from './packages.ts';
 import { copyProject } from './tree.ts';
@@ -77,13 +77,13 @@ export async function makeProjectEnvironment(
     const install = ['pip', 'install', '--python', pythonIn(spec.folder)];
     // venv itself brought setuptools until 3.12, and pkg_resources left it with 81.
     if (isBelow312(spec.version)) await step(spec, [...install, 'setuptools<81']);
-    const pins = await installLocked(spec, [...install, '-r', requirements], scratch);
+    const pins = await installLocked(spec, install, { requirements, scratch });
     if (isPackage(spec.root)) await installItself(spec, scratch, install, log);
     const locked = await freeze(spec);
     if (spec.packages.length === 0) return { packages: locked, changed: [] };
     await step(spec, [...install, ...spec.packages]);
     const packages = await freeze(spec);
-    const before = pins === undefined ? locked : packages.map((one) => pins.get(nameOf(one)) ?? one);
+    const before = pins === undefined ? locked : [...packages, ...pins];
     return { packages, changed: differences(before, packages) };
   } finally {
     rmSync(scratch, { recursive: true, force: true });
@@ -92,34 +92,30 @@ export async function makeProjectEnvironment(
 
 /**
  * Installs the packages of a list. If one of them cannot be installed, and others were asked for, installs the list with these in place of its own: they may
- * need other versions of the rest. Returns the versions that the list pins in that case, by name. Throws a toolchain error with the first reason if that
- * fails too.
+ * need other versions of the rest. Returns what the list pins in that case. Throws a toolchain error with the first reason if that fails too.
  */
 async function installLocked(
   spec: ProjectEnvironment,
-  install: string[],
-  scratch: string,
-): Promise<ReadonlyMap<string, string> | undefined> {
+  install: readonly string[],
+  { requirements, scratch }: { requirements: string; scratch: string },
+): Promise<string[] | undefined> {
+  const words = [...install, '-r', requirements];
   try {
-    await step(spec, install);
+    await step(spec, words);
     return undefined;
   } catch (error) {
-    const named = spec.packages.filter((one) => PINNED.test(one));
-    if (named.length === 0) throw error;
+    const asked = pinsOf(spec.packages.join('\n'));
     const overrides = join(scratch, 'overrides.txt');
-    writeFileSync(overrides, named.map((one) => `${one}\n`).join(''));
-    await step(spec, [...install, '--overrides', overrides]).catch(() => Promise.reject(error as Error));
-    const list = readFileSync(install.at(-1) as string, 'utf8');
-    const pins = list.split('\n').flatMap((line) => PINNED.exec(line)?.[0] ?? []);
-    return new Map(pins.map((pin) => [nameOf(pin), pin]));
+    writeFileSync(overrides, asked.join('\n'));
+    const isInstalled =
+      asked.length > 0 &&
+      (await step(spec, [...words, '--overrides', overrides]).then(
+        () => true,
+        () => false,
+      ));
+    if (!isInstalled) throw error;
+    return pinsOf(readFileSync(requirements, 'utf8'));
   }
-}
-
-/** A package with its version. */
-const PINNED = /^[\w.-]+==[^\s;\\]+/;
-
-function nameOf(pin: string): string {
-  return normalise(pin.split('==')[0] ?? '');
 }
 
 function isBelow312(version: string): boolean {

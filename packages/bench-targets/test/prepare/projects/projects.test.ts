@@ -175,8 +175,10 @@ describe('a list that cannot be installed', () => {
   needs(findUv);
 
   it('can be with other versions in place of its own, which are reported', async () => {
-    const root = makeProject('old-list', { 'requirements.txt': 'lib==1.0\n', ...HELPER });
+    const root = makeProject('old-list', { 'requirements.txt': 'lib==1.0\nOther.Lib==1.0\n', ...HELPER });
     makeWheel(join(root, 'vendor'), 'lib', '2.0');
+    // Its name is written in another way, and its version stays.
+    makeWheel(join(root, 'vendor'), 'other_lib', '1.0');
     vi.stubEnv('UV_FIND_LINKS', join(root, 'vendor'));
     vi.stubEnv('UV_OFFLINE', '1');
     const alone = await prepare(root, ASK);
