@@ -61,6 +61,7 @@ export function readJsonFile(file: string, hints: FileHints): JsonFile {
 
 /**
  * Throws a usage error with file and line for the first difference from a schema. `what` is the noun for the whole file.
+ * Its hint says what a value of a wrong type means, where the schema does.
  */
 export function refuseErrors(
   [error]: readonly ErrorObject[],
@@ -71,14 +72,19 @@ export function refuseErrors(
   const { instancePath, keyword, params, parentSchema, message = 'is invalid' } = error;
   const path = partsOf(instancePath).map((part) => (/^\d+$/.test(part) ? Number(part) : part));
   const where = path.length > 0 ? `"${path.join('.')}" ` : '';
+  const refuse = (problem: string, place = path, then = hint): never => {
+    throw new BenchError('usage', `${at(place)}: ${problem}`, then);
+  };
   if (keyword === 'additionalProperties') {
     const extra = String(params['additionalProperty']);
     const known = Object.keys(parentSchema?.['properties'] as object).join(', ');
-    const problem = `${where || `${what} `}has no field "${extra}", expected one of ${known}`;
-    throw new BenchError('usage', `${at([...path, extra])}: ${problem}`, hint);
+    refuse(`${where || `${what} `}has no field "${extra}", expected one of ${known}`, [...path, extra]);
   }
+  if (keyword === 'required')
+    refuse(`${where || `${what} `}needs the field "${String(params['missingProperty'])}"`);
   const allowed = keyword === 'enum' ? ` (${(params['allowedValues'] as string[]).join(', ')})` : '';
-  throw new BenchError('usage', `${at(path)}: ${where}${message}${allowed}`, hint);
+  const meaning = keyword === 'type' ? parentSchema?.['description'] : undefined;
+  refuse(`${where}${message}${allowed}`, path, typeof meaning === 'string' ? `${meaning}\n${hint}` : hint);
 }
 
 /** Returns the parts of a JSON pointer (RFC 6901). */

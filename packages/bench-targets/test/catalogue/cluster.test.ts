@@ -74,7 +74,7 @@ describe('bench.cluster.json', () => {
       { ...SMALL, roles: { cache: 'far' } },
       /^bench\.cluster\.json:5: "roles" has no field "cache", expected one of server, generator, /,
     ],
-    [{ address: SMALL.address }, /^bench\.cluster\.json:1: must have required property 'generators'/],
+    [{ address: SMALL.address }, /^bench\.cluster\.json:1: the cluster needs the field "generators"/],
     [
       { address: SMALL.address, spread: { hosts: 0 } },
       /^bench\.cluster\.json:4: "spread\.hosts" must be >= 1/,
@@ -86,7 +86,7 @@ describe('bench.cluster.json', () => {
     [{ ...SMALL, hosts: 2 }, /^bench\.cluster\.json:4: the cluster has no field "hosts"/],
     [{ ...SMALL, generators: 0 }, /^bench\.cluster\.json:3: "generators" must be >= 1/],
     [{ ...SMALL, address: 'http://10.0.0.1' }, /^bench\.cluster\.json:2: "address" must match/],
-    [{ generators: 1 }, /^bench\.cluster\.json:1: must have required property 'address'/],
+    [{ generators: 1 }, /^bench\.cluster\.json:1: the cluster needs the field "address"/],
     [{ ...SMALL, addresses: { b: [] } }, /^bench\.cluster\.json:\d: "addresses\.b" must NOT have fewer/],
     [
       { ...SMALL, leadMs: 10, skewMs: 30 },

@@ -258,7 +258,7 @@ describe('readManifest', () => {
     ['"name": "my-api"', '"name": "My Api"', '2: "name" must match pattern "^[a-z0-9][a-z0-9-]*$"'],
     ['"FAST": "1"', '"FAST": 1', '18: "variants.tuned.env.FAST" must be string'],
     ['["devices", "gather"]', '[]', '19: "variants.tuned.workloads" must NOT have fewer than 1 items'],
-    ['"default": "node",', '', "1: must have required property 'default'"],
+    ['"default": "node",', '', '1: a stack needs the field "default"'],
     [
       '["{runtime}", "server.ts", "--port", "{port}"]',
       '"node server.ts {port}"',

@@ -91,7 +91,19 @@ export function oneOf<const T extends string>(words: readonly T[]): Reader<T> {
 
 /** Reads a special word, or else a value of another kind. */
 export function wordOr<const W extends string, T>(word: W, other: Reader<T>): Reader<W | T> {
-  return (typed, name) => (typed === word ? word : other(typed, name));
+  return (typed, name) => {
+    if (typed === word) return word;
+    try {
+      return other(typed, name);
+    } catch (error) {
+      if (!(error instanceof BenchError)) throw error;
+      throw new BenchError(
+        error.code,
+        error.message.replace('expected ', `expected ${word} or `),
+        error.hint,
+      );
+    }
+  };
 }
 
 /** Separates values. Commas inside braces belong to a value, as in `3.13,3.14{A=1,B=2}`. */

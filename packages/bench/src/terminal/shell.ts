@@ -101,7 +101,9 @@ export function widthFor({ detail = false }: { detail?: boolean | undefined }): 
 export function fail(error: unknown): number {
   if (process.env['DEBUG'] !== undefined) logLine(inspect(error));
   if (error instanceof BenchError) {
-    logLine(`error: ${error.message}${error.hint === undefined ? '' : `\n       ${error.hint}`}`);
+    logLine(
+      `error: ${error.message}${error.hint === undefined ? '' : `\n${error.hint}`.replaceAll('\n', '\n       ')}`,
+    );
     return error.exitCode;
   }
   logLine(

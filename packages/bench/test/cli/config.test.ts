@@ -116,6 +116,16 @@ describe('bench.config.json', () => {
     expect(refusalOf(budget)).toContain(message);
   });
 
+  it('says what a value means that has the wrong type', () => {
+    const { hint } = errorOf(() =>
+      readConfig(
+        write({ bench: BENCH, budgets: [{ metric: 'cpu', against: 'main', worseByAtMost: 3 }] }),
+        command,
+      ),
+    );
+    expect(hint).toContain('e.g. 3%');
+  });
+
   it('names the place of an option that bench refuses', () => {
     const budget = { metric: 'p99', atMost: '20ms' };
     expect(refusalOf(budget, { ...BENCH, duration: 'long' })).toContain(

@@ -92,7 +92,7 @@ export async function makeProjectEnvironment(
 
 /**
  * Installs the packages of a list. If one of them cannot be installed, and others were asked for, installs the list with these in place of its own: they may
- * need other versions of the rest. Returns what the list pins in that case. Throws a toolchain error with the first reason if that fails too.
+ * need other versions of the rest. Returns what the list pins in that case. Throws a toolchain error if that fails too.
  */
 async function installLocked(
   spec: ProjectEnvironment,
@@ -105,15 +105,10 @@ async function installLocked(
     return undefined;
   } catch (error) {
     const asked = pinsOf(spec.packages.join('\n'));
+    if (asked.length === 0) throw error;
     const overrides = join(scratch, 'overrides.txt');
     writeFileSync(overrides, asked.join('\n'));
-    const isInstalled =
-      asked.length > 0 &&
-      (await step(spec, [...words, '--overrides', overrides]).then(
-        () => true,
-        () => false,
-      ));
-    if (!isInstalled) throw error;
+    await step(spec, [...words, '--overrides', overrides]);
     return pinsOf(readFileSync(requirements, 'utf8'));
   }
 }
