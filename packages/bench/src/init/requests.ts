@@ -9,7 +9,7 @@ import type { Variable } from 'bench-targets/catalogue/apps/variables';
 import { readOpenapi } from 'bench-targets/catalogue/workloads/requests/openapi';
 import { joinWords } from 'bench-targets/catalogue/apps/words';
 import { sendRequest } from 'bench-targets/catalogue/workloads/send';
-import { nameStatus } from 'bench-targets/catalogue/workloads/workload';
+import { excerpt, nameStatus } from 'bench-targets/catalogue/workloads/workload';
 import { countOf } from 'bench-report/format';
 import { listAll } from 'bench-report/words';
 import { ask } from '../terminal/ask.ts';
@@ -289,6 +289,8 @@ async function look(
     });
     const { status, contentType, body, headers: told } = answer;
     if (status === 429 && mayRaise) throw new LimitedError('trial', 'it answers 429');
+    // A page of an error is long, and tells nothing in its first line.
+    const reason = status >= 500 && !contentType.includes('html') ? excerpt(body).trim() : '';
     const kind = (contentType.split(';')[0] ?? '') || 'no content type';
     const to = status >= 300 && status < 400 ? told?.['location'] : undefined;
     const location = to === undefined ? undefined : pathOn(server, to, path);
@@ -301,7 +303,7 @@ async function look(
     return {
       status,
       isRight: status >= 200 && status < 300,
-      words: `${nameStatus(answer)}, ${kind}, ${body.length.toLocaleString('en-US')} bytes`,
+      words: `${nameStatus(answer)}, ${kind}, ${body.length.toLocaleString('en-US')} bytes${reason && `: ${reason}`}`,
       body: body.toString(),
       ...(needs === undefined ? {} : { needs }),
       ...(location === undefined ? {} : { location }),

@@ -67,7 +67,8 @@ const paths = {
 createServer((request, response) => {
   if (request.url === '/openapi.json') return response.end(JSON.stringify({ openapi: '3.1.0', paths }));
   if (['/orders', '/items/7'].includes(request.url)) return response.end('[]');
-  response.writeHead({ '/broken': 500, '/mine': 401 }[request.url] ?? 404).end();
+  if (request.url === '/broken') return response.writeHead(500).end('no\\u001b database');
+  response.writeHead(request.url === '/mine' ? 401 : 404).end();
 }).listen(process.env.PORT, '127.0.0.1');
 `;
 /** The sources of a server that answers these paths. */
@@ -118,7 +119,7 @@ describe('init', () => {
     expect(status).toBe(0);
     expect(stdout).toContain('found    package.json: scripts.start\n');
     expect(stdout).toContain('left out GET /orders/{id}: no example for the parameter "id"\n');
-    expect(stdout).toContain('left out GET /broken: status 500, no content type, 0 bytes\n');
+    expect(stdout).toContain('left out GET /broken: status 500, no content type, 12 bytes: no database\n');
     expect(stdout).toContain(
       'left out GET /mine: status 401, no content type, 0 bytes; it needs a login: --header',
     );

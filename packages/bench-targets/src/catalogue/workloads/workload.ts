@@ -214,9 +214,9 @@ export function drawGet(path: string, expected: string): Draw {
   };
 }
 
-/** Returns a short excerpt of a body for a message. */
+/** Returns a short excerpt of a body for a message, in one line and without control characters. */
 export function excerpt(body: Buffer | string): string {
-  const text = body.toString().replaceAll(/\s+/g, ' ');
+  const text = body.toString().replaceAll(/[\s\p{Cc}]+/gu, ' ');
   return text.length > 120 ? `${text.slice(0, 120)}…` : text;
 }
 
