@@ -123,7 +123,7 @@ function drawBars(
         text: (row: Row) => showMetric(id, row),
       }),
       Plot.text([title], { ...placed, frameAnchor: 'top-left', dy: -30, fontSize: 16, fontWeight: 600 }),
-      Plot.text([describeRun(run)], {
+      Plot.text([describeRun(run, id)], {
         ...placed,
         dy: 62,
         lineHeight: 1.4,
@@ -142,11 +142,14 @@ function nameBar(row: Row): string {
 }
 
 /** Returns the lines below the chart. */
-function describeRun({ plan, host }: StoredRun): string {
-  return [
-    `Bars: medians of ${plan.rounds} rounds. Lines: the range of the rounds. Workload ${describeWorkload(plan)}, run ${plan.run}.`,
-    `${describeMachine(host)}.`,
-  ].join('\n');
+function describeRun({ plan, host }: StoredRun, id: MetricId): string {
+  const marks =
+    id === 'capacity'
+      ? `Bars: capacities over ${plan.rounds} rounds. Lines: their 95 % intervals.`
+      : `Bars: medians of ${plan.rounds} rounds. Lines: the range of the rounds.`;
+  return [`${marks} Workload ${describeWorkload(plan)}, run ${plan.run}.`, `${describeMachine(host)}.`].join(
+    '\n',
+  );
 }
 
 /** Returns an SVG file with the colours of one theme. */
