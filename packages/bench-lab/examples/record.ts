@@ -1,12 +1,12 @@
 /**
  * Records the services of docs/findings/nine-services.md and why.md: lays each out as a user has it, in a repository with its lock file and its commits, runs
- * its commands, and keeps what they print. Each commit overlays the files of a folder such as `change`.
+ * its commands, and keeps what they print, with the runs behind it. Each commit overlays the files of a folder such as `change`.
  *
  * `pnpm exec node packages/bench-lab/examples/record.ts results/published/<date>-examples fastapi express`
  */
-import { cpSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { copyFileSync, cpSync, globSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join, resolve } from 'node:path';
+import { basename, dirname, join, resolve } from 'node:path';
 import { HOME } from 'bench-machine/home';
 import { runSync } from 'bench-machine/subprocess';
 import { splitCommand } from 'bench-targets/catalogue/apps/words';
@@ -102,6 +102,16 @@ async function layOut(name: string, { lock, changes }: Service, folder: string):
   }
 }
 
+/** Copies the runs that a service was measured in: plans, machines and trials. */
+function keepRuns(folder: string, place: string): void {
+  for (const plan of globSync('**/.bench/results/*/run.json', { cwd: folder })) {
+    const run = dirname(plan);
+    mkdirSync(join(place, basename(run)), { recursive: true });
+    for (const file of ['run.json', 'host.json', 'trials.jsonl'])
+      copyFileSync(join(folder, run, file), join(place, basename(run), file));
+  }
+}
+
 const [place = '', ...names] = process.argv.slice(2);
 mkdirSync(place, { recursive: true });
 for (const name of names) {
@@ -118,6 +128,7 @@ for (const name of names) {
     const { status, stdout, stderr } = runCommand([...words, ...wait], folder, inheritedByUser());
     return `$ bench-http ${line}\n${stdout}${status === 0 ? '' : `${stderr}exit code ${status}\n`}`;
   });
+  keepRuns(folder, place);
   rmSync(scratch, { recursive: true });
   writeFileSync(join(resolve(place), `${name}.txt`), parts.join(''));
   process.stdout.write(`${name}: recorded\n`);

@@ -1,6 +1,6 @@
 /** The documents of the repository, and their quotations from published runs. */
 import { HOME } from 'bench-machine/home';
-import { readdirSync, readFileSync } from 'node:fs';
+import { globSync, readFileSync } from 'node:fs';
 import { basename, dirname, join, relative } from 'node:path';
 import { compareRuns } from 'bench-analysis/runs';
 import { summarisePool } from '../src/analyse/power.ts';
@@ -233,7 +233,7 @@ const BLOCKS: Record<string, (words: string[], path: string) => string> = {
   examples: ([id = '']) =>
     drawTable(
       ['service', 'started by', 'verdict on the second commit'],
-      readdirSync(folderOf(id))
+      globSync('*.txt', { cwd: folderOf(id) })
         .toSorted()
         .map((file) => {
           const name = basename(file, '.txt');
