@@ -237,7 +237,9 @@ class Session {
   /** Closes its connections. */
   leave(): Report {
     this.#budget = -Infinity;
+    this.#pacer[Symbol.dispose]();
     for (const client of this.#clients) client.destroy();
+    this.#queue?.[Symbol.dispose]();
     return { event: 'left' };
   }
 

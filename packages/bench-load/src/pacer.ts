@@ -8,7 +8,7 @@ const CREDIT_SECONDS = 0.05;
  * Starts connections as fast as the server takes them, so that its accept queue never overflows: a dropped SYN is
  * retransmitted after 1, 3 and 7 s, and nothing reports it.
  */
-export class Pacer {
+export class Pacer implements Disposable {
   retries = 0;
   refused = 0;
   #queue: (() => void)[] = [];
@@ -28,6 +28,13 @@ export class Pacer {
   schedule(connect: () => void): void {
     this.#queue.push(connect);
     this.#timer ??= setInterval(() => this.#drain(), TICK_MS);
+  }
+
+  /** Starts none of the connections that still wait. */
+  [Symbol.dispose](): void {
+    this.#queue = [];
+    clearInterval(this.#timer);
+    this.#timer = undefined;
   }
 
   #drain(): void {

@@ -31,6 +31,16 @@ describe('the pace of connects', () => {
     expect(startedAfter(1000, () => Infinity)).toBe(1000);
   });
 
+  it('ends, and no waiting connect starts', () => {
+    let started = 0;
+    const pacer = new Pacer(() => 1);
+    for (let each = 0; each < 10; each++) pacer.schedule(() => started++);
+    vi.advanceTimersToNextTimer();
+    pacer[Symbol.dispose]();
+    vi.advanceTimersByTime(1000);
+    expect([started, vi.getTimerCount()]).toEqual([1, 0]);
+  });
+
   it('waits for a server that is behind, and then continues at the same pace', () => {
     const held = performance.now() + 500;
     const started = startedAfter(1000, () => (performance.now() < held ? 0 : Infinity), 200);

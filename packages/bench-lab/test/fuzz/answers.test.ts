@@ -105,8 +105,11 @@ async function count(parsesAll: boolean): Promise<object> {
   const session = first.beside!({ ...spec, parsesAll });
   await session.arm();
   const load = { mode: 'amount', requests: 2 * answers.length } as const;
-  const { counts, unsolicited } = await session.fire({ warmupSeconds: 0, windowSeconds: 5, load }, () => {});
+  const window = { warmupSeconds: 0, windowSeconds: 5, load };
+  const { connect, counts, unsolicited } = await session.fire(window, () => {});
   await session.leave?.();
+  // Nothing counts as much as nothing.
+  expect(connect.established).toBe(1);
   return { ...counts, unsolicited };
 }
 
