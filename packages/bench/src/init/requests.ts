@@ -73,7 +73,7 @@ export async function chooseRequests(get: readonly string[], asking: Asking): Pr
   const named = (): Named[] => [...pathsInLog(server.log()), ...pathsInFiles(root), ...usual];
   const tried: Tried[] = [];
   for (const paths of [() => told, named]) {
-    const right = withoutChecks(await tryPaths(paths(), asking, tried));
+    const right = withoutAsides(await tryPaths(paths(), asking, tried));
     if (right.length === 0) continue;
     const chosen = right.slice(0, MOST_WRITTEN);
     const rest = right.length - chosen.length;
@@ -146,30 +146,44 @@ interface Tried {
 /** A path to try, and what names it. */
 type Named = NamedPath & Partial<Pick<UserRequest, 'headers'>>;
 
+/** A path that was answered with 2xx, and the shorter time of two answers, in seconds. */
+type Answered = Named & { seconds: number };
+
 /** Paths that only say that a server is well, or what it counts. */
 const CHECK = /\/(?:health(?:z|[-_]?check)?|livez|liveness|readyz|readiness|ping|metrics)\/?$/i;
 
-/** Leaves out health checks beside other routes: they take half of the time, and nobody asks what they cost. */
-function withoutChecks(all: Named[]): Named[] {
-  const others = all.filter(({ path }) => !CHECK.test(path));
+/** From this time on, in seconds, a window holds too few answers to compare. */
+const SLOW_SECONDS = 1;
+
+/** Says why a path is not measured beside others: it takes their time, and nobody asks what it costs. */
+function asideFor({ path, seconds }: Answered): string | undefined {
+  if (CHECK.test(path)) return 'a health check';
+  return seconds < SLOW_SECONDS ? undefined : `an answer takes ${seconds.toFixed(1)} s`;
+}
+
+/** Leaves out health checks and slow answers beside other routes. */
+function withoutAsides(all: Answered[]): Answered[] {
+  const others = all.filter((one) => asideFor(one) === undefined);
   if (others.length === 0) return all;
-  for (const { path } of all)
-    if (CHECK.test(path)) say('left out', `GET ${path}: a health check; --get measures it anyway`);
+  for (const one of all) {
+    const why = asideFor(one);
+    if (why !== undefined) say('left out', `GET ${one.path}: ${why}; --get measures it anyway`);
+  }
   return others;
 }
 
 /** Asks for each path, says what came, and returns those that were answered with 2xx. Redirects are followed to other paths. */
-async function tryPaths(paths: readonly Named[], asking: Asking, tried: Tried[]): Promise<Named[]> {
+async function tryPaths(paths: readonly Named[], asking: Asking, tried: Tried[]): Promise<Answered[]> {
   const queue = [...paths];
   const seen = new Set<string>();
-  const right: Named[] = [];
+  const right: Answered[] = [];
   /** The first path with each answer. */
   const bodies = new Map<string, string>();
   while (queue.length > 0 && seen.size < MOST_TRIED) {
     const [one] = queue.splice(0, 1);
     if (one === undefined || seen.has(one.path)) continue;
     seen.add(one.path);
-    const { status, isRight, needs, words, body, location } = await look(asking, one);
+    const { status, isRight, needs, words, body, location, seconds } = await look(asking, one);
     // A path that is guessed tells nothing if everyone needs a login, or if each path has the same answer.
     const isGuessed = one.why === USUAL;
     const same = isRight ? bodies.get(body) : undefined;
@@ -191,7 +205,9 @@ async function tryPaths(paths: readonly Named[], asking: Asking, tried: Tried[])
         `GET ${one.path}: ${words}${needs === undefined ? '' : `; ${needs}`}`,
       );
     }
-    if (isRight) right.push(one);
+    // A first answer may be slow because of what it loads.
+    const again = isRight && seconds >= SLOW_SECONDS ? (await look(asking, one)).seconds : seconds;
+    if (isRight) right.push({ ...one, seconds: Math.min(seconds, again) });
     else tried.push({ path: one.path, status, words, ...present({ needs }) });
     if (location !== undefined) queue.unshift({ path: location, why: one.path });
   }
@@ -262,6 +278,8 @@ interface Look {
   isRight: boolean;
   words: string;
   body: string;
+  /** The time that it took. */
+  seconds: number;
   /** What the request lacks, by its status. */
   needs?: string;
   /** The path on this server that it leads to. */
@@ -281,6 +299,8 @@ async function look(
   { server, headers: shared, limit, mayRaise }: Asking,
   { path, headers = {} }: Pick<Named, 'path' | 'headers'>,
 ): Promise<Look> {
+  const began = performance.now();
+  const seconds = (): number => (performance.now() - began) / 1000;
   try {
     const answer = await sendRequest(server, {
       method: 'GET',
@@ -305,13 +325,14 @@ async function look(
       isRight: status >= 200 && status < 300,
       words: `${nameStatus(answer)}, ${kind}, ${body.length.toLocaleString('en-US')} bytes${reason && `: ${reason}`}`,
       body: body.toString(),
+      seconds: seconds(),
       ...(needs === undefined ? {} : { needs }),
       ...(location === undefined ? {} : { location }),
       ...(limiting === undefined ? {} : { told: `${limiting}: ${String(told?.[limiting])}` }),
     };
   } catch (error) {
     if (error instanceof LimitedError) throw error;
-    return { isRight: false, words: (error as Error).message, body: '' };
+    return { isRight: false, words: (error as Error).message, body: '', seconds: seconds() };
   }
 }
 

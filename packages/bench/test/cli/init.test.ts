@@ -386,6 +386,21 @@ require('node:http').createServer((request, response) => {
     expect(readManifest(file)).toMatchObject({ requests: { draft: { requests: [{ path: '/health' }] } } });
   });
 
+  it('leaves out a slow answer beside others', async () => {
+    const server = `require('node:http').createServer(({ url }, response) => {
+      if (!['/', '/api'].includes(url)) return response.writeHead(404).end();
+      setTimeout(() => response.end(url), url === '/api' ? 1100 : 0);
+    }).listen(process.env.PORT, process.env.HOST);`;
+    write({ 'package.json': PACKAGE, 'server.js': server });
+    const { status, stdout } = await runHere(init, [folder]);
+    expect([status, stdout]).toEqual([
+      0,
+      expect.stringMatching(/left out GET \/api: an answer takes [\d.]+ s; --get measures it anyway/),
+    ]);
+    const requests = { draft: { requests: [{ path: '/' }] } };
+    expect(readManifest(join(folder, 'stack.json'))).toMatchObject({ requests });
+  });
+
   it('measures a page once that several paths show', async () => {
     const names = ['/cart', '/orders', '/items', '/notes'];
     const document = {
