@@ -96,11 +96,11 @@ export function describeVerdict({ comparison }: Pick<ComparedRow, 'comparison'>)
   return `undecided: ${[...said, ...needed].filter(Boolean).join('; ')}`;
 }
 
-/** `+21 % (+15 % to +28 %)`, without an interval `observed +11 % to +30 %`; empty without a ratio. */
+/** `+21 % (+15 % to +28 %)`, without an interval `observed +11 % to +30 %`, or `observed +12 %` of one round; empty without a ratio. */
 function describeDifference({ ratio }: Comparison): string {
   if (ratio === undefined) return '';
   const { estimate, interval, range } = ratio;
-  return interval === undefined
-    ? `observed ${formatChange(range.low)} to ${formatChange(range.high)}`
-    : formatChangeWithin(estimate, interval);
+  if (interval !== undefined) return formatChangeWithin(estimate, interval);
+  const [low, high] = [range.low, range.high].map(formatChange);
+  return `observed ${low === high ? low : `${low} to ${high}`}`;
 }

@@ -129,7 +129,8 @@ function describePlanned({ trials }: Plan, planned: PlannedTrial): string {
   return `${nameCell({ target: named, connections, route })}, round ${round}`;
 }
 
-function describeLeft({ sequentialTest }: Plan, seconds: number): string {
+/** `at most 22 min left, until 15:12`: the time that the rest of a plan takes. */
+export function describeLeft({ sequentialTest }: Plan, seconds: number): string {
   const most = sequentialTest === undefined ? '' : 'at most ';
   if (seconds < SECONDS_WITH_HOUR) return `${most}${formatSpan(seconds)} left`;
   const end = new Date(Date.now() + seconds * 1000);

@@ -115,7 +115,7 @@ export default defineCommand({
     const mayUpgrade = start.runtime !== 'none' && !isBunOrDeno(start.command) && path === undefined;
     const isMany = (requests?.draft.requests.length ?? 0) > MOST_ROWS;
     for (const [options, answers] of await questionsFor(dirname(file), { mayUpgrade, isMany }))
-      say('next', `bench-http bench${words}${interpreter}${options}   ${answers}`);
+      say('next', `bench-http${`${words}${interpreter}${options}` || ' bench'}   ${answers}`);
   },
 });
 

@@ -13,7 +13,7 @@ import { refuseAlone } from '../plan/refusals.ts';
 import type { Plan } from 'bench-model/plan';
 import { present } from 'bench-model/options';
 import { describeChoice, describeTurns } from 'bench-report/plan';
-import { showProgress } from 'bench-report/progress';
+import { describeLeft, showProgress } from 'bench-report/progress';
 import { describeShortBudget } from 'bench-report/stopping';
 import type { Host } from 'bench-model/host';
 import {
@@ -123,8 +123,11 @@ export async function measurePlan({
   for (const line of describeShortBudget(plan, { spentSeconds, before: known }))
     voice.log(`warning: ${line}`);
   const tracker = trackRun(plan);
-  const expectRest = (): void => session.expect(estimateSeconds(plan, dueTrials(plan, known, tracker)));
+  const estimateRest = (): number => estimateSeconds(plan, dueTrials(plan, known, tracker));
+  const expectRest = (): void => session.expect(estimateRest());
   expectRest();
+  const mostSeconds = (plan.sequentialTest?.budgetSeconds ?? Infinity) - spentSeconds;
+  voice.log(`measuring: ${describeLeft(plan, Math.min(estimateRest(), mostSeconds))}`);
   await using started = await startEffects({
     plan,
     session,

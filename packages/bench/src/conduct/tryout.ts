@@ -5,6 +5,7 @@ import { workloadOf } from 'bench-targets/catalogue/workloads/index';
 import type { Draw } from 'bench-targets/catalogue/workloads/workload';
 import { joinWords } from 'bench-targets/catalogue/apps/words';
 import { BenchError } from 'bench-model/errors';
+import { present } from 'bench-model/options';
 import { describeTail, type Server } from 'bench-machine/launch';
 import { FaultError, seeElsewhere, type Fault } from '../measure/fault.ts';
 import { scaleTo } from '../measure/launcher.ts';
@@ -50,11 +51,16 @@ export async function tryTargets(
   const { stop } = started;
   using _ = voice.onInterrupt(stop, NOTHING_YET);
   const slowest = { answerSeconds: 0, startupSeconds: 0 };
+  const named = new Set<string>();
   const isSlow = (seconds: number): boolean => fitAnswers(plan, seconds) !== plan;
   const effects: RunEffects = {
     ...started.effects,
     async verify(...args) {
-      const { verified, answerSeconds } = await timeAnswers(started.effects, args, isSlow);
+      const { verified, answerSeconds, route } = await timeAnswers(started.effects, args, isSlow);
+      if (route !== undefined && isSlow(answerSeconds) && !named.has(route)) {
+        named.add(route);
+        voice.log(`warning: ${describeSlow(route, answerSeconds)}`);
+      }
       slowest.answerSeconds = Math.max(slowest.answerSeconds, answerSeconds);
       return verified;
     },
@@ -84,29 +90,41 @@ export async function tryTargets(
   return effects.interrupted() ? undefined : slowest;
 }
 
+/** Says what a slow route does to a run that has others. */
+function describeSlow(route: string, seconds: number): string {
+  return `an answer to ${route} takes ${seconds.toFixed(1)} s, so the windows of all requests are long: measure it in another run`;
+}
+
+/** What a server answered, and the mean time of its slowest route, in seconds. The route has a name if there are others. */
+interface Timed {
+  verified: Expected;
+  answerSeconds: number;
+  route?: string;
+}
+
 /**
- * Verifies a server, and returns how long it took for an answer: the mean of the slowest route, in seconds. The first answers of
- * a process are its slowest, those of a JVM by far, so a slow one is asked again.
+ * Verifies a server, and returns how long it took for an answer. The first answers of a process are its slowest, those of a JVM by
+ * far, so a slow one is asked again.
  */
 export async function timeAnswers(
   effects: Pick<RunEffects, 'verify'>,
   [server, draw, when]: Parameters<RunEffects['verify']>,
   isSlow: (seconds: number) => boolean,
-): Promise<{ verified: Expected; answerSeconds: number }> {
+): Promise<Timed> {
   // Others may not send what they sent before.
   const mayRepeat = draw.requests.every(({ method }) => method === 'GET');
   let best = Infinity;
   for (let round = 1; ; round++) {
-    const { verified, answerSeconds } = await timeOnce(effects, server, draw, when);
-    best = Math.min(best, answerSeconds);
-    if (round === MOST_TIMES || !mayRepeat || !isSlow(best)) return { verified, answerSeconds: best };
+    const timed = await timeOnce(effects, server, draw, when);
+    best = Math.min(best, timed.answerSeconds);
+    if (round === MOST_TIMES || !mayRepeat || !isSlow(best)) return { ...timed, answerSeconds: best };
   }
 }
 
 async function timeOnce(
   effects: Pick<RunEffects, 'verify'>,
   ...[server, draw, when]: Parameters<RunEffects['verify']>
-): Promise<{ verified: Expected; answerSeconds: number }> {
+): Promise<Timed> {
   const times = new Map<number, number[]>();
   let sinceMs = performance.now();
   const check: Draw['check'] = (answer, index) => {
@@ -117,8 +135,10 @@ async function timeOnce(
     return draw.check(answer, index);
   };
   const verified = await effects.verify(server, { ...draw, check }, when);
-  const means = [...times.values()].map((own) => sum(own) / own.length);
-  return { verified, answerSeconds: Math.max(0, ...means) };
+  const means = [...times].map(([route, own]) => ({ route, seconds: sum(own) / own.length }));
+  const [slowest] = means.toSorted((a, b) => b.seconds - a.seconds);
+  const name = means.length > 1 ? draw.routes?.[slowest?.route ?? -1]?.name : undefined;
+  return { verified, answerSeconds: slowest?.seconds ?? 0, ...present({ route: name }) };
 }
 
 /** Asks a server that is already running. If it fails, this says what to do, and the run what was wrong. */

@@ -94,9 +94,7 @@ describe('the copies of a project', () => {
 
     expect({ status, stderr }).toMatchObject({
       status: 0,
-      stderr: expect.stringMatching(
-        /main \w{7} has no manifest of shop: the current stack.json is used for it/,
-      ),
+      stderr: expect.stringMatching(/main \w{7} has no stack.json: the current one is used for it/),
     });
     const { trials } = JSON.parse(stdout) as { trials: Trial[] };
     expect(versionsServed(shop, trials)).toEqual({ main: 'first', cache: 'second', '.': 'third' });

@@ -111,6 +111,22 @@ describe('timeAnswers', () => {
     expect((await timeServer('GET', [90])).answerSeconds).toBeCloseTo(0.09, 6);
   });
 
+  it('names the slowest of several routes', async () => {
+    const routes = ['GET /list', 'GET /stream'].map((name, first) => ({ name, first, count: 1 }));
+    const draw = { requests: [{ method: 'GET' }], routes, check: () => undefined } as unknown as Draw;
+    const effects: Parameters<typeof timeAnswers>[0] = {
+      async verify(_, watched) {
+        for (const [index, milliseconds] of [10, 6000].entries()) {
+          vi.advanceTimersByTime(milliseconds);
+          watched.check({} as Answer, index);
+        }
+        return undefined;
+      },
+    };
+    const timed = timeAnswers(effects, [{} as Server, draw, 'before the load'], () => false);
+    expect(await timed).toMatchObject({ route: 'GET /stream', answerSeconds: 6 });
+  });
+
   it('asks a server again whose first answers are slow, unless it changes what it stores', async () => {
     expect((await timeServer('GET', [400, 200, 50])).answerSeconds).toBeCloseTo(0.05, 6);
     expect((await timeServer('GET', [400, 300, 300, 300, 300])).answerSeconds).toBeCloseTo(0.3, 6);

@@ -43,9 +43,7 @@ export async function placeCopies({ targets, stacks, apps, cache, log }: CopiesS
         copy.kind === 'folder' ? resolve(copy.name) : await rootInRevision(copy, stack, { cache, made, log });
       const found = readInCopy(stack, app, copy, root);
       if (found.usesCurrentManifest)
-        log(
-          `${labelOf(copy)} has no manifest of ${stack.name}: the current ${stack.manifest} is used for it`,
-        );
+        log(`${labelOf(copy)} has no ${stack.manifest}: the current one is used for it`);
       placed.push(found.stack);
     }
     for (const line of describeOdd(placed)) log(`warning: ${line}`);
