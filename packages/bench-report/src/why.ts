@@ -88,8 +88,8 @@ function viewPair(explained: Explained, why: WhyFile): WhyView {
     heading,
     sentences: [
       ...describeDelay(baseline, candidate),
-      ...describeUse(uses, findCauses(pair, uses)),
       ...describeModules(explained),
+      ...describeUse(uses, findCauses(pair, uses)),
     ],
     table: viewTable(
       { title: 'functions whose CPU per request changed', columns, rows, notes },
@@ -126,7 +126,7 @@ function describeModules({ whole, modules, functions, restUs }: Explained): stri
   ];
 }
 
-/** `154 of 199 µs are in anyio: start_soon +31, __exit__ +22.` */
+/** `154 of 199 µs are in anyio, among them start_soon +31, __exit__ +22.` */
 function describeModule({ module, difference, functions }: ChangedModule, whole: Change): string {
   const isSameWay = Math.sign(difference) === Math.sign(whole.difference);
   const amount = isSameWay
@@ -136,7 +136,7 @@ function describeModule({ module, difference, functions }: ChangedModule, whole:
     .slice(0, MOST_NAMED)
     .map((one) => `${one.frame.name} ${formatSigned(one.difference)}`)
     .join(', ');
-  return `${amount} ${module}${named === '' ? '' : `: ${named}`}.`;
+  return `${amount} ${module}${named === '' ? '' : `, among them ${named}`}.`;
 }
 
 /** Says how the profiles were taken, and what the profiler itself cost. */

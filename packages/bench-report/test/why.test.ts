@@ -79,7 +79,7 @@ describe('the explanation of a comparison', () => {
   it('ranks the packages, and names their functions', () => {
     expect(http && describeExplanation(http)).toEqual([
       'http uses 160 µs (+80 %) more CPU per request than main',
-      '  158 of 160 µs are in anyio: TaskGroup.start_soon +101, CancelScope.__exit__ +57.7.',
+      '  158 of 160 µs are in anyio, among them TaskGroup.start_soon +101, CancelScope.__exit__ +57.7.',
       expect.stringMatching(
         /^ {2}No other package or function changed by more than [\d.]+ µs \([\d.]+ %\)\.$/,
       ),

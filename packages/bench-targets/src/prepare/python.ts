@@ -1,5 +1,5 @@
 /** Python environments, made by uv: those of stacks here, those of the projects of users in `projects/python.ts`. */
-import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, readFileSync, realpathSync, writeFileSync } from 'node:fs';
 import { basename, join, relative } from 'node:path';
 import { ROOT } from '../catalogue/stacks.ts';
 import type { Stack, Variant } from 'bench-model/stack';
@@ -24,6 +24,14 @@ export interface PythonEnvironment {
   uv: string;
   /** Packages or checkouts to install on top of the lock, e.g. `fastapi==0.115`. */
   packages: string[];
+}
+
+/**
+ * The arguments with which uv makes a virtual environment. It takes the folder of a link for the home of the interpreter, which finds
+ * no standard library there.
+ */
+export function venvArgs({ python, folder }: Pick<PythonEnvironment, 'python' | 'folder'>): string[] {
+  return ['venv', '--quiet', '--python', existsSync(python) ? realpathSync(python) : python, folder];
 }
 
 /** The environment of a stack. */
@@ -80,7 +88,7 @@ export async function makeEnvironment(spec: StackEnvironment): Promise<Made> {
     const { stderr } = await runUv(spec, args, { what: stack.name });
     return [...stderr.matchAll(/^\s*Built (\S+==\S+)/gm)].map(([, name = '']) => name);
   };
-  await step(['venv', '--python', spec.python, folder]);
+  await step(venvArgs(spec));
   const made = await installLocked(spec, step);
   const install = ['pip', 'install', '--compile-bytecode', '--python', pythonIn(folder)];
   if (own.length > 0) made.built.push(...(await step([...install, '--no-deps', ...own])));

@@ -5,7 +5,9 @@ import {
   mkdirSync,
   mkdtempSync,
   readFileSync,
+  realpathSync,
   rmSync,
+  symlinkSync,
   writeFileSync,
 } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -14,7 +16,7 @@ import { afterAll, beforeEach, describe, expect, it } from 'vitest';
 import type { Stack, Variant } from 'bench-model/stack';
 import { ROOT } from '../../src/catalogue/stacks.ts';
 import { run, type SubprocessError } from 'bench-machine/subprocess';
-import { locksOf, makeEnvironment } from '../../src/prepare/python.ts';
+import { locksOf, makeEnvironment, venvArgs } from '../../src/prepare/python.ts';
 import { errorOf, sampleStack } from '../../../bench-lab/testing/samples.ts';
 
 const place = mkdtempSync(join(tmpdir(), 'bench-python-'));
@@ -107,6 +109,14 @@ describe('the locks of a variant', () => {
 });
 
 describe('an environment', () => {
+  it('is made with the interpreter behind a link, whose library is not beside the link', () => {
+    const real = script('python3.14', '');
+    const link = join(root, 'python3.14');
+    symlinkSync(real, link);
+    expect(venvArgs({ python: link, folder: 'made' })).toContain(realpathSync(real));
+    expect(venvArgs({ python: 'python3.14', folder: 'made' })).toContain('python3.14');
+  });
+
   it('reports what was built from source', async () => {
     expect(await make(FROM_SOURCE)).toEqual({ built: ['slow==1.2'], resolved: [] });
   });

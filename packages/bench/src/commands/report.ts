@@ -18,7 +18,10 @@ import { toView } from 'bench-report/view';
 import { renderStudyJson, viewStudies } from 'bench-report/warm';
 import { findRun, readRun, shown, type StoredRun } from 'bench-analysis/results/store';
 import { findStudy, readStudy } from 'bench-analysis/results/study/store';
+import { readWhy } from 'bench-analysis/why/store';
+import { compareTargets, showComparisons } from '../conduct/compared.ts';
 import { openPage, renderPage, writePage } from '../conduct/page.ts';
+import { showWhy } from '../conduct/show-why.ts';
 import { layoutFor, logLine, print, printHtml, printJson, printStyled } from '../terminal/shell.ts';
 import { writeSite } from '../conduct/site.ts';
 
@@ -138,6 +141,11 @@ export default defineCommand({
     const { closing, ...figures } = view;
     printStyled(renderTerminal(figures, layout));
     if (detail) print(describeDetail(run.trials));
+    if (!time && !ladder) {
+      printStyled(showComparisons(run.plan, compareTargets(model)));
+      const why = readWhy(run.folder);
+      if (why !== undefined) showWhy(why);
+    }
     if (closing !== undefined) printStyled(`${renderClosing(closing, layout)}\n`);
   },
 });

@@ -3,11 +3,8 @@ import { BenchError } from 'bench-model/errors';
 import { findVerdicts } from 'bench-analysis/compare';
 import { compareRuns } from 'bench-analysis/runs';
 import { unlikeRuns } from 'bench-analysis/unlike';
-import { FEWEST_ROUNDS } from 'bench-analysis/verdict';
 import { commandLine } from 'bench-machine/home';
 import { describeDifferences } from 'bench-report/changes';
-import { describeCopies } from 'bench-report/plan';
-import { viewComparison } from 'bench-report/compare';
 import { viewRuns } from 'bench-report/runs';
 import { describeDetail } from 'bench-report/detail';
 import { renderJson } from 'bench-report/json';
@@ -16,10 +13,9 @@ import { describeEnding, describeUndecided } from 'bench-report/stopping';
 import type { ModelComparisons } from 'bench-report/model/definition';
 import { toModel, type Model } from 'bench-report/model/model';
 import { toView } from 'bench-report/view';
-import type { View } from 'bench-report/content';
 import { shown, type StoredRun } from 'bench-analysis/results/store';
-import type { MetricId } from 'bench-model/metrics';
 import { present } from 'bench-model/options';
+import { compareTargets, showComparisons, showView } from './compared.ts';
 import { readRepeats } from './repeats.ts';
 import { measureRequest } from './measure-request.ts';
 import { writePage } from './page.ts';
@@ -108,10 +104,6 @@ interface Compared {
   text: string;
 }
 
-function showView(view: View): string {
-  return renderTerminal(view, layoutFor({ isBrief: false }));
-}
-
 /** Selects the comparisons of the targets of a run, and compares the run with the old one that it repeats. */
 function compareMeasured(
   model: Model,
@@ -120,8 +112,7 @@ function compareMeasured(
 ): Compared {
   const { plan } = model;
   const tables = compareTargets(model, isAsked);
-  const marks = plan.background === undefined ? describeCopies(plan) : [];
-  const within = tables.map((table) => showView(viewComparison(table, `run ${plan.run}`, marks))).join('');
+  const within = showComparisons(plan, tables);
   if (old === undefined || plan.quick) return { tables, text: within };
   const differences = [
     ...unlikeRuns(old, run, undefined).map((difference) => `UNLIKE: ${difference}`),
@@ -130,17 +121,4 @@ function compareMeasured(
   const between = compareRuns(old, run, questionOf(plan), present({ repeats: readRepeats(old, run) }));
   const title = `${old.plan.run} → ${plan.run}`;
   return { tables, text: `${within}${showView(viewRuns(between, title, differences))}` };
-}
-
-/**
- * Selects the comparisons of a run that is meant to compare, or that a job depends on. Otherwise none: the ranks of a table of
- * few rounds say the same.
- */
-function compareTargets({ plan, comparisons }: Model, isAsked: boolean): ModelComparisons[] {
-  // The cost of a background request is the purpose of the run, however many rounds it has.
-  const isDisturbed = plan.background !== undefined;
-  const isSequential = plan.sequentialTest !== undefined;
-  if (!isDisturbed && !isSequential && !isAsked && plan.rounds < FEWEST_ROUNDS) return [];
-  const metrics: MetricId[] = isDisturbed && !isSequential ? ['goodput', 'p99'] : [questionOf(plan).by];
-  return comparisons.filter(({ by }) => metrics.includes(by));
 }

@@ -64,7 +64,7 @@ export async function findUpgrade(
   const line = own.every(({ project }) => project === undefined) ? now.spec : await lineInUse(now);
   const upgrade = await (now.kind === 'node' ? upgradeNode(line) : upgradePython(line, own, isSameBuild));
   if (line === now.spec || now.kind === 'node') return upgrade;
-  const note = `the project pins no Python: ${line} is python3 on PATH. .python-version pins another`;
+  const note = `the project pins no Python, so it is compared with python3 on PATH, ${line}. To pin one, write it into .python-version`;
   return { ...upgrade, words: [note, ...upgrade.words] };
 }
 

@@ -13,7 +13,7 @@ it('a budget that does not hold six rounds is refused, with one that does', () =
   expect(error).toMatchObject({
     code: 'usage',
     message: 'a budget of 60 s allows about 5 rounds, and a comparison needs 6',
-    hint: 'use --budget 85s or more',
+    hint: 'use --budget 3m or more',
   });
   expect(() => refuseBudget({ plan: budget('85s'), resumed: undefined })).not.toThrow();
 });

@@ -71,6 +71,16 @@ describe('pnpm report of a run without trials', () => {
   });
 });
 
+describe('pnpm report of a run that compares', () => {
+  it('shows the verdicts of its comparisons', async () => {
+    const run = fileURLToPath(
+      new URL('../../../../results/published/20261123-130242-devices', import.meta.url),
+    );
+    const { stdout } = await runHere(REPORT, [run]);
+    expect(stdout).toMatch(/against .+ +verdict: difference \(95 % interval\)/);
+  });
+});
+
 describe('pnpm report --open', () => {
   it.each([
     [['latest', '--open'], { run: 'latest', open: true }],

@@ -7,7 +7,7 @@ import { BenchError } from 'bench-model/errors';
 import { present } from 'bench-model/options';
 import type { Lock } from 'bench-model/stack';
 import { readPyproject } from '../../catalogue/apps/manifests.ts';
-import { pinsOf, pythonIn, runUv, type PythonEnvironment } from '../python.ts';
+import { pinsOf, pythonIn, runUv, venvArgs, type PythonEnvironment } from '../python.ts';
 import { normalise } from '../uv.ts';
 import { differences } from './packages.ts';
 import { copyProject } from './tree.ts';
@@ -72,7 +72,7 @@ export async function makeProjectEnvironment(
 ): Promise<MadeEnvironment> {
   const scratch = mkdtempSync(join(tmpdir(), 'bench-project-'));
   try {
-    await step(spec, ['venv', '--quiet', '--python', spec.python, spec.folder]);
+    await step(spec, venvArgs(spec));
     const requirements = await requirementsOf(spec, scratch);
     const install = ['pip', 'install', '--python', pythonIn(spec.folder)];
     // venv itself brought setuptools until 3.12, and pkg_resources left it with 81.

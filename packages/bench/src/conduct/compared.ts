@@ -1,0 +1,36 @@
+/** The comparisons of a run in the terminal, after its table. */
+import { FEWEST_ROUNDS } from 'bench-analysis/verdict';
+import type { MetricId } from 'bench-model/metrics';
+import type { Plan } from 'bench-model/plan';
+import { viewComparison } from 'bench-report/compare';
+import type { View } from 'bench-report/content';
+import type { ModelComparisons } from 'bench-report/model/definition';
+import type { Model } from 'bench-report/model/model';
+import { describeCopies } from 'bench-report/plan';
+import { renderTerminal } from 'bench-report/terminal';
+import { layoutFor } from '../terminal/shell.ts';
+import { questionOf } from './reach.ts';
+
+/**
+ * Selects the comparisons of a run that is meant to compare, or that a job depends on. Otherwise none: the ranks of a table of
+ * few rounds say the same.
+ */
+export function compareTargets({ plan, comparisons }: Model, isAsked = false): ModelComparisons[] {
+  // The cost of a background request is the purpose of the run, however many rounds it has.
+  const isDisturbed = plan.background !== undefined;
+  const isSequential = plan.sequentialTest !== undefined;
+  if (!isDisturbed && !isSequential && !isAsked && plan.rounds < FEWEST_ROUNDS) return [];
+  const metrics: MetricId[] = isDisturbed && !isSequential ? ['goodput', 'p99'] : [questionOf(plan).by];
+  return comparisons.filter(({ by }) => metrics.includes(by));
+}
+
+/** Returns the text of comparisons of a run. */
+export function showComparisons(plan: Plan, tables: readonly ModelComparisons[]): string {
+  const marks = plan.background === undefined ? describeCopies(plan) : [];
+  return tables.map((table) => showView(viewComparison(table, `run ${plan.run}`, marks))).join('');
+}
+
+/** Returns a view as the terminal shows it in full. */
+export function showView(view: View): string {
+  return renderTerminal(view, layoutFor({ isBrief: false }));
+}
