@@ -38,7 +38,9 @@ const USUAL = 'a usual path';
 const USUAL_PATHS = ['/', '/health', '/healthz', '/api', '/api/health'];
 
 /** A request as a manifest writes it. */
-export type Written = string | { request: string; headers: Record<string, string> };
+export type Written =
+  | string
+  | { request: string; headers?: Record<string, string>; expect?: { status: number } };
 
 /** High enough for every load, and a number to every language. */
 export const NO_LIMIT = '1000000000';
@@ -65,7 +67,10 @@ export async function chooseRequests(get: readonly string[], asking: Asking): Pr
   await untilAvailable(get[0] ?? '/', asking);
   if (get.length > 0) {
     for (const path of get) await requireAnswer(path, asking);
-    return get.map((path) => `GET ${path}`);
+    return toWritten(
+      get.map((path) => ({ path })),
+      asking,
+    );
   }
   const { document, routes } = await readRoutes(asking);
   const told = routes.map((route) => ({ ...route, why: document }));
@@ -80,16 +85,53 @@ export async function chooseRequests(get: readonly string[], asking: Asking): Pr
     const least = rest === 0 ? '' : `, the first of ${right.length} that answer`;
     say('assumed', `${countOf(chosen.length, 'request')}${least}; --get names others`);
     await mindLimit(chosen[0], asking);
-    return chosen.map(({ path, headers = {} }) =>
-      Object.keys(headers).length === 0 ? `GET ${path}` : { request: `GET ${path}`, headers },
-    );
+    return toWritten(chosen, asking);
   }
   const typed = await ask('Which path should Bench request, e.g. /orders?limit=20? ');
   if (typed !== undefined && typed !== '') {
     await requireAnswer(typed, asking);
-    return [`GET ${typed}`];
+    return toWritten([{ path: typed }], asking);
   }
   throw foundNone(tried, asking);
+}
+
+/** Two of three random bodies are equal by chance in a third of cases, ten in 1 of 20,000: as many as this time holds. */
+const VARYING = { answers: 10, ms: 500 };
+
+/** Returns requests as a manifest writes them. Of one whose body varies, only the status is expected. */
+async function toWritten(
+  chosen: readonly Pick<Named, 'path' | 'headers'>[],
+  asking: Asking,
+): Promise<Written[]> {
+  const all: Written[] = [];
+  for (const one of chosen) {
+    const { path, headers = {} } = one;
+    const status = await statusOfVarying(one, asking);
+    if (status !== undefined)
+      say('found', `GET ${path}: its body varies, so only its status is checked: \`expect\` in stack.json`);
+    const request = `GET ${path}`;
+    const more = {
+      ...(Object.keys(headers).length === 0 ? {} : { headers }),
+      ...(status === undefined ? {} : { expect: { status } }),
+    };
+    all.push(Object.keys(more).length === 0 ? request : { request, ...more });
+  }
+  return all;
+}
+
+/** Returns the status of a request if its answers have different bodies. */
+async function statusOfVarying(
+  one: Pick<Named, 'path' | 'headers'>,
+  asking: Asking,
+): Promise<number | undefined> {
+  const bodies = new Set<string>();
+  const untilMs = performance.now() + VARYING.ms;
+  for (let count = 0; count < VARYING.answers && (count < 2 || performance.now() < untilMs); count += 1) {
+    const { status, isRight, body } = await look(asking, one);
+    if (!isRight) return undefined;
+    if (bodies.add(body).size > 1) return status;
+  }
+  return undefined;
 }
 
 /** Returns the error of a server without a request to measure: what it answered, and what was left out although it answered. */

@@ -386,6 +386,20 @@ require('node:http').createServer((request, response) => {
     expect(readManifest(file)).toMatchObject({ requests: { draft: { requests: [{ path: '/health' }] } } });
   });
 
+  it('expects only the status of an answer whose body varies, also if two are equal', async () => {
+    const server = `let count = 0;
+    require('node:http').createServer(({ url }, response) => {
+      if (url !== '/') return response.writeHead(404).end();
+      response.end(String(Math.floor(count++ / 4)));
+    }).listen(process.env.PORT, process.env.HOST);`;
+    write({ 'package.json': PACKAGE, 'server.js': server });
+    const { status, stdout } = await runHere(init, [folder]);
+    expect([status, stdout]).toEqual([0, expect.stringContaining('found    GET /: its body varies')]);
+    expect(JSON.parse(readFileSync(join(folder, 'stack.json'), 'utf8'))).toMatchObject({
+      requests: [{ request: 'GET /', expect: { status: 200 } }],
+    });
+  });
+
   it('leaves out a slow answer beside others', async () => {
     const server = `require('node:http').createServer(({ url }, response) => {
       if (!['/', '/api'].includes(url)) return response.writeHead(404).end();

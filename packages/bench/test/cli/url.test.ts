@@ -124,7 +124,7 @@ describe('--url: a server that is already running', () => {
     await using shop = await openShop('127.0.0.1', (count) => `{"ok":true,"total":${count > 20 ? 8 : 7}}`);
     const { status, stderr } = await place.run('bench', flags({ url: shop.url, method: 'get', ...FEW }));
     expect(stderr).toMatch(
-      /: failed — GET \/orders: the right answer after the load differs from that before it, \d+\.\d s earlier: from byte 20 on, "\{"ok":true,"total":8\}" instead of "\{"ok":true,"total":7\}"\. If it may differ: --expect-status 2xx$/m,
+      /: failed — GET \/orders: the right answer after the load differs from that before it, \d+\.\d s earlier: from byte 20 on, "\{"ok":true,"total":8\}" instead of "\{"ok":true,"total":7\}"\. If it may differ: --expect-status 2xx, or "expect": \{ "status": 200 \} of that request in stack\.json$/m,
     );
     expect(status).toBe(1);
   });
