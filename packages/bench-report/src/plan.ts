@@ -38,7 +38,7 @@ export function describePlan(
     ...describeDisturbance(plan),
     ...describeWarmups(plan),
     ...describeSequentialTest(plan),
-    `about ${formatSpan(longestSeconds(plan))}${plan.sequentialTest === undefined ? '' : ' at most'}`,
+    describeTime(plan),
     ...power,
     ...describeProspects(plan).map((line) => `warning: ${line}`),
     '',
@@ -139,6 +139,17 @@ export function describeMix({ userRequests, routes, trials }: Plan): string[] {
 /** Describes the choices of a plan that depend on the number of its targets: the turns and the looks. */
 export function describeChoice(plan: Plan): string[] {
   return [...describeTurns(plan), ...describeSequentialTest(plan)];
+}
+
+/** `about 3 min`, and how long it takes if the warm-ups are not known yet and turn out to be the longest. */
+function describeTime(plan: Plan): string {
+  const most = plan.sequentialTest === undefined ? '' : ' at most';
+  const usual = `about ${formatSpan(longestSeconds(plan))}${most}`;
+  if (plan.autoWarmup !== true || plan.warmups !== undefined) return usual;
+  const seconds = longestSeconds({ ...plan, warmupSeconds: LONGEST_WARMUP_SECONDS });
+  return seconds === longestSeconds(plan)
+    ? usual
+    : `${usual}; ${formatSpan(seconds)} if servers need ${LONGEST_WARMUP_SECONDS} s to warm up`;
 }
 
 /** Says which servers run at the same time, and why others do not; empty if nobody would expect them to. `atOnce` are the numbers that ran; by default all of the plan. */

@@ -1,5 +1,6 @@
 import { refuseBudget } from '../../src/conduct/dry.ts';
 import { describe, expect, it } from 'vitest';
+import { describePlan } from 'bench-report/plan';
 import bench from '../../src/commands/bench.ts';
 import { resolveRequest } from '../../src/conduct/resolve.ts';
 import { BenchError } from 'bench-model/errors';
@@ -16,6 +17,17 @@ it('a budget that does not hold six rounds is refused, with one that does', () =
     hint: 'use --budget 3m or more',
   });
   expect(() => refuseBudget({ plan: budget('85s'), resumed: undefined })).not.toThrow();
+});
+
+it('a plan whose warm-ups are not known says how long it takes if they are the longest', () => {
+  const auto = samplePlan('--connections 10 --rounds 12', ['a', 'b']);
+  const typed = samplePlan('--connections 10 --rounds 12 --warmup 2', ['a', 'b']);
+  const times = [auto, typed, budget('3m')].map((plan) => /^about .*/m.exec(describePlan(plan))?.[0]);
+  expect(times).toEqual([
+    expect.stringMatching(/^about [\d.]+ min; [\d.]+ min if servers need 30 s to warm up$/),
+    expect.stringMatching(/^about [\d.]+ min$/),
+    'about 3 min at most',
+  ]);
 });
 
 const planOf = async (line: string) => (await resolveRequest(bench.parse(line.split(' ')))).plan;
