@@ -4,7 +4,7 @@
  *
  * `pnpm exec node packages/bench-lab/examples/record.ts results/published/<date>-examples fastapi express`
  */
-import { copyFileSync, cpSync, globSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { cpSync, globSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { basename, dirname, join, resolve } from 'node:path';
 import { HOME } from 'bench-machine/home';
@@ -102,13 +102,16 @@ async function layOut(name: string, { lock, changes }: Service, folder: string):
   }
 }
 
-/** Copies the runs that a service was measured in: plans, machines and trials. */
+/** Copies the runs that a service was measured in: plans, machines and trials. Paths in them begin at the repository. */
 function keepRuns(folder: string, place: string): void {
   for (const plan of globSync('**/.bench/results/*/run.json', { cwd: folder })) {
     const run = dirname(plan);
     mkdirSync(join(place, basename(run)), { recursive: true });
     for (const file of ['run.json', 'host.json', 'trials.jsonl'])
-      copyFileSync(join(folder, run, file), join(place, basename(run), file));
+      writeFileSync(
+        join(place, basename(run), file),
+        readFileSync(join(folder, run, file), 'utf8').replaceAll(`${HOME.root}/`, ''),
+      );
   }
 }
 
