@@ -1,41 +1,19 @@
 import { once } from 'node:events';
 import { readdirSync } from 'node:fs';
 import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
-import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, expect, it, vi } from 'vitest';
-import { createFleetEngine } from '../src/fleet.ts';
-import type { LoadSpec } from '../src/protocol.ts';
+import { openSession, toSpec } from './session.ts';
 
-const GENERATOR = fileURLToPath(new URL('../src/generator.ts', import.meta.url));
+const LOAD = { requests: [{ method: 'GET', path: '/', headers: {} }], connections: 10, spreadSeconds: 2 };
 const server = createServer((_, response) => response.end('ok'));
-const engine = createFleetEngine({
-  name: 'autocannon',
-  argv: [process.execPath, GENERATOR],
-  takesTurns: true,
-});
-let spec: LoadSpec;
-beforeAll(async () => {
-  await once(server.listen(0, '127.0.0.1'), 'listening');
-  spec = {
-    host: '127.0.0.1',
-    port: (server.address() as AddressInfo).port,
-    requests: [{ method: 'GET', path: '/', headers: {} }],
-    connections: 10,
-    timeoutSeconds: 5,
-    barrierSeconds: 5,
-    expected: undefined,
-    spreadSeconds: 2,
-    hashEvery: 1,
-  };
-});
+beforeAll(() => once(server.listen(0, '127.0.0.1'), 'listening'));
 afterAll(() => {
   server.close();
   server.closeAllConnections();
 });
 
 it('a short turn lasts no longer than it took if most connections do not get their turn in it', async () => {
-  await using session = engine.open(spec, 1);
+  await using session = openSession(server, LOAD, true);
   await session.arm();
   const began = performance.now();
   const turn = await session.turns?.take({ rampSeconds: 0, windowSeconds: 0.02 });
@@ -45,14 +23,14 @@ it('a short turn lasts no longer than it took if most connections do not get the
 });
 
 it.runIf(process.platform === 'linux')('sessions beside each other leave no open file behind', async () => {
-  await using first = engine.open(spec, 1);
+  await using first = openSession(server, LOAD, true);
   await first.arm();
   const countOpen = (): number => readdirSync(`/proc/${first.pids[0]}/fd`).length;
   const before = countOpen();
   for (let count = 0; count < 3; count++) {
-    const other = first.beside!(spec);
+    const other = first.beside!(toSpec(server, LOAD));
     await other.arm();
-    expect(countOpen()).toBeGreaterThanOrEqual(before + spec.connections);
+    expect(countOpen()).toBeGreaterThanOrEqual(before + LOAD.connections);
     await other.leave?.();
   }
   await vi.waitFor(() => expect(countOpen()).toBe(before));

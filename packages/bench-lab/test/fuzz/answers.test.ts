@@ -1,10 +1,9 @@
 /** What arrives from servers and generators: the two ways to read answers count alike, and garbage of a generator has words. */
 import { createHash } from 'node:crypto';
 import { once } from 'node:events';
-import { createServer, type AddressInfo, type Socket } from 'node:net';
+import { createServer, type Socket } from 'node:net';
 import { PassThrough } from 'node:stream';
 import { setImmediate as turn } from 'node:timers/promises';
-import { fileURLToPath } from 'node:url';
 import * as fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { BenchError } from 'bench-model/errors';
@@ -13,10 +12,9 @@ import type { LoadSession } from 'bench-load/engine';
 import { Generator } from 'bench-load/line';
 import { listenTo } from 'bench-load/listen';
 import type { ArmedReport, LoadSpec } from 'bench-load/protocol';
-import { createFleetEngine } from '../../../bench-load/src/fleet.ts';
+import { openSession, toSpec } from '../../../bench-load/test/session.ts';
 import { takeMany, textsLike } from './mutate.ts';
 
-const GENERATOR = fileURLToPath(new URL('../../../bench-load/src/generator.ts', import.meta.url));
 const IS_FULL = process.env['BENCH_FUZZ'] !== undefined;
 
 /** One answer: its framing, its body, and the places where it is cut into pieces. */
@@ -81,18 +79,12 @@ let spec: LoadSpec;
 let first: LoadSession;
 beforeAll(async () => {
   await once(server.listen(0, '127.0.0.1'), 'listening');
-  spec = {
-    host: '127.0.0.1',
-    port: (server.address() as AddressInfo).port,
+  spec = toSpec(server, {
     requests: [{ method: 'GET', path: '/', headers: {} }],
     connections: 1,
-    timeoutSeconds: 5,
-    barrierSeconds: 5,
     expected: [{ bytes: 5, sha256: createHash('sha256').update('right').digest('hex') }],
-    hashEvery: 1,
-  };
-  const fleet = { name: 'autocannon', argv: [process.execPath, GENERATOR], takesTurns: true };
-  first = createFleetEngine(fleet).open(spec, 1);
+  });
+  first = openSession(server, spec, true);
 });
 afterAll(async () => {
   await first[Symbol.asyncDispose]();

@@ -11,15 +11,15 @@ import { describeCopies } from 'bench-report/plan';
 import { viewComparison } from 'bench-report/compare';
 import { renderMarkdown } from 'bench-report/markdown';
 import { viewRuns } from 'bench-report/runs';
-import { renderTerminal } from 'bench-report/terminal';
 import { explainBuilds } from 'bench-report/interpreters';
 import { toJson } from 'bench-report/json';
 import { serversOf } from 'bench-report/model/model';
 import { describeEnding } from 'bench-report/stopping';
 import { findRun, readRun } from 'bench-analysis/results/store';
 import { present, DEFAULT_THRESHOLD, VERDICTS } from 'bench-model/options';
+import { showView } from '../conduct/compared.ts';
 import { readRepeats } from '../conduct/repeats.ts';
-import { layoutFor, logLine, print, printJson, printStyled } from '../terminal/shell.ts';
+import { logLine, print, printJson, printStyled } from '../terminal/shell.ts';
 
 /** A comparison of stored runs. */
 export interface StoredComparison {
@@ -154,7 +154,7 @@ export default defineCommand({
         compared.kind === 'within'
           ? viewComparison(compared.table, title, marks)
           : viewRuns(compared.table, title, marks);
-      if (format === undefined) printStyled(renderTerminal(view, layoutFor({ isBrief: false })));
+      if (format === undefined) printStyled(showView(view));
       else print(renderMarkdown(view));
     }
     if (compared.kind === 'between') return 0;

@@ -19,7 +19,7 @@ import { renderStudyJson, viewStudies } from 'bench-report/warm';
 import { findRun, readRun, shown, type StoredRun } from 'bench-analysis/results/store';
 import { findStudy, readStudy } from 'bench-analysis/results/study/store';
 import { readWhy } from 'bench-analysis/why/store';
-import { compareTargets, showComparisons } from '../conduct/compared.ts';
+import { compareTargets, showComparisons, showView } from '../conduct/compared.ts';
 import { openPage, renderPage, writePage } from '../conduct/page.ts';
 import { showWhy } from '../conduct/show-why.ts';
 import { layoutFor, logLine, print, printHtml, printJson, printStyled } from '../terminal/shell.ts';
@@ -198,7 +198,7 @@ function printStudy(folder: string, { run, format, ladder, time, detail, open }:
   const study = readStudy(folder);
   if (format === 'json') printJson(renderStudyJson(study));
   else if (format === 'markdown') print(renderMarkdown(viewStudies([study])));
-  else printStyled(renderTerminal(viewStudies([study]), layoutFor({ isBrief: false })));
+  else printStyled(showView(viewStudies([study])));
 }
 
 /** Prints a whole run in a format that takes no other options. */

@@ -9,11 +9,11 @@ import { randomInt } from 'node:crypto';
 import { nameRuntimes } from 'bench-targets/prepare/names';
 import { readStacks } from 'bench-targets/catalogue/stacks';
 import { makePlan, nameRun } from '../plan/plan.ts';
-import { renderTerminal } from 'bench-report/terminal';
 import { renderStudyJson, viewStudies } from 'bench-report/warm';
 import { shown } from 'bench-analysis/results/store';
+import { showView } from '../conduct/compared.ts';
 import { openSession } from '../conduct/session.ts';
-import { layoutFor, logLine, printJson, printStyled, terminal } from '../terminal/shell.ts';
+import { logLine, printJson, printStyled, terminal } from '../terminal/shell.ts';
 import { measureStudy } from '../conduct/study.ts';
 
 /** The part of the processes of a target that may be replaced by others. */
@@ -131,7 +131,7 @@ export default defineCommand({
     const job = { plan, seconds, spare, session, isNamed, voice: terminal };
     const { study, interrupted } = await measureStudy(job);
     if (json) printJson(renderStudyJson(study));
-    else printStyled(renderTerminal(viewStudies([study]), layoutFor({ isBrief: false })));
+    else printStyled(showView(viewStudies([study])));
     logLine(`saved in ${shown(study.folder)}`);
     if (interrupted) return 130;
     return study.processes.some(({ status }) => status === 'failed') ? 1 : 0;

@@ -123,11 +123,13 @@ export async function measurePlan({
   for (const line of describeShortBudget(plan, { spentSeconds, before: known }))
     voice.log(`warning: ${line}`);
   const tracker = trackRun(plan);
-  const estimateRest = (): number => estimateSeconds(plan, dueTrials(plan, known, tracker));
-  const expectRest = (): void => session.expect(estimateRest());
-  expectRest();
+  const expectRest = (): number => {
+    const seconds = estimateSeconds(plan, dueTrials(plan, known, tracker));
+    session.expect(seconds);
+    return seconds;
+  };
   const mostSeconds = (plan.sequentialTest?.budgetSeconds ?? Infinity) - spentSeconds;
-  voice.log(`measuring: ${describeLeft(plan, Math.min(estimateRest(), mostSeconds))}`);
+  voice.log(`measuring: ${describeLeft(plan, Math.min(expectRest(), mostSeconds))}`);
   await using started = await startEffects({
     plan,
     session,

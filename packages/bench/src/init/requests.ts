@@ -110,10 +110,10 @@ async function toWritten(
     if (status !== undefined)
       say('found', `GET ${path}: its body varies, so only its status is checked: \`expect\` in stack.json`);
     const request = `GET ${path}`;
-    const more = {
-      ...(Object.keys(headers).length === 0 ? {} : { headers }),
-      ...(status === undefined ? {} : { expect: { status } }),
-    };
+    const more = present({
+      headers: Object.keys(headers).length === 0 ? undefined : headers,
+      expect: status === undefined ? undefined : { status },
+    });
     all.push(Object.keys(more).length === 0 ? request : { request, ...more });
   }
   return all;
@@ -236,7 +236,8 @@ async function tryPaths(paths: readonly Named[], asking: Asking, tried: Tried[])
       continue;
     }
     bodies.set(body, one.path);
-    if (isRight && (await grows(asking, one, body))) {
+    const again = isRight ? await askAgain(asking, one, body) : undefined;
+    if (again?.isGrowing === true) {
       say('left out', `GET ${one.path}: ${words}; ${GROWS}, so it writes. --get measures it anyway`);
       tried.push({ path: one.path, status, words, isGrowing: true });
       continue;
@@ -248,8 +249,7 @@ async function tryPaths(paths: readonly Named[], asking: Asking, tried: Tried[])
       );
     }
     // A first answer may be slow because of what it loads.
-    const again = isRight && seconds >= SLOW_SECONDS ? (await look(asking, one)).seconds : seconds;
-    if (isRight) right.push({ ...one, seconds: Math.min(seconds, again) });
+    if (again !== undefined) right.push({ ...one, seconds: Math.min(seconds, again.seconds) });
     else tried.push({ path: one.path, status, words, ...present({ needs }) });
     if (location !== undefined) queue.unshift({ path: location, why: one.path });
   }
@@ -260,15 +260,24 @@ const GROWS = 'its answer grows with each request';
 /** Chance lets the lengths of this many answers rise in 1 of 720 cases. */
 const GROWING = 6;
 
-/** Returns true if a request adds to its own answer: each round of a comparison would cost more than the one before. */
-async function grows(asking: Asking, one: Pick<Named, 'path' | 'headers'>, first: string): Promise<boolean> {
+/**
+ * Asks again: does a request add to its own answer, so that each round of a comparison would cost more than the one before? Also returns the
+ * time of the last answer, in seconds.
+ */
+async function askAgain(
+  asking: Asking,
+  one: Pick<Named, 'path' | 'headers'>,
+  first: string,
+): Promise<{ isGrowing: boolean; seconds: number }> {
   let last = first.length;
+  let seconds = 0;
   for (let count = 2; count <= GROWING; count += 1) {
-    const { isRight, body } = await look(asking, one);
-    if (!isRight || body.length <= last) return false;
-    last = body.length;
+    const again = await look(asking, one);
+    seconds = again.seconds;
+    if (!again.isRight || again.body.length <= last) return { isGrowing: false, seconds };
+    last = again.body.length;
   }
-  return true;
+  return { isGrowing: true, seconds };
 }
 
 /** Enough requests to meet a limit that no header tells, and the longest time for them. The load finds a higher one. */
@@ -302,7 +311,7 @@ async function requireAnswer(path: string, asking: Asking): Promise<void> {
     );
   }
   say('asked', `GET ${path}: ${words}`);
-  if (await grows(asking, { path }, body))
+  if ((await askAgain(asking, { path }, body)).isGrowing)
     say('warning', `${GROWS}, so each round costs more than the one before`);
 }
 
