@@ -33,11 +33,21 @@ export function findShortBudget(
   return held < needed ? { budgetSeconds, held, needed, enoughSeconds } : undefined;
 }
 
-/** Returns the time that a budget has beside the rounds that a comparison needs, in seconds; Infinity without a budget. */
-export function spareSeconds(plan: Plan): number {
+/** The time that a budget has beside some of its rounds, in seconds; below 0 if it does not hold them, Infinity without a budget. */
+interface Spare {
+  /** Beside the rounds to the first look that can decide. */
+  toLook: number;
+  /** Beside the fewest rounds that decide if the run is stopped. */
+  toStop: number;
+}
+
+/** Returns the time that the budget of a plan has for anything but its rounds. */
+export function spareSeconds(plan: Plan): Spare {
   const { budgetSeconds = Infinity } = plan.sequentialTest ?? {};
-  const { rows, fewestRounds: needed = 0 } = foreseeTable(plan);
-  return rows === 0 ? budgetSeconds : budgetSeconds - (needed * estimateSeconds(plan)) / plan.rounds;
+  const { rows, decisiveRounds = 0, fewestRounds = 0 } = foreseeTable(plan);
+  const beside = (rounds: number): number =>
+    rows === 0 ? budgetSeconds : budgetSeconds - (rounds * estimateSeconds(plan)) / plan.rounds;
+  return { toLook: beside(decisiveRounds), toStop: beside(fewestRounds) };
 }
 
 /**

@@ -74,8 +74,10 @@ describe('findShortBudget', () => {
   });
 
   it('leaves to studies what those rounds do not need', () => {
-    expect(spareSeconds(planOf(`--budget ${8 * ROUND}s`))).toBeCloseTo(2 * ROUND, 6);
-    expect(spareSeconds(planOf(''))).toBe(Infinity);
+    const { toLook, toStop } = spareSeconds(planOf(`--budget ${8 * ROUND}s`));
+    expect(toLook).toBeCloseTo(-4 * ROUND, 6);
+    expect(toStop).toBeCloseTo(2 * ROUND, 6);
+    expect(spareSeconds(planOf(''))).toEqual({ toLook: Infinity, toStop: Infinity });
   });
 
   it('finds none without a budget, and none for a single target', () => {

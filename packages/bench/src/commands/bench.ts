@@ -457,7 +457,7 @@ const OPTIONS = {
   looks: option('<rounds>', oneOf(SCHEDULE_NAMES), {
     group: COMPARE,
     help: `the rounds after which the results are looked at: ${SCHEDULE_NAMES.join(', ')}`,
-    usually: `${chooseLooks(2, false)}; ${chooseLooks(3, false)} for several comparisons or with --budget`,
+    usually: `${chooseLooks(2)}; ${chooseLooks(3)} for several comparisons or with --budget; ${chooseLooks(2, { searches: true })} for a single one with --slo`,
     conflicts: OF_A_TEST,
   }),
   budget: option('<time>', span(), {

@@ -136,12 +136,15 @@ interface AffordableStudies {
 const NO_STUDIES: AffordableStudies = { count: 0, seconds: 0 };
 
 /**
- * Plans the studies of a run that knows nothing of this many targets: together at most a fifth of its time, and no more than its
- * budget has beside the rounds that a comparison needs.
+ * Plans the studies of a run that knows nothing of this many targets: together at most a fifth of its time. A budget leaves them the time
+ * beside the rounds to its first look, or, if that is too short for all of them, beside the rounds that a comparison needs.
  */
 export function planStudies(plan: Plan, unknown: number): AffordableStudies {
-  const budget = Math.max(0, Math.min(STUDY_SHARE * longestSeconds(plan), spareSeconds(plan)));
-  const count = Math.min(unknown, Math.floor(budget / (SHORTEST_SECONDS + PROCESS_SECONDS)));
+  const shortest = SHORTEST_SECONDS + PROCESS_SECONDS;
+  const { toLook, toStop } = spareSeconds(plan);
+  const spare = toLook >= unknown * shortest ? toLook : Math.max(0, toStop);
+  const budget = Math.min(STUDY_SHARE * longestSeconds(plan), spare);
+  const count = Math.min(unknown, Math.floor(budget / shortest));
   if (count === 0) return NO_STUDIES;
   return { count, seconds: Math.min(LONGEST_SECONDS, Math.floor(budget / count) - PROCESS_SECONDS) };
 }

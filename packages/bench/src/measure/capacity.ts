@@ -111,6 +111,7 @@ export class CapacitySearch {
   readonly #promises: readonly Promised[];
   readonly #seconds: number;
   readonly #pacePerSecond: number;
+  readonly #mostFurther: number;
   /** The capacity by all steps of earlier searches; undefined without any. */
   readonly #known: number | undefined;
   /** How the broken share of each promise grows, by all steps of earlier searches. */
@@ -125,7 +126,8 @@ export class CapacitySearch {
 
   /**
    * `pacePerSecond` is the goodput in a closed loop. The search begins where `earlier` ones of the same target ended, and stays
-   * near them unless its own steps say otherwise.
+   * near them unless its own steps say otherwise. A brief one leaves it to them to take further steps: for a comparison, more
+   * rounds in the same time are worth more.
    */
   constructor(
     promises: readonly Promised[],
@@ -133,11 +135,13 @@ export class CapacitySearch {
       seconds,
       pacePerSecond,
       earlier = [],
-    }: { seconds: number; pacePerSecond: number; earlier?: readonly Earlier[] },
+      isBrief = false,
+    }: { seconds: number; pacePerSecond: number; earlier?: readonly Earlier[]; isBrief?: boolean },
   ) {
     this.#promises = promises;
     this.#seconds = seconds;
     this.#pacePerSecond = pacePerSecond;
+    this.#mostFurther = isBrief && earlier.length > 0 ? 0 : MOST_FURTHER;
     const learned = promises.map((promise) => {
       const searches = earlier.filter(({ by }) => by.of === promise.of);
       if (searches.length === 0) return {};
@@ -166,7 +170,7 @@ export class CapacitySearch {
     const seconds = this.#fineSeconds ?? STEPS.coarse.seconds;
     if (seconds <= 0) return undefined;
     if (rampSeconds + seconds > left + 1e-9) {
-      if (!isFine || this.#isBracketed() || this.#further >= MOST_FURTHER) return undefined;
+      if (!isFine || this.#isBracketed() || this.#further >= this.#mostFurther) return undefined;
       this.#further++;
     }
     const odds = isFine ? (ODDS[this.#fineSteps++ % ODDS.length] as number) : 0;

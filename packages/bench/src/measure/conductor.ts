@@ -437,6 +437,7 @@ async function searchCapacity(
       seconds: windowSeconds,
       pacePerSecond,
       earlier: side.life.earlier,
+      isBrief: plan.sequentialTest !== undefined,
     });
     const steps: MeasuredStep[] = [];
     for (let step = search.next(); step !== undefined; step = search.next()) {

@@ -129,7 +129,12 @@ export function makePlan(given: BenchOptions, stacks: Stack[], run: string, seed
   const compared = 1 + (targets.length - 1) * (routes?.length ?? 1);
   const sequentialTest = typedTest && {
     ...typedTest,
-    looks: typedTest.looks ?? chooseLooks(compared, typedTest.budgetSeconds !== undefined),
+    looks:
+      typedTest.looks ??
+      chooseLooks(compared, {
+        hasBudget: typedTest.budgetSeconds !== undefined,
+        searches: load.mode === 'promise',
+      }),
   };
   const rounds =
     sequentialTest === undefined ? (chosen.rounds ?? 3) : mostRounds(scheduleNamed(sequentialTest.looks));

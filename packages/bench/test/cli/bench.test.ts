@@ -154,9 +154,9 @@ describe('bench', () => {
       threshold: 0.02,
     });
     expect(
-      parse('--until-decided --budget 10m --by p99 --threshold 3% --looks 6/12/18').sequentialTest,
+      parse('--until-decided --budget 10m --by p99 --threshold 3% --looks 10/15/20').sequentialTest,
     ).toEqual({
-      looks: '6/12/18',
+      looks: '10/15/20',
       by: 'p99',
       threshold: 0.03,
       budgetSeconds: 600,

@@ -64,7 +64,7 @@ const WRONG: Record<string, string[]> = {
     '--until-decided --budget soon',
     '--until-decided --by beauty',
     '--until-decided --threshold 200%',
-    '--rounds 6 --looks 6/12/18',
+    '--rounds 6 --looks 10/15/20',
     '--rounds 6 --budget 10m',
     '--rounds 6 --by p99',
     '--quick --threshold 3%',

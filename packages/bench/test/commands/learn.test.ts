@@ -247,6 +247,15 @@ describe('the known warm-up of a target', () => {
   });
 });
 
+/** Returns the number of studies in a comparison of capacities with a budget, and the rounds for which it has time beside them. */
+const studiesWithin = (line: string) => {
+  const plan = samplePlan(`--slo p99<50ms --until-decided ${line}`, ['vanilla', 'fastify']);
+  const { count, seconds } = planStudies(plan, 2);
+  const spent = count * (seconds + PROCESS_SECONDS);
+  const left = plan.sequentialTest!.budgetSeconds! - spent;
+  return { count, rounds: left / (estimateSeconds(plan) / plan.rounds) };
+};
+
 describe('the time of a run', () => {
   const five = ['vanilla', 'fastify', 'uvicorn', 'litestar', 'fastapi'];
   const plan = samplePlan('--no-interleave', five);
@@ -269,6 +278,14 @@ describe('the time of a run', () => {
       }
     },
   );
+
+  it('leaves a budget the rounds to its first look, if it holds them beside a study of each', () => {
+    expect(studiesWithin('--budget 5m')).toEqual({ count: 2, rounds: expect.closeTo(8, 0) });
+    expect(studiesWithin('--budget 5m').rounds).toBeGreaterThanOrEqual(8);
+    const short = studiesWithin('--budget 4m');
+    expect(short.count).toBe(2);
+    expect(short.rounds).toBeLessThan(8);
+  });
 
   it('is the same as before once all are known to be warm after the default warm-up', async () => {
     for (const target of five) know(plan, 1.5, { target });

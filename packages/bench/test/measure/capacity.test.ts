@@ -35,16 +35,18 @@ function search(
   {
     seed = 1,
     known,
+    isBrief = false,
     seconds = 12,
     pace = paceOfQueue(queue),
     edit = (load) => load,
-  }: { seed?: number; known?: number; pace?: number; seconds?: number; edit?: Edit } = {},
+  }: { seed?: number; known?: number; isBrief?: boolean; pace?: number; seconds?: number; edit?: Edit } = {},
 ): FoundRate & { steps: PlannedStep[] } {
   const server = new SimulatedServer(queue, createRandom(seed));
   const [by] = readPromises(promise, 'slo') as [Promised];
   const found = new CapacitySearch(readPromises(promise, 'slo'), {
     seconds,
     pacePerSecond: pace,
+    isBrief,
     ...(known !== undefined && {
       earlier: [
         { perSecond: known, by, steps: [{ perSecond: known, requests: 100_000, brokenShare: 0.01 }] },
@@ -150,13 +152,15 @@ describe('the search of a capacity', () => {
     expect(found.steps.every(({ perSecond }) => perSecond < 1800)).toBe(true);
   });
 
-  it('goes on for up to two long steps if the promise was kept at every rate so far, or broken', () => {
+  it('goes on for up to two long steps if the promise was kept at every rate so far, or broken; brief ones do not', () => {
     const usual = search(fixed(0.002), 'p99<50ms', { known: 450 });
     const further = search(fixed(0.002), 'p99<50ms', { known: 350 });
     expect(usual.steps).toHaveLength(2);
     expect(further.steps).toHaveLength(4);
     const rates = further.steps.map(({ perSecond }) => perSecond);
     expect(Math.max(...rates)).toBeLessThan(1.35 * 350);
+    const brief = search(fixed(0.002), 'p99<50ms', { known: 350, isBrief: true });
+    expect(brief.steps).toEqual(further.steps.slice(0, 2));
   });
 
   it('is an upper bound if the promise was broken at every rate', () => {

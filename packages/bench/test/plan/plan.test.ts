@@ -151,10 +151,12 @@ describe('makePlan', () => {
     expect(asksDatabase(samplePlan(''))).toBe(false);
   });
 
-  it('looks later if decided comparisons can leave or if a budget limits the time', () => {
+  it('looks later if decided comparisons can leave or if a budget limits the time, and early at two searches', () => {
     expect(looksOf('')).toEqual(['12/18/24', 24]);
     expect(looksOf('--budget 5m')).toEqual(['12/18/27/40/60', 60]);
     expect(looksOf('', ['vanilla', 'fastify', 'uvicorn'])).toEqual(['12/18/27/40/60', 60]);
+    expect(looksOf('--slo p99<50ms --budget 5m')).toEqual(['8/12/18/24', 24]);
+    expect(looksOf('--slo p99<50ms', ['vanilla', 'fastify', 'uvicorn'])[1]).toBe(60);
     expect(looksOf('--looks 10/15/20 --budget 5m')).toEqual(['10/15/20', 20]);
   });
 
