@@ -100,7 +100,7 @@ export async function measureSpread(
       begun: (name, round) => voice.log(`${name} begins round ${round}`),
       interrupted: () => isStopped,
       now: () => Date.now(),
-      on: showProgress(plan, voice.screen, resumed?.trials),
+      on: showProgress(plan, voice.screen, { before: resumed?.trials }),
     },
   );
   if (left > 0) {

@@ -1,5 +1,5 @@
 import { estimateSeconds, isSamePlace, usualMetric, type RunEvent } from 'bench-model/planned';
-import { scheduleOf, type ComparedRow } from 'bench-analysis/compare';
+import { foreseeTable, scheduleOf, type ComparedRow } from 'bench-analysis/compare';
 import { dueTrials, type Standing, type Tracker, trackRun } from 'bench-analysis/due';
 import { foreseeOpen, secondsUntil, soughtBy } from 'bench-analysis/outlook';
 import { figureOf } from 'bench-analysis/metrics';
@@ -50,17 +50,17 @@ const SECONDS_WITH_HOUR = 90;
 /**
  * Shows the progress of a run: one line per trial, and the comparisons at each look of a sequential test. On a terminal
  * also a live line with the time left and the figures so far, and the table after each round. `before` are the trials
- * that an interrupted run has stored.
+ * that an interrupted run has stored, and `spentSeconds` of the budget went to preparations.
  */
 export function showProgress(
   plan: Plan,
   screen: Screen,
-  before: readonly Trial[] = [],
+  { before = [], spentSeconds = 0 }: { before?: readonly Trial[] | undefined; spentSeconds?: number } = {},
 ): (event: RunEvent) => void {
   const began = performance.now();
   const trials = [...before];
   const tracker = trackRun(plan);
-  const { budgetSeconds = Infinity } = plan.sequentialTest ?? {};
+  const budgetSeconds = (plan.sequentialTest?.budgetSeconds ?? Infinity) - spentSeconds;
   let shown: Standing | undefined = tracker.standing(trials);
   let tableAt = began;
   let spent = 0;
@@ -107,7 +107,10 @@ export function showProgress(
     }
     if (!screen.isLive) return;
     const head = `[${done + 1}/${of}] ${describePlanned(plan, planned)}`;
-    const found = describeFound(plan, planned, { trials, tracker });
+    const leftSeconds = budgetSeconds - spent;
+    const holds = (rounds: number): boolean =>
+      pace() * estimateSeconds(plan, dueTo(plan, rounds, { trials, tracker })) <= leftSeconds;
+    const found = describeFound(plan, planned, { trials, tracker, holds });
     const left = describeLeft(plan, estimateLeft());
     screen.showLive(fitLine(head, found, left, screen.layout().width));
   };
@@ -130,12 +133,29 @@ function describePlanned({ trials }: Plan, planned: PlannedTrial): string {
 }
 
 /** `at most 22 min left, until 15:12`: the time that the rest of a plan takes. */
-export function describeLeft({ sequentialTest }: Plan, seconds: number): string {
+function describeLeft({ sequentialTest }: Plan, seconds: number): string {
   const most = sequentialTest === undefined ? '' : 'at most ';
   if (seconds < SECONDS_WITH_HOUR) return `${most}${formatSpan(seconds)} left`;
   const end = new Date(Date.now() + seconds * 1000);
   const hour = end.toLocaleTimeString('en-GB', { hour: '2-digit', minute: '2-digit' });
   return `${most}${formatSpan(seconds)} left, until ${hour}`;
+}
+
+/**
+ * `first verdicts after 12 rounds, in about 4 min; at most 21 min left, until 15:12`: what a run has before it. `due` are the trials
+ * that it has to measure in `leftSeconds`.
+ */
+export function describeAhead(plan: Plan, due: PlannedTrial[], leftSeconds: number): string {
+  const left = describeLeft(plan, leftSeconds);
+  const { rows, decisiveRounds } = foreseeTable(plan);
+  const isNew = due.length === plan.trials.length;
+  if (plan.sequentialTest === undefined || rows === 0 || decisiveRounds === undefined || !isNew) return left;
+  const seconds = estimateSeconds(
+    plan,
+    due.filter(({ round }) => round <= decisiveRounds),
+  );
+  if (seconds >= leftSeconds) return left;
+  return `first verdicts after ${decisiveRounds} rounds, in about ${formatSpan(seconds)}; ${left}`;
 }
 
 /** The figures so far; the text may be cut, but not its unit. */
@@ -144,14 +164,31 @@ interface Found {
   unit: string;
 }
 
-/** The figures so far at the rung of a trial, the best first; for a sequential test, what the last look decided. */
+/** The trials of a running plan. */
+interface SoFar {
+  trials: readonly Trial[];
+  tracker: Tracker;
+}
+
+/** Returns the trials that are still to be measured up to a round. */
+function dueTo(plan: Plan, rounds: number, { trials, tracker }: SoFar): PlannedTrial[] {
+  return dueTrials(plan, trials, tracker).filter(({ round }) => round <= rounds);
+}
+
+/**
+ * The figures so far at the rung of a trial, the best first; for a sequential test, what the last look decided. `holds` tells
+ * whether its budget lasts to the end of a round.
+ */
 function describeFound(
   plan: Plan,
   planned: PlannedTrial,
-  { trials, tracker }: { trials: readonly Trial[]; tracker: Tracker },
+  { trials, tracker, holds }: SoFar & { holds: (rounds: number) => boolean },
 ): Found {
-  if (plan.sequentialTest !== undefined)
-    return { text: describeNextLook(plan, tracker.standing(trials), planned.round - 1), unit: '' };
+  if (plan.sequentialTest !== undefined) {
+    const next = scheduleOf(plan).find(({ rounds }) => rounds >= planned.round)?.rounds;
+    const when = next === undefined || holds(next) ? next : 'the end of the budget';
+    return { text: describeNextLook(tracker.standing(trials), when), unit: '' };
+  }
   const rows = summarise(trials.filter((trial) => isSamePlace(trial, planned)));
   for (const id of [usualMetric(plan), 'goodput'] as const) {
     const { unit, better } = METRICS[id];
@@ -167,12 +204,15 @@ function describeFound(
   return { text: '', unit: '' };
 }
 
-/** `1 of 2 decided after 12 rounds, next look after 18`. */
-function describeNextLook(plan: Plan, standing: Standing | undefined, rounds: number): string {
-  const next = scheduleOf(plan).find((look) => look.rounds > rounds);
+/** `1 of 2 decided after 12 rounds, next look after 18`, or `first look at the end of the budget`. */
+function describeNextLook(
+  standing: Standing | undefined,
+  next: number | 'the end of the budget' | undefined,
+): string {
+  const which = standing === undefined ? 'first' : 'next';
   const upcoming =
-    next === undefined ? '' : `${standing === undefined ? 'first' : 'next'} look after ${next.rounds}`;
-  if (standing === undefined) return `${upcoming} rounds`;
+    next === undefined ? '' : `${which} look ${typeof next === 'number' ? `after ${next}` : `at ${next}`}`;
+  if (standing === undefined) return typeof next === 'number' ? `${upcoming} rounds` : upcoming;
   const { rows } = standing;
   const head = `${countDecided(rows, standing.open)} of ${rows.length} decided after ${countOf(standing.rounds, 'round')}`;
   return [head, upcoming].filter(Boolean).join(', ');

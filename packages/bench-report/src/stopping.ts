@@ -78,10 +78,13 @@ export function describeReach(
 ): string[] {
   const reach = canCompare(plan) ? foreseeReach(plan, noise, sought) : undefined;
   if (reach === undefined) return [];
-  const sizes = reach.found.map(({ probability, difference }, index) => {
-    const odds = `${formatShare(probability)}${index === 0 ? ' probability' : ''}`;
-    return `${difference === undefined ? 'none' : formatPercent(difference)} with ${odds}`;
-  });
+  const found = reach.found.map(({ probability, difference }) => ({
+    odds: formatShare(probability),
+    size: difference === undefined ? 'none' : formatPercent(difference),
+  }));
+  const sizes = found
+    .filter(({ size }, index) => size !== found[index - 1]?.size)
+    .map(({ odds, size }, index) => `${size} with ${odds}${index === 0 ? ' probability' : ''}`);
   const each = reach.rows === 1 ? '' : `, in each of ${countOf(reach.rows, 'comparison')}`;
   return [`${label} ${sizes.join(', ')}${each}`];
 }

@@ -91,7 +91,8 @@ function cellsFor(rows: readonly RankedRow[], metric: MetricId | undefined): Rec
         ...Object.entries(beside[id] ?? {}),
       ]),
     ),
-    limit: showLimit,
+    // Below its capacity, a server waits: a line below the table says what limits it there.
+    ...(rows.some(({ figures }) => figures.capacity !== undefined) ? {} : { limit: showLimit }),
     status: describeStatus,
   };
 }

@@ -1,7 +1,14 @@
 import { stripVTControlCharacters } from 'node:util';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import type { Plan } from 'bench-model/plan';
-import { describeObserved, describeTrial, showProgress, type Screen } from '../src/progress.ts';
+import { estimateSeconds } from 'bench-model/planned';
+import {
+  describeAhead,
+  describeObserved,
+  describeTrial,
+  showProgress,
+  type Screen,
+} from '../src/progress.ts';
 import type { Trial } from 'bench-model/record';
 import { okTrial, sampleMeasured, samplePlan } from '../../bench-lab/testing/samples.ts';
 
@@ -40,7 +47,7 @@ function play(
       ...(duel !== undefined && { duel }),
     };
   });
-  const show = showProgress(plan, screen, trials.slice(0, before));
+  const show = showProgress(plan, screen, { before: trials.slice(0, before) });
   const of = trials.length;
   for (const [done, planned] of plan.trials.entries()) {
     if (done < before || done >= until) continue;
@@ -174,6 +181,27 @@ describe('a sequential test', () => {
     expect(lines[0]).toContain(' · first look after 12 rounds · at most ');
     expect(lines.at(-1)).toContain(' · 1 of 1 decided after 12 rounds, next look after 18 · at most ');
   });
+
+  it('names no look in its live line that the budget does not hold', () => {
+    const { screen, shown } = record(true, 120);
+    const perRound = estimateSeconds(plan) / plan.rounds;
+    const line = `--connections 10 --until-decided --looks 12/18/24 --budget ${Math.ceil(7 * perRound)}s`;
+    play(samplePlan(line, ['vanilla', 'fastify']), screen, { until: 2 });
+    expect(textsOf(shown, 'live')[0]).toContain(' · first look at the end of the budget · at most ');
+  });
+});
+
+it('says before a run when its first verdicts come, if the budget lasts that long', () => {
+  const ahead = (line: string, seconds: number) => {
+    const plan = samplePlan(`--connections 10 ${line}`, ['vanilla', 'fastify']);
+    return describeAhead(plan, plan.trials, seconds);
+  };
+  const line = '--until-decided --looks 12/18/24';
+  expect(ahead(line, 1800)).toMatch(
+    /^first verdicts after 12 rounds, in about \d+ (s|min); at most 30 min left, until \d\d:\d\d$/,
+  );
+  expect(ahead(`${line} --budget 30s`, 30)).toBe('at most 30 s left');
+  expect(ahead('--rounds 12', 60)).toBe('60 s left');
 });
 
 it('describes the process of a study that is observed', () => {

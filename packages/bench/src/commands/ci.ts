@@ -65,16 +65,20 @@ export default defineCommand({
       return print(`${plans.join('\n\n')}\n`);
     }
     const measured: { rate: number | undefined; run: StoredRun }[] = [];
+    let interrupted = false;
     for (const { rate, request } of runs) {
       const ended = await measureRequest(request, terminal);
-      if (ended === undefined || ended.interrupted) return 130;
+      if (ended === undefined) return 130;
       measured.push({ rate, run: ended.run });
+      ({ interrupted } = ended);
+      if (interrupted) break;
       if (request.goesOn?.(ended.run.trials) === false) {
         // A longer duration changes all runs of the job.
         logLine('the job stops: its windows have too few answers for the percentile of a budget');
         break;
       }
     }
+    if (measured.every(({ run }) => run.trials.length === 0)) return 130;
     const judged = config.budgets.flatMap(({ budget }): JudgedBudget[] => {
       const found = measured.find(({ rate }) => rate === budget.rate);
       return found === undefined ? [] : [judgeBudget(found.run, budget, baselinesOf(config))];
@@ -82,6 +86,7 @@ export default defineCommand({
     const verdict = conclude(
       judged,
       measured.map(({ run }) => run),
+      interrupted,
     );
     const summary = renderSummary(
       verdict.words,
@@ -92,6 +97,7 @@ export default defineCommand({
     for (const line of verdict.warnings) logLine(`warning: ${line}`);
     const saved = writeSummary(toOutput(summary));
     logLine(`${verdict.words}; the summary is in ${shown(saved)}`);
+    if (interrupted) return 130;
     return verdict.isBroken ? 1 : 0;
   },
 });
@@ -150,6 +156,7 @@ function baselinesOf({ budgets }: Config): string[] {
 function conclude(
   judged: readonly JudgedBudget[],
   runs: readonly StoredRun[],
+  interrupted: boolean,
 ): { words: string; isBroken: boolean; warnings: string[] } {
   const rows = judged.flatMap(({ budget, rows: all }) => all.map((row) => ({ budget, ...row })));
   const broken = rows.filter(({ verdict }) => verdict === 'broken');
@@ -163,8 +170,10 @@ function conclude(
     ...(unmeasured.length > 0 ? [`${unmeasured.length} of ${rows.length} budget checks not measured`] : []),
     ...(undecided.length > 0 ? [`${undecided.length} of ${rows.length} budget checks undecided`] : []),
   ];
+  const kept = rows.length === 0 ? 'no budget checked' : `all ${rows.length} budget checks kept`;
+  const result = said.length > 0 ? said.join(', ') : kept;
   return {
-    words: said.length > 0 ? `Bench: ${said.join(', ')}` : `Bench: all ${rows.length} budget checks kept`,
+    words: interrupted ? `Bench, interrupted: so far ${result}` : `Bench: ${result}`,
     isBroken: broken.length + failed.length + unmeasured.length > 0,
     warnings: [
       ...unmeasured.map(

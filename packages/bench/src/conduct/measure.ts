@@ -10,10 +10,10 @@ import type { PinnedCommands } from 'bench-machine/placement';
 import { run } from '../measure/run.ts';
 import { fitAnswers, fitStarts } from '../plan/plan.ts';
 import { refuseAlone } from '../plan/refusals.ts';
-import type { Plan } from 'bench-model/plan';
+import type { Plan, PlannedTrial } from 'bench-model/plan';
 import { present } from 'bench-model/options';
 import { describeChoice, describeTurns } from 'bench-report/plan';
-import { describeLeft, showProgress } from 'bench-report/progress';
+import { describeAhead, showProgress } from 'bench-report/progress';
 import { describeShortBudget } from 'bench-report/stopping';
 import type { Host } from 'bench-model/host';
 import {
@@ -123,13 +123,15 @@ export async function measurePlan({
   for (const line of describeShortBudget(plan, { spentSeconds, before: known }))
     voice.log(`warning: ${line}`);
   const tracker = trackRun(plan);
-  const expectRest = (): number => {
-    const seconds = estimateSeconds(plan, dueTrials(plan, known, tracker));
-    session.expect(seconds);
-    return seconds;
+  const expectRest = (): PlannedTrial[] => {
+    const due = dueTrials(plan, known, tracker);
+    session.expect(estimateSeconds(plan, due));
+    return due;
   };
   const mostSeconds = (plan.sequentialTest?.budgetSeconds ?? Infinity) - spentSeconds;
-  voice.log(`measuring: ${describeLeft(plan, Math.min(expectRest(), mostSeconds))}`);
+  const due = expectRest();
+  const leftSeconds = Math.min(estimateSeconds(plan, due), mostSeconds);
+  voice.log(`measuring: ${describeAhead(plan, due, leftSeconds)}`);
   await using started = await startEffects({
     plan,
     session,
@@ -147,7 +149,7 @@ export async function measurePlan({
       known.push(...trials);
       expectRest();
     },
-    on: showProgress(plan, voice.screen, resumed?.trials),
+    on: showProgress(plan, voice.screen, { before: resumed?.trials, spentSeconds }),
   });
   const { effects } = started;
   interrupts.use(voice.onInterrupt(started.stop, describeStop));

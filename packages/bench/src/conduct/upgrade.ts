@@ -139,7 +139,7 @@ function upgradeNode(now: string): Upgrade {
 async function upgradePython(now: string, stacks: readonly Stack[], isSameBuild: boolean): Promise<Upgrade> {
   const { builds, words } = chooseBuilds(await listPythons(), now, isSameBuild);
   const [first, ...others] = builds;
-  if (first?.line !== now) throw nothingNewer(`Python ${now}`, EXAMPLE, words);
+  if (first?.line !== now) throw nothingNewer(`Python ${now} in uv, pyenv and PATH`, EXAMPLE, words);
   // What is built for the Python of now is built for the others too.
   const builtNow = new Set(await findMissing(first, stacks));
   const newer: InstalledPython[] = [];
@@ -151,7 +151,7 @@ async function upgradePython(now: string, stacks: readonly Stack[], isSameBuild:
         `left out: Python ${build.line}: ${listAll(without)} ${without.length === 1 ? 'has' : 'have'} no wheel for it`,
       );
   }
-  if (newer.length === 0) throw nothingNewer(`Python ${now}`, EXAMPLE, words);
+  if (newer.length === 0) throw nothingNewer(`Python ${now} in uv, pyenv and PATH`, EXAMPLE, words);
   const kept = [first, ...newer];
   const specs = await Promise.all(kept.map(specOf));
   const withJit = specs.flatMap((spec, index) => [
@@ -256,7 +256,7 @@ function nothingNewer(now: string, example: string, words: readonly string[] = [
   const told = words.map((line) => `\n  ${line}`).join('');
   return new BenchError(
     'usage',
-    `--upgrade: nothing newer than ${now} is installed${told}`,
+    `--upgrade: found nothing newer than ${now}${told}`,
     `name what to compare: ${example}`,
   );
 }

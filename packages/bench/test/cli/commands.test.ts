@@ -4,7 +4,7 @@ import { basename, join } from 'node:path';
 import { describe, it } from 'vitest';
 import BENCH from '../../src/commands/bench.ts';
 import { inheritedByUser, runToEnd } from '../../../bench-lab/testing/user.ts';
-import { Place, ROOT } from './cli.ts';
+import { Place, PLANTED, ROOT } from './cli.ts';
 
 describe('--help', () => {
   it.concurrent('is printed even with an invalid option, and starts nothing', async ({ expect }) => {
@@ -260,3 +260,23 @@ async function freePort(): Promise<number> {
   });
   return (server.address() as AddressInfo).port;
 }
+
+describe('pnpm bench-http ci', () => {
+  it.concurrent('judges on Ctrl-C what it has measured, and keeps the summary', async ({ expect }) => {
+    await using place = new Place();
+    const config = join(place.folder, 'bench.config.json');
+    const bench = { targets: ['planted/steady'], stack: [join(ROOT, PLANTED)], connections: [2] };
+    const short = { rounds: 50, duration: 0.3, warmup: 0 };
+    const budgets = [{ metric: 'startup', atMost: '600s' }];
+    writeFileSync(config, JSON.stringify({ bench: { ...bench, ...short }, budgets }));
+    const job = place.startInTerminal(`node packages/bench/bench-http.mjs ci --config ${config}`);
+    await job.until(() => place.trials().length >= 6, 'six rounds');
+    job.type('\u0003');
+    const { status, stdout } = await job.ended;
+    expect(stdout).toMatch(/start-up at most 600 s .* kept/);
+    expect(stdout).toContain('Bench, interrupted: so far all 1 budget checks kept');
+    expect(status).toBe(130);
+    expect(readFileSync(join(place.results, 'summary.md'), 'utf8')).toMatch(/^## Bench, interrupted: /);
+    await place.untilGone();
+  });
+});

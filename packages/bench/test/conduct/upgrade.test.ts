@@ -85,7 +85,7 @@ describe('an upgrade of Node', () => {
 
   it('is refused if nothing is newer, or the targets run on several runtimes', async () => {
     const newest = { ...target, runtime: { kind: 'node', spec: '26' } as const };
-    await expect(findUpgrade([newest], [], ANY)).rejects.toThrow('nothing newer than Node 26 is installed');
+    await expect(findUpgrade([newest], [], ANY)).rejects.toThrow('found nothing newer than Node 26');
     const other = { ...target, runtime: { kind: 'python', spec: '3.13' } as const };
     await expect(findUpgrade([newest, other], [], ANY)).rejects.toThrow('run on node 26 and python 3.13');
   });
