@@ -19,7 +19,7 @@ import { renderMarkdown } from 'bench-report/markdown';
 import { renderPower } from '../src/report/power.ts';
 import { serversOf, toModel } from 'bench-report/model/model';
 import { viewStudies } from 'bench-report/warm';
-import { showLimit, showMetric } from 'bench-report/cells';
+import { showLimit, showMetric, tellLimits } from 'bench-report/cells';
 import { toView } from 'bench-report/view';
 import type { Calibration } from 'bench-model/calibration';
 import type { Host } from 'bench-model/host';
@@ -334,7 +334,7 @@ function drawRows(
         target: `\`${row.target}\``,
         connections: formatWhole(row.connections),
         ...Object.fromEntries(metrics.map((id) => [METRICS[id].label, showMetric(id, row)])),
-        limit: showLimit(row),
+        ...(tellLimits([row]) && { limit: showLimit(row) }),
       })),
   );
   const columns = Object.keys(rows[0] ?? {}) as (keyof (typeof rows)[number])[];

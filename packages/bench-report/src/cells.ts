@@ -14,6 +14,11 @@ export function showMetric(id: MetricId, { figures }: Pick<Row, 'figures'>): str
   return showFigure(marked, FORMATS[unit], column.spread && hasRange);
 }
 
+/** Returns true if the limits of rows tell what saturated. Below its capacity, a server waits: a line of its own says what limits it there. */
+export function tellLimits(rows: readonly Pick<Row, 'figures'>[]): boolean {
+  return rows.every(({ figures }) => figures.capacity === undefined);
+}
+
 /** The most frequent limit of a row. */
 export function showLimit({ limits }: Row): string {
   return limits[0] ?? '—';

@@ -1,7 +1,15 @@
 /** The table of a run in words: its columns, and the rows grouped by place. */
 import type { Figure, Row } from 'bench-analysis/summary';
 import { METRIC_IDS, METRICS, type MetricId } from 'bench-model/metrics';
-import { describeRight, describeStatus, showFigure, showGrowth, showLimit, showMetric } from './cells.ts';
+import {
+  describeRight,
+  describeStatus,
+  showFigure,
+  showGrowth,
+  showLimit,
+  showMetric,
+  tellLimits,
+} from './cells.ts';
 import { formatUs, groupByPlace } from './format.ts';
 import type { View } from './content.ts';
 
@@ -91,8 +99,7 @@ function cellsFor(rows: readonly RankedRow[], metric: MetricId | undefined): Rec
         ...Object.entries(beside[id] ?? {}),
       ]),
     ),
-    // Below its capacity, a server waits: a line below the table says what limits it there.
-    ...(rows.some(({ figures }) => figures.capacity !== undefined) ? {} : { limit: showLimit }),
+    ...(tellLimits(rows) ? { limit: showLimit } : {}),
     status: describeStatus,
   };
 }

@@ -72,6 +72,9 @@ describe('latency over load', () => {
         '50 % 2,050 2,050 2.05 ms 4.10 ms — 95.0 waiting',
       );
     }
+    // Below its capacity, a server waits: only the loads of the curve have a limit.
+    expect(view.columns).not.toContain('limit');
+    expect(view.columns).toContain('status');
   });
 });
 

@@ -191,11 +191,13 @@ describe('a sequential test', () => {
   });
 });
 
+/** What a run of two targets has before it. */
+const ahead = (line: string, seconds: number) => {
+  const plan = samplePlan(`--connections 10 ${line}`, ['vanilla', 'fastify']);
+  return describeAhead(plan, plan.trials, seconds);
+};
+
 it('says before a run when its first verdicts come, if the budget lasts that long', () => {
-  const ahead = (line: string, seconds: number) => {
-    const plan = samplePlan(`--connections 10 ${line}`, ['vanilla', 'fastify']);
-    return describeAhead(plan, plan.trials, seconds);
-  };
   const line = '--until-decided --looks 12/18/24';
   expect(ahead(line, 1800)).toMatch(
     /^first verdicts after 12 rounds, in about \d+ (s|min); at most 30 min left, until \d\d:\d\d$/,
