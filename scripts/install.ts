@@ -1,4 +1,13 @@
-import { accessSync, constants, lstatSync, mkdirSync, readlinkSync, rmSync, symlinkSync } from 'node:fs';
+import {
+  accessSync,
+  constants,
+  existsSync,
+  lstatSync,
+  mkdirSync,
+  readlinkSync,
+  rmSync,
+  symlinkSync,
+} from 'node:fs';
 import { homedir } from 'node:os';
 import { delimiter, join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -27,7 +36,7 @@ export default defineCommand({
   async run({ folder: named }) {
     const onPath = (process.env['PATH'] ?? '').split(delimiter);
     const usual = [OWN, join(homedir(), 'bin'), '/usr/local/bin', '/opt/homebrew/bin'];
-    const folder = resolve(named ?? usual.find((one) => onPath.includes(one) && isWritable(one)) ?? OWN);
+    const folder = resolve(named ?? usual.find((one) => onPath.includes(one) && canHold(one)) ?? OWN);
     const link = join(folder, 'bench-http');
     refuseForeign(link);
     mkdirSync(folder, { recursive: true });
@@ -39,7 +48,9 @@ export default defineCommand({
   },
 });
 
-function isWritable(folder: string): boolean {
+/** Returns true if a link can be made in a folder; the user's own is made if it is missing. */
+function canHold(folder: string): boolean {
+  if (folder === OWN && !existsSync(OWN)) return true;
   try {
     accessSync(folder, constants.W_OK);
     return true;

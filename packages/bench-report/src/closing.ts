@@ -268,7 +268,7 @@ interface Next {
   command: string;
 }
 
-/** Chooses the next step after a run: complete it, look into failures, decide, or look at the charts. */
+/** Chooses the next step after a run: complete it, look into failures, decide, find the cause, or look at the charts. */
 function chooseNext(
   model: Model,
   leaders: readonly Standing[],
@@ -296,7 +296,16 @@ function chooseNext(
       ),
     };
   }
+  if (compared !== undefined && hasCause(plan, compared))
+    return { purpose: 'For the cause', command: `why ${run}` };
   return { purpose: 'For charts', command: `report ${run} --open` };
+}
+
+/** Returns true if versions of one program that Bench launches use more or less CPU. */
+function hasCause({ targets, attached }: Plan, { by, rows }: ModelComparisons): boolean {
+  const isOne = new Set(targets.map(({ stack }) => stack)).size === 1;
+  const differs = rows.some(({ comparison: { verdict } }) => verdict === 'slower' || verdict === 'faster');
+  return by === 'cpu' && isOne && attached === undefined && differs;
 }
 
 /** Returns true if trials of a run of fixed rounds are missing. */

@@ -40,6 +40,8 @@ export function explainSigns({
   const isSearched = rows.some(({ figures }) => figures.capacity);
   const searched = isSearched ? '; of a capacity, half of its 95 % interval' : '';
   const limits = describeLimits(rows, companions);
+  const paired =
+    plan?.sequentialTest === undefined ? '' : ' Verdicts compare within rounds, so ± does not limit them.';
   return [
     {
       column: RANK,
@@ -47,7 +49,7 @@ export function explainSigns({
     },
     {
       mark: '±',
-      text: `± half the range of the valid rounds, around their median${searched}.${few}`,
+      text: `± half the range of the valid rounds, around their median${searched}.${paired}${few}`,
     },
     { mark: '≥', text: '≥ lower bound.' },
     { mark: '~', text: '~ in doubt in every round, by this share at most.' },

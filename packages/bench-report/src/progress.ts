@@ -142,7 +142,7 @@ function describeLeft({ sequentialTest }: Plan, seconds: number): string {
 }
 
 /**
- * `first verdicts after 12 rounds, in about 4 min; at most 21 min left, until 15:12`: what a run has before it. `due` are the trials
+ * `may end after 12 rounds, in about 4 min; at most 21 min left, until 15:12`: what a run has before it. `due` are the trials
  * that it has to measure in `leftSeconds`.
  */
 export function describeAhead(plan: Plan, due: PlannedTrial[], leftSeconds: number): string {
@@ -155,7 +155,7 @@ export function describeAhead(plan: Plan, due: PlannedTrial[], leftSeconds: numb
     due.filter(({ round }) => round <= decisiveRounds),
   );
   if (seconds >= leftSeconds) return left;
-  return `first verdicts after ${decisiveRounds} rounds, in about ${formatSpan(seconds)}; ${left}`;
+  return `may end after ${decisiveRounds} rounds, in about ${formatSpan(seconds)}; ${left}`;
 }
 
 /** The figures so far; the text may be cut, but not its unit. */

@@ -197,10 +197,10 @@ const ahead = (line: string, seconds: number) => {
   return describeAhead(plan, plan.trials, seconds);
 };
 
-it('says before a run when its first verdicts come, if the budget lasts that long', () => {
+it('says before a run when it may end, if the budget lasts that long', () => {
   const line = '--until-decided --looks 12/18/24';
   expect(ahead(line, 1800)).toMatch(
-    /^first verdicts after 12 rounds, in about \d+ (s|min); at most 30 min left, until \d\d:\d\d$/,
+    /^may end after 12 rounds, in about \d+ (s|min); at most 30 min left, until \d\d:\d\d$/,
   );
   expect(ahead(`${line} --budget 30s`, 30)).toBe('at most 30 s left');
   expect(ahead('--rounds 12', 60)).toBe('60 s left');

@@ -61,7 +61,11 @@ export default defineCommand({
     if (dryRun) {
       const plans: string[] = [];
       for (const { request } of runs)
-        plans.push(describePlan(request.plan, { power: await foreseeDifferences(request.plan, request) }));
+        plans.push(
+          describePlan(request.plan, {
+            power: await foreseeDifferences(request.plan, request, { isDry: true }),
+          }),
+        );
       return print(`${plans.join('\n\n')}\n`);
     }
     const measured: { rate: number | undefined; run: StoredRun }[] = [];

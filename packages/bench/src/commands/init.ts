@@ -113,8 +113,8 @@ export default defineCommand({
     // The manifest names a version, which this machine may not find by itself.
     const interpreter = path === undefined ? '' : ` --${start.runtime} ${path}`;
     const mayUpgrade = start.runtime !== 'none' && !isBunOrDeno(start.command) && path === undefined;
-    const isMany = (requests?.draft.requests.length ?? 0) > MOST_ROWS;
-    for (const [options, answers] of await questionsFor(dirname(file), { mayUpgrade, isMany }))
+    const count = requests?.draft.requests.length ?? 0;
+    for (const [options, answers] of await questionsFor(dirname(file), { mayUpgrade, requests: count }))
       say('next', `bench-http${`${words}${interpreter}${options}` || ' bench'}   ${answers}`);
   },
 });
@@ -139,18 +139,36 @@ function refuseExisting(file: string): void {
 /** More requests than these are compared together. */
 const MOST_ROWS = 10;
 
-/** The options of the next commands, and what they answer. */
+/** The options of the next commands for a project with this many requests, and what they answer. */
 async function questionsFor(
   root: string,
-  { mayUpgrade, isMany }: { mayUpgrade: boolean; isMany: boolean },
+  { mayUpgrade, requests }: { mayUpgrade: boolean; requests: number },
 ): Promise<[options: string, answers: string][]> {
-  const hasCommits = (await tryGit(root, ['rev-parse', '--verify', '--quiet', 'HEAD~1'])) !== undefined;
+  const isMany = requests > MOST_ROWS;
   // With many requests, one question for all takes a fraction of the rounds that one for each takes.
   const mix = isMany ? ' --mix' : '';
-  return [
-    ['', 'what it costs and how fast it is'],
-    ...(hasCommits ? [[` --rev HEAD~1,.${mix}`, 'what your last change did'] as [string, string]] : []),
-    ...(mayUpgrade ? [[` --upgrade${mix}`, 'whether a newer runtime is faster'] as [string, string]] : []),
-    [' --rate 100', 'its latency at 100 requests per second'],
-  ];
+  const each = isMany || requests === 1 ? '' : ` for each of ${requests} requests`;
+  const questions: [string, string][] = [['', 'what it costs and how fast it is']];
+  const change = await findChange(root);
+  if (change !== undefined)
+    questions.push([` --rev ${change.revisions}${mix}`, `${change.what}: usually at most 4 min${each}`]);
+  if (mayUpgrade) questions.push([` --upgrade${mix}`, 'whether a newer runtime is faster']);
+  return [...questions, [' --rate 100', 'its latency at 100 requests per second']];
+}
+
+/** The change that a developer asks about: that of the current branch, else the last one; undefined without two commits. */
+async function findChange(root: string): Promise<{ revisions: string; what: string } | undefined> {
+  const read = async (...words: string[]): Promise<string | undefined> => (await tryGit(root, words))?.trim();
+  const commitOf = (name: string): Promise<string | undefined> =>
+    read('rev-parse', '--verify', '--quiet', `${name}^{commit}`);
+  const branch = await read('branch', '--show-current');
+  const here = await commitOf('HEAD');
+  for (const main of ['main', 'master']) {
+    if (!branch || branch === main) break;
+    const there = await commitOf(main);
+    if (there !== undefined && there !== here)
+      return { revisions: `${main},HEAD`, what: `what the branch ${branch} changed` };
+  }
+  const hasTwo = (await commitOf('HEAD~1')) !== undefined;
+  return hasTwo ? { revisions: 'HEAD~1,.', what: 'what your last change did' } : undefined;
 }

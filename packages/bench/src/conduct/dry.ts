@@ -47,7 +47,7 @@ export function refuseBudget({ plan, resumed }: Pick<ResolvedRequest, 'plan' | '
 /** Describes a plan. If its rate is measured first, the description includes the run that measures it. */
 export async function describeDry(request: ResolvedRequest): Promise<string> {
   const { raw, options, plan } = request;
-  const power = await foreseeDifferences(plan, request);
+  const power = await foreseeDifferences(plan, request, { isDry: true });
   if (!raw.autoRate) return `${describePlan(plan, { power })}\n`;
   const probe = planFrom(`${plan.run}-probe`, probing(options));
   const first = `first, to find the rate: ${describePlan(probe).split('\n\n')[0]}`;

@@ -18,6 +18,7 @@ import {
   kindOfRung,
   planTogether,
   planWarmup,
+  rungOfStudy,
   tellsNothing,
   type KnownWarmup,
   type RungKind,
@@ -91,12 +92,12 @@ async function study(plan: Plan, all: readonly Candidate[], machine: StudyMachin
   }
   const names = due.map(({ one }) => one.target.id).join(', ');
   voice.log(
-    `studying the warm-up of ${names} for ${seconds} s each, because too little is known about it on this machine. Once it settles, later runs use the result`,
+    `studying the warm-up of ${names} for ${seconds} s${due.length > 1 ? ' each' : ''}: it is not known on this machine yet. Later runs use the result`,
   );
   if (left.length > 0)
     voice.log(`warning: this run has no time to study the warm-up of ${left.join(', ')} too`);
   const alone = planAlone(
-    plan,
+    { ...plan, rungs: [rungOfStudy(plan.rungs)] },
     `${plan.run}-warmup`,
     due.map(({ one }) => one.target),
   );

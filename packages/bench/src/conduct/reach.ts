@@ -17,11 +17,12 @@ export function questionOf(plan: Plan): Pick<Sought, 'by' | 'threshold'> {
 
 /**
  * Says of a plan, before it runs, which differences it finds: those that reach a verdict, those at which `--fail-on` fails,
- * or those that break the budgets of a job. Empty if it compares nothing.
+ * or those that break the budgets of a job. Empty if it compares nothing; if no stored run tells, only a dry run says so.
  */
 export async function foreseeDifferences(
   plan: Plan,
   { raw: { failOn = [] }, budgets }: Pick<ResolvedRequest, 'raw' | 'budgets'>,
+  { isDry = false }: { isDry?: boolean } = {},
 ): Promise<string[]> {
   if (plan.targets.length < 2 || plan.quick) return [];
   const questions = budgets?.flatMap(soughtByBudget) ?? soughtByRun(plan, failOn);
@@ -31,7 +32,7 @@ export async function foreseeDifferences(
     lines.push(
       ...own.flatMap(({ label, ...sought }) => describeReach(plan, stored.noise, sought, label)),
       ...(plan.sequentialTest?.by === by ? describePower(plan, stored.noise) : []),
-      ...describeNoise(plan, stored, by),
+      ...(isDry || stored.noise.length > 0 ? describeNoise(plan, stored, by) : []),
     );
   }
   return lines;
@@ -55,5 +56,13 @@ function soughtByBudget(budget: Budget): Labelled[] {
   const { limit, metric: by } = budget;
   if (limit.kind === 'figure') return [];
   const { share: threshold, against: baseline } = limit;
-  return [{ by, threshold, baseline, finding: 'beyond', label: `${describeBudget(budget)}: broken by` }];
+  return [
+    {
+      by,
+      threshold,
+      baseline,
+      finding: 'beyond',
+      label: `${describeBudget(budget)}: broken by a difference of`,
+    },
+  ];
 }

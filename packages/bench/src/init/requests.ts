@@ -83,7 +83,10 @@ export async function chooseRequests(get: readonly string[], asking: Asking): Pr
     const chosen = right.slice(0, MOST_WRITTEN);
     const rest = right.length - chosen.length;
     const least = rest === 0 ? '' : `, the first of ${right.length} that answer`;
-    say('assumed', `${countOf(chosen.length, 'request')}${least}; --get names others`);
+    say(
+      'assumed',
+      `${countOf(chosen.length, 'request')}${least}; --get names others. Only GET is tried: stack.json may hold other methods`,
+    );
     await mindLimit(chosen[0], asking);
     return toWritten(chosen, asking);
   }

@@ -37,6 +37,14 @@ export function fewestBusy(rungs: readonly number[]): number {
   return busy.length > 0 ? Math.min(...busy) : Math.max(...rungs);
 }
 
+/**
+ * Returns the connections of a study for these rungs: no more than keep a server busy, because turns of more last longer and fewer of
+ * them tell less.
+ */
+export function rungOfStudy(rungs: readonly number[]): number {
+  return Math.min(fewestBusy(rungs), BUSY_CONNECTIONS);
+}
+
 /** The findings of a study about the warm-up of a target. */
 export interface KnownWarmup {
   /** The id of the study. */

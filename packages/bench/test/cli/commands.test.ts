@@ -148,6 +148,14 @@ describe('pnpm bench:install', () => {
     expect(status).toBe(2);
     expect(readFileSync(link, 'utf8')).toBe('mine');
   });
+
+  it.concurrent('makes the folder of the user if PATH names it', async ({ expect }) => {
+    await using place = new Place();
+    const own = join(place.folder, '.local', 'bin');
+    const env = { HOME: place.folder, PATH: `${own}:${process.env['PATH'] ?? ''}` };
+    const { status, stdout } = await place.start('install', [], env).ended;
+    expect({ status, stdout }).toEqual({ status: 0, stdout: expect.stringContaining(`linked  ${own}/`) });
+  });
 });
 
 describe('pnpm bench:prune', () => {

@@ -9,6 +9,7 @@ import { canMovePorts } from 'bench-targets/catalogue/ports';
 import init from '../../src/commands/init.ts';
 import { listPids, readLink } from 'bench-machine/procfs';
 import { findFreePort } from 'bench-machine/ports';
+import { git } from '../../../bench-lab/testing/user.ts';
 import { needs, postgres } from '../../../bench-lab/testing/needs.ts';
 import { runHere } from './cli.ts';
 
@@ -78,6 +79,31 @@ const serving = (paths: string[]): string =>
   }).listen(process.env.PORT, process.env.HOST);`;
 const PACKAGE = '{ "engines": { "node": ">=22" }, "scripts": { "start": "node server.js" } }';
 
+describe('init in a Git repository', () => {
+  it('asks next what the branch changed, else what the last commit did', async () => {
+    write({ 'package.json': PACKAGE, 'server.js': serving(['/orders', '/items']) });
+    git(folder, 'init', '-q', '-b', 'main');
+    const commit = (subject: string) => git(folder, 'commit', '-q', '--allow-empty', '-m', subject);
+    commit('first');
+    const nextOf = async () => {
+      const { stdout } = await runHere(init, [folder, '--get', '/orders', '--get', '/items']);
+      rmSync(join(folder, 'stack.json'));
+      return stdout.split('\n').filter((line) => line.startsWith('next ') && line.includes('--rev'));
+    };
+    expect(await nextOf()).toEqual([]);
+    commit('second');
+    expect(await nextOf()).toEqual([
+      expect.stringMatching(/--rev HEAD~1,\. {3}what your last change did: .* 4 min for each of 2 requests$/),
+    ]);
+    git(folder, 'switch', '-q', '-c', 'audit');
+    expect(await nextOf()).toEqual([expect.stringContaining('--rev HEAD~1,.')]);
+    commit('third');
+    expect(await nextOf()).toEqual([
+      expect.stringMatching(/--rev main,HEAD {3}what the branch audit changed: /),
+    ]);
+  });
+});
+
 describe('init with a database', () => {
   needs(postgres);
 
@@ -123,7 +149,9 @@ describe('init', () => {
     expect(stdout).toContain(
       'left out GET /mine: status 401, no content type, 0 bytes; it needs a login: --header',
     );
-    expect(stdout).toContain('assumed  2 requests; --get names others\n');
+    expect(stdout).toContain(
+      'assumed  2 requests; --get names others. Only GET is tried: stack.json may hold other methods\n',
+    );
     const file = join(folder, 'stack.json');
     const { [file]: _, ...after } = digests();
     expect(after).toEqual(before);

@@ -12,6 +12,7 @@ import {
   kindOfRung,
   planTogether,
   planWarmup,
+  rungOfStudy,
   type KnownWarmup,
 } from '../../src/plan/warmup.ts';
 import { judgeWarmup } from 'bench-analysis/judge/judge';
@@ -200,6 +201,10 @@ describe('the warm-ups of servers that take turns', () => {
 describe('the plan', () => {
   it('distinguishes rungs with few and with many connections', () => {
     expect([1, 9, 10, 10_000].map(kindOfRung)).toEqual(['few', 'few', 'many', 'many']);
+  });
+
+  it('studies many connections by the fewest of them, and few by the most', () => {
+    expect([[100], [10, 100], [1, 1000], [1, 4]].map(rungOfStudy)).toEqual([10, 10, 10, 4]);
   });
 
   it('chooses the warm-up per target unless the user sets it, the run is quick, or the server is already running', () => {
