@@ -26,11 +26,11 @@ import { describeScalings, describeThreads } from './scaling.ts';
 import { describeUpgrade } from './upgrade.ts';
 import { listAll, listAny, nameSome, QUALITIES, showValue } from './words.ts';
 
-/** Closes the report of a run; undefined without a trial. */
-export function closeReport(model: Model): Closing | undefined {
+/** Closes the report of a run, whose causes may be shown already; undefined without a trial. */
+export function closeReport(model: Model, isExplained = false): Closing | undefined {
   if (model.rows.length === 0) return undefined;
   const { sentence, compared, leaders } = describeOutcome(model);
-  const { purpose, command } = chooseNext(model, leaders, compared);
+  const { purpose, command } = chooseNext(model, leaders, { compared, isExplained });
   return { sentence: `${sentence}. ${purpose}`, command: commandLine(command) };
 }
 
@@ -272,7 +272,7 @@ interface Next {
 function chooseNext(
   model: Model,
   leaders: readonly Standing[],
-  compared: ModelComparisons | undefined,
+  { compared, isExplained }: { compared: ModelComparisons | undefined; isExplained: boolean },
 ): Next {
   const { plan, run, rows } = model;
   const failed = sum(rows.map(({ statuses }) => statuses.failed));
@@ -296,7 +296,7 @@ function chooseNext(
       ),
     };
   }
-  if (compared !== undefined && hasCause(plan, compared))
+  if (compared !== undefined && !isExplained && hasCause(plan, compared))
     return { purpose: 'For the cause', command: `why ${run}` };
   return { purpose: 'For charts', command: `report ${run} --open` };
 }

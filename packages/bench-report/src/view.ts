@@ -36,13 +36,15 @@ import { toTable } from './table.ts';
 export interface Extent {
   /** Lists the rows that each failed check affects, instead of counting trials. */
   detail?: boolean;
+  /** Says that the causes of its differences are shown too. */
+  isExplained?: boolean | undefined;
 }
 
 /** Builds the view of a run: rows grouped by rung, with notes that explain each status. */
-export function toView(model: Model, { detail = false }: Extent = {}): View {
+export function toView(model: Model, { detail = false, isExplained = false }: Extent = {}): View {
   const { plan, rounds, rows } = model;
   const courses = drawCourses(model);
-  const closing = closeReport(model);
+  const closing = closeReport(model, isExplained);
   const scaling = toScalingView(model);
   const curve = toCurveView(rows);
   return {

@@ -17,6 +17,9 @@ import { describeUse, viewUse } from './why-use.ts';
 const MOST_NAMED = 3;
 const MOST_ROWS = 15;
 
+/** What is not named is told by its largest change if that is below this part of the whole difference: else the noise hides too much. */
+const RESOLVED = 0.5;
+
 /** The explanation of a pair: sentences, the most important first, and the table of functions. */
 export interface WhyView {
   baseline: string;
@@ -105,9 +108,10 @@ function describeDelay(...sides: readonly ProfiledSide[]): string[] {
   return held.length === 1 ? held.map(({ target, delayed }) => `${target}: ${delayed}.`) : [];
 }
 
-/** `199 µs (+86 %) more`. */
-function describeWhole({ before, difference }: Change): string {
-  const amount = `${formatCost(Math.abs(difference))} µs (${formatChange(1 + difference / before)})`;
+/** `199 µs (+86 %; 95 % interval: +150 to +248 µs) more`. */
+function describeWhole({ before, difference, margin }: Change): string {
+  const interval = `${formatSigned(difference - margin)} to ${formatSigned(difference + margin)} µs`;
+  const amount = `${formatCost(Math.abs(difference))} µs (${formatChange(1 + difference / before)}; 95 % interval: ${interval})`;
   return `${amount} ${difference < 0 ? 'less' : 'more'}`;
 }
 
@@ -122,7 +126,9 @@ function describeModules({ whole, modules, functions, restUs }: Explained): stri
     ...loose.map(
       ({ frame, difference }) => `${formatSigned(difference)} µs in ${frame.name} (${frame.file}).`,
     ),
-    `No other package or function changed by more than ${rest}.`,
+    restUs < RESOLVED * Math.abs(whole.difference)
+      ? `No other package or function changed by more than ${rest}.`
+      : `Changes elsewhere of up to ${rest} are within the noise of the profiles.`,
   ];
 }
 

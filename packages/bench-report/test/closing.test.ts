@@ -160,6 +160,20 @@ describe('the last sentence of a report', () => {
     );
   });
 
+  it('leads to the cause of a difference between versions of one program, unless it is shown', () => {
+    const plan = samplePlan('--connections 10 --rounds 12', NAMES);
+    const versions = { ...plan, targets: plan.targets.map((target) => ({ ...target, stack: 'shop' })) };
+    expect(close(versions, measure(plan, cheaper))).toMatch(/\. For the cause: pnpm bench:why \S+$/);
+    expect(
+      close(
+        versions,
+        measure(plan, () => 100),
+      ),
+    ).toMatch(/\. For charts: /);
+    const model = modelOf(versions, measure(plan, cheaper));
+    expect(closeReport(model, true)?.sentence).toMatch(/\. For charts$/);
+  });
+
   it('counts the verdicts on several', () => {
     const plan = samplePlan('--connections 10 --rounds 12', [...NAMES, 'litestar']);
     expect(close(plan, measure(plan, cheaper))).toMatch(

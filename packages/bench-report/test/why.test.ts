@@ -78,7 +78,9 @@ describe('the explanation of a comparison', () => {
 
   it('ranks the packages, and names their functions', () => {
     expect(http && describeExplanation(http)).toEqual([
-      'http uses 160 µs (+80 %) more CPU per request than main',
+      expect.stringMatching(
+        /^http uses 160 µs \(\+80 %; 95 % interval: \+1\d\d to \+1\d\d µs\) more CPU per request than main$/,
+      ),
       '  158 of 160 µs are in anyio, among them TaskGroup.start_soon +101, CancelScope.__exit__ +57.7.',
       expect.stringMatching(
         /^ {2}No other package or function changed by more than [\d.]+ µs \([\d.]+ %\)\.$/,
@@ -87,8 +89,8 @@ describe('the explanation of a comparison', () => {
   });
 
   it('says of how many requests it speaks', () => {
-    expect(viewWhy({ ...WHY, requests: 2 })[0]?.heading).toBe(
-      'http uses 160 µs (+80 %) more CPU per request than main, over 2 requests in equal parts',
+    expect(viewWhy({ ...WHY, requests: 2 })[0]?.heading).toMatch(
+      /more CPU per request than main, over 2 requests in equal parts$/,
     );
   });
 

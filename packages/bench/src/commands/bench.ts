@@ -183,8 +183,8 @@ const OPTIONS = {
     group: ON,
     help: 'the same targets on the newer runtimes of this machine, preferably built by one maker, until decided',
     conflicts: {
-      python: 'omit --python: --upgrade chooses the versions',
-      node: 'omit --node: --upgrade chooses the versions',
+      python: 'omit --upgrade: --python alone compares these',
+      node: 'omit --upgrade: --node alone compares these',
       quick: 'omit --quick to get a verdict',
     },
     notInFile: true,
@@ -488,11 +488,10 @@ const OPTIONS = {
 
   why: flag({
     group: COMPARE,
-    help: 'after the verdicts, start the servers of each difference again under a profiler, and name the functions that cost more or less',
+    help: 'after the verdicts, start the servers of each difference again under a profiler (about 2 min), and name the functions that cost more or less',
     conflicts: {
       quick: 'omit --quick: it is too short for a comparison',
       url: 'let Bench start the servers: use --app or --stack instead of --url',
-      'dry-run': 'omit one of them: a dry run measures nothing',
     },
     besideAlone: true,
     notInFile: true,

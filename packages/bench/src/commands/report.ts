@@ -127,11 +127,12 @@ export default defineCommand({
       return openPage(page);
     }
     if (format !== undefined && format !== 'markdown') return PRINTERS[format](model, run);
+    const why = readWhy(run.folder);
     const view = time
       ? toTimesView(model, pasted)
       : ladder
         ? toLadderView(model, { detail })
-        : toView(model, { detail });
+        : toView(model, { detail, isExplained: why !== undefined });
     if (format === 'markdown') {
       print(renderMarkdown(view));
       if (detail) print(describeDetail(run.trials));
@@ -143,7 +144,6 @@ export default defineCommand({
     if (detail) print(describeDetail(run.trials));
     if (!time && !ladder) {
       printStyled(showComparisons(run.plan, compareTargets(model)));
-      const why = readWhy(run.folder);
       if (why !== undefined) showWhy(why);
     }
     if (closing !== undefined) printStyled(`${renderClosing(closing, layout)}\n`);

@@ -42,7 +42,7 @@ export async function measureAndReport(request: ResolvedRequest): Promise<number
     return interrupted ? 130 : 1;
   }
 
-  const { closing, ...view } = toView(model, raw);
+  const { closing, ...view } = toView(model, { ...raw, isExplained: raw.why });
   const layout = layoutFor(raw);
   const compared = compareMeasured(model, run, { repeated, isAsked: raw.failOn !== undefined });
   if (!raw.json) {
