@@ -147,6 +147,9 @@ export async function takeAll(
   return true;
 }
 
+/** Where no line can be replaced, progress is logged this many times. */
+const LOGGED = 4;
+
 function showProgress(
   due: readonly PlannedTrial[],
   index: number,
@@ -156,7 +159,7 @@ function showProgress(
   session.expect(left);
   const of = `[${index + 1}/${due.length}] profiling ${due[index]?.target}, ${formatSpan(left)} left`;
   if (voice.screen.isLive) voice.screen.showLive(of);
-  else if (index === 0) voice.log(of);
+  else if (index % Math.ceil(due.length / LOGGED) === 0) voice.log(of);
 }
 
 function secondsFor(plan: Plan, planned: PlannedTrial): number {
