@@ -127,9 +127,10 @@ export function describeWorkers({ workers, threads, cores, targets, apps = [] }:
 }
 
 /** Says how several requests of a user are sent; empty for a single one. */
-export function describeMix({ userRequests, routes, trials }: Plan): string[] {
+export function describeMix({ userRequests, routes, trials, load }: Plan): string[] {
   if (userRequests === undefined || userRequests.requests.length < 2) return [];
-  if (routes === undefined) return [`all ${userRequests.requests.length} requests are sent mixed`];
+  const one = load.mode === 'promise' ? ', for the capacity of the service; --get measures one' : '';
+  if (routes === undefined) return [`all ${userRequests.requests.length} requests are sent mixed${one}`];
   const isShared = trials.some(({ life }) => life !== undefined);
   return [
     `each of the ${routes.length} requests is measured alone, ${isShared ? 'one after the other on the same server' : 'each on a fresh server'}; --mix sends them mixed`,

@@ -367,7 +367,7 @@ const OPTIONS = {
   }),
   mix: flag({
     group: ASK,
-    help: 'send several requests mixed, in equal parts, instead of measuring each of them; weights in a file of requests do the same in other parts',
+    help: 'send several requests mixed, in equal parts, instead of measuring each of them, as --slo does; weights in a file of requests do the same in other parts',
   }),
   method: option('<verb>', method, {
     group: ASK,

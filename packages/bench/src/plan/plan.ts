@@ -125,7 +125,9 @@ export function makePlan(given: BenchOptions, stacks: Stack[], run: string, seed
   const rungs = [...new Set(chosen.connections ?? rungsFor(engine, workload.rungs))].toSorted(
     (a, b) => a - b,
   );
-  const routes = userRequests === undefined || options.mix === true ? undefined : nameRoutes(userRequests);
+  // A capacity is that of a service under all of its requests.
+  const isMixed = options.mix === true || load.mode === 'promise';
+  const routes = userRequests === undefined || isMixed ? undefined : nameRoutes(userRequests);
   const compared = 1 + (targets.length - 1) * (routes?.length ?? 1);
   const sequentialTest = typedTest && {
     ...typedTest,
