@@ -4,10 +4,18 @@ import type { EngineName } from './engines.ts';
 import type { BackgroundRequest, LoadMode, UpstreamKind } from './settings.ts';
 import type { Copy } from './target.ts';
 import type { Draft, Status } from './requests.ts';
+import type { MetricId } from './metrics.ts';
 import type { SequentialTest } from './plan.ts';
 
 /** The default threshold: the smallest difference that matters, as a share. */
 export const DEFAULT_THRESHOLD = 0.02;
+/** The same for a capacity: each is known within about 5 %, and half a minute of search tells little. */
+const CAPACITY_THRESHOLD = 0.05;
+
+/** Returns the smallest difference in a metric that matters by default, as a share. */
+export function thresholdFor(by: MetricId): number {
+  return by === 'capacity' ? CAPACITY_THRESHOLD : DEFAULT_THRESHOLD;
+}
 
 /** The verdicts on a candidate, for any metric: `slower` is worse, `faster` is better. */
 export const VERDICTS = ['faster', 'slower', 'same', 'undecided'] as const;

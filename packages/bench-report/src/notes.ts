@@ -7,7 +7,7 @@ import { commandLine } from 'bench-machine/home';
 import { METRICS, metricsOf, type MetricId } from 'bench-model/metrics';
 import { sum } from 'bench-statistics/numbers';
 import type { Plan } from 'bench-model/plan';
-import { DEFAULT_THRESHOLD } from 'bench-model/options';
+import { thresholdFor } from 'bench-model/options';
 import { changeWithin, isOfServer, makesLowerBound, summaryOf } from 'bench-model/reasons';
 import type { Reason } from 'bench-model/reasons';
 import { isSampled, showLimit } from './cells.ts';
@@ -33,7 +33,7 @@ export function explainSigns({
   by?: MetricId | undefined;
   plan?: Pick<Plan, 'sequentialTest'> | undefined;
 }): Sign[] {
-  const { threshold = DEFAULT_THRESHOLD } = plan?.sequentialTest ?? {};
+  const { threshold = thresholdFor(by) } = plan?.sequentialTest ?? {};
   const metric = timingMetricOf(rows);
   const rounds = Math.max(0, ...rows.map((row) => row.rounds));
   const few = rounds < FEWEST_WITH_SPREAD ? ` ${countOf(rounds, 'round')} cannot rank targets.` : '';

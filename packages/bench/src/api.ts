@@ -3,7 +3,7 @@ import type { LeftOut } from 'bench-model/run';
 import type { Trial } from 'bench-model/record';
 import type { Host } from 'bench-model/host';
 import type { Plan } from 'bench-model/plan';
-import { DEFAULT_THRESHOLD, benchOptions, present, type BenchOptions } from 'bench-model/options';
+import { benchOptions, thresholdFor, present, type BenchOptions } from 'bench-model/options';
 import { BenchError, type ErrorCode } from 'bench-model/errors';
 import type { Question } from 'bench-analysis/compare';
 import type { Factor } from 'bench-analysis/unlike';
@@ -96,7 +96,7 @@ export interface CompareInput extends Partial<Question> {
  */
 export function compare(
   runs: string | [run: string, later?: string],
-  { by = 'cpu', threshold = DEFAULT_THRESHOLD, baseline, across, force = false }: CompareInput = {},
+  { by = 'cpu', threshold = thresholdFor(by), baseline, across, force = false }: CompareInput = {},
 ): StoredComparison {
   return compareStored({
     runs: [runs].flat().filter((run) => run !== undefined),

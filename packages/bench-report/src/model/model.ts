@@ -26,7 +26,7 @@ import { commandLine } from 'bench-machine/home';
 import { METRIC_IDS, METRICS, type MetricId } from 'bench-model/metrics';
 import { median, sum, sumByKey } from 'bench-statistics/numbers';
 import { countCompletions, joinIdleCloses } from 'bench-model/counts';
-import { DEFAULT_THRESHOLD, present } from 'bench-model/options';
+import { DEFAULT_THRESHOLD, present, thresholdFor } from 'bench-model/options';
 import type { Plan } from 'bench-model/plan';
 import { isFatal } from 'bench-model/reasons';
 import type { Trial } from 'bench-model/record';
@@ -434,8 +434,8 @@ interface Contest {
 function contestAll(plan: Plan, trials: Trial[], rows: Row[]): Contest[] {
   const measured = plan.targets.filter(({ id }) => rows.some(({ target }) => target === id));
   if (plan.quick || measured.length < 2) return [];
-  const { threshold = DEFAULT_THRESHOLD } = plan.sequentialTest ?? {};
   return METRIC_IDS.filter((id) => rows.some(({ figures }) => figures[id] !== undefined)).map((by) => {
+    const { threshold = thresholdFor(by) } = plan.sequentialTest ?? {};
     const contested = contestRun({ plan, trials }, { by, threshold });
     const { baseline = '', rows: compared } = compareWithin({ plan, trials }, { by, threshold }, contested);
     return {

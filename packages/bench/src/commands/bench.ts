@@ -9,8 +9,8 @@ import { ENGINE_NAMES } from 'bench-model/engines';
 import {
   type AppOptions,
   benchOptions,
-  DEFAULT_THRESHOLD,
   present,
+  thresholdFor,
   VERDICTS,
   type BenchOptions,
   type ServerOptions,
@@ -474,7 +474,7 @@ const OPTIONS = {
   threshold: option('<share>', share, {
     group: COMPARE,
     help: 'the smallest difference that matters',
-    usually: '2%',
+    usually: '2%; 5% of a capacity',
     conflicts: OF_A_TEST,
   }),
 
@@ -779,10 +779,11 @@ function comparesTwo(values: Values<typeof OPTIONS>, targets: readonly string[])
 }
 
 function testOf(values: Values<typeof OPTIONS>): NonNullable<BenchOptions['sequentialTest']> {
+  const by = values.by ?? usualMetric({ load: toLoad(values) });
   return {
     ...present({ looks: values.looks }),
-    by: values.by ?? usualMetric({ load: toLoad(values) }),
-    threshold: values.threshold ?? DEFAULT_THRESHOLD,
+    by,
+    threshold: values.threshold ?? thresholdFor(by),
     ...present({
       beyond: values.failOn?.some((verdict) => verdict === 'slower' || verdict === 'faster') || undefined,
       budgetSeconds: values.budget,

@@ -16,7 +16,7 @@ import { toJson } from 'bench-report/json';
 import { serversOf } from 'bench-report/model/model';
 import { describeEnding } from 'bench-report/stopping';
 import { findRun, readRun } from 'bench-analysis/results/store';
-import { present, DEFAULT_THRESHOLD, VERDICTS } from 'bench-model/options';
+import { present, thresholdFor, VERDICTS } from 'bench-model/options';
 import { showView } from '../conduct/compared.ts';
 import { readRepeats } from '../conduct/repeats.ts';
 import { logLine, print, printJson, printStyled } from '../terminal/shell.ts';
@@ -106,7 +106,10 @@ export default defineCommand({
       help: 'the target that the others are compared with. @3.12 compares each stack with itself on that runtime. The name of a revision or a copy, such as main, compares each target with itself in that version. undisturbed compares each target with and without its background request',
       usually: 'the pairs that the run was planned for, otherwise its first target',
     }),
-    threshold: option('<share>', share, { help: 'the smallest difference that matters', usually: '2%' }),
+    threshold: option('<share>', share, {
+      help: 'the smallest difference that matters',
+      usually: '2%; 5% of a capacity',
+    }),
     across: option('<factor>', oneOf(FACTORS), {
       help: `the one factor that may differ: ${FACTORS.join(', ')}`,
     }),
@@ -121,7 +124,7 @@ export default defineCommand({
   },
   notes: 'Exit codes: 0 compared, 1 --fail-on applies, 2 refused or bad usage.',
   read(
-    { by, threshold = DEFAULT_THRESHOLD, baseline, failOn = [], across, format, json, ...rest },
+    { by, threshold = thresholdFor(by), baseline, failOn = [], across, format, json, ...rest },
     runs,
   ): CompareRequest {
     if (baseline !== undefined && runs.length > 1) {

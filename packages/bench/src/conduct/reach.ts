@@ -2,7 +2,7 @@
 import { usualMetric } from 'bench-model/planned';
 import type { Budget } from 'bench-analysis/budgets';
 import type { Sought } from 'bench-analysis/outlook';
-import { DEFAULT_THRESHOLD } from 'bench-model/options';
+import { thresholdFor } from 'bench-model/options';
 import type { Plan } from 'bench-model/plan';
 import { describeBudget } from 'bench-report/budgets';
 import { describeNoise, describePower, describeReach } from 'bench-report/stopping';
@@ -11,7 +11,7 @@ import type { ResolvedRequest } from './resolve.ts';
 
 /** Returns the metric and the threshold by which the targets of a run are compared. */
 export function questionOf(plan: Plan): Pick<Sought, 'by' | 'threshold'> {
-  const { by = usualMetric(plan), threshold = DEFAULT_THRESHOLD } = plan.sequentialTest ?? {};
+  const { by = usualMetric(plan), threshold = thresholdFor(by) } = plan.sequentialTest ?? {};
   return { by, threshold };
 }
 

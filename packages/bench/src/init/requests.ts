@@ -66,11 +66,9 @@ export async function chooseRequests(get: readonly string[], asking: Asking): Pr
   const { server, root } = asking;
   await untilAvailable(get[0] ?? '/', asking);
   if (get.length > 0) {
-    for (const path of get) await requireAnswer(path, asking);
-    return toWritten(
-      get.map((path) => ({ path })),
-      asking,
-    );
+    const named: Asked[] = [];
+    for (const path of get) named.push(await requireAnswer(path, asking));
+    return toWritten(named, asking);
   }
   const { document, routes } = await readRoutes(asking);
   const told = routes.map((route) => ({ ...route, why: document }));
@@ -92,8 +90,7 @@ export async function chooseRequests(get: readonly string[], asking: Asking): Pr
   }
   const typed = await ask('Which path should Bench request, e.g. /orders?limit=20? ');
   if (typed !== undefined && typed !== '') {
-    await requireAnswer(typed, asking);
-    return toWritten([{ path: typed }], asking);
+    return toWritten([await requireAnswer(typed, asking)], asking);
   }
   throw foundNone(tried, asking);
 }
@@ -102,10 +99,7 @@ export async function chooseRequests(get: readonly string[], asking: Asking): Pr
 const VARYING = { answers: 10, ms: 500 };
 
 /** Returns requests as a manifest writes them. Of one whose body varies, only the status is expected. */
-async function toWritten(
-  chosen: readonly Pick<Named, 'path' | 'headers'>[],
-  asking: Asking,
-): Promise<Written[]> {
+async function toWritten(chosen: readonly Asked[], asking: Asking): Promise<Written[]> {
   const all: Written[] = [];
   for (const one of chosen) {
     const { path, headers = {} } = one;
@@ -123,10 +117,7 @@ async function toWritten(
 }
 
 /** Returns the status of a request if its answers have different bodies. */
-async function statusOfVarying(
-  one: Pick<Named, 'path' | 'headers'>,
-  asking: Asking,
-): Promise<number | undefined> {
+async function statusOfVarying(one: Asked, asking: Asking): Promise<number | undefined> {
   const bodies = new Set<string>();
   const untilMs = performance.now() + VARYING.ms;
   for (let count = 0; count < VARYING.answers && (count < 2 || performance.now() < untilMs); count += 1) {
@@ -188,8 +179,11 @@ interface Tried {
   isGrowing?: true;
 }
 
+/** A path, and the headers that its request needs. */
+type Asked = Pick<NamedPath, 'path'> & Partial<Pick<UserRequest, 'headers'>>;
+
 /** A path to try, and what names it. */
-type Named = NamedPath & Partial<Pick<UserRequest, 'headers'>>;
+type Named = NamedPath & Asked;
 
 /** A path that was answered with 2xx, and the shorter time of two answers, in seconds. */
 type Answered = Named & { seconds: number };
@@ -225,10 +219,11 @@ async function tryPaths(paths: readonly Named[], asking: Asking, tried: Tried[])
   /** The first path with each answer. */
   const bodies = new Map<string, string>();
   while (queue.length > 0 && seen.size < MOST_TRIED) {
-    const [one] = queue.splice(0, 1);
-    if (one === undefined || seen.has(one.path)) continue;
-    seen.add(one.path);
-    const { status, isRight, needs, words, body, location, seconds } = await look(asking, one);
+    const [next] = queue.splice(0, 1);
+    if (next === undefined || seen.has(next.path)) continue;
+    seen.add(next.path);
+    const { one, answer } = await askLikeOthers(asking, next);
+    const { status, isRight, needs, words, body, location, seconds } = answer;
     // A path that is guessed tells nothing if everyone needs a login, or if each path has the same answer.
     const isGuessed = one.why === USUAL;
     const same = isRight ? bodies.get(body) : undefined;
@@ -259,6 +254,21 @@ async function tryPaths(paths: readonly Named[], asking: Asking, tried: Tried[])
   return right;
 }
 
+/** The headers that every browser and HTTP library sends, but no load generator: some servers fail or refuse without them. */
+const USUAL_HEADERS = { 'user-agent': 'bench-http', accept: '*/*' };
+
+/** Asks as a load generator does. If the server fails or refuses, asks with the usual headers, and keeps them if they help. */
+async function askLikeOthers<T extends Asked>(asking: Asking, one: T): Promise<{ one: T; answer: Look }> {
+  const answer = await look(asking, one);
+  const { status = 0 } = answer;
+  if (status < 500 && ![400, 403, 406].includes(status)) return { one, answer };
+  const like = { ...one, headers: { ...USUAL_HEADERS, ...one.headers } };
+  const again = await look(asking, like);
+  if (!again.isRight) return { one, answer };
+  const words = `${again.words}; without the headers ${listAll(Object.keys(USUAL_HEADERS))}, status ${status}`;
+  return { one: like, answer: { ...again, words } };
+}
+
 const GROWS = 'its answer grows with each request';
 /** Chance lets the lengths of this many answers rise in 1 of 720 cases. */
 const GROWING = 6;
@@ -269,7 +279,7 @@ const GROWING = 6;
  */
 async function askAgain(
   asking: Asking,
-  one: Pick<Named, 'path' | 'headers'>,
+  one: Asked,
   first: string,
 ): Promise<{ isGrowing: boolean; seconds: number }> {
   let last = first.length;
@@ -304,8 +314,10 @@ async function mindLimit(one: Named | undefined, asking: Asking): Promise<void> 
   }
 }
 
-async function requireAnswer(path: string, asking: Asking): Promise<void> {
-  const { status, isRight, needs, words, body } = await look(asking, { path });
+/** Returns a path that is answered with 2xx, with the headers that this needs. Throws if it is not. */
+async function requireAnswer(path: string, asking: Asking): Promise<Asked> {
+  const { one, answer } = await askLikeOthers<Asked>(asking, { path });
+  const { status, isRight, needs, words, body } = answer;
   if (!isRight) {
     throw new BenchError(
       'trial',
@@ -314,8 +326,9 @@ async function requireAnswer(path: string, asking: Asking): Promise<void> {
     );
   }
   say('asked', `GET ${path}: ${words}`);
-  if ((await askAgain(asking, { path }, body)).isGrowing)
+  if ((await askAgain(asking, one, body)).isGrowing)
     say('warning', `${GROWS}, so each round costs more than the one before`);
+  return one;
 }
 
 /** Says how to go on with a path that the server refuses. */
@@ -351,7 +364,7 @@ const NEEDS: Record<number, string> = {
 
 async function look(
   { server, headers: shared, limit, mayRaise }: Asking,
-  { path, headers = {} }: Pick<Named, 'path' | 'headers'>,
+  { path, headers = {} }: Asked,
 ): Promise<Look> {
   const began = performance.now();
   const seconds = (): number => (performance.now() - began) / 1000;

@@ -161,6 +161,10 @@ describe('bench', () => {
       threshold: 0.03,
       budgetSeconds: 600,
     });
+    expect(parse('--slo p99<50ms --until-decided').sequentialTest).toEqual({
+      by: 'capacity',
+      threshold: 0.05,
+    });
     expect(parse('').sequentialTest).toBeUndefined();
   });
 

@@ -138,6 +138,29 @@ describe('init with a database', () => {
 });
 
 describe('init', () => {
+  it('sends the usual headers to a path that fails without them, and to no other', async () => {
+    const picky = serving(['/', '/orders', '/broken']).replace(
+      'response.writeHead',
+      "if (url === '/broken' || (url === '/' && headers['user-agent'] === undefined)) return response.writeHead(500).end('no agent');\n response.writeHead",
+    );
+    write({ 'package.json': PACKAGE, 'server.js': picky.replace('({ url }, ', '({ url, headers }, ') });
+    const { stdout } = await runHere(init, [folder, '--get', '/', '--get', '/orders']);
+    expect(stdout).toMatch(
+      /asked +GET \/: status 200, .*; without the headers user-agent and accept, status 500$/m,
+    );
+    const { requests } = JSON.parse(readFileSync(join(folder, 'stack.json'), 'utf8')) as {
+      requests: unknown;
+    };
+    expect(requests).toEqual([
+      { request: 'GET /', headers: { 'user-agent': 'bench-http', accept: '*/*' } },
+      'GET /orders',
+    ]);
+    rmSync(join(folder, 'stack.json'));
+    const { status, stderr } = await runHere(init, [folder, '--get', '/broken']);
+    expect(status).toBe(1);
+    expect(stderr).toContain('GET /broken: status 500, no content type, 8 bytes: no agent');
+  });
+
   it('writes a manifest that it has tried, and changes nothing else', async () => {
     write({ 'package.json': PACKAGE, 'server.js': SERVER });
     const before = digests();
