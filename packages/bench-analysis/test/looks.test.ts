@@ -66,7 +66,7 @@ describe('the joint error', () => {
   it.each([
     ['12/18/24', 0.0473655],
     ['10/15/20', 0.048262],
-    ['8/12/18/24', 0.0485174],
+    ['8/12/18/24', 0.0465296],
   ])('of %s is below 5 %%: exactly %d', (name, error) => {
     expect(jointError(withK(name))).toBeCloseTo(error, 7);
     expect(error).toBeLessThanOrEqual(0.05);
@@ -95,7 +95,7 @@ describe('the joint error', () => {
       });
       const { low, high } = boundJointError(looks);
       expect(rows * high).toBeLessThanOrEqual(0.05);
-      expect(rows * low).toBeGreaterThan(0.024);
+      expect(rows * low).toBeGreaterThan(0.03);
     }
   });
 
@@ -238,7 +238,7 @@ describe('schedules', () => {
       expect(schedule.map(({ rounds }) => rounds).join('/')).toBe(name);
     }
     expect(withK('12/18/24').map(({ k }) => k)).toEqual([4, 32, 78]);
-    expect(withK('8/12/18/24').map(({ k }) => k)).toEqual([2, 5, 28, 72]);
+    expect(withK('8/12/18/24').map(({ k }) => k)).toEqual([0, 4, 31, 76]);
     expect(withK('10/15/20').map(({ k }) => k)).toEqual([1, 19, 50]);
     expect(withK(LONG).map(({ k }) => k)).toEqual([4, 27, 90, 237, 605]);
     expect(withK('18/27/36').map(({ k }) => k)).toEqual([22, 92, 204]);

@@ -26,10 +26,10 @@ export const SCHEDULES = {
     { rounds: 24, k: 78 },
   ],
   '8/12/18/24': [
-    { rounds: 8, k: 2 },
-    { rounds: 12, k: 5 },
-    { rounds: 18, k: 28 },
-    { rounds: 24, k: 72 },
+    { rounds: 8, k: 0 },
+    { rounds: 12, k: 4 },
+    { rounds: 18, k: 31 },
+    { rounds: 24, k: 76 },
   ],
   '10/15/20': [
     { rounds: 10, k: 1 },

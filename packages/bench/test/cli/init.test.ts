@@ -156,6 +156,16 @@ describe('init', () => {
       'GET /orders',
     ]);
     rmSync(join(folder, 'stack.json'));
+    write({
+      'server.js': serving(['/'])
+        .replace(
+          'response.writeHead',
+          "if (count++ % 2 === 0) return response.writeHead(500).end('every other');\n response.writeHead",
+        )
+        .replace('require', 'let count = 0; require'),
+    });
+    expect((await runHere(init, [folder, '--get', '/'])).stderr).toContain('GET /: status 500');
+    write({ 'server.js': picky.replace('({ url }, ', '({ url, headers }, ') });
     const { status, stderr } = await runHere(init, [folder, '--get', '/broken']);
     expect(status).toBe(1);
     expect(stderr).toContain('GET /broken: status 500, no content type, 8 bytes: no agent');
