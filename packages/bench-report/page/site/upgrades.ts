@@ -1,5 +1,5 @@
 import { METRICS } from 'bench-model/metrics';
-import { DEFAULT_THRESHOLD } from 'bench-model/options';
+import { thresholdFor } from 'bench-model/options';
 import { formatShare } from '../../src/format.ts';
 import type { Site } from '../../src/site/data.ts';
 import type { SiteUpgrade } from '../../src/site/upgrades.ts';
@@ -30,7 +30,7 @@ export function buildUpgrades(site: Site, { rows, metric }: Shown<SiteRow>): Con
     element(
       'p',
       {},
-      `${label} of each stack, divided by that on the version of the runtime before, or without the switch, such as the JIT. Both ran in one run, and are paired by round. 1 means no difference; ${better === 'lower' ? 'left' : 'right'} of it is better. The grey band is ±${formatShare(DEFAULT_THRESHOLD)}.`,
+      `${label} of each stack, divided by that on the version of the runtime before, or without the switch, such as the JIT. Both ran in one run, and are paired by round. 1 means no difference; ${better === 'lower' ? 'left' : 'right'} of it is better. The grey band is ±${formatShare(thresholdFor(metric))}.`,
     ),
     element(
       'p',
@@ -48,7 +48,7 @@ export function buildUpgrades(site: Site, { rows, metric }: Shown<SiteRow>): Con
             showForest(name, toForest(all), columns, {
               caption: `${name}, ${machine}`,
               better,
-              threshold: DEFAULT_THRESHOLD,
+              threshold: thresholdFor(metric),
             }),
           ),
       ),

@@ -4,7 +4,7 @@ import type { StoredRun } from 'bench-analysis/results/store';
 import { startOf } from 'bench-analysis/runs';
 import type { Host } from 'bench-model/host';
 import { METRIC_IDS, type MetricId } from 'bench-model/metrics';
-import { DEFAULT_THRESHOLD } from 'bench-model/options';
+import { thresholdFor } from 'bench-model/options';
 import { describeVerdict } from '../compare.ts';
 import { describeWorkload } from '../plan.ts';
 
@@ -29,7 +29,7 @@ export function toUpgrades(runs: readonly StoredRun[], nameMachine: (host: Host)
     if (startedAt === undefined || run.plan.quick) return [];
     const place = { machine: nameMachine(run.host), workload: describeWorkload(run.plan), run: run.plan.run };
     return METRIC_IDS.flatMap((by) =>
-      compareUpgrades(run, { by, threshold: DEFAULT_THRESHOLD })
+      compareUpgrades(run, { by, threshold: thresholdFor(by) })
         .filter(({ comparison: { ratio } }) => ratio?.interval !== undefined)
         .map((one): SiteUpgrade => ({ ...one, ...place, by, startedAt, words: describeVerdict(one) })),
     );
