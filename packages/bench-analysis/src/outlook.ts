@@ -1,5 +1,12 @@
 /** The noise between the rounds of a comparison, and the rounds and the time that a verdict takes. */
-import { estimateSeconds, isSamePlace, placeOf, placesOf, usualMetric } from 'bench-model/planned';
+import {
+  estimateSeconds,
+  isSamePlace,
+  placeOf,
+  placesOf,
+  secondsPerRound,
+  usualMetric,
+} from 'bench-model/planned';
 import type { MetricId } from 'bench-model/metrics';
 import type { Interval } from 'bench-model/interval';
 import { median, robustDeviation } from 'bench-statistics/numbers';
@@ -179,7 +186,7 @@ export function noiseOfPlan(
 function roundsWithin(plan: Plan): number {
   const { budgetSeconds } = plan.sequentialTest ?? {};
   if (budgetSeconds === undefined) return plan.rounds;
-  const held = budgetSeconds / (estimateSeconds(plan) / plan.rounds);
+  const held = budgetSeconds / secondsPerRound(plan);
   const { fewestRounds = 0 } = foreseeTable(plan);
   return Math.min(plan.rounds, Math.max(Math.floor(held), Math.min(Math.ceil(held), fewestRounds)));
 }

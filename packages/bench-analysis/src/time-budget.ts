@@ -1,5 +1,5 @@
 /** Keeps a run within its budget of time, to one round. */
-import { estimateSeconds } from 'bench-model/planned';
+import { estimateSeconds, secondsPerRound } from 'bench-model/planned';
 import type { Plan } from 'bench-model/plan';
 import type { Trial } from 'bench-model/record';
 import { foreseeTable } from './compare.ts';
@@ -26,7 +26,7 @@ export function findShortBudget(
   const { budgetSeconds } = plan.sequentialTest ?? {};
   const { rows, fewestRounds: needed } = foreseeTable(plan);
   if (budgetSeconds === undefined || rows === 0 || needed === undefined) return undefined;
-  const perRound = estimateSeconds(plan) / plan.rounds;
+  const perRound = secondsPerRound(plan);
   // The last of them may end after the budget.
   const held = rounds + Math.ceil(Math.max(0, budgetSeconds - spentSeconds) / perRound);
   const enoughSeconds = spentSeconds + (needed - rounds) * perRound;
@@ -45,8 +45,8 @@ interface Spare {
 export function spareSeconds(plan: Plan): Spare {
   const { budgetSeconds = Infinity } = plan.sequentialTest ?? {};
   const { rows, decisiveRounds = 0, fewestRounds = 0 } = foreseeTable(plan);
-  const beside = (rounds: number): number =>
-    rows === 0 ? budgetSeconds : budgetSeconds - (rounds * estimateSeconds(plan)) / plan.rounds;
+  const perRound = rows === 0 ? 0 : secondsPerRound(plan);
+  const beside = (rounds: number): number => budgetSeconds - rounds * perRound;
   return { toLook: beside(decisiveRounds), toStop: beside(fewestRounds) };
 }
 

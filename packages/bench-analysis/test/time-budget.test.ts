@@ -1,4 +1,4 @@
-import { estimateSeconds } from 'bench-model/planned';
+import { estimateSeconds, secondsPerRound } from 'bench-model/planned';
 import { describe, expect, it } from 'vitest';
 import { findShortBudget, keepTime, spareSeconds } from '../src/time-budget.ts';
 import type { Plan } from 'bench-model/plan';
@@ -8,7 +8,7 @@ import { okTrial, sampleMeasured, samplePlan } from '../../bench-lab/testing/sam
 const planOf = (line: string): Plan => samplePlan(`--connections 10 --until-decided ${line}`, ['a', 'b']);
 
 /** The time of a round of two trials, by estimate. */
-const ROUND = estimateSeconds(planOf('')) / planOf('').rounds;
+const ROUND = secondsPerRound(planOf(''));
 
 /** Plays a run whose rounds take `pace` times their estimate. Returns its rounds, and the seconds that they took. */
 function play(plan: Plan, { pace = 1, before = [] as Trial[], spentSeconds = 0 } = {}) {

@@ -203,6 +203,11 @@ export function longestSeconds(plan: Plan): number {
   return Math.min(estimateSeconds(plan), plan.sequentialTest?.budgetSeconds ?? Infinity);
 }
 
+/** Estimates the duration of a round in seconds. */
+export function secondsPerRound(plan: Plan): number {
+  return estimateSeconds(plan) / plan.rounds;
+}
+
 /**
  * Estimates the duration of the trials in seconds, from the plan alone. Servers that take turns start and stop
  * together.

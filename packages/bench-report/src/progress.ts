@@ -72,10 +72,7 @@ export function showProgress(
     const measured = plan.trials.filter(({ id }) => ids.has(id));
     return spent > 0 && measured.length > 2 ? spent / estimateSeconds(plan, measured) : 1;
   };
-  const estimateLeft = (): number => {
-    const rest = dueTrials(plan, trials, tracker);
-    return Math.min(estimateSeconds(plan, rest) * pace(), Math.max(0, budgetSeconds - spent));
-  };
+  const estimate = (due: PlannedTrial[]): number => pace() * estimateSeconds(plan, due);
 
   const endRound = (ended: number): void => {
     if (plan.sequentialTest !== undefined) {
@@ -107,11 +104,12 @@ export function showProgress(
     }
     if (!screen.isLive) return;
     const head = `[${done + 1}/${of}] ${describePlanned(plan, planned)}`;
+    const due = dueTrials(plan, trials, tracker);
     const leftSeconds = budgetSeconds - spent;
     const holds = (rounds: number): boolean =>
-      pace() * estimateSeconds(plan, dueTo(plan, rounds, { trials, tracker })) <= leftSeconds;
+      estimate(due.filter((one) => one.round <= rounds)) <= leftSeconds;
     const found = describeFound(plan, planned, { trials, tracker, holds });
-    const left = describeLeft(plan, estimateLeft());
+    const left = describeLeft(plan, Math.min(estimate(due), Math.max(0, leftSeconds)));
     screen.showLive(fitLine(head, found, left, screen.layout().width));
   };
 }
@@ -164,17 +162,6 @@ interface Found {
   unit: string;
 }
 
-/** The trials of a running plan. */
-interface SoFar {
-  trials: readonly Trial[];
-  tracker: Tracker;
-}
-
-/** Returns the trials that are still to be measured up to a round. */
-function dueTo(plan: Plan, rounds: number, { trials, tracker }: SoFar): PlannedTrial[] {
-  return dueTrials(plan, trials, tracker).filter(({ round }) => round <= rounds);
-}
-
 /**
  * The figures so far at the rung of a trial, the best first; for a sequential test, what the last look decided. `holds` tells
  * whether its budget lasts to the end of a round.
@@ -182,12 +169,16 @@ function dueTo(plan: Plan, rounds: number, { trials, tracker }: SoFar): PlannedT
 function describeFound(
   plan: Plan,
   planned: PlannedTrial,
-  { trials, tracker, holds }: SoFar & { holds: (rounds: number) => boolean },
+  {
+    trials,
+    tracker,
+    holds,
+  }: { trials: readonly Trial[]; tracker: Tracker; holds: (rounds: number) => boolean },
 ): Found {
   if (plan.sequentialTest !== undefined) {
     const next = scheduleOf(plan).find(({ rounds }) => rounds >= planned.round)?.rounds;
-    const when = next === undefined || holds(next) ? next : 'the end of the budget';
-    return { text: describeNextLook(tracker.standing(trials), when), unit: '' };
+    const isHeld = next === undefined || holds(next);
+    return { text: describeNextLook(tracker.standing(trials), next, isHeld), unit: '' };
   }
   const rows = summarise(trials.filter((trial) => isSamePlace(trial, planned)));
   for (const id of [usualMetric(plan), 'goodput'] as const) {
@@ -205,14 +196,11 @@ function describeFound(
 }
 
 /** `1 of 2 decided after 12 rounds, next look after 18`, or `first look at the end of the budget`. */
-function describeNextLook(
-  standing: Standing | undefined,
-  next: number | 'the end of the budget' | undefined,
-): string {
-  const which = standing === undefined ? 'first' : 'next';
-  const upcoming =
-    next === undefined ? '' : `${which} look ${typeof next === 'number' ? `after ${next}` : `at ${next}`}`;
-  if (standing === undefined) return typeof next === 'number' ? `${upcoming} rounds` : upcoming;
+function describeNextLook(standing: Standing | undefined, next: number | undefined, isHeld: boolean): string {
+  const [which, unit] = standing === undefined ? ['first', ' rounds'] : ['next', ''];
+  const when = isHeld ? `after ${next}${unit}` : 'at the end of the budget';
+  const upcoming = next === undefined ? '' : `${which} look ${when}`;
+  if (standing === undefined) return upcoming;
   const { rows } = standing;
   const head = `${countDecided(rows, standing.open)} of ${rows.length} decided after ${countOf(standing.rounds, 'round')}`;
   return [head, upcoming].filter(Boolean).join(', ');

@@ -1,7 +1,7 @@
 import { stripVTControlCharacters } from 'node:util';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import type { Plan } from 'bench-model/plan';
-import { estimateSeconds } from 'bench-model/planned';
+import { secondsPerRound } from 'bench-model/planned';
 import {
   describeAhead,
   describeObserved,
@@ -184,8 +184,7 @@ describe('a sequential test', () => {
 
   it('names no look in its live line that the budget does not hold', () => {
     const { screen, shown } = record(true, 120);
-    const perRound = estimateSeconds(plan) / plan.rounds;
-    const line = `--connections 10 --until-decided --looks 12/18/24 --budget ${Math.ceil(7 * perRound)}s`;
+    const line = `--connections 10 --until-decided --looks 12/18/24 --budget ${Math.ceil(7 * secondsPerRound(plan))}s`;
     play(samplePlan(line, ['vanilla', 'fastify']), screen, { until: 2 });
     expect(textsOf(shown, 'live')[0]).toContain(' · first look at the end of the budget · at most ');
   });

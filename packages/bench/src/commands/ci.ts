@@ -27,6 +27,7 @@ import type { Trial } from 'bench-model/record';
 import { shown, type StoredRun } from 'bench-analysis/results/store';
 import { isReadFromServer } from '../conduct/openapi.ts';
 import { nameTarget } from 'bench-report/format';
+import type { MeasuredRun } from '../conduct/job.ts';
 import { measureRequest } from '../conduct/measure-request.ts';
 import { foreseeDifferences } from '../conduct/reach.ts';
 import bench from './bench.ts';
@@ -68,14 +69,12 @@ export default defineCommand({
         );
       return print(`${plans.join('\n\n')}\n`);
     }
-    const measured: { rate: number | undefined; run: StoredRun }[] = [];
-    let interrupted = false;
+    const measured: (MeasuredRun & Pick<JobRun, 'rate'>)[] = [];
     for (const { rate, request } of runs) {
       const ended = await measureRequest(request, terminal);
       if (ended === undefined) return 130;
-      measured.push({ rate, run: ended.run });
-      ({ interrupted } = ended);
-      if (interrupted) break;
+      measured.push({ rate, ...ended });
+      if (ended.interrupted) break;
       if (request.goesOn?.(ended.run.trials) === false) {
         // A longer duration changes all runs of the job.
         logLine('the job stops: its windows have too few answers for the percentile of a budget');
@@ -83,6 +82,7 @@ export default defineCommand({
       }
     }
     if (measured.every(({ run }) => run.trials.length === 0)) return 130;
+    const interrupted = measured.some((one) => one.interrupted);
     const judged = config.budgets.flatMap(({ budget }): JudgedBudget[] => {
       const found = measured.find(({ rate }) => rate === budget.rate);
       return found === undefined ? [] : [judgeBudget(found.run, budget, baselinesOf(config))];

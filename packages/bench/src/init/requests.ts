@@ -257,8 +257,8 @@ async function tryPaths(paths: readonly Named[], asking: Asking, tried: Tried[])
 /** The headers that every browser and HTTP library sends, but no load generator: some servers fail or refuse without them. */
 const USUAL_HEADERS = { 'user-agent': 'bench-http', accept: '*/*' };
 
-/** How often the usual headers must help, and their lack hurt again: a path that fails by chance does not pass as one that needs them. */
-const TRIES = { with: 3, without: 2 };
+/** Further tries with the usual headers, which must be right, and without, which must not: a path that fails by chance does not need them. */
+const TRIES = [true, true, false, false];
 
 /** Asks as a load generator does. If the server fails or refuses, asks with the usual headers, and keeps them if they help. */
 async function askLikeOthers<T extends Asked>(asking: Asking, one: T): Promise<{ one: T; answer: Look }> {
@@ -267,10 +267,9 @@ async function askLikeOthers<T extends Asked>(asking: Asking, one: T): Promise<{
   if (status < 500 && ![400, 403, 406].includes(status)) return { one, answer };
   const like = { ...one, headers: { ...USUAL_HEADERS, ...one.headers } };
   const again = await look(asking, like);
-  for (let count = 1; count < TRIES.with; count += 1)
-    if (!again.isRight || !(await look(asking, like)).isRight) return { one, answer };
-  for (let count = 0; count < TRIES.without; count += 1)
-    if ((await look(asking, one)).isRight) return { one, answer };
+  if (!again.isRight) return { one, answer };
+  for (const hasThem of TRIES)
+    if ((await look(asking, hasThem ? like : one)).isRight !== hasThem) return { one, answer };
   const words = `${again.words}; without the headers ${listAll(Object.keys(USUAL_HEADERS))}, status ${status}`;
   return { one: like, answer: { ...again, words } };
 }

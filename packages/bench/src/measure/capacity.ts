@@ -126,8 +126,8 @@ export class CapacitySearch {
 
   /**
    * `pacePerSecond` is the goodput in a closed loop. The search begins where `earlier` ones of the same target ended, and stays
-   * near them unless its own steps say otherwise. A brief one leaves it to them to take further steps: for a comparison, more
-   * rounds in the same time are worth more.
+   * near them unless its own steps say otherwise. If it is brief, it takes no further steps after
+   * earlier searches: in a comparison, more rounds are worth more than longer ones.
    */
   constructor(
     promises: readonly Promised[],

@@ -1,7 +1,7 @@
 import { PROCESS_SECONDS, type StudyMachine } from '../../src/conduct/study.ts';
 import { planStudies, planWarmups } from '../../src/conduct/learn.ts';
 import { factsOf, findWarmup, keepWarmups } from '../../src/conduct/known.ts';
-import { estimateSeconds } from 'bench-model/planned';
+import { estimateSeconds, secondsPerRound } from 'bench-model/planned';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -253,7 +253,7 @@ const studiesWithin = (line: string) => {
   const { count, seconds } = planStudies(plan, 2);
   const spent = count * (seconds + PROCESS_SECONDS);
   const left = plan.sequentialTest!.budgetSeconds! - spent;
-  return { count, rounds: left / (estimateSeconds(plan) / plan.rounds) };
+  return { count, rounds: left / secondsPerRound(plan) };
 };
 
 describe('the time of a run', () => {
