@@ -1,26 +1,18 @@
 /**
- * How far from the truth is a capacity? Simulates servers whose capacity is known, and measures each in many runs of 12 rounds.
+ * How far from the truth is a capacity? Simulates servers whose capacity is known, and measures each in many runs of 9 rounds.
  *
  *   pnpm exec node packages/bench-lab/experiments/capacity/searches.ts [runs] [seconds of a search] [part of a name]
  */
-import { CapacitySearch, sharesOf } from 'bench-http/measure/capacity';
 import { readPromises, type Promised } from 'bench-model/promise';
-import type { FoundCapacity, Step } from 'bench-model/measured';
+import type { FoundCapacity } from 'bench-model/measured';
 import type { Trial } from 'bench-model/record';
 import { mean } from 'bench-statistics/numbers';
-import { createRandom, type Random } from 'bench-statistics/random';
+import { createRandom } from 'bench-statistics/random';
 import { differencesWithin } from 'bench-analysis/compare';
 import { locateWithin } from 'bench-analysis/differences';
 import { summarise } from 'bench-analysis/summary';
-import {
-  exponential,
-  findCapacity,
-  fixed,
-  paceOf,
-  SimulatedServer,
-  type Queue,
-} from '../../testing/queues.ts';
-import { okTrial, sampleMeasured, suspectTrial } from '../../testing/samples.ts';
+import { exponential, findCapacity, fixed, type Queue } from '../../testing/queues.ts';
+import { simulateTrial, slowDown } from './simulated.ts';
 
 const [runs = 20, usualSeconds = 12, changing = 0.02] = process.argv.slice(2, 5).map(Number);
 const [wanted = ''] = process.argv.slice(5);
@@ -40,7 +32,7 @@ const SERVERS: [name: string, queue: Queue, promise: string, seconds?: number][]
   ['2 ms each, pauses of 200 ms every 5 s', PAUSING, 'p99<250ms', 2 * usualSeconds],
 ];
 
-/** Returns the trials of a run. */
+/** Returns the trials of a run, and the pace of its servers relative to that of the queue. */
 function measure(
   target: string,
   queue: Queue,
@@ -49,58 +41,12 @@ function measure(
 ): { trials: Trial[]; pace: number } {
   const earlier: FoundCapacity[] = [];
   const weather = createRandom(1_000_000 + seed);
-  const paces: number[] = [];
-  const trials = Array.from({ length: ROUNDS }, (_, round) => {
-    const isBusy = queue.workers === undefined || queue.workers === 1;
-    const times = isBusy ? Math.exp(changing * drawNormal(weather)) : 1;
-    paces.push(-Math.log(times));
-    const slowed = slowDown(queue, times);
-    const pacePerSecond = paceOf(slowed) * (1 - 0.08 * weather.float());
-    const server = new SimulatedServer(slowed, createRandom(ROUNDS * seed + round));
-    const search = new CapacitySearch([promise], { seconds, pacePerSecond, earlier });
-    const steps: Step[] = [];
-    for (let step = search.next(); step !== undefined; step = search.next()) {
-      const load = server.load(step.perSecond, step.seconds, step.rampSeconds);
-      search.add(step, load);
-      const { requests, counted } = sharesOf(promise, step.perSecond, load);
-      steps.push({
-        perSecond: step.perSecond,
-        seconds: step.seconds,
-        servedPerSecond: load.goodputPerSecond,
-        failedShare: 0,
-        limit: 'server',
-        generatorBusy: 0,
-        requests,
-        brokenShare: requests === 0 ? 1 : counted / requests,
-      });
-    }
-    const { reasons, ...found } = search.result();
-    const capacity = { ...found, pacePerSecond, steps };
-    if (found.bound === undefined) earlier.push(capacity);
-    const cpuUsPerRequest = 1e6 * slowed.meanSeconds * (1 + 0.01 * drawNormal(weather));
-    const measured = sampleMeasured({
-      given: {
-        capacity,
-        ...(isBusy && { cpuUsPerRequest, budget: { by: 'cores', usedCores: 0.9, usableCores: 1 } }),
-      },
-    });
-    const head = { round: round + 1, connections: 100 };
-    return reasons.length === 0
-      ? okTrial(target, measured, head)
-      : suspectTrial(target, measured, reasons, head);
+  const all = Array.from({ length: ROUNDS }, (_, index) => {
+    const own = { round: index + 1, seed: ROUNDS * seed + index };
+    return simulateTrial({ target, queue, promise, seconds, changing, weather, ...own }, earlier);
   });
-  return { trials, pace: Math.exp(mean(paces)) };
-}
-
-/** Returns the queue with service times this many times as long. */
-function slowDown(queue: Queue, times: number): Queue {
-  const { service, meanSeconds } = queue;
-  return { ...queue, service: (random) => times * service(random), meanSeconds: times * meanSeconds };
-}
-
-/** Draws from the standard normal distribution (Box & Muller 1958). */
-function drawNormal(random: Random): number {
-  return Math.sqrt(-2 * Math.log(1 - random.float())) * Math.cos(2 * Math.PI * random.float());
+  const pace = Math.exp(mean(all.map((one) => Math.log(one.pace))));
+  return { trials: all.map(({ trial }) => trial), pace };
 }
 
 /** Returns the difference of two runs, and its interval. */
