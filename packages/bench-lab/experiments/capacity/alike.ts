@@ -13,7 +13,7 @@ import { createRandom } from 'bench-statistics/random';
 import { exponential, fixed, type Queue } from '../../testing/queues.ts';
 import { simulateTrial } from './simulated.ts';
 
-const [pairs = 300] = process.argv.slice(2, 3).map(Number);
+const [pairs = 150] = process.argv.slice(2, 3).map(Number);
 const [wanted = ''] = process.argv.slice(3);
 const ROUNDS = 8;
 const SECONDS = 12;
