@@ -82,14 +82,16 @@ describe('--new-connections', () => {
 describe.each(ways)('a server that closes silently after each answer, read $way', ({ rig: reader }) => {
   it('loses only the requests that came too late', async () => {
     const seen = await reader.measure({ planted: ['--close-silently', ...DELAY], bench: LOAD });
-    const { counts, lifetime } = loadOf(seen);
+    const { counts, lifetime, idleCloses } = loadOf(seen);
     const { requests, connections } = accountOf(seen);
+    // A request that a busy machine holds back for 100 ms seems to meet the close of an idle connection.
+    const sentAgain = idleCloses?.sentAgain ?? 0;
     expect(counts.sent).toBe(AMOUNT);
     expect(sumOf(counts)).toBe(counts.sent);
     expect(counts.closedEarly).toBeGreaterThan(0);
-    expect(requests.read).toBe(lifetime.sent + ASKED);
+    expect(requests.read).toBe(lifetime.sent + sentAgain + ASKED);
     expect(requests.answered.ok).toBe(lifetime.ok + ASKED);
-    expect(requests.late).toBe(lifetime.closedEarly);
+    expect(requests.late).toBe(lifetime.closedEarly + sentAgain);
     // A connection may be established when the last request has just gone to another.
     const unused = connections.accepted - (lifetime.ok + ASKED);
     expect(unused).toBeGreaterThanOrEqual(0);
