@@ -20,6 +20,9 @@ const maxWorkers = 5;
 // The tests start hundreds of Node processes: none of them compiles the same file twice.
 process.env['NODE_COMPILE_CACHE'] ??= join(tmpdir(), 'node-compile-cache');
 
+// The hints say `pnpm`, whoever started the tests.
+delete process.env['npm_config_user_agent'];
+
 /** Returns the project of these files; none if there are none. */
 function projectOf(name: string, include: string[], isolate: boolean): TestProjectInlineConfiguration[] {
   const test = { name, include, exclude: unchanged, isolate, maxWorkers };

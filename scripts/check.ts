@@ -1,5 +1,5 @@
 import { defineCommand, flag } from 'bench-http/cli/command';
-import { HOME } from 'bench-machine/home';
+import { commandLine, HOME } from 'bench-machine/home';
 import { createHash } from 'node:crypto';
 import { existsSync, globSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
@@ -55,7 +55,7 @@ export default defineCommand({
     terms: '[name]',
     noun: 'name',
     help: 'typescript, python, go, rust, csharp or the name of a stack; for a stack, its contract tests and its row in the table of stacks are checked too (default: all languages)',
-    example: 'pnpm check fastify',
+    example: commandLine('check fastify'),
   },
   options: { fix: flag({ help: 'correct everything that can be corrected automatically' }) },
   notes: 'Go and Rust are compiled only if their sources have changed or you name them.',
@@ -104,7 +104,9 @@ async function checkLanguages(named: Language | undefined, fix: boolean): Promis
 async function compile(language: Language, jobs: Job[], isNamed: boolean): Promise<Done[]> {
   const mark = join(HOME.cache, 'checks', language, await digestOfLanguage(language));
   if (!IS_CI && !isNamed && existsSync(mark)) {
-    logLine(`${language} has not changed since it passed; to compile it anyway: pnpm check ${language}`);
+    logLine(
+      `${language} has not changed since it passed; to compile it anyway: ${commandLine(`check ${language}`)}`,
+    );
     return [];
   }
   const done = await runStage(jobs, { cwd: ROOT });

@@ -1,6 +1,6 @@
 import { defineCommand, option } from 'bench-http/cli/command';
 import { listOf, oneOf, text } from 'bench-http/cli/values';
-import { HOME } from 'bench-machine/home';
+import { commandLine, HOME, typePnpm } from 'bench-machine/home';
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { scaffold, type NewStack, LANGUAGES } from './new-stack/scaffold.ts';
@@ -84,7 +84,7 @@ function stepsFor(language: NewStack['language'], name: string): Step[] {
   }
   const install = {
     file: 'pnpm-lock.yaml',
-    command: 'pnpm install',
+    command: `${typePnpm()} install`,
     work: () => runPnpm(['install', '--no-frozen-lockfile']),
   };
   if (language !== 'rust') return [install];
@@ -105,14 +105,14 @@ function describeNext({ name, language, packages: [framework] }: NewStack, folde
   const lines = [
     '',
     `It answers the workload devices without ${language === 'rust' ? 'any other framework than actix-web' : 'a framework'}. Try it:`,
-    `  pnpm serve ${name}`,
-    `  pnpm bench ${name} --quick`,
+    `  ${commandLine(`serve ${name}`)}`,
+    `  ${commandLine(`bench ${name} --quick`)}`,
     '',
     'To use a framework:',
     ...use.map((line, index) => `  ${index + 1}. ${line}`),
     `  ${use.length + 1}. In ${folder}/stack.json, set "framework", "class": "framework" and the "note".`,
     `  ${use.length + 2}. Add its row to the table of stacks in docs/reference/workloads.md, with the locked versions.`,
-    `  ${use.length + 3}. Check it: pnpm check ${name}`,
+    `  ${use.length + 3}. Check it: ${commandLine(`check ${name}`)}`,
     '',
     'docs/guides/add-a-framework.md lists what each workload requires of a server.',
     '',
@@ -140,7 +140,7 @@ const USE: Record<NewStack['language'], (framework: string, name: string) => str
   ],
 };
 
-const NEW_EXAMPLE = 'pnpm new stack koa --language typescript';
+const NEW_EXAMPLE = commandLine('new stack koa --language typescript');
 
 export default defineCommand({
   name: 'new',
@@ -163,7 +163,7 @@ export default defineCommand({
   },
   read({ language, framework }, [kind, name = '']): NewStack {
     if (kind !== 'stack') {
-      throw new BenchError('usage', `pnpm new writes a stack, not "${kind}"`, NEW_EXAMPLE);
+      throw new BenchError('usage', `${commandLine('new')} writes a stack, not "${kind}"`, NEW_EXAMPLE);
     }
     if (language === undefined) {
       throw new BenchError(
@@ -176,7 +176,7 @@ export default defineCommand({
       throw new BenchError(
         'usage',
         `--framework is not possible with --language ${language}`,
-        'omit it: the next steps that pnpm new prints say how to add a framework',
+        'omit it: the next steps that it prints say how to add a framework',
       );
     }
     return { name, language, packages: framework ?? [] };

@@ -1,4 +1,5 @@
 /** A cluster as a run uses it: the hosts that send its load, as one engine, and those of its companions. */
+import { commandLine } from 'bench-machine/home';
 import type { Cluster as ClusterSpec } from 'bench-model/cluster';
 import { BenchError } from 'bench-model/errors';
 import { DRIVER_VERSION } from 'bench-model/versions';
@@ -69,7 +70,9 @@ async function findOwnAddress(gateway: Gateway, { roles }: ClusterSpec): Promise
     first === undefined
       ? `no host of the cluster has the role ${roles.server}`
       : `the servers belong on ${first.hostname} (${first.address}), and this is another host`,
-    first === undefined ? `start one: pnpm cluster up --role ${roles.server}` : 'run this command there',
+    first === undefined
+      ? `start one: ${commandLine(`cluster up --role ${roles.server}`)}`
+      : 'run this command there',
   );
 }
 

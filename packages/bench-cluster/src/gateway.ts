@@ -1,4 +1,5 @@
 /** The Python process that speaks to Ray: orders with an answer each, and events of agents. */
+import { commandLine } from 'bench-machine/home';
 import { BenchError } from 'bench-model/errors';
 import { hasEnded, start, type Child } from 'bench-machine/subprocess';
 import { listenTo } from 'bench-load/listen';
@@ -110,7 +111,7 @@ export class Gateway implements AsyncDisposable {
       throw new BenchError(
         'usage',
         `the Ray cluster at ${address} cannot be joined: ${(error as Error).message}`,
-        'start it with pnpm cluster up on this host, and copy its token to all hosts',
+        `start it with ${commandLine('cluster up')} on this host, and copy its token to all hosts`,
       );
     }
   }

@@ -1,4 +1,5 @@
 /** A companion that runs on this machine for the servers of another host. */
+import { commandLine } from 'bench-machine/home';
 import type { Voice } from 'bench-http/terminal/voice';
 import { MOVABLE } from 'bench-http/services/index';
 import type { LaunchedProgram } from 'bench-http/services/companion';
@@ -30,7 +31,7 @@ export async function keepCompanion(
     throw new BenchError(
       'usage',
       `${program.kind} ${program.version} is set in its environment`,
-      'unset DATABASE_URL before pnpm cluster up',
+      `unset DATABASE_URL before ${commandLine('cluster up')}`,
     );
   }
   const { kind, version } = program;

@@ -98,11 +98,19 @@ const SCRIPTS: Record<string, string> = {
   why: 'bench:why',
 };
 
+/** Returns the words that start pnpm here: with `npx` if that brought it for this command only. */
+export function typePnpm(
+  { npm_execpath: path = '', npm_config_user_agent: agent = '' } = process.env,
+): string {
+  const [, major] = /^pnpm\/(\d+)/.exec(agent) ?? [];
+  return major !== undefined && /[\\/]_npx[\\/]/.test(path) ? `npx -y pnpm@${major}` : 'pnpm';
+}
+
 /** Returns a command line as the user types it here: `pnpm report latest`, or `bench-http report latest`. */
 export function commandLine(words: string): string {
   // Options alone mean the command `bench`.
   if (HOME.kind !== 'repository') return `${NAME} ${words.replace(/^bench (?=-)/, '')}`;
-  return `pnpm ${words.replace(/^\S+/, (name) => SCRIPTS[name] ?? name)}`;
+  return `${typePnpm()} ${words.replace(/^\S+/, (name) => SCRIPTS[name] ?? name)}`;
 }
 
 /** Returns the path of a document of Bench: in the repository from its root, elsewhere where it is installed. */

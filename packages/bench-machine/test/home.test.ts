@@ -3,9 +3,25 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { findHome, makeProjectFolder } from '../src/home.ts';
+import { findHome, makeProjectFolder, typePnpm } from '../src/home.ts';
 
 const REPOSITORY = fileURLToPath(new URL('../../..', import.meta.url)).replace(/\/$/, '');
+
+describe('the words that start pnpm', () => {
+  const agent = 'pnpm/12.21.0 npm/? node/? linux x64';
+
+  it.each([
+    ['pnpm', 'is on PATH', { npm_execpath: '/usr/bin/pnpm', npm_config_user_agent: agent }],
+    [
+      'npx -y pnpm@12',
+      'npx has brought it',
+      { npm_execpath: '/home/me/.npm/_npx/9c70/node_modules/pnpm/pnpm', npm_config_user_agent: agent },
+    ],
+    ['pnpm', 'nothing is known', {}],
+  ])('are %s if %s', (words, _, env) => {
+    expect(typePnpm(env)).toBe(words);
+  });
+});
 
 describe('the folders of a command', () => {
   let place: string;

@@ -7,7 +7,7 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import type { Cluster } from 'bench-model/cluster';
 import { readCluster } from 'bench-targets/catalogue/cluster';
 import { BenchError } from 'bench-model/errors';
-import { HOME } from 'bench-machine/home';
+import { commandLine, HOME } from 'bench-machine/home';
 import { estimateOffset, type Offset } from '../clock.ts';
 import { startCompanion } from '../companion.ts';
 import { checkoutOf, inspectCluster, type CheckedHost, type Inspected } from '../inspect.ts';
@@ -28,12 +28,11 @@ type ClusterRequest =
   | { action: 'up'; local: number }
   | { action: 'up'; role: string; join?: string; ip?: string };
 
-const CLUSTER_EXAMPLE = 'pnpm cluster up --local 4';
+const CLUSTER_EXAMPLE = commandLine('cluster up --local 4');
 
 export default defineCommand({
   name: 'cluster',
-  about:
-    'Starts, checks and stops the nodes of a Ray cluster for pnpm bench --cluster. Installs Ray on first use.',
+  about: 'Starts, checks and stops the nodes of a Ray cluster for --cluster. Installs Ray on first use.',
   arguments: {
     terms: '<action>',
     noun: 'action',
@@ -70,7 +69,7 @@ export default defineCommand({
       'usage',
       action === 'up'
         ? 'up needs --local or --role'
-        : `pnpm cluster takes up, check or down, not "${action}"`,
+        : `${commandLine('cluster')} takes up, check or down, not "${action}"`,
       CLUSTER_EXAMPLE,
     );
   },
@@ -89,7 +88,11 @@ export default defineCommand({
 async function up(request: Extract<ClusterRequest, { action: 'up' }>): Promise<number> {
   const [running] = listNodes();
   if (running !== undefined)
-    throw new BenchError('usage', `a cluster runs already: ${running.words.join(' ')}`, 'pnpm cluster down');
+    throw new BenchError(
+      'usage',
+      `a cluster runs already: ${running.words.join(' ')}`,
+      commandLine('cluster down'),
+    );
   const token = provideToken();
   const program = await provideProgram(logLine);
   const words =
@@ -108,13 +111,13 @@ async function up(request: Extract<ClusterRequest, { action: 'up' }>): Promise<n
     writeFileSync(file, `${JSON.stringify({ address, generators: request.local - 1 }, undefined, 2)}\n`);
     const shown = relative(process.cwd(), file);
     print(`${request.local} nodes run at ${address}\n`);
-    print(`try it: pnpm bench vanilla --cluster ${shown}\n`);
+    print(`try it: ${commandLine(`bench vanilla --cluster ${shown}`)}\n`);
   } else if ('role' in request && request.join === undefined) {
     print('the head of a cluster runs on port 6379\n');
     print(`copy ${relative(process.cwd(), token)} to the same place on every host, then start there:\n`);
-    print('  pnpm cluster up --join <address of this host>:6379 --role generator\n');
+    print(`  ${commandLine('cluster up --join <address of this host>:6379 --role generator')}\n`);
   } else print('the node runs\n');
-  print('to stop: pnpm cluster down\n');
+  print(`to stop: ${commandLine('cluster down')}\n`);
   return 0;
 }
 
@@ -193,7 +196,7 @@ async function tryCompanions(gateway: Gateway, spec: Cluster): Promise<TriedComp
   for (const name of MOVABLE_NAMES) {
     const role = spec.roles[name];
     if (role === undefined) continue;
-    const advice = `pnpm cluster up --join ${spec.address} --role ${role}`;
+    const advice = commandLine(`cluster up --join ${spec.address} --role ${role}`);
     const hosts = await inspectCluster(gateway, spec, [name]).catch((error: unknown) => describeError(error));
     if (typeof hosts === 'string') tried.push({ seen: [], problem: { what: `${name}: ${hosts}`, advice } });
     else {

@@ -9,7 +9,7 @@ import {
 import { onInterrupt, print, logLine } from 'bench-http/terminal/shell';
 import { defineCommand, flag, option, WAITS } from 'bench-http/cli/command';
 import { extra, listOf, text, wholeNumber } from 'bench-http/cli/values';
-import { HOME } from 'bench-machine/home';
+import { commandLine, HOME } from 'bench-machine/home';
 import { join } from 'node:path';
 import { summarisePool } from '../analyse/power.ts';
 import { unlikeHosts } from 'bench-analysis/unlike';
@@ -69,7 +69,7 @@ export default defineCommand({
     // If the first test was interrupted, there is no pool yet.
     if (pool === undefined && interrupted) return 130;
     if (pool === undefined)
-      throw new BenchError('usage', `${shown(folder)} has no pool`, 'pnpm bench:power creates one');
+      throw new BenchError('usage', `${shown(folder)} has no pool`, `${commandLine('power')} creates one`);
     const report = renderPower(pool, summarisePool(pool.entries, LOOKS, createRandom(1)));
     writeReport(folder, 'power.txt', toOutput(report));
     print(report);
