@@ -18,22 +18,16 @@ import type { Plan } from 'bench-model/plan';
 import { countOf, formatBudget, formatShare, formatSpan, nameCell } from './format.ts';
 import { isSamePlace } from 'bench-model/planned';
 
-/** Warnings about a plan whose comparisons cannot all be decided: too many rows for its rounds, or too small a budget. */
+/** Warnings about a plan whose comparisons cannot all be decided: a first look that has too few rounds for them. */
 export function describeProspects(plan: Plan): string[] {
   const { rows, schedule, decisiveRounds } = foreseeTable(plan);
   if (rows === 0 || plan.quick) return [];
-  const table = countOf(rows, 'comparison');
-  const { sequentialTest } = plan;
-  if (sequentialTest === undefined) return [];
-  if (decisiveRounds === undefined) {
-    return [
-      `no look of ${sequentialTest.looks} can decide ${table} in one table: compare fewer targets at once, or use --looks 18/27/36`,
-    ];
-  }
+  // The last look of every schedule can decide 10,000 comparisons.
+  if (plan.sequentialTest === undefined || decisiveRounds === undefined) return [];
   const first = schedule[0]?.rounds ?? decisiveRounds;
   return decisiveRounds > first
     ? [
-        `${rows === 1 ? '' : `${table} share one error budget: `}the look after ${first} rounds cannot decide them. The first that can comes after ${decisiveRounds}`,
+        `${rows === 1 ? '' : `${countOf(rows, 'comparison')} share one error budget: `}the look after ${first} rounds cannot decide them. The first that can comes after ${decisiveRounds}`,
       ]
     : [];
 }
