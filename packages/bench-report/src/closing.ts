@@ -13,6 +13,7 @@ import type { Plan } from 'bench-model/plan';
 import { describeBaseline, describeVerdict } from './compare.ts';
 import type { Closing } from './content.ts';
 import {
+  countOf,
   describeConnections,
   formatChange,
   formatShare,
@@ -134,7 +135,13 @@ function describeCompared({ by, baseline, threshold, rows }: ModelComparisons): 
       ratio.estimate < 2
         ? `${formatChange(ratio.estimate).slice(1)} ${side} than`
         : formatChange(ratio.estimate).replace(' ×', ' times');
-    return `The ${name} of ${candidate} is ${change} that of ${first.baseline} at ${at}`;
+    const { interval } = ratio;
+    // The intervals of few rounds are wide, and hold only if rounds vary normally.
+    const within =
+      comparison.rounds >= FEWEST_ROUNDS || interval === undefined
+        ? ''
+        : ` (${formatChange(interval.low)} to ${formatChange(interval.high)} in ${countOf(comparison.rounds, 'round')})`;
+    return `The ${name} of ${candidate} is ${change} that of ${first.baseline} at ${at}${within}`;
   }
   const counts = Object.entries(QUALITIES).flatMap(([verdict, word]) => {
     const found = rows.filter(({ comparison }) => comparison.verdict === verdict);
@@ -188,7 +195,8 @@ function describeLeaders(leaders: readonly Standing[], rows: readonly ModelRow[]
     const where = isSame ? nameEvery(all) : nameWhere(all, index === 0);
     return `${names} ${where}${value}`;
   });
-  const few = leaders.every(({ isUnranked }) => isUnranked) ? '; one round cannot rank them' : '';
+  const rounds = Math.max(...rows.map((row) => row.rounds)) === 1 ? 'one round' : 'so few rounds';
+  const few = leaders.every(({ isUnranked }) => isUnranked) ? `; ${rounds} cannot rank them` : '';
   return `${superlative} ${METRICS[metric].name}: ${parts.join(', ')}${few}`;
 }
 

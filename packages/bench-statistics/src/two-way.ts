@@ -22,8 +22,11 @@ export interface Pair {
   differences: Differences;
 }
 
-/** A single round shows no spread. */
-export const FEWEST_WITH_SPREAD = 2;
+/**
+ * One round shows no spread, and two agree by chance too often: processes with two paces are at the same one in half of all
+ * pairs of rounds.
+ */
+export const FEWEST_WITH_SPREAD = 3;
 
 /**
  * The error of the interval of a pair by its own deviation alone. The pooled one is too small for a pair that is noisier
@@ -35,7 +38,7 @@ const OWN_ERROR = 0.04;
  * Locates the difference of each pair, with an interval of this two-sided error: Student's, with the degrees of freedom of
  * the layout and the larger of two deviations, that of all pairs and that of the pair. It is at least as wide as the
  * pair's own interval at 4 %, or at `error` if that is more. Where differences have bounds, it begins below the mean of
- * the lower ones and ends above that of the upper ones, so it has no end where one has no bound. Undefined below two rounds.
+ * the lower ones and ends above that of the upper ones, so it has no end where one has no bound. Undefined below `FEWEST_WITH_SPREAD` rounds.
  */
 export function locateTogether(pairs: readonly Pair[], error: number): (Located | undefined)[] {
   const spreads = pairs.map(({ differences }) => spreadOf(differences));

@@ -24,7 +24,7 @@ export function refuseFailOn({ raw: { failOn }, plan, repeated }: ResolvedReques
   if (plan.rounds >= FEWEST_WITH_SPREAD || plan.sequentialTest !== undefined) return;
   throw new BenchError(
     'usage',
-    '--fail-on needs a comparison, and one round shows no noise to compare with',
+    `--fail-on needs a comparison, and ${countOf(plan.rounds, 'round')} cannot show one`,
     'omit --rounds, or write --rounds 12',
   );
 }
