@@ -181,5 +181,5 @@ function markOf({ stack, target }: FoundTarget, digest: string, cache: string): 
 /** Returns all files in the folder of a stack and in those that it shares, except for the outputs of tools. */
 function sourcesOf(stack: Stack): string[] {
   const outputs = new Set(outputsOf(stack).map((path) => basename(path)));
-  return foldersOf(stack).flatMap((folder) => filesOfProject(folder, '**/*', outputs));
+  return foldersOf(stack).flatMap((folder) => filesOfProject(folder, outputs));
 }

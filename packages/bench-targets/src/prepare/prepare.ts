@@ -19,7 +19,7 @@ import { copyOf, findModule, installCopy, NODE_LOCKS, workspaceOf } from './pnpm
 import { locksOf, makeEnvironment, pythonIn } from './python.ts';
 import { findFitting, type FoundRuntime } from './runtimes.ts';
 import { prepareProject, type ReadyProject } from './projects/index.ts';
-import { digestOfProject, filesOfProject } from './projects/tree.ts';
+import { digestOfFiles, filesOfProject, matchingFiles } from './projects/tree.ts';
 import { findDistribution, provideUv } from './uv.ts';
 
 /** Takes a line for the user. A terminal also shows lines that the next one replaces. */
@@ -117,7 +117,7 @@ function refuseSameCopies(targets: Target[]): void {
   for (const text of new Set(targets.flatMap(({ packages = [] }) => packages))) {
     const folder = parsePackage(text).find((one) => one.folder !== undefined)?.folder;
     if (folder === undefined) continue;
-    const digest = digestOfProject(folder);
+    const digest = digestOfFiles(folder, filesOfProject(folder));
     const other = seen.get(digest);
     if (other !== undefined) {
       throw new BenchError(
@@ -371,7 +371,7 @@ function filesOf(stack: Stack, variant: Variant, packages: NamedPackage[]): stri
   const root = stack.original ?? stack.root;
   const folders = new Set([join(root, '..', 'contract'), ...workspaceOf(root), stack.root]);
   return [
-    ...[...folders].flatMap((folder) => filesOfProject(folder, patterns)),
+    ...[...folders].flatMap((folder) => matchingFiles(folder, patterns)),
     ...(stack.runtime === 'python' ? locksOf(stack, variant) : []),
     ...(stack.runtime === 'node' ? NODE_LOCKS : []),
     ...packages.flatMap(({ folder }) => (folder === undefined ? [] : filesOfProject(folder))),

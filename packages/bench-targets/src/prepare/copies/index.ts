@@ -9,7 +9,8 @@ import type { Stack } from 'bench-model/stack';
 import { BenchError } from 'bench-model/errors';
 import type { Copy, Target } from 'bench-model/target';
 import { digestOf } from '../digest.ts';
-import { digestOfSources, sourcesOf } from '../projects/sources.ts';
+import { sourcesOf } from '../projects/sources.ts';
+import { digestOfFiles } from '../projects/tree.ts';
 import { findRepository, folderOf, layOut } from './revisions.ts';
 
 /** The stacks of the copies. */
@@ -86,8 +87,9 @@ async function rootInRevision(
     made.add(own);
     rmSync(own, { recursive: true, force: true });
     log(`copying the files of ${labelOf(copy)}`);
-    const linked = await layOut(copy, top, folder);
+    const { linked, copied } = await layOut(copy, top, folder);
     if (linked.length > 0) log(`${labelOf(copy)} uses ${linked.join(', ')} of your checkout`);
+    if (copied.length > 0) log(`${labelOf(copy)} has a copy of ${copied.join(', ')} of your checkout`);
   }
   const inside = relative(realpathSync(top), realpathSync(root));
   if (!inside.startsWith('..')) return join(folder, inside);
@@ -96,7 +98,7 @@ async function rootInRevision(
 
 /** Describes copies whose figures differ by noise alone, or by more than their code. */
 function describeOdd(stacks: readonly Stack[]): string[] {
-  const digests = new Map(stacks.map((stack) => [stack, digestOfSources(stack.root, sourcesOf(stack))]));
+  const digests = new Map(stacks.map((stack) => [stack, digestOfFiles(stack.root, sourcesOf(stack))]));
   return stacks.flatMap((stack, index) => {
     const { copy, name, surroundings } = stack;
     const before = stacks.slice(0, index).filter((one) => one.name === name);

@@ -18,7 +18,8 @@ import { SubprocessError } from 'bench-machine/subprocess';
 import type { Copy } from 'bench-model/target';
 import { suggest } from 'bench-model/suggest';
 import { digestOf } from '../digest.ts';
-import { holdsSettings } from '../projects/tree.ts';
+import { holdsSettings, isMade } from '../projects/tree.ts';
+import { isFolder } from 'bench-machine/files';
 import { lastLine } from '../failures.ts';
 
 /** The revision that means the files as they are. */
@@ -105,7 +106,9 @@ export async function findCommit(folder: string, name: string): Promise<string |
 
 async function refuseSubmodules(top: string, copy: Copy): Promise<void> {
   const listed = await git(top, ['ls-tree', '-r', '-z', '--full-tree', copy.commit ?? '']);
-  const [, path] = /(?:^|\0)160000 [^\t]*\t([^\0]*)/.exec(listed) ?? [];
+  const paths = [...listed.matchAll(/(?:^|\0)160000 [^\t]*\t([^\0]*)/g)].map(([, path = '']) => path);
+  // The server of this checkout runs without those that are empty in it.
+  const path = paths.find((one) => isFolder(join(top, one)) && readdirSync(join(top, one)).length > 0);
   if (path === undefined) return;
   throw new BenchError(
     'usage',
@@ -140,10 +143,14 @@ export function folderOf(cache: string, top: string): string {
 
 /**
  * Lays a revision out as a folder with a separate repository, which shares the objects of the original. Settings that
- * git ignores, such as `.env`, are links to those of the original. Returns the names of these links. Throws a usage
- * error with the last line of git if that fails.
+ * git ignores, such as `.env`, are links to those of the original, and databases that are files are copies. Returns the names
+ * of both. Throws a usage error with the last line of git if that fails.
  */
-export async function layOut(copy: Copy, top: string, folder: string): Promise<string[]> {
+export async function layOut(
+  copy: Copy,
+  top: string,
+  folder: string,
+): Promise<{ linked: string[]; copied: string[] }> {
   const { commit = '' } = copy;
   rmSync(folder, { recursive: true, force: true });
   mkdirSync(dirname(folder), { recursive: true });
@@ -157,7 +164,7 @@ export async function layOut(copy: Copy, top: string, folder: string): Promise<s
     const why = error.stderr.trim() === '' ? error.message : lastLine(error.stderr);
     throw new BenchError('usage', `--rev ${copy.name} cannot be checked out: ${why}`);
   }
-  return linkSettings(top, folder);
+  return { linked: linkSettings(top, folder), copied: await copyDatabases(top, folder) };
 }
 
 /** Makes a repository that reads the objects of the original. Tools that derive a version from tags find them. */
@@ -197,6 +204,21 @@ async function copyTree(top: string, folder: string): Promise<void> {
     if (found.isSymbolicLink()) symlinkSync(readlinkSync(from), to);
     else copyFileSync(from, to);
   }
+}
+
+/** Databases that are files, as SQLite has them, with their logs. */
+const DATABASES = ['*.db', '*.sqlite', '*.sqlite3', '*.db-wal', '*.sqlite-wal', '*.sqlite3-wal'];
+
+/** Copies the databases that git ignores: a server often fails without its tables, and may write to them. */
+async function copyDatabases(top: string, folder: string): Promise<string[]> {
+  const ignored = ['--others', '--ignored', '--exclude-standard'];
+  const listed = await git(top, ['ls-files', '-z', ...ignored, '--', ...DATABASES]);
+  const names = listed.split('\0').filter((name) => {
+    const isOurs = name !== '' && !name.split('/').some((part) => isMade({ name: part, parentPath: '' }));
+    return isOurs && isFolder(join(folder, dirname(name))) && !existsSync(join(folder, name));
+  });
+  for (const name of names) copyFileSync(join(top, name), join(folder, name));
+  return names;
 }
 
 /** Links the settings beside the projects: a server often does not start without them, and no secret leaves its folder. */

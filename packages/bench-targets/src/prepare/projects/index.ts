@@ -35,8 +35,8 @@ import {
 } from './python.ts';
 import { countOpen, describeLock } from './packages.ts';
 import { warnStale } from './stale.ts';
-import { digestOfSources, filesOfLocalPackages, sourcesOf } from './sources.ts';
-import { copyProject, filesOfProject, linkAround, settingsOfProject } from './tree.ts';
+import { filesOfLocalPackages, sourcesOf } from './sources.ts';
+import { copyProject, digestOfFiles, filesOfProject, linkAround, settingsOfProject } from './tree.ts';
 
 /** A program, ready to launch. */
 export interface ReadyProject {
@@ -133,7 +133,7 @@ async function prepareProgram(known: FoundTarget, log: (line: string) => void): 
   const sources = sourcesOf(stack).filter((file) => file !== binary);
   const commands = [...stack.build, ...variant.build];
   const isBuilt = commands.length > 0;
-  const digest = digestOfSources(root, isBuilt || !isProgram(binary) ? sources : [...sources, binary]);
+  const digest = digestOfFiles(root, isBuilt || !isProgram(binary) ? sources : [...sources, binary]);
   const build = folderOfBuild(stack, commands);
   const isCopied = isBuilt ? mustCopy(stack) || !namesBuild(commands) : mustCopy(stack);
   const isMade = isBuilt || isCopied;
@@ -259,7 +259,7 @@ async function preparePython(
   const lock = stack.project?.lock;
   const packages = [...(stack.project?.packages ?? []), ...packagesOf(target).map(({ wanted }) => wanted)];
   const listed = lock && filesOfLock(stack.root, lock);
-  const digest = digestOfSources(stack.root, sourcesOf(stack, listed), packages.join(' '));
+  const digest = digestOfFiles(stack.root, sourcesOf(stack, listed), packages.join(' '));
   const root = await provideRoot(known, digest, log);
   const uv = await provideUv(HOME.cache);
   const found = await findFitting(stack, spec, { cache: HOME.cache, uv, mayInstall: true });
@@ -315,7 +315,7 @@ async function provideEnvironment(
   const own = isPackage(root) ? filesOfProject(root) : [];
   const files = [...listed, ...own, ...filesOfLocalPackages(root, listed)];
   const words = [...(dependsOnPlace(root, listed) ? [root] : []), python, lock.kind, ...packages];
-  const folder = folderOf(stack, found, digestOf([...new Set(files)], words.join(' ')));
+  const folder = folderOf(stack, found, digestOfFiles(root, [...new Set(files)], words.join(' ')));
   const environment = { target: target.id, root, lock, folder, python, version, uv, packages };
   const made = await provideFolder(folder, () => makeProjectEnvironment(environment, log), log);
   const { foreignLock } = stack.project ?? {};
@@ -337,7 +337,7 @@ async function prepareNode(
     ...(stack.project?.packages ?? []),
     ...named.map(({ name, wanted }) => `${name}@${wanted}`),
   ];
-  const digest = digestOfSources(stack.root, sourcesOf(stack), packages.join(' '));
+  const digest = digestOfFiles(stack.root, sourcesOf(stack), packages.join(' '));
   const { root, origin } = await provideModules(known, found, { packages, digest, log });
   const place = { root, bins: [...binsOf(root), dirname(found.argv[0] ?? '')], node: found.argv };
   return {

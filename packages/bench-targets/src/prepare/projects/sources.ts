@@ -1,10 +1,9 @@
 /** The sources of a user's project: its own files, and those of the packages that its manifests name by path. */
 import { globSync, readFileSync } from 'node:fs';
-import { dirname, join, relative, resolve, sep } from 'node:path';
+import { dirname, join, resolve, sep } from 'node:path';
 import { isFile, isFolder } from 'bench-machine/files';
 import { parentsOf } from 'bench-machine/home';
 import type { Stack } from 'bench-model/stack';
-import { digestOf } from '../digest.ts';
 import { filesOfProject } from './tree.ts';
 
 /** The manifests of packages, and for each language the text that marks a manifest of a workspace. */
@@ -49,12 +48,6 @@ export function sourcesOf(
   // A Node workspace is copied and installed as a whole.
   const whole = kind === 'node' && lock !== undefined ? dirname(lock.file) : root;
   return [...new Set([...filesOfProject(whole), ...filesOfLocalPackages(root, named)])];
-}
-
-/** Returns the digest of the names and the contents of a project's sources. */
-export function digestOfSources(root: string, files: readonly string[], extra = ''): string {
-  const names = files.map((file) => relative(root, file)).toSorted();
-  return digestOf([...files], [...names, extra].join('\n'));
 }
 
 function manifestsIn(folder: string): string[] {

@@ -1,10 +1,10 @@
 /** The files of a user's project: listed and copied, never changed. */
-import { cpSync, existsSync, globSync, mkdirSync, readdirSync, symlinkSync, type Dirent } from 'node:fs';
+import { cpSync, existsSync, globSync, mkdirSync, readdirSync, symlinkSync } from 'node:fs';
 import { basename, dirname, join, relative, sep } from 'node:path';
 import { isFile } from 'bench-machine/files';
 import { digestOf } from '../digest.ts';
 
-/** Folders that tools make. */
+/** Folders and files that tools make. */
 const MADE = new Set([
   '.git',
   '.hg',
@@ -22,6 +22,9 @@ const MADE = new Set([
   '.turbo',
   '.gradle',
   '.cache',
+  '.idea',
+  '.vscode',
+  '.DS_Store',
 ]);
 
 /** The folders that compilers make beside a manifest. */
@@ -30,7 +33,8 @@ const BUILT = new Map([
   ['build', ['build.gradle', 'build.gradle.kts']],
 ]);
 
-function isMade({ name, parentPath }: { name: string; parentPath: string }): boolean {
+/** Returns true for a folder or a file that tools make. */
+export function isMade({ name, parentPath }: { name: string; parentPath: string }): boolean {
   return MADE.has(name) || (BUILT.get(name) ?? []).some((manifest) => existsSync(join(parentPath, manifest)));
 }
 
@@ -42,29 +46,36 @@ export function holdsSettings(name: string): boolean {
   return MAY_BE_SECRET.test(name);
 }
 
-/** Returns the files of a project that match one of the patterns, except for those that tools make and the named outputs. */
-export function filesOfProject(
-  root: string,
-  patterns: string | string[] = '**/*',
-  outputs: ReadonlySet<string> = new Set(),
-): string[] {
-  const exclude = (entry: Dirent): boolean => isMade(entry) || outputs.has(entry.name);
-  return globSync(patterns, { cwd: root, withFileTypes: true, exclude })
+/**
+ * Returns the files of a project, except for those that tools make and the named outputs. Settings that are links count too: a
+ * copy links to those of the checkout.
+ */
+export function filesOfProject(root: string, outputs: ReadonlySet<string> = new Set()): string[] {
+  return readdirSync(root, { withFileTypes: true }).flatMap((entry) => {
+    const path = join(root, entry.name);
+    if (isMade(entry) || outputs.has(entry.name)) return [];
+    if (entry.isDirectory()) return filesOfProject(path, outputs);
+    return entry.isFile() || (holdsSettings(entry.name) && isFile(path)) ? [path] : [];
+  });
+}
+
+/** Returns the files of a project that match one of the patterns, except for those that tools make. */
+export function matchingFiles(root: string, patterns: string[]): string[] {
+  return globSync(patterns, { cwd: root, withFileTypes: true, exclude: isMade })
     .filter((entry) => entry.isFile())
     .map(({ parentPath, name }) => join(parentPath, name));
 }
 
-/** Returns the digest of the names and the contents of all files of a project. */
-export function digestOfProject(root: string): string {
-  const files = filesOfProject(root).toSorted();
-  return digestOf(files, files.map((file) => relative(root, file)).join('\n'));
+/** Returns the digest of the names of files in a folder and of their contents, except for those that can hold secrets. */
+export function digestOfFiles(root: string, files: readonly string[], extra = ''): string {
+  const names = files.map((file) => relative(root, file)).toSorted();
+  const open = files.filter((file) => !holdsSettings(basename(file)));
+  return digestOf(open, [...names, extra].join('\n'));
 }
 
-/** Returns the `.env` files of a project. Links count too: a copy links to those of the checkout. */
+/** Returns the `.env` files of a project. */
 export function settingsOfProject(root: string): string[] {
-  return globSync('**/.env{,.*}', { cwd: root, withFileTypes: true, exclude: isMade })
-    .map(({ parentPath, name }) => join(parentPath, name))
-    .filter(isFile);
+  return filesOfProject(root).filter((file) => /^\.env($|\.)/.test(basename(file)));
 }
 
 /** Copies a project without what tools make. Files that can hold secrets become links to the originals. */

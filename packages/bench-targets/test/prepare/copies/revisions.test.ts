@@ -110,6 +110,19 @@ describe('the revisions of a project', () => {
     expect(everyFile()).toEqual(before);
   });
 
+  it('have copies of the databases that git ignores, but not of those of packages', async () => {
+    write('.gitignore', '*.db\n*.db-wal\nnode_modules/\nbuild/\n');
+    commit('Serve orders');
+    for (const name of ['src/dev.db', 'src/dev.db-wal', 'node_modules/a/a.db', 'build/out.db'])
+      write(name, name);
+    const [main] = await findRevisions(project, ['main']);
+    const root = join(folder, 'cache');
+    const { copied } = await layOut(main!, project, root);
+    expect(copied).toEqual(['src/dev.db', 'src/dev.db-wal']);
+    writeFileSync(join(root, 'src/dev.db'), 'changed');
+    expect(read(project, 'src/dev.db')).toBe('src/dev.db');
+  });
+
   it('keep the tags, from which tools derive a version', async () => {
     commit('Serve orders');
     git(project, 'tag', 'v1.2');
@@ -158,10 +171,14 @@ describe('a revision that cannot be measured', () => {
     });
   });
 
-  it('has a submodule', async () => {
+  it('has a submodule with files', async () => {
     const first = commit('Serve orders');
     git(project, 'update-index', '--add', '--cacheinfo', `160000,${first},vendor/money`);
     git(project, 'commit', '--quiet', '--message', 'Add money');
+    mkdirSync(join(project, 'vendor/money'), { recursive: true });
+    // The server of this checkout runs without it.
+    expect(await findRevisions(project, ['main'])).toMatchObject([{ name: 'main' }]);
+    write('vendor/money/euro.js', 'one');
     expect((await refusalOf('main')).message).toContain('vendor/money is a submodule');
   });
 

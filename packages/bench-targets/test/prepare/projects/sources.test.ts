@@ -1,8 +1,9 @@
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join, relative } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { filesOfLocalPackages, sourcesOf } from '../../../src/prepare/projects/sources.ts';
+import { digestOfFiles, filesOfProject } from '../../../src/prepare/projects/tree.ts';
 
 let place: string;
 beforeEach(() => {
@@ -22,6 +23,41 @@ function find(files: Record<string, string>, named: string[] = []): string[] {
   );
   return found.map((file) => relative(place, file)).toSorted();
 }
+
+function write(name: string, text: string): void {
+  writeFileSync(join(place, name), text);
+}
+
+function digest(): string {
+  return digestOfFiles(place, filesOfProject(place));
+}
+
+describe('the digest of a project', () => {
+  it('changes with a hidden file, with the names of settings, and with nothing that tools make', () => {
+    write('server.js', 'one');
+    write('.babelrc', '{}');
+    const first = digest();
+    write('.babelrc', '{"presets": []}');
+    const second = digest();
+    expect(second).not.toBe(first);
+    write('.env', 'TOKEN=a');
+    const third = digest();
+    expect(third).not.toBe(second);
+    // What settings hold is no part of it: a copy reads those of the project.
+    write('.env', 'TOKEN=b');
+    mkdirSync(join(place, '.venv'));
+    write('.venv/made', '');
+    expect(digest()).toBe(third);
+  });
+
+  it('is that of a copy, whose settings are links', () => {
+    const [original, copy] = [join(place, 'original'), join(place, 'copy')];
+    for (const folder of [original, copy]) mkdirSync(folder);
+    writeFileSync(join(original, '.env'), 'TOKEN=a');
+    symlinkSync(join(original, '.env'), join(copy, '.env'));
+    expect(digestOfFiles(copy, filesOfProject(copy))).toBe(digestOfFiles(original, filesOfProject(original)));
+  });
+});
 
 describe('the packages outside a project that it is made from', () => {
   it.each<[string, Record<string, string>, string[]]>([
