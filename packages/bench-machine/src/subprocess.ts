@@ -6,7 +6,7 @@ import { constants } from 'node:os';
 import { stripVTControlCharacters } from 'node:util';
 import { $, which } from 'zx/core';
 import { BenchError } from 'bench-model/errors';
-import { readProcess } from './procfs.ts';
+import { familyOf, readProcess } from './procfs.ts';
 
 /** The longest time that a program may take to stop after SIGTERM at its time limit, before it is killed, and to end then. */
 const GRACE_MS = 2000;
@@ -76,6 +76,7 @@ export async function run(argv: readonly string[], options: RunOptions = {}): Pr
   const running = zx(surroundings(options))`exec ${argv}`;
   for (const stream of [running.stdout, running.stderr])
     stream.on('data', (piece: Buffer) => notePrinted(running, String(piece)));
+  awaited.add(running);
   let isLate = false;
   // zx' own time limit needs ps, and does not end a program that ignores SIGTERM.
   const end = (signal: NodeJS.Signals): void => {
@@ -89,11 +90,28 @@ export async function run(argv: readonly string[], options: RunOptions = {}): Pr
       ? []
       : [setTimeout(end, timeoutMs, 'SIGTERM'), setTimeout(end, timeoutMs + GRACE_MS, 'SIGKILL')];
   const ended = await running;
+  awaited.delete(running);
   lastLines.delete(running);
   for (const timer of timers) clearTimeout(timer);
   if (!isLate) return outputOf(argv, ended);
   const limit = `${argv[0]} did not end within ${(timeoutMs ?? 0) / 1000} s`;
   throw new SubprocessError('timeout', limit, ended);
+}
+
+/** The programs that `run` waits for. */
+const awaited = new Set<{ child: ChildProcess | undefined }>();
+
+/** Asks the programs that `run` waits for to end, with all that they have started: package managers wait for their scripts. */
+export function stopPrograms(): void {
+  const pids = [...awaited].flatMap(({ child }) => child?.pid ?? []);
+  for (const pid of familyOf(pids)) {
+    try {
+      process.kill(pid, 'SIGTERM');
+    } catch (error) {
+      // It has ended.
+      if ((error as NodeJS.ErrnoException).code !== 'ESRCH') throw error;
+    }
+  }
 }
 
 /** The last line of each program that runs and has printed one, in the order in which they were printed. */

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { text } from 'node:stream/consumers';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
-import { lastPrinted, run, runSync, start, SubprocessError } from '../src/subprocess.ts';
+import { lastPrinted, run, runSync, start, stopPrograms, SubprocessError } from '../src/subprocess.ts';
 
 const node = (program: string): string[] => [process.execPath, '-e', program];
 
@@ -103,6 +103,16 @@ describe('run', () => {
     const error = await failureOf(run(node(deaf), { timeoutMs: 1000 }));
     expect(error.why).toBe('timeout');
     expect(() => process.kill(Number(error.stdout), 0)).toThrow('ESRCH');
+  });
+});
+
+describe('stopPrograms', () => {
+  it('ends a program and what it has started', async () => {
+    const failure = failureOf(run(['sh', '-c', 'sh -c "echo ready; sleep 600; true"; true']));
+    await vi.waitFor(() => expect(lastPrinted()).toBe('ready'));
+    stopPrograms();
+    // The output stays open until all of them have ended.
+    expect(await failure).toMatchObject({ why: 'killed' });
   });
 });
 

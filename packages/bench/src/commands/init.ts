@@ -15,6 +15,9 @@ import { checkDraft } from '../init/manifest.ts';
 import { say } from '../init/say.ts';
 import { chooseStarts, tryStarts } from '../init/starts.ts';
 import { runtimeNamed, type InitChoices } from '../init/choices.ts';
+import { NOTHING_WRITTEN } from '../init/tryout.ts';
+import { onInterrupt } from '../terminal/shell.ts';
+import { stopPrograms } from 'bench-machine/subprocess';
 
 /** The files that are listed as found. */
 const TELLING =
@@ -101,7 +104,12 @@ export default defineCommand({
       );
     }
     refuseExisting(file);
-    const { manifest, start } = await tryStarts(starts, { root, file, choices });
+    const stopping = new AbortController();
+    using _ = onInterrupt(() => {
+      stopping.abort();
+      stopPrograms();
+    }, NOTHING_WRITTEN);
+    const { manifest, start } = await tryStarts(starts, { root, file, choices, stopping });
     const { requests } = checkDraft(manifest, file);
     writeFileSync(file, `${JSON.stringify(manifest, null, 2)}\n`, { flag: 'wx' });
     const shown = relative(process.cwd(), file);

@@ -33,13 +33,16 @@ const OF_HTTP2 = { h2load: '-c 10 -D 10 URL', oha: '--http2 -c 10 -z 10s URL' };
 /** What languages say of a file or a folder that is not there. */
 const ABSENT = /no such file or directory|ENOENT|does not exist/i;
 
+/** What languages say of a port on which another program listens. */
+export const TAKEN_PORT = /EADDRINUSE|address (?:is )?already in use/i;
+
 /** What shells and languages say of a program that is not on PATH. */
 const NO_PROGRAM =
   /\b(?:executable|command|program) ['"`]?([\w.-]+)['"`]? (?:was )?not found|^exit status 127\b.*?([\w.-]+): (?:command )?not found|\bspawn ([\w.-]+) ENOENT/i;
 
 const CURES: Cures = {
   ended: ({ end }, { command, words }) => {
-    if (/EADDRINUSE|address (is )?already in use/i.test(end))
+    if (TAKEN_PORT.test(end))
       return `its port is taken: stop what listens there, or let it listen on {port} in ${command}, or on PORT in its environment`;
     const [, absent] = /['"`]([^'"`\s]*\/[^'"`\s]+)['"`]/.exec(ABSENT.test(end) ? end : '') ?? [];
     if (absent !== undefined)

@@ -8,10 +8,12 @@ import { pathsInFiles, pathsInLog, type NamedPath } from 'bench-targets/catalogu
 import type { Variable } from 'bench-targets/catalogue/apps/variables';
 import { readOpenapi } from 'bench-targets/catalogue/workloads/requests/openapi';
 import { joinWords } from 'bench-targets/catalogue/apps/words';
-import { sendRequest } from 'bench-targets/catalogue/workloads/send';
+import { sendRequest, UnansweredError, UnmeasurableError } from 'bench-targets/catalogue/workloads/send';
 import { excerpt, nameStatus } from 'bench-targets/catalogue/workloads/workload';
 import { countOf } from 'bench-report/format';
 import { listAll } from 'bench-report/words';
+import { FaultError } from '../measure/fault.ts';
+import { seeEnd } from '../measure/verify.ts';
 import { ask } from '../terminal/ask.ts';
 import { say } from './say.ts';
 
@@ -26,6 +28,14 @@ const DOCUMENTS = [
   '/schema/openapi.json',
   '/api-json',
   '/swagger/doc.json',
+  '/doc',
+  '/docs/json',
+  '/docs-json',
+  '/api/docs/json',
+  '/api-docs',
+  '/api-docs.json',
+  '/documentation/json',
+  '/swagger/v1/swagger.json',
 ];
 /** The most routes that are tried, and that are written. */
 const MOST_TRIED = 40;
@@ -61,7 +71,7 @@ export interface Asking {
   mayRaise: boolean;
 }
 
-/** Returns the requests to measure, each of which was answered with 2xx. Throws if there is none. */
+/** Returns the requests to measure, each of which was answered with 2xx. Throws if there is none, and a fault if the server ends. */
 export async function chooseRequests(get: readonly string[], asking: Asking): Promise<Written[]> {
   const { server, root } = asking;
   await untilAvailable(get[0] ?? '/', asking);
@@ -404,6 +414,10 @@ async function look(
     };
   } catch (error) {
     if (error instanceof LimitedError) throw error;
+    // Only a lost connection may mean that the server has ended.
+    const isLost = !(error instanceof UnansweredError || error instanceof UnmeasurableError);
+    const end = isLost ? await seeEnd(server) : undefined;
+    if (end !== undefined) throw new FaultError(end.fault, end.text);
     return { isRight: false, words: (error as Error).message, body: '', seconds: seconds() };
   }
 }

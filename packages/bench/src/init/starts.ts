@@ -25,7 +25,8 @@ import type { RuntimeKind } from 'bench-model/target';
 import { ask } from '../terminal/ask.ts';
 import { say } from './say.ts';
 import { runtimeNamed, type InitChoices } from './choices.ts';
-import { NotPreparedError, NotStartedError, tryStart } from './tryout.ts';
+import { NotPreparedError, NotStartedError, refuseStopped, tryStart } from './tryout.ts';
+import { CompanionError } from '../services/companion.ts';
 import { refuseMissing } from '../services/declared/companion.ts';
 import { SetupError } from '../services/declared/program.ts';
 
@@ -121,6 +122,7 @@ interface Context {
   root: string;
   file: string;
   choices: InitChoices;
+  stopping: AbortController;
 }
 
 /** Tries the starts in turn until one answers. Throws the error of the first if none does. */
@@ -137,6 +139,7 @@ export async function tryStarts(
       findPinned(join(context.root, start.folder), 'node') === undefined;
     return isOpen ? [{ start }, { start, version: OLDER_NODE }] : [{ start }];
   });
+  sayPinned(first, context);
   let isEnded = true;
   for (const [index, { start, version }] of ways.entries()) {
     if (version !== undefined && !isEnded) continue;
@@ -145,8 +148,9 @@ export async function tryStarts(
     try {
       return { manifest: await tryWithServices(start, context, version), start };
     } catch (error) {
+      refuseStopped(context.stopping);
       // An environment that cannot be made fails again, and a server without an answer has started.
-      if (!(error instanceof NotStartedError)) throw firstError ?? error;
+      if (!(error instanceof NotStartedError)) throw explain(firstError ?? error);
       firstError ??= error;
       ({ isEnded } = error);
       if (ways.slice(index + 1).some((way) => isEnded || way.version === undefined))
@@ -154,6 +158,25 @@ export async function tryStarts(
     }
   }
   throw firstError;
+}
+
+/** Says which version of its runtime the project asks for, before it can fail on it. */
+function sayPinned({ runtime, folder }: Start, { root, choices }: Context): void {
+  if (runtime === 'none' || choices[runtime] !== undefined) return;
+  const pinned = findPinned(join(root, folder), runtime);
+  if (pinned === undefined) return;
+  say('assumed', `${runtime} ${pinned.version}, by ${pinned.why}; --${runtime} names another`);
+}
+
+/** Adds what a service or a setup has printed to its error. */
+function explain(error: unknown): unknown {
+  if (!(error instanceof CompanionError)) return error;
+  const lines = [error.message, ...error.details.map((line) => `  ${line}`)];
+  return new BenchError(
+    'trial',
+    lines.join('\n'),
+    'its last lines say why; variables may be missing: --dotenv names a file with them',
+  );
 }
 
 /** A start to try, and the runtime for it if it is not that which the project asks for. */
@@ -174,7 +197,7 @@ function describeError({ message }: BenchError): string {
 
 async function tryWithServices(
   start: Start,
-  { root, file, choices }: Context,
+  { root, file, choices, stopping }: Context,
   older: string | undefined,
 ): Promise<object> {
   const place = join(root, start.folder);
@@ -184,7 +207,7 @@ async function tryWithServices(
     (interpreter === undefined ? older : await versionOf(start.runtime, interpreter)) ??
     (await chooseVersion(start, place, choices.lock));
   const envFile = choices.envFile ?? chooseEnvFile(place);
-  const context = { root: place, file, choices, ...present({ version, envFile, interpreter }) };
+  const context = { root: place, file, choices, stopping, ...present({ version, envFile, interpreter }) };
   const needs = await findInstalled(findNeeds(root, start.folder), place);
   const hasDatabase = needs.some(({ service }) => 'use' in service);
   const migration = hasDatabase ? findMigration(root, start) : undefined;
@@ -224,6 +247,7 @@ async function tryBeside(
 ): Promise<object> {
   const tried = migration === undefined ? start : withMigration(start, migration);
   return tryStart(tried, needs, context).catch((error: unknown) => {
+    refuseStopped(context.stopping);
     const mayDiffer = error instanceof BenchError && !['interrupted', 'usage'].includes(error.code);
     if (!mayDiffer || error instanceof NotPreparedError || needs.length === 0) throw error;
     const why = describeError(error);

@@ -1,7 +1,6 @@
 /** The first start of a project's server: whether it listens, and what it answers. */
 import { fill } from 'bench-targets/catalogue/workloads/requests/template';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { findPinned } from 'bench-targets/catalogue/apps/pinned';
 import type { Need } from 'bench-targets/catalogue/apps/needs';
 import type { Start } from 'bench-targets/catalogue/apps/starts';
 import { findRateLimit, withPort } from 'bench-targets/catalogue/apps/variables';
@@ -17,10 +16,10 @@ import { present, START_SECONDS } from 'bench-model/options';
 import { describeEnd, describeTail, launch, listensElsewhere, type Server } from 'bench-machine/launch';
 import { isListening } from 'bench-machine/ports';
 import { OWN_TLS, seeProtocol } from 'bench-machine/tls';
-import { cureFor } from '../conduct/cures.ts';
+import { cureFor, TAKEN_PORT } from '../conduct/cures.ts';
 import { describeMade } from '../conduct/made.ts';
 import { openSession } from '../conduct/session.ts';
-import { seeElsewhere, type Seen } from '../measure/fault.ts';
+import { FaultError, seeElsewhere, type Seen } from '../measure/fault.ts';
 import { findDeclared } from '../services/declared/companion.ts';
 import { logLine, onInterrupt } from '../terminal/shell.ts';
 import type { InitChoices } from './choices.ts';
@@ -31,7 +30,7 @@ import { say } from './say.ts';
 const POLL_MS = 20;
 /** A server that listens elsewhere for this long does not take the port that it is given. */
 const ELSEWHERE_MS = 3000;
-const NOTHING_WRITTEN = 'stopping: nothing was written';
+export const NOTHING_WRITTEN = 'stopping: nothing was written';
 
 /** A server that does not start: another command may, and if it ended, another runtime. */
 export class NotStartedError extends BenchError {
@@ -59,6 +58,13 @@ interface Tryout {
   version?: string;
   /** The path of its interpreter, if it was given. */
   interpreter?: string;
+  /** Aborted by an interruption, which ends all tries. */
+  stopping: AbortController;
+}
+
+/** Throws if the user has interrupted `init`. */
+export function refuseStopped({ signal }: AbortController): void {
+  if (signal.aborted) throw new BenchError('interrupted', 'interrupted: nothing was written');
 }
 
 /**
@@ -86,16 +92,13 @@ export async function tryStart(start: Start, needs: readonly Need[], tryout: Try
 type Once = Tryout & Pick<Asking, 'limit' | 'mayRaise'>;
 
 async function tryOnce(start: Start, needs: readonly Need[], tryout: Once): Promise<object> {
-  const { root, file, choices, movesPort } = tryout;
+  const { root, file, choices, movesPort, stopping } = tryout;
   const port = movesPort === true ? undefined : tryout.port;
   const known = { ...choices, ...tryout, needs };
   const draft = makeManifest(root, start, { ...known, requests: ['GET /'] });
-  const prepared = await prepareDraft(draft, file, tryout.interpreter);
+  const prepared = await prepareDraft(draft, file, tryout.interpreter).finally(() => refuseStopped(stopping));
   using session = await openSession(`init ${prepared.target.id}`, { isAlone: false, words: NOTHING_WRITTEN });
-  let isStopped = false;
-  using _ = onInterrupt(() => {
-    isStopped = true;
-  }, NOTHING_WRITTEN);
+  using _ = onInterrupt(() => stopping.abort(), NOTHING_WRITTEN);
   const { token } = session;
   const folder = session.makeFolder('init');
   const declared = await findDeclared([prepared.stack]);
@@ -106,6 +109,7 @@ async function tryOnce(start: Start, needs: readonly Need[], tryout: Once): Prom
     recordLeftoverServer: (server: string | undefined) => session.recordLeftoverServer(server),
   };
   await using services = await declared?.start(context);
+  stopping.signal.addEventListener('abort', () => services?.interrupt?.());
   const trial = { id: 'init-services', target: prepared.target, prepared };
   await using beside = await services?.begin(NO_DRAW, trial);
   await using server = await launch({
@@ -122,11 +126,12 @@ async function tryOnce(start: Start, needs: readonly Need[], tryout: Once): Prom
     time: undefined,
     ...present({ port }),
     folder,
+    stopped: stopping.signal,
   });
   const elsewhere = await untilListening(server, prepared, {
     limit: choices.startTimeout ?? START_SECONDS,
     mayMove: tryout.port === undefined && tryout.isAsked !== true,
-    isStopped: () => isStopped,
+    stopping,
   });
   if (elsewhere !== undefined) {
     await server.stop();
@@ -137,6 +142,7 @@ async function tryOnce(start: Start, needs: readonly Need[], tryout: Once): Prom
     }
     const tryWith = (other: Start, changed: Once): Promise<object | undefined> =>
       tryOnce(other, needs, changed).catch((error: unknown) => {
+        refuseStopped(stopping);
         if (!(error instanceof NotStartedError || error instanceof NotPreparedError)) throw error;
         return undefined;
       });
@@ -152,8 +158,6 @@ async function tryOnce(start: Start, needs: readonly Need[], tryout: Once): Prom
     say('assumed', 'its targets are measured one at a time');
     return tryOnce(start, needs, { ...tryout, port: elsewhere });
   }
-  const pinned = start.runtime === 'none' ? undefined : findPinned(root, start.runtime);
-  if (pinned !== undefined) say('assumed', `${start.runtime} ${pinned.version}, by ${pinned.why}`);
   const made = describeMade(prepared);
   say(made.startsWith('sources') ? 'found' : 'made', made);
   if (start.setup !== undefined) say('assumed', `${joinWords(start.setup)}, before each trial`);
@@ -181,9 +185,15 @@ async function tryOnce(start: Start, needs: readonly Need[], tryout: Once): Prom
     describe: () => describeFailure(prepared, server),
     limit: tryout.limit,
     mayRaise: tryout.mayRaise,
+  }).catch((error: unknown) => {
+    refuseStopped(stopping);
+    if (!(error instanceof FaultError)) throw error;
+    const { fault, message } = error;
+    const text = fault.kind === 'ended' ? `${fault.end}, after it listened` : message;
+    throw describeNotStarted(prepared, server, { fault, text });
   });
   await server.stop();
-  if (isStopped) throw new BenchError('interrupted', 'interrupted: nothing was written');
+  refuseStopped(stopping);
   return makeManifest(root, start, { ...known, ...present({ scheme }), requests });
 }
 
@@ -230,22 +240,20 @@ async function prepareDraft(
 async function untilListening(
   server: Server,
   prepared: Prepared,
-  { limit, mayMove, isStopped }: { limit: number; mayMove: boolean; isStopped: () => boolean },
+  { limit, mayMove, stopping }: { limit: number; mayMove: boolean; stopping: AbortController },
 ): Promise<number | undefined> {
   const deadline = performance.now() + limit * 1000;
   let elsewhereSince: number | undefined;
-  const fail = ({ fault, text }: Seen): never => {
-    const error = new NotStartedError(
-      'trial',
-      [`the server does not start: ${text}`, ...describeFailure(prepared, server)].join('\n'),
-      cureFor(fault, { command: '--run', words: prepared.variant.command }),
-    );
-    throw Object.assign(error, { isEnded: fault.kind === 'ended' });
+  const fail = (seen: Seen): never => {
+    throw describeNotStarted(prepared, server, seen);
   };
   while (!(await isListening(server.host, server.port))) {
-    if (isStopped()) throw new BenchError('interrupted', 'interrupted: nothing was written');
+    refuseStopped(stopping);
     const end = describeEnd(server);
-    if (end !== undefined) fail({ fault: { kind: 'ended', end }, text: end });
+    if (end !== undefined) {
+      const taken = mayMove ? takenPort(server) : undefined;
+      return taken ?? fail({ fault: { kind: 'ended', end }, text: end });
+    }
     const seen = seeElsewhere(server);
     // Some servers listen on a Unix socket for their control before they listen on their port.
     const elsewhere = seen?.fault.kind === 'unix-socket' ? undefined : seen;
@@ -261,11 +269,27 @@ async function untilListening(
   return undefined;
 }
 
+/** The port that a server has named when it ended because another program listens there; undefined if it is the one that it was given. */
+function takenPort(server: Server): number | undefined {
+  const line = server.logTail().find((one) => TAKEN_PORT.test(one)) ?? '';
+  const port = Number([...line.matchAll(/(?::|, |\bport )(\d{2,5})\b/g)].at(-1)?.[1]);
+  return port > 0 && port !== server.port ? port : undefined;
+}
+
 /** The only port that a server listens on, if requests to its address reach it there. */
 function constantPort(server: Server): number | undefined {
   const [first, ...others] = listensElsewhere(server);
   const isReached = first !== undefined && [server.host, '0.0.0.0', '::'].includes(first.address);
   return isReached && others.every(({ port }) => port === first.port) ? first.port : undefined;
+}
+
+function describeNotStarted(prepared: Prepared, server: Server, { fault, text }: Seen): NotStartedError {
+  const error = new NotStartedError(
+    'trial',
+    [`the server does not start: ${text}`, ...describeFailure(prepared, server)].join('\n'),
+    cureFor(fault, { command: '--run', words: prepared.variant.command }),
+  );
+  return Object.assign(error, { isEnded: fault.kind === 'ended' });
 }
 
 function describeFailure({ variant }: Prepared, server: Server): string[] {

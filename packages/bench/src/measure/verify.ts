@@ -226,7 +226,7 @@ function seeNothing({ port, tls }: Endpoint, error: NodeJS.ErrnoException): Seen
 }
 
 /** Says that a server has ended; undefined if it still runs. Its connections end shortly before. */
-async function seeEnd(endpoint: Endpoint): Promise<Seen | undefined> {
+export async function seeEnd(endpoint: Endpoint): Promise<Seen | undefined> {
   const timeout = { milliseconds: END_MS, fallback: () => {} };
   await pWaitFor(() => endpoint.ended() !== undefined, { interval: POLL_MS, timeout });
   const end = describeEnd(endpoint);

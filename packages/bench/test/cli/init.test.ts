@@ -1,6 +1,8 @@
 /** `bench-http init`: its findings, the manifest that it writes, and the files that it leaves unchanged. */
 import { createHash } from 'node:crypto';
+import { once } from 'node:events';
 import { chmodSync, globSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { dirname, join, relative } from 'node:path';
 import { afterAll, afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
@@ -299,21 +301,25 @@ require('node:http').createServer((request, response) => {
     });
   });
 
-  it('moves a server from the port that its sources name, so that two of them can take turns', async ({
-    skip,
-  }) => {
-    skip(!canMovePorts(), 'the port of a server cannot be moved here: that needs Linux and cc on PATH');
-    const port = await findFreePort();
-    write({ 'package.json': PACKAGE, 'server.js': SERVER.replace('process.env.PORT', String(port)) });
-    const { status, stdout } = await runHere(init, [folder]);
-    expect([status, stdout]).toEqual([
-      0,
-      expect.stringContaining(`listens on the port that it was given, instead of ${port}\n`),
-    ]);
-    const { port: kept, movedPort } = readManifest(join(folder, 'stack.json'));
-    expect([kept, movedPort]).toEqual([undefined, port]);
-    expect(running()).toEqual([]);
-  });
+  it.for(['free', 'taken'])(
+    'moves a server from the port that its sources name, and that is %s',
+    async (how, { skip }) => {
+      skip(!canMovePorts(), 'the port of a server cannot be moved here: that needs Linux and cc on PATH');
+      const port = await findFreePort();
+      await using other = createServer();
+      if (how === 'taken') await once(other.listen(port, '127.0.0.1'), 'listening');
+      else other.listen(0);
+      write({ 'package.json': PACKAGE, 'server.js': SERVER.replace('process.env.PORT', String(port)) });
+      const { status, stdout } = await runHere(init, [folder]);
+      expect([status, stdout]).toEqual([
+        0,
+        expect.stringContaining(`listens on the port that it was given, instead of ${port}\n`),
+      ]);
+      const { port: kept, movedPort } = readManifest(join(folder, 'stack.json'));
+      expect([kept, movedPort]).toEqual([undefined, port]);
+      expect(running()).toEqual([]);
+    },
+  );
 
   it('measures a server that cannot be moved on the port that its sources name', async () => {
     const port = await findFreePort();
@@ -396,6 +402,17 @@ require('node:http').createServer((request, response) => {
     const { status, stderr } = await runHere(init, [folder]);
     expect([status, stderr]).toEqual([1, expect.stringMatching(says)]);
     expect(Object.keys(digests())).toHaveLength(2);
+    expect(running()).toEqual([]);
+  });
+
+  it('says that a server has ended after it listened, and why', async () => {
+    const fails = `require('node:http').createServer(() => { throw new Error('no table orders'); })`;
+    write({ 'package.json': PACKAGE, 'server.js': `${fails}.listen(process.env.PORT, process.env.HOST);` });
+    const { status, stderr } = await runHere(init, [folder]);
+    expect(status).toBe(1);
+    expect(stderr).toContain(
+      'the server does not start: exit status 1: Error: no table orders, after it listened',
+    );
     expect(running()).toEqual([]);
   });
 

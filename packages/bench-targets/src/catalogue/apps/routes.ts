@@ -55,7 +55,7 @@ const PREFIX =
 
 /** Paths that change something, never end, or show nothing of the service. */
 const AVOIDED =
-  /log-?out|sign-?out|shutdown|delete|remove|reset|kill|restart|stream|events?$|\/ws\b|\.(?:js|css|png|ico|svg|map)$|\/(?:robots|humans)\.txt$|\/sitemap[^/]*\.xml$|^\/(?:docs|redoc|static|metrics)\b/i;
+  /log-?out|sign-?out|shutdown|delete|remove|reset|kill|restart|stream|events?$|\/ws\b|\.(?:js|css|png|ico|svg|map)$|\/(?:robots|humans)\.txt$|\/sitemap[^/]*\.xml$|^\/(?:docs?|redoc|reference|swagger|scalar|static|metrics)\b/i;
 /** Paths with a parameter, in any notation. */
 const WITH_PARAMETER = /[{}<>:*()$[\]]/;
 
