@@ -49,12 +49,15 @@ const CURES: Cures = {
       return `create ${isAbsolute(absent) ? showPath(absent) : absent} first: a build may write it, such as that of a front end`;
     const [program] = (NO_PROGRAM.exec(end) ?? []).slice(1).filter((name) => name !== undefined);
     if (program !== undefined) return `install ${program}, and put it on PATH: the server starts it`;
-    if (end.startsWith('exit status 0'))
+    // After a colon, it names an error.
+    if (/^exit status 0(?!:)/.test(end))
       return `name the server itself in ${command}, with its arguments: it must stay in the foreground. Some servers also end like this if their port is taken`;
     const line = joinWords(
       fillCommand([...words], { host: '127.0.0.1', port: 8000, workers: 1, threads: undefined }),
     );
-    return `its last lines say why. To start it by hand: PORT=8000 ${line}`;
+    return line.includes('{build}')
+      ? 'its last lines say why'
+      : `its last lines say why. To start it by hand: PORT=8000 ${line}`;
   },
   'other-port': ({ namesPort }, { command, movesPort }) =>
     movesPort === true

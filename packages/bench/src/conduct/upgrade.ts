@@ -20,6 +20,7 @@ import { nameRuntimes } from 'bench-targets/prepare/names';
 import { findRuntime } from 'bench-targets/prepare/runtimes';
 import { provideUv } from 'bench-targets/prepare/uv';
 
+const WITHOUT_WHEEL = 'no wheel for it';
 const EXAMPLE = '--python 3.13,/path/to/python3.15';
 
 /** What is compared, with what is used now first, and what the user must know about it. */
@@ -148,7 +149,7 @@ async function upgradePython(now: string, stacks: readonly Stack[], isSameBuild:
     if (without.length === 0) newer.push(build);
     else
       words.push(
-        `left out: Python ${build.line}: ${listAll(without)} ${without.length === 1 ? 'has' : 'have'} no wheel for it`,
+        `left out: Python ${build.line}: ${listAll(without)} ${without.length === 1 ? 'has' : 'have'} ${WITHOUT_WHEEL}`,
       );
   }
   if (newer.length === 0) throw nothingNewer(`Python ${now} in uv, pyenv and PATH`, EXAMPLE, words);
@@ -254,9 +255,12 @@ async function findMissing({ path, version }: InstalledPython, stacks: readonly 
 
 function nothingNewer(now: string, example: string, words: readonly string[] = []): BenchError {
   const told = words.map((line) => `\n  ${line}`).join('');
+  const isWithoutWheels = words.some((line) => line.startsWith('left out') && line.endsWith(WITHOUT_WHEEL));
   return new BenchError(
     'usage',
     `--upgrade: found nothing newer than ${now}${told}`,
-    `name what to compare: ${example}`,
+    isWithoutWheels
+      ? 'lock releases of these packages that have a wheel for it, or name another: --python <version or path>'
+      : `name what to compare: ${example}`,
   );
 }

@@ -308,8 +308,8 @@ async function askAgain(
   return { isGrowing: true, seconds };
 }
 
-/** Enough requests to meet a limit that no header tells, and the longest time for them. The load finds a higher one. */
-const BURST = { requests: 30, ms: 1000 };
+/** Enough requests to meet a limit that no header tells, mostly 100 a minute, and the longest time for them. The load finds a higher one. */
+const BURST = { requests: 120, ms: 1000 };
 
 /** The headers by which servers tell their limit: of the IETF draft, with a window or without, and of those before it. */
 const LIMIT_HEADERS = ['ratelimit-policy', 'ratelimit-limit', 'x-ratelimit-limit', 'x-rate-limit-limit'];

@@ -206,7 +206,7 @@ async function tryWithServices(
     named ??
     (interpreter === undefined ? older : await versionOf(start.runtime, interpreter)) ??
     (await chooseVersion(start, place, choices.lock));
-  const envFile = choices.envFile ?? chooseEnvFile(place);
+  const envFile = choices.envFile ?? chooseEnvFile(place, start.env);
   const context = { root: place, file, choices, stopping, ...present({ version, envFile, interpreter }) };
   const needs = await findInstalled(findNeeds(root, start.folder), place);
   const hasDatabase = needs.some(({ service }) => 'use' in service);
@@ -272,18 +272,18 @@ async function tryBeside(
 }
 
 /** Returns the file whose variables the server gets because it has none of its own; undefined if it needs none. */
-function chooseEnvFile(place: string): string | undefined {
-  if (existsSync(join(place, '.env'))) return undefined;
-  const found = findExample(place);
+function chooseEnvFile(place: string, env: Readonly<Record<string, string>>): string | undefined {
+  const isOwn = existsSync(join(place, '.env'));
+  const found = isOwn ? '.env' : findExample(place);
   if (found === undefined) return undefined;
-  say('assumed', `the variables of ${found}, because there is no .env`);
+  if (!isOwn) say('assumed', `the variables of ${found}, because there is no .env`);
   const mode = DEVELOPMENT.exec(readFileSync(join(place, found), 'utf8'))?.[0].replaceAll(/["'\s]/g, '');
-  if (mode !== undefined)
-    say(
-      'warning',
-      `${found} sets ${mode}: figures will differ from those in production; --dotenv names another file`,
-    );
-  return found;
+  // The command may set it itself.
+  if (mode !== undefined && env[mode.split('=')[0] ?? ''] === undefined) {
+    const cure = isOwn ? '' : '; --dotenv names another file';
+    say('warning', `${found} sets ${mode}: figures will differ from those in production${cure}`);
+  }
+  return isOwn ? undefined : found;
 }
 
 /** A variable by which a server is told that it is under development. */

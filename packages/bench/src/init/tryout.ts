@@ -1,4 +1,6 @@
 /** The first start of a project's server: whether it listens, and what it answers. */
+import { join } from 'node:path';
+import { isFile } from 'bench-machine/files';
 import { fill } from 'bench-targets/catalogue/workloads/requests/template';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Need } from 'bench-targets/catalogue/apps/needs';
@@ -284,12 +286,15 @@ function constantPort(server: Server): number | undefined {
 }
 
 function describeNotStarted(prepared: Prepared, server: Server, { fault, text }: Seen): NotStartedError {
+  const isEnded = fault.kind === 'ended';
+  const isUnread = prepared.stack.envFile === undefined && isFile(join(prepared.stack.root, '.env'));
+  const cure = cureFor(fault, { command: '--run', words: prepared.variant.command });
   const error = new NotStartedError(
     'trial',
     [`the server does not start: ${text}`, ...describeFailure(prepared, server)].join('\n'),
-    cureFor(fault, { command: '--run', words: prepared.variant.command }),
+    isEnded && isUnread ? `${cure}. If it does not read .env itself: --dotenv .env` : cure,
   );
-  return Object.assign(error, { isEnded: fault.kind === 'ended' });
+  return Object.assign(error, { isEnded });
 }
 
 function describeFailure({ variant }: Prepared, server: Server): string[] {

@@ -87,7 +87,11 @@ export async function prepareProject(known: FoundTarget, log: (line: string) => 
 function hideSettings(root: string): void {
   for (const file of settingsOfProject(root)) {
     const settings = Object.entries(parseEnv(readFileSync(file, 'utf8')));
-    const set = settings.flatMap(([name, value]) => (value === undefined ? [] : [[name, value] as const]));
+    // A password such as the name of the project, as in an example, is a word of its commands.
+    const isWord = (value: string): boolean => ['', '.py'].some((end) => existsSync(join(root, value + end)));
+    const set = settings.flatMap(([name, value]) =>
+      value === undefined || isWord(value) ? [] : [[name, value] as const],
+    );
     hide(valuesOf(literalsInEnvironment(Object.fromEntries(set))));
   }
 }

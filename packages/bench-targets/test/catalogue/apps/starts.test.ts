@@ -94,6 +94,30 @@ describe('the start of a Node project', () => {
     expect(findStarts(folder).best).toMatchObject([{ command, isForDevelopment: false }]);
   });
 
+  it.each<[string, string, string | object, { command: string[]; env: object }]>([
+    [
+      'pm2 start ecosystem.config.json --no-daemon',
+      'ecosystem.config.json',
+      { apps: [{ name: 'app', script: 'src/a.js', instances: 1, env: { NODE_ENV: 'production', N: 1 } }] },
+      { command: ['node', 'src/a.js'], env: { NODE_ENV: 'production', N: '1' } },
+    ],
+    [
+      'pm2-runtime start ecosystem.config.js --env production',
+      'ecosystem.config.js',
+      `module.exports = { apps: [{ script: './src/a.js', args: '--fast' }] };`,
+      { command: ['node', './src/a.js', '--fast'], env: {} },
+    ],
+    [
+      'pm2 start src/a.js -i max -- --fast',
+      'src/a.js',
+      '',
+      { command: ['node', 'src/a.js', '--fast'], env: {} },
+    ],
+  ])('is that which pm2 keeps running: %s', (start, file, text, found) => {
+    write({ 'package.json': { scripts: { start } }, [file]: text });
+    expect(findStarts(folder).best).toMatchObject([found]);
+  });
+
   it('keeps the variables and the steps before the server', () => {
     const start = 'NODE_ENV=production npm run build && npm run db:migrate && node dist/a.js';
     write({ 'package.json': { scripts: { start, build: 'tsc', 'db:migrate': 'knex migrate:latest' } } });
