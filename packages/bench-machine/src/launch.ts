@@ -62,6 +62,11 @@ const CRASH = /^(panic|fatal error): /i;
 /** The frames that some programs draw around their errors: a line of them, and what ends a line. */
 const FRAME = /^[─-╿\s]*[─-╿][─-╿\s]*$/;
 const FRAME_END = /\s*[│┃]?\s*$/;
+const IN_FRAME = /^[─-╿\s]+|[─-╿\s]+$/g;
+/** The heading of an error. */
+const HEADING = /^(error|exception)s?$/i;
+/** Says that a server ends because of an error, which is in an earlier line. */
+const TELLS_ONLY_END = /application startup failed|worker failed to boot|exception in worker/i;
 const OF_DUMP = /^goroutine \d+ |^created by \S+ in goroutine \d|^ *\d+: 0x[\da-f]+ /;
 const MAX_ERROR_CHARS = 200;
 
@@ -251,9 +256,25 @@ export function tailOf(log: string): string[] {
 export function describeEnd(server: Pick<Server, 'ended' | 'logTail'>): string | undefined {
   const end = server.ended();
   if (end === undefined) return undefined;
-  const tail = server.logTail();
-  const error = tail.findLast((line) => CRASH.test(line)) ?? tail.findLast((line) => TELLS_ERROR.test(line));
-  return error === undefined ? end : `${end}: ${error.trim().slice(0, MAX_ERROR_CHARS)}`;
+  const error = lastError(server.logTail());
+  if (error === undefined) return end;
+  return `${end}: ${error.length > MAX_ERROR_CHARS ? `${error.slice(0, MAX_ERROR_CHARS - 1)}…` : error}`;
+}
+
+/** Returns the line of a log that says why its server ended, with the settings that it misses; undefined if none does. */
+function lastError(tail: readonly string[]): string | undefined {
+  const lines = tail.map((line) => line.replaceAll(IN_FRAME, '')).filter((line) => line !== '');
+  const told = lines.flatMap((line, index) => {
+    if (!TELLS_ERROR.test(line)) return [];
+    return [HEADING.test(line) ? (lines[index + 1] ?? line) : line];
+  });
+  const found =
+    lines.findLast((line) => CRASH.test(line)) ??
+    told.findLast((line) => !TELLS_ONLY_END.test(line)) ??
+    told.at(-1);
+  if (found === undefined) return undefined;
+  const missing = lines.filter((_, index) => /^field required\b/i.test(lines[index + 1] ?? ''));
+  return missing.length === 0 ? found : `${found} (it misses ${missing.join(', ')})`;
 }
 
 /**

@@ -47,6 +47,38 @@ describe('describeEnd', () => {
     expect(end(log)).toBe(`exit status 1: ${told}`);
   });
 
+  it.each([
+    [
+      'exit status 1: Could not find Litestar instance or factory',
+      [
+        'Using config',
+        '╭─ Error ───────────────╮',
+        '│ Could not find Litestar instance or factory │',
+        '╰───────────────╯',
+      ],
+    ],
+    [
+      'exit status 1: psycopg.OperationalError: database "shop" does not exist',
+      [
+        'psycopg.OperationalError: database "shop" does not exist',
+        'ERROR:    Application startup failed. Exiting.',
+      ],
+    ],
+    [
+      'exit status 1: pydantic_core.ValidationError: 2 validation errors for Settings (it misses db_user, db_name)',
+      [
+        'pydantic_core.ValidationError: 2 validation errors for Settings',
+        'db_user',
+        '  Field required [type=missing, input_value={}, input_type=dict]',
+        '    For further information visit https://errors.pydantic.dev/2.5/v/missing',
+        'db_name',
+        '  Field required [type=missing, input_value={}, input_type=dict]',
+      ],
+    ],
+  ])('takes the line that says most: %s', (said, log) => {
+    expect(end(log)).toBe(said);
+  });
+
   it('describes only the end if the log has no error', () => {
     expect(end(['listening on 3000', '0 errors so far'], 'ended by SIGKILL')).toBe('ended by SIGKILL');
   });

@@ -153,7 +153,8 @@ export async function tryStarts(
       if (!(error instanceof NotStartedError)) throw explain(firstError ?? error);
       firstError ??= error;
       ({ isEnded } = error);
-      if (ways.slice(index + 1).some((way) => isEnded || way.version === undefined))
+      // The error of the first is shown at the end.
+      if (index > 0 || ways.slice(index + 1).some((way) => isEnded || way.version === undefined))
         say('left out', `${describe(start)}${on}: ${describeError(error)}`);
     }
   }
