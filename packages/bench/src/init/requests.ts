@@ -43,6 +43,8 @@ const MOST_TRIED = 40;
 const UNAVAILABLE_MS = 10_000;
 const POLL_MS = 200;
 const MOST_WRITTEN = 5;
+/** More routes that are left out for one reason are told in one line. */
+const MOST_ALIKE = 3;
 /** The paths that are tried beside those that the project names. */
 const USUAL = 'a usual path';
 const USUAL_PATHS = ['/', '/health', '/healthz', '/api', '/api/health'];
@@ -439,7 +441,12 @@ async function readRoutes(asking: Asking): Promise<{ document: string; routes: U
     try {
       const { requests, leftOut } = readOpenapi(body, document);
       say('found', `${document}: ${countOf(requests.length + leftOut.length, 'route')}`);
-      for (const { route, reason } of leftOut.slice(0, MOST_TRIED)) say('left out', `${route}: ${reason}`);
+      for (const [reason, all] of Map.groupBy(leftOut, (one) => one.reason)) {
+        const [first] = all;
+        if (all.length > MOST_ALIKE)
+          say('left out', `${countOf(all.length, 'route')}, such as ${first?.route}: ${reason}`);
+        else for (const { route } of all) say('left out', `${route}: ${reason}`);
+      }
       return { document, routes: requests.slice(0, MOST_TRIED) };
     } catch (error) {
       if (!(error instanceof BenchError)) throw error;

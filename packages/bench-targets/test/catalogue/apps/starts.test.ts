@@ -180,6 +180,18 @@ describe('the start that an image names', () => {
     ]);
   });
 
+  it('has the plain variables of the compose file that builds its image', () => {
+    write({
+      ...PYTHON,
+      Dockerfile: 'FROM python\nENV MODE=image\nENV SHOP=open\nCMD ["uvicorn", "shop:app"]\n',
+      'docker-compose.yml':
+        'services:\n  web:\n    build: .\n    environment:\n      - MODE=compose\n      - ALLOWED_HOSTS=*\n      - DATABASE_URL=postgres://db/shop\n      - API_TOKEN=x\n',
+    });
+    const env = { MODE: 'compose', SHOP: 'open', ALLOWED_HOSTS: '*' };
+    expect(findStarts(folder).best).toMatchObject([{ command: UVICORN, env }]);
+    expect(Object.keys(findStarts(folder).best[0]!.env)).toEqual(Object.keys(env));
+  });
+
   it('starts in the folder of its working directory', () => {
     write({
       'uv.lock': '',

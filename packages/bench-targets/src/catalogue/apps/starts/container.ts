@@ -21,16 +21,18 @@ export function toldByContainers(root: string): Told[] {
 
 function toldByImages(root: string): Told[] {
   const files = filesIn(root, '{,*/,*/*/,*/*/*/}{Dockerfile,Dockerfile.*,*.Dockerfile,Containerfile}');
+  const composed = servicesIn(root);
   return files
     .filter((file) => !OTHER_IMAGE.test(file))
     .map((file): Told => {
       const image = readImage(readText(root, file));
+      const service = composed.find(({ folder }) => folder === dirname(file).replace(/^\.$/, ''));
       return {
         place: 'container',
         folder: folderOf(root, file, image.workdir),
         why: `${file}: ${image.by}`,
         line: image.command,
-        env: image.env,
+        env: { ...image.env, ...service?.env },
         packages: image.packages,
         copied: image.copied,
       };
@@ -187,23 +189,39 @@ const COMPOSE: Shape = {
 };
 
 function toldByCompose(root: string): Told[] {
+  return servicesIn(root).flatMap(({ folder, why, command, env }): Told[] =>
+    command === undefined ? [] : [{ place: 'container', folder, why, line: command, env }],
+  );
+}
+
+/** A service of a compose file that is built from the project. */
+interface Composed {
+  /** The folder that it is built in. */
+  folder: string;
+  why: string;
+  command: string | string[] | undefined;
+  env: Record<string, string>;
+}
+
+function servicesIn(root: string): Composed[] {
   const files = filesIn(root, '{,*/}{docker-,}compose{,.prod,.production}.{yml,yaml}');
-  return files.flatMap((file): Told[] =>
-    Object.entries(readCompose(readText(root, file)).services ?? {}).flatMap(([name, service]): Told[] => {
-      const { build, command, environment } = service;
-      if (build === undefined || command === undefined || OTHER_IMAGE.test(name)) return [];
-      const context = typeof build === 'string' ? build : (build.context ?? '.');
-      const folder = relative(root, join(root, dirname(file), context));
-      return [
-        {
-          place: 'container',
-          folder: folder.startsWith('..') ? '' : folder,
-          why: `${file}: the command of ${name}`,
-          line: command,
-          env: variablesOf(environment),
-        },
-      ];
-    }),
+  return files.flatMap((file) =>
+    Object.entries(readCompose(readText(root, file)).services ?? {}).flatMap(
+      ([name, service]): Composed[] => {
+        const { build, command, environment } = service;
+        if (build === undefined || OTHER_IMAGE.test(name)) return [];
+        const context = typeof build === 'string' ? build : (build.context ?? '.');
+        const folder = relative(root, join(root, dirname(file), context));
+        return [
+          {
+            folder: folder.startsWith('..') ? '' : folder,
+            why: `${file}: the command of ${name}`,
+            command,
+            env: variablesOf(environment),
+          },
+        ];
+      },
+    ),
   );
 }
 
