@@ -11,10 +11,11 @@ import {
   type Start,
 } from 'bench-targets/catalogue/apps/starts';
 import { findMigration, withMigration, type Migration } from 'bench-targets/catalogue/apps/migrations';
-import { findNeeds, type Need } from 'bench-targets/catalogue/apps/needs';
+import { findForeign, findNeeds, type Foreign, type Need } from 'bench-targets/catalogue/apps/needs';
 import { findPinned } from 'bench-targets/catalogue/apps/pinned';
 import { findProject } from 'bench-targets/catalogue/apps/project';
 import { findExample } from 'bench-targets/catalogue/apps/variables';
+import { isListening } from 'bench-machine/ports';
 import { joinWords } from 'bench-targets/catalogue/apps/words';
 import { usualRuntime } from 'bench-targets/catalogue/runtimes';
 import { findRuntime, PATHS_ONLY } from 'bench-targets/prepare/runtimes';
@@ -140,6 +141,7 @@ export async function tryStarts(
     return isOpen ? [{ start }, { start, version: OLDER_NODE }] : [{ start }];
   });
   sayPinned(first, context);
+  for (const foreign of findForeign(context.root, first.folder)) await warnOfForeign(foreign);
   let isEnded = true;
   for (const [index, { start, version }] of ways.entries()) {
     if (version !== undefined && !isEnded) continue;
@@ -238,6 +240,17 @@ async function findInstalled(needs: readonly Need[], place: string): Promise<Nee
     }
   }
   return installed;
+}
+
+/** Says so if a program that Bench cannot start does not run: its server may wait for it. */
+async function warnOfForeign({ host, port, why }: Foreign): Promise<void> {
+  // Names without a dot are those of a compose file.
+  const isHere = ['localhost', '127.0.0.1', '[::1]'].includes(host) || !host.includes('.');
+  if (!isHere || (await isListening('127.0.0.1', port))) return;
+  say(
+    'warning',
+    `${why} names port ${port}, on which nothing listens here, and Bench cannot start what belongs there: start it, or declare it in "services"`,
+  );
 }
 
 /** Tries a start with all that it seems to need, and without that part which fails. */

@@ -103,6 +103,37 @@ export function findNeeds(root: string, folder = '', env: NodeJS.ProcessEnv = pr
   });
 }
 
+/** The address of a program that Bench cannot start. */
+export interface Foreign {
+  host: string;
+  port: number;
+  /** `.env: MONGODB_URL`. */
+  why: string;
+}
+
+/** The ports of addresses without one, by their schemes. */
+const USUAL_PORTS: Record<string, number> = {
+  mongodb: 27017,
+  amqp: 5672,
+  nats: 4222,
+  bolt: 7687,
+  neo4j: 7687,
+};
+/** Addresses of servers of HTTP, and of files. */
+const NO_SERVICE = /^(?:https?|wss?|file|sqlite\w*|data|jdbc)\b/;
+
+/** Returns the addresses in the files of a project's folder of programs that Bench cannot start, such as MongoDB. */
+export function findForeign(root: string, folder = '', env: NodeJS.ProcessEnv = process.env): Foreign[] {
+  const found = variablesIn(listingsOf(root, folder)).flatMap(({ name, value, file }): Foreign[] => {
+    const known = env[name] !== undefined || KINDS.some(({ scheme }) => scheme.test(value));
+    if (known || NO_SERVICE.test(value)) return [];
+    const { hostname = '', port = '', protocol = '' } = URL.parse(value) ?? {};
+    const at = Number(port) || USUAL_PORTS[protocol.replace(/:$/, '')];
+    return hostname === '' || at === undefined ? [] : [{ host: hostname, port: at, why: `${file}: ${name}` }];
+  });
+  return [...new Map(found.toReversed().map((one) => [`${one.host}:${one.port}`, one])).values()];
+}
+
 function imageOf({ image }: Kind, listings: readonly Listing[]): Listing | undefined {
   return listings.find(({ kind, text }) => kind === 'compose' && image.test(text));
 }

@@ -2,7 +2,7 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { findNeeds } from '../../../src/catalogue/apps/needs.ts';
+import { findForeign, findNeeds } from '../../../src/catalogue/apps/needs.ts';
 import { describeStart } from '../../../src/catalogue/apps/starts/index.ts';
 import { findRateLimit, withPort } from '../../../src/catalogue/apps/variables.ts';
 
@@ -163,6 +163,24 @@ describe('the services that a project seems to need', () => {
     const files = { '.env': 'DATABASE_URL=postgres://db/shop' };
     expect(needs(files, { DATABASE_URL: 'postgres://here/x' })).toEqual([]);
     expect(needs({ '.env': settings('MYSQL_') }, { MYSQL_HOST: 'here' })).toEqual([]);
+  });
+});
+
+describe('the programs that Bench cannot start', () => {
+  it('are those of addresses that are neither of a service, nor of HTTP, nor of a file', () => {
+    write({
+      '.env': [
+        'MONGODB_URL=mongodb://me:secret@127.0.0.1/shop',
+        'QUEUE=amqp://queue:5673',
+        'DATABASE_URL=postgres://127.0.0.1:5432/shop',
+        'SITE=http://localhost:3000',
+        'FILE=file:dev.db',
+        'NAME=shop',
+      ].join('\n'),
+    });
+    const mongodb = { host: '127.0.0.1', port: 27017, why: '.env: MONGODB_URL' };
+    expect(findForeign(folder, '', {})).toEqual([{ host: 'queue', port: 5673, why: '.env: QUEUE' }, mongodb]);
+    expect(findForeign(folder, '', { QUEUE: 'amqp://elsewhere' })).toEqual([mongodb]);
   });
 });
 
