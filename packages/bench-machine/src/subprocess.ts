@@ -74,8 +74,7 @@ export async function run(argv: readonly string[], options: RunOptions = {}): Pr
   const { timeoutMs } = options;
   // The shell becomes the program, so a signal reaches the program.
   const running = zx(surroundings(options))`exec ${argv}`;
-  for (const stream of [running.stdout, running.stderr])
-    stream.on('data', (piece: Buffer) => notePrinted(running, String(piece)));
+  for (const stream of [running.stdout, running.stderr]) stream.on('data', notePrinted(running));
   awaited.add(running);
   let isLate = false;
   // zx' own time limit needs ps, and does not end a program that ignores SIGTERM.
@@ -101,6 +100,9 @@ export async function run(argv: readonly string[], options: RunOptions = {}): Pr
 /** The programs that `run` waits for. */
 const awaited = new Set<{ child: ChildProcess | undefined }>();
 
+// An interruption that ends this process must not leave an installer at work.
+process.once('exit', stopPrograms);
+
 /** Asks the programs that `run` waits for to end, with all that they have started: package managers wait for their scripts. */
 export function stopPrograms(): void {
   const pids = [...awaited].flatMap(({ child }) => child?.pid ?? []);
@@ -117,14 +119,21 @@ export function stopPrograms(): void {
 /** The last line of each program that runs and has printed one, in the order in which they were printed. */
 const lastLines = new Map<object, string>();
 
-function notePrinted(program: object, text: string): void {
-  // A bar of progress returns to the begin of its line.
-  const line = stripVTControlCharacters(text)
-    .split(/[\r\n]+/)
-    .findLast((one) => one.trim() !== '');
-  if (line === undefined) return;
-  lastLines.delete(program);
-  lastLines.set(program, line.trim());
+/** Returns a function that takes the pieces of an output, which may end within a line. */
+function notePrinted(program: object): (piece: Buffer) => void {
+  let rest = '';
+  return (piece) => {
+    // A bar of progress returns to the begin of its line.
+    const lines = (rest + String(piece)).split(/[\r\n]+/);
+    rest = lines.pop() ?? '';
+    const shown = [...(lastLines.has(program) ? [] : [rest]), ...lines].map((line) =>
+      stripVTControlCharacters(line).trim(),
+    );
+    const line = shown.findLast((one) => one !== '');
+    if (line === undefined) return;
+    lastLines.delete(program);
+    lastLines.set(program, line);
+  };
 }
 
 /** Returns the last line that a program has printed which still runs; undefined if there is none. */

@@ -57,7 +57,8 @@ describe('run', () => {
     const folder = mkdtempSync(join(tmpdir(), 'bench-printed-'));
     onTestFinished(() => rmSync(folder, { recursive: true }));
     const seen = join(folder, 'seen');
-    const bar = String.raw`one\r\u001B[32m 2/9 \u001B[0mbuilding\n`;
+    // The last line is not complete.
+    const bar = String.raw`one\r\u001B[32m 2/9 \u001B[0mbuilding\n==0.0`;
     const running = run(
       node(`process.stderr.write('${bar}');
         const timer = setInterval(() => { if (require('fs').existsSync('${seen}')) clearInterval(timer); }, 20);`),
