@@ -12,14 +12,14 @@ import {
 } from 'bench-targets/catalogue/apps/starts';
 import { findMigration, withMigration, type Migration } from 'bench-targets/catalogue/apps/migrations';
 import { findForeign, findNeeds, type Foreign, type Need } from 'bench-targets/catalogue/apps/needs';
-import { findPinned } from 'bench-targets/catalogue/apps/pinned';
+import { findPinned, pythonOfImage } from 'bench-targets/catalogue/apps/pinned';
 import { findProject } from 'bench-targets/catalogue/apps/project';
 import { findExample } from 'bench-targets/catalogue/apps/variables';
 import { isListening } from 'bench-machine/ports';
 import { joinWords } from 'bench-targets/catalogue/apps/words';
 import { usualRuntime } from 'bench-targets/catalogue/runtimes';
 import { findRuntime, PATHS_ONLY } from 'bench-targets/prepare/runtimes';
-import { findVersion } from 'bench-targets/prepare/projects/version';
+import { findHere, findVersion } from 'bench-targets/prepare/projects/version';
 import { findUnreached } from 'bench-targets/prepare/unreached';
 import { present } from 'bench-model/options';
 import type { RuntimeKind } from 'bench-model/target';
@@ -319,6 +319,11 @@ async function chooseVersion(
     'found',
     lock === undefined ? 'no list of dependencies' : `its dependencies in ${relative(place, lock.file)}`,
   );
+  const image = pythonOfImage(place);
+  if (image !== undefined && (await findHere(image.version)) !== undefined) {
+    say('assumed', `Python ${image.version}, by ${image.why}; --python names another`);
+    return image.version === pinned ? undefined : image.version;
+  }
   const found = await findVersion(place, lock);
   if (found === undefined || found.version === pinned) return undefined;
   const { version, without } = found;

@@ -92,6 +92,17 @@ export function findPinned(root: string, kind: 'python' | 'node'): Pinned | unde
   return undefined;
 }
 
+/** Returns the Python of the image that a project runs in: `FROM python:3.12-slim`. Undefined if its files do not admit that. */
+export function pythonOfImage(root: string): Pinned | undefined {
+  const file = join(root, 'Dockerfile');
+  const text = isFile(file) ? readFileSync(file, 'utf8') : '';
+  const [, image = '', version = ''] =
+    [...text.matchAll(/^FROM\s+(?:--\S+\s+)?((?:\S+\/)?python:(\d+\.\d+)\S*)/gim)].at(-1) ?? [];
+  return admittedBy(root, 'python').includes(version)
+    ? { version, why: `Dockerfile: FROM ${image}` }
+    : undefined;
+}
+
 /** Returns the versions that a project admits, newest first: the one that it pins, those in its range, or all. */
 export function admittedBy(root: string, kind: 'python' | 'node'): string[] {
   const all = newestFirst(kind);

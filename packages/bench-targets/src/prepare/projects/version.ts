@@ -3,7 +3,7 @@ import { HOME } from 'bench-machine/home';
 import { BenchError } from 'bench-model/errors';
 import type { Lock } from 'bench-model/stack';
 import { admittedBy } from '../../catalogue/apps/pinned.ts';
-import { findRuntime } from '../runtimes.ts';
+import { findRuntime, type FoundRuntime } from '../runtimes.ts';
 import { provideUv } from '../uv.ts';
 import { packagesWithoutWheel } from './python.ts';
 
@@ -11,6 +11,15 @@ import { packagesWithoutWheel } from './python.ts';
 interface FoundVersion {
   version: string;
   without: string[];
+}
+
+/** Returns a Python of this machine; undefined if it has none of this version. */
+export async function findHere(version: string): Promise<FoundRuntime | undefined> {
+  const search = { cache: HOME.cache, uv: await provideUv(HOME.cache), mayInstall: false };
+  return findRuntime({ kind: 'python', spec: version }, search).catch((error: unknown) => {
+    if (error instanceof BenchError) return undefined;
+    throw error;
+  });
 }
 
 /**
@@ -21,11 +30,7 @@ export async function findVersion(root: string, lock: Lock | undefined): Promise
   const uv = await provideUv(HOME.cache);
   const found: { version: string; missing: string[] }[] = [];
   for (const version of admittedBy(root, 'python')) {
-    const search = { cache: HOME.cache, uv, mayInstall: false };
-    const runtime = await findRuntime({ kind: 'python', spec: version }, search).catch((error: unknown) => {
-      if (error instanceof BenchError) return undefined;
-      throw error;
-    });
+    const runtime = await findHere(version);
     if (runtime === undefined) continue;
     const [python = ''] = runtime.argv;
     const spec = { target: root, root, python, version: runtime.runtime.version, uv };

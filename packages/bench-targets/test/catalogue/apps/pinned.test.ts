@@ -2,7 +2,7 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { findPinned, refuseExcluded } from '../../../src/catalogue/apps/pinned.ts';
+import { findPinned, pythonOfImage, refuseExcluded } from '../../../src/catalogue/apps/pinned.ts';
 import { usualRuntime } from '../../../src/catalogue/runtimes.ts';
 import { errorOf } from '../../../../bench-lab/testing/samples.ts';
 
@@ -30,6 +30,20 @@ function pinned(kind: 'python' | 'node', file: string, text: string): string | u
   writeFileSync(join(folder, file), text);
   return findPinned(folder, kind)?.version;
 }
+
+describe('the Python of an image', () => {
+  it.each([
+    ['3.12', 'FROM node:22 AS web\nFROM --platform=linux/amd64 python:3.12-slim\nRUN true\n', ''],
+    ['3.11', 'FROM registry.local/python:3.11.4\n', '>=3.10'],
+    [undefined, 'FROM python:3.11\n', '>=3.12'],
+    [undefined, 'FROM python:3\nFROM python:latest\n', ''],
+  ])('is %s', (version, dockerfile, range) => {
+    writeFileSync(join(folder, 'Dockerfile'), dockerfile);
+    const python = range === '' ? '' : `requires-python = "${range}"`;
+    writeFileSync(join(folder, 'pyproject.toml'), `[project]\nname = "shop"\n${python}\n`);
+    expect(pythonOfImage(folder)?.version).toBe(version);
+  });
+});
 
 describe('the runtime of what pins none', () => {
   it('is Python 3.14, or 3.13 if that alone is here', () => {
