@@ -105,7 +105,8 @@ async function pause(pids: readonly number[]): Promise<void> {
 const SERVER = `require('node:http').createServer((_, answer) => answer.end('ok')).listen(process.env.PORT, '127.0.0.1');`;
 
 /** A server that takes 16 MiB for each request from the 20th on, up to 2 GiB. */
-const HUNGRY = `let asked = 0; const kept = []; require('node:http').createServer((_, answer) => {
+const HUNGRY = `require('node:fs').writeFileSync('/proc/self/oom_score_adj', '0');
+  let asked = 0; const kept = []; require('node:http').createServer((_, answer) => {
   if (++asked > 20 && kept.length < 128) kept.push(Buffer.alloc(2 ** 24, 1));
   answer.end('ok');
 }).listen(process.env.PORT, '127.0.0.1');`;
@@ -338,7 +339,8 @@ export const COMMAND_CASES: CommandCase[] = [
       using _ = limitMemory(2 ** 30);
       // The trial ends with its server.
       const words = writeApp(join(place.folder, 'app'), HUNGRY, { duration: 60 });
-      const prefix = shell(`echo $$ > ${LIMITED.folder}/cgroup.procs`);
+      // While a killed server still holds its memory, the kernel would kill another process too.
+      const prefix = shell(`echo $$ > ${LIMITED.folder}/cgroup.procs; echo -1000 > /proc/$$/oom_score_adj`);
       const ended = await place.start('bench', words, place.ownCache, prefix).ended;
       await place.untilGone();
       return ended;
