@@ -117,6 +117,21 @@ describe('the copies of a project', () => {
     expect(globSync('cache/revisions/*/*', { cwd: folder })).toEqual([]);
   });
 
+  it('are said to hold the same files, unless a setting in the repository differs', () => {
+    git(shop, 'init', '--quiet', '--initial-branch=main');
+    const commit = (setting: string): void => {
+      writeFileSync(join(shop, '.env.production'), setting);
+      git(shop, 'add', '.');
+      git(shop, 'commit', '--quiet', '--allow-empty', '--message', setting);
+    };
+    for (const setting of ['CACHE=off', 'CACHE=on', 'CACHE=on']) commit(setting);
+    const said = (revisions: string): string =>
+      bench(shop, ['--app', '.', '--run', 'node server.cjs', '--get', '/', '--rev', revisions, ...SHORT])
+        .stderr;
+    expect(said('HEAD~1,HEAD')).toContain('HEAD~1 and HEAD hold the same files of shop');
+    expect(said('HEAD~2,HEAD')).not.toContain('same files');
+  });
+
   it('are each set up in their own folder, with the services of their own manifests', () => {
     const manifest = {
       name: 'shop',

@@ -1,5 +1,5 @@
 /** The copies of a user's project that a plan measures, as folders. Disposing removes what was laid out. */
-import { realpathSync, rmSync } from 'node:fs';
+import { lstatSync, realpathSync, rmSync } from 'node:fs';
 import { basename, join, relative, resolve } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
 import type { App } from 'bench-model/app';
@@ -10,7 +10,7 @@ import { BenchError } from 'bench-model/errors';
 import type { Copy, Target } from 'bench-model/target';
 import { digestOf } from '../digest.ts';
 import { sourcesOf } from '../projects/sources.ts';
-import { digestOfFiles } from '../projects/tree.ts';
+import { digestOfFiles, settingsOfProject } from '../projects/tree.ts';
 import { findRepository, folderOf, layOut } from './revisions.ts';
 
 /** The stacks of the copies. */
@@ -96,9 +96,15 @@ async function rootInRevision(
   throw new BenchError('usage', `--rev: ${name} is not in the repository ${top}`);
 }
 
+/** Returns the digest of the files of a copy. Settings that are no links to those of the checkout are part of the revision. */
+function digestOfCopy(stack: Stack): string {
+  const settings = settingsOfProject(stack.root).filter((file) => !lstatSync(file).isSymbolicLink());
+  return digestOfFiles(stack.root, sourcesOf(stack), digestOf(settings, ''));
+}
+
 /** Describes copies whose figures differ by noise alone, or by more than their code. */
 function describeOdd(stacks: readonly Stack[]): string[] {
-  const digests = new Map(stacks.map((stack) => [stack, digestOfFiles(stack.root, sourcesOf(stack))]));
+  const digests = new Map(stacks.map((stack) => [stack, digestOfCopy(stack)]));
   return stacks.flatMap((stack, index) => {
     const { copy, name, surroundings } = stack;
     const before = stacks.slice(0, index).filter((one) => one.name === name);
