@@ -74,8 +74,8 @@ export async function run(argv: readonly string[], options: RunOptions = {}): Pr
   const { timeoutMs } = options;
   // The shell becomes the program, so a signal reaches the program.
   const running = zx(surroundings(options))`exec ${argv}`;
+  awaited.set(running, '');
   for (const stream of [running.stdout, running.stderr]) stream.on('data', notePrinted(running));
-  awaited.add(running);
   let isLate = false;
   // zx' own time limit needs ps, and does not end a program that ignores SIGTERM.
   const end = (signal: NodeJS.Signals): void => {
@@ -90,22 +90,26 @@ export async function run(argv: readonly string[], options: RunOptions = {}): Pr
       : [setTimeout(end, timeoutMs, 'SIGTERM'), setTimeout(end, timeoutMs + GRACE_MS, 'SIGKILL')];
   const ended = await running;
   awaited.delete(running);
-  lastLines.delete(running);
   for (const timer of timers) clearTimeout(timer);
   if (!isLate) return outputOf(argv, ended);
   const limit = `${argv[0]} did not end within ${(timeoutMs ?? 0) / 1000} s`;
   throw new SubprocessError('timeout', limit, ended);
 }
 
-/** The programs that `run` waits for. */
-const awaited = new Set<{ child: ChildProcess | undefined }>();
+/** A program that `run` waits for. */
+interface Program {
+  child: ChildProcess | undefined;
+}
+
+/** The programs that `run` waits for, and the last line of each, in the order in which these were printed. */
+const awaited = new Map<Program, string>();
 
 // An interruption that ends this process must not leave an installer at work.
 process.once('exit', stopPrograms);
 
 /** Asks the programs that `run` waits for to end, with all that they have started: package managers wait for their scripts. */
 export function stopPrograms(): void {
-  const pids = [...awaited].flatMap(({ child }) => child?.pid ?? []);
+  const pids = [...awaited.keys()].flatMap(({ child }) => child?.pid ?? []);
   for (const pid of familyOf(pids)) {
     try {
       process.kill(pid, 'SIGTERM');
@@ -116,29 +120,26 @@ export function stopPrograms(): void {
   }
 }
 
-/** The last line of each program that runs and has printed one, in the order in which they were printed. */
-const lastLines = new Map<object, string>();
-
 /** Returns a function that takes the pieces of an output, which may end within a line. */
-function notePrinted(program: object): (piece: Buffer) => void {
+function notePrinted(program: Program): (piece: Buffer) => void {
   let rest = '';
   return (piece) => {
     // A bar of progress returns to the begin of its line.
     const lines = (rest + String(piece)).split(/[\r\n]+/);
     rest = lines.pop() ?? '';
-    const shown = [...(lastLines.has(program) ? [] : [rest]), ...lines].map((line) =>
+    const shown = [...(awaited.get(program) === '' ? [rest] : []), ...lines].map((line) =>
       stripVTControlCharacters(line).trim(),
     );
     const line = shown.findLast((one) => one !== '');
     if (line === undefined) return;
-    lastLines.delete(program);
-    lastLines.set(program, line);
+    awaited.delete(program);
+    awaited.set(program, line);
   };
 }
 
 /** Returns the last line that a program has printed which still runs; undefined if there is none. */
 export function lastPrinted(): string | undefined {
-  return [...lastLines.values()].at(-1);
+  return [...awaited.values()].findLast((line) => line !== '');
 }
 
 /** The same for the few places that cannot wait. Blocks the event loop. */

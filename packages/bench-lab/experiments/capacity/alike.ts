@@ -8,6 +8,7 @@ import { differencesWithin } from 'bench-analysis/compare';
 import { valuesOf } from 'bench-analysis/differences';
 import { compareRounds } from 'bench-analysis/paired';
 import type { FoundCapacity } from 'bench-model/measured';
+import { thresholdFor } from 'bench-model/options';
 import { readPromises, type Promised } from 'bench-model/promise';
 import type { Trial } from 'bench-model/record';
 import { mean, sum } from 'bench-statistics/numbers';
@@ -21,8 +22,6 @@ const [wanted = ''] = process.argv.slice(4);
 const SECONDS = 12;
 /** The standard deviation of the logarithm of a service time between trials. */
 const CHANGING = 0.02;
-/** The smallest difference of capacities that matters by default. */
-const THRESHOLD = 0.05;
 const SCHEDULE = scheduleNamed(chooseLooks(2, { searches: true }));
 const LOOKS = SCHEDULE.map(({ rounds }) => rounds).filter((rounds) => rounds <= most);
 const [FIRST = 0] = LOOKS;
@@ -58,7 +57,7 @@ function compareAlike(queue: Queue, promise: Promised, pair: number): Alike {
     const contestants = { candidate: 'b', baseline: 'a', connections: 100 };
     const differences = differencesWithin(trials, contestants, 'capacity');
     if (look === FIRST) alike.values = valuesOf(differences);
-    const rules = { better: 'higher', threshold: THRESHOLD, schedule: SCHEDULE } as const;
+    const rules = { better: 'higher', threshold: thresholdFor('capacity'), schedule: SCHEDULE } as const;
     const { verdict } = compareRounds(differences, rules);
     if (verdict === 'same') break;
     if (verdict !== 'undecided') return { ...alike, different: look };

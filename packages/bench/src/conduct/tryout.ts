@@ -213,9 +213,9 @@ async function tryTarget(
 }
 
 /** A service or the setup failed before the server was started. */
-function failureBeside({ message, details }: CompanionError, { target, stack }: Prepared): BenchError {
-  const lines = [`${target.id} cannot be measured: ${message}`, ...details.map((line) => `  ${line}`)];
-  return new BenchError('trial', lines.join('\n'), `correct "services" or "setup" in ${stack.manifest}`);
+function failureBeside(error: CompanionError, { target, stack }: Prepared): BenchError {
+  const hint = `correct "services" or "setup" in ${stack.manifest}`;
+  return error.explained(hint, `${target.id} cannot be measured: `);
 }
 
 /** A server that has not given a right answer yet. */

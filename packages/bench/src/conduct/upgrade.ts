@@ -20,7 +20,6 @@ import { nameRuntimes } from 'bench-targets/prepare/names';
 import { findRuntime } from 'bench-targets/prepare/runtimes';
 import { provideUv } from 'bench-targets/prepare/uv';
 
-const WITHOUT_WHEEL = 'no wheel for it';
 const EXAMPLE = '--python 3.13,/path/to/python3.15';
 
 /** What is compared, with what is used now first, and what the user must know about it. */
@@ -130,7 +129,7 @@ function upgradeNode(now: string): Upgrade {
   const newer = newestFirst('node')
     .toReversed()
     .filter((line) => Number(line) > Number.parseInt(now, 10));
-  if (newer.length === 0) throw nothingNewer(`Node ${now}`, '--node 22,26');
+  if (newer.length === 0) throw nothingNewer(`Node ${now}`, nameThem('--node 22,26'));
   return {
     matrix: { python: [], node: [now, ...newer], packages: [] },
     words: [`comparing Node ${now} with ${listAll(newer)}`],
@@ -140,7 +139,8 @@ function upgradeNode(now: string): Upgrade {
 async function upgradePython(now: string, stacks: readonly Stack[], isSameBuild: boolean): Promise<Upgrade> {
   const { builds, words } = chooseBuilds(await listPythons(), now, isSameBuild);
   const [first, ...others] = builds;
-  if (first?.line !== now) throw nothingNewer(`Python ${now} in uv, pyenv and PATH`, EXAMPLE, words);
+  const what = `Python ${now} in uv, pyenv and PATH`;
+  if (first?.line !== now) throw nothingNewer(what, nameThem(EXAMPLE), words);
   // What is built for the Python of now is built for the others too.
   const builtNow = new Set(await findMissing(first, stacks));
   const newer: InstalledPython[] = [];
@@ -149,10 +149,11 @@ async function upgradePython(now: string, stacks: readonly Stack[], isSameBuild:
     if (without.length === 0) newer.push(build);
     else
       words.push(
-        `left out: Python ${build.line}: ${listAll(without)} ${without.length === 1 ? 'has' : 'have'} ${WITHOUT_WHEEL}`,
+        `left out: Python ${build.line}: ${listAll(without)} ${without.length === 1 ? 'has' : 'have'} no wheel for it`,
       );
   }
-  if (newer.length === 0) throw nothingNewer(`Python ${now} in uv, pyenv and PATH`, EXAMPLE, words);
+  if (newer.length === 0)
+    throw nothingNewer(what, others.length === 0 ? nameThem(EXAMPLE) : WITHOUT_WHEELS, words);
   const kept = [first, ...newer];
   const specs = await Promise.all(kept.map(specOf));
   const withJit = specs.flatMap((spec, index) => [
@@ -253,14 +254,15 @@ async function findMissing({ path, version }: InstalledPython, stacks: readonly 
   return missing.flat();
 }
 
-function nothingNewer(now: string, example: string, words: readonly string[] = []): BenchError {
+/** The hint if all that is newer lacks wheels. */
+const WITHOUT_WHEELS =
+  'lock releases of these packages that have a wheel for it, or name another: --python <version or path>';
+
+function nameThem(example: string): string {
+  return `name what to compare: ${example}`;
+}
+
+function nothingNewer(now: string, hint: string, words: readonly string[] = []): BenchError {
   const told = words.map((line) => `\n  ${line}`).join('');
-  const isWithoutWheels = words.some((line) => line.startsWith('left out') && line.endsWith(WITHOUT_WHEEL));
-  return new BenchError(
-    'usage',
-    `--upgrade: found nothing newer than ${now}${told}`,
-    isWithoutWheels
-      ? 'lock releases of these packages that have a wheel for it, or name another: --python <version or path>'
-      : `name what to compare: ${example}`,
-  );
+  return new BenchError('usage', `--upgrade: found nothing newer than ${now}${told}`, hint);
 }

@@ -415,7 +415,8 @@ async function look(
       ...(limiting === undefined ? {} : { told: `${limiting}: ${String(told?.[limiting])}` }),
     };
   } catch (error) {
-    if (error instanceof LimitedError) throw error;
+    // An interruption aborts the request.
+    if (error instanceof LimitedError || server.stopped?.aborted === true) throw error;
     // Only a lost connection may mean that the server has ended.
     const isLost = !(error instanceof UnansweredError || error instanceof UnmeasurableError);
     const end = isLost ? await seeEnd(server) : undefined;

@@ -174,12 +174,7 @@ function sayPinned({ runtime, folder }: Start, { root, choices }: Context): void
 /** Adds what a service or a setup has printed to its error. */
 function explain(error: unknown): unknown {
   if (!(error instanceof CompanionError)) return error;
-  const lines = [error.message, ...error.details.map((line) => `  ${line}`)];
-  return new BenchError(
-    'trial',
-    lines.join('\n'),
-    'its last lines say why; variables may be missing: --dotenv names a file with them',
-  );
+  return error.explained('its last lines say why; variables may be missing: --dotenv names a file with them');
 }
 
 /** A start to try, and the runtime for it if it is not that which the project asks for. */

@@ -244,4 +244,10 @@ export class CompanionError extends BenchError {
     this.reason = reason;
     this.details = details;
   }
+
+  /** Returns an error whose message holds everything, after the words `before`. */
+  explained(hint: string, before = ''): BenchError {
+    const lines = [before + this.message, ...this.details.map((line) => `  ${line}`)];
+    return new BenchError('trial', lines.join('\n'), hint);
+  }
 }

@@ -10,7 +10,7 @@ import { BenchError } from 'bench-model/errors';
 import type { Copy, Target } from 'bench-model/target';
 import { digestOf } from '../digest.ts';
 import { sourcesOf } from '../projects/sources.ts';
-import { digestOfFiles, settingsOfProject } from '../projects/tree.ts';
+import { digestOfFiles, holdsSettings } from '../projects/tree.ts';
 import { findRepository, folderOf, layOut } from './revisions.ts';
 
 /** The stacks of the copies. */
@@ -98,8 +98,11 @@ async function rootInRevision(
 
 /** Returns the digest of the files of a copy. Settings that are no links to those of the checkout are part of the revision. */
 function digestOfCopy(stack: Stack): string {
-  const settings = settingsOfProject(stack.root).filter((file) => !lstatSync(file).isSymbolicLink());
-  return digestOfFiles(stack.root, sourcesOf(stack), digestOf(settings, ''));
+  const sources = sourcesOf(stack);
+  const settings = sources.filter(
+    (file) => holdsSettings(basename(file)) && !lstatSync(file).isSymbolicLink(),
+  );
+  return digestOfFiles(stack.root, sources, digestOf(settings, ''));
 }
 
 /** Describes copies whose figures differ by noise alone, or by more than their code. */

@@ -18,7 +18,7 @@ import { SubprocessError } from 'bench-machine/subprocess';
 import type { Copy } from 'bench-model/target';
 import { suggest } from 'bench-model/suggest';
 import { digestOf } from '../digest.ts';
-import { holdsSettings, isMade } from '../projects/tree.ts';
+import { holdsSettings } from '../projects/tree.ts';
 import { isFolder } from 'bench-machine/files';
 import { lastLine } from '../failures.ts';
 
@@ -213,10 +213,12 @@ const DATABASES = ['*.db', '*.sqlite', '*.sqlite3', '*.db-wal', '*.sqlite-wal', 
 async function copyDatabases(top: string, folder: string): Promise<string[]> {
   const ignored = ['--others', '--ignored', '--exclude-standard'];
   const listed = await git(top, ['ls-files', '-z', ...ignored, '--', ...DATABASES]);
-  const names = listed.split('\0').filter((name) => {
-    const isOurs = name !== '' && !name.split('/').some((part) => isMade({ name: part, parentPath: '' }));
-    return isOurs && isFolder(join(folder, dirname(name))) && !existsSync(join(folder, name));
-  });
+  // The folders of packages and builds are not in the copy.
+  const names = listed
+    .split('\0')
+    .filter(
+      (name) => name !== '' && isFolder(join(folder, dirname(name))) && !existsSync(join(folder, name)),
+    );
   for (const name of names) copyFileSync(join(top, name), join(folder, name));
   return names;
 }

@@ -33,8 +33,7 @@ const BUILT = new Map([
   ['build', ['build.gradle', 'build.gradle.kts']],
 ]);
 
-/** Returns true for a folder or a file that tools make. */
-export function isMade({ name, parentPath }: { name: string; parentPath: string }): boolean {
+function isMade({ name, parentPath }: { name: string; parentPath: string }): boolean {
   return MADE.has(name) || (BUILT.get(name) ?? []).some((manifest) => existsSync(join(parentPath, manifest)));
 }
 

@@ -198,8 +198,7 @@ function nameShared({ stack, services: found }: Declared): string {
 /** A service that does not start ends the run: the message then holds everything. */
 function sayAll(error: unknown): never {
   if (!(error instanceof CompanionError)) throw error;
-  const lines = [error.message, ...error.details.map((line) => `  ${line}`)];
-  throw new BenchError('trial', lines.join('\n'), 'correct "services" in the manifest');
+  throw error.explained('correct "services" in the manifest');
 }
 
 function describeDeclared({ services: found, setup }: Declared, databases: Databases): DeclaredServices {

@@ -16,12 +16,12 @@ const OF_IMAGE =
 
 /** Returns what the images, compose files and Procfiles of a project tell, best first. */
 export function toldByContainers(root: string): Told[] {
-  return [...toldByImages(root), ...toldByCompose(root), ...toldByProcfile(root)];
+  const composed = servicesIn(root);
+  return [...toldByImages(root, composed), ...toldByCompose(composed), ...toldByProcfile(root)];
 }
 
-function toldByImages(root: string): Told[] {
+function toldByImages(root: string, composed: readonly Composed[]): Told[] {
   const files = filesIn(root, '{,*/,*/*/,*/*/*/}{Dockerfile,Dockerfile.*,*.Dockerfile,Containerfile}');
-  const composed = servicesIn(root);
   return files
     .filter((file) => !OTHER_IMAGE.test(file))
     .map((file): Told => {
@@ -188,8 +188,8 @@ const COMPOSE: Shape = {
   },
 };
 
-function toldByCompose(root: string): Told[] {
-  return servicesIn(root).flatMap(({ folder, why, command, env }): Told[] =>
+function toldByCompose(composed: readonly Composed[]): Told[] {
+  return composed.flatMap(({ folder, why, command, env }): Told[] =>
     command === undefined ? [] : [{ place: 'container', folder, why, line: command, env }],
   );
 }

@@ -51,8 +51,8 @@ function readApp(text: string): App | undefined {
     const value = fit(JSON.parse(text), { apps: [APP], '*': (part) => part }) as { apps?: App[] } | undefined;
     return value?.apps?.[0] ?? (fit(value, APP) as App | undefined);
   } catch {
-    const [, script] = /\bscript['"]?\s*:\s*['"`]([^'"`$]+)['"`]/.exec(text) ?? [];
-    const [, args] = /\bargs['"]?\s*:\s*['"`]([^'"`$]+)['"`]/.exec(text) ?? [];
-    return script === undefined ? undefined : { script, args: (args ?? '').split(/\s+/).filter(Boolean) };
+    const written = (name: string): string | undefined =>
+      new RegExp(`\\b${name}['"]?\\s*:\\s*['"\`]([^'"\`$]+)['"\`]`).exec(text)?.[1];
+    return fit({ script: written('script'), args: written('args') }, APP) as App;
   }
 }
