@@ -405,6 +405,20 @@ require('node:http').createServer((request, response) => {
     expect(running()).toEqual([]);
   });
 
+  it('ends at an interruption, also while it waits for an answer', async () => {
+    const silent = `require('node:http').createServer(() => require('node:fs').writeFileSync('asked', ''))`;
+    write({ 'package.json': PACKAGE, 'server.js': `${silent}.listen(process.env.PORT, process.env.HOST);` });
+    const ended = runHere(init, [folder]);
+    await vi.waitFor(() => expect(globSync('asked', { cwd: folder })).toEqual(['asked']), 30_000);
+    process.emit('SIGINT');
+    expect(await ended).toMatchObject({
+      status: 130,
+      stderr: expect.stringContaining('nothing was written'),
+    });
+    expect(globSync('stack.json', { cwd: folder })).toEqual([]);
+    expect(running()).toEqual([]);
+  });
+
   it('says that a server has ended after it listened, and why', async () => {
     const fails = `require('node:http').createServer(() => { throw new Error('no table orders'); })`;
     write({ 'package.json': PACKAGE, 'server.js': `${fails}.listen(process.env.PORT, process.env.HOST);` });
