@@ -48,6 +48,7 @@ export default defineConfig({
   test: {
     testTimeout: 60_000,
     hookTimeout: 120_000,
+    setupFiles: ['packages/bench-lab/testing/ports.ts'],
     globalSetup: isWhole ? ['packages/bench-lab/testing/prepare.ts'] : [],
     reporters: ['default', new Skips(isWhole, IS_CI), ...(passed ? [passed] : [])],
     projects: globSync('packages/*/test').flatMap((folder) => projectsOf(folder.split('/')[1] ?? '')),

@@ -11,12 +11,15 @@ import { listenersOn, readProcess, TICKS_PER_SECOND } from './procfs.ts';
 const PORTS = { first: 20_000, count: 12_000 };
 const MOST_TRIES = 100;
 
-/** Finds a free TCP port of an address of this machine; nothing reserves it. Throws the error of node:net if there is none. */
+/**
+ * Finds a free TCP port of an address of this machine. Nothing reserves it: harnesses that run at the same time, as in tests, take
+ * it from parts of the range by `BENCH_PORTS` (`2/5`: the second of five). Throws the error of node:net if there is none.
+ */
 export async function findFreePort(host = '127.0.0.1'): Promise<number> {
-  return getPort({
-    host,
-    port: Array.from({ length: MOST_TRIES }, () => PORTS.first + randomInt(PORTS.count)),
-  });
+  const [part = 1, parts = 1] = (process.env['BENCH_PORTS'] ?? '1/1').split('/').map(Number);
+  const count = Math.floor(PORTS.count / parts);
+  const first = PORTS.first + (part - 1) * count;
+  return getPort({ host, port: Array.from({ length: MOST_TRIES }, () => first + randomInt(count)) });
 }
 
 /** Returns the addresses of this machine. */

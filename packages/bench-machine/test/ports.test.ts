@@ -1,7 +1,16 @@
 import { createServer, type AddressInfo } from 'node:net';
 import { uptime } from 'node:os';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import { findFreePort, isListening, isTakenFromOutside } from '../src/ports.ts';
+
+async function takeOf(part: string): Promise<number[]> {
+  vi.stubEnv('BENCH_PORTS', part);
+  try {
+    return await Promise.all(Array.from({ length: 20 }, () => findFreePort()));
+  } finally {
+    vi.unstubAllEnvs();
+  }
+}
 
 describe('findFreePort', () => {
   it('returns a free port outside the range of outgoing connections', async () => {
@@ -11,6 +20,13 @@ describe('findFreePort', () => {
       expect(port).toBeLessThan(32_768);
       expect(await isListening('127.0.0.1', port)).toBe(false);
     }
+  });
+
+  it('returns ports of different parts of the range to harnesses that run at the same time', async () => {
+    const [first, second, last] = [await takeOf('1/3'), await takeOf('2/3'), await takeOf('3/3')];
+    expect(Math.max(...first)).toBeLessThan(Math.min(...second));
+    expect(Math.max(...second)).toBeLessThan(Math.min(...last));
+    expect(Math.max(...last)).toBeLessThan(32_768);
   });
 });
 
