@@ -57,14 +57,19 @@ describe('an alarm', () => {
   });
 
   it('does not keep its process running', async () => {
+    // Without --input-type: its thread would inherit that, and fail.
     const program = `
-      const { Alarm } = await import(process.argv[1]);
-      const alarm = await Alarm.start();
-      alarm.set(() => {}, performance.now() + 3_600_000);
+      import(process.argv[1]).then(async ({ Alarm }) => {
+        const alarm = await Alarm.start();
+        process.exitCode = 1;
+        const busy = setTimeout(() => {}, 30_000);
+        await new Promise((resolve) => alarm.set(resolve, performance.now() + 1));
+        clearTimeout(busy);
+        process.exitCode = 0;
+        alarm.set(() => {}, performance.now() + 3_600_000);
+      });
     `;
-    const child = start({
-      stdio: 'ignore',
-    })`exec ${[process.execPath, '--input-type=module', '-e', program, ALARM]}`;
+    const child = start({ stdio: 'ignore' })`exec ${[process.execPath, '-e', program, ALARM]}`;
     expect(await once(child, 'exit')).toEqual([0, null]);
   });
 });
