@@ -140,7 +140,9 @@ export async function tryStarts(
       findPinned(join(context.root, start.folder), 'node') === undefined;
     return isOpen ? [{ start }, { start, version: OLDER_NODE }] : [{ start }];
   });
-  sayPinned(first, context);
+  // That of a Python depends on its wheels, too.
+  if (first.runtime === 'node' && context.choices.node === undefined)
+    sayPinned(join(context.root, first.folder), 'node');
   for (const foreign of findForeign(context.root, first.folder)) await warnOfForeign(foreign);
   let isEnded = true;
   for (const [index, { start, version }] of ways.entries()) {
@@ -164,9 +166,8 @@ export async function tryStarts(
 }
 
 /** Says which version of its runtime the project asks for, before it can fail on it. */
-function sayPinned({ runtime, folder }: Start, { root, choices }: Context): void {
-  if (runtime === 'none' || choices[runtime] !== undefined) return;
-  const pinned = findPinned(join(root, folder), runtime);
+function sayPinned(place: string, runtime: 'node' | 'python'): void {
+  const pinned = findPinned(place, runtime);
   if (pinned === undefined) return;
   say('assumed', `${runtime} ${pinned.version}, by ${pinned.why}; --${runtime} names another`);
 }
@@ -210,8 +211,17 @@ async function tryWithServices(
   const hasDatabase = needs.some(({ service }) => 'use' in service);
   const migration = hasDatabase ? findMigration(root, start) : undefined;
   if (migration !== undefined) say('found', `${migration.why}, which prepares the database of each trial`);
-  return tryBeside(start, { needs, migration }, context);
+  return tryBeside(start, { needs, migration }, context).catch((error: unknown) => {
+    refuseStopped(stopping);
+    const isUnread = envFile === undefined && existsSync(join(place, OWN_ENV));
+    if (!isUnread || !(error instanceof NotStartedError) || !error.isEnded) throw error;
+    say('trying', `the variables of ${OWN_ENV}, which it may not read itself: ${describeError(error)}`);
+    return tryBeside(start, { needs, migration }, { ...context, envFile: OWN_ENV });
+  });
 }
+
+/** The file whose variables many servers read themselves, and others get from what starts them. */
+const OWN_ENV = '.env';
 
 /** Returns the line of the interpreter at a path, e.g. `3.14t`. Throws a toolchain error if there is none. */
 async function versionOf(kind: RuntimeKind, path: string): Promise<string> {
@@ -282,10 +292,10 @@ async function tryBeside(
 
 /** Returns the file whose variables the server gets because it has none of its own; undefined if it needs none. */
 function chooseEnvFile(place: string, env: Readonly<Record<string, string>>): string | undefined {
-  const isOwn = existsSync(join(place, '.env'));
-  const found = isOwn ? '.env' : findExample(place);
+  const isOwn = existsSync(join(place, OWN_ENV));
+  const found = isOwn ? OWN_ENV : findExample(place);
   if (found === undefined) return undefined;
-  if (!isOwn) say('assumed', `the variables of ${found}, because there is no .env`);
+  if (!isOwn) say('assumed', `the variables of ${found}, because there is no ${OWN_ENV}`);
   const mode = DEVELOPMENT.exec(readFileSync(join(place, found), 'utf8'))?.[0].replaceAll(/["'\s]/g, '');
   // The command may set it itself.
   if (mode !== undefined && env[mode.split('=')[0] ?? ''] === undefined) {
@@ -320,7 +330,10 @@ async function chooseVersion(
     return image.version === pinned ? undefined : image.version;
   }
   const found = await findVersion(place, lock);
-  if (found === undefined || found.version === pinned) return undefined;
+  if (found === undefined || found.version === pinned) {
+    sayPinned(place, 'python');
+    return undefined;
+  }
   const { version, without } = found;
   const why =
     without.length === 0 ? 'that the project admits' : `for which ${without.join(', ')} have wheels`;

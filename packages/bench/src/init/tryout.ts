@@ -1,6 +1,4 @@
 /** The first start of a project's server: whether it listens, and what it answers. */
-import { join } from 'node:path';
-import { isFile } from 'bench-machine/files';
 import { fill } from 'bench-targets/catalogue/workloads/requests/template';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Need } from 'bench-targets/catalogue/apps/needs';
@@ -287,12 +285,11 @@ function constantPort(server: Server): number | undefined {
 
 function describeNotStarted(prepared: Prepared, server: Server, { fault, text }: Seen): NotStartedError {
   const isEnded = fault.kind === 'ended';
-  const isUnread = prepared.stack.envFile === undefined && isFile(join(prepared.stack.root, '.env'));
   const cure = cureFor(fault, { command: '--run', words: prepared.variant.command });
   const error = new NotStartedError(
     'trial',
     [`the server does not start: ${text}`, ...describeFailure(prepared, server)].join('\n'),
-    isEnded && isUnread ? `${cure}. If it does not read .env itself: --dotenv .env` : cure,
+    cure,
   );
   return Object.assign(error, { isEnded });
 }

@@ -259,6 +259,30 @@ describe('init', () => {
     expect(running()).toEqual([]);
   });
 
+  it('gives a server the variables of .env if it ends without them', async () => {
+    write({
+      'package.json': PACKAGE,
+      '.env': 'SHOP_KEY=abc\n',
+      'server.js': `if (!process.env.SHOP_KEY) throw new Error('SHOP_KEY is missing');${SERVER}`,
+    });
+    const { status, stdout } = await runHere(init, [folder]);
+    expect([status, stdout]).toEqual([
+      0,
+      expect.stringMatching(
+        /trying +the variables of \.env, which it may not read itself: .*SHOP_KEY is missing\n/,
+      ),
+    ]);
+    expect(readManifest(join(folder, 'stack.json')).envFile).toBe('.env');
+    write({ 'server.js': `throw new Error('whatever it gets');` });
+    rmSync(join(folder, 'stack.json'));
+    const failed = await runHere(init, [folder]);
+    expect([failed.status, failed.stderr]).toEqual([
+      1,
+      expect.stringMatching(/^(?=[^]*whatever it gets)(?![^]*--dotenv)/),
+    ]);
+    expect(running()).toEqual([]);
+  });
+
   it('raises the rate limit of the server, and waits until it is available', async () => {
     const limited = `
 const { createServer } = require('node:http');
