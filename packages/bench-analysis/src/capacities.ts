@@ -38,6 +38,27 @@ export function neededFor(promise: Promised): number {
   return promise.of === 'errors' ? 10 / (promise.belowShare ?? 1) : (answersFor(promise.of) ?? 1000);
 }
 
+/** A step with so many requests at the level tells whether it keeps the promise. */
+const TELLING = 4;
+/** So many steps tell whether the searches lie above the capacity. */
+const FEWEST_STEPS = 8;
+/** The searches lie above it if a smaller share of the steps keeps the promise. */
+const LEAST_KEPT = 0.15;
+
+/**
+ * Counts the steps that kept the promise, if these are so few that the capacity lies below them: some requests are slow without
+ * any load, and their share depends less on the rate than a search takes for possible. Undefined otherwise.
+ */
+export function countRarelyKept(
+  shares: readonly Shares[],
+  level: (one: Pick<Shares, 'requests'>) => number,
+): { kept: number; loads: number } | undefined {
+  const telling = shares.filter((one) => level(one) * one.requests >= TELLING);
+  const kept = telling.filter((one) => one.counted < level(one) * one.requests).length;
+  const loads = telling.length;
+  return loads >= FEWEST_STEPS && kept < LEAST_KEPT * loads ? { kept, loads } : undefined;
+}
+
 /** Counts the answers of the steps near a capacity. */
 export function answersNear(shares: readonly Shares[], capacity: number): number {
   const near = shares.filter(({ perSecond }) => Math.abs(Math.log(perSecond / capacity)) < NEAR);

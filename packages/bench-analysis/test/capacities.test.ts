@@ -4,7 +4,7 @@ import { makeReason } from 'bench-model/reasons';
 import type { Trial } from 'bench-model/record';
 import { mean } from 'bench-statistics/numbers';
 import { createRandom, type Random } from 'bench-statistics/random';
-import { capacitiesOf } from '../src/capacities.ts';
+import { capacitiesOf, countRarelyKept } from '../src/capacities.ts';
 import { differencesWithin } from '../src/compare.ts';
 import { locateWithin } from '../src/differences.ts';
 import { summarise } from '../src/summary.ts';
@@ -143,5 +143,25 @@ describe('the capacity of a row', () => {
     expect(figure?.median).toBeLessThan(420);
     expect(figure?.median).toBeGreaterThan(370);
     expect(figure?.interval?.high).toBeGreaterThan(figure?.median ?? Infinity);
+  });
+});
+
+const level = () => 0.01;
+const steps = (kept: number, loads: number, requests = 2000) =>
+  Array.from({ length: loads }, (_, index) => ({
+    perSecond: 400,
+    requests,
+    counted: index < kept ? 19 : 20,
+  }));
+
+describe('a promise that searches rarely keep', () => {
+  it('is one that fewer than 15 % of the steps keep', () => {
+    expect(countRarelyKept(steps(1, 8), level)).toEqual({ kept: 1, loads: 8 });
+    expect(countRarelyKept(steps(2, 8), level)).toBeUndefined();
+  });
+
+  it('is told by eight steps with enough requests', () => {
+    expect(countRarelyKept(steps(0, 7), level)).toBeUndefined();
+    expect(countRarelyKept([...steps(0, 7), ...steps(0, 9, 300)], level)).toBeUndefined();
   });
 });

@@ -31,6 +31,24 @@ export function exponential(seconds: number, workers = 1): Queue {
   return { service: (random) => -seconds * Math.log(1 - random.float()), meanSeconds: seconds, workers };
 }
 
+/** Answers of which a share takes longer than all others. */
+export function mixed(share: number, { slow, fast }: { slow: number; fast: number }, workers = 1): Queue {
+  return {
+    service: (random) => (random.float() < share ? slow : fast),
+    meanSeconds: share * slow + (1 - share) * fast,
+    workers,
+  };
+}
+
+/** Answers whose times are lognormal with this mean and standard deviation of the logarithm. */
+export function lognormal(seconds: number, deviation: number, workers = 1): Queue {
+  return {
+    service: (random) => seconds * Math.exp(deviation * random.normal() - deviation ** 2 / 2),
+    meanSeconds: seconds,
+    workers,
+  };
+}
+
 /** The rate at which a server is busy all the time, per second. */
 export function paceOf({ meanSeconds, workers = 1, pauses }: Queue): number {
   return (workers / meanSeconds) * (1 - (pauses === undefined ? 0 : pauses.seconds / pauses.everySeconds));

@@ -291,6 +291,12 @@ const DEFINITIONS = {
     }) =>
       `${promise} was broken at every rate, down to ${digits(perSecond)}/s, where ${digits(100 * brokenShare)} % of the requests broke it: the capacity is lower`,
   },
+  'promise-rarely-kept': {
+    invalidates: NONE,
+    summary: 'the capacity is probably lower',
+    text: ({ promise, kept, loads }: { promise: string; kept: number; loads: number }) =>
+      `${kept} of ${loads} loads kept ${promise}: some requests probably break it without any load, and the capacity is lower. Promise less to know it`,
+  },
   'few-answers': {
     invalidates: CAPACITY,
     summary: 'too few answers to judge the promise',

@@ -98,6 +98,7 @@ const FACTS: Facts = {
   overrun: [{ offered: 5000, served: 4100.3 }],
   'promise-kept': [{ perSecond: 4100, busy: 0.83, reach: 4300 }],
   'promise-broken': [{ promise: 'p99 < 50 ms', perSecond: 12.4, brokenShare: 0.034 }],
+  'promise-rarely-kept': [{ promise: 'p99 < 50 ms', kept: 1, loads: 24 }],
   'few-answers': [{ promise: 'p99.9 < 50 ms', answers: 4200, needed: 10_000, deviation: 0.1 }],
   stall: [
     { count: 10, aboveUs: 1e6, slowestUs: 3_012_000, tail: 'p99', tailUs: 570 },

@@ -78,7 +78,7 @@ function describeCapacities(
     .toSorted((a, b) => b.capacity.median - a.capacity.median)
     .map((row, index) => {
       const promise = index === 0 ? ` at ${promises}` : '';
-      return `${nameOf(row)} ${index === 0 ? 'carries ' : ''}${describeCapacity(row.capacity)}${promise}`;
+      return `${nameOf(row)} ${index === 0 ? 'carries ' : ''}${describeCapacity(row)}${promise}`;
     });
   const [only] = compared?.rows.length === 1 ? compared.rows : [];
   const difference =
@@ -93,9 +93,15 @@ function isBounded(capacity: ModelFigure): boolean {
   return capacity.reasons.every((code) => code === 'promise-broken') || isUsable(capacity);
 }
 
-/** `3,900/s (3,700/s to 4,100/s)`, `at least 3,900/s`, `less than 40.0/s`. */
-function describeCapacity({ median, interval, atLeast, reasons }: ModelFigure): string {
-  const bound = atLeast ? 'at least ' : reasons.includes('promise-broken') ? 'less than ' : '';
+/** `3,900/s (3,700/s to 4,100/s)`, `at least 3,900/s`, `less than 40.0/s`; `probably less than` that by most of its rounds. */
+function describeCapacity({
+  capacity: { median, interval, atLeast, reasons },
+  rounds,
+  reasons: doubts,
+}: Pick<ModelRow, 'rounds' | 'reasons'> & { capacity: ModelFigure }): string {
+  const isRare = doubts.some((one) => one.reason.code === 'promise-rarely-kept' && one.rounds > rounds / 2);
+  const less = reasons.includes('promise-broken') ? 'less than ' : isRare ? 'probably less than ' : '';
+  const bound = atLeast ? 'at least ' : less;
   const [value, low, high] = [median, interval?.low ?? 0, interval?.high ?? 0].map((one) =>
     showValue('capacity', one),
   );

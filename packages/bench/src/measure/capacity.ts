@@ -9,7 +9,15 @@ import { allowedShare, describePromises, type Promised } from 'bench-model/promi
 import { makeReason, type Reason } from 'bench-model/reasons';
 import type { TrialHead } from 'bench-model/record';
 import { FULL } from 'bench-model/saturation';
-import { answersNear, levelOf, limitSecondsOf, NEAR, neededFor, toShares } from 'bench-analysis/capacities';
+import {
+  answersNear,
+  countRarelyKept,
+  levelOf,
+  limitSecondsOf,
+  NEAR,
+  neededFor,
+  toShares,
+} from 'bench-analysis/capacities';
 import { busy } from 'bench-analysis/judge/judge';
 import { judgeTrial, type Surroundings } from 'bench-analysis/judge/trial';
 import { countAbove, mergeHistograms } from 'bench-statistics/histogram';
@@ -114,8 +122,8 @@ export class CapacitySearch {
   readonly #mostFurther: number;
   /** The capacity by all steps of earlier searches; undefined without any. */
   readonly #known: number | undefined;
-  /** How the broken share of each promise grows, by all steps of earlier searches. */
-  readonly #steepness: readonly (number | undefined)[];
+  /** The steps of earlier searches for each promise, and how its broken share grows by them. */
+  readonly #learned: readonly { steps: readonly Shares[]; steepness?: number }[];
   readonly #steps: SeenStep[] = [];
   #spent = 0;
   /** The length of the long steps, once their time has come. */
@@ -144,16 +152,14 @@ export class CapacitySearch {
     this.#mostFurther = isBrief && earlier.length > 0 ? 0 : MOST_FURTHER;
     const learned = promises.map((promise) => {
       const searches = earlier.filter(({ by }) => by.of === promise.of);
-      if (searches.length === 0) return {};
+      if (searches.length === 0) return { steps: [] };
       const start = median(searches.map(({ perSecond }) => perSecond));
-      const { perSecond, steepness } = locateTogether(
-        searches.map(({ steps }) => steps.map(toShares)),
-        levelOf(promise),
-        { start, limitSeconds: limitSecondsOf(promise), spread: KNOWN_DEVIATION },
-      );
-      return { capacity: perSecond, steepness };
+      const each = searches.map(({ steps }) => steps.map(toShares));
+      const known = { start, limitSeconds: limitSecondsOf(promise), spread: KNOWN_DEVIATION };
+      const { perSecond, steepness } = locateTogether(each, levelOf(promise), known);
+      return { capacity: perSecond, steepness, steps: each.flat() };
     });
-    this.#steepness = learned.map(({ steepness }) => steepness);
+    this.#learned = learned;
     const capacities = learned.flatMap(({ capacity }) => capacity ?? []);
     this.#known = capacities.length === 0 ? undefined : Math.min(...capacities);
   }
@@ -225,11 +231,8 @@ export class CapacitySearch {
       };
       return { ...common, perSecond, bound: 'at most', reasons: [makeReason('promise-broken', facts)] };
     }
-    return {
-      ...common,
-      perSecond: found,
-      reasons: this.#judgeAnswers(by, index, { perSecond: found, deviation }),
-    };
+    const few = this.#judgeAnswers(by, index, { perSecond: found, deviation });
+    return { ...common, perSecond: found, reasons: [...few, ...this.#judgeKept(by, index)] };
   }
 
   get #start(): number {
@@ -262,7 +265,7 @@ export class CapacitySearch {
     const counted = this.#steps.filter((step) => this.#counts(step));
     const start = this.#steps.at(-1)?.perSecond ?? this.#start;
     const all = this.#promises.map((promise, index) => {
-      const steepness = this.#steepness[index];
+      const { steepness } = this.#learned[index] ?? {};
       const known = { start, limitSeconds: limitSecondsOf(promise), steepness, around };
       if (counted.length === 0)
         return { index, perSecond: start, deviation: Infinity, slope: likelySlope(start, known) };
@@ -294,6 +297,14 @@ export class CapacitySearch {
       isLowest ? a.perSecond - b.perSecond : distance(a) - distance(b),
     );
     return this.#steps.indexOf(nearest as SeenStep);
+  }
+
+  /** Judges whether this search and earlier ones lie above the capacity. */
+  #judgeKept(by: Promised, index: number): Reason[] {
+    const own = this.#steps.map(({ shares }) => shares[index] as Shares);
+    const counted = countRarelyKept([...(this.#learned[index]?.steps ?? []), ...own], levelOf(by));
+    const promise = describePromises([by]);
+    return counted === undefined ? [] : [makeReason('promise-rarely-kept', { promise, ...counted })];
   }
 
   /** Judges whether the steps near the capacity have as many answers as their percentile needs. */

@@ -22,6 +22,7 @@ import {
   SimulatedServer,
   type Queue,
 } from '../../../bench-lab/testing/queues.ts';
+import { simulateTrial } from '../../../bench-lab/experiments/capacity/simulated.ts';
 import { okTrial, sampleCounts, sampleLoad, sampleMeasured } from '../../../bench-lab/testing/samples.ts';
 import { searchesBefore } from '../../src/measure/run.ts';
 import { measure } from './one-trial.ts';
@@ -171,6 +172,21 @@ describe('the search of a capacity', () => {
   it('does not count a step that the generator made slow by late starts', () => {
     const found = search(exponential(0.002), 'p99<50ms', { edit: delay, known: 280 });
     expect(found).toMatchObject({ bound: 'at least', reasons: [{ code: 'promise-kept' }] });
+  });
+
+  it('notes that hardly any step kept the promise, as if some requests break it without a load', () => {
+    const [by] = readPromises('p99<95ms', 'slo') as [Promised];
+    const notesOf = (queue: Queue): string[][] => {
+      const earlier: FoundCapacity[] = [];
+      const common = { target: 'a', queue, promise: by, seconds: 12, changing: 0, weather: createRandom(1) };
+      return [1, 2, 3, 4, 5].map((round) => {
+        const { trial } = simulateTrial({ ...common, round, seed: round }, earlier);
+        return trial.reasons.map(({ code }) => code);
+      });
+    };
+    // 0.9 % of these answers take more than 95 ms by themselves.
+    expect(notesOf(exponential(0.02, 10)).at(-1)).toEqual(['promise-rarely-kept']);
+    expect(notesOf(fixed(0.02, 10)).flat()).toEqual([]);
   });
 
   it('says if too few answers were near the capacity for the percentile', () => {
