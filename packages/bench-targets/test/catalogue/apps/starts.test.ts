@@ -501,6 +501,16 @@ describe('the routes of a project', () => {
   });
 });
 
+it.each([
+  ["import './routes.ts';", [['node', 'a.ts']]],
+  ["import './routes';", []],
+  ["import { routes } from './routes.js';", []],
+  ['@Module({})\nclass Shop {}', []],
+])('a TypeScript source that listens is a start if Node itself can run it: %j', (text, commands) => {
+  write({ 'package.json': {}, 'a.ts': `${text}\nserver.listen(process.env.PORT);\n` });
+  expect(findStarts(folder).best.map(({ command }) => command)).toEqual(commands);
+});
+
 it('the start of a Deno project is its task', () => {
   write({ 'deno.json': { tasks: { start: 'deno run -A main.ts', dev: 'deno run -A --watch main.ts' } } });
   expect(findStarts(folder).best).toMatchObject([

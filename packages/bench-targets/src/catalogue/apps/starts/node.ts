@@ -48,6 +48,7 @@ export function toldByNodeSources(root: string, folder: string): Told[] {
     const port =
       /process\.env(?:\.PORT\b|\[['"]PORT['"]\])|\.listen\(\s*\d{2,5}|\bport\s*[:=]\s*\d{2,5}/i.exec(text);
     if (at === null || port === null) return [];
+    if (file.endsWith('ts') && !hasTsx && !isRunByNode(text)) return [];
     const says = /env/.test(port[0]) ? 'listens on process.env.PORT' : 'listens on a port of its own';
     return [
       {
@@ -58,6 +59,15 @@ export function toldByNodeSources(root: string, folder: string): Told[] {
       },
     ];
   });
+}
+
+/** An import of a file of the project. */
+const LOCAL = /\b(?:from|import|require\()\s*['"](\.{1,2}\/[^'"]*)['"]/g;
+
+/** Returns true if Node itself can run this TypeScript: it finds only files that are named with their extension, and compiles no decorators. */
+function isRunByNode(text: string): boolean {
+  const named = [...text.matchAll(LOCAL)].every(([, file = '']) => /\.(?:[mc]?ts|json)$/.test(file));
+  return named && !/^\s*@\w+\(/m.test(text);
 }
 
 /** Returns the web framework among the dependencies of a Node project. */
