@@ -2,6 +2,8 @@ import { once } from 'node:events';
 import { createServer, type RequestListener } from 'node:http';
 import { createServer as createTcpServer, type AddressInfo, type Socket } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { Slot } from 'bench-load/ledger';
+import { createSender } from 'bench-load/sender';
 import { checkJson, ID, type Draw } from 'bench-targets/catalogue/workloads/workload';
 import { sendRequest, type Endpoint } from 'bench-targets/catalogue/workloads/send';
 import { awaitRightAnswer, verify } from '../../src/measure/verify.ts';
@@ -103,6 +105,30 @@ describe('verify', () => {
       `{"n":1,"id":"${ID}"}`.length,
     ]);
     expect((await sendRequest(endpoint, post(`"${ID}"`))).body.toString()).toBe(`"${ID}"`);
+  });
+
+  it.each([
+    { method: 'GET', path: '/a?b=1', headers: { 'x-shop': '1' } },
+    { method: 'POST', path: '/', headers: { 'content-type': 'text/plain' }, body: 'é' },
+    { method: 'GET', path: '/', headers: { host: 'shop.test', connection: 'close' } },
+  ])('sends the bytes of the load, because an answer may repeat its headers: %j', async (spec) => {
+    let text = '';
+    const listening = createTcpServer((socket) => {
+      socket.on('data', (piece: Buffer) => {
+        text += piece.toString();
+        if (text.endsWith(spec.body ?? '\r\n\r\n')) socket.write('HTTP/1.1 204 No Content\r\n\r\n');
+      });
+    });
+    listening.listen(0, '127.0.0.1');
+    await once(listening, 'listening');
+    const { port } = listening.address() as AddressInfo;
+    const place = { host: '127.0.0.1', port };
+    const closed = once(listening, 'connection').then(([socket]) => once(socket as Socket, 'close'));
+    await sendRequest({ ...endpoint, ...place }, spec);
+    await closed;
+    listening.close();
+    const sender = createSender({ ...place, requests: [spec], sender: 1, skippedCycles: 0 });
+    expect(text.toLowerCase()).toBe(sender.take(new Slot()).toString().toLowerCase());
   });
 
   it('fails if the answer has the id of another request', async () => {

@@ -6,6 +6,7 @@ import { createStamps } from './stamps.ts';
 import { haveIds, ID, type Answer, type WorkloadRequest } from './workload.ts';
 import { BenchError } from 'bench-model/errors';
 import type { Listening } from 'bench-machine/procfs';
+import { toAuthority } from 'bench-machine/ports';
 import { tlsOptions, type Tls } from 'bench-machine/tls';
 
 /** The longest time from a request to the end of its answer by default, in seconds. */
@@ -94,7 +95,7 @@ function send(
     port,
     method,
     path,
-    headers,
+    headers: agent === false ? asLoad({ host, port }, headers) : headers,
     agent,
     signal: stopped,
     ...(tls && tlsOptions(tls)),
@@ -147,6 +148,22 @@ function send(
   });
   sent.end(body);
   return promise.finally(() => clearTimeout(deadline));
+}
+
+/**
+ * Returns the headers of a request on its own connection as the load sends them: an answer may repeat them. The connection closes
+ * after it all the same.
+ */
+function asLoad(
+  endpoint: Pick<Endpoint, 'host' | 'port'>,
+  headers: Readonly<Record<string, string>>,
+): Record<string, string> {
+  const given = new Set(Object.keys(headers).map((name) => name.toLowerCase()));
+  return {
+    ...(!given.has('host') && { Host: toAuthority(endpoint) }),
+    ...(!given.has('connection') && { Connection: 'keep-alive' }),
+    ...headers,
+  };
 }
 
 function typeOf({ headers }: IncomingMessage): string {
