@@ -20,6 +20,7 @@ import type { RunningCompanion } from '../services/companion.ts';
 import type { Target } from 'bench-model/target';
 import { present } from 'bench-model/options';
 import { refuseUpstream } from '../plan/refusals.ts';
+import { stacksOfProject } from '../conduct/resolve.ts';
 import { openSession } from '../conduct/session.ts';
 import { onInterrupt, logLine } from '../terminal/shell.ts';
 
@@ -32,7 +33,7 @@ export default defineCommand({
   arguments: {
     terms: '[target]',
     noun: 'target',
-    help: 'stack[/variant][@runtime] (default: the stack of --stack)',
+    help: 'stack[/variant][@runtime] (default: the stack of --stack, or of stack.json)',
     example: commandLine('serve fastify'),
   },
   options: {
@@ -53,13 +54,20 @@ export default defineCommand({
   read: ({ param, ...values }, [target]) => ({ ...values, params: Object.fromEntries(param), target }),
   async run(request) {
     const { workers, threads, port } = request;
-    const stacks = readStacks(request.stack);
+    const named = request.stack.length > 0 || request.target !== undefined;
+    const files = named ? request.stack : (stacksOfProject() ?? []);
+    const stacks = readStacks(files);
     const workload = findWorkload(request.workload);
     const params = completeParams(workload, request.params);
     refuseUpstream(request, workload, workload.fixtures !== undefined);
-    const manifests = request.stack.map((file) => readManifest(file).name);
+    const manifests = files.map((file) => readManifest(file).name);
     const patterns = request.target === undefined ? manifests : [request.target];
-    const targets = patterns.length === 0 ? [] : expandTargets(patterns, stacks, workload.name);
+    // A server of the user has requests of its own.
+    const isOwn = stacks.some(
+      ({ name, project }) => project !== undefined && patterns[0]?.split('/', 1)[0] === name,
+    );
+    const targets =
+      patterns.length === 0 ? [] : expandTargets(patterns, stacks, isOwn ? undefined : workload.name);
     const [target] = targets;
     if (target === undefined || targets.length > 1)
       throw new BenchError('usage', 'name one target to serve', `e.g. ${commandLine('serve fastify')}`);
@@ -83,18 +91,20 @@ export default defineCommand({
     const { token } = session;
     const recordLeftoverServer = (place: string | undefined): void => session.recordLeftoverServer(place);
     const folder = session.makeFolder('serve');
-    const files = Object.entries(draw.files).map(([variable, content]) => {
+    const given = Object.entries(draw.files).map(([variable, content]) => {
       const file = join(folder, `${variable}.json`);
       writeFileSync(file, content);
       return [variable, file] as const;
     });
-    const argv = fillCommand(ready.command, { host: HOST, port, workers, threads });
+    const values = { host: HOST, port, workers, threads };
+    const argv = fillCommand(ready.command, values);
+    const own = Object.entries(ready.env).map(([name, value]) => [name, ...fillCommand([value], values)]);
     const needs = {
       workload: workload.name,
       params,
       workers,
       targets,
-      stacks: request.stack,
+      stacks: files,
       ...present({ upstream: request.upstream }),
     };
     const found = await findCompanions(needs);
@@ -105,12 +115,19 @@ export default defineCommand({
       recordLeftoverServer,
     });
     await using parts = new AsyncDisposableStack();
-    const given = [];
+    const ofCompanions = [];
     for (const running of companions.all) {
-      given.push(parts.use(await running.begin(draw, { id: 'serve', target, prepared: ready })).env);
+      ofCompanions.push(parts.use(await running.begin(draw, { id: 'serve', target, prepared: ready })).env);
       logLine(`${running.name}: ${describe(running, target)}`);
     }
-    const env = Object.assign({}, process.env, ready.env, Object.fromEntries(files), draw.env, ...given);
+    const env = Object.assign(
+      {},
+      process.env,
+      Object.fromEntries(own),
+      Object.fromEntries(given),
+      draw.env,
+      ...ofCompanions,
+    );
     const server = start({ cwd: ready.stack.root, env, stdio: 'inherit' })`exec ${argv}`;
     const exit = once(server, 'exit') as Promise<[number | null]>;
     const watchdog = server.pid === undefined ? undefined : watchGroup(server.pid);
@@ -123,8 +140,10 @@ export default defineCommand({
     const origin = `${ready.variant.scheme}://${HOST}:${port}`;
     const announced = untilListening(port, ended.signal).then((is) => {
       if (!is || interrupted) return;
-      for (const { method, path } of draw.requests)
-        logLine(`${target.id}: ${method} ${origin}${path} — Ctrl-C stops it`);
+      const requests = isOwn
+        ? [origin]
+        : draw.requests.map(({ method, path }) => `${method} ${origin}${path}`);
+      for (const one of requests) logLine(`${target.id}: ${one} — Ctrl-C stops it`);
     });
     const [status] = await exit;
     ended.abort();

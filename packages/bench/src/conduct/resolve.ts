@@ -111,9 +111,13 @@ async function findCopies(
 /** In a user's project, its manifest is the default: `bench-http bench` needs no further words. */
 function manifestOfProject({ targets, stacks, apps, servers, all }: BenchOptions): { stacks?: string[] } {
   const isNamed = [...targets, ...stacks, ...(apps ?? []), ...(servers ?? [])].length > 0 || all;
+  return isNamed ? {} : present({ stacks: stacksOfProject() });
+}
+
+/** Returns the manifest of the user's project, as a path from here; undefined outside of one, and without a manifest. */
+export function stacksOfProject(): string[] | undefined {
   const file = join(HOME.root, 'stack.json');
-  if (HOME.kind !== 'project' || isNamed || !existsSync(file)) return {};
-  return { stacks: [relative(process.cwd(), file)] };
+  return HOME.kind === 'project' && existsSync(file) ? [relative(process.cwd(), file)] : undefined;
 }
 
 /** Makes the plan of a run; that of an old run in a new order or in other copies, if there is one. */

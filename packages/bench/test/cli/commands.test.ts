@@ -104,6 +104,34 @@ describe('pnpm serve', () => {
     await place.untilGone();
   });
 
+  it.concurrent('starts the server of the folder by its stack.json', async ({ expect }) => {
+    await using place = new Place();
+    const port = await freePort();
+    const stack = {
+      name: 'shop',
+      language: 'javascript',
+      framework: 'none',
+      class: 'raw',
+      runtime: 'node',
+      default: 'app',
+      requests: ['GET /orders'],
+      variants: { app: { command: ['{runtime}', 'server.js'], env: { PORT: '{port}' } } },
+    };
+    const server = `require('node:http').createServer((_, to) => to.end('[]')).listen(process.env.PORT, '127.0.0.1');`;
+    const shop = join(place.folder, 'shop');
+    mkdirSync(shop);
+    writeFileSync(join(shop, 'stack.json'), JSON.stringify(stack));
+    writeFileSync(join(shop, 'server.js'), server);
+    const program = join(ROOT, 'packages/bench/bench-http.mjs');
+    const serving = place.startInTerminal(`cd ${shop} && node ${program} serve --port ${port}`);
+    const url = `http://127.0.0.1:${port}`;
+    await serving.until(() => serving.output.includes(`shop: ${url} — Ctrl-C stops it`), 'its address');
+    expect(await (await fetch(url)).json()).toEqual([]);
+    serving.type('\u0003');
+    expect((await serving.ended).status).toBe(130);
+    await place.untilGone();
+  });
+
   it.concurrent('starts the upstream of the server, and leaves neither running', async ({ expect }) => {
     await using place = new Place();
     const port = await freePort();
