@@ -46,6 +46,7 @@ describe('isHeldBack', () => {
     ["the JDK's HttpServer", { freshUs: 2700, keptUs: 45_400, bodyUs: 43_700 }, true],
     ['uvicorn with two workers and uvloop', { freshUs: 1500, keptUs: 600, bodyUs: 100 }, false],
     ['a sleep of 44 ms before the answer', { freshUs: 45_900, keptUs: 45_300, bodyUs: 200 }, false],
+    ['a head in several writes', { freshUs: 2751, keptUs: 43_930, bodyUs: 147 }, true],
     ['a sleep of 44 ms in the answer', { freshUs: 45_900, keptUs: 45_300, bodyUs: 44_200 }, false],
   ])('distinguishes a delayed acknowledgement from other waits: %s', (_server, alone, isHeld) => {
     expect(isHeldBack(alone)).toBe(isHeld);

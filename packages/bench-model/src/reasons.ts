@@ -415,8 +415,8 @@ const DEFINITIONS = {
     invalidates: NONE,
     isOfServer: true,
     summary: 'each answer waited for a delayed acknowledgement',
-    text: ({ bodyUs, freshUs, command }: { bodyUs: number; freshUs: number; command?: string | undefined }) =>
-      `the body of an answer follows ${describeTime(bodyUs)} after its head, although a new connection takes ${describeTime(freshUs)} for both: the server sends them apart and waits for the delayed acknowledgement of the head. ${cureOfNagle(command)}`,
+    text: ({ keptUs, freshUs, command }: { keptUs: number; freshUs: number; command?: string | undefined }) =>
+      `an answer takes ${describeTime(keptUs)} on a connection that was used before, although it takes ${describeTime(freshUs)} on a new one: the server sends it in parts, and waits for the delayed acknowledgement of one before it sends the next. ${cureOfNagle(command)}`,
   },
   watcher: {
     invalidates: NONE,
@@ -627,7 +627,7 @@ const NAGLE_CURES: readonly [server: RegExp, cure: string][] = [
 
 function cureOfNagle(command = ''): string {
   const [, cure] = NAGLE_CURES.find(([server]) => server.test(command)) ?? [];
-  return cure ?? 'Set TCP_NODELAY on its sockets, or send both in one write';
+  return cure ?? 'Set TCP_NODELAY on its sockets, or send answers in one write';
 }
 
 interface Unanswered {

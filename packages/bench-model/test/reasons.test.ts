@@ -135,9 +135,9 @@ const FACTS: Facts = {
   trend: [PACE, { ...PACE, shape: 'slowdown' }],
   unsteady: [{ ...PACE, shape: 'erratic' }],
   'delayed-ack': [
-    { bodyUs: 43_400, freshUs: 1400 },
-    { bodyUs: 43_400, freshUs: 1400, command: 'python -m uvicorn app:app --workers 2' },
-    { bodyUs: 43_400, freshUs: 1400, command: '/usr/bin/java -jar shop.jar' },
+    { keptUs: 43_900, freshUs: 1400 },
+    { keptUs: 43_900, freshUs: 1400, command: 'python -m uvicorn app:app --workers 2' },
+    { keptUs: 43_900, freshUs: 1400, command: '/usr/bin/java -jar shop.jar' },
   ],
   watcher: [{ watcher: 'uvicorn --reload' }],
   'server-unknown': [{ cores: 1.9 }],

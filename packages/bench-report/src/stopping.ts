@@ -124,6 +124,9 @@ export function describePower(plan: Plan, noise: readonly Noise[]): string[] {
   return [head];
 }
 
+/** An interval that is longer than this many thresholds was not kept open by a difference close to one. */
+const WIDE = 4;
+
 /** Says of each undecided comparison which noise kept it from a verdict, and how long it would take. */
 export function describeUndecided(plan: Plan, trials: Trial[]): string[] {
   const sought = soughtBy(plan);
@@ -131,14 +134,15 @@ export function describeUndecided(plan: Plan, trials: Trial[]): string[] {
   if (sought === undefined || standing === undefined) return [];
   return foreseeOpen({ plan, trials }, standing.open).map((outlook) => {
     const { candidate, deviation, rounds, measured } = outlook;
-    const isDecided = standing.open.some(
-      (row) =>
-        row.candidate === candidate && isSamePlace(row, outlook) && row.comparison.verdict !== 'undecided',
-    );
-    const state = isDecided ? 'differs, perhaps by less than the threshold' : 'is undecided';
+    const row = standing.open.find((one) => one.candidate === candidate && isSamePlace(one, outlook));
+    const { verdict, interval } = row?.comparison ?? { verdict: 'undecided' };
+    const state = verdict !== 'undecided' ? 'differs, perhaps by less than the threshold' : 'is undecided';
     const head = `${nameCell({ ...outlook, target: candidate })} ${state}: its ratio varies by ${(100 * deviation).toFixed(1)} % between rounds`;
+    const { threshold = 0 } = plan.sequentialTest ?? {};
     if (rounds <= measured)
-      return `${head}, which is little. The difference is too close to the threshold of ${formatShare(plan.sequentialTest?.threshold ?? 0)}`;
+      return interval !== undefined && interval.high - interval.low > WIDE * threshold
+        ? `${head} in most of them, but not in all. Try again where nothing else runs`
+        : `${head}, which is little. The difference is too close to the threshold of ${formatShare(threshold)}`;
     const more = secondsUntil(plan, [outlook], measured);
     return `${head}. To show ${formatShare(sought)}, it needs about ${countOf(rounds, 'round')}: ${formatSpan(more)} more`;
   });

@@ -167,6 +167,13 @@ describe('describeEnding', () => {
         /^fastify at 10 is undecided: its ratio varies by \d+\.\d % between rounds\. To show 3 %, it needs about \d+ rounds: \d+ (min|h \d+ min) more$/,
       ),
     ]);
+    const disturbed = rounds(1, 6).map(({ target, round }) => {
+      const cpu = target.id === 'fastify' && round > 4 ? (round === 5 ? 115 : 92) : 100 + 0.1 * round;
+      return okTrial(target.id, sampleMeasured({ cpu }), { round });
+    });
+    expect(describeUndecided(decided(), disturbed)).toEqual([
+      expect.stringContaining(' in most of them, but not in all. Try again where nothing else runs'),
+    ]);
     expect(describeUndecided(decided(), rounds(1.2, 12))).toEqual([]);
     expect(describeUndecided(samplePlan('--connections 10 --rounds 12'), noisy)).toEqual([]);
   });

@@ -400,11 +400,12 @@ function judgeMemory(levels: readonly Level[] = []): Reason[] {
 const DELAYED_ACK_US = 38_000;
 
 /**
- * Recognises answers whose body waits until the client acknowledges their head. It comes late only on a connection that has
- * been used: a new one acknowledges at once (tcp(7), TCP_QUICKACK).
+ * Recognises answers of which a part waits until the client acknowledges the one before: the body, or the rest of the head. It
+ * comes late only on a connection that has been used: a new one acknowledges at once (tcp(7), TCP_QUICKACK).
  */
 export function isHeldBack({ freshUs, keptUs, bodyUs }: Alone): boolean {
-  return bodyUs >= DELAYED_ACK_US && bodyUs > keptUs / 2 && freshUs < keptUs / 2;
+  const waits = bodyUs > keptUs / 2 ? bodyUs : keptUs - freshUs;
+  return waits >= DELAYED_ACK_US && freshUs < keptUs / 2;
 }
 
 /** From this share of the requests on, opened connections belong to each request. */
