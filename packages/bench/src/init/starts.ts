@@ -154,7 +154,11 @@ export async function tryStarts(
     } catch (error) {
       refuseStopped(context.stopping);
       // An environment that cannot be made fails again, and a server without an answer has started.
-      if (!(error instanceof NotStartedError)) throw explain(firstError ?? error);
+      if (!(error instanceof NotStartedError)) {
+        if (firstError !== undefined && error instanceof BenchError)
+          say('left out', `${describe(start)}${on}: ${describeError(error)}`);
+        throw explain(firstError ?? error);
+      }
       firstError ??= error;
       ({ isEnded } = error);
       // The error of the first is shown at the end.
@@ -308,6 +312,9 @@ function chooseEnvFile(place: string, env: Readonly<Record<string, string>>): st
 /** A variable by which a server is told that it is under development. */
 const DEVELOPMENT = /^\w*(?:ENV|ENVIRONMENT)\s*=\s*["']?dev\w*|^\w*DEBUG\s*=\s*["']?(?:true|on|1)\b/im;
 
+/** Lists of dependencies that are no lock of Python here. */
+const UNREAD = ['Pipfile.lock', 'Pipfile', 'setup.py', 'setup.cfg'];
+
 /** Returns the version to write: Bun or Deno, or a Python; undefined if that which the project asks for, or the default, has all wheels. */
 async function chooseVersion(
   start: Start,
@@ -320,10 +327,12 @@ async function chooseVersion(
     known: 'python',
     named,
   });
-  say(
-    'found',
-    lock === undefined ? 'no list of dependencies' : `its dependencies in ${relative(place, lock.file)}`,
-  );
+  const unread = UNREAD.find((name) => existsSync(join(place, name)));
+  const none =
+    unread === undefined
+      ? 'no list of dependencies'
+      : `its dependencies in ${unread}, which Bench does not read: write them to a requirements.txt`;
+  say('found', lock === undefined ? none : `its dependencies in ${relative(place, lock.file)}`);
   const image = pythonOfImage(place);
   if (image !== undefined && (await findHere(image.version)) !== undefined) {
     say('assumed', `Python ${image.version}, by ${image.why}; --python names another`);

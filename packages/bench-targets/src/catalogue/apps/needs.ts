@@ -78,6 +78,8 @@ export function findNeeds(root: string, folder = '', env: NodeJS.ProcessEnv = pr
   const listings = listingsOf(root, folder);
   const variables = variablesIn(listings);
   const guessed = guessDatabase(listings, join(root, folder));
+  // The databases of Bench speak no TLS, which this driver demands unless it is told otherwise.
+  const plain = readText(root, folder, 'go.mod').includes('github.com/lib/pq ') ? '?sslmode=disable' : '';
   const names = new Set<string>();
   return KINDS.flatMap((kind): Need[] => {
     const urls = variables.filter((one) => isUrlOf(kind, one, guessed));
@@ -94,8 +96,8 @@ export function findNeeds(root: string, folder = '', env: NodeJS.ProcessEnv = pr
     const name = names.has(usual) ? beside : usual;
     names.add(name);
     const set = {
-      ...(told.length === 0 ? { [kind.variable]: `{${name}.url}` } : {}),
-      ...Object.fromEntries(urls.map((one) => [one.name, fillUrl(kind, one.value, name)])),
+      ...(told.length === 0 ? { [kind.variable]: fillUrl(kind, '', { name, plain }) } : {}),
+      ...Object.fromEntries(urls.map((one) => [one.name, fillUrl(kind, one.value, { name, plain })])),
       ...Object.assign({}, ...hosts.map((host) => fillParts(kind, host, variables, name))),
     };
     const why = found === undefined ? `${image?.file}: an image` : `${found.file}: ${found.name}`;
@@ -223,13 +225,18 @@ function fillParts(
 }
 
 /** Returns the address of a service in the form that a project writes: with its scheme, and its options. */
-function fillUrl({ plain }: Kind, value: string, name: string): string {
+function fillUrl(
+  { plain: schemes, service }: Kind,
+  value: string,
+  { name, plain }: { name: string; plain: string },
+): string {
   const [, options = ''] = /(\?[^\s$]*)$/.exec(value) ?? [];
-  // The databases of Bench speak no TLS.
-  const kept = /ssl(?:-?mode)?=(?!disable|false|0)|sslrootcert|tls=/i.test(options) ? '' : options;
+  const isTls = /ssl(?:-?mode)?=(?!disable|false|0)|sslrootcert|tls=/i.test(options);
+  const own = 'use' in service && service.use === 'postgres' ? plain : '';
+  const kept = isTls || options === '' ? own : options;
   const [, scheme = ''] = /^([\w+.-]+):\/\//.exec(value) ?? [];
   const login = `{${name}.user}:{${name}.password}`;
   if (value.includes('@tcp(')) return `${login}@tcp({${name}.host}:{${name}.port})/{${name}.name}${kept}`;
-  if (scheme === '' || plain.test(scheme)) return `{${name}.url}${kept}`;
+  if (scheme === '' || schemes.test(scheme)) return `{${name}.url}${kept}`;
   return `${scheme}://${login}@{${name}.host}:{${name}.port}/{${name}.name}${kept}`;
 }

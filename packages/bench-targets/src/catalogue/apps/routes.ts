@@ -41,7 +41,10 @@ const IN_SOURCES: [files: string, pattern: RegExp][] = [
   ],
   ['**/*.{ts,mts}', /@Get\(\s*(?:["'`]([^"'`]*)["'`])?\s*\)/g],
   ['**/*.go', /\.(?:GET|Get|HandleFunc|Handle)\(\s*"(?:GET )?(\/[^"]*)"/g],
-  ['**/*.rs', /\.route\(\s*"(\/[^"]*)"\s*,\s*(?:\w+::)*get\(|#\[get\("(\/[^"]*)"\)\]/g],
+  [
+    '**/*.rs',
+    /\.route\(\s*"(\/[^"]*)"\s*,\s*(?:(?:\w+::)*\w+\([^()]*\)\s*\.)*(?:\w+::)*get\(|#\[get\("(\/[^"]*)"\)\]/g,
+  ],
   [
     '**/*.{java,kt}',
     /(?:@(?:GetMapping|RequestMapping|Path|Get)|\bcreateContext|\.get)\(\s*(?:(?:value|path)\s*=\s*)?(?:\{\s*)?"(\/[^"]*)"/g,

@@ -44,6 +44,17 @@ describe('the services that a project seems to need', () => {
       ['db is postgres by .env: PG_DSN: PG_DSN={db.url}'],
     ],
     [
+      { '.env': 'PG_DSN=postgres://db/shop\n', 'go.mod': 'require github.com/lib/pq v1.10.9\n' },
+      ['db is postgres by .env: PG_DSN: PG_DSN={db.url}?sslmode=disable'],
+    ],
+    [
+      {
+        '.env': 'PG_DSN=postgres://db/shop?sslmode=require\n',
+        'go.mod': 'require github.com/lib/pq v1.10.9\n',
+      },
+      ['db is postgres by .env: PG_DSN: PG_DSN={db.url}?sslmode=disable'],
+    ],
+    [
       { '.example-env': 'PG_DSN=postgres://db/shop\n' },
       ['db is postgres by .example-env: PG_DSN: PG_DSN={db.url}'],
     ],
@@ -222,7 +233,7 @@ describe('a start that takes its port from Bench', () => {
   });
 
   it('is none if nothing names the port', () => {
-    write({ 'app.py': 'web.run_app(app, port=8085)' });
+    write({ 'app.py': 'web.run_app(app, port=8085)', 'compose.yaml': 'ports:\n  - 8085:8085\n' });
     expect(withPort(describeStart(folder, './serve'), folder, 8085)).toBeUndefined();
   });
 });

@@ -396,7 +396,9 @@ describe('the start of a program that is built', () => {
       'a Go service',
       {
         'go.mod': 'module x\nrequire github.com/go-chi/chi/v5 v5.1.0\n',
-        'cmd/api/main.go': 'package main\n\nfunc main() {}\n',
+        'cmd/api/main.go': 'package main // import "x"\n\nfunc main() {}\n',
+        'internal/words/main.go': 'package main\n\nfunc main() {}\n',
+        'plugin/testing/broken/main.go': 'package main\n\nfunc main() {}\n',
       },
       { command: ['{build}/server'], framework: 'chi', why: 'cmd/api/main.go: package main' },
     ],
@@ -483,6 +485,7 @@ describe('the routes of a project', () => {
     ['a.php', `if ($_SERVER['REQUEST_URI'] === '/orders') {`, ['/orders']],
     ['src/main/java/com/example/Shop.java', 'server.createContext("/orders", this::list);', ['/orders']],
     ['a.rs', '.route("/orders", get(list)).route("/pay", post(pay))', ['/orders']],
+    ['a.rs', '.route("/orders", post(make).get(shop::list))', ['/orders']],
     ['src/main/java/com/example/Shop.java', '@GetMapping("/orders")\n@GetMapping("/{id}")', ['/orders']],
     ['example/a.js', `app.get('/orders', list)`, []],
     ['urls.py', 'urlpatterns = [path("orders/", list), path("orders/<int:id>/", one)]', ['/orders/']],

@@ -14,11 +14,11 @@ import { isOpenToNobody, makeScratch, MAX_CONNECTIONS, USER } from './server.ts'
 
 /**
  * The start script: `$1` initdb, `$2` postgres, `$3` the folder, `$4` the address, `$5` the port, `$6` who may connect
- * besides this machine. A random password of 128 bits needs no iterations, which would slow down pools that connect on
- * demand.
+ * besides this machine. A random password of 128 bits needs no iterations, which slow down pools that connect on demand; lib/pq
+ * refuses fewer than 1,000.
  */
 const START = [
-  `"$1" --pgdata="$3/data" --username=${USER} --pwfile="$3/password" --auth=scram-sha-256 --set=scram_iterations=1`,
+  `"$1" --pgdata="$3/data" --username=${USER} --pwfile="$3/password" --auth=scram-sha-256 --set=scram_iterations=1000`,
   '--locale=C --encoding=UTF8 --no-sync > /dev/null',
   `&& printf '%s\\n' "$6" >> "$3/data/pg_hba.conf"`,
   '&& exec "$2" -D "$3/data" -p "$5" -c listen_addresses="$4" -c unix_socket_directories=',

@@ -4,16 +4,21 @@ import { readCargoManifest } from '../manifests.ts';
 import { filesIn, readText } from './files.ts';
 import type { Start } from './start.ts';
 
+/** Folders of Go programs that are no server: generators, plugins of tests. */
+const BESIDE_GO = /(?:^|\/)(?:testing|testdata|tools?|scripts|internal)\//;
+
 /** Returns the programs of a Go module. One that an image builds comes alone. */
 export function startsOfGo(root: string, folder: string): Start[] {
   const place = join(root, folder);
   const module = readText(place, 'go.mod');
   if (module === '') return [];
   const [, framework = 'net/http'] = /\/(chi|gin|fiber|echo)(?:\/v\d+)? v/.exec(module) ?? [];
-  const mains = filesIn(place, '**/*.go').filter((file) => {
+  const all = filesIn(place, '**/*.go').filter((file) => {
     const text = readText(place, file);
-    return /^package main$/m.test(text) && /^func main\(\)/m.test(text);
+    return /^package main\b/m.test(text) && /^func main\(\)/m.test(text);
   });
+  const own = all.filter((file) => !BESIDE_GO.test(file));
+  const mains = own.length > 0 ? own : all;
   const built = [
     ...readText(place, 'Dockerfile').matchAll(/\bgo build\b[^&|;\n]*?\s(\.\/[\w./-]+|\.)\s*(?=$|&|\n)/gm),
   ];

@@ -6,7 +6,7 @@ import { filesIn, hasManifest, readText } from './files.ts';
 import type { Told } from './start.ts';
 
 /** Images of development, of workers and of databases start another program. */
-const OTHER_IMAGE = /dev|test|local|debug|worker|celery|cron|frontend|nginx|\bdb\b|ci\b/i;
+const OTHER_IMAGE = /packaging|dev|test|local|debug|worker|celery|cron|frontend|nginx|\bdb\b|ci\b/i;
 /** Programs of an image that are no server of the project. */
 export const OTHER_PROGRAM =
   /^(nginx|caddy|httpd|traefik|supervisord|java|celery|rq|redis-server|postgres|mysqld)$/;
