@@ -153,14 +153,16 @@ export async function tryStarts(
       return { manifest: await tryWithServices(start, context, version), start };
     } catch (error) {
       refuseStopped(context.stopping);
-      // An environment that cannot be made fails again, and a server without an answer has started.
-      if (!(error instanceof NotStartedError)) {
+      // An environment that cannot be made fails again, and a server without an answer has started. A program is built by itself.
+      const isMissing = error instanceof NotPreparedError && start.runtime === 'none';
+      if (!(error instanceof NotStartedError || isMissing)) {
         if (firstError !== undefined && error instanceof BenchError)
           say('left out', `${describe(start)}${on}: ${describeError(error)}`);
         throw explain(firstError ?? error);
       }
-      firstError ??= error;
-      ({ isEnded } = error);
+      // That a program is missing says less than how another one failed.
+      if (firstError === undefined || firstError instanceof NotPreparedError) firstError = error;
+      isEnded = error instanceof NotStartedError && error.isEnded;
       // The error of the first is shown at the end.
       if (index > 0 || ways.slice(index + 1).some((way) => isEnded || way.version === undefined))
         say('left out', `${describe(start)}${on}: ${describeError(error)}`);
@@ -290,7 +292,10 @@ async function tryBeside(
     }
     // A server may need another address than that of the service, or none.
     say('left out', `the services: ${why}`);
-    return tryStart(start, [], context);
+    return tryStart(start, [], context).catch((later: unknown) => {
+      // With its services it came further.
+      throw later instanceof NotStartedError && error instanceof NotStartedError ? error : later;
+    });
   });
 }
 

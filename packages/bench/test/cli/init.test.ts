@@ -253,9 +253,13 @@ describe('init', () => {
     rmSync(file);
     write({ 'server.js': `if (process.env.CACHE) throw new Error('no such cache');${SERVER}` });
     const again = await runHere(init, [folder]);
-    vi.unstubAllEnvs();
     expect(again.stdout).toContain('left out the services: the server does not start');
     expect(JSON.parse(readFileSync(file, 'utf8'))).not.toHaveProperty('services');
+    rmSync(file);
+    write({ 'server.js': `throw new Error(process.env.CACHE ? 'no table' : 'no cache')` });
+    const failed = await runHere(init, [folder]);
+    vi.unstubAllEnvs();
+    expect([failed.status, failed.stderr]).toEqual([1, expect.stringContaining('Error: no table')]);
     expect(running()).toEqual([]);
   });
 

@@ -85,7 +85,7 @@ export function findNeeds(root: string, folder = '', env: NodeJS.ProcessEnv = pr
     const urls = variables.filter((one) => isUrlOf(kind, one, guessed));
     const hosts = variables.filter((one) => isHostOf(kind, one, variables, guessed));
     const image = imageOf(kind, listings);
-    const [found] = [...urls, ...hosts];
+    const [found = kind === guessed ? quotedIn(listings, kind.variable) : undefined] = [...urls, ...hosts];
     if (found === undefined && image === undefined) return [];
     const told = [...urls, ...hosts].map(({ name }) => name);
     const wanted = told.length === 0 ? [kind.variable] : told;
@@ -103,6 +103,13 @@ export function findNeeds(root: string, folder = '', env: NodeJS.ProcessEnv = pr
     const why = found === undefined ? `${image?.file}: an image` : `${found.file}: ${found.name}`;
     return [{ name, service: kind.service, env: set, why }];
   });
+}
+
+/** Returns a variable whose name stands in a source, where it is read in a way of its own. */
+function quotedIn(listings: readonly Listing[], name: string): Pick<Variable, 'file' | 'name'> | undefined {
+  const isQuoted = new RegExp(`["'\`]${name}["'\`]`);
+  const found = listings.find(({ kind, text }) => kind === 'source' && isQuoted.test(text));
+  return found && { file: found.file, name };
 }
 
 /** The address of a program that Bench cannot start. */

@@ -55,6 +55,11 @@ describe('the services that a project seems to need', () => {
       ['db is postgres by .env: PG_DSN: PG_DSN={db.url}?sslmode=disable'],
     ],
     [
+      { 'a.go': 'case "DATABASE_URL":\n', 'go.mod': 'require github.com/lib/pq v1.10.9\n' },
+      ['db is postgres by a.go: DATABASE_URL: DATABASE_URL={db.url}?sslmode=disable'],
+    ],
+    [{ 'a.go': 'case "DATABASE_URL":\n' }, []],
+    [
       { '.example-env': 'PG_DSN=postgres://db/shop\n' },
       ['db is postgres by .example-env: PG_DSN: PG_DSN={db.url}'],
     ],
