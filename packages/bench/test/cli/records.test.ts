@@ -47,12 +47,12 @@ describe('a run', () => {
     for (const control of ['\r', '\u001B']) expect(ended.stderr).not.toContain(control);
   });
 
-  it('stores what it printed, and leaves no process and no lock', () => {
+  it('stores what it printed, and leaves no process and no lock', async () => {
     expect(place.trials()).toEqual(document.trials);
     expect(place.runFile().plan).toEqual(document.plan);
     expect(document.plan.seed).toBe(7);
     expect(existsSync(place.lock)).toBe(false);
-    expect(place.pids()).toEqual([]);
+    await place.untilGone();
   });
 
   it('keeps the server log and the report of time(1) of each trial', () => {

@@ -96,13 +96,21 @@ function statusesOf(trials: Trial[]): string[] {
   );
 }
 
-/** Returns the differences from an error with these words and this exit code, after which nothing runs or was recorded. */
-function wrongWith(place: Place, { status, stderr }: Ended, expected: number, ...says: RegExp[]): unknown[] {
+/**
+ * Returns the differences from an error with these words and this exit code, after which nothing was recorded. Throws if something
+ * goes on running.
+ */
+async function wrongWith(
+  place: Place,
+  { status, stderr }: Ended,
+  expected: number,
+  ...says: RegExp[]
+): Promise<unknown[]> {
+  await place.untilGone();
   return [
     ...says.filter((words) => !words.test(stderr)).map((words) => `no ${words} in: ${stderr}`),
     ...(status === expected ? [] : [`exit code ${status}: ${stderr}`]),
     ...place.trials(),
-    ...place.pids(),
   ];
 }
 
@@ -250,7 +258,7 @@ describe.runIf(hasProc)('a manifest that is wrong ends with a message, and leave
     await using place = new Place();
     const ended = await bench(place, { services: { store }, setup: { command: ['node', 'fails.mjs'] } });
     expect(
-      wrongWith(
+      await wrongWith(
         place,
         ended,
         1,
@@ -266,14 +274,14 @@ describe.runIf(hasProc)('a manifest that is wrong ends with a message, and leave
     const setup = { command: ['node', 'hangs.mjs'], timeoutSeconds: 1 };
     const ended = await bench(place, { services: { store }, setup });
     const says = [/setup did not end within 1 s\n/, /\| waiting for the lock\n/];
-    expect(wrongWith(place, ended, 1, ...says)).toEqual([]);
+    expect(await wrongWith(place, ended, 1, ...says)).toEqual([]);
   });
 
   it('if a service never becomes ready', async () => {
     await using place = new Place();
     const services = { queue: { command: ['node', 'hangs.mjs'], timeoutSeconds: 1 } };
     expect(
-      wrongWith(
+      await wrongWith(
         place,
         await bench(place, { services }),
         1,
@@ -288,7 +296,7 @@ describe.runIf(hasProc)('a manifest that is wrong ends with a message, and leave
     await using place = new Place();
     const services = { queue: { command: ['node', 'fails.mjs'], per: 'run' } };
     expect(
-      wrongWith(
+      await wrongWith(
         place,
         await bench(place, { services }),
         1,
@@ -302,7 +310,7 @@ describe.runIf(hasProc)('a manifest that is wrong ends with a message, and leave
     const ready = { command: ['node', 'fails.mjs'] };
     const services = { store: { ...store, ready, timeoutSeconds: 1 } };
     expect(
-      wrongWith(
+      await wrongWith(
         place,
         await bench(place, { services }),
         1,
@@ -317,7 +325,7 @@ describe.runIf(hasProc)('a manifest that is wrong ends with a message, and leave
   ])('if %s goes to the background', async (_who, manifest) => {
     await using place = new Place();
     expect(
-      wrongWith(
+      await wrongWith(
         place,
         await bench(place, manifest),
         1,
@@ -335,14 +343,14 @@ describe.runIf(hasProc)('a manifest that is wrong ends with a message, and leave
     const { port } = holder.address() as AddressInfo;
     const ended = await bench(place, { services: { store: { ...store, port } } });
     expect(
-      wrongWith(place, ended, 2, new RegExp(`service store: port ${port} is taken by process \\d+`)),
+      await wrongWith(place, ended, 2, new RegExp(`service store: port ${port} is taken by process \\d+`)),
     ).toEqual([]);
   });
 
   it('if the program of a service is missing', async () => {
     await using place = new Place();
     const ended = await bench(place, { services: { cache: { command: ['no-such-cache', '{port}'] } } });
-    expect(wrongWith(place, ended, 3, /service cache: no-such-cache is not on PATH/)).toEqual([]);
+    expect(await wrongWith(place, ended, 3, /service cache: no-such-cache is not on PATH/)).toEqual([]);
   });
 
   it('after a Ctrl-C while the setup runs', async () => {
