@@ -200,9 +200,7 @@ function launchAt(port: number, spec: LaunchSpec): Server {
     env: {
       ...neutralEnvironment(spec.isOfUser),
       ...Object.fromEntries(files),
-      ...Object.fromEntries(
-        Object.entries(spec.env).map(([name, value]) => [name, fill(value, { host, port })]),
-      ),
+      ...fillEnvironment(spec.env, { host, port }),
       BENCH_TOKEN: spec.token,
       [MARK]: `${spec.token}-${number}`,
     },
@@ -345,6 +343,14 @@ export function fillCommand(
   return command
     .filter((word) => values.threads !== undefined || !word.includes('{threads}'))
     .map((word) => fill(word, values));
+}
+
+/** Fills in the placeholders of variables. */
+export function fillEnvironment(
+  env: Readonly<Record<string, string>>,
+  place: { host: string; port: number },
+): Record<string, string> {
+  return Object.fromEntries(Object.entries(env).map(([name, value]) => [name, fill(value, place)]));
 }
 
 /** Replaces the placeholders of these names. */

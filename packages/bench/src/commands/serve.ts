@@ -11,7 +11,7 @@ import { completeParams, findWorkload, WORKLOAD_NAMES } from 'bench-targets/cata
 import { readManifest } from 'bench-targets/catalogue/manifest';
 import { BenchError } from 'bench-model/errors';
 import { commandLine } from 'bench-machine/home';
-import { fillCommand, watchGroup } from 'bench-machine/launch';
+import { fillCommand, fillEnvironment, watchGroup } from 'bench-machine/launch';
 import { describeListeners, isListening } from 'bench-machine/ports';
 import { start } from 'bench-machine/subprocess';
 import { prepareAll } from 'bench-targets/prepare/prepare';
@@ -96,9 +96,8 @@ export default defineCommand({
       writeFileSync(file, content);
       return [variable, file] as const;
     });
-    const values = { host: HOST, port, workers, threads };
-    const argv = fillCommand(ready.command, values);
-    const own = Object.entries(ready.env).map(([name, value]) => [name, ...fillCommand([value], values)]);
+    const place = { host: HOST, port };
+    const argv = fillCommand(ready.command, { ...place, workers, threads });
     const needs = {
       workload: workload.name,
       params,
@@ -123,7 +122,7 @@ export default defineCommand({
     const env = Object.assign(
       {},
       process.env,
-      Object.fromEntries(own),
+      fillEnvironment(ready.env, place),
       Object.fromEntries(given),
       draw.env,
       ...ofCompanions,

@@ -79,13 +79,13 @@ export function findNeeds(root: string, folder = '', env: NodeJS.ProcessEnv = pr
   const variables = variablesIn(listings);
   const guessed = guessDatabase(listings, join(root, folder));
   // The databases of Bench speak no TLS, which this driver demands unless it is told otherwise.
-  const plain = readText(root, folder, 'go.mod').includes('github.com/lib/pq ') ? '?sslmode=disable' : '';
+  const noTls = readText(root, folder, 'go.mod').includes('github.com/lib/pq ') ? '?sslmode=disable' : '';
   const names = new Set<string>();
   return KINDS.flatMap((kind): Need[] => {
     const urls = variables.filter((one) => isUrlOf(kind, one, guessed));
     const hosts = variables.filter((one) => isHostOf(kind, one, variables, guessed));
     const image = imageOf(kind, listings);
-    const [found = kind === guessed ? quotedIn(listings, kind.variable) : undefined] = [...urls, ...hosts];
+    const found = urls[0] ?? hosts[0] ?? (kind === guessed ? quotedIn(listings, kind.variable) : undefined);
     if (found === undefined && image === undefined) return [];
     const told = [...urls, ...hosts].map(({ name }) => name);
     const wanted = told.length === 0 ? [kind.variable] : told;
@@ -96,8 +96,8 @@ export function findNeeds(root: string, folder = '', env: NodeJS.ProcessEnv = pr
     const name = names.has(usual) ? beside : usual;
     names.add(name);
     const set = {
-      ...(told.length === 0 ? { [kind.variable]: fillUrl(kind, '', { name, plain }) } : {}),
-      ...Object.fromEntries(urls.map((one) => [one.name, fillUrl(kind, one.value, { name, plain })])),
+      ...(told.length === 0 ? { [kind.variable]: fillUrl(kind, '', { name, noTls }) } : {}),
+      ...Object.fromEntries(urls.map((one) => [one.name, fillUrl(kind, one.value, { name, noTls })])),
       ...Object.assign({}, ...hosts.map((host) => fillParts(kind, host, variables, name))),
     };
     const why = found === undefined ? `${image?.file}: an image` : `${found.file}: ${found.name}`;
@@ -233,17 +233,17 @@ function fillParts(
 
 /** Returns the address of a service in the form that a project writes: with its scheme, and its options. */
 function fillUrl(
-  { plain: schemes, service }: Kind,
+  { plain, service }: Kind,
   value: string,
-  { name, plain }: { name: string; plain: string },
+  { name, noTls }: { name: string; noTls: string },
 ): string {
   const [, options = ''] = /(\?[^\s$]*)$/.exec(value) ?? [];
   const isTls = /ssl(?:-?mode)?=(?!disable|false|0)|sslrootcert|tls=/i.test(options);
-  const own = 'use' in service && service.use === 'postgres' ? plain : '';
+  const own = 'use' in service && service.use === 'postgres' ? noTls : '';
   const kept = isTls || options === '' ? own : options;
   const [, scheme = ''] = /^([\w+.-]+):\/\//.exec(value) ?? [];
   const login = `{${name}.user}:{${name}.password}`;
   if (value.includes('@tcp(')) return `${login}@tcp({${name}.host}:{${name}.port})/{${name}.name}${kept}`;
-  if (scheme === '' || schemes.test(scheme)) return `{${name}.url}${kept}`;
+  if (scheme === '' || plain.test(scheme)) return `{${name}.url}${kept}`;
   return `${scheme}://${login}@{${name}.host}:{${name}.port}/{${name}.name}${kept}`;
 }
