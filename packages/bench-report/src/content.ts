@@ -1,5 +1,5 @@
 /** The content of every report: text, in reading order. */
-import type { ModelScaling } from './model/definition.ts';
+import type { Scaling } from 'bench-analysis/scaling';
 
 /** The content of every report format: text in cells, in reading order. */
 export interface View {
@@ -44,7 +44,7 @@ export function viewTable(
 
 /** The table of a scaled run, with its heading and what a reader must know. */
 export interface ScalingView extends Pick<View, 'title' | 'columns' | 'words' | 'expendable' | 'notes'> {
-  groups: (View['groups'][number] & Pick<ModelScaling, 'of' | 'connections' | 'route'>)[];
+  groups: (View['groups'][number] & Pick<Scaling, 'of' | 'connections' | 'route'>)[];
 }
 
 /** The meaning of a mark or of a column of a table. */

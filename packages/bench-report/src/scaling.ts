@@ -4,7 +4,8 @@ import { METRICS } from 'bench-model/metrics';
 import type { Verdict } from 'bench-model/options';
 import { showFigure, showLimit, showMetric } from './cells.ts';
 import { countOf, describeConnections, describePlace, formatChange, nameTarget } from './format.ts';
-import type { Model, ModelScaling, ModelThreadRace } from './model/definition.ts';
+import type { Scaling, ThreadRace } from 'bench-analysis/scaling';
+import type { Model } from './model/definition.ts';
 import type { ScalingView } from './content.ts';
 import { listAll, nameSome } from './words.ts';
 
@@ -109,7 +110,7 @@ const BESIDE: Record<Verdict, string> = {
  * Describes at the most connections how many requests threads of one process answer beside processes: `On 2 cores at 10 connections,
  * threads answer more than processes for fastapi/def@3.14t (+12 %); fewer …`; undefined if nothing was measured with both.
  */
-export function describeThreads(races: readonly ModelThreadRace[], most = Infinity): string | undefined {
+export function describeThreads(races: readonly ThreadRace[], most = Infinity): string | undefined {
   const connections = Math.max(...races.map((race) => race.connections));
   const own = races.filter((race) => race.connections === connections);
   const [first] = own;
@@ -123,7 +124,7 @@ export function describeThreads(races: readonly ModelThreadRace[], most = Infini
 }
 
 /** `fastapi/def@3.14t (+12 %)`; `fastapi/def@3.14t, fastapi/def@3.14 (−9.1 %)` if the best of both are on two runtimes. */
-function nameRace({ candidate, baseline, route, comparison }: ModelThreadRace): string {
+function nameRace({ candidate, baseline, route, comparison }: ThreadRace): string {
   const names = new Set([candidate, baseline].map(nameBase));
   const change = comparison.ratio === undefined ? '' : ` (${formatChange(comparison.ratio.estimate)})`;
   return `${nameTarget({ target: [...names].join(' against '), route })}${change}`;
@@ -133,7 +134,7 @@ function nameRace({ candidate, baseline, route, comparison }: ModelThreadRace): 
  * Describes the largest servers at the most connections: `Speed-up on 4 cores at 100 connections: fastapi 1.02 with 4 threads
  * and 3.60 with 4 workers`; undefined without a speed-up.
  */
-export function describeScalings(scalings: readonly ModelScaling[]): string | undefined {
+export function describeScalings(scalings: readonly Scaling[]): string | undefined {
   const connections = Math.max(...scalings.map((scaling) => scaling.connections));
   const cores = Math.max(...scalings.flatMap(({ rows }) => rows.map(({ scale }) => scale.cores)));
   const parts = scalings

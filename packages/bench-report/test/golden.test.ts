@@ -104,7 +104,7 @@ describe('the committed run', () => {
     );
     const short = { ...document, rows, trials };
     await expect(`${JSON.stringify(short, null, 2)}\n`).toMatchFileSnapshot(golden('run.json'));
-    expect(text).toMatch(/^\{\n {2}"schema": 2,\n[^]*\}\n$/);
+    expect(text).toMatch(/^\{\n {2}"run": [^]*\}\n$/);
   });
 
   it('has a plan that is described as text', async () => {

@@ -1,19 +1,10 @@
-import { globSync } from 'node:fs';
-import { dirname, join } from 'node:path';
-import { Ajv } from 'ajv';
 import { describe, expect, it } from 'vitest';
-import { toDocument } from 'bench-model/definitions';
 import { createHistogram, encodeHistogram } from 'bench-statistics/histogram';
 import { METRIC_IDS } from 'bench-model/metrics';
 import type { Reason } from 'bench-model/reasons';
 import type { Trial } from 'bench-model/record';
-import { renderJson } from '../src/json.ts';
-import { reportDocument, REPORT_HEAD } from '../src/model/definition.ts';
 import { toModel } from '../src/model/model.ts';
 import { toTable } from '../src/table.ts';
-import { ROOT } from 'bench-targets/catalogue/stacks';
-import { readRun, type StoredRun } from 'bench-analysis/results/store';
-import { REPORT_SCHEMA } from 'bench-model/versions';
 import {
   failedTrial,
   okTrial,
@@ -39,9 +30,6 @@ function runOf(rounds: number, options = ''): { plan: typeof golden.plan; trials
 
 const modelOf = (run: { plan?: typeof golden.plan; trials: Trial[] }) =>
   toModel({ ...golden, ...run }, { distributions: true });
-
-const REPORT = toDocument(reportDocument, REPORT_HEAD);
-const isReport = new Ajv({ allowUnionTypes: true }).compile(REPORT);
 
 const pointOf = (ok: number[], readings: number) => {
   const memory = Array.from({ length: readings }, (_, index) => ({
@@ -80,48 +68,11 @@ describe('the row of a request that is measured alone', () => {
       return okTrial('vanilla', { ...sampleMeasured({}), turns }, { id, connections, route, round });
     });
     const model = modelOf({ plan: own, trials });
-    expect(isReport(JSON.parse(renderJson(model, trials)))).toBe(true);
     const { columns, groups } = toTable(model.rows);
     const at = columns.indexOf('growth/req');
     expect(columns[at - 1]).toBe('memory');
     const cells = new Set(groups.flatMap(({ rows }) => rows.map((row) => row[at])));
     expect(cells).toEqual(new Set(['0 B ±0 B', '1.4 KB ±0 B']));
-  });
-});
-
-describe('the schema of the JSON report', () => {
-  it('is generated from its definition', async () => {
-    const text = `${JSON.stringify(REPORT, null, 2)}\n`;
-    await expect(text).toMatchFileSnapshot('../../bench-model/schema/report.schema.json');
-    expect(REPORT).toMatchObject({ properties: { schema: { const: REPORT_SCHEMA } } });
-  });
-
-  it('accepts the report of a committed run of every kind', { timeout: 180_000 }, () => {
-    const runs = [
-      ...globSync('packages/bench-lab/testing/fixtures/{run,two-builds}/run.json', { cwd: ROOT }),
-      ...globSync('results/published/*/run.json', { cwd: ROOT }),
-    ].map((file) => readRun(dirname(join(ROOT, file))));
-    // Those whose plans have the same fields are reported in the same way: the smallest of them is read soonest.
-    const kinds = Map.groupBy(
-      runs.toSorted((a, b) => a.trials.length - b.trials.length),
-      ({ plan }) => Object.keys(plan).toSorted().join(),
-    );
-    expect(kinds.size).toBeGreaterThan(10);
-    for (const [run] of kinds.values() as MapIterator<[StoredRun]>) {
-      const { folder } = run;
-      isReport(JSON.parse(renderJson(toModel(run, { distributions: true }), run.trials)));
-      expect({ folder, errors: isReport.errors }).toEqual({ folder, errors: null });
-    }
-  });
-
-  it('rejects a report with an unknown field, or without its rows', () => {
-    const report = JSON.parse(renderJson(toModel(golden, { distributions: true }), golden.trials)) as Record<
-      string,
-      unknown
-    >;
-    expect(isReport(report)).toBe(true);
-    expect(isReport({ ...report, hostname: 'x' })).toBe(false);
-    expect(isReport({ ...report, rows: undefined })).toBe(false);
   });
 });
 

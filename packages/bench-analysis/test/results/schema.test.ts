@@ -18,14 +18,7 @@ import type { LoadResult } from 'bench-model/load';
 import type { Interpreter } from 'bench-model/target';
 import type { LatencyUs, Resources } from 'bench-model/figures';
 import type { Plan } from 'bench-model/plan';
-import {
-  POOL_SCHEMA,
-  RECORD_SCHEMA,
-  REPORT_SCHEMA,
-  RUN_SCHEMA,
-  STUDY_SCHEMA,
-  WHY_SCHEMA,
-} from 'bench-model/versions';
+import { POOL_SCHEMA, RECORD_SCHEMA, RUN_SCHEMA, STUDY_SCHEMA, WHY_SCHEMA } from 'bench-model/versions';
 import type { RunFile } from 'bench-model/run';
 import type { Host } from 'bench-model/host';
 import {
@@ -516,7 +509,6 @@ describe('the shipped schemas', () => {
       study: STUDY_SCHEMA,
       why: WHY_SCHEMA,
       pool: POOL_SCHEMA,
-      report: REPORT_SCHEMA,
     };
     for (const [name, version] of Object.entries(VERSIONS))
       expect(history).toMatch(new RegExp(`^\\| ${name} \\| .* \\| ${version} \\|$`, 'm'));

@@ -45,16 +45,7 @@ import type {
   RoundHost,
 } from './definition.ts';
 
-export type {
-  Model,
-  ModelFigure,
-  ModelLadder,
-  ModelRow,
-  ModelScaling,
-  ModelServer,
-  Point,
-  Problem,
-} from './definition.ts';
+export type { Model, ModelFigure, ModelLadder, ModelRow, ModelServer, Point, Problem } from './definition.ts';
 
 /** The stored run that a report shows. */
 export type Source = Pick<StoredRun, 'plan' | 'host' | 'versions' | 'leftOut' | 'hosts' | 'trials'>;
