@@ -1,5 +1,5 @@
-import { globSync, readFileSync } from 'node:fs';
-import { join, matchesGlob } from 'node:path';
+import { existsSync, globSync, readFileSync } from 'node:fs';
+import { dirname, join, matchesGlob } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
 import { findPrograms } from '../../../scripts/packing/programs.ts';
@@ -184,7 +184,53 @@ describe('the architecture', () => {
   });
 });
 
+/** Files that users write: a README names them, and no folder here must have one. */
+const WRITTEN_BY_USERS = ['bench.config.json', 'stack.json'];
+const FILE_OR_FOLDER = /`([\w.-]+(?:\/[\w.-]+)*(?:\.(?:[cm]?[jt]s|py|c|css|html|json)|\/))`/g;
+
+/**
+ * Returns the files and folders that a README names in backticks or links to, but that do not exist. They are in its folder or
+ * below it, or in a folder or a package that the same paragraph names.
+ */
+function listMissing(readme: string): string[] {
+  const folder = dirname(readme);
+  const [own = ''] = /^packages\/[^/]+/.exec(folder) ?? [];
+  const bases = [folder, own, `${own}/src`, '.', 'packages'];
+  return read(readme)
+    .split(/\n{2,}/)
+    .flatMap((paragraph) => {
+      const names = [...paragraph.matchAll(FILE_OR_FOLDER)].map(([, name = '']) => name);
+      const links = [...paragraph.matchAll(/\]\((?!\w+:)([^)#]+)/g)].map(([, path = '']) => path);
+      const packages = PACKAGES.filter((name) => paragraph.includes(name === 'bench' ? '`bench`' : name));
+      const below = [
+        folder,
+        ...names
+          .filter((name) => name.endsWith('/'))
+          .flatMap((name) => bases.map((base) => join(base, name))),
+        ...packages.flatMap((name) => ['src', 'test', 'schema'].map((part) => `packages/${name}/${part}`)),
+      ];
+      const isThere = (name: string): boolean =>
+        WRITTEN_BY_USERS.includes(name) ||
+        bases.some((base) => existsSync(join(ROOT, base, name))) ||
+        globSync(
+          below.map((base) => `${base}/**/${name}`),
+          { cwd: ROOT, exclude: ['**/node_modules'] },
+        ).length > 0;
+      const missing = [
+        ...names.filter((name) => !isThere(name)),
+        ...links.filter((path) => !existsSync(join(ROOT, folder, path))),
+      ];
+      return missing.map((name) => `${readme}: ${name}`);
+    });
+}
+
 describe('the files', () => {
+  it('that READMEs of folders name exist', () => {
+    const readmes = globSync('packages/bench*/**/README.md', { cwd: ROOT, exclude: ['**/node_modules'] });
+    expect(readmes.length).toBeGreaterThan(20);
+    expect(readmes.toSorted().flatMap(listMissing)).toEqual([]);
+  });
+
   it('that lock versions name no registry', () => {
     const locks = [
       'pnpm-lock.yaml',
