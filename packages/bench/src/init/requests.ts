@@ -5,7 +5,6 @@ import { present } from 'bench-model/options';
 import type { UserRequest } from 'bench-model/requests';
 import type { Server } from 'bench-machine/launch';
 import { pathsInFiles, pathsInLog, type NamedPath } from 'bench-targets/catalogue/apps/routes';
-import type { Variable } from 'bench-targets/catalogue/apps/variables';
 import { readOpenapi } from 'bench-targets/catalogue/workloads/requests/openapi';
 import { joinWords } from 'bench-targets/catalogue/apps/words';
 import { sendRequest, UnansweredError, UnmeasurableError } from 'bench-targets/catalogue/workloads/send';
@@ -54,12 +53,6 @@ export type Written =
   | string
   | { request: string; headers?: Record<string, string>; expect?: { status: number } };
 
-/** High enough for every load, and a number to every language. */
-export const NO_LIMIT = '1000000000';
-
-/** The server limits the rate of requests. The message says how that was seen. */
-export class LimitedError extends BenchError {}
-
 /** A server to ask, the folder of its project, and the description of its start for errors. */
 export interface Asking {
   server: Server;
@@ -67,10 +60,6 @@ export interface Asking {
   headers: Readonly<Record<string, string>>;
   root: string;
   describe: () => string[];
-  /** The variable that limits its rate of requests. */
-  limit?: Variable | undefined;
-  /** True if a limit ends the attempt, because it can be raised. */
-  mayRaise: boolean;
 }
 
 /** Returns the requests to measure, each of which was answered with 2xx. Throws if there is none, and a fault if the server ends. */
@@ -323,8 +312,6 @@ async function mindLimit(one: Named | undefined, asking: Asking): Promise<void> 
   for (let count = 1; count <= BURST.requests && performance.now() < end; count += 1) {
     const { status, told } = await look(asking, one);
     if (told === undefined && status !== 429) continue;
-    if (Number(/\d+/.exec(told ?? '')) >= Number(NO_LIMIT)) return;
-    if (asking.mayRaise) throw new LimitedError('trial', `it says ${told}`);
     const words = told === undefined ? `answered 429 after ${count}` : `says ${told}`;
     say('warning', `it limits the rate of requests, and ${words}: raise its limit`);
     return;
@@ -379,10 +366,7 @@ const NEEDS: Record<number, string> = {
   429: 'the server limits the rate of requests; raise its limit for the measurement',
 };
 
-async function look(
-  { server, headers: shared, limit, mayRaise }: Asking,
-  { path, headers = {} }: Asked,
-): Promise<Look> {
+async function look({ server, headers: shared }: Asking, { path, headers = {} }: Asked): Promise<Look> {
   const began = performance.now();
   const seconds = (): number => (performance.now() - began) / 1000;
   try {
@@ -392,18 +376,16 @@ async function look(
       headers: { ...shared, ...headers },
     });
     const { status, contentType, body, headers: told } = answer;
-    if (status === 429 && mayRaise) throw new LimitedError('trial', 'it answers 429');
     // A page of an error is long, and tells nothing in its first line.
     const reason = status >= 500 && !contentType.includes('html') ? excerpt(body).trim() : '';
     const kind = (contentType.split(';')[0] ?? '') || 'no content type';
     const to = status >= 300 && status < 400 ? told?.['location'] : undefined;
     const location = to === undefined ? undefined : pathOn(server, to, path);
     const isLogin = location !== undefined && /log-?in|sign-?in|auth/i.test(location);
-    const named = status === 429 && limit !== undefined ? `: ${limit.name} in ${limit.file}` : '';
     const limiting = LIMIT_HEADERS.find((name) => told?.[name] !== undefined);
     const lacking = NEEDS[status] ?? (isLogin ? NEEDS[401] : undefined);
     const [scheme = 'Bearer'] = /^\w+/.exec(told?.['www-authenticate'] ?? '') ?? [];
-    const needs = lacking && `${lacking.replace('Bearer', scheme)}${named}`;
+    const needs = lacking?.replace('Bearer', scheme);
     return {
       status,
       isRight: status >= 200 && status < 300,
@@ -416,7 +398,7 @@ async function look(
     };
   } catch (error) {
     // An interruption aborts the request.
-    if (error instanceof LimitedError || server.stopped?.aborted === true) throw error;
+    if (server.stopped?.aborted === true) throw error;
     // Only a lost connection may mean that the server has ended.
     const isLost = !(error instanceof UnansweredError || error instanceof UnmeasurableError);
     const end = isLost ? await seeEnd(server) : undefined;

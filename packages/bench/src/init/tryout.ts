@@ -3,7 +3,7 @@ import { fill } from 'bench-targets/catalogue/workloads/requests/template';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Need } from 'bench-targets/catalogue/apps/needs';
 import type { Start } from 'bench-targets/catalogue/apps/starts';
-import { findRateLimit, withPort } from 'bench-targets/catalogue/apps/variables';
+import { withPort } from 'bench-targets/catalogue/apps/variables';
 import { joinWords } from 'bench-targets/catalogue/apps/words';
 import { readRuntime } from 'bench-targets/catalogue/runtimes';
 import { canMovePorts } from 'bench-targets/catalogue/ports';
@@ -24,7 +24,7 @@ import { findDeclared } from '../services/declared/companion.ts';
 import { logLine, onInterrupt } from '../terminal/shell.ts';
 import type { InitChoices } from './choices.ts';
 import { checkDraft, makeManifest } from './manifest.ts';
-import { chooseRequests, LimitedError, NO_LIMIT, type Asking } from './requests.ts';
+import { chooseRequests } from './requests.ts';
 import { say } from './say.ts';
 
 const POLL_MS = 20;
@@ -67,31 +67,8 @@ export function refuseStopped({ signal }: AbortController): void {
   if (signal.aborted) throw new BenchError('interrupted', 'interrupted: nothing was written');
 }
 
-/**
- * Starts the server with these services, and returns the manifest whose requests it answered. If the server limits their rate
- * by a number that the project names, the manifest raises that. Throws if it does not start.
- */
+/** Starts the server with these services, and returns the manifest whose requests it answered. Throws if it does not start. */
 export async function tryStart(start: Start, needs: readonly Need[], tryout: Tryout): Promise<object> {
-  const limit = findRateLimit(tryout.root);
-  const mayRaise = /^\d+$/.test(limit?.value ?? '') && process.env[limit?.name ?? ''] === undefined;
-  try {
-    return await tryOnce(start, needs, { ...tryout, limit, mayRaise });
-  } catch (error) {
-    if (!(error instanceof LimitedError) || limit === undefined) throw error;
-    const { name, file, value } = limit;
-    say(
-      'assumed',
-      `${name}=${NO_LIMIT}: the server limits the rate of requests (${error.message}), and ${file} sets it to ${value}`,
-    );
-    const raised = { ...start, env: { ...start.env, [name]: NO_LIMIT } };
-    return tryOnce(raised, needs, { ...tryout, mayRaise: false });
-  }
-}
-
-/** A tryout, and what is known of the server's limit. */
-type Once = Tryout & Pick<Asking, 'limit' | 'mayRaise'>;
-
-async function tryOnce(start: Start, needs: readonly Need[], tryout: Once): Promise<object> {
   const { root, file, choices, movesPort, stopping } = tryout;
   const port = movesPort === true ? undefined : tryout.port;
   const known = { ...choices, ...tryout, needs };
@@ -138,10 +115,10 @@ async function tryOnce(start: Start, needs: readonly Need[], tryout: Once): Prom
     const told = withPort(start, root, elsewhere);
     if (told !== undefined) {
       say('assumed', told.why);
-      return tryOnce(told.start, needs, tryout);
+      return tryStart(told.start, needs, tryout);
     }
-    const tryWith = (other: Start, changed: Once): Promise<object | undefined> =>
-      tryOnce(other, needs, changed).catch((error: unknown) => {
+    const tryWith = (other: Start, changed: Tryout): Promise<object | undefined> =>
+      tryStart(other, needs, changed).catch((error: unknown) => {
         refuseStopped(stopping);
         if (!(error instanceof NotStartedError || error instanceof NotPreparedError)) throw error;
         return undefined;
@@ -156,7 +133,7 @@ async function tryOnce(start: Start, needs: readonly Need[], tryout: Once): Prom
       if (moved !== undefined) return moved;
     }
     say('assumed', 'its targets are measured one at a time');
-    return tryOnce(start, needs, { ...tryout, port: elsewhere });
+    return tryStart(start, needs, { ...tryout, port: elsewhere });
   }
   const made = describeMade(prepared);
   say(made.startsWith('sources') ? 'found' : 'made', made);
@@ -183,8 +160,6 @@ async function tryOnce(start: Start, needs: readonly Need[], tryout: Once): Prom
     headers: Object.fromEntries(choices.header.map(([name, value]) => [name, fill(value, {}, 'header')])),
     root,
     describe: () => describeFailure(prepared, server),
-    limit: tryout.limit,
-    mayRaise: tryout.mayRaise,
   }).catch((error: unknown) => {
     refuseStopped(stopping);
     if (!(error instanceof FaultError)) throw error;

@@ -287,46 +287,22 @@ describe('init', () => {
     expect(running()).toEqual([]);
   });
 
-  it('raises the rate limit of the server, and waits until it is available', async () => {
-    const limited = `
+  it('waits until the server is available', async () => {
+    const early = `
 const { createServer } = require('node:http');
 const startedAt = Date.now();
-let asked = 0;
 createServer((request, response) => {
   const isEarly = Date.now() - startedAt < 400;
-  const isOver = !isEarly && ++asked > Number(process.env.RATE_LIMIT_MAX);
-  response.writeHead(isEarly ? 503 : isOver ? 429 : request.url === '/' ? 200 : 404).end();
+  response.writeHead(isEarly ? 503 : request.url === '/' ? 200 : 404).end();
 }).listen(process.env.PORT, '127.0.0.1');
 `;
-    write({ 'package.json': PACKAGE, 'server.js': limited, '.env.example': 'RATE_LIMIT_MAX=2 # a minute\n' });
+    write({ 'package.json': PACKAGE, 'server.js': early });
     const { status, stdout } = await runHere(init, [folder]);
-    expect([status, stdout]).toEqual([
-      0,
-      expect.stringContaining(
-        'assumed  RATE_LIMIT_MAX=1000000000: the server limits the rate of requests (it answers 429), and .env.example sets it to 2\n',
-      ),
-    ]);
-    expect(stdout).not.toContain('503');
+    expect([status, stdout]).toEqual([0, expect.not.stringContaining('503')]);
     expect(JSON.parse(readFileSync(join(folder, 'stack.json'), 'utf8'))).toMatchObject({
-      variants: { app: { env: { RATE_LIMIT_MAX: '1000000000' } } },
       requests: ['GET /'],
     });
     expect(running()).toEqual([]);
-  });
-
-  it('raises the rate limit that a header of the server tells', async () => {
-    const limited = `
-require('node:http').createServer((request, response) => {
-  response.setHeader('RateLimit-Policy', process.env.RATE_LIMIT_MAX + ';w=900').end('{}');
-}).listen(process.env.PORT, '127.0.0.1');
-`;
-    write({ 'package.json': PACKAGE, 'server.js': limited, '.env.template': 'RATE_LIMIT_MAX="20"\n' });
-    const { status, stdout } = await runHere(init, [folder]);
-    expect([status, stdout]).toEqual([0, expect.stringContaining('(it says ratelimit-policy: 20;w=900)')]);
-    expect(stdout).not.toContain('raise its limit');
-    expect(readManifest(join(folder, 'stack.json')).variants['app']?.env).toMatchObject({
-      RATE_LIMIT_MAX: '1000000000',
-    });
   });
 
   it.for(['free', 'taken'])(

@@ -1,5 +1,4 @@
-/** The GET routes without parameters that the log, the README and the sources of a project name. Changes no file. */
-import { readdirSync } from 'node:fs';
+/** The GET routes without parameters that the log and the sources of a project name. Changes no file. */
 import { join } from 'node:path';
 import { stripVTControlCharacters } from 'node:util';
 import { filesIn, readText } from './starts/files.ts';
@@ -19,10 +18,6 @@ const IN_LOG = [
   // GET /users -> handler, in the lists that some print
   /^\s*GET\s+(\/\S*)\s+(?:->|→|=>)/gm,
 ];
-
-/** Calls of a README that ask a server on this machine. */
-const IN_README =
-  /(?:curl|http|wget|GET)\s[^\n`]*?(?:https?:\/\/)?(?:localhost|127\.0\.0\.1|0\.0\.0\.0)(?::\d+)?(\/[^\s'"`)\\]*)/g;
 
 /** Routes as sources declare them, in the frameworks that people use. */
 const IN_SOURCES: [files: string, pattern: RegExp][] = [
@@ -52,9 +47,6 @@ const IN_SOURCES: [files: string, pattern: RegExp][] = [
   ['**/*.rb', /^\s*get\s+["'](\/[^"']*)["']/gm],
   ['**/*.php', /Route::get\(\s*["'](\/?[^"']*)["']/g],
 ];
-/** Prefixes under which sources mount their routes. */
-const PREFIX =
-  /(?:prefix\s*[=:]\s*|api_prefix\w*\s*[:=][^"'\n]*|url_prefix\s*=\s*|\.use\(\s*|setGlobalPrefix\(\s*|\.Group\(\s*|\.nest\(\s*)["'`](\/?[\w/-]+)["'`]/g;
 
 /** Paths that change something, never end, or show nothing of the service. */
 const AVOIDED =
@@ -70,30 +62,17 @@ export function pathsInLog(text: string): NamedPath[] {
   ).filter(isPlain);
 }
 
-/** Returns the paths that the README and the sources of a project name, the README's first. */
+/** Returns the paths that the sources of a project name. */
 export function pathsInFiles(root: string): NamedPath[] {
-  const readme = readdirSync(root).find((name) => /^readme(\.\w+)?$/i.test(name));
-  const told = [...readText(root, readme ?? 'README.md').matchAll(IN_README)].map(([, path = '']) => ({
-    path,
-    why: readme ?? '',
-  }));
-  const prefixes = new Set<string>();
   const declared = IN_SOURCES.flatMap(([pattern, route]) =>
-    filesIn(root, pattern).flatMap((file): NamedPath[] => {
-      const text = readText(join(root, file));
-      for (const [, prefix = ''] of text.matchAll(PREFIX)) prefixes.add(trim(prefix));
-      return [...text.matchAll(route)].map((found) => ({
+    filesIn(root, pattern).flatMap((file): NamedPath[] =>
+      [...readText(join(root, file)).matchAll(route)].map((found) => ({
         path: trim(found.slice(1).find(Boolean) ?? ''),
         why: file,
-      }));
-    }),
+      })),
+    ),
   );
-  const mounted = [...prefixes].flatMap((prefix) =>
-    declared
-      .filter(({ path }) => !path.startsWith(prefix))
-      .map(({ path, why }) => ({ path: prefix + (path === '/' ? '' : path), why })),
-  );
-  const all = [...told, ...pathsOfDjango(root), ...declared, ...mounted].filter(isPlain);
+  const all = [...pathsOfDjango(root), ...declared].filter(isPlain);
   return [...new Map(all.toReversed().map((one) => [one.path, one])).values()].toReversed();
 }
 

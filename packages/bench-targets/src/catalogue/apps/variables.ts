@@ -92,18 +92,6 @@ export function findExample(root: string): string | undefined {
     .find((file) => EXAMPLE.test(file));
 }
 
-/** A setting that limits the rate of requests, and settings of its time and its storage. */
-const RATE_LIMIT = /RATE_?LIMIT|THROTTLE/i;
-const BESIDE_LIMIT = /WINDOW|TTL|INTERVAL|DURATION|PERIOD|TIME|ENABLE|STOR|URL|SECONDS|_MS$/i;
-
-/** Returns the variable that limits the rate of requests, one with a number first; undefined if the project names none. */
-export function findRateLimit(root: string): Variable | undefined {
-  const found = variablesIn(listingsOf(root, '')).filter(
-    ({ name }) => RATE_LIMIT.test(name) && !BESIDE_LIMIT.test(name),
-  );
-  return found.find(({ value }) => /^\d+$/.test(value)) ?? found[0];
-}
-
 /**
  * Returns a start that takes its port from Bench, where its command, its environment or a variable of the project names the one on
  * which the server listens, and what that changes. Undefined if none does.

@@ -4,7 +4,7 @@ import { dirname, join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { findForeign, findNeeds } from '../../../src/catalogue/apps/needs.ts';
 import { describeStart } from '../../../src/catalogue/apps/starts/index.ts';
-import { findRateLimit, withPort } from '../../../src/catalogue/apps/variables.ts';
+import { withPort } from '../../../src/catalogue/apps/variables.ts';
 
 let folder: string;
 beforeEach(() => {
@@ -197,20 +197,6 @@ describe('the programs that Bench cannot start', () => {
     const mongodb = { host: '127.0.0.1', port: 27017, why: '.env: MONGODB_URL' };
     expect(findForeign(folder, '', {})).toEqual([{ host: 'queue', port: 5673, why: '.env: QUEUE' }, mongodb]);
     expect(findForeign(folder, '', { QUEUE: 'amqp://elsewhere' })).toEqual([mongodb]);
-  });
-});
-
-describe('the limit of a rate', () => {
-  it.each([
-    [
-      'RATE_LIMIT_WINDOW=60\nRATE_LIMIT_MAX=4 # increase\n',
-      { file: '.env', name: 'RATE_LIMIT_MAX', value: '4' },
-    ],
-    ['RATELIMIT_DEFAULT="200/day"\n', { file: '.env', name: 'RATELIMIT_DEFAULT', value: '200/day' }],
-    ['MAX_REQUESTS=1000\n', undefined],
-  ])('is, by %j, %j', (text, limit) => {
-    write({ '.env': text });
-    expect(findRateLimit(folder)).toEqual(limit);
   });
 });
 

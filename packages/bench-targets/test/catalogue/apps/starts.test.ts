@@ -94,30 +94,6 @@ describe('the start of a Node project', () => {
     expect(findStarts(folder).best).toMatchObject([{ command, isForDevelopment: false }]);
   });
 
-  it.each<[string, string, string | object, { command: string[]; env: object }]>([
-    [
-      'pm2 start ecosystem.config.json --no-daemon',
-      'ecosystem.config.json',
-      { apps: [{ name: 'app', script: 'src/a.js', instances: 1, env: { NODE_ENV: 'production', N: 1 } }] },
-      { command: ['node', 'src/a.js'], env: { NODE_ENV: 'production', N: '1' } },
-    ],
-    [
-      'pm2-runtime start ecosystem.config.js --env production',
-      'ecosystem.config.js',
-      `module.exports = { apps: [{ script: './src/a.js', args: '--fast' }] };`,
-      { command: ['node', './src/a.js', '--fast'], env: {} },
-    ],
-    [
-      'pm2 start src/a.js -i max -- --fast',
-      'src/a.js',
-      '',
-      { command: ['node', 'src/a.js', '--fast'], env: {} },
-    ],
-  ])('is that which pm2 keeps running: %s', (start, file, text, found) => {
-    write({ 'package.json': { scripts: { start } }, [file]: text });
-    expect(findStarts(folder).best).toMatchObject([found]);
-  });
-
   it('keeps the variables and the steps before the server', () => {
     const start = 'NODE_ENV=production npm run build && npm run db:migrate && node dist/a.js';
     write({ 'package.json': { scripts: { start, build: 'tsc', 'db:migrate': 'knex migrate:latest' } } });
@@ -285,7 +261,6 @@ describe('the start of a Python project', () => {
       'a package that serves its app itself',
       {
         'requirements.txt': 'aiohttp\n',
-        'README.md': '```\npython init_db.py\n```\n',
         'shop/__init__.py': '',
         'shop/main.py': 'def main():\n  web.run_app(app)\n',
         'shop/__main__.py': 'main()\n',
@@ -298,11 +273,6 @@ describe('the start of a Python project', () => {
       { command: ['python', 'shop.py'] },
     ],
     [
-      'the module that the README runs',
-      { 'requirements.txt': 'x\n', 'README.md': '```\n$ python init_db.py\n$ python -m shop\n```\n' },
-      { command: ['python', '-m', 'shop'] },
-    ],
-    [
       'the program of a package that fills no database',
       { 'pyproject.toml': '[project]\n[project.scripts]\ninit_db = "shop:init"\nstart = "shop:run"\n' },
       { command: ['start'] },
@@ -311,11 +281,6 @@ describe('the start of a Python project', () => {
       'the program of a package',
       { 'pyproject.toml': '[project]\ndependencies = ["x"]\n[project.scripts]\nshop = "shop:cli"\n' },
       { command: ['shop'], runtime: 'python' },
-    ],
-    [
-      'a line of the README',
-      { 'requirements.txt': 'x\n', 'README.md': 'To serve more:\n\n```\n$ shop serve --port 8000\n```\n' },
-      { command: ['shop', 'serve', '--port', '{port}'] },
     ],
     [
       'a Procfile with a release step',
@@ -382,11 +347,11 @@ describe('the start of a Python project', () => {
       ...PYTHON,
       'a.py': 'app = FastAPI()\n',
       'b.py': 'app = FastAPI()\n',
-      'README.md': '```\nuvicorn c:app\n```\n',
+      'pyproject.toml': '[project]\n[project.scripts]\nshop = "shop:run"\n',
     });
     const { best, others } = findStarts(folder);
     expect(best.map(({ command }) => command[1])).toEqual(['a:app', 'b:app']);
-    expect(others.map(({ command }) => command[1])).toEqual(['c:app']);
+    expect(others.map(({ command }) => command)).toEqual([['shop']]);
   });
 });
 
@@ -465,9 +430,7 @@ describe('the routes of a project', () => {
   });
 
   it.each<[string, string, string[]]>([
-    ['README.md', 'curl -s http://localhost:8000/orders?limit=2', ['/orders?limit=2']],
     ['a.py', '@app.get("/orders")\n@app.get("/orders/{id}")\n@app.post("/pay")\n', ['/orders']],
-    ['a.py', 'r = APIRouter(prefix="/api")\n@r.get("/orders")\n', ['/orders', '/api/orders']],
     ['a.js', `app.get('/orders', list); app.get('/logout', out); app.get('port')`, ['/orders']],
     ['a.go', 'mux.HandleFunc("GET /orders", list)\nr.GET("/items/:id", one)', ['/orders']],
     [
@@ -524,16 +487,6 @@ it('the start of a Deno project is its task', () => {
 it('the address of Waitress precedes its app', () => {
   const command = ['waitress-serve', '--listen={host}:{port}', 'shop:app'];
   expect(describeStart(folder, 'waitress-serve shop:app')).toMatchObject({ command });
-});
-
-it('the start of a project without a manifest is that of its shell script', () => {
-  write({
-    'run.sh': '#!/bin/sh\nPORT=$(sed -n s/port://p a.yml)\nexec python3 shop.py "$PORT"\n',
-    'test.sh': '',
-  });
-  expect(findStarts(folder).best).toMatchObject([
-    { command: ['python3', 'shop.py', '{port}'], why: 'run.sh' },
-  ]);
 });
 
 describe('the start of a program that Bench builds', () => {

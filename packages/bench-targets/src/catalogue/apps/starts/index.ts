@@ -12,7 +12,6 @@ import { readLine, type Line } from './line.ts';
 import { isForDevelopment, programOf } from './listen.ts';
 import { buildsOfNode, frameworkOfNode, toldByNodeSources, toldByScripts } from './node.ts';
 import { stepsOfDjango, textOfPython, toldByPrograms, toldByPython } from './python.ts';
-import { toldByReadme, toldByShell } from './readme.ts';
 import { PLACES, type Start, type Told } from './start.ts';
 
 export { projectAbove } from './files.ts';
@@ -31,8 +30,6 @@ export function findStarts(root: string): { best: Start[]; others: Start[] } {
       ...toldByPython(root, folder),
       ...toldByNodeSources(root, folder),
       ...toldByPrograms(root, folder),
-      ...toldByReadme(root, folder),
-      ...toldByShell(root, folder),
     ]),
   ];
   const read = told.flatMap((one) => {

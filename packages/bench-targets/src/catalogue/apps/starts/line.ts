@@ -6,7 +6,6 @@ import { scriptOf, withoutRunner } from '../runners.ts';
 import { splitCommand } from '../words.ts';
 import { readText } from './files.ts';
 import { withAddress } from './listen.ts';
-import { commandOfPm2 } from './pm2.ts';
 
 /** The commands of a line: what is built, what is set up, and the server. */
 export interface Line {
@@ -113,11 +112,6 @@ function readInner(
   depth: number,
 ): Line | 'unreadable' | undefined {
   const { root, folder } = around;
-  const kept = commandOfPm2(words, join(root, folder));
-  if (kept !== undefined) {
-    const inner = readLine(kept.words, around, depth + 1);
-    return inner === undefined ? 'unreadable' : { ...inner, env: { ...kept.env, ...inner.env } };
-  }
   const [program = '', ...rest] = words;
   const name = basename(program);
   const isShell = /^(ba|da|z|a)?sh$/.test(name);

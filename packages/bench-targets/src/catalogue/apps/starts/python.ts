@@ -90,7 +90,7 @@ export function toldByPrograms(root: string, folder: string): Told[] {
   const names = Object.keys({ ...tool?.poetry?.scripts, ...project?.scripts });
   const servers = names.filter((name) => !NO_SERVER.test(name));
   return servers.map((name) => ({
-    place: 'readme',
+    place: 'programs',
     folder,
     why: `${join(folder, 'pyproject.toml')}: the program ${name}`,
     line: [name],

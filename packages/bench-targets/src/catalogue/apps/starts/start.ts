@@ -22,7 +22,7 @@ export interface Start {
 }
 
 /** The places that tell a start, nearest to production first. */
-export const PLACES = ['container', 'scripts', 'sources', 'readme'] as const;
+export const PLACES = ['container', 'scripts', 'sources', 'programs'] as const;
 
 /** What a place of a project says about its start. */
 export interface Told {
