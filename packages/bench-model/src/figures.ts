@@ -73,9 +73,7 @@ export type ProcessUse = Static<typeof processUse>;
 const memoryReading = shape({
   seconds: amount('s: since the window opened'),
   bytes: amount('bytes: of the process tree then'),
-  cpuUs: Type.Optional(
-    amount('µs: CPU of the process tree since the window opened; absent in older records'),
-  ),
+  cpuUs: Type.Optional(amount('µs: CPU of the process tree since the window opened')),
 });
 
 /** Memory at a moment of a window. */

@@ -48,7 +48,7 @@ const firstWrong = shape(
     bytes: count('bytes: length of its body'),
     rightBytes: Type.Optional(count('bytes: length of the right body; absent if it is not known')),
   },
-  { description: 'The first answer with a wrong body; absent if there was none, and in older records.' },
+  { description: 'The first answer with a wrong body; absent if there was none.' },
 );
 
 /** The first answer with a wrong body in a window. */
@@ -113,9 +113,7 @@ const schedule = shape(
     late: count('count: left more than 1 ms after their time'),
     dropped: count('count: still waiting for a connection when the window closed'),
     started: Type.Optional(count('count: requests that were sent in the window, whenever they were due')),
-    meanOpen: Type.Optional(
-      amount('count: mean number of requests that were due and had no outcome; absent in older records'),
-    ),
+    meanOpen: Type.Optional(amount('count: mean number of requests that were due and had no outcome')),
     lateUs: Type.Optional(
       shape(
         {

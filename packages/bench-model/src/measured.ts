@@ -124,9 +124,6 @@ const hostWindow = named(
       ),
       stealCores: Type.Optional(amount('cores: CPU that the hypervisor gave to others')),
       listenOverflows: Type.Optional(count('count: connects that found the accept queue full')),
-      retransmits: Type.Optional(
-        count('count: TCP segments sent again, without tail loss probes; only in older records'),
-      ),
       lostSegments: Type.Optional(
         count('count: TCP segments sent again, without those that their receivers reported as duplicates'),
       ),
@@ -207,9 +204,7 @@ export const turns = named(
           { description: 'Absent if the process of the server is not known.' },
         ),
       ),
-      restsCpuUs: Type.Optional(
-        amount("µs: CPU of the server's tree between its turns, all rests together; absent in older records"),
-      ),
+      restsCpuUs: Type.Optional(amount("µs: CPU of the server's tree between its turns, all rests together")),
       goodputPerSecond: Type.Array(
         amount('per second: right answers, each connection from its first request to its last answer'),
       ),
@@ -218,7 +213,7 @@ export const turns = named(
       ),
       places: Type.Optional(
         Type.Array(count('count: turns of all servers before it in this round'), {
-          description: 'The order of time; absent in older records.',
+          description: 'The order of time.',
         }),
       ),
     },

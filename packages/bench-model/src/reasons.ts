@@ -469,10 +469,8 @@ const DEFINITIONS = {
   retransmits: {
     invalidates: TAIL,
     summary: 'TCP segments were lost',
-    text: ({ count, sent }: { count: number; sent: number | undefined }) =>
-      sent === undefined
-        ? `${count} TCP segments were retransmitted`
-        : `${figure(count)} of ${figure(sent)} TCP segments were lost and sent again`,
+    text: ({ count, sent }: { count: number; sent: number }) =>
+      `${figure(count)} of ${figure(sent)} TCP segments were lost and sent again`,
   },
   throttled: {
     invalidates: RATES_CPU_AND_CAPACITY,
@@ -533,11 +531,6 @@ export function boundFactors(reasons: readonly Reason[], metric: MetricId): Inte
     high *= bounds?.[metric]?.high ?? Infinity;
   }
   return { low, high };
-}
-
-/** Returns a stored reason with the metrics that its code invalidates today, and the bounds that were stored. */
-export function renewReason({ code, text, bounds }: Reason): Reason {
-  return { code, text, invalidates: [...DEFINITIONS[code].invalidates], ...(bounds && { bounds }) };
 }
 
 /** Describes what happened in a number of trials: completes "In 3 of 60 trials, …". Undefined if they failed. */

@@ -148,7 +148,7 @@ const sentRequest = shape({
   check: Type.Optional(
     Type.Unsafe<CheckKind>({
       enum: ['bytes', 'schema', 'status'],
-      description: 'The check of answers under load beyond their status; absent in older records.',
+      description: 'The check of answers under load beyond their status.',
     }),
   ),
 });

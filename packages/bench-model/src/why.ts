@@ -48,7 +48,7 @@ const perRequest = shape(
     calls: Type.Optional(calls),
     garbage: Type.Optional(garbage),
   },
-  { description: 'What a request takes, without a profiler. Absent in older files.' },
+  { description: 'What a request takes, without a profiler.' },
 );
 
 /** What a request takes from the kernel and the runtime. */

@@ -145,10 +145,7 @@ const FACTS: Facts = {
   steal: [{ cores: 0.25 }],
   'steal-elsewhere': [{ cores: 0.25, host: 'h3' }],
   'listen-overflows': [{ count: 3 }],
-  retransmits: [
-    { count: 364, sent: 80_782 },
-    { count: 3, sent: undefined },
-  ],
+  retransmits: [{ count: 364, sent: 80_782 }],
   throttled: [{ count: 3 }],
 };
 

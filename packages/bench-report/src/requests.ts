@@ -70,7 +70,7 @@ export function describeLeftOut(userRequests: UserRequests | undefined): string[
   );
 }
 
-/** Describes the check of answers under load; undefined for older records, which do not contain it. */
+/** Describes the checks of answers under load, as far as they are recorded. */
 function describeChecks(userRequests: UserRequests, sent: SentRequests | undefined): string[] {
   const { requests = [], rows } = sent ?? {};
   const kinds = new Map<string, CheckKind>();

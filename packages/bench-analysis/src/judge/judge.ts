@@ -99,7 +99,7 @@ export function judge(evidence: Evidence): Judgement {
     ...unsteady,
     ...judgeMemory(evidence.memory),
     ...judgeAlone(evidence),
-    ...judgeHost(host, countCompletions(load.counts), evidence.server?.coresUsed),
+    ...judgeHost(host, evidence.server?.coresUsed),
   ];
   const fatal = reasons.filter(isFatal);
   const doubts = reasons.filter((reason) => !isFatal(reason));
@@ -466,7 +466,7 @@ interface WarmedProcess {
 }
 
 /** Returns true if a process runs Java. */
-export function isJvm(interpreter: Interpreter | undefined): boolean {
+function isJvm(interpreter: Interpreter | undefined): boolean {
   return ['openjdk', 'java'].includes(interpreter?.implementation ?? '');
 }
 
@@ -533,15 +533,15 @@ export function judgeMachine(
   ];
 }
 
-function judgeHost(host: HostWindow, completions: number, coresUsed: number | undefined): Reason[] {
-  const { unattributedCores, listenOverflows = 0, lostSegments, sentSegments } = host;
-  // Older records count the segments that were sent again, also in vain.
-  const count = lostSegments ?? host.retransmits ?? 0;
-  const mostLost = sentSegments === undefined ? completions * ERROR_SHARE : sentSegments * LOST_SHARE;
+function judgeHost(host: HostWindow, coresUsed: number | undefined): Reason[] {
+  const { unattributedCores, listenOverflows = 0, lostSegments = 0, sentSegments = 0 } = host;
   return [
     ...(unattributedCores === undefined ? [] : [makeReason('server-unknown', { cores: unattributedCores })]),
     ...judgeMachine(host, { coresUsed }),
     ...reasonIf(listenOverflows > 0, 'listen-overflows', { count: listenOverflows }),
-    ...reasonIf(count > mostLost, 'retransmits', { count, sent: sentSegments }),
+    ...reasonIf(lostSegments > sentSegments * LOST_SHARE, 'retransmits', {
+      count: lostSegments,
+      sent: sentSegments,
+    }),
   ];
 }

@@ -1,4 +1,4 @@
-/** Judges a trial from its record, while it is measured and whenever it is read again. Pure. */
+/** Judges a trial when it is measured. Pure. */
 import { coresOf } from 'bench-model/planned';
 import { memoryByAnswers } from 'bench-statistics/growth';
 import { sum } from 'bench-statistics/numbers';

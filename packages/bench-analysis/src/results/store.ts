@@ -19,7 +19,6 @@ import { dirname, join, relative } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
 import { suggest } from 'bench-model/suggest';
 import { BenchError } from 'bench-model/errors';
-import { judgeStored } from '../judge/stored.ts';
 import { HOME, makeProjectFolder, commandLine } from 'bench-machine/home';
 import { RECORD_SCHEMA, RUN_SCHEMA } from 'bench-model/versions';
 import { redact } from 'bench-machine/redact';
@@ -205,14 +204,14 @@ const RECORD = {
 } as const;
 
 /**
- * Reads a run, and judges its trials by the rules in force. Skips an incomplete last line. Throws a usage error
- * (file:line) for any other content that is unreadable or does not match its schema, and for a schema of another version.
+ * Reads a run. Skips an incomplete last line. Throws a usage error (file:line) for any other content that is unreadable or
+ * does not match its schema, and for a schema of another version.
  */
 export function readRun(folder: string): StoredRun {
   const run = readRunFile(folder);
   const host = readChecked(join(folder, 'host.json'), HOST);
   const trials = readLines(join(folder, 'trials.jsonl'), RECORD);
-  return { ...run, folder, host, trials: judgeStored({ plan: run.plan, host, trials }) };
+  return { ...run, folder, host, trials };
 }
 
 /** Reads only `run.json`. Throws as `readRun` does. */

@@ -513,7 +513,6 @@ describe('the host', () => {
     ],
     ['steal', { stealCores: 0.1 }, { stealCores: 0.11 }, metricsOf('pace', 'cpu', 'capacity')],
     ['listen-overflows', { listenOverflows: 0 }, { listenOverflows: 1 }, metricsOf('tail')],
-    ['retransmits', { retransmits: 50 }, { retransmits: 51 }, metricsOf('tail')],
     ['throttled', { throttled: 0 }, { throttled: 1 }, metricsOf('pace', 'cpu', 'capacity')],
   ])('invalidates metrics only beyond the tolerance for %s', (code, fine, bad, invalidates) => {
     expect(reasonsOf(evidenceOf({}, { host: fine }))).toEqual({});
@@ -553,7 +552,7 @@ describe('several reasons at once', () => {
   it('are listed with the fatal one first', () => {
     const evidence = evidenceOf(
       { counts: sampleCounts({ ok: 50_000, mismatch: 1, timeout: 500, inFlight: 10 }) },
-      { host: { retransmits: 400 } },
+      { host: { lostSegments: 400, sentSegments: 80_000 } },
     );
     expect(judge(evidence).reasons.map(({ code }) => code)).toEqual(['wrong-body', 'errors', 'retransmits']);
   });

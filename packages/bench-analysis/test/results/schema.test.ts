@@ -144,7 +144,6 @@ const host: Required<HostWindow> = {
   otherProcessesSource: 'cgroup v1 root',
   stealCores: 0,
   listenOverflows: 0,
-  retransmits: 0,
   lostSegments: 0,
   sentSegments: 0,
   throttled: 0,
@@ -595,7 +594,6 @@ describe('a host and a run', () => {
 
 /** Optional fields that the samples contain. */
 const OPTIONAL = [
-  // Schema 1 did not always record it.
   'load',
   'measured.load.schedule',
   'target.packages',
