@@ -14,7 +14,7 @@ const report = (...words: string[]) => runHere(REPORT, [fixture('run'), ...words
 describe('pnpm report --format', () => {
   it.each([
     ['markdown', /^\| target \|/m],
-    ['json', /^\{\n {2}"schema": 2,/],
+    ['json', /^\{\n {2}"run": /],
     ['csv', /^run,trial,started_at,/],
     ['bmf', /^\{\n {2}"devices: vanilla at 10 connections": \{/],
     ['github-action-benchmark', /^\[\n {2}\{\n {4}"name": "devices: vanilla at 10 connections, p50"/],
