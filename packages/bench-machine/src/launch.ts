@@ -100,6 +100,8 @@ export interface LaunchSpec {
   stopSignal?: StopSignal;
   /** A private folder that is removed when the server ends, also if Bench is killed. */
   scratch?: string;
+  /** True if it prints where Bench prints, and not to its log. */
+  isShown?: boolean;
   /** The folder of the run: logs and time reports are kept below it. */
   folder: string;
   /** Aborted when the run is interrupted; requests to the server end with it. */
@@ -191,18 +193,19 @@ function launchAt(port: number, spec: LaunchSpec): Server {
 
   // Created anew, because an attempt that was killed may have left a log of the same name.
   const log = openSync(logFile, 'w');
+  const output = spec.isShown === true ? 'inherit' : log;
   rmSync(timeFile, { force: true });
   const { cgroup } = openCgroup(`${spec.token}-${number}`);
   const startedAtMs = performance.now();
   const child = start({
     cwd: spec.cwd,
-    stdio: ['ignore', log, log],
+    stdio: ['ignore', output, output],
     env: {
       ...neutralEnvironment(spec.isOfUser),
       ...Object.fromEntries(files),
       ...fillEnvironment(spec.env, { host, port }),
       BENCH_TOKEN: spec.token,
-      [MARK]: `${spec.token}-${number}`,
+      [MARK]: markOf(spec),
     },
     // The shell becomes time(1), so that the pid and the group are those of the measured server.
   })`set -e; for file in ${cgroup?.procsFiles ?? []}; do echo $$ > "$file"; done; ulimit -n $(ulimit -Hn) || true; exec ${argv}`;
@@ -212,6 +215,10 @@ function launchAt(port: number, spec: LaunchSpec): Server {
 
 /** The variable that marks the processes of one server: some leave its process group. */
 const MARK = 'BENCH_SERVER';
+
+function markOf(spec: Pick<LaunchSpec, 'id' | 'token'>): string {
+  return `${spec.token}-${numberOf(spec)}`;
+}
 
 /** Returns the last bytes of a file as text, from the begin of a line on if there is one; empty if it does not exist. */
 export function readEnd(file: string, bytes: number): string {
@@ -346,7 +353,7 @@ export function fillCommand(
 }
 
 /** Fills in the placeholders of variables. */
-export function fillEnvironment(
+function fillEnvironment(
   env: Readonly<Record<string, string>>,
   place: { host: string; port: number },
 ): Record<string, string> {
@@ -401,7 +408,8 @@ class LaunchedServer implements Server {
     if (parts.child.pid === undefined)
       throw new BenchError('trial', `${parts.spec.command[0]} could not be started`);
     this.#group = parts.child.pid;
-    this.#watchdog = watchGroup(this.#group, { ...parts.spec, cgroup: parts.cgroup });
+    const mark = `${MARK}=${markOf(parts.spec)}`;
+    this.#watchdog = watchGroup(this.#group, { ...parts.spec, mark, cgroup: parts.cgroup });
     this.#logBound = setInterval(() => boundLog(parts.logFile), LOG_POLL_MS);
     this.#logBound.unref();
     this.#exit = new Promise((resolve) => {
@@ -532,9 +540,8 @@ class LaunchedServer implements Server {
   #strays(): number[] {
     const { cgroup, spec } = this.#parts;
     if (cgroup !== undefined) return cgroup.pids();
-    // The search takes a few ms, and only the program of a user may do anything.
-    if (spec.isOfUser !== true || process.platform !== 'linux') return [];
-    const mark = `${spec.token}-${numberOf(spec)}`;
+    if (process.platform !== 'linux') return [];
+    const mark = markOf(spec);
     return listPids().filter((pid) => environHas(pid, MARK, mark) && readProcess(pid)?.zombie === false);
   }
 
@@ -599,27 +606,37 @@ function sendSignal(pid: number, name: NodeJS.Signals): void {
 
 /** The leftovers that a watchdog removes; none by default. */
 interface Watched extends Pick<LaunchSpec, 'stopSignal' | 'scratch'> {
+  /** The variable, with its value, of the processes that it ends although they have left the group. */
+  mark?: string;
   cgroup?: Pick<Cgroup, 'procsFiles'> | undefined;
 }
 
 /**
- * Starts a watchdog. If Bench is killed, it stops the server's group and removes the folder and cgroup of the
- * server. The line `done` on its stdin ends it.
+ * The script of a watchdog: the group, the signal, the private folder and the mark are its first words, the folders of cgroups
+ * the others. `-s`, because dash parses the `--` of `kill -TERM -- -1` as a number.
+ */
+const WATCH = `read -r word; [ "$word" = done ] && exit 0
+kill -s "$2" -- "-$1"; sleep 1; kill -s KILL -- "-$1"; rm -rf -- "$3"; mark=$4; shift 4
+for try in 1 2 3 4 5 6 7 8 9; do
+  left=$(
+    for folder; do cat "$folder/cgroup.procs"; done
+    [ -z "$mark" ] || grep -lzxF -- "$mark" /proc/[0-9]*/environ | cut -d / -f 3
+  )
+  [ -z "$left" ] && { [ $# = 0 ] || rmdir "$@"; } && break
+  kill -s KILL $left; sleep 0.1
+done`;
+
+/**
+ * Starts a watchdog. If Bench is killed, it stops the server's group and what has left it, and removes the folder and cgroup of
+ * the server. The line `done` on its stdin ends it.
  */
 export function watchGroup(
   group: number,
-  { stopSignal = 'SIGTERM', scratch = '', cgroup }: Watched = {},
+  { stopSignal = 'SIGTERM', scratch = '', mark = '', cgroup }: Watched = {},
 ): Child {
-  // `-s`, because dash parses the `--` of `kill -TERM -- -1` as a number.
-  const script = [
-    'read -r word; [ "$word" = done ] && exit 0; kill -s "$2" -- "-$1"; sleep 1; kill -s KILL -- "-$1"',
-    'rm -rf -- "$3"; shift 3',
-    'for folder; do for try in 1 2 3 4 5 6 7 8 9; do rmdir "$folder" && break',
-    'kill -s KILL $(cat "$folder/cgroup.procs"); sleep 0.1; done; done',
-  ].join('; ');
   const cgroups = cgroup?.procsFiles.map((file) => dirname(file)) ?? [];
-  const words = [String(group), stopSignal.slice(3), scratch, ...cgroups];
-  const dog = start({ stdio: ['pipe', 'ignore', 'ignore'] })`exec /bin/sh -c ${script} sh ${words}`;
+  const words = [String(group), stopSignal.slice(3), scratch, mark, ...cgroups];
+  const dog = start({ stdio: ['pipe', 'ignore', 'ignore'] })`exec /bin/sh -c ${WATCH} sh ${words}`;
   dog.on('error', () => {});
   dog.stdin?.on('error', () => {});
   dog.unref();

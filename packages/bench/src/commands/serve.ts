@@ -1,19 +1,15 @@
 import { UPSTREAMS } from 'bench-model/upstreams';
 import { defineCommand, option, repeated } from '../cli/command.ts';
 import { oneOf, pair, text, wholeNumber } from '../cli/values.ts';
-import { once } from 'node:events';
 import { AsyncDisposableStack } from '@whatwg-node/disposablestack';
-import { join } from 'node:path';
-import { writeFileSync } from 'node:fs';
 import pWaitFor from 'p-wait-for';
 import { expandTargets, readStacks, refuseThreads } from 'bench-targets/catalogue/stacks';
 import { completeParams, findWorkload, WORKLOAD_NAMES } from 'bench-targets/catalogue/workloads/index';
 import { readManifest } from 'bench-targets/catalogue/manifest';
 import { BenchError } from 'bench-model/errors';
 import { commandLine } from 'bench-machine/home';
-import { fillCommand, fillEnvironment, watchGroup } from 'bench-machine/launch';
+import { launch } from 'bench-machine/launch';
 import { describeListeners, isListening } from 'bench-machine/ports';
-import { start } from 'bench-machine/subprocess';
 import { prepareAll } from 'bench-targets/prepare/prepare';
 import { findCompanions, startCompanions } from '../services/index.ts';
 import type { RunningCompanion } from '../services/companion.ts';
@@ -26,6 +22,8 @@ import { onInterrupt, logLine } from '../terminal/shell.ts';
 
 const HOST = '127.0.0.1';
 const POLL_MS = 50;
+/** The exit code of a command that Ctrl-C has ended. */
+const INTERRUPTED = 130;
 
 export default defineCommand({
   name: 'serve',
@@ -84,20 +82,11 @@ export default defineCommand({
     if (ready === undefined)
       throw new BenchError('toolchain', missing[0]?.reason ?? target.id, missing[0]?.hint);
     const draw = workload.draw(() => Math.random(), params);
-    using session = await openSession(`serve ${target.id}`, {
-      isAlone: false,
-      words: `stopping ${target.id}`,
-    });
+    const words = `stopping ${target.id}`;
+    using session = await openSession(`serve ${target.id}`, { isAlone: false, words });
     const { token } = session;
     const recordLeftoverServer = (place: string | undefined): void => session.recordLeftoverServer(place);
     const folder = session.makeFolder('serve');
-    const given = Object.entries(draw.files).map(([variable, content]) => {
-      const file = join(folder, `${variable}.json`);
-      writeFileSync(file, content);
-      return [variable, file] as const;
-    });
-    const place = { host: HOST, port };
-    const argv = fillCommand(ready.command, { ...place, workers, threads });
     const needs = {
       workload: workload.name,
       params,
@@ -113,52 +102,52 @@ export default defineCommand({
       placed: {},
       recordLeftoverServer,
     });
+    const stopping = new AbortController();
+    using _ = onInterrupt(() => {
+      stopping.abort();
+      for (const running of companions.all) running.interrupt?.();
+    }, words);
     await using parts = new AsyncDisposableStack();
     const ofCompanions = [];
     for (const running of companions.all) {
       ofCompanions.push(parts.use(await running.begin(draw, { id: 'serve', target, prepared: ready })).env);
       logLine(`${running.name}: ${describe(running, target)}`);
     }
-    const env = Object.assign(
-      {},
-      process.env,
-      fillEnvironment(ready.env, place),
-      Object.fromEntries(given),
-      draw.env,
-      ...ofCompanions,
-    );
-    const server = start({ cwd: ready.stack.root, env, stdio: 'inherit' })`exec ${argv}`;
-    const exit = once(server, 'exit') as Promise<[number | null]>;
-    const watchdog = server.pid === undefined ? undefined : watchGroup(server.pid);
-    let interrupted = false;
-    using _ = onInterrupt(() => {
-      interrupted = true;
-      if (server.pid !== undefined) process.kill(server.pid, 'SIGTERM');
-    }, `stopping ${target.id}`);
-    const ended = new AbortController();
-    const origin = `${ready.variant.scheme}://${HOST}:${port}`;
-    const announced = untilListening(port, ended.signal).then((is) => {
-      if (!is || interrupted) return;
+    if (stopping.signal.aborted) return INTERRUPTED;
+    await using server = await launch({
+      id: 'serve',
+      token,
+      command: ready.command,
+      cwd: ready.stack.root,
+      env: Object.assign({}, ready.env, draw.env, ...ofCompanions),
+      files: draw.files,
+      workers,
+      threads,
+      prefix: [],
+      isOfUser: isOwn,
+      isShown: true,
+      time: undefined,
+      port,
+      folder,
+      stopped: stopping.signal,
+    });
+    const isOver = (): boolean => stopping.signal.aborted || server.ended() !== undefined;
+    await pWaitFor(async () => isOver() || (await isListening(HOST, port)), { interval: POLL_MS });
+    if (!isOver()) {
+      const origin = `${ready.variant.scheme}://${HOST}:${port}`;
       const requests = isOwn
         ? [origin]
         : draw.requests.map(({ method, path }) => `${method} ${origin}${path}`);
       for (const one of requests) logLine(`${target.id}: ${one} — Ctrl-C stops it`);
-    });
-    const [status] = await exit;
-    ended.abort();
-    await announced;
-    watchdog?.stdin?.end('done\n');
-    return interrupted ? 130 : status === 0 ? 0 : 1;
+    }
+    await pWaitFor(isOver, { interval: POLL_MS });
+    const end = server.ended();
+    for (const reason of (await server.stop()).trouble) logLine(`${target.id}: ${reason.text}`);
+    if (stopping.signal.aborted) return INTERRUPTED;
+    if (end === 'exit status 0') return 0;
+    throw new BenchError('trial', `${target.id} ended: ${end}`);
   },
 });
-
-/** Waits until a server listens on the port. Returns false if it ended first. */
-async function untilListening(port: number, ended: AbortSignal): Promise<boolean> {
-  return pWaitFor(() => isListening(HOST, port), { interval: POLL_MS, signal: ended }).then(
-    () => true,
-    () => false,
-  );
-}
 
 /** The kind, the version and the address of a companion, as far as it has them. */
 function describe(running: RunningCompanion, target: Target): string {

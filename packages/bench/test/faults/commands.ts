@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Trial } from 'bench-model/record';
 import { readAllowedCores, readCores } from 'bench-machine/placement';
+import { findFreePort } from 'bench-machine/ports';
 import { runSync } from 'bench-machine/subprocess';
 import type { Ended } from '../../../bench-lab/testing/user.ts';
 import { flags, PLANTED, ROOT, USERS, type Place, type Running } from '../cli/cli.ts';
@@ -145,6 +146,115 @@ globalThis.Date = new Proxy(of, {
   return ended;
 }
 
+/** A server that leaves its process group with a child, and never takes SIGTERM if that is `stubborn`. */
+const LEAVING = `require('node:child_process').spawn('sleep', ['600'], { detached: true, stdio: 'ignore' }).unref(); ${SERVER}`;
+const STUBBORN = `process.on('SIGTERM', () => {}); ${SERVER}`;
+
+/** Starts `serve` for a server of a user, in a terminal or with a prefix, and waits until it says where that listens. */
+async function startServe(
+  place: Place,
+  { server = SERVER, command = ['node', 'server.js'], prefix = [] as string[], isTyped = false },
+): Promise<Running> {
+  writeFileSync(join(place.folder, 'server.js'), server);
+  const file = join(place.folder, 'stack.json');
+  const kind = { language: 'javascript', framework: 'none', class: 'raw', runtime: 'none' };
+  const variants = { app: { command } };
+  writeFileSync(
+    file,
+    JSON.stringify({ name: 'shop', ...kind, default: 'app', variants, requests: ['GET /'] }),
+  );
+  const words = ['--stack', file, '--port', String(await findFreePort())];
+  const running = isTyped
+    ? place.startInTerminal(['node packages/bench/bench-http.mjs serve', ...words].join(' '))
+    : place.start('serve', words, {}, prefix);
+  await running.until(() => running.output.includes('Ctrl-C stops it'), 'the server');
+  return running;
+}
+
+/** Ends a command by SIGKILL, waits until its watchdogs have ended all it started, and lets the next command tidy up. */
+async function killAndPrune(place: Place, running: Running): Promise<Ended> {
+  running.signal('SIGKILL');
+  await running.ended;
+  await place.untilGone();
+  return place.start('prune', [], place.ownCache).ended;
+}
+
+/** A command that is killed while its server has a child in a session of its own. */
+const killed = (
+  fault: string,
+  phase: Phase,
+  starts: (place: Place, server: string, prefix: string[]) => Promise<Running>,
+  prefix: string[] = [],
+): CommandCase => ({
+  phase,
+  fault,
+  run: async (place) => killAndPrune(place, await starts(place, LEAVING, prefix)),
+  status: 0,
+  says: /had been killed and left \S+bench-\w+-\w+: removed it/,
+  kept: [],
+  ...(prefix.length > 0 && { needs: 'namespaces' }),
+});
+
+const NO_CGROUPS = apart('mount -t tmpfs none /sys/fs/cgroup');
+
+const startLeaving = (place: Place, server: string, prefix: string[]): Promise<Running> =>
+  startServe(place, { server, prefix });
+
+const servingCases: CommandCase[] = [
+  ...(['SIGINT', 'SIGTERM', 'SIGHUP'] as const).map((signal): CommandCase => ({
+    phase: 'stop',
+    fault: `serve gets ${signal}, and its server has a child in another session`,
+    async run(place) {
+      const running = await startServe(place, { server: LEAVING });
+      running.signal(signal);
+      return running.ended;
+    },
+    status: 130,
+    says: /stopping shop/,
+    kept: [],
+  })),
+  {
+    phase: 'stop',
+    fault: 'serve gets a Ctrl-C in a terminal, and a shell waits for its server',
+    async run(place) {
+      const running = await startServe(place, {
+        command: ['sh', '-c', 'node server.js; true'],
+        isTyped: true,
+      });
+      running.type('\u0003');
+      return running.ended;
+    },
+    status: 130,
+    says: /stopping shop/,
+    kept: [],
+  },
+  {
+    phase: 'stop',
+    fault: 'serve gets SIGINT, and its server ignores SIGTERM',
+    async run(place) {
+      const running = await startServe(place, { server: STUBBORN });
+      running.signal('SIGINT');
+      return running.ended;
+    },
+    status: 130,
+    says: /stopping shop\n.*the server ignored SIGTERM for 5 s and was killed/,
+    kept: [],
+  },
+  killed('serve is killed, and its server has a child in another session', 'stop', startLeaving),
+  killed('serve is killed without cgroups', 'stop', startLeaving, NO_CGROUPS),
+  killed(
+    'bench is killed without cgroups',
+    'stop',
+    async (place, server, prefix) => {
+      const words = writeApp(join(place.folder, 'app'), server, { duration: 60 });
+      const running = place.start('bench', words, place.ownCache, prefix);
+      await running.until(() => place.pidsOf('generator.ts').length > 0, 'the load');
+      return running;
+    },
+    NO_CGROUPS,
+  ),
+];
+
 export const COMMAND_CASES: CommandCase[] = [
   {
     phase: 'prepare',
@@ -246,7 +356,7 @@ export const COMMAND_CASES: CommandCase[] = [
   {
     phase: 'prepare',
     fault: 'there are no cgroups',
-    run: (place) => place.start('bench', unruly(), {}, apart('mount -t tmpfs none /sys/fs/cgroup')).ended,
+    run: (place) => place.start('bench', unruly(), {}, NO_CGROUPS).ended,
     status: 0,
     says: /saved in /,
     kept: ['measured'],
@@ -484,4 +594,5 @@ export const COMMAND_CASES: CommandCase[] = [
     kept: [],
     needs: 'namespaces',
   },
+  ...servingCases,
 ];
