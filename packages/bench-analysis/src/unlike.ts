@@ -1,7 +1,6 @@
 import { coresOf, isWarm, warmupOf, warmupSecondsOf } from 'bench-model/planned';
 import { describeBackground } from 'bench-targets/catalogue/background';
 import { describeLoad } from 'bench-model/engines';
-import type { CompanionHost } from 'bench-model/companions';
 import type { Placement, Trial } from 'bench-model/record';
 import type { Plan } from 'bench-model/plan';
 import type { Host } from 'bench-model/host';
@@ -98,13 +97,9 @@ function propertiesOf(run: StoredRun, other: StoredRun): Property[] {
     ['kind of trial', describeTurns(plan)],
     ['upstream', companions.upstream?.kind],
     ['database', database && `${database.kind} ${database.version}, ${database.maxConnections} connections`],
-    ...Object.entries(companions).flatMap(([name, head]): Property[] => {
-      const { host, ...rest } = head as { host?: CompanionHost };
-      return [
-        [`host of the ${name}`, host && describeHardware(host)],
-        ...(COMPARED.has(name) ? [] : [[name, JSON.stringify(rest)] as const]),
-      ];
-    }),
+    ...Object.entries(companions).flatMap(([name, head]): Property[] =>
+      COMPARED.has(name) ? [] : [[name, JSON.stringify(head)]],
+    ),
     [
       'placement',
       placement &&
@@ -215,7 +210,10 @@ function describeLoadHosts({ plan: { cluster }, trials }: StoredRun): string | u
   return [`${cluster.generators} × ${cluster.processes} processes`, ...new Set(kinds.toSorted())].join(', ');
 }
 
-function describeHardware({ cpuModel = 'unknown CPU', cores = 0 }: Partial<CompanionHost>): string {
+function describeHardware({
+  cpuModel = 'unknown CPU',
+  cores = 0,
+}: Partial<Pick<Host, 'cpuModel' | 'cores'>>): string {
   return `${cpuModel} with ${cores} cores`;
 }
 

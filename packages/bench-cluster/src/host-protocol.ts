@@ -1,14 +1,9 @@
 /**
  * The protocol between a command and its program on another host: one JSON object per line, on stdin and stdout. The program
- * carries out one order and ends. It also ends, with its servers, when it is told to stop or its stdin ends. A companion
- * stays until then: it takes steps, and answers each with one message.
+ * carries out one order and ends. It also ends, with its servers, when it is told to stop or its stdin ends.
  */
-import type { Resources } from 'bench-model/figures';
 import type { Plan } from 'bench-model/plan';
-import type { CompanionNetwork, MovableNeeds } from 'bench-http/services/companion';
-import type { MovableName } from 'bench-http/services/companion';
 import type { Host } from 'bench-model/host';
-import type { HostWindow } from 'bench-model/measured';
 import type { Placement, Trial } from 'bench-model/record';
 import type { LeftOut, Versions } from 'bench-model/run';
 
@@ -22,27 +17,6 @@ export interface HostOrder {
   /** True if it also plans the warm-ups, with studies of those that are not known. */
   learns?: boolean;
 }
-
-/** Asks the program to find a companion, and to keep it. */
-export interface CompanionOrder {
-  do: 'companion';
-  /** The run that it belongs to. */
-  run: string;
-  name: MovableName;
-  needs: Omit<MovableNeeds, 'userRequests'>;
-  network: CompanionNetwork;
-  /** The command that pins it; empty if nothing does. */
-  prefix: string[];
-  /** True if it takes the lock of its machine. */
-  isAlone: boolean;
-}
-
-/** The steps of a companion: launch its program, sample it over a window, stop it. */
-export type CompanionStep =
-  | { do: 'launch'; index: number }
-  | { do: 'open' }
-  | { do: 'close' }
-  | { do: 'land' };
 
 /** Asks the program to stop its work. */
 export interface StopOrder {
@@ -69,15 +43,5 @@ export type HostMessage =
   | { event: 'prepared'; prepared: PreparedHost }
   /** A trial, with the contents of its files by their names. */
   | { event: 'trial'; trial: Trial; files: Record<string, string> }
-  /** A companion was found; `cores` are the numbers of those that it may use. */
-  | { event: 'found'; kind: string; version: string; cores: number[] }
-  | { event: 'launched'; url: string }
-  | { event: 'opened' }
-  /** A window, with the machine during it. */
-  | { event: 'closed'; resources?: Resources; machine?: HostWindow }
-  /** It was stopped. */
-  | { event: 'landed'; log: string }
-  /** It has ended by itself. */
-  | { event: 'fell'; how: string; logTail: string[] }
   | { event: 'refused'; message: string; hint?: string }
   | { event: 'done' };

@@ -1,11 +1,13 @@
 /** The hosts that rounds are spread over: placed, checked, and each running the program of this checkout. */
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { Spread } from 'bench-model/cluster';
 import { BenchError } from 'bench-model/errors';
-import { checkoutOf, inspectCluster, refuseUnfit, type CheckedHost } from './inspect.ts';
+import { checkoutOf, inspectCluster, refuseUnfit, type CheckedHost, type Inspected } from './inspect.ts';
 import { Gateway, type HostFacts } from './gateway.ts';
-import type { HostMessage, HostOrder } from './host-protocol.ts';
+import type { HostMessage, HostOrder, StopOrder } from './host-protocol.ts';
 import { provideProgram } from './program.ts';
-import { RemoteProgram, type RunningProgram } from './remote-program.ts';
+import { RemoteProcesses, type RemoteProcess } from './process.ts';
 
 /** A host that carries out orders with the program of its checkout. */
 export interface ProgramHost {
@@ -33,7 +35,7 @@ export async function openHosts(spec: Spread, log?: (doing: string) => void): Pr
     refuseUnfit(hosts);
     refuseUnequal(hosts);
     return {
-      hosts: hosts.map((host) => new OrderedHost(new RemoteProgram(gateway, host, checkoutOf(spec)))),
+      hosts: hosts.map((host) => new OrderedHost(gateway, host, checkoutOf(spec))),
       [Symbol.asyncDispose]: () => gateway[Symbol.asyncDispose](),
     };
   } catch (error) {
@@ -74,36 +76,69 @@ function refuseUnequal(hosts: readonly CheckedHost[]): void {
   );
 }
 
-/** A host that carries out one order after the other. */
+/** The longest that a program may take to stop. */
+const STOP_MS = 15_000;
+
+/** A host that carries out one order after the other, with the program of its checkout, which its agent starts. */
 class OrderedHost implements ProgramHost {
   readonly name: string;
-  readonly #program: RemoteProgram;
-  #running: RunningProgram | undefined;
+  readonly #processes: RemoteProcesses;
+  readonly #checkout: string;
+  readonly #argv: string[];
+  #running: RemoteProcess | undefined;
 
-  constructor(program: RemoteProgram) {
-    this.name = program.name;
-    this.#program = program;
+  constructor(gateway: Gateway, { agent, name, facts }: Inspected, checkout: string) {
+    this.name = name;
+    this.#checkout = checkout;
+    this.#processes = new RemoteProcesses(gateway, agent);
+    const program = join(checkout, 'packages', 'bench', 'bench-http.mjs');
+    this.#argv = [facts.node.path ?? 'node', program, 'host'];
   }
 
   async ask(order: HostOrder, seconds: number, take: (message: HostMessage) => void): Promise<void> {
-    const late = Promise.withResolvers<never>();
+    const over = Promise.withResolvers<void>();
+    const ended = Promise.withResolvers<void>();
     let timer: NodeJS.Timeout | undefined;
-    const running = this.#program.run(order, (message) => {
-      if (message.event !== 'began') return take(message);
-      const why = `it did not finish in ${Math.round(seconds)} s`;
-      timer = setTimeout(() => late.reject(new BenchError('trial', why)), seconds * 1000);
+    let refusal: string | undefined;
+    let isDone = false;
+    const limit = (): void => {
+      timer = setTimeout(() => {
+        this.stop();
+        over.reject(new BenchError('trial', `it did not finish in ${Math.round(seconds)} s`));
+      }, seconds * 1000);
+    };
+    const running = this.#processes.start<HostMessage>(() => this.#argv, this.#checkout, {
+      take: (message) => {
+        if (message.event === 'refused') refusal = describeRefusal(message);
+        else if (message.event === 'done') isDone = true;
+        else if (message.event === 'began') limit();
+        else take(message);
+      },
+      // The next order waits for the end of the program, which releases its machine.
+      broke: (why) => {
+        ended.resolve();
+        if (isDone) over.resolve();
+        else over.reject(new BenchError('trial', refusal ?? why));
+      },
     });
     this.#running = running;
+    running.send(order);
     try {
-      await Promise.race([running.over, late.promise]);
+      await over.promise;
     } finally {
       clearTimeout(timer);
+      // One that is late stops its servers first.
+      await Promise.race([ended.promise, sleep(STOP_MS, undefined, { ref: false })]);
       this.#running = undefined;
       await running.end();
     }
   }
 
   stop(): void {
-    this.#running?.stop();
+    this.#running?.send({ do: 'stop' } satisfies StopOrder);
   }
+}
+
+function describeRefusal({ message, hint }: { message: string; hint?: string }): string {
+  return hint === undefined ? message : `${message} (${hint})`;
 }

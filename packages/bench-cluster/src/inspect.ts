@@ -4,11 +4,10 @@ import { isAbsolute, join, relative } from 'node:path';
 import type { Cluster as ClusterSpec, Spread } from 'bench-model/cluster';
 import { BenchError } from 'bench-model/errors';
 import { HOME } from 'bench-machine/home';
-import type { MovableName } from 'bench-http/services/companion';
 import type { Gateway, HostFacts, PlacedAgent, RayNode } from './gateway.ts';
 
 /** The task of a host. */
-type HostTask = 'server' | 'generator' | MovableName;
+type HostTask = 'server' | 'generator';
 
 /** A host that was placed, checked and named. */
 export interface CheckedHost {
@@ -30,18 +29,11 @@ export interface Inspected extends CheckedHost {
 }
 
 /** The tasks of the hosts of a file with their roles, one for each host. */
-function listTasks(
-  spec: ClusterSpec | Spread,
-  companions: readonly MovableName[],
-): Pick<CheckedHost, 'task' | 'role'>[] {
+function listTasks(spec: ClusterSpec | Spread): Pick<CheckedHost, 'task' | 'role'>[] {
   if ('role' in spec) return Array.from({ length: spec.hosts }, () => ({ task: 'server', role: spec.role }));
   const { roles, generators } = spec;
-  const tasks: HostTask[] = [
-    'server',
-    ...Array.from({ length: generators }, () => 'generator' as const),
-    ...companions,
-  ];
-  return tasks.map((task) => ({ task, role: roles[task] ?? task }));
+  const tasks: HostTask[] = ['server', ...Array.from({ length: generators }, () => 'generator' as const)];
+  return tasks.map((task) => ({ task, role: roles[task] }));
 }
 
 /** The folder of this repository on the hosts of a file. */
@@ -51,14 +43,10 @@ export function checkoutOf({ checkout = HOME.root }: ClusterSpec | Spread): stri
 
 /**
  * Places an agent on each host of a file, the server's too, and returns the hosts with their facts.
- * `companions` are those that have a host. Throws a trial error if there are too few hosts.
+ * Throws a trial error if there are too few hosts.
  */
-export async function inspectCluster(
-  gateway: Gateway,
-  spec: ClusterSpec | Spread,
-  companions: readonly MovableName[] = [],
-): Promise<Inspected[]> {
-  const tasks = listTasks(spec, companions);
+export async function inspectCluster(gateway: Gateway, spec: ClusterSpec | Spread): Promise<Inspected[]> {
+  const tasks = listTasks(spec);
   const roles = tasks.map(({ role }) => role);
   const placed = await gateway.ask('place', { roles, seconds: spec.deadlineSeconds });
   const nodes = new Map((await gateway.ask('nodes')).map((node) => [node.node, node]));

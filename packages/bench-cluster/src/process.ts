@@ -3,7 +3,7 @@ import { describeExit, type Listener } from 'bench-load/listen';
 import type { AgentEvent, Gateway } from './gateway.ts';
 
 /** A running process on another host. */
-interface RemoteProcess {
+export interface RemoteProcess {
   /** Sends a line. One that has not arrived by `notAfterMs`, in ms since the epoch of that host, breaks the process. */
   send(message: object, notAfterMs?: number): void;
   /** Kills the process, and returns when it has ended. */

@@ -13,12 +13,6 @@ const fields = {
     {
       server: text("The Ray resource of the host that the servers run on. By default 'server'."),
       generator: text("The Ray resource of the hosts that send the load. By default 'generator'."),
-      upstream: Type.Optional(
-        text('The Ray resource of the host of the upstream. By default, it runs beside the servers.'),
-      ),
-      database: Type.Optional(
-        text('The Ray resource of the host of the database. By default, it runs beside the servers.'),
-      ),
     },
     ROLES,
   ),

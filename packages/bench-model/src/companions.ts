@@ -3,26 +3,10 @@
  * that can be saturated: a report then names them as the limit. A new companion is one more entry in `COMPANION_PARTS`.
  */
 import { Type, type Static, type TObject, type TOptional } from 'typebox';
-import { amount, command, count, mapOf, named, oneOf, ordinal, shape, span, text } from './definitions.ts';
+import { amount, command, count, mapOf, oneOf, shape, span, text } from './definitions.ts';
 import { latency, resources } from './figures.ts';
 import { backgroundRequest } from './settings.ts';
 import { DATABASE_NAMES } from './stack.ts';
-
-export const companionHost = named(
-  'companionHost',
-  shape(
-    {
-      name: text('As reports show it.'),
-      cpuModel: Type.Optional(text()),
-      cores: ordinal('cores: logical ones'),
-      release: text('Of the kernel.'),
-    },
-    { description: 'The host of a cluster that a companion ran on; absent if it ran beside the server.' },
-  ),
-);
-
-/** The host of a cluster that a companion ran on. */
-export type CompanionHost = Static<typeof companionHost>;
 
 const upstreamUse = shape(
   {
@@ -38,10 +22,7 @@ export type UpstreamUse = Static<typeof upstreamUse>;
 
 const upstream = {
   canBeLimit: true as const,
-  head: shape(
-    { kind: text(), version: text(), host: Type.Optional(companionHost) },
-    { description: 'The server of the fixtures.' },
-  ),
+  head: shape({ kind: text(), version: text() }, { description: 'The server of the fixtures.' }),
   use: upstreamUse,
 };
 
@@ -75,7 +56,6 @@ const database = {
       kind: oneOf(['embedded', 'external'] as const),
       version: text(),
       maxConnections: count('count: connections that it accepts, its own setting'),
-      host: Type.Optional(companionHost),
     },
     { description: 'The database that the server asked: the embedded PostgreSQL, or an external one.' },
   ),

@@ -436,7 +436,7 @@ const DEFINITIONS = {
     summary: 'other processes used the CPU',
     cure: 'Let no other work run at the same time',
     bounds: boundTaken,
-    text: ({ cores, host }: Disturbance) => `${onHost(host)}other processes used ${percent(cores)} of a core`,
+    text: ({ cores }: Disturbance) => `other processes used ${percent(cores)} of a core`,
   },
   /** CPU time does not contain what was taken, but each request costs more while it is: see docs/concepts/how-it-works.md. */
   steal: {
@@ -446,13 +446,6 @@ const DEFINITIONS = {
     cure: 'Use a machine that does not share its CPU',
     bounds: boundTaken,
     text: ({ cores }: Disturbance) => `the hypervisor took ${percent(cores)} of a core`,
-  },
-  /** On the host of a companion: it says nothing about the CPU of the server. */
-  'steal-elsewhere': {
-    invalidates: RATES,
-    summary: 'the hypervisor took CPU time from a companion',
-    text: ({ cores, host }: Disturbance & { host: string }) =>
-      `${onHost(host)}the hypervisor took ${percent(cores)} of a core`,
   },
   'cores-changed': {
     invalidates: RATES_CPU_AND_CAPACITY,
@@ -683,16 +676,12 @@ interface Saturated {
   coresUsed: number;
   /** The cores that it could use; undefined if nothing is pinned. */
   cores: readonly number[] | undefined;
-  /** The host of a companion; undefined if that is the server's. */
-  host?: string | undefined;
 }
 
 interface Disturbance {
   cores: number;
   /** The cores that the server itself used; undefined if unknown. */
   coresUsed?: number | undefined;
-  /** The host of a companion; undefined if that is the server's. */
-  host?: string | undefined;
 }
 
 interface Errors {
@@ -815,14 +804,9 @@ function describePace({ shape, least, most, milliseconds }: Pace): string {
   return `not steady in the window: ${PACES[shape]} (${least} to ${most} answers per ${milliseconds} ms)`;
 }
 
-function shareOf({ coresUsed, cores, host }: Saturated): string {
+function shareOf({ coresUsed, cores }: Saturated): string {
   const used = `${coresUsed.toFixed(2)} cores`;
-  const share = cores === undefined ? used : `${used} (core ${cores.join(',')})`;
-  return host === undefined ? share : `${share} on ${host}`;
-}
-
-function onHost(host: string | undefined): string {
-  return host === undefined ? '' : `on ${host}, `;
+  return cores === undefined ? used : `${used} (core ${cores.join(',')})`;
 }
 
 function list(counts: readonly [string, number][]): string {

@@ -36,7 +36,6 @@ function describe(trial: Trial): string[] {
   const { time } = trial;
   return [
     ...trial.reasons.map(({ code, text }) => `${code}: ${toLine(text)}`),
-    ...describeCompanionHosts(trial),
     ...(measured === undefined ? [] : describeMeasured(measured)),
     ...(measured?.load === undefined ? [] : describeRoutes(measured.load, trial)),
     ...(time === undefined
@@ -68,13 +67,6 @@ function describeBackgroundUse({
     ...(max === undefined ? [] : [`max ${formatUs(max)}`]),
   ];
   return `background, ${seconds.toFixed(1)} s with the warm-up: ${sent} sent, ${parts.join(', ')}${took.length > 0 ? `; ${took.join(', ')}` : ''}`;
-}
-
-/** The other hosts that companions ran on. */
-function describeCompanionHosts({ companions = {} }: Trial): string[] {
-  return Object.entries(companions).flatMap(([name, head]) =>
-    'host' in head && head.host !== undefined ? [`${name} on ${head.host.name}`] : [],
-  );
 }
 
 function describeMeasured({

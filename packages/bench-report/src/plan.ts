@@ -1,7 +1,6 @@
 /** Plans in words. A dry run prints them, so nothing here needs a result. */
 import { labelOf } from 'bench-targets/catalogue/copy-label';
 import { leastWarmupSeconds, longestSeconds, LONGEST_WARMUP_SECONDS } from 'bench-model/planned';
-import { asksDatabase, fixturesOf } from 'bench-targets/catalogue/workloads/index';
 import { describeBackground } from 'bench-targets/catalogue/background';
 import { describeLoad } from 'bench-model/engines';
 import { METRICS } from 'bench-model/metrics';
@@ -191,14 +190,9 @@ function describePlannedHosts(plan: Plan): string[] {
     return [`rounds spread over ${countOf(hosts, 'host')} of the cluster at ${address}, side by side`];
   }
   if (cluster === undefined) return [];
-  const { generators, processes, address, roles } = cluster;
-  const { upstream, database } = roles;
+  const { generators, processes, address } = cluster;
   return [
     `load from ${countOf(generators, 'host')} of the cluster at ${address}, ${countOf(processes, 'process')} each`,
-    ...(upstream !== undefined && fixturesOf(plan) !== undefined
-      ? [`upstream on a host with the role ${upstream}`]
-      : []),
-    ...(database !== undefined && asksDatabase(plan) ? [`database on a host with the role ${database}`] : []),
   ];
 }
 

@@ -6,7 +6,7 @@ import type { View } from './content.ts';
 import { drawCourses } from './course.ts';
 import { describeKnees, toCurveView } from './curve.ts';
 import { describeAsking } from './requests.ts';
-import type { CompanionHost, CompanionName } from 'bench-model/companions';
+import type { CompanionName } from 'bench-model/companions';
 import type { Placement } from 'bench-model/record';
 import { describeInterpreters } from './interpreters.ts';
 import { joinWords } from 'bench-targets/catalogue/apps/words';
@@ -180,10 +180,8 @@ function describeEngine({ engine: name }: Plan): string[] {
 }
 
 /** One line for each companion of the servers. */
-function describeCompanions({ companions = {}, companionHosts = [], placement }: Model): string[] {
+function describeCompanions({ companions = {}, placement }: Model): string[] {
   const where = (name: string): string => {
-    const hosts = companionHosts.filter(({ companion }) => companion === name);
-    if (hosts.length > 0) return ` on ${hosts.map(({ host }) => describeCompanionHost(host)).join(' and ')}`;
     const cores = Object.entries(placement?.beside ?? {}).find(([one]) => one === name)?.[1];
     return cores === undefined || placement?.kind !== 'separate' ? '' : ` on core ${cores.join(',')}`;
   };
@@ -191,11 +189,6 @@ function describeCompanions({ companions = {}, companionHosts = [], placement }:
     const words = describeHead(name as CompanionName, head);
     return words === undefined ? [] : [`${name}: ${words}${where(name)}`];
   });
-}
-
-/** `h3 (AMD EPYC, 2 cores)`. */
-function describeCompanionHost({ name, cpuModel, cores }: CompanionHost): string {
-  return `${name} (${[cpuModel, countOf(cores, 'core')].filter(Boolean).join(', ')})`;
 }
 
 /** The machine in one line. */

@@ -6,33 +6,18 @@ import type { Job, MeasuredRun } from './conduct/job.ts';
 import type { FoundEngine } from 'bench-load/engines';
 import type { Cluster } from 'bench-model/cluster';
 import { extname } from 'node:path';
-import type { MovableName } from './services/companion.ts';
-import type { CompanionHosts } from './services/movable.ts';
 
 /** A cluster that a run has joined. Disposing leaves it. */
 export interface OpenCluster extends AsyncDisposable {
   engine: FoundEngine;
   /** The address that servers listen on. */
   host: string;
-  /** The hosts that companions run on. */
-  companions: CompanionHosts;
-}
-
-/** The circumstances in which a run joins a cluster. */
-export interface Joining {
-  log?: (line: string) => void;
-  /** The run; it is shown to commands on the other hosts. */
-  run?: string;
-  /** The companions that the run needs on other hosts. */
-  companions?: readonly MovableName[];
-  /** The command that pins companions on this machine. */
-  localPrefix?: string[];
 }
 
 /** The package that speaks to other hosts. */
 export interface ClusterPackage {
   /** Joins the cluster of a plan. Throws a usage error if that is not possible. */
-  openCluster: (spec: Cluster, joining?: Joining) => Promise<OpenCluster>;
+  openCluster: (spec: Cluster, log?: (line: string) => void) => Promise<OpenCluster>;
   /** Measures whole rounds on other hosts, and stores the run here. */
   measureSpread: (job: Job) => Promise<MeasuredRun>;
 }

@@ -9,7 +9,7 @@ import type {
 } from 'bench-model/companions';
 import type { Resources } from 'bench-model/figures';
 import type { LoadResult } from 'bench-model/load';
-import type { HostWindow, Limit } from 'bench-model/measured';
+import type { Limit } from 'bench-model/measured';
 import { makeReason, type Reason } from 'bench-model/reasons';
 import type { Placement } from 'bench-model/record';
 import { FULL, takesTheRest } from 'bench-model/saturation';
@@ -28,12 +28,8 @@ export interface CompanionEvidence {
   load: LoadResult;
   /** Its own resources over the window. */
   resources: Resources | undefined;
-  /** Its cores, and those of other sides on its host. */
+  /** Its cores, and those of the other sides. */
   placement: Placement;
-  /** Its host; undefined if that is the server's. */
-  host?: string | undefined;
-  /** The machine of that host during the window; undefined if unknown. */
-  machine?: HostWindow | undefined;
   /** The number of requests that companions sent to the server beside the load. */
   besideRequests: number;
 }
@@ -87,11 +83,11 @@ function findFull(name: CompanionLimit): NonNullable<CompanionJudge['bottleneck'
 
 function judgeBound(
   name: 'upstream' | 'database',
-  { resources, placement, host, limit }: CompanionEvidence & { limit: Limit },
+  { resources, placement, limit }: CompanionEvidence & { limit: Limit },
 ): Reason[] {
   if (resources === undefined || limit !== name) return [];
   const { coresUsed } = resources;
-  return [makeReason(`${name}-bound`, { coresUsed, cores: placement.beside?.[name], host })];
+  return [makeReason(`${name}-bound`, { coresUsed, cores: placement.beside?.[name] })];
 }
 
 /** An idle upstream serves a fixture from the memory of the same machine within a few ms. */

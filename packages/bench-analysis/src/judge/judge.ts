@@ -91,11 +91,7 @@ export function judge(evidence: Evidence): Judgement {
     ...judgeArrivals(load),
     ...judgeSpan(evidence),
     ...judgeLimit(limit, evidence),
-    ...companions.flatMap(({ companion, evidence: own }) => [
-      ...(companion.judge?.({ ...own, limit }) ?? []),
-      // Throttling there says nothing about the CPU of the server.
-      ...judgeMachine({ ...own.machine, throttled: 0 }, { host: own.host }),
-    ]),
+    ...companions.flatMap(({ companion, evidence: own }) => companion.judge?.({ ...own, limit }) ?? []),
     ...unsteady,
     ...judgeMemory(evidence.memory),
     ...judgeAlone(evidence),
@@ -121,8 +117,7 @@ export function findLimit(evidence: Evidence, budget = budgetOf(evidence)): Limi
   if (isCrowded(evidence)) return 'others';
   if (!isShared) return 'waiting';
   // The server cannot use the part of shared cores that the load and the companions use.
-  const here = companions.filter((one) => one.evidence.host === undefined);
-  const beside = sum(here.map((one) => one.evidence.resources?.coresUsed ?? 0));
+  const beside = sum(companions.map((one) => one.evidence.resources?.coresUsed ?? 0));
   const taken = coresOfLoad(load) + beside;
   return isFull(server.coresUsed + taken) ? 'server' : 'waiting';
 }
@@ -511,24 +506,17 @@ export function isDisturbed({ otherProcessesCores = 0, stealCores = 0 }: HostWin
   return otherProcessesCores > BUSY_CORES || stealCores > BUSY_CORES;
 }
 
-/**
- * Judges what a machine did to a window, whatever the load on it was. `host` is that of a companion; undefined for the
- * machine of the server.
- */
+/** Judges what the machine did to a window, whatever the load on it was. */
 export function judgeMachine(
   { otherProcessesCores = 0, stealCores = 0, throttled = 0 }: HostWindow,
-  { host, coresUsed }: { host?: string | undefined; coresUsed?: number | undefined } = {},
+  coresUsed?: number,
 ): Reason[] {
-  const isStolen = stealCores > BUSY_CORES;
   return [
     ...reasonIf(otherProcessesCores > BUSY_CORES, 'other-processes', {
       cores: otherProcessesCores,
       coresUsed,
-      host,
     }),
-    ...(host === undefined
-      ? reasonIf(isStolen, 'steal', { cores: stealCores, coresUsed })
-      : reasonIf(isStolen, 'steal-elsewhere', { cores: stealCores, host })),
+    ...reasonIf(stealCores > BUSY_CORES, 'steal', { cores: stealCores, coresUsed }),
     ...reasonIf(throttled > 0, 'throttled', { count: throttled }),
   ];
 }
@@ -537,7 +525,7 @@ function judgeHost(host: HostWindow, coresUsed: number | undefined): Reason[] {
   const { unattributedCores, listenOverflows = 0, lostSegments = 0, sentSegments = 0 } = host;
   return [
     ...(unattributedCores === undefined ? [] : [makeReason('server-unknown', { cores: unattributedCores })]),
-    ...judgeMachine(host, { coresUsed }),
+    ...judgeMachine(host, coresUsed),
     ...reasonIf(listenOverflows > 0, 'listen-overflows', { count: listenOverflows }),
     ...reasonIf(lostSegments > sentSegments * LOST_SHARE, 'retransmits', {
       count: lostSegments,

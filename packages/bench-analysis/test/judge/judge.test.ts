@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { createHistogram, encodeHistogram, summariseLatency } from 'bench-statistics/histogram';
-import { findLimit, judge, judgeMachine, type Evidence } from '../../src/judge/judge.ts';
+import { findLimit, judge, type Evidence } from '../../src/judge/judge.ts';
 import { METRIC_IDS, metricsOf } from 'bench-model/metrics';
 import type { GeneratorUse, LoadResult, OwnLoadResult } from 'bench-model/load';
 import type { HostWindow } from 'bench-model/measured';
@@ -529,16 +529,6 @@ describe('the host', () => {
     const evidence = evidenceOf({ counts: sampleCounts({ ok }) }, { host: { lostSegments, sentSegments } });
     const codes = judge(evidence).reasons.map(({ code }) => code);
     expect(codes.includes('retransmits')).toBe(isMarked);
-  });
-
-  it('of a companion says nothing about the CPU of the server', () => {
-    expect(judgeMachine({ stealCores: 0.3 }, { host: 'h3' })).toEqual([
-      {
-        code: 'steal-elsewhere',
-        text: 'on h3, the hypervisor took 30 % of a core',
-        invalidates: RATES,
-      },
-    ]);
   });
 
   it('is described by shares of a core', () => {

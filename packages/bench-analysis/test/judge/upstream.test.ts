@@ -2,7 +2,6 @@ import { describe, expect, it } from 'vitest';
 import { judge, type Evidence } from '../../src/judge/judge.ts';
 import { METRIC_IDS, metricsOf } from 'bench-model/metrics';
 import type { Counts, Resources } from 'bench-model/figures';
-import type { HostWindow } from 'bench-model/measured';
 import type { LoadResult } from 'bench-model/load';
 import type { Placement } from 'bench-model/record';
 import { COMPANION_JUDGES, type CompanionEvidence } from '../../src/judge/companions.ts';
@@ -17,8 +16,6 @@ interface UpstreamCase {
   resources?: Resources;
   placement: Placement;
   besideRequests: number;
-  host?: string;
-  machine?: HostWindow;
 }
 
 /** The upstream of a window of 50,000 answers of 10 fixtures each, on a separate core. */
@@ -35,7 +32,7 @@ function evidenceOf(given: Partial<UpstreamCase> = {}): UpstreamCase {
 
 /** A window with that upstream. */
 function windowOf(
-  { requests, fetchUs, resources, placement, besideRequests, host, machine }: UpstreamCase,
+  { requests, fetchUs, resources, placement, besideRequests }: UpstreamCase,
   load: LoadResult,
   serverCores = 0.5,
 ): Evidence {
@@ -52,7 +49,7 @@ function windowOf(
       {
         name: 'upstream',
         companion,
-        evidence: { load, resources, placement, besideRequests, host, machine },
+        evidence: { load, resources, placement, besideRequests },
       },
     ],
     mode: { mode: 'closed' },
@@ -124,31 +121,6 @@ describe('an upstream', () => {
     expect(verdict.texts[0]).toContain('the upstream used 0.95 cores (core 1)');
     const both = judge(windowOf(full, sampleLoad({ lifetime: sampleCounts({ ok: 50_000 }) }), 0.97));
     expect(both).toMatchObject({ limit: 'server', reasons: [] });
-  });
-
-  it('that used up a core of another host is named with that host', () => {
-    const placement = { kind: 'separate' as const, server: [], generator: [], beside: { upstream: [0, 1] } };
-    const { limit, texts } = judgeOf(evidenceOf({ resources: sampleResources(0.95), placement, host: 'h3' }));
-    expect(limit).toBe('upstream');
-    expect(texts[0]).toContain('the upstream used 0.95 cores (core 0,1) on h3');
-  });
-
-  it('whose host was disturbed is named with that host', () => {
-    const machine = { otherProcessesCores: 0.34, stealCores: 0.02, throttled: 3 };
-    expect(judgeOf(evidenceOf({ host: 'h3', machine })).texts).toEqual([
-      'other-processes: on h3, other processes used 34 % of a core',
-    ]);
-  });
-
-  it('that runs on another host takes nothing of the cores that server and load share', () => {
-    const load = sampleLoad({ generators: [{ cpuUs: 0.3 * 5e6, seconds: 5, utilisation: 0.3 }] });
-    const limitOf = (upstream: Partial<UpstreamCase>): string =>
-      judge({
-        ...windowOf(evidenceOf({ resources: sampleResources(0.5), ...upstream }), load, 0.3),
-        isShared: true,
-      }).limit;
-    expect(limitOf({})).toBe('server');
-    expect(limitOf({ host: 'h3' })).toBe('waiting');
   });
 
   it('that used up its core is not the limit if the generator is saturated', () => {

@@ -1,4 +1,3 @@
-import type { MovableName } from 'bench-http/services/companion';
 import { present } from 'bench-model/options';
 import { defineCommand, option } from 'bench-http/cli/command';
 import { text, wholeNumber } from 'bench-http/cli/values';
@@ -9,16 +8,13 @@ import { readCluster } from 'bench-targets/catalogue/cluster';
 import { BenchError } from 'bench-model/errors';
 import { commandLine, HOME } from 'bench-machine/home';
 import { estimateOffset, type Offset } from '../clock.ts';
-import { startCompanion } from '../companion.ts';
-import { checkoutOf, inspectCluster, type CheckedHost, type Inspected } from '../inspect.ts';
+import { inspectCluster, type CheckedHost, type Inspected } from '../inspect.ts';
 import { findUnequal } from '../hosts.ts';
 import { Gateway } from '../gateway.ts';
 import { listNodes, startNodes, stopNodes } from '../nodes.ts';
 import { provideProgram, provideToken } from '../program.ts';
-import { RemoteProgram } from '../remote-program.ts';
 import { renderRows } from 'bench-report/terminal';
 import { SPARE_FILES } from 'bench-machine/facts';
-import { MOVABLE, MOVABLE_NAMES } from 'bench-http/services/index';
 import { logLine, print, widthFor } from 'bench-http/terminal/shell';
 
 /** A parsed `pnpm cluster` command. */
@@ -45,7 +41,7 @@ export default defineCommand({
       conflicts: { role: 'omit one of them' },
     }),
     role: option('<name>', text, {
-      help: 'start one node with this role: server, generator, or one of "roles" in the file',
+      help: 'start one node with this role: server, generator, or their names in "roles" of the file',
     }),
     join: option('<address>', text, {
       help: 'the head of the cluster, e.g. 10.0.0.1:6379',
@@ -147,17 +143,11 @@ async function check(file: string): Promise<number> {
           })),
         ]
       : seen.flatMap(({ host, offset }) => findProblems(host, offset, spec, Math.max(0, ...connections)));
-  const companions = 'role' in spec ? [] : await tryCompanions(gateway, spec);
-  const rows = [...seen, ...companions.flatMap((one) => one.seen)].map(({ host, offset }) =>
-    rowOf(host, offset),
-  );
+  const rows = seen.map(({ host, offset }) => rowOf(host, offset));
   print(`\n${renderRows(HEAD, rows, WORDS, widthFor({}))}\n\n`);
-  for (const { told } of companions) if (told !== undefined) print(`${told}\n`);
-  if (companions.length > 0) print('\n');
-  const all = [...problems, ...companions.flatMap(({ problem }) => problem ?? [])];
-  for (const { what, advice } of all) print(`stop  ${what}\n      ${advice}\n`);
-  if (all.length === 0) print('ok    every host can take part\n');
-  return all.length === 0 ? 0 : 1;
+  for (const { what, advice } of problems) print(`stop  ${what}\n      ${advice}\n`);
+  if (problems.length === 0) print('ok    every host can take part\n');
+  return problems.length === 0 ? 0 : 1;
 }
 
 function describeRole(task: string, role: string): string {
@@ -177,67 +167,6 @@ function observe(gateway: Gateway, hosts: readonly Inspected[]): Promise<Observe
       return { host, offset: estimateOffset(trips) };
     }),
   );
-}
-
-/** A companion that was looked for on the host with its role. */
-interface TriedCompanion {
-  seen: Observed[];
-  /** The companion and its host, in words. */
-  told?: string;
-  problem?: HostProblem;
-}
-
-/**
- * Places each companion of a file beside the other roles, and asks its host for it. A run needs at most one of them, so they
- * may share a host.
- */
-async function tryCompanions(gateway: Gateway, spec: Cluster): Promise<TriedCompanion[]> {
-  const tried: TriedCompanion[] = [];
-  for (const name of MOVABLE_NAMES) {
-    const role = spec.roles[name];
-    if (role === undefined) continue;
-    const advice = commandLine(`cluster up --join ${spec.address} --role ${role}`);
-    const hosts = await inspectCluster(gateway, spec, [name]).catch((error: unknown) => describeError(error));
-    if (typeof hosts === 'string') tried.push({ seen: [], problem: { what: `${name}: ${hosts}`, advice } });
-    else {
-      const own = hosts.filter(({ task }) => task === name);
-      for (const host of own)
-        tried.push({ seen: await observe(gateway, own), ...(await tryCompanion(gateway, host, spec)) });
-    }
-  }
-  return tried;
-}
-
-/** Asks a host for its companion. */
-async function tryCompanion(
-  gateway: Gateway,
-  host: Inspected,
-  spec: Cluster,
-): Promise<Pick<TriedCompanion, 'told' | 'problem'>> {
-  const [problem] = refuseHost(host);
-  if (problem !== undefined) return { problem };
-  const name = host.task as MovableName;
-  try {
-    await using found = await startCompanion(new RemoteProgram(gateway, host, checkoutOf(spec)), host, {
-      name,
-      needs: MOVABLE[name].movable.example,
-      run: 'cluster check',
-      prefix: [],
-      isAlone: false,
-      deadlineSeconds: spec.deadlineSeconds,
-      log: logLine,
-    });
-    return { told: `${name}: ${found.kind} ${found.version} on ${host.name}` };
-  } catch (error) {
-    const what = `${name}: ${describeError(error)}`;
-    return { problem: { what, advice: 'install it there, or omit its role' } };
-  }
-}
-
-/** Returns the message of an error for the user. Throws any other error. */
-function describeError(error: unknown): string {
-  if (!(error instanceof BenchError)) throw error;
-  return error.message;
 }
 
 const WORDS = ['host', 'role', 'CPU', 'Node'];

@@ -1,13 +1,11 @@
-/** The program on each other host: carries out one order, as `bench` would on that machine, or keeps a companion. */
-import { keepCompanion } from '../keep-companion.ts';
+/** The program on each other host: carries out one order, as `bench` would on that machine. */
 import type { Trial } from 'bench-model/record';
 import { estimateSeconds } from 'bench-model/planned';
 import { join } from 'node:path';
-import { PassThrough } from 'node:stream';
 import { DisposableStack } from '@whatwg-node/disposablestack';
 import { defineCommand } from 'bench-http/cli/command';
 import { BenchError } from 'bench-model/errors';
-import type { CompanionOrder, CompanionStep, HostMessage, HostOrder, StopOrder } from '../host-protocol.ts';
+import type { HostMessage, HostOrder, StopOrder } from '../host-protocol.ts';
 import { findEngines } from 'bench-load/engines';
 import { readLines } from 'bench-load/protocol';
 import { readEnd } from 'bench-machine/launch';
@@ -25,26 +23,20 @@ export default defineCommand({ name: 'host', options: {}, read: () => ({}), run:
 
 /** Takes one order on stdin, carries it out, and reports events on stdout. Returns the exit code. */
 async function takeOrder(): Promise<number> {
-  const { promise: ordered, resolve } = Promise.withResolvers<HostOrder | CompanionOrder>();
-  const steps = new PassThrough({ objectMode: true });
-  readLines<HostOrder | CompanionOrder | CompanionStep | StopOrder>(
+  const { promise: ordered, resolve } = Promise.withResolvers<HostOrder>();
+  readLines<HostOrder | StopOrder>(
     process.stdin,
     (order) => {
       if (order.do === 'stop') interrupt();
-      else if (isOrder(order)) resolve(order);
-      else steps.write(order);
+      else resolve(order);
     },
     interrupt,
   );
-  // A step that arrives after the stop.
-  steps.on('error', () => {});
   process.stdin.on('end', interrupt);
   // Without its command, it still has servers to stop.
   process.stdout.on('error', () => {});
   try {
-    const order = await ordered;
-    if (order.do === 'companion') await keepCompanion(order, steps, { tell, voice: VOICE });
-    else await carryOut(order);
+    await carryOut(await ordered);
     await tell({ event: 'done' });
     return 0;
   } catch (error) {
@@ -55,10 +47,6 @@ async function takeOrder(): Promise<number> {
   } finally {
     process.stdin.destroy();
   }
-}
-
-function isOrder(message: HostOrder | CompanionOrder | CompanionStep): message is HostOrder | CompanionOrder {
-  return 'plan' in message || 'needs' in message;
 }
 
 /** Interrupts what this program does, as Ctrl-C would. */

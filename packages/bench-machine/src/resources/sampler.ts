@@ -45,8 +45,8 @@ export interface Sampler extends Disposable {
 /** A companion whose resources are sampled with those of a server. */
 export interface SampledCompanion {
   name: CompanionName;
-  /** The process on this machine that it descends from; undefined if it runs on another one. */
-  pid: number | undefined;
+  /** The process that it descends from. */
+  pid: number;
   sampler: Pick<Sampler, 'start' | typeof Symbol.dispose> & {
     stop(): Promise<Pick<Sampled, 'server'>>;
   };
@@ -59,7 +59,7 @@ export function sampleTogether(server: Sampler, companions: readonly SampledComp
     idle: () => server.idle(),
     memory: () => server.memory?.(),
     async start(ours) {
-      await server.start([...ours, ...companions.flatMap(({ pid }) => pid ?? [])]);
+      await server.start([...ours, ...companions.map(({ pid }) => pid)]);
       for (const { sampler } of companions) await sampler.start([]);
     },
     async stop() {

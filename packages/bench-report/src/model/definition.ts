@@ -10,7 +10,6 @@ import type { Route } from 'bench-analysis/routes';
 import type { Scaling, ThreadRace } from 'bench-analysis/scaling';
 import type { Figure, Row } from 'bench-analysis/summary';
 import type { TargetUsage } from 'bench-analysis/times';
-import type { CompanionHost } from 'bench-model/companions';
 import type { Host } from 'bench-model/host';
 import type { IdleCloses } from 'bench-model/load';
 import type { ServerBudget } from 'bench-model/measured';
@@ -204,8 +203,6 @@ export interface Model {
   age?: { seconds: Range; answers?: Range };
   /** The hosts that sent the load; absent if this machine did. */
   hosts?: LoadHost[];
-  /** The other hosts that companions ran on; absent if all ran beside the servers. */
-  companionHosts?: { companion: string; host: CompanionHost }[];
   /** The hosts that the rounds were spread over; absent if they ran on one machine. */
   roundHosts?: RoundHost[];
   /** Sorted by rung, by request if several targets are measured with it, then by CPU per request; rows without one are last. */

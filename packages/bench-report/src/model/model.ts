@@ -65,7 +65,6 @@ export function toModel(source: Source, { distributions = false }: Parts = {}): 
   const [first] = trials;
   const age = ageOf(trials);
   const hosts = hostsOf(trials);
-  const companionHosts = companionHostsOf(trials);
   const roundHosts = roundHostsOf(source);
   const sent = sentBy(trials);
   const scalings = toScalings(summary, plan.targets, trials);
@@ -91,7 +90,6 @@ export function toModel(source: Source, { distributions = false }: Parts = {}): 
     ...(sent && { sent }),
     ...(age && { age }),
     ...(hosts && { hosts }),
-    ...(companionHosts.length > 0 && { companionHosts }),
     ...(roundHosts && { roundHosts }),
     rows,
     ladders: toLadders(summary, plan.load.mode === 'open').map(({ rungs, ...ladder }): ModelLadder => ({
@@ -381,16 +379,6 @@ function hostsOf(trials: Trial[]): LoadHost[] | undefined {
     };
   });
   return hosts.length === 0 ? undefined : hosts.toSorted((a, b) => (a.name < b.name ? -1 : 1));
-}
-
-/** The other hosts that companions ran on, over all trials. */
-function companionHostsOf(trials: Trial[]): NonNullable<Model['companionHosts']> {
-  const all = trials.flatMap(({ companions = {} }) =>
-    Object.entries(companions).flatMap(([companion, head]) =>
-      'host' in head && head.host !== undefined ? [{ companion, host: head.host }] : [],
-    ),
-  );
-  return [...new Map(all.map((one) => [`${one.companion} ${one.host.name}`, one])).values()];
 }
 
 /** The hosts that the rounds were spread over. One that joined when the run was resumed was not compared with the others. */

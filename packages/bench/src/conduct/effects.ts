@@ -13,7 +13,7 @@ import { readInterpreterOf } from 'bench-targets/prepare/interpreters';
 import { readAllowedCores, type PinnedCommands } from 'bench-machine/placement';
 import { openCpuMeter } from 'bench-machine/resources/cpu-meter';
 import { openSampler } from 'bench-machine/resources/open';
-import { sampleTogether, type SampledCompanion } from 'bench-machine/resources/sampler';
+import { sampleTogether } from 'bench-machine/resources/sampler';
 import { timeCommand } from 'bench-machine/time';
 import { findWatcher } from 'bench-machine/watchers';
 import type { RunEffects } from '../measure/run.ts';
@@ -23,7 +23,7 @@ import { awaitRightAnswer, logIn, verify } from '../measure/verify.ts';
 import { present } from 'bench-model/options';
 import { hasCourse } from 'bench-model/planned';
 import type { Plan } from 'bench-model/plan';
-import type { Companion, DistantMeter, RunningCompanion } from '../services/companion.ts';
+import type { Companion, RunningCompanion } from '../services/companion.ts';
 import { startCompanions } from '../services/index.ts';
 import type { Trial } from 'bench-model/record';
 import type { Session } from './session.ts';
@@ -52,18 +52,6 @@ interface Wiring {
   record?: RunEffects['record'];
   /** Shows progress; does nothing by default. */
   on?: RunEffects['on'];
-}
-
-/** The sampler of a companion on another host. */
-function sampleDistant(meter: DistantMeter): SampledCompanion['sampler'] {
-  return {
-    start: () => meter.start(),
-    async stop() {
-      const server = await meter.stop();
-      return server === undefined ? {} : { server };
-    },
-    [Symbol.dispose]() {},
-  };
 }
 
 /** The start of a run: its companions, and its connections to the machine. */
@@ -196,15 +184,12 @@ export async function createEffects({
       const others = beside.map(async (one) => ({
         name: one.name,
         pid: one.pid,
-        sampler:
-          'meter' in one
-            ? sampleDistant(one.meter)
-            : await openSampler({ serverPid: one.pid, cgroup: one.cgroup }),
+        sampler: await openSampler({ serverPid: one.pid, cgroup: one.cgroup }),
       }));
       return sampleTogether(sampler, await Promise.all(others));
     },
     meter: (server) => openCpuMeter(server.pid(), server.cgroup),
-    meterBeside: (one) => ('meter' in one ? undefined : openCpuMeter(one.pid, one.cgroup)),
+    meterBeside: (one) => openCpuMeter(one.pid, one.cgroup),
     now: () => Date.now(),
     readCores(server) {
       const isHere = server.isRemote !== true && server.ended() === undefined;

@@ -27,7 +27,6 @@ import {
 import type { Placement } from 'bench-model/record';
 import { RUN_SCHEMA } from 'bench-model/versions';
 import type { Versions } from 'bench-model/run';
-import { findDistant, listElsewhere } from '../services/index.ts';
 import { refuseBudget } from './dry.ts';
 import { startEffects } from './effects.ts';
 import { planWarmups } from './learn.ts';
@@ -59,14 +58,7 @@ export async function measurePlan({
   const describeStop = (): string => (known.length > 0 ? SAVED : NOTHING_YET);
   using interrupts = new DisposableStack();
   interrupts.use(voice.onInterrupt(() => voice.quit(() => release()), describeStop));
-  const {
-    companions: beside,
-    launcher,
-    placed,
-    host,
-    prepared,
-    leftOut,
-  } = await prepareRun(whole, {
+  const { companions, launcher, placed, host, prepared, leftOut } = await prepareRun(whole, {
     session,
     isNamed,
     voice,
@@ -81,8 +73,7 @@ export async function measurePlan({
       : planWithout(leftOut.map(({ target }) => target));
   refuseAlone(whole, routed);
   if (routed !== whole) for (const line of describeChoice(routed)) voice.log(line);
-  await using cluster = await joinCluster(routed, placed, voice);
-  const companions = [...beside, ...(cluster ? await findDistant(routed, cluster.companions) : [])];
+  await using cluster = await joinCluster(routed, voice);
   const isOfUser = prepared.some((one) => 'attached' in one || one.stack.project !== undefined);
   let fitted = routed;
   if (isOfUser && resumed === undefined) {
@@ -160,16 +151,10 @@ export async function measurePlan({
 }
 
 /** Joins the cluster of a plan. Its code is loaded only for a plan that has one. */
-async function joinCluster(
-  plan: Plan,
-  placed: PinnedCommands,
-  { log }: Voice,
-): Promise<OpenCluster | undefined> {
-  const { cluster, run: name } = plan;
+async function joinCluster({ cluster }: Plan, { log }: Voice): Promise<OpenCluster | undefined> {
   if (cluster === undefined) return undefined;
   const { openCluster } = await loadCluster();
-  const localPrefix = placed.generator;
-  return openCluster(cluster, { log, run: name, companions: listElsewhere(plan), localPrefix });
+  return openCluster(cluster, log);
 }
 
 /** Returns the placement of the first trial of a run, if it were measured now. */

@@ -295,7 +295,7 @@ export class ServerLife {
     this.#sampler = await this.#effects.resources(server, processes);
     await this.#sampler?.idle();
     for (const { companion } of this.#parts) await companion.beforeLoad?.();
-    const pids = [server.pid() ?? [], ...processes.map(({ pid }) => pid ?? [])].flat();
+    const pids = [server.pid() ?? [], ...processes.map(({ pid }) => pid)].flat();
     return {
       server,
       spec: this.specOf(),
@@ -488,7 +488,6 @@ export class ServerLife {
           resources: trial.beside[name],
           placement: placed.placement,
           besideRequests,
-          ...companion.elsewhere?.(),
         },
       })),
     };

@@ -5,8 +5,7 @@
  * The life of a companion: `find` (does the plan need it, and is it installed?) → `start` once per run → `begin` for each
  * trial → its hooks, in the order in which `TrialCompanion` lists them → dispose, on every path.
  */
-import type { Cluster } from 'bench-model/cluster';
-import type { CompanionEvidence, CompanionJudge } from 'bench-analysis/judge/companions';
+import type { CompanionJudge } from 'bench-analysis/judge/companions';
 import type { Prepared } from 'bench-targets/prepare/prepare';
 import type { Stack } from 'bench-model/stack';
 import type { Draw } from 'bench-targets/catalogue/workloads/workload';
@@ -48,15 +47,7 @@ export interface CompanionKind {
   find(needs: CompanionNeeds): Promise<Companion | undefined>;
 }
 
-/** The name of a companion whose program can run on another host: its role in a cluster. */
-export type MovableName = Exclude<keyof Cluster['roles'], 'server' | 'generator'>;
-
-/** A kind of companion whose program can run on another host. */
-export interface MovableKind extends CompanionKind {
-  movable: MovableCompanion;
-}
-
-/** A program behind a companion, found on the host that is to run it. */
+/** A program behind a companion, found on this machine. */
 export interface CompanionProgram {
   kind: string;
   version: string;
@@ -68,19 +59,9 @@ export interface CompanionProgram {
 export interface LaunchContext extends Pick<CompanionContext, 'token' | 'folder' | 'placed'> {
   /** Distinguishes the programs of one run, from 0. */
   index?: number;
-  /** The network that reaches it; by default, only this machine does. */
-  network?: CompanionNetwork | undefined;
 }
 
-/** The network between a companion and a server on another host. */
-export interface CompanionNetwork {
-  /** The address that the companion listens on. */
-  address: string;
-  /** The addresses of the server's host. */
-  clients: readonly string[];
-}
-
-/** A program that was launched, here or on another host. Disposing stops it and removes its files. */
+/** A program that was launched. Disposing stops it and removes its files. */
 export interface LaunchedProgram extends AsyncDisposable, Pick<Server, 'ended' | 'logTail'> {
   /** With a password, if it needs one. */
   url: string;
@@ -93,26 +74,6 @@ export interface ExternalProgram extends Pick<CompanionProgram, 'kind' | 'versio
   /** With its password. */
   url: string;
 }
-
-/** A companion whose program can run on another host than the servers: it is then found and launched there. */
-export interface MovableCompanion {
-  isNeeded(needs: MovableNeeds): boolean;
-  /** A plan that needs it, by which `pnpm cluster check` looks for its program. */
-  example: MovableNeeds;
-  /** Finds the program on this host. Throws a usage or toolchain error if it is not available. */
-  find(needs: MovableNeeds): Promise<CompanionProgram | ExternalProgram>;
-  /** Starts a companion whose program was found here or on another host. */
-  start(
-    program: CompanionProgram | ExternalProgram,
-    needs: CompanionNeeds,
-    context: CompanionContext,
-  ): Promise<RunningCompanion>;
-  /** Throws a usage error if its program must not run on another host now. */
-  refuseElsewhere?(): void;
-}
-
-/** The facts by which the program of a companion is found. */
-export type MovableNeeds = Pick<CompanionNeeds, 'workload' | 'params' | 'userRequests' | 'upstream'>;
 
 /** A companion that a plan needs, before it is started. */
 export interface Companion {
@@ -161,25 +122,9 @@ export interface CompanionTrial {
 }
 
 /** A process to sample over the window, with all its descendants. */
-export type CompanionProcess = LocalProcess | DistantProcess;
-
-/** A process on this machine. */
-interface LocalProcess {
+export interface CompanionProcess {
   pid: number;
   cgroup?: Server['cgroup'];
-}
-
-/** A process on another host, which is sampled there. */
-export interface DistantProcess {
-  /** The agent that started it, if that runs on this machine. */
-  pid: number | undefined;
-  meter: DistantMeter;
-}
-
-/** Samples a process on another host, one window after the other. Never throws: a lost host has no resources. */
-export interface DistantMeter {
-  start(): Promise<void>;
-  stop(): Promise<Resources | undefined>;
 }
 
 /** A companion for the length of one trial. Disposing ends its part, whatever the state of the trial. */
@@ -202,8 +147,6 @@ export interface TrialCompanion extends AsyncDisposable, CompanionJudge {
   answers?(): number;
   /** The number of its own requests to the server. */
   requests?(): number;
-  /** Returns its host in the last window and its cores there; absent if it runs beside the server. */
-  elsewhere?(): Pick<CompanionEvidence, 'host' | 'placement' | 'machine'>;
   /** Returns true if the server may still be working for it, so that a slow stop is not the fault of the server. */
   keepsServerBusy?(): boolean;
   /** Called after the server has stopped; `hasFailed` is true if the trial has failed already. */
@@ -215,8 +158,12 @@ export interface TrialCompanion extends AsyncDisposable, CompanionJudge {
 /** The rows in the table of reasons for failures of a companion itself. To give a companion a row of its own, add its code here. */
 type CompanionReason = 'companion' | 'upstream' | 'database';
 
-/** Returns a server that was launched on this machine as the program of a companion. */
-export function launchedHere(server: Server, url: string, release: () => void = () => {}): LaunchedProgram {
+/** Returns a launched server as the program of a companion. */
+export function launchedProgram(
+  server: Server,
+  url: string,
+  release: () => void = () => {},
+): LaunchedProgram {
   return {
     url,
     ended: () => server.ended(),

@@ -7,46 +7,19 @@ import type {
   CompanionKind,
   CompanionContext,
   CompanionNeeds,
-  MovableKind,
-  MovableName,
   RunningCompanion,
 } from './companion.ts';
 import { database } from './database/companion.ts';
 import { services } from './declared/companion.ts';
-import { findElsewhere, type CompanionHosts } from './movable.ts';
 import { upstream } from './upstream/companion.ts';
 
-/** The companions whose program can run on another host. */
-export const MOVABLE: Record<MovableName, MovableKind> = { upstream, database };
-
 /** All companions, in the order in which they begin. */
-const COMPANIONS: Record<CompanionName, CompanionKind> = { ...MOVABLE, services, background };
+const COMPANIONS: Record<CompanionName, CompanionKind> = { upstream, database, services, background };
 
-export const MOVABLE_NAMES = Object.keys(MOVABLE) as MovableName[];
-
-/**
- * Finds the companions that are needed, without those that run on other hosts. Throws a usage or toolchain error if one is
- * not available.
- */
+/** Finds the companions that are needed. Throws a usage or toolchain error if one is not available. */
 export async function findCompanions(needs: CompanionNeeds): Promise<Companion[]> {
   const found: Companion[] = [];
-  const elsewhere = new Set<string>(listElsewhere(needs));
-  for (const kind of Object.values(COMPANIONS))
-    if (!elsewhere.has(kind.name)) found.push(...[(await kind.find(needs)) ?? []].flat());
-  return found;
-}
-
-/** Lists the companions that are needed and run on another host. */
-export function listElsewhere(needs: CompanionNeeds): MovableName[] {
-  return MOVABLE_NAMES.filter(
-    (name) => needs.cluster?.roles[name] !== undefined && MOVABLE[name].movable.isNeeded(needs),
-  );
-}
-
-/** Finds the companions that run on other hosts. Throws a usage or trial error if one is not available. */
-export async function findDistant(needs: CompanionNeeds, hosts: CompanionHosts): Promise<Companion[]> {
-  const found: Companion[] = [];
-  for (const name of listElsewhere(needs)) found.push(await findElsewhere(MOVABLE[name], needs, hosts));
+  for (const kind of Object.values(COMPANIONS)) found.push(...[(await kind.find(needs)) ?? []].flat());
   return found;
 }
 

@@ -2,43 +2,34 @@
 import { asksDatabase } from 'bench-targets/catalogue/workloads/index';
 import type { DatabaseUse, InsertAccount } from 'bench-model/companions';
 import type { Reason } from 'bench-model/reasons';
-import { BenchError } from 'bench-model/errors';
 import { makeReason } from 'bench-model/reasons';
-import type { MovableCompanion, MovableKind, RunningCompanion, TrialCompanion } from '../companion.ts';
-import { findBeside } from '../movable.ts';
+import type { CompanionKind, RunningCompanion, TrialCompanion } from '../companion.ts';
 import { findDatabase, refuseCrowd, startDatabase, type Database } from './database.ts';
 import { Inserts } from './inserts.ts';
 import { COMPANION_JUDGES, judgeInserts } from 'bench-analysis/judge/companions';
 import type { Table } from 'bench-targets/catalogue/workloads/workload';
 
-const movable: MovableCompanion = {
-  isNeeded: asksDatabase,
-  example: { workload: 'users' },
-  find: () => findDatabase(),
-  async start(program, plan, context) {
-    const started = await startDatabase(program, context);
-    try {
-      refuseCrowd(plan, started);
-    } catch (error) {
-      await started[Symbol.asyncDispose]();
-      throw error;
-    }
-    return keepDatabase(started);
-  },
-  refuseElsewhere() {
-    if ((process.env['DATABASE_URL'] ?? '') === '') return;
-    throw new BenchError(
-      'usage',
-      'DATABASE_URL names the database, and the cluster has a role for one',
-      'unset DATABASE_URL, or omit "database" from "roles"',
-    );
-  },
-};
-
-export const database: MovableKind = {
+export const database: CompanionKind = {
   name: 'database',
-  find: (plan) => findBeside('database', movable, plan),
-  movable,
+  async find(plan) {
+    if (!asksDatabase(plan)) return undefined;
+    const program = await findDatabase();
+    return {
+      name: 'database',
+      version: `${program.kind} ${program.version}`,
+      isPlaced: 'launch' in program,
+      async start(context) {
+        const started = await startDatabase(program, context);
+        try {
+          refuseCrowd(plan, started);
+        } catch (error) {
+          await started[Symbol.asyncDispose]();
+          throw error;
+        }
+        return keepDatabase(started);
+      },
+    };
+  },
 };
 
 /** A running database, as the companion of all trials of a run. */

@@ -7,7 +7,7 @@ import { findFreePort, toAuthority } from 'bench-machine/ports';
 import { hide, secretsOf } from 'bench-machine/redact';
 import { run } from 'bench-machine/subprocess';
 import { lastLine } from 'bench-targets/prepare/failures';
-import { launchedHere, type LaunchContext, type LaunchedProgram } from '../companion.ts';
+import { launchedProgram, type LaunchContext, type LaunchedProgram } from '../companion.ts';
 import {
   addressOf,
   DatabaseError,
@@ -110,7 +110,7 @@ grant all privileges on *.* to '${USER}'@'${HOST}' with grant option;
     scratch,
     folder,
   });
-  return launchedHere(server, `mysql://${USER}:${password}@${toAuthority({ host: HOST, port })}/`);
+  return launchedProgram(server, `mysql://${USER}:${password}@${toAuthority({ host: HOST, port })}/`);
 }
 
 /** Starts the server, and waits until it answers. Throws a toolchain error if it does not answer in time. */

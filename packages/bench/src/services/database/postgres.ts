@@ -9,21 +9,21 @@ import { findFreePort, toAuthority } from 'bench-machine/ports';
 import { readText } from 'bench-machine/procfs';
 import { run, runSync } from 'bench-machine/subprocess';
 import { lastLine } from 'bench-targets/prepare/failures';
-import { launchedHere, type LaunchedProgram, type LaunchContext } from '../companion.ts';
+import { launchedProgram, type LaunchedProgram, type LaunchContext } from '../companion.ts';
 import { isOpenToNobody, makeScratch, MAX_CONNECTIONS, USER } from './server.ts';
 
 /**
- * The start script: `$1` initdb, `$2` postgres, `$3` the folder, `$4` the address, `$5` the port, `$6` who may connect
- * besides this machine. A random password of 128 bits needs no iterations, which slow down pools that connect on demand; lib/pq
+ * The start script: `$1` initdb, `$2` postgres, `$3` the folder, `$4` the address, `$5` the port. A random password of 128 bits needs no iterations, which slow down pools that connect on demand; lib/pq
  * refuses fewer than 1,000.
  */
 const START = [
   `"$1" --pgdata="$3/data" --username=${USER} --pwfile="$3/password" --auth=scram-sha-256 --set=scram_iterations=1000`,
   '--locale=C --encoding=UTF8 --no-sync > /dev/null',
-  `&& printf '%s\\n' "$6" >> "$3/data/pg_hba.conf"`,
   '&& exec "$2" -D "$3/data" -p "$5" -c listen_addresses="$4" -c unix_socket_directories=',
   `-c max_connections=${MAX_CONNECTIONS}`,
 ].join(' ');
+
+const HOST = '127.0.0.1';
 
 /** The binaries of this platform. */
 export interface Postgres {
@@ -63,10 +63,9 @@ export async function findPostgres(
 /** Starts a new, empty database. It may not answer yet. */
 export async function launchPostgres(
   { root }: Postgres,
-  { token, folder, placed, network }: LaunchContext,
+  { token, folder, placed }: LaunchContext,
 ): Promise<LaunchedProgram> {
-  const { address: host = '127.0.0.1', clients = [] } = network ?? {};
-  const port = await findFreePort(host);
+  const port = await findFreePort(HOST);
   const password = randomBytes(16).toString('hex');
   const { folder: scratch, owner } = makeScratch(token, 'database', 'password', password);
   const isOpen = owner.length === 0 || isOpenToNobody(join(root, 'bin', 'postgres'));
@@ -85,13 +84,12 @@ export async function launchPostgres(
       scratch,
       '{host}',
       '{port}',
-      clients.map(permit).join('\n'),
     ],
     cwd: scratch,
     env: {},
     files: {},
     workers: 1,
-    host,
+    host: HOST,
     port,
     prefix: placed.beside ?? [],
     time: undefined,
@@ -100,12 +98,10 @@ export async function launchPostgres(
     scratch,
     folder,
   });
-  return launchedHere(server, `postgresql://${USER}:${password}@${toAuthority({ host, port })}/postgres`);
-}
-
-/** The line of `pg_hba.conf` that lets an address in, with the password. */
-function permit(address: string): string {
-  return `host all ${USER} ${address}/${address.includes(':') ? 128 : 32} scram-sha-256`;
+  return launchedProgram(
+    server,
+    `postgresql://${USER}:${password}@${toAuthority({ host: HOST, port })}/postgres`,
+  );
 }
 
 /** Removes the shared memory of a killed PostgreSQL; its lock file names it. */

@@ -3,13 +3,11 @@ import { fixturesOf } from 'bench-targets/catalogue/workloads/index';
 import type { UpstreamUse } from 'bench-model/companions';
 import type {
   CompanionContext,
+  CompanionKind,
   CompanionProgram,
-  MovableCompanion,
-  MovableKind,
   RunningCompanion,
   TrialCompanion,
 } from '../companion.ts';
-import { findBeside } from '../movable.ts';
 import { COMPANION_JUDGES } from 'bench-analysis/judge/companions';
 import {
   findUpstream,
@@ -20,18 +18,19 @@ import {
   type UpstreamLook,
 } from './upstream.ts';
 
-const movable: MovableCompanion = {
-  isNeeded: (plan) => fixturesOf(plan) !== undefined,
-  example: { workload: 'gather' },
-  find: async (plan) => serveFixtures(await findUpstream(plan.upstream), fixturesOf(plan) ?? []),
-  start: (program, plan, context) =>
-    startUpstreams(program as CompanionProgram, fixturesOf(plan) ?? [], context),
-};
-
-export const upstream: MovableKind = {
+export const upstream: CompanionKind = {
   name: 'upstream',
-  find: (plan) => findBeside('upstream', movable, plan),
-  movable,
+  async find(plan) {
+    const fixtures = fixturesOf(plan);
+    if (fixtures === undefined) return undefined;
+    const program = serveFixtures(await findUpstream(plan.upstream), fixtures);
+    return {
+      name: 'upstream',
+      version: `${program.kind} ${program.version}`,
+      isPlaced: true,
+      start: (context) => startUpstreams(program, fixtures, context),
+    };
+  },
 };
 
 /**

@@ -15,7 +15,7 @@ import { findFreePort, toAuthority } from 'bench-machine/ports';
 import { run, SubprocessError } from 'bench-machine/subprocess';
 import {
   CompanionError,
-  launchedHere,
+  launchedProgram,
   type CompanionProcess,
   type CompanionProgram,
   type LaunchedProgram,
@@ -26,6 +26,7 @@ import { sendRequest } from 'bench-targets/catalogue/workloads/send';
 const CONFIGURATION = fileURLToPath(import.meta.resolve('@bench/upstream/nginx.conf'));
 const EMBEDDED = fileURLToPath(import.meta.resolve('@bench/upstream/server'));
 
+const HOST = '127.0.0.1';
 const START_MS = 10_000;
 /** The pause between a failure and the next try. Within it, a process that failed because it was ending has ended. */
 const SETTLE_MS = 100;
@@ -129,15 +130,14 @@ export function serveFixtures(program: UpstreamProgram, fixtures: readonly strin
 async function launchUpstream(
   { command, configuration }: UpstreamProgram,
   fixtures: readonly string[],
-  { token, folder, placed, index = 0, network }: LaunchContext,
+  { token, folder, placed, index = 0 }: LaunchContext,
 ): Promise<LaunchedProgram> {
   const id = index === 0 ? 'upstream' : `upstream${index + 1}`;
   const root = join(folder, id);
   mkdirSync(root, { recursive: true });
   writeFixtures(root, fixtures);
-  const { address: host = '127.0.0.1' } = network ?? {};
-  const port = await findFreePort(host);
-  const authority = toAuthority({ host, port });
+  const port = await findFreePort(HOST);
+  const authority = toAuthority({ host: HOST, port });
   if (configuration !== undefined)
     writeFileSync(join(root, 'nginx.conf'), configuration.replaceAll('{address}', authority));
   const server = await launch({
@@ -148,13 +148,13 @@ async function launchUpstream(
     env: {},
     files: {},
     workers: 1,
-    host,
+    host: HOST,
     port,
     prefix: placed.beside ?? [],
     time: undefined,
     folder,
   });
-  return launchedHere(server, `http://${authority}`, () => rmSync(root, { recursive: true, force: true }));
+  return launchedProgram(server, `http://${authority}`, () => rmSync(root, { recursive: true, force: true }));
 }
 
 /**
