@@ -1,15 +1,59 @@
 /** What is at a path. Nothing is at a path that no system can have: texts of others name such paths, too. */
-import { statSync, type Stats } from 'node:fs';
+import { closeSync, constants, fstatSync, openSync, readSync, statSync, type Stats } from 'node:fs';
+
+/** The most bytes that are read of a file which others wrote: more than any lock has. */
+const MOST_BYTES = 64 * 1024 ** 2;
 
 export function isFile(path: string): boolean {
-  return look(path)?.isFile() ?? false;
+  return lookAt(path)?.isFile() ?? false;
 }
 
 export function isFolder(path: string): boolean {
-  return look(path)?.isDirectory() ?? false;
+  return lookAt(path)?.isDirectory() ?? false;
 }
 
-function look(path: string): Stats | undefined {
+/** Returns the size of a file in bytes; 0 for anything else. */
+export function sizeOfFile(path: string): number {
+  const found = lookAt(path);
+  return found?.isFile() === true ? found.size : 0;
+}
+
+/** Returns the text of a regular file; see `readBytes`. */
+export function readTextFile(path: string, mostBytes?: number): string | undefined {
+  return readBytes(path, mostBytes)?.toString();
+}
+
+/**
+ * Returns the content of a regular file of at most this many bytes; undefined for anything else, and for what cannot be read. Each
+ * file of a project is read by it: a pipe or a device in place of a file may never end.
+ */
+export function readBytes(path: string, mostBytes = MOST_BYTES): Buffer | undefined {
+  if (!isFile(path)) return undefined;
+  let file: number | undefined;
+  try {
+    // What was a file a moment ago may be a pipe, whose opening would wait for the other end.
+    file = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK);
+    const found = fstatSync(file);
+    return found.isFile() && found.size <= mostBytes ? readFirst(file, found.size) : undefined;
+  } catch {
+    return undefined;
+  } finally {
+    if (file !== undefined) closeSync(file);
+  }
+}
+
+function readFirst(file: number, size: number): Buffer {
+  const bytes = Buffer.alloc(size);
+  let length = 0;
+  while (length < size) {
+    const count = readSync(file, bytes, length, size - length, length);
+    if (count === 0) break;
+    length += count;
+  }
+  return bytes.subarray(0, length);
+}
+
+function lookAt(path: string): Stats | undefined {
   try {
     return statSync(path, { throwIfNoEntry: false });
   } catch {

@@ -1,5 +1,4 @@
 /** JSON files that users write: read with the line of each value, for messages. */
-import { readFileSync } from 'node:fs';
 import { relative } from 'node:path';
 import type { ErrorObject } from 'ajv';
 import {
@@ -10,6 +9,7 @@ import {
   type Node,
   type ParseError,
 } from 'jsonc-parser';
+import { readTextFile } from 'bench-machine/files';
 import { BenchError } from 'bench-model/errors';
 
 /** A JSON file with the lines of its values. */
@@ -38,25 +38,39 @@ export function showPath(file: string): string {
 
 /** Reads a JSON file. Throws a usage error with file and line if it is missing or is not JSON. */
 export function readJsonFile(file: string, hints: FileHints): JsonFile {
-  let text: string;
-  try {
-    text = readFileSync(file, 'utf8');
-  } catch {
-    throw new BenchError('usage', `${showPath(file)}: cannot be read`, hints.missing);
-  }
+  const text = readTextFile(file);
+  if (text === undefined) throw new BenchError('usage', `${showPath(file)}: cannot be read`, hints.missing);
   const shown = showPath(file);
-  const errors: ParseError[] = [];
-  const tree = parseTree(text, errors, { disallowComments: true });
-  const [broken] = errors;
+  const { tree, value, broken } = parseText(text);
   if (broken !== undefined || tree === undefined) {
-    const problem = broken === undefined ? 'is empty' : printParseErrorCode(broken.error);
+    const problem = broken === undefined ? 'is empty' : broken.problem;
     throw new BenchError(
       'usage',
       `${shown}:${lineAt(text, broken?.offset ?? 0)}: not JSON: ${problem}`,
       hints.wrong,
     );
   }
-  return { shown, value: getNodeValue(tree), at: (path) => `${shown}:${lineOf(text, tree, path)}` };
+  return { shown, value, at: (path) => `${shown}:${lineOf(text, tree, path)}` };
+}
+
+/** A JSON text: its tree and its value, or its first error. */
+interface Parsed {
+  tree?: Node | undefined;
+  value?: unknown;
+  broken?: { offset: number; problem: string };
+}
+
+function parseText(text: string): Parsed {
+  const errors: ParseError[] = [];
+  try {
+    const tree = parseTree(text, errors, { disallowComments: true });
+    const [first] = errors;
+    if (first === undefined) return { tree, value: tree && getNodeValue(tree) };
+    return { tree, broken: { offset: first.offset, problem: printParseErrorCode(first.error) } };
+  } catch (error) {
+    if (!(error instanceof RangeError)) throw error;
+    return { broken: { offset: 0, problem: 'it is nested too deeply' } };
+  }
 }
 
 /**

@@ -1,5 +1,5 @@
 import { existsSync } from 'node:fs';
-import { join } from 'node:path';
+import { join, resolve } from 'node:path';
 import { refuseExcluded } from '../catalogue/apps/pinned.ts';
 import { findNodes, OWN_NODE, parseRuntime, refuseUnfit, runsTypeScript } from '../catalogue/runtimes.ts';
 import { BenchError } from 'bench-model/errors';
@@ -76,12 +76,16 @@ async function lookFor(spec: RuntimeSpec, search: Search): Promise<FoundRuntime>
   return askJavaScript(spec, base, path);
 }
 
+/** A tool that is only asked runs outside of the project, whose files it would take for its settings. */
+const OUTSIDE = { cwd: '/' };
+
 const ASK_JAVASCRIPT =
   'const v = process.versions; console.log(JSON.stringify({ version: v.bun ?? v.deno ?? v.node, v8: v.v8 ?? v.webkit }))';
 
 async function askJavaScript(spec: RuntimeSpec, base: string, path: string): Promise<FoundRuntime> {
   const isDeno = base === 'deno' || path.endsWith('/deno');
-  const output = await run([path, isDeno ? 'eval' : '-e', ASK_JAVASCRIPT]).catch((error: Error) => {
+  const words = [resolve(path), isDeno ? 'eval' : '-e', ASK_JAVASCRIPT];
+  const output = await run(words, OUTSIDE).catch((error: Error) => {
     throw new BenchError(
       'toolchain',
       `${path} is not a JavaScript runtime: ${error.message}`,
@@ -162,7 +166,7 @@ async function pythonCandidates(base: string, { uv, mayInstall }: Search): Promi
   const find = async (...more: string[]): Promise<string[]> =>
     uv === undefined
       ? []
-      : run([uv, 'python', 'find', ...more, base], { env }).then(
+      : run([uv, 'python', 'find', ...more, base], { env, ...OUTSIDE }).then(
           ({ stdout }) => [stdout.trim()],
           () => [],
         );
@@ -171,7 +175,7 @@ async function pythonCandidates(base: string, { uv, mayInstall }: Search): Promi
   if (found.length > 0) return found;
   const others = await find('--no-python-downloads');
   if (others.length > 0 || uv === undefined || !mayInstall) return others;
-  await run([uv, 'python', 'install', base]).catch((error: SubprocessError) =>
+  await run([uv, 'python', 'install', base], OUTSIDE).catch((error: SubprocessError) =>
     unreachedError('uv python', error.stderr),
   );
   return find();

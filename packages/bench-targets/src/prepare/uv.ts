@@ -49,7 +49,9 @@ async function fetchUv(cache: string): Promise<string> {
     const pinned = join(cache, 'uv.txt');
     writeFileSync(pinned, requirementOf(UV));
     const words = ['--quiet', '--upgrade', '--require-hashes', '--target', join(cache, 'uv')];
-    await run(['python3', '-m', 'pip', 'install', ...words, '--requirement', pinned], { timeoutMs: 300_000 });
+    // In the current folder, Python would take a pip.py for pip.
+    const options = { cwd: cache, timeoutMs: 300_000 };
+    await run(['python3', '-m', 'pip', 'install', ...words, '--requirement', pinned], options);
   } catch (error) {
     const { stderr = '' } = error as { stderr?: string };
     const why = unreachedError('pip', stderr)?.message ?? (lastLine(stderr) || (error as Error).message);

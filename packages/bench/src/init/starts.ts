@@ -1,6 +1,7 @@
 /** The start that `init` takes, of all that a project tells. */
-import { existsSync, readFileSync } from 'node:fs';
+import { existsSync } from 'node:fs';
 import { join, relative } from 'node:path';
+import { readTextFile } from 'bench-machine/files';
 import { BenchError } from 'bench-model/errors';
 import {
   describeStart,
@@ -305,7 +306,7 @@ function chooseEnvFile(place: string, env: Readonly<Record<string, string>>): st
   const found = isOwn ? OWN_ENV : findExample(place);
   if (found === undefined) return undefined;
   if (!isOwn) say('assumed', `the variables of ${found}, because there is no ${OWN_ENV}`);
-  const mode = DEVELOPMENT.exec(readFileSync(join(place, found), 'utf8'))?.[0].replaceAll(/["'\s]/g, '');
+  const mode = DEVELOPMENT.exec(readTextFile(join(place, found)) ?? '')?.[0].replaceAll(/["'\s]/g, '');
   // The command may set it itself.
   if (mode !== undefined && env[mode.split('=')[0] ?? ''] === undefined) {
     const cure = isOwn ? '' : '; --dotenv names another file';

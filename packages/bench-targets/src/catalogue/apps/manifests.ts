@@ -1,8 +1,7 @@
 /** The manifests of users' projects. */
-import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
-import { isFile } from 'bench-machine/files';
+import { isFile, readTextFile } from 'bench-machine/files';
 import type { TomlError } from 'smol-toml';
 import { BenchError } from 'bench-model/errors';
 import { readJsonFile, showPath } from '../json-file.ts';
@@ -127,10 +126,11 @@ export function readCargoManifest(folder: string): CargoManifest {
 }
 
 function readToml(file: string, shape: Shape): object {
-  if (!isFile(file)) return {};
+  const text = readTextFile(file);
+  if (text === undefined) return {};
   const { parse } = require('smol-toml') as typeof import('smol-toml');
   try {
-    return fit(parse(readFileSync(file, 'utf8')), shape) ?? {};
+    return fit(parse(text), shape) ?? {};
   } catch (error) {
     const { line, message } = error as TomlError;
     throw new BenchError('usage', `${showPath(file)}:${line}: not TOML: ${message.split('\n')[0]}`, HINT);

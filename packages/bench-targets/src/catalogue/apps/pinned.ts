@@ -1,8 +1,7 @@
 /** The version of its runtime that a user's project asks for. */
-import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
-import { isFile } from 'bench-machine/files';
+import { readTextFile } from 'bench-machine/files';
 import { BenchError } from 'bench-model/errors';
 import type { Stack } from 'bench-model/stack';
 import { bestFirst, newestFirst } from '../releases.ts';
@@ -47,13 +46,11 @@ const SOURCES: Record<'python' | 'node', Record<string, (root: string, file: str
 };
 
 function readFirstLine(root: string, name: string): string | undefined {
-  const file = join(root, name);
-  return isFile(file) ? readFileSync(file, 'utf8').trim().split('\n')[0]?.trim() : undefined;
+  return readTextFile(join(root, name))?.trim().split('\n')[0]?.trim();
 }
 
 function readTool(root: string, name: string, tool: string): string | undefined {
-  const file = join(root, name);
-  const text = isFile(file) ? readFileSync(file, 'utf8') : '';
+  const text = readTextFile(join(root, name)) ?? '';
   return new RegExp(`^${tool}\\s+(\\S+)`, 'm').exec(text)?.[1];
 }
 
@@ -94,8 +91,7 @@ export function findPinned(root: string, kind: 'python' | 'node'): Pinned | unde
 
 /** Returns the Python of the image that a project runs in: `FROM python:3.12-slim`. Undefined if its files do not admit that. */
 export function pythonOfImage(root: string): Pinned | undefined {
-  const file = join(root, 'Dockerfile');
-  const text = isFile(file) ? readFileSync(file, 'utf8') : '';
+  const text = readTextFile(join(root, 'Dockerfile')) ?? '';
   const [, image = '', version = ''] =
     [...text.matchAll(/^FROM\s+(?:--\S+\s+)?((?:\S+\/)?python:(\d+\.\d+)\S*)/gim)].at(-1) ?? [];
   return admittedBy(root, 'python').includes(version)

@@ -1,8 +1,8 @@
 /** The language and the dependencies of a user's project. */
 import type { Lock, LockKind, Project } from 'bench-model/stack';
-import { existsSync, globSync, readFileSync, readdirSync } from 'node:fs';
+import { existsSync, globSync, readdirSync } from 'node:fs';
 import { basename, dirname, join, relative, resolve, sep } from 'node:path';
-import { isFile, isFolder } from 'bench-machine/files';
+import { isFile, isFolder, readTextFile } from 'bench-machine/files';
 import { BenchError } from 'bench-model/errors';
 import { parentsOf } from 'bench-machine/home';
 import { present } from 'bench-model/options';
@@ -122,7 +122,7 @@ function isMember(root: string, { kind, file }: Lock): boolean {
   const folder = dirname(file);
   const member = relative(folder, root).split(sep).join('/');
   const pattern = WORKSPACES[kind]?.(member.replaceAll(/[.*+?^${}()|[\]\\]/g, String.raw`\$&`));
-  if (pattern?.test(readFileSync(file, 'utf8')) === true) return true;
+  if (pattern?.test(readTextFile(file) ?? '') === true) return true;
   // The lock of Yarn 1 does not list the members.
   const { workspaces = [] } = readNodeManifest(folder);
   return kind === 'yarn' && globSync(workspaces, { cwd: folder }).includes(relative(folder, root));

@@ -1,8 +1,8 @@
 /** Makes the server program of a user's project runnable: its interpreter, its environment, its command. */
-import { existsSync, mkdirSync, readFileSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
 import { basename, dirname, isAbsolute, join, relative, resolve } from 'node:path';
 import { parseEnv } from 'node:util';
-import { isFile } from 'bench-machine/files';
+import { isFile, readTextFile } from 'bench-machine/files';
 import { readNodeManifest } from '../../catalogue/apps/manifests.ts';
 import { languageOfProgram } from '../../catalogue/apps/project.ts';
 import type { FoundTarget } from '../../catalogue/found.ts';
@@ -86,7 +86,7 @@ export async function prepareProject(known: FoundTarget, log: (line: string) => 
 /** Hides the secrets that a server finds in the `.env` files of its project, and may print. */
 function hideSettings(root: string): void {
   for (const file of settingsOfProject(root)) {
-    const settings = Object.entries(parseEnv(readFileSync(file, 'utf8')));
+    const settings = Object.entries(parseEnv(readTextFile(file) ?? ''));
     // A password such as the name of the project, as in an example, is a word of its commands.
     const isWord = (value: string): boolean => ['', '.py'].some((end) => existsSync(join(root, value + end)));
     const set = settings.flatMap(([name, value]) =>
@@ -108,7 +108,7 @@ function readEnvFile({ root, envFile, manifest }: Stack): Record<string, string>
   const file = join(root, envFile);
   if (!isFile(file))
     throw new BenchError('usage', `${manifest}: ${envFile} does not exist`, 'name a file of the project');
-  const all = parseEnv(readFileSync(file, 'utf8'));
+  const all = parseEnv(readTextFile(file) ?? '');
   const fill = (text: string): string =>
     text.replaceAll(/\$\{(\w+)\}/g, (whole, name: string) => process.env[name] ?? all[name] ?? whole);
   return Object.fromEntries(
@@ -231,7 +231,7 @@ async function provideProgram(
   const ready = join(build, 'bench-ready');
   const outputs = variant.command.filter((word) => word.startsWith('{build}/'));
   const isThere = (output: string): boolean => isFile(fill(output));
-  if (existsSync(ready) && readFileSync(ready, 'utf8') === made && outputs.every(isThere)) return names;
+  if (readTextFile(ready) === made && outputs.every(isThere)) return names;
   mkdirSync(build, { recursive: true });
   // A build that no longer writes the program must not leave the old one.
   for (const file of [ready, ...outputs.filter(isThere).map(fill)]) rmSync(file, { force: true });

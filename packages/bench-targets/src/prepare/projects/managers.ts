@@ -2,8 +2,9 @@
  * The package managers of Node projects. They run on the Node of Bench, and scripts on that of the project, which the
  * managers need not support.
  */
-import { chmodSync, mkdirSync, readFileSync, realpathSync, renameSync, writeFileSync } from 'node:fs';
+import { chmodSync, mkdirSync, realpathSync, renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { readTextFile } from 'bench-machine/files';
 import { findOnPath } from 'bench-machine/subprocess';
 import type { Lock } from 'bench-model/stack';
 import { joinWords } from '../../catalogue/apps/words.ts';
@@ -34,7 +35,7 @@ export async function provideManagers(lock: Lock, cache: string): Promise<string
 
 /** Returns true if a lock is that of Yarn 1. */
 export function isClassic(file: string): boolean {
-  return !/^__metadata:/m.test(readFileSync(file, 'utf8'));
+  return !/^__metadata:/m.test(readTextFile(file) ?? '');
 }
 
 /** The words that start a program of npm: its script on the Node of Bench, if it is one. */
@@ -46,7 +47,7 @@ function onOwnNode(name: string): string[] {
 
 /** The pnpm that reads a lock: version 9 changed its form. */
 async function pnpmFor(file: string, cache: string): Promise<string[]> {
-  const [, version = '9.0'] = /^lockfileVersion:\s*'?([\d.]+)/m.exec(readFileSync(file, 'utf8')) ?? [];
+  const [, version = '9.0'] = /^lockfileVersion:\s*'?([\d.]+)/m.exec(readTextFile(file) ?? '') ?? [];
   if (Number(version) < 9) return provideProgram(PNPM_8, cache);
   // The version that a project names in its manifest may not be published for this one to fetch.
   return ['env', 'pnpm_config_pm_on_fail=ignore', ...(await pnpmCommand())];

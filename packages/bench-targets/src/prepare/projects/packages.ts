@@ -1,6 +1,6 @@
 /** The packages of environments: a comparison of interpreters must not be one of packages. */
-import { readFileSync } from 'node:fs';
 import { relative } from 'node:path';
+import { readTextFile } from 'bench-machine/files';
 import type { Lock } from 'bench-model/stack';
 import { parsePackage } from '../../catalogue/packages.ts';
 import type { Target } from 'bench-model/target';
@@ -61,7 +61,7 @@ export function countOpen(
   const pin = /^\s*([\w.-]+)\s*(?:\[[^\]]*\]\s*)?===?\s*([^\s;#\\,]+)/gm;
   const pinned = new Set(
     lists.flatMap((file) =>
-      [...readFileSync(file, 'utf8').matchAll(pin)].map(
+      [...(readTextFile(file) ?? '').matchAll(pin)].map(
         ([, name = '', version = '']) => `${normalise(name)}==${version}`,
       ),
     ),

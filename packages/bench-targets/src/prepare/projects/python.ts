@@ -1,8 +1,8 @@
 /** The environment of a user's Python project, made from its own lock by uv. The project stays as it is. */
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { basename, dirname, isAbsolute, join, relative, resolve } from 'node:path';
-import { isFile } from 'bench-machine/files';
+import { isFile, readTextFile } from 'bench-machine/files';
 import { BenchError } from 'bench-model/errors';
 import { present } from 'bench-model/options';
 import type { Lock } from 'bench-model/stack';
@@ -40,12 +40,12 @@ const LOCAL =
 
 /** Returns true if the environment depends on where the project is, and not only on the files that decide its packages. */
 export function dependsOnPlace(root: string, files: readonly string[]): boolean {
-  return isPackage(root) || files.some((file) => LOCAL.test(readFileSync(file, 'utf8')));
+  return isPackage(root) || files.some((file) => LOCAL.test(readTextFile(file) ?? ''));
 }
 
 /** Follows `-r other.txt` and `-c other.txt`. */
 function includedBy(file: string, seen = new Set([file])): string[] {
-  for (const [, name = ''] of readFileSync(file, 'utf8').matchAll(
+  for (const [, name = ''] of (readTextFile(file) ?? '').matchAll(
     /^\s*(?:-r|-c|--requirement|--constraint)[\s=]+(\S+)/gm,
   )) {
     const other = resolve(dirname(file), name);
@@ -109,7 +109,7 @@ async function installLocked(
     const overrides = join(scratch, 'overrides.txt');
     writeFileSync(overrides, asked.join('\n'));
     await step(spec, [...words, '--overrides', overrides]);
-    return pinsOf(readFileSync(requirements, 'utf8'));
+    return pinsOf(readTextFile(requirements) ?? '');
   }
 }
 
@@ -200,7 +200,7 @@ export async function findRelease(
 
 /** Returns the version to which a list of requirements pins a package. */
 function versionIn(file: string, name: string): string | undefined {
-  const pins = readFileSync(file, 'utf8').matchAll(/^\s*([\w.-]+)(?:\[[^\]]*\])?\s*==\s*([^\s;#\\,]+)/gm);
+  const pins = (readTextFile(file) ?? '').matchAll(/^\s*([\w.-]+)(?:\[[^\]]*\])?\s*==\s*([^\s;#\\,]+)/gm);
   return [...pins].find(([, own = '']) => normalise(own) === normalise(name))?.[2];
 }
 

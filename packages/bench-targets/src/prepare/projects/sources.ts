@@ -1,7 +1,7 @@
 /** The sources of a user's project: its own files, and those of the packages that its manifests name by path. */
-import { globSync, readFileSync } from 'node:fs';
+import { globSync } from 'node:fs';
 import { dirname, join, resolve, sep } from 'node:path';
-import { isFile, isFolder } from 'bench-machine/files';
+import { isFile, isFolder, readTextFile } from 'bench-machine/files';
 import { parentsOf } from 'bench-machine/home';
 import type { Stack } from 'bench-model/stack';
 import { filesOfProject } from './tree.ts';
@@ -61,14 +61,14 @@ function workspacesAbove(root: string): string[] {
   const parents = parentsOf(dirname(root));
   return Object.entries(MANIFESTS).flatMap(([name, workspace]) => {
     const files = parents.map((folder) => join(folder, name)).filter(isFile);
-    return files.find((file) => workspace.test(readFileSync(file, 'utf8'))) ?? [];
+    return files.find((file) => workspace.test(readTextFile(file) ?? '')) ?? [];
   });
 }
 
 /** Returns the packages and archives that a manifest names by path. Each word that is the path of one counts. */
 function placesIn(manifest: string): string[] {
   const folder = dirname(manifest);
-  const words = readFileSync(manifest, 'utf8')
+  const words = (readTextFile(manifest) ?? '')
     .split(/[\s"'`,=()[\]{}<>;@]+/)
     .map((word) => word.replace(/^file:(\/\/)?/, ''))
     .filter((word) => word !== '' && !word.includes(':'));

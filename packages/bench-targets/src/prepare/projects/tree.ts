@@ -1,5 +1,14 @@
 /** The files of a user's project: listed and copied, never changed. */
-import { cpSync, existsSync, globSync, mkdirSync, readdirSync, symlinkSync } from 'node:fs';
+import {
+  constants,
+  cpSync,
+  existsSync,
+  globSync,
+  lstatSync,
+  mkdirSync,
+  readdirSync,
+  symlinkSync,
+} from 'node:fs';
 import { basename, dirname, join, relative, sep } from 'node:path';
 import { isFile } from 'bench-machine/files';
 import { digestOf } from '../digest.ts';
@@ -77,16 +86,19 @@ export function settingsOfProject(root: string): string[] {
   return filesOfProject(root).filter((file) => /^\.env($|\.)/.test(basename(file)));
 }
 
-/** Copies a project without what tools make. Files that can hold secrets become links to the originals. */
+/** Copies a project without what tools make, and without pipes and sockets. Files that can hold secrets become links to the originals. */
 export function copyProject(root: string, folder: string): void {
   mkdirSync(folder, { recursive: true });
   cpSync(root, folder, {
     recursive: true,
     verbatimSymlinks: true,
+    mode: constants.COPYFILE_FICLONE,
     filter(source) {
       if (source === root) return true;
       const name = basename(source);
-      if (isMade({ name, parentPath: dirname(source) })) return false;
+      const entry = lstatSync(source);
+      const isKept = entry.isFile() || entry.isDirectory() || entry.isSymbolicLink();
+      if (!isKept || isMade({ name, parentPath: dirname(source) })) return false;
       if (!holdsSettings(name) || !isFile(source)) return true;
       const target = join(folder, relative(root, source));
       mkdirSync(dirname(target), { recursive: true });

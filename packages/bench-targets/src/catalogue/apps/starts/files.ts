@@ -1,6 +1,7 @@
 /** The files of a project that is only read. */
-import { existsSync, globSync, readFileSync } from 'node:fs';
+import { existsSync, globSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
+import { readTextFile } from 'bench-machine/files';
 import { parentsOf } from 'bench-machine/home';
 
 /** Folders that hold no server, or not that of the project. */
@@ -9,7 +10,7 @@ const SKIPPED =
 /** Examples hold other servers, but com.example is the usual package of a Java project. */
 const EXAMPLES = /(?:^|(?<!(?:^|\/)(?:com|org|net|io|dev))\/)examples?\//;
 /** Larger files are generated. */
-const MOST_CHARS = 1_000_000;
+const MOST_BYTES = 1_000_000;
 
 /** The files that make a folder a project of its own. */
 const MANIFESTS = [
@@ -60,13 +61,8 @@ export function hasManifest(folder: string): boolean {
 
 /** Returns the text of a file; empty if there is none, or it is too long to be written by hand. */
 export function readText(...path: string[]): string {
-  try {
-    const file = join(...path);
-    const text = readFileSync(file, 'utf8');
-    return text.length > MOST_CHARS && !file.endsWith('.lock') ? '' : text;
-  } catch {
-    return '';
-  }
+  const file = join(...path);
+  return readTextFile(file, file.endsWith('.lock') ? undefined : MOST_BYTES) ?? '';
 }
 
 function depthOf(file: string): number {
