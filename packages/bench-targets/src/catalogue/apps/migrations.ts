@@ -56,7 +56,7 @@ function ofScripts(root: string, { folder }: Start): Migration | undefined {
   const before = MIGRATES.test(scripts['prestart'] ?? '') ? ['prestart'] : [];
   const [name] = [...before, ...named];
   if (name === undefined) return ofPrisma(root, folder);
-  const read = readLine(scripts[name] ?? '', { root, folder, env: {}, copied: [] });
+  const read = readLine(scripts[name] ?? '', { root, folder, env: {}, copied: [], isForeign: false });
   const isPlain = read !== undefined && Object.keys(read.env).length === 0 && read.setup.length === 0;
   return {
     command: isPlain && read.build.length === 0 ? read.command : ['npm', 'run', name],

@@ -114,8 +114,34 @@ describe('the start of a Node project', () => {
   });
 
   it('is a server of development if there is no other', () => {
-    write({ 'package.json': { scripts: { start: 'nx serve' } } });
-    expect(findStarts(folder).best).toMatchObject([{ command: ['nx', 'serve'], isForDevelopment: true }]);
+    write({ 'package.json': { scripts: { start: 'nest start --watch' } } });
+    expect(findStarts(folder).best).toMatchObject([{ command: ['nest', 'start'], isForDevelopment: true }]);
+  });
+
+  it.each([
+    'nx serve',
+    'vite --port 80',
+    'nodemon --exec ts-node a.ts',
+    'concurrently "tsc -w" "node a.js"',
+    'next dev',
+    'tsc --watch',
+    'docusaurus start',
+    'vitepress dev docs',
+    'pm2 start a.js',
+    'npm run serve',
+  ])('is never a watcher, a bundler or the server of its documents: %s', (start) => {
+    write({ 'package.json': { scripts: { start, serve: 'mkdocs serve' } } });
+    const { best, others, beside } = findStarts(folder);
+    expect([best, others]).toEqual([[], []]);
+    expect(beside[0]).toMatchObject({ why: 'package.json: scripts.start' });
+  });
+
+  it('is not that of a folder with its documentation', () => {
+    write({
+      'website/package.json': { scripts: { start: 'node docs.js' } },
+      'website/docs.js': 'a.listen(process.env.PORT)',
+    });
+    expect(findStarts(folder)).toEqual({ best: [], others: [], beside: [] });
   });
 });
 
@@ -154,6 +180,32 @@ describe('the start that an image names', () => {
         packages: ['gunicorn'],
       },
     ]);
+  });
+
+  it.each([
+    ['CMD cron && exec apache2 -D FOREGROUND\nENTRYPOINT ["./Docker/entrypoint.sh"]', []],
+    ['ENTRYPOINT ["./Docker/entrypoint.sh"]\nCMD ["uvicorn", "shop:app"]', [UVICORN]],
+    ['ENTRYPOINT ["sh", "/srv/Docker/entrypoint.sh"]\nCMD uvicorn shop:app', [UVICORN]],
+    ['ENTRYPOINT ["/usr/local/bin/docker-entrypoint.sh"]\nCMD ["uvicorn", "shop:app"]', [UVICORN]],
+    ['ENTRYPOINT ["python", "Docker/prepare.py"]\nCMD ["uvicorn", "shop:app"]', [UVICORN]],
+    ['ENTRYPOINT ["python", "Docker/entrypoint.py"]', []],
+    ['ENTRYPOINT ./Docker/endless.sh', []],
+    ['CMD ["/usr/local/bin/uvicorn", "shop:app"]', [UVICORN]],
+    ['CMD rm -rf /srv && cp a /etc && uvicorn shop:app', [UVICORN]],
+    ['CMD ["/bin/cp", "a", "/etc"]', []],
+    ['CMD ["../../../bin/cp", "a", "/etc"]', []],
+  ])('by %j is read for the command that it ends in', (text, commands) => {
+    write({
+      ...PYTHON,
+      Dockerfile: `FROM debian\n${text}\n`,
+      'Docker/entrypoint.sh': '#!/bin/sh\nphp prepare.php\nsed -i s/a/b/ /etc/passwd\nexec "$@"\n',
+      'Docker/endless.sh': '#!/bin/sh\ncp a /etc\nwhile true; do sleep 1; done | tee log\n',
+      'Docker/entrypoint.py': 'import os\n',
+      'Docker/prepare.py': 'import os\n',
+    });
+    const { best, others } = findStarts(folder);
+    expect([...best, ...others].map(({ command }) => command)).toEqual(commands);
+    expect(best.flatMap(({ setup = [] }) => setup)).toEqual([]);
   });
 
   it('has the plain variables of the compose file that builds its image', () => {

@@ -2,14 +2,12 @@
 import { basename, dirname, join, posix, relative } from 'node:path';
 import { parse } from 'yaml';
 import { fit, type Shape } from '../manifests.ts';
+import { languageOfProgram } from '../project.ts';
 import { filesIn, hasManifest, readText } from './files.ts';
 import type { Told } from './start.ts';
 
 /** Images of development, of workers and of databases start another program. */
 const OTHER_IMAGE = /packaging|dev|test|local|debug|worker|celery|cron|frontend|nginx|\bdb\b|ci\b/i;
-/** Programs of an image that are no server of the project. */
-export const OTHER_PROGRAM =
-  /^(nginx|caddy|httpd|traefik|supervisord|java|celery|rq|redis-server|postgres|mysqld)$/;
 /** Variables that describe the image and not the server. */
 const OF_IMAGE =
   /^(PATH|HOME|HOST|HOSTNAME|PORT|LANG|LC_\w+|TZ|DEBIAN_FRONTEND|VIRTUAL_ENV|(PYTHON(?!PATH)|UV|PIP|POETRY|NPM|PNPM|YARN|NEXT_TELEMETRY|GO|CARGO)\w*)$/;
@@ -101,10 +99,20 @@ function readImage(text: string): Image {
     }
   }
   const { cmd = [], entrypoint, env, workdir, packages, copied } = stage;
-  const isWrapped = Array.isArray(entrypoint) && Array.isArray(cmd);
-  const command = entrypoint === undefined ? cmd : isWrapped ? [...entrypoint, ...cmd] : entrypoint;
-  return { command, by: entrypoint === undefined ? 'CMD' : 'ENTRYPOINT', env, workdir, packages, copied };
+  const image = { env, workdir, packages, copied };
+  if (entrypoint === undefined) return { ...image, command: cmd, by: 'CMD' };
+  if (!Array.isArray(entrypoint)) return { ...image, command: entrypoint, by: 'ENTRYPOINT' };
+  // Such an entry point gets the command as its arguments, and that of a shell as those of the shell.
+  const given = typeof cmd === 'string' ? ['/bin/sh', '-c', cmd] : cmd;
+  const isPrepared =
+    entrypoint.some((word) => SOURCE.test(word)) && languageOfProgram(given[0] ?? '') !== undefined;
+  return isPrepared
+    ? { ...image, command: given, by: 'CMD' }
+    : { ...image, command: [...entrypoint, ...given], by: 'ENTRYPOINT' };
 }
+
+/** A program of the project that prepares the container, if the command after it names a server. */
+const SOURCE = /\.(?:py|[cm]?[jt]s|rb|pl|php)$/;
 
 interface Stage extends Omit<Image, 'command' | 'by'> {
   cmd?: string | string[];
@@ -115,7 +123,7 @@ interface Stage extends Omit<Image, 'command' | 'by'> {
 function readCommand(rest: string): string | string[] {
   if (!rest.startsWith('[')) return rest;
   try {
-    return JSON.parse(rest) as string[];
+    return (fit(JSON.parse(rest), ['string']) ?? []) as string[];
   } catch {
     return rest;
   }

@@ -9,6 +9,8 @@ const SKIPPED =
   /^(\..+|node_modules|venv|__pycache__|target|vendor|dist|build|tests?|e2e|docs|migrations|alembic)$/;
 /** Examples hold other servers, but com.example is the usual package of a Java project. */
 const EXAMPLES = /(?:^|(?<!(?:^|\/)(?:com|org|net|io|dev))\/)examples?\//;
+/** Folders whose packages show the documentation of a project. */
+const DOCUMENTS = /(?:^|\/)(?:website|documentation|doc|storybook)(?:\/|$)/;
 /** Larger files are generated. */
 const MOST_BYTES = 1_000_000;
 
@@ -43,7 +45,9 @@ export function ownFilesIn(root: string, pattern: string, manifests: readonly st
 
 /** Returns the folders of a project that have a manifest, relative to its root: itself (an empty path) first. */
 export function foldersOf(root: string): string[] {
-  const found = filesIn(root, `{,*/,*/*/,*/*/*/}{${MANIFESTS.join(',')}}`).map((file) => dirname(file));
+  const found = filesIn(root, `{,*/,*/*/,*/*/*/}{${MANIFESTS.join(',')}}`)
+    .map((file) => dirname(file))
+    .filter((folder) => !DOCUMENTS.test(folder));
   return [...new Set(['', ...found.map((folder) => (folder === '.' ? '' : folder))])];
 }
 

@@ -1,15 +1,17 @@
 /** The ways to start the server of a project, read from its files. Changes no file. */
-import { basename, join, resolve } from 'node:path';
+import { basename, isAbsolute, join, resolve } from 'node:path';
 import { existsSync } from 'node:fs';
 import { BenchError } from 'bench-model/errors';
+import { readNodeManifest, readPyproject } from '../manifests.ts';
 import { languageOfProgram } from '../project.ts';
+import { leavesFolder } from '../services.ts';
 import { joinSteps, splitCommand, type Words } from '../words.ts';
 import { startsOfGo, startsOfRust } from './compiled.ts';
 import { startsOfJava } from './java.ts';
-import { OTHER_PROGRAM, toldByContainers } from './container.ts';
+import { toldByContainers } from './container.ts';
 import { foldersOf } from './files.ts';
-import { readLine, type Line } from './line.ts';
-import { isForDevelopment, programOf } from './listen.ts';
+import { isEntry, readLine, type Line } from './line.ts';
+import { isBesideService, isForDevelopment, isServer, programOf } from './listen.ts';
 import { buildsOfNode, frameworkOfNode, toldByNodeSources, toldByScripts } from './node.ts';
 import { stepsOfDjango, textOfPython, toldByPrograms, toldByPython } from './python.ts';
 import { PLACES, type Start, type Told } from './start.ts';
@@ -17,11 +19,16 @@ import { PLACES, type Start, type Told } from './start.ts';
 export { projectAbove } from './files.ts';
 export type { Start } from './start.ts';
 
-/**
- * Returns the ways to start the server of the project in `root`, best first: those of the place nearest to production, then
- * the others. Throws a usage error for a broken manifest.
- */
-export function findStarts(root: string): { best: Start[]; others: Start[] } {
+/** The ways to start a server, best first: those of the place nearest to production, then the others. */
+interface Starts {
+  best: Start[];
+  others: Start[];
+  /** What starts a program that is never the service, such as a watcher or the server of its documentation. */
+  beside: Start[];
+}
+
+/** Returns the ways to start the server of the project in `root`. Throws a usage error for a broken manifest. */
+export function findStarts(root: string): Starts {
   const folders = foldersOf(root);
   const told = [
     ...toldByContainers(root),
@@ -32,10 +39,14 @@ export function findStarts(root: string): { best: Start[]; others: Start[] } {
       ...toldByPrograms(root, folder),
     ]),
   ];
-  const read = told.flatMap((one) => {
+  const all = told.flatMap((one) => {
     const start = toStart(root, one);
     return start === undefined ? [] : [{ place: one.place, start }];
   });
+  const [read, beside] = split(
+    all,
+    ({ start }) => !isBesideService(start.command) && !isEntry(start.command),
+  );
   // An image, a compose file and a Procfile of one folder start the same server: the first for production is enough.
   const named = [...Map.groupBy(read, ({ place, start }) => `${place} ${start.folder}`).values()].flatMap(
     (ones) =>
@@ -48,14 +59,14 @@ export function findStarts(root: string): { best: Start[]; others: Start[] } {
     ...startsOfRust(root, folder),
     ...startsOfJava(root, folder),
   ]);
-  const all = [...named, ...compiled.map((start) => ({ place: 'sources' as const, start }))].toSorted(
+  const sorted = [...named, ...compiled.map((start) => ({ place: 'sources' as const, start }))].toSorted(
     (a, b) =>
       Number(a.start.isForDevelopment) - Number(b.start.isForDevelopment) ||
       PLACES.indexOf(a.place) - PLACES.indexOf(b.place) ||
       depthOf(a.start.folder) - depthOf(b.start.folder),
   );
   const unique = [
-    ...Map.groupBy(all, ({ start }) => JSON.stringify([start.folder, start.command])).values(),
+    ...Map.groupBy(sorted, ({ start }) => JSON.stringify([start.folder, start.command])).values(),
   ].flatMap(([first]) => first ?? []);
   const [first] = unique;
   const isBest = ({ place, start }: (typeof unique)[number]): boolean =>
@@ -64,7 +75,15 @@ export function findStarts(root: string): { best: Start[]; others: Start[] } {
     depthOf(start.folder) === depthOf(first.start.folder);
   const starts = unique.map(({ start }) => start);
   const count = unique.filter(isBest).length;
-  return { best: starts.slice(0, count), others: starts.slice(count) };
+  return {
+    best: starts.slice(0, count),
+    others: starts.slice(count),
+    beside: beside.map(({ start }) => start),
+  };
+}
+
+function split<T>(all: readonly T[], isFirst: (one: T) => boolean): [T[], T[]] {
+  return [all.filter((one) => isFirst(one)), all.filter((one) => !isFirst(one))];
 }
 
 /** The languages whose layouts Bench does not know, by a file of their projects, with a command that starts a server. */
@@ -133,13 +152,19 @@ function plainStart(root: string, { words, env }: Words): Start {
 /** Returns the start that a place tells; undefined if its line starts no server of the project. */
 function toStart(root: string, told: Told): Start | undefined {
   const { folder, line, env = {}, copied = [] } = told;
-  const around = { root, folder, env, copied };
+  const isForeign = told.place === 'container';
+  const around = { root, folder, env, copied, isForeign };
   const read = readLine(line, around);
-  // An image may start what it has built, which is not in the project.
-  if (read === undefined || !mayExist(read.command[0] ?? '', join(root, folder))) return undefined;
-  if (told.place === 'container' && OTHER_PROGRAM.test(programOf(read.command))) return undefined;
+  if (read === undefined) return undefined;
+  if (isForeign) {
+    const [program = '', ...args] = read.command;
+    // The programs of an image have their own folders.
+    if (isAbsolute(program)) read.command = [basename(program), ...args];
+    if (!isOfProject(read.command, join(root, folder))) return undefined;
+  }
+  if (!mayExist(read.command[0] ?? '', join(root, folder))) return undefined;
   const before = (told.before ?? []).flatMap((one) => {
-    const found = readLine(one, around);
+    const found = readLine(one, { ...around, isForeign: false });
     return found === undefined ? [] : [...found.setup, found.command];
   });
   const named = [...before, ...read.setup];
@@ -151,6 +176,17 @@ function toStart(root: string, told: Told): Start | undefined {
   return finish(root, told, { ...read, env: { ...env, ...read.env }, setup });
 }
 
+/** Returns true if a command that an image names starts a program of the project, or a known server; false for Cron or Apache. */
+function isOfProject(words: readonly string[], place: string): boolean {
+  const [program = ''] = words;
+  if (program.includes('/')) return !leavesFolder(place, program);
+  const { dependencies = {}, devDependencies = {} } = readNodeManifest(place);
+  const { project, tool } = readPyproject(place);
+  const listed = { ...dependencies, ...devDependencies, ...project?.scripts, ...tool?.poetry?.scripts };
+  return languageOfProgram(program) !== undefined || isServer(words) || program in listed;
+}
+
+/** An image may start what it has built, which is not in the project. */
 function mayExist(program: string, place: string): boolean {
   return !program.includes('/') || program.startsWith('{') || existsSync(resolve(place, program));
 }

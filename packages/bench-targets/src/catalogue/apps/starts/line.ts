@@ -3,7 +3,7 @@ import { basename, join, posix } from 'node:path';
 import { existsSync } from 'node:fs';
 import { isFile } from 'bench-machine/files';
 import { scriptOf, withoutRunner } from '../runners.ts';
-import { splitCommand } from '../words.ts';
+import { joinWords, splitCommand } from '../words.ts';
 import { readText } from './files.ts';
 import { withAddress } from './listen.ts';
 
@@ -21,6 +21,11 @@ export interface Surroundings {
   folder: string;
   env: Readonly<Record<string, string>>;
   copied: readonly [to: string, from: string][];
+  /**
+   * True for a line that was written for a disposable file system, such as that of a container: it is read for the command that it
+   * ends in, and of the rest only known migrations count.
+   */
+  isForeign: boolean;
 }
 
 /** More steps than any script takes to name its server. */
@@ -48,7 +53,7 @@ export function readLine(
       return undefined;
     }
     if (!isLast) {
-      sort(words, read);
+      sort(words, read, around);
       continue;
     }
     const inner = readInner(words, { ...around, env: { ...around.env, ...read.env } }, depth);
@@ -93,7 +98,7 @@ const NOTHING =
 const INSTALLS = /^(npm|pnpm|yarn|pip\d?|uv|poetry|pipenv|pdm|bundle|composer|bun)$/;
 
 /** Adds a step before the server to the builds or to the setup. */
-function sort(words: string[], read: Line): void {
+function sort(words: string[], read: Line, { isForeign }: Surroundings): void {
   const [program = '', verb = '', script = ''] = words;
   const name = basename(program);
   const isScript = ['npm', 'pnpm', 'yarn', 'bun'].includes(name) && verb === 'run';
@@ -102,7 +107,8 @@ function sort(words: string[], read: Line): void {
   const isBuild = isScript
     ? /build|compile|generate/.test(script)
     : /^(tsc|swc|esbuild|webpack|rollup|vite|nest|nx)$/.test(name);
-  (isBuild ? read.build : read.setup).push(words);
+  if (isBuild) read.build.push(words);
+  else if (!isForeign || isMigration(words)) read.setup.push(words);
 }
 
 /** Reads the line that a command only leads to: of a shell, a script of the project, or of package.json. */
@@ -119,21 +125,22 @@ function readInner(
     return readLine(rest[1] ?? '', around, depth + 1) ?? 'unreadable';
   const script = isShell ? rest.find((word) => !word.startsWith('-')) : program;
   const file = script === undefined ? undefined : fileInProject(script, around);
-  if (
-    file !== undefined &&
-    (isShell || /\.(sh|bash)$/.test(file) || /^#!.*\b(ba|da)?sh\b/.test(readText(root, folder, file)))
-  ) {
+  const isScript =
+    isShell ||
+    /\.(sh|bash)$/.test(script ?? '') ||
+    (file !== undefined && /^#!.*\b(ba|da)?sh\b/.test(readText(root, folder, file)));
+  if (isScript) {
     const args = isShell ? rest.slice(rest.indexOf(script ?? '') + 1) : rest;
-    const text = readText(root, folder, file);
-    return (
-      readScript(text, args, around, depth) ?? {
-        command: ['sh', file, ...args],
-        env: {},
-        build: [],
-        setup: [],
-      }
-    );
+    const text = file === undefined ? '' : readText(root, folder, file);
+    const inner = readScript(text, args, around, depth);
+    if (inner !== undefined) return inner;
+    // The script of an image usually ends in its arguments; it is never run itself.
+    if (around.isForeign)
+      return (args.length > 0 ? readLine(args, around, depth + 1) : undefined) ?? 'unreadable';
+    return file === undefined ? undefined : { command: ['sh', file, ...args], env: {}, build: [], setup: [] };
   }
+  if (around.isForeign && isEntry(words))
+    return readLine(argsOfEntry(words), around, depth + 1) ?? 'unreadable';
   const named = scriptOf(words, join(root, folder));
   if (named === undefined) return undefined;
   return readLine([named.line, ...named.added].join(' '), around, depth + 1) ?? 'unreadable';
@@ -159,19 +166,42 @@ function readScript(
     );
   const last = lines.findLast((line) => /^exec\s/.test(line)) ?? lines.at(-1);
   if (last === undefined) return undefined;
-  const given = last.replaceAll(/"?\$(?:@|\*|\{@\})"?/g, args.join(' '));
+  const given = last.replaceAll(/"?\$(?:@|\*|\{@\})"?/g, () => joinWords(args));
   const server = readLine(given, around, depth + 1);
   if (server === undefined) return undefined;
   const before = lines.slice(0, lines.indexOf(last)).map((line) => readLine(line, around, depth + 1));
   const commands = before.flatMap((one) => (one === undefined ? [] : [...one.setup, one.command]));
-  return { ...server, setup: [...commands.filter((words) => isSetup(words)), ...server.setup] };
+  return { ...server, setup: [...commands.filter((words) => isMigration(words)), ...server.setup] };
 }
 
-/** Commands that bring a database to its form. Other commands of a script may wait, print or check. */
-function isSetup(words: readonly string[]): boolean {
-  return /\b(migrate|migrations?|upgrade|db:|seed|initial|init-db|prisma|alembic|compile|collectstatic)\b/.test(
-    words.join(' '),
-  );
+/** Tools that bring a database or static files to their form, and scripts of package.json that are named like that. */
+const MIGRATIONS =
+  /^(?:(?:python[\d.]*t? )?(?:\S*\/)?manage\.py (?:migrate|collectstatic)|alembic upgrade|(?:python[\d.]*t? -m )?flask (?:--app \S+ )?db upgrade|aerich upgrade|prisma (?:migrate deploy|db push)|(?:knex|sequelize|typeorm|mikro-orm|drizzle-kit) (?:db:)?migrat\S*|(?:npm|pnpm|yarn|bun) run (?:\S*[-:])?migrat\S*|(?:npm|pnpm|yarn|bun) run db:\S+)\b/;
+
+/** Returns true for a migration. Other commands of a script may wait, print or check, or change the system of a container. */
+function isMigration(words: readonly string[]): boolean {
+  return MIGRATIONS.test(words.join(' '));
+}
+
+/** The name of a program that prepares a container, and then starts the command after it. */
+const ENTRY = /entry[-_]?point|^(?:docker|container)[-_]|^(?:init|setup|prepare|boot|bootstrap)(?:\.\w+)?$/i;
+
+/** Returns the place of such a program among the words: first, or after its interpreter. */
+function entryAt([program = '', script = '']: readonly string[]): number {
+  if (ENTRY.test(basename(program))) return 0;
+  return /^(?:python|node|perl|ruby|php|bun|deno)[\d.]*$/.test(basename(program)) &&
+    ENTRY.test(basename(script))
+    ? 1
+    : -1;
+}
+
+/** Returns true if a command runs a program that prepares a container. */
+export function isEntry(words: readonly string[]): boolean {
+  return entryAt(words) >= 0;
+}
+
+function argsOfEntry(words: readonly string[]): string[] {
+  return words.slice(entryAt(words) + 1);
 }
 
 /** Returns the path of a program or a file of an image in the project: `/app/boot.sh` is `boot.sh`. */

@@ -149,40 +149,66 @@ export function programOf(words: readonly string[]): string {
   return basename(words[programAt(words)] ?? '');
 }
 
+/** Returns true if a command starts a server that is known by its name. */
+export function isServer(words: readonly string[]): boolean {
+  return Object.hasOwn(SERVERS, programOf(words));
+}
+
 /** The names of programs that end: they fill a database, build or test. */
 export const NO_SERVER =
   /^http\.server$|(^|[-_./:])(init|seed|setup|create|populate|prepare|migrate|migrations?|upgrade|load|import|export|build|compile|generate|lint|format|fmt|tests?|pytest|mypy|ruff|black|pip|venv|virtualenv|tox|nox|unittest|check|docs?|clean|deploy|worker|celery|client|cli)([-_.:]|$)/i;
 
-/** Servers that say themselves that they are for development, and programs that start one again at each change. */
-const DEVELOPMENT: [RegExp, RegExp?][] = [
+/** Servers that say themselves that they are for development. */
+const DEVELOPMENT: [RegExp, RegExp][] = [
   [/^flask$/, /^run$/],
   [/^(manage\.py|django-admin)$/, /^runserver$/],
-  [/^(nodemon|ts-node-dev|tsnd|vite|nx|turbo|concurrently|air|reflex|cargo-watch)$/],
-  [/^(nest|next|fastapi|ng|wrangler|vinxi|remix|astro)$/, /^(start|dev|serve)$/],
-  [/./, /^--(watch|reload|hot)\b/],
-  [/^tsx$/, /^watch$/],
+  [/^(nest|fastapi|wrangler)$/, /^(start|dev|serve)$/],
 ];
 
 /** Returns true for a server of development. */
 export function isForDevelopment(words: readonly string[]): boolean {
+  return isOneOf(DEVELOPMENT, words);
+}
+
+/** Programs that are never the service: they watch files, start others, bundle what a browser loads, or show documents. */
+const BESIDE: [RegExp, RegExp?][] = [
+  [
+    /^(nodemon|ts-node-dev|tsnd|concurrently|npm-run-all2?|run-[ps]|air|reflex|watchexec|cargo-watch|watchmedo|pm2|pm2-\w+|forever)$/,
+  ],
+  [
+    /^(vite|vite-node|webpack|webpack-dev-server|rollup|esbuild|parcel|rspack|rsbuild|snowpack|gulp|grunt|tsc|tsup|swc|turbo|nx|lerna|ng)$/,
+  ],
+  [/^(vue-cli-service|react-scripts|gatsby|storybook|start-storybook|live-server|browser-sync|expo|metro)$/],
+  [
+    /^(docusaurus|vitepress|vuepress|mkdocs|sphinx-\w+|jekyll|hugo|eleventy|hexo|mdbook|docsify|honkit|gitbook|mintlify)$/,
+  ],
+  [/^(next|nuxt|nuxi|astro|vinxi|remix|react-router|svelte-kit|redwood|rw)$/, /^(dev|develop|watch)$/],
+  [/^(tsx|swc-node|bun|deno)$/, /^watch$/],
+  [/./, /^--(watch|reload|hot)\b/],
+];
+
+/** Returns true for a program that is never the service of a project. */
+export function isBesideService(words: readonly string[]): boolean {
+  return isOneOf(BESIDE, words);
+}
+
+/** Returns true if the program of a command, or its `manage.py`, has one of these names, and the words after it an option that counts. */
+function isOneOf(known: readonly [RegExp, RegExp?][], words: readonly string[]): boolean {
   const rest = words.slice(programAt(words) + 1);
   const names = [
     programOf(words),
     ...rest.filter((word) => word.endsWith('manage.py')).map((word) => basename(word)),
   ];
-  // next start is for production.
-  if (names[0] === 'next' && rest.includes('start')) return false;
-  return DEVELOPMENT.some(
+  return known.some(
     ([name, option]) =>
       names.some((one) => name.test(one)) && (option === undefined || rest.some((word) => option.test(word))),
   );
 }
 
-/** Returns the line of a script without its watcher, and whether one remains that cannot be taken away. */
-export function withoutWatcher(line: string): { text: string; isWatched: boolean } {
-  const text = line
-    .replace(/^(\S*node)((?:\s+-\S+)*?)\s+--watch(?:-path=\S+)?/, '$1$2')
+/** Returns the line of a script without the options and the programs that start it again at each change. */
+export function withoutWatcher(line: string): string {
+  return line
+    .replaceAll(/\s--(?:watch|watch-path|hot|reload)(?:=\S+)?(?=\s|$)/g, '')
     .replace(/\btsx\s+watch\b(\s+--clear-screen=false)?/, 'tsx')
     .replace(/\bnodemon\s+(?:--exec\s+)?(?=[\w./-]+\.[cm]?js\b)/, 'node ');
-  return { text, isWatched: isForDevelopment(text.split(/\s+/)) };
 }

@@ -21,19 +21,17 @@ const SCRIPTS = [
   'dev',
 ];
 
-/** Returns the script that starts the server, without its watcher if it has one. */
+/** Returns the scripts that start the server, without their watchers. */
 export function toldByScripts(root: string, folder: string): Told[] {
   const place = join(root, folder);
   const { scripts = {} } = readNodeManifest(place);
   const tasks = readDenoTasks(place);
-  const named = SCRIPTS.flatMap((name) => {
+  return SCRIPTS.flatMap((name): Told[] => {
     const line = scripts[name] ?? tasks[name];
     const where = name in scripts ? 'package.json: scripts' : 'deno.json: tasks';
-    return typeof line === 'string' ? [{ name: `${where}.${name}`, line: withoutWatcher(line) }] : [];
+    if (typeof line !== 'string') return [];
+    return [{ place: 'scripts', folder, why: join(folder, `${where}.${name}`), line: withoutWatcher(line) }];
   });
-  const best = named.find(({ line }) => !line.isWatched) ?? named[0];
-  if (best === undefined) return [];
-  return [{ place: 'scripts', folder, why: join(folder, best.name), line: best.line.text }];
 }
 
 /** Returns the source files that listen. */

@@ -21,7 +21,7 @@ export interface Start {
   isForDevelopment: boolean;
 }
 
-/** The places that tell a start, nearest to production first. */
+/** The places that tell a start, nearest to production first: a container is that of an image, a compose file or a Procfile. */
 export const PLACES = ['container', 'scripts', 'sources', 'programs'] as const;
 
 /** What a place of a project says about its start. */
