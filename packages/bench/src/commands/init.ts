@@ -28,7 +28,6 @@ interface InitRequest extends InitChoices {
   folder: string;
   run?: string | undefined;
   output?: string | undefined;
-  yes: boolean;
 }
 
 export default defineCommand({
@@ -80,7 +79,7 @@ export default defineCommand({
       help: 'how long the server may take to listen; written to the manifest',
       usually: `${START_SECONDS}s`,
     }),
-    yes: flag({ help: 'choose the first of several possibilities instead of asking' }),
+    yes: flag({ help: 'choose the first of several possibilities, and run it, instead of asking' }),
   },
   notes:
     'Exit codes: 0 written, 1 the server does not start or answer, 2 bad usage or an\nunanswered question, 3 a toolchain is missing, 130 interrupted.',

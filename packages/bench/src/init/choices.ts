@@ -10,6 +10,8 @@ export interface InitChoices {
   python?: string | undefined;
   node?: string | undefined;
   startTimeout?: number | undefined;
+  /** True to take the first possibility instead of asking. */
+  yes: boolean;
 }
 
 /** What a user names for the runtime of a server: a version, or the path of an interpreter. */

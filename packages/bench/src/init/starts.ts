@@ -27,6 +27,7 @@ import type { RuntimeKind } from 'bench-model/target';
 import { ask } from '../terminal/ask.ts';
 import { say } from './say.ts';
 import { runtimeNamed, type InitChoices } from './choices.ts';
+import { showCommands } from './consent.ts';
 import { NotPreparedError, NotStartedError, refuseStopped, tryStart } from './tryout.ts';
 import { CompanionError } from '../services/companion.ts';
 import { refuseMissing } from '../services/declared/companion.ts';
@@ -48,8 +49,10 @@ export async function chooseStarts(
   { run, yes }: { run?: string | undefined; yes: boolean },
 ): Promise<Some<Start>> {
   if (run !== undefined) return [describeStart(root, run)];
-  const { best, others } = findStarts(root);
+  const { best, others, beside } = findStarts(root);
   for (const { why } of best) say('found', why);
+  for (const { why, ...start } of beside.slice(0, MOST_LISTED))
+    say('left out', `${describe(start)}, from ${why}: a watcher, a bundler or a server of documents`);
   const [first] = best;
   if (first === undefined) {
     const typed = await ask('Which command starts the server? Its port is {port}, or PORT: ');
@@ -115,7 +118,7 @@ function hintAbove(root: string): string | undefined {
   return `its packages are those of ${shown}, so name the command there: bench-http init ${shown}${run}`;
 }
 
-function describe({ folder, command }: Start): string {
+function describe({ folder, command }: Pick<Start, 'folder' | 'command'>): string {
   return `${joinWords(command)}${folder === '' ? '' : ` in ${folder}`}`;
 }
 
@@ -132,8 +135,10 @@ export async function tryStarts(
   [first, ...others]: Some<Start>,
   context: Context,
 ): Promise<{ manifest: object; start: Start }> {
+  const tried = [first, ...others].slice(0, MOST_TRIED);
+  await showCommands(tried, context);
   let firstError: unknown;
-  const ways = [first, ...others].slice(0, MOST_TRIED).flatMap((start): Way[] => {
+  const ways = tried.flatMap((start): Way[] => {
     const isOpen =
       start.runtime === 'node' &&
       !isBunOrDeno(start.command) &&
@@ -163,7 +168,8 @@ export async function tryStarts(
       }
       // That a program is missing says less than how another one failed.
       if (firstError === undefined || firstError instanceof NotPreparedError) firstError = error;
-      isEnded = error instanceof NotStartedError && error.isEnded;
+      // Another runtime does not make a missing file.
+      isEnded = error instanceof NotStartedError && error.isEnded && !error.message.includes('ENOENT');
       // The error of the first is shown at the end.
       if (index > 0 || ways.slice(index + 1).some((way) => isEnded || way.version === undefined))
         say('left out', `${describe(start)}${on}: ${describeError(error)}`);

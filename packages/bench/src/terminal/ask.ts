@@ -12,8 +12,8 @@ export async function ask(question: string): Promise<string | undefined> {
   }
 }
 
-/** Asks a question whose answer is yes or no, which is the default; undefined without a terminal. */
-export async function confirm(question: string): Promise<boolean | undefined> {
-  const answer = await ask(`${question} [y/N] `);
-  return answer === undefined ? undefined : /^y(es)?$/i.test(answer);
+/** Asks a question whose answer is yes or no, one of which is usual; undefined without a terminal. */
+export async function confirm(question: string, usual: 'yes' | 'no' = 'no'): Promise<boolean | undefined> {
+  const answer = await ask(`${question} ${usual === 'yes' ? '[Y/n]' : '[y/N]'} `);
+  return answer === undefined ? undefined : /^y(es)?$/i.test(answer === '' ? usual : answer);
 }
