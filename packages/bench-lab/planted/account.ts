@@ -1,5 +1,4 @@
 import { createHistogram } from 'node:perf_hooks';
-import { type Burner, threadCpuUs } from './burner.ts';
 import type { Options } from './options.ts';
 
 /** The answers a planted server can give. */
@@ -40,16 +39,14 @@ export interface Snapshot {
     /** Not answered yet. */
     pending: number;
   };
-  /** `server.mjs` only: answers that were sent a second time. */
-  duplicates?: number;
+  /** Answers that were sent a second time. */
+  duplicates: number;
   /** Not counted as read: incomplete requests, data after a reset, and data that is not HTTP. */
   unread: { leftover: number; malformed: number };
   bodyBytesRead: number;
   stall?: { atRequest: number; ms: number; cpuUs: number; connectionsOpen: number; held?: number };
   /** The stalls of `--stall-every`, and the answers that they held. */
   stalls?: { everyMs: number; ms: number; held: number };
-  burn: { burns: number; askedUs: number; burnedUs: number; clock: string; probeUs?: number };
-  memory: { allocatedBytes: number; rssBytes?: number };
   /** From a read request to its written answer, over all answers since the last restart. */
   latencyUs: {
     count: number;
@@ -60,12 +57,6 @@ export interface Snapshot {
     p99?: number;
     max?: number;
   };
-  /** CPU time of the whole process, including ended threads, and of the serving thread. */
-  cpu: { userUs: number; systemUs: number; threadUs?: number };
-  /** `threads.py` only: ended threads, and their CPU time by their own clocks. */
-  threads?: { ended: number; cpuUs: number };
-  /** The number of readings: each costs CPU time of the server. */
-  readings: number;
 }
 
 /** Counts what one server does. */
@@ -90,18 +81,14 @@ export class Account {
   readonly unread = { leftover: 0, malformed: 0 };
   duplicates = 0;
   bodyBytesRead = 0;
-  allocatedBytes = 0;
-  readings = 0;
   stall: Snapshot['stall'];
   stalls: Snapshot['stalls'];
   readonly #latencyNs = createHistogram();
   #latencySum = 0;
   readonly #faults: Partial<Options>;
-  readonly #burner: Burner;
 
-  constructor(faults: Partial<Options>, burner: Burner) {
+  constructor(faults: Partial<Options>) {
     this.#faults = faults;
-    this.#burner = burner;
   }
 
   /** Counts a written answer; `readAt` is `performance.now()` when its request was read. */
@@ -120,8 +107,6 @@ export class Account {
 
   /** Returns the account so far. */
   snapshot(occasion: string): Snapshot {
-    const { burns, askedUs, burnedUs, clock, probeUs } = this.#burner;
-    const { user, system } = process.cpuUsage();
     return {
       pid: process.pid,
       faults: this.#faults,
@@ -134,15 +119,7 @@ export class Account {
       bodyBytesRead: this.bodyBytesRead,
       ...(this.stall === undefined ? {} : { stall: this.stall }),
       ...(this.stalls === undefined ? {} : { stalls: this.stalls }),
-      burn: { burns, askedUs, burnedUs, clock, probeUs },
-      memory: { allocatedBytes: this.allocatedBytes, rssBytes: process.memoryUsage.rss() },
       latencyUs: this.#latency(),
-      cpu: {
-        userUs: user,
-        systemUs: system,
-        ...(clock === 'thread' ? { threadUs: threadCpuUs() } : {}),
-      },
-      readings: this.readings,
     };
   }
 

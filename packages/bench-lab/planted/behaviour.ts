@@ -4,7 +4,7 @@ import { type Server, type Socket, createServer } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Account } from './account.ts';
 import { prepareAnswers } from './answers.ts';
-import { Burner, spin } from './burner.ts';
+import { spin } from './burner.ts';
 import { Connection, type House, type Treatment } from './connection.ts';
 import { Faults } from './faults.ts';
 import { type Options, plantedFaults, readOptions } from './options.ts';
@@ -17,9 +17,8 @@ const EARLY_HINTS = Buffer.from(
 );
 
 const options = readOptionsOrExit();
-const burner = new Burner();
-const account = new Account(plantedFaults(options), burner);
-const faults = new Faults(options, account, burner, die);
+const account = new Account(plantedFaults(options));
+const faults = new Faults(options, account, die);
 const house = furnish();
 /** The open connections that get answers, for `--serve-only`. */
 let served = 0;
@@ -91,7 +90,6 @@ function accountServer(): Server {
       response.writeHead(404).end();
       return;
     }
-    account.readings++;
     const body = JSON.stringify(account.snapshot('reading'));
     if (searchParams.get('latency') === 'restart') account.restartLatency();
     response.writeHead(200, { 'content-type': 'application/json', connection: 'close' }).end(body);

@@ -1,41 +1,9 @@
-/** Burns exact amounts of this thread's CPU time, and counts them. */
-export class Burner {
-  /** The cost of reading the clock, in µs: each burn contains one reading that the clock does not show. */
-  readonly probeUs: number;
-  readonly clock: 'thread' | 'process';
-  burns = 0;
-  askedUs = 0;
-  burnedUs = 0;
-  readonly #now: () => number;
+/** Burns CPU time of this thread. */
 
-  constructor() {
-    this.clock = typeof process.threadCpuUsage === 'function' ? 'thread' : 'process';
-    this.#now = this.clock === 'thread' ? threadCpuUs : processCpuUs;
-    const readings = 2000;
-    this.#now();
-    const start = this.#now();
-    for (let reading = 1; reading < readings; reading++) this.#now();
-    this.probeUs = (this.#now() - start) / readings;
-  }
-
-  /** Burns `us` µs of CPU time, plus at most one clock reading. */
-  burn(us: number): void {
-    const start = this.#now();
-    let spent = this.probeUs;
-    while (spent < us) {
-      spin(us - spent - this.probeUs / 2);
-      spent = this.#now() - start + this.probeUs;
-    }
-    this.burns++;
-    this.askedUs += us;
-    this.burnedUs += spent;
-  }
-}
-
-/** CPU time of the process so far, user and system, in µs. */
-export function processCpuUs(): number {
-  const { user, system } = process.cpuUsage();
-  return user + system;
+/** Burns `us` µs of CPU time, and up to one reading of the clock more. */
+export function burn(us: number): void {
+  const start = threadCpuUs();
+  for (let spent = 0; spent < us; spent = threadCpuUs() - start) spin(us - spent);
 }
 
 /** CPU time of this thread so far, in µs. */

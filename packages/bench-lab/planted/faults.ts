@@ -1,5 +1,5 @@
 import type { Account, Answer } from './account.ts';
-import { type Burner, spin, threadCpuUs } from './burner.ts';
+import { burn, spin, threadCpuUs } from './burner.ts';
 import { Hoard } from './hoard.ts';
 import type { Options } from './options.ts';
 
@@ -11,15 +11,12 @@ export class Faults {
   #heldUntil = -Infinity;
   readonly #options: Options;
   readonly #account: Account;
-  readonly #burner: Burner;
   readonly #die: () => void;
-  readonly #memory: Buffer[] = [];
   readonly #hoard: Hoard;
 
-  constructor(options: Options, account: Account, burner: Burner, die: () => void) {
+  constructor(options: Options, account: Account, die: () => void) {
     this.#options = options;
     this.#account = account;
-    this.#burner = burner;
     this.#die = die;
     const { 'keep-most-mib': mostMib, collects } = options;
     if (options['stall-every'] > 0)
@@ -45,17 +42,15 @@ export class Faults {
     return Math.max(0, this.#account.requests.read - this.#options['sound-first']);
   }
 
-  /** Applies the faults of request `number` that affect the process: death, allocation, stall, burn. */
+  /** Applies the faults of request `number` that affect the process: death, stall, memory, burn. */
   suffer(number: number): void {
     const options = this.#options;
     if (options['die-after-requests'] > 0 && number > options['die-after-requests']) this.#die();
-    if (options['allocate-mib'] > 0 && number === options['allocate-at']) this.#allocate();
     if (options['stall-at'] > 0 && number === options['stall-at']) this.#stall(number);
     if (options['keep-bytes'] > 0) this.#hoard.keep(options['keep-bytes']);
     if (options['keep-per-reset'] > 0 && this.fate(number) === 'reset')
       this.#hoard.keep(options['keep-per-reset']);
-    const us = this.#costUs(number);
-    if (us > 0) this.#burner.burn(us);
+    if (number > 0 && options['burn-us'] > 0) burn(options['burn-us']);
   }
 
   /** Returns the outcome of request `number`. If several faults fall on it, the first in this order decides. */
@@ -86,25 +81,6 @@ export class Faults {
   isDoubled(number: number): boolean {
     const every = this.#options['duplicate-every'];
     return number > 0 && every > 0 && number % every === 0;
-  }
-
-  #costUs(number: number): number {
-    if (number === 0) return 0;
-    const options = this.#options;
-    const cold = Math.max(0, options['warm-up-requests'] - number);
-    return (
-      options['burn-us'] +
-      (options['slowdown-ns'] * number) / 1000 +
-      (cold === 0 ? 0 : (options['warm-up-us'] * cold) / options['warm-up-requests'])
-    );
-  }
-
-  #allocate(): void {
-    for (let left = this.#options['allocate-mib']; left > 0; left -= 16) {
-      // Filled, because the kernel provides a page only when it is written.
-      this.#memory.push(Buffer.alloc(Math.min(left, 16) * 2 ** 20, 0xb5));
-    }
-    this.#account.allocatedBytes = this.#memory.reduce((sum, piece) => sum + piece.length, 0);
   }
 
   #stall(atRequest: number): void {

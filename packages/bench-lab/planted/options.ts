@@ -27,11 +27,6 @@ const DEFAULTS = {
   /** All answers stall quietly for the first `--stall-ms` of every this many ms of the process, from request 1 on. */
   'stall-every': 0,
   'burn-us': 0,
-  /** Request n burns n times this much in addition. */
-  'slowdown-ns': 0,
-  /** Additional burn of the first request. It falls linearly to 0 at request `--warm-up-requests`. */
-  'warm-up-us': 500,
-  'warm-up-requests': 0,
 
   // Answers
   'status-500-every': 0,
@@ -66,8 +61,6 @@ const DEFAULTS = {
   collects: false,
 
   // Life
-  'allocate-mib': 0,
-  'allocate-at': 1,
   'bind-after-ms': 0,
   'never-bind': false,
   'die-after-requests': 0,

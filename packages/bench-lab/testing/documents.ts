@@ -9,7 +9,6 @@ import { ROOT } from 'bench-targets/catalogue/stacks';
 import { METRIC_IDS, METRICS, type MetricId } from 'bench-model/metrics';
 import { DEFAULT_THRESHOLD } from 'bench-model/options';
 import { createRandom } from 'bench-statistics/random';
-import { renderCalibration } from '../src/report/calibration.ts';
 import { viewComparison } from 'bench-report/compare';
 import { viewRuns } from 'bench-report/runs';
 import { renderTerminal } from 'bench-report/terminal';
@@ -21,8 +20,6 @@ import { serversOf, toModel } from 'bench-report/model/model';
 import { viewStudies } from 'bench-report/warm';
 import { showLimit, showMetric, tellLimits } from 'bench-report/cells';
 import { toView } from 'bench-report/view';
-import type { Calibration } from 'bench-model/calibration';
-import type { Host } from 'bench-model/host';
 import { readPool } from '../src/results/pool.ts';
 import { listDocuments } from '../../../scripts/checks/documents.ts';
 import { drawCommand } from './commands-table.ts';
@@ -185,17 +182,6 @@ const BLOCKS: Record<string, (words: string[], path: string) => string> = {
     const pool = readPool(folderOf(id));
     if (pool === undefined) throw new Error(`no pool ${id}`);
     return fence(renderPower(pool, summarisePool(pool.entries, '12/18/24', createRandom(1))));
-  },
-
-  /** `calibration ID`: as `pnpm calibrate` prints it, without the part of plain sockets. */
-  calibration: ([id = '']) => {
-    const [calibration, host] = ['calibration', 'host'].map(
-      (name) => JSON.parse(readFileSync(join(folderOf(id), `${name}.json`), 'utf8')) as unknown,
-    );
-    const lines = renderCalibration(calibration as Calibration, host as Host, id).split('\n');
-    return fence(
-      lines.filter((line) => !/plain sockets|bare sockets|^ +driver\. It is/.test(line)).join('\n'),
-    );
   },
 
   /** `picture ID cpu at 100`: a metric of all targets as a picture. */

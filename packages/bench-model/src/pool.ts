@@ -1,7 +1,7 @@
 /** A stored pool of sequential tests: `pool.json`, and one line of `pool.jsonl` for each entry. */
 import { VERDICTS } from './options.ts';
 import { Type, type Static } from 'typebox';
-import { amount, count, oneOf, ordinal, shape, text } from './definitions.ts';
+import { amount, count, oneOf, shape, text } from './definitions.ts';
 import { POOL_SCHEMA } from './versions.ts';
 import { host } from './host.ts';
 
@@ -49,15 +49,6 @@ export const pooledTest = shape({
   byMoreThanThreshold: Type.Boolean(),
   ratio: Type.Optional(amount('ratio: candidate ÷ baseline of CPU per request')),
   differences: Type.Array(difference, { description: 'One for each round.' }),
-  stock: Type.Optional(
-    shape(
-      {
-        baseline: amount('per second: average Req/Sec'),
-        candidate: amount('per second: average Req/Sec'),
-      },
-      { description: 'The average that one run of stock autocannon printed for each.' },
-    ),
-  ),
 });
 
 /** One sequential test of twins, from its first round to its verdict. */
@@ -97,22 +88,4 @@ export const MATRIX_HEAD = {
   description: 'Its version is that of pool.json.',
 };
 
-export const pooledNoise = shape({
-  kind: Type.Literal('noise'),
-  startedAt: text('ISO 8601.'),
-  target: text(),
-  method: oneOf(['separate', 'duel'] as const),
-  connections: ordinal('count: connections'),
-  windowSeconds: amount('s: length of a window'),
-  difference,
-});
-
-/** One A/A round of a target, as separate trials or in turns. */
-export type PooledNoise = Static<typeof pooledNoise>;
-
-export const NOISE_HEAD = {
-  title: "One A/A round of a target: a line of a pool's pool.jsonl",
-  description: 'Its version is that of pool.json.',
-};
-
-export type Pooled = PooledTest | PooledMatrix | PooledNoise;
+export type Pooled = PooledTest | PooledMatrix;

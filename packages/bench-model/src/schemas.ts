@@ -2,16 +2,7 @@
 import { CLUSTER_HEAD, clusterFile } from './cluster.ts';
 import { toDocument } from './definitions.ts';
 import { host, HOST_HEAD } from './host.ts';
-import {
-  MATRIX_HEAD,
-  NOISE_HEAD,
-  POOL_HEAD,
-  pooledMatrix,
-  pooledNoise,
-  pooledTest,
-  poolFile,
-  TEST_HEAD,
-} from './pool.ts';
+import { MATRIX_HEAD, POOL_HEAD, pooledMatrix, pooledTest, poolFile, TEST_HEAD } from './pool.ts';
 import { record, RECORD_HEAD } from './record.ts';
 import { runFile, RUN_HEAD } from './run.ts';
 import { KNOWN_HEAD, knownWarmup, PROCESS_HEAD, studiedProcess, studyFile, STUDY_HEAD } from './study.ts';
@@ -27,7 +18,6 @@ export const SCHEMAS = {
   pool: toDocument(poolFile, POOL_HEAD),
   'pool-test': toDocument(pooledTest, TEST_HEAD),
   'pool-matrix': toDocument(pooledMatrix, MATRIX_HEAD),
-  'pool-noise': toDocument(pooledNoise, NOISE_HEAD),
   warmup: toDocument(knownWarmup, KNOWN_HEAD),
   cluster: toDocument(clusterFile, CLUSTER_HEAD),
 };

@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import type { ErrorObject } from 'ajv';
 import { createCheck } from 'bench-model/json-schema';
 import type { Host } from 'bench-model/host';
-import type { PooledMatrix, PooledNoise, PooledTest, PoolFile } from 'bench-model/pool';
+import type { PooledMatrix, PooledTest, PoolFile } from 'bench-model/pool';
 import type { Trial } from 'bench-model/record';
 import type { RunFile } from 'bench-model/run';
 import type { StoredWarmup, StudiedProcess, StudyFile } from 'bench-model/study';
@@ -20,7 +20,6 @@ export interface Stored {
   pool: PoolFile;
   'pool-test': PooledTest;
   'pool-matrix': PooledMatrix;
-  'pool-noise': PooledNoise;
   warmup: StoredWarmup;
 }
 

@@ -1,17 +1,14 @@
-/** Summarises a pool of sequential tests on twins: how often Bench and stock autocannon were right, and the noise. */
+/** Summarises a pool of sequential tests on twins: how often Bench was right. */
 import type { Verdict } from 'bench-model/options';
 import { scheduleNamed } from 'bench-targets/catalogue/looks';
-import { mean, median, robustDeviation, sum } from 'bench-statistics/numbers';
+import { mean, median, robustDeviation } from 'bench-statistics/numbers';
 import type { Random } from 'bench-statistics/random';
-import type { Pooled, PooledMatrix, PooledNoise, PooledRow, PooledTest } from 'bench-model/pool';
+import type { Pooled, PooledMatrix, PooledRow, PooledTest } from 'bench-model/pool';
 import { resampleTests, type VerdictShares } from './sequential-test.ts';
 import { estimateCentre } from 'bench-statistics/signed-rank';
 
 /** Up to this robust deviation of its log ratios, a test has to detect a difference of 6 %. */
 export const QUIET = 0.054;
-
-/** The smallest printed difference that names a winner: the same threshold as for Bench. */
-const NAMED = 0.02;
 
 const RESAMPLED_TESTS = 2000;
 
@@ -30,8 +27,6 @@ export interface EffectSummary {
   ratio: number;
   meanSeconds: number;
   meanRounds: number;
-  /** The winners that one run of stock autocannon per build would have named. */
-  stock: { runs: number; baseline: number; candidate: number };
 }
 
 /** All rows of matrices with one planted effect. */
@@ -62,17 +57,6 @@ export interface MatrixSummary {
   meanSeconds: number;
 }
 
-/** The noise of one kind of trial: the spread of A/A log ratios. */
-export interface NoiseSummary {
-  target: string;
-  method: PooledNoise['method'];
-  rounds: number;
-  failed: number;
-  /** Standard deviation, and its robust counterpart. */
-  deviation: number;
-  robustDeviation: number;
-}
-
 /** Sequential tests resampled from the A/A rounds of the pool. */
 export interface ResampledSummary {
   rounds: number;
@@ -85,7 +69,6 @@ export interface PowerSummary {
   effects: EffectSummary[];
   /** Absent without matrices. */
   matrix?: MatrixSummary;
-  noise: NoiseSummary[];
   /** Absent below 100 A/A rounds. */
   resampled?: ResampledSummary;
 }
@@ -96,15 +79,11 @@ const FEWEST_POOLED = 100;
 export function summarisePool(entries: readonly Pooled[], looks: string, random: Random): PowerSummary {
   const tests = entries.filter((entry) => entry.kind === 'sequential-test');
   const matrices = entries.filter((entry) => entry.kind === 'matrix');
-  const noise = entries.filter((entry) => entry.kind === 'noise');
   const byEffect = [...Map.groupBy(tests, ({ effect }) => effect)].toSorted(([a], [b]) => b - a);
   const rounds = tests.filter(({ effect }) => effect === 0).flatMap(measuredOf);
   return {
     effects: byEffect.map(([effect, same]) => summariseEffect(effect, same)),
     ...(matrices.length > 0 && { matrix: summariseMatrices(matrices) }),
-    noise: [...Map.groupBy(noise, ({ target, method }) => `${target} ${method}`).values()].map(
-      summariseNoise,
-    ),
     ...(rounds.length >= FEWEST_POOLED && { resampled: resample(rounds, looks, random) }),
   };
 }
@@ -135,7 +114,6 @@ function summariseJudged(
 function summariseEffect(effect: number, tests: PooledTest[]): EffectSummary {
   const measured = tests.filter((test) => measuredOf(test).length > 0);
   const quiet = measured.filter((test) => robustDeviation(measuredOf(test)) <= QUIET);
-  const stock = tests.flatMap((test) => test.stock ?? []);
   return {
     effect,
     tests,
@@ -143,11 +121,6 @@ function summariseEffect(effect: number, tests: PooledTest[]): EffectSummary {
     quiet: quiet.length,
     quietRight: quiet.filter(({ verdict }) => verdict === 'slower').length,
     meanSeconds: mean(tests.map(({ seconds }) => seconds)),
-    stock: {
-      runs: stock.length,
-      baseline: stock.filter(({ baseline, candidate }) => baseline / candidate >= 1 + NAMED).length,
-      candidate: stock.filter(({ baseline, candidate }) => candidate / baseline >= 1 + NAMED).length,
-    },
   };
 }
 
@@ -172,21 +145,6 @@ function summariseMatrices(matrices: PooledMatrix[]): MatrixSummary {
     wrong: matrices.filter(({ rows }) => rows.some(isWrong)).length,
     decided: matrices.filter(({ rows }) => rows.every(({ verdict }) => verdict !== 'undecided')).length,
     meanSeconds: mean(matrices.map(({ seconds }) => seconds)),
-  };
-}
-
-function summariseNoise(all: PooledNoise[]): NoiseSummary {
-  const { target, method } = all[0] as PooledNoise;
-  const values = all.map(({ difference }) => difference).filter((difference) => difference !== null);
-  const centre = mean(values);
-  const squares = sum(values.map((value) => (value - centre) ** 2));
-  return {
-    target,
-    method,
-    rounds: values.length,
-    failed: all.length - values.length,
-    deviation: Math.sqrt(squares / (values.length - 1)),
-    robustDeviation: values.length > 0 ? robustDeviation(values) : Number.NaN,
   };
 }
 

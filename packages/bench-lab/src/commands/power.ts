@@ -1,13 +1,6 @@
-import {
-  LOOKS,
-  repeatBothWays,
-  runMatrix,
-  runTest,
-  type TestContext,
-  type TestSetup,
-} from '../measure/sequential-test.ts';
+import { LOOKS, runMatrix, runTest, type TestContext, type TestSetup } from '../measure/sequential-test.ts';
 import { onInterrupt, print, logLine } from 'bench-http/terminal/shell';
-import { defineCommand, flag, option, WAITS } from 'bench-http/cli/command';
+import { defineCommand, option, WAITS } from 'bench-http/cli/command';
 import { extra, listOf, text, wholeNumber } from 'bench-http/cli/values';
 import { commandLine, HOME } from 'bench-machine/home';
 import { join } from 'node:path';
@@ -26,45 +19,37 @@ import { POOL_SCHEMA } from 'bench-model/versions';
 import { openSession } from 'bench-http/conduct/session';
 import { measureTwins } from '../measure/sequential-test.ts';
 
-/** The longest times of the entries of a pool, in seconds; stock autocannon adds to that of a test. */
+/** The longest times of the entries of a pool, in seconds. */
 const TEST_SECONDS = 120;
-const STOCK_SECONDS = 30;
 const MATRIX_SECONDS = 600;
-const ROUND_SECONDS = 30;
 
 export default defineCommand({
   name: 'power',
   about:
-    'Measures how often a comparison is right. Compares two builds of one server, one of which uses 3 %, 0 % or 1.5 % more CPU per request, for at most 2 minutes each, and measures both with stock autocannon too. Compares five builds that use 0, 0, 3, 3 and 6 % more with a common baseline, for at most 10 minutes each. Adds the results to a pool.',
+    'Measures how often a comparison is right. Compares two builds of one server, one of which uses 3 %, 0 % or 1.5 % more CPU per request, for at most 2 minutes each. Compares five builds that use 0, 0, 3, 3 and 6 % more with a common baseline, for at most 10 minutes each. Adds the results to a pool.',
   options: {
     tests: option('<n>', wholeNumber(0), {
       help: 'comparisons of two builds to add; 0 only prints the pool',
-      usually: '3, or 0 with --matrices or --noise',
+      usually: '3, or 0 with --matrices',
     }),
     effects: option('<share,…>', listOf(extra), {
       help: 'the effects to plant in these comparisons; the next comparison gets the effect with the fewest comparisons in the pool',
       usually: '3%,0,1.5%',
     }),
-    'no-stock': flag({ help: 'do not measure the two builds with stock autocannon' }),
     matrices: option('<n>', wholeNumber(0), {
       help: 'comparisons of five builds with a baseline to add',
       default: 0,
     }),
-    noise: option('<n>', wholeNumber(0), {
-      help: 'A/A rounds to add, as separate trials and in turns',
-      default: 0,
-    }),
-    target: option('<name>', text, { help: 'the target of --noise', usually: 'vanilla', needs: 'noise' }),
     pool: option('<folder>', text, { help: 'the folder of the pool', usually: 'results/power' }),
     ...WAITS,
   },
   read: (values) => values,
-  async run({ effects = EFFECTS, matrices, noise, target, pool: typedFolder, wait, ...values }) {
+  async run({ effects = EFFECTS, matrices, pool: typedFolder, wait, ...values }) {
     const folder = typedFolder ?? join(HOME.results, 'power');
     const stored = readPool(folder);
-    const { tests = matrices + noise > 0 ? 0 : EFFECTS.length, noStock } = values;
-    const more: More = { tests, effects, asksStock: !noStock, matrices, noise, target, wait };
-    const interrupted = tests + matrices + noise > 0 ? await addTo(folder, stored, more) : false;
+    const { tests = matrices > 0 ? 0 : EFFECTS.length } = values;
+    const more: More = { tests, effects, matrices, wait };
+    const interrupted = tests + matrices > 0 ? await addTo(folder, stored, more) : false;
     const pool = readPool(folder);
     // If the first test was interrupted, there is no pool yet.
     if (pool === undefined && interrupted) return 130;
@@ -83,26 +68,19 @@ interface More {
   tests: number;
   /** The effects to plant in these tests. */
   effects: readonly number[];
-  asksStock: boolean;
   matrices: number;
-  noise: number;
-  target: string | undefined;
   /** True if the command waits for another run to end. */
   wait: boolean;
 }
 
-/** Adds sequential tests and A/A rounds to the pool; stores each once it is complete. Returns true if interrupted. */
+/** Adds sequential tests and matrices to the pool; stores each once it is complete. Returns true if interrupted. */
 async function addTo(
   folder: string,
   stored: Pool | undefined,
-  { tests, effects, asksStock, matrices, noise, target = 'vanilla', wait }: More,
+  { tests, effects, matrices, wait }: More,
 ): Promise<boolean> {
   using session = await openSession('power', { wait });
-  session.expect(
-    tests * (TEST_SECONDS + (asksStock ? STOCK_SECONDS : 0)) +
-      matrices * MATRIX_SECONDS +
-      noise * ROUND_SECONDS,
-  );
+  session.expect(tests * TEST_SECONDS + matrices * MATRIX_SECONDS);
   const host = await readHost();
   const unlike = stored === undefined ? [] : unlikeHosts(stored.host, host);
   if (unlike.length > 0)
@@ -138,7 +116,7 @@ async function addTo(
   const done = pool.entries.filter((entry) => entry.kind === 'sequential-test');
   for (let index = 1; index <= tests; index++) {
     const setup = nextTest(done, effects);
-    const test = await runTest(pool.twins, { ...setup, asksStock }, context);
+    const test = await runTest(pool.twins, setup, context);
     if (test === undefined) return true;
     appendPooled(folder, test);
     done.push(test);
@@ -150,12 +128,6 @@ async function addTo(
     appendPooled(folder, matrix);
     logLine(`[${index}/${matrices}] ${describeMatrix(matrix)}`);
   }
-  for (let round = 1; round <= noise; round++) {
-    const rounds = await repeatBothWays(target, context);
-    if (rounds === undefined) return true;
-    for (const one of rounds) appendPooled(folder, one);
-    logLine(`[${round}/${noise}] A/A round of ${target}, separate and in turns`);
-  }
   return false;
 }
 
@@ -163,10 +135,7 @@ async function addTo(
  * Returns the next test: the effect with the fewest tests so far. Every other A/A test compares two copies of the same
  * program in different folders.
  */
-export function nextTest(
-  done: readonly Pick<PooledTest, 'effect'>[],
-  effects: readonly number[],
-): Pick<TestSetup, 'effect' | 'copied'> {
+export function nextTest(done: readonly Pick<PooledTest, 'effect'>[], effects: readonly number[]): TestSetup {
   const testsOf = (wanted: number): number => done.filter(({ effect }) => effect === wanted).length;
   const [effect = 0] = effects.toSorted((a, b) => testsOf(a) - testsOf(b));
   return { effect, copied: effect === 0 && testsOf(0) % 2 === 1 };
@@ -179,19 +148,7 @@ function describeMatrix({ rows, seconds }: PooledMatrix): string {
   return `${verdicts.join(', ')}; ${seconds.toFixed(0)} s`;
 }
 
-function describeTest({
-  effect,
-  copied,
-  verdict,
-  ratio = Number.NaN,
-  rounds,
-  seconds,
-  stock,
-}: PooledTest): string {
+function describeTest({ effect, copied, verdict, ratio = Number.NaN, rounds, seconds }: PooledTest): string {
   const planted = `${describeEffect(effect)}${copied ? ', copied' : ''}`;
-  const printed =
-    stock === undefined
-      ? ''
-      : `; stock printed ${Math.round(stock.baseline)} and ${Math.round(stock.candidate)}`;
-  return `${planted}: ${verdict}, × ${ratio.toFixed(3)} after ${rounds} rounds, ${seconds.toFixed(0)} s${printed}`;
+  return `${planted}: ${verdict}, × ${ratio.toFixed(3)} after ${rounds} rounds, ${seconds.toFixed(0)} s`;
 }

@@ -1,4 +1,4 @@
-/** Sequential tests of twins, in pairs and in matrices, and A/A rounds: the entries that `bench:power` adds to its pool. */
+/** Sequential tests of twins, in pairs and in matrices: the entries that `bench:power` adds to its pool. */
 import { logLine } from 'bench-http/terminal/shell';
 import { createEffects } from 'bench-http/conduct/effects';
 import { makePlan } from 'bench-http/plan/plan';
@@ -8,10 +8,7 @@ import { fileURLToPath } from 'node:url';
 import { compareWithin, type ComparedRow, differencesWithin } from 'bench-analysis/compare';
 import { stopRun } from 'bench-analysis/due';
 import { readManifest } from 'bench-targets/catalogue/manifest';
-import { readStacks } from 'bench-targets/catalogue/stacks';
-import { findWorkload } from 'bench-targets/catalogue/workloads/index';
 import { BenchError } from 'bench-model/errors';
-import { runStock } from 'bench-load/stock-run';
 import type { PinnedCommands } from 'bench-machine/placement';
 import { prepareAll, type Prepared } from 'bench-targets/prepare/prepare';
 import { run } from 'bench-http/measure/run';
@@ -20,14 +17,12 @@ import type { Stack } from 'bench-model/stack';
 import type { Trial } from 'bench-model/record';
 import { benchOptions, DEFAULT_THRESHOLD, type BenchOptions } from 'bench-model/options';
 import type { Plan } from 'bench-model/plan';
-import { createRandom } from 'bench-statistics/random';
-import type { PooledMatrix, PooledNoise, PooledTest, Twins } from 'bench-model/pool';
+import type { PooledMatrix, PooledTest, Twins } from 'bench-model/pool';
 import { median } from 'bench-statistics/numbers';
 
 const TWIN = fileURLToPath(new URL('../../planted/twin/stack.json', import.meta.url));
 export const LOOKS = '12/18/24';
 const CONNECTIONS = 20;
-const STOCK_SECONDS = 10;
 /** A sequential test takes at most two minutes, including the stop of its last servers. */
 const BUDGET_SECONDS = 115;
 /**
@@ -104,17 +99,12 @@ export interface TestSetup {
   effect: number;
   /** True if the candidate is the same program in another folder. */
   copied: boolean;
-  /** True if stock autocannon measures both twins, too. */
-  asksStock: boolean;
 }
 
-/**
- * Runs one sequential test: rounds in turns until they decide or the time is up, then one run of stock autocannon on each
- * server, if asked for. Undefined if interrupted.
- */
+/** Runs one sequential test: rounds in turns until they decide or the time is up. Undefined if interrupted. */
 export async function runTest(
   twins: Twins,
-  { effect, copied, asksStock }: TestSetup,
+  { effect, copied }: TestSetup,
   context: TestContext,
 ): Promise<PooledTest | undefined> {
   const twin = readManifest(TWIN);
@@ -136,8 +126,6 @@ export async function runTest(
   const table = compareWithin({ plan: stopRun(plan, trials), trials }, { by: 'cpu', threshold: THRESHOLD });
   const row = table.rows[0];
   if (row === undefined) throw new BenchError('trial', 'a sequential test without a comparison');
-  const stock = asksStock ? await askStock([base, candidate], context) : undefined;
-  if (context.isInterrupted()) return undefined;
   return {
     kind: 'sequential-test',
     startedAt,
@@ -146,7 +134,6 @@ export async function runTest(
     copied,
     seconds,
     ...resultOf(row, trials),
-    ...(stock === undefined ? {} : { stock }),
   };
 }
 
@@ -187,38 +174,6 @@ export async function runMatrix(twins: Twins, context: TestContext): Promise<Poo
   };
 }
 
-/**
- * Measures one A/A round of a target with separate trials and one in turns, in random order; undefined if
- * interrupted.
- */
-export async function repeatBothWays(
-  target: string,
-  context: TestContext,
-): Promise<PooledNoise[] | undefined> {
-  const rounds: PooledNoise[] = [];
-  for (const method of createRandom(randomInt(2 ** 32)).shuffle(['separate', 'duel'] as const)) {
-    const startedAt = new Date().toISOString();
-    const options = { targets: [target], noise: true, interleave: method === 'duel', rounds: 1 };
-    const { trials } = await measure(readStacks([]), options, context);
-    if (context.isInterrupted()) return undefined;
-    const [difference] = costDifferences(trials, {
-      connections: CONNECTIONS,
-      candidate: `${target} (A/A)`,
-      baseline: target,
-    });
-    rounds.push({
-      kind: 'noise',
-      startedAt,
-      target,
-      method,
-      connections: CONNECTIONS,
-      windowSeconds: WINDOW_SECONDS,
-      difference: difference ?? null,
-    });
-  }
-  return rounds;
-}
-
 /** Measures a plan of these options and stores nothing. */
 async function measure(
   stacks: Stack[],
@@ -241,40 +196,4 @@ async function prepareOrThrow(plan: Plan, stacks: Stack[]): Promise<Prepared[]> 
   if (first !== undefined)
     throw new BenchError('toolchain', `${first.target.id}: ${first.reason}`, first.hint);
   return prepared;
-}
-
-/**
- * Returns the average that one run of stock autocannon prints for a fresh server of each, in random order;
- * undefined if interrupted.
- */
-async function askStock(
-  stacks: [Stack, Stack],
-  context: TestContext,
-): Promise<PooledTest['stock'] | undefined> {
-  const printed = new Map<string, number>();
-  const names = stacks.map(({ name }) => name);
-  const whole = benchOptions({ targets: names, rounds: 1, connections: [CONNECTIONS] });
-  const plan = makePlan(whole, stacks, 'power', randomInt(2 ** 32));
-  const prepared = await prepareOrThrow(plan, stacks);
-  const { effects, stop } = await createEffects({
-    plan,
-    placed: context.placed,
-    token: context.token,
-    folder: context.folder,
-  });
-  context.track(stop);
-  for (const name of createRandom(plan.seed).shuffle(names)) {
-    const planned = plan.trials.find(({ target }) => target === name);
-    const found = prepared.find(({ target }) => target.id === name);
-    if (planned === undefined || found === undefined) throw new Error(`no trial for ${name}`);
-    const random = createRandom(planned.seed);
-    const draw = findWorkload(plan.workload).draw(() => random.float(), plan.params ?? {});
-    await using server = await effects.launch(found, planned, draw);
-    await effects.awaitRightAnswer(server, draw, plan.startSeconds);
-    const url = `http://${server.host}:${server.port}${draw.requests[0]?.path}`;
-    printed.set(name, await runStock(context.placed, url, CONNECTIONS, STOCK_SECONDS));
-    if (context.isInterrupted()) return undefined;
-  }
-  const [baseline = Number.NaN, candidate = Number.NaN] = names.map((name) => printed.get(name));
-  return { baseline, candidate };
 }

@@ -1,18 +1,12 @@
-import type {
-  EffectSummary,
-  MatrixSummary,
-  NoiseSummary,
-  PowerSummary,
-  ResampledSummary,
-} from '../analyse/power.ts';
+import type { EffectSummary, MatrixSummary, PowerSummary, ResampledSummary } from '../analyse/power.ts';
 import { QUIET } from '../analyse/power.ts';
 import type { Pool } from '../results/pool.ts';
 import { describeMachine } from 'bench-report/view';
 import { countOf, formatShare, formatSpan } from 'bench-report/format';
 import { renderRows } from 'bench-report/terminal';
 
-/** Renders a pool: the verdicts on twins, those of stock autocannon, the noise, and tests resampled from the pool. */
-export function renderPower(pool: Pool, { effects, matrix, noise, resampled }: PowerSummary): string {
+/** Renders a pool: the verdicts on twins, and tests resampled from the pool. */
+export function renderPower(pool: Pool, { effects, matrix, resampled }: PowerSummary): string {
   return [
     effects.length > 0
       ? 'Two builds of one server; one uses N % more CPU per request. What does a two-minute comparison conclude?'
@@ -21,7 +15,6 @@ export function renderPower(pool: Pool, { effects, matrix, noise, resampled }: P
     '',
     ...(effects.length > 0 ? [renderEffects(effects), ''] : []),
     ...(matrix === undefined ? [] : [renderMatrix(matrix), '']),
-    ...(noise.length > 0 ? [renderNoise(noise), ''] : []),
     ...(resampled === undefined ? [] : describeResampled(resampled)),
     '',
   ].join('\n');
@@ -41,7 +34,6 @@ function renderEffects(effects: EffectSummary[]): string {
     'spread',
     'rounds',
     'seconds',
-    'stock autocannon',
   ];
   const rows = effects.map((one) => [
     describeEffect(one.effect),
@@ -53,13 +45,9 @@ function renderEffects(effects: EffectSummary[]): string {
     formatShare(one.deviation),
     one.meanRounds.toFixed(1),
     one.meanSeconds.toFixed(0),
-    describeStock(one),
   ]);
-  const notes = [
-    `metric: CPU per request. ratio: over the rounds of all tests. spread: the median robust deviation of the log ratios in a test. A test is quiet up to ${formatShare(QUIET)}`,
-    'stock autocannon: the winner by the printed averages of one 10 s run per build, if they differ by at least 2 %',
-  ];
-  return `${renderRows(heads, rows)}\n${notes.map((note) => `  ${note}\n`).join('')}`;
+  const note = `metric: CPU per request. ratio: over the rounds of all tests. spread: the median robust deviation of the log ratios in a test. A test is quiet up to ${formatShare(QUIET)}`;
+  return `${renderRows(heads, rows)}\n  ${note}\n`;
 }
 
 /** Names a planted effect: `A/A`, `+3 %`. */
@@ -94,26 +82,6 @@ function renderMatrix({ effects, matrices, builds, budgetSeconds, ...summary }: 
     `  ${decided} of ${matrices} decided every row, ${wrong} had a wrong row; ${meanSeconds.toFixed(0)} s on average`,
     '',
   ].join('\n');
-}
-
-function describeStock({ effect, stock: { runs, baseline, candidate } }: EffectSummary): string {
-  if (runs === 0) return '—';
-  const none = runs - baseline - candidate;
-  return effect === 0
-    ? `named a winner in ${baseline + candidate} of ${runs}`
-    : `right ${baseline}, wrong ${candidate}, none ${none} of ${runs}`;
-}
-
-function renderNoise(noise: NoiseSummary[]): string {
-  const rows = noise.map(({ target, method, rounds, failed, deviation, robustDeviation }) => [
-    target,
-    method === 'duel' ? 'turns' : 'separate trials',
-    String(rounds),
-    String(failed),
-    formatShare(deviation),
-    formatShare(robustDeviation),
-  ]);
-  return `A/A rounds of one target, CPU per request: standard deviation (sd) of the log ratio\n${renderRows(['target', 'kind', 'rounds', 'failed', 'sd', 'robust sd'], rows)}\n`;
 }
 
 function describeResampled({ rounds, deviation, aa, planted }: ResampledSummary): string[] {

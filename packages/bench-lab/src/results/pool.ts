@@ -17,9 +17,9 @@ export interface Pool extends PoolFile {
 }
 
 const KIND = { problem: 'not part of a pool', hint: 'start another pool with --pool FOLDER' };
-const ENTRY: StoredKind<'pool-test' | 'pool-matrix' | 'pool-noise'> = {
+const ENTRY: StoredKind<'pool-test' | 'pool-matrix'> = {
   ...KIND,
-  schema: ({ kind }) => (kind === 'noise' || kind === 'matrix' ? `pool-${kind}` : 'pool-test'),
+  schema: ({ kind }) => (kind === 'matrix' ? 'pool-matrix' : 'pool-test'),
 };
 
 /**

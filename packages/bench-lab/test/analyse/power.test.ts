@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { summarisePool } from '../../src/analyse/power.ts';
 import { createRandom } from 'bench-statistics/random';
 import { renderPower } from '../../src/report/power.ts';
-import type { Pooled, PooledMatrix, PooledNoise, PooledRow, PooledTest } from 'bench-model/pool';
+import type { Pooled, PooledMatrix, PooledRow, PooledTest } from 'bench-model/pool';
 import { readGoldenRun } from '../../testing/samples.ts';
 
 const LOOKS = '12/18/24';
@@ -31,18 +31,6 @@ function sequentialTest(
     ...given,
   };
 }
-
-const stock = (baseline: number, candidate: number) => ({ stock: { baseline, candidate } });
-
-const noise = (method: PooledNoise['method'], difference: number | null): PooledNoise => ({
-  kind: 'noise',
-  startedAt: '',
-  target: 'vanilla',
-  method,
-  connections: 20,
-  windowSeconds: 1,
-  difference,
-});
 
 const matrix = (...rows: [effect: number, verdict: PooledRow['verdict']][]): PooledMatrix => ({
   kind: 'matrix',
@@ -89,31 +77,6 @@ describe('the summary of a pool', () => {
     expect(effects[0]).toMatchObject({ quiet: 1, quietRight: 1 });
   });
 
-  it('counts the server that stock autocannon rated higher, from a difference of 2 % on', () => {
-    const { effects } = summaryOf([
-      sequentialTest(0.06, 'slower', stock(1050, 1000)),
-      sequentialTest(0.06, 'slower', stock(1000, 1050)),
-      sequentialTest(0.06, 'slower', stock(1019, 1000)),
-      sequentialTest(0.06, 'slower'),
-    ]);
-    expect(effects[0]?.stock).toEqual({ runs: 3, baseline: 1, candidate: 1 });
-  });
-
-  it('reports the noise by target and method, without failed rounds', () => {
-    const { noise: found } = summaryOf([
-      noise('duel', 0.01),
-      noise('separate', 0.1),
-      noise('duel', -0.01),
-      noise('separate', -0.1),
-      noise('separate', null),
-    ]);
-    expect(found).toMatchObject([
-      { method: 'duel', rounds: 2, failed: 0 },
-      { method: 'separate', rounds: 2, failed: 1 },
-    ]);
-    expect(found[1]!.deviation / found[0]!.deviation).toBeCloseTo(10);
-  });
-
   it('resamples tests from 100 A/A rounds on', () => {
     const random = createRandom(3);
     const aa = () =>
@@ -129,10 +92,7 @@ describe('the summary of a pool', () => {
   it('is rendered with the machine that it was measured on', async () => {
     const { host } = readGoldenRun();
     const twins = { unitNs: 4.8, bareUs: 20, units: { base: 16_700 } };
-    const entries = [
-      sequentialTest(0.06, 'slower', { stock: { baseline: 1050, candidate: 1000 } }),
-      sequentialTest(0, 'undecided', { stock: { baseline: 1050, candidate: 1000 } }),
-    ];
+    const entries = [sequentialTest(0.06, 'slower'), sequentialTest(0, 'undecided')];
     const text = renderPower({ schema: 1, host, twins, entries }, summaryOf(entries));
     await expect(text).toMatchFileSnapshot('../../testing/fixtures/golden/power.txt');
   });

@@ -1,5 +1,4 @@
 import { describe, expect, it } from 'vitest';
-import POWER from '../../src/commands/power.ts';
 import { nextTest } from '../../src/commands/power.ts';
 
 const effectsOf = (done: { effect: number }[], effects: number[], count: number): number[] => {
@@ -29,14 +28,5 @@ describe('the next test of a pool', () => {
     );
     expect(copied).toEqual([false, true, false, false]);
     expect(nextTest([{ effect: 0 }], [0.03])).toEqual({ effect: 0.03, copied: false });
-  });
-});
-
-describe('pnpm bench:power', () => {
-  it.each([
-    [[], false],
-    [['--no-stock'], true],
-  ])('%j omits stock autocannon: %s', (words, noStock) => {
-    expect(POWER.parse(words)).toMatchObject({ noStock });
   });
 });

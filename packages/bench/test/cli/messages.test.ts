@@ -117,7 +117,6 @@ const WRONG: Record<string, string[]> = {
     '--again a-run --rounds 5',
   ],
   build: ['--fast'],
-  calibrate: ['everything', '--rounds 3'],
   check: ['--fixx', 'fastify gin'],
   ci: ['--config', 'bench.config.json'],
   prune: ['--yes', '--force'],
@@ -160,9 +159,7 @@ const WRONG: Record<string, string[]> = {
     'a --site b',
     '--site b --json',
   ],
-  projects: ['--budget 0 .', ''],
   upgrade: ['--python 3.13', '--quick'],
-  self: ['--rounds 0'],
   serve: ['--port 0', 'vanilla fastify', 'vanilla --workload devises'],
   list: ['fastify'],
   warmup: [
