@@ -152,7 +152,7 @@ export function rankPlace(
 /**
  * Returns the log ratio of each round of a run, from the totals of both trials, whether they took turns or not. The last
  * round is the last one with a trial of both, because a decided comparison leaves the rounds. A centre of the turns would
- * vary a little less, but it misses costs that come in bursts (bench-lab/experiments/turns).
+ * vary a little less, but it misses half and more of costs that come in bursts.
  */
 export function differencesWithin(
   trials: readonly Trial[],

@@ -733,7 +733,7 @@ function boundChange(factor: number): Bounds {
   return { cpu: { low: 1 / most, high: most }, goodput: { low: 1 / most, high: most } };
 }
 
-/** While the hypervisor takes a core, a request costs more, by up to twice the share that was taken (bench-lab/experiments/steal). */
+/** While the hypervisor takes a core, a request costs more, by up to twice the share that was taken. */
 const COST_OF_TAKEN = 2;
 
 /** With the time that others took, the server could have answered that much more. */

@@ -98,13 +98,6 @@ export function mergeHistograms(encoded: readonly string[]): JsHistogram {
   return merged;
 }
 
-/** Returns a percentile of the values that an encoded histogram holds and an earlier state of it does not, in µs. */
-export function percentileSince(percentile: number, earlier: string | undefined, later: string): number {
-  const since = mergeHistograms([later]);
-  if (earlier !== undefined) since.subtract(mergeHistograms([earlier]));
-  return since.getValueAtPercentile(percentile);
-}
-
 /** The answers that must lie beyond a percentile for it to be reported. */
 const TAIL_SUPPORT = 10;
 

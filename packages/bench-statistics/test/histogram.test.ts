@@ -11,7 +11,6 @@ import {
   createHistogram,
   encodeHistogram,
   Latencies,
-  percentileSince,
   mergeHistograms,
   recordMilliseconds,
   summariseLatency,
@@ -130,15 +129,6 @@ describe('boundPercentile', () => {
   it('has no end that falls on no answer', () => {
     expect(boundPercentile(answers, 99, { failed: 20, waits: 0 })).toEqual({ least: 990 });
     expect(boundPercentile(answers, 99, { failed: 0, waits: 20 })).toEqual({});
-  });
-});
-
-describe('percentileSince', () => {
-  it('ignores the values of the earlier state', () => {
-    const earlier = histogramOf(upTo(900));
-    const later = histogramOf([...upTo(900), 2000, 3000, 3000]);
-    expect(percentileSince(50, encodeHistogram(earlier), encodeHistogram(later))).toBeCloseTo(3000, -1);
-    expect(percentileSince(50, undefined, encodeHistogram(earlier))).toBe(450);
   });
 });
 

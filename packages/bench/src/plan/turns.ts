@@ -63,7 +63,7 @@ interface TurnNeeds {
 /**
  * Plans the turns A B B A, B A A B, …, so that a linear drift affects every side alike. The windows of each side
  * sum to `windowSeconds`; if answers wait, to the whole waits in it. Short turns of more than two sides go round,
- * A B C A B C: a side that came back sooner than the others was 5 % cheaper (bench-lab/experiments/matrix).
+ * A B C A B C: a side that came back sooner than the others was 5 % cheaper.
  */
 export function planTurns(needs: TurnNeeds): TurnPlan {
   const {
