@@ -1,6 +1,6 @@
 /** The copies of a user's project that a plan measures, as folders. Disposing removes what was laid out. */
-import { lstatSync, realpathSync, rmSync } from 'node:fs';
-import { basename, join, relative, resolve } from 'node:path';
+import { existsSync, lstatSync, realpathSync, rmSync } from 'node:fs';
+import { basename, join, relative, resolve, sep } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
 import type { App } from 'bench-model/app';
 import { readInCopy } from '../../catalogue/copies.ts';
@@ -92,8 +92,19 @@ async function rootInRevision(
     if (copied.length > 0) log(`${labelOf(copy)} has a copy of ${copied.join(', ')} of your checkout`);
   }
   const inside = relative(realpathSync(top), realpathSync(root));
-  if (!inside.startsWith('..')) return join(folder, inside);
+  if (!inside.startsWith('..')) return refuseOutside(join(folder, inside), own, copy);
   throw new BenchError('usage', `--rev: ${name} is not in the repository ${top}`);
+}
+
+/** Returns a folder in the copy of a revision. Throws a usage error if a link leads out of that: builds and setups write there. */
+function refuseOutside(root: string, own: string, copy: Copy): string {
+  if (!existsSync(root) || relative(realpathSync(own), realpathSync(root)).split(sep)[0] !== '..')
+    return root;
+  throw new BenchError(
+    'usage',
+    `${labelOf(copy)} has a link at ${relative(own, root)}, which leads out of the repository, to ${realpathSync(root)}`,
+    'compare commits in which it is a folder, or two checkouts: --copy ./old --copy ./new',
+  );
 }
 
 /** Returns the digest of the files of a copy. Settings that are no links to those of the checkout are part of the revision. */

@@ -1,5 +1,6 @@
 /** Revisions of a user's project: found in its repository, and laid out as folders in the cache. */
 import {
+  constants,
   copyFileSync,
   existsSync,
   lstatSync,
@@ -9,6 +10,7 @@ import {
   rmSync,
   symlinkSync,
   writeFileSync,
+  type Stats,
 } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { labelOf } from '../../catalogue/copy-label.ts';
@@ -19,7 +21,7 @@ import type { Copy } from 'bench-model/target';
 import { suggest } from 'bench-model/suggest';
 import { digestOf } from '../digest.ts';
 import { holdsSettings } from '../projects/tree.ts';
-import { isFolder } from 'bench-machine/files';
+import { isFile, isFolder } from 'bench-machine/files';
 import { lastLine } from '../failures.ts';
 
 /** The revision that means the files as they are. */
@@ -197,12 +199,13 @@ async function copyTree(top: string, folder: string): Promise<void> {
   const listed = await git(top, ['ls-files', '-z', '--cached', '--others', '--exclude-standard']);
   for (const name of new Set(listed.split('\0').filter((one) => one !== ''))) {
     const [from, to] = [join(top, name), join(folder, name)];
-    const found = lstatSync(from, { throwIfNoEntry: false });
-    // A deleted file is still in the index; a nested repository is listed as a folder.
-    if (found === undefined || found.isDirectory() || holdsSettings(basename(name))) continue;
+    // A deleted file is still in the index, as is one whose folder is a link now; a nested repository is listed as a folder.
+    const found = lookInside(top, name);
+    if (found === undefined || holdsSettings(basename(name))) continue;
+    if (!found.isSymbolicLink() && !found.isFile()) continue;
     mkdirSync(dirname(to), { recursive: true });
     if (found.isSymbolicLink()) symlinkSync(readlinkSync(from), to);
-    else copyFileSync(from, to);
+    else copyFileSync(from, to, constants.COPYFILE_FICLONE);
   }
 }
 
@@ -216,11 +219,23 @@ async function copyDatabases(top: string, folder: string): Promise<string[]> {
   // The folders of packages and builds are not in the copy.
   const names = listed
     .split('\0')
-    .filter(
-      (name) => name !== '' && isFolder(join(folder, dirname(name))) && !existsSync(join(folder, name)),
-    );
-  for (const name of names) copyFileSync(join(top, name), join(folder, name));
+    .filter((name) => name !== '' && isFile(join(top, name)) && isFreeInside(folder, name));
+  for (const name of names) copyFileSync(join(top, name), join(folder, name), constants.COPYFILE_FICLONE);
   return names;
+}
+
+/** Returns what is at a path inside a folder; undefined for nothing, and for what a link on the way leads to. */
+function lookInside(folder: string, name: string): Stats | undefined {
+  const parent = dirname(name);
+  if (parent !== '.' && lookInside(folder, parent)?.isDirectory() !== true) return undefined;
+  return lstatSync(join(folder, name), { throwIfNoEntry: false });
+}
+
+/** Returns true if a file can be made at a path inside a folder: a commit may hold a link there, or on the way, that leads out. */
+function isFreeInside(folder: string, name: string): boolean {
+  const parent = dirname(name);
+  const isThere = parent === '.' || lookInside(folder, parent)?.isDirectory() === true;
+  return isThere && lookInside(folder, name) === undefined;
 }
 
 /** Links the settings beside the projects: a server often does not start without them, and no secret leaves its folder. */
@@ -234,7 +249,7 @@ function linkSettings(top: string, folder: string): string[] {
     if (!lstatSync(original, { throwIfNoEntry: false })?.isDirectory()) return;
     for (const entry of readdirSync(original, { withFileTypes: true })) {
       const name = join(inside, entry.name);
-      if (!entry.isFile() || !holdsSettings(entry.name) || existsSync(join(folder, name))) continue;
+      if (!entry.isFile() || !holdsSettings(entry.name) || !isFreeInside(folder, name)) continue;
       symlinkSync(join(top, name), join(folder, name));
       linked.push(name);
     }

@@ -1,4 +1,14 @@
-import { globSync, mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  globSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  realpathSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
@@ -121,6 +131,34 @@ describe('the revisions of a project', () => {
     expect(copied).toEqual(['src/dev.db', 'src/dev.db-wal']);
     writeFileSync(join(root, 'src/dev.db'), 'changed');
     expect(read(project, 'src/dev.db')).toBe('src/dev.db');
+  });
+
+  it('never write where a link leads', async () => {
+    const outside = join(folder, 'outside');
+    const there = (): string[] => readdirSync(outside);
+    mkdirSync(outside);
+    write('.gitignore', '*.db\n.env\n');
+    for (const name of ['data', 'deep']) symlinkSync(outside, join(project, name));
+    symlinkSync(join(outside, 'one.db'), join(project, 'one.db'));
+    symlinkSync(join(outside, '.env'), join(project, '.env'));
+    git(project, 'add', '--force', '.env', 'one.db');
+    commit('Link the data');
+    for (const name of ['data', 'deep', 'one.db', '.env']) rmSync(join(project, name));
+    git(project, 'rm', '--quiet', '--cached', 'one.db', '.env');
+    for (const name of ['deep/kept.js', 'data/kept.js']) write(name, '');
+    commit('Have folders');
+    for (const name of ['data/a.db', 'deep/er/b.db', 'one.db', '.env', 'data/.env']) write(name, 'mine');
+    // In the working tree, a folder of the index is a link now, and a file of it is a pipe.
+    rmSync(join(project, 'deep'), { recursive: true });
+    symlinkSync(outside, join(project, 'deep'));
+    writeFileSync(join(outside, 'kept.js'), 'of another');
+    rmSync(join(project, 'old.js'));
+    runSync(['mkfifo', join(project, 'old.js')]);
+    const [old, tree] = await layOutAll(await findRevisions(project, ['HEAD~1', '.']));
+    expect(there()).toEqual(['kept.js']);
+    expect(read(outside, 'kept.js')).toBe('of another');
+    expect(readdirSync(old!).toSorted()).toContain('data');
+    expect(read(tree, 'data/a.db')).toBe('mine');
   });
 
   it('keep the tags, from which tools derive a version', async () => {
