@@ -201,6 +201,13 @@ export function findOnPath(program: string): string | undefined {
 const SILENT: Output = { stdout: '', stderr: '' };
 
 /**
+ * Variables by which Bash runs code of its user before a program, or another one in its place: a script, switches, functions.
+ * `ENV` stays: only an interactive shell reads it, and servers have a setting of that name. So do the variables of languages, such
+ * as RUBYOPT: they belong to programs that the user named.
+ */
+const OF_BASH = /^(BASH_ENV|SHELLOPTS|BASHOPTS|BASH_FUNC_.*)$/;
+
+/**
  * Returns the options of zx for a program. Bash does not run the user's `~/.bashrc` in this environment: with a pipe as its stdin
  * it takes itself for a remote shell, unless SHLVL shows a shell above it. A terminal sets SHLVL; cron, systemd and `exec` do not.
  */
@@ -209,7 +216,8 @@ function surroundings({
   env = process.env,
   stdio = ['ignore', 'pipe', 'pipe'],
 }: Partial<StartOptions>) {
-  return { cwd, env: Number(env['SHLVL']) >= 1 ? env : { ...env, SHLVL: '1' }, stdio };
+  const kept = Object.fromEntries(Object.entries(env).filter(([name]) => !OF_BASH.test(name)));
+  return { cwd, env: Number(env['SHLVL']) >= 1 ? kept : { ...kept, SHLVL: '1' }, stdio };
 }
 
 /** Quotes a word for a POSIX shell. */

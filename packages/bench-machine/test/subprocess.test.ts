@@ -1,5 +1,5 @@
 import { once } from 'node:events';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
@@ -146,6 +146,25 @@ describe('start', () => {
     const child = start({ stdio: 'pipe', env })`exec cat`;
     child.stdin!.end('hello');
     expect(await text(child.stdout!)).toBe('hello');
+  });
+
+  it('runs no code of Bash before a program, nor in its place', async () => {
+    const folder = mkdtempSync(join(tmpdir(), 'bench-shell-'));
+    onTestFinished(() => rmSync(folder, { recursive: true }));
+    const script = join(folder, 'script.sh');
+    const mark = join(folder, 'ran');
+    writeFileSync(script, `echo ran >> ${mark}\n`);
+    const exec = `() { echo exec >> ${mark}; command exec "$@"; }`;
+    const env = { ...process.env, BASH_ENV: script, SHELLOPTS: 'noglob:xtrace', 'BASH_FUNC_exec%%': exec };
+    // A script of the user is a program of Bash, too.
+    const words = ['bash', '-c', 'echo "$BASH_ENV" "$ENV"'];
+    expect(await run(words, { env: { ...env, ENV: 'production' } })).toEqual({
+      stdout: ' production\n',
+      stderr: '',
+    });
+    const child = start({ stdio: ['ignore', 'pipe', 'ignore'], env })`exec ${words}`;
+    await text(child.stdout!);
+    expect(existsSync(mark)).toBe(false);
   });
 
   it('starts a group that one signal ends', async () => {
