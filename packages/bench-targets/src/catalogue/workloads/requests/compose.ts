@@ -6,7 +6,7 @@ import { BenchError } from 'bench-model/errors';
 import { locateByName, readParts } from './parts.ts';
 import { MARKS } from '../stamps.ts';
 import { readRows, type Rows } from './rows.ts';
-import { namesIn, TOKEN, variablesIn } from './template.ts';
+import { fill, namesIn, TOKEN, variablesIn } from './template.ts';
 import { Texts } from './texts.ts';
 
 const WITHOUT_BODY = new Set(['GET', 'HEAD', 'OPTIONS', 'DELETE']);
@@ -77,15 +77,22 @@ export function completeUserRequests(
     refuseExpectedMark(expected, rows, locate(index, 'expect'));
     for (const text of [path, ...Object.values(headers), body, expected])
       refuseUnset(text, locate(index, 'path'));
+    refuseHeaders(headers, locate(index, 'headers'));
   }
   for (const text of [login?.path, ...Object.values(login?.headers ?? {}), parts.loginBody])
     refuseUnset(text, 'the login');
+  for (const headers of [login?.headers, login?.send]) refuseHeaders(headers ?? {}, 'the login');
   const { [login?.body ?? '']: _, ...digests } = texts.digests;
   return { requests, files: digests, ...present({ rows: rows && describeRows(rows), login }), ...rest };
 }
 
 function describeRows({ file, count, names, sha256 }: Rows): UserRows {
   return { file, count, names, sha256 };
+}
+
+/** Throws a usage error for headers that cannot be sent, with the variables that they name. */
+function refuseHeaders(headers: Readonly<Record<string, string>>, where: string): void {
+  for (const value of Object.values(headers)) fill(value, {}, 'header', where);
 }
 
 function refuseUnknown(text: string, columns: ReadonlySet<string>, where: string): void {

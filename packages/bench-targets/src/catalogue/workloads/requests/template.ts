@@ -32,9 +32,20 @@ export function variablesIn(text: string): string[] {
 /**
  * Returns a text with its placeholders filled in, once: a value that looks like a placeholder stays as it is. Unknown names
  * stay too, because JSON and GraphQL have braces. Hides the values of the environment from every output. Throws a usage
- * error for a variable that is not set, and for a value that cannot be sent there.
+ * error for a variable that is not set, and for a header, written at `where`, that cannot be sent.
  */
-export function fill(text: string, values: Values, place: Place): string {
+export function fill(text: string, values: Values, place: Place, where = 'a request'): string {
+  const filled = fillIn(text, values, place);
+  // oxlint-disable-next-line no-control-regex -- a line break would begin another header
+  if (place !== 'header' || !/[\u0000-\u0008\u000A-\u001F\u007F]/.test(filled)) return filled;
+  throw new BenchError(
+    'usage',
+    `${where}: the value of a header contains a control character`,
+    'remove line breaks from the value',
+  );
+}
+
+function fillIn(text: string, values: Values, place: Place): string {
   return text.replaceAll(PLACEHOLDER, (whole, quoted: string | undefined, bare: string | undefined) => {
     const name = quoted ?? bare ?? '';
     if (name.startsWith('env:')) return write(readVariable(name.slice('env:'.length)), place);
@@ -69,13 +80,5 @@ function write(value: unknown, place: Place): string {
   if (place === 'path') return encodeURIComponent(text);
   if (place === 'json') return JSON.stringify(text).slice(1, -1);
   if (place === 'form') return encodeURIComponent(text).replaceAll('%20', '+');
-  // oxlint-disable-next-line no-control-regex -- a line break would begin another header
-  if (place === 'header' && /[\u0000-\u0008\u000A-\u001F\u007F]/.test(text)) {
-    throw new BenchError(
-      'usage',
-      'a value for a header contains a control character',
-      'remove line breaks from the value',
-    );
-  }
   return text;
 }
