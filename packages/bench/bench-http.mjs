@@ -12,6 +12,13 @@ if (major < LEAST[0] || (major === LEAST[0] && minor < LEAST[1])) {
   process.exit(3);
 }
 
+try {
+  process.cwd();
+} catch {
+  process.stderr.write('error: the current folder no longer exists\n       go to another one: cd ~\n');
+  process.exit(2);
+}
+
 // The package holds JavaScript, the repository only the sources.
 const isSource = existsSync(new URL('src', import.meta.url));
 // Older ones strip types, but do not know `using`.

@@ -22,3 +22,29 @@ export class BenchError extends Error {
     return EXIT_CODES[this.code];
   }
 }
+
+const IS_FULL = new Set(['ENOSPC', 'EDQUOT', 'EFBIG']);
+
+/** The causes of failed system calls that are settings or limits of the machine, each with its cure. */
+const OF_MACHINE: Record<string, string> = {
+  EACCES: 'allow it to the user who runs Bench',
+  EPERM: 'allow it to the user who runs Bench',
+  EROFS: 'make the file system writable, or name another folder',
+  EMFILE: 'raise the limit of open files: ulimit -n 65536',
+  ENFILE: 'close other programs: the machine has no more open files',
+  ENOMEM: 'free some memory',
+  EAGAIN: 'end other programs: the machine starts no more processes',
+};
+
+/** Returns the cure for a disk that is full; undefined for any other error. */
+export function cureForFull({ code = '' }: Pick<NodeJS.ErrnoException, 'code'>): string | undefined {
+  return IS_FULL.has(code) ? 'free some disk space; what was stored before is kept' : undefined;
+}
+
+/** Returns an error as one for users: itself, or a limit of the machine that a system call met; undefined for a bug in Bench. */
+export function toBenchError(error: unknown): BenchError | undefined {
+  if (error instanceof BenchError) return error;
+  const { code = '', syscall, message }: NodeJS.ErrnoException = error instanceof Error ? error : new Error();
+  const cure = syscall === undefined ? undefined : (cureForFull({ code }) ?? OF_MACHINE[code]);
+  return cure === undefined ? undefined : new BenchError('usage', message, cure);
+}

@@ -18,7 +18,7 @@ import {
 import { dirname, join, relative } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
 import { suggest } from 'bench-model/suggest';
-import { BenchError } from 'bench-model/errors';
+import { BenchError, cureForFull } from 'bench-model/errors';
 import { HOME, makeProjectFolder, commandLine } from 'bench-machine/home';
 import { RECORD_SCHEMA, RUN_SCHEMA } from 'bench-model/versions';
 import { redact } from 'bench-machine/redact';
@@ -108,14 +108,10 @@ function writeDurably(file: string, text: string, mode: 'a' | 'wx'): void {
   }
 }
 
-const IS_FULL = new Set(['ENOSPC', 'EDQUOT', 'EFBIG']);
-
 /** Explains why a file of a run cannot be written. */
-function unwritable(path: string, { code = '', message }: NodeJS.ErrnoException): BenchError {
-  const hint = IS_FULL.has(code)
-    ? 'free some disk space; what was stored before is kept'
-    : `make ${shown(dirname(path))} a writable folder`;
-  return new BenchError('usage', `${shown(path)} cannot be written: ${message}`, hint);
+function unwritable(path: string, error: NodeJS.ErrnoException): BenchError {
+  const hint = cureForFull(error) ?? `make ${shown(dirname(path))} a writable folder`;
+  return new BenchError('usage', `${shown(path)} cannot be written: ${error.message}`, hint);
 }
 
 /** The word that names the newest run. */

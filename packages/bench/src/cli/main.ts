@@ -6,7 +6,7 @@ import { basename, extname } from 'node:path';
 import { HOME } from 'bench-machine/home';
 import { hide, literalsInEnvironment, valuesOf } from 'bench-machine/redact';
 import { renderOverview, type Command } from './command.ts';
-import { fail, print } from '../terminal/shell.ts';
+import { bearLostOutput, fail, print, refuseLostOutput } from '../terminal/shell.ts';
 import { suggest } from 'bench-model/suggest';
 
 /** TypeScript in the repository, JavaScript in the package. */
@@ -48,6 +48,17 @@ export async function loadCommand(file: URL): Promise<Command<unknown>> {
 
 /** Runs `bench-http <words>` and returns the exit code. The word `bench` can be omitted. */
 export async function main(words: readonly string[]): Promise<number> {
+  using _ = bearLostOutput();
+  const code = await runWords(words);
+  try {
+    await refuseLostOutput();
+    return code;
+  } catch (error) {
+    return code === 0 ? fail(error) : code;
+  }
+}
+
+async function runWords(words: readonly string[]): Promise<number> {
   const [first = 'help', ...rest] = words;
   if (first === 'help' || (rest.length === 0 && HELP.has(first))) {
     print(overview());
@@ -76,10 +87,6 @@ const HELP = new Set(['-h', '--help', '--help-all']);
  * becomes a message on stderr and an exit code.
  */
 export async function runCommand(command: Command<unknown>, words: readonly string[]): Promise<number> {
-  // The reader of a pipe may close it, as `| head` does: the measurement continues and is stored.
-  for (const stream of [process.stdout, process.stderr]) {
-    if (!stream.listeners('error').includes(ignoreClosedPipe)) stream.on('error', ignoreClosedPipe);
-  }
   // The servers of users inherit it.
   hide(valuesOf(literalsInEnvironment(process.env)));
   try {
@@ -90,10 +97,6 @@ export async function runCommand(command: Command<unknown>, words: readonly stri
   } catch (error) {
     return fail(error);
   }
-}
-
-function ignoreClosedPipe(error: NodeJS.ErrnoException): void {
-  if (error.code !== 'EPIPE' && error.code !== 'EIO') throw error;
 }
 
 /** Throws a usage error for a word that is close to the name of a command, and no stack. */

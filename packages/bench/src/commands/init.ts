@@ -2,7 +2,7 @@
 import { PACKAGES } from 'bench-targets/catalogue/packages';
 import { defineCommand, flag, option, repeated } from '../cli/command.ts';
 import { PATHS, header, span, text } from '../cli/values.ts';
-import { existsSync, readdirSync, writeFileSync } from 'node:fs';
+import { lstatSync, readdirSync, writeFileSync } from 'node:fs';
 import { dirname, join, relative, resolve } from 'node:path';
 import { isFolder } from 'bench-machine/files';
 import { isBunOrDeno } from 'bench-targets/catalogue/apps/starts';
@@ -134,7 +134,8 @@ function describeSecret(name: string, value: string): string {
 
 /** Throws a usage error if the manifest exists. */
 function refuseExisting(file: string): void {
-  if (!existsSync(file)) return;
+  // A link to nothing is there, too.
+  if (lstatSync(file, { throwIfNoEntry: false }) === undefined) return;
   const shown = relative(process.cwd(), file);
   throw new BenchError(
     'usage',

@@ -1,6 +1,6 @@
 /** From a request to a plan. */
 import { randomInt } from 'node:crypto';
-import { existsSync } from 'node:fs';
+import { lstatSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
 import { dirname, join, relative, resolve } from 'node:path';
 import type { Budget } from 'bench-analysis/budgets';
@@ -117,7 +117,9 @@ function manifestOfProject({ targets, stacks, apps, servers, all }: BenchOptions
 /** Returns the manifest of the user's project, as a path from here; undefined outside of one, and without a manifest. */
 export function stacksOfProject(): string[] | undefined {
   const file = join(HOME.root, 'stack.json');
-  return HOME.kind === 'project' && existsSync(file) ? [relative(process.cwd(), file)] : undefined;
+  // A link to nothing is refused when it is read.
+  const isThere = lstatSync(file, { throwIfNoEntry: false }) !== undefined;
+  return HOME.kind === 'project' && isThere ? [relative(process.cwd(), file)] : undefined;
 }
 
 /** Makes the plan of a run; that of an old run in a new order or in other copies, if there is one. */

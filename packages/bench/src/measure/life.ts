@@ -13,7 +13,7 @@ import {
   type Route,
   type WorkloadRequest,
 } from 'bench-targets/catalogue/workloads/workload';
-import { BenchError } from 'bench-model/errors';
+import { BenchError, toBenchError } from 'bench-model/errors';
 import type { CompanionName } from 'bench-model/companions';
 import type { FailedTrial, Placement, RunningCode, Trial, TrialHead, TrialTail } from 'bench-model/record';
 import type { LoadResult } from 'bench-model/load';
@@ -837,8 +837,7 @@ export function plannedHead(
 
 function toReason(error: unknown): Reason {
   // A bug in Bench is data too, but it must be recognisable.
-  const code =
-    error instanceof CompanionError ? error.reason : error instanceof BenchError ? 'trial' : 'defect';
+  const code = error instanceof CompanionError ? error.reason : toBenchError(error) ? 'trial' : 'defect';
   if (code === 'defect' && process.env['DEBUG'] !== undefined) console.error(error);
   return makeReason(code, { message: messageOf(error) });
 }

@@ -1,5 +1,6 @@
+import { setImmediate } from 'node:timers/promises';
 import { inspect } from 'node:util';
-import { BenchError } from 'bench-model/errors';
+import { BenchError, cureForFull, toBenchError } from 'bench-model/errors';
 import type { Layout } from 'bench-report/terminal';
 import { paintFor } from 'bench-report/paint';
 import { toLine, toOutput, toPrintable } from 'bench-report/printable';
@@ -97,14 +98,53 @@ export function widthFor({ detail = false }: { detail?: boolean | undefined }): 
   return detail ? undefined : process.stdout.columns || undefined;
 }
 
+/** The error for which a part of the output was lost; undefined before it. */
+let lost: NodeJS.ErrnoException | undefined;
+
+function noteLost(error: NodeJS.ErrnoException): void {
+  if (error.code !== 'EPIPE' && error.code !== 'EIO') lost ??= error;
+}
+
+/** Nowhere is left to say that the errors are lost. */
+function ignore(): void {}
+
+/**
+ * Until disposed, the output may be lost without an end of the command: what it measures is stored. A pipe can be closed by its
+ * reader, as `| head` does, and a disk can be full.
+ */
+export function bearLostOutput(): Disposable {
+  lost = undefined;
+  process.stdout.on('error', noteLost);
+  process.stderr.on('error', ignore);
+  return {
+    [Symbol.dispose]() {
+      process.stdout.off('error', noteLost);
+      process.stderr.off('error', ignore);
+    },
+  };
+}
+
+/** Throws a usage error if the standard output was lost, other than by its reader. */
+export async function refuseLostOutput(): Promise<void> {
+  // A stream reports its error after the write.
+  await setImmediate();
+  if (lost === undefined) return;
+  throw new BenchError(
+    'usage',
+    `the standard output cannot be written: ${lost.message}`,
+    cureForFull(lost) ?? 'send it to another place; what was stored before is kept',
+  );
+}
+
 /** Prints the message of an error and returns its exit code. Shows a stack trace only with DEBUG. */
 export function fail(error: unknown): number {
   if (process.env['DEBUG'] !== undefined) logLine(inspect(error));
-  if (error instanceof BenchError) {
+  const known = toBenchError(error);
+  if (known !== undefined) {
     logLine(
-      `error: ${error.message}${error.hint === undefined ? '' : `\n${error.hint}`.replaceAll('\n', '\n       ')}`,
+      `error: ${known.message}${known.hint === undefined ? '' : `\n${known.hint}`.replaceAll('\n', '\n       ')}`,
     );
-    return error.exitCode;
+    return known.exitCode;
   }
   logLine(
     `error: ${error instanceof Error ? error.message : String(error)}\n       this is a bug in Bench: DEBUG=1 prints the stack trace`,

@@ -1,5 +1,5 @@
 /** The faults of the harness and of the machine, each planted around one command. */
-import { cpSync, existsSync, mkdirSync, rmdirSync, rmSync, writeFileSync } from 'node:fs';
+import { cpSync, existsSync, mkdirSync, rmdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -195,6 +195,30 @@ const killed = (
   ...(prefix.length > 0 && { needs: 'namespaces' }),
 });
 
+/** A command in a folder with this file, which is a link to nothing without a text. The folder may be spoiled. */
+interface InProject {
+  command: string;
+  file?: string;
+  text?: string;
+  spoil?: string;
+}
+
+function inProject(
+  place: Place,
+  { command, file = 'stack.json', text, spoil = 'true' }: InProject,
+): Promise<Ended> {
+  const folder = join(place.folder, 'shop');
+  mkdirSync(folder);
+  if (text === undefined) symlinkSync(`/nowhere/${file}`, join(folder, file));
+  else writeFileSync(join(folder, file), text);
+  writeFileSync(join(folder, 'server.js'), SERVER);
+  const [name = '', ...words] = command.split(' ');
+  return place.start(name, words, place.ownCache, shell(`cd ${folder}; ${spoil}`)).ended;
+}
+
+/** A header that would begin another one. */
+const SPLIT = { requests: [{ request: 'GET /', headers: { 'x-a': 'b\r\nx-c: d' } }] };
+
 const NO_CGROUPS = apart('mount -t tmpfs none /sys/fs/cgroup');
 
 const startLeaving = (place: Place, server: string, prefix: string[]): Promise<Running> =>
@@ -203,7 +227,7 @@ const startLeaving = (place: Place, server: string, prefix: string[]): Promise<R
 const servingCases: CommandCase[] = [
   ...(['SIGINT', 'SIGTERM', 'SIGHUP'] as const).map((signal): CommandCase => ({
     phase: 'stop',
-    fault: `serve gets ${signal}, and its server has a child in another session`,
+    fault: `serve gets ${signal}`,
     async run(place) {
       const running = await startServe(place, { server: LEAVING });
       running.signal(signal);
@@ -215,7 +239,7 @@ const servingCases: CommandCase[] = [
   })),
   {
     phase: 'stop',
-    fault: 'serve gets a Ctrl-C in a terminal, and a shell waits for its server',
+    fault: 'serve runs in a shell and a terminal',
     async run(place) {
       const running = await startServe(place, {
         command: ['sh', '-c', 'node server.js; true'],
@@ -230,7 +254,7 @@ const servingCases: CommandCase[] = [
   },
   {
     phase: 'stop',
-    fault: 'serve gets SIGINT, and its server ignores SIGTERM',
+    fault: 'serve has a server without SIGTERM',
     async run(place) {
       const running = await startServe(place, { server: STUBBORN });
       running.signal('SIGINT');
@@ -240,7 +264,7 @@ const servingCases: CommandCase[] = [
     says: /stopping shop\n.*the server ignored SIGTERM for 5 s and was killed/,
     kept: [],
   },
-  killed('serve is killed, and its server has a child in another session', 'stop', startLeaving),
+  killed('serve is killed', 'stop', startLeaving),
   killed('serve is killed without cgroups', 'stop', startLeaving, NO_CGROUPS),
   killed(
     'bench is killed without cgroups',
@@ -593,6 +617,92 @@ export const COMMAND_CASES: CommandCase[] = [
     says: /warning: there is no report with charts: .*ENOSPC.*; free some disk space/,
     kept: [],
     needs: 'namespaces',
+  },
+  {
+    phase: 'prepare',
+    fault: 'stack.json is a link to nothing',
+    run: (place) => inProject(place, { command: 'bench' }),
+    status: 2,
+    says: /error: stack\.json: cannot be read\n +name the path of a stack\.json/,
+    kept: [],
+  },
+  {
+    phase: 'prepare',
+    fault: 'init finds such a link',
+    run: (place) => inProject(place, { command: 'init --yes' }),
+    status: 2,
+    says: /error: stack\.json exists already, and init does not overwrite it/,
+    kept: [],
+  },
+  {
+    phase: 'prepare',
+    fault: 'stack.json is nested deep',
+    run: (place) => inProject(place, { command: 'bench', text: `${'['.repeat(2e5)}${']'.repeat(2e5)}` }),
+    status: 2,
+    says: /error: stack\.json:1: not JSON: it is nested too deeply/,
+    kept: [],
+  },
+  {
+    phase: 'prepare',
+    fault: 'its folder is removed',
+    run: (place) => inProject(place, { command: 'bench', text: '{}', spoil: 'rm -r "$PWD"' }),
+    status: 2,
+    says: /error: the current folder no longer exists\n +go to another one/,
+    kept: [],
+  },
+  {
+    phase: 'prepare',
+    fault: 'a header has a line break',
+    run: (place) =>
+      inProject(place, {
+        command: 'bench --url http://127.0.0.1:9/ --requests-file requests.json --dry-run',
+        file: 'requests.json',
+        text: JSON.stringify(SPLIT),
+      }),
+    status: 2,
+    says: /error: GET \/: the value of a header contains a control character/,
+    kept: [],
+  },
+  {
+    phase: 'record',
+    fault: 'the disk is full after a trial',
+    run(place) {
+      mkdirSync(place.results);
+      const fill = `until ls */trials.jsonl 2>/dev/null; do sleep 0.05; done; dd if=/dev/zero of=filling`;
+      const report = `"$1" "$2" report latest`;
+      const script = `cd ${place.results}; (${fill}) & cd -; "$@"; code=$?; wait; rm ${place.results}/filling; ${report}; exit $code`;
+      const words = ['unshare', '--user', '--map-root-user', '--mount', '--net', 'sh', '-c'];
+      const prefix = [`ip link set lo up; mount -t tmpfs -o size=1m none ${place.results}; ${script}`, 'sh'];
+      return place.start('bench', unruly({ rounds: 3 }), {}, [...words, ...prefix]).ended;
+    },
+    status: 2,
+    says: /trials\.jsonl cannot be written: ENOSPC.*\n +free some disk space; what was stored before is kept[^]*devices, 1 of 3 rounds/,
+    kept: [],
+    needs: 'namespaces',
+  },
+  {
+    phase: 'report',
+    fault: 'its output is on a full disk',
+    run: (place) => place.start('bench', unruly(), {}, shell('exec >/dev/full')).ended,
+    status: 2,
+    says: /error: the standard output cannot be written: ENOSPC.*\n +free some disk space; what was stored before is kept/,
+    kept: ['measured'],
+  },
+  {
+    phase: 'report',
+    fault: 'its errors are on a full disk',
+    run: (place) => place.start('bench', unruly(), {}, shell('exec 2>/dev/full')).ended,
+    status: 0,
+    says: /goodput/,
+    kept: ['measured'],
+  },
+  {
+    phase: 'report',
+    fault: 'its help is on a full disk',
+    run: (place) => place.start('bench', ['--help'], {}, shell('exec >/dev/full')).ended,
+    status: 2,
+    says: /error: the standard output cannot be written: ENOSPC/,
+    kept: [],
   },
   ...servingCases,
 ];
