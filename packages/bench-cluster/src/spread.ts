@@ -2,7 +2,7 @@
 import { wholeWaits } from 'bench-http/plan/refusals';
 import { planAlone } from 'bench-http/plan/alone';
 import type { Job, MeasuredRun } from 'bench-http/conduct/job';
-import { sealRun } from 'bench-http/conduct/received';
+import { noteRun } from 'bench-http/conduct/begun';
 import { estimateSeconds } from 'bench-model/planned';
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
@@ -14,6 +14,7 @@ import { unlikeHosts } from 'bench-analysis/unlike';
 import type { Spread } from 'bench-model/cluster';
 import { DisposableStack } from '@whatwg-node/disposablestack';
 import { BenchError } from 'bench-model/errors';
+import { present } from 'bench-model/options';
 import { commandLine } from 'bench-machine/home';
 import type { HostMessage, HostOrder, PreparedHost } from './host-protocol.ts';
 import { openHosts, type OpenHosts, type ProgramHost } from './hosts.ts';
@@ -40,7 +41,7 @@ const PREPARE_SECONDS = 3600;
  * if the hosts are not alike. `open` joins them.
  */
 export async function measureSpread(
-  { plan: whole, session, resumed, isNamed, voice, goesOn = () => true }: Job,
+  { plan: whole, session, resumed, isNamed, typed, voice, goesOn = () => true }: Job,
   open: (spec: Spread, log: (line: string) => void) => Promise<OpenHosts> = openHosts,
 ): Promise<MeasuredRun> {
   const { spread } = whole;
@@ -61,10 +62,10 @@ export async function measureSpread(
   for (const line of describeJudged(judged, spread.threshold)) voice.log(line);
   const kept = keepHosts(judged);
   if (kept.length === 0) throw refuseHosts(judged, spread.threshold);
-  const folder =
-    resumed?.folder ?? createRun({ schema: RUN_SCHEMA, plan, versions, leftOut, hosts: judged }, host);
-  sealRun(folder);
-  if (resumed !== undefined) {
+  const made = { schema: RUN_SCHEMA, plan, versions, leftOut, hosts: judged, ...present({ typed }) };
+  const folder = resumed?.folder ?? createRun(made, host);
+  if (resumed === undefined) noteRun(folder);
+  else {
     mendRun(folder);
     keepStops(folder, plan);
   }

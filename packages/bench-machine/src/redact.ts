@@ -143,6 +143,19 @@ export function literalsInCommand(words: readonly string[]): Literal[] {
   });
 }
 
+/** Returns the words of a command line of Bench without secrets: in headers, URLs, bodies and commands of servers. */
+export function redactWords(words: readonly string[]): string[] {
+  return words.map((word, index) => {
+    const isHeader = word.startsWith('--header=') || words[index - 1] === '--header';
+    const [, before = '', name = '', value] = /^((?:--header=)?([^:]+):\s*)(.+)$/s.exec(word) ?? [];
+    if (isHeader && holdsSecret(name, value)) return `${before}${NOT_KEPT}`;
+    return literalsInCommand(word.split(/\s+/)).reduce(
+      (text, literal) => text.replaceAll(literal.value, NOT_KEPT),
+      redact(word),
+    );
+  });
+}
+
 /** Returns the values to hide for secrets in plain text, in every spelling that a program may print. */
 export function valuesOf(literals: readonly Literal[]): string[] {
   return literals.flatMap(({ value }) => [value, encodeURIComponent(value)]);

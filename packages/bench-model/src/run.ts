@@ -54,6 +54,11 @@ export const runFile = shape({
   schema: Type.Unsafe<number>({ description: 'version: of this schema', type: 'integer', const: RUN_SCHEMA }),
   plan,
   versions,
+  typed: Type.Optional(
+    Type.Array(Type.String(), {
+      description: 'The words after `bench` that asked for it, without secrets; absent if a program did.',
+    }),
+  ),
   leftOut: Type.Array(leftOut, { description: 'Targets that could not be launched here.' }),
   hosts: Type.Optional(
     Type.Array(judgedHost, {

@@ -62,8 +62,12 @@ export const repeat: Section = {
   id: 'repeat',
   title: 'Repeat it',
   build: ({ page }) => [
-    element('p', {}, 'This command measures the same plan again, with the same seed and order of trials:'),
-    element('pre', { tabindex: '0', 'aria-label': 'Command', role: 'region' }, page.repeat),
+    ...(page.repeat === undefined
+      ? []
+      : [
+          element('p', {}, 'This command measures the same again:'),
+          element('pre', { tabindex: '0', 'aria-label': 'Command', role: 'region' }, page.repeat),
+        ]),
     element(
       'p',
       {},

@@ -27,11 +27,26 @@ import { describeScalings, describeThreads } from './scaling.ts';
 import { describeUpgrade } from './upgrade.ts';
 import { listAll, listAny, nameSome, QUALITIES, showValue } from './words.ts';
 
-/** Closes the report of a run, whose causes may be shown already; undefined without a trial. */
-export function closeReport(model: Model, isExplained = false): Closing | undefined {
+/** What the reader of a report knows or can do. */
+export interface Circumstances {
+  /** The causes of its differences are shown too. */
+  isExplained?: boolean | undefined;
+  /** The run was begun elsewhere, so nothing here executes its plan. */
+  isForeign?: boolean;
+}
+
+/** Closes the report of a run; undefined without a trial. */
+export function closeReport(
+  model: Model,
+  { isExplained = false, isForeign = false }: Circumstances = {},
+): Closing | undefined {
   if (model.rows.length === 0) return undefined;
   const { sentence, compared, leaders } = describeOutcome(model);
-  const { purpose, command } = chooseNext(model, leaders, { compared, isExplained });
+  if (isForeign && model.repeat !== undefined)
+    return { sentence: `${sentence}. To measure the same`, command: model.repeat };
+  const { purpose, command } = isForeign
+    ? { purpose: 'For charts', command: `report ${model.run} --open` }
+    : chooseNext(model, leaders, { compared, isExplained });
   return { sentence: `${sentence}. ${purpose}`, command: commandLine(command) };
 }
 

@@ -1,7 +1,7 @@
 import { keyOfPlace, takesTurns } from 'bench-model/planned';
 import { describeRoundHosts } from './hosts.ts';
 import { describeLoad, engineNamed, isUsualLoad } from 'bench-model/engines';
-import { closeReport } from './closing.ts';
+import { closeReport, type Circumstances } from './closing.ts';
 import type { View } from './content.ts';
 import { drawCourses } from './course.ts';
 import { describeKnees, toCurveView } from './curve.ts';
@@ -33,18 +33,19 @@ import { decidingMetric } from './leaders.ts';
 import { toTable } from './table.ts';
 
 /** The parts of a view that can be longer. */
-export interface Extent {
+export interface Extent extends Circumstances {
   /** Lists the rows that each failed check affects, instead of counting trials. */
   detail?: boolean;
-  /** Says that the causes of its differences are shown too. */
-  isExplained?: boolean | undefined;
 }
 
 /** Builds the view of a run: rows grouped by rung, with notes that explain each status. */
-export function toView(model: Model, { detail = false, isExplained = false }: Extent = {}): View {
+export function toView(
+  model: Model,
+  { detail = false, isExplained = false, isForeign = false }: Extent = {},
+): View {
   const { plan, rounds, rows } = model;
   const courses = drawCourses(model);
-  const closing = closeReport(model, isExplained);
+  const closing = closeReport(model, { isExplained, isForeign });
   const scaling = toScalingView(model);
   const curve = toCurveView(rows);
   return {

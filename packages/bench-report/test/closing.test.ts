@@ -180,7 +180,18 @@ describe('the last sentence of a report', () => {
       ),
     ).toMatch(/\. For charts: /);
     const model = modelOf(versions, measure(plan, cheaper));
-    expect(closeReport(model, true)?.sentence).toMatch(/\. For charts$/);
+    expect(closeReport(model, { isExplained: true })?.sentence).toMatch(/\. For charts$/);
+  });
+
+  it('leads to the command that was typed for a run that was begun elsewhere', () => {
+    const plan = samplePlan('--connections 10 --rounds 12', NAMES);
+    const model = modelOf(plan, measure(plan, cheaper));
+    const typed = { ...model, repeat: "pnpm bench --run 'node a.js; touch b'" };
+    expect(closeReport(typed, { isForeign: true })).toEqual({
+      sentence: expect.stringMatching(/\. To measure the same$/),
+      command: typed.repeat,
+    });
+    expect(closeReport(model, { isForeign: true })?.sentence).toMatch(/\. For charts$/);
   });
 
   it('counts the verdicts on several', () => {

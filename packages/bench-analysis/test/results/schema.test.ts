@@ -393,6 +393,7 @@ const run: Required<RunFile> = {
   schema: RUN_SCHEMA,
   plan,
   versions: { node: '26.10.0' },
+  typed: ['vanilla', '--rounds', '2'],
   leftOut: [{ target: 'gin', reason: 'go is not here', hint: '' }],
   hosts: [
     {

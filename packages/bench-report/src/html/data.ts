@@ -92,7 +92,7 @@ export function toPage(model: Model, why?: WhyFile): Page {
   const startedAt = model.rows.flatMap(({ trials }) => trials.map((trial) => trial.startedAt)).toSorted()[0];
   return {
     run,
-    repeat,
+    ...(repeat !== undefined && { repeat }),
     rounds,
     metrics,
     ladders: ladders.map(named),

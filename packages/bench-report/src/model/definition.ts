@@ -181,8 +181,8 @@ export interface RoundHost extends JudgedHost {
 /** Everything that a report shows, as typed values. */
 export interface Model {
   run: string;
-  /** The command that measures the same plan again. */
-  repeat: string;
+  /** The command that was typed for it; absent if a program began it. */
+  repeat?: string;
   plan: Plan;
   host: Host;
   versions: Versions;

@@ -29,6 +29,7 @@ import { countCompletions, joinIdleCloses } from 'bench-model/counts';
 import { DEFAULT_THRESHOLD, present, thresholdFor } from 'bench-model/options';
 import type { Plan } from 'bench-model/plan';
 import { isFatal } from 'bench-model/reasons';
+import { joinWords } from 'bench-targets/catalogue/apps/words';
 import type { Trial } from 'bench-model/record';
 import type { StoredRun } from 'bench-analysis/results/store';
 import type {
@@ -48,7 +49,7 @@ import type {
 export type { Model, ModelFigure, ModelLadder, ModelRow, ModelServer, Point, Problem } from './definition.ts';
 
 /** The stored run that a report shows. */
-export type Source = Pick<StoredRun, 'plan' | 'host' | 'versions' | 'leftOut' | 'hosts' | 'trials'>;
+export type Source = Pick<StoredRun, 'plan' | 'host' | 'versions' | 'typed' | 'leftOut' | 'hosts' | 'trials'>;
 
 /** The parts of a model that take long to compute. */
 export interface Parts {
@@ -71,7 +72,7 @@ export function toModel(source: Source, { distributions = false }: Parts = {}): 
   const threadRaces = raceThreads(source, summary, DEFAULT_THRESHOLD);
   return {
     run: plan.run,
-    repeat: commandLine(`bench --again ${plan.run}`),
+    ...(source.typed && { repeat: commandLine(joinWords(['bench', ...source.typed])) }),
     plan,
     host,
     versions,

@@ -117,7 +117,7 @@ interface CommandSpec<O, T> {
   usual?: readonly (keyof O & string)[];
   /** The last paragraphs of the help. */
   notes?: string;
-  read(values: Values<O>, args: string[]): T;
+  read(values: Values<O>, args: string[], words: readonly string[]): T;
   /** Runs the command. Returns the exit code, if it is not 0. */
   run(request: NoInfer<T>): Promise<number | void>;
 }
@@ -168,7 +168,7 @@ export function defineCommand<const O extends object, T>(spec: CommandSpec<O, T>
         ),
       );
       refuseCombination(spec, table, given, args);
-      return spec.read(commander.opts<Values<O>>(), args);
+      return spec.read(commander.opts<Values<O>>(), args, words);
     },
   };
 }

@@ -155,7 +155,7 @@ function toRequest(
 ): BenchRequest {
   const { targets = [], ...options } = bench;
   const words = Object.entries(options).flatMap(([name, value]) => wordsOf(command, name, value));
-  const hasRounds = ['rounds', 'until-decided', 'again'].some((name) => name in options);
+  const hasRounds = ['rounds', 'until-decided'].some((name) => name in options);
   try {
     return command.parse([
       ...targets,

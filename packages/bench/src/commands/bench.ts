@@ -24,7 +24,7 @@ import { WORKLOAD_NAMES } from 'bench-targets/catalogue/workloads/index';
 import { MOST_ROUNDS } from 'bench-model/limits';
 import { HOME, commandLine } from 'bench-machine/home';
 import { readRequests } from 'bench-targets/catalogue/workloads/requests/file';
-import { redactUrl } from 'bench-machine/redact';
+import { redactUrl, redactWords } from 'bench-machine/redact';
 import type { BenchRequest } from '../plan/request.ts';
 import { toSecrets } from '../plan/secrets.ts';
 import { defineCommand, flag, option, repeated, WAITS, type Values } from '../cli/command.ts';
@@ -523,21 +523,15 @@ const OPTIONS = {
   wait: flag({ ...WAITS.wait, group: OUTPUT, besideAlone: true, notInFile: true }),
   resume: option('<run>', text, {
     group: OUTPUT,
-    help: 'complete an interrupted run',
+    help: 'complete an interrupted run that you began on this machine',
     notInFile: true,
     alone: { because: 'reuses the stored plan' },
   }),
   again: option('<run>', text, {
     group: OUTPUT,
-    help: 'measure the plan of a stored run once more, and compare the two runs. With --rev: measure the commit of the stored run and these revisions in turns, and compare them, without the figures of the stored run',
-    alone: { besides: ['rev'], because: 'reuses the stored plan' },
-  }),
-  trust: flag({
-    group: OUTPUT,
-    help: 'execute what the plan of a received run says, without asking',
-    needs: ['resume', 'again'],
-    besideAlone: true,
+    help: 'measure the plan of a run once more that you began on this machine, and compare the two runs',
     notInFile: true,
+    alone: { because: 'reuses the stored plan' },
   }),
 };
 
@@ -580,7 +574,7 @@ export default defineCommand({
   ],
   notes:
     'Exit codes: 0 done, 1 a trial failed or --fail-on applies, 2 bad usage, 3 a\ntarget or engine that you named lacks its toolchain, 130 interrupted.',
-  read: (values, targets): BenchRequest => ({
+  read: (values, targets, words): BenchRequest => ({
     ...benchOptions({
       targets,
       all: values.all,
@@ -626,6 +620,7 @@ export default defineCommand({
       }),
     }),
     autoRate: values.rate === 'auto',
+    typed: redactWords(words),
     dryRun: values.dryRun,
     json: values.json,
     detail: values.detail,
@@ -635,7 +630,6 @@ export default defineCommand({
       upgrade: values.upgrade ? { isSameBuild: values.sameBuild } : undefined,
       resume: values.resume,
       again: values.again,
-      confirms: isStored(values) ? { isAgreed: values.trust } : undefined,
       secrets: isStored(values) ? toSecrets(values.url[0]?.url, values.header) : undefined,
       openapi: values.openapi,
       failOn: values.failOn,

@@ -110,9 +110,7 @@ export default defineCommand({
 async function resolveRuns(config: Config, wait: boolean): Promise<JobRun[]> {
   const runs: JobRun[] = [];
   for (const { rate, request: read } of config.runs) {
-    // The configuration of the project names the stored run, and nobody can be asked.
-    const { confirms: _, ...typed } = read();
-    const request = await resolveRequest({ ...typed, wait, mayRepeatRevisions: true });
+    const request = await resolveRequest({ ...read(), wait, mayRepeatRevisions: true });
     const { run: name } = request.plan;
     const own = config.budgets.filter(({ budget }) => budget.rate === rate);
     // The requests of a document that the server has are not known yet.

@@ -138,7 +138,7 @@ export default defineCommand({
       throw new BenchError(
         'usage',
         '--fail-on needs one run that holds both sides: two runs of different times have no verdict',
-        `measure both sides in one run: ${commandLine(`bench --again ${runs[0]} --rev HEAD --fail-on ${failOn.join()}`)}, or ${commandLine('ci')}`,
+        `measure both sides in one run: ${commandLine(`bench --rev main,HEAD --fail-on ${failOn.join()}`)}, or ${commandLine('ci')}`,
       );
     }
     return {

@@ -10,6 +10,7 @@ import { readNames } from 'bench-machine/procfs';
 import { formatBytes } from 'bench-report/format';
 import { listRuns, shown, sizeOf } from 'bench-analysis/results/store';
 import { listStudies } from 'bench-analysis/results/study/store';
+import { forgetRun } from '../conduct/begun.ts';
 import { openSession } from '../conduct/session.ts';
 import { confirm } from '../terminal/ask.ts';
 import { print } from '../terminal/shell.ts';
@@ -72,7 +73,10 @@ export default defineCommand({
       const named = found.filter(({ folder }) => wanted.includes(kind) || wanted.includes(basename(folder)));
       const what = wanted.includes(kind) ? kind : named.map(({ folder }) => basename(folder)).join(' ');
       if (named.length > 0 && (yes || (await agrees(what)))) {
-        for (const { folder } of named) rmSync(folder, { recursive: true, force: true });
+        for (const { folder } of named) {
+          if (kind === 'runs') forgetRun(folder);
+          rmSync(folder, { recursive: true, force: true });
+        }
         print(`${what}: removed\n`);
       }
     }

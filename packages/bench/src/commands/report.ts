@@ -19,6 +19,7 @@ import { renderStudyJson, viewStudies } from 'bench-report/warm';
 import { findRun, readRun, shown, type StoredRun } from 'bench-analysis/results/store';
 import { findStudy, readStudy } from 'bench-analysis/results/study/store';
 import { readWhy } from 'bench-analysis/why/store';
+import { isBegun } from '../conduct/begun.ts';
 import { compareTargets, showComparisons, showView } from '../conduct/compared.ts';
 import { openPage, renderPage, writePage } from '../conduct/page.ts';
 import { showWhy } from '../conduct/show-why.ts';
@@ -132,7 +133,7 @@ export default defineCommand({
       ? toTimesView(model, pasted)
       : ladder
         ? toLadderView(model, { detail })
-        : toView(model, { detail, isExplained: why !== undefined });
+        : toView(model, { detail, isExplained: why !== undefined, isForeign: !isBegun(run) });
     if (format === 'markdown') {
       print(renderMarkdown(view));
       if (detail) print(describeDetail(run.trials));

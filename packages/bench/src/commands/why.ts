@@ -6,7 +6,7 @@ import { toModel } from 'bench-report/model/model';
 import { defineCommand, flag, repeated, WAITS } from '../cli/command.ts';
 import { header } from '../cli/values.ts';
 import { writePage } from '../conduct/page.ts';
-import { confirmReceived } from '../conduct/received.ts';
+import { refuseUnknown } from '../conduct/begun.ts';
 import { openSession } from '../conduct/session.ts';
 import { findPair, pairsOf, profileRun } from '../conduct/why.ts';
 import { showWhy } from '../conduct/show-why.ts';
@@ -20,7 +20,6 @@ interface WhyRequest {
   targets: string[];
   headers: (readonly [string, string])[];
   json: boolean;
-  trust: boolean;
   wait: boolean;
 }
 
@@ -31,7 +30,7 @@ export default defineCommand({
   arguments: {
     terms: '<run> [target...]',
     noun: 'run',
-    help: 'the id of a stored run, its folder, or latest',
+    help: 'the id of a run that you began on this machine, its folder, or latest',
     more: 'two targets of the run, by id or a part of it (default: the pairs that the run compares)',
     example: commandLine('why latest'),
   },
@@ -41,7 +40,6 @@ export default defineCommand({
       help: 'a secret header of the requests, which a stored run does not keep',
     }),
     json: flag({ help: 'print the profiles as JSON' }),
-    trust: flag({ help: 'execute what the plan of a received run says, without asking' }),
     ...WAITS,
   },
   notes: 'Exit codes: 0 done, 1 a side could not be profiled, 2 bad usage,\n130 interrupted.',
@@ -50,13 +48,12 @@ export default defineCommand({
     targets,
     headers: values.header,
     json: values.json,
-    trust: values.trust,
     wait: values.wait,
   }),
-  async run({ run: name, targets, headers, json, trust, wait }) {
+  async run({ run: name, targets, headers, json, wait }) {
     const stored = readRun(findRun(name));
+    refuseUnknown(stored, 'why');
     const pairs = targets.length > 0 ? [findPair(stored, targets)] : pairsOf(stored);
-    await confirmReceived(stored, trust);
     const { run } = stored.plan;
     const plan = restoreSecrets(stored.plan, toSecrets(undefined, headers), { flag: 'why', run });
     hide(secretsIn(plan));

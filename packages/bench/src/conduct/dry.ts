@@ -2,7 +2,6 @@
 import { findShortBudget } from 'bench-analysis/time-budget';
 import { FEWEST_WITH_SPREAD } from 'bench-statistics/two-way';
 import { BenchError } from 'bench-model/errors';
-import { commandLine } from 'bench-machine/home';
 import { countOf, formatBudget } from 'bench-report/format';
 import { describePlan } from 'bench-report/plan';
 import { typeBudget } from 'bench-report/stopping';
@@ -10,15 +9,13 @@ import { foreseeDifferences } from './reach.ts';
 import { planFrom, probing, type ResolvedRequest } from './resolve.ts';
 
 /** Throws a usage error if `--fail-on` could find nothing: the plan compares no targets. */
-export function refuseFailOn({ raw: { failOn }, plan, repeated }: ResolvedRequest): void {
+export function refuseFailOn({ raw: { failOn }, plan }: ResolvedRequest): void {
   if (failOn === undefined || plan.background !== undefined) return;
   if (plan.targets.length < 2) {
     throw new BenchError(
       'usage',
       '--fail-on compares the targets of a run, and the plan has one',
-      repeated === undefined
-        ? 'name a second target'
-        : `measure its commit and another in one run: ${commandLine(`bench --again ${repeated.plan.run} --rev HEAD --fail-on ${failOn.join()}`)}`,
+      'name a second target',
     );
   }
   if (plan.rounds >= FEWEST_WITH_SPREAD || plan.sequentialTest !== undefined) return;

@@ -13,6 +13,8 @@ export interface Job {
   resumed: StoredRun | undefined;
   /** True if the user named the targets: a missing one is then an error. */
   isNamed: boolean;
+  /** The words that asked for the run. */
+  typed?: string[];
   voice: Voice;
   /** Plans the run without these targets, which cannot be launched here. Absent if its trials are fixed. */
   planWithout?: (targets: readonly string[]) => Plan;

@@ -25,7 +25,8 @@ export async function measureRequest(
   request: ResolvedRequest,
   voice: Voice,
 ): Promise<MeasuredRun | undefined> {
-  const { raw, resumed, goesOn } = request;
+  const { raw, resumed, repeated, goesOn } = request;
+  const typed = repeated === undefined ? raw.typed : repeated.typed;
   const resolved = restore(request.plan, raw);
   hide(secretsIn(resolved));
   const { run } = resolved;
@@ -36,7 +37,7 @@ export async function measureRequest(
   const options = isOpen ? await askForRoutes(request, resolved, { session, voice }) : request.options;
   const ready = isOpen ? planFrom(run, options) : resolved;
   for (const line of describeLeftOut(ready.userRequests)) voice.log(line);
-  const job = { session, isNamed: namesAll(options), voice };
+  const job = { session, isNamed: namesAll(options), voice, ...present({ typed }) };
   const plan = raw.autoRate ? await planAtHalf(run, options, job) : ready;
   if (plan === undefined) return undefined;
   for (const line of describeProspects(plan)) voice.log(`warning: ${line}`);
@@ -48,7 +49,7 @@ export async function measureRequest(
     resumed,
     ...present({
       goesOn,
-      planWithout: resumed === undefined ? planWithout(plan, options, request.repeated) : undefined,
+      planWithout: resumed === undefined ? planWithout(plan, options, repeated) : undefined,
     }),
   });
 }

@@ -31,7 +31,7 @@ import { refuseBudget } from './dry.ts';
 import { startEffects } from './effects.ts';
 import { planWarmups } from './learn.ts';
 import { prepareRun, readVersions } from './prepare.ts';
-import { sealRun } from './received.ts';
+import { noteRun } from './begun.ts';
 import type { Job, MeasuredRun } from './job.ts';
 import { tryTargets } from './tryout.ts';
 import { NOTHING_YET, SAVED, type Voice } from '../terminal/voice.ts';
@@ -45,6 +45,7 @@ export async function measurePlan({
   session,
   resumed,
   isNamed,
+  typed,
   voice,
   planWithout,
   goesOn,
@@ -102,9 +103,10 @@ export async function measurePlan({
     resumed === undefined
       ? await planWarmups(fitted, prepared, machine)
       : { plan: routed, interrupted: false };
-  const folder = resumed?.folder ?? createRun({ schema: RUN_SCHEMA, plan, versions, leftOut }, host);
-  sealRun(folder);
-  const measured = { schema: RUN_SCHEMA, plan, versions, leftOut, folder, host, trials: [] };
+  const made = { schema: RUN_SCHEMA, plan, versions, leftOut, ...present({ typed }) };
+  const folder = resumed?.folder ?? createRun(made, host);
+  if (resumed === undefined) noteRun(folder);
+  const measured = { ...made, folder, host, trials: [] };
   if (interrupted) return { run: measured, interrupted };
   if (resumed !== undefined) {
     mendRun(folder);

@@ -15,12 +15,12 @@ import { readCapacity } from 'bench-machine/facts';
 import { refuseCores } from 'bench-machine/preflight';
 import type { Plan } from 'bench-model/plan';
 import { present, type BenchOptions } from 'bench-model/options';
-import { makePlan, nameRun, repeatInCopies, repeatPlan } from '../plan/plan.ts';
+import { makePlan, nameRun, repeatPlan } from '../plan/plan.ts';
 import type { Trial } from 'bench-model/record';
 import { findRun, readRun, type StoredRun } from 'bench-analysis/results/store';
 import { logLine } from '../terminal/shell.ts';
 import { addRoutes, askForDocument } from './openapi.ts';
-import { confirmReceived } from './received.ts';
+import { refuseUnknown } from './begun.ts';
 import type { Copy } from 'bench-model/target';
 
 /** A request, resolved once: everything that it refers to has been found. */
@@ -44,15 +44,12 @@ export interface ResolvedRequest {
 /** Resolves a request. Throws a usage error if its plan cannot be made. */
 export async function resolveRequest(typed: BenchRequest): Promise<ResolvedRequest> {
   const raw = await nameRuntimes(typed);
-  const again = raw.again === undefined ? undefined : readRun(findRun(raw.again));
-  const resumed = raw.resume === undefined ? undefined : readRun(findRun(raw.resume));
-  for (const stored of [again, resumed])
-    if (stored !== undefined && raw.confirms !== undefined && !raw.dryRun)
-      await confirmReceived(stored, raw.confirms.isAgreed);
+  const repeated = raw.again === undefined ? undefined : readBegun(raw.again, '--again');
+  const resumed = raw.resume === undefined ? undefined : readBegun(raw.resume, '--resume');
   const machineCores = availableParallelism();
   const options: BenchOptions = {
     ...(await addRoutes(raw)),
-    ...present({ copies: await findCopies(raw, again) }),
+    ...present({ copies: await findCopies(raw) }),
     ...manifestOfProject(raw),
     ...((await readsCpu(raw)) ? { capacity: await readCapacity() } : {}),
     machineCores,
@@ -68,15 +65,15 @@ export async function resolveRequest(typed: BenchRequest): Promise<ResolvedReque
     options.isUpgrade = true;
     for (const line of words) logLine(line);
   }
-  let made = resumed?.plan ?? planFrom('', askForDocument(options, raw), again);
-  const isOfTwo = made.targets.length === 2 && resumed === undefined && again === undefined;
+  let made = resumed?.plan ?? planFrom('', askForDocument(options, raw), repeated);
+  const isOfTwo = made.targets.length === 2 && resumed === undefined && repeated === undefined;
   if (isOfTwo && raw.ifTwo !== undefined && options.sequentialTest === undefined) {
     options.sequentialTest = raw.ifTwo;
     made = planFrom('', askForDocument(options, raw));
   }
   const plan = resumed === undefined ? { ...made, run: nameRun(made.workload) } : made;
   refuseCores(plan.cores, machineCores);
-  return { raw, options, plan, resumed, repeated: options.copies === undefined ? again : undefined };
+  return { raw, options, plan, resumed, repeated };
 }
 
 /** The CPU of a server that is already running is read from its processes, not from a cgroup. */
@@ -84,25 +81,25 @@ async function readsCpu({ servers }: BenchOptions): Promise<boolean> {
   return servers !== undefined || (await tryCgroup()).version !== undefined;
 }
 
+/** Reads a run whose plan is to be executed. Throws a usage error unless this user began it on this machine. */
+function readBegun(name: string, flag: '--resume' | '--again'): StoredRun {
+  const run = readRun(findRun(name));
+  refuseUnknown(run, flag);
+  return run;
+}
+
 /**
- * Returns the copies of the project: those that the request names, or its revisions, beside the commit of a run to repeat.
- * Throws a usage error for an unknown revision.
+ * Returns the copies of the project: those that the request names, or its revisions. Throws a usage error for an unknown
+ * revision.
  */
-async function findCopies(
-  {
-    revisions,
-    copies,
-    mayRepeatRevisions: mayRepeat = false,
-    apps: [app] = [],
-    stacks: [manifest],
-  }: BenchRequest,
-  again: StoredRun | undefined,
-): Promise<Copy[] | undefined> {
+async function findCopies({
+  revisions,
+  copies,
+  mayRepeatRevisions: mayRepeat = false,
+  apps: [app] = [],
+  stacks: [manifest],
+}: BenchRequest): Promise<Copy[] | undefined> {
   if (revisions === undefined) return copies;
-  if (again !== undefined) {
-    const { findBeside } = await import('./baseline.ts');
-    return findBeside(again, revisions, { mayRepeat });
-  }
   const { findRevisions } = await import('bench-targets/prepare/copies/revisions');
   const folder = app?.folder ?? (manifest === undefined ? HOME.root : dirname(manifest));
   return findRevisions(resolve(folder), revisions, { mayRepeat });
@@ -122,19 +119,14 @@ export function stacksOfProject(): string[] | undefined {
   return HOME.kind === 'project' && isThere ? [relative(process.cwd(), file)] : undefined;
 }
 
-/** Makes the plan of a run; that of an old run in a new order or in other copies, if there is one. */
+/** Makes the plan of a run; that of an old run in a new order, if there is one. */
 export function planFrom(run: string, options: BenchOptions, old?: StoredRun): Plan {
   const seed = options.seed ?? randomInt(2 ** 32);
-  const stacks = readStacks(options.stacks, options.apps?.map(readApp));
   if (old !== undefined) {
-    const { copies, capacity, without } = options;
-    const again =
-      copies === undefined
-        ? repeatPlan(old.plan, { run, seed, without })
-        : repeatInCopies(old.plan, copies, { run, seed, capacity, stacks });
+    const again = repeatPlan(old.plan, { run, seed, without: options.without });
     return startedFresh(old) ? { ...again, noInitialGc: true } : again;
   }
-  return makePlan(options, stacks, run, seed);
+  return makePlan(options, readStacks(options.stacks, options.apps?.map(readApp)), run, seed);
 }
 
 /** A closed loop that measures roughly how fast each target is. */

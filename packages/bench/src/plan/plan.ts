@@ -27,18 +27,11 @@ import type { UserRequests, AttachedServer } from 'bench-model/requests';
 import { describeUserRequests, nameRoutes } from 'bench-targets/catalogue/workloads/requests/sent';
 import type { Workload } from 'bench-targets/catalogue/workloads/workload';
 import { REQUESTS } from 'bench-targets/catalogue/workloads/requests/workload';
-import { labelOf } from 'bench-targets/catalogue/copy-label';
 import type { BackgroundRequest, LoadMode } from 'bench-model/settings';
-import type { Copy, Target } from 'bench-model/target';
+import type { Target } from 'bench-model/target';
 import { BenchError } from 'bench-model/errors';
 import type { Stack } from 'bench-model/stack';
-import {
-  START_SECONDS,
-  present,
-  type BenchOptions,
-  type Capacity,
-  type ServerOptions,
-} from 'bench-model/options';
+import { START_SECONDS, present, type BenchOptions, type ServerOptions } from 'bench-model/options';
 import { chooseTurns, fitTurns } from './by-turns.ts';
 import type { Plan, PlannedTrial } from 'bench-model/plan';
 import { createRandom, type Random } from 'bench-statistics/random';
@@ -367,20 +360,6 @@ function repeatTarget(target: Target): Target {
   return { ...target, id: `${target.id} (A/A)`, repeats: { targetId: target.id, kind: 'a/a' } };
 }
 
-/** Returns a target of a copy of the project in another copy, with the target that it repeats. */
-function moveTarget(target: Target, copy: Copy): Target {
-  const label = target.copy === undefined ? '' : `[${labelOf(target.copy)}]`;
-  const move = (id: string): string => id.replace(label, () => `[${labelOf(copy)}]`);
-  const { id, repeats, scale } = target;
-  return {
-    ...target,
-    id: move(id),
-    copy,
-    ...(repeats && { repeats: { ...repeats, targetId: move(repeats.targetId) } }),
-    ...(scale && { scale: { ...scale, of: move(scale.of) } }),
-  };
-}
-
 /** Copies a target, to be measured with a request in flight beside its load. */
 function disturbTarget(target: Target, background: BackgroundRequest): Target {
   return {
@@ -521,22 +500,6 @@ export function repeatPlan(
   const { byTurns: _byTurns, ...apart } = old;
   const targets = old.targets.filter(({ id }) => !without.includes(id));
   const plan: Plan = { ...(targets.length < 2 ? apart : old), run, seed, targets };
-  return { ...plan, trials: drawTrials(plan, seed) };
-}
-
-/**
- * Returns the plan of an old run for other copies of the project: each target in each copy, with the same load and
- * rounds. Warm-ups are looked up again, because other code may warm up differently.
- */
-export function repeatInCopies(
-  { warmups: _warmups, stops: _stops, answerSeconds: _answer, startupSeconds: _start, ...old }: Plan,
-  copies: readonly Copy[],
-  context: { run: string; seed: number; capacity: Capacity | undefined; stacks: readonly Stack[] },
-): Plan {
-  const { run, seed, capacity, stacks } = context;
-  const targets = old.targets.flatMap((target) => copies.map((copy) => moveTarget(target, copy)));
-  const turns = old.byTurns === undefined ? chooseTurns({ ...old, targets }, capacity, stacks) : {};
-  const plan: Plan = { ...old, run, seed, targets, ...turns };
   return { ...plan, trials: drawTrials(plan, seed) };
 }
 

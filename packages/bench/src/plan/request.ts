@@ -16,8 +16,8 @@ export interface BenchRequest extends BenchOptions {
   resume?: string;
   /** A stored run whose plan is measured again. */
   again?: string;
-  /** Set if a stored run of somebody else needs the agreement of the user; `isAgreed` if that is given. */
-  confirms?: { isAgreed: boolean };
+  /** The words of the command line, without secrets. */
+  typed?: string[];
   /** The secrets that the stored run did not keep. */
   secrets?: Secrets;
   /** The OpenAPI document that the requests are read from: a file, an address, or a path of the server. */

@@ -16,6 +16,7 @@ describe('bench', () => {
       wait: false,
       json: false,
       detail: false,
+      typed: [],
     });
   });
 

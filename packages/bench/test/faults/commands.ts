@@ -313,7 +313,7 @@ export const COMMAND_CASES: CommandCase[] = [
     fault: 'the cache folder cannot be created',
     run: (place) => place.start('bench', unruly(), { BENCH_CACHE: '/dev/null/cache' }).ended,
     status: 0,
-    says: /warning: --resume and --again will ask about this run: ENOTDIR/,
+    says: /saved in /,
     kept: ['measured'],
   },
   {

@@ -68,7 +68,7 @@ function split(line: string, where: string): string[] {
 /** Returns the words as a line that a shell would split into them again. */
 export function joinWords(words: readonly string[]): string {
   return words
-    .map((word) => (/^[\w@%+=:,./{}-]+$/.test(word) ? word : `'${word.replaceAll("'", `'\\''`)}'`))
+    .map((word) => (/^(?:[\w@%+=:,./-]|\{\w+\})+$/.test(word) ? word : `'${word.replaceAll("'", `'\\''`)}'`))
     .join(' ');
 }
 

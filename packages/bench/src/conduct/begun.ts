@@ -1,0 +1,58 @@
+/** The runs that this user began on this machine. Only their plans are executed again: any other could hold any command. */
+import { createHash } from 'node:crypto';
+import { mkdirSync, realpathSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { readRunFile, shown, writeReport, type StoredRun } from 'bench-analysis/results/store';
+import { commandLine } from 'bench-machine/home';
+import { readText } from 'bench-machine/procfs';
+import { openState } from 'bench-machine/state';
+import { BenchError } from 'bench-model/errors';
+import type { Plan } from 'bench-model/plan';
+import { joinWords } from 'bench-targets/catalogue/apps/words';
+
+/** Notes that this command has begun a run. Throws a usage error if the state folder cannot be written. */
+export function noteRun(folder: string): void {
+  const notes = folderOfNotes();
+  mkdirSync(notes, { recursive: true });
+  writeReport(notes, nameOf(folder), digestOf(readRunFile(folder).plan));
+}
+
+/** Forgets a run that is about to be removed. */
+export function forgetRun(folder: string): void {
+  rmSync(join(folderOfNotes(), nameOf(folder)), { force: true });
+}
+
+/** Returns true for a run that this user began on this machine, in this folder and with this plan. */
+export function isBegun({ folder, plan }: Pick<StoredRun, 'folder' | 'plan'>): boolean {
+  return readText(join(folderOfNotes(), nameOf(folder))) === digestOf(plan);
+}
+
+/** Throws a usage error for any other run. `flag` is what would execute its plan. */
+export function refuseUnknown(run: StoredRun, flag: '--resume' | '--again' | 'why'): void {
+  if (isBegun(run)) return;
+  const { folder, typed } = run;
+  const measure = typed === undefined ? 'start a new run' : commandLine(joinWords(['bench', ...typed]));
+  throw new BenchError(
+    'usage',
+    `${shown(folder)} is not a run that you began here, or its plan has changed since. ${flag} does not execute it`,
+    `to read it: ${commandLine(joinWords(['report', shown(folder)]))}; to measure the same: ${measure}`,
+  );
+}
+
+function folderOfNotes(): string {
+  return join(openState(), 'runs');
+}
+
+/** A run that was moved or copied has another name. */
+function nameOf(folder: string): string {
+  return digest(realpathSync(folder));
+}
+
+/** The plan as it is stored, without the rounds after which it was stopped: every continuation changes those. */
+function digestOf({ stops: _stops, ...plan }: Plan): string {
+  return digest(JSON.stringify(plan));
+}
+
+function digest(text: string): string {
+  return createHash('sha256').update(text).digest('hex');
+}
