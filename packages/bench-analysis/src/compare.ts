@@ -1,5 +1,6 @@
 import type { Difference, Differences } from 'bench-statistics/two-way';
 import { type Schedule, scheduleNamed } from 'bench-targets/catalogue/looks';
+import { compareVersions } from 'bench-targets/catalogue/releases';
 import { suggest } from 'bench-model/suggest';
 import { type Level, memoryByAnswers, peaksAtEqualAnswers } from 'bench-statistics/growth';
 import { BenchError } from 'bench-model/errors';
@@ -46,8 +47,8 @@ export const UNDISTURBED = 'undisturbed';
 export const ONE_WORKER = 'one worker';
 
 /**
- * The baseline of an upgrade: of a runtime without its GIL or with its JIT, the same version as it is; of any other, the first
- * runtime.
+ * The baseline of an upgrade: of a runtime without its GIL or with its JIT, the same version as it is; of any other version, the
+ * oldest one; of packages, those of the lock.
  */
 export const UPGRADE = 'upgrade';
 
@@ -331,29 +332,67 @@ function chooseBaselines(targets: Target[], baseline: string): Pairing[] {
   });
 }
 
+/**
+ * Pairs each target with the one that it is an upgrade of: packages with those of the lock, a switch with the same line of its
+ * runtime without it, and another version with the oldest one of the same switches, or without any.
+ */
 function upgradePairs(targets: Target[]): Pairing[] {
-  const ofFirst = new Map(chooseBaselines(targets, defaultBaseline(targets)));
   return targets.flatMap((target): Pairing[] => {
-    const plain = plainOf(target, targets)?.id ?? ofFirst.get(target.id);
-    return plain === undefined ? [] : [[target.id, plain]];
+    const before = lockedOf(target, targets) ?? plainOf(target, targets) ?? oldestOf(target, targets);
+    return before === undefined ? [] : [[target.id, before.id]];
   });
+}
+
+function lockedOf(target: Target, targets: Target[]): Target | undefined {
+  if (target.packages === undefined) return undefined;
+  return targets.find((other) => other.packages === undefined && isSameBut('packages', other, target));
 }
 
 /** Returns the same target on the same line of Python with its GIL and without its JIT; undefined if it is that itself. */
 export function plainOf(target: Target, targets: Target[]): Target | undefined {
-  const { line, isPlain } = readVersion(target);
-  if (isPlain || line === undefined) return undefined;
-  return targets.find((other) => {
-    const read = readVersion(other);
-    return read.isPlain && read.line === line && isSameBut('runtime', other, target);
-  });
+  const { line, switches } = readVersion(target) ?? {};
+  if (line === undefined || switches === '') return undefined;
+  return versionsOf(target, targets).find((other) => other.line === line && other.switches === '')?.target;
 }
 
-/** Reads the name of a Python: `3.15`, `3.15.2t` or `3.15.2+jit`. */
-function readVersion({ runtime }: Target): { line?: string; isPlain: boolean } {
-  const [, line, switches] =
-    /^(\d+\.\d+)(?:\.\d+)?(t?(?:\+jit)?)$/.exec(runtime ? nameOfRuntime(runtime) : '') ?? [];
-  return { ...(line !== undefined && { line }), isPlain: switches === '' };
+function oldestOf(target: Target, targets: Target[]): Target | undefined {
+  const own = readVersion(target);
+  if (own === undefined) return undefined;
+  const older = versionsOf(target, targets)
+    .filter(({ version }) => compareVersions(version, own.version) < 0)
+    .toSorted((a, b) => compareVersions(a.version, b.version));
+  return (
+    older.find(({ switches }) => switches === own.switches) ?? older.find(({ switches }) => switches === '')
+  )?.target;
+}
+
+/** A target on a version of a runtime, as its name tells. */
+interface OnVersion {
+  target: Target;
+  /** `3.15.2`, its line `3.15`, and the switches of its build: `t`, `+jit`. */
+  version: string;
+  line: string;
+  switches: string;
+  /** The variables that its name sets, as in `{PYTHON_GIL=0}`. */
+  variables: string;
+}
+
+/** Reads the name of a runtime: `26`, `3.15`, `3.15.2t` or `3.15.2+jit`. Undefined for one without a version, such as a path. */
+function readVersion(target: Target): OnVersion | undefined {
+  const { runtime } = target;
+  const [, version, switches = '', variables = ''] =
+    /^(\d+(?:\.\d+)*)(t?(?:\+jit)?)(\{.*\})?$/.exec(runtime ? nameOfRuntime(runtime) : '') ?? [];
+  if (version === undefined) return undefined;
+  return { target, version, line: version.split('.', 2).join('.'), switches, variables };
+}
+
+/** Lists the same target on other versions of its runtime. */
+function versionsOf(target: Target, targets: Target[]): OnVersion[] {
+  const variables = readVersion(target)?.variables;
+  return targets
+    .filter((other) => isSameBut('runtime', other, target))
+    .flatMap((other) => readVersion(other) ?? [])
+    .filter((other) => other.variables === variables);
 }
 
 /** Returns the names that choose a target as a baseline, by their form. */
@@ -367,13 +406,13 @@ function formOf(baseline: string, targets: Target[]): 'copy' | 'runtime' | 'targ
   return baseline.startsWith('@') ? 'runtime' : 'target';
 }
 
-function isSameBut(factor: 'copy' | 'runtime', a: Target, b: Target): boolean {
+function isSameBut(factor: 'copy' | 'runtime' | 'packages', a: Target, b: Target): boolean {
   return (
     (factor === 'copy' || a.copy?.name === b.copy?.name) &&
     (factor === 'runtime' || a.runtime?.spec === b.runtime?.spec) &&
+    (factor === 'packages' || String(a.packages) === String(b.packages)) &&
     a.stack === b.stack &&
     a.variant === b.variant &&
-    String(a.packages) === String(b.packages) &&
     isDisturbed(a) === isDisturbed(b)
   );
 }

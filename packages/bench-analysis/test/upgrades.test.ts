@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { compareWithin, UPGRADE } from 'bench-analysis/compare';
 import { compareUpgrades } from 'bench-analysis/upgrades';
 import { runOnRuntimes, type PlantedRuntime } from '../../bench-lab/testing/over-time.ts';
 
@@ -13,7 +14,7 @@ const upgradesOf = (runtimes: Record<string, PlantedRuntime>, line?: string) =>
   ]);
 
 describe('compareUpgrades', () => {
-  it('compares each version with the one before, in the order of their numbers', () => {
+  it('compares each version with the oldest, by their numbers', () => {
     expect(
       upgradesOf({
         '3.14': { cpu: 80, version: '3.14.10' },
@@ -21,12 +22,12 @@ describe('compareUpgrades', () => {
         '3.13': { cpu: 100, version: '3.13.5' },
       }),
     ).toEqual([
-      ['fastapi 3.13.5 → 3.14.10', 0.8, 'alike'],
+      ['fastapi 3.9.20 → 3.14.10', 0.73, 'alike'],
       ['fastapi 3.9.20 → 3.13.5', 0.91, 'alike'],
     ]);
   });
 
-  it('compares a switch of a build with that build, or with the version before if that was left out', () => {
+  it('compares a switch of a build with that build, or with an older version if that was left out', () => {
     const runtimes = {
       '3.14+jit': { cpu: 90, version: '3.14.10' },
       '3.14': { cpu: 80, version: '3.14.10' },
@@ -54,17 +55,35 @@ describe('compareUpgrades', () => {
 
   it('holds with an interval in a run that compared with another baseline until that was decided', () => {
     const runtimes = {
+      '3.14': { cpu: 80, version: '3.14.10' },
       '3.12': { cpu: 102, version: '3.12.1' },
       '3.13': { cpu: 100, version: '3.13.5' },
-      '3.14': { cpu: 80, version: '3.14.10' },
     };
     const run = runOnRuntimes(runtimes, '--until-decided --looks 12/18/24 --connections 10');
-    const [, second] = compareUpgrades(run, CPU);
-    expect(second).toMatchObject({ candidate: 'fastapi@3.14', baseline: 'fastapi@3.13' });
-    expect(second?.comparison.ratio?.interval?.high).toBeLessThan(0.85);
+    const [first, second] = compareUpgrades(run, CPU);
+    expect(first).toMatchObject({ candidate: 'fastapi@3.14', baseline: 'fastapi@3.12' });
+    expect(first?.comparison.ratio?.interval?.high).toBeLessThan(0.85);
+    expect(second).toMatchObject({ candidate: 'fastapi@3.13', baseline: 'fastapi@3.12' });
   });
 
   it('finds none in a run of one runtime', () => {
     expect(upgradesOf({ '3.14': { cpu: 80, version: '3.14.10' } })).toEqual([]);
   });
+});
+
+it('compares the packages of each stack with those of its lock', () => {
+  const run = runOnRuntimes({ '3.14': { cpu: 80, version: '3.14.10' } });
+  const [locked] = run.plan.targets;
+  const targets = ['orders', 'users'].flatMap((stack) => [
+    { ...locked!, id: stack, stack },
+    { ...locked!, id: `${stack}[fastapi==0.165.0]`, stack, packages: ['fastapi==0.165.0'] },
+  ]);
+  const trials = run.trials.flatMap((trial) => targets.map((target) => ({ ...trial, target })));
+  const measured = { plan: { ...run.plan, targets }, trials };
+  const { rows } = compareWithin(measured, { ...CPU, baseline: UPGRADE });
+  expect(rows.map(({ candidate, baseline }) => `${candidate} with ${baseline}`)).toEqual([
+    'orders[fastapi==0.165.0] with orders',
+    'users[fastapi==0.165.0] with users',
+  ]);
+  expect(compareUpgrades(measured, CPU)).toEqual([]);
 });

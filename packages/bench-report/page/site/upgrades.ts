@@ -30,7 +30,7 @@ export function buildUpgrades(site: Site, { rows, metric }: Shown<SiteRow>): Con
     element(
       'p',
       {},
-      `${label} of each stack, divided by that on the version of the runtime before, or without the switch, such as the JIT. Both ran in one run, and are paired by round. 1 means no difference; ${better === 'lower' ? 'left' : 'right'} of it is better. The grey band is ±${formatShare(thresholdFor(metric))}.`,
+      `${label} of each stack, divided by that on the oldest version of the runtime in the run, or without the switch, such as the JIT. Both ran in one run, and are paired by round. 1 means no difference; ${better === 'lower' ? 'left' : 'right'} of it is better. The grey band is ±${formatShare(thresholdFor(metric))}.`,
     ),
     element(
       'p',
