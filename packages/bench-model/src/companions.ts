@@ -6,7 +6,7 @@ import { Type, type Static, type TObject, type TOptional } from 'typebox';
 import { amount, command, count, mapOf, oneOf, shape, span, text } from './definitions.ts';
 import { latency, resources } from './figures.ts';
 import { backgroundRequest } from './settings.ts';
-import { DATABASE_NAMES } from './stack.ts';
+import { DATABASE_NAMES } from './manifest.ts';
 
 const upstreamUse = shape(
   {

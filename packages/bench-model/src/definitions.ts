@@ -75,12 +75,12 @@ export function maybe<Value extends TSchema>(value: Value): TOptional<TUnsafe<St
 
 /** Names a definition: a schema file holds it once, and refers to it by this name. */
 export function named<Schema extends TSchema>(name: string, schema: Schema): Schema {
-  return Type.With(schema, { definition: name }) as unknown as Schema;
+  return Type.With(schema, { '~definition': name }) as unknown as Schema;
 }
 
 /** The same definition, with a description of its use at this place. */
 export function as<Schema extends TSchema>(schema: Schema, use: string): Schema {
-  return Type.With(schema, { use }) as unknown as Schema;
+  return Type.With(schema, { '~use': use }) as unknown as Schema;
 }
 
 /**
@@ -91,7 +91,7 @@ export function toDocument(definition: TSchema, head: { title: string; descripti
   const write = (value: unknown): unknown => {
     if (Array.isArray(value)) return value.map(write);
     if (typeof value !== 'object' || value === null) return value;
-    const { definition: name, use, ...rest } = value as Options;
+    const { '~definition': name, '~use': use, ...rest } = value as Options;
     const plain = (): unknown =>
       Object.fromEntries(Object.entries(rest).map(([key, inside]) => [key, write(inside)]));
     const described = typeof use === 'string' ? { description: use } : {};

@@ -5,8 +5,6 @@ import type { ErrorObject } from 'ajv';
 /** A schema, and how its errors are found. */
 interface Checked {
   schema: object;
-  /** The schemas that it refers to, by name. */
-  others?: Record<string, object>;
   /** True to find every error of a value, not only the first. */
   allErrors?: boolean;
 }
@@ -20,7 +18,6 @@ const require = createRequire(import.meta.url);
  */
 export function createCheck({
   schema,
-  others = {},
   allErrors = false,
 }: Checked): (value: unknown) => readonly ErrorObject[] {
   const { Ajv } = require('ajv') as typeof import('ajv');
@@ -32,7 +29,6 @@ export function createCheck({
     inlineRefs: false,
     code: { optimize: false },
   });
-  for (const [name, other] of Object.entries(others)) ajv.addSchema(other, name);
   const validate = ajv.compile(schema);
   return (value) => (validate(value) ? [] : (validate.errors ?? []));
 }

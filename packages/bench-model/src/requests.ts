@@ -4,7 +4,7 @@ import { count, digest, flag, mapOf, named, ordinal, shape, span, text, texts } 
 
 const STATUS_CLASSES = ['2xx', '3xx', '4xx', '5xx'] as const;
 
-const status = Type.Unsafe<number | (typeof STATUS_CLASSES)[number]>({
+export const status = Type.Unsafe<number | (typeof STATUS_CLASSES)[number]>({
   anyOf: [
     { type: 'integer', minimum: 200, maximum: 599, description: 'status: one code' },
     { enum: [...STATUS_CLASSES] },

@@ -2,6 +2,7 @@
 import { CLUSTER_HEAD, clusterFile } from './cluster.ts';
 import { toDocument } from './definitions.ts';
 import { host, HOST_HEAD } from './host.ts';
+import { manifest, REQUESTS_HEAD, requestsFile, STACK_HEAD } from './manifest.ts';
 import { MATRIX_HEAD, POOL_HEAD, pooledMatrix, pooledTest, poolFile, TEST_HEAD } from './pool.ts';
 import { record, RECORD_HEAD } from './record.ts';
 import { runFile, RUN_HEAD } from './run.ts';
@@ -9,6 +10,8 @@ import { KNOWN_HEAD, knownWarmup, PROCESS_HEAD, studiedProcess, studyFile, STUDY
 import { whyFile, WHY_HEAD } from './why.ts';
 
 export const SCHEMAS = {
+  stack: toDocument(manifest, STACK_HEAD),
+  requests: toDocument(requestsFile, REQUESTS_HEAD),
   record: toDocument(record, RECORD_HEAD),
   run: toDocument(runFile, RUN_HEAD),
   host: toDocument(host, HOST_HEAD),

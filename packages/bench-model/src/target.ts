@@ -2,7 +2,7 @@
 import { Type, type Static, type TBoolean, type TOptional } from 'typebox';
 import { flag, mapOf, named, oneOf, ordinal, shape, text, texts } from './definitions.ts';
 
-const STACK_CLASSES = ['raw', 'framework', 'tuned'] as const;
+export const STACK_CLASSES = ['raw', 'framework', 'tuned'] as const;
 
 /** The framework's share of the work: no framework, as documented, or hand-optimised. */
 export type StackClass = (typeof STACK_CLASSES)[number];

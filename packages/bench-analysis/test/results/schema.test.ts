@@ -437,6 +437,8 @@ describe('the shipped schemas', () => {
     'pool-test',
     'pool-matrix',
     'cluster',
+    'stack',
+    'requests',
   ] as const)('are generated from the definitions: %s', async (name) => {
     await expect(`${JSON.stringify(SCHEMAS[name], null, 2)}\n`).toMatchFileSnapshot(
       `../../../bench-model/schema/${name}.schema.json`,

@@ -2,7 +2,8 @@ import { readFileSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 import { BenchError } from 'bench-model/errors';
 import { createCheck } from 'bench-model/json-schema';
-import { PLAIN_VARIANT, type Service, type Setup, type Stack, type Variant } from 'bench-model/stack';
+import type { Manifest, RequestsFile, Service, WrittenVariant } from 'bench-model/manifest';
+import { PLAIN_VARIANT, type Stack, type Variant } from 'bench-model/stack';
 import { present } from 'bench-model/options';
 import { ADDRESS, startOf } from './apps/app.ts';
 import { findProject } from './apps/project.ts';
@@ -12,7 +13,7 @@ import { documentOf } from 'bench-machine/home';
 import { hide, literalsInCommand, literalsInEnvironment, valuesOf, type Literal } from 'bench-machine/redact';
 import { readJsonFile, refuseErrors, type JsonFile } from './json-file.ts';
 import { WORKLOAD_NAMES } from './workloads/index.ts';
-import { REQUESTS_SCHEMA, toDraft, type RequestsFile } from './workloads/requests/file.ts';
+import { toDraft } from './workloads/requests/file.ts';
 
 const SCHEMA = new URL('../../../bench-model/schema/stack.schema.json', import.meta.url);
 
@@ -30,29 +31,8 @@ let errorsOf: ReturnType<typeof createCheck> | undefined;
 function makeCheck(): ReturnType<typeof createCheck> {
   return createCheck({
     schema: JSON.parse(readFileSync(SCHEMA, 'utf8')) as object,
-    others: { 'requests.schema.json': REQUESTS_SCHEMA },
     allErrors: true,
   });
-}
-
-/** A `stack.json` as it is written. */
-interface Manifest
-  extends
-    Partial<RequestsFile>,
-    Pick<Stack, 'name' | 'language' | 'framework' | 'runtime' | 'default'>,
-    Partial<Pick<Stack, 'build' | 'shares' | 'runtimes'>> {
-  class?: Variant['class'];
-  scheme?: Variant['scheme'];
-  services?: Record<string, Service>;
-  setup?: Setup;
-  startTimeoutSeconds?: number;
-  port?: number;
-  movesPort?: boolean;
-  envFile?: string;
-  lock?: string;
-  packages?: string[];
-  version?: string;
-  variants: Record<string, Partial<Variant> & Pick<Variant, 'command'>>;
 }
 
 const CONTRACT_HINT = `${documentOf('guides/add-a-framework.md')} shows a complete stack.json`;
@@ -80,7 +60,7 @@ export function checkManifest(read: JsonFile, root: string): Stack {
 
 function toStack(manifest: Manifest, root: string, read: JsonFile): Stack {
   const { name, language, framework, runtime, build = [], shares = [], runtimes = [] } = manifest;
-  const start = ({ command, env = {} }: Manifest['variants'][string]) => {
+  const start = ({ command, env = {} }: WrittenVariant) => {
     if (manifest.requests === undefined) return { command, env };
     const started = startOf({ words: command, env }, root);
     return { command: started.words, env: { ...ADDRESS, ...started.env } };

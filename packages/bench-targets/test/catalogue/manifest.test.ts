@@ -238,7 +238,7 @@ describe('readManifest', () => {
     [
       '"framework": "fastify"',
       '"framework": "fastify", "colour": "red"',
-      '4: a stack has no field "colour", expected one of $schema, name, language, framework, class, scheme, runtime, build, services, port, movesPort, envFile, version, packages, setup, startTimeoutSeconds, shares, lock, runtimes, requests, headers, rows, login, default, variants',
+      '4: a stack has no field "colour", expected one of $schema, name, language, framework, class, scheme, runtime, build, default, variants, services, port, movesPort, envFile, version, packages, setup, startTimeoutSeconds, shares, lock, runtimes, requests, headers, rows, login',
     ],
     [
       '"note": "with',

@@ -1,6 +1,6 @@
 /** The services that a project probably needs beside its server, read from its files. Changes no file. */
 import { join } from 'node:path';
-import type { Service } from 'bench-model/stack';
+import type { Service } from 'bench-model/manifest';
 import { readText } from './starts/files.ts';
 import { fieldsOf } from './services.ts';
 import { listingsOf, variablesIn, type Listing, type Variable } from './variables.ts';

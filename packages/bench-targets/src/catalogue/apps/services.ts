@@ -1,5 +1,5 @@
 /** The surroundings of the server of an app: the services and the setup command of its manifest. */
-import type { Service } from 'bench-model/stack';
+import type { Service } from 'bench-model/manifest';
 import { isAbsolute, relative, resolve } from 'node:path';
 
 /** The longest time that a service may take to become ready. */

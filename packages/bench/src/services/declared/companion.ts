@@ -2,7 +2,8 @@
 import { serversAtOnce } from 'bench-model/planned';
 import { resolve } from 'node:path';
 import { findProgram, isProgram } from 'bench-machine/path';
-import type { DatabaseName, Service, Surroundings, Stack } from 'bench-model/stack';
+import type { DatabaseName, Service } from 'bench-model/manifest';
+import type { Surroundings, Stack } from 'bench-model/stack';
 import type { Addresses } from 'bench-targets/catalogue/apps/services';
 import { readStacks } from 'bench-targets/catalogue/stacks';
 import { AsyncDisposableStack } from '@whatwg-node/disposablestack';

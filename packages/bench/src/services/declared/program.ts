@@ -8,7 +8,7 @@ import {
   type Addresses,
   type ServiceAddress,
 } from 'bench-targets/catalogue/apps/services';
-import type { ProgramService, Setup } from 'bench-model/stack';
+import type { ProgramService, Setup } from 'bench-model/manifest';
 import { joinWords } from 'bench-targets/catalogue/apps/words';
 import { BenchError } from 'bench-model/errors';
 import { describeEnd, describeTail, launch, type Server } from 'bench-machine/launch';

@@ -5,37 +5,12 @@ import { createCheck } from 'bench-model/json-schema';
 import { documentOf } from 'bench-machine/home';
 import { readJsonFile, refuseErrors, showPath, type JsonFile } from '../../json-file.ts';
 import { present } from 'bench-model/options';
-import type { Draft, Locate, UserLogin, UserRequest, Status, TokenPlace } from 'bench-model/requests';
+import type { RequestsFile, WrittenLogin, WrittenRequest } from 'bench-model/manifest';
+import type { Draft, Locate, UserLogin, UserRequest } from 'bench-model/requests';
 
-/** The JSON Schema of a file of requests. */
-export const REQUESTS_SCHEMA = JSON.parse(
-  readFileSync(new URL('../../../../../bench-model/schema/requests.schema.json', import.meta.url), 'utf8'),
-) as object;
+const SCHEMA = new URL('../../../../../bench-model/schema/requests.schema.json', import.meta.url);
 
 const HINT = `${documentOf('guides/requests.md')} shows a complete file of requests`;
-
-/** The fields of a file that define requests. */
-export interface RequestsFile {
-  requests: (string | WrittenRequest)[];
-  headers?: Record<string, string>;
-  rows?: string;
-  login?: WrittenLogin;
-}
-
-interface WrittenRequest {
-  request: string;
-  weight?: number;
-  headers?: Record<string, string>;
-  body?: unknown;
-  repeat?: boolean;
-  expect?: { status?: Status | Status[]; body?: unknown; schema?: object | string };
-}
-
-interface WrittenLogin extends Pick<WrittenRequest, 'request' | 'headers' | 'body'> {
-  token: TokenPlace;
-  every?: number;
-  send?: Record<string, string>;
-}
 
 /** Made at the first use. */
 let errorsOf: ReturnType<typeof createCheck> | undefined;
@@ -45,7 +20,7 @@ export function readRequests(file: string): { draft: Draft; locate: Locate } {
   const read = readJsonFile(file, { missing: 'e.g. --requests-file requests.json', wrong: HINT });
   const { requests, headers, rows, login } = Object(read.value) as RequestsFile;
   const written = 'variants' in Object(read.value) ? present({ requests, headers, rows, login }) : read.value;
-  errorsOf ??= createCheck({ schema: REQUESTS_SCHEMA });
+  errorsOf ??= createCheck({ schema: JSON.parse(readFileSync(SCHEMA, 'utf8')) as object });
   refuseErrors(errorsOf(written), read, { what: 'a file of requests', hint: HINT });
   return toDraft(written as RequestsFile, read, dirname(resolve(file)));
 }
