@@ -22,6 +22,9 @@ type Outcome = Exclude<keyof Counts, 'sent' | 'inFlight'>;
 /** The width of a slice; it divides every width that steadiness needs. */
 const SLICE_MS = 50;
 
+/** The most bytes of right bodies that are kept, so that each answer is compared with them: far more than most workloads have. */
+const KEPT_BYTES = 32 * 2 ** 20;
+
 /** Scatters a number over 32 bits (Mueller's finalizer): neighbours have nothing in common. */
 function scatter(number: number): number {
   let bits = Math.imul(number ^ (number >>> 16), 0x45d9f3b);
@@ -55,8 +58,12 @@ export class Slot {
   request = 0;
   /** The requests whose answers are alike in their bytes have the same number: the index of the request, or one of its route. */
   shape = 0;
-  /** The pieces of an answer that is checked against a JSON Schema. */
+  /** The pieces of an answer that is checked against a JSON Schema, or kept if its hash is right. */
   pieces: Buffer[] | undefined;
+  /** The right body, with which the answer is compared as it arrives; undefined if its hash tells. */
+  right: Buffer | undefined;
+  /** True if a byte so far was not that of the right body. */
+  differs = false;
   /** The id of the request and the received part of its answer; undefined if requests have no ids. */
   own: { id: string; answer: Buffer[] } | undefined;
   bodyBytes = 0;
@@ -85,6 +92,19 @@ function sinceArrival(arrivedAt: number, now: number, sinceSent: number): number
 
 function copy(bytes: Buffer, from: number, to: number): Buffer {
   return Buffer.from(bytes.subarray(from, to));
+}
+
+/** Compares the next bytes of an answer with the right body. */
+function compareBytes(slot: Slot, right: Buffer, bytes: Buffer): void {
+  const end = slot.bodyBytes + bytes.length;
+  slot.differs ||= end > right.length || right.compare(bytes, 0, bytes.length, slot.bodyBytes, end) !== 0;
+}
+
+/** Ends the check of a body. */
+function forgetBody(slot: Slot): void {
+  slot.hash = undefined;
+  slot.pieces = undefined;
+  slot.right = undefined;
 }
 
 function emptyCounts(): Counts {
@@ -221,19 +241,25 @@ export class Ledger {
   #unansweredAges: Age[] = [];
   readonly #expected: LoadSpec['expected'];
   readonly #hashEvery: number;
+  /** The right body of each request, once an answer had the right hash. */
+  readonly #bodies: (Buffer | undefined)[] = [];
+  /** The bytes of right bodies that may still be kept. */
+  #roomBytes: number;
   readonly #arrivals: Arrivals;
   /** For each request of the cycle: true if 304 is a right answer. */
   readonly #mayBeUnchanged: boolean[];
 
-  /** `schemas` are the compiled schemas of the routes, by their index. */
+  /** `schemas` are the compiled schemas of the routes, by their index. `keptBytes` is the most that right bodies may have together. */
   constructor(
     spec: LedgerSpec,
     arrivals = new Arrivals(),
     schemas: readonly (SchemaCheck | undefined)[] = [],
+    keptBytes = KEPT_BYTES,
   ) {
     const { expected, hashEvery, requests } = spec;
     this.#expected = expected;
     this.#hashEvery = hashEvery;
+    this.#roomBytes = keptBytes;
     this.#arrivals = arrivals;
     this.#mayBeUnchanged = requests.map(isConditional);
     this.#routes = routesOf(spec);
@@ -392,26 +418,46 @@ export class Ledger {
   receive(slot: Slot, bytes: Buffer, from = 0, to = bytes.length): void {
     if (slot.own !== undefined) slot.own.answer.push(copy(bytes, from, to));
     else if (slot.bodyBytes === 0) this.#choose(slot);
+    if (slot.right !== undefined) compareBytes(slot, slot.right, bytes.subarray(from, to));
     slot.bodyBytes += to - from;
     slot.hash?.update(bytes.subarray(from, to));
     slot.pieces?.push(copy(bytes, from, to));
   }
 
   /**
-   * Chooses whether every byte of an answer is checked: one in `hashEvery` of each route, among those whose right answer is
-   * known. With rows, scattered numbers choose: counted off, the same rows could have every turn.
+   * Chooses how every byte of an answer is checked: against the right body, against its hash if there is no room for the
+   * bodies of all requests, or against a schema. The last two check one in `hashEvery` of each route, by scattered numbers:
+   * a server that is wrong every so many answers would be in step with counted ones, and so would its rows.
    */
   #choose(slot: Slot): void {
     const { request } = slot;
     const route = this.#routeOf[request] ?? 0;
+    const expected = this.#expected?.[request] ?? undefined;
     const schema = this.#schemas[route];
-    if ((this.#expected?.[request] ?? null) === null && schema === undefined) return;
+    if (expected === undefined && schema === undefined) return;
+    if (schema === undefined) {
+      slot.differs = false;
+      slot.right = this.#bodies[request];
+      if (slot.right !== undefined) return;
+      if (expected !== undefined && expected.bytes <= this.#roomBytes) {
+        slot.hash = createHash('sha256');
+        slot.pieces = [];
+        return;
+      }
+    }
     const answers = this.#answers[route] ?? 0;
     this.#answers[route] = answers + 1;
-    const hasRows = (this.#routes[route]?.count ?? 1) > 1;
-    if ((hasRows ? scatter(answers) : answers) % this.#hashEvery !== 0) return;
+    if (scatter(answers) % this.#hashEvery !== 0) return;
     if (schema === undefined) slot.hash = createHash('sha256');
     else slot.pieces = [];
+  }
+
+  /** Keeps the right body of a request. */
+  #keep(request: number, pieces: readonly Buffer[]): void {
+    if (this.#bodies[request] !== undefined) return;
+    const body = Buffer.concat(pieces);
+    this.#roomBytes -= body.length;
+    this.#bodies[request] = body;
   }
 
   /** Counts an event of one request in the account of the session and in that of its route. */
@@ -512,8 +558,7 @@ export class Ledger {
 
   /** Records a lost request. */
   lose(slot: Slot, outcome: 'timeout' | 'reset' | 'closedEarly'): void {
-    slot.hash = undefined;
-    slot.pieces = undefined;
+    forgetBody(slot);
     const now = performance.now();
     if (now >= this.#closesAt) this.close();
     if (outcome === 'timeout' && !this.#open) this.#noteUnanswered(slot, now);
@@ -666,26 +711,31 @@ export class Ledger {
     return isRight || (status === 304 && this.#mayBeUnchanged[request] === true);
   }
 
-  /** Compares the length, and the hash or the schema if that was chosen. */
+  /** Compares the length, and the bytes as was chosen. */
   #judgeBytes(slot: Slot): 'right' | 'wrong' {
     const expected = this.#expected?.[slot.request] ?? undefined;
     const isWrong = expected !== undefined && slot.bodyBytes !== expected.bytes;
-    if (slot.pieces !== undefined) return this.#judgeSchema(slot, slot.pieces);
+    const { right, hash, pieces } = slot;
+    forgetBody(slot);
+    if (right !== undefined) {
+      this.bodiesHashed++;
+      return isWrong || slot.differs ? 'wrong' : 'right';
+    }
+    if (hash !== undefined) {
+      this.bodiesHashed++;
+      if (isWrong || hash.digest('hex') !== expected?.sha256) return 'wrong';
+      if (pieces !== undefined) this.#keep(slot.request, pieces);
+      return 'right';
+    }
+    if (pieces !== undefined) return this.#judgeSchema(slot, pieces);
     // An empty body is not JSON.
     if (slot.bodyBytes === 0 && this.#schemas[this.#routeOf[slot.request] ?? 0] !== undefined) return 'wrong';
-    if (slot.hash === undefined) {
-      // For an empty body, the length is enough.
-      if (expected?.bytes === 0) this.bodiesHashed++;
-      return isWrong ? 'wrong' : 'right';
-    }
-    const digest = slot.hash.digest('hex');
-    slot.hash = undefined;
-    this.bodiesHashed++;
-    return isWrong || digest !== expected?.sha256 ? 'wrong' : 'right';
+    // For an empty body, the length is enough.
+    if (expected?.bytes === 0) this.bodiesHashed++;
+    return isWrong ? 'wrong' : 'right';
   }
 
   #judgeSchema(slot: Slot, pieces: Buffer[]): 'right' | 'wrong' {
-    slot.pieces = undefined;
     this.bodiesHashed++;
     try {
       const value: unknown = JSON.parse(Buffer.concat(pieces).toString());

@@ -43,26 +43,15 @@ describe('a server whose answers become wrong', () => {
   const TURNS = [...SOUND, '--answer-wrong-after', '1000'];
   const bench = ['--connections', '10', '--amount', '2000'];
 
-  it('during the load is caught by hashing one body in 64, as in a real run', async () => {
+  it('during the load is caught, in every answer', async () => {
     const seen = await rig.measure({ planted: TURNS, bench, plan: { hashEvery: 64 } });
     const { counts, lifetime, bodiesHashed } = loadOf(seen);
-    expect(bodiesHashed).toBe(Math.ceil(lifetime.sent / 64));
+    expect(bodiesHashed).toBe(lifetime.ok + lifetime.mismatch);
     expect(counts.mismatch).toBeGreaterThan(0);
     expect(counts.ok + counts.mismatch).toBe(counts.sent);
     expect(seen.trial.status).toBe('failed');
     expect(reasonsOf(seen)).toEqual(['trial', 'wrong-body']);
     expect(reasonOf(seen, 'wrong-body').text).toContain(`${counts.mismatch} answers`);
-  });
-
-  it('is caught by the verification after the load if no hashed body was wrong', async () => {
-    const seen = await rig.measure({ planted: TURNS, bench, plan: { hashEvery: 1_000_000 } });
-    expect(loadOf(seen).counts).toMatchObject({ ok: 2000, mismatch: 0 });
-    expect(seen.trial.status).toBe('failed');
-    expect(reasonsOf(seen)).toEqual(['trial']);
-    expect(reasonOf(seen, 'trial')).toMatchObject({
-      text: expect.stringMatching(/after the load: wrong body/) as string,
-      invalidates: METRIC_IDS,
-    });
   });
 
   it('before the load is caught by the verification before it', async () => {

@@ -48,11 +48,10 @@ class Slot:
 
 
 class Checker:
-    """Judges answers: by status, by the length of the body, and by the hash of one body in `hash_every`."""
+    """Judges answers: by status, and by every byte of the body."""
 
-    def __init__(self, hash_every: int) -> None:
-        self._hash_every = hash_every
-        self._answers = 0
+    def __init__(self) -> None:
+        self._right: dict[str, bytes] = {}
         self.bodies_hashed = 0
         self.body_bytes: int | None = None
 
@@ -61,13 +60,13 @@ class Checker:
         if not 200 <= status <= 299:
             return "non2xx"
         if expected is not None:
-            if len(body) != expected["bytes"]:
-                return "mismatch"
-            self._answers += 1
-            if self._answers % self._hash_every == 0:
-                self.bodies_hashed += 1
-                if hashlib.sha256(body).hexdigest() != expected["sha256"]:
+            self.bodies_hashed += 1
+            sha256 = expected["sha256"]
+            # The first right body spares the hashes of the others.
+            if body != self._right.get(sha256):
+                if hashlib.sha256(body).hexdigest() != sha256:
                     return "mismatch"
+                self._right[sha256] = body
         self.body_bytes = len(body)
         return "ok"
 

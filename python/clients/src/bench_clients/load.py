@@ -24,7 +24,7 @@ class Load(ABC):
         self.on_failure = on_failure
         self.slots = [Slot() for _ in range(order["connections"])]
         self.gate = Gate()
-        self.checker = Checker(order["hashEvery"])
+        self.checker = Checker()
         requests = order["requests"]
         # Each request with the expected body, if it is known.
         self.cycle = list(zip(requests, order.get("expected") or [None] * len(requests), strict=True))
