@@ -6,7 +6,7 @@ import type { LoadResult } from 'bench-model/load';
 
 /** More points than this say no more in a chart. */
 const MOST_POINTS = 25;
-/** The same for latency, which a burst changes quickly. */
+/** The same for latency, which changes quickly. */
 const MOST_SPANS = 60;
 
 /** A value at a moment of the window. */

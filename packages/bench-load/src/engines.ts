@@ -12,7 +12,6 @@ import type { LoadEngine } from './engine.ts';
 import { createFleetEngine } from './fleet.ts';
 import { createToolEngine } from './tool-engine.ts';
 import { k6 } from './tools/k6.ts';
-import { oha } from './tools/oha.ts';
 import type { Tool } from './tools/tool.ts';
 import { wrk } from './tools/wrk.ts';
 
@@ -45,7 +44,6 @@ const FINDERS: Record<EngineName, () => Promise<FoundEngine>> = {
   threads: () => findClient('threads'),
   aiohttp: () => findClient('aiohttp'),
   wrk: () => findOther(wrk),
-  oha: () => findOther(oha),
   k6: () => findOther(k6),
 };
 
@@ -106,7 +104,7 @@ async function findClient(name: string): Promise<FoundEngine> {
   const found = await prepareProgram(CLIENTS, {
     id: `engine ${name}`,
     variant: name,
-    elsewhere: 'omit --engine, or choose one of wrk, oha and k6',
+    elsewhere: 'omit --engine, or choose wrk or k6',
   });
   const version = `Python ${found.runtime?.version}, sources ${found.digest}`;
   return {

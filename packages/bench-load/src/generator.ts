@@ -283,11 +283,6 @@ class Session {
       closing.resolve(this.#mark());
       tell({ event: 'closed' });
     };
-    if (order.burst !== undefined) {
-      const { afterSeconds, seconds, times } = order.burst;
-      const fromMs = opened.nowMs + 1000 * afterSeconds;
-      this.#schedule?.planBurst({ fromMs, untilMs: fromMs + 1000 * seconds, times });
-    }
     ledger.spanMs = order.spanMs;
     const isDone = () => this.#budget <= 0 && this.#isQuiet();
     ledger.open(order.windowSeconds * 1000);

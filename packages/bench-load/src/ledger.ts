@@ -688,7 +688,6 @@ export class Ledger {
 
   #end(slot: Slot, outcome: Outcome, now: number, arrivedAt = now): void {
     slot.pending = false;
-    if (this.#open) this.#spansNow()?.note(this.#openMs(now), this.population.count, outcome === 'ok');
     if (slot.intendedAt !== undefined) this.population.end(arrivedAt);
     this.#count(slot, outcome, this.#open);
     slot.completions++;

@@ -1,6 +1,6 @@
 /** The orders that share one load among several generator processes. */
 import { nextSender } from 'bench-targets/catalogue/workloads/ids';
-import { BEFORE_BURST, COURSE_SECONDS } from 'bench-model/planned';
+import { COURSE_SECONDS } from 'bench-model/planned';
 import { sum } from 'bench-statistics/numbers';
 import type { Window } from './engine.ts';
 import { splitShares } from './merge.ts';
@@ -47,7 +47,6 @@ export function fireOrders(
   processes: number,
   { session, atMs }: { session: number; atMs: number },
 ): FireOrder[] {
-  const burst = load.mode === 'open' ? load.burst : undefined;
   const amounts = load.mode === 'amount' ? splitShares(load.requests, processes) : [];
   return Array.from({ length: processes }, (_, index) => ({
     do: 'fire',
@@ -59,8 +58,7 @@ export function fireOrders(
     amountBefore: sum(amounts.slice(0, index)),
     rate: load.mode === 'open' ? load.perSecond / processes : undefined,
     gapSeed: gapSeed === undefined ? undefined : gapSeed + index,
-    burst: burst && { ...burst, afterSeconds: BEFORE_BURST * windowSeconds },
-    spanMs: burst === undefined && windowSeconds < COURSE_SECONDS ? undefined : spanOf(windowSeconds),
+    spanMs: windowSeconds < COURSE_SECONDS ? undefined : spanOf(windowSeconds),
     isApart,
   }));
 }

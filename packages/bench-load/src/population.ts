@@ -20,11 +20,6 @@ export class Population {
     this.#sumMs -= Math.min(atMs, this.closesAtMs);
   }
 
-  /** The requests that are open now. */
-  get count(): number {
-    return this.#count;
-  }
-
   /** The time for which all requests so far have been open until then, in ms. */
   until(atMs: number): number {
     return this.#count * atMs - this.#sumMs;

@@ -9,7 +9,6 @@ import type {
   Warmup,
   Spans,
 } from 'bench-model/load';
-import type { Burst } from 'bench-model/settings';
 import type { Status } from 'bench-model/requests';
 import type { Counts } from 'bench-model/figures';
 
@@ -111,8 +110,6 @@ export interface FireOrder {
   rate: number | undefined;
   /** The seed of exponential gaps between the requests of an open loop; without it, the gaps are equal. */
   gapSeed?: number | undefined;
-  /** A step of load, this many seconds after the window opens. */
-  burst?: (Burst & { afterSeconds: number }) | undefined;
   /** The length of the spans whose latencies are counted apart; absent without spans. */
   spanMs?: number | undefined;
   /** True if the account of the windows before is forgotten. */

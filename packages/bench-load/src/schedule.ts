@@ -35,8 +35,6 @@ export class Schedule {
   /** The planned end of the window that counts, in ms of the monotonic clock. */
   #closesAtMs = Infinity;
   #isOver = false;
-  /** The span of the monotonic clock in which the rate is higher, in ms, and by which factor. */
-  #burst = { fromMs: Infinity, untilMs: Infinity, times: 1 };
   readonly #intervalMs: number;
   readonly #gap: () => number;
   readonly #alarm: Pick<Alarm, 'set' | 'clear'>;
@@ -86,11 +84,6 @@ export class Schedule {
     this.#closesAtMs = closesAtMs;
   }
 
-  /** Raises the rate by this factor from one time of the monotonic clock to another, in ms. */
-  planBurst(burst: { fromMs: number; untilMs: number; times: number }): void {
-    this.#burst = burst;
-  }
-
   /** Stops counting, and starts nothing more. Returns the intended times of the requests that still wait for a connection. */
   close(): number[] {
     // What became due while a pause kept this process from noticing was due all the same.
@@ -112,8 +105,7 @@ export class Schedule {
       this.#due.push(this.#next);
       this.#population.begin(this.#next);
       if (this.#counting && this.#next <= this.#closesAtMs) this.report.intended++;
-      const { fromMs, untilMs, times } = this.#burst;
-      this.#next += this.#gap() / (this.#next >= fromMs && this.#next < untilMs ? times : 1);
+      this.#next += this.#gap();
     }
   }
 

@@ -101,7 +101,7 @@ class ToolSession implements LoadSession {
   #tell({ stdout, cpuUs, seconds }: Ran, openedAtMs: number): LoadResult {
     const { tool, cores } = this.#spec;
     const { connections, timeoutSeconds } = this.#load;
-    const { windowSeconds, counts, statusCodes, latency } = readOutput(tool, stdout);
+    const { windowSeconds, counts, latency } = readOutput(tool, stdout);
     const used = engineNamed(tool.name)?.generators === 'threads' ? Math.min(cores, this.#threads) : cores;
     return {
       engine: tool.name,
@@ -110,7 +110,6 @@ class ToolSession implements LoadSession {
       openedAtMs,
       closedAtMs: Date.now(),
       counts,
-      ...(statusCodes === undefined ? {} : { statusCodes }),
       goodputPerSecond: counts.ok / windowSeconds,
       completionsPerSecond: countCompletions(counts) / windowSeconds,
       latencyUs: summarise(latency, timeoutsOf(counts.timeout ?? 0, timeoutSeconds)),

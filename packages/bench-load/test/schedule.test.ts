@@ -146,22 +146,6 @@ describe('an open loop', () => {
     expect(Math.max(...taken.map(({ lateMs }) => lateMs))).toBeLessThanOrEqual(0.21);
   });
 
-  it('has more due in a burst', () => {
-    const schedule = new Schedule(100, alarm);
-    const from = performance.now();
-    schedule.planBurst({ fromMs: from + 1000, untilMs: from + 3000, times: 5 });
-    schedule.open();
-    const dueAfter = (ms: number): number => {
-      const before = schedule.report.intended;
-      pass(ms);
-      schedule.take(() => {});
-      return schedule.report.intended - before;
-    };
-    expect(dueAfter(1000)).toBeCloseTo(100, -1);
-    expect(dueAfter(2000)).toBeCloseTo(1000, -1.5);
-    expect(dueAfter(1000)).toBeCloseTo(100, -1);
-  });
-
   it('schedules nothing after its end', () => {
     const schedule = new Schedule(100, alarm);
     let fired = 0;

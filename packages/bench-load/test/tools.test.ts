@@ -1,7 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { summarise, timeoutsOf } from 'bench-statistics/histogram';
 import { k6 } from '../src/tools/k6.ts';
-import { oha } from '../src/tools/oha.ts';
 import type { Tool, ToolRun } from '../src/tools/tool.ts';
 import { wrk } from '../src/tools/wrk.ts';
 import type { LatencyUs } from 'bench-model/figures';
@@ -77,42 +76,6 @@ describe('wrk 4.1.0', () => {
   });
 });
 
-describe('oha 1.16.0', () => {
-  // The fields that are read from a published output: oha was not built here.
-  const output = readFixture('engines/oha-1.16.0.json');
-
-  it('is read from its JSON, in seconds; requests cut off at its deadline were in flight', () => {
-    const { windowSeconds, counts, statusCodes } = oha.read(output);
-    expect(windowSeconds).toBe(3.003860875);
-    expect(counts).toEqual({ ok: 21_636, non2xx: 0, timeout: 0, failed: 0, inFlight: 9 });
-    expect(statusCodes).toEqual({ 200: 21_636 });
-    const latency = latencyOf(oha, output);
-    expect(latency?.mean).toBeCloseTo(1378.559, 3);
-    expect(latency?.p50).toBeCloseTo(635, 6);
-    expect(latency?.p99_9).toBeCloseTo(62_437.375, 6);
-    // oha does not print this percentile.
-    expect(latency).not.toHaveProperty('p97_5');
-  });
-
-  it('distinguishes timeouts from other errors, and error statuses from right answers', () => {
-    const errors = '"errorDistribution": { "timeout": 4, "connection error": 3 }';
-    const spoilt = output
-      .replace(/"errorDistribution": .*/, errors)
-      .replace('{ "200": 21636 }', '{ "200": 21000, "302": 30, "503": 2 }');
-    expect(oha.read(spoilt).counts).toEqual({ ok: 21_000, non2xx: 32, timeout: 4, failed: 3, inFlight: 0 });
-  });
-
-  it('gets the request as command-line arguments', () => {
-    const words = oha.argv({ ...RUN, seconds: 1.5 });
-    expect(words).not.toContain('--insecure');
-    expect(oha.argv({ ...RUN, isInsecure: true })).toContain('--insecure');
-    expect(after(words, '-c')).toBe('10');
-    expect(after(words, '-z')).toBe('1500ms');
-    expect(after(words, '-t')).toBe('10000ms');
-    expect(words.at(-1)).toBe(RUN.url);
-  });
-});
-
 describe('k6 1.8.1', () => {
   const output = readFixture('engines/k6-1.8.1.json');
 
@@ -138,7 +101,7 @@ describe('k6 1.8.1', () => {
   });
 });
 
-describe.each([wrk, oha, k6])('incomplete output of $name', (tool) => {
+describe.each([wrk, k6])('incomplete output of $name', (tool) => {
   it.each(['', 'unable to connect', '{}', '{"summary":null}'])('is not a result: %j', (text) => {
     expect(() => tool.read(text)).toThrow(/JSON|undefined|null/);
   });

@@ -86,7 +86,6 @@ export const ENGINES = {
     wholeSeconds: true,
     note: 'closed loop; no body is checked, and any status below 400 counts as right; its percentiles are corrected for coordinated omission',
   },
-  oha: { ...TOOL, note: 'closed loop; no body is checked' },
   k6: { ...TOOL, note: 'closed loop; no body is checked, and any status below 400 counts as right' },
 } as const satisfies Record<string, Engine>;
 
@@ -110,10 +109,9 @@ export function describeLoad(load: LoadMode): string {
   if (load.mode === 'open') {
     const rates = [load, ...(load.curve ?? [])].flatMap((one) => ('perSecond' in one ? [one.perSecond] : []));
     const at = rates.map((rate) => `${rate.toLocaleString('en-US')}/s`).join(', ');
-    const burst = load.burst === undefined ? '' : `, ${load.burst.times}x for ${load.burst.seconds} s`;
     return rates.length > 1
       ? `open loops of independent users (Poisson arrivals) at ${at}${connects}`
-      : `open loop at ${at}${burst}${connects}`;
+      : `open loop at ${at}${connects}`;
   }
   if (load.mode === 'promise')
     return `open loops of independent users (Poisson arrivals) at the rates around the highest that keeps ${describePromises(load.promises)}${connects}`;

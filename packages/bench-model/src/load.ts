@@ -179,12 +179,8 @@ const spans = shape(
       description:
         'The latencies of the answers that ended in each span: pairs of a bucket and its count. Bucket n is around 2^(n/8) µs.',
     }),
-    failed: Type.Array(count('count: requests that failed in each span')),
-    open: Type.Array(
-      count('count: most requests of an open loop that were due and had no outcome, in each span'),
-    ),
   },
-  { description: 'The course of latency in a window of at least 10 s, or with a burst; absent in others.' },
+  { description: 'The course of latency in a window of at least 10 s; absent in others.' },
 );
 
 /** The course of latency in a window. */

@@ -97,7 +97,7 @@ export function hasCourse(
 ): boolean {
   const { load, windowSeconds } = plan;
   if (takesTurns(plan, connections) || load.mode === 'promise') return false;
-  return windowSeconds >= COURSE_SECONDS || (load.mode === 'open' && load.burst !== undefined);
+  return windowSeconds >= COURSE_SECONDS;
 }
 
 /** Returns true if the servers of a plan take the short turns of a comparison, false for those of a table. */
@@ -185,9 +185,6 @@ export const ROUTE_SECONDS = { warmup: 0.05, change: 0.05 };
 
 /** An open loop of a curve (--load): the load before it and its usual length beside a search, in seconds, and the requests for a p99. */
 export const CURVE = { rampSeconds: 0.3, seconds: 2, requests: 1100 };
-
-/** The part of a window before its burst. */
-export const BEFORE_BURST = 0.25;
 
 /** Returns the length of an open loop of a curve: at low rates long enough for a p99, but for at most five times its usual length. */
 export function curveStepSeconds(

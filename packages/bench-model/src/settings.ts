@@ -61,17 +61,6 @@ const curved = {
   ),
 };
 
-const burst = shape(
-  {
-    times: span('ratio: of the rate in it to the usual one'),
-    seconds: span('s: its length'),
-  },
-  { description: 'A step of load within the window, a quarter of which precedes it (--burst).' },
-);
-
-/** A step of load within a window. */
-export type Burst = Static<typeof burst>;
-
 export const loadMode = named(
   'loadMode',
   Type.Union(
@@ -81,7 +70,6 @@ export const loadMode = named(
         mode: Type.Literal('open'),
         perSecond: ordinal('per second: starts over all generators'),
         ...curved,
-        burst: Type.Optional(burst),
         ...connecting,
       }),
       shape({

@@ -1,7 +1,7 @@
 import { stringify } from 'csv-stringify/sync';
-import { METRIC_IDS } from 'bench-model/metrics';
+import { METRIC_IDS, METRICS, type MetricId } from 'bench-model/metrics';
 import { isSamePlace } from 'bench-model/planned';
-import { nameWithUnit } from './export.ts';
+import { UNITS } from 'bench-model/units';
 import { describeInterpreter } from './interpreters.ts';
 import type { Model, ModelRow, Point } from './model/model.ts';
 
@@ -55,7 +55,7 @@ function toRow(model: Model, row: ModelRow, trial: Point): Record<string, Cell> 
       METRIC_IDS.flatMap((metric): [string, Cell][] => {
         const figure = trial.figures[metric];
         return [
-          [nameWithUnit(metric, '_'), figure?.value],
+          [nameWithUnit(metric), figure?.value],
           [`${metric}_validity`, figure && validityOf(figure)],
           // Of the target at this number of connections, over all rounds.
           [`${metric}_rank`, row.figures[metric]?.rank],
@@ -94,4 +94,9 @@ function validityOf({ valid, atLeast }: { valid: boolean; atLeast: boolean }): s
 
 function toSnake(name: string): string {
   return name.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
+}
+
+/** Names a metric together with its unit in ASCII: `cpu_us_per_request`. */
+function nameWithUnit(metric: MetricId): string {
+  return `${metric} ${UNITS[METRICS[metric].unit].ascii}`.replaceAll(' ', '_');
 }

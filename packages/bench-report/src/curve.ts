@@ -1,15 +1,12 @@
 /** Latency over load in words: a table with a group for each target at each place, and what limits each target. */
-import type { BurstEffect } from 'bench-analysis/burst';
 import type { Knee } from 'bench-analysis/curve';
 import { METRICS } from 'bench-model/metrics';
 import type { View } from './content.ts';
 import {
-  countOf,
   formatCores,
   formatCost,
   formatCount,
   formatShare,
-  formatSpan,
   formatUs,
   formatWhole,
   nameCell,
@@ -48,31 +45,9 @@ export function toCurveView(rows: readonly ModelRow[]): View['curve'] {
   };
 }
 
-/** Says in one line for each target what keeps it from carrying more, and what a burst did. */
+/** Says in one line for each target what keeps it from carrying more. */
 export function describeKnees(rows: readonly ModelRow[]): string[] {
-  return rows.flatMap(({ knee, burst, ...row }) =>
-    [knee, burst].flatMap((words) => (words === undefined ? [] : [`${nameCell(row)}: ${words}`])),
-  );
-}
-
-/** `a burst of 5x for 2 s (2,500/s): latency was back 1.3 s after it; p99 in it 800 ms, 0 requests failed, at most 1,240 were open`. */
-export function describeBurst({
-  times,
-  seconds,
-  perSecond,
-  p99,
-  backSeconds,
-  failed,
-  mostOpen,
-}: BurstEffect): string {
-  const back =
-    backSeconds === undefined
-      ? 'latency was not back within its usual range when the window closed'
-      : backSeconds === 0
-        ? 'latency was back within its usual range when it ended'
-        : `latency was back within its usual range ${formatSpan(backSeconds)} after it`;
-  const slow = p99 === undefined ? '' : `p99 in it ${formatUs(p99)}, `;
-  return `a burst of ${times}x for ${seconds} s (${formatCount(times * perSecond)}/s): ${back}; ${slow}${countOf(Math.round(failed), 'request')} failed, at most ${formatWhole(Math.round(mostOpen))} were open`;
+  return rows.flatMap(({ knee, ...row }) => (knee === undefined ? [] : [`${nameCell(row)}: ${knee}`]));
 }
 
 /** Describes what keeps a server from carrying more: `limited by its CPU, 0.97 of 1 core`. */

@@ -491,8 +491,7 @@ function judgeShape({ load: { slices, windowSeconds, meanCycleUs }, host, mode, 
   reasons: Reason[];
 } {
   // The pace of an open loop of a search is that of its random arrivals.
-  const isStepped = mode.mode === 'promise' || (mode.mode === 'open' && mode.burst !== undefined);
-  if (slices === undefined || isStepped) return { shape: undefined, reasons: [] };
+  if (slices === undefined || mode.mode === 'promise') return { shape: undefined, reasons: [] };
   const { milliseconds, counts } = widenSlices(slices, { windowSeconds, meanCycleUs });
   const shape = classifySlices(counts);
   if (shape === undefined || shape === 'flat') return { shape, reasons: [] };

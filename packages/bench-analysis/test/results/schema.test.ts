@@ -119,7 +119,7 @@ const load = {
   routes: [{ counts: sampleCounts(), lifetime: sampleCounts(), latencyUs: latency }],
   schedule: { intended: 100, late: 1, dropped: 0 },
   timing: { metric: 'gather', toldUs: latency, restUs: latency },
-  spans: { milliseconds: 250, latencies: [[64, 10]], failed: [0], open: [2] },
+  spans: { milliseconds: 250, latencies: [[64, 10]] },
 } as Required<LoadResult>;
 const server: Required<Resources> = {
   source: 'cgroup v2',

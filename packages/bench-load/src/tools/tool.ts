@@ -18,7 +18,6 @@ export interface ToolRun {
 interface Told {
   windowSeconds: number;
   counts: ToldCounts;
-  statusCodes?: Record<string, number>;
   latency: LatencySample;
 }
 

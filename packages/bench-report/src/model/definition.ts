@@ -112,8 +112,6 @@ export interface ModelRow extends Row {
   routes?: Route[];
   /** Latency over load (`--load`): medians of the rounds. */
   curve?: CurvePoint[];
-  /** The effect of a burst of load (`--burst`), in words. */
-  burst?: string;
   /** What keeps it from carrying more load (`--slo`), in words; absent if the steps do not tell. */
   knee?: string;
   /** In the order of the rounds. */

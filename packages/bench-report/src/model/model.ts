@@ -4,13 +4,12 @@ import { keyOfPlace, placeOf, placesOf } from 'bench-model/planned';
 import { compareWithin, contestRun, rankPlace } from 'bench-analysis/compare';
 import { trackRun } from 'bench-analysis/due';
 import { findKnee, summariseCurve } from 'bench-analysis/curve';
-import { describeBurst, describeLimit } from '../curve.ts';
+import { describeLimit } from '../curve.ts';
 import { distributionOf } from 'bench-analysis/distribution';
 import { explainIdle } from 'bench-analysis/idle';
 import { openedShare } from 'bench-analysis/judge/judge';
 import { toLadders } from 'bench-analysis/ladder';
 import { figureOf } from 'bench-analysis/metrics';
-import { summariseBurst } from 'bench-analysis/burst';
 import {
   cpuOverTime,
   goodputOverTime,
@@ -127,7 +126,6 @@ function rankRows(
     const routes = summariseRoutes(trials);
     const curve = summariseCurve(trials);
     const knee = findKnee(trials);
-    const burst = summariseBurst(trials);
     return {
       ...row,
       figures: figuresOf(row, ranks.get(cellOf(row)) ?? {}),
@@ -138,7 +136,6 @@ function rankRows(
       ...(routes.length > 0 && { routes }),
       ...(curve.length > 0 && { curve }),
       ...(knee && { knee: describeLimit(knee) }),
-      ...(burst && { burst: describeBurst(burst) }),
       trials: trials.map(toPoint),
       ...(distribution && { distribution }),
     };

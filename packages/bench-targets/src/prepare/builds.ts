@@ -138,7 +138,6 @@ const TOOLS: Record<string, { ask?: string; get: string }> = {
   mvn: { get: 'install Maven, and put mvn on PATH; or add its wrapper to the project' },
   gradle: { get: 'install Gradle, and put gradle on PATH; or add its wrapper to the project' },
   wrk: { ask: '-v', get: 'install the package wrk, or choose another engine' },
-  oha: { get: 'cargo install oha, or choose another engine' },
   k6: { get: 'install k6 (grafana.com/docs/k6), or choose another engine' },
 };
 

@@ -2,7 +2,7 @@
 import { suggest } from 'bench-model/suggest';
 import { BenchError } from 'bench-model/errors';
 import type { Status } from 'bench-model/requests';
-import type { Burst, CurveLoad } from 'bench-model/settings';
+import type { CurveLoad } from 'bench-model/settings';
 import { redactUrl } from 'bench-machine/redact';
 
 /** Reads the value of the option `name`. Throws a usage error if the text is not valid. */
@@ -44,14 +44,6 @@ export const share: Reader<number> = (typed, name) => {
 /** Reads a load: a whole number of requests per second, or a share of the capacity, written `50%`. */
 export const curveLoad: Reader<CurveLoad> = (typed, name) =>
   typed.endsWith('%') ? { share: share(typed, name) } : { perSecond: wholeNumber()(typed, name) };
-
-/** Reads a burst of load: its factor and its seconds, written `5x:2s`. */
-export const burst: Reader<Burst> = (typed, name) => {
-  const [, times, length] = /^(\d+(?:\.\d+)?)x:(\d+(?:\.\d+)?)s?$/.exec(typed) ?? [];
-  return Number(times) > 1 && Number(length) > 0
-    ? { times: Number(times), seconds: Number(length) }
-    : refuse(name, typed, 'a factor above 1 and a span of time', '5x:2s');
-};
 
 /** Reads a share from 0 to 1, written `0`, `0.03` or `3%`. */
 export const extra: Reader<number> = (typed, name) => {

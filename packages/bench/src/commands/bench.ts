@@ -31,7 +31,6 @@ import { defineCommand, flag, option, repeated, WAITS, type Values } from '../cl
 import { print } from '../terminal/shell.ts';
 import {
   PATHS,
-  burst,
   curveLoad,
   header,
   listOf,
@@ -267,13 +266,6 @@ const OPTIONS = {
       amount: 'omit --amount: each rate runs for --duration',
       interleave: 'omit --interleave: rates are measured one server at a time',
     },
-  }),
-  burst: option('<n>x:<time>', burst, {
-    group: LOAD,
-    help: 'raise the rate of --rate for some seconds within the window, e.g. 5x:2s, and find out how long latency takes to recover. It begins after a quarter of --duration',
-    usually: 'a constant rate',
-    needs: 'rate',
-    conflicts: { load: 'omit --load: a burst has one usual rate' },
   }),
   background: option('<request>', request, {
     group: LOAD,
@@ -674,25 +666,12 @@ function toRates(
   return { perSecond, curve: rates.filter((one) => one !== perSecond).map((one) => ({ perSecond: one })) };
 }
 
-function toLoad({
-  rate,
-  amount,
-  slo,
-  load: curve,
-  burst: step,
-  newConnections: isNew,
-}: Values<typeof OPTIONS>): LoadMode {
+function toLoad({ rate, amount, slo, load: curve, newConnections: isNew }: Values<typeof OPTIONS>): LoadMode {
   const connecting = isNew ? { newConnections: true as const } : {};
   if (slo !== undefined) return { mode: 'promise', promises: slo, ...present({ curve }), ...connecting };
   if (curve !== undefined) return { mode: 'open', ...toRates(curve, rate), ...connecting };
   // A rate that is measured first replaces this one; until then any rate makes the same plan.
-  if (rate !== undefined)
-    return {
-      mode: 'open',
-      perSecond: rate === 'auto' ? 1 : rate,
-      ...present({ burst: step }),
-      ...connecting,
-    };
+  if (rate !== undefined) return { mode: 'open', perSecond: rate === 'auto' ? 1 : rate, ...connecting };
   return amount === undefined
     ? { mode: 'closed', ...connecting }
     : { mode: 'amount', requests: amount, ...connecting };
@@ -763,7 +742,7 @@ function toSequentialTest(values: Values<typeof OPTIONS>): BenchOptions['sequent
 }
 
 /** Options of runs that do not go on until they are decided. */
-const OTHER_RUNS = ['rounds', 'slo', 'load', 'burst', 'amount', 'background', 'scale', 'cluster'] as const;
+const OTHER_RUNS = ['rounds', 'slo', 'load', 'amount', 'background', 'scale', 'cluster'] as const;
 
 /** Returns true if a run of two targets can go on until it is decided: it has no number of rounds, and measures one load. */
 function comparesTwo(values: Values<typeof OPTIONS>, targets: readonly string[]): boolean {

@@ -6,7 +6,6 @@ import { readPastedTimes, type PastedUsage } from 'bench-analysis/pasted-times';
 import { BenchError } from 'bench-model/errors';
 import { commandLine } from 'bench-machine/home';
 import { describeDetail } from 'bench-report/detail';
-import { describeUnfit, renderBmf, renderActionBenchmark } from 'bench-report/export';
 import { countOf } from 'bench-report/format';
 import { renderJson } from 'bench-report/json';
 import { toLadderView } from 'bench-report/ladder';
@@ -32,9 +31,6 @@ const FORMATS = {
   html: 'one file with charts',
   json: 'every value and every record',
   csv: 'one row per trial',
-  bmf: 'Bencher Metric Format',
-  'github-action-benchmark': 'metrics that should be low',
-  'github-action-benchmark-bigger': 'metrics that should be high',
 };
 type ReportFormat = keyof typeof FORMATS;
 export const REPORT_FORMATS = Object.keys(FORMATS) as ReportFormat[];
@@ -214,17 +210,7 @@ const PRINTERS: Record<
     const { renderCsv } = await import('bench-report/csv');
     print(renderCsv(model));
   },
-  bmf: (model) => printFigures(model, renderBmf(model)),
-  'github-action-benchmark': (model) => printFigures(model, renderActionBenchmark(model, 'lower')),
-  'github-action-benchmark-bigger': (model) => printFigures(model, renderActionBenchmark(model, 'higher')),
 };
-
-/** Prints the figures that another program may compare, and says how many are left out. */
-function printFigures(model: Model, figures: string): void {
-  printJson(figures);
-  const unfit = describeUnfit(model);
-  if (unfit !== undefined) logLine(`warning: ${unfit}`);
-}
 
 /** Reads pasted reports of time(1); `-` is standard input. Throws a usage error if the file cannot be read. */
 function readPasted(file: string): PastedUsage[] {

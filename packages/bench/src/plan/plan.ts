@@ -48,7 +48,6 @@ import {
   refuseTurns,
   refuseUpstream,
   refuseWindow,
-  BURST_TIMES,
   tidy,
   wholeWaits,
 } from './refusals.ts';
@@ -371,8 +370,7 @@ function disturbTarget(target: Target, background: BackgroundRequest): Target {
 
 /** Returns the window that a kind of load needs, in seconds; undefined if any is enough. */
 function secondsFor(load: LoadMode): number | undefined {
-  if (load.mode === 'promise') return SEARCH_SECONDS;
-  return load.mode === 'open' && load.burst !== undefined ? BURST_TIMES * load.burst.seconds : undefined;
+  return load.mode === 'promise' ? SEARCH_SECONDS : undefined;
 }
 
 /** Returns the default rungs that an engine supports; if it supports none, its most connections. */

@@ -1,7 +1,6 @@
 /** Usage errors for plans that cannot be measured, and the length of windows whose answers wait by design. */
 import type { Workload } from 'bench-targets/catalogue/workloads/workload';
 import { BenchError } from 'bench-model/errors';
-import { BEFORE_BURST } from 'bench-model/planned';
 import { IDLE_SECONDS, longestSilence, planTurns } from './turns.ts';
 import type { Plan } from 'bench-model/plan';
 import type { Target } from 'bench-model/target';
@@ -108,25 +107,11 @@ export function canTakeTurns(targets: number, waitSeconds: number | undefined): 
   return waitSeconds === undefined || waitSilence(targets, waitSeconds) <= IDLE_SECONDS;
 }
 
-/** The window around a burst, relative to its length. */
-export const BURST_TIMES = 8;
-
-/** Throws a usage error for a window that is not a multiple of the wait, or in which a burst does not end. */
+/** Throws a usage error for a window that is not a multiple of the wait. */
 export function refuseWindow(
-  { windowSeconds, workload, load }: BenchOptions,
+  { windowSeconds, workload }: BenchOptions,
   waitSeconds: number | undefined,
 ): void {
-  if (load.mode === 'open' && load.burst !== undefined && windowSeconds !== undefined) {
-    const { times, seconds } = load.burst;
-    const leftSeconds = (1 - BEFORE_BURST) * windowSeconds;
-    if (seconds >= leftSeconds) {
-      throw new BenchError(
-        'usage',
-        `--burst ${times}x:${seconds}s begins ${BEFORE_BURST * windowSeconds} s after the window of ${windowSeconds} s opens, and does not end in it`,
-        `use --duration ${BURST_TIMES * seconds}, or omit --duration`,
-      );
-    }
-  }
   if (windowSeconds === undefined || windowSeconds === wholeWaits(windowSeconds, waitSeconds)) return;
   throw new BenchError(
     'usage',

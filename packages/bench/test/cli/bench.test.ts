@@ -134,13 +134,6 @@ describe('bench', () => {
     expect(() => parse('--load 25%')).toThrow('--load: a share needs the capacity');
   });
 
-  it('reads a burst in an open loop', () => {
-    const burst = { times: 5, seconds: 2 };
-    expect(parse('--rate 500 --burst 5x:2s').load).toEqual({ mode: 'open', perSecond: 500, burst });
-    expect(() => parse('--burst 5x:2s')).toThrow('--rate');
-    expect(() => parse('--rate 500 --burst 1x:2s')).toThrow('a factor above 1');
-  });
-
   it('reads --interleave and --no-interleave as one choice', () => {
     expect([
       parse('--interleave').interleave,

@@ -16,22 +16,10 @@ describe('pnpm report --format', () => {
     ['markdown', /^\| target \|/m],
     ['json', /^\{\n {2}"run": /],
     ['csv', /^run,trial,started_at,/],
-    ['bmf', /^\{\n {2}"devices: vanilla at 10 connections": \{/],
-    ['github-action-benchmark', /^\[\n {2}\{\n {4}"name": "devices: vanilla at 10 connections, p50"/],
-    [
-      'github-action-benchmark-bigger',
-      /^\[\n {2}\{\n {4}"name": "devices: fastify at 10 connections, goodput"/,
-    ],
   ])('%s prints that format', async (format, start) => {
     const { status, stdout } = await report('--format', format);
     expect(stdout).toMatch(start);
     expect(status).toBe(0);
-  });
-
-  it('warns if a format leaves figures out, on stderr', async () => {
-    const { stdout, stderr } = await report('--format', 'bmf');
-    expect(stderr).toMatch(/^warning: \d+ of \d+ figures are left out: they are invalid or lower bounds\n$/);
-    expect(JSON.parse(stdout)).toHaveProperty(['devices: fastify at 10 connections']);
   });
 
   it('json prints what --json prints', async () => {

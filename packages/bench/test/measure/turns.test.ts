@@ -408,9 +408,9 @@ describe('the plan of a comparison of several servers of a user', () => {
     ],
     [
       'an engine',
-      '--until-decided --engine oha',
+      '--until-decided --engine wrk',
       {},
-      'one server at a time: oha does not load servers in turn',
+      'one server at a time: wrk does not load servers in turn',
     ],
     [
       'a fixed port',
@@ -479,7 +479,7 @@ describe('the plan of a table', () => {
     ['a quick run', '--connections 10 --quick', FIVE, CAPACITY],
     ['a fixed rate', '--connections 10 --rate 100', FIVE, CAPACITY],
     ['a fixed amount', '--connections 10 --amount 1000', FIVE, CAPACITY],
-    ['another engine', '--connections 10 --engine oha', FIVE, CAPACITY],
+    ['another engine', '--connections 10 --engine wrk', FIVE, CAPACITY],
     ['the option', '--connections 10 --no-interleave', FIVE, CAPACITY],
   ])('measures one server at a time: %s', (_, words, names, capacity) => {
     const options = BENCH.parse([...words.split(' '), ...names]);
