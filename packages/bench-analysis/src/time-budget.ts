@@ -15,39 +15,16 @@ export interface ShortBudget {
   enoughSeconds: number;
 }
 
-/**
- * Finds out if the budget of a plan is too short for any verdict, by the estimated time of its rounds. `spentSeconds` of it are
- * gone, and `rounds` are already measured.
- */
-export function findShortBudget(
-  plan: Plan,
-  { spentSeconds = 0, rounds = 0 }: { spentSeconds?: number; rounds?: number } = {},
-): ShortBudget | undefined {
+/** Finds out if the budget of a plan is too short for any verdict, by the estimated time of its rounds. */
+export function findShortBudget(plan: Plan): ShortBudget | undefined {
   const { budgetSeconds } = plan.sequentialTest ?? {};
   const { rows, fewestRounds: needed } = foreseeTable(plan);
   if (budgetSeconds === undefined || rows === 0 || needed === undefined) return undefined;
   const perRound = secondsPerRound(plan);
   // The last of them may end after the budget.
-  const held = rounds + Math.ceil(Math.max(0, budgetSeconds - spentSeconds) / perRound);
-  const enoughSeconds = spentSeconds + (needed - rounds) * perRound;
+  const held = Math.ceil(budgetSeconds / perRound);
+  const enoughSeconds = needed * perRound;
   return held < needed ? { budgetSeconds, held, needed, enoughSeconds } : undefined;
-}
-
-/** The time that a budget has beside some of its rounds, in seconds; below 0 if it does not hold them, Infinity without a budget. */
-interface Spare {
-  /** Beside the rounds to the first look that can decide. */
-  toLook: number;
-  /** Beside the fewest rounds that decide if the run is stopped. */
-  toStop: number;
-}
-
-/** Returns the time that the budget of a plan has for anything but its rounds. */
-export function spareSeconds(plan: Plan): Spare {
-  const { budgetSeconds = Infinity } = plan.sequentialTest ?? {};
-  const { rows, decisiveRounds = 0, fewestRounds = 0 } = foreseeTable(plan);
-  const perRound = rows === 0 ? 0 : secondsPerRound(plan);
-  const beside = (rounds: number): number => budgetSeconds - rounds * perRound;
-  return { toLook: beside(decisiveRounds), toStop: beside(fewestRounds) };
 }
 
 /**
@@ -59,10 +36,9 @@ export function keepTime(
   plan: Plan,
   {
     before,
-    spentSeconds = 0,
     atOnce = 1,
     now = () => performance.now(),
-  }: { before: readonly Trial[]; spentSeconds?: number; atOnce?: number; now?: () => number },
+  }: { before: readonly Trial[]; atOnce?: number; now?: () => number },
 ): (trials: readonly Trial[]) => boolean {
   const { budgetSeconds } = plan.sequentialTest ?? {};
   if (budgetSeconds === undefined) return () => true;
@@ -75,7 +51,7 @@ export function keepTime(
     const isMidway = atOnce === 1 && trials.some(({ round }) => round > rounds);
     if (isMidway) return true;
     const elapsed = (now() - beganAtMs) / 1000;
-    const leftSeconds = budgetSeconds - spentSeconds - elapsed;
+    const leftSeconds = budgetSeconds - elapsed;
     const ids = new Set(trials.flatMap(({ id }) => (stored.has(id) ? [] : [id])));
     const measured = plan.trials.filter(({ id }) => ids.has(id));
     if (measured.length === 0) return true;

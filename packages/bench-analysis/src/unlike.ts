@@ -1,4 +1,4 @@
-import { coresOf, isWarm, warmupOf, warmupSecondsOf } from 'bench-model/planned';
+import { coresOf } from 'bench-model/planned';
 import { describeBackground } from 'bench-targets/catalogue/background';
 import { describeLoad } from 'bench-model/engines';
 import type { Placement, Trial } from 'bench-model/record';
@@ -80,7 +80,7 @@ function propertiesOf(run: StoredRun, other: StoredRun): Property[] {
     ['connections', plan.rungs.join(', ')],
     ['timeout', plan.timeoutSeconds],
     ['window', plan.load.mode === 'amount' ? undefined : plan.windowSeconds],
-    ['warm-up', describeWarmup(plan, other.plan)],
+    ['warm-up', describeWarmup(plan)],
     ['collection', describeCollected(run, other)],
     ['load', describeLoad(plan.load)],
     ['TLS', describeTls(run)],
@@ -167,18 +167,8 @@ function listSecrets({ plan: { userRequests } }: StoredRun): string[] {
 }
 
 /** Describes a warm-up, as two runs see it: warm is warm, however long it took. */
-function describeWarmup(now: Plan, other: Plan): string {
-  const cells = now.targets.flatMap(({ id: target }) =>
-    now.rungs.map((connections) => ({ target, connections })),
-  );
-  const unlike = cells.filter((cell) => {
-    const isCommon =
-      other.rungs.includes(cell.connections) && other.targets.some(({ id }) => id === cell.target);
-    if (!isCommon || warmupSecondsOf(now, cell) === warmupSecondsOf(other, cell)) return false;
-    return ![now, other].every((plan) => isWarm(warmupOf(plan, cell)));
-  });
-  const lengths = unlike.map((cell) => `${warmupSecondsOf(now, cell)} s of ${cell.target}`);
-  return [...new Set(lengths)].toSorted().join(', ') || 'alike';
+function describeWarmup({ autoWarmup, warmupSeconds }: Plan): string {
+  return autoWarmup === true ? 'until each server is warm' : `${warmupSeconds} s`;
 }
 
 function haveCollected(trials: readonly Trial[]): boolean {

@@ -1,6 +1,6 @@
 import { estimateSeconds, secondsPerRound } from 'bench-model/planned';
 import { describe, expect, it } from 'vitest';
-import { findShortBudget, keepTime, spareSeconds } from '../src/time-budget.ts';
+import { findShortBudget, keepTime } from '../src/time-budget.ts';
 import type { Plan } from 'bench-model/plan';
 import type { Trial } from 'bench-model/record';
 import { okTrial, sampleMeasured, samplePlan } from '../../bench-lab/testing/samples.ts';
@@ -11,9 +11,9 @@ const planOf = (line: string): Plan => samplePlan(`--connections 10 --until-deci
 const ROUND = secondsPerRound(planOf(''));
 
 /** Plays a run whose rounds take `pace` times their estimate. Returns its rounds, and the seconds that they took. */
-function play(plan: Plan, { pace = 1, before = [] as Trial[], spentSeconds = 0 } = {}) {
+function play(plan: Plan, { pace = 1, before = [] as Trial[] } = {}) {
   let nowMs = 0;
-  const mayBegin = keepTime(plan, { before, spentSeconds, now: () => nowMs });
+  const mayBegin = keepTime(plan, { before, now: () => nowMs });
   const trials = [...before];
   const kept = new Set(before.map(({ id }) => id));
   for (const planned of plan.trials) {
@@ -53,8 +53,7 @@ describe('keepTime', () => {
     expect(play(planOf(`--budget ${8.2 * ROUND}s`), { pace: 4 })).toMatchObject({ rounds: 2 });
   });
 
-  it('counts what studies have spent, and gives a continued run its budget anew', () => {
-    expect(play(planOf(`--budget ${10.5 * ROUND}s`), { spentSeconds: 3 * ROUND }).rounds).toBe(7);
+  it('gives a continued run its budget anew', () => {
     const plan = planOf(`--budget ${10.5 * ROUND}s`);
     const { trials } = play(plan);
     expect(play(plan, { before: trials }).rounds).toBe(20);
@@ -71,13 +70,6 @@ describe('findShortBudget', () => {
     expect(short).toMatchObject({ held: 5, needed: 6, enoughSeconds: 6 * ROUND });
     expect(play(planOf(`--budget ${short!.enoughSeconds}s`)).rounds).toBe(6);
     expect(findShortBudget(planOf(`--budget ${5.5 * ROUND}s`))).toBeUndefined();
-  });
-
-  it('leaves to studies what those rounds do not need', () => {
-    const { toLook, toStop } = spareSeconds(planOf(`--budget ${8 * ROUND}s`));
-    expect(toLook).toBeCloseTo(-4 * ROUND, 6);
-    expect(toStop).toBeCloseTo(2 * ROUND, 6);
-    expect(spareSeconds(planOf(''))).toEqual({ toLook: Infinity, toStop: Infinity });
   });
 
   it('finds none without a budget, and none for a single target', () => {

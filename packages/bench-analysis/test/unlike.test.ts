@@ -37,8 +37,7 @@ const NOT_COMPARED = {
   'follows from the workload': ['waitSeconds', 'hashEvery', 'answerSeconds'],
   'follows from the turns': ['apart'],
   'shown by the records': ['upstream', 'noInitialGc'],
-  'shown by the warm-up': ['autoWarmup'],
-  'shown by the targets': ['upgrade'],
+  'shown by the targets': ['targets', 'upgrade'],
   'never compared at all': ['quick'],
 };
 

@@ -14,8 +14,6 @@ export interface HostOrder {
   plan: Plan;
   /** True if the user named the targets: a missing one is then an error. */
   isNamed: boolean;
-  /** True if it also plans the warm-ups, with studies of those that are not known. */
-  learns?: boolean;
 }
 
 /** Asks the program to stop its work. */
@@ -31,8 +29,6 @@ export interface PreparedHost {
   /** The ids of the targets that it can launch. */
   targets: string[];
   leftOut: LeftOut[];
-  /** The plan, with warm-ups if it was to plan them. */
-  plan: Plan;
 }
 
 /** The messages of the program on another host. */

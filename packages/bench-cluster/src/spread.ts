@@ -41,10 +41,10 @@ const PREPARE_SECONDS = 3600;
  * if the hosts are not alike. `open` joins them.
  */
 export async function measureSpread(
-  { plan: whole, session, resumed, isNamed, typed, voice, goesOn = () => true }: Job,
+  { plan, session, resumed, isNamed, typed, voice, goesOn = () => true }: Job,
   open: (spec: Spread, log: (line: string) => void) => Promise<OpenHosts> = openHosts,
 ): Promise<MeasuredRun> {
-  const { spread } = whole;
+  const { spread } = plan;
   if (spread === undefined) throw new Error('a plan without hosts');
   const known = [...(resumed?.trials ?? [])];
   const describeStop = (): string => (known.length > 0 ? SAVED : NOTHING_YET);
@@ -52,8 +52,8 @@ export async function measureSpread(
   interrupts.use(voice.onInterrupt(() => voice.quit(() => session[Symbol.dispose]()), describeStop));
   await using cluster = await open(spread, voice.log);
   const all = cluster.hosts.map((host) => new HostAtWork(host, voice.log));
-  const ready = await prepareAll(all, { plan: whole, isNamed, learns: resumed === undefined });
-  const [{ host, placement, versions, targets, leftOut, plan }] = ready;
+  const ready = await prepareAll(all, { plan, isNamed });
+  const [{ host, placement, versions, targets, leftOut }] = ready;
   if (resumed !== undefined) {
     refuseOtherHost(resumed, host, placement);
     refuseOtherVersions(resumed, versions);
@@ -200,14 +200,12 @@ function writeFiles(folder: string, { trial, files }: Extract<HostMessage, { eve
   }
 }
 
-/** Prepares all hosts at the same time, the first one with its warm-ups. Throws a usage error if they are not alike. */
+/** Prepares all hosts at the same time. Throws a usage error if they are not alike. */
 async function prepareAll(
   hosts: readonly HostAtWork[],
-  { plan: { spread: _spread, ...plan }, isNamed, learns }: { plan: Plan; isNamed: boolean; learns: boolean },
+  { plan: { spread: _spread, ...plan }, isNamed }: { plan: Plan; isNamed: boolean },
 ): Promise<[PreparedHost, ...PreparedHost[]]> {
-  const ready = await Promise.all(
-    hosts.map((host, index) => host.prepare({ plan, isNamed, learns: learns && index === 0 })),
-  );
+  const ready = await Promise.all(hosts.map((host) => host.prepare({ plan, isNamed })));
   const [first, ...others] = ready as [PreparedHost, ...PreparedHost[]];
   const names = hosts.map(({ name }) => name);
   const found = others.flatMap((other, index) =>
@@ -220,7 +218,7 @@ async function prepareAll(
       'give the role to equal hosts only, with the same toolchains',
     );
   }
-  return [{ ...first, plan: { ...first.plan, ...(_spread && { spread: _spread }) } }, ...others];
+  return [first, ...others];
 }
 
 function describeUnlike(one: PreparedHost, other: PreparedHost): string[] {

@@ -160,7 +160,6 @@ describe('a run on identical hosts', () => {
       expect(own).toMatchObject({ rounds: plan.rounds, targets: plan.targets });
       expect(own.spread).toBeUndefined();
     }
-    expect(rounds.filter((order) => order.learns).map(({ do: what }) => what)).toEqual(['prepare']);
   });
 
   it('leaves out a slow host, and says so in the log, the run and the report', async () => {

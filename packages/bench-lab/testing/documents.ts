@@ -17,7 +17,6 @@ import { explainBuilds } from 'bench-report/interpreters';
 import { renderMarkdown } from 'bench-report/markdown';
 import { renderPower } from '../src/report/power.ts';
 import { serversOf, toModel } from 'bench-report/model/model';
-import { viewStudies } from 'bench-report/warm';
 import { showLimit, showMetric, tellLimits } from 'bench-report/cells';
 import { toView } from 'bench-report/view';
 import { readPool } from '../src/results/pool.ts';
@@ -25,10 +24,8 @@ import { listDocuments } from '../../../scripts/checks/documents.ts';
 import { drawCommand } from './commands-table.ts';
 import { drawTable } from './draw-table.ts';
 import { toTerminal } from './terminal-picture.ts';
-import { readStudy, type StoredStudy } from 'bench-analysis/results/study/store';
 import { embedPicture, toPicture, type Picture } from './pictures.ts';
 import { toPlanted } from './planted-picture.ts';
-import { drawRecordings } from './recordings.ts';
 import { compareOf, drawRepeats, drawVerdicts } from './repeats.ts';
 import { drawVersions } from './versions.ts';
 import { readRun, type StoredRun } from 'bench-analysis/results/store';
@@ -120,23 +117,12 @@ const BLOCKS: Record<string, (words: string[], path: string) => string> = {
   /** `command NAME`: what a command of `bench-http` does, and its options. */
   command: ([name = '']) => drawCommand(name),
 
-  /** `turns ID NAME NAME`: recordings of two servers in turns. */
-  turns: ([id = '', ...names]) => drawRecordings(folderOf(id), names),
-
   /** `beside METRIC METRIC at N of ID ID`: each target with its figures from several runs side by side. */
   beside: (words) => {
     const split = words.indexOf('of');
     const at = words.indexOf('at');
     const runs = words.slice(split + 1).map((id) => readPublished(id, connectionsOf(words.slice(at, split))));
     return drawBeside(words.slice(0, at).map(metricOf), runs);
-  },
-
-  /** `warm ID ID` or `warm TARGET TARGET of ID ID`: studies of `pnpm warmup`, or these targets of them, in one table. */
-  warm: (words) => {
-    const split = words.indexOf('of');
-    const studies = words.slice(split + 1).map((id) => readStudy(folderOf(id)));
-    const wanted = split === -1 ? undefined : words.slice(0, split);
-    return renderMarkdown(viewStudies(studies.map((study) => selectTargets(study, wanted))));
   },
 
   /** `compare ID` or `compare ID ID`: as `pnpm compare` prints it. */
@@ -358,15 +344,4 @@ function drawBeside(metrics: MetricId[], runs: StoredRun[]): string {
   ]);
   const alignment = head.map((name) => (WORDS.has(name) ? '---' : '---:'));
   return [head, alignment, ...lines].map((cells) => `| ${cells.join(' | ')} |`).join('\n');
-}
-
-/** Returns a study of these targets only; all of them if `wanted` is undefined. */
-function selectTargets(study: StoredStudy, wanted: readonly string[] | undefined): StoredStudy {
-  const isWanted = (id: string): boolean => wanted === undefined || wanted.includes(id);
-  return {
-    ...study,
-    file: { ...study.file, targets: study.file.targets.filter(({ id }) => isWanted(id)) },
-    // All processes that were observed show the usual pace of the machine.
-    processes: study.processes.filter(({ target, status }) => status === 'ok' || isWanted(target.id)),
-  };
 }

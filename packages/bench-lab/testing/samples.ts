@@ -1,9 +1,8 @@
 /** Sample values with defaults, which a test overrides where it needs others: nothing here is measured. */
 
-import type { StudiedProcess, StudyFile } from 'bench-model/study';
-import { RECORD_SCHEMA, STUDY_SCHEMA } from 'bench-model/versions';
+import { RECORD_SCHEMA } from 'bench-model/versions';
 import type { Reason } from 'bench-model/reasons';
-import type { Measured, Turns } from 'bench-model/measured';
+import type { Measured } from 'bench-model/measured';
 import type { LoadResult, OwnLoadResult } from 'bench-model/load';
 import type { FailedTrial, OkTrial, SuspectTrial, Trial, TrialHead } from 'bench-model/record';
 import type { Target } from 'bench-model/target';
@@ -251,67 +250,4 @@ export function failedTrial(target: string, text: string, head: Partial<TrialHea
 /** A trial as it reads back from a file. */
 export function asStored(trial: Trial): Record<string, unknown> {
   return JSON.parse(JSON.stringify(trial)) as Record<string, unknown>;
-}
-
-/** A stored study of targets of these names. */
-export function sampleStudy(targets: string[], given: Partial<StudyFile> = {}): StudyFile {
-  return {
-    schema: STUDY_SCHEMA,
-    run: '20261122-120000-warm',
-    seed: 1,
-    workload: 'devices',
-    targets: targets.map(sampleTarget),
-    connections: 10,
-    seconds: 60,
-    processes: 5,
-    workers: 1,
-    warmupSeconds: 2,
-    reference: 'node 26',
-    versions: { node: '26' },
-    leftOut: [],
-    ...given,
-  };
-}
-
-/** Turns of a thousand answers that cost this many times those of the reference. */
-function sampleTurns(costs: readonly number[]): Turns {
-  return {
-    answers: costs.map(() => 1000),
-    cpuUs: costs.map((cost) => cost * 40 * 1000),
-    goodputPerSecond: costs.map((cost) => 10_000 / cost),
-  };
-}
-
-/**
- * A process whose pairs of turns have these ratios of CPU per request, five a second. The cost of the reference at each
- * pair, as a multiple of its usual one, is in `paces`.
- */
-export function sampleStudiedProcess(
-  target: string,
-  ratios: readonly number[],
-  given: Partial<StudiedProcess> = {},
-  paces: readonly number[] = ratios.map(() => 1),
-): StudiedProcess {
-  return {
-    schema: STUDY_SCHEMA,
-    id: '001-a',
-    run: '20261122-120000-warm',
-    target: sampleTarget(target),
-    attested: [],
-    process: 1,
-    order: 0,
-    seed: 1,
-    startedAt: '2026-11-22T12:00:00.000Z',
-    connections: 10,
-    status: 'ok',
-    reasons: [],
-    course: {
-      seconds: ratios.map((_, index) => 0.1 + index / 5),
-      answersBefore: 0,
-      fresh: sampleTurns(ratios.map((ratio, index) => ratio * (paces[index] ?? 1))),
-      reference: sampleTurns(paces),
-    },
-    files: ['logs/001-a.log'],
-    ...given,
-  };
 }

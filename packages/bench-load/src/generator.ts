@@ -298,7 +298,8 @@ class Session {
     else await until(isDone, order.windowSeconds * 1000);
     ledger.close();
     const closed = await closing.promise;
-    if (order.amount === undefined) await sleep(EDGE_MS);
+    // Without a window, nobody reads the server at its edge.
+    if (order.amount === undefined && order.windowSeconds > 0) await sleep(EDGE_MS);
     await this.#fallSilent();
     ledger.settle();
     if (!this.#hasFired) await this.#awaitStragglers();

@@ -2,7 +2,7 @@
 
 import type { CompanionName } from 'bench-model/companions';
 import type { Placement } from 'bench-model/record';
-import { readText } from './procfs.ts';
+import { familyOf, readNames, readText } from './procfs.ts';
 import { run } from './subprocess.ts';
 
 /** A logical core that this process may use. */
@@ -176,8 +176,46 @@ export async function pinHarness({ placement, generator }: PinnedCommands): Prom
   ]);
 }
 
-/** Returns the logical cores that a process may use; undefined if they are unknown. */
-export function readAllowedCores(pid: number | 'self'): number[] | undefined {
+/**
+ * Lets a running server use every core that this run uses, until the returned function pins all its threads again. Undefined if
+ * it was not pinned by Bench, or has pinned some of its threads itself.
+ */
+export async function widenServer(
+  pid: number,
+  { placement, server }: PinnedCommands,
+): Promise<(() => Promise<void>) | undefined> {
+  const own = placement.server?.join(',');
+  const load = placement.generator ?? [];
+  if (own === undefined || server.length === 0 || load.length === 0) return undefined;
+  const all = [...new Set([...(placement.server ?? []), ...load])].toSorted(byNumber).join(',');
+  const widened = [...familyOf([pid])].filter((one) => arePinned(one, own));
+  if (widened.length === 0) return undefined;
+  await pinAll(widened, all);
+  // Those that they have started meanwhile may use as many cores.
+  return () => {
+    const wide = [...familyOf([pid, ...widened])].filter((one) => readAllowedCores(one)?.join(',') === all);
+    return pinAll(wide, own);
+  };
+}
+
+/** How often threads are pinned that were started while others were. */
+const PIN_ATTEMPTS = 3;
+
+/** Pins all threads of processes. One that has ended needs no cores. */
+async function pinAll(pids: readonly number[], list: string): Promise<void> {
+  for (const pid of pids) {
+    for (let attempt = 0; attempt < PIN_ATTEMPTS && !arePinned(pid, list); attempt++)
+      await run(['taskset', '--all-tasks', '--cpu-list', '--pid', list, String(pid)]).catch(() => {});
+  }
+}
+
+function arePinned(pid: number, list: string): boolean {
+  const threads = readNames(`/proc/${pid}/task`);
+  return threads.every((thread) => readAllowedCores(`${pid}/task/${thread}`)?.join(',') === list);
+}
+
+/** Returns the logical cores that a process (`pid`, `self`) or a thread (`pid/task/id`) may use; undefined if they are unknown. */
+export function readAllowedCores(pid: number | string): number[] | undefined {
   const allowed = /^Cpus_allowed_list:\s*(\S+)/m.exec(readText(`/proc/${pid}/status`) ?? '')?.[1];
   return allowed === undefined ? undefined : parseCpuList(allowed);
 }

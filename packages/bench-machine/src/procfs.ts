@@ -129,20 +129,26 @@ export function readSwitches(pid: number, kind: 'all' | 'waits' = 'all'): Map<nu
   return switches;
 }
 
-/**
- * Returns the CPU time of each living thread in µs, by thread id: in ns steps if the kernel reports them, else in
- * ticks.
- */
+/** Returns the CPU time of each living thread in µs, by thread id. */
 export function readThreadsUs(pid: number): Map<number, number> {
   const spent = new Map<number, number>();
   for (const thread of readNames(`/proc/${pid}/task`)) {
-    const folder = `/proc/${pid}/task/${thread}`;
-    const ns = Number.parseInt(readText(`${folder}/schedstat`) ?? '', 10);
-    const ticks = Number.isNaN(ns) ? parseProcess(readText(`${folder}/stat`) ?? '') : undefined;
-    const us = Number.isNaN(ns) ? ticks && (ticks.userTicks + ticks.systemTicks) * US_PER_TICK : ns / 1000;
+    const us = readThreadUs(pid, thread);
     if (us !== undefined) spent.set(Number(thread), us);
   }
   return spent;
+}
+
+/**
+ * Returns the CPU time of one thread in µs: in ns steps if the kernel reports them, else in ticks. Undefined if it has
+ * ended.
+ */
+export function readThreadUs(pid: number, thread: number | string): number | undefined {
+  const folder = `/proc/${pid}/task/${thread}`;
+  const ns = Number.parseInt(readText(`${folder}/schedstat`) ?? '', 10);
+  if (!Number.isNaN(ns)) return ns / 1000;
+  const ticks = parseProcess(readText(`${folder}/stat`) ?? '');
+  return ticks && (ticks.userTicks + ticks.systemTicks) * US_PER_TICK;
 }
 
 /**

@@ -350,6 +350,7 @@ export const manifest = shape({
   ),
   setup: Type.Optional(setup),
   startTimeoutSeconds: seconds('How long its first right answer may take; 30 by default.'),
+  warmupTimeoutSeconds: seconds('How long it may be loaded until it is warm; 40 by default.'),
   shares: Type.Optional(
     Type.Array(text(), { description: 'Folders beside the stack whose sources are compiled into it.' }),
   ),

@@ -64,36 +64,6 @@ const byTurns = shape(
 /** The rungs at which servers take turns. */
 export type ByTurns = Static<typeof byTurns>;
 
-const plannedWarmup = shape(
-  {
-    target: text(),
-    rungs: Type.Array(ordinal('count: connections'), { minItems: 1, uniqueItems: true }),
-    seconds: amount('s: of load before the window'),
-    study: Type.Optional(
-      shape(
-        {
-          run: text('Id of the study.'),
-          processes: ordinal('count: fresh processes that it observed'),
-          settled: count('count: of them, those that settled at a level'),
-          observedSeconds: amount('s: for which each process was observed, at least'),
-          warmSeconds: Type.Optional(
-            amount('s: age at which all that settled were warm; absent if most did not settle'),
-          ),
-          warmAnswers: Type.Optional(count('count: answers of the process in the study until then')),
-          excess: Type.Optional(
-            span('ratio: CPU per request at the age of this warm-up ÷ at the last level'),
-          ),
-        },
-        { description: 'The known facts about the warm-up; absent if there are none.' },
-      ),
-    ),
-  },
-  { description: 'The warm-up of one target at some of the rungs.' },
-);
-
-/** The warm-up of one target, and the known facts about it. */
-export type PlannedWarmup = Static<typeof plannedWarmup>;
-
 export const plan = shape({
   schema: Type.Literal(RUN_SCHEMA, { description: 'version: of the plan' }),
   run: text('Id of the run, and name of its folder.'),
@@ -119,17 +89,13 @@ export const plan = shape({
   rungs: Type.Array(ordinal('count: connections'), { minItems: 1, uniqueItems: true }),
   rounds: ordinal('count: how often every target is measured at every rung', { maximum: MOST_ROUNDS }),
   windowSeconds: span('s: length of the measured span'),
-  warmupSeconds: amount('s: of load before the window; the least if it is chosen by target'),
+  warmupSeconds: amount(
+    's: of load before the window; the least of a quick run, and of servers whose process is unknown',
+  ),
   noInitialGc: flag(
     'Node servers are loaded as they started, without a garbage collection before (--no-initial-gc).',
   ),
-  autoWarmup: flag('The warm-up is chosen by target, from studies (--warmup auto).'),
-  warmups: Type.Optional(
-    Type.Array(plannedWarmup, {
-      description:
-        'The warm-up of each target: chosen from a study, or kept as asked for with what a study says of it. Absent if nothing was looked up.',
-    }),
-  ),
+  autoWarmup: flag('The warm-up ends when a server is warm (--warmup auto).'),
   timeoutSeconds: span('s: after which a request counts as timed out'),
   load: loadMode,
   workers: ordinal('count: processes that each server is asked to serve with'),

@@ -2,7 +2,8 @@
 import type { RuntimeSpec, Scale, Target } from './target.ts';
 import type { MetricId } from './metrics.ts';
 import type { Trial } from './record.ts';
-import type { ByTurns, Plan, PlannedTrial, PlannedWarmup } from './plan.ts';
+import type { ByTurns, Plan, PlannedTrial } from './plan.ts';
+import { SHORTEST_WARMUP_SECONDS, usualRuntime } from './runtimes.ts';
 
 /** The load on a target: a number of connections and, if requests are measured one at a time, the request. */
 export interface Place {
@@ -121,57 +122,30 @@ export function connectionsAtOnce(plan: Pick<Plan, 'byTurns' | 'targets' | 'rung
   return Math.max(...plan.rungs.map((rung) => rung * (takesTurns(plan, rung) ? plan.targets.length : 1)));
 }
 
-/** The longest warm-up that a plan chooses, in seconds. */
-export const LONGEST_WARMUP_SECONDS = 30;
+/** The longest warm-up by default, in seconds: every round pays for it. A manifest can ask for more. */
+export const LONGEST_WARMUP_SECONDS = 40;
 
-/** The shortest warm-up of a comparison by turns whose targets are known to settle, in seconds. */
-const STUDIED_SECONDS = 1;
+/** The usual time beyond the shortest warm-up of a runtime whose compilers must come to rest, in seconds. */
+const COMPILING_SECONDS = 3;
 
-/** Returns the shortest warm-up that a plan chooses. The rounds of a comparison by turns are short: a needless second is a tenth of one. */
-export function leastWarmupSeconds(plan: Plan): number {
-  const { warmupSeconds, waitSeconds, rungs, byTurns } = plan;
-  const isShort = byTurns !== undefined && comparesByTurns(plan) && waitSeconds === undefined;
-  return isShort && rungs.every((rung) => takesTurns(plan, rung))
-    ? Math.min(warmupSeconds, STUDIED_SECONDS)
-    : warmupSeconds;
-}
-
-/** Levels closer than that are equal. */
-const ALIKE = 0.05;
-
-/** Returns the planned warm-up of a trial; undefined if it was not planned by target. */
-export function warmupOf(
-  { warmups = [] }: Pick<Plan, 'warmups'>,
-  { target, connections }: Pick<PlannedTrial, 'target' | 'connections'>,
-): PlannedWarmup | undefined {
-  return warmups.find((one) => one.target === target && one.rungs.includes(connections));
-}
-
-/** Returns the warm-up of a trial in seconds. */
+/**
+ * Returns the warm-up of a trial in seconds. It is an estimate if it ends when the server is warm, by the language of the
+ * target.
+ */
 export function warmupSecondsOf(
-  plan: Pick<Plan, 'warmups' | 'warmupSeconds'>,
-  trial: Pick<PlannedTrial, 'target' | 'connections'>,
+  { autoWarmup, warmupSeconds, waitSeconds = 0, quick, targets }: WarmupFacts,
+  { target }: Pick<PlannedTrial, 'target'>,
 ): number {
-  return warmupOf(plan, trial)?.seconds ?? plan.warmupSeconds;
+  if (autoWarmup !== true) return warmupSeconds;
+  const runtime = usualRuntime(targets.find(({ id }) => id === target)?.language ?? '');
+  const own = runtime === undefined ? warmupSeconds : SHORTEST_WARMUP_SECONDS[runtime];
+  const least = Math.max(own, waitSeconds);
+  if (quick) return Math.max(warmupSeconds, least / 2);
+  return least + (runtime === 'jvm' || runtime === 'dotnet' ? COMPILING_SECONDS : 0);
 }
 
-/** Returns true if the study says that the target does not settle. */
-export function neverSettles({ study }: PlannedWarmup): boolean {
-  return study !== undefined && study.warmSeconds === undefined;
-}
-
-/** Returns true if the study says that the target is still changing after its warm-up. */
-export function staysCold({ seconds, study }: PlannedWarmup): boolean {
-  const { warmSeconds = 0, excess = 1 } = study ?? {};
-  return warmSeconds > seconds && Math.abs(Math.log(excess)) > Math.log(1 + ALIKE);
-}
-
-/** Returns true if a study says that the target is warm after its warm-up. */
-export function isWarm(warmup: PlannedWarmup | undefined): boolean {
-  if (warmup?.study === undefined || neverSettles(warmup) || staysCold(warmup)) return false;
-  const { warmSeconds = 0, excess } = warmup.study;
-  return excess !== undefined || warmSeconds <= warmup.seconds;
-}
+/** The part of a plan that says how long servers are warmed up. */
+type WarmupFacts = Pick<Plan, 'autoWarmup' | 'warmupSeconds' | 'waitSeconds' | 'quick' | 'targets'>;
 
 /** The time of one trial beside its warm-up and window, in seconds: start-up, verification and stop. */
 export const OVERHEAD_SECONDS = 3;

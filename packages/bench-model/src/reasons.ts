@@ -54,7 +54,6 @@ const RATES_AND_CPU = metricsOf('pace', 'cpu');
 const RATES_AND_CAPACITY = metricsOf('pace', 'capacity');
 const RATES_CPU_AND_CAPACITY = metricsOf('pace', 'cpu', 'capacity');
 const RATES_AND_MEMORY = metricsOf('pace', 'memory');
-const ALL_BUT_MEMORY = metricsOf('pace', 'latency', 'tail', 'cpu', 'capacity');
 const LATENCY = metricsOf('latency');
 const TAIL = metricsOf('tail');
 const MEDIAN = LATENCY.filter((id) => !TAIL.includes(id));
@@ -357,27 +356,17 @@ const DEFINITIONS = {
     summary: 'background requests failed',
     text: describeBackground,
   },
-  'not-warm': {
-    invalidates: ALL_BUT_MEMORY,
-    summary: 'the server was not warm yet',
-    cure: 'Use a longer warm-up',
-    bounds: ({ excess }) => ({ cpu: { low: 1 / Math.max(1, excess), high: 1 } }),
-    text: ({ seconds, warmSeconds, excess }: { seconds: number; warmSeconds: number; excess: number }) =>
-      `the warm-up of ${seconds} s was too short: in a study, this server took ${Math.ceil(warmSeconds)} s to warm up, and after ${seconds} s its CPU per request was × ${excess.toFixed(2)} of its last level`,
+  compiling: {
+    invalidates: NONE,
+    summary: 'the compilers of the server were still at work',
+    text: ({ share, seconds }: { share: number; seconds: number }) =>
+      `after ${figure(seconds)} s of load, its compilers still used ${(100 * share).toFixed(0)} % of its CPU: a request costs up to that much less once they rest, if they do`,
   },
-  'never-warm': {
-    invalidates: ALL_BUT_MEMORY,
-    summary: 'the server never settled',
-    cure: 'Find out what still changes: its cost has no level to compare',
-    text: ({ processes, settled, observedSeconds }: Unsettled) =>
-      `the server does not settle: in a study, ${processes - settled} of ${processes} ${processes === 1 ? 'process' : 'processes'} found no steady level in ${Math.round(observedSeconds)} s`,
-  },
-  'cold-jvm': {
-    invalidates: ALL_BUT_MEMORY,
-    summary: 'the JVM was not warm yet',
-    cure: 'Use a longer warm-up',
-    text: ({ answers, calls }: { answers: number; calls: number }) =>
-      `the JVM had given ${figure(answers)} answers before the window, and optimises code only after about ${figure(calls)} calls`,
+  'serial-collector': {
+    invalidates: NONE,
+    summary: 'the JVM saw one core',
+    text: () =>
+      'on one core, this JVM collects garbage serially. With several it would use G1: to measure that, use --cores 2, or -XX:+UseG1GC',
   },
   'not-level': {
     invalidates: RATES_AND_CPU,
@@ -758,12 +747,6 @@ interface Drift {
 
 function describeDrift({ other, change }: Drift, when: string): string {
   return `CPU per request relative to ${other ?? 'the other servers'} still changed ${when}, by a factor of ${change.toFixed(2)}: ${other === undefined ? 'this server' : 'one of the two servers'} was not warm`;
-}
-
-interface Unsettled {
-  processes: number;
-  settled: number;
-  observedSeconds: number;
 }
 
 interface Inserts {

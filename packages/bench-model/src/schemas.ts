@@ -6,7 +6,6 @@ import { manifest, REQUESTS_HEAD, requestsFile, STACK_HEAD } from './manifest.ts
 import { MATRIX_HEAD, POOL_HEAD, pooledMatrix, pooledTest, poolFile, TEST_HEAD } from './pool.ts';
 import { record, RECORD_HEAD } from './record.ts';
 import { runFile, RUN_HEAD } from './run.ts';
-import { KNOWN_HEAD, knownWarmup, PROCESS_HEAD, studiedProcess, studyFile, STUDY_HEAD } from './study.ts';
 import { whyFile, WHY_HEAD } from './why.ts';
 
 export const SCHEMAS = {
@@ -15,12 +14,9 @@ export const SCHEMAS = {
   record: toDocument(record, RECORD_HEAD),
   run: toDocument(runFile, RUN_HEAD),
   host: toDocument(host, HOST_HEAD),
-  study: toDocument(studyFile, STUDY_HEAD),
-  process: toDocument(studiedProcess, PROCESS_HEAD),
   why: toDocument(whyFile, WHY_HEAD),
   pool: toDocument(poolFile, POOL_HEAD),
   'pool-test': toDocument(pooledTest, TEST_HEAD),
   'pool-matrix': toDocument(pooledMatrix, MATRIX_HEAD),
-  warmup: toDocument(knownWarmup, KNOWN_HEAD),
   cluster: toDocument(clusterFile, CLUSTER_HEAD),
 };

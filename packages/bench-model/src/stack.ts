@@ -36,6 +36,8 @@ export interface Stack
   movedPort?: number;
   /** The longest time to its first right answer; 30 s by default. */
   startSeconds?: number;
+  /** The longest time until it is warm, in seconds of load; 40 s by default. */
+  warmupSeconds?: number;
   /** The services and the setup command beside the server; only for an app of the user. */
   surroundings?: Surroundings;
   /** The name of the copy of the project that it is in; absent for the original. */

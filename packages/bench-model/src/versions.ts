@@ -6,9 +6,6 @@ export const RECORD_SCHEMA = 2;
 /** The version of `run.json`. */
 export const RUN_SCHEMA = 2;
 
-/** The version of a stored study of warm-up. */
-export const STUDY_SCHEMA = 1;
-
 /** The version of the profiles of a run. */
 export const WHY_SCHEMA = 1;
 

@@ -24,7 +24,6 @@ const BACKGROUND = {
   statuses: [['500', 2]] as [string, number][],
   lost: 1,
 };
-const WARMUP = { seconds: 2, warmSeconds: 20.4, excess: 2.04 };
 const PACE = { shape: 'warm-up' as const, least: 2000, most: 3000, milliseconds: 250 };
 
 /** Facts for each sentence of each reason. */
@@ -124,12 +123,8 @@ const FACTS: Facts = {
   inserts: [INSERTS],
   'background-failed': [BACKGROUND],
   background: [BACKGROUND],
-  'not-warm': [WARMUP],
-  'never-warm': [
-    { processes: 5, settled: 2, observedSeconds: 59.8 },
-    { processes: 1, settled: 0, observedSeconds: 20 },
-  ],
-  'cold-jvm': [{ answers: 457, calls: 5000 }],
+  compiling: [{ share: 0.124, seconds: 40.1 }],
+  'serial-collector': [undefined],
   'not-level': [{ change: 1.2 }],
   'ratio-trend': [{ other: 'fastify', change: 0.81 }],
   trend: [PACE, { ...PACE, shape: 'slowdown' }],

@@ -1,6 +1,6 @@
 /** Plans in words. A dry run prints them, so nothing here needs a result. */
 import { labelOf } from 'bench-targets/catalogue/copy-label';
-import { leastWarmupSeconds, longestSeconds, LONGEST_WARMUP_SECONDS } from 'bench-model/planned';
+import { longestSeconds, LONGEST_WARMUP_SECONDS } from 'bench-model/planned';
 import { describeBackground } from 'bench-targets/catalogue/background';
 import { describeLoad } from 'bench-model/engines';
 import { METRICS } from 'bench-model/metrics';
@@ -18,7 +18,7 @@ import {
 import type { Range } from './model/definition.ts';
 import { describeRequests } from './requests.ts';
 import { describeProspects } from './stopping.ts';
-import { listAll, listAny } from './words.ts';
+import { listAny } from './words.ts';
 
 /**
  * Describes the plan as `--dry-run` prints it. `load` replaces the description of a rate that is not yet known; `power`
@@ -35,7 +35,6 @@ export function describePlan(
     ...describeTurns(plan),
     ...describePlannedHosts(plan),
     ...describeDisturbance(plan),
-    ...describeWarmups(plan),
     ...describeSequentialTest(plan),
     describeTime(plan),
     ...power,
@@ -57,49 +56,19 @@ export function describeWorkload({ workload, params = {}, userRequests }: Plan):
   return [workload, ...Object.entries(params).map(([name, value]) => `${name}=${value}`)].join(' ');
 }
 
-/** `2 s warm-up, 5 s window`. */
+/** `2 s warm-up, 5 s window`; `warm-up of at most 40 s, 5 s window`. */
 export function describeSpan(plan: Plan): string {
   const { load, windowSeconds, byTurns: { mostSeconds = windowSeconds } = {} } = plan;
   const most = mostSeconds > windowSeconds ? ` to ${mostSeconds}` : '';
   const what = load.mode === 'promise' ? 'search' : 'window';
-  return `${describeLength(plan)} warm-up${load.mode === 'amount' ? '' : `, ${windowSeconds}${most} s ${what}`}`;
+  return `${describeLength(plan)}${load.mode === 'amount' ? '' : `, ${windowSeconds}${most} s ${what}`}`;
 }
 
-/** `2 s`; `2 to 24 s` if it differs by target; `2 to 30 s`, or `1 to 30 s` by turns, in a plan that has not looked it up yet. */
-function describeLength(plan: Plan): string {
-  const { warmupSeconds, autoWarmup, warmups } = plan;
-  if (!autoWarmup) return `${warmupSeconds} s`;
-  const lengths = warmups?.map(({ seconds }) => seconds) ?? [
-    leastWarmupSeconds(plan),
-    LONGEST_WARMUP_SECONDS,
-  ];
-  const [least, most] = [Math.min(...lengths), Math.max(...lengths)];
-  return `${least < most ? `${least} to ${most}` : least} s`;
-}
-
-/** The targets whose warm-up is longer than that of the workload, or not known. */
-export function describeWarmups({ autoWarmup, warmupSeconds, warmups = [] }: Plan): string[] {
-  if (!autoWarmup || warmups.length === 0) return [];
-  const unknown = new Set(warmups.filter(({ study }) => study === undefined).map(({ target }) => target));
-  const longer = [...Map.groupBy(warmups, ({ target }) => target)].filter(([, all]) =>
-    all.some(({ seconds }) => seconds > warmupSeconds),
-  );
-  const rest = [...unknown].filter((target) => !longer.some(([name]) => name === target));
-  const parts = [
-    ...longer.map(([target, all]) => {
-      const lengths = [...Map.groupBy(all, ({ seconds }) => seconds)].map(
-        ([seconds, same], _, { length }) => {
-          const rungs = same.flatMap((one) => one.rungs);
-          return `${seconds} s${length === 1 ? '' : ` at ${describeConnections(rungs)}`}`;
-        },
-      );
-      return `${target} ${listAll(lengths)}${unknown.has(target) ? ', not studied' : ''}`;
-    }),
-    ...(rest.length === 0 ? [] : [`${rest.join(', ')} ${warmupSeconds} s, not studied`]),
-  ];
-  return parts.length === 0
-    ? []
-    : [`warm-up by target, at most ${LONGEST_WARMUP_SECONDS} s: ${parts.join('; ')}`];
+/** `2 s warm-up`; until the servers are warm if nobody has set it. */
+function describeLength({ warmupSeconds, autoWarmup, quick }: Plan): string {
+  return autoWarmup === true && !quick
+    ? `warm-up of at most ${LONGEST_WARMUP_SECONDS} s`
+    : `${warmupSeconds} s warm-up`;
 }
 
 /**
@@ -141,15 +110,9 @@ export function describeChoice(plan: Plan): string[] {
   return [...describeTurns(plan), ...describeSequentialTest(plan)];
 }
 
-/** `about 3 min`, and how long it takes if the warm-ups are not known yet and turn out to be the longest. */
+/** `about 3 min`. */
 function describeTime(plan: Plan): string {
-  const most = plan.sequentialTest === undefined ? '' : ' at most';
-  const usual = `about ${formatSpan(longestSeconds(plan))}${most}`;
-  if (plan.autoWarmup !== true || plan.warmups !== undefined) return usual;
-  const seconds = longestSeconds({ ...plan, warmupSeconds: LONGEST_WARMUP_SECONDS });
-  return seconds === longestSeconds(plan)
-    ? usual
-    : `${usual}; ${formatSpan(seconds)} if servers need ${LONGEST_WARMUP_SECONDS} s to warm up`;
+  return `about ${formatSpan(longestSeconds(plan))}${plan.sequentialTest === undefined ? '' : ' at most'}`;
 }
 
 /** Says which servers run at the same time, and why others do not; empty if nobody would expect them to. `atOnce` are the numbers that ran; by default all of the plan. */

@@ -50,17 +50,17 @@ const SECONDS_WITH_HOUR = 90;
 /**
  * Shows the progress of a run: one line per trial, and the comparisons at each look of a sequential test. On a terminal
  * also a live line with the time left and the figures so far, and the table after each round. `before` are the trials
- * that an interrupted run has stored, and `spentSeconds` of the budget went to preparations.
+ * that an interrupted run has stored.
  */
 export function showProgress(
   plan: Plan,
   screen: Screen,
-  { before = [], spentSeconds = 0 }: { before?: readonly Trial[] | undefined; spentSeconds?: number } = {},
+  { before = [] }: { before?: readonly Trial[] | undefined } = {},
 ): (event: RunEvent) => void {
   const began = performance.now();
   const trials = [...before];
   const tracker = trackRun(plan);
-  const budgetSeconds = (plan.sequentialTest?.budgetSeconds ?? Infinity) - spentSeconds;
+  const budgetSeconds = plan.sequentialTest?.budgetSeconds ?? Infinity;
   let shown: Standing | undefined = tracker.standing(trials);
   let tableAt = began;
   let spent = 0;
@@ -277,14 +277,6 @@ function fitLine(head: string, { text, unit }: Found, left: string, width = Infi
 
 function cut(text: string, width: number): string {
   return text.length <= width ? text : `${text.slice(0, width - 1)}…`;
-}
-
-/** The live line of a study of warm-up: the process that is observed, and the time left. */
-export function describeObserved(
-  { target, round }: PlannedTrial,
-  { done, of, seconds, leftSeconds }: { done: number; of: number; seconds: number; leftSeconds: number },
-): string {
-  return `[${done + 1}/${of}] warm-up of ${target}, process ${round}, observed for ${seconds} s · ${formatSpan(leftSeconds)} left`;
 }
 
 /** One trial in one line. */

@@ -1,7 +1,6 @@
 /** Warnings about the verdicts that a plan can reach, and the reason why a run stopped. */
 import { foreseeTable } from 'bench-analysis/compare';
 import { endingOf, stopRun, trackRun } from 'bench-analysis/due';
-import { findShortBudget } from 'bench-analysis/time-budget';
 import {
   foreseeOpen,
   foreseePower,
@@ -30,22 +29,6 @@ export function describeProspects(plan: Plan): string[] {
         `${rows === 1 ? '' : `${countOf(rows, 'comparison')} share one error budget: `}the look after ${first} rounds cannot decide them. The first that can comes after ${decisiveRounds}`,
       ]
     : [];
-}
-
-/**
- * Warns that what is left of a budget does not hold the rounds that a comparison needs. `spentSeconds` of it went to studies of
- * warm-up, and trials `before` are already measured.
- */
-export function describeShortBudget(
-  plan: Plan,
-  { spentSeconds, before }: { spentSeconds: number; before: readonly Trial[] },
-): string[] {
-  const short = findShortBudget(plan, { spentSeconds, rounds: trackRun(plan).countRounds(before) });
-  if (short === undefined) return [];
-  const { budgetSeconds, held, needed, enoughSeconds } = short;
-  return [
-    `the budget of ${formatBudget(budgetSeconds)} allows about ${countOf(held, 'round')} with these warm-ups, and a comparison needs ${needed}: the run will probably end undecided. ${needed} rounds need --budget ${typeBudget(enoughSeconds)}`,
-  ];
 }
 
 /** `90s`, `11m`: a span as it is typed, rounded up. */

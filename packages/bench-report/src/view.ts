@@ -25,7 +25,6 @@ import {
   describeSpan,
   describeMix,
   describeTurns,
-  describeWarmups,
   describeWorkers,
   describeWorkload,
 } from './plan.ts';
@@ -97,7 +96,6 @@ export function describeSetting(model: Model): string[] {
           ...describeCompanions(model),
           ...describeDisturbance(plan),
         ]),
-    ...describeWarmups(plan),
   ];
 }
 

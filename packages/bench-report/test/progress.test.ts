@@ -2,13 +2,7 @@ import { stripVTControlCharacters } from 'node:util';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import type { Plan } from 'bench-model/plan';
 import { secondsPerRound } from 'bench-model/planned';
-import {
-  describeAhead,
-  describeObserved,
-  describeTrial,
-  showProgress,
-  type Screen,
-} from '../src/progress.ts';
+import { describeAhead, describeTrial, showProgress, type Screen } from '../src/progress.ts';
 import type { Trial } from 'bench-model/record';
 import { okTrial, sampleMeasured, samplePlan } from '../../bench-lab/testing/samples.ts';
 
@@ -203,13 +197,6 @@ it('says before a run when it may end, if the budget lasts that long', () => {
   );
   expect(ahead(`${line} --budget 30s`, 30)).toBe('at most 30 s left');
   expect(ahead('--rounds 12', 60)).toBe('60 s left');
-});
-
-it('describes the process of a study that is observed', () => {
-  const [planned] = samplePlan('--connections 10 --rounds 2', ['vanilla']).trials;
-  expect(describeObserved(planned!, { done: 0, of: 2, seconds: 15, leftSeconds: 38 })).toBe(
-    '[1/2] warm-up of vanilla, process 1, observed for 15 s · 38 s left',
-  );
 });
 
 it('prints one line for each trial', () => {

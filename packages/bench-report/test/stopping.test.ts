@@ -4,7 +4,6 @@ import {
   describeNoise,
   describePower,
   describeProspects,
-  describeShortBudget,
   describeReach,
   describeUndecided,
 } from '../src/stopping.ts';
@@ -55,22 +54,6 @@ describe('describeProspects', () => {
 
   it('warns of no plan of fixed rounds: its comparisons have intervals after any number of them', () => {
     expect(describeProspects(samplePlan('--connections 10,100 --rounds 3', names(8)))).toEqual([]);
-  });
-});
-
-describe('describeShortBudget', () => {
-  // A round of two trials takes 14 s: start, stop and checks 3 s each, warm-up 2 s, window 2 s.
-  it.each([
-    ['--budget 75s', 0, 0, []],
-    ['--budget 69s', 0, 0, ['allows about 5 rounds with these warm-ups', '--budget 85s']],
-    ['--budget 90s', 30, 0, ['allows about 5 rounds with these warm-ups', '--budget 115s']],
-    ['--budget 90s', 30, 2, []],
-    ['', 0, 0, []],
-  ])('%s, of which %d s are spent, after %d rounds', (line, spentSeconds, measured, expected) => {
-    const plan = decided(line);
-    const lines = describeShortBudget(plan, { spentSeconds, before: rounds(1, measured) });
-    expect(lines).toHaveLength(expected.length > 0 ? 1 : 0);
-    for (const part of expected) expect(lines[0]).toContain(part);
   });
 });
 

@@ -1,12 +1,10 @@
-import { neverSettles, staysCold } from 'bench-model/planned';
-import type { Attestation, Interpreter } from 'bench-model/target';
+import type { Attestation } from 'bench-model/target';
 import type { Counts, LatencyUs, Resources } from 'bench-model/figures';
 import type { LoadMode } from 'bench-model/settings';
 import type { ClusterLoad, GeneratorUse, LoadResult } from 'bench-model/load';
 import type { CompanionName } from 'bench-model/companions';
 import type { Alone, HostWindow, Limit, ServerBudget, Shape } from 'bench-model/measured';
 import type { Reason } from 'bench-model/reasons';
-import type { PlannedWarmup } from 'bench-model/plan';
 import { isFatal, makeReason, type Bounds, type ReasonCode } from 'bench-model/reasons';
 import { classifySlices, widenSlices } from 'bench-statistics/steadiness';
 import type { CompanionEvidence, CompanionJudge } from './companions.ts';
@@ -445,40 +443,6 @@ function judgeLimit(limit: Limit, { load, server }: Evidence): Reason[] {
 /** Marks a server that does not answer after the load because it still works for clients that have left. */
 export function judgeUnverified(problem: string, { inFlight }: Counts): Reason {
   return makeReason('not-verified', { problem, inFlight });
-}
-
-/**
- * The calls after which a JVM compiles a method with its optimising compiler: Tier4InvocationThreshold of HotSpot. Each answer
- * calls the code of a server at least once.
- */
-const JVM_CALLS = 5000;
-
-/** A process at the begin of its window. */
-interface WarmedProcess {
-  interpreter: Interpreter | undefined;
-  /** The answers that it had given; undefined if they were not counted. */
-  answers: number | undefined;
-}
-
-/** Returns true if a process runs Java. */
-function isJvm(interpreter: Interpreter | undefined): boolean {
-  return ['openjdk', 'java'].includes(interpreter?.implementation ?? '');
-}
-
-/**
- * Judges the warm-up of a trial by a study of its target, or without one by the answers that a JVM has given. A server whose cost still
- * changes has no figure that holds.
- */
-export function judgeWarmup(warmup: PlannedWarmup | undefined, process?: WarmedProcess): Reason[] {
-  const { seconds, study } = warmup ?? {};
-  if (warmup === undefined || seconds === undefined || study === undefined) {
-    const { interpreter, answers } = process ?? {};
-    const isCold = isJvm(interpreter) && answers !== undefined && answers < JVM_CALLS;
-    return isCold ? [makeReason('cold-jvm', { answers, calls: JVM_CALLS })] : [];
-  }
-  if (neverSettles(warmup)) return [makeReason('never-warm', study)];
-  const { warmSeconds = 0, excess = 1 } = study;
-  return staysCold(warmup) ? [makeReason('not-warm', { seconds, warmSeconds, excess })] : [];
 }
 
 /**

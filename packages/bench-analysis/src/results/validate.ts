@@ -6,7 +6,6 @@ import type { Host } from 'bench-model/host';
 import type { PooledMatrix, PooledTest, PoolFile } from 'bench-model/pool';
 import type { Trial } from 'bench-model/record';
 import type { RunFile } from 'bench-model/run';
-import type { StoredWarmup, StudiedProcess, StudyFile } from 'bench-model/study';
 import type { WhyFile } from 'bench-model/why';
 
 /** The types of stored values, by the names of their schemas. */
@@ -14,13 +13,10 @@ export interface Stored {
   record: Trial;
   run: RunFile;
   host: Host;
-  study: StudyFile;
-  process: StudiedProcess;
   why: WhyFile;
   pool: PoolFile;
   'pool-test': PooledTest;
   'pool-matrix': PooledMatrix;
-  warmup: StoredWarmup;
 }
 
 /** Made at the first use: most commands need few of them. */

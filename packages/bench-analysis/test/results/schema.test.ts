@@ -18,7 +18,7 @@ import type { LoadResult } from 'bench-model/load';
 import type { Interpreter } from 'bench-model/target';
 import type { LatencyUs, Resources } from 'bench-model/figures';
 import type { Plan } from 'bench-model/plan';
-import { POOL_SCHEMA, RECORD_SCHEMA, RUN_SCHEMA, STUDY_SCHEMA, WHY_SCHEMA } from 'bench-model/versions';
+import { POOL_SCHEMA, RECORD_SCHEMA, RUN_SCHEMA, WHY_SCHEMA } from 'bench-model/versions';
 import type { RunFile } from 'bench-model/run';
 import type { Host } from 'bench-model/host';
 import {
@@ -337,22 +337,6 @@ const plan: Required<Plan> = {
   },
   noInitialGc: true,
   autoWarmup: true,
-  warmups: [
-    {
-      target: 'fastify',
-      rungs: [10],
-      seconds: 24,
-      study: {
-        run: '20261122-120000-warm',
-        processes: 5,
-        settled: 5,
-        observedSeconds: 60,
-        warmSeconds: 19.5,
-        warmAnswers: 400_000,
-        excess: 1.01,
-      },
-    },
-  ],
   sequentialTest: { looks: '12/18/24', by: 'cpu', threshold: 0.02, budgetSeconds: 600 },
   params: { n: 20 },
   waitSeconds: 2,
@@ -429,10 +413,7 @@ describe('the shipped schemas', () => {
     'record',
     'run',
     'host',
-    'study',
-    'process',
     'why',
-    'warmup',
     'pool',
     'pool-test',
     'pool-matrix',
@@ -507,7 +488,6 @@ describe('the shipped schemas', () => {
     const VERSIONS = {
       record: RECORD_SCHEMA,
       run: RUN_SCHEMA,
-      study: STUDY_SCHEMA,
       why: WHY_SCHEMA,
       pool: POOL_SCHEMA,
     };

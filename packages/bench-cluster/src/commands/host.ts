@@ -13,7 +13,6 @@ import { run } from 'bench-http/measure/run';
 import { secretsIn } from 'bench-http/plan/secrets';
 import { hide, redact } from 'bench-machine/redact';
 import { startEffects } from 'bench-http/conduct/effects';
-import { planWarmups } from 'bench-http/conduct/learn';
 import { prepareRun, readVersions, type ReadyRun } from 'bench-http/conduct/prepare';
 import { openSession, type Session } from 'bench-http/conduct/session';
 import { sendMessage, terminal } from 'bench-http/terminal/shell';
@@ -71,21 +70,18 @@ async function carryOut(order: HostOrder): Promise<void> {
   await tell({ event: 'began' });
   using kept = new DisposableStack();
   const ready = await prepareRun(plan, { session, isNamed, voice: VOICE, kept });
-  if (order.do === 'prepare') await prepare(order, ready, session);
+  if (order.do === 'prepare') await prepare(order, ready);
   else await measure(order, ready, session);
 }
 
-async function prepare({ plan, learns }: HostOrder, ready: ReadyRun, session: Session): Promise<void> {
+async function prepare({ plan }: HostOrder, ready: ReadyRun): Promise<void> {
   const { prepared, placed, host, companions, leftOut } = ready;
   const versions = readVersions(prepared, companions, await findEngines([plan.engine]));
-  const machine = { session, voice: VOICE, placed, host, companions, leftOut };
-  const learned = learns ? await planWarmups(plan, prepared, machine) : { plan, interrupted: false };
-  if (learned.interrupted) throw new BenchError('interrupted', 'it was interrupted');
   const targets = prepared.map(({ target }) => target.id);
   const { placement } = placed;
   await tell({
     event: 'prepared',
-    prepared: { host, placement, versions, targets, leftOut, plan: learned.plan },
+    prepared: { host, placement, versions, targets, leftOut },
   });
 }
 

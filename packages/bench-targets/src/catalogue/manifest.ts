@@ -88,6 +88,7 @@ function toStack(manifest: Manifest, root: string, read: JsonFile): Stack {
     manifest: read.shown,
     ...present({
       startSeconds: manifest.startTimeoutSeconds,
+      warmupSeconds: manifest.warmupTimeoutSeconds,
       [manifest.movesPort === true && canMovePorts() ? 'movedPort' : 'port']: manifest.port,
       envFile: manifest.envFile,
     }),

@@ -112,6 +112,7 @@ describe('readManifest', () => {
   it('reads how long the server may take to start', () => {
     expect(read(GOOD).startSeconds).toBeUndefined();
     expect(read(GOOD.replace('"default"', '"startTimeoutSeconds": 90, "default"')).startSeconds).toBe(90);
+    expect(read(GOOD.replace('"default"', '"warmupTimeoutSeconds": 90, "default"')).warmupSeconds).toBe(90);
     expect(refuse('"default"', '"startTimeoutSeconds": 0, "default"')).toBe(
       '8: "startTimeoutSeconds" must be > 0',
     );
@@ -238,7 +239,7 @@ describe('readManifest', () => {
     [
       '"framework": "fastify"',
       '"framework": "fastify", "colour": "red"',
-      '4: a stack has no field "colour", expected one of $schema, name, language, framework, class, scheme, runtime, build, default, variants, services, port, movesPort, envFile, version, packages, setup, startTimeoutSeconds, shares, lock, runtimes, requests, headers, rows, login',
+      '4: a stack has no field "colour", expected one of $schema, name, language, framework, class, scheme, runtime, build, default, variants, services, port, movesPort, envFile, version, packages, setup, startTimeoutSeconds, warmupTimeoutSeconds, shares, lock, runtimes, requests, headers, rows, login',
     ],
     [
       '"note": "with',

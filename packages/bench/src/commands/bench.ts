@@ -221,7 +221,7 @@ const OPTIONS = {
   }),
   warmup: option('<time>', wordOr('auto', span(0)), {
     group: LOAD,
-    help: `load before the measured window. auto: as long as each target needs according to studies of fresh processes, at least the minimum of the workload, and at most ${LONGEST_WARMUP_SECONDS} s`,
+    help: `load before the measured window. auto: until the server is warm, at most ${LONGEST_WARMUP_SECONDS} s`,
     usually: 'auto',
   }),
   'no-initial-gc': flag({

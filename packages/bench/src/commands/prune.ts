@@ -9,7 +9,6 @@ import { outputsOf } from 'bench-targets/prepare/builds';
 import { readNames } from 'bench-machine/procfs';
 import { formatBytes } from 'bench-report/format';
 import { listRuns, shown, sizeOf } from 'bench-analysis/results/store';
-import { listStudies } from 'bench-analysis/results/study/store';
 import { forgetRun } from '../conduct/begun.ts';
 import { openSession } from '../conduct/session.ts';
 import { confirm } from '../terminal/ask.ts';
@@ -25,7 +24,7 @@ const KINDS = {
   ],
   // A run removes its own; those of a killed run stay.
   revisions: () => foldersIn(join(HOME.cache, 'revisions')),
-  runs: () => [...listRuns(), ...listStudies()].map((run) => join(HOME.results, run)),
+  runs: () => listRuns().map((run) => join(HOME.results, run)),
 };
 type Kind = keyof typeof KINDS;
 

@@ -14,12 +14,10 @@ import { toModel, type Model } from 'bench-report/model/model';
 import { renderClosing, renderTerminal } from 'bench-report/terminal';
 import { toTimesView } from 'bench-report/times';
 import { toView } from 'bench-report/view';
-import { renderStudyJson, viewStudies } from 'bench-report/warm';
 import { findRun, readRun, shown, type StoredRun } from 'bench-analysis/results/store';
-import { findStudy, readStudy } from 'bench-analysis/results/study/store';
 import { readWhy } from 'bench-analysis/why/store';
 import { isBegun } from '../conduct/begun.ts';
-import { compareTargets, showComparisons, showView } from '../conduct/compared.ts';
+import { compareTargets, showComparisons } from '../conduct/compared.ts';
 import { openPage, renderPage, writePage } from '../conduct/page.ts';
 import { showWhy } from '../conduct/show-why.ts';
 import { layoutFor, logLine, print, printHtml, printJson, printStyled } from '../terminal/shell.ts';
@@ -109,8 +107,6 @@ export default defineCommand({
   async run(request) {
     if (request.site !== undefined) return printSite(request.site, request.open);
     const { format, ladder, time, detail } = request;
-    const study = findStudy(request.run);
-    if (study !== undefined) return printStudy(study, request);
     const [folder, pasted] = findAll(
       () => findRun(request.run),
       () => request.with.flatMap(readPasted),
@@ -181,21 +177,6 @@ async function printSite(folder: string, open: boolean): Promise<void> {
   for (const { name, reason } of skipped) logLine(`skipped ${name}: ${reason}`);
   print(`${index}: ${countOf(reports, 'run')}\n`);
   if (open) await openPage(index);
-}
-
-function printStudy(folder: string, { run, format, ladder, time, detail, open }: ReportRequest): void {
-  const isOther = format !== undefined && format !== 'json' && format !== 'markdown';
-  if (ladder || time || detail || open || isOther) {
-    throw new BenchError(
-      'usage',
-      `${run} is a study of warm-up, which is printed as a table, or with --json or --format markdown`,
-      'omit the other options',
-    );
-  }
-  const study = readStudy(folder);
-  if (format === 'json') printJson(renderStudyJson(study));
-  else if (format === 'markdown') print(renderMarkdown(viewStudies([study])));
-  else printStyled(showView(viewStudies([study])));
 }
 
 /** Prints a whole run in a format that takes no other options. */

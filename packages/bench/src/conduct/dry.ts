@@ -26,8 +26,8 @@ export function refuseFailOn({ raw: { failOn }, plan }: ResolvedRequest): void {
   );
 }
 
-/** Studies of warm-up, and the longer warm-ups that they find, take up to half as long again. */
-const UNKNOWN_WARMUPS = 1.5;
+/** Warm-ups that take longer than is usual for a language make a run up to half as long again. */
+const LONGER_WARMUPS = 1.5;
 
 /** Throws a usage error if the budget of a plan ends before its comparisons have the rounds that they need. */
 export function refuseBudget({ plan, resumed }: Pick<ResolvedRequest, 'plan' | 'resumed'>): void {
@@ -37,7 +37,7 @@ export function refuseBudget({ plan, resumed }: Pick<ResolvedRequest, 'plan' | '
   throw new BenchError(
     'usage',
     `a budget of ${formatBudget(budgetSeconds)} allows about ${countOf(held, 'round')}, and a comparison needs ${needed}`,
-    `use --budget ${typeBudget(UNKNOWN_WARMUPS * enoughSeconds)} or more`,
+    `use --budget ${typeBudget(LONGER_WARMUPS * enoughSeconds)} or more`,
   );
 }
 

@@ -10,17 +10,19 @@ import { answerFile, freshLauncher, type Launcher } from '../measure/launcher.ts
 import { askAlone } from '../measure/alone.ts';
 import { seeServer } from '../measure/outside.ts';
 import { readInterpreterOf } from 'bench-targets/prepare/interpreters';
-import { readAllowedCores, type PinnedCommands } from 'bench-machine/placement';
+import { readAllowedCores, widenServer, type PinnedCommands } from 'bench-machine/placement';
+import { familyOf } from 'bench-machine/procfs';
+import { openCompilerMeter } from 'bench-machine/resources/compiler-meter';
 import { openCpuMeter } from 'bench-machine/resources/cpu-meter';
 import { openSampler } from 'bench-machine/resources/open';
 import { sampleTogether } from 'bench-machine/resources/sampler';
+import { collectsSerially, runtimeOfServer } from 'bench-machine/runtimes';
 import { timeCommand } from 'bench-machine/time';
 import { findWatcher } from 'bench-machine/watchers';
 import type { RunEffects } from '../measure/run.ts';
 import { wakingRequest } from 'bench-targets/catalogue/workloads/workload';
 import { ANSWER_SECONDS, sendRequest } from 'bench-targets/catalogue/workloads/send';
 import { awaitRightAnswer, logIn, verify } from '../measure/verify.ts';
-import { present } from 'bench-model/options';
 import { hasCourse } from 'bench-model/planned';
 import type { Plan } from 'bench-model/plan';
 import type { Companion, RunningCompanion } from '../services/companion.ts';
@@ -44,8 +46,6 @@ interface Wiring {
   companions?: RunningCompanion[];
   /** Trials that an interrupted run has already stored; none by default. */
   before?: readonly Trial[];
-  /** The part of a budget that was spent before the first trial; none by default. */
-  spentSeconds?: number;
   /** Returns false if more trials are in vain; always true by default. */
   goesOn?: (trials: readonly Trial[]) => boolean;
   /** Stores trials; does nothing by default. */
@@ -82,6 +82,11 @@ export async function startEffects({ session, companions, ...wiring }: Start): P
   }
 }
 
+/** Returns the process of a server that runs on this machine; undefined if it has ended, or is not known. */
+function pidHere(server: Server): number | undefined {
+  return server.isRemote !== true && server.ended() === undefined ? server.pid() : undefined;
+}
+
 /** A target that failed this often fails again. */
 const FEWEST_FAILED = 3;
 
@@ -107,7 +112,6 @@ export async function createEffects({
   host,
   companions = [],
   before = [],
-  spentSeconds,
   goesOn = () => true,
   record = async () => {},
   on = () => {},
@@ -117,7 +121,7 @@ export async function createEffects({
   const [load] = found.map((engine) => engine.create({ placed, token }));
   if (load === undefined) throw new Error(`no engine ${plan.engine}`);
   const tracker = trackRun(plan);
-  const mayBegin = keepTime(plan, { before, ...present({ spentSeconds }) });
+  const mayBegin = keepTime(plan, { before });
   // Checks wait as long as the load for an answer.
   const answerSeconds = Math.max(ANSWER_SECONDS, plan.timeoutSeconds);
   const interruption = new AbortController();
@@ -190,10 +194,25 @@ export async function createEffects({
     },
     meter: (server) => openCpuMeter(server.pid(), server.cgroup),
     meterBeside: (one) => openCpuMeter(one.pid, one.cgroup),
+    seeRuntime(server) {
+      const pid = pidHere(server);
+      if (pid === undefined || process.platform !== 'linux') return undefined;
+      const family = familyOf([pid]);
+      const runtime = runtimeOfServer(family, server.port);
+      return {
+        runtime,
+        compilers: openCompilerMeter(pid, runtime),
+        cores: readAllowedCores(pid)?.length,
+        isSerial: runtime === 'jvm' && collectsSerially(family),
+      };
+    },
+    async widen(server, pinned) {
+      const pid = pidHere(server);
+      return pid === undefined ? undefined : widenServer(pid, pinned);
+    },
     now: () => Date.now(),
     readCores(server) {
-      const isHere = server.isRemote !== true && server.ended() === undefined;
-      const pid = isHere ? server.pid() : undefined;
+      const pid = pidHere(server);
       return pid === undefined ? undefined : readAllowedCores(pid);
     },
     record,

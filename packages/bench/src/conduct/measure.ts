@@ -14,7 +14,6 @@ import type { Plan, PlannedTrial } from 'bench-model/plan';
 import { present } from 'bench-model/options';
 import { describeChoice, describeTurns } from 'bench-report/plan';
 import { describeAhead, showProgress } from 'bench-report/progress';
-import { describeShortBudget } from 'bench-report/stopping';
 import type { Host } from 'bench-model/host';
 import {
   appendTrials,
@@ -29,7 +28,6 @@ import { RUN_SCHEMA } from 'bench-model/versions';
 import type { Versions } from 'bench-model/run';
 import { refuseBudget } from './dry.ts';
 import { startEffects } from './effects.ts';
-import { planWarmups } from './learn.ts';
 import { prepareRun, readVersions } from './prepare.ts';
 import { noteRun } from './begun.ts';
 import type { Job, MeasuredRun } from './job.ts';
@@ -97,31 +95,22 @@ export async function measurePlan({
   const engines = cluster === undefined ? await findEngines([routed.engine]) : [cluster.engine];
   const versions = readVersions(prepared, companions, engines);
   if (resumed !== undefined) refuseOtherVersions(resumed, versions);
-  const machine = { session, voice, placed, host, companions, leftOut };
-  const beganAtMs = performance.now();
-  const { plan, interrupted } =
-    resumed === undefined
-      ? await planWarmups(fitted, prepared, machine)
-      : { plan: routed, interrupted: false };
+  const plan = resumed === undefined ? fitted : routed;
   const made = { schema: RUN_SCHEMA, plan, versions, leftOut, ...present({ typed }) };
   const folder = resumed?.folder ?? createRun(made, host);
   if (resumed === undefined) noteRun(folder);
   const measured = { ...made, folder, host, trials: [] };
-  if (interrupted) return { run: measured, interrupted };
   if (resumed !== undefined) {
     mendRun(folder);
     keepStops(folder, plan);
   }
-  const spentSeconds = (performance.now() - beganAtMs) / 1000;
-  for (const line of describeShortBudget(plan, { spentSeconds, before: known }))
-    voice.log(`warning: ${line}`);
   const tracker = trackRun(plan);
   const expectRest = (): PlannedTrial[] => {
     const due = dueTrials(plan, known, tracker);
     session.expect(estimateSeconds(plan, due));
     return due;
   };
-  const mostSeconds = (plan.sequentialTest?.budgetSeconds ?? Infinity) - spentSeconds;
+  const mostSeconds = plan.sequentialTest?.budgetSeconds ?? Infinity;
   const due = expectRest();
   const leftSeconds = Math.min(estimateSeconds(plan, due), mostSeconds);
   voice.log(`measuring: ${describeAhead(plan, due, leftSeconds)}`);
@@ -135,14 +124,13 @@ export async function measurePlan({
     host: cluster?.host,
     companions,
     before: known.slice(),
-    spentSeconds,
     ...present({ goesOn }),
     record: async (trials) => {
       appendTrials(folder, trials);
       known.push(...trials);
       expectRest();
     },
-    on: showProgress(plan, voice.screen, { before: resumed?.trials, spentSeconds }),
+    on: showProgress(plan, voice.screen, { before: resumed?.trials }),
   });
   const { effects } = started;
   interrupts.use(voice.onInterrupt(started.stop, describeStop));

@@ -1,5 +1,5 @@
 /** The index over all stored runs as a folder for a static host: `index.html`, and the report of each run beside it. */
-import { commandLine, HOME } from 'bench-machine/home';
+import { HOME } from 'bench-machine/home';
 import { existsSync, globSync, mkdirSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { basename, join, resolve } from 'node:path';
 import { BenchError } from 'bench-model/errors';
@@ -8,7 +8,6 @@ import { toCover } from 'bench-report/site/cover';
 import { toSite, type Listed, type Skipped } from 'bench-report/site/data';
 import { isSite, renderSite } from 'bench-report/html/document';
 import { readRun, shown, writeReport } from 'bench-analysis/results/store';
-import { findStudy } from 'bench-analysis/results/study/store';
 import { readAssets, renderPage } from './page.ts';
 import { screen } from '../terminal/shell.ts';
 
@@ -95,12 +94,7 @@ function readStored(path: string): Listed['run'] {
     // A copied folder is a run by another name, as on the command line.
     return { ...run, plan: { ...run.plan, run: name } };
   }
-  throw new BenchError(
-    'usage',
-    findStudy(path) === undefined
-      ? 'holds no run: it has no run.json'
-      : `a study of warm-up: ${commandLine(`report ${name}`)} prints it`,
-  );
+  throw new BenchError('usage', 'holds no run: it has no run.json');
 }
 
 /** Returns the message of an error without the folders of this machine. Throws what is not about a stored file. */

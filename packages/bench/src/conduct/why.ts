@@ -146,10 +146,9 @@ export function speedscopeOf({ target }: Pick<ProfiledSide, 'target'>): string {
 function planProfiles(plan: Plan, pairs: readonly Pair[]): Plan {
   const ids = new Set(pairs.flatMap(({ baseline, candidate }) => [baseline, candidate]));
   const targets = plan.targets.filter(({ id }) => ids.has(id));
-  const { warmups } = plan;
   const alone = planAlone(plan, plan.run, targets, ROUNDS);
   const trials = alone.trials.toSorted(
     (a, b) => a.round - b.round || (a.round % 2 === 1 ? a.order - b.order : b.order - a.order),
   );
-  return { ...alone, trials, ...(warmups && { warmups }) };
+  return { ...alone, trials };
 }

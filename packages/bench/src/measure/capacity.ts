@@ -374,11 +374,11 @@ function dependsOnGenerator(
   return most >= belowUs && bounds.some(([least, allowed]) => least < belowUs && most - least > allowed);
 }
 
-/** Returns the right answers per second at the end of a warm-up: over the second half of its slices. */
-export function paceOf({ warmup }: LoadResult): number {
-  const slices = warmup?.ok ?? [];
-  const last = slices.slice(Math.floor(slices.length / 2));
-  return Math.max(1, sum(last) / ((last.length * (warmup?.milliseconds ?? 1)) / 1000 || 1));
+/** Returns the right answers per second at the end of a closed loop before all windows: over the second half of its last seconds. */
+export function paceOf({ warmup }: LoadResult, seconds: number): number {
+  const { ok = [], milliseconds = 1 } = warmup ?? {};
+  const last = ok.slice(-Math.max(1, Math.floor((500 * seconds) / milliseconds)));
+  return Math.max(1, sum(last) / ((last.length * milliseconds) / 1000 || 1));
 }
 
 /** Returns the records of a search and of the open loops at other loads. */

@@ -1,19 +1,13 @@
 /** The conductor: starts fresh servers together, loads them in turn, and makes a record of each. A single trial has one server. */
 
-import {
-  comparesByTurns,
-  CURVE,
-  curveStepSeconds,
-  ROUTE_SECONDS,
-  TURN_SECONDS,
-  warmupSecondsOf,
-} from 'bench-model/planned';
+import { comparesByTurns, CURVE, curveStepSeconds, ROUTE_SECONDS, TURN_SECONDS } from 'bench-model/planned';
 import { AsyncDisposableStack, DisposableStack } from '@whatwg-node/disposablestack';
 import type { LoadResult } from 'bench-model/load';
 import type { Reason } from 'bench-model/reasons';
 import type { Trial } from 'bench-model/record';
 import type { Turns } from 'bench-model/measured';
 import type { Plan, PlannedTrial } from 'bench-model/plan';
+import { present } from 'bench-model/options';
 import type { LoadMode } from 'bench-model/settings';
 import { TURN_ANSWERS } from '../plan/by-turns.ts';
 import { planTurns, sizeWindow, type TurnPlan } from '../plan/turns.ts';
@@ -30,7 +24,7 @@ import { joinSampled, type Sampled } from 'bench-machine/resources/sampler';
 import { explainTrends, judgeTurns } from 'bench-analysis/judge/trend';
 import { Silence } from './silence.ts';
 import { TurnTaker } from './turns.ts';
-import { warmTogether } from './warm-together.ts';
+import { rampOf, warmUp, type Warmable } from './warm-up.ts';
 import {
   CapacitySearch,
   GAP_SEEDS,
@@ -117,14 +111,13 @@ async function loadAll(
   const isShared = route !== undefined && life !== undefined;
   const isWarm = (side: Side): boolean =>
     isShared && side.trial !== undefined && side.life.isWarmedUp(side.trial);
-  const seconds = (side: Side): number =>
-    isWarm(side) ? ROUTE_SECONDS.warmup : warmupSecondsOf(plan, side.planned);
+  const seconds = (side: Side): number | undefined => (isWarm(side) ? ROUTE_SECONDS.warmup : undefined);
   if (isShared) {
     const whole = servers
       .filter((server) => sides.some((side) => side.life === server.life && isWarm(side)))
       .map((server) => sideOf(server.life, server.ready));
     await withSessions(whole, { plan, generators }, async (loaded, outlive) => {
-      await warmUp(loaded, { plan, outlive, seconds });
+      await warmSides(loaded, { plan, outlive, seconds: () => undefined });
     });
   }
   for (const own of Map.groupBy(sides, ({ planned }) => planned.route).values()) {
@@ -252,13 +245,13 @@ async function withSessions(
 interface Loading {
   plan: Plan;
   outlive: Outlive;
-  /** Returns the warm-up of a side in seconds. */
-  seconds: (side: Side) => number;
+  /** Returns the exact warm-up of a side in seconds; undefined if it ends when the server is warm. */
+  seconds: (side: Side) => number | undefined;
 }
 
 /** Warms up the sides, and opens their windows in turn. */
 async function loadInTurn(loaded: readonly Loaded[], loading: Loading): Promise<void> {
-  const { plan, outlive, seconds } = loading;
+  const { plan, outlive } = loading;
   const [only, ...others] = loaded;
   if (only !== undefined && plan.load.mode === 'promise') {
     await searchCapacity(only, plan.load, loading);
@@ -268,7 +261,9 @@ async function loadInTurn(loaded: readonly Loaded[], loading: Loading): Promise<
   if (only !== undefined && isAlone) {
     const loops =
       plan.load.mode === 'open' && plan.load.curve !== undefined ? new OpenLoops(only, loading) : undefined;
-    const window = { ...wholeWindow(plan), warmupSeconds: seconds(only.side), ...loops?.gaps() };
+    const cycle = await warmSides(loaded, loading);
+    const warmupSeconds = rampOf(warmableOf(only, loading), plan, cycle);
+    const window = { ...wholeWindow(plan), warmupSeconds, ...loops?.gaps() };
     const windows = splitWindow(window, plan.userRequests?.login?.every);
     await openWindows(
       loaded,
@@ -278,7 +273,7 @@ async function loadInTurn(loaded: readonly Loaded[], loading: Loading): Promise<
     await loops?.measureCurve();
     return;
   }
-  const cycleSeconds = await warmUp(loaded, loading);
+  const cycleSeconds = await warmSides(loaded, loading);
   const takers = loaded.flatMap(({ ready, session }) => TurnTaker.of(ready, session.turns) ?? []);
   const areShort = takers.length === loaded.length;
   const { waitSeconds, load, byTurns } = plan;
@@ -348,8 +343,9 @@ async function openWindow(
   return await outlive(run, death);
 }
 
-/** The shortest warm-up of a search: its pace tells the first rate. */
+/** The closed loop before a search, whose pace tells the first rate: its shortest time, and the answers of a connection. */
 const PACE_SECONDS = 0.5;
+const PACE_CYCLES = 3;
 
 /** Takes open loops on one server, each apart, on the same connections. */
 class OpenLoops {
@@ -421,17 +417,13 @@ async function searchCapacity(
   loading: Loading,
 ): Promise<void> {
   const { side } = one;
-  const { plan, seconds } = loading;
+  const { plan } = loading;
   const loops = new OpenLoops(one, loading);
   await attempt(side.outcome, async () => {
-    const warmup = {
-      warmupSeconds: Math.max(seconds(side), PACE_SECONDS),
-      windowSeconds: 0,
-      load: { mode: 'closed' } as const,
-    };
-    let pacePerSecond = 0;
-    for (const part of splitWindow(warmup, plan.userRequests?.login?.every))
-      pacePerSecond = paceOf(await loops.warmUp(part));
+    const cycleSeconds = await warmSides([one], loading);
+    if (side.outcome.failed) return;
+    const pace = { warmupSeconds: Math.max(PACE_SECONDS, PACE_CYCLES * cycleSeconds), windowSeconds: 0 };
+    const pacePerSecond = paceOf(await loops.warmUp(pace), pace.warmupSeconds);
     const { windowSeconds } = plan;
     const search = new CapacitySearch(promises, {
       seconds: windowSeconds,
@@ -514,64 +506,48 @@ function wholeWindow({ windowSeconds, load }: Plan): Omit<Window, 'warmupSeconds
 /** The load before each further part of a window, in seconds: its connections were idle while the login was sent. */
 const RAMP_SECONDS = 0.1;
 
-/**
- * Splits a window, and the warm-up before it, into parts that are no longer than a token is used; one part if nothing is
- * renewed. The parts of the warm-up have no window.
- */
+/** Splits a window with the ramp before it into parts that are no longer than a token is used; one part if nothing is renewed. */
 export function splitWindow(whole: Window, everySeconds = Infinity): Window[] {
   const { warmupSeconds, windowSeconds } = whole;
   if (warmupSeconds + windowSeconds <= everySeconds) return [whole];
-  const warmups = Math.ceil(warmupSeconds / everySeconds - 1e-9);
   const windows = Math.ceil(windowSeconds / Math.max(everySeconds - RAMP_SECONDS, RAMP_SECONDS) - 1e-9);
-  return [
-    ...Array.from({ length: warmups }, () => ({
-      ...whole,
-      warmupSeconds: warmupSeconds / warmups,
-      windowSeconds: 0,
-    })),
-    ...Array.from({ length: windows }, () => ({
-      ...whole,
-      warmupSeconds: RAMP_SECONDS,
-      windowSeconds: windowSeconds / windows,
-    })),
-  ];
+  return Array.from({ length: windows }, () => ({
+    ...whole,
+    warmupSeconds: Math.min(warmupSeconds, RAMP_SECONDS),
+    windowSeconds: windowSeconds / windows,
+  }));
 }
 
-/**
- * Warms up servers by turns, each for as long as it needs. Returns the time between the answers of a
- * connection, in seconds, of the slowest to answer.
- */
-async function warmUp(loaded: readonly Loaded[], { plan, outlive, seconds }: Loading): Promise<number> {
-  const load = { mode: 'closed' } as const;
-  // Until its first window, a connection keeps itself alive by occasional requests. Later it is silent between windows.
-  const sides = loaded.map(({ side, ready, session, death, silence }) => {
-    let ok = 0;
-    return {
-      seconds: seconds(side),
-      meter: ready.meter,
-      prepare: (span: number) =>
-        attempt(side.outcome, () =>
-          outlive(() => side.life.renewToken(span, { session, trial: side.trial }), death),
-        ),
-      fire: async (warmupSeconds: number): Promise<LoadResult | undefined> => {
-        let result: LoadResult | undefined;
-        const fire = async (): Promise<number> => {
-          result = await session.fire({ warmupSeconds, windowSeconds: 0, load }, () => {});
-          const before = ok;
-          // An external tool keeps no account, and never waits for a server that hangs.
-          ok = result.lifetime?.ok ?? before + 1;
-          return ok - before;
-        };
-        await attempt(side.outcome, () => outlive(() => silence.during(fire), death));
-        return side.outcome.failed ? undefined : result;
-      },
-    };
-  });
-  // The time of a table is that of its studies: only a comparison takes more.
-  const compares = comparesByTurns(plan);
-  const { cycleSeconds, trends } = await warmTogether(sides, compares ? undefined : 0);
+/** Returns a side as a server to warm up; for exactly this time if it is given, in seconds. */
+function warmableOf(
+  { side, ready, session, death, silence }: Loaded,
+  { outlive, seconds }: Loading,
+): Warmable {
+  const { life, trial, outcome } = side;
+  return {
+    life,
+    trial,
+    trials: trial === undefined ? life.trials : [trial],
+    ready,
+    session,
+    hasFailed: () => outcome.failed,
+    attempt: (step) => attempt(outcome, () => outlive(step, death)),
+    // Until its first window, a connection keeps itself alive by occasional requests. Later it is silent between windows.
+    during: (step) => silence.during(step),
+    ...present({ seconds: seconds(side) }),
+  };
+}
+
+/** Warms up sides by turns. Returns the time between the answers of a connection, in seconds, of the slowest to answer. */
+async function warmSides(loaded: readonly Loaded[], loading: Loading): Promise<number> {
+  const { plan } = loading;
+  const compares = loaded.length > 1 && comparesByTurns(plan);
+  // What works beside the load does so in the warm-up too, and ends with the window.
+  for (const { side } of loaded) side.life.duringLoad();
+  const servers = loaded.map((one) => warmableOf(one, loading));
+  const { cycleSeconds, trends } = await warmUp(servers, plan, { compares });
   const targets = loaded.map(({ side }) => side.planned.target);
-  if (compares) noteAll(loaded, explainTrends(trends, targets, 'not-level'));
+  noteAll(loaded, explainTrends(trends, targets, 'not-level'));
   return cycleSeconds;
 }
 

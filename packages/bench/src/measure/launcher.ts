@@ -52,6 +52,14 @@ export interface Launcher {
   open(context: ServerContext): TrialEffects['launch'];
 }
 
+/**
+ * .NET multiplies the delay of its optimising compiler by ten if it sees one core, which no production has. Nothing else reads
+ * this variable, so every server gets it, whatever its command starts.
+ */
+const EARLY_DOTNET = {
+  DOTNET_TC_DelaySingleProcMultiplier: process.env['DOTNET_TC_DelaySingleProcMultiplier'] ?? '1',
+};
+
 /** Returns the environment of a server, with the variables by which its processes answer to Bench. */
 function environmentOf(
   prepared: Prepared,
@@ -64,7 +72,13 @@ function environmentOf(
     collector !== undefined && hasCourse(plan, planned.connections) && !('BENCH_COLLECTIONS' in prepared.env)
       ? countingEnvironment(collector, prepared.env, answerFile(folder, planned.id, 'collections'))
       : {};
-  const env = { ...prepared.env, ...own, ...askable(prepared, planned, folder), ...counting };
+  const env = {
+    ...EARLY_DOTNET,
+    ...prepared.env,
+    ...own,
+    ...askable(prepared, planned, folder),
+    ...counting,
+  };
   if (plan.noInitialGc === true || !isNode(prepared)) return env;
   return { ...env, ...collectableEnvironment(env, answerFile(folder, planned.id, 'collected')) };
 }

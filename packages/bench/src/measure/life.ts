@@ -1,6 +1,6 @@
 /** The life of one server: start, first right answer, attest, verify, collect, load, verify, stop, account. */
 
-import { ROUTE_SECONDS, warmupOf, warmupSecondsOf } from 'bench-model/planned';
+import { ROUTE_SECONDS, warmupSecondsOf } from 'bench-model/planned';
 import { DisposableStack } from '@whatwg-node/disposablestack';
 import { cpus } from 'node:os';
 import { workloadOf } from 'bench-targets/catalogue/workloads/index';
@@ -20,6 +20,7 @@ import type { LoadResult } from 'bench-model/load';
 import type { Alone, Collection, FoundCapacity, Measured } from 'bench-model/measured';
 import type { Reason } from 'bench-model/reasons';
 import type { Counts } from 'bench-model/figures';
+import type { LiveRuntime } from 'bench-model/runtimes';
 import type { Interpreter, Target } from 'bench-model/target';
 import type { Plan, PlannedTrial } from 'bench-model/plan';
 import { RECORD_SCHEMA } from 'bench-model/versions';
@@ -35,7 +36,7 @@ import {
 import type { Weighted } from './alone.ts';
 import { attest } from './attest.ts';
 import { typicalUs } from 'bench-analysis/idle';
-import { judgeUnverified, judgeWarmup } from 'bench-analysis/judge/judge';
+import { judgeUnverified } from 'bench-analysis/judge/judge';
 import { judgeTrial, overWindow, type Seen } from 'bench-analysis/judge/trial';
 import type { CodeClaim } from 'bench-targets/prepare/imports';
 import type { Server, Stopped } from 'bench-machine/launch';
@@ -47,6 +48,7 @@ import { describeUsedUp, shareOf } from '../plan/rows.ts';
 import type { Expected } from './verify.ts';
 import type { PinnedCommands } from 'bench-machine/placement';
 import type { Prepared } from 'bench-targets/prepare/prepare';
+import type { CompilerMeter } from 'bench-machine/resources/compiler-meter';
 import type { CpuMeter } from 'bench-machine/resources/cpu-meter';
 import type { Sampler } from 'bench-machine/resources/sampler';
 import { UnansweredError } from 'bench-targets/catalogue/workloads/send';
@@ -73,6 +75,10 @@ export interface TrialEffects {
   meter(server: Server): CpuMeter | undefined;
   /** Opens the reader of a companion's CPU in the same way. */
   meterBeside(companion: NamedProcess): CpuMeter | undefined;
+  /** Looks at the runtime of a server; undefined if its process is not known. Absent if not needed. */
+  seeRuntime?(server: Server): SeenRuntime | undefined;
+  /** Lets a server use every core of the run, until the returned function pins it again; undefined if it stays pinned. Absent if not needed. */
+  widen?(server: Server, placed: PinnedCommands): Promise<(() => Promise<void>) | undefined>;
   now(): number;
   /** Reads the cores that a server may use now; undefined if they are unknown. Absent if not needed. */
   readCores?(server: Server): number[] | undefined;
@@ -107,6 +113,17 @@ function closeAfter(request: WorkloadRequest): WorkloadRequest {
 /** Faster answers of an idle server need no explanation. */
 const SLOW_US = 5000;
 
+/** The runtime of a live server. */
+export interface SeenRuntime {
+  runtime: LiveRuntime;
+  /** Undefined if it compiles in the threads that answer. */
+  compilers: CompilerMeter | undefined;
+  /** The cores that it may use; undefined if they are not known. */
+  cores: number | undefined;
+  /** True for a JVM that collects garbage serially, although nobody has asked it to. */
+  isSerial: boolean;
+}
+
 /** The process of a companion. */
 type NamedProcess = CompanionProcess & { name: CompanionName };
 
@@ -128,6 +145,14 @@ export interface ReadyServer {
   sampler: Sampler | undefined;
   /** Undefined if its CPU cannot be read between short turns. */
   meter: CpuMeter | undefined;
+  /** Undefined if its process is not known. */
+  seen: SeenRuntime | undefined;
+  /** The longest warm-up that its manifest allows, in seconds; undefined without one that does. */
+  mostWarmupSeconds: number | undefined;
+  /** True if Bench has started it. */
+  isOwn: boolean;
+  /** Lets it use every core of the run until it is pinned again. */
+  widen(): Promise<(() => Promise<void>) | undefined>;
   /** The known processes of the server and its companions. */
   pids: number[];
   /**
@@ -301,9 +326,21 @@ export class ServerLife {
       spec: this.specOf(),
       sampler: this.#sampler,
       meter: this.#effects.meter(server),
+      seen: this.#seeRuntime(server),
+      mostWarmupSeconds: prepared?.stack.warmupSeconds,
+      isOwn: prepared !== undefined,
+      widen: async () => this.#effects.widen?.(server, this.#context.placed),
       pids,
       beside: this.#meterBeside(processes),
     };
+  }
+
+  /** Looks at the runtime of the server, and notes what one core changes in it. */
+  #seeRuntime(server: Server): SeenRuntime | undefined {
+    const seen = this.#effects.seeRuntime?.(server);
+    if (seen?.isSerial === true && seen.cores === 1 && this.#context.prepared !== undefined)
+      this.note(makeReason('serial-collector', undefined));
+    return seen;
   }
 
   #meterBeside(processes: readonly NamedProcess[]): CompanionMeter[] | undefined {
@@ -499,12 +536,10 @@ export class ServerLife {
     }
     const { reasons, findings } = judged;
     const { age } = this.#ageOf(trial, load);
-    const { interpreter } = trial.head;
     const collections = await this.#readCollections(load);
     trial.add(reasons);
     trial.add(this.#judgeCores(trial));
     trial.add(search?.found.reasons ?? []);
-    trial.add(judgeWarmup(warmupOf(plan, this.planned), { interpreter, answers: age?.answers }));
     trial.measured = {
       ...seen,
       ...findings,
@@ -693,6 +728,8 @@ export class LifeTrial {
   isVerified = false;
   measured: Measured | undefined;
   beside: Partial<Record<CompanionName, Measured['server']>> = {};
+  /** The time under load before its first window, in seconds. */
+  #warmedSeconds = 0;
   /** The opening of its first window. */
   opening: { nowMs: number; answers: number; cores: number[] | undefined } | undefined;
   readonly #reasons: Reason[] = [];
@@ -716,6 +753,12 @@ export class LifeTrial {
 
   get failed(): boolean {
     return this.#failed;
+  }
+
+  /** Adds the time of a warm-up, in seconds: with all requests, or with its own. */
+  addWarmup(seconds: number): void {
+    this.#warmedSeconds += seconds;
+    this.head.warmupSeconds = Math.round(1000 * this.#warmedSeconds) / 1000;
   }
 
   /** Returns the draw of its own requests. */

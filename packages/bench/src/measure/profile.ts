@@ -2,7 +2,6 @@
  * One profile of one fresh server: what a request takes without the profiler, then its stacks under it, and at last its system
  * calls.
  */
-import { warmupSecondsOf } from 'bench-model/planned';
 import { openedShare } from 'bench-analysis/judge/judge';
 import { foldProfiles, NAMELESS, type Stack } from 'bench-analysis/why/fold';
 import { kernelUseBetween, readKernelUse, type KernelUse } from 'bench-machine/resources/kernel';
@@ -16,7 +15,9 @@ import type { PlannedTrial } from 'bench-model/plan';
 import { present } from 'bench-model/options';
 import { sum } from 'bench-statistics/numbers';
 import { ServerLife, type TrialContext, type TrialEffects } from './life.ts';
+import { Silence } from './silence.ts';
 import { TurnTaker } from './turns.ts';
+import { warmUp, type Warmable } from './warm-up.ts';
 import { accountFor, watchForDeath } from './window.ts';
 
 /** The load without a profiler, from which the use of a request comes, the load under it, and that whose system calls are counted. */
@@ -41,7 +42,7 @@ export async function takeProfile(
   const life = new ServerLife(planned, { ...context, prepared }, effects);
   let taken: TakenProfile | undefined;
   try {
-    taken = await takeTurns(life, planned, { ...context, prepared }, { effects, profiler, file });
+    taken = await takeTurns(life, { ...context, prepared }, { effects, profiler, file });
     await life.afterLoad();
   } catch (error) {
     life.fail(error);
@@ -53,7 +54,6 @@ export async function takeProfile(
 
 async function takeTurns(
   life: ServerLife,
-  planned: PlannedTrial,
   { plan, prepared }: TrialContext & { prepared: Prepared },
   { effects, profiler, file }: { effects: TrialEffects; profiler: Profiler | undefined; file: string },
 ): Promise<TakenProfile> {
@@ -69,6 +69,17 @@ async function takeTurns(
     return Promise.race([step, death.promise]);
   };
   await outlive(session.arm());
+  const [trial] = life.trials;
+  const silence = new Silence(plan.timeoutSeconds);
+  const only: Omit<Warmable, 'session'> = {
+    life,
+    trial,
+    trials: life.trials,
+    ready,
+    hasFailed: () => false,
+    attempt: (step) => outlive(step()),
+    during: (step) => silence.during(step),
+  };
   // Nothing but CPU is read around these turns, so companions may work beside them.
   const { turns } = session;
   const taker = TurnTaker.of({ ...ready, sampler: undefined, beside: [] }, turns);
@@ -79,8 +90,8 @@ async function takeTurns(
     if (answers === 0) throw new BenchError('trial', 'no right answer under load');
     return { answers, cpuUs: (taker.taken.cpuUs?.at(-1) ?? 0) / answers };
   };
+  await warmUp([{ ...only, session }], plan, { compares: false });
   await taker.begin([]);
-  await load(warmupSecondsOf(plan, planned));
   using during = life.duringLoad();
   const collected = await watchGarbage(ready.server, prepared, `${file}-garbage`);
   const before = readKernelUse(pid);

@@ -1,8 +1,8 @@
-/** Plans that measure targets of a run alone, on one machine: for studies of warm-up, and for the A/A trials of hosts. */
+/** Plans that measure targets of a run alone, on one machine: for profiles, and for the A/A trials of hosts. */
 import type { Target } from 'bench-model/target';
 import type { Plan, PlannedTrial } from 'bench-model/plan';
 import { nameTrial } from './plan.ts';
-import { fewestBusy } from './warmup.ts';
+import { fewestBusy } from './rungs.ts';
 
 /**
  * Returns the plan of fresh servers of these targets, one at a time in a closed loop of the load driver of Bench, at the busy
@@ -13,11 +13,9 @@ export function planAlone(plan: Plan, run: string, targets: readonly Target[], r
     byTurns: _byTurns,
     sequentialTest: _test,
     stops: _stops,
-    autoWarmup: _auto,
     background: _background,
     cluster: _cluster,
     spread: _spread,
-    warmups: _warmups,
     ...rest
   } = plan;
   const connections = fewestBusy(plan.rungs);
@@ -36,17 +34,6 @@ export function planAlone(plan: Plan, run: string, targets: readonly Target[], r
     generators: plan.cluster === undefined ? plan.generators : 1,
     trials: cells.map((cell, order) => planOne(plan.seed, { ...cell, connections, order })),
   };
-}
-
-/** Plans further fresh servers of these targets, at the only rung of a plan. A target may occur more than once. */
-export function planMore(plan: Plan, targets: readonly string[]): PlannedTrial[] {
-  const all = [...plan.trials];
-  for (const target of targets) {
-    const round = all.filter((one) => one.target === target).length + 1;
-    const connections = plan.rungs[0] as number;
-    all.push(planOne(plan.seed, { target, round, connections, order: all.length }));
-  }
-  return all.slice(plan.trials.length);
 }
 
 function planOne(

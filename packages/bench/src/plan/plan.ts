@@ -36,7 +36,7 @@ import { chooseTurns, fitTurns } from './by-turns.ts';
 import type { Plan, PlannedTrial } from 'bench-model/plan';
 import { createRandom, type Random } from 'bench-statistics/random';
 import { generatorsFor, refuseSizes, scaleTargets, sizesOf } from './scale.ts';
-import { fewestBusy } from './warmup.ts';
+import { fewestBusy } from './rungs.ts';
 import { redactUrl } from 'bench-machine/redact';
 import { RUN_SCHEMA } from 'bench-model/versions';
 import {
@@ -231,7 +231,7 @@ export function makePlan(given: BenchOptions, stacks: Stack[], run: string, seed
       }),
     ...present({
       noInitialGc: options.noInitialGc === true ? (true as const) : undefined,
-      autoWarmup: isAutoWarmup(options) ? (true as const) : undefined,
+      autoWarmup: options.warmupSeconds === undefined ? (true as const) : undefined,
       sequentialTest,
       upgrade: options.isUpgrade,
       params: Object.keys(params).length === 0 ? undefined : params,
@@ -275,14 +275,6 @@ function startSecondsOf(
   return Math.max(
     ...[...names].map((name) => stacks.find((stack) => stack.name === name)?.startSeconds ?? usual),
   );
-}
-
-/**
- * Returns true if the warm-up is chosen by target. A quick run has no time for it. A server that is already running has
- * a past that no study of fresh processes knows.
- */
-function isAutoWarmup({ warmupSeconds, quick, servers }: BenchOptions): boolean {
-  return warmupSeconds === undefined && !quick && servers === undefined;
 }
 
 /** The part of a plan that decides which trials it has. */

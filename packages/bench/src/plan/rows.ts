@@ -19,8 +19,10 @@ type PlannedLoad = Pick<
   | 'trials'
   | 'targets'
   | 'load'
-  | 'warmups'
+  | 'autoWarmup'
   | 'warmupSeconds'
+  | 'waitSeconds'
+  | 'quick'
   | 'windowSeconds'
   | 'rungs'
 >;

@@ -162,14 +162,6 @@ const WRONG: Record<string, string[]> = {
   upgrade: ['--python 3.13', '--quick'],
   serve: ['--port 0', 'vanilla fastify', 'vanilla --workload devises'],
   list: ['fastify'],
-  warmup: [
-    '',
-    'vanilla --for soon',
-    'vanilla --for 1s',
-    'vanilla --processes 0',
-    'vanilla --connections 10,100',
-    'vanilla --rounds 3',
-  ],
   why: ['', '--json', 'latest --rounds 3', 'latest --header nonsense'],
 };
 

@@ -1,6 +1,6 @@
 import { refuseBudget } from '../../src/conduct/dry.ts';
 import { describe, expect, it } from 'vitest';
-import { describePlan } from 'bench-report/plan';
+import { estimateSeconds } from 'bench-model/planned';
 import bench from '../../src/commands/bench.ts';
 import { resolveRequest } from '../../src/conduct/resolve.ts';
 import { BenchError } from 'bench-model/errors';
@@ -19,15 +19,14 @@ it('a budget that does not hold six rounds is refused, with one that does', () =
   expect(() => refuseBudget({ plan: budget('85s'), resumed: undefined })).not.toThrow();
 });
 
-it('a plan whose warm-ups are not known says how long it takes if they are the longest', () => {
-  const auto = samplePlan('--connections 10 --rounds 12', ['a', 'b']);
-  const typed = samplePlan('--connections 10 --rounds 12 --warmup 2', ['a', 'b']);
-  const times = [auto, typed, budget('3m')].map((plan) => /^about .*/m.exec(describePlan(plan))?.[0]);
-  expect(times).toEqual([
-    expect.stringMatching(/^about [\d.]+ min; [\d.]+ min if servers need 30 s to warm up$/),
-    expect.stringMatching(/^about [\d.]+ min$/),
-    'about 3 min at most',
-  ]);
+/** The estimated time of a comparison of two servers in this language, in seconds. */
+function secondsIn(language: string): number {
+  const plan = samplePlan('--connections 10 --rounds 12', ['a', 'b']);
+  return estimateSeconds({ ...plan, targets: plan.targets.map((target) => ({ ...target, language })) });
+}
+
+it('a plan takes as long as servers of its languages usually need to be warm', () => {
+  expect(secondsIn('java') - secondsIn('go')).toBe(24 * (8 - 0.5));
 });
 
 const planOf = async (line: string) => (await resolveRequest(bench.parse(line.split(' ')))).plan;

@@ -219,8 +219,9 @@ describe('a trial with promises', () => {
     expect(trial.status).not.toBe('failed');
     const { capacity, curve, load } = trial.status === 'failed' ? {} : trial.measured;
     expect(windows[0]).toMatchObject({ warmupSeconds: 2, windowSeconds: 0, load: { mode: 'closed' } });
-    expect(windows[1]).toMatchObject({ isApart: true, load: { mode: 'open', perSecond: 350 } });
-    expect(capacity?.steps).toHaveLength(windows.length - 3);
+    expect(windows[1]).toMatchObject({ warmupSeconds: 0.5, windowSeconds: 0, load: { mode: 'closed' } });
+    expect(windows[2]).toMatchObject({ isApart: true, load: { mode: 'open', perSecond: 350 } });
+    expect(capacity?.steps).toHaveLength(windows.length - 4);
     const [quarter, most] = curve ?? [];
     expect(quarter).toMatchObject({
       share: 0.25,
@@ -228,7 +229,7 @@ describe('a trial with promises', () => {
       failedShare: 0,
     });
     expect(most?.p50Us).toBeGreaterThan(quarter?.p50Us ?? Infinity);
-    expect(new Set(windows.slice(1).map(({ gapSeed }) => gapSeed)).size).toBe(windows.length - 1);
+    expect(new Set(windows.slice(2).map(({ gapSeed }) => gapSeed)).size).toBe(windows.length - 2);
     expect(Math.abs(Math.log((capacity?.perSecond ?? 0) / inMM1(500, 0.05)))).toBeLessThan(0.3);
     expect(load?.goodputPerSecond).toBeLessThan(500);
   });
@@ -275,8 +276,8 @@ describe('a broken promise', () => {
 });
 
 describe('the pace of a warm-up', () => {
-  it('is that of its second half', () => {
-    const warmup = { milliseconds: 50, ok: [0, 10, 20, 20], answers: 60 };
-    expect(paceOf({ ...sampleLoad(), warmup })).toBe(400);
+  it('is that of the second half of its last load', () => {
+    const warmup = { milliseconds: 50, ok: [0, 90, 0, 10, 20, 20], answers: 140 };
+    expect(paceOf({ ...sampleLoad(), warmup }, 0.2)).toBe(400);
   });
 });

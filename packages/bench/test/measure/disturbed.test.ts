@@ -24,9 +24,11 @@ describe('a trial with a background request', () => {
   it('keeps it in flight from the warm-up to the end of the window, and records its outcome', async () => {
     const { trial, world } = await measure();
     const from = world.done.indexOf('arm');
-    expect(world.done.slice(from, from + 6)).toEqual([
+    expect(world.done.slice(from, from + 8)).toEqual([
       'arm',
       'disturb by GET /fib/42',
+      'fire',
+      'fire',
       'sample start 4711',
       'fire',
       'leave in peace',

@@ -10,15 +10,15 @@ import { createWorld, prepareFor } from './world.ts';
 const LOGIN = { method: 'POST', path: '/login', headers: {}, token: { json: '' }, send: {} };
 
 describe('a window that outlives a token', () => {
-  const whole = { warmupSeconds: 2, windowSeconds: 5, load: { mode: 'closed' as const } };
+  const whole = { warmupSeconds: 0.5, windowSeconds: 5, load: { mode: 'closed' as const } };
 
   it('has parts no longer than the token is used, which add up to it', () => {
     const parts = splitWindow(whole, 1.5);
     for (const { warmupSeconds, windowSeconds } of parts)
       expect(warmupSeconds + windowSeconds).toBeLessThanOrEqual(1.5);
-    expect(parts.map(({ windowSeconds }) => windowSeconds)).toEqual([0, 0, 1.25, 1.25, 1.25, 1.25]);
-    // Each part of the window has a short lead beside it.
-    expect(parts.map(({ warmupSeconds }) => warmupSeconds)).toEqual([1, 1, 0.1, 0.1, 0.1, 0.1]);
+    expect(parts.map(({ windowSeconds }) => windowSeconds)).toEqual([1.25, 1.25, 1.25, 1.25]);
+    // Each part has a short lead beside it.
+    expect(parts.map(({ warmupSeconds }) => warmupSeconds)).toEqual([0.1, 0.1, 0.1, 0.1]);
   });
 
   it('stays whole if the token lasts', () => {

@@ -160,7 +160,8 @@ describe('run', () => {
       interrupted: () => interrupted,
       at: {
         fire: (count) => {
-          interrupted = count === 2;
+          // Two slices of warm-up before the window of each trial.
+          interrupted ||= count === 5;
         },
       },
     });

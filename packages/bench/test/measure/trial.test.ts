@@ -26,6 +26,8 @@ describe('measureTrial', () => {
       'idle',
       'open',
       'arm',
+      'fire',
+      'fire',
       'sample start 4711',
       'fire',
       'sample stop',

@@ -183,6 +183,8 @@ describe('measureTogether', () => {
       'arm /api/devices',
       'fire 3000 0',
       'fire 3001 0',
+      'fire 3001 0',
+      'fire 3000 0',
       'fire 3000 0.1',
       'fire 3001 0.1',
       'fire 3001 0.1',

@@ -1,4 +1,3 @@
-import { LONGEST_WARMUP_SECONDS } from 'bench-model/planned';
 import { describe, expect, it } from 'vitest';
 import { warmTogether, type WarmingSide } from '../../src/measure/warm-together.ts';
 import { sampleCounts, sampleLoad } from '../../../bench-lab/testing/samples.ts';
@@ -11,9 +10,13 @@ function sideOf(
 ): WarmingSide & { loaded: () => number } {
   let [seconds, ok, cpuUs] = [0, 0, 0];
   return {
-    seconds: 2,
+    leastSeconds: 2,
+    mostSeconds: 40,
+    sliceSeconds: 0.125,
+    runtime: 'python',
     loaded: () => seconds,
     meter: { source: 'test', readUs: () => cpuUs },
+    compilers: undefined,
     async fire(length) {
       fired.push(name);
       cpuUs += 1000 * length * costUs(seconds);
@@ -29,41 +32,111 @@ type Side = ReturnType<typeof sideOf>;
 /** A small noise without chance, so that a level has no ties. */
 const level = (cost: number) => (seconds: number) => cost * (1 + 0.002 * Math.sin(97 * seconds));
 
-describe('the warm-up of a duel', () => {
-  it('takes turns so that no server waits for long, for the time that was planned', async () => {
-    const fired: string[] = [];
-    const [a, b] = [sideOf(level(10), fired, 'a'), sideOf(level(20), fired, 'b')];
-    const { cycleSeconds, trends } = await warmTogether([a, b]);
-    expect(fired.join('')).toMatch(/^(abba){8}$/);
-    expect([a.loaded(), b.loaded()]).toEqual([2, 2]);
-    expect(trends).toEqual([]);
+/** The same server as a JVM whose compilers use this share of its CPU, by its time under load. */
+function jvmOf(side: Side, share: (seconds: number) => number): Side {
+  let [us, before] = [0, 0];
+  const readUs = (): number => {
+    const now = side.meter!.readUs();
+    us += (now - before) * share(side.loaded());
+    before = now;
+    return us;
+  };
+  return { ...side, runtime: 'jvm', leastSeconds: 5, compilers: { readUs } };
+}
+
+describe('the warm-up of one server', () => {
+  it('ends after the least load if it is level', async () => {
+    const a = sideOf(level(10));
+    const { cycleSeconds, sides } = await warmTogether([a]);
+    expect(a.loaded()).toBe(2);
+    expect(sides).toEqual([{ seconds: 2 }]);
     // Ten connections, 1,000 answers a second.
     expect(cycleSeconds).toBeCloseTo(0.01);
   });
 
-  it('goes on while one server gets faster than the other, and stops when it is warm', async () => {
+  it('goes on while its cost changes', async () => {
+    const a = sideOf((seconds) => level(30 - 4 * Math.min(5, seconds))(seconds));
+    await warmTogether([a]);
+    expect(a.loaded()).toBeGreaterThan(5);
+    expect(a.loaded()).toBeLessThan(10);
+  });
+
+  it('goes on until its compilers have rested for three seconds, between their turns too', async () => {
+    const a = jvmOf(sideOf(level(10)), (seconds) => (seconds < 9 ? 0.3 : 0));
+    const { sides } = await warmTogether([a]);
+    expect(a.loaded()).toBeGreaterThan(11.5);
+    expect(a.loaded()).toBeLessThan(13);
+    expect(sides[0]).not.toHaveProperty('compilersShare');
+  });
+
+  it('gives up after the most, and tells the share of compilers that do not rest', async () => {
+    const a = { ...jvmOf(sideOf(level(10)), () => 0.12), mostSeconds: 8 };
+    const { sides } = await warmTogether([a]);
+    expect(a.loaded()).toBe(8);
+    expect(sides).toEqual([{ seconds: 8, compilersShare: expect.closeTo(0.12) as number }]);
+  });
+
+  it('lasts exactly as long as the user has set, whatever it does', async () => {
+    const a = {
+      ...jvmOf(
+        sideOf((seconds) => 100 - 10 * seconds),
+        () => 0.5,
+      ),
+      leastSeconds: 1,
+      mostSeconds: 1,
+    };
+    const { sides } = await warmTogether([a]);
+    expect(a.loaded()).toBe(1);
+    expect(sides[0]?.compilersShare).toBeCloseTo(0.5);
+    const none = { ...sideOf(level(10)), leastSeconds: 0, mostSeconds: 0 };
+    await warmTogether([none]);
+    expect(none.loaded()).toBe(0);
+  });
+});
+
+describe('the warm-up of several servers', () => {
+  it('takes turns so that no server waits for long', async () => {
+    const fired: string[] = [];
+    const [a, b] = [sideOf(level(10), fired, 'a'), sideOf(level(20), fired, 'b')];
+    const { trends } = await warmTogether([a, b], { compares: true });
+    expect(fired.join('')).toMatch(/^(abba){8}$/);
+    expect([a.loaded(), b.loaded()]).toEqual([2, 2]);
+    expect(trends).toEqual([]);
+  });
+
+  it('goes on with both while one of two that are compared gets faster than the other', async () => {
     const warming = (seconds: number) => level(20 - 2 * Math.min(5, seconds))(seconds);
     const [a, b] = [sideOf(level(10)), sideOf(warming)];
-    const { trends } = await warmTogether([a, b]);
+    const { trends } = await warmTogether([a, b], { compares: true });
     expect(trends).toEqual([]);
     expect(b.loaded()).toBeGreaterThan(5);
     expect(b.loaded()).toBeLessThan(12);
     expect(a.loaded()).toBe(b.loaded());
   });
 
-  it('says so if a server still changes after the longest warm-up', async () => {
-    const [a, b] = [sideOf(level(10)), sideOf((seconds) => 10 + seconds)];
-    const { trends } = await warmTogether([a, b]);
-    expect(b.loaded()).toBe(LONGEST_WARMUP_SECONDS);
-    expect(trends).toEqual([{ side: 1, change: expect.closeTo(1.07, 1) as number }]);
+  it('goes on only with the one that is not warm in a table', async () => {
+    const [a, b] = [sideOf(level(10)), jvmOf(sideOf(level(20)), (seconds) => (seconds < 6 ? 0.3 : 0))];
+    await warmTogether([a, b]);
+    expect(a.loaded()).toBe(2);
+    expect(b.loaded()).toBeGreaterThan(8.5);
   });
 
-  it('goes on for a minute in all, however many servers there are', async () => {
+  it('says so if a server still changes after the most', async () => {
+    const [a, b] = [sideOf(level(10)), sideOf((seconds) => 10 + seconds)].map((side) => ({
+      ...side,
+      mostSeconds: 20,
+    })) as [Side, Side];
+    const { trends } = await warmTogether([a, b], { compares: true });
+    expect(b.loaded()).toBe(20);
+    expect(trends).toEqual([{ side: 1, change: expect.closeTo(1.1, 1) as number }]);
+  });
+
+  it('has a limit over all of them, however many there are', async () => {
     const sides = [(seconds: number) => 10 + seconds, ...Array.from({ length: 11 }, () => level(10))].map(
       (cost) => sideOf(cost),
     );
-    const { trends } = await warmTogether(sides);
-    expect(sides.map((side) => side.loaded())).toEqual(sides.map(() => 2 + 60 / 12));
+    const { trends } = await warmTogether(sides, { compares: true });
+    expect(sides.map((side) => side.loaded())).toEqual(sides.map(() => 2 + 84 / 12));
     expect(trends.map(({ side }) => side)).toEqual([0]);
   });
 
@@ -78,17 +151,17 @@ describe('the warm-up of a duel', () => {
       },
     }));
     const working = { ...b, meter: { source: 'test', readUs: () => b.meter!.readUs() + restUs } };
-    const { trends } = await warmTogether([others[0]!, working, others[1]!]);
+    const { trends } = await warmTogether([others[0]!, working, others[1]!], { compares: true });
     expect(trends).toEqual([]);
     expect(b.loaded()).toBe(2);
   });
 
-  it('ends in the planned time although each turn waits for slow answers', async () => {
+  it('ends in the planned time although each slice waits for slow answers', async () => {
     let nowMs = 0;
-    const slow = (name: string) => {
+    const slow = (name: string): WarmingSide => {
       let ok = 0;
       return {
-        seconds: 2,
+        ...sideOf(level(10)),
         meter: { source: 'test', readUs: () => 10 * ok },
         async fire() {
           // Ten connections, each with one answer after 3 s.
@@ -100,7 +173,7 @@ describe('the warm-up of a duel', () => {
       };
     };
     const fired: string[] = [];
-    const { cycleSeconds } = await warmTogether([slow('a'), slow('b')], undefined, () => nowMs);
+    const { cycleSeconds } = await warmTogether([slow('a'), slow('b')], { compares: true, now: () => nowMs });
     expect(fired.join('')).toBe('ab');
     expect(cycleSeconds).toBeCloseTo(3);
   });
@@ -108,36 +181,23 @@ describe('the warm-up of a duel', () => {
   it('gives each server its own time, and lets those that need less begin later', async () => {
     const fired: string[] = [];
     const [a, b] = [sideOf(level(10), fired, 'a'), sideOf(level(20), fired, 'b')];
-    await warmTogether([{ ...a, seconds: 0.25 }, b]);
+    await warmTogether([{ ...a, leastSeconds: 0.25 }, b]);
     expect([a.loaded(), b.loaded()]).toEqual([0.25, 2]);
     expect(fired.join('')).toMatch(/^b{14}abba$/);
   });
 
-  it('finds the one of several servers that changes, and does not go on if no time is left', async () => {
-    const sides = [level(10), (seconds: number) => 20 - 2 * seconds, level(30), level(40)].map((cost) =>
-      sideOf(cost),
-    );
-    const { trends } = await warmTogether(sides, 2);
-    expect(trends).toEqual([{ side: 1, change: expect.closeTo(0.81, 1) as number }]);
-    expect(sides.map((side) => side.loaded())).toEqual([2, 2, 2, 2]);
-  });
-
-  it('needs no CPU time: then each server has turns of 2 s', async () => {
+  it('needs no CPU time', async () => {
     const fired: string[] = [];
-    const sides = ['a', 'b'].map((name) => ({
-      ...sideOf(level(10), fired, name),
-      seconds: 4,
-      meter: undefined,
-    }));
-    const { trends } = await warmTogether(sides);
-    expect(fired.join('')).toBe('abba');
+    const sides = ['a', 'b'].map((name) => ({ ...sideOf(level(10), fired, name), meter: undefined }));
+    const { trends } = await warmTogether(sides, { compares: true });
+    expect(sides.map((side) => side.loaded())).toEqual([2, 2]);
     expect(trends).toEqual([]);
   });
 
   it('goes on with one server if the other has failed', async () => {
     const a = sideOf(level(10));
-    const gone: WarmingSide = { seconds: 2, meter: undefined, fire: async () => undefined };
-    const { cycleSeconds } = await warmTogether([a, gone]);
+    const gone: WarmingSide = { ...sideOf(level(10)), fire: async () => undefined };
+    const { cycleSeconds } = await warmTogether([a, gone], { compares: true });
     expect(a.loaded()).toBe(2);
     expect(cycleSeconds).toBeCloseTo(0.01);
   });

@@ -122,6 +122,7 @@ export function createWorld(twist: Twist = {}): World {
   const events: RunEvent[] = [];
   const recorded: Trial[] = [];
   const counts = new Map<Step, number>();
+  let hasMeasured = false;
   /** The CPU of each server so far by its port, in µs. */
   const spent = new Map<string, number>();
   /** The windows of each server so far by its port. */
@@ -147,7 +148,10 @@ export function createWorld(twist: Twist = {}): World {
       mark('closed');
       // The load of all windows so far.
       const load = twist.load ?? sampleLoad();
-      windows.set(port, (windows.get(port) ?? 0) + 1);
+      if (window.windowSeconds > 0) {
+        hasMeasured = true;
+        windows.set(port, (windows.get(port) ?? 0) + 1);
+      }
       return (
         twist.fire?.(window) ?? { ...load, windowSeconds: load.windowSeconds * (windows.get(port) ?? 1) }
       );
@@ -202,7 +206,7 @@ export function createWorld(twist: Twist = {}): World {
         return session(spec);
       },
     }),
-    readCores: () => twist.cores?.[done.includes('fire') ? 1 : 0],
+    readCores: () => twist.cores?.[hasMeasured ? 1 : 0],
     readInterpreter: async () => twist.interpreter,
     async readCode(_server, { from }) {
       done.push('read code');

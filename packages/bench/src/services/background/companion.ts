@@ -32,7 +32,7 @@ export function beginTrial(request: BackgroundRequest, keep = keepInFlight): Tri
   };
   return {
     duringLoad(server) {
-      running = keep(server, request);
+      running ??= keep(server, request);
       return { [Symbol.dispose]: end };
     },
     answers: () => running?.answers() ?? 0,

@@ -1,0 +1,133 @@
+/** The warm-up of running servers before their windows: how long each needs, on which cores, and what it leaves to say. */
+import { LONGEST_WARMUP_SECONDS } from 'bench-model/planned';
+import type { LoadResult } from 'bench-model/load';
+import type { Plan } from 'bench-model/plan';
+import { makeReason } from 'bench-model/reasons';
+import { leastWarmup, LONGEST_SLICE_SECONDS, sliceOf, waitsForCompilers } from 'bench-analysis/judge/warm';
+import type { RatioTrend } from 'bench-analysis/judge/trend';
+import type { LoadSession } from 'bench-load/engine';
+import type { LifeTrial, ReadyServer, ServerLife } from './life.ts';
+import { warmTogether, type WarmingSide } from './warm-together.ts';
+
+/** The load on a server that has its own cores again, before anything is measured, in seconds. */
+const SETTLE_SECONDS = 0.25;
+/** The least load of one that is measured alone before its window opens, in seconds: the last slice has ended in silence. */
+const RAMP_SECONDS = 0.5;
+/** A tool, or generators on other hosts, are ordered anew for each slice. */
+const ORDERED_SLICE_SECONDS = 1;
+
+/** A server with its connections. */
+export interface Warmable {
+  life: Pick<ServerLife, 'renewToken'>;
+  /** The trials whose windows follow: those of all its requests, or one. */
+  trials: readonly LifeTrial[];
+  /** The trial whose requests are sent; undefined for those of all. */
+  trial: LifeTrial | undefined;
+  ready: ReadyServer;
+  session: LoadSession;
+  /** Returns true if it has failed, and takes no further part. */
+  hasFailed: () => boolean;
+  /** Takes a step of its load, whose failure is that of the server alone. `count` returns the right answers. */
+  attempt(step: () => Promise<void>): Promise<void>;
+  /** Takes a step of the load, which counts its right answers. Throws if the server has given none for too long, or has ended. */
+  during(step: () => Promise<number>): Promise<void>;
+  /** Loads it for exactly this time instead, in seconds. */
+  seconds?: number;
+}
+
+/** Warms up servers by turns. Returns the time between the answers of a connection in seconds, of the slowest, and the trends of the ratios if they are compared. */
+export async function warmUp(
+  servers: readonly Warmable[],
+  plan: Plan,
+  { compares }: { compares: boolean },
+): Promise<{ cycleSeconds: number; trends: RatioTrend[] }> {
+  const sides = servers.map((server) => sideOf(server, plan));
+  const narrow = new Map<number, () => Promise<void>>();
+  for (const [index, { ready, seconds }] of servers.entries()) {
+    if (seconds !== undefined || !waitsForCompilers(ready.seen?.runtime)) continue;
+    const pin = await ready.widen();
+    if (pin !== undefined) narrow.set(index, pin);
+  }
+  const {
+    cycleSeconds,
+    trends,
+    sides: warmed,
+  } = await warmTogether(sides, { compares }).finally(async () => {
+    for (const pin of narrow.values()) await pin();
+  });
+  for (const index of narrow.keys()) await sides[index]?.fire(SETTLE_SECONDS);
+  for (const [index, { trials }] of servers.entries()) {
+    const { seconds = 0, compilersShare } = warmed[index] ?? {};
+    for (const trial of trials) {
+      trial.addWarmup(seconds);
+      if (compilersShare !== undefined && !trial.failed)
+        trial.note(makeReason('compiling', { share: compilersShare, seconds }));
+    }
+  }
+  return { cycleSeconds, trends };
+}
+
+/** Returns the time under load before the window of a server that is measured alone, in seconds. */
+export function rampOf({ ready, seconds }: Warmable, plan: Plan, cycleSeconds: number): number {
+  if (seconds === 0 || plan.warmupSeconds === 0) return 0;
+  return Math.max(RAMP_SECONDS, cycleSeconds, ready.spec.spreadSeconds ?? 0);
+}
+
+function sideOf(server: Warmable, plan: Plan): WarmingSide {
+  const { ready, session, trial, life } = server;
+  const span = spanOf(server, plan);
+  let ok = 0;
+  return {
+    ...span,
+    sliceSeconds: sliceFor(server, span),
+    runtime: ready.seen?.runtime,
+    meter: ready.meter,
+    compilers: ready.seen?.compilers,
+    prepare: (seconds) => server.attempt(() => life.renewToken(seconds, { session, trial })),
+    async fire(warmupSeconds) {
+      let result: LoadResult | undefined;
+      await server.attempt(() =>
+        server.during(async () => {
+          const window = { warmupSeconds, windowSeconds: 0, load: { mode: 'closed' } } as const;
+          result = await session.fire(window, () => {});
+          const before = ok;
+          // An external tool keeps no account, and never waits for a server that hangs.
+          ok = result.lifetime?.ok ?? before + 1;
+          return ok - before;
+        }),
+      );
+      return server.hasFailed() ? undefined : result;
+    },
+  };
+}
+
+/** Returns the length of a slice of load in seconds. One whose time is set needs none to be judged by. */
+function sliceFor({ ready, session }: Warmable, { leastSeconds, mostSeconds }: Span): number {
+  const isSet = leastSeconds === mostSeconds;
+  const least = isSet ? LONGEST_SLICE_SECONDS : sliceOf(leastSeconds);
+  const ordered = isSet ? leastSeconds : ORDERED_SLICE_SECONDS;
+  // Connections whose answers are slow begin one after the other.
+  return Math.max(session.turns === undefined ? ordered : least, ready.spec.spreadSeconds ?? 0, least);
+}
+
+type Span = Pick<WarmingSide, 'leastSeconds' | 'mostSeconds'>;
+
+/** Sets a warm-up to exactly this time, in seconds. */
+function exactly(seconds: number): Span {
+  return { leastSeconds: seconds, mostSeconds: seconds };
+}
+
+/** Returns the shortest and the longest warm-up of a server, in seconds. */
+function spanOf({ ready, seconds, trials }: Warmable, plan: Plan): Span {
+  const { seen, isOwn, mostWarmupSeconds = LONGEST_WARMUP_SECONDS, spec } = ready;
+  if (seconds !== undefined) return exactly(seconds);
+  if (plan.autoWarmup !== true) return exactly(plan.warmupSeconds);
+  const own = leastWarmup({ runtime: seen?.runtime, hasShortDelays: isOwn || (seen?.cores ?? 1) > 1 });
+  const least = Math.min(mostWarmupSeconds, Math.max(own, plan.waitSeconds ?? 0));
+  if (plan.quick) return exactly(Math.max(plan.warmupSeconds, least / 2));
+  // What a longer load uses up cannot be measured any more.
+  const isUsedUp = spec.routes?.some(({ once }) => once === true) ?? false;
+  return isUsedUp && trials.length > 0
+    ? exactly(least)
+    : { leastSeconds: least, mostSeconds: mostWarmupSeconds };
+}
