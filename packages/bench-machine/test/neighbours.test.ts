@@ -1,25 +1,15 @@
-import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { keepNeighbours, measureNeighbours, recallNeighbours, startFiller } from '../src/neighbours.ts';
+import { keepNeighbours, measureNeighbours, recallNeighbours } from '../src/neighbours.ts';
 import { readCores, whyNotPinned } from '../src/placement.ts';
-import { readText, readThreadsUs } from '../src/procfs.ts';
+import { readText } from '../src/procfs.ts';
 import { run, type SubprocessError } from '../src/subprocess.ts';
-import { sum } from 'bench-statistics/numbers';
 
 const cores = (await whyNotPinned()) === undefined ? readCores().map(({ id }) => id) : [];
 const [first = 0, second = 0] = cores;
-
-const cpuOf = (pid: number) => sum([...readThreadsUs(pid).values()]);
-
-/** Returns the letter of the state of a process or thread. */
-const stateOf = (folder: string) => / ([A-Z]) /.exec(readText(`${folder}/stat`) ?? '')?.[1];
-
-/** Returns true if each thread of a process is stopped. */
-const hasStopped = (pid: number) =>
-  readdirSync(`/proc/${pid}/task`).every((thread) => stateOf(`/proc/${pid}/task/${thread}`) === 'T');
 
 /** A folder that is removed after the test. */
 function openFolder(): string {
@@ -35,55 +25,29 @@ async function until(holds: () => boolean): Promise<void> {
 
 describe.skipIf(cores.length < 2)('measureNeighbours', () => {
   it('measures the CPU of the same work beside an idle and a busy core', async () => {
-    const pairs = await measureNeighbours({ server: second, load: [first], busy: 'work' }, 2);
+    const pairs = await measureNeighbours({ server: second, load: [first] }, 2);
     expect(pairs).toHaveLength(2);
     for (const { idleUs, busyUs } of pairs) {
       expect(idleUs).toBeGreaterThan(0);
       expect(busyUs).toBeGreaterThan(0);
     }
   });
-});
 
-describe.skipIf(cores.length < 2)('startFiller', () => {
-  it('uses CPU only between resume and pause, at idle priority, and ends when disposed of', async () => {
-    const filler = await startFiller([first], 'loop');
-    expect(filler.isRunning()).toBe(true);
-    await until(() => hasStopped(filler.pid));
-    filler.resume();
-    const before = cpuOf(filler.pid);
-    await until(() => cpuOf(filler.pid) > before + 10_000);
-    expect(readText(`/proc/${filler.pid}/sched`)).toMatch(/^policy\s*:\s*5$/m);
-    filler.pause();
-    await until(() => hasStopped(filler.pid));
-    // A thread at idle priority may have to wait for a core before it can stop.
-    let paused: number;
-    do {
-      paused = cpuOf(filler.pid);
-      await sleep(20);
-    } while (cpuOf(filler.pid) !== paused);
-    expect(hasStopped(filler.pid)).toBe(true);
-    filler[Symbol.dispose]();
-    await until(() => [undefined, 'Z'].includes(stateOf(`/proc/${filler.pid}`)));
-  });
-});
-
-describe.skipIf(cores.length < 2)('a filler', () => {
-  it('ends with the process that started it, however that ends', async () => {
+  it('leaves no process behind, however the process ends that measures', async () => {
     const module = new URL('../src/neighbours.ts', import.meta.url).href;
-    const script = `const { readlinkSync, realpathSync } = await import('node:fs');
-      const { startFiller } = await import(${JSON.stringify(module)});
-      const filler = await startFiller([${first}], 'loop');
-      filler.resume();
-      const exe = '/proc/' + filler.pid + '/exe';
-      while (readlinkSync(exe) !== realpathSync(process.execPath)) await new Promise(setImmediate);
-      console.log(filler.pid);
+    const script = `const { readFileSync } = await import('node:fs');
+      const { measureNeighbours } = await import(${JSON.stringify(module)});
+      void measureNeighbours({ server: ${second}, load: [${first}] }, 10_000);
+      const children = () => readFileSync('/proc/thread-self/children', 'utf8').trim().split(' ');
+      while (children().length < 2) await new Promise(setImmediate);
+      console.log(children().join(' '));
       process.kill(process.pid, 'SIGKILL');`;
     const ended = await run([process.execPath, '--input-type=module', '-e', script]).catch(
       (error: unknown) => error as SubprocessError,
     );
-    const pid = Number(ended.stdout);
-    expect(pid).toBeGreaterThan(0);
-    await until(() => readText(`/proc/${pid}/stat`) === undefined);
+    const pids = ended.stdout.trim().split(' ').map(Number);
+    expect(pids).toHaveLength(2);
+    await until(() => pids.every((pid) => readText(`/proc/${pid}/stat`) === undefined));
   });
 });
 

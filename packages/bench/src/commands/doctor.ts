@@ -57,7 +57,7 @@ export default defineCommand({
 async function findSlowdown(needs: PlacementNeeds): Promise<Neighbours | undefined> {
   const { kind, server: [server] = [], generator = [] } = (await choosePlacement(needs)).placement;
   if (kind !== 'separate' || server === undefined) return undefined;
-  const pairs = await measureNeighbours({ server, load: generator, busy: 'work' }, PAIRS);
+  const pairs = await measureNeighbours({ server, load: generator }, PAIRS);
   const { estimate: ratio, low, high } = estimateRatio(pairs.map(({ idleUs, busyUs }) => [busyUs, idleUs]));
   return low === undefined || high === undefined ? undefined : { ratio, low, high };
 }

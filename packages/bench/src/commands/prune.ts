@@ -1,7 +1,7 @@
 import { ARGUMENTS, defineCommand, flag } from '../cli/command.ts';
 import { commandLine, HOME } from 'bench-machine/home';
 import { rmSync, statSync } from 'node:fs';
-import { basename, join } from 'node:path';
+import { join } from 'node:path';
 import { readStacks } from 'bench-targets/catalogue/stacks';
 import { suggest } from 'bench-model/suggest';
 import { BenchError } from 'bench-model/errors';
@@ -26,7 +26,7 @@ const KINDS = {
   revisions: () => foldersIn(join(HOME.cache, 'revisions')),
   runs: () => listRuns().map((run) => join(HOME.results, run)),
 };
-type Kind = keyof typeof KINDS;
+const NAMES = Object.keys(KINDS);
 
 /** The folders in a folder. Beside an environment that is being made lies its lock, which is a file. */
 function foldersIn(folder: string): string[] {
@@ -38,51 +38,43 @@ function foldersIn(folder: string): string[] {
 export default defineCommand({
   name: 'prune',
   about:
-    'Lists what Bench keeps on this machine, with sizes. Removes the items that you name, but asks first. Never removes published runs.',
+    'Lists what Bench keeps on this machine, with sizes. Removes the kinds that you name, but asks first. Never removes published runs.',
   arguments: {
-    terms: '[name...]',
-    noun: 'name',
-    help: 'environments, builds, tools, revisions, runs, or one item of the list',
+    terms: '[kind...]',
+    noun: 'kind',
+    help: NAMES.join(', '),
     example: commandLine('prune environments'),
   },
   options: { yes: flag({ help: 'remove without asking', needs: ARGUMENTS }) },
-  read: ({ yes }, names) => ({ yes, names }),
-  async run({ names: wanted, yes }) {
-    const kinds = (Object.keys(KINDS) as Kind[]).map((kind) => ({
-      kind,
-      found: KINDS[kind]()
-        .map((folder) => ({ folder, bytes: sizeOf(folder) }))
-        .filter(({ bytes }) => bytes > 0),
-    }));
-    const names = kinds.flatMap(({ kind, found }) => [kind, ...found.map(({ folder }) => basename(folder))]);
-    const unknown = wanted.find((name) => !names.includes(name));
-    if (unknown !== undefined)
-      throw new BenchError(
-        'usage',
-        `unknown name "${unknown}"`,
-        suggest(unknown, names) ??
-          commandLine(`prune ${Object.keys(KINDS).join(' ')}, or an item of the list`),
-      );
+  read({ yes }, typed) {
+    const unknown = typed.find((word) => !NAMES.includes(word));
+    if (unknown === undefined) return { yes, wanted: typed };
+    throw new BenchError(
+      'usage',
+      `unknown kind "${unknown}"`,
+      suggest(unknown, NAMES) ?? commandLine(`prune ${NAMES.join(' ')}`),
+    );
+  },
+  async run({ wanted, yes }) {
     // Files in use by a run must not be removed. The leftovers of killed commands are removed in any case.
     using _ = await openSession('prune', { isAlone: wanted.length > 0, words: 'stopping' });
-    for (const { kind, found } of kinds) {
-      const total = sum(found.map(({ bytes }) => bytes));
-      print(`${kind}: ${found.length === 0 ? 'nothing' : formatBytes(total)}\n`);
+    for (const [kind, find] of Object.entries(KINDS)) {
+      const found = find()
+        .map((folder) => ({ folder, bytes: sizeOf(folder) }))
+        .filter(({ bytes }) => bytes > 0);
+      print(
+        `${kind}: ${found.length === 0 ? 'nothing' : formatBytes(sum(found.map(({ bytes }) => bytes)))}\n`,
+      );
       for (const { folder, bytes } of found) print(`  ${formatBytes(bytes).padStart(9)}  ${shown(folder)}\n`);
-      const named = found.filter(({ folder }) => wanted.includes(kind) || wanted.includes(basename(folder)));
-      const what = wanted.includes(kind) ? kind : named.map(({ folder }) => basename(folder)).join(' ');
-      if (named.length > 0 && (yes || (await agrees(what)))) {
-        for (const { folder } of named) {
-          if (kind === 'runs') forgetRun(folder);
-          rmSync(folder, { recursive: true, force: true });
-        }
-        print(`${what}: removed\n`);
+      if (found.length === 0 || !wanted.includes(kind) || !(yes || (await agrees(kind)))) continue;
+      for (const { folder } of found) {
+        if (kind === 'runs') forgetRun(folder);
+        rmSync(folder, { recursive: true, force: true });
       }
+      print(`${kind}: removed\n`);
     }
     if (wanted.length === 0)
-      print(
-        `${commandLine(`prune ${Object.keys(KINDS).join(' ')}`)} removes them; published runs are kept\n`,
-      );
+      print(`${commandLine(`prune ${NAMES.join(' ')}`)} removes them; published runs are kept\n`);
   },
 });
 

@@ -232,15 +232,6 @@ describe('pnpm bench:prune', () => {
     expect(existsSync(environment)).toBe(true);
   });
 
-  it.concurrent('removes only the named run', async ({ expect }) => {
-    await using place = new Place();
-    const [one, two] = [keepRun(place, 'one'), keepRun(place, 'two')];
-    const { status, stdout } = await place.run('prune', ['two', '--yes'], place.ownCache);
-    expect(stdout).toMatch(/^two: removed$/m);
-    expect(status).toBe(0);
-    expect([existsSync(one), existsSync(two)]).toEqual([true, false]);
-  });
-
   it.concurrent('removes the files of revisions that a killed run has left', async ({ expect }) => {
     await using place = new Place();
     const left = join(place.ownCache.BENCH_CACHE, 'revisions', 'shop-1a2b');

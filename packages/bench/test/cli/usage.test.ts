@@ -87,10 +87,10 @@ const REFUSALS: Refusal[] = [
   },
   { what: 'nothing to report', script: 'report', args: [] },
   {
-    what: 'an unknown name for prune',
+    what: 'an unknown kind for prune',
     script: 'prune',
     args: ['everything'],
-    says: [/unknown name "everything"/, /pnpm bench:prune environments/],
+    says: [/unknown kind "everything"/, /pnpm bench:prune environments/],
   },
 ];
 
