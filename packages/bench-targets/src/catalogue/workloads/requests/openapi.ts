@@ -16,11 +16,14 @@ type Part = Record<string, unknown>;
 
 const METHODS = ['get', 'put', 'post', 'delete', 'options', 'head', 'patch', 'trace', 'query'];
 const ENDLESS = 'text/event-stream';
+/** The most paths of a document, and the most letters of one in YAML, whose parser takes a second for each 250,000. */
+const MOST_PATHS = 10_000;
+const MOST_YAML = 2_500_000;
 
 /**
  * Reads an OpenAPI 3 or Swagger 2 document, JSON or YAML. Each GET route without required parameters, or with an example,
  * a default or a list of values for each of them, becomes a request. `headers` are those that every request carries. Throws a
- * usage error with file and line for a text that is no such document, and for one without such a route.
+ * usage error with file and line for a text that is no such document, for one without such a route, and for one that is too large.
  */
 export function readOpenapi(
   text: string,
@@ -36,10 +39,12 @@ export function readOpenapi(
       'it needs the field "openapi" or "swagger", and "paths"',
     );
   }
+  const paths = Object.entries(document['paths']);
+  refuseMore(shown, paths.length, MOST_PATHS, 'paths');
   const hasCredentials = Object.keys(headers).some(isSecretName);
   const base = basePath(document);
   const routes: Routes = { requests: [], leftOut: [] };
-  for (const [path, given] of Object.entries(document['paths'])) {
+  for (const [path, given] of paths) {
     const item = resolvePart(document, given);
     for (const method of METHODS) {
       if (item[method] === undefined) continue;
@@ -69,8 +74,11 @@ export function readOpenapi(
 
 function parseDocument(text: string, shown: string): Part {
   let value: unknown;
+  const isJson = /^\s*\{/.test(text);
+  if (!isJson) refuseMore(shown, text.length, MOST_YAML, 'letters of YAML');
   try {
-    value = /^\s*\{/.test(text) ? JSON.parse(text) : parse(text);
+    // To look for a key that is there twice would take the square of their number.
+    value = isJson ? JSON.parse(text) : parse(text, { uniqueKeys: false });
   } catch (error) {
     const line = error instanceof YAMLParseError ? error.linePos?.[0].line : undefined;
     const problem = (error as Error).message.split('\n')[0];
@@ -81,6 +89,15 @@ function parseDocument(text: string, shown: string): Part {
     );
   }
   return isPart(value) ? value : {};
+}
+
+function refuseMore(shown: string, count: number, most: number, what: string): void {
+  if (count <= most) return;
+  throw new BenchError(
+    'usage',
+    `${shown}: ${count.toLocaleString('en-US')} ${what}, and the limit is ${most.toLocaleString('en-US')}`,
+    'name the requests: --get /orders, or --requests-file requests.json',
+  );
 }
 
 interface Route {

@@ -102,6 +102,21 @@ paths:
     );
   });
 
+  it.each([
+    [
+      'paths',
+      JSON.stringify({
+        openapi: '3.1.0',
+        paths: Object.fromEntries(Array.from({ length: 100_000 }, (_, id) => [`/${id}`, { get: {} }])),
+      }),
+    ],
+    ['letters of YAML', `openapi: 3.1.0\npaths:\n${'  /orders/{id}: { get: {} }\n'.repeat(100_000)}`],
+  ])('rejects a document with more %s than it reads in seconds', (what, text) => {
+    expect(() => readOpenapi(text, 'shop')).toThrow(
+      new RegExp(`shop: [\\d,]+ ${what}, and the limit is [\\d,]+`),
+    );
+  });
+
   it('tolerates unresolved and circular references', () => {
     const parameters = [{ $ref: '#/components/parameters/A' }, { $ref: 'other.yaml#/x' }];
     const components = { parameters: { A: { $ref: '#/components/parameters/A' } } };
