@@ -27,9 +27,11 @@ export async function showCommands(starts: readonly Start[], { root, choices }: 
   // Nothing is redacted: a command of which a part is hidden would not be shown.
   const text = lines.map((line) => `${toPrintable(toLine(line.replaceAll('\n', '\\n')))}\n`).join('');
   const isTyped = starts.every(({ why }) => why === '--run') && lines.length === 1;
-  const answer =
-    choices.yes || isTyped ? undefined : await confirm(`${text}Run this? It has your rights.`, 'yes');
-  if (answer === undefined) printStyled(text);
+  printStyled(text);
+  if (choices.yes || isTyped) return;
+  // Where the output goes into a file, the question shows it.
+  const again = process.stdout.isTTY ? '' : text;
+  const answer = await confirm(`${again}Run this, with your rights?`, 'yes');
   if (answer === false)
     throw new BenchError(
       'usage',

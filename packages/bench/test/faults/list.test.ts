@@ -1,5 +1,6 @@
 import { expect, it } from 'vitest';
 import { COMMAND_CASES } from './commands.ts';
+import { PROJECT_CASES } from './projects.ts';
 import { RUN_CASES } from './runs.ts';
 import { SERVER_CASES } from './servers.ts';
 
@@ -7,7 +8,7 @@ const HEAD = `# Faults
 
 Each case plants one fault at one phase of a trial or of its run. It expects the verdict, the words, what is kept, an end in time, and
 that nothing is left: no process, port, cgroup, lock or temporary file. This list is made from the tables: \`servers.ts\`,
-\`commands.ts\` and \`runs.ts\`. Interruptions and kills have tests of their own beside it. Upstreams, databases and other hosts fail in
+\`commands.ts\`, \`runs.ts\` and \`projects.ts\`. Interruptions and kills have tests of their own beside it. Upstreams, databases and other hosts fail in
 \`packages/bench-lab/test/known\`.
 `;
 
@@ -33,12 +34,18 @@ it('the list of faults names every case', async () => {
     fault,
     says === undefined ? 'every whole record' : 'the files',
   ]);
+  const projects = PROJECT_CASES.map(({ fault, shows }) => [
+    'init',
+    fault,
+    shows === undefined ? 'nothing is executed' : 'shown first',
+  ]);
   expect(servers.length + commands.length + runs.length).toBeGreaterThanOrEqual(60);
   const text = [
     HEAD,
     render('A server that', servers),
     render('A command while', commands),
     render('A stored run that', runs),
+    render('A project that has', projects),
   ].join('');
   await expect(text).toMatchFileSnapshot('README.md');
 });

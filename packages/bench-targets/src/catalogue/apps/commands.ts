@@ -25,14 +25,13 @@ interface Named {
 export function commandsOf(start: Start, { root, lock, envFile }: Named): string[] {
   const place = join(root, start.folder);
   const { build, command, env, setup } = withSetup(root, start);
-  const variables = Object.entries(env).map(([name, value]) => `${name}=${value}`);
-  const words = [...variables, ...command];
+  const variables = Object.entries(env).map(([name, value]) => `${name}=${joinWords([value])}`);
   const inside = start.folder === '' ? '' : ` in ${start.folder}`;
   return [
     ...installOf(place, start, lock),
     ...build.map((step) => `${joinWords(step)}${inside}`),
     ...(setup === undefined ? [] : [`${joinWords(setup)}${inside}, before each start`]),
-    `${joinWords(words)}${inside}`,
+    `${[...variables, joinWords(command)].join(' ')}${inside}`,
     ...scriptsOf(place, [...build, ...(setup === undefined ? [] : [setup]), command]),
     ...loadedBy(place, envFile),
   ];
