@@ -6,6 +6,7 @@ import { lstatSync, readdirSync, writeFileSync } from 'node:fs';
 import { dirname, join, relative, resolve } from 'node:path';
 import { isFolder } from 'bench-machine/files';
 import { isBunOrDeno } from 'bench-targets/catalogue/apps/starts';
+import { joinWords } from 'bench-targets/catalogue/apps/words';
 import { BenchError } from 'bench-model/errors';
 import { tryGit } from 'bench-machine/git';
 import { refuseUnset } from 'bench-targets/catalogue/workloads/requests/compose';
@@ -115,10 +116,10 @@ export default defineCommand({
     say('wrote', shown);
     for (const [name, value] of choices.header)
       if (holdsSecret(name, value)) say('wrote', describeSecret(name, value));
-    const words = shown === 'stack.json' ? '' : ` --stack ${shown}`;
+    const words = shown === 'stack.json' ? '' : ` --stack ${joinWords([shown])}`;
     const { path } = runtimeNamed(choices, start.runtime);
     // The manifest names a version, which this machine may not find by itself.
-    const interpreter = path === undefined ? '' : ` --${start.runtime} ${path}`;
+    const interpreter = path === undefined ? '' : ` --${start.runtime} ${joinWords([path])}`;
     const mayUpgrade = start.runtime !== 'none' && !isBunOrDeno(start.command) && path === undefined;
     const count = requests?.draft.requests.length ?? 0;
     for (const [options, answers] of await questionsFor(dirname(file), { mayUpgrade, requests: count }))

@@ -23,6 +23,7 @@ import { findRuntime, PATHS_ONLY } from 'bench-targets/prepare/runtimes';
 import { findHere, findVersion } from 'bench-targets/prepare/projects/version';
 import { findUnreached } from 'bench-targets/prepare/unreached';
 import { present } from 'bench-model/options';
+import { toLine } from 'bench-report/printable';
 import type { RuntimeKind } from 'bench-model/target';
 import { ask } from '../terminal/ask.ts';
 import { say } from './say.ts';
@@ -80,7 +81,9 @@ export async function chooseStarts(
       ...others.filter(({ folder, isForDevelopment }) => folder === first.folder && !isForDevelopment),
     ];
   }
-  const listed = best.slice(0, MOST_LISTED).map((start, index) => `  ${index + 1}  ${describe(start)}`);
+  const listed = best
+    .slice(0, MOST_LISTED)
+    .map((start, index) => `  ${index + 1}  ${toLine(describe(start))}`);
   const more = best.length - listed.length;
   const lines = more > 0 ? [...listed, `  and ${more} more`] : listed;
   const typed = yes ? '1' : await ask(`${lines.join('\n')}\nWhich command starts the server? [1] `);
@@ -89,8 +92,8 @@ export async function chooseStarts(
       'usage',
       [`the server can start in ${best.length} ways:`, ...lines].join('\n'),
       first.folder === ''
-        ? `choose one with --run '${joinWords(first.command)}', or accept the first with --yes`
-        : `name the folder of one, e.g. bench-http init ${first.folder}, or accept the first with --yes`,
+        ? `choose one with ${joinWords(['--run', joinWords(first.command)])}, or accept the first with --yes`
+        : `name the folder of one, e.g. bench-http init ${joinWords([first.folder])}, or accept the first with --yes`,
     );
   }
   const chosen = best[Number(typed === '' ? 1 : typed) - 1];
@@ -101,9 +104,9 @@ export async function chooseStarts(
 
 /** The words that take another start: --run applies to the folder of the first only. */
 function optionFor({ folder, command }: Start, first: Start, root: string): string {
-  const words = `--run '${joinWords(command)}'`;
+  const words = joinWords(['--run', joinWords(command)]);
   if (folder === first.folder) return words;
-  return `bench-http init ${relative(process.cwd(), join(root, folder)) || '.'} ${words}`;
+  return `bench-http init ${joinWords([relative(process.cwd(), join(root, folder)) || '.'])} ${words}`;
 }
 
 /** The hint for a folder that uses the packages of a folder above. */

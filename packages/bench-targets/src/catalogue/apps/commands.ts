@@ -122,7 +122,7 @@ function scriptsOf(place: string, commands: readonly string[][]): string[] {
 
 /** Variables by which a file makes programs load code. */
 const LOADING =
-  /^\s*(?:export\s+)?((?:NODE_OPTIONS|NODE_PATH|LD_\w+|DYLD_\w+|PYTHON\w+|PATH|BASH_ENV|ENV|PERL5\w*|RUBY\w*|CLASSPATH|\w*JAVA\w*OPTIONS|GIT_\w+|SHELL)\s*=.*)$/gm;
+  /^[ \t]*(?:export\s+)?((?:NODE_OPTIONS|NODE_PATH|LD_\w+|DYLD_\w+|PYTHON\w+|PATH|BASH_ENV|ENV|PERL5\w*|RUBY\w*|CLASSPATH|\w*JAVA\w*OPTIONS|GIT_\w+|SHELL)\s*=.*)$/gm;
 
 /** Returns the variables of a file for the server that make programs load code. */
 function loadedBy(place: string, named: string | undefined): string[] {

@@ -16,7 +16,7 @@ const IN_LOG = [
   // [RouterExplorer] Mapped {/cats, GET} route
   /Mapped \{(\/[^},]*), GET\} route/g,
   // GET /users -> handler, in the lists that some print
-  /^\s*GET\s+(\/\S*)\s+(?:->|→|=>)/gm,
+  /^[ \t]*GET\s+(\/\S*)\s+(?:->|→|=>)/gm,
 ];
 
 /** Routes as sources declare them, in the frameworks that people use. */
@@ -44,7 +44,7 @@ const IN_SOURCES: [files: string, pattern: RegExp][] = [
     '**/*.{java,kt}',
     /(?:@(?:GetMapping|RequestMapping|Path|Get)|\bcreateContext|\.get)\(\s*(?:(?:value|path)\s*=\s*)?(?:\{\s*)?"(\/[^"]*)"/g,
   ],
-  ['**/*.rb', /^\s*get\s+["'](\/[^"']*)["']/gm],
+  ['**/*.rb', /^[ \t]*get\s+["'](\/[^"']*)["']/gm],
   ['**/*.php', /Route::get\(\s*["'](\/?[^"']*)["']/g],
 ];
 

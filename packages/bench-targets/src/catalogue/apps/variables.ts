@@ -10,7 +10,7 @@ const COMPOSE = /^(docker-)?compose(\.\w+)?\.ya?ml$/;
 const EXAMPLE = /^(\.?env([.-]\w+)?[.-](example|sample|dist|template)|\.?(example|sample)[.-]env)$/;
 const SETTINGS = /^\.env(\.(local|development))?$/;
 /** `NAME=value` and `NAME: value`, after the dash of a list. Blanks and comments end a value. */
-const ASSIGNED = /^\s*(?:-\s*)?(?:export\s+)?["']?([A-Za-z_]\w*)["']?[ \t]*[=:][ \t]*["']?([^"'\s]*)/gm;
+const ASSIGNED = /^[ \t]*(?:-\s*)?(?:export\s+)?["']?([A-Za-z_]\w*)["']?[ \t]*[=:][ \t]*["']?([^"'\s]*)/gm;
 
 const SOURCES = '**/*.{py,js,mjs,cjs,ts,mts,go,rs,rb,php,prisma}';
 /** A variable as sources read it, and its default if they have one. */

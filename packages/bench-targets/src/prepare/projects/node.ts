@@ -98,6 +98,8 @@ async function step(spec: ProjectCopy, argv: string[], cwd: string): Promise<voi
       npm_config_strict_dep_builds: 'false',
     }),
     YARN_NODE_LINKER: 'node-modules',
+    // A project may name a file of its own as the Yarn that installs it.
+    YARN_IGNORE_PATH: '1',
     YARN_ENABLE_TELEMETRY: '0',
   };
   await run(argv, { cwd, env, timeoutMs: STEP_MS }).catch((error: unknown) => {

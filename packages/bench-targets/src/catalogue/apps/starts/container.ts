@@ -54,14 +54,14 @@ const BLANK: Stage = { env: {}, workdir: '/', packages: [], copied: [] };
 /** Reads the last stage of a Dockerfile, with what it takes over from earlier ones. */
 function readImage(text: string): Image {
   const lines = text
-    .replaceAll(/^\s*#.*\n/gm, '')
+    .replaceAll(/^[ \t]*#.*\n/gm, '')
     .replaceAll(/\\\s*\n/g, ' ')
     .split('\n');
   const args: Record<string, string> = {};
   const stages = new Map<string, Stage>();
   let stage: Stage = { ...BLANK, env: {} };
   for (const line of lines) {
-    const [, word = '', rest = ''] = /^\s*([A-Za-z]+)\s+(.*?)\s*$/.exec(line) ?? [];
+    const [, word = '', rest = ''] = /^[ \t]*([A-Za-z]+)\s+(.*?)\s*$/.exec(line) ?? [];
     switch (word.toUpperCase()) {
       case 'FROM': {
         const [, base = '', name = ''] = /^(?:--\S+\s+)*(\S+)(?:\s+as\s+(\S+))?/i.exec(rest) ?? [];
@@ -235,7 +235,7 @@ function servicesIn(root: string): Composed[] {
 
 function readCompose(text: string): Compose {
   try {
-    return fit(parse(text, { logLevel: 'silent' }), COMPOSE) ?? {};
+    return fit(parse(text, { logLevel: 'silent', uniqueKeys: false }), COMPOSE) ?? {};
   } catch {
     return {};
   }

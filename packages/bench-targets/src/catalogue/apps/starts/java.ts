@@ -85,7 +85,7 @@ function startsOfGradle(root: string): JavaStart[] {
     [toolOf(root, 'gradlew', 'gradle'), '--quiet', '--no-daemon', task],
   ];
   if (/org\.springframework\.boot/.test(text)) {
-    const version = /^\s*version\s*=\s*["']([^"']+)/m.exec(text)?.[1];
+    const version = /^[ \t]*version\s*=\s*["']([^"']+)/m.exec(text)?.[1];
     const jar = `build/libs/${[name, version].filter(Boolean).join('-')}.jar`;
     const why = `${file}: org.springframework.boot`;
     return [{ command: ['java', '-jar', jar], env: SPRING, build: gradle('bootJar'), framework, why }];
@@ -115,7 +115,7 @@ function mainsOf(root: string): { name: string; file: string }[] {
     const text = readText(root, file);
     const isKotlin = file.endsWith('.kt');
     if (!(isKotlin ? /^fun main\(/m : /\bstatic\s+void\s+main\s*\(/).test(text)) return [];
-    const place = /^\s*package\s+([\w.]+)/m.exec(text)?.[1];
+    const place = /^[ \t]*package\s+([\w.]+)/m.exec(text)?.[1];
     const own = basename(file).replace(/\.\w+$/, '');
     return [{ name: [place, isKotlin ? `${own}Kt` : own].filter(Boolean).join('.'), file }];
   });

@@ -124,7 +124,9 @@ function readInner(
   if (isShell && /^-\w*c$/.test(rest[0] ?? ''))
     return readLine(rest[1] ?? '', around, depth + 1) ?? 'unreadable';
   const script = isShell ? rest.find((word) => !word.startsWith('-')) : program;
-  const file = script === undefined ? undefined : fileInProject(script, around);
+  // A name alone is a program on PATH, even if the project has a file that is called like it.
+  const isPath = isShell || /[./]/.test(script ?? '');
+  const file = script !== undefined && isPath ? fileInProject(script, around) : undefined;
   const isScript =
     isShell ||
     /\.(sh|bash)$/.test(script ?? '') ||

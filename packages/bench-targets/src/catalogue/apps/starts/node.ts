@@ -65,7 +65,7 @@ const LOCAL = /\b(?:from|import|require\()\s*['"](\.{1,2}\/[^'"]*)['"]/g;
 /** Returns true if Node itself can run this TypeScript: it finds only files that are named with their extension, and compiles no decorators. */
 function isRunByNode(text: string): boolean {
   const named = [...text.matchAll(LOCAL)].every(([, file = '']) => /\.(?:[mc]?ts|json)$/.test(file));
-  return named && !/^\s*@\w+\(/m.test(text);
+  return named && !/^[ \t]*@\w+\(/m.test(text);
 }
 
 /** Returns the web framework among the dependencies of a Node project. */
