@@ -1,13 +1,14 @@
 /**
  * A server of `devices` with one fault: `node server.ts <port> <fault> <connection> <request>`. All is right until this
- * request of this or a later connection, both counted from 1; from then on, every answer is faulty.
+ * request of this or a later connection, both counted from 1; from then on, every answer is faulty. With the word `waits` as its
+ * last one, requests count from SIGUSR2 on.
  */
 // oxlint-disable-next-line no-restricted-imports -- its children outlive it, which no other program wants
 import { spawn } from 'node:child_process';
 import { readFileSync, writeSync } from 'node:fs';
 import { createServer, type Server, type Socket } from 'node:net';
 
-const [port = '0', fault = 'none', connection = '1', request = '1'] = process.argv.slice(2);
+const [port = '0', fault = 'none', connection = '1', request = '1', waits = ''] = process.argv.slice(2);
 const body = readFileSync(process.env['BENCH_DEVICES'] ?? '/dev/null', 'utf8').trim();
 const HEAD = 'HTTP/1.1 200 OK\r\nContent-Type: application/json\r\n';
 const RIGHT = answer(body);
@@ -152,12 +153,16 @@ const SERVES_ITSELF = new Set(['listens on another port', 'listens on IPv6 alone
 
 let listening: Server | undefined;
 let connections = 0;
+let isCounting = waits === '';
 let hasBegun = false;
 
 const ofLife = OF_LIVES[fault];
 const ofAnswer = OF_ANSWERS[fault];
 if (ofLife === undefined && ofAnswer === undefined) throw new Error(`unknown fault "${fault}"`);
 ofLife?.();
+process.on('SIGUSR2', () => {
+  isCounting = true;
+});
 if (!SERVES_ITSELF.has(fault)) serve(Number(port));
 
 function serve(at: number, host = '127.0.0.1'): void {
@@ -173,7 +178,7 @@ function accept(socket: Socket): void {
     text += piece.toString('latin1');
     for (let end = text.indexOf('\r\n\r\n'); end >= 0; end = text.indexOf('\r\n\r\n')) {
       text = text.slice(end + 4);
-      hasBegun ||= isLate && ++requests >= Number(request);
+      hasBegun ||= isCounting && isLate && ++requests >= Number(request);
       if (ofAnswer !== undefined && hasBegun) ofAnswer(socket);
       else socket.write(RIGHT);
     }

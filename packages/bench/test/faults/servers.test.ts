@@ -71,6 +71,21 @@ async function measureCase(
         if (hasStranger) strangers.use(await listen(server.port, order[2]));
         return server;
       },
+      async resources(server, companions) {
+        const sampler = await effects.resources(server, companions);
+        const start = sampler?.start.bind(sampler);
+        return (
+          sampler &&
+          start &&
+          Object.assign(sampler, {
+            start(ours: readonly number[]) {
+              // The window is open.
+              process.kill(server.pid()!, 'SIGUSR2');
+              return start(ours);
+            },
+          })
+        );
+      },
       ...(keeps !== 'measured' && {
         verify: (server, draw, when) => verify(server, draw, when, ANSWER_SECONDS),
       }),

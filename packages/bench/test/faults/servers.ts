@@ -43,14 +43,15 @@ export interface ServerCase {
 
 /**
  * The connection, and its request, with which the fault of a phase begins. One connection is for the first right answer, two
- * for the verification, two for the load, and the next ones for the verification after it.
+ * for the verification, two for the load, and the next ones for the verification after it. A server that waits counts requests
+ * from the opening of the window on: without a right answer in it, the trial has other reasons.
  */
-export const FROM: Partial<Record<Phase, [connection: number, request: number]>> = {
+export const FROM: Partial<Record<Phase, [connection: number, request: number, waits?: 'waits']>> = {
   start: [1, 1],
   verify: [2, 1],
   connect: [4, 1],
   'warm-up': [4, 5],
-  window: [4, 5],
+  window: [4, 5, 'waits'],
   'verify after': [6, 1],
 };
 
