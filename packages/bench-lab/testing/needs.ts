@@ -1,4 +1,5 @@
 import { beforeAll, beforeEach, inject } from 'vitest';
+import { HOME } from 'bench-machine/home';
 import { ROOT } from 'bench-targets/catalogue/stacks';
 import { BenchError } from 'bench-model/errors';
 import type { Stack } from 'bench-model/stack';
@@ -7,6 +8,7 @@ import { findEngines, type FoundEngine } from 'bench-load/engines';
 import { findMysql } from 'bench-http/services/database/mysql';
 import { findPostgres, type Postgres } from 'bench-http/services/database/postgres';
 import type { FoundDatabase } from 'bench-http/services/database/server';
+import { provideUv } from 'bench-targets/prepare/uv';
 import { prepareAll, type Prepared } from 'bench-targets/prepare/prepare';
 import type { Target } from 'bench-model/target';
 
@@ -58,6 +60,9 @@ export function needs<T>(find: () => T | Promise<T>): Need<T> {
 
 /** A program on PATH. */
 export const tool = (name: string) => (): Promise<unknown> => findTool(name, ROOT, 'by this test');
+
+/** uv, which makes the environments of Python servers: on PATH, in the cache, or from the registry of pip. */
+export const uv = (): Promise<string> => provideUv(HOME.cache);
 
 /** A load engine, with the environment of a Python client. */
 export const engine = (name: string) => async (): Promise<FoundEngine> => {

@@ -6,6 +6,7 @@ import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { readManifest } from 'bench-targets/catalogue/manifest';
 import type { Stack } from 'bench-model/stack';
 import { METRIC_IDS } from 'bench-model/metrics';
+import { needs, uv } from '../../testing/needs.ts';
 import { accountOf, openRig, reasonOf, reasonsOf, type Seen } from './rig.ts';
 
 const rig = openRig();
@@ -62,6 +63,7 @@ const measure = (extra: string[], bench: string[]): Promise<Seen> =>
   });
 
 describe('a server on a free-threaded build', () => {
+  needs(uv);
   it('is measured if its worker reports that the GIL is off', async () => {
     const seen = await measure([], []);
     expect(reasonsOf(seen)).toEqual([]);

@@ -1,6 +1,7 @@
 import { cpSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { needs, uv } from '../../../bench-lab/testing/needs.ts';
 import { Place, flags, hasProc } from './cli.ts';
 
 const FEW = { connections: 2, rounds: 1, warmup: 0, amount: 40 };
@@ -84,6 +85,7 @@ function measure(place: Place, shop: string, copies: string[]): ReturnType<Place
 }
 
 describe.runIf(hasProc).each(['python', 'node'] as const)('--with two copies of a %s server', (runtime) => {
+  if (runtime === 'python') needs(uv);
   const { module, changed } = SERVERS[runtime];
   it('runs each copy, and records its code', async () => {
     await using place = new Place();

@@ -515,8 +515,12 @@ describe('a project without dependencies', () => {
     expect(missing[0]?.reason).toContain(problem);
     expect(missing[0]?.hint).toBeTruthy();
   });
+});
 
-  it('does not run a Python program from outside its environment', async () => {
+describe('a Python project without dependencies', () => {
+  needs(findUv);
+
+  it('does not run a program from outside its environment', async () => {
     const { missing } = await prepare(makeProject('bare', { 'app.py': '' }), 'uvicorn app:app');
     expect(missing[0]?.reason).toContain('uvicorn is not in the environment of the project');
   });
