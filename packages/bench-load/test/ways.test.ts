@@ -443,6 +443,6 @@ describe('answers that vary too much', () => {
     }));
     const { parsed, account } = expectSameAccount(steps, { expected: EXPECTED });
     expect(account.lifetime.ok).toBe(100);
-    expect(parsed.every((calls) => calls === 1)).toBe(true);
+    expect(new Set(parsed)).toEqual(new Set([1]));
   });
 });

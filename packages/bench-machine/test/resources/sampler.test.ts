@@ -225,9 +225,9 @@ describe.skipIf(process.platform !== 'linux')('openSampler', () => {
     expect(found?.peakBytes).toBeGreaterThan((before ?? Infinity) + 31 * MIB);
   });
 
-  it('reads the cgroup only if the server is in it', async () => {
-    const { cgroup } = openCgroup(`sampler-${process.pid}`);
-    if (cgroup === undefined) return;
+  it('reads the cgroup only if the server is in it', async ({ skip }) => {
+    const { cgroup, reason } = openCgroup(`sampler-${process.pid}`);
+    if (cgroup === undefined) return skip(reason);
     const sourceOf = async (joins: string[]): Promise<string | undefined> => {
       await using server = await startWorker(joins);
       using sampler = await openSampler({ serverPid: server.pid, cgroup });
@@ -240,9 +240,9 @@ describe.skipIf(process.platform !== 'linux')('openSampler', () => {
     await expect.poll(() => cgroup.remove()).toEqual([]);
   });
 
-  it('excludes the memory of a parent in the cgroup of the server, such as time(1)', async () => {
-    const { cgroup } = openCgroup(`wrapped-${process.pid}`);
-    if (cgroup === undefined) return;
+  it('excludes the memory of a parent in the cgroup of the server, such as time(1)', async ({ skip }) => {
+    const { cgroup, reason } = openCgroup(`wrapped-${process.pid}`);
+    if (cgroup === undefined) return skip(reason);
     {
       await using wrapper = await startWorker(cgroup.procsFiles);
       const { pid = 0 } = await wrapper.ask('sleeper');

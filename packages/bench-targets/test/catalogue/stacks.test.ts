@@ -135,6 +135,7 @@ describe('the stacks of the repository', () => {
 
   it('start their servers without a shell or a launcher', () => {
     const commands = stacks.flatMap(({ variants }) => Object.values(variants).map(({ command }) => command));
+    expect(commands.length).toBeGreaterThanOrEqual(stacks.length);
     for (const [program = ''] of commands) expect(program).not.toMatch(/\b(sh|bash|pnpm|npx|uv|tsx)$/);
   });
 });

@@ -38,6 +38,25 @@ describe('bench --again', () => {
   });
 });
 
+describe('bench --fail-on', () => {
+  it.runIf(hasProc)(
+    'ends with exit code 1 if it finds that verdict, and with 0 if not',
+    { timeout: 120_000 },
+    async () => {
+      await using place = new Place();
+      const words = [...planted, 'planted/steady', 'planted/burns'];
+      const args = [...words, ...flags({ ...SHORT, rounds: 6, duration: 0.3 })];
+      const slower = await place.run('bench', [...args, '--fail-on', 'slower']);
+      expect(slower.stderr).toContain('--fail-on: found slower\n');
+      expect(slower.status).toBe(1);
+      const faster = await place.run('bench', [...args, '--fail-on', 'faster']);
+      expect(faster.stdout).toMatch(/ slower: /);
+      expect(faster.status).toBe(0);
+      for (const { status } of place.trials()) expect(status).not.toBe('failed');
+    },
+  );
+});
+
 describe('bench --rate auto', () => {
   it('with --dry-run shows the probe run, then the plan at the rate that it determines', async () => {
     await using place = new Place();

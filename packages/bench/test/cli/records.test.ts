@@ -56,6 +56,7 @@ describe('a run', () => {
   });
 
   it('keeps the server log and the report of time(1) of each trial', () => {
+    expect(document.trials).toHaveLength(2);
     for (const { files, time } of document.trials) {
       expect(files).toHaveLength(2);
       for (const file of files) expect(existsSync(join(place.runFolder(), file))).toBe(true);

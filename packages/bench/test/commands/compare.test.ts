@@ -63,6 +63,19 @@ describe('two runs of identical code', () => {
 
 const PUBLISHED = fileURLToPath(new URL('../../../../results/published', import.meta.url));
 
+describe('--fail-on', () => {
+  it.each([
+    ['faster', 1, '--fail-on: found faster\n'],
+    ['faster,slower', 1, '--fail-on: found faster\n'],
+    // The run has two that are slower, but not by their whole interval.
+    ['slower', 0, ''],
+  ])('%s ends with exit code %i', async (verdicts, status, stderr) => {
+    const ended = await runHere(COMPARE, [EQUAL[0]!, '--fail-on', verdicts]);
+    expect(ended.stdout).toMatch(/ slower: [^]* faster: /);
+    expect(ended).toMatchObject({ status, stderr });
+  });
+});
+
 /** Stores published runs of one plan as runs of an old version (O) and a new one (N), one on each day. */
 function storeRepeats(order: string): { old: string; new: string } {
   const folder = mkdtempSync(join(tmpdir(), 'bench-repeats-'));

@@ -90,7 +90,9 @@ describe.skipIf(!hasProc)('kill -9 of the harness in a window', () => {
       plan.trials.map(({ id, order, seed }) => ({ id, order, seed })),
     );
     for (const { attested } of after) expect(attested).toHaveLength(1);
-    for (const log of globSync('*/logs/*.log', { cwd: place.results })) {
+    const logs = globSync('*/logs/*.log', { cwd: place.results });
+    expect(logs).toHaveLength(4);
+    for (const log of logs) {
       const text = readFileSync(join(place.results, log), 'utf8');
       expect(text.match(/^bench-attest /gm)).toHaveLength(1);
     }

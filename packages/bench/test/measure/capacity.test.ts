@@ -150,7 +150,8 @@ describe('the search of a capacity', () => {
     const found = search(fixed(0.0002), 'p99<20ms', { edit: tire, pace: 1500 });
     expect(found).toMatchObject({ bound: 'at least', reasons: [{ code: 'promise-kept' }] });
     expect(found.reasons[0]?.text).toContain('reaches about 1,7');
-    expect(found.steps.every(({ perSecond }) => perSecond < 1800)).toBe(true);
+    expect(Math.max(...found.steps.map(({ perSecond }) => perSecond))).toBeGreaterThan(0);
+    expect(found.steps.filter(({ perSecond }) => perSecond >= 1800)).toEqual([]);
   });
 
   it('goes on for up to two long steps if the promise was kept at every rate so far, or broken; brief ones do not', () => {

@@ -358,6 +358,7 @@ describe('the plan of a duel', () => {
       expect(plan.trials.some((trial) => trial.duel !== undefined)).toBe(false);
       // Every target once in each round, whose order is drawn.
       const rounds = Object.values(Object.groupBy(plan.trials, ({ order }) => order >> 1));
+      expect(rounds).toHaveLength(plan.rounds);
       for (const round of rounds) expect(new Set(round?.map(({ target }) => target)).size).toBe(2);
       expect(describePlan(plan)).toContain('one server at a time');
     },
