@@ -21,7 +21,14 @@ export function compileSchema(text: string, where: string): SchemaCheck {
     throw new BenchError('usage', `${where}: the schema is not JSON`, 'e.g. {"type": "array"}');
   }
   const validate = compile(schema, where);
-  return (value) => (validate(value) ? undefined : describe(validate.errors?.[0]));
+  return (value) => {
+    try {
+      return validate(value) ? undefined : describe(validate.errors?.[0]);
+    } catch (error) {
+      if (!(error instanceof RangeError)) throw error;
+      return 'is nested too deeply';
+    }
+  };
 }
 
 function compile(schema: unknown, where: string): ValidateFunction {

@@ -114,6 +114,8 @@ describe('a correct answer', () => {
       expect(check({ schema }, 200, 'text')).toBe('the body is not JSON: text');
     }
     expect(errorOf(() => ask({ schema: '{"type":"nothing"}' })).message).toContain('not a JSON Schema');
+    const nested = `${'['.repeat(2e5)}${']'.repeat(2e5)}`;
+    expect(check({ schema: '{"items":{"$ref":"#"}}' }, 200, nested)).toContain('is nested too deeply');
   });
 });
 
