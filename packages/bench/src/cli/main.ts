@@ -6,7 +6,7 @@ import { basename, extname } from 'node:path';
 import { HOME } from 'bench-machine/home';
 import { hide, literalsInEnvironment, valuesOf } from 'bench-machine/redact';
 import { renderOverview, type Command } from './command.ts';
-import { bearLostOutput, fail, print, refuseLostOutput } from '../terminal/shell.ts';
+import { bearLostOutput, fail, INTERRUPTED, onInterrupt, print } from '../terminal/shell.ts';
 import { suggest } from 'bench-model/suggest';
 
 /** TypeScript in the repository, JavaScript in the package. */
@@ -48,10 +48,12 @@ export async function loadCommand(file: URL): Promise<Command<unknown>> {
 
 /** Runs `bench-http <words>` and returns the exit code. The word `bench` can be omitted. */
 export async function main(words: readonly string[]): Promise<number> {
-  using _ = bearLostOutput();
+  using output = bearLostOutput();
+  // A signal that no step of the command handles would leave the programs that it waits for, such as compilers.
+  using _ = onInterrupt(() => process.exit(INTERRUPTED), 'stopping');
   const code = await runWords(words);
   try {
-    await refuseLostOutput();
+    await output.refuseLost();
     return code;
   } catch (error) {
     return code === 0 ? fail(error) : code;

@@ -18,12 +18,10 @@ import { present } from 'bench-model/options';
 import { refuseUpstream } from '../plan/refusals.ts';
 import { stacksOfProject } from '../conduct/resolve.ts';
 import { openSession } from '../conduct/session.ts';
-import { onInterrupt, logLine } from '../terminal/shell.ts';
+import { INTERRUPTED, onInterrupt, logLine } from '../terminal/shell.ts';
 
 const HOST = '127.0.0.1';
 const POLL_MS = 50;
-/** The exit code of a command that Ctrl-C has ended. */
-const INTERRUPTED = 130;
 
 export default defineCommand({
   name: 'serve',

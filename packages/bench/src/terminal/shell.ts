@@ -98,11 +98,10 @@ export function widthFor({ detail = false }: { detail?: boolean | undefined }): 
   return detail ? undefined : process.stdout.columns || undefined;
 }
 
-/** The error for which a part of the output was lost; undefined before it. */
-let lost: NodeJS.ErrnoException | undefined;
-
-function noteLost(error: NodeJS.ErrnoException): void {
-  if (error.code !== 'EPIPE' && error.code !== 'EIO') lost ??= error;
+/** The output of a command, of which a part may be lost. */
+interface Output extends Disposable {
+  /** Throws a usage error if the standard output was lost, other than by its reader. */
+  refuseLost(): Promise<void>;
 }
 
 /** Nowhere is left to say that the errors are lost. */
@@ -112,28 +111,29 @@ function ignore(): void {}
  * Until disposed, the output may be lost without an end of the command: what it measures is stored. A pipe can be closed by its
  * reader, as `| head` does, and a disk can be full.
  */
-export function bearLostOutput(): Disposable {
-  lost = undefined;
-  process.stdout.on('error', noteLost);
+export function bearLostOutput(): Output {
+  let lost: NodeJS.ErrnoException | undefined;
+  const note = (error: NodeJS.ErrnoException): void => {
+    if (error.code !== 'EPIPE' && error.code !== 'EIO') lost ??= error;
+  };
+  process.stdout.on('error', note);
   process.stderr.on('error', ignore);
   return {
+    async refuseLost() {
+      // A stream reports its error after the write.
+      await setImmediate();
+      if (lost === undefined) return;
+      throw new BenchError(
+        'usage',
+        `the standard output cannot be written: ${lost.message}`,
+        cureForFull(lost) ?? 'send it to another place; what was stored before is kept',
+      );
+    },
     [Symbol.dispose]() {
-      process.stdout.off('error', noteLost);
+      process.stdout.off('error', note);
       process.stderr.off('error', ignore);
     },
   };
-}
-
-/** Throws a usage error if the standard output was lost, other than by its reader. */
-export async function refuseLostOutput(): Promise<void> {
-  // A stream reports its error after the write.
-  await setImmediate();
-  if (lost === undefined) return;
-  throw new BenchError(
-    'usage',
-    `the standard output cannot be written: ${lost.message}`,
-    cureForFull(lost) ?? 'send it to another place; what was stored before is kept',
-  );
 }
 
 /** Prints the message of an error and returns its exit code. Shows a stack trace only with DEBUG. */
@@ -152,6 +152,9 @@ export function fail(error: unknown): number {
   return 1;
 }
 
+/** The exit code of a command that was interrupted. */
+export const INTERRUPTED = 130;
+
 const INTERRUPTS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
 
 /** A handler of interruptions: the one of the innermost step of the command is called. */
@@ -169,7 +172,7 @@ let pressedAt: number | undefined;
 function press(): void {
   const now = performance.now();
   if (pressedAt !== undefined) {
-    if (now - pressedAt > SAME_PRESS_MS) process.exit(130);
+    if (now - pressedAt > SAME_PRESS_MS) process.exit(INTERRUPTED);
     return;
   }
   pressedAt = now;
@@ -177,7 +180,7 @@ function press(): void {
   if (handler === undefined) return;
   const { stop, words } = handler;
   logLine(`\n${typeof words === 'string' ? words : words()}`);
-  patience = setTimeout(() => process.exit(130), LONGEST_STOP_MS);
+  patience = setTimeout(() => process.exit(INTERRUPTED), LONGEST_STOP_MS);
   stop();
 }
 
@@ -209,6 +212,6 @@ export const terminal: Voice = {
   onInterrupt,
   quit(release) {
     release();
-    process.exit(130);
+    process.exit(INTERRUPTED);
   },
 };

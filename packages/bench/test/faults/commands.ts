@@ -150,20 +150,30 @@ globalThis.Date = new Proxy(of, {
 const LEAVING = `require('node:child_process').spawn('sleep', ['600'], { detached: true, stdio: 'ignore' }).unref(); ${SERVER}`;
 const STUBBORN = `process.on('SIGTERM', () => {}); ${SERVER}`;
 
-/** Starts `serve` for a server of a user, in a terminal or with a prefix, and waits until it says where that listens. */
-async function startServe(
+/** Writes a server and its manifest, and returns the path of that. */
+function writeManifest(
   place: Place,
-  { server = SERVER, command = ['node', 'server.js'], prefix = [] as string[], isTyped = false },
-): Promise<Running> {
+  { server = SERVER, command = ['node', 'server.js'], more = {} },
+): string {
   writeFileSync(join(place.folder, 'server.js'), server);
   const file = join(place.folder, 'stack.json');
   const kind = { language: 'javascript', framework: 'none', class: 'raw', runtime: 'none' };
   const variants = { app: { command } };
-  writeFileSync(
-    file,
-    JSON.stringify({ name: 'shop', ...kind, default: 'app', variants, requests: ['GET /'] }),
-  );
-  const words = ['--stack', file, '--port', String(await findFreePort())];
+  const stack = { name: 'shop', ...kind, default: 'app', variants, requests: ['GET /'], ...more };
+  writeFileSync(file, JSON.stringify(stack));
+  return file;
+}
+
+/** Starts `serve` for a server of a user, in a terminal or with a prefix, and waits until it says where that listens. */
+async function startServe(
+  place: Place,
+  {
+    prefix = [],
+    isTyped = false,
+    ...written
+  }: { server?: string; command?: string[]; prefix?: string[]; isTyped?: boolean },
+): Promise<Running> {
+  const words = ['--stack', writeManifest(place, written), '--port', String(await findFreePort())];
   const running = isTyped
     ? place.startInTerminal(['node packages/bench/bench-http.mjs serve', ...words].join(' '))
     : place.start('serve', words, {}, prefix);
@@ -262,6 +272,23 @@ const servingCases: CommandCase[] = [
     },
     status: 130,
     says: /stopping shop\n.*the server ignored SIGTERM for 5 s and was killed/,
+    kept: [],
+  },
+  {
+    phase: 'prepare',
+    fault: 'serve gets SIGTERM in a build',
+    async run(place) {
+      const file = writeManifest(place, {
+        more: { build: [['sh', '-c', 'sleep 600 & sleep 601', '{build}']] },
+      });
+      const port = String(await findFreePort());
+      const running = place.start('serve', ['--stack', file, '--port', port], place.ownCache);
+      await running.until(() => place.pidsOf('sleep 601').length > 0, 'the build');
+      running.signal('SIGTERM');
+      return running.ended;
+    },
+    status: 130,
+    says: /stopping/,
     kept: [],
   },
   killed('serve is killed', 'stop', startLeaving),
