@@ -93,7 +93,6 @@ const SCRIPTS: Record<string, string> = {
   list: 'bench:list',
   power: 'bench:power',
   prune: 'bench:prune',
-  self: 'bench:self',
   upgrade: 'bench:upgrade',
   why: 'bench:why',
 };
