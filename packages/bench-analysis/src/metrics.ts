@@ -1,7 +1,7 @@
 import type { Metric } from 'bench-model/metrics';
 import { sum } from 'bench-statistics/numbers';
 import type { Interval } from 'bench-model/interval';
-import { boundFactors, cancelsInTurns, isFatal, makesLowerBound, type ReasonCode } from 'bench-model/reasons';
+import { boundFactors, cancelsInTurns, isFatal, makesLowerBound } from 'bench-model/reasons';
 import type { Reason } from 'bench-model/reasons';
 import type { Trial } from 'bench-model/record';
 
@@ -68,19 +68,11 @@ export function openReasons(trial: Trial, metric: Metric): Reason[] {
   });
 }
 
-/** Reasons that leave a percentile between two known figures. */
-const BOUNDING: ReadonlySet<string> = new Set<ReasonCode>([
-  'late-reads',
-  'late-tail',
-  'late-starts',
-  'late-starts-tail',
-]);
-
 /** Returns the percentile without the delays by the generator; undefined if the trial has other doubts about it. */
 function leastOf(trial: Trial, { id }: Metric, most: number): number | undefined {
   if (trial.status === 'failed' || (id !== 'p50' && id !== 'p99')) return undefined;
   const isBounded = trial.reasons.every(
-    ({ code, invalidates }) => BOUNDING.has(code) || !invalidates.includes(id),
+    ({ code, invalidates }) => code === 'late-generator' || !invalidates.includes(id),
   );
   if (!isBounded) return undefined;
   const { latencyAtLeastUs, schedule } = trial.measured.load;

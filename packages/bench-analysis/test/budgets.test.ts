@@ -101,9 +101,9 @@ function runBetween(
 
 describe('a budget for a percentile that is known within bounds', () => {
   it.each([
-    ['kept', 2000, 9000, 'late-starts-tail'],
-    ['broken', 30_000, 90_000, 'late-starts-tail'],
-    ['undecided', 2000, 90_000, 'late-starts-tail'],
+    ['kept', 2000, 9000, 'late-generator'],
+    ['broken', 30_000, 90_000, 'late-generator'],
+    ['undecided', 2000, 90_000, 'late-generator'],
     ['undecided', 2000, 9000, 'other-processes'],
   ] as const)('is %s between %i and %i µs by %s', (verdict, least, most, code) => {
     const budget: Budget = { metric: 'p99', of: 'vanilla', limit: { kind: 'figure', value: 20_000 } };

@@ -453,12 +453,7 @@ describe('the command line of compare', () => {
 /** The sample run, in which the first trials of fastify became slower in their windows by this factor. */
 function doubtfulRun(ratio: number, trials: number, factor: number): StoredRun {
   const run = sampleRun(ratio);
-  const trend = makeReason('trend', {
-    shape: 'slowdown',
-    least: 1000,
-    most: 1000 * factor,
-    milliseconds: 250,
-  });
+  const trend = makeReason('ratio-trend', { change: factor, when: 'in the window' });
   run.trials = run.trials.map((trial) =>
     trial.target.id === 'fastify' && trial.round <= trials && trial.status !== 'failed'
       ? suspectTrial('fastify', trial.measured, [trend], { round: trial.round })

@@ -1,11 +1,11 @@
 import { describe, expect, it } from 'vitest';
 import { toLadders, type Ladder } from '../src/ladder.ts';
 import { summarise } from '../src/summary.ts';
-import type { Reason } from 'bench-model/reasons';
+import { makeReason, type Reason } from 'bench-model/reasons';
 import type { Trial } from 'bench-model/record';
 import { failedTrial, okTrial, sampleMeasured, suspectTrial } from '../../bench-lab/testing/samples.ts';
 
-const bound: Reason = { code: 'generator-bound', text: 'busy', invalidates: ['goodput', 'p50', 'p99'] };
+const bound = makeReason('generator-bound', { busy: 0.95, coresUsed: 0.5 });
 const spoilt: Reason = { code: 'other-processes', text: 'others', invalidates: ['goodput', 'p50', 'p99'] };
 
 /** One rung: its connections, the goodput of each round, and the reason that all of them carry. */

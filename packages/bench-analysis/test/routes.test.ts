@@ -33,7 +33,12 @@ function trialOf(round: number, p50: number, timeout: number, isValid = true): T
   };
   const measured = { ...sampleMeasured(), load };
   if (isValid) return okTrial('shop', measured, head);
-  return suspectTrial('shop', measured, [{ code: 'trend', text: 'unsteady', invalidates: ['p50'] }], head);
+  return suspectTrial(
+    'shop',
+    measured,
+    [{ code: 'late-generator', text: 'late', invalidates: ['p50'] }],
+    head,
+  );
 }
 
 describe('the requests of a user', () => {

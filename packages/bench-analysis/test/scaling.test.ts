@@ -3,7 +3,7 @@ import { toScalings, type Scaling } from '../src/scaling.ts';
 import { compareWithin } from '../src/compare.ts';
 import { summarise } from '../src/summary.ts';
 import type { Placement, Trial } from 'bench-model/record';
-import type { Reason } from 'bench-model/reasons';
+import { makeReason } from 'bench-model/reasons';
 import type { Target } from 'bench-model/target';
 import {
   failedTrial,
@@ -15,7 +15,7 @@ import {
   suspectTrial,
 } from '../../bench-lab/testing/samples.ts';
 
-const BOUND: Reason = { code: 'generator-bound', text: 'busy', invalidates: ['goodput', 'p50', 'p99'] };
+const BOUND = makeReason('generator-bound', { busy: 0.95, coresUsed: 0.5 });
 
 const scaled = (workers: number): Target => ({
   ...sampleTarget(`fastify (${workers} worker${workers > 1 ? 's' : ''})`),

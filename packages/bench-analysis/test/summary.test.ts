@@ -149,30 +149,25 @@ describe('summarise', () => {
   });
 });
 
-/** A trial in whose window this share of the requests failed. */
-const failing = (share: number, kind = 'reset', round = 1): Trial => {
-  const reason = makeReason('errors', {
-    share,
-    kinds: [[kind, 5]],
-    latency: { p50: { low: 0.99, high: 1.01 } },
-  });
+/** A trial from which the hypervisor took this share of a core, in which the server used one. */
+const stolen = (cores: number, round = 1): Trial => {
+  const reason = makeReason('steal', { cores, coresUsed: 1 });
   return suspectTrial('a', sampleMeasured({ goodput: 5000, cpu: 20 }), [reason], { round });
 };
 
 describe('a figure in doubt in every round', () => {
   it('says by how much it can change, of the worst round', () => {
-    const [row] = summarise([failing(0.002), failing(0.004, 'reset', 2)]);
-    // Each failed request cost up to ten right ones.
+    const [row] = summarise([stolen(0.02), stolen(0.04, 2)]);
     expect(row?.figures.cpu).toMatchObject({ valid: false });
-    expect(row?.figures.cpu?.within).toBeCloseTo(0.004 * 9, 2);
-    expect(row?.figures.goodput?.within).toBeCloseTo(0.004 * 9, 2);
-    expect(row?.figures.p50?.within).toBeCloseTo(1 / 0.99 - 1, 6);
+    // A request costs more by up to twice the share that was taken.
+    expect(row?.figures.cpu?.within).toBeCloseTo(0.08, 6);
+    expect(row?.figures.goodput?.within).toBeCloseTo(0.04, 6);
   });
 
   it('says nothing if it has no bound, if the bound is far, or if a round is valid', () => {
-    expect(summarise([failing(0.002, 'timeout')])[0]?.figures.goodput).not.toHaveProperty('within');
-    expect(summarise([failing(0.3)])[0]?.figures.cpu).not.toHaveProperty('within');
-    expect(summarise([failing(0.002), at('a', 5000, 20, undefined, 2)])[0]?.figures.cpu).not.toHaveProperty(
+    expect(summarise([stolen(0.02)])[0]?.figures.p50).not.toHaveProperty('within');
+    expect(summarise([stolen(0.3)])[0]?.figures.cpu).not.toHaveProperty('within');
+    expect(summarise([stolen(0.02), at('a', 5000, 20, undefined, 2)])[0]?.figures.cpu).not.toHaveProperty(
       'within',
     );
   });

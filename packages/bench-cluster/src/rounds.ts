@@ -150,7 +150,10 @@ function failRound(
   }: { planned: readonly PlannedTrial[]; arrived: readonly Trial[]; host: RoundHost; atMs: number },
   why: string,
 ): FailedTrial[] {
-  const reason = makeReason('host-lost', { host: host.name, task: 'complete the round of this trial', why });
+  const reason = makeReason('host-lost', {
+    lost: [{ host: host.name, why }],
+    task: 'complete the round of this trial',
+  });
   return planned.map((one): FailedTrial => {
     const there = arrived.find(({ id }) => id === one.id);
     if (there !== undefined) return failTrial(there, reason);

@@ -230,7 +230,7 @@ describe('a run that is spread over hosts', () => {
     const same = { code: 'same-code' as const, text: 'the server ran the same code', invalidates: [] };
     a.measure = () =>
       Promise.resolve({
-        trials: planned.map((one) => ({ ...measured(one), reasons: [same] }) as unknown as Trial),
+        trials: planned.map((one) => ({ ...measured(one), reasons: [same] })),
       });
     await a.end();
     expect(await over).toContain('same code');

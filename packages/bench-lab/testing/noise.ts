@@ -8,19 +8,14 @@ const NOISE: ReadonlySet<ReasonCode> = new Set<ReasonCode>([
   'little',
   'other-processes',
   'steal',
-  'listen-overflows',
+  'connections',
   'retransmits',
   'throttled',
   'unsteady',
-  'trend',
   'generator-bound',
-  'late-reads',
-  'late-tail',
+  'late-generator',
   'late-sample',
-  'late-starts',
-  'late-starts-tail',
   'stall',
-  'upstream-slow',
 ]);
 
 /** Returns the codes of the reasons that a busy machine does not explain. */

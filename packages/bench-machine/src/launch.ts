@@ -518,7 +518,11 @@ class LaunchedServer implements Server {
     // Another program may have taken the free port meanwhile.
     const lived = { from: this.#bornAt, to: endedAt };
     if ((await isListening(this.host, this.port)) && !isTakenFromOutside(this.port, lived)) {
-      trouble.push(makeReason('port-held', { port: this.port, by: describeListeners(this.port) }));
+      trouble.push(
+        makeReason('not-stopped', {
+          message: `port ${this.port} is still open: ${describeListeners(this.port)}`,
+        }),
+      );
     }
     return { trouble, ...this.#readTime() };
   }

@@ -1,6 +1,6 @@
 /** Every problem that a trial can have: one row per reason. Nothing else decides the meaning of a reason. */
 import { describeCount } from './counts.ts';
-import { METRIC_IDS, METRICS, metricsOf, type MetricId } from './metrics.ts';
+import { METRIC_IDS, metricsOf, type MetricId } from './metrics.ts';
 import type { Interval } from './interval.ts';
 import type { FirstWrong } from './load.ts';
 import { describeBytes } from './units.ts';
@@ -17,69 +17,63 @@ export interface Reason {
 }
 
 /** The meaning of a reason. */
-type Definition<Facts> = Fatal<Facts> | Doubt<Facts>;
+type Definition<Facts> = Fatal<Facts> | Disturbance<Facts> | Finding<Facts>;
 
 interface Base<Facts> {
-  /** The metrics that it invalidates; empty if it only explains. */
-  invalidates: readonly MetricId[];
   text: (facts: Facts) => string;
 }
 
 /** The trial has failed: none of its figures may be used. */
 interface Fatal<Facts> extends Base<Facts> {
-  isFatal: true;
+  kind: 'fatal';
 }
 
 interface Doubt<Facts> extends Base<Facts> {
-  isFatal?: never;
   /** Completes "In 3 of 60 trials, …", for a summary of many trials. */
   summary: string;
-  /** Set if it is about the server, in whichever trial it was found: a summary has its whole text. */
-  isOfServer?: true;
+}
+
+/** The machine, the load generator or the plan got in the way: figures are invalid, or known only within bounds. */
+interface Disturbance<Facts> extends Doubt<Facts> {
+  kind: 'disturbance';
+  invalidates: readonly MetricId[] | ((facts: Facts) => readonly MetricId[]);
   /** What to do if it leaves too many figures without a bound. */
   cure?: string;
-  /** The invalidated metrics whose figure is still a lower bound. */
-  lowerBounds?: readonly MetricId[];
   /** The invalidated metrics whose ratio is still valid between servers that take turns, because it affects them alike. */
   cancelsInTurns?: readonly MetricId[];
   /** Says how far the figures can be from the truth, as factors of them. An invalidated metric without bounds may be anything. */
   bounds?: (facts: Facts) => Bounds;
 }
 
+/** The server did something that its user wants to know. It takes no figure away. The text begins with what it did, in figures. */
+interface Finding<Facts> extends Doubt<Facts> {
+  kind: 'finding';
+}
+
 const ALL = METRIC_IDS;
-const NONE: readonly MetricId[] = [];
-const UNDER_LOAD = metricsOf('pace', 'latency', 'tail', 'cpu', 'memory');
 const RATES = metricsOf('pace');
 const RATES_AND_CPU = metricsOf('pace', 'cpu');
 const RATES_AND_CAPACITY = metricsOf('pace', 'capacity');
 const RATES_CPU_AND_CAPACITY = metricsOf('pace', 'cpu', 'capacity');
-const RATES_AND_MEMORY = metricsOf('pace', 'memory');
+const RATES_AND_LATENCY = metricsOf('pace', 'latency', 'tail');
+const MEDIAN = metricsOf('latency').filter((id) => !metricsOf('tail').includes(id));
 const LATENCY = metricsOf('latency');
 const TAIL = metricsOf('tail');
-const MEDIAN = LATENCY.filter((id) => !TAIL.includes(id));
-const GOODPUT: readonly MetricId[] = ['goodput'];
 const CPU: readonly MetricId[] = ['cpu'];
 const CAPACITY: readonly MetricId[] = ['capacity'];
-/** Percentiles include the unanswered requests, as lower bounds. */
-const UNANSWERED = UNDER_LOAD.filter((id) => !LATENCY.includes(id));
 
 /** A reason that fails the trial. */
 function fatal<Facts>(text: (facts: Facts) => string): Fatal<Facts> {
-  return { isFatal: true, invalidates: ALL, text };
+  return { kind: 'fatal', text };
+}
+
+/** Something that the server did. */
+function finding<Facts>(summary: string, text: (facts: Facts) => string): Finding<Facts> {
+  return { kind: 'finding', summary, text };
 }
 
 /** A thrown failure: its message is the text. */
 const thrown = fatal(({ message }: { message: string }) => message);
-
-/** A companion that was saturated. */
-const saturated = (companion: string) => ({
-  invalidates: RATES,
-  lowerBounds: GOODPUT,
-  summary: `the ${companion} was saturated`,
-  cure: 'Lower the rate, or use fewer connections',
-  text: (use: Saturated) =>
-    `the ${companion} used ${shareOf(use)}: goodput is a lower bound, and latency includes the ${companion}'s delays`,
-});
 
 /** Rows that ran out. `lives` are the trials that share the file; `needed` are the rows that it would need, the checks included. */
 export interface RowsFacts {
@@ -97,27 +91,10 @@ function describeRows(rows: number, lives: number): string {
 
 const DEFINITIONS = {
   trial: thrown,
-  upstream: thrown,
-  database: thrown,
-  /** The failure of a companion that has no separate row. */
+  /** A companion failed, which says nothing about the server. */
   companion: thrown,
   defect: thrown,
   'not-stopped': fatal(({ message }: { message: string }) => `the server could not be stopped: ${message}`),
-  'port-held': fatal(
-    ({ port, by }: { port: number; by: string }) => `port ${port} is still open after the stop: ${by}`,
-  ),
-  'ignored-sigterm': {
-    invalidates: NONE,
-    summary: 'the server ignored the signal to stop and was killed',
-    text: ({ signal, seconds }: { signal: string; seconds: number }) =>
-      `the server ignored ${signal} for ${seconds} s and was killed`,
-  },
-  'not-verified': {
-    invalidates: NONE,
-    summary: 'the server could not be verified after the load',
-    text: ({ problem, inFlight }: { problem: string; inFlight: number }) =>
-      `${problem}: ${inFlight} requests were still unanswered when the load ended`,
-  },
   'same-code': fatal(
     ({ other, files }: { other: string; files: number }) =>
       `the server ran the same code as ${other} (${files} files with the same contents)`,
@@ -129,30 +106,10 @@ const DEFINITIONS = {
       needed === undefined ? '' : `: it takes about ${needed.toLocaleString('en-US')}`,
     ].join(''),
   ),
-  accounting: fatal(
-    ({ sent, accounted, host }: { sent: number; accounted: number; host?: string | undefined }) =>
-      `${from(host)}${sent} requests were sent, but ${accounted} are accounted for: this is a bug in Bench`,
+  'host-lost': fatal(({ lost, task }: { lost: readonly { host: string; why: string }[]; task: string }) =>
+    lost.map(({ host, why }) => `${host} did not ${task}: ${why}`).join('; '),
   ),
-  'generators-missing': fatal(
-    ({ planned, missing }: { planned: number; missing: readonly { host: string; why: string }[] }) =>
-      `${missing.length} of ${planned} load generators did not report: ${missing.map(({ host, why }) => `${host}: ${why}`).join('; ')}`,
-  ),
-  'host-lost': fatal(
-    ({ host, task, why }: { host: string; task: string; why: string }) => `${host} did not ${task}: ${why}`,
-  ),
-  skew: fatal(
-    ({ host, skewMs, clockErrorMs, allowedSkewMs }: Skew) =>
-      `${host} opened its window ${figureMs(Math.abs(skewMs))} ${skewMs < 0 ? 'before' : 'after'} the plan, and its clock is known to ± ${figureMs(clockErrorMs)}: ${figureMs(allowedSkewMs)} are allowed`,
-  ),
-  'crossed-answers': fatal(({ count }: { count: number }) => `${count} answers belonged to another request`),
-  'wrong-body': fatal(
-    ({ count, first }: { count: number; first?: FirstWrong | undefined }) =>
-      `${count} answers had a wrong body${first === undefined ? '' : `, the first ${describeWrong(first)}`}`,
-  ),
-  unsolicited: fatal(
-    ({ count }: { count: number }) =>
-      `${count === 1 ? '1 answer' : `${figure(count)} answers`} arrived without a request: the server answers some requests more than once`,
-  ),
+  'wrong-answers': fatal(describeWrongAnswers),
   'no-answers': fatal(
     ({
       planned,
@@ -165,100 +122,113 @@ const DEFINITIONS = {
     }) =>
       `no right answer in the window; ${established ?? 'an unknown number'} of ${planned} connections were established: ${list(seen) || 'no requests'}`,
   ),
-  'not-all-established': {
-    invalidates: RATES_AND_MEMORY,
-    summary: 'some connections were not established',
-    cure: 'Use fewer connections, or a longer listen backlog',
-    text: ({ planned, established, refused }: { planned: number; established: number; refused: number }) => {
-      const why =
-        refused > 0
-          ? `${refused} connects were refused or failed`
-          : `${planned - established} never answered`;
-      return `${established} of ${planned} connections were established when the window opened: ${why}`;
-    },
-  },
-  errors: {
-    invalidates: UNDER_LOAD,
-    summary: 'requests failed',
-    cure: 'Find out why requests fail',
-    bounds: boundErrors,
-    text: (facts: Errors) =>
-      `${(facts.share * 100).toFixed(2)} % of the requests failed (${list(facts.kinds)})${describeBounds(boundErrors(facts))}`,
-  },
-  stall: {
-    invalidates: NONE,
-    summary: 'a few answers stalled',
-    text: ({ count, aboveUs, slowestUs, tail, tailUs }: Stall) =>
-      `${count === 1 ? '1 answer above' : `${figure(count)} answers above`} ${describeTime(aboveUs)} ${count === 1 ? 'was' : 'were'} stalled: the slowest took ${describeTime(slowestUs)}, while ${tail.replace('_', '.')} is ${describeTime(tailUs)}`,
-  },
-  unanswered: {
-    invalidates: UNANSWERED,
-    summary: 'requests were never answered',
-    cure: 'Find out which requests hang',
-    text: describeUnanswered,
-  },
-  'few-unanswered': {
-    invalidates: NONE,
-    summary: 'a few requests were never answered',
-    text: describeUnanswered,
-  },
+  'upstream-count': fatal(({ ok, fetches, requests, isShort }: UpstreamCount) => {
+    const answered = `${figure(ok)} answers need ${fetches} fixtures each`;
+    return isShort
+      ? `${answered}, but the upstream got only ${figure(requests)} requests: the server may have cached fixtures`
+      : `${answered}, but the upstream got ${figure(requests)} requests: more than needed`;
+  }),
+  inserts: fatal(({ acknowledged, stored, unanswered }: Inserts) => {
+    const also = unanswered === 0 ? '' : `, ${figure(unanswered)} never answered`;
+    const account = `${figure(acknowledged)} inserts were acknowledged${also}, and the table has ${figure(stored)}`;
+    if (stored < acknowledged) return `${account}: ${figure(acknowledged - stored)} were lost`;
+    if (stored <= acknowledged + unanswered) return `${account}: no acknowledged insert was lost`;
+    return `${account}: some were stored twice, or stored after an error answer`;
+  }),
+  background: fatal(
+    ({ failed, ended, kinds }: { failed: number; ended: number; kinds: [string, number][] }) =>
+      `${failed} of ${ended} background requests failed (${list(kinds)}): the server did not do the background work`,
+  ),
+
+  connections: finding('not all connections were served', describeConnections),
+  errors: finding(
+    'requests failed',
+    ({ share, kinds, what = 'requests' }: { share: number; kinds: [string, number][]; what?: string }) =>
+      `${(share * 100).toFixed(2)} % of the ${what} failed (${list(kinds)})`,
+  ),
+  unanswered: finding('requests were never answered', describeUnanswered),
+  overrun: finding(
+    'the server could not keep up with the rate',
+    ({ offered, served }: { offered: number; served: number }) =>
+      `offered ${figure(offered)}/s, served ${figure(Math.round(served))}/s: the queue grew by ${figure(Math.round(offered - served))}/s`,
+  ),
+  'memory-grows': finding(
+    'memory grew with each answer',
+    ({ estimate, interval }: { estimate: number; interval: Interval }) =>
+      `memory grows by ${describeBytes(estimate)} per answer (${describeBytes(interval.low)} to ${describeBytes(interval.high)})`,
+  ),
+  stall: finding(
+    'a few answers stalled',
+    ({ count, aboveUs, slowestUs, tail, tailUs }: Stall) =>
+      `${count === 1 ? '1 answer' : `${figure(count)} answers`} stalled for up to ${describeTime(slowestUs)}: ${count === 1 ? 'it' : 'they'} took more than ${describeTime(aboveUs)}, while ${tail.replace('_', '.')} is ${describeTime(tailUs)}`,
+  ),
+  'delayed-ack': finding(
+    'each answer waited for a delayed acknowledgement',
+    ({ keptUs, freshUs, command }: { keptUs: number; freshUs: number; command?: string | undefined }) =>
+      `an answer takes ${describeTime(keptUs)} on a connection that was used before, although it takes ${describeTime(freshUs)} on a new one: the server sends it in parts, and waits for the delayed acknowledgement of one before it sends the next. ${cureOfNagle(command)}`,
+  ),
+  watcher: finding(
+    'the server ran under a development watcher',
+    ({ watcher }: { watcher: string }) =>
+      `the server runs under ${watcher}: that restarts it when its files change, and figures will differ from those in production. Start it as in production`,
+  ),
+  unsteady: finding('the pace of the server was not steady', describePace),
+  compiling: finding(
+    'the compilers of the server were still at work',
+    ({ share, seconds }: { share: number; seconds: number }) =>
+      `after ${figure(seconds)} s of load, its compilers still used ${(100 * share).toFixed(0)} % of its CPU: a request costs up to that much less once they rest, if they do`,
+  ),
+  'serial-collector': finding<undefined>(
+    'the JVM saw one core',
+    () =>
+      'on one core, this JVM collects garbage serially. With several it would use G1: to measure that, use --cores 2, or -XX:+UseG1GC',
+  ),
+  'promise-rarely-kept': finding(
+    'the capacity is probably lower',
+    ({ promise, kept, loads }: { promise: string; kept: number; loads: number }) =>
+      `${kept} of ${loads} loads kept ${promise}: some requests probably break it without any load, and the capacity is lower. Promise less to know it`,
+  ),
+  'not-verified': finding(
+    'the server could not be verified after the load',
+    ({ problem, inFlight }: { problem: string; inFlight: number }) =>
+      `${problem}: ${inFlight} requests were still unanswered when the load ended`,
+  ),
+  'ignored-sigterm': finding(
+    'the server ignored the signal to stop and was killed',
+    ({ signal, seconds }: { signal: string; seconds: number }) =>
+      `the server ignored ${signal} for ${seconds} s and was killed`,
+  ),
+
   little: {
-    invalidates: RATES_AND_MEMORY,
-    summary: 'some requests were lost or not served, or the pace changed too much',
-    text: (facts: Served | Open) => {
-      if ('open' in facts)
-        return `rate and latency account for ${digits(facts.served)} open requests, but ${digits(facts.open)} were open on average (Little's law): some were lost, or their latencies are wrong`;
-      const { served, planned, silent, host } = facts;
-      const found =
-        served <= planned
-          ? `rate and cycle time account for only ${served} of ${planned} connections (Little's law): the others were not served`
-          : `rate and cycle time account for ${served} connections, but there are ${planned} (Little's law): the pace changed too much`;
-      return `${from(host)}${found}${silent > 0 ? `; ${silent} got no answer in the window` : ''}`;
-    },
+    kind: 'disturbance',
+    invalidates: RATES_AND_LATENCY,
+    summary: 'figures contradicted each other',
+    text: describeContradiction,
   },
-  pairing: {
-    invalidates: LATENCY,
-    summary: 'the latency contradicts the pace',
-    text: ({ meanUs, cycleUs }: { meanUs: number; cycleUs: number }) =>
-      `a mean latency of ${Math.round(meanUs)} µs is impossible: the mean cycle of a connection was ${Math.round(cycleUs)} µs`,
-  },
-  'late-reads': {
-    invalidates: LATENCY,
-    summary: 'a busy load generator read answers late',
-    text: describeLateReads,
-  },
-  'late-tail': {
-    invalidates: TAIL,
-    summary: 'a busy load generator read the slowest answers late',
-    text: describeLateReads,
-  },
-  'late-starts': {
-    invalidates: MEDIAN,
-    summary: 'the load generator sent requests late',
-    text: describeLateStarts,
-  },
-  'late-starts-tail': {
-    invalidates: TAIL,
-    summary: 'the load generator sent some requests late',
-    text: describeLateStarts,
+  'late-generator': {
+    kind: 'disturbance',
+    invalidates: ({ reads, starts }: LateGenerator) => [
+      ...new Set([
+        ...(reads.some(({ metric }) => metric === 'p50') ? LATENCY : []),
+        ...(starts.some(({ metric }) => metric === 'p50') ? MEDIAN : []),
+        ...([...reads, ...starts].some(({ metric }) => metric !== 'p50') ? TAIL : []),
+      ]),
+    ],
+    summary: 'the load generator was late',
+    text: describeLateness,
   },
   'late-sample': {
+    kind: 'disturbance',
     invalidates: CPU,
     summary: 'CPU was read too late',
     bounds: ({ seconds, windowSeconds }) => ({ cpu: { low: 1, high: seconds / windowSeconds } }),
     text: ({ seconds, windowSeconds }: { seconds: number; windowSeconds: number }) =>
       `CPU was read over ${seconds.toFixed(1)} s, but the window lasted ${windowSeconds.toFixed(1)} s: Bench was stopped or got no CPU`,
   },
-  overrun: {
-    invalidates: RATES,
-    summary: 'the server could not keep up with the rate',
-    cure: 'Lower the rate',
-    text: ({ offered, served }: { offered: number; served: number }) =>
-      `offered ${figure(offered)}/s, served ${figure(Math.round(served))}/s: the queue grew by ${figure(Math.round(offered - served))}/s`,
-  },
   'generator-bound': {
+    kind: 'disturbance',
     invalidates: RATES,
-    lowerBounds: GOODPUT,
+    bounds: () => ({ goodput: { low: 1 } }),
     summary: 'the load generator was saturated',
     cure: 'Lower the rate, or use fewer connections',
     text: ({ busy, coresUsed, host }: Saturation) => {
@@ -266,15 +236,28 @@ const DEFINITIONS = {
       return `the generator ${host === undefined ? '' : `on ${host} `}was ${Math.round(busy * 100)} % busy${beside}: goodput is a lower bound, and latency includes the generator's delays`;
     },
   },
+  'companion-bound': {
+    kind: 'disturbance',
+    invalidates: RATES,
+    bounds: () => ({ goodput: { low: 1 } }),
+    summary: 'the upstream or the database was saturated',
+    cure: 'Lower the rate, or use fewer connections',
+    text: ({ name, coresUsed, cores }: Saturated) => {
+      const where = cores === undefined ? '' : ` (core ${cores.join(',')})`;
+      return `the ${name} used ${coresUsed.toFixed(2)} cores${where}: goodput is a lower bound, and latency includes the ${name}'s delays`;
+    },
+  },
   'promise-kept': {
+    kind: 'disturbance',
     invalidates: CAPACITY,
-    lowerBounds: CAPACITY,
+    bounds: () => ({ capacity: { low: 1 } }),
     summary: 'the promise did not break at any rate that the load generator reached',
     cure: 'Use more generators: --generators 2',
     text: ({ perSecond, busy, reach }: { perSecond: number; busy: number; reach: number }) =>
       `the promise held at every rate that the load generator could judge, up to ${figure(perSecond)}/s; the generator was ${Math.round(busy * 100)} % busy at most, and reaches about ${figure(reach)}/s`,
   },
   'promise-broken': {
+    kind: 'disturbance',
     invalidates: CAPACITY,
     bounds: () => ({ capacity: { high: 1 } }),
     summary: 'the promise was broken at the lowest rate',
@@ -290,13 +273,8 @@ const DEFINITIONS = {
     }) =>
       `${promise} was broken at every rate, down to ${digits(perSecond)}/s, where ${digits(100 * brokenShare)} % of the requests broke it: the capacity is lower`,
   },
-  'promise-rarely-kept': {
-    invalidates: NONE,
-    summary: 'the capacity is probably lower',
-    text: ({ promise, kept, loads }: { promise: string; kept: number; loads: number }) =>
-      `${kept} of ${loads} loads kept ${promise}: some requests probably break it without any load, and the capacity is lower. Promise less to know it`,
-  },
   'few-answers': {
+    kind: 'disturbance',
     invalidates: CAPACITY,
     summary: 'too few answers to judge the promise',
     cure: 'Use a longer --duration',
@@ -316,145 +294,52 @@ const DEFINITIONS = {
     }) =>
       `${promise} was judged on ${figure(answers)} answers near the capacity, and needs ${figure(needed)}: use a longer --duration`,
   },
-  'upstream-bound': saturated('upstream'),
-  'database-bound': saturated('database'),
-  'upstream-count': fatal(({ ok, fetches, requests, isShort }: UpstreamCount) => {
-    const answered = `${figure(ok)} answers need ${fetches} fixtures each`;
-    return isShort
-      ? `${answered}, but the upstream got only ${figure(requests)} requests: the server may have cached fixtures`
-      : `${answered}, but the upstream got ${figure(requests)} requests: more than needed`;
-  }),
-  'upstream-failed': {
-    invalidates: UNDER_LOAD,
-    summary: 'the upstream left requests unanswered',
-    text: ({ count }: { count: number }) =>
-      `${figure(count)} requests were answered with 502: the upstream did not answer the server`,
-  },
-  'upstream-slow': {
-    invalidates: RATES,
-    summary: 'the upstream was slow',
-    text: ({ fetchUs }: { fetchUs: number }) =>
-      `the upstream took ${Math.round(fetchUs / 1000)} ms per fixture without load: the server had to wait for it`,
-  },
-  'inserts-lost': fatal(
-    ({ acknowledged, stored }: Inserts) =>
-      `${figure(acknowledged)} inserts were acknowledged, but the table has only ${figure(stored)}: ${figure(acknowledged - stored)} were lost`,
-  ),
-  'inserts-unacknowledged': fatal(({ acknowledged, stored, unanswered }: Inserts) => {
-    const also = unanswered === 0 ? '' : ` and ${figure(unanswered)} never answered`;
-    return `${figure(acknowledged)} inserts were acknowledged${also}, but the table has ${figure(stored)}: some were stored twice, or stored after an error answer`;
-  }),
-  inserts: {
-    invalidates: NONE,
-    summary: 'some inserts were never answered',
-    text: ({ acknowledged, stored, unanswered }: Inserts) =>
-      `${figure(acknowledged)} inserts were acknowledged, ${figure(unanswered)} never answered, and the table has ${figure(stored)}: no acknowledged insert was lost`,
-  },
-  'background-failed': fatal(describeBackground),
-  background: {
-    invalidates: UNDER_LOAD,
-    summary: 'background requests failed',
-    text: describeBackground,
-  },
-  compiling: {
-    invalidates: NONE,
-    summary: 'the compilers of the server were still at work',
-    text: ({ share, seconds }: { share: number; seconds: number }) =>
-      `after ${figure(seconds)} s of load, its compilers still used ${(100 * share).toFixed(0)} % of its CPU: a request costs up to that much less once they rest, if they do`,
-  },
-  'serial-collector': {
-    invalidates: NONE,
-    summary: 'the JVM saw one core',
-    text: () =>
-      'on one core, this JVM collects garbage serially. With several it would use G1: to measure that, use --cores 2, or -XX:+UseG1GC',
-  },
-  'not-level': {
-    invalidates: RATES_AND_CPU,
-    summary: 'the warm-up ended before servers were level with each other',
-    bounds: ({ change }) => boundChange(change),
-    text: (facts: Drift) => describeDrift(facts, 'after the warm-up'),
-  },
   'ratio-trend': {
+    kind: 'disturbance',
     invalidates: RATES_AND_CPU,
-    summary: 'servers changed relative to each other in the window',
-    bounds: ({ change }) => boundChange(change),
-    text: (facts: Drift) => describeDrift(facts, 'in the window'),
-  },
-  trend: {
-    invalidates: RATES_AND_CPU,
-    summary: 'the server became faster or slower in the window',
-    cure: 'Use a longer warm-up',
-    bounds: ({ least, most }) => boundChange(most / least),
-    text: describePace,
-  },
-  unsteady: {
-    invalidates: RATES,
-    summary: 'the pace of the server was not steady',
-    cure: 'Use a longer window',
-    bounds: ({ least, most }) => boundChange(most / least),
-    text: describePace,
-  },
-  'memory-grows': {
-    invalidates: NONE,
-    summary: 'memory grew with each answer',
-    text: ({ estimate, interval }: { estimate: number; interval: Interval }) =>
-      `memory grows by ${describeBytes(estimate)} per answer (${describeBytes(interval.low)} to ${describeBytes(interval.high)})`,
-  },
-  'delayed-ack': {
-    invalidates: NONE,
-    isOfServer: true,
-    summary: 'each answer waited for a delayed acknowledgement',
-    text: ({ keptUs, freshUs, command }: { keptUs: number; freshUs: number; command?: string | undefined }) =>
-      `an answer takes ${describeTime(keptUs)} on a connection that was used before, although it takes ${describeTime(freshUs)} on a new one: the server sends it in parts, and waits for the delayed acknowledgement of one before it sends the next. ${cureOfNagle(command)}`,
-  },
-  watcher: {
-    invalidates: NONE,
-    isOfServer: true,
-    summary: 'the server ran under a development watcher',
-    text: ({ watcher }: { watcher: string }) =>
-      `the server runs under ${watcher}, which restarts it when its files change: figures will differ from those in production. Start it as in production`,
-  },
-  'server-unknown': {
-    invalidates: NONE,
-    summary: 'the process of the server was unknown',
-    text: ({ cores }: { cores: number }) =>
-      `the process of the server is unknown: together with all other processes it used ${percent(cores)} of a core, and its share cannot be determined`,
+    summary: 'servers changed relative to each other',
+    bounds: ({ change }) => {
+      const most = Math.max(change, 1 / change);
+      return { cpu: { low: 1 / most, high: most }, goodput: { low: 1 / most, high: most } };
+    },
+    text: ({ other, change, when }: Drift) =>
+      `CPU per request relative to ${other ?? 'the other servers'} still changed ${when}, by a factor of ${change.toFixed(2)}: ${other === undefined ? 'this server' : 'one of the two servers'} was not warm`,
   },
   'other-processes': {
+    kind: 'disturbance',
     invalidates: RATES_AND_CAPACITY,
     summary: 'other processes used the CPU',
     cure: 'Let no other work run at the same time',
     bounds: boundTaken,
-    text: ({ cores }: Disturbance) => `other processes used ${percent(cores)} of a core`,
+    text: ({ cores }: Disturbed) => `other processes used ${percent(cores)} of a core`,
   },
   /** CPU time does not contain what was taken, but each request costs more while it is: see docs/concepts/how-it-works.md. */
   steal: {
+    kind: 'disturbance',
     invalidates: RATES_CPU_AND_CAPACITY,
     cancelsInTurns: CPU,
     summary: 'the hypervisor took CPU time',
     cure: 'Use a machine that does not share its CPU',
     bounds: boundTaken,
-    text: ({ cores }: Disturbance) => `the hypervisor took ${percent(cores)} of a core`,
+    text: ({ cores }: Disturbed) => `the hypervisor took ${percent(cores)} of a core`,
   },
   'cores-changed': {
+    kind: 'disturbance',
     invalidates: RATES_CPU_AND_CAPACITY,
     summary: 'the server did not stay on its cores',
     cure: 'Let nothing else pin processes',
     text: ({ placed, found }: { placed: readonly number[]; found: readonly number[] }) =>
       `the server was placed on core ${placed.join()}, but could run on ${found.join()} when its window closed`,
   },
-  'listen-overflows': {
-    invalidates: TAIL,
-    summary: 'connects overflowed the accept queue',
-    text: ({ count }: { count: number }) => `${count} connects overflowed the accept queue`,
-  },
   retransmits: {
+    kind: 'disturbance',
     invalidates: TAIL,
     summary: 'TCP segments were lost',
     text: ({ count, sent }: { count: number; sent: number }) =>
       `${figure(count)} of ${figure(sent)} TCP segments were lost and sent again`,
   },
   throttled: {
+    kind: 'disturbance',
     invalidates: RATES_CPU_AND_CAPACITY,
     summary: 'the CPU was throttled',
     cure: 'Raise the CPU limit of the container',
@@ -467,31 +352,31 @@ export type ReasonCode = keyof typeof DEFINITIONS;
 
 type FactsOf<Code extends ReasonCode> = Parameters<(typeof DEFINITIONS)[Code]['text']>[0];
 
+/** What a reason does to a trial. */
+export type ReasonKind = Definition<never>['kind'];
+
 /** The codes of all reasons. */
 export const REASON_CODES = Object.keys(DEFINITIONS) as readonly ReasonCode[];
 
 /** Makes the reason of this code from the facts in its text. */
 export function makeReason<Code extends ReasonCode>(code: Code, facts: FactsOf<Code>): Reason {
   const definition = DEFINITIONS[code] as Definition<FactsOf<Code>>;
-  const { text, invalidates } = definition;
-  const bounds = definition.isFatal ? {} : boundInvalidated(definition, facts);
+  const text = definition.text(facts);
+  if (definition.kind === 'finding') return { code, text, invalidates: [] };
+  if (definition.kind === 'fatal') return { code, text, invalidates: [...ALL] };
+  const invalidates =
+    typeof definition.invalidates === 'function' ? definition.invalidates(facts) : definition.invalidates;
+  const bounds = boundInvalidated(invalidates, definition.bounds?.(facts));
   return {
     code,
-    text: text(facts),
+    text,
     invalidates: [...invalidates],
     ...(Object.keys(bounds).length > 0 && { bounds }),
   };
 }
 
 /** Keeps the bounds of the metrics that a reason invalidates, as far as they are finite. */
-function boundInvalidated<Facts>(
-  { invalidates, lowerBounds = [], bounds }: Doubt<Facts>,
-  facts: Facts,
-): Bounds {
-  const found: Bounds = {
-    ...Object.fromEntries(lowerBounds.map((metric) => [metric, { low: 1 }])),
-    ...bounds?.(facts),
-  };
+function boundInvalidated(invalidates: readonly MetricId[], found: Bounds = {}): Bounds {
   return Object.fromEntries(
     invalidates.flatMap((metric) => {
       const { low = 0, high = Infinity } = found[metric] ?? {};
@@ -515,60 +400,105 @@ export function boundFactors(reasons: readonly Reason[], metric: MetricId): Inte
   return { low, high };
 }
 
-/** Describes what happened in a number of trials: completes "In 3 of 60 trials, …". Undefined if they failed. */
-export function summaryOf(reason: Reason): string | undefined {
-  return doubtOf(reason)?.summary;
-}
-
-/** Returns true if a reason is about the server, not about the trial that it was found in. */
-export function isOfServer(reason: Reason): boolean {
-  return doubtOf(reason)?.isOfServer === true;
-}
-
-/** Says what to do against a reason; undefined if that depends on what its text says. */
-export function cureOf(reason: Reason): string | undefined {
-  return doubtOf(reason)?.cure;
+/** Returns what a reason is: it fails the trial, it disturbed it, or it is something that the server did. */
+export function kindOf({ code }: Reason): ReasonKind {
+  return DEFINITIONS[code].kind;
 }
 
 /** Returns true if a trial with this reason has failed. */
 export function isFatal(reason: Reason): boolean {
-  return doubtOf(reason) === undefined;
+  return kindOf(reason) === 'fatal';
 }
 
-/** Returns true if this reason makes the figure of this metric a lower bound. */
-export function makesLowerBound(reason: Reason, metric: MetricId): boolean {
-  return doubtOf(reason)?.lowerBounds?.includes(metric) === true;
+/** Returns true if a reason is about the server, and takes no figure away. */
+export function isFinding(reason: Reason): boolean {
+  return kindOf(reason) === 'finding';
+}
+
+/** Describes what happened in a number of trials: completes "In 3 of 60 trials, …". Undefined if they failed. */
+export function summaryOf({ code }: Reason): string | undefined {
+  const definition: Definition<never> = DEFINITIONS[code];
+  return definition.kind === 'fatal' ? undefined : definition.summary;
+}
+
+/** Returns the figure of a finding: its text up to the explanation. */
+export function briefOf({ text }: Reason): string {
+  return text.split(': ', 1)[0] ?? text;
+}
+
+/** Says what to do against a disturbance; undefined if that depends on what its text says. */
+export function cureOf({ code }: Reason): string | undefined {
+  const definition: Definition<never> = DEFINITIONS[code];
+  return definition.kind === 'disturbance' ? definition.cure : undefined;
+}
+
+/** Returns true if this reason makes the figure of this metric a lower bound: it is at least that, and has no bound above. */
+export function makesLowerBound({ bounds }: Reason, metric: MetricId): boolean {
+  const { low, high } = bounds?.[metric] ?? {};
+  return low === 1 && high === undefined;
 }
 
 /** Returns true if this reason leaves the ratio of this metric valid between servers that take turns. */
-export function cancelsInTurns(reason: Reason, metric: MetricId): boolean {
-  return doubtOf(reason)?.cancelsInTurns?.includes(metric) === true;
-}
-
-/** The definition of a reason; undefined if a trial with it has failed. */
-function doubtOf({ code }: Reason): Doubt<never> | undefined {
+export function cancelsInTurns({ code }: Reason, metric: MetricId): boolean {
   const definition: Definition<never> = DEFINITIONS[code];
-  return definition.isFatal ? undefined : definition;
+  return definition.kind === 'disturbance' && definition.cancelsInTurns?.includes(metric) === true;
 }
 
-/** Latency percentiles that are known only as bounds, in µs. */
-interface Uncertain {
-  uncertain: { metric: MetricId; least: number; most: number }[];
+/** A percentile that the load generator may have made, between two figures in µs. */
+export interface Uncertain {
+  metric: 'p50' | 'p99';
+  least: number;
+  most: number;
 }
 
-function describeRanges({ uncertain }: Uncertain, decimals: number): string {
+/** Percentiles that may come from answers that were read late, and from requests that were sent late although a connection was free. */
+interface LateGenerator {
+  reads: readonly Uncertain[];
+  starts: readonly Uncertain[];
+}
+
+function describeRanges(uncertain: readonly Uncertain[], decimals: number): string {
   const toMs = (us: number): string => (us / 1000).toFixed(decimals);
   return uncertain
     .map(({ metric, least, most }) => `${metric} is ${toMs(least)} to ${toMs(most)} ms`)
     .join(', ');
 }
 
-function describeLateReads(facts: Uncertain): string {
-  return `answers waited in the load generator: ${describeRanges(facts, 1)}`;
+function describeLateness({ reads, starts }: LateGenerator): string {
+  return [
+    ...(reads.length > 0 ? [`answers waited in the load generator: ${describeRanges(reads, 1)}`] : []),
+    ...(starts.length > 0
+      ? [`requests waited in the load generator although a connection was free: ${describeRanges(starts, 2)}`]
+      : []),
+  ].join('; ');
 }
 
-function describeLateStarts(facts: Uncertain): string {
-  return `requests waited in the load generator although a connection was free: ${describeRanges(facts, 2)}`;
+/** Answers that are not those to their requests. */
+interface WrongAnswers {
+  /** Answers with another body. */
+  bodies: number;
+  first?: FirstWrong | undefined;
+  /** Answers that belonged to another request. */
+  crossed: number;
+  /** Answers without a request. */
+  unsolicited: number;
+}
+
+function describeWrongAnswers({ bodies, first, crossed, unsolicited }: WrongAnswers): string {
+  const parts = [
+    ...(crossed > 0 ? [`${figure(crossed)} answers belonged to another request`] : []),
+    ...(bodies > 0
+      ? [
+          `${figure(bodies)} answers had a wrong body${first === undefined ? '' : `, the first ${describeWrong(first)}`}`,
+        ]
+      : []),
+    ...(unsolicited > 0
+      ? [
+          `${unsolicited === 1 ? '1 answer' : `${figure(unsolicited)} answers`} arrived without a request: the server answers some requests more than once`,
+        ]
+      : []),
+  ];
+  return parts.join('; ');
 }
 
 function describeWrong({ seconds, bytes, rightBytes }: FirstWrong): string {
@@ -577,6 +507,54 @@ function describeWrong({ seconds, bytes, rightBytes }: FirstWrong): string {
       ? `of the right length, ${figure(bytes)} bytes`
       : `of ${figure(bytes)} bytes${rightBytes === undefined ? '' : ` instead of ${figure(rightBytes)}`}`;
   return `${seconds.toFixed(1)} s after the window opened: ${length}`;
+}
+
+/** Connections that the server did not accept, or did not serve. */
+interface Connections {
+  planned: number;
+  /** Those whose rate and cycle time account for the answers; absent if all of them were served. */
+  served?: number;
+  /** Those without an answer in the window. */
+  silent?: number;
+  /** Those that were established when the window opened; absent if all of them were. */
+  established?: number;
+  refused?: number;
+  /** Connects that found the accept queue full. */
+  overflows?: number;
+  /** The host of the generator, if the finding is about one of several. */
+  host?: string | undefined;
+}
+
+function describeConnections(facts: Connections): string {
+  const { planned, served, silent = 0, established, refused = 0, overflows = 0, host } = facts;
+  const parts = [
+    ...(established === undefined
+      ? []
+      : [
+          `${established} of ${planned} connections were established when the window opened: ${refused > 0 ? `${refused} connects were refused or failed` : `${planned - established} never answered`}`,
+        ]),
+    ...(served === undefined
+      ? []
+      : [
+          `${served} of ${planned} connections were served${silent > 0 ? `: ${silent} got no answer in the window` : ": by their rate and cycle time (Little's law)"}`,
+        ]),
+    ...(overflows > 0 ? [`${figure(overflows)} connects overflowed the accept queue`] : []),
+  ];
+  return `${from(host)}${parts.join('; ')}`;
+}
+
+/** Figures that cannot all be right: connections served or requests open by Little's law, or the mean latency and the mean cycle in µs. */
+type Contradiction =
+  | { served: number; planned: number; host?: string | undefined }
+  | { served: number; open: number }
+  | { meanUs: number; cycleUs: number };
+
+function describeContradiction(facts: Contradiction): string {
+  if ('meanUs' in facts)
+    return `a mean latency of ${Math.round(facts.meanUs)} µs is impossible: the mean cycle of a connection was ${Math.round(facts.cycleUs)} µs`;
+  if ('open' in facts)
+    return `rate and latency account for ${digits(facts.served)} open requests, but ${digits(facts.open)} were open on average (Little's law): some were lost, or their latencies are wrong`;
+  return `${from(facts.host)}rate and cycle time account for ${facts.served} connections, but there are ${facts.planned} (Little's law): the pace changed too much`;
 }
 
 interface Stall {
@@ -619,23 +597,9 @@ function describeUnanswered({ count, sent, leastUs, slowestUs }: Unanswered): st
   return `${figure(count)} of ${figure(sent)} requests (${digits((100 * count) / sent)} %) got no answer in ${(leastUs / 1e6).toFixed(1)} s or more; the slowest answer took ${figureMs(slowestUs / 1000)}`;
 }
 
-/** The figures of Little's law in an open loop. */
-interface Open {
-  served: number;
-  open: number;
-}
-
 /** A figure with two digits, or whole. */
 function digits(value: number): string {
   return value >= 10 ? figure(Math.round(value)) : value.toPrecision(2);
-}
-
-interface Served {
-  served: number;
-  planned: number;
-  silent: number;
-  /** The host of the generator, if the reason is about one of several. */
-  host?: string | undefined;
 }
 
 interface Saturation {
@@ -643,13 +607,6 @@ interface Saturation {
   coresUsed: number | undefined;
   /** The host of the busiest generator, if there are several. */
   host?: string | undefined;
-}
-
-interface Skew {
-  host: string;
-  skewMs: number;
-  clockErrorMs: number;
-  allowedSkewMs: number;
 }
 
 /** Says which generator a reason is about. */
@@ -662,40 +619,16 @@ function figureMs(milliseconds: number): string {
 }
 
 interface Saturated {
+  name: 'upstream' | 'database';
   coresUsed: number;
   /** The cores that it could use; undefined if nothing is pinned. */
   cores: readonly number[] | undefined;
 }
 
-interface Disturbance {
+interface Disturbed {
   cores: number;
   /** The cores that the server itself used; undefined if unknown. */
   coresUsed?: number | undefined;
-}
-
-interface Errors {
-  share: number;
-  kinds: [string, number][];
-  /** The bounds of the percentiles, if the latencies are known. */
-  latency?: Bounds;
-}
-
-/** A failed request is taken to cost up to this many times as much as a right one. */
-const DEAREST_FAILURE = 10;
-
-/**
- * Bounds the figures that right answers would have had without the failed requests. A timeout holds its connection for a time
- * without a relation to an answer, so goodput then has no upper bound.
- */
-function boundErrors({ share, kinds, latency }: Errors): Bounds {
-  const most = (1 - share + DEAREST_FAILURE * share) / (1 - share);
-  const hasTimeouts = kinds.some(([kind]) => kind === 'timeout');
-  return {
-    cpu: { low: 1 / most, high: 1 },
-    goodput: { low: 1, high: hasTimeouts ? Infinity : most },
-    memory: { low: 1 / most, high: most },
-    ...latency,
-  };
 }
 
 /** A figure that can change by more than this share says little. */
@@ -707,26 +640,11 @@ export function changeWithin({ low = 0, high = Infinity }: Partial<Interval> = {
   return change <= MOST_CHANGE ? change : undefined;
 }
 
-/** `: that can change goodput by 2.5 %, p99 latency by 12 %`; empty if every figure can change by much. */
-function describeBounds(bounds: Bounds): string {
-  const changes = METRIC_IDS.flatMap((id) => {
-    const change = changeWithin(bounds[id]);
-    return change === undefined ? [] : [`${METRICS[id].name} by ${digits(100 * change)} %`];
-  });
-  return changes.length === 0 ? '' : `: that can change ${changes.join(', ')}`;
-}
-
-/** A figure that changed by a factor in its window can be wrong by that factor. */
-function boundChange(factor: number): Bounds {
-  const most = Math.max(factor, 1 / factor);
-  return { cpu: { low: 1 / most, high: most }, goodput: { low: 1 / most, high: most } };
-}
-
 /** While the hypervisor takes a core, a request costs more, by up to twice the share that was taken. */
 const COST_OF_TAKEN = 2;
 
 /** With the time that others took, the server could have answered that much more. */
-function boundTaken({ cores, coresUsed = 0 }: Disturbance): Bounds {
+function boundTaken({ cores, coresUsed = 0 }: Disturbed): Bounds {
   const share = cores / coresUsed;
   const pace = { low: 1, high: 1 + share };
   return { goodput: pace, capacity: pace, cpu: { low: 1 / (1 + COST_OF_TAKEN * share), high: 1 } };
@@ -743,23 +661,13 @@ interface UpstreamCount {
 interface Drift {
   other?: string;
   change: number;
-}
-
-function describeDrift({ other, change }: Drift, when: string): string {
-  return `CPU per request relative to ${other ?? 'the other servers'} still changed ${when}, by a factor of ${change.toFixed(2)}: ${other === undefined ? 'this server' : 'one of the two servers'} was not warm`;
+  when: 'after the warm-up' | 'in the window';
 }
 
 interface Inserts {
   acknowledged: number;
   stored: number;
   unanswered: number;
-}
-
-interface Background {
-  failed: number;
-  ended: number;
-  statuses: [string, number][];
-  lost: number;
 }
 
 interface Pace {
@@ -769,27 +677,14 @@ interface Pace {
   milliseconds: number;
 }
 
-function describeBackground({ failed, ended, statuses, lost }: Background): string {
-  const kinds = [
-    ...statuses.map(([status, count]) => `${count} with status ${status}`),
-    ...(lost > 0 ? [`${lost} without an answer`] : []),
-  ];
-  return `${failed} of ${ended} background requests failed (${kinds.join(', ')}): the server did not do the background work`;
-}
-
 const PACES: Record<Pace['shape'], string> = {
-  'warm-up': 'it was still getting faster',
-  slowdown: 'it was getting slower',
-  erratic: 'its pace kept changing',
+  'warm-up': 'the server was still getting faster',
+  slowdown: 'the server was getting slower',
+  erratic: 'the pace of the server kept changing',
 };
 
 function describePace({ shape, least, most, milliseconds }: Pace): string {
-  return `not steady in the window: ${PACES[shape]} (${least} to ${most} answers per ${milliseconds} ms)`;
-}
-
-function shareOf({ coresUsed, cores }: Saturated): string {
-  const used = `${coresUsed.toFixed(2)} cores`;
-  return cores === undefined ? used : `${used} (core ${cores.join(',')})`;
+  return `${PACES[shape]} in the window (${least} to ${most} answers per ${milliseconds} ms)`;
 }
 
 function list(counts: readonly [string, number][]): string {

@@ -21,11 +21,15 @@ import {
   nameCell,
   nameTarget,
 } from './format.ts';
+import { briefFindings } from './findings.ts';
 import { decidingMetric, findStanding, isKnown, isUsable, type Placed, type Standing } from './leaders.ts';
 import type { Model, ModelComparisons, ModelFigure, ModelRow } from './model/definition.ts';
 import { describeScalings, describeThreads } from './scaling.ts';
 import { describeUpgrade } from './upgrade.ts';
 import { listAll, listAny, nameSome, QUALITIES, showValue } from './words.ts';
+
+/** The findings that the last line says. */
+const MOST_FINDINGS = 2;
 
 /** What the reader of a report knows or can do. */
 export interface Circumstances {
@@ -42,12 +46,16 @@ export function closeReport(
 ): Closing | undefined {
   if (model.rows.length === 0) return undefined;
   const { sentence, compared, leaders } = describeOutcome(model);
+  const found = briefFindings(model.rows)
+    .slice(0, MOST_FINDINGS)
+    .map((text) => `${text}. `)
+    .join('');
   if (isForeign && model.repeat !== undefined)
-    return { sentence: `${sentence}. To measure the same`, command: model.repeat };
+    return { sentence: `${sentence}. ${found}To measure the same`, command: model.repeat };
   const { purpose, command } = isForeign
     ? { purpose: 'For charts', command: `report ${model.run} --open` }
     : chooseNext(model, leaders, { compared, isExplained });
-  return { sentence: `${sentence}. ${purpose}`, command: commandLine(command) };
+  return { sentence: `${sentence}. ${found}${purpose}`, command: commandLine(command) };
 }
 
 /** Describes the outcome of a run in one sentence, without a full stop; with the comparisons if they are the outcome. */

@@ -8,10 +8,11 @@ import { METRICS, metricsOf, type MetricId } from 'bench-model/metrics';
 import { sum } from 'bench-statistics/numbers';
 import type { Plan } from 'bench-model/plan';
 import { thresholdFor } from 'bench-model/options';
-import { changeWithin, isOfServer, makesLowerBound, summaryOf } from 'bench-model/reasons';
+import { changeWithin, isFinding, makesLowerBound, summaryOf } from 'bench-model/reasons';
 import type { Reason } from 'bench-model/reasons';
 import { isSampled, showLimit } from './cells.ts';
 import { describeBudget } from './detail.ts';
+import { describeFindings } from './findings.ts';
 import { decidingMetric } from './leaders.ts';
 import { countOf, formatShare, formatUs, formatWhole, nameCell } from './format.ts';
 import { explainBuilds } from './interpreters.ts';
@@ -195,7 +196,7 @@ function summariseProblems({ rows, problems }: Model): string[] {
   const fatal = problems.find((problem) => problem.isFatal);
   const [place] = fatal?.places ?? [];
   const doubts = problems
-    .filter(({ reason }) => !isOfServer(reason))
+    .filter(({ reason }) => !isFinding(reason))
     .flatMap(({ reason, places }) => {
       const summary = summaryOf(reason);
       return summary === undefined
@@ -209,7 +210,7 @@ function summariseProblems({ rows, problems }: Model): string[] {
       : [
           `${formatWhole(failed)} of ${all} trials failed${failed > 1 ? ', such as' : ':'} ${placeOf(place)}: ${fatal.reason.text.replace(/\.*$/, '.')}`,
         ]),
-    ...describeOfServers(rows),
+    ...describeFindings(inOrder(rows)),
     ...doubts.slice(0, MOST_PROBLEMS).map(({ reason, summary, count }) => {
       const effect = describeEffect(reason, rows);
       return `In ${formatWhole(count)} of ${all} trials, ${summary}${effect === '' ? '' : `; there, ${effect}`}.`;
@@ -223,16 +224,6 @@ function summariseProblems({ rows, problems }: Model): string[] {
         ]
       : []),
   ];
-}
-
-/** The reasons that are about a server: each text once, with its rows. */
-function describeOfServers(rows: ModelRow[]): string[] {
-  const found = inOrder(rows).flatMap((row) =>
-    row.reasons.flatMap(({ reason }) => (isOfServer(reason) ? { row, text: reason.text } : [])),
-  );
-  return [...Map.groupBy(found, ({ text }) => text)].map(
-    ([text, places]) => `${places.map(({ row }) => placeOf(row)).join(', ')}: ${text}.`,
-  );
 }
 
 /** `goodput is a lower bound, and latency does not count`; empty for a reason that invalidates none of the measured metrics. */

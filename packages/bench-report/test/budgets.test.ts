@@ -8,7 +8,7 @@ import { describeWhy, renderBudgets } from '../src/budgets.ts';
 
 const P99: Budget = { metric: 'p99', limit: { kind: 'figure', value: 20_000 } };
 const OTHERS = makeReason('other-processes', { cores: 0.5 });
-const UNKNOWN = makeReason('server-unknown', { cores: 1.9 });
+const MOVED = makeReason('cores-changed', { placed: [1], found: [0] });
 
 /** A row whose figure is twice the limit in each of 12 rounds. */
 function rowOf(given: Partial<JudgedRow>): JudgedRow {
@@ -35,8 +35,8 @@ it.each<[string, Partial<JudgedRow>]>([
     { interval: { low: 0, high: 2.1 }, open: [{ reason: OTHERS, rounds: 7 }] },
   ],
   [
-    'observed 40.0 ms to 40.0 ms  undecided: the process of the server was unknown in 12 of 12 rounds',
-    { open: [{ reason: UNKNOWN, rounds: 12 }] },
+    'observed 40.0 ms to 40.0 ms  undecided: the server did not stay on its cores in 12 of 12 rounds',
+    { open: [{ reason: MOVED, rounds: 12 }] },
   ],
   [
     '40.0 ms (18.0 ms to 42.0 ms)  undecided: the interval contains the limit',

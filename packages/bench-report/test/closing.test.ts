@@ -89,7 +89,7 @@ describe('the last sentence of a report', () => {
 
   it('says of a capacity that is invalid only that it is', () => {
     const plan = samplePlan('--connections 10 --rounds 1 --slo p99<50ms', NAMES);
-    const busy = makeReason('other-processes', { cores: 1.5 });
+    const busy = makeReason('cores-changed', { placed: [1], found: [0] });
     const trials = (spoilt: readonly string[]): Trial[] =>
       plan.trials.map(({ id, target, connections, round }) => {
         const by = { of: 'p99', belowUs: 50_000 } as const;
@@ -115,13 +115,13 @@ describe('the last sentence of a report', () => {
 
   it('names a target in doubt as lowest if it is so whatever its doubt, and none if another may be', () => {
     const plan = samplePlan('--connections 10 --rounds 1', NAMES);
-    /** The first target has become 10 % slower in its window, which its figure is in doubt by. */
-    const slower = { shape: 'slowdown', least: 1, most: 1.1, milliseconds: 250 } as const;
+    /** The first target has become 10 % slower than the others in its window, which its figure is in doubt by. */
+    const slower = { change: 1.1, when: 'in the window' } as const;
     const trials = (cpu: number): Trial[] =>
       plan.trials.map(({ id, target, connections, round }) => {
         const head = { id, connections, round };
         return target === 'vanilla'
-          ? suspectTrial(target, sampleMeasured({ cpu }), [makeReason('trend', slower)], head)
+          ? suspectTrial(target, sampleMeasured({ cpu }), [makeReason('ratio-trend', slower)], head)
           : okTrial(target, sampleMeasured({ cpu: 150 }), head);
       });
     expect(close(plan, trials(100))).toContain('Lowest CPU per request: vanilla');

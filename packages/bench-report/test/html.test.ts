@@ -67,7 +67,7 @@ describe('the answer', () => {
     expect(shown.map(({ outcome, isCompared }) => [outcome, isCompared])).toMatchInlineSnapshot(`
       [
         [
-          "Lowest CPU per request: vanilla, fastify or uvicorn at 10 connections (24.4 to 66.8 µs), vanilla or fastify at 100, 1,000 and 10,000 (29.8 to 38.8 µs).",
+          "Lowest CPU per request: vanilla, fastify or uvicorn at 10 connections (24.4 to 66.8 µs), vanilla or fastify at 100, 1,000 and 10,000 (28.4 to 38.8 µs).",
           false,
         ],
         [

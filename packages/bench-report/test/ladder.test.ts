@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { Reason } from 'bench-model/reasons';
+import { makeReason, type Reason } from 'bench-model/reasons';
 import type { Trial } from 'bench-model/record';
 import { toLadderView } from '../src/ladder.ts';
 import { renderMarkdown } from '../src/markdown.ts';
@@ -15,11 +15,7 @@ import {
   suspectTrial,
 } from '../../bench-lab/testing/samples.ts';
 
-const BOUND: Reason = {
-  code: 'generator-bound',
-  text: 'the generator was 97 % busy: goodput is a lower bound',
-  invalidates: ['goodput', 'p50', 'p99'],
-};
+const BOUND = makeReason('generator-bound', { busy: 0.97, coresUsed: undefined });
 
 const trial = (
   target: string,

@@ -174,7 +174,7 @@ describe('the course of a window', () => {
 });
 
 describe('a latency distribution', () => {
-  const late: Reason = { code: 'late-tail', text: 'late', invalidates: ['p99'] };
+  const late: Reason = { code: 'late-generator', text: 'late', invalidates: ['p99'] };
   it('merges the rounds, and has a percentile only with ten answers beyond it', () => {
     const found = distributionOf(
       okTrial('vanilla', measured(upTo(500))),

@@ -17,7 +17,7 @@ import {
   suspectTrial,
 } from '../../bench-lab/testing/samples.ts';
 
-const OTHERS = makeReason('other-processes', { cores: 0.2 });
+const OTHERS = makeReason('cores-changed', { placed: [1], found: [0] });
 const BOUND = makeReason('generator-bound', { busy: 0.95, coresUsed: 0.5 });
 const plan = samplePlan('--connections 10 --rounds 5', ['vanilla', 'fastify']);
 
@@ -76,25 +76,25 @@ describe('summariseNotes', () => {
   it('counts the trials of each problem, the most frequent first, and names the command that lists them', () => {
     const model = modelOf((index) => [...(index < 2 ? [BOUND] : []), ...(index < 7 ? [OTHERS] : [])]);
     expect(summariseNotes(model)).toEqual([
-      'In 7 of 10 trials, other processes used the CPU; there, goodput and latency do not count.',
+      'In 7 of 10 trials, the server did not stay on its cores; there, goodput, latency and CPU per request do not count.',
       'In 2 of 10 trials, the load generator was saturated; there, goodput is a lower bound, and latency does not count.',
       `Which trials, and why: pnpm report ${plan.run} --detail`,
     ]);
     expect(describeNotes(model).join('\n')).toMatch(
-      /^other-processes: .* Seen in vanilla at 10 \(\d of 5 rounds\)/m,
+      /^cores-changed: .* Seen in vanilla at 10 \(\d of 5 rounds\)/m,
     );
   });
 
   it('says which figures are known within bounds', () => {
-    const errors = makeReason('errors', { share: 0.004, kinds: [['timeout', 8]], latency: {} });
-    expect(summariseNotes(modelOf(() => [errors]))[1]).toBe(
-      'In 10 of 10 trials, requests failed; there, CPU per request and memory are known within bounds, and goodput and latency do not count.',
+    const steal = makeReason('steal', { cores: 0.1, coresUsed: 1 });
+    expect(summariseNotes(modelOf(() => [steal]))[0]).toBe(
+      'In 10 of 10 trials, the hypervisor took CPU time; there, goodput and CPU per request are known within bounds, and latency does not count.',
     );
   });
 
   it('counts a single trial in the same words', () => {
     expect(summariseNotes(modelOf((index) => (index === 0 ? [OTHERS] : [])))[0]).toBe(
-      'In 1 of 10 trials, other processes used the CPU; there, goodput and latency do not count.',
+      'In 1 of 10 trials, the server did not stay on its cores; there, goodput, latency and CPU per request do not count.',
     );
   });
 
@@ -102,7 +102,7 @@ describe('summariseNotes', () => {
     const watcher = makeReason('watcher', { watcher: 'nodemon' });
     const notes = summariseNotes(modelOf((index) => (index === 0 ? [OTHERS, watcher] : [])));
     expect(notes[0]).toMatch(
-      /^(vanilla|fastify) at 10: the server runs under nodemon, .* Start it as in production\.$/,
+      /^(vanilla|fastify) at 10: the server runs under nodemon: .* Start it as in production\.$/,
     );
     expect(notes.slice(1).join()).not.toContain('watcher');
   });
@@ -127,7 +127,7 @@ describe('summariseNotes', () => {
     expect(summariseNotes(model)[1]).toMatch(
       /^3 of 10 trials failed, such as \w+ at 10: connection refused\.$/,
     );
-    expect(summariseNotes(model)[2]).toMatch(/^In 7 of 10 trials, other processes used/);
+    expect(summariseNotes(model)[2]).toMatch(/^In 7 of 10 trials, the server did not stay/);
   });
 
   it('names the servers whose requests opened connections', () => {

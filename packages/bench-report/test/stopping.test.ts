@@ -10,6 +10,7 @@ import {
 import { toModel } from '../src/model/model.ts';
 import { readSigns } from '../src/notes.ts';
 import { toView } from '../src/view.ts';
+import { makeReason } from 'bench-model/reasons';
 import type { Trial } from 'bench-model/record';
 import {
   okTrial,
@@ -187,7 +188,7 @@ describe('the report of a run', () => {
     expect(
       notes([1, 2].map((round) => okTrial('vanilla', sampleMeasured({ cpu: 100 }), { round }))),
     ).toContain('± half the range');
-    const bound = { code: 'generator-bound' as const, text: 'busy', invalidates: ['goodput' as const] };
+    const bound = makeReason('generator-bound', { busy: 0.95, coresUsed: 0.5 });
     expect(notes([suspectTrial('vanilla', sampleMeasured(), [bound])])).toContain('≥ lower bound');
     const noisy = { code: 'other-processes' as const, text: 'busy', invalidates: ['p50' as const] };
     const invalid = notes([suspectTrial('vanilla', sampleMeasured(), [noisy])]);

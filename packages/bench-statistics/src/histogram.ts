@@ -136,24 +136,6 @@ export function censoredBeyond(answers: JsHistogram, ages: JsHistogram): Wait[] 
   return countsOf(ages).filter(({ us }) => us > answers.maxValue);
 }
 
-/**
- * Bounds a percentile in µs if this many requests failed after an unknown time: all of them may have been faster than the
- * answers, or all slower. `waits` are requests that were slower than all answers. An end that falls on none of the answers is absent.
- */
-export function boundPercentile(
-  answers: JsHistogram,
-  percentile: number,
-  { failed, waits }: { failed: number; waits: number },
-): { least?: number; most?: number } {
-  const { totalCount } = answers;
-  const rank = (percentile / 100) * (totalCount + waits + failed);
-  const at = (one: number): number => answers.getValueAtPercentile((100 * one) / totalCount);
-  return {
-    ...(rank - failed > 0 && rank - failed <= totalCount && { least: at(rank - failed) }),
-    ...(rank <= totalCount && { most: at(rank) }),
-  };
-}
-
 /** Returns the number of values above this many µs. */
 export function countAbove(histogram: JsHistogram, us: number): number {
   return sum(countsOf(histogram).flatMap((one) => (one.us > us ? [one.count] : [])));

@@ -6,7 +6,6 @@ import {
 } from 'hdr-histogram-js';
 import { describe, expect, it } from 'vitest';
 import {
-  boundPercentile,
   censoredBeyond,
   createHistogram,
   encodeHistogram,
@@ -110,25 +109,6 @@ describe('censoredBeyond', () => {
       { us: 7000, count: 1 },
     ]);
     expect(censoredBeyond(histogramOf([8000]), ages)).toEqual([]);
-  });
-});
-
-describe('boundPercentile', () => {
-  const answers = histogramOf(upTo(1000));
-
-  it('is the percentile itself if nothing failed', () => {
-    expect(boundPercentile(answers, 99, { failed: 0, waits: 0 })).toEqual({ least: 990, most: 990 });
-  });
-
-  it('counts failed requests as faster and as slower than all answers', () => {
-    // Of 1,005 requests, the 995th: the 990th answer if five others were faster.
-    expect(boundPercentile(answers, 99, { failed: 5, waits: 0 })).toEqual({ least: 990, most: 995 });
-    expect(boundPercentile(answers, 50, { failed: 100, waits: 0 })).toEqual({ least: 450, most: 550 });
-  });
-
-  it('has no end that falls on no answer', () => {
-    expect(boundPercentile(answers, 99, { failed: 20, waits: 0 })).toEqual({ least: 990 });
-    expect(boundPercentile(answers, 99, { failed: 0, waits: 20 })).toEqual({});
   });
 });
 

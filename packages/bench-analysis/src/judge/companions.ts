@@ -87,16 +87,13 @@ function judgeBound(
 ): Reason[] {
   if (resources === undefined || limit !== name) return [];
   const { coresUsed } = resources;
-  return [makeReason(`${name}-bound`, { coresUsed, cores: placement.beside?.[name] })];
+  return [makeReason('companion-bound', { name, coresUsed, cores: placement.beside?.[name] })];
 }
 
-/** An idle upstream serves a fixture from the memory of the same machine within a few ms. */
-const SLOW_US = 50_000;
-
-/** Judges the upstream: did it get the expected number of requests, did it fail, was it slow, was it saturated? */
+/** Judges the upstream: did it get the expected number of requests, was it saturated? */
 function judgeUpstream(
   evidence: CompanionEvidence & { limit: Limit },
-  { requests, fetchUs }: UpstreamUse,
+  { requests }: UpstreamUse,
   fetches: number | undefined,
 ): Reason[] {
   const { load, besideRequests } = evidence;
@@ -108,9 +105,6 @@ function judgeUpstream(
     if (isShort || requests > (sent + besideRequests) * fetches)
       reasons.push(makeReason('upstream-count', { ok, fetches, requests, isShort }));
   }
-  const count = load.statusCodes?.[502] ?? 0;
-  if (count > 0) reasons.push(makeReason('upstream-failed', { count }));
-  if (fetchUs > SLOW_US) reasons.push(makeReason('upstream-slow', { fetchUs }));
   return [...reasons, ...judgeBound('upstream', evidence)];
 }
 
@@ -120,17 +114,21 @@ function judgeUpstream(
  */
 export function judgeInserts(account: InsertAccount): Reason[] {
   const { acknowledged, stored, unanswered } = account;
-  if (stored < acknowledged) return [makeReason('inserts-lost', account)];
-  if (stored > acknowledged + unanswered) return [makeReason('inserts-unacknowledged', account)];
-  return [];
+  const isRight = stored >= acknowledged && stored <= acknowledged + unanswered;
+  return isRight ? [] : [makeReason('inserts', account)];
 }
 
-/** Judges the background request of a window: without the expected answers, the server was disturbed differently. */
+/** Judges the background request of a window: without any right answer, the server did not do that work. */
 function judgeBackground({ statusCodes, lost }: BackgroundUse): Reason[] {
   const statuses = Object.entries(statusCodes).filter(([status]) => !status.startsWith('2'));
   const failed = lost + sum(statuses.map(([, count]) => count));
   if (failed === 0) return [];
   const ended = lost + sum(Object.values(statusCodes));
-  const code = failed === ended ? 'background-failed' : 'background';
-  return [makeReason(code, { failed, ended, statuses, lost })];
+  const kinds: [string, number][] = [
+    ...statuses.map(([status, count]): [string, number] => [`with status ${status}`, count]),
+    ...(lost > 0 ? [['without an answer', lost] as [string, number]] : []),
+  ];
+  return failed === ended
+    ? [makeReason('background', { failed, ended, kinds })]
+    : [makeReason('errors', { share: failed / ended, kinds, what: 'background requests' })];
 }

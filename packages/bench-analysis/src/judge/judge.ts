@@ -5,13 +5,13 @@ import type { ClusterLoad, GeneratorUse, LoadResult } from 'bench-model/load';
 import type { CompanionName } from 'bench-model/companions';
 import type { Alone, HostWindow, Limit, ServerBudget, Shape } from 'bench-model/measured';
 import type { Reason } from 'bench-model/reasons';
-import { isFatal, makeReason, type Bounds, type ReasonCode } from 'bench-model/reasons';
+import { isFatal, makeReason, type ReasonCode, type Uncertain } from 'bench-model/reasons';
 import { classifySlices, widenSlices } from 'bench-statistics/steadiness';
 import type { CompanionEvidence, CompanionJudge } from './companions.ts';
 import { FULL, coresOfLoad } from 'bench-model/saturation';
 import { findBudget, isUsedUp } from './server.ts';
 import { countCompletions } from 'bench-model/counts';
-import { boundPercentile, countAbove, mergeHistograms, sumLongest } from 'bench-statistics/histogram';
+import { countAbove, mergeHistograms, sumLongest } from 'bench-statistics/histogram';
 import { growthOf, type Level } from 'bench-statistics/growth';
 import { readUncertaintyUs, startUncertaintyUs } from 'bench-model/metrics';
 import { sum } from 'bench-statistics/numbers';
@@ -76,6 +76,7 @@ export function judge(evidence: Evidence): Judgement {
   const limit = findLimit(evidence, budget);
   const { shape, reasons: unsteady } = judgeShape(evidence);
   const { load, host, companions, mode, turns = 0 } = evidence;
+  const flow = mode.mode === 'closed' ? judgeLittle(load, turns) : { served: [], reasons: [] };
   const reasons = [
     ...judgeCluster(load.cluster),
     ...judgeAccounting(load),
@@ -83,10 +84,10 @@ export function judge(evidence: Evidence): Judgement {
     ...judgeErrors(load),
     ...judgeStall(load),
     ...judgeUnanswered(load),
-    ...(mode.mode === 'closed' ? judgeLittle(load, turns) : []),
+    ...judgeConnections(load, host, flow.served),
+    ...flow.reasons,
     ...(mode.mode === 'open' ? judgeOpenLoop(load, mode.perSecond) : []),
-    ...judgeStarts(load),
-    ...judgeArrivals(load),
+    ...judgeGenerator(load),
     ...judgeSpan(evidence),
     ...judgeLimit(limit, evidence),
     ...companions.flatMap(({ companion, evidence: own }) => companion.judge?.({ ...own, limit }) ?? []),
@@ -152,11 +153,29 @@ function judgeCluster(cluster: ClusterLoad | undefined): Reason[] {
     const { clockErrorMs = Infinity } = hosts.find(({ name }) => name === host) ?? {};
     return Math.abs(skewMs) + clockErrorMs > allowedSkewMs ? [{ host, skewMs, clockErrorMs }] : [];
   });
-  const worst = apart.toSorted((a, b) => Math.abs(b.skewMs) - Math.abs(a.skewMs)).slice(0, 1);
+  const [worst] = apart.toSorted((a, b) => Math.abs(b.skewMs) - Math.abs(a.skewMs));
   return [
-    ...reasonIf(missing.length > 0, 'generators-missing', { planned, missing }),
-    ...worst.map((one) => makeReason('skew', { ...one, allowedSkewMs })),
+    ...reasonIf(missing.length > 0, 'host-lost', {
+      lost: missing,
+      task: `report what one of its ${planned} generators sent`,
+    }),
+    ...(worst === undefined
+      ? []
+      : [
+          makeReason('host-lost', {
+            lost: [{ host: worst.host, why: describeSkew(worst, allowedSkewMs) }],
+            task: 'open its window as planned',
+          }),
+        ]),
   ];
+}
+
+function describeSkew(
+  { skewMs, clockErrorMs }: { skewMs: number; clockErrorMs: number },
+  allowedSkewMs: number,
+): string {
+  const [skew, error] = [Math.abs(skewMs), clockErrorMs].map((ms) => `${ms.toFixed(1)} ms`);
+  return `${skew} ${skewMs < 0 ? 'early' : 'late'}, and its clock is known to ± ${error}: ${allowedSkewMs} ms are allowed`;
 }
 
 /** A sampled span may be this much longer than its window: both parts are exceeded where Bench was stopped. */
@@ -178,88 +197,84 @@ function judgeAccounting({ counts, cluster }: LoadResult): Reason[] {
     const accounted = sum(Object.values(rest));
     return sent === undefined || sent === accounted
       ? []
-      : [makeReason('accounting', { sent, accounted, host })];
+      : [
+          makeReason('defect', {
+            message: `${host === undefined ? '' : `from ${host}, `}${sent} requests were sent, but ${accounted} are accounted for: this is a bug in Bench`,
+          }),
+        ];
   });
   return wrong.slice(0, 1);
 }
 
 function judgeAnswers({ counts, connect, crossed = 0, unsolicited = 0, firstWrong }: LoadResult): Reason[] {
-  const { planned, established, refused = 0 } = connect;
-  const wrong = (counts.mismatch ?? 0) - crossed;
+  const { planned, established } = connect;
+  // After one unsolicited answer, every later answer on its connection belongs to another request.
+  const wrong = { bodies: (counts.mismatch ?? 0) - crossed, first: firstWrong, crossed, unsolicited };
+  const isWrong = wrong.bodies > 0 || crossed > 0;
   const seen = Object.entries(counts).filter(([name, count]) => count > 0 && name !== 'sent');
   return [
-    ...reasonIf(crossed > 0, 'crossed-answers', { count: crossed }),
-    ...reasonIf(wrong > 0, 'wrong-body', { count: wrong, first: firstWrong }),
-    ...reasonIf(counts.ok === 0 && crossed <= 0 && wrong <= 0, 'no-answers', { planned, established, seen }),
-    // After one unsolicited answer, every later answer on its connection belongs to another request.
-    ...reasonIf(unsolicited > 0, 'unsolicited', { count: unsolicited }),
-    ...(established === undefined
-      ? []
-      : reasonIf(established < planned, 'not-all-established', { planned, established, refused })),
+    ...reasonIf(isWrong || unsolicited > 0, 'wrong-answers', wrong),
+    ...reasonIf(counts.ok === 0 && !isWrong, 'no-answers', { planned, established, seen }),
   ];
 }
 
-function judgeErrors(load: LoadResult): Reason[] {
-  const { counts } = load;
+function judgeErrors({ counts }: LoadResult): Reason[] {
   const { non2xx = 0, timeout = 0, reset = 0, closedEarly = 0, failed = 0 } = counts;
   const kinds = Object.entries({ non2xx, timeout, reset, closedEarly, failed });
   const errors = sum(kinds.map(([, count]) => count));
   const share = errors / Math.max(1, countCompletions(counts));
   if (share <= ERROR_SHARE) return [];
-  const latency = boundLatency(load, errors - timeout);
-  return [makeReason('errors', { share, kinds: kinds.filter(([, count]) => count > 0), latency })];
-}
-
-/** The latencies that failed requests can change, as metrics. */
-const BOUNDED = [
-  ['p50', 'p50', 50],
-  ['p99', 'p99', 99],
-  ['p99.9', 'p99_9', 99.9],
-] as const;
-
-/**
- * Bounds the percentiles that this many requests without a known latency would have changed, as factors. Timeouts are not
- * among them: percentiles include these already.
- */
-function boundLatency({ counts, ...load }: LoadResult, failed: number): Bounds {
-  const { latencyUs, latencyHistogram, censoredHistogram } = load;
-  if (latencyUs === undefined || latencyHistogram === undefined) return {};
-  const answers = mergeHistograms([latencyHistogram]);
-  const censored = mergeHistograms(censoredHistogram === undefined ? [] : [censoredHistogram]).totalCount;
-  const waits = censored + (counts.timeout ?? 0);
-  return Object.fromEntries(
-    BOUNDED.flatMap(([metric, name, percentile]) => {
-      const us = latencyUs[name];
-      if (us === undefined) return [];
-      const { least, most } = boundPercentile(answers, percentile, { failed, waits });
-      const ends = {
-        ...(least !== undefined && { low: Math.min(1, least / us) }),
-        ...(most !== undefined && { high: Math.max(1, most / us) }),
-      };
-      return [[metric, ends]];
-    }),
-  );
+  return [makeReason('errors', { share, kinds: kinds.filter(([, count]) => count > 0) })];
 }
 
 /**
  * Little's law for a closed loop (Little 1961): completions per second × mean time from completion to
- * completion = connections. The product falls short if connections starve. Right answers that took longer than all
- * cycles together were paired with the wrong requests. Each generator of a cluster is judged too: together, one that served
- * too few can hide.
+ * completion = connections. The product falls short if connections starve, which is a finding; it cannot exceed them. Right
+ * answers that took longer than all cycles together were paired with the wrong requests. Each generator of a cluster is judged
+ * too: together, one that served too few can hide.
  */
-function judgeLittle(load: LoadResult, turns: number): Reason[] {
+function judgeLittle(load: LoadResult, turns: number): { served: Served[]; reasons: Reason[] } {
   const { counts, meanCycleUs, connect, silentConnections = 0, latencyUs, cluster } = load;
   const whole = { ...load, connections: connect.planned, silentConnections, host: undefined };
-  const { completions, tolerance, reasons } = weighLittle(load, whole, turns);
+  const own = weighLittle(load, whole, turns);
   const isMispaired =
     latencyUs !== undefined &&
     meanCycleUs !== undefined &&
-    latencyUs.mean * counts.ok > meanCycleUs * completions * (1 + tolerance);
-  const parts = (cluster?.parts ?? []).flatMap((part) => weighLittle(load, part, 0).reasons);
+    latencyUs.mean * counts.ok > meanCycleUs * own.completions * (1 + own.tolerance);
+  const parts = (cluster?.parts ?? []).map((part) => weighLittle(load, part, 0));
+  const broken = [own, ...parts].flatMap(({ broken: facts }) => facts ?? []);
+  return {
+    served: broken.filter(({ served, planned }) => served <= planned),
+    reasons: [
+      ...broken
+        .filter(({ served, planned }) => served > planned)
+        .slice(0, 1)
+        .map((facts) => makeReason('little', facts)),
+      ...(isMispaired ? [makeReason('little', { meanUs: latencyUs.mean, cycleUs: meanCycleUs })] : []),
+    ],
+  };
+}
+
+/** The connections that Little's law accounts for. */
+interface Served {
+  served: number;
+  planned: number;
+  silent: number;
+  host: string | undefined;
+}
+
+/** Names the connections that the server did not accept or did not serve. */
+function judgeConnections({ connect }: LoadResult, host: HostWindow, [first]: readonly Served[]): Reason[] {
+  const { planned, established = planned, refused = 0 } = connect;
+  const { listenOverflows: overflows = 0 } = host;
+  if (established >= planned && first === undefined && overflows === 0) return [];
   return [
-    ...reasons,
-    ...(isMispaired ? [makeReason('pairing', { meanUs: latencyUs.mean, cycleUs: meanCycleUs })] : []),
-    ...parts.slice(0, 1),
+    makeReason('connections', {
+      planned,
+      overflows,
+      ...(established < planned && { established, refused }),
+      ...first,
+    }),
   ];
 }
 
@@ -292,7 +307,7 @@ function weighLittle(
   load: LoadResult,
   { counts, completionsPerSecond, meanCycleUs, connections: planned, silentConnections: silent, host }: Flow,
   turns: number,
-): { completions: number; tolerance: number; reasons: Reason[] } {
+): { completions: number; tolerance: number; broken: Served | undefined } {
   const completions = Math.max(1, countCompletions(counts));
   const served = meanCycleUs === undefined ? undefined : (completionsPerSecond * meanCycleUs) / 1e6;
   const share = (served ?? planned) / planned;
@@ -302,8 +317,8 @@ function weighLittle(
   // With fewer than ten completions per connection, the edges of the window outweigh the tolerance.
   const tolerance = Math.max(LITTLE_TOLERANCE, planned / (2 * completions)) + cut + straddled / planned;
   const isKept = Math.abs(share - 1) <= tolerance && silent <= planned * LITTLE_TOLERANCE;
-  const facts = { served: Math.round(served ?? 0), planned, silent, host };
-  return { completions, tolerance, reasons: reasonIf(!isKept, 'little', facts) };
+  const broken = isKept ? undefined : { served: Math.round(served ?? 0), planned, silent, host };
+  return { completions, tolerance, broken };
 }
 
 /** An answer that takes this long, and this many times as long as the tail of the others, was stalled. */
@@ -329,8 +344,7 @@ function judgeStall({ latencyUs, latencyHistogram }: LoadResult): Reason[] {
 function judgeUnanswered({ unanswered, counts: { sent = 0 }, latencyHistogram }: LoadResult): Reason[] {
   if (unanswered === undefined || latencyHistogram === undefined) return [];
   const facts = { ...unanswered, sent, slowestUs: slowestAnswer(latencyHistogram) };
-  const isFew = unanswered.count <= sent * ERROR_SHARE;
-  return [makeReason(isFew ? 'few-unanswered' : 'unanswered', facts)];
+  return [makeReason('unanswered', facts)];
 }
 
 /** The latency of the slowest right answer, in µs. */
@@ -363,11 +377,14 @@ function judgeOpenLoop(load: LoadResult, perSecond: number): Reason[] {
   return [...reasons, makeReason('little', { served, open: meanOpen })];
 }
 
-/** Finds late starts in an open loop: a request that the generator sends late although a connection is free is not slow itself. */
-function judgeStarts({ latencyUs, schedule }: LoadResult): Reason[] {
-  return compareBounds(latencyUs, schedule?.sinceSentUs, startUncertaintyUs).map((one) =>
-    makeReason(one.metric === 'p50' ? 'late-starts' : 'late-starts-tail', { uncertain: [one] }),
-  );
+/**
+ * Finds what a busy generator made of latencies. One that is idle on average can still read the answers of a burst long after they
+ * arrived, and a request that it sends late although a connection is free is not slow itself.
+ */
+function judgeGenerator({ latencyUs, latencyAtLeastUs, schedule }: LoadResult): Reason[] {
+  const reads = compareBounds(latencyUs, latencyAtLeastUs, readUncertaintyUs);
+  const starts = compareBounds(latencyUs, schedule?.sinceSentUs, startUncertaintyUs);
+  return reasonIf(reads.length + starts.length > 0, 'late-generator', { reads, starts });
 }
 
 /** Returns the percentiles whose bounds differ by more than is allowed for the upper one. */
@@ -375,7 +392,7 @@ function compareBounds(
   upper: LatencyUs | undefined,
   lower: LatencyUs | undefined,
   allowed: (mostUs: number) => number,
-): { metric: 'p50' | 'p99'; most: number; least: number }[] {
+): Uncertain[] {
   return (['p50', 'p99'] as const).flatMap((metric) => {
     const most = upper?.[metric];
     const least = lower?.[metric];
@@ -424,14 +441,6 @@ function judgeAlone({ alone, load, command }: Evidence): Reason[] {
   return [makeReason('delayed-ack', { ...alone, command: command?.join(' ') })];
 }
 
-/** Finds late reads: a generator that is idle on average can still read the answers of a burst long after they arrived. */
-function judgeArrivals({ latencyUs, latencyAtLeastUs }: LoadResult): Reason[] {
-  const uncertain = compareBounds(latencyUs, latencyAtLeastUs, readUncertaintyUs);
-  const [first] = uncertain;
-  if (first === undefined) return [];
-  return [makeReason(first.metric === 'p50' ? 'late-reads' : 'late-tail', { uncertain })];
-}
-
 function judgeLimit(limit: Limit, { load, server }: Evidence): Reason[] {
   if (limit !== 'generator') return [];
   const uses = load.generators.map(busy);
@@ -446,11 +455,10 @@ export function judgeUnverified(problem: string, { inFlight }: Counts): Reason {
 }
 
 /**
- * Judges a window that is not flat. On a quiet machine, a trend comes from the server, and its CPU per request changes
- * too. An erratic pace, or one that other processes disturbed, says nothing about CPU. Of servers that take short turns, the
+ * Judges a window that is not flat: on a quiet machine, that comes from the server. Of servers that take short turns, the
  * trend of their ratio shows whether it comes from one of them (see trend.ts).
  */
-function judgeShape({ load: { slices, windowSeconds, meanCycleUs }, host, mode, turns = 0 }: Evidence): {
+function judgeShape({ load: { slices, windowSeconds, meanCycleUs }, host, mode }: Evidence): {
   shape: Shape | undefined;
   reasons: Reason[];
 } {
@@ -459,9 +467,8 @@ function judgeShape({ load: { slices, windowSeconds, meanCycleUs }, host, mode, 
   const { milliseconds, counts } = widenSlices(slices, { windowSeconds, meanCycleUs });
   const shape = classifySlices(counts);
   if (shape === undefined || shape === 'flat') return { shape, reasons: [] };
-  const isOwn = shape !== 'erratic' && turns === 0 && !isDisturbed(host);
   const facts = { shape, least: Math.min(...counts), most: Math.max(...counts), milliseconds };
-  return { shape, reasons: [makeReason(isOwn ? 'trend' : 'unsteady', facts)] };
+  return { shape, reasons: reasonIf(!isDisturbed(host), 'unsteady', facts) };
 }
 
 /** Returns true if other processes or the hypervisor took so much CPU that the pace says little about the server. */
@@ -485,11 +492,9 @@ export function judgeMachine(
 }
 
 function judgeHost(host: HostWindow, coresUsed: number | undefined): Reason[] {
-  const { unattributedCores, listenOverflows = 0, lostSegments = 0, sentSegments = 0 } = host;
+  const { lostSegments = 0, sentSegments = 0 } = host;
   return [
-    ...(unattributedCores === undefined ? [] : [makeReason('server-unknown', { cores: unattributedCores })]),
     ...judgeMachine(host, coresUsed),
-    ...reasonIf(listenOverflows > 0, 'listen-overflows', { count: listenOverflows }),
     ...reasonIf(lostSegments > sentSegments * LOST_SHARE, 'retransmits', {
       count: lostSegments,
       sent: sentSegments,

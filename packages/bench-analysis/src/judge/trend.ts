@@ -71,7 +71,7 @@ export function judgeTurns(servers: readonly TurningServer[]): Reason[][] {
   return explainTrends(
     own,
     servers.map(({ target }) => target),
-    'ratio-trend',
+    'in the window',
   );
 }
 
@@ -79,7 +79,7 @@ export function judgeTurns(servers: readonly TurningServer[]): Reason[][] {
 export function explainTrends(
   trends: readonly RatioTrend[],
   targets: readonly string[],
-  code: 'ratio-trend' | 'not-level',
+  when: 'after the warm-up' | 'in the window',
 ): Reason[][] {
   const isPair = targets.length === 2;
   return targets.map((_, index) =>
@@ -87,7 +87,8 @@ export function explainTrends(
       .filter(({ side }) => isPair || side === index)
       .map(({ side, change }) => {
         const other = isPair ? targets[1 - index] : undefined;
-        return makeReason(code, {
+        return makeReason('ratio-trend', {
+          when,
           change: side === index ? change : 1 / change,
           ...(other !== undefined && { other }),
         });

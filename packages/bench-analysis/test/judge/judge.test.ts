@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { createHistogram, encodeHistogram, summariseLatency } from 'bench-statistics/histogram';
+import { createHistogram, encodeHistogram } from 'bench-statistics/histogram';
 import { findLimit, judge, type Evidence } from '../../src/judge/judge.ts';
 import { METRIC_IDS, metricsOf } from 'bench-model/metrics';
 import type { GeneratorUse, LoadResult, OwnLoadResult } from 'bench-model/load';
@@ -8,8 +8,6 @@ import { sampleCounts, sampleLoad, sampleResources, sampleTold } from '../../../
 
 const ALL = [...METRIC_IDS];
 const RATES = metricsOf('pace');
-const RATES_AND_CPU = metricsOf('pace', 'cpu');
-const RATES_AND_MEMORY = metricsOf('pace', 'memory');
 
 function evidenceOf(load: Partial<OwnLoadResult> = {}, given: Partial<Evidence> = {}): Evidence {
   return {
@@ -81,23 +79,23 @@ describe('judge', () => {
     const counts = { ...sampleCounts({ ok: 50_000, inFlight: 10 }), sent: 50_011 };
     const evidence = evidenceOf({ counts });
     expect(judge(evidence).failed).toBe(true);
-    expect(reasonsOf(evidence)).toEqual({ accounting: ALL });
+    expect(reasonsOf(evidence)).toEqual({ defect: ALL });
     expect(textOf(evidence)).toContain('50011 requests were sent, but 50010 are accounted for');
   });
 
   it('fails a trial for one wrong body', () => {
     const evidence = withCounts({ mismatch: 1 });
     expect(judge(evidence).failed).toBe(true);
-    expect(reasonsOf(evidence)).toEqual({ 'wrong-body': ALL });
+    expect(reasonsOf(evidence)).toEqual({ 'wrong-answers': ALL });
   });
 
   it('distinguishes answers to another request from wrong bodies', () => {
     const crossed = evidenceOf({ counts: sampleCounts({ ok: 50_000, mismatch: 3 }), crossed: 3 });
     expect(judge(crossed).failed).toBe(true);
-    expect(reasonsOf(crossed)).toEqual({ 'crossed-answers': ALL });
+    expect(reasonsOf(crossed)).toEqual({ 'wrong-answers': ALL });
     expect(textOf(crossed)).toBe('3 answers belonged to another request');
     const both = evidenceOf({ counts: sampleCounts({ ok: 50_000, mismatch: 3 }), crossed: 1 });
-    expect(textOf(both)).toBe('1 answers belonged to another request\n2 answers had a wrong body');
+    expect(textOf(both)).toBe('1 answers belonged to another request; 2 answers had a wrong body');
   });
 
   it('fails a trial without a correct answer, and reports the other outcomes', () => {
@@ -119,9 +117,9 @@ describe('judge', () => {
     expect(textOf(nothing)).toContain('no requests');
   });
 
-  it('invalidates rates and memory if not all connections were established', () => {
+  it('finds that not all connections were established', () => {
     const connect = { planned: 10, established: 8, seconds: 30, refused: 0, retried: 0 };
-    expect(reasonsOf(evidenceOf({ connect }))).toEqual({ 'not-all-established': RATES_AND_MEMORY });
+    expect(reasonsOf(evidenceOf({ connect }))).toEqual({ connections: [] });
     expect(textOf(evidenceOf({ connect }))).toContain(
       '8 of 10 connections were established when the window opened: 2 never answered',
     );
@@ -140,25 +138,8 @@ describe('judge', () => {
     expect(reasonsOf(withCounts({ [outcome]: 50 }))).toEqual({});
     const evidence = withCounts({ [outcome]: 51 });
     expect(judge(evidence).failed).toBe(false);
-    expect(reasonsOf(evidence)).toEqual({ errors: metricsOf('pace', 'cpu', 'memory') });
-    expect(textOf(evidence)).toContain(`0.10 % of the requests failed (51 ${words}): that can change `);
-  });
-
-  it('bounds what a few failed requests can change, and the tail by the answers next to it', () => {
-    const histogram = createHistogram();
-    for (let us = 1; us <= 50_000; us++) histogram.recordValue(us);
-    const latencyUs = summariseLatency(histogram);
-    const latencyHistogram = encodeHistogram(histogram);
-    const counts = sampleCounts({ ok: 50_000, closedEarly: 100 });
-    const [reason] = judge(evidenceOf({ counts, latencyUs, latencyHistogram })).reasons;
-    expect(reason).toMatchObject({ code: 'errors', invalidates: metricsOf('pace', 'cpu', 'memory') });
-    for (const metric of ['goodput', 'cpu', 'memory', 'p50', 'p99'] as const) {
-      const { low = 0, high = Infinity } = reason?.bounds?.[metric] ?? {};
-      expect(low).toBeGreaterThan(0.97);
-      expect(high).toBeLessThan(1.03);
-    }
-    // More requests failed than are above it.
-    expect(reason?.bounds?.['p99.9']?.high).toBeUndefined();
+    expect(reasonsOf(evidence)).toEqual({ errors: [] });
+    expect(textOf(evidence)).toBe(`0.10 % of the requests failed (51 ${words})`);
   });
 
   it('adds up errors of all classes', () => {
@@ -178,23 +159,26 @@ describe("Little's law", () => {
     expect(reasonsOf(evidenceOf({ meanCycleUs: 951 }))).toEqual({});
     expect(reasonsOf(evidenceOf({ meanCycleUs: 1049 }))).toEqual({});
     const starved = evidenceOf({ meanCycleUs: 700, latencyUs: undefined });
-    expect(reasonsOf(starved)).toEqual({ little: RATES_AND_MEMORY });
+    expect(reasonsOf(starved)).toEqual({ connections: [] });
     expect(textOf(starved)).toBe(
-      "rate and cycle time account for only 7 of 10 connections (Little's law): the others were not served",
+      "7 of 10 connections were served: by their rate and cycle time (Little's law)",
     );
-    expect(reasonsOf(evidenceOf({ meanCycleUs: 1060 }))).toEqual({ little: RATES_AND_MEMORY });
+    // More than all: the figures contradict each other.
+    expect(reasonsOf(evidenceOf({ meanCycleUs: 1060 }))).toEqual({
+      little: metricsOf('pace', 'latency', 'tail'),
+    });
   });
 
   it('reports connections without any answer', () => {
     const silent = evidenceOf({ silentConnections: 1 });
-    expect(reasonsOf(silent)).toEqual({ little: RATES_AND_MEMORY });
+    expect(reasonsOf(silent)).toEqual({ connections: [] });
     expect(textOf(silent)).toContain('1 got no answer in the window');
     const few = {
       connect: { planned: 100, established: 100, seconds: 1, refused: 0, retried: 0 },
       meanCycleUs: 10_000,
     };
     expect(reasonsOf(evidenceOf({ ...few, silentConnections: 5 }))).toEqual({});
-    expect(reasonsOf(evidenceOf({ ...few, silentConnections: 6 }))).toHaveProperty('little');
+    expect(reasonsOf(evidenceOf({ ...few, silentConnections: 6 }))).toHaveProperty('connections');
   });
 
   it('is more tolerant in a window of few cycles', () => {
@@ -206,7 +190,7 @@ describe("Little's law", () => {
       latencyUs: undefined,
     };
     expect(reasonsOf(evidenceOf({ ...slow, meanCycleUs: 2.0e6 }))).toEqual({});
-    expect(reasonsOf(evidenceOf({ ...slow, meanCycleUs: 1.8e6 }))).toHaveProperty('little');
+    expect(reasonsOf(evidenceOf({ ...slow, meanCycleUs: 1.8e6 }))).toHaveProperty('connections');
   });
 
   it('is more tolerant in short turns, each of which cuts a cycle of every connection', () => {
@@ -216,18 +200,18 @@ describe("Little's law", () => {
       ...evidenceOf({ counts, completionsPerSecond: 6500, latencyUs: undefined, meanCycleUs }),
       ...(turns === undefined ? {} : { turns }),
     });
-    expect(reasonsOf(inTurns(1380, 54))).not.toHaveProperty('little');
-    expect(reasonsOf(inTurns(1300, 54))).toHaveProperty('little');
-    expect(reasonsOf(inTurns(1380))).toHaveProperty('little');
+    expect(reasonsOf(inTurns(1380, 54))).not.toHaveProperty('connections');
+    expect(reasonsOf(inTurns(1300, 54))).toHaveProperty('connections');
+    expect(reasonsOf(inTurns(1380))).toHaveProperty('connections');
   });
 
   it('detects latencies paired with other requests, by their sum', () => {
     expect(paired(1049)).toEqual({});
-    expect(paired(1051)).toEqual({ pairing: metricsOf('latency') });
+    expect(paired(1051)).toEqual({ little: metricsOf('pace', 'latency', 'tail') });
     // Half of the completions are quick errors, so correct answers may take twice the mean cycle.
     const counts = sampleCounts({ ok: 25_000, non2xx: 25_000, inFlight: 10 });
-    expect(paired(1900, { counts })).not.toHaveProperty('pairing');
-    expect(paired(2200, { counts })).toHaveProperty('pairing');
+    expect(paired(1900, { counts })).not.toHaveProperty('little');
+    expect(paired(2200, { counts })).toHaveProperty('little');
   });
 });
 
@@ -264,7 +248,7 @@ describe('an open loop', () => {
 
   it('names requests that vanish, or latencies of other requests', () => {
     const vanished = atRate({ schedule: { meanOpen: 0.6 } });
-    expect(reasonsOf(vanished)).toEqual({ little: RATES_AND_MEMORY });
+    expect(reasonsOf(vanished)).toEqual({ little: metricsOf('pace', 'latency', 'tail') });
     expect(textOf(vanished)).toBe(
       "rate and latency account for 0.50 open requests, but 0.60 were open on average (Little's law): some were lost, or their latencies are wrong",
     );
@@ -288,7 +272,7 @@ describe('an open loop', () => {
       schedule: { started: 2300, meanOpen: 300 },
       latencyUs: { mean: 6e5, max: 1e6 },
     });
-    expect(reasonsOf(slow)).toMatchObject({ overrun: RATES });
+    expect(reasonsOf(slow)).toMatchObject({ overrun: [] });
     expect(textOf(slow)).toContain('offered 500/s, served 440/s: the queue grew by 60/s');
     // After a pause just before the close, some requests wait, and the server would have kept up.
     expect(reasonsOf(atRate({ counts, schedule: { started: 2460, dropped: 40 } }))).not.toHaveProperty(
@@ -326,16 +310,18 @@ describe('a stall', () => {
     const one = stalled(1, { meanCycleUs: 2650 });
     expect(reasonsOf(one)).toEqual({ stall: [] });
     expect(textOf(one)).toMatch(
-      /^1 answer above 1 s was stalled: the slowest took 3 s, while p99 is 543 µs$/,
+      /^1 answer stalled for up to 3 s: it took more than 1 s, while p99 is 543 µs$/,
     );
-    expect(textOf(stalled(10, { meanCycleUs: 3900 }))).toContain('10 answers above 1 s');
+    expect(textOf(stalled(10, { meanCycleUs: 3900 }))).toContain(
+      '10 answers stalled for up to 3 s: they took more than 1 s',
+    );
     expect(reasonsOf(stalled(10, { meanCycleUs: 3900 }))).toEqual({ stall: [] });
     expect(reasonsOf(stalled(1, { meanCycleUs: 3000 }))).toHaveProperty('little');
   });
 
   it('is counted in short turns with all answers that end after theirs', () => {
     const inTurns = { ...stalled(20, { meanCycleUs: 3900 }), turns: 50 };
-    expect(reasonsOf(inTurns)).not.toHaveProperty('little');
+    expect(reasonsOf(inTurns)).not.toHaveProperty('connections');
     expect(reasonsOf({ ...stalled(1, { meanCycleUs: 3900 }), turns: 50 })).toHaveProperty('little');
   });
 
@@ -348,11 +334,8 @@ describe('a stall', () => {
 });
 
 describe('a request without an answer', () => {
-  it('is counted in any load, and leaves the percentiles that include it', () => {
-    const latencies = metricsOf('latency');
-    const others = metricsOf('pace', 'cpu', 'memory').filter((id) => !latencies.includes(id));
-    expect(others).toEqual(expect.arrayContaining(['goodput', 'cpu', 'memory']));
-    expect(reasonsOf(unanswered(700))).toEqual({ unanswered: others });
+  it('is counted in any load, and takes no figure away', () => {
+    expect(reasonsOf(unanswered(700))).toEqual({ unanswered: [] });
     expect(textOf(unanswered(700))).toBe(
       '700 of 2,700 requests (26 %) got no answer in 5.0 s or more; the slowest answer took 1.0 ms',
     );
@@ -360,11 +343,7 @@ describe('a request without an answer', () => {
     expect(reasonsOf({ ...closed, load: { ...closed.load, meanCycleUs: 250_000 } })).toHaveProperty(
       'unanswered',
     );
-  });
-
-  it('invalidates nothing below 0.1 % of the requests', () => {
-    expect(reasonsOf(unanswered(2))).toEqual({ 'few-unanswered': [] });
-    expect(reasonsOf(unanswered(3))).toHaveProperty('unanswered');
+    expect(reasonsOf(unanswered(2))).toEqual({ unanswered: [] });
   });
 });
 
@@ -455,23 +434,17 @@ describe('the shape of the window', () => {
   ])('is %s', (shape, counts) => {
     const evidence = evidenceOf(slicesOf(counts));
     expect(judge(evidence).shape).toBe(shape);
-    expect(reasonsOf(evidence)).toEqual(shape === 'erratic' ? { unsteady: RATES } : { trend: RATES_AND_CPU });
+    expect(reasonsOf(evidence)).toEqual({ unsteady: [] });
   });
 
   it.each([{ otherProcessesCores: 0.2 }, { stealCores: 0.2 }])(
-    'is attributed to the machine if that was busy: %j',
+    'is no finding about the server if the machine was busy: %j',
     (host) => {
       const evidence = evidenceOf(slicesOf([...level(2500, 10), ...level(1500, 11)]), { host });
       expect(judge(evidence).shape).toBe('slowdown');
-      expect(reasonsOf(evidence)).toMatchObject({ unsteady: RATES });
+      expect(reasonsOf(evidence)).not.toHaveProperty('unsteady');
     },
   );
-
-  it('is attributed to the machine if servers take turns: the trend of their ratio shows otherwise', () => {
-    const evidence = evidenceOf(slicesOf([...level(2500, 10), ...level(1500, 11)]), { turns: 50 });
-    expect(judge(evidence).shape).toBe('slowdown');
-    expect(reasonsOf(evidence)).toEqual({ unsteady: RATES });
-  });
 
   it('ignores the last slice, which is incomplete', () => {
     expect(judge(evidenceOf(slicesOf([...level(2500, 20), 3]))).shape).toBe('flat');
@@ -482,7 +455,7 @@ describe('the shape of the window', () => {
     const slowing = shortWindow([...level(500, 20), ...level(300, 20)]);
     expect(judge(slowing).shape).toBe('slowdown');
     expect(textOf(slowing)).toContain(
-      'not steady in the window: it was getting slower (1200 to 2000 answers per 200 ms)',
+      'the server was getting slower in the window (1200 to 2000 answers per 200 ms)',
     );
   });
 
@@ -512,7 +485,7 @@ describe('the host', () => {
       metricsOf('pace', 'capacity'),
     ],
     ['steal', { stealCores: 0.1 }, { stealCores: 0.11 }, metricsOf('pace', 'cpu', 'capacity')],
-    ['listen-overflows', { listenOverflows: 0 }, { listenOverflows: 1 }, metricsOf('tail')],
+    ['connections', { listenOverflows: 0 }, { listenOverflows: 1 }, []],
     ['throttled', { throttled: 0 }, { throttled: 1 }, metricsOf('pace', 'cpu', 'capacity')],
   ])('invalidates metrics only beyond the tolerance for %s', (code, fine, bad, invalidates) => {
     expect(reasonsOf(evidenceOf({}, { host: fine }))).toEqual({});
@@ -544,7 +517,11 @@ describe('several reasons at once', () => {
       { counts: sampleCounts({ ok: 50_000, mismatch: 1, timeout: 500, inFlight: 10 }) },
       { host: { lostSegments: 400, sentSegments: 80_000 } },
     );
-    expect(judge(evidence).reasons.map(({ code }) => code)).toEqual(['wrong-body', 'errors', 'retransmits']);
+    expect(judge(evidence).reasons.map(({ code }) => code)).toEqual([
+      'wrong-answers',
+      'errors',
+      'retransmits',
+    ]);
   });
 });
 
@@ -555,21 +532,16 @@ describe('a limit outside the server', () => {
     expect(judge({ ...crowded, machineCores: 8 }).limit).toBe('waiting');
   });
 
-  it('is unknown if the server process is, and such a trial is never ok', () => {
+  it('is unknown if the server process is', () => {
     const hidden = evidenceOf({}, { server: undefined, host: { unattributedCores: 1.9 } });
-    expect(judge(hidden)).toMatchObject({
-      failed: false,
-      limit: 'unknown',
-      reasons: [{ code: 'server-unknown' }],
-    });
-    expect(judge(hidden).reasons[0]?.text).toContain('190 % of a core');
+    expect(judge(hidden)).toMatchObject({ failed: false, limit: 'unknown', reasons: [] });
   });
 });
 
 describe('answers without a request', () => {
   it('fail the trial, even a single one', () => {
     const seen = judge(evidenceOf({ unsolicited: 1 }));
-    expect(seen).toMatchObject({ failed: true, reasons: [{ code: 'unsolicited', invalidates: ALL }] });
+    expect(seen).toMatchObject({ failed: true, reasons: [{ code: 'wrong-answers', invalidates: ALL }] });
     expect(seen.reasons[0]?.text).toMatch(/^1 answer arrived without a request/);
     expect(textOf(evidenceOf({ unsolicited: 12 }))).toMatch(/^12 answers arrived/);
   });
@@ -592,14 +564,13 @@ describe('requests that waited in the generator although a connection was free',
 
   it('invalidate percentiles of which they made more than 10 %', () => {
     expect(reasonsOf(sent({ p50: 190, p99: 400 }))).toEqual({
-      'late-starts': ['p50'],
-      'late-starts-tail': metricsOf('tail'),
+      'late-generator': ['p50', ...metricsOf('tail')],
     });
     expect(textOf(sent({ p50: 190, p99: 990 }))).toBe(
       'requests waited in the load generator although a connection was free: p50 is 0.19 to 0.77 ms',
     );
-    expect(reasonsOf(sent({ p50: 190, p99: 990 }))).toEqual({ 'late-starts': ['p50'] });
-    expect(reasonsOf(sent({ p50: 700, p99: 890 }))).toEqual({ 'late-starts-tail': metricsOf('tail') });
+    expect(reasonsOf(sent({ p50: 190, p99: 990 }))).toEqual({ 'late-generator': ['p50'] });
+    expect(reasonsOf(sent({ p50: 700, p99: 890 }))).toEqual({ 'late-generator': metricsOf('tail') });
   });
 
   it('invalidate nothing if they made less, or if it is not recorded', () => {
@@ -614,17 +585,19 @@ describe('answers that waited in the generator', () => {
     evidenceOf({ latencyUs, latencyAtLeastUs: { ...latencyUs, ...least }, meanCycleUs: undefined });
 
   it('invalidate percentiles that are uncertain by more than 10 %', () => {
-    expect(reasonsOf(between({ p50: 50_000, p99: 60_000 }))).toEqual({ 'late-reads': metricsOf('latency') });
+    expect(reasonsOf(between({ p50: 50_000, p99: 60_000 }))).toEqual({
+      'late-generator': metricsOf('latency'),
+    });
     expect(textOf(between({ p50: 50_000, p99: 60_000 }))).toBe(
       'answers waited in the load generator: p50 is 50.0 to 80.0 ms, p99 is 60.0 to 100.0 ms',
     );
-    expect(reasonsOf(between({ p50: 79_000, p99: 60_000 }))).toEqual({ 'late-tail': metricsOf('tail') });
+    expect(reasonsOf(between({ p50: 79_000, p99: 60_000 }))).toEqual({ 'late-generator': metricsOf('tail') });
   });
 
   it('invalidate nothing if the two bounds agree within 1 ms or 10 %', () => {
     expect(reasonsOf(between({ p50: 73_000, p99: 91_000 }))).toEqual({});
     const short = { latencyUs: { mean: 900, p50: 900, max: 2000 } };
     expect(reasonsOf(evidenceOf({ ...short, latencyAtLeastUs: { mean: 1, p50: 1, max: 1 } }))).toEqual({});
-    expect(reasonsOf(evidenceOf({ latencyUs }))).not.toHaveProperty('late-reads');
+    expect(reasonsOf(evidenceOf({ latencyUs }))).not.toHaveProperty('late-generator');
   });
 });

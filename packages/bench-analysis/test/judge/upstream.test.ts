@@ -97,27 +97,11 @@ describe('the count of the upstream', () => {
 });
 
 describe('an upstream', () => {
-  it('that fails requests is reported', () => {
-    const { reasons, texts } = judgeOf(evidenceOf(), {}, { 502: 3 });
-    expect(texts).toEqual([
-      'upstream-failed: 3 requests were answered with 502: the upstream did not answer the server',
-    ]);
-    expect(reasons[0]?.invalidates).toEqual(metricsOf('pace', 'latency', 'tail', 'cpu', 'memory'));
-  });
-
-  it('that is slow without load is reported', () => {
-    const { reasons, texts } = judgeOf(evidenceOf({ fetchUs: 203_400 }));
-    expect(texts).toEqual([
-      'upstream-slow: the upstream took 203 ms per fixture without load: the server had to wait for it',
-    ]);
-    expect(reasons[0]?.invalidates).toEqual(RATES);
-  });
-
   it('that used up its core is the limit, unless the server used up its core too', () => {
     const full = evidenceOf({ resources: sampleResources(0.95) });
     const verdict = judgeOf(full);
     expect(verdict.limit).toBe('upstream');
-    expect(verdict.reasons).toMatchObject([{ code: 'upstream-bound', invalidates: RATES }]);
+    expect(verdict.reasons).toMatchObject([{ code: 'companion-bound', invalidates: RATES }]);
     expect(verdict.texts[0]).toContain('the upstream used 0.95 cores (core 1)');
     const both = judge(windowOf(full, sampleLoad({ lifetime: sampleCounts({ ok: 50_000 }) }), 0.97));
     expect(both).toMatchObject({ limit: 'server', reasons: [] });

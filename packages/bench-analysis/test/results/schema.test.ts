@@ -526,7 +526,7 @@ describe('a record', () => {
     ['with an absolute path', 'files', ['/tmp/server.log']],
     ['with another schema version', 'schema', RECORD_SCHEMA + 1],
     ['with a local time', 'startedAt', '2026-11-20 13:17'],
-    ['if it is ok but has a reason', 'reasons', [{ code: 'errors', text: 'some', invalidates: [] }]],
+    ['if it is ok but has a reason without a code', 'reasons', [{ text: 'some', invalidates: [] }]],
     ['if it is suspect but has no reason', 'status', 'suspect'],
   ])('is rejected %s', (_what, path, value) => {
     expect(wrongWith(isRecord, ok)).toEqual([]);

@@ -23,8 +23,8 @@ describe.each(ways)('a server that answers a request twice, read $way', ({ rig }
     expect(loadOf(seen).unsolicited).toBe(accountOf(seen).duplicates);
     expect(accountOf(seen).duplicates).toBe(Math.floor(AMOUNT / EVERY));
     expect(seen.trial.status).toBe('failed');
-    expect(reasonsOf(seen)).toEqual(['unsolicited']);
-    expect(reasonOf(seen, 'unsolicited')).toMatchObject({
+    expect(reasonsOf(seen)).toEqual(['wrong-answers']);
+    expect(reasonOf(seen, 'wrong-answers')).toMatchObject({
       text: expect.stringMatching(/^\d+ answers/) as string,
       invalidates: METRIC_IDS,
     });

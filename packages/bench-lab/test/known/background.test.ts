@@ -36,6 +36,6 @@ describe('a background request', () => {
       pick: 'planted/known (with GET /nowhere)',
     });
     expect(seen.trial.status).toBe('failed');
-    expect(reasonsOf(seen)).toEqual(['background-failed']);
+    expect(reasonsOf(seen)).toEqual(['background']);
   });
 });

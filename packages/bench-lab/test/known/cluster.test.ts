@@ -160,7 +160,9 @@ describe('a trial by hosts of a cluster', () => {
     expect(seen.trial.status).toBe('failed');
     const { missing = [], parts = [] } = loadOf(seen).cluster ?? {};
     expect([missing.length, parts.length]).toEqual([1, 1]);
-    expect(reasonOf(seen, 'generators-missing').text).toContain(`${missing[0]?.host}: the generator on`);
+    expect(reasonOf(seen, 'host-lost').text).toContain(
+      `${missing[0]?.host} did not report what one of its 2 generators sent`,
+    );
     expect(loadOf(seen).counts.ok).toBe(parts[0]?.counts.ok);
   });
 

@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest';
 import { socketsOf } from 'bench-machine/procfs';
-import { metricsOf } from 'bench-model/metrics';
 import { listConnectionsTo } from './established.ts';
 import {
   ASKED,
@@ -18,7 +17,6 @@ import {
 const { rig, ways } = openBothWays();
 
 const SOUND = ['--sound-first', String(ASKED_BEFORE)];
-const RATES_AND_MEMORY = metricsOf('pace', 'memory');
 const AMOUNT = 60;
 const LOAD = ['--connections', '10', '--amount', String(AMOUNT)];
 /** Long compared with a pause of a busy machine. */
@@ -119,9 +117,7 @@ describe('a server that accepts and closes', () => {
     // The verification after the load is the last connection that is closed.
     expect(connections.closedAtAccept).toBe(lifetime.sent + 1);
     expect(requests.late).toBe(lifetime.closedEarly + 1);
-    expect(reasonsOf(seen)).toEqual(
-      expect.arrayContaining(['trial', 'no-answers', 'not-all-established', 'errors']),
-    );
+    expect(reasonsOf(seen)).toEqual(expect.arrayContaining(['trial', 'no-answers', 'errors']));
     expect(reasonOf(seen, 'trial').text).toMatch(/after the load/);
   });
 });
@@ -142,16 +138,15 @@ describe('the barrier', () => {
     expect(connections).toMatchObject({ accepted: 10 + ASKED, unserved: 6 });
     expect(requests.answered.ok).toBe(lifetime.ok + ASKED);
     expect(lifetime.timeout + lifetime.inFlight).toBe(6);
-    expect(seen.trial.status).toBe('suspect');
+    // That it serves only some of them is what its user came for.
+    expect(seen.trial.status).not.toBe('failed');
     // Their requests are never answered either; the share depends on the pace of the machine.
-    expect(reasonsOf(seen).filter((code) => !code.endsWith('unanswered'))).toEqual(['not-all-established']);
-    expect(reasonOf(seen, 'not-all-established')).toMatchObject({
-      text: expect.stringMatching(/^4 of 10 connections .* 6 never answered/) as string,
-      invalidates: RATES_AND_MEMORY,
-    });
-    expect(reasonOf(seen, 'little')).toMatchObject({
-      text: expect.stringContaining('6 got no answer') as string,
-      invalidates: RATES_AND_MEMORY,
+    expect(reasonsOf(seen).filter((code) => code !== 'unanswered')).toEqual([]);
+    expect(reasonOf(seen, 'connections')).toMatchObject({
+      text: expect.stringMatching(
+        /^4 of 10 connections were established .* 6 never answered; 4 of 10 connections were served: 6 got no answer/,
+      ) as string,
+      invalidates: [],
     });
   });
 });

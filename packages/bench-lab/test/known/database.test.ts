@@ -88,9 +88,9 @@ describe('a server that inserts', () => {
   });
 
   it.each([
-    ['forgetful', ['inserts-lost'], /\d+ were lost$/],
-    ['twice', ['inserts-unacknowledged'], /stored twice/],
-    ['refusing', ['inserts-unacknowledged', 'errors'], /stored after an error answer/],
+    ['forgetful', ['inserts'], /\d+ were lost$/],
+    ['twice', ['inserts'], /stored twice/],
+    ['refusing', ['inserts', 'errors'], /stored after an error answer/],
   ])('fails as the variant %s', async (planted, codes, text) => {
     const seen = await measure(planted, '--workload users-insert --connections 4 --amount 200');
     expect(seen.trial.status).toBe('failed');

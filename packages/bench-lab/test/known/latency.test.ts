@@ -63,7 +63,7 @@ describe('one stall of a few connections', () => {
     expect(latencyUs?.max).toBeGreaterThanOrEqual(0.5 * 1e6);
     expect(latencyUs?.p99).toBeLessThan(0.05 * 1e6);
     // One of each connection, and those that a pause of a busy machine delays too. The limit grows with the tail.
-    const [, count] = /^(\d+) answers above [\d.]+ ms/.exec(reasonOf(seen, 'stall').text) ?? [];
+    const [, count] = /^(\d+) answers stalled for up to [\d.]+ ms/.exec(reasonOf(seen, 'stall').text) ?? [];
     expect(Number(count)).toBeGreaterThanOrEqual(4);
     expect(Number(count)).toBeLessThanOrEqual(12);
   });
@@ -130,9 +130,7 @@ describe('requests that are never answered', () => {
     expect(latencyUs?.p50).toBeLessThan(0.1 * 1e6);
     expect(schedule?.meanOpen).toBeGreaterThan(50);
     expect(reasonsOf(seen)).toContain('unanswered');
-    const { invalidates } = reasonOf(seen, 'unanswered');
-    expect(invalidates).toEqual(expect.arrayContaining(['goodput', 'cpu', 'memory']));
-    expect(invalidates).not.toContain('p50');
+    expect(reasonOf(seen, 'unanswered').invalidates).toEqual([]);
   });
 
   it('are counted in a closed loop, even if few connections hang', async () => {
@@ -143,7 +141,7 @@ describe('requests that are never answered', () => {
     });
     expectUnanswered(seen);
     expect(loadOf(seen).latencyUs?.atLeast).toContain('max');
-    expect(reasonsOf(seen).some((code) => code.endsWith('unanswered'))).toBe(true);
+    expect(reasonsOf(seen)).toContain('unanswered');
   });
 });
 

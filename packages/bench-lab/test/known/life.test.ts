@@ -50,8 +50,8 @@ describe('a server whose answers become wrong', () => {
     expect(counts.mismatch).toBeGreaterThan(0);
     expect(counts.ok + counts.mismatch).toBe(counts.sent);
     expect(seen.trial.status).toBe('failed');
-    expect(reasonsOf(seen)).toEqual(['trial', 'wrong-body']);
-    expect(reasonOf(seen, 'wrong-body').text).toContain(`${counts.mismatch} answers`);
+    expect(reasonsOf(seen)).toEqual(['trial', 'wrong-answers']);
+    expect(reasonOf(seen, 'wrong-answers').text).toContain(`${counts.mismatch} answers`);
   });
 
   it('before the load is caught by the verification before it', async () => {

@@ -69,11 +69,11 @@ describe('requests with unique ids', () => {
     expect(counts).toMatchObject({ sent: AMOUNT, ok: AMOUNT - 30, mismatch: 30 });
     expect(crossed).toBe(swapped);
     expect(seen.trial.status).toBe('failed');
-    expect(reasonsOf(seen)).toEqual(['crossed-answers', 'wrong-body']);
-    expect(reasonOf(seen, 'crossed-answers')).toMatchObject({
+    expect(reasonsOf(seen)).toEqual(['wrong-answers']);
+    expect(reasonOf(seen, 'wrong-answers')).toMatchObject({
       text: expect.stringContaining('24 answers') as string,
       invalidates: METRIC_IDS,
     });
-    expect(reasonOf(seen, 'wrong-body').text).toContain('6 answers');
+    expect(reasonOf(seen, 'wrong-answers').text).toContain('6 answers had a wrong body');
   });
 });

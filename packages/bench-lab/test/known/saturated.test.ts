@@ -96,7 +96,7 @@ describe('a delay at thousands of connections', () => {
     // No generator sends 80,000 requests a second.
     expect(validOf(seen)).toEqual([]);
     expect(seen.trial.reasons.map(({ code }) => code)).toEqual(
-      expect.arrayContaining([expect.stringMatching(/^(generator-bound|late-reads)$/)]),
+      expect.arrayContaining([expect.stringMatching(/^(generator-bound|late-generator)$/)]),
     );
     expectRightOrMarked(seen);
   });

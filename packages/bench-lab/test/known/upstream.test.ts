@@ -6,7 +6,7 @@ import { readStacks } from 'bench-targets/catalogue/stacks';
 import { findUpstream, type UpstreamProgram } from 'bench-http/services/upstream/upstream';
 import { UPSTREAMS } from 'bench-model/upstreams';
 import { makePlan } from 'bench-http/plan/plan';
-import { METRIC_IDS, metricsOf } from 'bench-model/metrics';
+import { METRIC_IDS } from 'bench-model/metrics';
 import { loadOf, openRig, reasonOf, reasonsOf, type Order, type Seen } from './rig.ts';
 
 const rig = openRig();
@@ -83,22 +83,12 @@ describe('an upstream with a fault from the start', () => {
     const seen = await measure({ upstream: faulty(0, fault) });
     expect(seen.trial.status).toBe('failed');
     expect(seen.trial).not.toHaveProperty('partial');
-    expect(reasonsOf(seen)).toEqual(['upstream']);
-    expect(reasonOf(seen, 'upstream')).toMatchObject({
+    expect(reasonsOf(seen)).toEqual(['companion']);
+    expect(reasonOf(seen, 'companion')).toMatchObject({
       text: expect.stringMatching(text) as string,
       invalidates: METRIC_IDS,
     });
     expect(seen.log).toBe('');
-  });
-
-  it('makes the trial suspect if it is slow: the rates are not those of the server', async () => {
-    const seen = await measure({ upstream: faulty(0, 'delay'), bench: ['--amount', '40'] });
-    expect(seen.trial.status).toBe('suspect');
-    expect(reasonsOf(seen)).toEqual([]);
-    expect(reasonOf(seen, 'upstream-slow')).toMatchObject({
-      text: expect.stringMatching(/\b[1-9]\d{2,} ms per fixture/) as string,
-      invalidates: metricsOf('pace'),
-    });
   });
 });
 
@@ -109,8 +99,8 @@ describe('an upstream with a fault under load', () => {
   ] as const)('fails the trial: %s', async (fault, text) => {
     const seen = await measure({ upstream: faulty(BEFORE + 60, fault) });
     expect(seen.trial.status).toBe('failed');
-    expect(reasonsOf(seen)).toEqual(['upstream']);
-    expect(reasonOf(seen, 'upstream').text).toMatch(text);
+    expect(reasonsOf(seen)).toEqual(['companion']);
+    expect(reasonOf(seen, 'companion').text).toMatch(text);
   });
 });
 

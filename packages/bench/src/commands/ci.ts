@@ -18,6 +18,7 @@ import {
   renderSummary,
 } from 'bench-report/budgets';
 import { viewComparison } from 'bench-report/compare';
+import { briefFindings } from 'bench-report/findings';
 import { renderMarkdown } from 'bench-report/markdown';
 import { toOutput } from 'bench-report/printable';
 import { toModel } from 'bench-report/model/model';
@@ -186,6 +187,7 @@ function conclude(
         const { why, cure } = describeWhy(row);
         return `undecided: ${describeBudget(row.budget)}, ${nameTarget(row)} at ${row.connections} connections: ${why}. ${cure}`;
       }),
+      ...runs.flatMap((run) => briefFindings(toModel(run).rows).map((brief) => `found: ${brief}`)),
       ...uncompared.map(
         ({ budget }) => `not compared: ${describeBudget(budget)}. The run has no other target`,
       ),

@@ -547,7 +547,7 @@ async function warmSides(loaded: readonly Loaded[], loading: Loading): Promise<n
   const servers = loaded.map((one) => warmableOf(one, loading));
   const { cycleSeconds, trends } = await warmUp(servers, plan, { compares });
   const targets = loaded.map(({ side }) => side.planned.target);
-  noteAll(loaded, explainTrends(trends, targets, 'not-level'));
+  noteAll(loaded, explainTrends(trends, targets, 'after the warm-up'));
   return cycleSeconds;
 }
 

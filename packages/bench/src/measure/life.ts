@@ -24,7 +24,7 @@ import type { LiveRuntime } from 'bench-model/runtimes';
 import type { Interpreter, Target } from 'bench-model/target';
 import type { Plan, PlannedTrial } from 'bench-model/plan';
 import { RECORD_SCHEMA } from 'bench-model/versions';
-import { isFatal, makeReason } from 'bench-model/reasons';
+import { isFatal, isFinding, makeReason } from 'bench-model/reasons';
 import type { UserRequests } from 'bench-model/requests';
 import { createRandom } from 'bench-statistics/random';
 import {
@@ -775,10 +775,10 @@ export class LifeTrial {
       : { ...userRequests, requests: requests.slice(this.#route, this.#route + 1) };
   }
 
-  /** Adds reasons; a fatal one fails the trial and comes first. */
+  /** Adds reasons; a fatal one fails the trial and comes before the others, after those that failed it already. */
   add(reasons: readonly Reason[]): void {
     const fatal = reasons.filter(isFatal);
-    this.#reasons.unshift(...fatal);
+    this.#reasons.splice(this.#reasons.findLastIndex(isFatal) + 1, 0, ...fatal);
     this.#reasons.push(...reasons.filter((reason) => !isFatal(reason)));
     this.#failed ||= fatal.length > 0;
   }
@@ -816,8 +816,9 @@ export class LifeTrial {
       const failed: FailedTrial = { ...head, ...tail, status: 'failed', reasons };
       return Object.keys(partial).length === 0 ? failed : { ...failed, partial };
     }
-    if (reasons.length > 0) return { ...head, ...tail, status: 'suspect', reasons, measured };
-    return { ...head, ...tail, status: 'ok', reasons: [], measured };
+    // What the server did takes no figure away.
+    const status = reasons.every(isFinding) ? 'ok' : 'suspect';
+    return { ...head, ...tail, status, reasons, measured };
   }
 }
 
@@ -880,7 +881,7 @@ export function plannedHead(
 
 function toReason(error: unknown): Reason {
   // A bug in Bench is data too, but it must be recognisable.
-  const code = error instanceof CompanionError ? error.reason : toBenchError(error) ? 'trial' : 'defect';
+  const code = error instanceof CompanionError ? 'companion' : toBenchError(error) ? 'trial' : 'defect';
   if (code === 'defect' && process.env['DEBUG'] !== undefined) console.error(error);
   return makeReason(code, { message: messageOf(error) });
 }

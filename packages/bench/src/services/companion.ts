@@ -155,9 +155,6 @@ export interface TrialCompanion extends AsyncDisposable, CompanionJudge {
   record?(resources: Resources | undefined): unknown;
 }
 
-/** The rows in the table of reasons for failures of a companion itself. To give a companion a row of its own, add its code here. */
-type CompanionReason = 'companion' | 'upstream' | 'database';
-
 /** Returns a launched server as the program of a companion. */
 export function launchedProgram(
   server: Server,
@@ -181,14 +178,11 @@ export function launchedProgram(
 
 /** A failure of a companion, which says nothing about the server. */
 export class CompanionError extends BenchError {
-  readonly reason: CompanionReason;
   /** Details for the user beyond the message, line by line; a record keeps only the message. */
   readonly details: readonly string[];
 
-  /** `reason` is the companion's own row in the table of reasons, if it has one. */
-  constructor(message: string, reason: CompanionReason = 'companion', details: readonly string[] = []) {
+  constructor(message: string, details: readonly string[] = []) {
     super('trial', message);
-    this.reason = reason;
     this.details = details;
   }
 

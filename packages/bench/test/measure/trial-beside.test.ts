@@ -49,7 +49,7 @@ describe('a trial with an upstream', () => {
     };
     const { trial } = await measure({ looks, load, at: { look } }, { line });
     expect(trial.status).toBe('failed');
-    expect(textsOf(trial)).toEqual(['upstream: the upstream (nginx 1.22.1) is down']);
+    expect(textsOf(trial)).toEqual(['companion: the upstream (nginx 1.22.1) is down']);
   });
 });
 
@@ -98,12 +98,12 @@ describe('a trial with a database', () => {
       status: 'failed',
       partial: { companions: { database: { inserts: { stored: 49_999 } } } },
     });
-    expect(trial.reasons.map(({ code }) => code)).toEqual(['inserts-lost']);
+    expect(trial.reasons.map(({ code }) => code)).toEqual(['inserts']);
   });
 
   it('counts what was acknowledged before the server died', async () => {
     const { trial } = await measure({ stored: 49_000, load, at: { fire: died }, ended }, { line });
-    expect(trial.reasons.map(({ code }) => code)).toEqual(['inserts-lost', 'trial']);
+    expect(trial.reasons.map(({ code }) => code)).toEqual(['trial', 'inserts']);
   });
 
   it.each([
@@ -115,7 +115,7 @@ describe('a trial with a database', () => {
     async (step, last) => {
       const { trial, world } = await measure({ stored: 50_000, load, at: { [step]: down } }, { line });
       expect(trial.status).toBe('failed');
-      expect(textsOf(trial)).toEqual(['database: the database (embedded 18.4) is down']);
+      expect(textsOf(trial)).toEqual(['companion: the database (embedded 18.4) is down']);
       expect(world.done.slice(world.done.length - last.length)).toEqual(last);
     },
   );

@@ -175,13 +175,20 @@ describe('measureTrial', () => {
       expect(await codes([...opened], [...closed])).toEqual(['cores-changed']);
   });
 
-  it('keeps the log and the figures of a suspect trial', async () => {
+  it('keeps the log and the figures of a trial that was disturbed, or that found something', async () => {
     const counts = sampleCounts({ ok: 50_000, non2xx: 500, inFlight: 10 });
     const { trial } = await measure({ load: sampleLoad({ counts }) });
     expect(trial).toMatchObject({
+      status: 'ok',
+      reasons: [{ code: 'errors', invalidates: [] }],
+      logTail: ['the last line'],
+    });
+    const generators = [{ cpuUs: 4.9e6, seconds: 5, utilisation: 0.98 }];
+    const disturbed = await measure({ load: sampleLoad({ generators, counts }) });
+    expect(disturbed.trial).toMatchObject({
       status: 'suspect',
       logTail: ['the last line'],
-      measured: { limit: 'waiting' },
+      measured: { limit: 'generator' },
     });
   });
 
@@ -276,14 +283,14 @@ describe('a trial with an error', () => {
     expect(Object.hasOwn(trial, 'partial')).toBe(step === 'verify after the load');
   });
 
-  it('without an answer after the load is suspect if requests were unanswered, and failed if not', async () => {
+  it('without an answer after the load is a finding if requests were unanswered, and fails if not', async () => {
     const problem = new UnansweredError('trial', 'POST / after the load: no answer in 10 s');
     const measureOwing = (inFlight: number) => {
       const load = sampleLoad({ lifetime: sampleCounts({ ok: 50_000, inFlight }) });
       return measure({ at: { 'verify after the load': () => Promise.reject(problem) }, load });
     };
     const owing = (await measureOwing(3)).trial;
-    expect(owing.status).toBe('suspect');
+    expect(owing.status).toBe('ok');
     expect(textsOf(owing)).toEqual([
       'not-verified: POST / after the load: no answer in 10 s: 3 requests were still unanswered when the load ended',
     ]);
@@ -398,13 +405,13 @@ describe('the stop of a server', () => {
     const trouble = [makeReason('ignored-sigterm', { signal: 'SIGTERM', seconds: 5 })];
     const { trial } = await measure({ stopped: { files: ['a.log'], trouble } });
     expect(trial).toMatchObject({
-      status: 'suspect',
+      status: 'ok',
       reasons: [{ code: 'ignored-sigterm', invalidates: [] }],
     });
   });
 
   it('fails the trial if the port stays open', async () => {
-    const trouble = [makeReason('port-held', { port: 3000, by: 'process 7 (node)' })];
+    const trouble = [makeReason('not-stopped', { message: 'port 3000 is still open: process 7 (node)' })];
     const { trial } = await measure({ stopped: { files: ['a.log'], trouble } });
     expect(trial).toMatchObject({ status: 'failed', partial: { limit: 'waiting' } });
     expect(textsOf(trial)[0]).toContain('process 7 (node)');

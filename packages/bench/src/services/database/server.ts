@@ -34,7 +34,7 @@ export type DatabaseProgram = CompanionProgram | ExternalProgram;
 /** A failure of the database, which says nothing about the server. */
 export class DatabaseError extends CompanionError {
   constructor({ kind, version }: Pick<DatabaseProgram, 'kind' | 'version'>, what: string) {
-    super(`the database (${kind} ${version}) ${what}`, 'database');
+    super(`the database (${kind} ${version}) ${what}`);
   }
 }
 

@@ -73,7 +73,7 @@ export async function startService(
   } catch (error) {
     await server.stop();
     if (!(error instanceof NotReady)) throw error;
-    throw new CompanionError(`service ${name} ${error.message}`, 'companion', [
+    throw new CompanionError(`service ${name} ${error.message}`, [
       `command: ${joinWords(service.command.map(fill))}`,
       `asked:   ${describeReady(ready, server, fill)}`,
       ...describeTail(server.logTail()),
@@ -165,7 +165,7 @@ export async function runSetup(
   const server = await start(command, env, context);
   const deadline = startedAt + timeoutSeconds * 1000;
   const fail = (what: string): never => {
-    throw new SetupError(`setup ${what}`, 'companion', [
+    throw new SetupError(`setup ${what}`, [
       `command: ${joinWords(shown)}`,
       ...describeTail(server.logTail()),
     ]);

@@ -46,7 +46,7 @@ export interface UpstreamProgram {
 /** A failure of the upstream, which says nothing about the server. */
 export class UpstreamError extends CompanionError {
   constructor({ kind, version }: Pick<CompanionProgram, 'kind' | 'version'>, what: string) {
-    super(`the upstream (${kind} ${version}) ${what}`, 'upstream');
+    super(`the upstream (${kind} ${version}) ${what}`);
   }
 }
 
