@@ -1,5 +1,5 @@
 import { HOME } from 'bench-machine/home';
-import { existsSync } from 'node:fs';
+import { readNames } from 'bench-machine/procfs';
 import { join } from 'node:path';
 import type { TestProject } from 'vitest/node';
 import { readStacks, targetsOf } from 'bench-targets/catalogue/stacks';
@@ -39,5 +39,5 @@ export default async function prepare(project: TestProject): Promise<void> {
 
 /** A build of a stack that has no earlier one here. */
 function wasNeverBuilt({ kind, name }: Work): boolean {
-  return kind === 'build' && !existsSync(join(HOME.cache, 'builds', name));
+  return kind === 'build' && !readNames(join(HOME.cache, 'builds')).some((one) => one.startsWith(`${name}-`));
 }

@@ -64,7 +64,6 @@ export function sampleStack(name: string, variants: Record<string, Partial<Varia
     framework: name,
     runtime: 'node',
     build: [],
-    shares: [],
     runtimes: [],
     default: Object.keys(variants)[0] ?? '',
     variants: Object.fromEntries(complete),

@@ -351,9 +351,6 @@ export const manifest = shape({
   setup: Type.Optional(setup),
   startTimeoutSeconds: seconds('How long its first right answer may take; 30 by default.'),
   warmupTimeoutSeconds: seconds('How long it may be loaded until it is warm; 40 by default.'),
-  shares: Type.Optional(
-    Type.Array(text(), { description: 'Folders beside the stack whose sources are compiled into it.' }),
-  ),
   lock: Type.Optional(text('The lock file or list of requirements, if Bench does not find the right one.')),
   runtimes: Type.Optional(
     Type.Array(Type.String({ pattern: '^\\d+(\\.\\d+)*$' }), {

@@ -22,7 +22,7 @@ export const PLAIN_VARIANT = {
 export interface Stack
   extends
     Pick<Manifest, 'name' | 'language' | 'framework' | 'runtime' | 'default' | 'envFile' | 'port'>,
-    Required<Pick<Manifest, 'build' | 'shares' | 'runtimes'>> {
+    Required<Pick<Manifest, 'build' | 'runtimes'>> {
   variants: Record<string, Variant>;
   /** The absolute path of its folder. */
   root: string;

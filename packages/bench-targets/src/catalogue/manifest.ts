@@ -59,7 +59,7 @@ export function checkManifest(read: JsonFile, root: string): Stack {
 }
 
 function toStack(manifest: Manifest, root: string, read: JsonFile): Stack {
-  const { name, language, framework, runtime, build = [], shares = [], runtimes = [] } = manifest;
+  const { name, language, framework, runtime, build = [], runtimes = [] } = manifest;
   const start = ({ command, env = {} }: WrittenVariant) => {
     if (manifest.requests === undefined) return { command, env };
     const started = startOf({ words: command, env }, root);
@@ -80,7 +80,6 @@ function toStack(manifest: Manifest, root: string, read: JsonFile): Stack {
     framework,
     runtime,
     build,
-    shares,
     runtimes,
     default: manifest.default,
     variants: Object.fromEntries(variants),
@@ -209,7 +208,7 @@ function* problemsOf(manifest: Manifest, root: string): Generator<[Path, string]
     }
     if (groups !== undefined && runtime !== 'python')
       yield [[...path, 'groups'], 'only Python stacks have dependency groups'];
-    if (isApp && build.length === 0 && command.some((word) => word.includes('{build}')))
+    if (build.length === 0 && command.some((word) => word.includes('{build}')))
       yield [
         [...path, 'command'],
         `the command of "${name}" starts a program in {build}, but no "build" makes it`,
@@ -230,8 +229,8 @@ function* problemsOf(manifest: Manifest, root: string): Generator<[Path, string]
 function* problemsIn(program: Program, manifest: Manifest, root: string): Generator<[Path, string]> {
   const { job, path, wordsAt, words, env = {}, services } = program;
   const isApp = manifest.requests !== undefined;
-  // A binary of an app is built into the cache, so that nothing is written into the project.
-  const isBinary = isApp && manifest.runtime === 'none' && ['server', 'build'].includes(job);
+  // A binary is built into the cache, so that nothing is written into the project.
+  const isBinary = manifest.runtime === 'none' && ['server', 'build'].includes(job);
   const known = [...PLACEHOLDERS[job], ...(isBinary ? ['build'] : [])];
   if (isApp && manifest.runtime === 'python' && job === 'build')
     yield [path, 'the environment of a Python project is made from its lock, so "build" has no effect'];

@@ -1,71 +1,14 @@
-import { existsSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
-import { basename, dirname, join, relative } from 'node:path';
+import { basename } from 'node:path';
 import { joinWords } from '../catalogue/apps/words.ts';
 import { BenchError } from 'bench-model/errors';
-import type { Stack, Variant } from 'bench-model/stack';
-import type { FoundTarget } from '../catalogue/found.ts';
-import { digestOf } from './digest.ts';
+import type { Stack } from 'bench-model/stack';
 import { firstError, withoutPlaces } from './failures.ts';
-import { filesOfProject } from './projects/tree.ts';
-import { awaitLock } from 'bench-machine/filelock';
 import { run, SubprocessError } from 'bench-machine/subprocess';
 import { unreachedError } from './unreached.ts';
 
 /** The timeout of one build command: a release build with all dependencies on a small machine. */
 const BUILD_MS = 1_800_000;
 const LOG_LINES = 12;
-
-/** The inputs of a binary; `isMade` is true if it exists. */
-interface Build {
-  /** The digest of the sources, of the shared sources and of the version output of the tools. */
-  digest: string;
-  /** The tool that builds it, e.g. `go 1.26.8`. */
-  tools: string;
-  isMade: boolean;
-}
-
-/** Returns true if the stack comes as sources that must be compiled. */
-export function isCompiled({ stack, variant }: Pick<FoundTarget, 'stack' | 'variant'>): boolean {
-  return (
-    stack.project === undefined && stack.runtime === 'none' && stack.build.length + variant.build.length > 0
-  );
-}
-
-/** Inspects the build of a compiled variant. Throws a toolchain error if a tool is missing. */
-export async function inspectBuild(built: FoundTarget, cache: string): Promise<Build> {
-  const { stack, variant } = built;
-  const names = [...new Set(commandsOf(built).map(([tool = '']) => tool))];
-  const tools = await Promise.all(names.map((name) => findTool(name, stack.root, `to build ${stack.name}`)));
-  const digest = digestOf(sourcesOf(stack), tools.map(({ text }) => text).join(''));
-  return {
-    digest,
-    tools: tools.map(({ name }) => name).join(', '),
-    isMade: existsSync(markOf(built, digest, cache)) && existsSync(binaryOf(stack, variant)),
-  };
-}
-
-/**
- * Builds a compiled variant in the folder of its stack, once per digest. Throws a toolchain error if a tool is
- * missing, and one with the first error if a build fails.
- */
-export async function provideBuild(
-  built: FoundTarget,
-  cache: string,
-  log?: (waiting: string) => void,
-): Promise<Build> {
-  const before = await inspectBuild(built, cache);
-  if (before.isMade) return before;
-  using _ = await awaitLock(join(cache, 'builds', `${built.stack.name}.lock`), log);
-  const build = await inspectBuild(built, cache);
-  if (build.isMade) return build;
-  const mark = markOf(built, build.digest, cache);
-  // This build overwrites the binaries of other sources.
-  if (!existsSync(dirname(mark))) rmSync(dirname(dirname(mark)), { recursive: true, force: true });
-  for (const argv of commandsOf(built)) await runBuild(argv, built.stack, built.target.variant);
-  mkdirSync(dirname(mark), { recursive: true });
-  writeFileSync(mark, `${build.tools}\n`);
-  return { ...build, isMade: true };
-}
 
 /**
  * Runs one build command in the folder of the stack, by default in the environment of Bench. Throws a toolchain error
@@ -140,45 +83,3 @@ const TOOLS: Record<string, { ask?: string; get: string }> = {
   wrk: { ask: '-v', get: 'install the package wrk, or choose another engine' },
   k6: { get: 'install k6 (grafana.com/docs/k6), or choose another engine' },
 };
-
-/**
- * Returns the outputs of a stack's builds: the entries of its folder, and of the shared folders, that hold its
- * binaries.
- */
-export function outputsOf(stack: Stack): string[] {
-  const binaries = Object.values(stack.variants)
-    .filter((variant) => isCompiled({ stack, variant }))
-    .map((variant) => binaryOf(stack, variant));
-  const outputs = foldersOf(stack).flatMap((folder) =>
-    binaries
-      .map((binary) => relative(folder, binary).split('/')[0] ?? '')
-      .filter((top) => top !== '..')
-      .map((top) => join(folder, top)),
-  );
-  return [...new Set(outputs)];
-}
-
-/** Returns the folder of a stack and those that it shares. */
-function foldersOf(stack: Stack): string[] {
-  return [stack.root, ...stack.shares.map((folder) => join(stack.root, folder))];
-}
-
-function binaryOf(stack: Stack, { command: [binary = ''] }: Variant): string {
-  return binary.replaceAll('{root}', stack.root);
-}
-
-function commandsOf({ stack, variant }: FoundTarget): string[][] {
-  return [...stack.build, ...variant.build].map((argv) =>
-    argv.map((word) => word.replaceAll('{root}', stack.root)),
-  );
-}
-
-function markOf({ stack, target }: FoundTarget, digest: string, cache: string): string {
-  return join(cache, 'builds', stack.name, digest, target.variant);
-}
-
-/** Returns all files in the folder of a stack and in those that it shares, except for the outputs of tools. */
-function sourcesOf(stack: Stack): string[] {
-  const outputs = new Set(outputsOf(stack).map((path) => basename(path)));
-  return foldersOf(stack).flatMap((folder) => filesOfProject(folder, outputs));
-}

@@ -6,8 +6,8 @@ import type { Stack } from 'bench-model/stack';
 import { sum } from 'bench-statistics/numbers';
 import { findStack } from '../catalogue/found.ts';
 import { newerRelease } from '../catalogue/releases.ts';
-import { inspectBuild, isCompiled } from './builds.ts';
 import { isMade } from './prepare.ts';
+import { inspectProgram } from './projects/index.ts';
 import { findFitting, findRuntime, NotInstalledError } from './runtimes.ts';
 import { findUv } from './uv.ts';
 
@@ -43,15 +43,15 @@ export async function inspectTarget(target: Target, stacks: Stack[]): Promise<In
   const { stack, variant } = known;
   const { runtime } = target;
   try {
-    if (isCompiled(known)) {
-      const { isMade: isBuilt, tools } = await inspectBuild(known, HOME.cache);
-      if (isBuilt) return { state: 'ready', why: tools, work: [] };
+    if (runtime === undefined) {
+      const { isMade: isBuilt, tools } = await inspectProgram(known);
+      const why = tools.join(', ');
+      if (isBuilt) return { state: 'ready', why, work: [] };
       const [tool = ''] = stack.build[0] ?? variant.build[0] ?? [];
       const seconds = BUILD_SECONDS.get(tool) ?? OTHER_BUILD_SECONDS;
-      const work: Work[] = [{ kind: 'build', name: stack.name, by: tools, seconds }];
-      return { state: 'on first use', why: tools, work };
+      const work: Work[] = [{ kind: 'build', name: stack.name, by: why, seconds }];
+      return { state: 'on first use', why, work };
     }
-    if (runtime === undefined) return { state: 'ready', why: '', work: [] };
     const uv = runtime.kind === 'python' ? await findUv(HOME.cache) : undefined;
     const found = await findFitting(stack, runtime, { cache: HOME.cache, uv, mayInstall: false });
     const why = `${found.runtime.kind} ${found.runtime.version}`;

@@ -10,7 +10,7 @@ import { lastPrinted } from 'bench-machine/subprocess';
 import { HOME, parentsOf } from 'bench-machine/home';
 import type { Stack, Variant } from 'bench-model/stack';
 import type { Attestation, RuntimeSpec, Target } from 'bench-model/target';
-import { isCompiled, provideBuild, runBuild } from './builds.ts';
+import { runBuild } from './builds.ts';
 import { digestOf } from './digest.ts';
 import { awaitLock } from 'bench-machine/filelock';
 import { folderOf, isComplete, provideFolder } from './environments.ts';
@@ -132,14 +132,13 @@ function refuseSameCopies(targets: Target[]): void {
 
 async function prepare(target: Target, stacks: Stack[], on: (doing: string) => void): Promise<Prepared> {
   const found = findStack(target, stacks);
-  if (found.stack.project !== undefined) return prepareOwn(found, on);
-  if (target.runtime === undefined) return prepareBinary(found, on);
+  if (found.stack.project !== undefined || target.runtime === undefined) return prepareOwn(found, on);
   return found.stack.runtime === 'python'
     ? preparePython(found, target.runtime, on)
     : prepareNode(found, target.runtime, on);
 }
 
-/** Prepares the project of a user. */
+/** Prepares the project of a user, or a program without a runtime. */
 async function prepareOwn(found: FoundTarget, wait: (waiting: string) => void): Promise<Prepared> {
   const { target, stack, variant } = found;
   const { root, ...ready } = await prepareProject(found, wait);
@@ -282,28 +281,17 @@ function versionsIn(folder: string, target: Target): string[] {
   });
 }
 
-async function prepareBinary(known: FoundTarget, wait: (waiting: string) => void): Promise<Prepared> {
-  const binary = finish(known, undefined, []);
-  if (!isCompiled(known)) return binary;
-  const { digest } = await provideBuild(known, HOME.cache, wait);
-  return { ...binary, digest };
-}
-
-function finish(
-  { target, stack, variant }: FoundTarget,
-  found: FoundRuntime | undefined,
-  argv: string[],
-): Prepared {
+function finish({ target, stack, variant }: FoundTarget, found: FoundRuntime, argv: string[]): Prepared {
   return {
     target,
     stack,
     variant,
     command: variant.command.flatMap((word) => fill(word, argv, stack)),
-    env: { ...(target.runtime === undefined ? {} : environmentOfRuntime(target.runtime)), ...variant.env },
-    claims: { ...(found === undefined ? {} : claimsOfRuntime(found.runtime)), ...variant.attest },
+    env: { ...environmentOfRuntime(found.runtime), ...variant.env },
+    claims: { ...claimsOfRuntime(found.runtime), ...variant.attest },
     digest: digestOf(filesOf(stack, variant, packagesOf(target)), ''),
     installed: [],
-    ...(found === undefined ? {} : { runtime: found.runtime }),
+    runtime: found.runtime,
     ...(argv[0] === undefined ? {} : { interpreter: realpathSync(argv[0]) }),
   };
 }

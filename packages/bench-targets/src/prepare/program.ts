@@ -16,7 +16,6 @@ export function pythonProgram(name: string, framework: string, variants: Record<
     framework,
     runtime: 'python',
     build: [],
-    shares: [],
     runtimes: [],
     default: Object.keys(variants)[0] ?? '',
     variants: Object.fromEntries(

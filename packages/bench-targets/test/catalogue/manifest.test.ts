@@ -239,7 +239,7 @@ describe('readManifest', () => {
     [
       '"framework": "fastify"',
       '"framework": "fastify", "colour": "red"',
-      '4: a stack has no field "colour", expected one of $schema, name, language, framework, class, scheme, runtime, build, default, variants, services, port, movesPort, envFile, version, packages, setup, startTimeoutSeconds, warmupTimeoutSeconds, shares, lock, runtimes, requests, headers, rows, login',
+      '4: a stack has no field "colour", expected one of $schema, name, language, framework, class, scheme, runtime, build, default, variants, services, port, movesPort, envFile, version, packages, setup, startTimeoutSeconds, warmupTimeoutSeconds, lock, runtimes, requests, headers, rows, login',
     ],
     [
       '"note": "with',

@@ -46,7 +46,7 @@ describe('the announced work', () => {
   });
 
   it('lists a compiled stack once for all variants, and omits one whose tool is missing', async () => {
-    const command = ['{root}/bin/none', '{port}'];
+    const command = ['{build}/none', '{port}'];
     const compiled = (name: string, tool: string): Stack => ({
       ...sampleStack(name, { one: { command }, two: { command } }),
       runtime: 'none',

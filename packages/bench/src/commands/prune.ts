@@ -2,10 +2,8 @@ import { ARGUMENTS, defineCommand, flag } from '../cli/command.ts';
 import { commandLine, HOME } from 'bench-machine/home';
 import { rmSync, statSync } from 'node:fs';
 import { join } from 'node:path';
-import { readStacks } from 'bench-targets/catalogue/stacks';
 import { suggest } from 'bench-model/suggest';
 import { BenchError } from 'bench-model/errors';
-import { outputsOf } from 'bench-targets/prepare/builds';
 import { readNames } from 'bench-machine/procfs';
 import { formatBytes } from 'bench-report/format';
 import { listRuns, shown, sizeOf } from 'bench-analysis/results/store';
@@ -17,7 +15,7 @@ import { sum } from 'bench-statistics/numbers';
 
 const KINDS = {
   environments: () => foldersIn(join(HOME.cache, 'environments')),
-  builds: () => [join(HOME.cache, 'builds'), ...new Set(readStacks().flatMap(outputsOf))],
+  builds: () => [join(HOME.cache, 'builds')],
   tools: () => [
     join(HOME.cache, 'uv'),
     ...['tools', 'runtimes', 'managers'].map((name) => join(HOME.cache, name)),

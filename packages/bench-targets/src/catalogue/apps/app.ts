@@ -78,7 +78,6 @@ export function toStack({ name, folder, command, env = {}, lock, port, envFile, 
     framework: 'unknown',
     runtime: project.kind,
     build: [],
-    shares: [],
     runtimes: [],
     default: VARIANT,
     variants: {

@@ -1,4 +1,4 @@
-/** Makes the server program of a user's project runnable: its interpreter, its environment, its command. */
+/** Makes a server program runnable: its build or its interpreter, its environment, its command. */
 import { existsSync, mkdirSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
 import { basename, dirname, isAbsolute, join, relative, resolve } from 'node:path';
 import { parseEnv } from 'node:util';
@@ -59,7 +59,7 @@ export interface ReadyProject {
   packages?: string[];
 }
 
-/** Prepares a target of a user's project. Throws a toolchain error if its environment cannot be made. */
+/** Prepares a target of a user's project, or a compiled one of Bench. Throws a toolchain error if its environment cannot be made. */
 export async function prepareProject(known: FoundTarget, log: (line: string) => void): Promise<ReadyProject> {
   const { target, stack, variant } = known;
   hideSettings(stack.root);
@@ -129,8 +129,8 @@ function locateAll({ stack, variant }: FoundTarget, place: Place): Pick<ReadyPro
   };
 }
 
-async function prepareProgram(known: FoundTarget, log: (line: string) => void): Promise<ReadyProject> {
-  const { stack, variant } = known;
+/** Returns what makes the program of a target. */
+function programOf({ stack, variant }: FoundTarget): ProgramBuild {
   const { root } = stack;
   // A binary in the project is an output of its build.
   const [binary = ''] = variant.command.map((word) => resolve(root, word.replaceAll('{root}', root)));
@@ -138,10 +138,17 @@ async function prepareProgram(known: FoundTarget, log: (line: string) => void): 
   const commands = [...stack.build, ...variant.build];
   const isBuilt = commands.length > 0;
   const digest = digestOfFiles(root, isBuilt || !isProgram(binary) ? sources : [...sources, binary]);
-  const build = folderOfBuild(stack, commands);
-  const isCopied = isBuilt ? mustCopy(stack) || !namesBuild(commands) : mustCopy(stack);
-  const isMade = isBuilt || isCopied;
-  const tools = isMade ? await provideProgram(known, { commands, build, isCopied, digest, log }) : [];
+  const isCopied = mustCopy(stack) || (isBuilt && !namesBuild(commands));
+  return { commands, build: folderOfBuild(stack, commands), isCopied, digest };
+}
+
+async function prepareProgram(known: FoundTarget, log: (line: string) => void): Promise<ReadyProject> {
+  const { stack, variant } = known;
+  const { root } = stack;
+  const program = programOf(known);
+  const { build, isCopied, digest } = program;
+  const isBuilt = program.commands.length > 0;
+  const tools = isBuilt || isCopied ? await provideProgram(known, program, log) : [];
   const place = isCopied ? copyIn(build, root) : root;
   const located = locateAll(known, { root: place, bins: [], build });
   const interpreter = await readInterpreter(realpathSync(located.command[0] ?? ''));
@@ -179,7 +186,7 @@ async function provideRoot(known: FoundTarget, digest: string, log: (line: strin
   const { stack } = known;
   if (!mustCopy(stack)) return stack.root;
   const build = folderOfBuild(stack, []);
-  await provideProgram(known, { commands: [], build, isCopied: true, digest, log });
+  await provideProgram(known, { commands: [], build, isCopied: true, digest }, log);
   return copyIn(build, stack.root);
 }
 
@@ -206,18 +213,33 @@ interface ProgramBuild {
   isCopied: boolean;
   /** The digest of its sources. */
   digest: string;
-  log: (line: string) => void;
 }
 
-/**
- * Builds a program in the folder of its project, into a folder of the cache, unless it is built from the same sources
- * already. Returns the tools that build it. Throws a toolchain error if the build fails, or does not write the program.
- */
-async function provideProgram(
-  { target, stack, variant }: FoundTarget,
-  { commands, build, isCopied, digest, log }: ProgramBuild,
-): Promise<string[]> {
-  using _ = await awaitLock(`${build}.lock`, log);
+/** The state of a program. */
+interface ProgramState {
+  /** The folder that it is built in, and the commands there. */
+  root: string;
+  commands: string[][];
+  /** The tools that build it, e.g. `go 1.26.8`. */
+  tools: string[];
+  /** What it is made from, and the file that holds that once it is made. */
+  made: string;
+  ready: string;
+  /** The files that its build writes. */
+  outputs: string[];
+  isMade: boolean;
+}
+
+/** Inspects the program of a target. Throws a toolchain error if a tool that builds it is missing. */
+export async function inspectProgram(known: FoundTarget): Promise<Pick<ProgramState, 'tools' | 'isMade'>> {
+  const isBuilt = [...known.stack.build, ...known.variant.build].length > 0;
+  return isBuilt ? inspect(known, programOf(known)) : { tools: [], isMade: true };
+}
+
+async function inspect(
+  { stack, variant }: FoundTarget,
+  { commands, build, isCopied, digest }: ProgramBuild,
+): Promise<ProgramState> {
   const root = isCopied ? copyIn(build, stack.root) : stack.root;
   const fill = (word: string): string => word.replaceAll('{root}', root).replaceAll('{build}', build);
   const words = commands.map((argv) => argv.map(fill));
@@ -226,32 +248,54 @@ async function provideProgram(
       findTool(tool, stack.root, `to build ${stack.name}`),
     ),
   );
-  const names = tools.map(({ name }) => basename(name));
   const made = digestOf([], JSON.stringify([digest, variablesOfBuilds(), tools.map(({ text }) => text)]));
   const ready = join(build, 'bench-ready');
-  const outputs = variant.command.filter((word) => word.startsWith('{build}/'));
-  const isThere = (output: string): boolean => isFile(fill(output));
-  if (readTextFile(ready) === made && outputs.every(isThere)) return names;
+  const outputs = variant.command.filter((word) => word.startsWith('{build}/')).map(fill);
+  return {
+    root,
+    commands: words,
+    tools: tools.map(({ name }) => basename(name)),
+    made,
+    ready,
+    outputs,
+    isMade: readTextFile(ready) === made && outputs.every(isFile),
+  };
+}
+
+/**
+ * Builds a program in the folder of its project, into a folder of the cache, unless it is built from the same sources
+ * already. Returns the tools that build it. Throws a toolchain error if the build fails, or does not write the program.
+ */
+async function provideProgram(
+  known: FoundTarget,
+  program: ProgramBuild,
+  log: (line: string) => void,
+): Promise<string[]> {
+  const { target, stack } = known;
+  const { build } = program;
+  using _ = await awaitLock(`${build}.lock`, log);
+  const { root, commands, tools, made, ready, outputs, isMade } = await inspect(known, program);
+  if (isMade) return tools;
   mkdirSync(build, { recursive: true });
   // A build that no longer writes the program must not leave the old one.
-  for (const file of [ready, ...outputs.filter(isThere).map(fill)]) rmSync(file, { force: true });
-  if (isCopied) {
+  for (const file of [ready, ...outputs.filter(isFile)]) rmSync(file, { force: true });
+  if (program.isCopied) {
     rmSync(join(build, 'copy'), { recursive: true, force: true });
     const whole = wholeOf(stack.root);
     linkAround(stack.root, whole, copyIn(build, whole));
     copyProject(stack.root, root);
   }
-  for (const argv of words) await runBuild(argv, { ...stack, root }, target.variant);
-  const missing = outputs.find((output) => !existsSync(fill(output)));
+  for (const argv of commands) await runBuild(argv, { ...stack, root }, target.variant);
+  const missing = outputs.find((output) => !existsSync(output));
   if (missing !== undefined) {
     throw new BenchError(
       'toolchain',
-      `the build of ${stack.name}/${target.variant} does not write ${missing}`,
+      `the build of ${stack.name}/${target.variant} does not write ${missing.replace(build, '{build}')}`,
       `correct "build" or "command" in ${stack.manifest}`,
     );
   }
   writeFileSync(ready, made);
-  return names;
+  return tools;
 }
 
 async function preparePython(

@@ -1,16 +1,8 @@
 /** The files of a user's project: listed and copied, never changed. */
-import {
-  constants,
-  cpSync,
-  existsSync,
-  globSync,
-  lstatSync,
-  mkdirSync,
-  readdirSync,
-  symlinkSync,
-} from 'node:fs';
+import { constants, cpSync, globSync, lstatSync, mkdirSync, readdirSync, symlinkSync } from 'node:fs';
 import { basename, dirname, join, relative, sep } from 'node:path';
 import { isFile } from 'bench-machine/files';
+import { readNames } from 'bench-machine/procfs';
 import { digestOf } from '../digest.ts';
 
 /** Folders and files that tools make. */
@@ -38,12 +30,17 @@ const MADE = new Set([
 
 /** The folders that compilers make beside a manifest. */
 const BUILT = new Map([
-  ['target', ['Cargo.toml', 'pom.xml']],
-  ['build', ['build.gradle', 'build.gradle.kts']],
+  ['target', /^(Cargo\.toml|pom\.xml)$/],
+  ['build', /^build\.gradle(\.kts)?$/],
+  ['bin', /\.(cs|fs)proj$/],
+  ['obj', /\.(cs|fs)proj$/],
 ]);
 
 function isMade({ name, parentPath }: { name: string; parentPath: string }): boolean {
-  return MADE.has(name) || (BUILT.get(name) ?? []).some((manifest) => existsSync(join(parentPath, manifest)));
+  const manifest = BUILT.get(name);
+  return (
+    MADE.has(name) || (manifest !== undefined && readNames(parentPath).some((one) => manifest.test(one)))
+  );
 }
 
 /** Files that can hold secrets: a copy refers to them, so that no secret leaves the project. */
@@ -55,14 +52,14 @@ export function holdsSettings(name: string): boolean {
 }
 
 /**
- * Returns the files of a project, except for those that tools make and the named outputs. Settings that are links count too: a
+ * Returns the files of a project, except for those that tools make. Settings that are links count too: a
  * copy links to those of the checkout.
  */
-export function filesOfProject(root: string, outputs: ReadonlySet<string> = new Set()): string[] {
+export function filesOfProject(root: string): string[] {
   return readdirSync(root, { withFileTypes: true }).flatMap((entry) => {
     const path = join(root, entry.name);
-    if (isMade(entry) || outputs.has(entry.name)) return [];
-    if (entry.isDirectory()) return filesOfProject(path, outputs);
+    if (isMade(entry)) return [];
+    if (entry.isDirectory()) return filesOfProject(path);
     return entry.isFile() || (holdsSettings(entry.name) && isFile(path)) ? [path] : [];
   });
 }

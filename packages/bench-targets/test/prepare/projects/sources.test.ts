@@ -135,3 +135,13 @@ describe('the files of a project', () => {
     expect(found.map((file) => relative(place, file)).toSorted()).toEqual(files);
   });
 });
+
+it.each([
+  ['gin', 'gocontract/go.mod'],
+  ['actix', 'rustcontract/Cargo.lock'],
+])('the sources of a compiled stack include those that it shares: %s', (stack, shared) => {
+  const packages = join(import.meta.dirname, '../../../../');
+  const sources = sourcesOf({ root: join(packages, stack) }).map((file) => relative(packages, file));
+  expect(sources).toContain(`${stack}/stack.json`);
+  expect(sources).toContain(shared);
+});
