@@ -236,6 +236,11 @@ export class Place implements AsyncDisposable {
     return scratchOf(this.holder()?.token ?? '', 'database', this.temporary);
   }
 
+  /** Lists what is in the state folder but the list of the runs that its user began, which stays. */
+  stateLeft(): string[] {
+    return readdirSync(this.state).filter((name) => name !== 'runs');
+  }
+
   /** Returns true once a command has opened its session, after which it handles a Ctrl-C. */
   hasSession(): boolean {
     return globSync('*.json', { cwd: this.state }).length > 0;

@@ -22,7 +22,7 @@ const lacking = new Map(
 function listLeft(place: Place): string[] {
   return [
     ...place.pids().map(String),
-    ...readdirSync(place.state),
+    ...place.stateLeft(),
     ...readdirSync(place.temporary).filter(
       (name) => !/^(tsx-|node-compile-cache$|v8-compile-cache)/.test(name),
     ),

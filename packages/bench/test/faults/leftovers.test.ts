@@ -45,7 +45,7 @@ async function listDatabases(): Promise<string[]> {
 /** Lists everything that a command made and left outside of results and caches. */
 async function listOf(place: Place, tokens: string[]): Promise<string[]> {
   return [
-    ...readdirSync(place.state),
+    ...place.stateLeft(),
     ...readdirSync(place.temporary).filter((name) => !/^(tsx-|node-compile-cache$)/.test(name)),
     ...tokens.flatMap((token) => globSync(`/sys/fs/cgroup/**/bench-${token}-*`)),
     ...place.pids().map(String),
