@@ -48,6 +48,9 @@ export function oneOf<Word extends string>(words: readonly Word[], description?:
   return Type.Unsafe<Word>({ ...say(description), enum: [...words] });
 }
 
+/** An id that is part of a path, and of a command to type: no separators, no blanks, nothing that a shell obeys. */
+export const id = (description: string) => Type.String({ description, pattern: '^\\w[\\w.@+~-]*$' });
+
 /** `true`, or absent. */
 export const flag = (description: string) => Type.Optional(Type.Literal(true, { description }));
 

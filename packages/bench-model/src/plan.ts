@@ -1,6 +1,6 @@
 /** Plans: their definition, and the types derived from it. */
 import { Type, type Static } from 'typebox';
-import { amount, as, count, flag, oneOf, ordinal, shape, span, text, texts } from './definitions.ts';
+import { amount, as, count, flag, id, oneOf, ordinal, shape, span, text, texts } from './definitions.ts';
 import { app } from './app.ts';
 import { cluster, spread } from './cluster.ts';
 import { METRIC_IDS } from './metrics.ts';
@@ -34,7 +34,7 @@ const sequentialTest = shape(
 export type SequentialTest = Static<typeof sequentialTest>;
 
 const plannedTrial = shape({
-  id: text('Unique in the run.'),
+  id: id('Unique in the run.'),
   target: text(),
   connections: ordinal('count: connections'),
   route: Type.Optional(text('The request that it sends alone; absent if it sends all requests of its plan.')),
@@ -66,7 +66,7 @@ export type ByTurns = Static<typeof byTurns>;
 
 export const plan = shape({
   schema: Type.Literal(RUN_SCHEMA, { description: 'version: of the plan' }),
-  run: text('Id of the run, and name of its folder.'),
+  run: id('Id of the run, and name of its folder.'),
   seed: count('seed: of the order of the trials and of their seeds'),
   workload: text(),
   params: Type.Optional(params),

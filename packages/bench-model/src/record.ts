@@ -1,6 +1,19 @@
 /** The record of one trial: its definition, and the types derived from it. */
 import { Type, type Static, type TObject } from 'typebox';
-import { amount, as, count, digest, flag, named, oneOf, ordinal, shape, span, text } from './definitions.ts';
+import {
+  amount,
+  as,
+  count,
+  digest,
+  flag,
+  id,
+  named,
+  oneOf,
+  ordinal,
+  shape,
+  span,
+  text,
+} from './definitions.ts';
 import { companionHeads, forEachCompanion, type CompanionName } from './companions.ts';
 import { measured, partial } from './measured.ts';
 import { METRIC_IDS } from './metrics.ts';
@@ -135,8 +148,8 @@ const head = shape({
     type: 'integer',
     const: RECORD_SCHEMA,
   }),
-  id: text("Unique in its run; names the trial's files."),
-  run: text('Id of the run, and name of its folder.'),
+  id: id("Unique in its run; names the trial's files."),
+  run: id('Id of the run, and name of its folder.'),
   target,
   runtime: Type.Optional(resolvedRuntime),
   attested: Type.Array(attestation, {
@@ -186,7 +199,7 @@ export type TrialHead = Static<typeof head>;
 
 const tail = shape({
   time: Type.Optional(time),
-  files: Type.Array(Type.String({ pattern: '^(?!/)(?!.*\\.\\.).' }), {
+  files: Type.Array(Type.String({ pattern: '^(\\w[\\w.@+~-]*/)*\\w[\\w.@+~-]*$' }), {
     description: "The log and the raw time(1) report, relative to the run's folder.",
   }),
   logTail: Type.Optional(

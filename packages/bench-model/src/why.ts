@@ -1,6 +1,6 @@
 /** The stored profiles of a run: `why.json`. They were taken after its trials, and their figures are in no other file. */
 import { Type, type Static } from 'typebox';
-import { amount, count, ordinal, shape, span, text } from './definitions.ts';
+import { id, amount, count, ordinal, shape, span, text } from './definitions.ts';
 import { WHY_SCHEMA } from './versions.ts';
 
 const frame = shape({
@@ -104,7 +104,7 @@ export type ComparedPair = Static<typeof comparedPair>;
 
 export const whyFile = shape({
   schema: Type.Literal(WHY_SCHEMA, { description: 'version: of this schema' }),
-  run: text('The id of the run.'),
+  run: id('The id of the run.'),
   connections: ordinal('count: connections to each server'),
   seconds: span('s: the length of a profile'),
   requests: Type.Optional(

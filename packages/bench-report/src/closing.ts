@@ -1,5 +1,6 @@
 /** The last line of a report: the outcome, and the command that comes next. */
 import { FEWEST_ROUNDS } from 'bench-analysis/verdict';
+import { joinWords } from 'bench-targets/catalogue/apps/words';
 import { completeParams, workloadOf } from 'bench-targets/catalogue/workloads/index';
 import { commandLine } from 'bench-machine/home';
 import type { ComparedRow } from 'bench-analysis/compare';
@@ -328,9 +329,14 @@ function chooseNext(
     const { names, connections } = pair;
     return {
       purpose: 'For a verdict on the best two',
-      command: ['bench', ...names, ...optionsOf(plan), '--connections', connections, '--until-decided'].join(
-        ' ',
-      ),
+      command: joinWords([
+        'bench',
+        ...names,
+        ...optionsOf(plan),
+        '--connections',
+        String(connections),
+        '--until-decided',
+      ]),
     };
   }
   if (compared !== undefined && !isExplained && hasCause(plan, compared))

@@ -21,8 +21,16 @@ export function renderMarkdown(view: View): string {
   const signs = readSigns(view).join(' ');
   const notes = listInMarkdown([...(signs === '' ? [] : [signs]), ...view.notes]);
   const { closing } = view;
-  const lead = closing === undefined ? [] : [`${escapeCell(closing.sentence)}: \`${closing.command}\``, ''];
+  const lead =
+    closing === undefined ? [] : [`${escapeCell(closing.sentence)}: ${toCode(closing.command)}`, ''];
   return [...lead, ...setting, ...tables, ...notes, '', ...beside].join('\n');
+}
+
+/** Returns a text as code, whatever backticks it holds. */
+function toCode(text: string): string {
+  const longest = Math.max(0, ...[...text.matchAll(/`+/g)].map(([ticks]) => ticks.length));
+  const fence = '`'.repeat(longest + 1);
+  return longest === 0 ? `\`${text}\`` : `${fence} ${text} ${fence}`;
 }
 
 /** Returns the lines of the tables of a view: one for each group, below its heading. */

@@ -1,4 +1,6 @@
+import { commandLine } from 'bench-machine/home';
 import { redact } from 'bench-machine/redact';
+import { joinWords } from 'bench-targets/catalogue/apps/words';
 
 /**
  * The characters that a terminal obeys instead of showing them: C0 and C1 controls except the line feed, and those that
@@ -20,6 +22,11 @@ export function toPrintable(text: string): string {
 /** Returns a text that is safe to show: secrets redacted, control characters written out. */
 export function toOutput(text: string): string {
   return toPrintable(redact(text));
+}
+
+/** Returns the command that was typed for a run, on one line, so that each word of a stored one is seen and quoted. */
+export function typeBench(words: readonly string[]): string {
+  return toLine(commandLine(joinWords(['bench', ...words])));
 }
 
 /** Returns a text on one line: a server must not add lines to a report. */

@@ -14,6 +14,7 @@ import {
   truncateSync,
   writeFileSync,
   type Dirent,
+  type Stats,
 } from 'node:fs';
 import { dirname, join, relative } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
@@ -21,6 +22,7 @@ import { suggest } from 'bench-model/suggest';
 import { BenchError, cureForFull } from 'bench-model/errors';
 import { HOME, makeProjectFolder, commandLine } from 'bench-machine/home';
 import { RECORD_SCHEMA, RUN_SCHEMA } from 'bench-model/versions';
+import { readTextFile } from 'bench-machine/files';
 import { redact } from 'bench-machine/redact';
 import type { Plan } from 'bench-model/plan';
 import type { Host } from 'bench-model/host';
@@ -60,7 +62,7 @@ export function createFolder(parent: string, name: string, files: Record<string,
 
 /** Adds to `run.json` the rounds after which the run was stopped. Does nothing if it has these already. */
 export function keepStops(folder: string, { stops }: Pick<Plan, 'stops'>): void {
-  const run = JSON.parse(readFileSync(join(folder, 'run.json'), 'utf8')) as RunFile;
+  const run = readRunFile(folder);
   if (isDeepStrictEqual(run.plan.stops, stops)) return;
   const text = JSON.stringify({ ...run, plan: { ...run.plan, stops } }, null, 2);
   writeReport(folder, 'run.json', `${text}\n`);
@@ -83,9 +85,18 @@ export function writeReport(folder: string, name: string, text: string): void {
   rmSync(draft, { force: true });
   try {
     writeDurably(draft, text, 'wx');
-    renameSync(draft, join(folder, name));
+    rename(draft, join(folder, name));
   } finally {
     rmSync(draft, { force: true });
+  }
+}
+
+/** Renames a file. Throws a usage error if it cannot, such as over a folder. */
+function rename(from: string, to: string): void {
+  try {
+    renameSync(from, to);
+  } catch (error) {
+    throw unwritable(to, error as NodeJS.ErrnoException);
   }
 }
 
@@ -200,7 +211,7 @@ const RECORD = {
 } as const;
 
 /**
- * Reads a run. Skips an incomplete last line. Throws a usage error (file:line) for any other content that is unreadable or
+ * Reads a run. Skips a last line that is cut. Throws a usage error (file:line) for any other content that is unreadable or
  * does not match its schema, and for a schema of another version.
  */
 export function readRun(folder: string): StoredRun {
@@ -215,25 +226,15 @@ export function readRunFile(folder: string): RunFile {
   return readChecked(join(folder, 'run.json'), RUN);
 }
 
-/**
- * Prepares a stored run to be continued: removes an incomplete last line, so that the next trial starts a new one. Throws a
- * usage error if its folder holds a link, because a received run could make Bench write elsewhere.
- */
+/** Prepares a stored run to be continued, so that the next trial starts a new line: ends the last one, or removes it if it is cut. */
 export function mendRun(folder: string): void {
-  const link = readdirSync(folder, { recursive: true, withFileTypes: true }).find((one) =>
-    one.isSymbolicLink(),
-  );
-  if (link !== undefined) {
-    throw new BenchError(
-      'usage',
-      `${shown(join(link.parentPath, link.name))} is a link, so the run is not continued: it could write elsewhere`,
-      'remove the link, or copy what it points to',
-    );
-  }
   const file = join(folder, 'trials.jsonl');
   if (!existsSync(file)) return;
-  const bytes = readFileSync(file);
-  truncateSync(file, bytes.lastIndexOf(0x0a) + 1);
+  const text = textOf(file, RECORD);
+  const last = text.slice(text.lastIndexOf('\n') + 1);
+  if (last === '') return;
+  if (isJson(last)) writeDurably(file, '\n', 'a');
+  else truncateSync(file, readFileSync(file).lastIndexOf(0x0a) + 1);
 }
 
 /** Describes the differences between the versions of a stored run and the current ones. */
@@ -260,20 +261,59 @@ export function readChecked<Name extends keyof Stored>(file: string, kind: Store
 }
 
 /**
- * Reads a file with a value in each line; none if it does not exist. Skips an incomplete last line: it is what remains of a
+ * Reads a file with a value in each line; none if it does not exist. Skips a last line that is cut: it is what remains of a
  * process that was killed. Throws as `readChecked` does, with the number of the line.
  */
 export function readLines<Name extends keyof Stored>(file: string, kind: StoredKind<Name>): Stored[Name][] {
-  const lines = existsSync(file) ? textOf(file, kind).split('\n').slice(0, -1) : [];
-  return lines.map((line, index) => check(line, `${file}:${index + 1}`, kind));
+  if (lstatSync(file, { throwIfNoEntry: false }) === undefined) return [];
+  const text = textOf(file, kind);
+  const values: Stored[Name][] = [];
+  // Line by line: of a file of others, the first wrong line is the last that is looked at.
+  for (let from = 0; from < text.length;) {
+    const end = text.indexOf('\n', from);
+    const line = text.slice(from, end < 0 ? undefined : end);
+    if (end < 0 && !isJson(line)) break;
+    values.push(check(line, `${file}:${values.length + 1}`, kind));
+    from += line.length + 1;
+  }
+  return values;
 }
 
-function textOf(file: string, { hint }: Pick<StoredKind<keyof Stored>, 'hint'>): string {
+function isJson(text: string): boolean {
   try {
-    return readFileSync(file, 'utf8');
-  } catch (error) {
-    throw new BenchError('usage', `${shown(file)}: cannot be read: ${(error as Error).message}`, hint);
+    JSON.parse(text);
+    return true;
+  } catch {
+    return false;
   }
+}
+
+/** The longest file of a run that is read, in bytes: about 30,000 records. */
+const MOST_BYTES = 256 * 1024 ** 2;
+
+/**
+ * Reads a file of a run. Throws a usage error for anything but a regular file: in a run that somebody sent, a pipe or a
+ * device could stand in its place and never end, and a link could lead to any file of the user.
+ */
+function textOf(file: string, { hint }: Pick<StoredKind<keyof Stored>, 'hint'>): string {
+  const refuse = (why: string): BenchError => new BenchError('usage', `${shown(file)}: ${why}`, hint);
+  let found: Stats;
+  try {
+    found = lstatSync(file);
+  } catch (error) {
+    throw refuse(`cannot be read: ${(error as Error).message}`);
+  }
+  if (!found.isFile()) throw refuse(`is ${nameKind(found)}, not a file`);
+  if (found.size > MOST_BYTES) throw refuse(`is longer than ${MOST_BYTES / 1024 ** 2} MiB`);
+  const text = readTextFile(file, MOST_BYTES);
+  if (text === undefined) throw refuse('cannot be read');
+  return text;
+}
+
+function nameKind(found: Stats): string {
+  if (found.isSymbolicLink()) return 'a link';
+  if (found.isDirectory()) return 'a folder';
+  return found.isFIFO() ? 'a named pipe' : found.isSocket() ? 'a socket' : 'a device';
 }
 
 function check<Name extends keyof Stored>(
@@ -283,8 +323,9 @@ function check<Name extends keyof Stored>(
 ): Stored[Name] {
   let value: Record<string, unknown>;
   try {
+    const parsed: unknown = JSON.parse(text);
     // Any other value has no fields.
-    value = { ...(JSON.parse(text) as object) };
+    value = typeof parsed === 'object' ? { ...parsed } : {};
   } catch (error) {
     throw new BenchError('usage', `${shown(where)}: cannot be read: ${(error as Error).message}`, hint);
   }

@@ -21,14 +21,13 @@ import { summariseRoutes } from 'bench-analysis/routes';
 import { raceThreads, toScalings } from 'bench-analysis/scaling';
 import { summarise, type Row } from 'bench-analysis/summary';
 import { usageOf } from 'bench-analysis/times';
-import { commandLine } from 'bench-machine/home';
 import { METRIC_IDS, METRICS, type MetricId } from 'bench-model/metrics';
 import { median, sum, sumByKey } from 'bench-statistics/numbers';
 import { countCompletions, joinIdleCloses } from 'bench-model/counts';
 import { DEFAULT_THRESHOLD, present, thresholdFor } from 'bench-model/options';
 import type { Plan } from 'bench-model/plan';
 import { isFatal } from 'bench-model/reasons';
-import { joinWords } from 'bench-targets/catalogue/apps/words';
+import { typeBench } from '../printable.ts';
 import type { Trial } from 'bench-model/record';
 import type { StoredRun } from 'bench-analysis/results/store';
 import type {
@@ -71,7 +70,7 @@ export function toModel(source: Source, { distributions = false }: Parts = {}): 
   const threadRaces = raceThreads(source, summary, DEFAULT_THRESHOLD);
   return {
     run: plan.run,
-    ...(source.typed && { repeat: commandLine(joinWords(['bench', ...source.typed])) }),
+    ...(source.typed && { repeat: typeBench(source.typed) }),
     plan,
     host,
     versions,

@@ -8,6 +8,7 @@ import { readText } from 'bench-machine/procfs';
 import { openState } from 'bench-machine/state';
 import { BenchError } from 'bench-model/errors';
 import type { Plan } from 'bench-model/plan';
+import { typeBench } from 'bench-report/printable';
 import { joinWords } from 'bench-targets/catalogue/apps/words';
 
 /** Notes that this command has begun a run. Throws a usage error if the state folder cannot be written. */
@@ -31,7 +32,7 @@ export function isBegun({ folder, plan }: Pick<StoredRun, 'folder' | 'plan'>): b
 export function refuseUnknown(run: StoredRun, flag: '--resume' | '--again' | 'why'): void {
   if (isBegun(run)) return;
   const { folder, typed } = run;
-  const measure = typed === undefined ? 'start a new run' : commandLine(joinWords(['bench', ...typed]));
+  const measure = typed === undefined ? 'start a new run' : typeBench(typed);
   throw new BenchError(
     'usage',
     `${shown(folder)} is not a run that you began here, or its plan has changed since. ${flag} does not execute it`,

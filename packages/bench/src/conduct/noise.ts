@@ -1,6 +1,5 @@
 /** The noise between rounds in the stored runs of this machine, for plans like one. */
 import { HOME } from 'bench-machine/home';
-import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type Noise, noiseOf } from 'bench-analysis/outlook';
 import { unlikeHosts } from 'bench-analysis/unlike';
@@ -9,7 +8,7 @@ import { readHost } from 'bench-machine/host';
 import type { MetricId } from 'bench-model/metrics';
 import type { Plan } from 'bench-model/plan';
 import type { StoredNoise } from 'bench-report/stopping';
-import { listRuns, readRun, type StoredRun } from 'bench-analysis/results/store';
+import { listRuns, readRun, readRunFile, type StoredRun } from 'bench-analysis/results/store';
 
 /** Older runs say less of the machine as it is now, and reading them takes time. */
 const MOST_RUNS = 10;
@@ -21,18 +20,12 @@ export async function readNoise(plan: Plan, by: MetricId): Promise<StoredNoise> 
   const found: Noise[][] = [];
   for (const folder of folders.toReversed()) {
     if (found.length === MOST_RUNS) break;
-    if (!mayBeAlike(plan, folder)) continue;
-    const run = tryRun(folder);
-    if (run === undefined || !isAlike(plan, run.plan) || unlikeHosts(run.host, host).length > 0) continue;
+    const run = tryAlike(plan, folder);
+    if (run === undefined || unlikeHosts(run.host, host).length > 0) continue;
     const noise = noiseOf(run, by);
     if (noise.length > 0) found.push(noise);
   }
   return { runs: found.length, noise: found.flat() };
-}
-
-/** Returns false if a run has another workload: reading all its trials would be in vain. */
-function mayBeAlike({ workload }: Plan, folder: string): boolean {
-  return readFileSync(join(folder, 'run.json'), 'utf8').includes(`"workload": "${workload}"`);
 }
 
 /** Returns true if the rounds of two plans are equally long and of the same kind. */
@@ -46,10 +39,10 @@ function isAlike(plan: Plan, other: Plan): boolean {
   );
 }
 
-/** Reads a run; undefined if this version cannot. */
-function tryRun(folder: string): StoredRun | undefined {
+/** Reads a run whose rounds are alike; undefined for any other, and if this version cannot read it. */
+function tryAlike(plan: Plan, folder: string): StoredRun | undefined {
   try {
-    return readRun(folder);
+    return isAlike(plan, readRunFile(folder).plan) ? readRun(folder) : undefined;
   } catch (error) {
     if (error instanceof BenchError) return undefined;
     throw error;

@@ -1,11 +1,24 @@
 /** The faults of stored runs: what a kill, a full disk, another version or a sender leaves of them. */
-import { appendFileSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { execFileSync } from 'node:child_process';
+import {
+  appendFileSync,
+  mkdirSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  truncateSync,
+  writeFileSync,
+} from 'node:fs';
 import { join } from 'node:path';
+import type { Plan } from 'bench-model/plan';
+import type { RunFile } from 'bench-model/run';
 
 /** One stored run with one fault, and what `report` says of it. */
 export interface RunCase {
   fault: string;
   spoil: (folder: string) => void;
+  /** The format that needs what is spoilt; the table if absent. */
+  format?: 'json';
   /** The error; absent if the report is that of the sound run. */
   says?: RegExp;
 }
@@ -19,6 +32,13 @@ function editLine(folder: string, index: number, change: (line: string) => strin
   edit(folder, 'trials.jsonl', (text) => {
     const lines = text.split('\n');
     return lines.with(index, change(lines[index] ?? '')).join('\n');
+  });
+}
+
+function editPlan(folder: string, change: (plan: Plan) => Plan): void {
+  edit(folder, 'run.json', (text) => {
+    const run = JSON.parse(text) as RunFile;
+    return JSON.stringify({ ...run, plan: change(run.plan) });
   });
 }
 
@@ -47,6 +67,7 @@ export const RUN_CASES: RunCase[] = [
   },
   {
     fault: 'has a record with a damaged histogram',
+    format: 'json',
     spoil: (folder) =>
       editLine(folder, 0, (line) =>
         line.replace(/"latencyHistogram":"[^"]*"/, '"latencyHistogram":"bm90IG9uZQ=="'),
@@ -55,6 +76,7 @@ export const RUN_CASES: RunCase[] = [
   },
   {
     fault: 'has a record with a histogram of many digits',
+    format: 'json',
     spoil: (folder) =>
       editLine(folder, 0, (line) =>
         line.replace(/"latencyHistogram":"[^"]*"/, `"latencyHistogram":"${MANY_DIGITS}"`),
@@ -93,6 +115,74 @@ export const RUN_CASES: RunCase[] = [
       rmSync(join(folder, 'trials.jsonl'));
       mkdirSync(join(folder, 'trials.jsonl'));
     },
-    says: /trials\.jsonl: cannot be read: EISDIR/,
+    says: /trials\.jsonl: is a folder, not a file/,
   },
+  {
+    fault: 'has no line feed after its last record',
+    spoil: (folder) => edit(folder, 'trials.jsonl', (text) => text.trimEnd()),
+  },
+  ...['run.json', 'host.json', 'trials.jsonl', 'why.json'].flatMap((name): RunCase[] => [
+    {
+      fault: `has a named pipe in place of ${name}`,
+      spoil(folder) {
+        rmSync(join(folder, name), { force: true });
+        execFileSync('mkfifo', [join(folder, name)]);
+      },
+      says: new RegExp(`${name}: is a named pipe, not a file`),
+    },
+    {
+      fault: `has a link to a device in place of ${name}`,
+      spoil(folder) {
+        rmSync(join(folder, name), { force: true });
+        symlinkSync('/dev/zero', join(folder, name));
+      },
+      says: new RegExp(`${name}: is a link, not a file`),
+    },
+  ]),
+  {
+    fault: 'has records without an end',
+    spoil: (folder) => truncateSync(join(folder, 'trials.jsonl'), 2 ** 40),
+    says: /trials\.jsonl: is longer than 256 MiB/,
+  },
+  {
+    fault: 'has a text of 100 MB in place of its plan',
+    spoil: (folder) => writeFileSync(join(folder, 'run.json'), `"${'a'.repeat(100e6)}"`),
+    says: /run\.json: not a plan/,
+  },
+  {
+    fault: 'has 100 million empty records',
+    spoil: (folder) => writeFileSync(join(folder, 'trials.jsonl'), Buffer.alloc(100e6, '\n')),
+    says: /trials\.jsonl:1: cannot be read/,
+  },
+  {
+    fault: 'has a plan that is nested deep',
+    spoil: (folder) =>
+      writeFileSync(join(folder, 'run.json'), `{"plan":${'['.repeat(2e5)}${']'.repeat(2e5)}}`),
+    says: /run\.json: not a plan/,
+  },
+  ...['latest; touch X #', '../../outside', '..', 'a/b', '--yes', 'a\nb'].map((id): RunCase => ({
+    fault: `has the id ${JSON.stringify(id)}`,
+    spoil: (folder) => editPlan(folder, (plan) => ({ ...plan, run: id })),
+    says: /run\.json: not a plan: plan\.run must match pattern/,
+  })),
+  {
+    fault: 'plans a trial outside its folder',
+    spoil: (folder) =>
+      editPlan(folder, ({ trials: [first, ...others], ...plan }) => ({
+        ...plan,
+        trials: [{ ...first!, id: '../../ESCAPED' }, ...others],
+      })),
+    says: /run\.json: not a plan: plan\.trials\.0\.id must match pattern/,
+  },
+  {
+    fault: 'has a record of a trial outside its folder',
+    spoil: (folder) => editLine(folder, 0, (line) => line.replace(/"id":"[^"]+"/, '"id":"../../ESCAPED"')),
+    says: /trials\.jsonl:1: not a trial record: id must match pattern/,
+  },
+  ...['a\\n../../secret', '.ssh', 'logs//a', '/etc/passwd'].map((name): RunCase => ({
+    fault: `names the file ${name}`,
+    spoil: (folder) =>
+      editLine(folder, 0, (line) => line.replace(/"files":\[[^\]]*\]/, `"files":["${name}"]`)),
+    says: /trials\.jsonl:1: not a trial record: files\.0 must match pattern/,
+  })),
 ];
