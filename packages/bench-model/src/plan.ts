@@ -10,6 +10,9 @@ import { target } from './target.ts';
 import { MOST_ROUNDS } from './limits.ts';
 import { RUN_SCHEMA } from './versions.ts';
 
+/** More numbers of connections than anybody measures: a report compares all targets at each. */
+const MOST_RUNGS = 100;
+
 const sequentialTest = shape(
   {
     looks: Type.String({
@@ -86,7 +89,7 @@ export const plan = shape({
     as(backgroundRequest, 'Kept in flight beside the load of every target that repeats one as `background`.'),
   ),
   targets: Type.Array(target, { minItems: 1 }),
-  rungs: Type.Array(ordinal('count: connections'), { minItems: 1, uniqueItems: true }),
+  rungs: Type.Array(ordinal('count: connections'), { minItems: 1, maxItems: MOST_RUNGS, uniqueItems: true }),
   rounds: ordinal('count: how often every target is measured at every rung', { maximum: MOST_ROUNDS }),
   windowSeconds: span('s: length of the measured span'),
   warmupSeconds: amount(

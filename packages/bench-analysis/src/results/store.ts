@@ -46,12 +46,16 @@ export function createRun(run: RunFile, host: Host): string {
   return createFolder(HOME.results, run.plan.run, { 'run.json': redact(run), 'host.json': host });
 }
 
-/** Creates a folder of results with these files, as JSON. Throws a usage error if it cannot be written. */
+/**
+ * Creates a folder of results with these files, as JSON. Throws a usage error if it cannot be written, or exists: its files
+ * would be those of somebody else.
+ */
 export function createFolder(parent: string, name: string, files: Record<string, object>): string {
   const folder = join(parent, name);
   try {
     if (parent === HOME.results) makeProjectFolder();
-    mkdirSync(folder, { recursive: true });
+    mkdirSync(dirname(folder), { recursive: true });
+    mkdirSync(folder);
     for (const [file, value] of Object.entries(files))
       writeReport(folder, file, `${JSON.stringify(value, null, 2)}\n`);
   } catch (error) {

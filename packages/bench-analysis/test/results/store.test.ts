@@ -116,6 +116,14 @@ describe('a stored run', () => {
     expect(hint).toContain('a writable folder');
   });
 
+  it('cannot be created in a folder that is there: its files would be those of somebody else', () => {
+    const folder = join(RESULTS, 'a-run');
+    mkdirSync(folder);
+    symlinkSync(join(PLACE, 'outside.txt'), join(folder, 'trials.jsonl'));
+    expect(refuse(() => makeRun()).message).toMatch(/cannot be written: EEXIST/);
+    expect(existsSync(join(PLACE, 'outside.txt'))).toBe(false);
+  });
+
   it('has the total size of its files', () => {
     const { folder } = makeRun();
     const bytes = ['run.json', 'host.json', 'trials.jsonl'].map(
@@ -244,8 +252,8 @@ describe('a run that cannot be read', () => {
   });
 
   it.each(['run.json', 'host.json'])('names %s if it is broken or missing', (name) => {
-    for (const text of ['{', 'null', '']) {
-      const { folder } = makeRun();
+    for (const [index, text] of ['{', 'null', ''].entries()) {
+      const { folder } = makeRun(`run-${index}`);
       writeFileSync(join(folder, name), text);
       expect(refuse(() => readRun(folder)).message).toContain(`${name}: `);
     }

@@ -12,6 +12,8 @@ import {
 import { join } from 'node:path';
 import type { Plan } from 'bench-model/plan';
 import type { RunFile } from 'bench-model/run';
+import { WHY_SCHEMA } from 'bench-model/versions';
+import type { WhyFile } from 'bench-model/why';
 
 /** One stored run with one fault, and what `report` says of it. */
 export interface RunCase {
@@ -40,6 +42,22 @@ function editPlan(folder: string, change: (plan: Plan) => Plan): void {
     const run = JSON.parse(text) as RunFile;
     return JSON.stringify({ ...run, plan: change(run.plan) });
   });
+}
+
+/** Writes profiles of a function that these nodes call. */
+function writeWhy(folder: string, tree: WhyFile['tree']): void {
+  const why: WhyFile = {
+    schema: WHY_SCHEMA,
+    run: 'a-run',
+    connections: 1,
+    seconds: 1,
+    pairs: [{ baseline: 'vanilla', candidate: 'fastify' }],
+    frames: [{ name: 'serve', file: 'server.js', module: 'server.js' }],
+    tree,
+    sides: [],
+    missing: [],
+  };
+  writeFileSync(join(folder, 'why.json'), JSON.stringify(why));
 }
 
 /** A histogram that asks for 100 times the memory of those of Bench. */
@@ -159,6 +177,31 @@ export const RUN_CASES: RunCase[] = [
     spoil: (folder) =>
       writeFileSync(join(folder, 'run.json'), `{"plan":${'['.repeat(2e5)}${']'.repeat(2e5)}}`),
     says: /run\.json: not a plan/,
+  },
+  {
+    fault: 'has a plan of 100,000 numbers of connections',
+    spoil: (folder) =>
+      editPlan(folder, (plan) => ({ ...plan, rungs: Array.from({ length: 1e5 }, (_, at) => at + 1) })),
+    says: /run\.json: not a plan: plan\.rungs must NOT have more than 100 items/,
+  },
+  {
+    fault: 'has profiles whose calls lead in a circle',
+    spoil: (folder) => writeWhy(folder, { parents: [1, 0], frames: [0, 0] }),
+    says: /why\.json: not a file of profiles: a node of its tree has no way/,
+  },
+  {
+    fault: 'has profiles that are nested deep',
+    spoil: (folder) =>
+      writeWhy(folder, {
+        parents: Array.from({ length: 1e5 }, (_, at) => at - 1),
+        frames: Array.from({ length: 1e5 }, () => 0),
+      }),
+    says: /why\.json: not a file of profiles: a node of its tree has no way/,
+  },
+  {
+    fault: 'has profiles of functions without a name',
+    spoil: (folder) => writeWhy(folder, { parents: [-1], frames: [1] }),
+    says: /why\.json: not a file of profiles: an index leads nowhere/,
   },
   ...['latest; touch X #', '../../outside', '..', 'a/b', '--yes', 'a\nb'].map((id): RunCase => ({
     fault: `has the id ${JSON.stringify(id)}`,
