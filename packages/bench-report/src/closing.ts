@@ -54,7 +54,7 @@ export function closeReport(
   if (isForeign && model.repeat !== undefined)
     return { sentence: `${sentence}. ${found}To measure the same`, command: model.repeat };
   const { purpose, command } = isForeign
-    ? { purpose: 'For charts', command: `report ${model.run} --open` }
+    ? { purpose: 'For charts', command: joinWords(['report', model.run, '--open']) }
     : chooseNext(model, leaders, { compared, isExplained });
   return { sentence: `${sentence}. ${found}${purpose}`, command: commandLine(command) };
 }
@@ -312,7 +312,8 @@ function chooseNext(
   leaders: readonly Standing[],
   { compared, isExplained }: { compared: ModelComparisons | undefined; isExplained: boolean },
 ): Next {
-  const { plan, run, rows } = model;
+  const { plan, rows } = model;
+  const run = joinWords([model.run]);
   const failed = sum(rows.map(({ statuses }) => statuses.failed));
   if (isIncomplete(model)) return { purpose: 'To complete the run', command: `bench --resume ${run}` };
   if (failed > 0) {

@@ -1,4 +1,5 @@
 /** The notes below the table of a run: the meaning of its marks, the failed checks, and what was skipped. */
+import { joinWords } from 'bench-targets/catalogue/apps/words';
 import { EACH } from 'bench-analysis/judge/judge';
 import type { Row } from 'bench-analysis/summary';
 import { describeIdleCloses } from './idle.ts';
@@ -182,7 +183,7 @@ export function summariseNotes(model: Model): string[] {
       : resolved),
     ...(problems.length === 0
       ? []
-      : [`Which trials, and why: ${commandLine(`report ${model.run} --detail`)}`]),
+      : [`Which trials, and why: ${commandLine(joinWords(['report', model.run, '--detail']))}`]),
   ];
 }
 

@@ -52,6 +52,12 @@ export function createRun(run: RunFile, host: Host): string {
  */
 export function createFolder(parent: string, name: string, files: Record<string, object>): string {
   const folder = join(parent, name);
+  if (existsSync(folder))
+    throw new BenchError(
+      'usage',
+      `${shown(folder)} exists`,
+      'another run began in the same second: try again',
+    );
   try {
     if (parent === HOME.results) makeProjectFolder();
     mkdirSync(dirname(folder), { recursive: true });
