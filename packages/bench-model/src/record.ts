@@ -28,11 +28,16 @@ const ends = {
   high: Type.Optional(amount('ratio: the most that the truth can be; absent if it has no upper bound')),
 };
 const bounds = Type.Unsafe<Bounds>(
-  shape(Object.fromEntries(METRIC_IDS.map((id) => [id, Type.Optional(shape(ends, { minProperties: 1 }))])), {
-    description:
-      'The factors of its figures between which the true ones lie. An invalidated metric that is absent has no bounds.',
-    minProperties: 1,
-  }),
+  shape(
+    Object.fromEntries(
+      METRIC_IDS.map((metric) => [metric, Type.Optional(shape(ends, { minProperties: 1 }))]),
+    ),
+    {
+      description:
+        'The factors of its figures between which the true ones lie. An invalidated metric that is absent has no bounds.',
+      minProperties: 1,
+    },
+  ),
 );
 
 export const reason = named(

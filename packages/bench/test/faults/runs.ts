@@ -1,5 +1,5 @@
 /** The faults of stored runs: what a kill, a full disk, another version or a sender leaves of them. */
-import { execFileSync } from 'node:child_process';
+
 import {
   appendFileSync,
   mkdirSync,
@@ -10,6 +10,7 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { join } from 'node:path';
+import { runSync } from 'bench-machine/subprocess';
 import type { Plan } from 'bench-model/plan';
 import type { RunFile } from 'bench-model/run';
 import { WHY_SCHEMA } from 'bench-model/versions';
@@ -144,7 +145,7 @@ export const RUN_CASES: RunCase[] = [
       fault: `has a named pipe in place of ${name}`,
       spoil(folder) {
         rmSync(join(folder, name), { force: true });
-        execFileSync('mkfifo', [join(folder, name)]);
+        runSync(['mkfifo', join(folder, name)]);
       },
       says: new RegExp(`${name}: is a named pipe, not a file`),
     },
