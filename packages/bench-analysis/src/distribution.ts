@@ -1,4 +1,5 @@
 /** Latency distributions, from the histograms that trials keep. */
+import { measuredOf } from 'bench-model/record';
 import { mergeHistograms } from 'bench-statistics/histogram';
 import { METRICS } from 'bench-model/metrics';
 import type { LoadResult } from 'bench-model/load';
@@ -64,5 +65,5 @@ export function distributionOf(trials: readonly Trial[]): Distribution | undefin
 }
 
 function loadOf(trial: Trial): LoadResult | undefined {
-  return trial.status === 'failed' ? undefined : trial.measured.load;
+  return measuredOf(trial)?.load;
 }

@@ -1,4 +1,5 @@
 /** The scaling of servers: one worker of one thread on one core, against more workers or more threads on more cores. */
+import { measuredOf } from 'bench-model/record';
 import type { Scale, Target } from 'bench-model/target';
 import { METRICS } from 'bench-model/metrics';
 import type { Plan } from 'bench-model/plan';
@@ -81,9 +82,7 @@ function toScaledRow(
           atLeast: !isBase && (isShared || sound.some(({ ours }) => ours.atLeast)) && sound.length > 0,
           valid: isBase || sound.length > 0,
         };
-  const resources = trials.flatMap((trial) =>
-    trial.status === 'failed' ? [] : (trial.measured.server ?? []),
-  );
+  const resources = trials.flatMap((trial) => measuredOf(trial)?.server ?? []);
   const counts = resources.flatMap(({ processes }) => processes ?? []);
   return {
     target,

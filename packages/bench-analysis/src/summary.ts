@@ -1,3 +1,4 @@
+import { measuredOf } from 'bench-model/record';
 import { countAnswers, countCompletions } from 'bench-model/counts';
 import { METRIC_IDS, METRICS, type Metric, type MetricId } from 'bench-model/metrics';
 import type { Limit } from 'bench-model/measured';
@@ -96,7 +97,7 @@ function toRow(trials: Trial[]): Row {
     figures: Object.fromEntries(figures),
     ...(growth && { growth }),
     ...(timing === undefined ? {} : { timing }),
-    limits: byFrequency(trials.flatMap((trial) => (trial.status === 'failed' ? [] : [trial.measured.limit]))),
+    limits: byFrequency(trials.flatMap((trial) => measuredOf(trial)?.limit ?? [])),
     reasons: [...reasons.values()].map((same) => ({ reason: same[0] as Reason, rounds: same.length })),
   };
 }
@@ -132,9 +133,7 @@ const GROWTH: Metric = {
 
 /** Splits the median latency; a reason that invalidates it invalidates its parts. */
 function toTiming(trials: Trial[]): Row['timing'] {
-  const timings = trials.flatMap((trial) =>
-    trial.status === 'failed' ? [] : (trial.measured.load.timing ?? []),
-  );
+  const timings = trials.flatMap((trial) => measuredOf(trial)?.load.timing ?? []);
   const told = toFigure(trials, { ...METRICS.p50, from: ({ load }) => load.timing?.toldUs.p50 });
   const rest = toFigure(trials, { ...METRICS.p50, from: ({ load }) => load.timing?.restUs.p50 });
   const [first] = timings;

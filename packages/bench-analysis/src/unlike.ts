@@ -1,3 +1,4 @@
+import { measuredOf } from 'bench-model/record';
 import { coresOf } from 'bench-model/planned';
 import { describeBackground } from 'bench-targets/catalogue/background';
 import { describeLoad } from 'bench-model/engines';
@@ -193,9 +194,7 @@ function describeCollected(run: StoredRun, other: StoredRun): string {
 /** The hosts that sent the load, without their names; undefined if the machine of the server did. */
 function describeLoadHosts({ plan: { cluster }, trials }: StoredRun): string | undefined {
   if (cluster === undefined) return undefined;
-  const measured = trials.flatMap((trial) =>
-    trial.status === 'failed' ? [] : (trial.measured.load.cluster ?? []),
-  );
+  const measured = trials.flatMap((trial) => measuredOf(trial)?.load.cluster ?? []);
   const kinds = (measured[0]?.hosts ?? []).map(describeHardware);
   return [`${cluster.generators} × ${cluster.processes} processes`, ...new Set(kinds.toSorted())].join(', ');
 }

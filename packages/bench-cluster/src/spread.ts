@@ -1,4 +1,5 @@
 /** A run whose rounds are spread over identical hosts: prepares and compares them, and sends them whole rounds. */
+import { measuredOf } from 'bench-model/record';
 import { wholeWaits } from 'bench-http/plan/refusals';
 import { planAlone } from 'bench-http/plan/alone';
 import type { Job, MeasuredRun } from 'bench-http/conduct/job';
@@ -251,9 +252,7 @@ async function judgeAll(
   const figures = await Promise.all(
     hosts.map(async (host): Promise<HostFigures> => {
       const { trials, lost } = await host.measure({ plan: aa, planned: aa.trials, isNamed });
-      const cpuUs = trials.flatMap((trial) =>
-        trial.status === 'failed' ? [] : (trial.measured.cpuUsPerRequest ?? []),
-      );
+      const cpuUs = trials.flatMap((trial) => measuredOf(trial)?.cpuUsPerRequest ?? []);
       const why = lost ?? trials[0]?.reasons[0]?.text ?? 'its trials have no CPU per request';
       // A host that is lost has fewer figures than its interval needs.
       return lost === undefined && cpuUs.length > 0

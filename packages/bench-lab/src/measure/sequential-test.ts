@@ -1,4 +1,5 @@
 /** Sequential tests of twins, in pairs and in matrices: the entries that `bench:power` adds to its pool. */
+import { measuredOf } from 'bench-model/record';
 import { logLine } from 'bench-http/terminal/shell';
 import { createEffects } from 'bench-http/conduct/effects';
 import { makePlan } from 'bench-http/plan/plan';
@@ -67,7 +68,7 @@ export async function measureTwins(context: TestContext): Promise<Twins | undefi
 function costsOf(trials: Trial[], target: string): (number | undefined)[] {
   return trials
     .filter((trial) => trial.target.id === target)
-    .map((trial) => (trial.status === 'failed' ? undefined : trial.measured.cpuUsPerRequest));
+    .map((trial) => measuredOf(trial)?.cpuUsPerRequest);
 }
 
 /** The result of a row as a pool keeps it; a difference of a round is null if a trial failed. */

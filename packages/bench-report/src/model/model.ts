@@ -1,4 +1,5 @@
 /** The step between analysis and text: every value that a report shows, with its type, and none of its words. */
+import { measuredOf } from 'bench-model/record';
 import { cellOf, groupByCell } from 'bench-analysis/cells';
 import { keyOfPlace, placeOf, placesOf } from 'bench-model/planned';
 import { compareWithin, contestRun, rankPlace } from 'bench-analysis/compare';
@@ -163,7 +164,7 @@ function describeServers(
 ): Pick<ModelRow, 'answered' | 'idle' | 'budget' | 'deferredShare' | 'background'> {
   const parts = trials.map((trial) => (trial.status === 'failed' ? trial.partial : trial.measured) ?? {});
   const saturated = trials.flatMap((trial) => {
-    const { limit, budget } = (trial.status === 'failed' ? undefined : trial.measured) ?? {};
+    const { limit, budget } = measuredOf(trial) ?? {};
     return limit === 'server' && budget !== undefined && budget.by !== 'cores' ? [budget] : [];
   });
   const uses = parts.flatMap(({ companions }) => companions?.background ?? []);
@@ -197,7 +198,7 @@ function describeServers(
 
 /** Returns the medians of the connections that were opened in the windows; empty if no trial counted them. */
 function describeOpened(trials: Trial[]): Pick<ModelRow, 'opened'> {
-  const loads = trials.flatMap((trial) => (trial.status === 'failed' ? [] : trial.measured.load));
+  const loads = trials.flatMap((trial) => measuredOf(trial)?.load ?? []);
   const counted = loads.flatMap(({ opened, windowSeconds }) =>
     opened ? [{ ...opened, windowSeconds }] : [],
   );
@@ -218,7 +219,7 @@ function describeOpened(trials: Trial[]): Pick<ModelRow, 'opened'> {
 
 /** Joins the idle closes of the trials; empty without any. */
 function describeIdleCloses(trials: Trial[]): Pick<ModelRow, 'idleCloses'> {
-  const loads = trials.flatMap((trial) => (trial.status === 'failed' ? [] : trial.measured.load));
+  const loads = trials.flatMap((trial) => measuredOf(trial)?.load ?? []);
   const idleCloses = joinIdleCloses(loads.flatMap((load) => load.idleCloses ?? []));
   return idleCloses === undefined ? {} : { idleCloses };
 }
@@ -250,7 +251,7 @@ function describeTurnover(trials: Trial[]): Pick<ModelRow, 'turnover'> {
 
 function toPoint(trial: Trial): Point {
   const { id, round, order, seed, startedAt, status, reasons, logTail, files } = trial;
-  const measured = trial.status === 'failed' ? undefined : trial.measured;
+  const measured = measuredOf(trial);
   const { counts } = (trial.status === 'failed' ? trial.partial : trial.measured)?.load ?? {};
   const goodput = measured === undefined ? [] : goodputOverTime(measured.load);
   const readings = measured?.server?.memoryOverTime ?? [];
@@ -346,7 +347,7 @@ function sentBy(trials: Trial[]): Model['sent'] {
 }
 
 function ageOf(trials: Trial[]): Model['age'] {
-  const ages = trials.flatMap((trial) => (trial.status === 'failed' ? [] : (trial.measured.age ?? [])));
+  const ages = trials.flatMap((trial) => measuredOf(trial)?.age ?? []);
   const seconds = rangeOf(ages.map(({ secondsSinceStart }) => secondsSinceStart));
   const answers = rangeOf(ages.flatMap((age) => age.answers ?? []));
   return seconds && { seconds, ...(answers && { answers }) };
@@ -354,9 +355,7 @@ function ageOf(trials: Trial[]): Model['age'] {
 
 /** The hosts that sent the load, over all trials that count; undefined if this machine did. */
 function hostsOf(trials: Trial[]): LoadHost[] | undefined {
-  const loads = trials.flatMap((trial) =>
-    trial.status === 'failed' ? [] : (trial.measured.load.cluster ?? []),
-  );
+  const loads = trials.flatMap((trial) => measuredOf(trial)?.load.cluster ?? []);
   const parts = loads.flatMap((load) => load.parts);
   const all = sum(parts.map(({ counts }) => counts.ok));
   const uses = Map.groupBy(
