@@ -10,7 +10,7 @@ import { okTrial, readGoldenRun, sampleMeasured, samplePlan } from '../../bench-
 
 /** A stored run that sent these requests. */
 function runOf(userRequests: Partial<UserRequests> = {}): StoredRun {
-  const plan = samplePlan('--url http://127.0.0.1:3000/orders --method POST --connections 10', []);
+  const plan = samplePlan('--url http://127.0.0.1:3000 --request "POST /orders" --connections 10', []);
   return {
     ...readGoldenRun(),
     plan: redact({ ...plan, userRequests: { ...plan.userRequests!, ...userRequests } }),

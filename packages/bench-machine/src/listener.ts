@@ -1,7 +1,7 @@
 /** Finds the process that listens on an address: in /proc on Linux, with lsof on macOS. */
 
 import { lookup } from 'node:dns/promises';
-import { listeningSockets, ownersOf, readLink, readNames, readProcess, familyOf } from './procfs.ts';
+import { listeningSockets, ownersOf, readProcess } from './procfs.ts';
 import { listOwnAddresses } from './ports.ts';
 import { run } from './subprocess.ts';
 
@@ -33,21 +33,6 @@ export async function findListener(host: string, port: number): Promise<Found> {
   if (first !== undefined && others.length === 0) return { pid: first.pid };
   const list = [first, ...others].flatMap((one) => (one === undefined ? [] : `${one.pid} (${one.name})`));
   return { unknown: `several processes listen on port ${port}: ${list.join(', ')}`, isRemote: false };
-}
-
-/**
- * Returns why a process cannot be the server at this address; undefined if it can. It can if the process, a
- * descendant or an ancestor listens there, or if it has a separate network namespace, as in a container.
- */
-export async function whyNotListener(pid: number, host: string, port: number): Promise<string | undefined> {
-  if (!isAlive(pid)) return `process ${pid} does not exist`;
-  const holders = await holdersOf(host, port);
-  const family =
-    process.platform === 'linux' ? familyOf([pid]) : new Set([pid, ...(await childrenOnDarwin(pid))]);
-  if (holders.some((holder) => family.has(holder.pid))) return undefined;
-  if (holders.length === 0 || hasOtherNetwork(pid)) return undefined;
-  const list = holders.map((holder) => `process ${holder.pid} (${holder.name})`);
-  return `process ${pid} does not listen on port ${port}: ${list.join(', ')} does`;
 }
 
 /** A listening process. */
@@ -93,23 +78,4 @@ export function rootsOf(holders: readonly Holder[]): Holder[] {
   const candidates = services.length > 0 ? services : [...holders];
   const pids = new Set(candidates.map(({ pid }) => pid));
   return candidates.filter(({ ppid }) => !pids.has(ppid));
-}
-
-function isAlive(pid: number): boolean {
-  try {
-    process.kill(pid, 0);
-    return true;
-  } catch (error) {
-    return (error as NodeJS.ErrnoException).code === 'EPERM';
-  }
-}
-
-function hasOtherNetwork(pid: number): boolean {
-  const theirs = readLink(`/proc/${pid}/ns/net`);
-  return theirs !== '' && theirs !== readLink('/proc/self/ns/net') && readNames(`/proc/${pid}/fd`).length > 0;
-}
-
-async function childrenOnDarwin(pid: number): Promise<number[]> {
-  const { stdout } = await run(['pgrep', '-P', String(pid)]).catch(() => ({ stdout: '' }));
-  return stdout.split('\n').filter(Boolean).map(Number);
 }

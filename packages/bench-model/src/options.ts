@@ -3,7 +3,7 @@ import type { Cluster, Spread } from './cluster.ts';
 import type { EngineName } from './engines.ts';
 import type { BackgroundRequest, LoadMode, UpstreamKind } from './settings.ts';
 import type { Copy } from './target.ts';
-import type { Draft, Status } from './requests.ts';
+import type { Draft } from './requests.ts';
 import type { MetricId } from './metrics.ts';
 import type { SequentialTest } from './plan.ts';
 
@@ -90,8 +90,6 @@ export interface BenchOptions {
   servers?: ServerOptions[];
   /** The requests to send, instead of those of a workload of Bench. */
   userRequests?: UserRequestOptions;
-  /** Sends several requests of the user mixed, instead of measuring them one at a time. */
-  mix?: boolean;
 }
 
 /** An app as a user describes it. */
@@ -129,12 +127,7 @@ export interface UserRequestOptions {
   headers: Record<string, string>;
   /** The body of every request that has one by its method: the text itself, or `@file`. */
   body?: string;
-  expect?: string;
-  schema?: string;
-  statuses?: Status[];
   rows?: string;
-  /** True if rows are sent again, those of POST and DELETE too. */
-  repeatRows?: true;
   /** The requests of a file, a manifest or an OpenAPI document, to which those above are added. */
   draft?: Draft;
 }
@@ -150,7 +143,6 @@ export interface ServerOptions {
   /** The name of its target; by default the request and the address. */
   name?: string;
   url: URL;
-  pid?: number;
 }
 
 /** Completes the given options with the defaults of all others. */

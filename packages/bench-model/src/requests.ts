@@ -124,7 +124,6 @@ const server = shape(
   {
     target: text('The target that it is.'),
     url: Type.String({ pattern: '^https?://', description: 'Its address, without a path.' }),
-    pid: Type.Optional(ordinal('process: its id, if --pid named it')),
   },
   { description: 'A server that was already running.' },
 );

@@ -101,7 +101,7 @@ export function describeMix({ userRequests, routes, trials, load }: Plan): strin
   if (routes === undefined) return [`all ${userRequests.requests.length} requests are sent mixed${one}`];
   const isShared = trials.some(({ life }) => life !== undefined);
   return [
-    `each of the ${routes.length} requests is measured alone, ${isShared ? 'one after the other on the same server' : 'each on a fresh server'}; --mix sends them mixed`,
+    `each of the ${routes.length} requests is measured alone, ${isShared ? 'one after the other on the same server' : 'each on a fresh server'}; weights in a file of requests send them mixed`,
   ];
 }
 

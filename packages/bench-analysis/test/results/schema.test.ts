@@ -371,7 +371,7 @@ const plan: Required<Plan> = {
     openapi: '/openapi.json',
     leftOut: [{ route: 'POST /orders', reason: 'not a GET request' }],
   },
-  attached: [{ target: 'old', url: 'http://127.0.0.1:1', pid: 1 }],
+  attached: [{ target: 'old', url: 'http://127.0.0.1:1' }],
 };
 const run: Required<RunFile> = {
   schema: RUN_SCHEMA,

@@ -47,7 +47,7 @@ describe('--engine', () => {
     '--engine k6 --generators 2',
     '--engine wrk --generators 4 --connections 2',
     '--engine wrk --duration 1.5',
-    '--engine wrk --url http://127.0.0.1:1/ --method POST',
+    '--engine wrk --url http://127.0.0.1:1 --request "POST /"',
     '--engine k6 --url http://127.0.0.1:1/ --body {}',
     '--engine wrk --connect-rate 100',
   ])('rejects %s', (line) => {

@@ -1,7 +1,6 @@
 /** Readers of option values. Each parses one text, or throws a usage error that says what is expected. */
 import { suggest } from 'bench-model/suggest';
 import { BenchError } from 'bench-model/errors';
-import type { Status } from 'bench-model/requests';
 import type { CurveLoad } from 'bench-model/settings';
 import { redactUrl } from 'bench-machine/redact';
 
@@ -120,9 +119,6 @@ export const pair: Reader<readonly [string, number]> = (typed, name) => {
 
 const METHODS = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'];
 
-/** Reads the method of a request, in lower or upper case. */
-export const method: Reader<string> = (typed, name) => oneOf(METHODS)(typed.toUpperCase(), name);
-
 /** Reads a request such as `GET /fib/42`. */
 export const request: Reader<{ method: string; path: string }> = (typed, name) => {
   const [, verb, path] = /^(\S+)\s+(\/\S*)$/.exec(typed.trim()) ?? [];
@@ -152,27 +148,9 @@ export const namedAddress: Reader<{ name?: string; url: URL }> = (typed, name) =
   return label === undefined ? { url } : { name: label, url };
 };
 
-/** Reads the id of a process, which may belong to a named server: `old=4711`. */
-export const namedPid: Reader<{ name?: string; pid: number }> = (typed, name) => {
-  const [, label, id = ''] = /^(?:([\w.-]+)=)?(.*)$/s.exec(typed) ?? [];
-  const pid = wholeNumber()(id, name);
-  return label === undefined ? { pid } : { name: label, pid };
-};
-
 /** Reads a path such as `/orders?limit=20`. */
 export const path: Reader<string> = (typed, name) =>
   /^\/\S*$/.test(typed) ? typed : refuse(name, redactUrl(typed), 'a path', "'/orders?limit=20'");
-
-/** Reads a status code, or a class of them such as 2xx. */
-export const status: Reader<Status> = (typed, name) => {
-  if (/^1(\d\d|xx)$/.test(typed))
-    refuse(name, typed, 'a final status: a connection that leaves HTTP cannot be measured', '200');
-  if (/^[2-5]xx$/.test(typed)) return typed as Status;
-  const code = Number(typed);
-  return /^\d+$/.test(typed) && code >= 200 && code <= 599
-    ? code
-    : refuse(name, typed, 'a status code or a class such as 2xx', '201');
-};
 
 function refuse(name: string, typed: string | undefined, expected: string, example?: string): never {
   throw new BenchError(

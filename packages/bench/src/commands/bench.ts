@@ -13,7 +13,6 @@ import {
   thresholdFor,
   VERDICTS,
   type BenchOptions,
-  type ServerOptions,
 } from 'bench-model/options';
 import { existsSync } from 'node:fs';
 import { basename, join, resolve } from 'node:path';
@@ -34,16 +33,13 @@ import {
   curveLoad,
   header,
   listOf,
-  method,
   namedAddress,
-  namedPid,
   oneOf,
   pair,
   path,
   request,
   share,
   span,
-  status,
   text,
   wholeNumber,
   wordOr,
@@ -186,12 +182,6 @@ const OPTIONS = {
       node: 'omit --upgrade: --node alone compares these',
       quick: 'omit --quick to get a verdict',
     },
-    notInFile: true,
-  }),
-  'same-build': flag({
-    group: ON,
-    help: 'with --upgrade: leave out versions of which no build by the same maker is installed',
-    needs: 'upgrade',
     notInFile: true,
   }),
   with: repeated('<package>', text, {
@@ -357,16 +347,6 @@ const OPTIONS = {
     help: 'send the GET requests of an OpenAPI document: a file, an address, or a path of the server such as /openapi.json',
     conflicts: { 'requests-file': 'omit one of them' },
   }),
-  mix: flag({
-    group: ASK,
-    help: 'send several requests mixed, in equal parts, instead of measuring each of them, as --slo does; weights in a file of requests do the same in other parts',
-  }),
-  method: option('<verb>', method, {
-    group: ASK,
-    help: 'the HTTP method of --url',
-    usually: 'GET, or POST with --body',
-    needs: 'url',
-  }),
   header: repeated('<name: value>', header, {
     group: ASK,
     // A value can hold commas.
@@ -386,28 +366,6 @@ const OPTIONS = {
     help: 'a CSV or JSON lines file: each row fills in the placeholders of one request, as in /orders/{id}',
     needs: ASKS,
   }),
-  'repeat-rows': flag({
-    group: ASK,
-    help: 'send rows of POST and DELETE again when all have been sent: for requests that the server accepts twice',
-    needs: ASKS,
-  }),
-  expect: option('<text>', (typed) => typed, {
-    group: ASK,
-    help: 'the right answer: text or @file',
-    usually: 'the answer before the load, if two requests get the same one',
-    needs: ASKS,
-  }),
-  'expect-status': option('<list>', listOf(status), {
-    group: ASK,
-    help: 'the right status codes, e.g. 201 or 2xx,404; bodies may then differ',
-    usually: '2xx',
-    needs: ASKS,
-  }),
-  'expect-schema': option('<file>', text, {
-    group: ASK,
-    help: 'the JSON Schema of a right answer',
-    needs: ASKS,
-  }),
 
   url: repeated('[name=]<address>', namedAddress, {
     group: URL_GROUP,
@@ -420,12 +378,6 @@ const OPTIONS = {
       stack: NO_TARGETS,
       ...Object.fromEntries(LAUNCHES.map((name) => [name, ALREADY_RUNNING])),
     },
-  }),
-  pid: repeated('[name=]<n>', namedPid, {
-    group: URL_GROUP,
-    help: 'the process of the server of --url, to measure its CPU and memory',
-    usually: 'the process that listens on its port',
-    needs: 'url',
   }),
 
   interleave: flag({
@@ -591,7 +543,6 @@ export default defineCommand({
         timeoutSeconds: values.timeout,
         startSeconds: values.startTimeout,
         background: values.background,
-        mix: values.mix || undefined,
         interleave: values.noInterleave ? false : values.interleave || undefined,
         sequentialTest: toSequentialTest(values),
         engine: values.engine,
@@ -619,7 +570,7 @@ export default defineCommand({
     wait: values.wait,
     ...present({
       ifTwo: comparesTwo(values, targets) ? testOf(values) : undefined,
-      upgrade: values.upgrade ? { isSameBuild: values.sameBuild } : undefined,
+      upgrade: values.upgrade || undefined,
       resume: values.resume,
       again: values.again,
       secrets: isStored(values) ? toSecrets(values.url[0]?.url, values.header) : undefined,
@@ -766,7 +717,7 @@ function testOf(values: Values<typeof OPTIONS>): NonNullable<BenchOptions['seque
 
 /** The servers and the requests that were named. The path of `--url` is a request unless others are named. */
 function toUserRequests(values: Values<typeof OPTIONS>): Pick<BenchOptions, 'servers' | 'userRequests'> {
-  const { url: named, pid, requestsFile: file, openapi } = values;
+  const { url: named, requestsFile: file, openapi } = values;
   const written = [...values.get.map((one) => ({ method: 'GET', path: one })), ...values.request];
   const isNamed = written.length > 0 || file !== undefined || openapi !== undefined;
   if (named.length === 0 && !isNamed) return {};
@@ -778,26 +729,19 @@ function toUserRequests(values: Values<typeof OPTIONS>): Pick<BenchOptions, 'ser
     ...servers.map((one) => one.headers),
     Object.fromEntries(values.header),
   ) as Record<string, string>;
-  const verb = values.method ?? (values.body === undefined ? 'GET' : 'POST');
+  const verb = values.body === undefined ? 'GET' : 'POST';
   return {
     ...(named.length === 0
       ? {}
       : {
-          servers: withPids(
-            servers.map(({ url, name }) => ({ url: url as URL, ...present({ name }) })),
-            pid,
-          ),
+          servers: servers.map(({ url, name }) => ({ url: url as URL, ...present({ name }) })),
         }),
     userRequests: {
       requests: isNamed ? written : [...paths].map((one) => ({ method: verb, path: one })),
       headers,
       ...present({
         body: values.body,
-        expect: values.expect,
-        statuses: values.expectStatus,
-        schema: values.expectSchema === undefined ? undefined : `@${values.expectSchema}`,
         rows: values.rows,
-        repeatRows: values.repeatRows || undefined,
         draft: file === undefined ? undefined : readRequests(file).draft,
       }),
     },
@@ -826,25 +770,4 @@ function refusePaths(paths: ReadonlySet<string>, isNamed: boolean): void {
       'omit the paths, and name the request: --get /orders',
     );
   }
-}
-
-/** Adds the process of each server. Throws a usage error for a process whose server is unknown. */
-function withPids(servers: ServerOptions[], pids: { name?: string; pid: number }[]): ServerOptions[] {
-  const names = servers.map(({ name }) => name);
-  for (const { name, pid } of pids) {
-    if (name === undefined ? servers.length === 1 : names.includes(name)) continue;
-    throw new BenchError(
-      'usage',
-      name === undefined
-        ? `--pid ${pid}: there are ${servers.length} servers`
-        : `--pid ${name}=${pid}: no server is named ${name}`,
-      servers.length === 1
-        ? `omit the name: --pid ${pid}`
-        : `name the server: --pid ${names.find((one) => one !== undefined) ?? 'old'}=${pid}`,
-    );
-  }
-  return servers.map((server) => {
-    const found = pids.find(({ name }) => name === undefined || name === server.name);
-    return found === undefined ? server : { ...server, pid: found.pid };
-  });
 }

@@ -8,6 +8,7 @@ import { isFolder } from 'bench-machine/files';
 import { isBunOrDeno } from 'bench-targets/catalogue/apps/starts';
 import { joinWords } from 'bench-targets/catalogue/apps/words';
 import { BenchError } from 'bench-model/errors';
+import { MOST_ALONE } from 'bench-targets/catalogue/workloads/requests/sent';
 import { tryGit } from 'bench-machine/git';
 import { refuseUnset } from 'bench-targets/catalogue/workloads/requests/compose';
 import { holdsSecret } from 'bench-machine/redact';
@@ -145,23 +146,17 @@ function refuseExisting(file: string): void {
   );
 }
 
-/** More requests than these are compared together. */
-const MOST_ROWS = 10;
-
 /** The options of the next commands for a project with this many requests, and what they answer. */
 async function questionsFor(
   root: string,
   { mayUpgrade, requests }: { mayUpgrade: boolean; requests: number },
 ): Promise<[options: string, answers: string][]> {
-  const isMany = requests > MOST_ROWS;
-  // With many requests, one question for all takes a fraction of the rounds that one for each takes.
-  const mix = isMany ? ' --mix' : '';
-  const each = isMany || requests === 1 ? '' : ` for each of ${requests} requests`;
+  const each = requests > MOST_ALONE || requests === 1 ? '' : ` for each of ${requests} requests`;
   const questions: [string, string][] = [['', 'what it costs and how fast it is']];
   const change = await findChange(root);
   if (change !== undefined)
-    questions.push([` --rev ${change.revisions}${mix}`, `${change.what}: usually at most 4 min${each}`]);
-  if (mayUpgrade) questions.push([` --upgrade${mix}`, 'whether a newer runtime is faster']);
+    questions.push([` --rev ${change.revisions}`, `${change.what}: usually at most 4 min${each}`]);
+  if (mayUpgrade) questions.push([' --upgrade', 'whether a newer runtime is faster']);
   return [...questions, [' --rate 100', 'its latency at 100 requests per second']];
 }
 

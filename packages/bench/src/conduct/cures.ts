@@ -89,7 +89,7 @@ const CURES: Cures = {
   'refuses-repeats': ({ request }) =>
     request.row === undefined
       ? 'make each request unique: {uuid} or {seq} in its path or body, or a column of --rows'
-      : 'send each row once: omit --repeat-rows, or write "repeat": false',
+      : 'send each row once: write "repeat": false',
 };
 
 /** Says what to type against a fault of a server. */
@@ -114,11 +114,11 @@ function cureAnswer(
   const { workload } = named;
   if (workload !== undefined)
     return `the workload ${workload} needs this answer; for requests of your own: --get /orders`;
-  const expectIt = `if this answer is right: --expect-status ${status}`;
+  const expectIt = `if this answer is right, expect it in a file of requests: "expect": { "status": ${status} }`;
   const { location, allow } = headers;
   if (status >= 300 && status < 400 && location !== undefined) {
     const to = describeRedirect(location, request);
-    return `${to}; to measure the redirect itself: --expect-status ${status}`;
+    return `${to}; to measure the redirect itself: "expect": { "status": ${status} } in a file of requests`;
   }
   switch (status) {
     case 401:
@@ -135,7 +135,7 @@ function cureAnswer(
   }
   if (status >= 500) return 'its last lines may say why: the server runs, but fails at this request';
   if (status >= 400) return `correct the request as its answer says: --header, --body; ${expectIt}`;
-  return 'if this answer is right, expect it: --expect-status, --expect or --expect-schema';
+  return 'if this answer is right, expect its status, its body or a JSON Schema of it in a file of requests: "expect"';
 }
 
 /** Says how to ask for the target of a redirect. */

@@ -60,7 +60,7 @@ export async function resolveRequest(typed: BenchRequest): Promise<ResolvedReque
     const { targets } = planFrom('', askForDocument(options, raw));
     const { findUpgrade } = await import('./upgrade.ts');
     const known = readStacks(options.stacks, options.apps?.map(readApp));
-    const { matrix, words } = await findUpgrade(targets, known, { ...raw.upgrade, packages });
+    const { matrix, words } = await findUpgrade(targets, known, packages);
     options.matrix = matrix;
     options.isUpgrade = true;
     for (const line of words) logLine(line);

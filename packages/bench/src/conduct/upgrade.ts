@@ -28,20 +28,14 @@ export interface Upgrade {
   words: string[];
 }
 
-/** Limits of an upgrade, and the packages to upgrade instead of the runtime. */
-interface Wanted {
-  isSameBuild: boolean;
-  packages: readonly string[];
-}
-
 /**
- * Finds the runtimes that are newer than that of the targets, or newer releases of packages. Of each Python it takes the build of
+ * Finds the runtimes that are newer than that of the targets, or newer releases of these packages. Of each Python it takes the build of
  * one maker, if there is one that has them all. Throws a usage error if the targets run on several runtimes, or if nothing is newer.
  */
 export async function findUpgrade(
   targets: readonly Target[],
   stacks: readonly Stack[],
-  { isSameBuild, packages }: Wanted,
+  packages: readonly string[],
 ): Promise<Upgrade> {
   const runtimes = new Map(
     targets.flatMap(({ runtime }) =>
@@ -62,7 +56,7 @@ export async function findUpgrade(
   const own = stacks.filter(({ name }) => targets.some(({ stack }) => stack === name));
   if (packages.length > 0) return upgradePackages(now, own, packages);
   const line = own.every(({ project }) => project === undefined) ? now.spec : await lineInUse(now);
-  const upgrade = await (now.kind === 'node' ? upgradeNode(line) : upgradePython(line, own, isSameBuild));
+  const upgrade = await (now.kind === 'node' ? upgradeNode(line) : upgradePython(line, own));
   if (line === now.spec || now.kind === 'node') return upgrade;
   const note = `the project pins no Python, so it is compared with python3 on PATH, ${line}. To pin one, write it into .python-version`;
   return { ...upgrade, words: [note, ...upgrade.words] };
@@ -136,8 +130,8 @@ function upgradeNode(now: string): Upgrade {
   };
 }
 
-async function upgradePython(now: string, stacks: readonly Stack[], isSameBuild: boolean): Promise<Upgrade> {
-  const { builds, words } = chooseBuilds(await listPythons(), now, isSameBuild);
+async function upgradePython(now: string, stacks: readonly Stack[]): Promise<Upgrade> {
+  const { builds, words } = chooseBuilds(await listPythons(), now);
   const [first, ...others] = builds;
   const what = `Python ${now} in uv, pyenv and PATH`;
   if (first?.line !== now) throw nothingNewer(what, nameThem(EXAMPLE), words);
@@ -191,7 +185,6 @@ function describeBuild({ line, interpreter, hasJit }: InstalledPython): string {
 export function chooseBuilds(
   all: readonly InstalledPython[],
   now: string,
-  isSameBuild: boolean,
 ): { builds: InstalledPython[]; words: string[] } {
   const isNewer = (line: string): boolean => minorOf(line) > minorOf(now);
   const wanted = [...new Set(all.map(({ line }) => line))]
@@ -204,7 +197,7 @@ export function chooseBuilds(
   const maker = bestMaker(all, [now, ...wanted]);
   const builds = [now, ...wanted].flatMap((line): InstalledPython[] => {
     const own = all.filter((one) => one.line === line);
-    const build = own.find((one) => one.maker === maker) ?? (isSameBuild ? undefined : own[0]);
+    const build = own.find((one) => one.maker === maker) ?? own[0];
     if (build === undefined)
       words.push(`left out: Python ${line}: no build by ${maker ?? 'its maker'} is installed`);
     return build === undefined ? [] : [build];

@@ -9,7 +9,7 @@ import type { ServerProcess } from 'bench-model/record';
 import { identify } from 'bench-machine/identity';
 import type { Server } from 'bench-machine/launch';
 import { freshLauncher, type Launcher } from './launcher.ts';
-import { findListener, isThisMachine, whyNotListener } from 'bench-machine/listener';
+import { findListener, isThisMachine } from 'bench-machine/listener';
 import { placeBeside, readCores, whyNotPinned } from 'bench-machine/placement';
 import { isListening } from 'bench-machine/ports';
 import { tlsOf, type Tls } from 'bench-machine/tls';
@@ -30,13 +30,10 @@ export async function chooseLauncher({ attached }: Plan): Promise<Launcher> {
   return attached === undefined ? freshLauncher : attachLauncher(attached);
 }
 
-/**
- * The launcher of servers that are already running. Throws a usage error if nothing listens at one of them, or if the process
- * named by `--pid` does not.
- */
+/** The launcher of servers that are already running. Throws a usage error if nothing listens at one of them. */
 export async function attachLauncher(servers: readonly AttachedServer[]): Promise<Launcher> {
   const places = new Map<string, Place>();
-  for (const { target, url, pid } of servers) places.set(target, await findServer(url, pid));
+  for (const { target, url } of servers) places.set(target, await findServer(url));
   const found = [...places.values()];
   refuseSame(servers, places);
   return {
@@ -70,7 +67,7 @@ export async function attachLauncher(servers: readonly AttachedServer[]): Promis
         const target = plan.targets.find(({ id }) => id === planned.target);
         if (target === undefined) throw new Error(`no target ${planned.target}`);
         const { server, place } = serverOf(target, servers, places, plan.targets);
-        return toServer(await findServer(server.url, server.pid, place.process), stopped);
+        return toServer(await findServer(server.url, place.process), stopped);
       },
   };
 }
@@ -115,7 +112,7 @@ export function describeProcess(found: Omit<ServerProcess, 'pid'> | undefined): 
   return [version, executable, command?.join(' ')].filter((part) => part !== undefined).join(', ');
 }
 
-async function findServer(url: string, pid?: number, known?: ServerProcess): Promise<Place> {
+async function findServer(url: string, known?: ServerProcess): Promise<Place> {
   const origin = new URL(url);
   const { hostname, protocol, port: typed } = origin;
   const name = hostname.replace(/^\[(.*)\]$/, '$1');
@@ -136,27 +133,10 @@ async function findServer(url: string, pid?: number, known?: ServerProcess): Pro
   }
   const isRemote = !(await isThisMachine(host));
   const place = { host, port, tls: await tlsOf(origin), isRemote };
-  const found = await findProcess({ host, port, isRemote }, pid);
+  const found = isRemote ? { unknown: `${host} is another machine` } : await findListener(host, port);
   if ('unknown' in found) return { ...place, process: undefined, unknown: found.unknown };
   const process = known?.pid === found.pid ? known : await identify(found.pid);
   return { ...place, process };
-}
-
-async function findProcess(
-  { host, port, isRemote }: Pick<Place, 'host' | 'port' | 'isRemote'>,
-  pid: number | undefined,
-): Promise<{ pid: number } | { unknown: string }> {
-  if (isRemote) {
-    if (pid === undefined) return { unknown: `${host} is another machine` };
-    throw new BenchError('usage', `--pid ${pid}: ${host} is another machine`, 'omit --pid');
-  }
-  if (pid === undefined) {
-    const found = await findListener(host, port);
-    return 'unknown' in found ? { unknown: `${found.unknown}; --pid names the process` } : found;
-  }
-  const wrong = await whyNotListener(pid, host, port);
-  if (wrong === undefined) return { pid };
-  throw new BenchError('usage', `--pid ${pid}: ${wrong}`, 'omit --pid to have the process found by its port');
 }
 
 function toServer({ host, port, tls, isRemote, process }: Place, stopped: AbortSignal): Server {

@@ -621,7 +621,7 @@ export class ServerLife {
     const at = request === undefined ? -1 : this.#draw.requests.indexOf(request);
     const [then, now] = [before, after].map(({ bodies }) => bodies.get(at));
     const where = then === undefined || now === undefined ? '' : `: ${describeDifference(now, then)}`;
-    return `${method} ${path}: the right answer after the load differs from that before it, ${seconds} s earlier${where}. If it may differ: --expect-status 2xx, or "expect": { "status": 200 } of that request in stack.json`;
+    return `${method} ${path}: the right answer after the load differs from that before it, ${seconds} s earlier${where}. If it may differ: "expect": { "status": 200 } of that request in stack.json`;
   }
 
   /** Asks the server which code it ran, after the measurement: once, because that can take a second. */

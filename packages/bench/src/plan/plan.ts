@@ -118,8 +118,7 @@ export function makePlan(given: BenchOptions, stacks: Stack[], run: string, seed
     (a, b) => a - b,
   );
   // A capacity is that of a service under all of its requests.
-  const isMixed = options.mix === true || load.mode === 'promise';
-  const routes = userRequests === undefined || isMixed ? undefined : nameRoutes(userRequests);
+  const routes = userRequests === undefined || load.mode === 'promise' ? undefined : nameRoutes(userRequests);
   const compared = 1 + (targets.length - 1) * (routes?.length ?? 1);
   const sequentialTest = typedTest && {
     ...typedTest,
@@ -445,14 +444,14 @@ function attachServers(
   servers: readonly ServerOptions[],
   userRequests: UserRequests | undefined,
 ): AttachedServer[] {
-  const attached = servers.map(({ name, url, pid }): AttachedServer => {
+  const attached = servers.map(({ name, url }): AttachedServer => {
     const [only, ...more] = userRequests?.requests ?? [];
     const address = redactUrl(url.origin);
     const usual =
       only === undefined || more.length > 0
         ? address
         : `${only.method} ${redactUrl(`${address}${only.path}`)}`;
-    return { target: name ?? usual, url: url.origin, ...(pid === undefined ? {} : { pid }) };
+    return { target: name ?? usual, url: url.origin };
   });
   const twice = attached.find(
     ({ target }, index) => attached.findIndex((one) => one.target === target) !== index,

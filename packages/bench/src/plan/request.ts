@@ -23,7 +23,7 @@ export interface BenchRequest extends BenchOptions {
   /** The OpenAPI document that the requests are read from: a file, an address, or a path of the server. */
   openapi?: string;
   /** Compares the runtime of the targets with the newer ones that are here. */
-  upgrade?: { isSameBuild: boolean };
+  upgrade?: true;
   json: boolean;
   detail: boolean;
   wait: boolean;

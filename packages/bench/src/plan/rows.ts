@@ -8,7 +8,7 @@ import { sum } from 'bench-statistics/numbers';
 
 /** What to do if there are too few rows. */
 export const ROWS_HINT =
-  'add rows, have values made by {uuid} or {seq}, or send less: --rate, --amount, --warmup, --duration. If the server takes a row again: --repeat-rows';
+  'add rows, have values made by {uuid} or {seq}, or send less: --rate, --amount, --warmup, --duration. If the server takes a row again: "repeat": true in a file of requests';
 
 /** A planned load, as far as it decides how many rows are used. */
 type PlannedLoad = Pick<

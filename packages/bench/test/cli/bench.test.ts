@@ -184,27 +184,23 @@ const requestsOf = (...words: string[]) => BENCH.parse([...URL_WORDS, ...words])
 const messageOf = (...words: string[]) => errorOf(() => BENCH.parse(words)).message;
 
 describe('bench --url', () => {
-  it('sends GET, or POST with a body, or the given method', () => {
+  it('sends GET, or POST with a body', () => {
     const { servers, userRequests } = BENCH.parse(URL_WORDS);
     expect(servers).toEqual([{ url: new URL('http://127.0.0.1:3000/orders?page=2') }]);
     expect(userRequests).toEqual({ requests: [{ method: 'GET', path: '/orders?page=2' }], headers: {} });
     expect(requestsOf('--body', '{}')).toMatchObject({ requests: [{ method: 'POST' }], body: '{}' });
-    expect(requestsOf('--body', '{}', '--method', 'put')?.requests[0]?.method).toBe('PUT');
     expect(requestsOf('--body', '')?.body).toBe('');
   });
 
-  it('reads headers, the expected answer and the process', () => {
-    const words = ['--header', 'Authorization: a: b', '--header', 'x-empty:', '--expect', '@a.json'];
-    expect(requestsOf(...words, '--expect-status', '201,2xx')).toMatchObject({
+  it('reads headers', () => {
+    const words = ['--header', 'Authorization: a: b', '--header', 'x-empty:'];
+    expect(requestsOf(...words)).toMatchObject({
       headers: { authorization: 'a: b', 'x-empty': '' },
-      expect: '@a.json',
-      statuses: [201, '2xx'],
     });
-    expect(BENCH.parse([...URL_WORDS, '--pid', '47']).servers).toMatchObject([{ pid: 47 }]);
   });
 
-  it('names several servers, and their processes', () => {
-    const words = ['--url', 'old=http://127.0.0.1:1', '--url', 'new=http://127.0.0.1:2', '--pid', 'new=47'];
+  it('names several servers', () => {
+    const words = ['--url', 'old=http://127.0.0.1:1', '--url', 'new=http://127.0.0.1:2'];
     const { servers, userRequests } = BENCH.parse([
       ...words,
       '--get',
@@ -216,7 +212,7 @@ describe('bench --url', () => {
     ]);
     expect(servers).toEqual([
       { name: 'old', url: new URL('http://127.0.0.1:1') },
-      { name: 'new', url: new URL('http://127.0.0.1:2'), pid: 47 },
+      { name: 'new', url: new URL('http://127.0.0.1:2') },
     ]);
     expect(userRequests?.requests).toEqual([
       { method: 'GET', path: '/a' },
@@ -224,12 +220,9 @@ describe('bench --url', () => {
     ]);
   });
 
-  it('refuses paths that differ, a path beside other requests, and a process of no server', () => {
+  it('refuses paths that differ, and a path beside other requests', () => {
     const one = ['--url', 'http://127.0.0.1:1/a'];
     expect(messageOf(...one, '--url', 'http://127.0.0.1:2/b')).toContain('different paths: /a and /b');
     expect(messageOf(...one, '--get', '/b')).toContain('has the path /a');
-    expect(messageOf('--url', 'a=http://h:1/', '--url', 'b=http://h:2/', '--pid', '7')).toContain(
-      '2 servers',
-    );
   });
 });

@@ -179,7 +179,7 @@ describe('bench.config.json', () => {
       message: 'bench.config.json:3: the run does not measure "request": "GET /order" alone',
       hint: expect.stringContaining('GET /orders') as string,
     });
-    for (const words of ['--get /orders', '--get /orders --get /users --mix'])
+    for (const words of ['--get /orders', '--get /orders --get /users --slo p99<50ms'])
       expect(refuseRoute(words, 'GET /orders').hint).toBe(
         'omit "request": the run sends one request, or several mixed',
       );

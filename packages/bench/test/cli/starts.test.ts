@@ -31,14 +31,14 @@ const FAILURES: [
     { get: '/orders' },
     SERVER,
     'shop starts, but its answer is wrong: GET http://127.0.0.1:PORT/orders: status 404: no such page\n',
-    'name a path that it answers: --get /orders; if this answer is right: --expect-status 404',
+    'name a path that it answers: --get /orders; if this answer is right, expect it in a file of requests: "expect": { "status": 404 }',
   ],
   [
     'redirects',
     { get: '/old' },
     SERVER,
     'shop starts, but its answer is wrong: GET http://127.0.0.1:PORT/old: status 301 to /new\n',
-    'request the target of the redirect: --get /new; to measure the redirect itself: --expect-status 301',
+    'request the target of the redirect: --get /new; to measure the redirect itself: "expect": { "status": 301 } in a file of requests',
   ],
   [
     'accepts a request only once',

@@ -5,7 +5,6 @@ import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { describe, expect, it } from 'vitest';
-import { start } from 'bench-machine/subprocess';
 import type { OkTrial } from 'bench-model/record';
 import { Place, flags } from './cli.ts';
 
@@ -20,18 +19,21 @@ interface Shop extends AsyncDisposable {
 }
 
 describe('--url: a server that is already running', () => {
-  it('gets the request, and is compared with --expect and sampled by --pid', async () => {
+  it('gets the request, and is compared with the expected answer, and sampled', async () => {
     await using place = new Place();
     await using shop = await openShop();
     writeFileSync(join(place.folder, 'order.json'), ORDER);
     // The same value: the order of keys and white space do not matter.
     writeFileSync(join(place.folder, 'answer.json'), '{ "total": 7, "ok": true }\n');
-    const options = {
-      url: shop.url,
+    const asked = {
+      request: 'POST /orders',
       body: `@${join(place.folder, 'order.json')}`,
+      expect: { body: `@${join(place.folder, 'answer.json')}` },
+    };
+    const options = {
+      url: new URL(shop.url).origin,
+      'requests-file': writeRequests(place, asked),
       header: 'authorization: let me in',
-      expect: `@${join(place.folder, 'answer.json')}`,
-      pid: process.pid,
     };
     const { status, stdout, stderr } = await place.run('bench', flags({ ...options, ...FEW }));
     expect(stdout).toMatch(/^POST \/orders, 1 round/m);
@@ -64,10 +66,11 @@ describe('--url: a server that is already running', () => {
     expect(trial).not.toHaveProperty('time');
   });
 
-  it('fails its trial if the answer differs from --expect, and is not stopped', async () => {
+  it('fails its trial if the answer differs from the expected one, and is not stopped', async () => {
     await using place = new Place();
     await using shop = await openShop();
-    const options = { url: shop.url, method: 'put', expect: '{"total":8,"ok":true}' };
+    const request = { request: 'PUT /orders', expect: { body: '{"total":8,"ok":true}' } };
+    const options = { url: new URL(shop.url).origin, 'requests-file': writeRequests(place, request) };
     const { status, stderr } = await place.run('bench', flags({ ...options, ...FEW }));
     expect(stderr).toMatch(
       /: failed — PUT http:\/\/127\.0\.0\.1:\d+\/orders: the body differs from the expected one: \{"ok":true,"total":7\}$/m,
@@ -90,22 +93,10 @@ describe('--url: a server that is already running', () => {
     expect(trial).toHaveProperty('measured.server.cpuUserUs');
   });
 
-  it('refuses a process that does not listen there before it measures anything', async () => {
-    await using place = new Place();
-    await using shop = await openShop();
-    const stranger = start({ stdio: 'ignore' })`exec sleep 60`;
-    const wrong = stranger.pid ?? 0;
-    const { status, stderr } = await place.run('bench', flags({ url: shop.url, pid: wrong, ...FEW }));
-    stranger.kill('SIGKILL');
-    expect(status).toBe(2);
-    expect(stderr).toContain(`--pid ${wrong}: process ${wrong} does not listen on port`);
-    expect(place.trials()).toEqual([]);
-  });
-
   it('is described by the statuses of its answers if they are not all 200', async () => {
     await using place = new Place();
     await using shop = await openShop();
-    const options = { url: shop.url, method: 'get', header: 'if-none-match: "7"' };
+    const options = { url: shop.url, header: 'if-none-match: "7"' };
     const { status, stdout } = await place.run('bench', flags({ ...options, ...FEW }));
     const { load } = (place.trials()[0] as OkTrial).measured;
     expect(load.statusCodes).toEqual({ 304: load.counts.ok });
@@ -122,9 +113,9 @@ describe('--url: a server that is already running', () => {
     await using place = new Place();
     // Once it is asked, first by itself and then for the trial, the load changes its answer.
     await using shop = await openShop('127.0.0.1', (count) => `{"ok":true,"total":${count > 20 ? 8 : 7}}`);
-    const { status, stderr } = await place.run('bench', flags({ url: shop.url, method: 'get', ...FEW }));
+    const { status, stderr } = await place.run('bench', flags({ url: shop.url, ...FEW }));
     expect(stderr).toMatch(
-      /: failed — GET \/orders: the right answer after the load differs from that before it, \d+\.\d s earlier: from byte 20 on, "\{"ok":true,"total":8\}" instead of "\{"ok":true,"total":7\}"\. If it may differ: --expect-status 2xx, or "expect": \{ "status": 200 \} of that request in stack\.json$/m,
+      /: failed — GET \/orders: the right answer after the load differs from that before it, \d+\.\d s earlier: from byte 20 on, "\{"ok":true,"total":8\}" instead of "\{"ok":true,"total":7\}"\. If it may differ: "expect": \{ "status": 200 \} of that request in stack\.json$/m,
     );
     expect(status).toBe(1);
   });
@@ -137,6 +128,13 @@ describe('--url: a server that is already running', () => {
     expect(status).toBe(1);
   });
 });
+
+/** Writes a file with one request, and returns its path. */
+function writeRequests({ folder }: Place, request: object): string {
+  const file = join(folder, 'requests.json');
+  writeFileSync(file, JSON.stringify({ requests: [request] }));
+  return file;
+}
 
 /** `answer` gives the body of each right answer by its number. */
 async function openShop(

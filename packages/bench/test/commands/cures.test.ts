@@ -32,13 +32,21 @@ describe('cureFor', () => {
   });
 
   it.each([
-    [404, {}, 'name a path that it answers: --get /orders; if this answer is right: --expect-status 404'],
+    [
+      404,
+      {},
+      'name a path that it answers: --get /orders; if this answer is right, expect it in a file of requests: "expect": { "status": 404 }',
+    ],
     [401, {}, "--header 'authorization: Bearer …'"],
     [405, { allow: 'PUT, POST' }, "--request 'PUT /orders'"],
     [422, {}, 'correct the request as its answer says: --header, --body'],
     [429, {}, 'switch off its rate limit'],
     [500, {}, 'its last lines may say why'],
-    [200, {}, 'if this answer is right, expect it: --expect-status, --expect or --expect-schema'],
+    [
+      200,
+      {},
+      'if this answer is right, expect its status, its body or a JSON Schema of it in a file of requests: "expect"',
+    ],
     [
       301,
       { location: '/orders/' },

@@ -26,23 +26,20 @@ describe('the builds of an upgrade', () => {
       build('3.15', 'Debian'),
       build('3.14', 'Debian'),
     ];
-    expect(chooseBuilds(all, '3.13', false)).toEqual({
+    expect(chooseBuilds(all, '3.13')).toEqual({
       builds: [all[2], all[4], all[3]],
       words: [],
     });
   });
 
-  it('are of another maker only if they may be', () => {
+  it('are of another maker where theirs has none', () => {
     const all = [build('3.13', 'pyenv'), build('3.14', 'Debian'), build('3.15', 'pyenv')];
-    expect(paths(chooseBuilds(all, '3.13', false).builds)).toEqual(paths(all));
-    const { builds, words } = chooseBuilds(all, '3.13', true);
-    expect(paths(builds)).toEqual(['/pyenv/python3.13', '/pyenv/python3.15']);
-    expect(words).toEqual(['left out: Python 3.14: no build by pyenv is installed']);
+    expect(paths(chooseBuilds(all, '3.13').builds)).toEqual(paths(all));
   });
 
   it('leave out older lines and the first ones without the GIL, and name those that are not here', () => {
     const all = ['3.12', '3.13', '3.13t', '3.14t'].map((line) => build(line));
-    const { builds, words } = chooseBuilds(all, '3.13', false);
+    const { builds, words } = chooseBuilds(all, '3.13');
     expect(builds.map(({ line }) => line)).toEqual(['3.13', '3.14t']);
     expect(words).toEqual([
       'not installed: Python 3.14 (uv python install 3.14)',
@@ -50,8 +47,6 @@ describe('the builds of an upgrade', () => {
     ]);
   });
 });
-
-const ANY = { isSameBuild: false, packages: [] };
 
 const target = {
   id: 'a',
@@ -67,7 +62,7 @@ describe('an upgrade of packages', () => {
 
   it('compares the versions that are named with the locked ones, on the runtime of now', async () => {
     const packages = ['fastify@5.1.0', 'fastify@5.6.0'];
-    const { matrix } = await findUpgrade([node], [], { ...ANY, packages });
+    const { matrix } = await findUpgrade([node], [], packages);
     expect(matrix).toEqual({ python: [], node: [], packages, asLocked: true });
     expect(spreadTargets([node], matrix).map(({ id }) => id)).toEqual([
       'a',
@@ -79,14 +74,14 @@ describe('an upgrade of packages', () => {
 
 describe('an upgrade of Node', () => {
   it('is compared with each newer line', async () => {
-    const { matrix } = await findUpgrade([{ ...target, runtime: { kind: 'node', spec: '22' } }], [], ANY);
+    const { matrix } = await findUpgrade([{ ...target, runtime: { kind: 'node', spec: '22' } }], [], []);
     expect(matrix.node).toEqual(['22', '24', '26']);
   });
 
   it('is refused if nothing is newer, or the targets run on several runtimes', async () => {
     const newest = { ...target, runtime: { kind: 'node', spec: '26' } as const };
-    await expect(findUpgrade([newest], [], ANY)).rejects.toThrow('found nothing newer than Node 26');
+    await expect(findUpgrade([newest], [], [])).rejects.toThrow('found nothing newer than Node 26');
     const other = { ...target, runtime: { kind: 'python', spec: '3.13' } as const };
-    await expect(findUpgrade([newest, other], [], ANY)).rejects.toThrow('run on node 26 and python 3.13');
+    await expect(findUpgrade([newest, other], [], [])).rejects.toThrow('run on node 26 and python 3.13');
   });
 });

@@ -5,7 +5,7 @@ import { samplePlan } from '../../../bench-lab/testing/samples.ts';
 import { attachLauncher, describeProcess } from '../../src/measure/attach.ts';
 import { redactCommand } from 'bench-machine/identity';
 import type { Launcher } from '../../src/measure/launcher.ts';
-import { findListener, parseLsof, rootsOf, whyNotListener } from 'bench-machine/listener';
+import { findListener, parseLsof, rootsOf } from 'bench-machine/listener';
 import { start, type Child } from 'bench-machine/subprocess';
 
 const isLinux = process.platform === 'linux';
@@ -85,23 +85,6 @@ describe.runIf(isLinux)('the attached launcher', () => {
     });
   });
 
-  it('refuses a process that does not listen on the port, and one that has ended', async () => {
-    await using other = await startServer(SERVE('127.0.0.1'));
-    const url = `http://127.0.0.1:${other.port}/`;
-    const stranger = start({ stdio: 'ignore' })`exec sleep 60`;
-    const attempt = attachLauncher(serversAt(url, stranger.pid));
-    await expect(attempt).rejects.toMatchObject({
-      code: 'usage',
-      message: `--pid ${stranger.pid}: process ${stranger.pid} does not listen on port ${other.port}: process ${other.child.pid} (${await nameOf(other.child.pid!)}) does`,
-    });
-    stranger.kill('SIGKILL');
-    await once(stranger, 'exit');
-    await expect(whyNotListener(stranger.pid!, '127.0.0.1', other.port)).resolves.toBe(
-      `process ${stranger.pid} does not exist`,
-    );
-    await expect(whyNotListener(process.pid, '127.0.0.1', other.port)).resolves.toBeUndefined();
-  });
-
   it('uses the process that started the others', async () => {
     await using cluster = await startServer(`${SERVE('127.0.0.1')}
       s.on('listening', () => require('node:child_process').spawn(
@@ -120,11 +103,6 @@ describe.runIf(isLinux)('the attached launcher', () => {
     expect(placed.server).toEqual([]);
   });
 });
-
-async function nameOf(pid: number): Promise<string> {
-  const { readProcess } = await import('bench-machine/procfs');
-  return readProcess(pid)?.command ?? '';
-}
 
 const holder = (pid: number, ppid: number, name = 'node') => ({ pid, ppid, name });
 

@@ -66,12 +66,11 @@ describe('the plan of several requests', () => {
     expect(plan.windowSeconds).toBeCloseTo(1 / 3, 5);
   });
 
-  it('sends them mixed with --mix, for a capacity, with weights in a file, and if there is one', () => {
+  it('sends them mixed for a capacity, with weights in a file, and if there is one', () => {
     const file = join(folder, 'requests.json');
     writeFileSync(file, JSON.stringify({ requests: [{ request: 'GET /a', weight: 3 }, 'GET /b'] }));
     const stacks = [sampleStack('main')];
     for (const words of [
-      ['--get', '/a', '--get', '/b', '--mix'],
       ['--get', '/a', '--get', '/b', '--slo', 'p99<50ms'],
       ['--requests-file', file],
       ['--get', '/a'],
@@ -80,7 +79,6 @@ describe('the plan of several requests', () => {
       expect(plan).not.toHaveProperty('routes');
       expect(plan.trials.some(({ route }) => route !== undefined)).toBe(false);
     }
-    expect(describePlan(planOf('--mix'))).toMatch(/all 3 requests are sent mixed$/m);
     expect(describePlan(planOf('--slo p99<50ms'))).toMatch(
       /sent mixed, for the capacity of the service; --get measures one$/m,
     );

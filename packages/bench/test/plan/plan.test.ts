@@ -318,16 +318,16 @@ describe('makePlan', () => {
   });
 
   it('stores the request to a server that is already running', () => {
-    const plan = samplePlan('--url http://127.0.0.1:3000/a --method put --header x:1');
+    const plan = samplePlan('--url http://127.0.0.1:3000/a --body {} --header x:1');
     expect(plan.userRequests).toEqual({
-      requests: [{ method: 'PUT', path: '/a', weight: 1, headers: { x: '1' } }],
+      requests: [{ method: 'POST', path: '/a', weight: 1, headers: { x: '1' }, body: '{}' }],
       files: {},
     });
-    expect(plan.attached).toEqual([{ target: 'PUT http://127.0.0.1:3000/a', url: 'http://127.0.0.1:3000' }]);
+    expect(plan.attached).toEqual([{ target: 'POST http://127.0.0.1:3000/a', url: 'http://127.0.0.1:3000' }]);
     expect(plan).toMatchObject({ workload: 'requests', startSeconds: 5, barrierSeconds: 30 });
     expect(plan).not.toHaveProperty('waitSeconds');
     expect(plan.targets).toEqual([
-      expect.objectContaining({ id: 'PUT http://127.0.0.1:3000/a', class: 'unknown' }),
+      expect.objectContaining({ id: 'POST http://127.0.0.1:3000/a', class: 'unknown' }),
     ]);
     expect(JSON.parse(JSON.stringify(plan))).toEqual(plan);
   });

@@ -43,7 +43,21 @@ describe('rows that are sent once', () => {
     const open = { load: { mode: 'open' as const, perSecond: 100 }, warmupSeconds: 1, windowSeconds: 4 };
     expect(message(open)).toContain('this run needs at least 1,022');
     expect(() => planFor({ load: { mode: 'amount', requests: 400 } })).not.toThrow();
-    expect(() => planFor(amount, { repeatRows: true })).not.toThrow();
+    const again = { ...POST.requests[0]!, body: POST.body, weight: 1, headers: {}, repeat: true as const };
+    expect(() =>
+      makePlan(
+        benchOptions({
+          servers: [{ url: new URL('http://127.0.0.1:3000') }],
+          userRequests: { requests: [], headers: {}, rows: file, draft: { requests: [again] } },
+          connections: [10],
+          rounds: 1,
+          ...amount,
+        }),
+        [],
+        'here',
+        1,
+      ),
+    ).not.toThrow();
   });
 
   it('are shared among the trials of a server that keeps its data', () => {

@@ -12,19 +12,7 @@ import { Texts } from './texts.ts';
 const WITHOUT_BODY = new Set(['GET', 'HEAD', 'OPTIONS', 'DELETE']);
 
 /** Makes the draft of requests that are written as options. Throws a usage error for a body that no request can carry. */
-export function draftOptions({
-  requests,
-  headers,
-  body,
-  draft,
-  rows,
-  repeatRows,
-  expect: right,
-  schema,
-  statuses,
-}: UserRequestOptions): Draft {
-  const given = present({ statuses, body: right, schema });
-  const expect = Object.keys(given).length === 0 ? undefined : given;
+export function draftOptions({ requests, headers, body, draft, rows }: UserRequestOptions): Draft {
   const written = requests.map(({ method, path }): UserRequest => {
     const carries = requests.length === 1 || !WITHOUT_BODY.has(method);
     return { method, path, weight: 1, headers: {}, ...(carries && present({ body })) };
@@ -37,7 +25,6 @@ export function draftOptions({
     );
   }
   const all = [...(draft?.requests ?? []), ...written].map((one) => ({
-    ...present({ expect, repeat: repeatRows }),
     ...one,
     headers: { ...headers, ...one.headers },
   }));

@@ -21,12 +21,16 @@ export function isSentOnce({
   return !repeat;
 }
 
+/** More requests than these are sent mixed: one question for all takes a fraction of the rounds that one for each takes. */
+export const MOST_ALONE = 10;
+
 /**
  * Returns the names by which several requests are measured one at a time; undefined for a single request, and for requests
- * with weights, which are sent mixed.
+ * that are sent mixed: those with weights, and more than `MOST_ALONE`.
  */
 export function nameRoutes({ requests }: Pick<UserRequests, 'requests'>): string[] | undefined {
-  if (requests.length < 2 || requests.some(({ weight }) => weight > 1)) return undefined;
+  if (requests.length < 2 || requests.length > MOST_ALONE) return undefined;
+  if (requests.some(({ weight }) => weight > 1)) return undefined;
   const names = requests.map((one) => redactUrl(nameRequest(one)));
   return names.map((name, index) => {
     const before = names.slice(0, index).filter((one) => one === name).length;

@@ -23,13 +23,23 @@ function write(name: string, text: string): string {
 }
 
 const GET = { method: 'GET', path: '/orders?page=2' };
-const ask = (given: Partial<UserRequestOptions>) =>
-  completeUserRequests(draftOptions({ requests: [GET], headers: {}, ...given }));
-const drawOf = (given: Partial<UserRequestOptions>, seed = 1): Draw => {
+/** Options, or the right answer of one request, as a file of requests has it. */
+type Given = Partial<UserRequestOptions> & { expect?: UserRequest['expect'] };
+const ask = ({ expect: right, ...given }: Given) =>
+  completeUserRequests(
+    draftOptions({
+      ...(right === undefined
+        ? { requests: [GET] }
+        : { requests: [], draft: { requests: [{ ...GET, weight: 1, headers: {}, expect: right }] } }),
+      headers: {},
+      ...given,
+    }),
+  );
+const drawOf = (given: Given, seed = 1): Draw => {
   const random = createRandom(seed);
   return requestsWorkload(ask(given)).draw(() => random.float(), {});
 };
-const check = (given: Partial<UserRequestOptions>, status: number, body = '') =>
+const check = (given: Given, status: number, body = '') =>
   drawOf(given).check({ status, contentType: '', body: Buffer.from(body) }, 0);
 const allOf = (...requests: Partial<UserRequest>[]) =>
   requests.map((one): UserRequest => ({ method: 'GET', path: '/', weight: 1, headers: {}, ...one }));
@@ -54,10 +64,10 @@ describe('one request', () => {
 
   it('names a file that cannot be read, and one that has changed since the plan', () => {
     const file = write('changing.json', '{"n":1}');
-    expect(errorOf(() => ask({ expect: '@none.json' })).message).toContain(
+    expect(errorOf(() => ask({ expect: { body: '@none.json' } })).message).toContain(
       '@none.json: the file cannot be read',
     );
-    const planned = ask({ expect: `@${file}` });
+    const planned = ask({ expect: { body: `@${file}` } });
     expect(planned.files).toEqual({ [`@${file}`]: createHash('sha256').update('{"n":1}').digest('hex') });
     expect(() => requestsWorkload(planned)).not.toThrow();
     write('changing.json', '{"n":2}');
@@ -80,7 +90,7 @@ describe('a correct answer', () => {
   });
 
   it('has one of the expected statuses, with any body', () => {
-    const given = { statuses: [404, '3xx' as const] };
+    const given = { expect: { statuses: [404, '3xx' as const] } };
     for (const status of [404, 301]) expect(check(given, status)).toBeUndefined();
     expect(check(given, 200, 'ok')).toBe('status 200 instead of 404 or 3xx: ok');
     expect(drawOf(given).routes).toMatchObject([{ learns: false, isFixed: false }]);
@@ -93,12 +103,12 @@ describe('a correct answer', () => {
   });
 
   it('is the expected text, or equal JSON', () => {
-    expect(check({ expect: 'plain' }, 200, 'plain')).toBeUndefined();
-    expect(check({ expect: '{"a":1,"b":2}' }, 200, '{ "b": 2, "a": 1 }')).toBeUndefined();
-    expect(check({ expect: '{"a":1}' }, 200, '{"a":2}')).toBe(
+    expect(check({ expect: { body: 'plain' } }, 200, 'plain')).toBeUndefined();
+    expect(check({ expect: { body: '{"a":1,"b":2}' } }, 200, '{ "b": 2, "a": 1 }')).toBeUndefined();
+    expect(check({ expect: { body: '{"a":1}' } }, 200, '{"a":2}')).toBe(
       'the body differs from the expected one: {"a":2}',
     );
-    expect(check({ expect: 'plain' }, 500, 'plain')).toBe('status 500: plain');
+    expect(check({ expect: { body: 'plain' } }, 500, 'plain')).toBe('status 500: plain');
   });
 
   it('matches the JSON Schema, of draft 7 or 2020-12', () => {
@@ -107,15 +117,19 @@ describe('a correct answer', () => {
       'https://json-schema.org/draft/2020-12/schema',
     ]) {
       const schema = JSON.stringify({ $schema: dialect, type: 'object', required: ['id'] });
-      expect(check({ schema }, 200, '{"id":1}')).toBeUndefined();
-      expect(check({ schema }, 200, '{"no":1}')).toContain(
+      expect(check({ expect: { schema } }, 200, '{"id":1}')).toBeUndefined();
+      expect(check({ expect: { schema } }, 200, '{"no":1}')).toContain(
         "violates the schema: must have required property 'id'",
       );
-      expect(check({ schema }, 200, 'text')).toBe('the body is not JSON: text');
+      expect(check({ expect: { schema } }, 200, 'text')).toBe('the body is not JSON: text');
     }
-    expect(errorOf(() => ask({ schema: '{"type":"nothing"}' })).message).toContain('not a JSON Schema');
+    expect(errorOf(() => ask({ expect: { schema: '{"type":"nothing"}' } })).message).toContain(
+      'not a JSON Schema',
+    );
     const nested = `${'['.repeat(2e5)}${']'.repeat(2e5)}`;
-    expect(check({ schema: '{"items":{"$ref":"#"}}' }, 200, nested)).toContain('is nested too deeply');
+    expect(check({ expect: { schema: '{"items":{"$ref":"#"}}' } }, 200, nested)).toContain(
+      'is nested too deeply',
+    );
   });
 });
 
@@ -326,7 +340,7 @@ describe('rows of requests that a server may refuse the second time', () => {
     const { path, body } = draw.requests[0] ?? {};
     expect(path).toMatch(/^\/[\da-f-]{36}$/);
     expect(JSON.parse(body ?? '')).toEqual({ n: 8190246357, name: 'n8190246357' });
-    const wrong = errorOf(() => ask({ expect: '{"id":"{uuid}"}' }));
+    const wrong = errorOf(() => ask({ expect: { body: '{"id":"{uuid}"}' } }));
     expect(wrong.message).toContain('the expected body holds {uuid}');
   });
 });
