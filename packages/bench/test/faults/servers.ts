@@ -141,8 +141,8 @@ export const SERVER_CASES: ServerCase[] = [
   failed('verify', 'sends a huge chunk size', /Chunk size overflow/),
   failed('verify', 'closes in the middle of the body', /before the load: /),
 
-  spoiled('connect', 'says nothing', /after the load: no answer/, 'no-answers', 'connections'),
-  spoiled('connect', 'resets the connection', /after the load: /, 'no-answers', 'connections', 'errors'),
+  spoiled('connect', 'says nothing', /after the load: no answer/, 'no-answers'),
+  spoiled('connect', 'resets the connection', /after the load: /, 'no-answers', 'errors'),
 
   failed('warm-up', 'exits with 1', /the server died under load \(exit status 1: Error: out of luck\)$/),
   failed('warm-up', 'is killed by SIGKILL', /the server died under load \(ended by signal 9\)$/),
