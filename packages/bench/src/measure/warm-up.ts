@@ -27,7 +27,7 @@ export interface Warmable {
   session: LoadSession;
   /** Returns true if it has failed, and takes no further part. */
   hasFailed: () => boolean;
-  /** Takes a step of its load, whose failure is that of the server alone. `count` returns the right answers. */
+  /** Takes a step with it, whose failure is that of this server alone. */
   attempt(step: () => Promise<void>): Promise<void>;
   /** Takes a step of the load, which counts its right answers. Throws if the server has given none for too long, or has ended. */
   during(step: () => Promise<number>): Promise<void>;
@@ -118,7 +118,7 @@ function exactly(seconds: number): Span {
 }
 
 /** Returns the shortest and the longest warm-up of a server, in seconds. */
-function spanOf({ ready, seconds, trials }: Warmable, plan: Plan): Span {
+function spanOf({ ready, seconds }: Warmable, plan: Plan): Span {
   const { seen, isOwn, mostWarmupSeconds = LONGEST_WARMUP_SECONDS, spec } = ready;
   if (seconds !== undefined) return exactly(seconds);
   if (plan.autoWarmup !== true) return exactly(plan.warmupSeconds);
@@ -127,7 +127,5 @@ function spanOf({ ready, seconds, trials }: Warmable, plan: Plan): Span {
   if (plan.quick) return exactly(Math.max(plan.warmupSeconds, least / 2));
   // What a longer load uses up cannot be measured any more.
   const isUsedUp = spec.routes?.some(({ once }) => once === true) ?? false;
-  return isUsedUp && trials.length > 0
-    ? exactly(least)
-    : { leastSeconds: least, mostSeconds: mostWarmupSeconds };
+  return isUsedUp ? exactly(least) : { leastSeconds: least, mostSeconds: mostWarmupSeconds };
 }
