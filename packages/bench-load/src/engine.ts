@@ -28,8 +28,8 @@ export interface LoadSession extends AsyncDisposable {
   /** Resolves when all connections are established or the deadline has passed. Throws if a generator fails. */
   arm(): Promise<void>;
   /**
-   * Warms up and opens the window; calls `mark` when it opens and when it closes. A second call opens the same window
-   * again, and its result covers both, unless it is apart.
+   * Warms up and opens the window; calls `mark` when it opens and when it closes. Without a length, it only warms up. A second call
+   * opens the same window again, and its result covers both, unless it is apart.
    */
   fire(window: Window, mark: (edge: 'opened' | 'closed') => void): Promise<LoadResult>;
   /** Absent if the engine supports only long windows. */

@@ -70,6 +70,8 @@ class ToolSession implements LoadSession {
     { warmupSeconds, windowSeconds }: Window,
     mark: (edge: 'opened' | 'closed') => void,
   ): Promise<LoadResult> {
+    const beganAtMs = Date.now();
+    if (windowSeconds === 0) return this.#tell(await this.#run(warmupSeconds), beganAtMs);
     if (warmupSeconds > 0) await this.#run(warmupSeconds);
     const openedAtMs = Date.now();
     mark('opened');

@@ -198,6 +198,8 @@ export class ServerLife {
   /** The verification that is under way. */
   #verifying: SeenAnswers | undefined;
   #code: Promise<RunningCode> | undefined;
+  /** True for a JVM that collects serially only because Bench gave it one core. */
+  #isSerial = false;
   /** The draw before the login, and the time of the last one in ms of the monotonic clock; undefined without a login. */
   #loggedIn: { draw: Draw; atMs: number } | undefined;
 
@@ -335,11 +337,10 @@ export class ServerLife {
     };
   }
 
-  /** Looks at the runtime of the server, and notes what one core changes in it. */
+  /** Looks at the runtime of the server, and at what one core changes in it. */
   #seeRuntime(server: Server): SeenRuntime | undefined {
     const seen = this.#effects.seeRuntime?.(server);
-    if (seen?.isSerial === true && seen.cores === 1 && this.#context.prepared !== undefined)
-      this.note(makeReason('serial-collector', undefined));
+    this.#isSerial = seen?.isSerial === true && seen.cores === 1 && this.#context.prepared !== undefined;
     return seen;
   }
 
@@ -540,6 +541,7 @@ export class ServerLife {
     trial.add(reasons);
     trial.add(this.#judgeCores(trial));
     trial.add(search?.found.reasons ?? []);
+    if (this.#isSerial) trial.note(makeReason('serial-collector', undefined));
     trial.measured = {
       ...seen,
       ...findings,

@@ -68,14 +68,15 @@ export async function warmUp(
 }
 
 /** Returns the time under load before the window of a server that is measured alone, in seconds. */
-export function rampOf({ ready, seconds }: Warmable, plan: Plan, cycleSeconds: number): number {
-  if (seconds === 0 || plan.warmupSeconds === 0) return 0;
+export function rampOf({ ready, seconds, session }: Warmable, plan: Plan, cycleSeconds: number): number {
+  // A tool opens new connections for its window.
+  if (seconds === 0 || plan.warmupSeconds === 0 || session.count === undefined) return 0;
   return Math.max(RAMP_SECONDS, cycleSeconds, ready.spec.spreadSeconds ?? 0);
 }
 
 function sideOf(server: Warmable, plan: Plan): WarmingSide {
   const { ready, session, trial, life } = server;
-  const span = spanOf(server, plan);
+  const span = inWhole(spanOf(server, plan), session);
   let ok = 0;
   return {
     ...span,
@@ -111,6 +112,13 @@ function sliceFor({ ready, session }: Warmable, { leastSeconds, mostSeconds }: S
 }
 
 type Span = Pick<WarmingSide, 'leastSeconds' | 'mostSeconds'>;
+
+/** Lengthens the least load to whole slices of a session that is ordered anew for each: some tools take whole seconds. */
+function inWhole(span: Span, { turns }: LoadSession): Span {
+  const isSet = span.leastSeconds === span.mostSeconds;
+  const leastSeconds = ORDERED_SLICE_SECONDS * Math.ceil(span.leastSeconds / ORDERED_SLICE_SECONDS);
+  return turns !== undefined || isSet ? span : { ...span, leastSeconds };
+}
 
 /** Sets a warm-up to exactly this time, in seconds. */
 function exactly(seconds: number): Span {
