@@ -27,15 +27,18 @@ export const background: CompanionKind = {
 export function beginTrial(request: BackgroundRequest, keep = keepInFlight): TrialCompanion {
   let running: Background | undefined;
   let use: BackgroundUse | undefined;
+  let answered = 0;
   const end = (): void => {
-    use ??= running?.end();
+    answered += running?.answers() ?? 0;
+    use = running?.end() ?? use;
+    running = undefined;
   };
   return {
     duringLoad(server) {
       running ??= keep(server, request);
       return { [Symbol.dispose]: end };
     },
-    answers: () => running?.answers() ?? 0,
+    answers: () => answered + (running?.answers() ?? 0),
     requests: () => use?.sent ?? 0,
     ...COMPANION_JUDGES.background(() => use),
     // The server may continue to work on a cancelled request.
