@@ -176,11 +176,6 @@ function haveCollected(trials: readonly Trial[]): boolean {
   return trials.some((trial) => trial.status !== 'failed' && (trial.measured.age?.collected ?? 0) > 0);
 }
 
-/** Returns true if a run measured Node servers as they started: all runs did before Bench had them collect garbage. */
-export function startedFresh({ plan, trials }: StoredRun): boolean {
-  return plan.targets.some(({ runtime }) => runtime?.kind === 'node') && !haveCollected(trials);
-}
-
 /** Names the targets whose servers collected garbage before the load in this run, but not in the other. */
 function describeCollected(run: StoredRun, other: StoredRun): string {
   const [own, others] = [run, other].map(({ trials }) => Map.groupBy(trials, ({ target }) => target.id));

@@ -1,8 +1,6 @@
-import { planFrom } from 'bench-http/conduct/resolve';
 import { describe, expect, it } from 'vitest';
-import { describeUnknown, listDifferences, startedFresh, unlikeRuns } from '../src/unlike.ts';
+import { describeUnknown, listDifferences, unlikeRuns } from '../src/unlike.ts';
 import type { UserRequests, UserRequest } from 'bench-model/requests';
-import { benchOptions } from 'bench-model/options';
 import { plan as planDefinition } from 'bench-model/plan';
 import { redact } from 'bench-machine/redact';
 import type { StoredRun } from '../src/results/store.ts';
@@ -33,10 +31,10 @@ const differences = (a: StoredRun, b: StoredRun): string[] => unlikeRuns(a, b, u
 const NOT_COMPARED = {
   identity: ['schema', 'run', 'seed', 'trials', 'stacks', 'apps', 'attached'],
   'how many rounds there are': ['rounds', 'sequentialTest', 'stops'],
-  'before and after the window': ['connectsPerSecond', 'startSeconds', 'startupSeconds', 'barrierSeconds'],
+  'before and after the window': ['startSeconds', 'startupSeconds', 'barrierSeconds'],
   'follows from the workload': ['waitSeconds', 'hashEvery', 'answerSeconds'],
   'follows from the turns': ['apart'],
-  'shown by the records': ['upstream', 'noInitialGc'],
+  'shown by the records': ['upstream'],
   'shown by the targets': ['targets', 'upgrade'],
   'never compared at all': ['quick'],
 };
@@ -161,18 +159,6 @@ describe('runs of Node servers', () => {
     expect(differences(aged(1), aged(0))).toEqual(found);
     expect(differences(aged(), aged(1))).toEqual(['collection: none and before the load of fastify']);
     expect(unlikeRuns(aged(1), aged(), 'collection')).toEqual([]);
-  });
-
-  it('started fresh if none of them collected', () => {
-    expect(startedFresh(aged())).toBe(true);
-    expect(startedFresh(aged(0))).toBe(true);
-    expect(startedFresh(aged(1))).toBe(false);
-  });
-
-  it('are repeated as they started: a run of an earlier Bench did not have them collect', () => {
-    const options = benchOptions({});
-    expect(planFrom('again', options, aged())).toMatchObject({ run: 'again', noInitialGc: true });
-    expect(planFrom('again', options, aged(1))).not.toHaveProperty('noInitialGc');
   });
 
   it('are alike if both did, or neither, however many processes there were', () => {

@@ -163,7 +163,7 @@ class Session {
       throw new Error(`autocannon ${version} is installed, but the driver changes members of 9.0.0 alone`);
     this.#order = order;
     this.#ledger = new Ledger(order, arrivals, schemas);
-    this.#pacer = new Pacer(() => this.#room(), order.connectsPerSecond);
+    this.#pacer = new Pacer(() => this.#room());
     const restMs = clamp(order.connections * REST_MS.perConnection, REST_MS.least, REST_MS.most);
     const gate: Gate = {
       reserve: (slot, ask) => {

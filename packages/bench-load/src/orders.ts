@@ -12,7 +12,7 @@ export function armOrders(
   processes: number,
   { session, capacity }: { session: number; capacity: number | undefined },
 ): ArmOrder[] {
-  const { connections, connectsPerSecond, ...rest } = spec;
+  const { connections, ...rest } = spec;
   return splitShares(connections, processes).map((share, index) => ({
     do: 'arm',
     session,
@@ -21,7 +21,6 @@ export function armOrders(
     ...rest,
     routes: spec.routes?.map((route) => (route.once === true ? shareOf(route, index, processes) : route)),
     connections: share,
-    connectsPerSecond: connectsPerSecond && connectsPerSecond / processes,
     acceptQueue: { capacity, processes },
   }));
 }

@@ -1,8 +1,6 @@
 const TICK_MS = 2;
 /** The most connects in one tick: after them, this process handles answers. */
 const MOST_PER_TICK = 100;
-/** The most time that a late tick may make up for: more would be a burst, which pacing prevents. */
-const CREDIT_SECONDS = 0.05;
 
 /**
  * Starts connections as fast as the server takes them, so that its accept queue never overflows: a dropped SYN is
@@ -13,15 +11,11 @@ export class Pacer implements Disposable {
   refused = 0;
   #queue: (() => void)[] = [];
   #timer: NodeJS.Timeout | undefined;
-  #credit = 1;
-  #last = performance.now();
   readonly #room: () => number;
-  readonly #perSecond: number;
 
-  /** `room` returns the number of connections that may start now; `perSecond` is the highest pace. */
-  constructor(room: () => number, perSecond = Infinity) {
+  /** `room` returns the number of connections that may start now. */
+  constructor(room: () => number) {
     this.#room = room;
-    this.#perSecond = perSecond;
   }
 
   /** Runs `connect` when its turn comes. */
@@ -38,15 +32,8 @@ export class Pacer implements Disposable {
   }
 
   #drain(): void {
-    const now = performance.now();
-    const most = Math.max(1, this.#perSecond * CREDIT_SECONDS);
-    this.#credit = Math.min(most, this.#credit + ((now - this.#last) / 1000) * this.#perSecond);
-    this.#last = now;
-    const count = Math.floor(Math.min(this.#credit, this.#queue.length, MOST_PER_TICK, this.#room()));
-    for (let started = 0; started < count; started++) {
-      this.#credit--;
-      this.#queue.shift()?.();
-    }
+    const count = Math.floor(Math.min(this.#queue.length, MOST_PER_TICK, this.#room()));
+    for (let started = 0; started < count; started++) this.#queue.shift()?.();
     if (this.#queue.length === 0) {
       clearInterval(this.#timer);
       this.#timer = undefined;

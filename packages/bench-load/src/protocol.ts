@@ -65,8 +65,6 @@ export interface LoadSpec {
   /** The indexes of the routes in one cycle; absent if they are sent in turn. */
   order?: number[] | undefined;
   connections: number;
-  /** The highest pace of the connects; absent if the accept queue of the server alone sets it. */
-  connectsPerSecond?: number | undefined;
   /** The timeout of one request. */
   timeoutSeconds: number;
   /** The longest wait until all connections are established. */

@@ -12,8 +12,6 @@ interface PreflightNeeds {
   generators: number;
   /** The cores of one server. */
   serverCores: number;
-  /** The most connections opened per second; absent if the accept queue of the server sets the pace. */
-  connectsPerSecond?: number | undefined;
   /** Client addresses of the generators, 1 by default: each has its own range of ephemeral ports. */
   addresses?: number;
 }
@@ -124,18 +122,11 @@ const checkTimeWait: Check = (facts, { connections, addresses = 1 }) => {
   };
 };
 
-const checkAcceptQueue: Check = ({ somaxconn, platform }, { connections, connectsPerSecond = 0 }) => {
-  if (somaxconn === undefined) return undefined;
-  // At a fixed pace, the queue must hold one second's worth while the server is busy.
-  if (somaxconn >= Math.min(connections, connectsPerSecond)) {
-    return { level: 'ok', what: `accept queue: up to ${figure(somaxconn)}, if the server requests it` };
-  }
-  return {
-    level: 'warn',
-    what: `accept queue: ${figure(somaxconn)} at most for ${figure(connections)} connections; connections beyond it open 1, 3 or 7 s late`,
-    advice: `sudo sysctl -w ${platform === 'darwin' ? 'kern.ipc' : 'net.core'}.somaxconn=${connections}, or a lower --connect-rate`,
-  };
-};
+/** The queue sets the pace of the connects, so a short one only takes longer. */
+const checkAcceptQueue: Check = ({ somaxconn }) =>
+  somaxconn === undefined
+    ? undefined
+    : { level: 'ok', what: `accept queue: up to ${figure(somaxconn)}, if the server requests it` };
 
 const checkOtherProcesses: Check = ({ otherProcessesCores, load, cores }) => {
   const advice = 'stop other programs; above 10 % of a core a trial is suspect';

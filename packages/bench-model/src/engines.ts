@@ -10,8 +10,6 @@ export interface Engine {
   mostConnections: number;
   /** The unit that `--generators` multiplies; absent if the engine is always one process. */
   generators?: 'processes' | 'threads';
-  /** True if it opens connections at a given rate. */
-  paces: boolean;
   /** True if it can send an exact number of requests. */
   counts: boolean;
   /** True if it has an open loop. */
@@ -33,7 +31,6 @@ const MOST_AT_ONCE = 1000;
 
 const CLIENT = {
   generators: 'processes',
-  paces: true,
   counts: true,
   openLoop: false,
   takesTurns: false,
@@ -44,7 +41,6 @@ const CLIENT = {
 } as const;
 const TOOL = {
   mostConnections: MOST_AT_ONCE,
-  paces: false,
   counts: false,
   openLoop: false,
   takesTurns: false,

@@ -43,8 +43,6 @@ export interface BenchOptions {
   rounds?: number;
   windowSeconds?: number;
   warmupSeconds?: number;
-  /** Loads Node servers as they started, without a garbage collection before. */
-  noInitialGc?: boolean;
   timeoutSeconds?: number;
   /** The longest time to the first right answer of a server. */
   startSeconds?: number;
@@ -80,8 +78,6 @@ export interface BenchOptions {
   engine?: EngineName;
   /** Targets that the options name, but that cannot be launched here: the plan is made without them. */
   without?: readonly string[];
-  /** The most connects per second; by default the accept queue of the server sets the pace. */
-  connectsPerSecond?: number;
   seed?: number;
   quick: boolean;
   /** Replaces a locked Python package without a wheel for the interpreter by its newest version that has one. */

@@ -95,9 +95,6 @@ export const plan = shape({
   warmupSeconds: amount(
     's: of load before the window; the least of a quick run, and of servers whose process is unknown',
   ),
-  noInitialGc: flag(
-    'Node servers are loaded as they started, without a garbage collection before (--no-initial-gc).',
-  ),
   autoWarmup: flag('The warm-up ends when a server is warm (--warmup auto).'),
   timeoutSeconds: span('s: after which a request counts as timed out'),
   load: loadMode,
@@ -109,11 +106,6 @@ export const plan = shape({
   generators: ordinal('count: generator processes, on all hosts of a cluster together'),
   cluster: Type.Optional(cluster),
   spread: Type.Optional(spread),
-  connectsPerSecond: Type.Optional(
-    span(
-      'per second: the most connects, all generator processes together; absent if the accept queue of the server sets the pace',
-    ),
-  ),
   startSeconds: span('s: how long a server may take to its first right answer'),
   barrierSeconds: span('s: how long to wait for all connections'),
   hashEvery: ordinal('count: one of this many bodies is hashed'),

@@ -202,7 +202,7 @@ export function estimateSeconds(plan: Plan, trials: PlannedTrial[] = plan.trials
   return trials.reduce(
     (sum, trial) =>
       sum +
-      trial.connections / (plan.connectsPerSecond ?? USUAL_CONNECT_RATE) +
+      trial.connections / USUAL_CONNECT_RATE +
       (trial.life === undefined ? 0 : ROUTE_SECONDS.warmup + ROUTE_SECONDS.change) +
       plan.windowSeconds +
       curveSeconds,

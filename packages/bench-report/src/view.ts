@@ -147,9 +147,7 @@ function describeAge({ age }: Model): string[] {
 }
 
 /** Says which Node servers collected garbage before the load; empty without a Node server. */
-function describeCollected({ plan, servers }: Model): string[] {
-  if (plan.noInitialGc === true)
-    return ['Node servers ran no garbage collection before the load (--no-initial-gc)'];
+function describeCollected({ servers }: Model): string[] {
   const missed = servers.filter(({ collected }) => collected === 0);
   return [
     ...(servers.some(({ collected = 0 }) => collected > 0)

@@ -362,12 +362,6 @@ describe('a run that recorded the age of its servers', () => {
     expect(describeDetail([aged('fastify', 2)])).toContain(
       '2.2 s since its first right answer; 2 processes collected garbage before the load',
     );
-    const fresh = toView(
-      toModel({ ...run, plan: { ...run.plan, noInitialGc: true }, trials: [aged('fastify')] }),
-    );
-    expect(fresh.setting).toContain(
-      'Node servers ran no garbage collection before the load (--no-initial-gc)',
-    );
   });
 
   it('omits answers that were not counted, and ages that were not recorded', () => {

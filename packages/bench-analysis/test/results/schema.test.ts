@@ -304,7 +304,6 @@ const { measured: _, ...unmeasured } = head;
 const failed = { ...unmeasured, status: 'failed', partial: measured } as unknown as Required<FailedTrial>;
 const plan: Required<Plan> = {
   ...samplePlan('--interleave --rounds 2'),
-  connectsPerSecond: 2000,
   targets: [head.target] as unknown as Plan['targets'],
   load: { mode: 'open', perSecond: 2000 },
   byTurns: { rungs: [10], turnSeconds: 0.1 },
@@ -335,7 +334,6 @@ const plan: Required<Plan> = {
     deadlineSeconds: 10,
     checkout: '/opt/bench',
   },
-  noInitialGc: true,
   autoWarmup: true,
   sequentialTest: { looks: '12/18/24', by: 'cpu', threshold: 0.02, budgetSeconds: 600 },
   params: { n: 20 },

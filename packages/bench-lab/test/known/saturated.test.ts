@@ -9,7 +9,7 @@ const rig = openRig();
 function delayed(ms: number): string[] {
   return ['--sound-first', String(ASKED_BEFORE), '--delay-ms', String(ms), '--delay-spread-ms', '10'];
 }
-const MOST = ['--connections', '4000', '--connect-rate', '5000'];
+const MOST = ['--connections', '4000'];
 
 /**
  * Restarts the server's account of latencies when the window opens. Before it, each connection asks at least once: of a

@@ -8,8 +8,6 @@ interface Wanted {
   rungs: number[];
   generators: number;
   load: LoadMode;
-  /** Undefined if the accept queue of the server sets the pace. */
-  connectsPerSecond?: number | undefined;
   takesTurns: boolean;
   windowSeconds: number;
   warmupSeconds: number;
@@ -62,11 +60,6 @@ export function refuseEngine(name: EngineName, wanted: Wanted): void {
       engine.generators === 'threads' && wanted.generators > fewest,
       `needs a connection for each thread: ${wanted.generators} threads cannot share ${countConnections(fewest)}`,
       `--generators ${fewest}, or more connections`,
-    ],
-    [
-      !engine.paces && wanted.connectsPerSecond !== undefined,
-      'opens all connections at once, so --connect-rate has no effect',
-      'omit --connect-rate',
     ],
     [
       engine.wholeSeconds && ![wanted.windowSeconds, wanted.warmupSeconds].every(Number.isInteger),

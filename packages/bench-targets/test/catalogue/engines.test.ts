@@ -49,7 +49,6 @@ describe('--engine', () => {
     '--engine wrk --duration 1.5',
     '--engine wrk --url http://127.0.0.1:1 --request "POST /"',
     '--engine k6 --url http://127.0.0.1:1/ --body {}',
-    '--engine wrk --connect-rate 100',
   ])('rejects %s', (line) => {
     const { code, hint } = errorOf(() => samplePlan(line));
     expect(code).toBe('usage');

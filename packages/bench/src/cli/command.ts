@@ -80,7 +80,7 @@ type CamelCase<S extends string> = S extends `${infer Head}-${infer Tail}`
   ? `${Head}${Capitalize<CamelCase<Tail>>}`
   : S;
 
-/** The values of a table of options: `connect-rate` is `connectRate`. */
+/** The values of a table of options: `fail-on` is `failOn`. */
 export type Values<O> = {
   [K in keyof O & string as CamelCase<K>]: O[K] extends OptionSpec<infer T> ? T : never;
 };

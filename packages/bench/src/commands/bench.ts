@@ -214,10 +214,6 @@ const OPTIONS = {
     help: `load before the measured window. auto: until the server is warm, at most ${LONGEST_WARMUP_SECONDS} s`,
     usually: 'auto',
   }),
-  'no-initial-gc': flag({
-    group: LOAD,
-    help: 'do not run a garbage collection in Node servers before the load',
-  }),
   timeout: option('<time>', span(), {
     group: LOAD,
     help: 'the timeout of one request',
@@ -282,12 +278,6 @@ const OPTIONS = {
   'new-connections': flag({
     group: LOAD,
     help: 'open a new connection for each request, and report how long that takes',
-    conflicts: { 'connect-rate': 'omit --connect-rate: each request connects when it is sent' },
-  }),
-  'connect-rate': option('<n>', wholeNumber(), {
-    group: LOAD,
-    help: 'the most connections to open per second',
-    usually: 'as many as the accept queue of the server takes',
   }),
   engine: option('<name>', oneOf(ENGINE_NAMES), {
     group: LOAD,
@@ -539,7 +529,6 @@ export default defineCommand({
         rounds: values.rounds,
         windowSeconds: values.duration,
         warmupSeconds: values.warmup === 'auto' ? undefined : values.warmup,
-        noInitialGc: values.noInitialGc || undefined,
         timeoutSeconds: values.timeout,
         startSeconds: values.startTimeout,
         background: values.background,
@@ -552,7 +541,6 @@ export default defineCommand({
         cores: values.cores,
         scale: values.scale,
         generators: values.generators,
-        connectsPerSecond: values.connectRate,
         upstream: values.upstream,
         ...(isStored(values) ? {} : toUserRequests(values)),
         apps: toApps(values),

@@ -25,14 +25,10 @@ export default defineCommand({
       conflicts: { workers: 'omit --workers: this check uses --cores alone' },
     }),
     generators: option('<n>', wholeNumber(), { help: 'how many processes the generator has', default: 1 }),
-    'connect-rate': option('<n>', wholeNumber(), {
-      help: 'the most connections to open per second',
-      usually: 'as many as the accept queue of the server takes',
-    }),
   },
   notes: 'Exit codes: 0 fit, 1 something must change first.',
   read: (values) => values,
-  async run({ connections, generators, workers, cores, connectRate }) {
+  async run({ connections, generators, workers, cores }) {
     refuseCores(cores, availableParallelism());
     const needs = { generators, serverCores: cores ?? workers };
     const facts = await readFacts();
@@ -42,10 +38,7 @@ export default defineCommand({
       return undefined;
     });
     if (neighbours !== undefined) keepNeighbours(neighbours);
-    const findings = preflight(
-      { ...facts, ...(neighbours && { neighbours }) },
-      { ...needs, connections, connectsPerSecond: connectRate },
-    );
+    const findings = preflight({ ...facts, ...(neighbours && { neighbours }) }, { ...needs, connections });
     for (const { level, what, advice } of findings) {
       print(`${level.padEnd(5)} ${what}\n${advice === undefined ? '' : `      ${advice}\n`}`);
     }

@@ -153,7 +153,7 @@ export async function createEffects({
     companions,
     async collect(server, prepared, { id }) {
       const pid = server.pid();
-      if (plan.noInitialGc === true || !isNode(prepared) || pid === undefined) return undefined;
+      if (!isNode(prepared) || pid === undefined) return undefined;
       return collectGarbage(pid, answerFile(folder, id, 'collected'));
     },
     async readCollections(server, window, { prepared, planned: { id, connections } }) {

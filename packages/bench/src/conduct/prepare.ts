@@ -90,7 +90,6 @@ export async function prepareMachine(
   const findings = preflight(await readFacts(), {
     ...needs,
     connections: connectionsAtOnce(plan),
-    connectsPerSecond: plan.connectsPerSecond,
     addresses: countAddresses(plan),
   });
   for (const { level, what, advice } of findings) {

@@ -4,7 +4,6 @@ import { lstatSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
 import { dirname, join, relative, resolve } from 'node:path';
 import type { Budget } from 'bench-analysis/budgets';
-import { startedFresh } from 'bench-analysis/unlike';
 import { readApp } from 'bench-targets/catalogue/apps/app';
 import { nameRuntimes } from 'bench-targets/prepare/names';
 import { readStacks } from 'bench-targets/catalogue/stacks';
@@ -122,10 +121,7 @@ export function stacksOfProject(): string[] | undefined {
 /** Makes the plan of a run; that of an old run in a new order, if there is one. */
 export function planFrom(run: string, options: BenchOptions, old?: StoredRun): Plan {
   const seed = options.seed ?? randomInt(2 ** 32);
-  if (old !== undefined) {
-    const again = repeatPlan(old.plan, { run, seed, without: options.without });
-    return startedFresh(old) ? { ...again, noInitialGc: true } : again;
-  }
+  if (old !== undefined) return repeatPlan(old.plan, { run, seed, without: options.without });
   return makePlan(options, readStacks(options.stacks, options.apps?.map(readApp)), run, seed);
 }
 

@@ -79,7 +79,7 @@ function environmentOf(
     ...askable(prepared, planned, folder),
     ...counting,
   };
-  if (plan.noInitialGc === true || !isNode(prepared)) return env;
+  if (!isNode(prepared)) return env;
   return { ...env, ...collectableEnvironment(env, answerFile(folder, planned.id, 'collected')) };
 }
 

@@ -379,7 +379,6 @@ export class ServerLife {
       routes: draw.routes?.map(toRouteSpec),
       order: draw.order,
       connections: this.planned.connections,
-      connectsPerSecond: plan.connectsPerSecond,
       timeoutSeconds: plan.timeoutSeconds,
       barrierSeconds: plan.barrierSeconds,
       expected,

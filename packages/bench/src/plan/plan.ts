@@ -182,14 +182,12 @@ export function makePlan(given: BenchOptions, stacks: Stack[], run: string, seed
   const windowSeconds = wholeWaits(ownSeconds, waitSeconds);
   const warmupSeconds =
     options.warmupSeconds ?? Math.max(chosen.warmupSeconds ?? workload.warmupSeconds, waitSeconds ?? 0);
-  const { connectsPerSecond } = options;
   const draws = createRandom(seed);
   const drawn = workload.draw(() => draws.float(), params);
   refuseEngine(engine, {
     rungs,
     generators,
     load,
-    connectsPerSecond,
     takesTurns: byTurns !== undefined,
     windowSeconds,
     warmupSeconds,
@@ -210,7 +208,6 @@ export function makePlan(given: BenchOptions, stacks: Stack[], run: string, seed
       chosen.timeoutSeconds ?? Math.max(workload.timeoutSeconds, FEWEST_WAITS * (waitSeconds ?? 0)),
     workers: options.workers,
     generators,
-    ...(connectsPerSecond === undefined ? {} : { connectsPerSecond }),
     startSeconds: options.startSeconds ?? startSecondsOf(targets, stacks, { attached, workload }),
     barrierSeconds: options.cluster?.connectSeconds ?? workload.barrierSeconds ?? 30,
     hashEvery: userRequests === undefined ? HASH_EVERY : HASH_EVERY_ASKED,
@@ -229,7 +226,6 @@ export function makePlan(given: BenchOptions, stacks: Stack[], run: string, seed
         byTurns: { ...byTurns, mostSeconds: SEQUENTIAL_TEST.mostTimes * windowSeconds },
       }),
     ...present({
-      noInitialGc: options.noInitialGc === true ? (true as const) : undefined,
       autoWarmup: options.warmupSeconds === undefined ? (true as const) : undefined,
       sequentialTest,
       upgrade: options.isUpgrade,

@@ -183,7 +183,6 @@ const REFUSED = [
   'vanilla --engine k6 --generators 2',
   'vanilla --engine wrk --generators 4 --connections 2',
   'vanilla --engine wrk --duration 1.5',
-  'vanilla --engine wrk --connect-rate 100',
   '--url http://127.0.0.1:3000 --request "POST /orders" --engine wrk',
   `${URL_WORDS} --background "GET /fib/42"`,
   `${URL_WORDS} --interleave`,

@@ -42,7 +42,7 @@ const MOMENTS: Moment[] = [
   },
   {
     when: 'while connections are established',
-    args: `${delayed} --connections 20 --connect-rate 1`,
+    args: `${delayed} --connections 10000`,
     // One for each request before the load, and the first of the load.
     reached: async (place) => ((await place.readAccount())?.connections.accepted ?? 0) > 3,
     says: 'stopping: nothing has been measured yet',

@@ -110,7 +110,6 @@ describe('makePlan', () => {
       timeoutSeconds: 10,
       hashEvery: 64,
     });
-    expect(plan.connectsPerSecond).toBeUndefined();
     expect(plan.targets.map(({ id }) => id)).toEqual(names.slice(0, 5));
     const all = makePlan(BENCH.parse(['--all']), stacks, 'a-run', 1);
     expect(all.targets.map(({ id }) => id)).toEqual(names);

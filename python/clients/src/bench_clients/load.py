@@ -10,7 +10,7 @@ from bench_clients.gate import Gate
 # After a failed connect, so that a server that is down is not flooded.
 RETRY_SECONDS = 0.1
 # A server on one core usually accepts this many.
-USUAL_CONNECTS_PER_SECOND = 2000.0
+CONNECTS_PER_SECOND = 2000.0
 
 
 class Load(ABC):
@@ -33,12 +33,11 @@ class Load(ABC):
 
     @abstractmethod
     def start(self) -> None:
-        """Begins to connect, at the pace of the order."""
+        """Begins to connect."""
 
     def delay_of(self, index: int) -> float:
         """Returns the time at which this slot connects, in seconds from the start."""
-        pace: float = self.order.get("connectsPerSecond", USUAL_CONNECTS_PER_SECOND)
-        return index / pace
+        return index / CONNECTS_PER_SECOND
 
     @property
     def url(self) -> str:
