@@ -8,7 +8,16 @@ import { type Metric, METRICS, type MetricId } from 'bench-model/metrics';
 import type { Target } from 'bench-model/target';
 import type { Trial } from 'bench-model/record';
 import type { Plan } from 'bench-model/plan';
-import { isDisturbed, isSamePlace, nameOfRuntime, placeOf, placesOf, type Place } from 'bench-model/planned';
+import { thresholdFor } from 'bench-model/options';
+import {
+  isDisturbed,
+  isSamePlace,
+  nameOfRuntime,
+  placeOf,
+  placesOf,
+  type Place,
+  usualMetric,
+} from 'bench-model/planned';
 import type { StoredRun } from './results/store.ts';
 import { type Cell, cellOf, groupByCell } from './cells.ts';
 import type { Comparison } from './comparison.ts';
@@ -38,6 +47,12 @@ export interface Question {
    * `undisturbed` if such targets exist, otherwise the first target or runtime.
    */
   baseline?: string;
+}
+
+/** Returns the metric and the threshold by which the targets of a run are compared. */
+export function questionOf(plan: Plan): Question {
+  const { by = usualMetric(plan), threshold = thresholdFor(by) } = plan.sequentialTest ?? {};
+  return { by, threshold };
 }
 
 /** The baseline that compares each target that has a background request with itself without one. */

@@ -38,8 +38,11 @@ export interface Undecided extends Compared {
   estimate?: number;
   interval?: Interval;
   ratio?: Ratio;
-  /** The estimated total of rounds that would show the sought effect; absent if that many were measured already. */
-  neededRounds?: number;
+  /**
+   * About how many more rounds decide it, see `roundsToDecide`; if there are too few for an interval, the fewest that may. Absent
+   * if no such number does.
+   */
+  moreRounds?: number;
 }
 
 export type Comparison = Decided | Undecided;

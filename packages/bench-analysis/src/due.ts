@@ -120,10 +120,10 @@ export interface Ending {
   rounds: number;
   of: number;
   /**
-   * `hopeless`: what is undecided has lost too many rounds. `early`: before the last look, because of the budget or an
-   * interruption.
+   * `hopeless`: what is undecided has lost too many rounds. `budget`: the rest of it held no further round. `early`: because of
+   * the budget or an interruption, which only the run itself knows.
    */
-  why: 'decided' | 'hopeless' | 'schedule-over' | 'early';
+  why: 'decided' | 'hopeless' | 'schedule-over' | 'budget' | 'interrupted' | 'early';
   /** The comparisons that are undecided at the end, and all of them. */
   undecided: number;
   comparisons: number;
@@ -143,8 +143,8 @@ export function stopRun(plan: Plan, trials: readonly Trial[]): Plan {
   return dueTrials(plan, trials, tracker).length === 0 ? plan : { ...plan, stops: [...stops, rounds] };
 }
 
-/** Returns when and why a sequential test ended; undefined for a run of fixed rounds. */
-export function endingOf(planned: Plan, trials: Trial[]): Ending | undefined {
+/** Returns when and why a sequential test ended; undefined for a run of fixed rounds. `interrupted` is known to the run itself. */
+export function endingOf(planned: Plan, trials: Trial[], interrupted?: boolean): Ending | undefined {
   if (planned.sequentialTest === undefined) return undefined;
   const plan = stopRun(planned, trials);
   const tracker = trackRun(plan);
@@ -154,15 +154,22 @@ export function endingOf(planned: Plan, trials: Trial[]): Ending | undefined {
   return {
     rounds,
     of: plan.rounds,
-    why: causeOf(plan, rounds, standing),
+    why: causeOf(plan, rounds, { standing, interrupted }),
     undecided: all.filter(({ comparison }) => comparison.verdict === 'undecided').length,
     comparisons: all.length,
     fewest: foreseeTable(planned).fewestRounds,
   };
 }
 
-function causeOf(plan: Plan, rounds: number, standing: Standing | undefined): Ending['why'] {
-  if (plan.stops?.includes(rounds) === true) return 'early';
+function causeOf(
+  plan: Plan,
+  rounds: number,
+  { standing, interrupted }: { standing: Standing | undefined; interrupted: boolean | undefined },
+): Ending['why'] {
+  const hasBudget = plan.sequentialTest?.budgetSeconds !== undefined;
+  const early =
+    !hasBudget || interrupted === true ? 'interrupted' : interrupted === false ? 'budget' : 'early';
+  if (plan.stops?.includes(rounds) === true) return early;
   if (standing?.open.length === 0) return standing.lost.length > 0 ? 'hopeless' : 'decided';
-  return rounds >= plan.rounds ? 'schedule-over' : 'early';
+  return rounds >= plan.rounds ? 'schedule-over' : early;
 }

@@ -5,11 +5,11 @@
 import type { Schedule } from 'bench-targets/catalogue/looks';
 import { type Comparison, countInvalid, type Rules } from './comparison.ts';
 import { isBounded, locateWithin, valuesOf } from './differences.ts';
-import { ERROR_BUDGET, firstDecisive, levelOf, lookAt } from './looks.ts';
+import { ERROR_BUDGET, fewestToStop, levelOf, lookAt } from './looks.ts';
 import { averagesWith, type Located, trimFor } from 'bench-statistics/signed-rank';
 import { FEWEST_WITH_SPREAD, locateTogether, type Pair, type Differences } from 'bench-statistics/two-way';
-import { robustDeviation } from 'bench-statistics/numbers';
-import { judge, roundsToShow, SOUGHT_EFFECT, thetaOf, toRatio } from './verdict.ts';
+import { present } from 'bench-model/options';
+import { judge, roundsToDecide, thetaOf, toRatio } from './verdict.ts';
 
 /** The rules for every paired comparison of a table. */
 export type PairedRules = Rules & { schedule: Schedule };
@@ -106,23 +106,22 @@ export function concludeSample(
   const interval = found && isBounded(found) ? found : undefined;
   const range = { low: Math.min(...values), high: Math.max(...values) };
   const ratio = toRatio({ estimate, interval, range }, rules.better);
-  const needed = foreseeRounds(rules.schedule ?? [], values, rows) ?? 0;
-  const foreseen = needed > compared.rounds ? { neededRounds: needed } : {};
-  if (!interval) return { ...undecided, why, estimate, ratio, ...foreseen };
+  if (!interval) {
+    const moreRounds = areEnough ? 0 : fewestRounds(rules.schedule ?? [], rows) - compared.rounds;
+    return { ...undecided, why, estimate, ratio, ...(moreRounds > 0 && { moreRounds }) };
+  }
   const { verdict, byMoreThanThreshold } = judge(estimate, interval, theta);
-  if (verdict === 'undecided') return { ...undecided, why: 'wide', estimate, interval, ratio, ...foreseen };
+  if (verdict === 'undecided') {
+    const moreRounds = roundsToDecide({ estimate, ...interval }, compared.rounds, theta);
+    return { ...undecided, why: 'wide', estimate, interval, ratio, ...present({ moreRounds }) };
+  }
   return { ...compared, verdict, byMoreThanThreshold, estimate, interval, ratio };
 }
 
-/** Fewer differences do not show their deviation. */
-const FEWEST_TO_FORESEE = 3;
-
-/** Estimates the rounds that would show the sought effect; with scheduled looks, at least those of the first that can decide. */
-function foreseeRounds(schedule: Schedule, values: number[], rows: number): number | undefined {
-  if (values.length < FEWEST_TO_FORESEE) return undefined;
-  const foreseen = roundsToShow(robustDeviation(values), SOUGHT_EFFECT, ERROR_BUDGET / rows);
-  if (schedule.length < 2) return foreseen;
-  return Math.max(foreseen, firstDecisive(schedule, rows)?.rounds ?? 0);
+/** The fewest rounds that give one of so many comparisons an exact interval; with scheduled looks, if the run is stopped there. */
+function fewestRounds(schedule: Schedule, rows: number): number {
+  const stop = schedule.length < 2 ? undefined : fewestToStop(schedule, rows);
+  return stop ?? Math.ceil(1 - Math.log2(ERROR_BUDGET / rows));
 }
 
 /** Returns true if a look of the schedule can still decide a row of a table that has this many rounds without a bound. */

@@ -1,13 +1,9 @@
 /** Verdicts from intervals. Differences are log ratios: above 0 the candidate is worse. */
 import type { Verdict } from 'bench-model/options';
 import type { Interval } from 'bench-model/interval';
-import { upperPoint } from 'bench-statistics/normal';
 
 /** The direction in which a metric is better. */
 export type Better = 'lower' | 'higher';
-
-/** The effect for which an undecided comparison estimates its rounds: 6 %. */
-export const SOUGHT_EFFECT = 0.06;
 
 /** The fewest rounds for an exact 95 % confidence interval. */
 export const FEWEST_ROUNDS = 6;
@@ -84,16 +80,27 @@ export function toFactors({ low, high }: Interval, better: Better): Interval {
     : { low: Math.exp(-high), high: Math.exp(-low) };
 }
 
+/** Nobody waits for more than this many times the rounds that were measured. */
+const MOST_TIMES = 10;
+
 /**
- * Estimates the rounds that show a difference of `effect`, a share, at a two-sided error of `level`, if log ratios have
- * this standard deviation s between rounds; at least as many as an exact interval at that level needs:
- * ((z + 1.96) s ÷ ln(1 + effect))², the sample size of a paired test with 97.5 % power, where z is the normal point of
- * `level` (1.96 at 5 %).
+ * Estimates how many more rounds decide an undecided comparison if its estimate stays: an interval narrows with the square root
+ * of the rounds, until it lies on one side of 0 or within ±`theta`. Undefined if that takes more than ten times the rounds so
+ * far, as of a difference close to the threshold.
  */
-export function roundsToShow(deviation: number, effect: number, level: number): number {
-  const points = upperPoint(level / 2) + upperPoint(0.025);
-  const rounds = ((points * deviation) / Math.log(1 + effect)) ** 2;
-  return Math.max(Math.ceil(1 - Math.log2(level)), Math.ceil(rounds));
+export function roundsToDecide(
+  { estimate, low, high }: Interval & { estimate: number },
+  rounds: number,
+  theta: number,
+): number | undefined {
+  const [below, above] = [estimate - low, high - estimate];
+  const narrower = [
+    ...(estimate >= theta ? [below / estimate] : []),
+    ...(estimate <= -theta ? [above / -estimate] : []),
+    ...(Math.abs(estimate) < theta ? [Math.max(below / (estimate + theta), above / (theta - estimate))] : []),
+  ];
+  const times = Math.min(...narrower) ** 2;
+  return times > MOST_TIMES ? undefined : Math.max(1, Math.ceil((times - 1) * rounds));
 }
 
 function directionOf(better: Better): 1 | -1 {

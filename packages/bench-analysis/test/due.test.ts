@@ -163,7 +163,7 @@ describe('a run that is stopped', () => {
     const { rows } = compareWithin({ plan, trials: slower(11) }, CPU);
     expect(rows[0]?.comparison).toMatchObject({ verdict: 'slower', rounds: 11 });
     expect(endingOf(plan, slower(11))).toMatchObject({
-      why: 'early',
+      why: 'interrupted',
       rounds: 11,
       undecided: 0,
       comparisons: 1,

@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { judge, logRatio, roundsToShow, thetaOf, toRatio } from '../src/verdict.ts';
-import { robustDeviation } from 'bench-statistics/numbers';
+import { judge, logRatio, roundsToDecide, thetaOf, toRatio } from '../src/verdict.ts';
 
 const THETA = thetaOf(0.02);
 
@@ -69,17 +68,24 @@ describe('the direction', () => {
   });
 });
 
-describe('roundsToShow', () => {
-  const spread = [-0.06, -0.04, -0.02, 0, 0.02, 0.04, 0.06];
+const decide = (estimate: number, low: number, high: number, rounds = 12): number | undefined =>
+  roundsToDecide({ estimate, low, high }, rounds, THETA);
 
-  it('is (3.9 s ÷ ln 1.06)², s = 1.4826 MAD', () => {
-    const s = 1.4826 * 0.04;
-    expect(roundsToShow(robustDeviation(spread), 0.06, 0.05)).toBe(Math.ceil(((3.9 * s) / 0.0582689) ** 2));
-    expect(roundsToShow(robustDeviation(spread), 0.06, 0.05)).toBe(16);
+describe('roundsToDecide', () => {
+  it('narrows the interval until it excludes 0, or lies within the threshold', () => {
+    // Of half the width, after four times the rounds.
+    expect(decide(0.05, -0.05, 0.15)).toBe(36);
+    expect(decide(-0.05, -0.15, 0.05)).toBe(36);
+    expect(decide(0, -2 * THETA, 2 * THETA)).toBe(36);
+    expect(decide(0.0009, -0.026, 0.021)).toBe(9);
   });
 
-  it('grows as the sought effect shrinks, and is never below 6', () => {
-    expect(roundsToShow(robustDeviation(spread), 0.03, 0.05)).toBe(62);
-    expect(roundsToShow(0, 0.06, 0.05)).toBe(6);
+  it('says nothing of a difference so close to the threshold that it takes more than ten times the rounds', () => {
+    expect(decide(0.019, 0.009, 0.029)).toBeUndefined();
+    expect(decide(0, -0.3, 0.3)).toBeUndefined();
+  });
+
+  it('needs at least one', () => {
+    expect(decide(0.05, 0, 0.1)).toBe(1);
   });
 });

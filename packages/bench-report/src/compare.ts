@@ -5,10 +5,9 @@ import {
   type ComparedRow,
   type ComparedTable,
 } from 'bench-analysis/compare';
-import type { Comparison } from 'bench-analysis/comparison';
-import { SOUGHT_EFFECT } from 'bench-analysis/verdict';
+import type { Comparison, Undecided } from 'bench-analysis/comparison';
 import { viewTable, type View } from './content.ts';
-import { formatChange, formatChangeWithin, formatShare, nameTarget } from './format.ts';
+import { countOf, formatChange, formatChangeWithin, formatShare, nameTarget } from './format.ts';
 import { METRICS } from 'bench-model/metrics';
 
 /** Builds the view of a table of comparisons: the ratio, and the verdict with its difference and interval. */
@@ -81,19 +80,29 @@ export function describeBaseline({ baseline = '', rows }: Pick<ComparedTable, 'b
 /** `slower: +21 % (+15 % to +28 %)`; an undecided one with the reason and the rounds that would probably decide it. */
 export function describeVerdict({ comparison }: Pick<ComparedRow, 'comparison'>): string {
   const difference = describeDifference(comparison);
-  if (comparison.verdict !== 'undecided') return `${comparison.verdict}: ${difference}`;
-  const { why, neededRounds, rounds, unbounded } = comparison;
+  if (comparison.verdict !== 'undecided') {
+    const { verdict, ratio } = comparison;
+    const { low = 1, high = 1 } = ratio.interval ?? {};
+    // A difference that is found, but is too small to matter.
+    const isFound = verdict === 'same' && (low > 1 || high < 1);
+    return `${verdict}${isFound ? ' within the threshold' : ''}: ${difference}`;
+  }
+  const { why, moreRounds, rounds, unbounded } = comparison;
   if (rounds > 0 && comparison.ratio === undefined) return 'undecided: no valid figures on both sides';
   const said = {
     'too-few-rounds': ['too few rounds', difference],
     unbounded: [`${unbounded} of ${rounds} rounds have no valid figure`, difference],
     wide: [difference],
   }[why];
-  const needed =
-    neededRounds === undefined
-      ? []
-      : [`about ${neededRounds} rounds would show ${formatShare(SOUGHT_EFFECT)}`];
-  return `undecided: ${[...said, ...needed].filter(Boolean).join('; ')}`;
+  return `undecided: ${[...said, ...describeMore(why, moreRounds)].filter(Boolean).join('; ')}`;
+}
+
+/** Says about how many more rounds would decide a comparison; empty if rounds are not what it lacks. */
+function describeMore(why: Undecided['why'], moreRounds: number | undefined): string[] {
+  if (why === 'unbounded') return [];
+  if (moreRounds === undefined) return why === 'wide' ? ['more rounds would hardly decide it'] : [];
+  const more = countOf(moreRounds, 'more round');
+  return [why === 'wide' ? `about ${more} would decide it` : `a verdict needs at least ${more}`];
 }
 
 /** `+21 % (+15 % to +28 %)`, without an interval `observed +11 % to +30 %`, or `observed +12 %` of one round; empty without a ratio. */

@@ -118,6 +118,11 @@ export function formatBudget(seconds: number): string {
   return seconds < 300 ? `${seconds} s` : formatSpan(seconds);
 }
 
+/** `90s`, `11m`: a span as it is typed, rounded up. */
+export function typeBudget(seconds: number): string {
+  return seconds <= 120 ? `${Math.ceil(seconds)}s` : `${Math.ceil(seconds / 60)}m`;
+}
+
 function significant(value: number): string {
   return value < 9.995 ? value.toFixed(2) : value < 99.95 ? value.toFixed(1) : String(Math.round(value));
 }
@@ -142,16 +147,22 @@ function formatTimes(factor: number): string {
   return `${factor >= 9.95 ? formatWhole(Math.round(factor)) : factor.toFixed(1)} ×`;
 }
 
+/** The ends of a narrower interval around a smaller change would look the same with one decimal. */
+const NARROW = 0.002;
+const SMALL = 0.05;
+
 /** A factor as a change with its interval, all in one unit: `+21 % (+15 % to +28 %)`, `2.1 × (2.0 × to 2.3 ×)`. */
 export function formatChangeWithin(estimate: number, { low, high }: Interval): string {
-  const format = estimate < 2 || low < 1 ? formatPercent : formatTimes;
+  const decimals = high - low < NARROW && Math.abs(estimate - 1) < SMALL ? 2 : 0;
+  const inPercent = (factor: number): string => formatPercent(factor, decimals);
+  const format = estimate < 2 || low < 1 ? inPercent : formatTimes;
   return `${format(estimate)} (${format(low)} to ${format(high)})`;
 }
 
-/** A factor as a change in per cent, with its sign: `+21 %`, `−3.2 %`, `+0.04 %`. */
-export function formatPercent(factor: number): string {
+/** A factor as a change in per cent, with its sign, and at least so many decimals: `+21 %`, `−3.2 %`, `+0.04 %`. */
+export function formatPercent(factor: number, decimals = 0): string {
   const percent = Math.abs(factor - 1) * 100;
-  const digits = percent >= 9.95 ? 0 : percent >= 0.095 ? 1 : 2;
+  const digits = Math.max(decimals, percent >= 9.95 ? 0 : percent >= 0.095 ? 1 : 2);
   const text = percent.toFixed(digits);
   if (Number(text) === 0) return '0 %';
   return `${factor < 1 ? '−' : '+'}${Number(text).toLocaleString('en-US', { minimumFractionDigits: digits })} %`;

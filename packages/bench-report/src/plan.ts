@@ -17,17 +17,10 @@ import {
 } from './format.ts';
 import type { Range } from './model/definition.ts';
 import { describeRequests } from './requests.ts';
-import { describeProspects } from './stopping.ts';
 import { listAny } from './words.ts';
 
-/**
- * Describes the plan as `--dry-run` prints it. `load` replaces the description of a rate that is not yet known; `power`
- * says how long verdicts take.
- */
-export function describePlan(
-  plan: Plan,
-  { load = describeLoad(plan.load), power = [] }: { load?: string; power?: readonly string[] } = {},
-): string {
+/** Describes the plan as `--dry-run` prints it. `load` replaces the description of a rate that is not yet known. */
+export function describePlan(plan: Plan, load = describeLoad(plan.load)): string {
   const lines = [
     `${countOf(plan.trials.length, 'trial')}: ${countOf(plan.targets.length, 'target')} at ${describeConnections(plan.rungs)}, ${countOf(plan.rounds, 'round')}, ${plan.userRequests === undefined ? 'workload ' : ''}${describeWorkload(plan)}`,
     `${plan.engine}, ${load}, ${describeSpan(plan)}, timeout ${plan.timeoutSeconds} s${plan.attached === undefined ? `, ${describeWorkers(plan)}` : ''}, seed ${plan.seed}`,
@@ -37,8 +30,6 @@ export function describePlan(
     ...describeDisturbance(plan),
     ...describeSequentialTest(plan),
     describeTime(plan),
-    ...power,
-    ...describeProspects(plan).map((line) => `warning: ${line}`),
     '',
     ...plan.trials
       .filter(({ round }) => round === 1)

@@ -1,7 +1,6 @@
 import { estimateSeconds, isSamePlace, usualMetric, type RunEvent } from 'bench-model/planned';
 import { foreseeTable, scheduleOf, type ComparedRow } from 'bench-analysis/compare';
 import { dueTrials, type Standing, type Tracker, trackRun } from 'bench-analysis/due';
-import { foreseeOpen, secondsUntil, soughtBy } from 'bench-analysis/outlook';
 import { figureOf } from 'bench-analysis/metrics';
 import { summarise } from 'bench-analysis/summary';
 import { METRICS } from 'bench-model/metrics';
@@ -12,7 +11,6 @@ import {
   countOf,
   formatCost,
   formatCount,
-  formatShare,
   formatSpan,
   formatUs,
   formatWhole,
@@ -79,8 +77,6 @@ export function showProgress(
       const standing = tracker.standing(trials);
       if (standing === undefined || standing.rounds === shown?.rounds) return;
       for (const line of describeLook(standing, shown)) screen.showLine(line);
-      for (const line of describeRest(plan, trials, { standing, pace: pace(), left: budgetSeconds - spent }))
-        screen.showLine(line);
       shown = standing;
     } else if (screen.isLive && performance.now() - tableAt >= BETWEEN_TABLES_SECONDS * 1000) {
       tableAt = performance.now();
@@ -223,27 +219,6 @@ function describeLook({ rounds, rows, open }: Standing, before: Standing | undef
 function describePair(row: ComparedRow): string {
   const against = describeBaseline({ baseline: row.baseline, rows: [row] });
   return `${nameTarget({ ...row, target: row.candidate })} ${against} at ${formatWhole(row.connections)}`;
-}
-
-/** Describes the use of the remaining time, and the time until its verdicts. */
-function describeRest(
-  plan: Plan,
-  trials: Trial[],
-  { standing, pace, left }: { standing: Standing; pace: number; left: number },
-): string[] {
-  const { open, rounds } = standing;
-  const sought = soughtBy(plan);
-  if (sought === undefined || open.length === 0 || rounds >= plan.rounds) return [];
-  const needs = foreseeOpen({ plan, trials }, open);
-  const needed = pace * secondsUntil(plan, needs, rounds);
-  const what =
-    open.length === standing.rows.length
-      ? 'all comparisons'
-      : `the ${countOf(open.length, 'open comparison')}`;
-  const head = `the rest of the time goes to ${what}`;
-  if (needed === 0) return [`${head}, whose differences are close to the threshold`];
-  const budget = left < Infinity ? `; ${formatSpan(Math.max(0, left))} of the budget are left` : '';
-  return [`${head}: about ${formatSpan(needed)} more would show ${formatShare(sought)}${budget}`];
 }
 
 function countDecided(rows: readonly ComparedRow[], open: readonly ComparedRow[]): number {

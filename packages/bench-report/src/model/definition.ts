@@ -2,6 +2,7 @@
 import type { CurvePoint } from 'bench-analysis/curve';
 import type { ComparedRow } from 'bench-analysis/compare';
 import type { Distribution } from 'bench-analysis/distribution';
+import type { Ending } from 'bench-analysis/due';
 import type { Idle } from 'bench-analysis/idle';
 import type { Ladder } from 'bench-analysis/ladder';
 import type { TrialFigure } from 'bench-analysis/metrics';
@@ -190,6 +191,8 @@ export interface Model {
   quick?: true;
   /** Complete rounds, and those of the plan. */
   rounds: { measured: number; planned: number };
+  /** When and why a sequential test ended; absent for a run of fixed rounds. */
+  ending?: Ending;
   /** The metrics of the figures, in the order of their columns. */
   metrics: Pick<Metric, 'id' | 'label' | 'unit' | 'better'>[];
   servers: ModelServer[];

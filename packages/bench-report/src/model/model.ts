@@ -3,7 +3,7 @@ import { measuredOf } from 'bench-model/record';
 import { cellOf, groupByCell } from 'bench-analysis/cells';
 import { keyOfPlace, placeOf, placesOf } from 'bench-model/planned';
 import { compareWithin, contestRun, rankPlace } from 'bench-analysis/compare';
-import { trackRun } from 'bench-analysis/due';
+import { endingOf, trackRun } from 'bench-analysis/due';
 import { findKnee, summariseCurve } from 'bench-analysis/curve';
 import { describeLimit } from '../curve.ts';
 import { distributionOf } from 'bench-analysis/distribution';
@@ -48,7 +48,13 @@ import type {
 export type { Model, ModelFigure, ModelLadder, ModelRow, ModelServer, Point, Problem } from './definition.ts';
 
 /** The stored run that a report shows. */
-export type Source = Pick<StoredRun, 'plan' | 'host' | 'versions' | 'typed' | 'leftOut' | 'hosts' | 'trials'>;
+export type Source = Pick<
+  StoredRun,
+  'plan' | 'host' | 'versions' | 'typed' | 'leftOut' | 'hosts' | 'trials'
+> & {
+  /** True if the run was interrupted; absent if nobody knows. */
+  interrupted?: boolean;
+};
 
 /** The parts of a model that take long to compute. */
 export interface Parts {
@@ -58,7 +64,8 @@ export interface Parts {
 
 /** Builds the model of a run. */
 export function toModel(source: Source, { distributions = false }: Parts = {}): Model {
-  const { plan, host, versions, leftOut, trials } = source;
+  const { plan, host, versions, leftOut, trials, interrupted } = source;
+  const ending = endingOf(plan, trials, interrupted);
   const summary = summarise(trials);
   const contests = contestAll(plan, trials, summary);
   const rows = rankRows(summary, groupByCell(trials), contests, distributions);
@@ -78,6 +85,7 @@ export function toModel(source: Source, { distributions = false }: Parts = {}): 
     leftOut,
     ...(plan.quick && { quick: true }),
     rounds: { measured: trackRun(plan).countRounds(trials), planned: plan.rounds },
+    ...(ending && { ending }),
     metrics: METRIC_IDS.map((id) => ({
       id,
       label: METRICS[id].label,

@@ -578,7 +578,7 @@ export default defineCommand({
     const { describeDry, refuseBudget, refuseFailOn } = await import('../conduct/dry.ts');
     refuseFailOn(resolved);
     refuseBudget(resolved);
-    if (raw.dryRun) return print(await describeDry(resolved));
+    if (raw.dryRun) return print(describeDry(resolved));
     const { measureAndReport } = await import('../conduct/outcome.ts');
     return measureAndReport(resolved);
   },

@@ -30,7 +30,6 @@ import { isReadFromServer } from '../conduct/openapi.ts';
 import { nameTarget } from 'bench-report/format';
 import type { MeasuredRun } from '../conduct/job.ts';
 import { measureRequest } from '../conduct/measure-request.ts';
-import { foreseeDifferences } from '../conduct/reach.ts';
 import bench from './bench.ts';
 import { resolveRequest, type ResolvedRequest } from '../conduct/resolve.ts';
 import { logLine, print, terminal } from '../terminal/shell.ts';
@@ -60,16 +59,7 @@ export default defineCommand({
     const config = readConfig(file ?? join(HOME.root, 'bench.config.json'), bench);
     process.chdir(config.folder);
     const runs = await resolveRuns(config, wait);
-    if (dryRun) {
-      const plans: string[] = [];
-      for (const { request } of runs)
-        plans.push(
-          describePlan(request.plan, {
-            power: await foreseeDifferences(request.plan, request, { isDry: true }),
-          }),
-        );
-      return print(`${plans.join('\n\n')}\n`);
-    }
+    if (dryRun) return print(`${runs.map(({ request }) => describePlan(request.plan)).join('\n\n')}\n`);
     const measured: (MeasuredRun & Pick<JobRun, 'rate'>)[] = [];
     for (const { rate, request } of runs) {
       const ended = await measureRequest(request, terminal);
@@ -120,7 +110,7 @@ async function resolveRuns(config: Config, wait: boolean): Promise<JobRun[]> {
     const run = rate === undefined ? name : `${name}-${rate}`;
     const plan = { ...untilBeyond(request.plan, budgets), run };
     const goesOn = whileInReach(plan, budgets, baselinesOf(config));
-    runs.push({ rate, request: { ...request, plan, budgets, goesOn } });
+    runs.push({ rate, request: { ...request, plan, goesOn } });
   }
   return runs;
 }

@@ -14,7 +14,8 @@ import { viewRuns } from 'bench-report/runs';
 import { explainBuilds } from 'bench-report/interpreters';
 import { toJson } from 'bench-report/json';
 import { serversOf } from 'bench-report/model/model';
-import { describeEnding } from 'bench-report/stopping';
+import { endingOf } from 'bench-analysis/due';
+import { describeEnding } from 'bench-report/ending';
 import { findRun, readRun } from 'bench-analysis/results/store';
 import { present, thresholdFor, VERDICTS } from 'bench-model/options';
 import { showView } from '../conduct/compared.ts';
@@ -61,7 +62,7 @@ export function compareStored(options: Omit<CompareRequest, 'format' | 'failOn'>
     marks.push(
       ...explainBuilds(serversOf(first.plan, first.trials)),
       ...describeCopies(first.plan),
-      ...describeEnding(first.plan, first.trials, { by: options.question.by }),
+      ...describeEnding(endingOf(first.plan, first.trials), first.plan, options.question.by),
     );
   else marks.push(...describeDifferences(first, second));
   if (second !== undefined) {

@@ -9,7 +9,7 @@ import type { Model } from 'bench-report/model/model';
 import { describeCopies } from 'bench-report/plan';
 import { renderTerminal } from 'bench-report/terminal';
 import { layoutFor } from '../terminal/shell.ts';
-import { questionOf } from './reach.ts';
+import { questionOf } from 'bench-analysis/compare';
 
 /**
  * Selects the comparisons of a run that is meant to compare, or that a job depends on. Otherwise none: the ranks of a table of

@@ -2,10 +2,8 @@
 import { findShortBudget } from 'bench-analysis/time-budget';
 import { FEWEST_WITH_SPREAD } from 'bench-statistics/two-way';
 import { BenchError } from 'bench-model/errors';
-import { countOf, formatBudget } from 'bench-report/format';
+import { countOf, formatBudget, typeBudget } from 'bench-report/format';
 import { describePlan } from 'bench-report/plan';
-import { typeBudget } from 'bench-report/stopping';
-import { foreseeDifferences } from './reach.ts';
 import { planFrom, probing, type ResolvedRequest } from './resolve.ts';
 
 /** Throws a usage error if `--fail-on` could find nothing: the plan compares no targets. */
@@ -42,11 +40,10 @@ export function refuseBudget({ plan, resumed }: Pick<ResolvedRequest, 'plan' | '
 }
 
 /** Describes a plan. If its rate is measured first, the description includes the run that measures it. */
-export async function describeDry(request: ResolvedRequest): Promise<string> {
+export function describeDry(request: ResolvedRequest): string {
   const { raw, options, plan } = request;
-  const power = await foreseeDifferences(plan, request, { isDry: true });
-  if (!raw.autoRate) return `${describePlan(plan, { power })}\n`;
+  if (!raw.autoRate) return `${describePlan(plan)}\n`;
   const probe = planFrom(`${plan.run}-probe`, probing(options));
   const first = `first, to find the rate: ${describePlan(probe).split('\n\n')[0]}`;
-  return `${first}\n\nthen: ${describePlan(plan, { load: 'open loop at half of the slowest goodput' })}\n`;
+  return `${first}\n\nthen: ${describePlan(plan, 'open loop at half of the slowest goodput')}\n`;
 }

@@ -9,14 +9,12 @@ import { restoreSecrets, secretsIn } from '../plan/secrets.ts';
 import { hide } from 'bench-machine/redact';
 import { countOf } from 'bench-report/format';
 import { describeLeftOut } from 'bench-report/requests';
-import { describeProspects } from 'bench-report/stopping';
 import { shown, type StoredRun } from 'bench-analysis/results/store';
 import { loadCluster } from '../cluster.ts';
 import { askForRoutes } from './ask-server.ts';
 import { measurePlan } from './measure.ts';
 import { isReadFromServer } from './openapi.ts';
 import { planFrom, probing, type ResolvedRequest } from './resolve.ts';
-import { foreseeDifferences } from './reach.ts';
 import { openSession } from './session.ts';
 import type { Voice } from '../terminal/voice.ts';
 
@@ -40,8 +38,6 @@ export async function measureRequest(
   const job = { session, isNamed: namesAll(options), voice, ...present({ typed }) };
   const plan = raw.autoRate ? await planAtHalf(run, options, job) : ready;
   if (plan === undefined) return undefined;
-  for (const line of describeProspects(plan)) voice.log(`warning: ${line}`);
-  for (const line of await foreseeDifferences(plan, request)) voice.log(line);
   // The session ends with this function, so it waits for the run.
   return await measure({
     ...job,

@@ -1,6 +1,6 @@
 /** The outcome of `pnpm bench`: a run, its report and its exit code. */
 import { BenchError } from 'bench-model/errors';
-import { findVerdicts } from 'bench-analysis/compare';
+import { findVerdicts, questionOf } from 'bench-analysis/compare';
 import { compareRuns } from 'bench-analysis/runs';
 import { unlikeRuns } from 'bench-analysis/unlike';
 import { commandLine } from 'bench-machine/home';
@@ -9,7 +9,7 @@ import { viewRuns } from 'bench-report/runs';
 import { describeDetail } from 'bench-report/detail';
 import { renderJson } from 'bench-report/json';
 import { renderClosing, renderTerminal } from 'bench-report/terminal';
-import { describeEnding, describeUndecided } from 'bench-report/stopping';
+import { describeEnding } from 'bench-report/ending';
 import type { ModelComparisons } from 'bench-report/model/definition';
 import { toModel, type Model } from 'bench-report/model/model';
 import { toView } from 'bench-report/view';
@@ -19,7 +19,6 @@ import { compareTargets, showComparisons, showView } from './compared.ts';
 import { readRepeats } from './repeats.ts';
 import { measureRequest } from './measure-request.ts';
 import { writePage } from './page.ts';
-import { questionOf } from './reach.ts';
 import { openSession } from './session.ts';
 import { showWhy } from './show-why.ts';
 import { profileRun, unique } from './why.ts';
@@ -34,7 +33,7 @@ export async function measureAndReport(request: ResolvedRequest): Promise<number
   const { run, interrupted } = measured;
   const { plan, trials, folder } = run;
   const resume = `to continue: ${commandLine(`bench --resume ${plan.run}`)}`;
-  const model = toModel(run, { distributions: true });
+  const model = toModel({ ...run, interrupted }, { distributions: true });
   if (raw.json) printJson(renderJson(model, trials));
   if (trials.length === 0) {
     logLine('no trial has ended, so there is no report');
@@ -50,8 +49,7 @@ export async function measureAndReport(request: ResolvedRequest): Promise<number
     if (raw.detail) print(describeDetail(trials));
     printStyled(compared.text);
   }
-  for (const line of describeEnding(plan, trials, { interrupted })) logLine(line);
-  for (const line of describeUndecided(plan, trials)) logLine(line);
+  for (const line of describeEnding(model.ending, plan)) logLine(line);
   logLine(`saved in ${shown(folder)}; to show it again: ${commandLine(`report ${plan.run}`)}`);
   try {
     if (raw.why && !interrupted) await explainDifferences(run, compared.tables, raw.json);

@@ -3,7 +3,6 @@ import { randomInt } from 'node:crypto';
 import { lstatSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
 import { dirname, join, relative, resolve } from 'node:path';
-import type { Budget } from 'bench-analysis/budgets';
 import { readApp } from 'bench-targets/catalogue/apps/app';
 import { nameRuntimes } from 'bench-targets/prepare/names';
 import { readStacks } from 'bench-targets/catalogue/stacks';
@@ -34,8 +33,6 @@ export interface ResolvedRequest {
   resumed: StoredRun | undefined;
   /** The run whose plan is repeated, and with which the new run is compared. */
   repeated: StoredRun | undefined;
-  /** The budgets of a job by which the run is judged. */
-  budgets?: Budget[];
   /** Returns false if its trials so far show that more of them are in vain. */
   goesOn?: (trials: readonly Trial[]) => boolean;
 }

@@ -19,7 +19,7 @@ import type { Voice } from '../terminal/voice.ts';
 import { refuseOtherVersions } from './measure.ts';
 import { prepareRun, readVersions } from './prepare.ts';
 import { Profiles, takeAll } from './profiles.ts';
-import { questionOf } from './reach.ts';
+import { questionOf } from 'bench-analysis/compare';
 import type { Session } from './session.ts';
 
 /** The fresh servers of each target. */
