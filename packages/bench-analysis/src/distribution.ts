@@ -1,5 +1,5 @@
 /** Latency distributions, from the histograms that trials keep. */
-import { measuredOf } from 'bench-model/record';
+import { measuredOf } from 'bench-model/trial';
 import { mergeHistograms } from 'bench-statistics/histogram';
 import { METRICS } from 'bench-model/metrics';
 import type { LoadResult } from 'bench-model/load';

@@ -1,5 +1,5 @@
 /** The scaling of servers: one worker of one thread on one core, against more workers or more threads on more cores. */
-import { measuredOf } from 'bench-model/record';
+import { measuredOf } from 'bench-model/trial';
 import type { Scale, Target } from 'bench-model/target';
 import { METRICS } from 'bench-model/metrics';
 import type { Plan } from 'bench-model/plan';

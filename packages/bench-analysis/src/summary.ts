@@ -1,4 +1,4 @@
-import { measuredOf } from 'bench-model/record';
+import { measuredOf } from 'bench-model/trial';
 import { countAnswers, countCompletions } from 'bench-model/counts';
 import { METRIC_IDS, METRICS, type Metric, type MetricId } from 'bench-model/metrics';
 import type { Limit } from 'bench-model/measured';

@@ -1,4 +1,4 @@
-import { measuredOf } from 'bench-model/record';
+import { measuredOf } from 'bench-model/trial';
 import { coresOf } from 'bench-model/planned';
 import { describeBackground } from 'bench-targets/catalogue/background';
 import { describeLoad } from 'bench-model/engines';

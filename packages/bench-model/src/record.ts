@@ -238,11 +238,6 @@ export type FailedTrial = TrialOf<'failed'>;
 /** The record of one trial: figures can only be read where there are some. */
 export type Trial = OkTrial | SuspectTrial | FailedTrial;
 
-/** Returns the measurements of a trial; undefined if it failed. */
-export function measuredOf(trial: Trial): OkTrial['measured'] | undefined {
-  return trial.status === 'failed' ? undefined : trial.measured;
-}
-
 const varying = [...new Set(STATUSES.flatMap((status) => Object.keys(OUTCOMES[status])))];
 
 /** The definition of a record: head and tail, and the fields that belong to its status and to no other. */

@@ -99,7 +99,12 @@ describe('the report of a run', () => {
     expect(
       notes([1, 2].map((round) => okTrial('vanilla', sampleMeasured({ cpu: 100 }), { round }))),
     ).toContain('± half the range');
-    const bound = { code: 'generator-bound' as const, text: 'busy', invalidates: ['goodput' as const] };
+    const bound = {
+      code: 'generator-bound' as const,
+      text: 'busy',
+      invalidates: ['goodput' as const],
+      bounds: { goodput: { low: 1 } },
+    };
     expect(notes([suspectTrial('vanilla', sampleMeasured(), [bound])])).toContain('≥ lower bound');
     const noisy = { code: 'other-processes' as const, text: 'busy', invalidates: ['p50' as const] };
     const invalid = notes([suspectTrial('vanilla', sampleMeasured(), [noisy])]);

@@ -1,5 +1,5 @@
 /** Sequential tests of twins, in pairs and in matrices: the entries that `bench:power` adds to its pool. */
-import { measuredOf } from 'bench-model/record';
+import { measuredOf } from 'bench-model/trial';
 import { logLine } from 'bench-http/terminal/shell';
 import { createEffects } from 'bench-http/conduct/effects';
 import { makePlan } from 'bench-http/plan/plan';

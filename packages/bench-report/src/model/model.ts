@@ -1,5 +1,5 @@
 /** The step between analysis and text: every value that a report shows, with its type, and none of its words. */
-import { measuredOf } from 'bench-model/record';
+import { measuredOf } from 'bench-model/trial';
 import { cellOf, groupByCell } from 'bench-analysis/cells';
 import { keyOfPlace, placeOf, placesOf } from 'bench-model/planned';
 import { compareWithin, contestRun, rankPlace } from 'bench-analysis/compare';

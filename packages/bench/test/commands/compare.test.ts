@@ -54,7 +54,7 @@ describe('two runs of identical code', () => {
       status: 2,
       stderr: [
         'error: --fail-on needs one run that holds both sides: two runs of different times have no verdict',
-        `       measure both sides in one run: pnpm bench --again ${old} --rev HEAD --fail-on slower, or pnpm bench:ci`,
+        `       measure both sides in one run: pnpm bench --rev main,HEAD --fail-on slower, or pnpm bench:ci`,
         '',
       ].join('\n'),
     });
