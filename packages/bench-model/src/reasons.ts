@@ -191,7 +191,7 @@ const DEFINITIONS = {
   'not-verified': finding(
     'the server could not be verified after the load',
     ({ problem, inFlight }: { problem: string; inFlight: number }) =>
-      `${problem}: ${inFlight} requests were still unanswered when the load ended`,
+      `${inFlight} requests were still unanswered when the load ended: ${problem}`,
   ),
   'ignored-sigterm': finding(
     'the server ignored the signal to stop and was killed',

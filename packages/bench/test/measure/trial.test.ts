@@ -292,7 +292,7 @@ describe('a trial with an error', () => {
     const owing = (await measureOwing(3)).trial;
     expect(owing.status).toBe('ok');
     expect(textsOf(owing)).toEqual([
-      'not-verified: POST / after the load: no answer in 10 s: 3 requests were still unanswered when the load ended',
+      'not-verified: 3 requests were still unanswered when the load ended: POST / after the load: no answer in 10 s',
     ]);
     const idle = (await measureOwing(0)).trial;
     expect(idle.status).toBe('failed');
