@@ -36,7 +36,6 @@ export const comparisons: Section = {
         `Each target ${found.against}, paired by round. 1 means no difference; ${better === 'lower' ? 'left' : 'right'} of it is better. The grey band is the smallest difference that matters, ±${share}. The intervals at each number of connections hold together with 95 % confidence.`,
       ),
       element('p', { class: 'key' }, FOREST_KEY),
-      page.builds.map((note) => element('p', {}, note)),
       charts.map(([name, compared]) =>
         showForest(name, toForest(compared), COLUMNS, { threshold: found.threshold, better }),
       ),

@@ -57,7 +57,7 @@ function list(values: Record<string, unknown>): string {
   return all.length === 0 ? '—' : all.join(', ');
 }
 
-/** The commands that repeat the run, and the notes of the terminal. */
+/** The command that repeats the run. */
 export const repeat: Section = {
   id: 'repeat',
   title: 'Repeat it',
@@ -76,7 +76,7 @@ export const repeat: Section = {
   ],
 };
 
-/** The notes of the terminal report. */
+/** The notes in full, as `--detail` prints them. */
 export const notes: Section = {
   id: 'notes',
   title: 'Notes',

@@ -36,10 +36,10 @@ const SECTIONS: readonly Section[] = [
   course,
   times,
   outcomes,
+  notes,
   problems,
   trials,
   environment,
-  notes,
   repeat,
 ];
 
@@ -107,7 +107,9 @@ function buildCaveats(): Element {
       {},
       page.caveats.map((one) => element('li', {}, one)),
     ),
-    page.problems.length + page.leftOut.length === 0 ? undefined : element('p', {}, linkProblems()),
+    page.rows.some(({ trials: all }) => all.some(({ reasons }) => reasons.length > 0))
+      ? element('p', {}, linkProblems())
+      : undefined,
   );
   caveats.classList.add('caveats');
   caveats.open = page.isDoubtful;

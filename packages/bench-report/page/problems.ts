@@ -1,4 +1,3 @@
-import { METRICS } from 'bench-model/metrics';
 import { formatWhole, nameCell } from '../src/format.ts';
 import type { PageRow } from '../src/html/data.ts';
 import { writeValue } from './axes.ts';
@@ -10,62 +9,17 @@ const MOST_LISTED = 300;
 
 type Trial = PageRow['trials'][number];
 
-/** The trials with a reason to distrust them, and what their servers printed. */
+/** The trials in which a check failed or found something, and what their servers printed. */
 export const problems: Section = {
   id: 'problems',
   title: 'Suspect and failed trials',
-  build: ({ page, rows }) => {
-    const kept = new Set(rows.map(nameCell));
-    const seen = page.problems.filter(({ places }) => places.some((place) => kept.has(nameCell(place))));
+  build: ({ rows }) => {
     const troubled = rows.flatMap((row) =>
       row.trials.filter(({ reasons }) => reasons.length > 0).map((trial) => ({ row, trial })),
     );
-    const skipped = page.leftOut.length;
-    if (troubled.length === 0 && skipped === 0) {
-      return element('p', {}, 'None: every check of every trial passed.');
-    }
-    return [
-      seen.length === 0
-        ? undefined
-        : table(
-            'Reasons, by the number of trials',
-            [
-              { head: 'reason', cell: ({ reason }) => reason.code, isText: true },
-              {
-                head: 'trials',
-                cell: ({ places }) => formatWhole(places.reduce((all, { rounds }) => all + rounds, 0)),
-              },
-              { head: 'for example', cell: ({ reason }) => reason.text, isText: true },
-              {
-                head: 'invalidates',
-                cell: ({ reason, isFatal }) =>
-                  isFatal
-                    ? 'the whole trial'
-                    : reason.invalidates.map((id) => METRICS[id].label).join(', ') || 'nothing',
-                isText: true,
-              },
-              {
-                head: 'seen in',
-                cell: ({ places }) =>
-                  places.map((place) => `${nameCell(place)} (${place.rounds} of ${place.of})`).join(', '),
-                isText: true,
-              },
-            ],
-            seen,
-          ),
-      skipped === 0
-        ? undefined
-        : table(
-            'Skipped targets',
-            [
-              { head: 'target', cell: ({ target }) => target, isText: true },
-              { head: 'reason', cell: ({ reason }) => reason, isText: true },
-              { head: 'remedy', cell: ({ hint }) => hint, isText: true },
-            ],
-            page.leftOut,
-          ),
-      listTrials(troubled),
-    ];
+    return troubled.length === 0
+      ? element('p', {}, 'None: every check of every trial passed.')
+      : listTrials(troubled);
   },
 };
 
@@ -74,7 +28,6 @@ function listTrials(troubled: { row: PageRow; trial: Trial }[]): Content {
   const listed = troubled.toSorted((a, b) => weight(a) - weight(b)).slice(0, MOST_LISTED);
   const rest = troubled.length - listed.length;
   return [
-    listed.length === 0 ? undefined : element('h3', {}, 'Trials'),
     listed.map(({ row, trial }) => {
       const made = disclosure(
         [

@@ -22,15 +22,15 @@ import {
   nameCell,
   nameTarget,
 } from './format.ts';
-import { briefFindings } from './findings.ts';
 import { decidingMetric, findStanding, isKnown, isUsable, type Placed, type Standing } from './leaders.ts';
 import type { Model, ModelComparisons, ModelFigure, ModelRow } from './model/definition.ts';
+import { listFound } from './notes.ts';
 import { describeScalings, describeThreads } from './scaling.ts';
 import { describeUpgrade } from './upgrade.ts';
 import { listAll, listAny, nameSome, QUALITIES, showValue } from './words.ts';
 
 /** The findings that the last line says. */
-const MOST_FINDINGS = 2;
+const MOST_FINDINGS = 3;
 
 /** What the reader of a report knows or can do. */
 export interface Circumstances {
@@ -46,22 +46,20 @@ export function closeReport(
   { isExplained = false, isForeign = false }: Circumstances = {},
 ): Closing | undefined {
   if (model.rows.length === 0) return undefined;
-  const { sentence, compared, leaders } = describeOutcome(model);
-  const found = briefFindings(model.rows)
-    .slice(0, MOST_FINDINGS)
-    .map((text) => `${text}. `)
-    .join('');
+  const { sentence, found, compared, leaders } = describeOutcome(model);
+  const close = (purpose: string): string => [`${sentence}.`, ...found, purpose].join(' ');
   if (isForeign && model.repeat !== undefined)
-    return { sentence: `${sentence}. ${found}To measure the same`, command: model.repeat };
+    return { sentence: close('To measure the same'), command: model.repeat };
   const { purpose, command } = isForeign
     ? { purpose: 'For charts', command: joinWords(['report', model.run, '--open']) }
     : chooseNext(model, leaders, { compared, isExplained });
-  return { sentence: `${sentence}. ${found}${purpose}`, command: commandLine(command) };
+  return { sentence: close(purpose), command: commandLine(command) };
 }
 
-/** Describes the outcome of a run in one sentence, without a full stop; with the comparisons if they are the outcome. */
+/** Describes the outcome of a run in one sentence, without a full stop, and what its servers did; with the comparisons if they are the outcome. */
 export function describeOutcome(model: Model): {
   sentence: string;
+  found: string[];
   compared: ModelComparisons | undefined;
   leaders: Standing[];
 } {
@@ -77,7 +75,8 @@ export function describeOutcome(model: Model): {
       : model.plan.upgrade
         ? describeUpgrade(model, compared)
         : describeCompared(compared));
-  return { sentence, compared, leaders };
+  const found = nameSome(listFound(model), MOST_FINDINGS, 'more findings').map((text) => `${text}.`);
+  return { sentence, found, compared, leaders };
 }
 
 /**

@@ -1,11 +1,10 @@
 import { redact } from 'bench-machine/redact';
 import type { Trial } from 'bench-model/record';
 import type { Model } from './model/model.ts';
-import { describeAll } from './notes.ts';
 
 /** Renders a run as one JSON document: the model of its report, with distributions, and the complete records. */
 export function renderJson(model: Model, trials: readonly Trial[]): string {
-  return toJson({ ...model, notes: describeAll(model), trials });
+  return toJson({ ...model, trials });
 }
 
 /** Renders a value as a JSON document, with its secrets redacted. */

@@ -1,4 +1,4 @@
-import { readSigns } from './notes.ts';
+import { readSigns } from './signs.ts';
 import { toLine } from './printable.ts';
 import type { View } from './content.ts';
 

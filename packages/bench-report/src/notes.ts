@@ -1,229 +1,168 @@
-/** The notes below the table of a run: the meaning of its marks, the failed checks, and what was skipped. */
-import { joinWords } from 'bench-targets/catalogue/apps/words';
+/** The notes on a run: what a reader must know beside its table, in the order in which every view shows them. */
 import { EACH } from 'bench-analysis/judge/judge';
-import type { Row } from 'bench-analysis/summary';
-import { describeIdleCloses } from './idle.ts';
-import { FEWEST_WITH_SPREAD } from 'bench-statistics/two-way';
-import { commandLine } from 'bench-machine/home';
 import { METRICS, metricsOf, type MetricId } from 'bench-model/metrics';
+import { changeWithin, isFinding, makesLowerBound, summaryOf, type Reason } from 'bench-model/reasons';
 import { sum } from 'bench-statistics/numbers';
-import type { Plan } from 'bench-model/plan';
-import { thresholdFor } from 'bench-model/options';
-import { changeWithin, isFinding, makesLowerBound, summaryOf } from 'bench-model/reasons';
-import type { Reason } from 'bench-model/reasons';
-import { isSampled, showLimit } from './cells.ts';
+import { describeKnees } from './curve.ts';
 import { describeBudget } from './detail.ts';
-import { describeFindings } from './findings.ts';
-import { decidingMetric } from './leaders.ts';
+import { describeEnding } from './ending.ts';
+import { briefFinding, describeFinding } from './findings.ts';
 import { countOf, formatShare, formatUs, formatWhole, nameCell } from './format.ts';
+import { describeIdleCloses } from './idle.ts';
 import { explainBuilds } from './interpreters.ts';
-import type { Model, ModelRow, ModelServer, Problem } from './model/model.ts';
-import { GROWTH, hasWrong, RANK, REST, RIGHT, timingMetricOf, toTable } from './table.ts';
-import type { Sign, View } from './content.ts';
-import { listAll, listAny } from './words.ts';
+import type { Model, ModelRow, Note, Problem } from './model/definition.ts';
+import { listAll } from './words.ts';
 
-/** Explains the marks and the columns that a table may have. */
-export function explainSigns({
-  rows,
-  companions,
-  by = 'cpu',
-  plan,
-}: {
-  rows: readonly Row[];
-  companions?: Model['companions'] | undefined;
-  /** The metric of the ranks. */
-  by?: MetricId | undefined;
-  plan?: Pick<Plan, 'sequentialTest'> | undefined;
-}): Sign[] {
-  const { threshold = thresholdFor(by) } = plan?.sequentialTest ?? {};
-  const metric = timingMetricOf(rows);
-  const rounds = Math.max(0, ...rows.map((row) => row.rounds));
-  const few = rounds < FEWEST_WITH_SPREAD ? ` ${countOf(rounds, 'round')} cannot rank targets.` : '';
-  const isSearched = rows.some(({ figures }) => figures.capacity);
-  const searched = isSearched ? '; of a capacity, half of its 95 % interval' : '';
-  const limits = describeLimits(rows, companions);
-  const paired =
-    plan?.sequentialTest === undefined ? '' : ' Verdicts compare within rounds, so ± does not limit them.';
-  return [
-    {
-      column: RANK,
-      text: `${RANK} rank by ${METRICS[by].name}. Targets share a rank if the rounds show no difference of at least ${formatShare(threshold)}.`,
-    },
-    {
-      mark: '±',
-      text: `± half the range of the valid rounds, around their median${searched}.${paired}${few}`,
-    },
-    { mark: '≥', text: '≥ lower bound.' },
-    { mark: '~', text: '~ in doubt in every round, by this share at most.' },
-    { mark: '?', text: '? invalid in every round.' },
-    ...(limits === undefined ? [] : [{ column: 'limit', text: limits }]),
-    {
-      column: GROWTH,
-      text: `${GROWTH}: the memory that the server gained for each answer to the request, garbage included.`,
-    },
-    ...(hasWrong(rows)
-      ? [
-          {
-            column: RIGHT,
-            text: `${RIGHT}: the share of requests with a right answer.${describeSample(rows)}`,
-          },
-        ]
-      : []),
-    ...(metric === undefined
-      ? []
-      : [
-          {
-            column: REST,
-            text: `${metric}: the median time that servers reported (Server-Timing). ${REST}: the median of the latency minus that time. At more than 1 connection, ${REST} includes time in queues.`,
-          },
-        ]),
-  ];
+/** Returns the lines of all notes: brief for a first look, or in full. */
+export function listNotes({ notes }: Pick<Model, 'notes'>, extent: 'brief' | 'full'): string[] {
+  return notes.flatMap((note) => note[extent]);
 }
 
-/** Selects the texts of the marks and columns that a table shows. */
-export function readSigns({ signs, columns, groups }: Pick<View, 'signs' | 'columns' | 'groups'>): string[] {
-  const cells = groups.flatMap(({ rows }) => rows.flat());
-  return signs
-    .filter(
-      ({ mark, column }) =>
-        (column === undefined || columns.includes(column)) &&
-        // A name may have the character of a mark: shop[HEAD~1], GET /orders?limit=20.
-        (mark === undefined || cells.some((cell) => cell.split(' ').some((word) => word.startsWith(mark)))),
-    )
-    .map(({ text }) => text);
+/** Returns what the servers of a run did, each in a few words with its figure. */
+export function listFound({ notes }: Pick<Model, 'notes'>): string[] {
+  return notes.flatMap(({ found }) => found ?? []);
 }
 
-/** Explains the limits that occur; undefined if no row has one. */
-function describeLimits(rows: readonly Row[], companions: Model['companions']): string | undefined {
-  const shown = new Set<string>(rows.map(showLimit));
-  const services = Object.keys(companions ?? {}).filter((name) => shown.has(name));
-  const saturated = [
-    ...(shown.has('server') ? ['the server'] : []),
-    ...services.map((name) => `the ${name}`),
-    ...(shown.has('generator') ? ['the load generator'] : []),
-    ...(shown.has('waiting') ? ['nothing (waiting)'] : []),
-    ...(shown.has('others') ? ['the CPU, by processes that do not belong to this run (others)'] : []),
-    ...(shown.has('unknown') ? ['unknown, because the CPU of the server was not measured'] : []),
-  ];
-  if (saturated.length === 0) return undefined;
-  return `limit: what was saturated: ${listAny(saturated)}.`;
+/** A model whose notes are not written yet. Its rows are in the order in which they were first measured. */
+type Facts = Omit<Model, 'notes'>;
+
+const NOTES: readonly ((facts: Facts) => Note[])[] = [
+  ({ ending, plan }) => noteAlike(describeEnding(ending, plan).map((line) => `The run ${line}.`)),
+  ({ rows }) => noteAlike(describeKnees(rows)),
+  noteUnfit,
+  ({ servers }) => noteAlike(explainBuilds(servers)),
+  noteFailures,
+  noteFindings,
+  noteDisturbances,
+  noteSkipped,
+  noteStatuses,
+  noteIdleness,
+  noteDeferred,
+  noteOpened,
+  noteIdleCloses,
+  noteTurnover,
+  noteBackground,
+  noteBudgets,
+  noteResolved,
+];
+
+/** Returns all notes on a run. */
+export function notesOf(model: Facts): Note[] {
+  const facts = { ...model, rows: model.rows.toSorted((a, b) => startOf(a) - startOf(b)) };
+  return NOTES.flatMap((note) => note(facts)).filter(({ full }) => full.length > 0);
 }
 
-/** Says how many bodies the share of right answers is based on. */
-function describeSample(rows: readonly Row[]): string {
-  const sampled = rows.flatMap(({ checked }) =>
-    checked !== undefined && isSampled(checked) ? [checked] : [],
-  );
-  if (sampled.length === 0) return '';
-  const [bodies, answers] = (['bodies', 'answers'] as const).map((key) =>
-    formatWhole(sum(sampled.map((one) => one[key]))),
-  );
-  return ` ≤ upper bound: ${bodies} of ${answers} answers were compared byte by byte.`;
+function startOf({ trials }: ModelRow): number {
+  return Math.min(...trials.map(({ order }) => order));
 }
 
-/** Describes everything that a reader needs to interpret the figures, marks included. */
-export function describeAll(model: Model): string[] {
-  const by = decidingMetric(model);
-  return [
-    ...readSigns({ ...toTable(model.rows, by), signs: explainSigns({ ...model, by }) }),
-    ...describeNotes(model),
-  ];
+/** A note that is as long in brief. */
+function noteAlike(lines: string[]): Note[] {
+  return [{ brief: lines, full: lines }];
 }
 
-/** Describes each failed check with every row that it affects, and what else a reader must know. */
-export function describeNotes(model: Model): string[] {
-  const { problems, rows, servers, leftOut } = model;
-  return [
-    ...describeUnfit(rows),
-    ...explainBuilds(servers),
-    ...problems.map((problem) => describeProblem(problem, rows)),
-    ...explainStatuses(rows),
-    ...explainIdleness(rows),
-    ...explainBudgets(rows),
-    ...explainDeferred(rows),
-    ...explainOpened(model),
-    ...explainIdleCloses(rows),
-    ...explainTurnover(rows),
-    ...explainBackground(rows),
-    ...explainResolved(servers),
-    ...leftOut.map(describeSkipped),
-  ];
+/** A note of one line on all rows that something can be said of: after `head`, each with its words. Empty without any. */
+function noteRows(
+  rows: readonly ModelRow[],
+  head: string,
+  describe: (row: ModelRow) => string | undefined,
+): Note[] {
+  const places = describeEach(rows, describe).map(({ row, words }) => `${nameCell(row)}: ${words}`);
+  return places.length === 0 ? [] : noteAlike([`${head} ${places.join('; ')}.`]);
 }
 
-/** More notes of one kind are counted. */
-const MOST_ALIKE = 2;
-
-/** Describes the same in few lines: counts instead of lists. */
-export function summariseNotes(model: Model): string[] {
-  const { problems, rows, servers, leftOut } = model;
-  const saturated = new Set(rows.flatMap(({ budget, target }) => (budget === undefined ? [] : [target])));
-  const skipped = leftOut.map(describeSkipped);
-  const resolved = explainResolved(servers);
-  return [
-    ...describeUnfit(rows),
-    ...explainBuilds(servers),
-    ...summariseProblems(model),
-    ...(skipped.length > MOST_ALIKE
-      ? [`${skipped.length} targets were skipped: ${leftOut.map(({ target }) => target).join(', ')}.`]
-      : skipped),
-    ...explainStatuses(rows),
-    ...explainIdleness(rows),
-    ...explainDeferred(rows),
-    ...explainOpened(model),
-    ...explainIdleCloses(rows),
-    ...explainTurnover(rows),
-    ...explainBackground(rows),
-    ...(saturated.size === 0
-      ? []
-      : [
-          `${saturated.size === 1 ? '1 server was saturated with idle cores beside it' : `${saturated.size} servers were saturated with idle cores beside them`}: an event loop, a thread or a GIL uses at most one core.`,
-        ]),
-    ...(resolved.length > MOST_ALIKE
-      ? [`--resolve replaced locked versions in ${countOf(resolved.length, 'target')}.`]
-      : resolved),
-    ...(problems.length === 0
-      ? []
-      : [`Which trials, and why: ${commandLine(joinWords(['report', model.run, '--detail']))}`]),
-  ];
+function describeEach(
+  rows: readonly ModelRow[],
+  describe: (row: ModelRow) => string | undefined,
+): { row: ModelRow; words: string }[] {
+  return rows.flatMap((row) => {
+    const words = describe(row);
+    return words === undefined ? [] : [{ row, words }];
+  });
 }
 
-/** The problems that are described in a sentence each. */
-const MOST_PROBLEMS = 3;
+/** Returns what servers did in a few words: with the row, if there are several, and the number of the other rows. */
+function findEach(
+  rows: readonly ModelRow[],
+  describe: (row: ModelRow) => string | undefined,
+): Pick<Note, 'found'> {
+  const [first, ...others] = describeEach(rows, describe);
+  if (first === undefined) return {};
+  const more = others.length === 0 ? '' : ` and ${others.length} more`;
+  return { found: `${rows.length === 1 ? '' : `${nameCell(first.row)}${more}: `}${first.words}` };
+}
 
-/** Counts the trials with each problem: failures first, then the most frequent, and the others in one line. */
-function summariseProblems({ rows, problems }: Model): string[] {
-  const all = formatWhole(sum(rows.map((row) => row.rounds)));
+/** Says that no row can be compared by its pace. */
+function noteUnfit({ rows }: Facts): Note[] {
+  const goodputs = rows.flatMap(({ figures: { goodput } }) => goodput ?? []);
+  const isUnfit =
+    goodputs.length > 0 &&
+    goodputs.every(({ valid, atLeast, within }) => !valid && !atLeast && within === undefined);
+  return isUnfit
+    ? noteAlike(['No row has a goodput or latency that can be compared. The reasons follow.'])
+    : [];
+}
+
+function countTrials(rows: readonly ModelRow[]): string {
+  return formatWhole(sum(rows.map(({ rounds }) => rounds)));
+}
+
+function noteFailures({ problems, rows }: Facts): Note[] {
+  const fatal = problems.filter(({ isFatal }) => isFatal);
+  const [first] = fatal;
+  const [place] = first?.places ?? [];
+  if (first === undefined || place === undefined) return [];
   const failed = sum(rows.map(({ statuses }) => statuses.failed));
-  const fatal = problems.find((problem) => problem.isFatal);
-  const [place] = fatal?.places ?? [];
-  const doubts = problems
-    .filter(({ reason }) => !isFinding(reason))
-    .flatMap(({ reason, places }) => {
-      const summary = summaryOf(reason);
-      return summary === undefined
-        ? []
-        : [{ reason, summary, count: sum(places.map(({ rounds }) => rounds)) }];
-    })
-    .toSorted((a, b) => b.count - a.count);
+  const cause = `${nameCell(place)}: ${first.reason.text.replace(/\.*$/, '.')}`;
   return [
-    ...(fatal === undefined || place === undefined
+    {
+      brief: [
+        `${formatWhole(failed)} of ${countTrials(rows)} trials failed${failed > 1 ? ', such as' : ':'} ${cause}`,
+      ],
+      full: fatal.map((problem) => describeProblem(problem, rows)),
+    },
+  ];
+}
+
+function noteFindings({ problems, rows }: Facts): Note[] {
+  return problems
+    .filter(({ reason }) => isFinding(reason))
+    .map((problem) => ({
+      brief: describeFinding(problem, rows),
+      full: [describeProblem(problem, rows)],
+      ...findEach(rows, (row) => briefFinding(problem.reason.code, row)),
+    }));
+}
+
+/** The disturbances that are described in a sentence each; the others are counted in one. */
+const MOST_DISTURBANCES = 3;
+
+function noteDisturbances({ problems, rows }: Facts): Note[] {
+  const all = countTrials(rows);
+  const counted = problems.flatMap((problem) => {
+    const { reason, isFatal, places } = problem;
+    return isFatal || isFinding(reason)
       ? []
-      : [
-          `${formatWhole(failed)} of ${all} trials failed${failed > 1 ? ', such as' : ':'} ${placeOf(place)}: ${fatal.reason.text.replace(/\.*$/, '.')}`,
-        ]),
-    ...describeFindings(inOrder(rows)),
-    ...doubts.slice(0, MOST_PROBLEMS).map(({ reason, summary, count }) => {
+      : [{ problem, reason, count: formatWhole(sum(places.map(({ rounds }) => rounds))) }];
+  });
+  const others = counted.slice(MOST_DISTURBANCES);
+  return [
+    ...counted.slice(0, MOST_DISTURBANCES).map(({ problem, reason, count }): Note => {
       const effect = describeEffect(reason, rows);
-      return `In ${formatWhole(count)} of ${all} trials, ${summary}${effect === '' ? '' : `; there, ${effect}`}.`;
+      return {
+        brief: [
+          `In ${count} of ${all} trials, ${summaryOf(reason)}${effect === '' ? '' : `; there, ${effect}`}.`,
+        ],
+        full: [describeProblem(problem, rows)],
+      };
     }),
-    ...(doubts.length > MOST_PROBLEMS
-      ? [
-          `Also: ${doubts
-            .slice(MOST_PROBLEMS)
-            .map(({ summary, count }) => `in ${formatWhole(count)}, ${summary}`)
-            .join('; ')}.`,
-        ]
-      : []),
+    {
+      brief:
+        others.length === 0
+          ? []
+          : [`Also: ${others.map(({ reason, count }) => `in ${count}, ${summaryOf(reason)}`).join('; ')}.`],
+      full: others.map(({ problem }) => describeProblem(problem, rows)),
+    },
   ];
 }
 
@@ -269,89 +208,72 @@ function isOne(metrics: readonly MetricId[]): boolean {
   return listNames(metrics).length === 1;
 }
 
-/** Says that no row of a run can be compared by its pace; empty if one can. */
-function describeUnfit(rows: readonly ModelRow[]): string[] {
-  const goodputs = rows.flatMap(({ figures: { goodput } }) => goodput ?? []);
-  const isUnfit =
-    goodputs.length > 0 &&
-    goodputs.every(({ valid, atLeast, within }) => !valid && !atLeast && within === undefined);
-  return isUnfit ? ['No row has a goodput or latency that can be compared. The reasons follow.'] : [];
+function describeProblem({ reason, isFatal, places }: Problem, rows: readonly ModelRow[]): string {
+  const { code, text } = reason;
+  const invalidates = affectedBy(reason, rows);
+  const seen = places.map((place) => {
+    const often = place.of > 1 ? ` (${place.rounds} of ${place.of} rounds)` : '';
+    return `${nameCell(place)}${often}`;
+  });
+  // A failed trial has no figures that could be invalid.
+  const effect = invalidates.length === 0 || isFatal ? '' : `; this invalidates ${invalidates.join(', ')}`;
+  return `${code}: ${places.length > 1 ? 'e.g. ' : ''}${text}. Seen in ${seen.join(', ')}${effect}.`;
 }
 
-function describeSkipped({ target, reason, hint }: Model['leftOut'][number]): string {
-  return `${target} was skipped: ${reason}${hint ? ` (${hint})` : ''}`;
-}
+/** More notes of one kind are counted. */
+const MOST_ALIKE = 2;
 
-/** Explains which servers were saturated although cores were idle, and why. */
-function explainBudgets(rows: ModelRow[]): string[] {
-  return inOrder(rows).flatMap((row) =>
-    row.budget === undefined ? [] : [`limit server, ${placeOf(row)}: ${describeBudget(row.budget)}.`],
+function noteSkipped({ leftOut }: Facts): Note[] {
+  const full = leftOut.map(
+    ({ target, reason, hint }) => `${target} was skipped: ${reason}${hint ? ` (${hint})` : ''}`,
   );
-}
-
-/** From this share of the CPU in its turns on, the work of a server between its turns matters. */
-const LEAST_DEFERRED = 0.01;
-
-/** Names the servers that work between their turns, and how much. */
-function explainDeferred(rows: ModelRow[]): string[] {
-  const places = inOrder(rows).flatMap((row) =>
-    row.deferredShare === undefined || row.deferredShare <= LEAST_DEFERRED
-      ? []
-      : [`${placeOf(row)}: ${formatShare(row.deferredShare)}`],
-  );
-  return places.length === 0
-    ? []
-    : [
-        `CPU µs/req excludes work that a server defers to the time between its turns. As a share of the CPU in its turns: ${places.join('; ')}.`,
-      ];
-}
-
-/** From this share of the requests on, opened connections are named. */
-const LEAST_OPENED = 0.01;
-
-/** Names the servers whose requests opened connections in the window, and what that cost. */
-function explainOpened({ rows, plan }: Pick<Model, 'rows' | 'plan'>): string[] {
-  const cause = plan.load.newConnections === true ? ' (--new-connections)' : ': the server closes them';
-  const all = inOrder(rows).flatMap((row) => (row.opened === undefined ? [] : [{ row, opened: row.opened }]));
-  const each = all.filter(({ opened }) => opened.share >= EACH);
-  const some = all.filter(({ opened: { share } }) => share >= LEAST_OPENED && share < EACH);
-  const name = ({ row, opened: { perSecond, p50, p99 } }: (typeof all)[number]): string => {
-    const times = Object.entries({ p50, p99 }).flatMap(([of, us]) =>
-      us === undefined ? [] : `${of} ${formatUs(us)}`,
-    );
-    const took = times.length === 0 ? '' : ` (${times.join(', ')})`;
-    return `${placeOf(row)}: ${formatWhole(Math.round(perSecond))} connects/s${took}`;
-  };
+  const names = leftOut.map(({ target }) => target).join(', ');
   return [
-    ...(each.length === 0
-      ? []
-      : [
-          `each request opened a new connection${cause}. Latency and CPU µs/req include connecting. ${each.map(name).join('; ')}.`,
-        ]),
-    ...(some.length === 0
-      ? []
-      : [
-          `some requests opened a new connection: ${some.map((one) => `${formatShare(one.opened.share)}, ${name(one)}`).join('; ')}.`,
-        ]),
+    { brief: full.length > MOST_ALIKE ? [`${full.length} targets were skipped: ${names}.`] : full, full },
   ];
 }
 
-/** Names the likely causes of the latency of idle servers. */
-function explainIdleness(rows: ModelRow[]): string[] {
-  return inOrder(rows).flatMap((row) => {
-    if (row.idle === undefined) return [];
-    return [`latency, ${placeOf(row)}: ${describeIdle(row.idle, row.connections)}.`];
+/** Lists the statuses of rows whose answers were not all 200, and what 304 means for their figures. */
+function noteStatuses({ rows }: Facts): Note[] {
+  const notes = noteRows(rows, 'statuses:', ({ answered }) => {
+    if (answered === undefined) return undefined;
+    const counts = Object.entries(answered).toSorted(([, a], [, b]) => b - a);
+    const [only] = counts;
+    return counts.length === 1 && only !== undefined
+      ? `all ${formatWhole(only[1])} answers had status ${only[0]}`
+      : counts.map(([status, count]) => `${formatWhole(count)} with status ${status}`).join(', ');
   });
+  return rows.some(({ answered = {} }) => '304' in answered)
+    ? [
+        ...notes,
+        ...noteAlike([
+          '304 has no body: without if-none-match and if-modified-since, the server sends whole answers.',
+        ]),
+      ]
+    : notes;
+}
+
+/** Names the likely causes of the latency of idle servers. */
+function noteIdleness({ rows }: Facts): Note[] {
+  const lines = rows.flatMap((row) =>
+    row.idle === undefined ? [] : [`latency, ${nameCell(row)}: ${describeIdle(row.idle, row.connections)}.`],
+  );
+  const found = findEach(rows, ({ idle, connections }) => {
+    if (idle?.cause !== 'queue') return undefined;
+    return `the server, though idle, serves ${describeAtOnce(idle.atOnce, connections)}`;
+  });
+  return [{ brief: lines, full: lines, ...found }];
 }
 
 function describeIdle(idle: NonNullable<ModelRow['idle']>, connections: number): string {
   switch (idle.cause) {
     case 'queue': {
       const { atOnce, aloneUs } = idle;
-      const alone = `an answer takes ${formatUs(aloneUs)} alone`;
-      return atOnce === 1
-        ? `${alone}, and the server, though idle, serves one request at a time: look for a lock, one worker, or a call that blocks its event loop`
-        : `${alone}, and the server, though idle, serves about ${formatWhole(atOnce)} of ${formatWhole(connections)} requests at a time: look for a pool of ${formatWhole(atOnce)} connections, threads or workers`;
+      const causes =
+        atOnce === 1
+          ? 'a lock, one worker, or a call that blocks its event loop'
+          : `a pool of ${formatWhole(atOnce)} connections, threads or workers`;
+      return `an answer takes ${formatUs(aloneUs)} alone, and the server, though idle, serves ${describeAtOnce(atOnce, connections)}: look for ${causes}`;
     }
     case 'pause':
       return `nearly every answer takes ${formatUs(idle.us)}, with and without a load: look for a fixed sleep or timer`;
@@ -360,99 +282,134 @@ function describeIdle(idle: NonNullable<ModelRow['idle']>, connections: number):
   }
 }
 
-/** Lists the statuses of rows whose answers were not all 200, and what 304 means for their figures. */
-function explainStatuses(rows: ModelRow[]): string[] {
-  const places = inOrder(rows).flatMap((row) => {
-    if (row.answered === undefined) return [];
-    const counts = Object.entries(row.answered).toSorted(([, a], [, b]) => b - a);
-    const [only] = counts;
-    const words =
-      counts.length === 1 && only !== undefined
-        ? `all ${formatWhole(only[1])} answers had status ${only[0]}`
-        : counts.map(([status, count]) => `${formatWhole(count)} with status ${status}`).join(', ');
-    return [`${placeOf(row)}: ${words}`];
+function describeAtOnce(atOnce: number, connections: number): string {
+  return atOnce === 1
+    ? 'one request at a time'
+    : `about ${formatWhole(atOnce)} of ${formatWhole(connections)} requests at a time`;
+}
+
+/** From this share of the CPU in its turns on, the work of a server between its turns matters. */
+const LEAST_DEFERRED = 0.01;
+
+/** Names the servers that work between their turns, and how much. */
+function noteDeferred({ rows }: Facts): Note[] {
+  const head =
+    'CPU µs/req excludes work that a server defers to the time between its turns. As a share of the CPU in its turns:';
+  const found = findEach(rows, (row) => {
+    const share = describeDeferred(row);
+    return share && `work of ${share} of its CPU is deferred to the time between its turns`;
   });
-  if (places.length === 0) return [];
-  const isUnchanged = rows.some(({ answered = {} }) => '304' in answered);
+  return noteRows(rows, head, describeDeferred).map((note) => ({ ...note, ...found }));
+}
+
+function describeDeferred({ deferredShare = 0 }: ModelRow): string | undefined {
+  return deferredShare > LEAST_DEFERRED ? formatShare(deferredShare) : undefined;
+}
+
+/** From this share of the requests on, opened connections are named. */
+const LEAST_OPENED = 0.01;
+
+/** Names the servers whose requests opened connections in the window, and what that cost. */
+function noteOpened({ rows, plan }: Facts): Note[] {
+  const cause = plan.load.newConnections === true ? ' (--new-connections)' : ': the server closes them';
   return [
-    `statuses: ${places.join('; ')}.${isUnchanged ? ' 304 has no body: without if-none-match and if-modified-since, the server sends whole answers.' : ''}`,
+    ...noteRows(
+      rows,
+      `each request opened a new connection${cause}. Latency and CPU µs/req include connecting.`,
+      ({ opened }) => (opened === undefined || opened.share < EACH ? undefined : describeConnects(opened)),
+    ),
+    ...noteRows(rows, 'some requests opened a new connection:', ({ opened }) =>
+      opened === undefined || opened.share < LEAST_OPENED || opened.share >= EACH
+        ? undefined
+        : `${formatShare(opened.share)}, ${describeConnects(opened)}`,
+    ),
   ];
 }
 
-/** Names the servers that closed idle connections, and what happened to the requests that met such a close. */
-function explainIdleCloses(rows: ModelRow[]): string[] {
-  const places = inOrder(rows).flatMap((row) =>
-    row.idleCloses === undefined ? [] : [`${placeOf(row)}: ${describeIdleCloses(row.idleCloses)}`],
+/** `10,000 connects/s (p50 100 µs, p99 400 µs)`. */
+function describeConnects({ perSecond, p50, p99 }: NonNullable<ModelRow['opened']>): string {
+  const times = Object.entries({ p50, p99 }).flatMap(([of, us]) =>
+    us === undefined ? [] : `${of} ${formatUs(us)}`,
   );
-  return places.length === 0 ? [] : [`the server closes idle connections. ${places.join('; ')}.`];
+  const took = times.length === 0 ? '' : ` (${times.join(', ')})`;
+  return `${formatWhole(Math.round(perSecond))} connects/s${took}`;
+}
+
+/** Names the servers that closed idle connections, and what happened to the requests that met such a close. */
+function noteIdleCloses({ rows }: Facts): Note[] {
+  return noteRows(
+    rows,
+    'the server closes idle connections.',
+    ({ idleCloses }) => idleCloses && describeIdleCloses(idleCloses),
+  );
 }
 
 /** Names the servers whose processes came and went under load, and what that cost. */
-function explainTurnover(rows: ModelRow[]): string[] {
-  const places = inOrder(rows).flatMap((row) => {
-    if (row.turnover === undefined) return [];
-    const { began, ended, trials, failed, share } = row.turnover;
-    const cost =
-      failed === 0
-        ? 'no request was lost'
-        : `${countOf(failed, 'request')} got no answer (${formatShare(share)})`;
-    return [
-      `${placeOf(row)}: ${formatWhole(ended)} ended and ${formatWhole(began)} began in ${countOf(trials, 'trial')}, ${cost}`,
-    ];
+function noteTurnover({ rows }: Facts): Note[] {
+  const found = findEach(rows, (row) => {
+    const words = describeTurnover(row);
+    return words && `processes came and went under load: ${words}`;
   });
-  return places.length === 0
-    ? []
-    : [`processes of the server came and went under load. ${places.join('; ')}.`];
+  return noteRows(rows, 'processes of the server came and went under load.', describeTurnover).map(
+    (note) => ({
+      ...note,
+      ...found,
+    }),
+  );
+}
+
+/** `5 ended and 10 began in 5 trials, 20 requests got no answer (0.04 %)`. */
+function describeTurnover({ turnover }: ModelRow): string | undefined {
+  if (turnover === undefined) return undefined;
+  const { began, ended, trials, failed, share } = turnover;
+  const cost =
+    failed === 0
+      ? 'no request was lost'
+      : `${countOf(failed, 'request')} got no answer (${formatShare(share)})`;
+  return `${formatWhole(ended)} ended and ${formatWhole(began)} began in ${countOf(trials, 'trial')}, ${cost}`;
 }
 
 /** Describes the outcome of the background requests and the figures that include them. */
-function explainBackground(rows: ModelRow[]): string[] {
-  const places = inOrder(rows).flatMap((row) => {
-    if (row.background === undefined) return [];
-    const { answered, cancelled, longestUs } = row.background;
-    return [
-      `${placeOf(row)}: ${formatWhole(answered)} answered${answered > 0 ? ` (the longest after ${formatUs(longestUs)})` : ''}, ${cancelled} unfinished at the end and cancelled`,
-    ];
-  });
-  return places.length === 0
-    ? []
-    : [
-        `background: counts, goodput and latency exclude the background requests; CPU µs/req, memory and limit include their cost. ${places.join('; ')}.`,
-      ];
+function noteBackground({ rows }: Facts): Note[] {
+  return noteRows(
+    rows,
+    'background: counts, goodput and latency exclude the background requests; CPU µs/req, memory and limit include their cost.',
+    ({ background }) => {
+      if (background === undefined) return undefined;
+      const { answered, cancelled, longestUs } = background;
+      const longest = answered > 0 ? ` (the longest after ${formatUs(longestUs)})` : '';
+      return `${formatWhole(answered)} answered${longest}, ${cancelled} unfinished at the end and cancelled`;
+    },
+  );
 }
 
-/** Sorts rows by the order in which they were first measured. */
-function inOrder(rows: ModelRow[]): ModelRow[] {
-  return rows.toSorted((a, b) => startOf(a) - startOf(b));
-}
-
-function startOf({ trials }: ModelRow): number {
-  return Math.min(...trials.map(({ order }) => order));
-}
-
-/** `fastify at 1,000`. */
-function placeOf(row: Pick<ModelRow, 'target' | 'connections' | 'route'>): string {
-  return nameCell(row);
+/** Explains which servers were saturated although cores were idle, and why. */
+function noteBudgets({ rows }: Facts): Note[] {
+  const own = rows.flatMap(({ budget, ...row }) => (budget === undefined ? [] : [{ ...row, budget }]));
+  const count = new Set(own.map(({ target }) => target)).size;
+  const head =
+    count === 1
+      ? '1 server was saturated with idle cores beside it'
+      : `${count} servers were saturated with idle cores beside them`;
+  return [
+    {
+      brief: count === 0 ? [] : [`${head}: an event loop, a thread or a GIL uses at most one core.`],
+      full: own.map((row) => `limit server, ${nameCell(row)}: ${describeBudget(row.budget)}.`),
+    },
+  ];
 }
 
 /** Lists the versions that `--resolve` used instead of the locked ones, by target. */
-function explainResolved(servers: ModelServer[]): string[] {
-  return servers.flatMap(({ target, runtime }) => {
+function noteResolved({ servers }: Facts): Note[] {
+  const full = servers.flatMap(({ target, runtime }) => {
     if (target.resolved !== true || runtime === undefined) return [];
     const { version, build } = runtime;
     const taken = build['resolved'] ?? 'every locked version';
-    return `${target.id}: on ${runtime.kind} ${version}, --resolve used ${taken}.`;
+    return [`${target.id}: on ${runtime.kind} ${version}, --resolve used ${taken}.`];
   });
-}
-
-function describeProblem({ reason, isFatal, places }: Problem, rows: readonly ModelRow[]): string {
-  const { code, text } = reason;
-  const invalidates = affectedBy(reason, rows);
-  const seen = places.map((place) => {
-    const often = place.of > 1 ? ` (${place.rounds} of ${place.of} rounds)` : '';
-    return `${placeOf(place)}${often}`;
-  });
-  // A failed trial has no figures that could be invalid.
-  const effect = invalidates.length === 0 || isFatal ? '' : `; this invalidates ${invalidates.join(', ')}`;
-  return `${code}: ${places.length > 1 ? 'e.g. ' : ''}${text}. Seen in ${seen.join(', ')}${effect}.`;
+  const brief =
+    full.length > MOST_ALIKE
+      ? [`--resolve replaced locked versions in ${countOf(full.length, 'target')}.`]
+      : full;
+  return [{ brief, full }];
 }

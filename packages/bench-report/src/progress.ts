@@ -18,7 +18,7 @@ import {
   nameCell,
   nameTarget,
 } from './format.ts';
-import { explainSigns } from './notes.ts';
+import { explainSigns } from './signs.ts';
 
 import type { Style } from './paint.ts';
 import { toLine } from './printable.ts';

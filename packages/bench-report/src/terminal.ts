@@ -2,7 +2,7 @@
 import Table from 'cli-table3';
 import { sum } from 'bench-statistics/numbers';
 import type { Closing, View } from './content.ts';
-import { readSigns } from './notes.ts';
+import { readSigns } from './signs.ts';
 import { plain, type Paint } from './paint.ts';
 import { toLine, toOutput } from './printable.ts';
 import { widthOf, wrap } from './width.ts';

@@ -4,11 +4,12 @@ import { describeLoad, engineNamed, isUsualLoad } from 'bench-model/engines';
 import { closeReport, type Circumstances } from './closing.ts';
 import type { View } from './content.ts';
 import { drawCourses } from './course.ts';
-import { describeKnees, toCurveView } from './curve.ts';
+import { toCurveView } from './curve.ts';
 import { describeAsking } from './requests.ts';
 import type { CompanionName } from 'bench-model/companions';
 import type { Placement } from 'bench-model/record';
 import { describeInterpreters } from './interpreters.ts';
+import { commandLine } from 'bench-machine/home';
 import { joinWords } from 'bench-targets/catalogue/apps/words';
 import { describeHead } from './companions.ts';
 import type { Plan } from 'bench-model/plan';
@@ -17,7 +18,8 @@ import { countOf, formatChange, formatRange, formatWhole } from './format.ts';
 import { NEIGHBOURLY } from 'bench-model/saturation';
 import type { Range } from './model/definition.ts';
 import type { Model } from './model/model.ts';
-import { describeNotes, explainSigns, summariseNotes } from './notes.ts';
+import { listNotes } from './notes.ts';
+import { explainSigns } from './signs.ts';
 import { toScalingView } from './scaling.ts';
 import {
   describeCopies,
@@ -42,13 +44,13 @@ export function toView(
   model: Model,
   { detail = false, isExplained = false, isForeign = false }: Extent = {},
 ): View {
-  const { plan, rounds, rows } = model;
+  const { rows } = model;
   const courses = drawCourses(model);
   const closing = closeReport(model, { isExplained, isForeign });
   const scaling = toScalingView(model);
   const curve = toCurveView(rows);
   return {
-    title: `${describeWorkload(plan)}, ${describeRounds(rounds)}${plan.quick ? ' — quick run (--quick): too short for comparisons' : ''}`,
+    title: titleOf(model),
     setting: describeSetting(model),
     ...toTable(rows, decidingMetric(model)),
     ...(detail && { shareable: [] }),
@@ -56,9 +58,21 @@ export function toView(
     ...(curve && { curve }),
     ...(courses.length > 0 && { courses }),
     signs: explainSigns({ ...model, by: decidingMetric(model) }),
-    notes: [...describeKnees(rows), ...(detail ? describeNotes(model) : summariseNotes(model))],
+    notes: [...listNotes(model, detail ? 'full' : 'brief'), ...(detail ? [] : nameDetail(model))],
     ...(closing && { closing }),
   };
+}
+
+/** Names the command that shows the trials with a problem; empty without any. */
+function nameDetail({ problems, run }: Model): string[] {
+  return problems.length === 0
+    ? []
+    : [`Which trials, and why: ${commandLine(joinWords(['report', run, '--detail']))}`];
+}
+
+/** `devices, 3 rounds`: the workload of a run and its extent. */
+export function titleOf({ plan, rounds }: Pick<Model, 'plan' | 'rounds'>): string {
+  return `${describeWorkload(plan)}, ${describeRounds(rounds)}${plan.quick ? ' — quick run (--quick): too short for comparisons' : ''}`;
 }
 
 /** `3 rounds`; `11 of 24 rounds` if the run ended early. */

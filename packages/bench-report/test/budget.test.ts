@@ -3,7 +3,7 @@ import type { ServerBudget } from 'bench-model/measured';
 import type { Trial } from 'bench-model/record';
 import { describeBudget, describeDetail } from '../src/detail.ts';
 import { toModel } from '../src/model/model.ts';
-import { describeNotes, summariseNotes } from '../src/notes.ts';
+import { listNotes } from '../src/notes.ts';
 import { okTrial, readGoldenRun, sampleMeasured } from '../../bench-lab/testing/samples.ts';
 
 const LOOP: ServerBudget = { by: 'threads', usedCores: 0.97, usableCores: 1 };
@@ -28,13 +28,13 @@ it.each<[ServerBudget, string]>([
 
 it('the report says that a saturated server could not use all its cores', () => {
   const { trials: _, ...run } = readGoldenRun();
-  const notesOf = (trial: Trial): string[] => describeNotes(toModel({ ...run, trials: [trial] }));
+  const notesOf = (trial: Trial): string[] => listNotes(toModel({ ...run, trials: [trial] }), 'full');
   const note = `limit server, vanilla at 10: ${describeBudget(LOOP)}.`;
   expect(notesOf(limitedBy(LOOP))).toContain(note);
   expect(notesOf(limitedBy(LOOP, 'waiting')).join('\n')).not.toContain('busiest thread');
   expect(notesOf(limitedBy({ ...LOOP, by: 'cores' })).join('\n')).not.toContain('limit server,');
   expect(describeDetail([limitedBy(LOOP)])).toContain(describeBudget(LOOP));
-  expect(summariseNotes(toModel({ ...run, trials: [limitedBy(LOOP)] }))).toContain(
+  expect(listNotes(toModel({ ...run, trials: [limitedBy(LOOP)] }), 'brief')).toContain(
     '1 server was saturated with idle cores beside it: an event loop, a thread or a GIL uses at most one core.',
   );
 });

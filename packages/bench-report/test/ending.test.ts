@@ -1,8 +1,12 @@
 import { describe, expect, it } from 'vitest';
 import { endingOf } from 'bench-analysis/due';
 import { describeEnding } from '../src/ending.ts';
+import { toPage } from '../src/html/data.ts';
+import { renderJson } from '../src/json.ts';
+import { renderMarkdown } from '../src/markdown.ts';
 import { toModel } from '../src/model/model.ts';
-import { readSigns } from '../src/notes.ts';
+import { renderTerminal } from '../src/terminal.ts';
+import { readSigns } from '../src/signs.ts';
 import { toView } from '../src/view.ts';
 import type { MetricId } from 'bench-model/metrics';
 import type { Plan } from 'bench-model/plan';
@@ -76,6 +80,22 @@ describe('describeEnding', () => {
   it('returns nothing for a fixed number of rounds, and nothing if no round is complete', () => {
     expect(end(samplePlan('--connections 10 --rounds 12'), rounds(1.2, 12))).toEqual([]);
     expect(end(decided(), [])).toEqual([]);
+  });
+});
+
+describe('the ending of a run', () => {
+  it('is said in every view', () => {
+    const plan = decided();
+    const trials = rounds(1.2, 12);
+    const model = toModel({ plan, host: readGoldenRun().host, versions: {}, leftOut: [], trials });
+    const said = 'The run stopped after 12 of at most 24 rounds: every comparison is decided.';
+    const page = toPage(model);
+    for (const text of [renderTerminal(toView(model)), renderMarkdown(toView(model)), renderJson(model, [])])
+      expect(text).toContain(said);
+    expect([page.caveats, page.notes]).toEqual([
+      expect.arrayContaining([said]),
+      expect.arrayContaining([said]),
+    ]);
   });
 });
 

@@ -10,7 +10,8 @@ import { renderMarkdown } from '../src/markdown.ts';
 import { describeTrial, showProgress, type Screen } from '../src/progress.ts';
 import { renderTerminal } from '../src/terminal.ts';
 import { toModel } from '../src/model/model.ts';
-import { describeNotes, readSigns } from '../src/notes.ts';
+import { listNotes } from '../src/notes.ts';
+import { readSigns } from '../src/signs.ts';
 import { describePlan } from '../src/plan.ts';
 import { toView } from '../src/view.ts';
 import {
@@ -260,7 +261,7 @@ describe('the table rows of each kind of trial', () => {
   });
 
   it('lists every kind of reason once, with every row that it affects', () => {
-    const notes = describeNotes(toModel(run));
+    const notes = listNotes(toModel(run), 'full');
     const text = notes.join('\n');
     const kinds = new Set(run.trials.flatMap(({ reasons }) => reasons.map(({ code }) => code)));
     expect(kinds.size).toBeGreaterThan(3);

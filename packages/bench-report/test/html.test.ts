@@ -2,10 +2,10 @@ import { createHash } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
 import type { Trial } from 'bench-model/record';
 import { hide } from 'bench-machine/redact';
-import { describeCaveats } from '../src/html/caveats.ts';
 import { toPage } from '../src/html/data.ts';
 import { embed, renderHtml } from '../src/html/document.ts';
 import { toModel } from '../src/model/model.ts';
+import { toView } from '../src/view.ts';
 import { findRun, readRun } from 'bench-analysis/results/store';
 import { readGoldenRun } from '../../bench-lab/testing/samples.ts';
 
@@ -75,7 +75,7 @@ describe('the answer', () => {
           true,
         ],
         [
-          "Lowest CPU per request: flask/gunicorn-gthread at 500 connections (960 µs); one round cannot rank them.",
+          "Lowest CPU per request: flask/gunicorn-gthread at 500 connections (960 µs); one round cannot rank them. flask/gunicorn-gthread at 500 and 3 more: 20 of 500 connections were established when the window opened. flask/gunicorn-gthread at 500 and 2 more: 488 requests were still unanswered when the load ended.",
           false,
         ],
       ]
@@ -91,15 +91,12 @@ describe('the answer', () => {
     expect(toPage(toModel(run)).isDoubtful).toBe(true);
   });
 
-  it('is followed by what a reader must know', () => {
-    expect(describeCaveats(toModel(readRun(findRun('20261122-231734-devices'))))).toMatchInlineSnapshot(`
-      [
-        "Measured on: VM, AMD EPYC, 2 cores, linux 6.18.44-fc-v669.",
-        "Rounds: 3 of 3 complete. With fewer than six, bars show the range of the rounds.",
-        "Noise: the rounds of a typical row differ by ±9.0 % in CPU per request.",
-        "The load generator was saturated in 5 of 20 rows: their goodput is a lower bound, and their latency is not ranked.",
-        "42 of 60 trials are suspect: the figures that a failed check concerns do not count.",
-      ]
-    `);
+  it('is followed by the machine and the notes that the terminal shows', () => {
+    const { caveats } = pageOf('20261122-231734-devices');
+    const { notes } = toView(toModel(readRun(findRun('20261122-231734-devices'))));
+    expect(caveats[0]).toBe('Measured on: VM, AMD EPYC, 2 cores, linux 6.18.44-fc-v669.');
+    // The terminal adds the command for more.
+    expect(caveats.slice(1)).toEqual(notes.slice(0, -1));
+    expect(caveats.join('\n')).toContain('the load generator was saturated');
   });
 });

@@ -13,7 +13,7 @@ import {
 } from '../src/interpreters.ts';
 import { toModel } from '../src/model/model.ts';
 import { renderMarkdown } from '../src/markdown.ts';
-import { describeNotes, summariseNotes } from '../src/notes.ts';
+import { listNotes } from '../src/notes.ts';
 import { toPage } from '../src/html/data.ts';
 import { toView } from '../src/view.ts';
 import type { StoredRun } from 'bench-analysis/results/store';
@@ -102,10 +102,10 @@ const NOTE = `${UNLIKE}CPython 3.13.0, no PGO, no LTO, GCC 12.2.0 (a); CPython 3
 describe('a comparison of unlike builds', () => {
   it('is noted in every format', () => {
     const model = toModel(runOf({ a: plain('3.13.0'), b: optimised('3.14.6') }));
-    expect(summariseNotes(model)).toContain(NOTE);
-    expect(describeNotes(model)).toContain(NOTE);
+    expect(listNotes(model, 'brief')).toContain(NOTE);
+    expect(listNotes(model, 'full')).toContain(NOTE);
     expect(renderMarkdown(toView(model))).toContain(NOTE);
-    expect(toPage(model)).toMatchObject({ builds: [NOTE], notes: expect.arrayContaining([NOTE]) });
+    expect(toPage(model)).toMatchObject({ notes: expect.arrayContaining([NOTE]) });
     expect(toPage(model).servers.map(({ words }) => words)).toEqual([
       'CPython 3.13.0, no PGO, no LTO, GCC 12.2.0',
       'CPython 3.14.6, PGO, LTO, BOLT, tail calls, Clang 22.1.3',

@@ -7,11 +7,12 @@ import { describeBaseline, describeVerdict } from '../compare.ts';
 import type { ScalingView, View } from '../content.ts';
 import { toScalingView } from '../scaling.ts';
 import { toTimesView } from '../times.ts';
-import { describeRuntime, explainBuilds } from '../interpreters.ts';
-import { describeAll } from '../notes.ts';
-import { describeSetting, toView } from '../view.ts';
+import { describeRuntime } from '../interpreters.ts';
+import { listNotes } from '../notes.ts';
+import { explainSigns, readSigns } from '../signs.ts';
+import { toTable } from '../table.ts';
+import { describeMachine, describeSetting, titleOf } from '../view.ts';
 import { describeOutcome } from '../closing.ts';
-import { describeCaveats, isDoubtful } from './caveats.ts';
 import { decidingMetric } from '../leaders.ts';
 import { toPageWhy } from './flame.ts';
 
@@ -36,27 +37,26 @@ interface PageServer extends ModelServer {
 /** Everything that the page shows. */
 export interface Page extends Pick<
   Model,
-  'run' | 'repeat' | 'rounds' | 'metrics' | 'ladders' | 'problems' | 'leftOut' | 'host' | 'versions'
+  'run' | 'repeat' | 'rounds' | 'metrics' | 'ladders' | 'host' | 'versions'
 > {
   title: string;
   servers: PageServer[];
   startedAt?: string;
   /** The metric that the page opens with. */
   metric: MetricId;
-  /** The outcome in one sentence. */
+  /** The outcome in one sentence, and what the servers did. */
   outcome: string;
   /** True if the comparisons are the outcome, and not the ranking. */
   isCompared: boolean;
-  /** Everything that a reader must know before using a figure. */
+  /** What a reader must know before using a figure: the machine, and the notes in brief. */
   caveats: string[];
   /** True if something is wrong that a reader must see at once. */
   isDoubtful: boolean;
   setting: string[];
+  /** The notes in full, and the meaning of the marks. */
   notes: string[];
   rows: PageRow[];
   comparisons: PageComparisons[];
-  /** The interpreters of unlike builds, in words. */
-  builds: string[];
   /** The reports of time(1) in words: a group for each rung, a column for each target. */
   times: Pick<View, 'columns' | 'words' | 'groups' | 'notes'>;
   /** The scaling of servers in words: a group for each target at each rung. */
@@ -83,12 +83,13 @@ const MOST_DETAILED = 600;
 
 /** Builds the data of the page from a model with distributions, and the profiles of the run if it has some. */
 export function toPage(model: Model, why?: WhyFile): Page {
-  const { run, repeat, rounds, metrics, ladders, problems, leftOut, servers, host, versions } = model;
+  const { run, repeat, rounds, metrics, ladders, servers, host, versions } = model;
   const named = model.plan.targets.length === 1 ? nameByRoute : <Cell>(cell: Cell): Cell => cell;
   const shownIn = detailedTrials(model.rows);
   const { columns, words, groups, notes } = toTimesView(model, []);
   const scaling = toScalingView(model);
-  const { sentence, compared } = describeOutcome(model);
+  const { sentence, found, compared } = describeOutcome(model);
+  const metric = decidingMetric(model);
   const startedAt = model.rows.flatMap(({ trials }) => trials.map((trial) => trial.startedAt)).toSorted()[0];
   return {
     run,
@@ -96,20 +97,21 @@ export function toPage(model: Model, why?: WhyFile): Page {
     rounds,
     metrics,
     ladders: ladders.map(named),
-    problems: problems.map((problem) => ({ ...problem, places: problem.places.map(named) })),
-    leftOut,
     servers: servers.map((server) => ({ ...server, words: describeRuntime(server) })),
     host,
     versions,
-    title: toView(model).title,
+    title: titleOf(model),
     ...(startedAt !== undefined && { startedAt }),
-    metric: decidingMetric(model),
-    outcome: model.rows.length === 0 ? 'No trial has ended.' : `${sentence}.`,
+    metric,
+    outcome: model.rows.length === 0 ? 'No trial has ended.' : [`${sentence}.`, ...found].join(' '),
     isCompared: compared !== undefined,
-    caveats: describeCaveats(model),
+    caveats: [`Measured on: ${describeMachine(host)}.`, ...listNotes(model, 'brief')],
     isDoubtful: isDoubtful(model),
     setting: describeSetting(model),
-    notes: describeAll(model),
+    notes: [
+      ...readSigns({ ...toTable(model.rows, metric), signs: explainSigns({ ...model, by: metric }) }),
+      ...listNotes(model, 'full'),
+    ],
     rows: model.rows.map((row) => named(toRow(row, model, shownIn))),
     comparisons: model.comparisons.map(({ by, threshold, baseline, rows }) => ({
       by,
@@ -117,12 +119,20 @@ export function toPage(model: Model, why?: WhyFile): Page {
       against: describeBaseline({ baseline, rows }),
       rows: rows.map((one) => ({ ...one, words: describeVerdict(one) })),
     })),
-    builds: explainBuilds(servers),
     times: { columns, words, groups, notes },
     ...(scaling && { scaling }),
     ...(why && { why: toPageWhy(why) }),
     shortened: model.rows.flatMap(({ trials }) => trials).length - shownIn.size,
   };
+}
+
+/** Returns true if a figure of the metric that decides is missing or invalid, or a target failed or was skipped. */
+function isDoubtful(model: Model): boolean {
+  const id = decidingMetric(model);
+  return (
+    model.leftOut.length > 0 ||
+    model.rows.some(({ figures, statuses }) => statuses.failed > 0 || figures[id]?.valid !== true)
+  );
 }
 
 /** Names a row of the only target by its request, so that the charts compare its requests. */

@@ -160,6 +160,16 @@ export interface Problem {
   places: (Place & { target: string; rounds: number; of: number })[];
 }
 
+/** What a reader must know beside the figures. Every view picks from the same notes. */
+export interface Note {
+  /** In few lines: counts instead of lists. */
+  brief: string[];
+  /** With everything that it is about. */
+  full: string[];
+  /** What a server did, in a few words with its figure. The last line and `ci` say it too. */
+  found?: string;
+}
+
 /** A host that sent load, over all trials of a run. */
 export interface LoadHost {
   name: string;
@@ -177,7 +187,7 @@ export interface RoundHost extends JudgedHost {
   rounds: number[];
 }
 
-/** Everything that a report shows, as typed values. */
+/** Everything that a report shows: typed values, and notes on them. */
 export interface Model {
   run: string;
   /** The command that was typed for it; absent if a program began it. */
@@ -215,8 +225,9 @@ export interface Model {
   scalings?: Scaling[];
   /** Threads of one process against processes on the most cores, by goodput: on each runtime, and the best of any runtime. */
   threadRaces?: ThreadRace[];
-  /** Each kind of reason once. */
+  /** Each kind of reason once: those that fail trials, the findings, then the disturbances, the most frequent first. */
   problems: Problem[];
   /** The resources that each target used at each rung, as time(1) reports them, by rung. */
   times: TargetUsage[];
+  notes: Note[];
 }

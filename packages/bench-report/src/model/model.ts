@@ -1,4 +1,4 @@
-/** The step between analysis and text: every value that a report shows, with its type, and none of its words. */
+/** The step between analysis and text: every value that a report shows, with its type, and the notes on them. */
 import { measuredOf } from 'bench-model/trial';
 import { cellOf, groupByCell } from 'bench-analysis/cells';
 import { keyOfPlace, placeOf, placesOf } from 'bench-model/planned';
@@ -6,6 +6,7 @@ import { compareWithin, contestRun, rankPlace } from 'bench-analysis/compare';
 import { endingOf, trackRun } from 'bench-analysis/due';
 import { findKnee, summariseCurve } from 'bench-analysis/curve';
 import { describeLimit } from '../curve.ts';
+import { notesOf } from '../notes.ts';
 import { distributionOf } from 'bench-analysis/distribution';
 import { explainIdle } from 'bench-analysis/idle';
 import { openedShare } from 'bench-analysis/judge/judge';
@@ -27,7 +28,7 @@ import { median, sum, sumByKey } from 'bench-statistics/numbers';
 import { countCompletions, joinIdleCloses } from 'bench-model/counts';
 import { DEFAULT_THRESHOLD, present, thresholdFor } from 'bench-model/options';
 import type { Plan } from 'bench-model/plan';
-import { isFatal } from 'bench-model/reasons';
+import { isFatal, kindOf, REASON_CODES } from 'bench-model/reasons';
 import { typeBench } from '../printable.ts';
 import type { Trial } from 'bench-model/record';
 import type { StoredRun } from 'bench-analysis/results/store';
@@ -76,7 +77,7 @@ export function toModel(source: Source, { distributions = false }: Parts = {}): 
   const sent = sentBy(trials);
   const scalings = toScalings(summary, plan.targets, trials);
   const threadRaces = raceThreads(source, summary, DEFAULT_THRESHOLD);
-  return {
+  const facts: Omit<Model, 'notes'> = {
     run: plan.run,
     ...(source.typed && { repeat: typeBench(source.typed) }),
     plan,
@@ -110,6 +111,7 @@ export function toModel(source: Source, { distributions = false }: Parts = {}): 
     problems: problemsOf(summary),
     times: usageOf(trials),
   };
+  return { ...facts, notes: notesOf(facts) };
 }
 
 /** Returns the rows with their ranks, their trials and the findings of these about the server. */
@@ -433,17 +435,27 @@ function contestAll(plan: Plan, trials: Trial[], rows: Row[]): Contest[] {
   });
 }
 
+/** Returns each kind of reason with its rows: in the order of the codes, but disturbances by the number of their trials. */
 function problemsOf(rows: Row[]): Problem[] {
   const seen = rows.flatMap((row) => row.reasons.map((one) => ({ row, ...one })));
-  return [...Map.groupBy(seen, ({ reason }) => reason.code).values()].flatMap((all) => {
-    const [first] = all;
-    if (first === undefined) return [];
+  const problems = [...Map.groupBy(seen, ({ reason }) => reason.code).values()].map((all): Problem => {
+    const [{ reason }] = all as [(typeof all)[number]];
     const places = all.map(({ row, rounds }) => ({
       target: row.target,
       ...placeOf(row),
       rounds,
       of: row.rounds,
     }));
-    return [{ reason: first.reason, isFatal: isFatal(first.reason), places }];
+    return { reason, isFatal: isFatal(reason), places };
   });
+  return problems.toSorted((a, b) => placeAmong(a) - placeAmong(b) || countTrials(b) - countTrials(a));
+}
+
+/** The place of a problem among the reasons; all disturbances share the last. */
+function placeAmong({ reason }: Problem): number {
+  return kindOf(reason) === 'disturbance' ? REASON_CODES.length : REASON_CODES.indexOf(reason.code);
+}
+
+function countTrials({ places }: Problem): number {
+  return sum(places.map(({ rounds }) => rounds));
 }

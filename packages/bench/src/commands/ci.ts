@@ -18,10 +18,11 @@ import {
   renderSummary,
 } from 'bench-report/budgets';
 import { viewComparison } from 'bench-report/compare';
-import { briefFindings } from 'bench-report/findings';
+import { describeEnding } from 'bench-report/ending';
 import { renderMarkdown } from 'bench-report/markdown';
 import { toOutput } from 'bench-report/printable';
-import { toModel } from 'bench-report/model/model';
+import { toModel, type Model } from 'bench-report/model/model';
+import { listFound } from 'bench-report/notes';
 import { describeCopies, describePlan } from 'bench-report/plan';
 import { toView } from 'bench-report/view';
 import type { Trial } from 'bench-model/record';
@@ -78,17 +79,19 @@ export default defineCommand({
       const found = measured.find(({ rate }) => rate === budget.rate);
       return found === undefined ? [] : [judgeBudget(found.run, budget, baselinesOf(config))];
     });
-    const verdict = conclude(
-      judged,
-      measured.map(({ run }) => run),
-      interrupted,
-    );
+    const reported = measured.map(({ run, interrupted: wasInterrupted }) => ({
+      run,
+      model: toModel({ ...run, interrupted: wasInterrupted }),
+    }));
+    const verdict = conclude(judged, reported, interrupted);
     const summary = renderSummary(
       verdict.words,
       judged,
-      measured.map(({ run }) => describeRun(run, config)),
+      reported.map((one) => describeRun(one, config)),
     );
     print(`${renderBudgets(judged)}\n`);
+    for (const { run, model } of reported)
+      for (const line of describeEnding(model.ending, run.plan)) logLine(`${run.plan.run}: ${line}`);
     for (const line of verdict.warnings) logLine(`warning: ${line}`);
     const saved = writeSummary(toOutput(summary));
     logLine(`${verdict.words}; the summary is in ${shown(saved)}`);
@@ -145,17 +148,23 @@ function baselinesOf({ budgets }: Config): string[] {
   return budgets.flatMap(({ budget: { limit } }) => (limit.kind === 'worse' ? [limit.against] : []));
 }
 
+/** A measured run with the model of its report. */
+interface Reported {
+  run: StoredRun;
+  model: Model;
+}
+
 /** The result of a job: broken if a budget is broken or not measured, or a trial failed. Anything undecided is a warning. */
 function conclude(
   judged: readonly JudgedBudget[],
-  runs: readonly StoredRun[],
+  reported: readonly Reported[],
   interrupted: boolean,
 ): { words: string; isBroken: boolean; warnings: string[] } {
   const rows = judged.flatMap(({ budget, rows: all }) => all.map((row) => ({ budget, ...row })));
   const broken = rows.filter(({ verdict }) => verdict === 'broken');
   const unmeasured = rows.filter(({ verdict }) => verdict === 'not measured');
   const undecided = rows.filter(({ verdict }) => verdict === 'undecided');
-  const failed = runs.flatMap(({ trials }) => trials.filter(({ status }) => status === 'failed'));
+  const failed = reported.flatMap(({ run }) => run.trials.filter(({ status }) => status === 'failed'));
   const uncompared = judged.filter((one) => one.rows.length === 0);
   const said = [
     ...(broken.length > 0 ? [`${broken.length} of ${rows.length} budget checks broken`] : []),
@@ -177,7 +186,7 @@ function conclude(
         const { why, cure } = describeWhy(row);
         return `undecided: ${describeBudget(row.budget)}, ${nameTarget(row)} at ${row.connections} connections: ${why}. ${cure}`;
       }),
-      ...runs.flatMap((run) => briefFindings(toModel(run).rows).map((brief) => `found: ${brief}`)),
+      ...reported.flatMap(({ model }) => listFound(model).map((found) => `found: ${found}`)),
       ...uncompared.map(
         ({ budget }) => `not compared: ${describeBudget(budget)}. The run has no other target`,
       ),
@@ -186,7 +195,7 @@ function conclude(
 }
 
 /** Returns the tables of a run as Markdown. */
-function describeRun(run: StoredRun, { budgets }: Config): string {
+function describeRun({ run, model }: Reported, { budgets }: Config): string {
   const metrics = budgets.flatMap(({ budget: { metric, rate, limit } }) =>
     limit.kind === 'worse' && rate === rateOf(run.plan)
       ? [{ by: metric, threshold: limit.share, baseline: limit.against }]
@@ -197,7 +206,7 @@ function describeRun(run: StoredRun, { budgets }: Config): string {
     .filter(({ rows }) => rows.length > 0)
     .map((table) => renderMarkdown(viewComparison(table, METRICS[table.by].label, describeCopies(run.plan))));
   // The verdict of a job is that of its budgets.
-  const { closing: _, ...view } = toView(toModel(run));
+  const { closing: _, ...view } = toView(model);
   return [`### Run ${run.plan.run}`, '', ...compared, renderMarkdown(view)].join('\n');
 }
 

@@ -9,7 +9,6 @@ import { viewRuns } from 'bench-report/runs';
 import { describeDetail } from 'bench-report/detail';
 import { renderJson } from 'bench-report/json';
 import { renderClosing, renderTerminal } from 'bench-report/terminal';
-import { describeEnding } from 'bench-report/ending';
 import type { ModelComparisons } from 'bench-report/model/definition';
 import { toModel, type Model } from 'bench-report/model/model';
 import { toView } from 'bench-report/view';
@@ -49,7 +48,6 @@ export async function measureAndReport(request: ResolvedRequest): Promise<number
     if (raw.detail) print(describeDetail(trials));
     printStyled(compared.text);
   }
-  for (const line of describeEnding(model.ending, plan)) logLine(line);
   logLine(`saved in ${shown(folder)}; to show it again: ${commandLine(`report ${plan.run}`)}`);
   try {
     if (raw.why && !interrupted) await explainDifferences(run, compared.tables, raw.json);
