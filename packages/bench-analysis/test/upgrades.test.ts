@@ -59,7 +59,7 @@ describe('compareUpgrades', () => {
       '3.12': { cpu: 102, version: '3.12.1' },
       '3.13': { cpu: 100, version: '3.13.5' },
     };
-    const run = runOnRuntimes(runtimes, '--until-decided --looks 12/18/24 --connections 10');
+    const run = runOnRuntimes(runtimes, '--until-decided --connections 10');
     const [first, second] = compareUpgrades(run, CPU);
     expect(first).toMatchObject({ candidate: 'fastapi@3.14', baseline: 'fastapi@3.12' });
     expect(first?.comparison.ratio?.interval?.high).toBeLessThan(0.85);

@@ -8,7 +8,7 @@ import { describe, expect, it } from 'vitest';
 import { countVerdicts } from 'bench-lab/analyse/sequential-test';
 import { scheduleNamed } from 'bench-targets/catalogue/looks';
 import { createRandom } from 'bench-statistics/random';
-import { samplePlan } from '../../bench-lab/testing/samples.ts';
+import { sampleTurns } from '../../bench-lab/testing/samples.ts';
 
 const PROCESSES = 0.015;
 const TURNS = { quiet: 0.005, busy: 0.014 };
@@ -51,7 +51,7 @@ function costOf(windowSeconds: number): { quiet: number; busy: number } {
 }
 
 describe('the default window of a duel until it is decided', () => {
-  const { windowSeconds } = samplePlan('--until-decided --interleave', ['vanilla', 'fastify']);
+  const { windowSeconds } = sampleTurns('--until-decided');
   const usual = costOf(windowSeconds);
 
   it('takes less time per verdict than 2 s, on any machine', () => {

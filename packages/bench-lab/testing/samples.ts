@@ -9,6 +9,7 @@ import type { Target } from 'bench-model/target';
 import type { Counts, Resources } from 'bench-model/figures';
 import type { BackgroundUse } from 'bench-model/companions';
 import { METRIC_IDS } from 'bench-model/metrics';
+import type { BenchOptions } from 'bench-model/options';
 import type { Stack, Variant } from 'bench-model/stack';
 import { BenchError } from 'bench-model/errors';
 import { readFileSync } from 'node:fs';
@@ -75,17 +76,40 @@ export function sampleStack(name: string, variants: Record<string, Partial<Varia
 /** A machine that holds many servers at the same time. */
 export const CAPACITY = { servers: 100, connections: 100_000 };
 
+/** Options of a plan that no command line sets. */
+interface PlanGiven extends Partial<BenchOptions> {
+  /** The schedule of its sequential test. */
+  looks?: string;
+}
+
 /** The plan that a command line, with quotes as in a shell, asks for, of stacks with these names. */
-export function samplePlan(line: string, names = ['vanilla', 'fastify'], seed = 1): Plan {
+export function samplePlan(
+  line: string,
+  names = ['vanilla', 'fastify'],
+  { looks, seed = 1, ...given }: PlanGiven = {},
+): Plan {
   const words = line.match(/"[^"]*"|\S+/g) ?? [];
   const options = BENCH.parse(words.map((word) => word.replaceAll('"', '')));
-  const stacks = names.map((name) => sampleStack(name, { node: { workloads: [options.workload] } }));
+  const { sequentialTest, workload, servers } = options;
+  const stacks = names.map((name) => sampleStack(name, { node: { workloads: [workload] } }));
   return makePlan(
-    { ...options, targets: options.servers ? [] : names },
+    {
+      ...options,
+      ...(sequentialTest !== undefined && looks !== undefined
+        ? { sequentialTest: { ...sequentialTest, looks } }
+        : {}),
+      ...given,
+      targets: servers ? [] : names,
+    },
     stacks,
     '20261120-120000-devices',
     seed,
   );
+}
+
+/** The same for servers that take turns, whatever the number of rounds. */
+export function sampleTurns(line = '', names?: string[]): Plan {
+  return samplePlan(line, names, { interleave: true });
 }
 
 /** Counts in which `sent` is the sum of the others. */

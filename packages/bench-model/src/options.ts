@@ -49,7 +49,7 @@ export interface BenchOptions {
   /** Measures every target a second time, with this request in flight beside the load. */
   background?: BackgroundRequest;
   load: LoadMode;
-  /** True for servers measured at the same time, false for one at a time; if absent, the plan decides. */
+  /** False for one server at a time, true for servers that take turns; if absent, the plan decides. */
   interleave?: boolean;
   /** Absent if this machine does not read CPU precisely enough for servers that take turns. */
   capacity?: Capacity;

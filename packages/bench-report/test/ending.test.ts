@@ -31,7 +31,8 @@ function rounds(ratio: number, count: number): Trial[] {
   }).flat();
 }
 
-const decided = (line = '') => samplePlan(`--connections 10 --until-decided --looks 12/18/24 ${line}`);
+const decided = (line = '') =>
+  samplePlan(`--connections 10 --until-decided ${line}`, undefined, { looks: '12/18/24' });
 
 const end = (plan: Plan, trials: Trial[], interrupted?: boolean, by?: MetricId): string[] =>
   describeEnding(endingOf(plan, trials, interrupted), plan, by);

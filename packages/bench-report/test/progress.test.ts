@@ -4,7 +4,7 @@ import type { Plan } from 'bench-model/plan';
 import { secondsPerRound } from 'bench-model/planned';
 import { describeAhead, describeTrial, showProgress, type Screen } from '../src/progress.ts';
 import type { Trial } from 'bench-model/record';
-import { okTrial, sampleMeasured, samplePlan } from '../../bench-lab/testing/samples.ts';
+import { okTrial, sampleMeasured, samplePlan, sampleTurns } from '../../bench-lab/testing/samples.ts';
 
 /** A screen that keeps what it shows, each text with its kind. */
 function record(isLive: boolean, width = 80): { screen: Screen; shown: [string, string][] } {
@@ -73,7 +73,7 @@ describe('the live line', () => {
 
   it('shows the trial under way, the figures so far at its rung, and when the run ends', () => {
     const { screen, shown } = record(true, 120);
-    const plan = samplePlan('--connections 10 --rounds 20', ['vanilla', 'fastify'], 1);
+    const plan = samplePlan('--connections 10 --rounds 20');
     play(plan, screen, { until: 4 });
     const [first, ...others] = textsOf(shown, 'live');
     expect(first).toMatch(/^\[1\/40\] \S+ at 10, round 1 · \d+ min left, until \d\d:\d\d$/);
@@ -93,7 +93,7 @@ describe('the live line', () => {
 
   it('names both servers of a duel', () => {
     const { screen, shown } = record(true);
-    const plan = samplePlan('--connections 10 --rounds 6 --interleave', ['vanilla', 'fastify']);
+    const plan = sampleTurns('--connections 10 --rounds 6');
     play(plan, screen, { until: 2 });
     expect(textsOf(shown, 'live')[1]).toMatch(
       /^\[2\/12\] (vanilla and fastify|fastify and vanilla) at 10, round 1 /,
@@ -154,7 +154,7 @@ describe('a sequential test', () => {
   it('shows no decided comparison twice', () => {
     const { screen, shown } = record(false);
     const names = ['vanilla', 'fastify', 'noisy'];
-    const matrix = samplePlan('--connections 10 --until-decided --looks 12/18/24 --budget 1h', names);
+    const matrix = samplePlan('--connections 10 --until-decided --budget 1h', names, { looks: '12/18/24' });
     play(matrix, screen, { until: 3 * 19, costs: { noisy: (round) => 100 + 40 * Math.sin(round * round) } });
     const lines = textsOf(shown, 'line').filter((line) => !line.startsWith('['));
     expect(lines[0]).toBe('after 12 rounds, 1 of 2 comparisons decided:');
@@ -175,8 +175,8 @@ describe('a sequential test', () => {
 
   it('names no look in its live line that the budget does not hold', () => {
     const { screen, shown } = record(true, 120);
-    const line = `--connections 10 --until-decided --looks 12/18/24 --budget ${Math.ceil(7 * secondsPerRound(plan))}s`;
-    play(samplePlan(line, ['vanilla', 'fastify']), screen, { until: 2 });
+    const line = `--connections 10 --until-decided --budget ${Math.ceil(7 * secondsPerRound(plan))}s`;
+    play(samplePlan(line, ['vanilla', 'fastify'], { looks: '12/18/24' }), screen, { until: 2 });
     expect(textsOf(shown, 'live')[0]).toContain(' · first look at the end of the budget · at most ');
   });
 });
@@ -188,7 +188,7 @@ const ahead = (line: string, seconds: number) => {
 };
 
 it('says before a run when it may end, if the budget lasts that long', () => {
-  const line = '--until-decided --looks 12/18/24';
+  const line = '--until-decided';
   expect(ahead(line, 1800)).toMatch(
     /^may end after 12 rounds, in about \d+ (s|min); at most 30 min left, until \d\d:\d\d$/,
   );

@@ -32,7 +32,7 @@ import {
   sampleCounts,
   sampleLoad,
   sampleMeasured,
-  samplePlan,
+  sampleTurns,
   sampleTold,
 } from '../../../bench-lab/testing/samples.ts';
 import { SCHEMAS } from 'bench-model/schemas';
@@ -303,7 +303,7 @@ const toldTrial = okTrial('fastify', { ...measured, load: sampleTold({ counts: {
 const { measured: _, ...unmeasured } = head;
 const failed = { ...unmeasured, status: 'failed', partial: measured } as unknown as Required<FailedTrial>;
 const plan: Required<Plan> = {
-  ...samplePlan('--interleave --rounds 2'),
+  ...sampleTurns('--rounds 2'),
   targets: [head.target] as unknown as Plan['targets'],
   load: { mode: 'open', perSecond: 2000 },
   byTurns: { rungs: [10], turnSeconds: 0.1 },

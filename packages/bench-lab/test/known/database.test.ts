@@ -20,7 +20,7 @@ import BENCH from 'bench-http/commands/bench';
 import { makePlan } from 'bench-http/plan/plan';
 import { METRIC_IDS } from 'bench-model/metrics';
 import { needs, postgres } from '../../testing/needs.ts';
-import { samplePlan } from '../../testing/samples.ts';
+import { samplePlan, sampleTurns } from '../../testing/samples.ts';
 import { openToken } from './leftovers.ts';
 import { ASKED, loadOf, openRig, reasonOf, reasonsOf, type Seen } from './rig.ts';
 
@@ -115,9 +115,13 @@ describe('a server that inserts', () => {
 
   it('has a separate table in a duel', async () => {
     const targets = ['users/faithful', 'users/forgetful'];
-    const words =
-      '--workload users-insert --interleave --rounds 1 --connections 4 --warmup 0.2 --duration 0.5';
-    const plan = makePlan(BENCH.parse([...targets, ...words.split(' ')]), [stack], 'known', 1);
+    const words = '--workload users-insert --rounds 1 --connections 4 --warmup 0.2 --duration 0.5';
+    const plan = makePlan(
+      { ...BENCH.parse([...targets, ...words.split(' ')]), interleave: true },
+      [stack],
+      'known',
+      1,
+    );
     const all = await rig.measureAll(plan, [stack], [keepDatabase(database)]);
     for (const seen of all) {
       const { acknowledged, stored } = insertsOf(seen);
@@ -247,7 +251,9 @@ describe('a plan', () => {
     expect(() => refuseCrowd(planOf('--workers 34'), database)).toThrow(
       'the plan needs 510 connections, and the database accepts 500',
     );
-    expect(() => refuseCrowd(planOf('--workers 17 --interleave'), database)).toThrow('510 connections');
+    expect(() => refuseCrowd(sampleTurns('--workload users --workers 17'), database)).toThrow(
+      '510 connections',
+    );
     expect(() => refuseCrowd(planOf('--param pool=400 --param overflow=96'), database)).toThrow(
       '496 connections',
     );

@@ -21,17 +21,8 @@ afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
 async function duel(...words: string[]): Promise<Trial[]> {
   const stacks = [readManifest(PLANTED)];
-  const options = BENCH.parse([
-    ...words,
-    '--interleave',
-    '--rounds',
-    '1',
-    '--connections',
-    '5',
-    '--warmup',
-    '0.3',
-  ]);
-  const plan = { ...makePlan(options, stacks, 'known', 1), hashEvery: 1 };
+  const options = BENCH.parse([...words, '--rounds', '1', '--connections', '5', '--warmup', '0.3']);
+  const plan = { ...makePlan({ ...options, interleave: true }, stacks, 'known', 1), hashEvery: 1 };
   const { prepared } = await prepareAll(plan.targets, stacks);
   const placed = await choosePlacement({ serverCores: 1, generators: 1 });
   const { effects } = await createEffects({ plan, placed, token, folder });

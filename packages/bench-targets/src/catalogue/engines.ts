@@ -8,7 +8,6 @@ interface Wanted {
   rungs: number[];
   generators: number;
   load: LoadMode;
-  takesTurns: boolean;
   windowSeconds: number;
   warmupSeconds: number;
   requests: { method: string; body?: string }[];
@@ -35,11 +34,6 @@ export function refuseEngine(name: EngineName, wanted: Wanted): void {
       !engine.openLoop && (wanted.load.mode === 'open' || wanted.load.mode === 'promise'),
       'has no open loop',
       `omit ${wanted.load.mode === 'open' ? '--rate' : '--slo'}, or --engine`,
-    ],
-    [
-      !engine.takesTurns && wanted.takesTurns,
-      'does not load servers in turns',
-      'measure with --no-interleave',
     ],
     [
       !engine.counts && wanted.load.mode === 'amount',

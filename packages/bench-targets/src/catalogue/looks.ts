@@ -31,11 +31,6 @@ export const SCHEDULES = {
     { rounds: 18, k: 31 },
     { rounds: 24, k: 76 },
   ],
-  '10/15/20': [
-    { rounds: 10, k: 1 },
-    { rounds: 15, k: 19 },
-    { rounds: 20, k: 50 },
-  ],
   '12/18/27/40/60': [
     { rounds: 12, k: 4 },
     { rounds: 18, k: 27 },

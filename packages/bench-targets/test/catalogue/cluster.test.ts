@@ -137,7 +137,6 @@ describe('a plan with a cluster', () => {
 
   it.each([
     ['--engine wrk', '--cluster takes the load driver of Bench, not wrk'],
-    ['--interleave --noise', '--cluster has no short turns'],
     ['--amount 1000', '--cluster sends for a time, not an exact number of requests'],
     ['--connections 1', '--cluster has 2 generator processes, which cannot share 1 connections'],
   ])('is refused with %s', (line, message) => {

@@ -40,7 +40,6 @@ describe('--engine', () => {
   it.each([
     '--engine wrk --rate 100',
     '--engine aiohttp --rate auto',
-    '--engine threads --interleave',
     '--engine wrk --amount 20000',
     '--engine requests --connections 10',
     '--engine k6 --connections 10000',

@@ -18,7 +18,6 @@ import { existsSync } from 'node:fs';
 import { basename, join, resolve } from 'node:path';
 import { readCluster } from 'bench-targets/catalogue/cluster';
 import { PACKAGES, splitVersions } from 'bench-targets/catalogue/packages';
-import { chooseLooks, SCHEDULE_NAMES } from 'bench-targets/catalogue/looks';
 import { WORKLOAD_NAMES } from 'bench-targets/catalogue/workloads/index';
 import { MOST_ROUNDS } from 'bench-model/limits';
 import { HOME, commandLine } from 'bench-machine/home';
@@ -248,10 +247,7 @@ const OPTIONS = {
   load: option('<loads>', listOf(curveLoad), {
     group: LOAD,
     help: 'measure latency and CPU over load: at these rates per second, e.g. 500,1000,2000, or at shares of the capacity that --slo finds, e.g. 25%,50%,75%,90%',
-    conflicts: {
-      amount: 'omit --amount: each rate runs for --duration',
-      interleave: 'omit --interleave: rates are measured one server at a time',
-    },
+    conflicts: { amount: 'omit --amount: each rate runs for --duration' },
   }),
   background: option('<request>', request, {
     group: LOAD,
@@ -312,7 +308,6 @@ const OPTIONS = {
         ]),
       ),
       rate: 'omit --rate: it limits the goodput, so there would be no speed-up to measure',
-      interleave: 'its servers use different numbers of cores: omit one of them',
       noise: 'measure the noise in a run without --scale',
       background: 'measure it without --scale',
     },
@@ -370,12 +365,10 @@ const OPTIONS = {
     },
   }),
 
-  interleave: flag({
+  'no-interleave': flag({
     group: COMPARE,
-    help: 'run all targets of a round at once and load them in short turns, which is more precise',
-    conflicts: { 'no-interleave': 'omit one of them' },
+    help: 'run one server at a time, even where several at once, loaded in short turns, show smaller differences',
   }),
-  'no-interleave': flag({ group: COMPARE, help: 'run one server at a time' }),
   noise: flag({
     group: COMPARE,
     help: 'A/A: measure the first target twice, to show the noise of this machine',
@@ -385,14 +378,8 @@ const OPTIONS = {
     help: 'look at the results after some rounds, and stop when every comparison has a verdict',
     usually: 'for two targets, without --rounds',
     conflicts: {
-      rounds: 'omit --rounds: the schedule sets their number, and --looks chooses another schedule',
+      rounds: 'omit --rounds: a run until decided chooses its own',
     },
-  }),
-  looks: option('<rounds>', oneOf(SCHEDULE_NAMES), {
-    group: COMPARE,
-    help: `the rounds after which the results are looked at: ${SCHEDULE_NAMES.join(', ')}`,
-    usually: `${chooseLooks(2)}; ${chooseLooks(3)} for several comparisons or with --budget; ${chooseLooks(2, { searches: true })} for a single one with --slo`,
-    conflicts: OF_A_TEST,
   }),
   budget: option('<time>', span(), {
     group: COMPARE,
@@ -532,7 +519,7 @@ export default defineCommand({
         timeoutSeconds: values.timeout,
         startSeconds: values.startTimeout,
         background: values.background,
-        interleave: values.noInterleave ? false : values.interleave || undefined,
+        interleave: values.noInterleave ? false : undefined,
         sequentialTest: toSequentialTest(values),
         engine: values.engine,
         seed: values.seed,
@@ -675,8 +662,8 @@ function toStacks({ stack, run, copy: [first] }: Values<typeof OPTIONS>): string
 }
 
 function toSequentialTest(values: Values<typeof OPTIONS>): BenchOptions['sequentialTest'] {
-  const { untilDecided, upgrade, looks, budget, by, threshold } = values;
-  const isAsked = untilDecided || upgrade || [looks, budget, by, threshold].some((one) => one !== undefined);
+  const { untilDecided, upgrade, budget, by, threshold } = values;
+  const isAsked = untilDecided || upgrade || [budget, by, threshold].some((one) => one !== undefined);
   return isAsked ? testOf(values) : undefined;
 }
 
@@ -693,7 +680,6 @@ function comparesTwo(values: Values<typeof OPTIONS>, targets: readonly string[])
 function testOf(values: Values<typeof OPTIONS>): NonNullable<BenchOptions['sequentialTest']> {
   const by = values.by ?? usualMetric({ load: toLoad(values) });
   return {
-    ...present({ looks: values.looks }),
     by,
     threshold: values.threshold ?? thresholdFor(by),
     ...present({

@@ -45,7 +45,6 @@ import {
   refuseCluster,
   refuseRenewal,
   refuseSpread,
-  refuseTurns,
   refuseUpstream,
   refuseWindow,
   tidy,
@@ -149,9 +148,8 @@ export function makePlan(given: BenchOptions, stacks: Stack[], run: string, seed
         ? { byTurns: { rungs, turnSeconds: TURN_SECONDS.comparison } }
         : {};
   const { byTurns } = turns;
-  refuseCluster(options, { engine, rungs, generators, takesTurns: byTurns !== undefined });
+  refuseCluster(options, { engine, rungs, generators });
   refuseSpread(options);
-  if (byTurns !== undefined) refuseTurns(options, { workload, targets, waitSeconds });
   refuseWindow(options, waitSeconds);
   refuseBackground(options);
   refuseRenewal(options, userRequests);
@@ -188,7 +186,6 @@ export function makePlan(given: BenchOptions, stacks: Stack[], run: string, seed
     rungs,
     generators,
     load,
-    takesTurns: byTurns !== undefined,
     windowSeconds,
     warmupSeconds,
     requests: drawn.requests,

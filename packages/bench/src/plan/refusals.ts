@@ -3,7 +3,6 @@ import type { Workload } from 'bench-targets/catalogue/workloads/workload';
 import { BenchError } from 'bench-model/errors';
 import { IDLE_SECONDS, longestSilence, planTurns } from './turns.ts';
 import type { Plan } from 'bench-model/plan';
-import type { Target } from 'bench-model/target';
 import type { UpstreamKind } from 'bench-model/settings';
 import type { BenchOptions } from 'bench-model/options';
 import type { UserRequests } from 'bench-model/requests';
@@ -33,65 +32,6 @@ export function refuseAlone(
     `only ${targets[0]?.id ?? 'none of the targets'} can be measured, so nothing can be compared`,
     'see above why the others are left out; to measure it alone, name it alone, without --until-decided',
   );
-}
-
-/** The option of each load mode. */
-const LOAD_OPTIONS = { open: '--rate', amount: '--amount', promise: '--slo' };
-
-/** The facts about turns that the options do not hold. */
-interface TurnsFacts {
-  workload: Workload;
-  targets: Target[];
-  waitSeconds: number | undefined;
-}
-
-/** Throws a usage error if the servers of a plan cannot take turns. */
-export function refuseTurns(
-  { load, background, servers, scale }: BenchOptions,
-  { workload: { name: workload }, targets, waitSeconds }: TurnsFacts,
-): void {
-  const hint = 'measure with --no-interleave';
-  if (scale !== undefined) {
-    throw new BenchError(
-      'usage',
-      'servers that take turns share their cores, and --scale gives each a different number',
-      'omit --interleave',
-    );
-  }
-  if (servers !== undefined && targets.length < 2) {
-    throw new BenchError(
-      'usage',
-      'turns need two servers, and --url names one',
-      'name another one: --url old=http://127.0.0.1:3000 --url new=http://127.0.0.1:3001',
-    );
-  }
-  if (targets.length < 2) {
-    throw new BenchError(
-      'usage',
-      `turns need at least two targets, not ${targets.length}`,
-      'add a target, or --noise to measure the same one twice',
-    );
-  }
-  if (background !== undefined) {
-    throw new BenchError(
-      'usage',
-      'servers that take turns share their cores, so the background request of one would disturb the others',
-      hint,
-    );
-  }
-  if (load.mode !== 'closed') {
-    const option = LOAD_OPTIONS[load.mode];
-    throw new BenchError('usage', `turns are short, so ${option} cannot be combined with them`, hint);
-  }
-  if (waitSeconds === undefined) return;
-  const silence = waitSilence(targets.length, waitSeconds);
-  if (silence > IDLE_SECONDS) {
-    throw new BenchError(
-      'usage',
-      `each answer of ${workload} waits ${waitSeconds} s, so connections of ${targets.length} servers that take turns would be idle for ${silence} s; many servers close them after ${IDLE_SECONDS} s`,
-      hint,
-    );
-  }
 }
 
 /** Returns the longest idle time of a connection if this many targets take turns, in seconds. */
@@ -138,18 +78,12 @@ export function refuseBackground({ background, servers }: BenchOptions): void {
 /** Throws a usage error for a plan that needs more than hosts of a cluster can do together. */
 export function refuseCluster(
   { cluster, load, servers }: BenchOptions,
-  {
-    engine,
-    rungs,
-    generators,
-    takesTurns,
-  }: { engine: string; rungs: readonly number[]; generators: number; takesTurns: boolean },
+  { engine, rungs, generators }: { engine: string; rungs: readonly number[]; generators: number },
 ): void {
   if (cluster === undefined) return;
   const least = Math.min(...rungs);
   const refusals: [boolean, string, string][] = [
     [engine !== 'autocannon', `takes the load driver of Bench, not ${engine}`, 'omit --engine'],
-    [takesTurns, 'has no short turns', 'measure with --no-interleave'],
     [load.mode === 'amount', 'sends for a time, not an exact number of requests', 'use --duration'],
     [servers !== undefined, 'starts its servers itself', 'omit --url, or --cluster'],
     [

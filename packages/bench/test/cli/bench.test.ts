@@ -133,12 +133,8 @@ describe('bench', () => {
     expect(() => parse('--load 25%')).toThrow('--load: a share needs the capacity');
   });
 
-  it('reads --interleave and --no-interleave as one choice', () => {
-    expect([
-      parse('--interleave').interleave,
-      parse('--no-interleave').interleave,
-      parse('').interleave,
-    ]).toEqual([true, false, undefined]);
+  it('lets the plan choose turns unless --no-interleave forbids them', () => {
+    expect([parse('--no-interleave').interleave, parse('').interleave]).toEqual([false, undefined]);
   });
 
   it('reads when a sequential test stops, and by which metric', () => {
@@ -146,10 +142,7 @@ describe('bench', () => {
       by: 'cpu',
       threshold: 0.02,
     });
-    expect(
-      parse('--until-decided --budget 10m --by p99 --threshold 3% --looks 10/15/20').sequentialTest,
-    ).toEqual({
-      looks: '10/15/20',
+    expect(parse('--until-decided --budget 10m --by p99 --threshold 3%').sequentialTest).toEqual({
       by: 'p99',
       threshold: 0.03,
       budgetSeconds: 600,

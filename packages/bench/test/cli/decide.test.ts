@@ -89,7 +89,7 @@ describe('bench --rate auto', () => {
 describe.skipIf(!hasProc)('a duel', () => {
   it('refuses a budget without room for a verdict, and names one that has it', async () => {
     await using place = new Place();
-    const words = ['planted/steady', 'planted/burns', '--until-decided', '--interleave', '--budget', '0.1s'];
+    const words = ['planted/steady', 'planted/burns', '--until-decided', '--budget', '0.1s'];
     const short = flags({ duration: 0.5, warmup: 0, connections: 2 });
     const { status, stderr } = await place.run('bench', [...planted, ...words, ...short]);
     expect(status).toBe(2);
@@ -100,7 +100,7 @@ describe.skipIf(!hasProc)('a duel', () => {
 
   it('leaves nothing after one Ctrl-C, and keeps only whole duels', async () => {
     await using place = new Place();
-    const words = '--interleave --rounds 50 --connections 2 --duration 0.5 --warmup 0';
+    const words = '--rounds 50 --connections 2 --duration 0.5 --warmup 0';
     const running = place.startInTerminal(
       `${FORWARDER} --stack ${PLANTED} planted/steady planted/burns ${words}`,
     );

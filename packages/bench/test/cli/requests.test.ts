@@ -394,15 +394,18 @@ describe.runIf(hasProc)('several running servers', () => {
     await using place = new Place();
     await using old = await openShop();
     await using now = await openShop();
-    const words = ['--url', `old=${old.url}`, '--url', `new=${now.url}`, '--get', '/health', '--interleave'];
+    const words = ['--url', `old=${old.url}`, '--url', `new=${now.url}`, '--get', '/health'];
     const { status, stdout } = await place.run('bench', [
       ...words,
-      ...flags({ connections: 2, rounds: 2, warmup: 0.2, duration: 0.6 }),
+      ...flags({ connections: 2, rounds: 6, warmup: 0.2, duration: 0.6 }),
     ]);
     expect(status).toBe(0);
     const trials = place.trials();
-    expect(trials.map(({ target }) => target.id).toSorted()).toEqual(['new', 'new', 'old', 'old']);
-    expect(new Set(trials.map(({ duel }) => duel)).size).toBe(2);
+    expect(trials.map(({ target }) => target.id).toSorted()).toEqual([
+      ...Array(6).fill('new'),
+      ...Array(6).fill('old'),
+    ]);
+    expect(new Set(trials.map(({ duel }) => duel)).size).toBe(6);
     const pids = new Map(trials.map(({ target, process }) => [target.id, process?.pid]));
     expect(new Set(pids.values()).size).toBe(2);
     for (const [name, shop] of Object.entries({ old, new: now })) {
@@ -410,7 +413,7 @@ describe.runIf(hasProc)('several running servers', () => {
         .filter(({ target }) => target.id === name)
         .reduce((sum, trial) => sum + (loadOf(trial).lifetime?.sent ?? 0), 0);
       // One until it answers, two before and two after each load; and three before the run, to time its answers.
-      expect((await shop.account()).routes).toEqual({ 'GET /health': sent + 2 * 5 + 3 });
+      expect((await shop.account()).routes).toEqual({ 'GET /health': sent + 6 * 5 + 3 });
     }
     expect(stdout).toMatch(/old: already running, process \d+/);
   });

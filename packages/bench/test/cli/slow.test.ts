@@ -33,7 +33,6 @@ it.skipIf(!hasProc)('a duel of slow servers is measured one at a time, and has r
     'slow/other',
     '--stack',
     manifest,
-    '--interleave',
     ...flags({ rounds: 1, connections: 4, duration: 0.5, warmup: 0 }),
   ]);
   expect(stderr).toMatch(

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { splitWindow } from '../../src/measure/conductor.ts';
 import { run } from '../../src/measure/run.ts';
-import { errorOf, samplePlan, sampleStack } from '../../../bench-lab/testing/samples.ts';
+import { errorOf, sampleTurns, sampleStack } from '../../../bench-lab/testing/samples.ts';
 import { benchOptions } from 'bench-model/options';
 import { makePlan } from '../../src/plan/plan.ts';
 import { PLACED } from './one-trial.ts';
@@ -30,8 +30,8 @@ describe('a window that outlives a token', () => {
 
 describe('servers that take turns', () => {
   it('log in between them, each for itself, and send their new requests', async () => {
-    const line = '--interleave --rounds 1 --connections 10 --duration 0.2 --warmup 0 --get /orders';
-    const plan = samplePlan(line);
+    const line = '--rounds 1 --connections 10 --duration 0.2 --warmup 0 --get /orders';
+    const plan = sampleTurns(line);
     // So short that every turn needs another token.
     plan.userRequests = { ...plan.userRequests!, login: { ...LOGIN, every: 0.001 } };
     const world = createWorld({ turns: true });
@@ -60,9 +60,7 @@ describe('servers that take turns', () => {
   });
 
   it('begin each load with the newest token, that of all requests too', async () => {
-    const plan = samplePlan(
-      '--interleave --rounds 1 --connections 10 --duration 0.2 --warmup 0 --get /a --get /b',
-    );
+    const plan = sampleTurns('--rounds 1 --connections 10 --duration 0.2 --warmup 0 --get /a --get /b');
     plan.userRequests = { ...plan.userRequests!, login: { ...LOGIN, every: 0 } };
     const { effects, done } = createWorld({ turns: true, tellWindows: true });
     let logins = 0;

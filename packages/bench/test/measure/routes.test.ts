@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { placesOf } from 'bench-model/planned';
-import { present } from 'bench-model/options';
+import { present, type BenchOptions } from 'bench-model/options';
 import type { Plan } from 'bench-model/plan';
 import { describePlan } from 'bench-report/plan';
 import { BenchError } from 'bench-model/errors';
@@ -26,11 +26,11 @@ afterAll(() => rmSync(folder, { recursive: true }));
 
 const ROUTES = ['GET /a', 'GET /b', 'GET /c'];
 
-function planOf(words: string, names = ['main', 'feature'], capacity?: typeof CAPACITY): Plan {
+function planOf(words: string, names = ['main', 'feature'], given: Partial<BenchOptions> = {}): Plan {
   const routes = ROUTES.flatMap((route) => ['--get', route.slice(4)]);
   const options = BENCH.parse([...routes, ...(words.match(/\S+/g) ?? []), ...names]);
   const stacks = names.map((name) => sampleStack(name));
-  return makePlan({ ...options, ...present({ capacity }) }, stacks, 'a-run', 1);
+  return makePlan({ ...options, ...given }, stacks, 'a-run', 1);
 }
 
 describe('the plan of several requests', () => {
@@ -54,7 +54,7 @@ describe('the plan of several requests', () => {
   });
 
   it('has all servers take turns with one request after the other', () => {
-    const plan = planOf('--until-decided', undefined, CAPACITY);
+    const plan = planOf('--until-decided', undefined, { capacity: CAPACITY });
     const round = plan.trials.slice(0, 6);
     expect(new Set(round.map(({ duel }) => duel))).toEqual(new Set(['c10-r1']));
     expect(new Set(round.map(({ life }) => life)).size).toBe(2);
@@ -103,7 +103,7 @@ describe('the plan of several requests', () => {
 });
 
 async function measure(words: string, twist: Twist = {}, names?: string[]) {
-  const plan = planOf(`--connections 10 --rounds 1 ${words}`, names);
+  const plan = planOf(`--connections 10 --rounds 1 ${words}`, names, present({ interleave: twist.turns }));
   const world = createWorld(twist);
   const code = { language: 'none', from: 'HEAD', folder, installed: undefined, instead: undefined } as const;
   const prepared = prepareFor(plan).map((one) => ({ ...one, code }));
@@ -134,7 +134,7 @@ describe('a run of several requests', () => {
   });
 
   it('loads both servers with one request after the other', async () => {
-    const { world, trials } = await measure('--interleave --duration 0.12', { turns: true });
+    const { world, trials } = await measure('--duration 0.12', { turns: true });
     expect(trials.map(({ status }) => status)).toEqual(Array(6).fill('ok'));
     const ports = world.done.flatMap((what) => /^turn (\d+)/.exec(what)?.[1] ?? []);
     expect(ports).toHaveLength(3 * 2 * 6);

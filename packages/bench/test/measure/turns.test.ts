@@ -14,7 +14,7 @@ import {
   CAPACITY,
   sampleCounts,
   sampleLoad,
-  samplePlan,
+  sampleTurns,
   sampleStack,
 } from '../../../bench-lab/testing/samples.ts';
 import { createWorld, prepareFor, SAMPLED, type Twist, type World } from './world.ts';
@@ -29,10 +29,10 @@ afterEach(() => vi.useRealTimers());
 
 async function duel(
   twist: Twist = {},
-  line = '--interleave --rounds 1 --connections 10 --duration 0.2',
+  line = '--rounds 1 --connections 10 --duration 0.2',
   before: Trial[] = [],
 ): Promise<{ world: World; trials: Trial[] }> {
-  const plan = samplePlan(line);
+  const plan = sampleTurns(line);
   const world = createWorld(twist);
   const trials = await run(plan, { placed, prepared: prepareFor(plan), before }, world.effects);
   return { world, trials };
@@ -48,7 +48,7 @@ const placesOf = (order: number[], side: number) =>
   order.flatMap((one, place) => (one === side ? [place] : []));
 
 describe('the window of a side', () => {
-  const plan = samplePlan('--until-decided --interleave --connections 10', ['a', 'b']);
+  const plan = sampleTurns('--until-decided --connections 10', ['a', 'b']);
 
   it.each([
     ['at the default', 0.01, 1],
@@ -59,7 +59,7 @@ describe('the window of a side', () => {
   });
 
   it('is as long as it was asked to be', () => {
-    const asked = samplePlan('--until-decided --interleave --connections 10 --duration 2', ['a', 'b']);
+    const asked = sampleTurns('--until-decided --connections 10 --duration 2', ['a', 'b']);
     expect(sizeWindow(asked, { cycleSeconds: 1, connections: 10 })).toBe(2);
   });
 });
@@ -124,7 +124,7 @@ describe('the short turns of more than two servers', () => {
   });
 
   it('are taken by fresh servers in this order, and recorded with their places', async () => {
-    const plan = samplePlan('--interleave --rounds 1 --connections 10 --duration 0.12', ['a', 'b', 'c', 'd']);
+    const plan = sampleTurns('--rounds 1 --connections 10 --duration 0.12', ['a', 'b', 'c', 'd']);
     const world = createWorld({ turns: true });
     const trials = await run(plan, { placed, prepared: prepareFor(plan), before: [] }, world.effects);
     const placesIn = (name: string): number[] => {
@@ -253,7 +253,7 @@ describe('measureTogether', () => {
           // The load of each side waits for the requests that the server leaves open.
           at: { [step]: () => (++count <= 20 ? vi.advanceTimersByTime(5000) : undefined) },
         },
-        '--interleave --rounds 1 --connections 10 --duration 0.2 --warmup 1 --timeout 10',
+        '--rounds 1 --connections 10 --duration 0.2 --warmup 1 --timeout 10',
       );
       expect(trials.map(({ reasons }) => reasons[0]?.text)).toEqual(
         Array(2).fill('no right answer for 10 s under load'),
@@ -285,7 +285,7 @@ describe('measureTogether', () => {
 
   it('may have more than two sides, in order and in reverse', async () => {
     const names = ['vanilla', 'fastify', 'litestar'];
-    const plan = samplePlan('--interleave --rounds 1 --connections 10 --duration 0.2', names);
+    const plan = sampleTurns('--rounds 1 --connections 10 --duration 0.2', names);
     const world = createWorld({ tellWindows: true });
     const trials = await run(plan, { placed, prepared: prepareFor(plan), before: [] }, world.effects);
     expect(trials.map(({ status }) => status)).toEqual(['ok', 'ok', 'ok']);
@@ -301,7 +301,7 @@ describe('measureTogether', () => {
   });
 
   it('resumes an interrupted run with whole duels only', async () => {
-    const line = '--interleave --rounds 3 --connections 10 --duration 1';
+    const line = '--rounds 3 --connections 10 --duration 1';
     const first = await duel({}, line);
     const kept = first.trials.slice(0, 3);
     const { trials, world } = await duel({}, line, kept);
@@ -318,7 +318,7 @@ const planOf = (words: string, readsCpu: boolean, names = ['vanilla', 'fastify']
 
 describe('the plan of a duel', () => {
   it('pairs the two targets of each rung, in random order', () => {
-    const { trials } = samplePlan('--interleave --rounds 200 --connections 10,100');
+    const { trials } = sampleTurns('--rounds 200 --connections 10,100');
     const pairs = trials
       .filter(({ order }) => order % 2 === 0)
       .map((trial) => [trial, trials[trial.order + 1]!] as const);
@@ -330,14 +330,6 @@ describe('the plan of a duel', () => {
     const heads = pairs.filter(([{ target }]) => target === 'vanilla').length;
     // 400 coins: five standard deviations.
     expect(Math.abs(heads - 200)).toBeLessThan(50);
-  });
-
-  it.each([
-    ['--interleave', ['vanilla'], 'two targets'],
-    ['--interleave --amount 1000000', ['vanilla', 'fastify'], '--amount'],
-    ['--interleave --rate 500', ['vanilla', 'fastify'], '--rate'],
-  ])('is refused: %s of %j', (line, names, text) => {
-    expect(() => samplePlan(line, names)).toThrow(text);
   });
 
   it('is the default between two targets if CPU is read from a cgroup', () => {
@@ -365,7 +357,7 @@ describe('the plan of a duel', () => {
   );
 
   it('may have the same target twice', () => {
-    const { targets } = samplePlan('--noise --interleave', ['vanilla']);
+    const { targets } = sampleTurns('--noise', ['vanilla']);
     expect(targets.map(({ id, repeats }) => [id, repeats])).toEqual([
       ['vanilla', undefined],
       ['vanilla (A/A)', { targetId: 'vanilla', kind: 'a/a' }],
@@ -509,7 +501,7 @@ describe('the short turns of a duel', () => {
   it('are taken after the warm-up, and the CPU of a server is read before and after each of its turns', async () => {
     const { world, trials } = await duel(
       { turns: true },
-      '--interleave --rounds 1 --connections 10 --duration 0.12 --warmup 0.1',
+      '--rounds 1 --connections 10 --duration 0.12 --warmup 0.1',
     );
     expect(trials.map(({ status }) => status)).toEqual(['ok', 'ok']);
     const turns = [0, 1, 1, 0, 1, 0, 0, 1, 0, 1, 1, 0].flatMap((side) => [
@@ -543,10 +535,7 @@ describe('the short turns of a duel', () => {
   });
 
   it('are kept in the record, and relate the resources to the time under load', async () => {
-    const { trials } = await duel(
-      { turns: true },
-      '--interleave --rounds 1 --connections 10 --duration 0.12',
-    );
+    const { trials } = await duel({ turns: true }, '--rounds 1 --connections 10 --duration 0.12');
     const places = [
       [0, 3, 5, 6, 8, 11],
       [1, 2, 4, 7, 9, 10],
@@ -574,7 +563,7 @@ describe('the short turns of a duel', () => {
   ])('cost a request the same if the server uses %s CPU in the rests between them', async (_, rest) => {
     const { trials } = await duel(
       { turns: true, cpuUs: { turn: 10_000, rest } },
-      '--interleave --rounds 1 --connections 10 --duration 0.12',
+      '--rounds 1 --connections 10 --duration 0.12',
     );
     for (const trial of trials) {
       if (trial.status === 'failed') throw new Error('failed');
@@ -592,7 +581,7 @@ describe('the short turns of a duel', () => {
   it('continue with the other server if one fails', async () => {
     const { world, trials } = await duel(
       { turns: true, at: { turn: (count) => (count === 2 ? fail('it is not well')() : undefined) } },
-      '--interleave --rounds 1 --connections 10 --duration 0.12',
+      '--rounds 1 --connections 10 --duration 0.12',
     );
     expect(trials.map(({ status }) => status)).toEqual(['ok', 'failed']);
     expect(world.done.filter((what) => what.startsWith('turn 3000'))).toHaveLength(6);
@@ -600,7 +589,7 @@ describe('the short turns of a duel', () => {
   });
 
   it('relate the CPU of a companion to the time under load', async () => {
-    const line = '--interleave --rounds 1 --connections 10 --duration 0.12';
+    const line = '--rounds 1 --connections 10 --duration 0.12';
     let reads = 0;
     const { world, trials } = await duel(
       {
@@ -632,14 +621,14 @@ describe('the short turns of a duel', () => {
           return reads;
         },
       },
-      '--interleave --rounds 1 --connections 10 --duration 0.12',
+      '--rounds 1 --connections 10 --duration 0.12',
     );
     expect(reads).toBeGreaterThan(5);
     expect(trials.map(({ status }) => status)).toEqual(['ok', 'ok']);
   });
 
   it('are left for long windows if the CPU of a companion cannot be read between them', async () => {
-    const line = '--interleave --rounds 1 --connections 10 --duration 0.2 --warmup 0.1';
+    const line = '--rounds 1 --connections 10 --duration 0.2 --warmup 0.1';
     const { world } = await duel({ turns: true, looks: [{ requests: 0, fetchUs: 0 }] }, line);
     expect(world.done.filter((what) => what.startsWith('turn'))).toEqual([]);
     expect(world.done.filter((what) => what.startsWith('fire'))).toHaveLength(6);

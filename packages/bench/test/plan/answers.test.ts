@@ -3,9 +3,9 @@ import { describeTurns } from 'bench-report/plan';
 import { describe, expect, it } from 'vitest';
 import { fitTurns } from '../../src/plan/by-turns.ts';
 import { fitAnswers, fitStarts } from '../../src/plan/plan.ts';
-import { samplePlan } from '../../../bench-lab/testing/samples.ts';
+import { samplePlan, sampleTurns } from '../../../bench-lab/testing/samples.ts';
 
-const duel = (line = '') => samplePlan(`--connections 10 --until-decided --interleave ${line}`, ['a', 'b']);
+const duel = (line = '') => sampleTurns(`--connections 10 --until-decided ${line}`, ['a', 'b']);
 
 describe('a plan for servers that are slow to answer', () => {
   it('keeps its turns if they hold two answers, and lengthens windows to five', () => {
@@ -31,13 +31,13 @@ describe('a plan for servers that are slow to answer', () => {
   });
 
   it('measures one server at a time if connections would be idle for too long between their turns', () => {
-    const line = '--connections 10,1000 --until-decided --interleave';
-    const fitted = fitAnswers(samplePlan(line, Array.from('abcde')), 0.02);
+    const line = '--connections 10,1000 --until-decided';
+    const fitted = fitAnswers(sampleTurns(line, Array.from('abcde')), 0.02);
     expect(fitted.byTurns?.rungs).toEqual([10]);
     expect(describeTurns(fitted)).toContain(
       'one server at a time at 1,000 connections: their answers are too slow for turns',
     );
-    expect(fitAnswers(samplePlan(line, Array.from('abcd')), 0.02).byTurns?.rungs).toEqual([10, 1000]);
+    expect(fitAnswers(sampleTurns(line, Array.from('abcd')), 0.02).byTurns?.rungs).toEqual([10, 1000]);
   });
 
   it('keeps what the user gave more time', () => {

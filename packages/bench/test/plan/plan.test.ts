@@ -5,7 +5,13 @@ import { describe, expect, it } from 'vitest';
 import BENCH from '../../src/commands/bench.ts';
 import { makePlan } from '../../src/plan/plan.ts';
 import { refuseAlone } from '../../src/plan/refusals.ts';
-import { CAPACITY, errorOf, samplePlan, sampleStack } from '../../../bench-lab/testing/samples.ts';
+import {
+  CAPACITY,
+  errorOf,
+  samplePlan,
+  sampleTurns,
+  sampleStack,
+} from '../../../bench-lab/testing/samples.ts';
 
 const FOUR = ['vanilla', 'fastify', 'fastapi', 'litestar'];
 
@@ -56,15 +62,17 @@ describe('makePlan', () => {
   });
 
   it('repeats the order for the same seed, and changes it for another', () => {
-    expect(samplePlan('--rounds 4', FOUR, 42)).toEqual(samplePlan('--rounds 4', FOUR, 42));
+    expect(samplePlan('--rounds 4', FOUR, { seed: 42 })).toEqual(
+      samplePlan('--rounds 4', FOUR, { seed: 42 }),
+    );
     const orderOf = (seed: number) =>
-      samplePlan('--rounds 4', FOUR, seed).trials.map(({ id }) => id.slice(4));
+      samplePlan('--rounds 4', FOUR, { seed }).trials.map(({ id }) => id.slice(4));
     expect(orderOf(42)).not.toEqual(orderOf(43));
   });
 
   it('orders any two targets like a fair coin toss, independently in each round', () => {
     const rounds = 1000;
-    const { trials } = samplePlan(`--rounds ${rounds} --connections 10`, FOUR, 7);
+    const { trials } = samplePlan(`--rounds ${rounds} --connections 10`, FOUR, { seed: 7 });
     const place = new Map(trials.map(({ target, round, order }) => [`${target} ${round}`, order]));
     const isFirst = (a: string, b: string, round: number) =>
       place.get(`${a} ${round}`)! < place.get(`${b} ${round}`)!;
@@ -82,7 +90,7 @@ describe('makePlan', () => {
 
   it('produces all orders of four targets equally often', () => {
     const rounds = 960;
-    const { trials } = samplePlan(`--rounds ${rounds} --connections 10`, FOUR, 11);
+    const { trials } = samplePlan(`--rounds ${rounds} --connections 10`, FOUR, { seed: 11 });
     const orders = Array.from({ length: rounds }, (_, round) =>
       trials
         .slice(4 * round, 4 * round + 4)
@@ -139,7 +147,7 @@ describe('makePlan', () => {
   });
 
   it('needs a database only if the workload uses one, and allows a duel with it', () => {
-    const plan = samplePlan('--workload users --param rows=0 --interleave');
+    const plan = sampleTurns('--workload users --param rows=0');
     expect(plan).toMatchObject({
       byTurns: { rungs: [1, 12, 24, 48, 200] },
       params: { rows: 0, pool: 5, overflow: 10, pooltimeout: 30 },
@@ -156,7 +164,6 @@ describe('makePlan', () => {
     expect(looksOf('', ['vanilla', 'fastify', 'uvicorn'])).toEqual(['12/18/27/40/60', 60]);
     expect(looksOf('--slo p99<50ms --budget 5m')).toEqual(['8/12/18/24', 24]);
     expect(looksOf('--slo p99<50ms', ['vanilla', 'fastify', 'uvicorn'])[1]).toBe(60);
-    expect(looksOf('--looks 10/15/20 --budget 5m')).toEqual(['10/15/20', 20]);
   });
 
   it('keeps the upstream of a workload that uses one, and rejects --upstream for any other', () => {
@@ -201,11 +208,6 @@ describe('makePlan', () => {
       return makePlan({ ...BENCH.parse(all), capacity: CAPACITY }, stacks, 'a-run', 1);
     };
     expect(planOf()).not.toHaveProperty('byTurns');
-    expect(errorOf(() => planOf('--interleave'))).toMatchObject({
-      code: 'usage',
-      message: expect.stringContaining('take turns') as string,
-      hint: 'measure with --no-interleave',
-    });
     expect(planOf('--workload', 'gather').targets).toHaveLength(2);
     const running = BENCH.parse(['--background', 'GET /a', '--url', 'http://127.0.0.1:1/']);
     expect(errorOf(() => makePlan(running, stacks, 'a-run', 1)).message).toContain('--background');
@@ -238,7 +240,6 @@ describe('makePlan', () => {
     });
     expect(errorOf(() => planOf('--duration 13')).hint).toBe('e.g. --duration 14');
     expect(planOf('flask --until-decided')).not.toHaveProperty('byTurns');
-    expect(errorOf(() => planOf('flask --interleave')).message).toContain('idle for 24 s');
     expect(planOf('flask --param ms=50 --until-decided')).toMatchObject({
       byTurns: { turnSeconds: 0.02 },
       waitSeconds: 0.05,
@@ -358,7 +359,7 @@ describe('the time that a server may take to start', () => {
 describe('estimateSeconds', () => {
   it('counts the start-up of the servers in a duel only once', () => {
     const words = '--connections 10 --rounds 1 --duration 5 --warmup 2';
-    const [apart, duel] = [samplePlan(`${words} --no-interleave`), samplePlan(`${words} --interleave`)];
+    const [apart, duel] = [samplePlan(`${words} --no-interleave`), sampleTurns(words)];
     expect(duel.trials).toHaveLength(2);
     expect(estimateSeconds(apart) - estimateSeconds(duel)).toBeCloseTo(3);
   });

@@ -123,6 +123,5 @@ describe('a plan that scales servers', () => {
   it('measures one server at a time', () => {
     const rounds = { rounds: 6, capacity: CAPACITY, targets: ['fastify'] };
     expect(planOn(8, [2], rounds).byTurns).toBeUndefined();
-    expect(errorOf(() => planOn(8, [2], { ...rounds, interleave: true })).hint).toBe('omit --interleave');
   });
 });
