@@ -1,5 +1,6 @@
 /** How much two targets differ in each round, and how far that is known. Differences are log ratios: above 0 the candidate is worse. */
 import type { Interval } from 'bench-model/interval';
+import { studentInterval, type StudentInterval } from 'bench-statistics/student';
 import type { Difference, Differences } from 'bench-statistics/two-way';
 import { type BoundedFigure, exact } from './metrics.ts';
 import {
@@ -60,4 +61,26 @@ export function locateWithin(differences: Differences, error: number): Located {
   const lows = differences.map((difference) => difference?.low ?? -Infinity);
   const highs = differences.map((difference) => difference?.high ?? Infinity);
   return { centre, interval: intervalBetween(walshAverages(lows), walshAverages(highs), trim) };
+}
+
+/**
+ * Locates a difference that is large beside its noise, after rounds that are too few for rank sums: Student's interval of
+ * this error. Three rounds can agree by chance, so a deviation below `leastDeviation` counts as that. Undefined if a
+ * round has no difference.
+ */
+export function locateEarly(
+  differences: Differences,
+  error: number,
+  leastDeviation: number,
+): Located | undefined {
+  const known = differences.filter((difference) => difference !== undefined);
+  if (known.length < differences.length || known.length < 2) return undefined;
+  const [{ mean: centre }, low, high] = (['value', 'low', 'high'] as const).map((end) =>
+    studentInterval(
+      known.map((difference) => difference[end]),
+      error,
+      leastDeviation,
+    ),
+  ) as [StudentInterval, StudentInterval, StudentInterval];
+  return { centre, interval: { low: low.mean - low.margin, high: high.mean + high.margin } };
 }

@@ -3,12 +3,13 @@
  * the following rounds goes to the comparisons that are still open. Each row keeps the rounds and the verdict with which
  * it left. That is honest at any look, because the intervals of all looks of a row hold simultaneously.
  */
+import type { Look } from 'bench-targets/catalogue/looks';
 import type { Plan, PlannedTrial } from 'bench-model/plan';
 import { placeOf, placesOf, usualMetric } from 'bench-model/planned';
 import type { Trial } from 'bench-model/record';
 import { type Cell, cellOf } from './cells.ts';
 import { compareWithin, type ComparedRow, foreseeTable, scheduleOf } from './compare.ts';
-import { lastLook } from './looks.ts';
+import { isEarly, lastLook } from './looks.ts';
 import { isOpen } from './comparison.ts';
 import { canDecide } from './paired.ts';
 
@@ -42,10 +43,10 @@ export function trackRun(plan: Plan): Tracker {
   const standAt = (trials: readonly Trial[], rounds: number): Standing | undefined => {
     if (plan.sequentialTest === undefined) return undefined;
     const look = lastLook(scheduleOf(plan), rounds);
-    if (look === undefined) return undefined;
+    if (look === undefined || (isEarly(look) && foreseeTable(plan).rows === 0)) return undefined;
     const measured = trials.filter(({ round }) => round <= look.rounds);
     const key = `${look.rounds} ${measured.length}`;
-    const standing = standings.get(key) ?? standWith(plan, measured, look.rounds);
+    const standing = standings.get(key) ?? standWith(plan, measured, look);
     standings.set(key, standing);
     return standing;
   };
@@ -90,12 +91,14 @@ function isOpenIn(standing: Standing | undefined): (cell: Cell) => boolean {
   return (cell) => cells.has(cellOf(cell));
 }
 
-function standWith(plan: Plan, trials: Trial[], rounds: number): Standing {
+function standWith(plan: Plan, trials: Trial[], look: Look): Standing {
+  const { rounds } = look;
   const { by = usualMetric(plan), threshold = 0 } = plan.sequentialTest ?? {};
   const { rows } = compareWithin({ plan, trials }, { by, threshold });
   const undecided = rows.filter(({ comparison }) => isOpen(comparison, plan.sequentialTest?.beyond));
+  // An early look only decides: a server that fails now and then may still have its rounds.
   const lost = undecided.filter(
-    ({ comparison }) => !canDecide(comparison.unbounded, scheduleOf(plan), rows.length),
+    ({ comparison }) => !isEarly(look) && !canDecide(comparison.unbounded, scheduleOf(plan), rows.length),
   );
   const open = openAmong(
     undecided.filter((row) => !lost.includes(row)),

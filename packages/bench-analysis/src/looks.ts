@@ -34,10 +34,14 @@ export function fixedSchedule(rounds: number): Schedule {
   return [k === undefined ? { rounds } : { rounds, k }];
 }
 
-/** Returns the looks of a run that was stopped after these rounds. A stop at a planned look takes its place. */
+/** Returns the looks of a run that was stopped after these rounds. A stop at a planned look takes its place, if rank sums can decide there. */
 export function withStops(schedule: Schedule, stops: readonly number[] = []): Schedule {
   const all = new Map<number, Look>(schedule.map((look) => [look.rounds, look]));
-  for (const rounds of stops) all.set(rounds, { ...all.get(rounds), rounds, isStop: true });
+  for (const rounds of stops) {
+    const { k, error } = all.get(rounds) ?? { rounds };
+    if (error !== undefined && trimFor(rounds, ERROR_BUDGET) === undefined) continue;
+    all.set(rounds, { rounds, ...(k !== undefined && { k }), isStop: true });
+  }
   return [...all.values()].toSorted((a, b) => a.rounds - b.rounds);
 }
 
@@ -69,6 +73,7 @@ export function lookAt(schedule: Schedule, rounds: number): Look | undefined {
  */
 export function levelOf(look: Look, schedule: Schedule, rows = 1): number {
   const isOnly = schedule.filter(isPlanned).length === 1;
+  if (isEarly(look)) return look.error / rows;
   if (look.k === undefined && !look.isStop) return isOnly ? ERROR_BUDGET / rows : 0;
   const wasStopped = schedule.some(({ rounds, isStop }) => isStop && rounds < look.rounds);
   if (!look.isStop && !wasStopped) return plannedLevel(look, schedule, rows);
@@ -84,8 +89,8 @@ export function levelOf(look: Look, schedule: Schedule, rows = 1): number {
 /** Simulations and tables ask for the same levels again and again. */
 const levels = new Map<string, number>();
 
-function plannedLevel({ rounds, k }: Look, schedule: Schedule, rows: number): number {
-  if (k === undefined) return 0;
+function plannedLevel({ rounds, k, error = 0 }: Look, schedule: Schedule, rows: number): number {
+  if (k === undefined) return error / rows;
   if (schedule.filter(isPlanned).length === 1) return ERROR_BUDGET / rows;
   const alone = errorOfTrim(rounds, k);
   if (rows === 1) return alone;
@@ -107,14 +112,21 @@ function isPlanned({ k, isStop }: Look): boolean {
   return k !== undefined || !isStop;
 }
 
+/** Returns true for a look for large differences, with Student's interval. */
+export function isEarly(look: Look): look is Look & { error: number } {
+  return look.error !== undefined;
+}
+
 /** The looks before this one, with the error that each really spends: sums of ranks are discrete. */
 function spentBefore(look: Look, schedule: Schedule, rows: number): Spent[] {
   return schedule
     .filter(({ rounds }) => rounds < look.rounds)
-    .map((one) => spend(one.rounds, levelOf(one, schedule, rows)));
+    .map((one) => spend(one, levelOf(one, schedule, rows)));
 }
 
-function spend(rounds: number, level: number): Spent {
+function spend(look: Look, level: number): Spent {
+  const { rounds } = look;
+  if (isEarly(look)) return { rounds, level };
   const k = trimFor(rounds, level);
   return { rounds, level: k === undefined ? 0 : errorOfTrim(rounds, k) };
 }
@@ -127,16 +139,13 @@ function limitOf(look: Look, schedule: Schedule, rows: number): number {
     return spent + STOP_PART * Math.max(0, budget - spent);
   }
   const stop = schedule.findLast(({ rounds, isStop }) => isStop && rounds < look.rounds) as Look;
-  const spent = spentBy([
-    ...spentBefore(stop, schedule, rows),
-    spend(stop.rounds, levelOf(stop, schedule, rows)),
-  ]);
+  const spent = spentBy([...spentBefore(stop, schedule, rows), spend(stop, levelOf(stop, schedule, rows))]);
   const planned = schedule.filter(isPlanned);
   const upTo = (rounds: number): number =>
     spentBy(
       planned
         .filter((one) => one.rounds <= rounds)
-        .map((one) => spend(one.rounds, plannedLevel(one, planned, rows))),
+        .map((one) => spend(one, plannedLevel(one, planned, rows))),
     );
   const [before, now, all] = [stop.rounds, look.rounds, Infinity].map(upTo) as [number, number, number];
   return spent + (Math.max(0, budget - spent) * (now - before)) / (all - before);

@@ -55,12 +55,12 @@ it('goes on with --fail-on until the whole interval of a difference lies beyond 
     },
   );
   expect(roundsWith('--fail-on slower', 1.022)).toBe(24);
-  expect(roundsWith('--fail-on slower', 1.2)).toBe(12);
+  expect(roundsWith('--fail-on slower', 1.06)).toBe(12);
   expect(roundsWith('--fail-on undecided', 1.022)).toBe(12);
 });
 
 describe('a target whose comparison is decided', () => {
-  const costs: Costs = { a: 1, b: 1.2, c: 'noisy' };
+  const costs: Costs = { a: 1, b: 1.06, c: 'noisy' };
   const trials = play(THREE, costs);
 
   it('leaves, while its baseline and the others continue', () => {
@@ -90,7 +90,7 @@ describe('a target whose comparison is decided', () => {
 
   it('returns to the end of the run as undecided only if nothing decides it', () => {
     expect(endingOf(THREE, trials)).toMatchObject({ why: 'schedule-over', rounds: 24, undecided: 1 });
-    const decided = play(THREE, { a: 1, b: 1.2, c: 1 });
+    const decided = play(THREE, { a: 1, b: 1.06, c: 1 });
     expect(endingOf(THREE, decided)).toMatchObject({ why: 'decided', rounds: 12 });
     expect(dueTrials(THREE, decided)).toEqual([]);
   });
@@ -114,9 +114,32 @@ describe('a sequential test', () => {
 
   it('has nothing left at the first look with a verdict, and not before a look', () => {
     const plan = planOf(names);
-    const trials = play(plan, { a: 1, b: 1.1 });
+    const trials = play(plan, { a: 1, b: 1.05 });
     expect(roundsOf(trials, 'b')).toBe(12);
     expect(dueTrials(plan, trials.slice(0, -2))).not.toEqual([]);
+  });
+
+  it('ends after three rounds if a difference is large beside its noise', () => {
+    const plan = planOf(names);
+    const trials = play(plan, { a: 1, b: 1.6 });
+    expect(compareWithin({ plan, trials }, CPU).rows[0]?.comparison).toMatchObject({
+      verdict: 'slower',
+      byMoreThanThreshold: true,
+      rounds: 3,
+    });
+    expect(endingOf(plan, trials)).toMatchObject({ why: 'decided', rounds: 3 });
+    expect(roundsOf(play(plan, { a: 1, b: 1.3 }), 'b')).toBe(4);
+    expect(roundsOf(play(plan, { a: 1.6, b: 1 }), 'b')).toBe(3);
+  });
+
+  it('does not say anything of a difference that an early look does not decide', () => {
+    const plan = planOf(names);
+    const trials = play(plan, { a: 1, b: 1.05 }, { rounds: 4 });
+    const { comparison } = compareWithin({ plan, trials }, CPU).rows[0]!;
+    expect(comparison).toMatchObject({ verdict: 'undecided', why: 'too-few-rounds', rounds: 4 });
+    expect(comparison.interval).toBeUndefined();
+    expect(comparison.ratio?.interval).toBeUndefined();
+    expect(stopRun(plan, trials).stops).toEqual([4]);
   });
 
   it('continues while an interval is too wide', () => {
@@ -128,21 +151,22 @@ describe('a sequential test', () => {
 
   it('has no standing while a trial of the round of a look is missing', () => {
     const plan = planOf(names);
-    const trials = play(plan, { a: 1, b: 1.1 });
+    const trials = play(plan, { a: 1, b: 1.6 });
+    expect(trackRun(plan).standing(trials)?.rounds).toBe(3);
     expect(trackRun(plan).standing(trials.slice(0, -1))).toBeUndefined();
   });
 
   it('does not wait for a repeated target, unless it is the only candidate', () => {
     const repeated = 'a (A/A)';
     const beside = planOf(names, '--connections 10 --noise');
-    const trials = play(beside, { a: 1, b: 1.1, [repeated]: 'noisy' });
+    const trials = play(beside, { a: 1, b: 1.05, [repeated]: 'noisy' });
     expect(roundsOf(trials, repeated)).toBe(12);
     const alone = planOf(['a'], '--connections 10 --noise');
     expect(roundsOf(play(alone, { a: 1, [repeated]: 'noisy' }), repeated)).toBe(24);
   });
 
   it('gives up a target that fails: it can no longer be decided', () => {
-    const trials = play(THREE, { a: 1, b: 1.1, c: 1 }, { fails: ['c'] });
+    const trials = play(THREE, { a: 1, b: 1.05, c: 1 }, { fails: ['c'] });
     expect(roundsOf(trials, 'c')).toBe(12);
     expect(endingOf(THREE, trials)).toMatchObject({ why: 'hopeless', rounds: 12 });
   });
@@ -157,7 +181,7 @@ describe('a run that is stopped', () => {
   const plan = planOf(['a', 'b']);
   const upTo = (count: number): Trial[] => play(plan, { a: 1, b: 'noisy' }, { rounds: count });
   const slower = (count: number): Trial[] =>
-    play(planOf(['a', 'b'], '--connections 10'), { a: 1, b: 1.1 }, { rounds: count });
+    play(planOf(['a', 'b'], '--connections 10'), { a: 1, b: 1.05 }, { rounds: count });
 
   it('one round before its first look has a verdict from the rounds that it has', () => {
     const { rows } = compareWithin({ plan, trials: slower(11) }, CPU);
@@ -183,7 +207,7 @@ describe('a run that is stopped', () => {
   });
 
   it('in the middle of a round is compared without the rest of that round', () => {
-    const [first, ...rest] = play(THREE, { a: 1, b: 1.1, c: 'noisy' }, { rounds: 9 });
+    const [first, ...rest] = play(THREE, { a: 1, b: 1.05, c: 'noisy' }, { rounds: 9 });
     const trials = [first!, ...rest].filter(({ round, target }) => round < 9 || target.id !== 'c');
     const { rows } = compareWithin({ plan: THREE, trials }, CPU);
     expect(rows.map(({ comparison }) => comparison.rounds)).toEqual([8, 8]);
@@ -206,19 +230,19 @@ describe('a run that is stopped', () => {
   });
 
   it('and continued does not measure what the stop has decided', () => {
-    const trials = play(THREE, { a: 1, b: 1.1, c: 'noisy' }, { rounds: 9 });
+    const trials = play(THREE, { a: 1, b: 1.05, c: 'noisy' }, { rounds: 9 });
     const due = dueTrials(stopRun(THREE, trials), trials);
     expect(new Set(due.map(({ target }) => target))).toEqual(new Set(['a', 'c']));
   });
 
   it('has no stop if nothing is due any more', () => {
-    expect(stopRun(plan, play(plan, { a: 1, b: 1.1 }))).toEqual(plan);
+    expect(stopRun(plan, play(plan, { a: 1, b: 1.05 }))).toEqual(plan);
     expect(stopRun(plan, [])).toEqual(plan);
   });
 
   it('after 8 of 12 fixed rounds is compared with these', () => {
     const fixed = samplePlan('--connections 10 --rounds 12', ['a', 'b']);
-    const trials = play(fixed, { a: 1, b: 1.1 }, { rounds: 8 });
+    const trials = play(fixed, { a: 1, b: 1.05 }, { rounds: 8 });
     const { rows } = compareWithin({ plan: fixed, trials }, CPU);
     expect(rows[0]?.comparison).toMatchObject({ verdict: 'slower', rounds: 8 });
     expect(stopRun(fixed, trials).stops).toEqual([8]);

@@ -4,6 +4,7 @@ import {
   fewestToStop,
   firstDecisive,
   fixedSchedule,
+  isEarly,
   lastLook,
   levelOf,
   lookAt,
@@ -128,10 +129,12 @@ describe('the joint error', () => {
 /** The looks of a run that was stopped after these rounds, and their k in a table of `rows` comparisons. */
 function boundariesOf(planned: Schedule, stops: readonly number[], rows = 1): Boundary[] {
   const schedule = withStops(planned, stops);
-  return schedule.map((look) => ({
-    rounds: look.rounds,
-    k: trimFor(look.rounds, levelOf(look, schedule, rows)),
-  }));
+  return schedule
+    .filter((look) => !isEarly(look))
+    .map((look) => ({
+      rounds: look.rounds,
+      k: trimFor(look.rounds, levelOf(look, schedule, rows)),
+    }));
 }
 
 const PLANNED: [string, Schedule][] = [
@@ -211,8 +214,15 @@ describe('a stop', () => {
   });
 
   it('at a planned look takes its place', () => {
-    expect(withStops(SHORT_PLAN, [12])).toEqual([{ rounds: 12, k: 4, isStop: true }, ...SHORT_PLAN.slice(1)]);
+    const late = SHORT_PLAN.filter((look) => !isEarly(look));
+    expect(withStops(late, [12])).toEqual([{ rounds: 12, k: 4, isStop: true }, ...late.slice(1)]);
     expect(boundariesOf(SHORT_PLAN, [12])[0]?.k).toBe(12);
+  });
+
+  it('at an early look takes its place only if rank sums can decide there', () => {
+    expect(withStops(SHORT_PLAN, [4])).toEqual(SHORT_PLAN);
+    expect(withStops(SHORT_PLAN, [6])[2]).toEqual({ rounds: 6, isStop: true });
+    expect(boundariesOf(SHORT_PLAN, [6])[0]).toEqual({ rounds: 6, k: 0 });
   });
 
   it.each([
@@ -227,7 +237,13 @@ describe('a stop', () => {
 describe('schedules', () => {
   it('have the rounds of their names and the expected k', () => {
     for (const [name, schedule] of Object.entries(SCHEDULES)) {
-      expect(schedule.map(({ rounds }) => rounds).join('/')).toBe(name);
+      expect(
+        schedule
+          .filter((look) => !isEarly(look))
+          .map(({ rounds }) => rounds)
+          .join('/'),
+      ).toBe(name);
+      expect(schedule.filter(isEarly).map(({ rounds }) => rounds)).toEqual([3, 4, 6]);
     }
     expect(withK('12/18/24').map(({ k }) => k)).toEqual([4, 32, 78]);
     expect(withK('8/12/18/24').map(({ k }) => k)).toEqual([0, 4, 31, 76]);
@@ -241,8 +257,8 @@ describe('schedules', () => {
 
   it('give the last look at or before a round', () => {
     const schedule = scheduleNamed('12/18/24');
-    const last = [0, 11, 12, 17, 18, 24, 30].map((rounds) => lastLook(schedule, rounds)?.rounds);
-    expect(last).toEqual([undefined, undefined, 12, 12, 18, 24, 24]);
+    const last = [2, 3, 11, 12, 17, 18, 24, 30].map((rounds) => lastLook(schedule, rounds)?.rounds);
+    expect(last).toEqual([undefined, 3, 6, 12, 12, 18, 24, 24]);
   });
 
   it('of a fixed number of rounds have one look with the whole error budget, which is exact from 6 rounds on', () => {
@@ -255,7 +271,7 @@ describe('schedules', () => {
   });
 
   it('spend at each look the error of its k, and nothing without a k', () => {
-    const schedule: Schedule = [{ rounds: 6 }, ...scheduleNamed('12/18/24').slice(1)];
+    const schedule: Schedule = [{ rounds: 6 }, ...scheduleNamed('12/18/24').slice(4)];
     expect(schedule.map((look) => levelOf(look, schedule))).toEqual([
       0, 0.0182342529296875, 0.03948163986206055,
     ]);

@@ -32,10 +32,21 @@ function chanceWithin(angle: number, freedom: number): number {
   return isOdd ? (2 / Math.PI) * (angle + Math.sin(angle) * total) : Math.sin(angle) * total;
 }
 
-/** Returns the mean of at least two values, and how far its interval of this two-sided error reaches on either side. */
-export function studentInterval(values: readonly number[], error = 0.05): { mean: number; margin: number } {
+/** A mean, and how far its interval reaches on either side. */
+export interface StudentInterval {
+  mean: number;
+  margin: number;
+}
+
+/** Returns the interval of this two-sided error for the mean of at least two values. A deviation below `leastDeviation` counts as that. */
+export function studentInterval(
+  values: readonly number[],
+  error = 0.05,
+  leastDeviation = 0,
+): StudentInterval {
   const centre = mean(values);
   const freedom = values.length - 1;
   const variance = sum(values.map((value) => (value - centre) ** 2)) / freedom;
-  return { mean: centre, margin: studentPoint(freedom, error) * Math.sqrt(variance / values.length) };
+  const deviation = Math.max(Math.sqrt(variance), leastDeviation);
+  return { mean: centre, margin: (studentPoint(freedom, error) * deviation) / Math.sqrt(values.length) };
 }
