@@ -2,7 +2,7 @@
 import type { Differences } from 'bench-statistics/two-way';
 import type { Better, Judgement, Ratio } from './verdict.ts';
 import type { Interval } from 'bench-model/interval';
-import { isBounded } from './differences.ts';
+import { type Dear, isBounded } from './differences.ts';
 
 /** The rules for every comparison of a table. */
 export interface Rules {
@@ -18,6 +18,16 @@ interface Compared {
   bounded: number;
   /** The invalid ones without a bound above or below, such as failed trials: there they count as the worst difference. */
   unbounded: number;
+  /** The ratio of the means, candidate ÷ baseline in the unit of the metric; absent if too few rounds tell. */
+  mean?: MeanRatio;
+  /** The rounds of dear processes, if the mean is not that of the typical process. */
+  dear?: Dear;
+}
+
+/** The factor of the means with its interval. */
+export interface MeanRatio {
+  estimate: number;
+  interval: Interval;
 }
 
 /** A comparison with a verdict. `estimate` and `interval` are log ratios; above 0 the candidate is worse. */
@@ -29,12 +39,15 @@ export interface Decided extends Compared {
   ratio: Ratio;
 }
 
-/** A comparison without a verdict. Only `wide` has an interval; without rounds there is no estimate. */
+/** A comparison without a verdict. Only `wide` and `mean` have an interval; without rounds there is no estimate. */
 export interface Undecided extends Compared {
   verdict: 'undecided';
   byMoreThanThreshold: false;
-  /** `unbounded`: too many rounds have no bound for an interval that holds whatever their differences were. */
-  why: 'too-few-rounds' | 'unbounded' | 'wide';
+  /**
+   * `unbounded`: too many rounds have no bound for an interval that holds whatever their differences were. `mean`: the typical
+   * process has a verdict, and the mean of all does not agree.
+   */
+  why: 'too-few-rounds' | 'unbounded' | 'wide' | 'mean';
   estimate?: number;
   interval?: Interval;
   ratio?: Ratio;
@@ -68,9 +81,11 @@ export function countInvalid(differences: Differences): Pick<Compared, 'bounded'
 
 /** Returns the comparison of the baseline with the candidate. */
 export function reverseComparison(comparison: Comparison): Comparison {
-  const { estimate, interval, ratio } = comparison;
+  const { estimate, interval, ratio, mean, dear } = comparison;
   const turned = {
     ...comparison,
+    ...(mean && { mean: { estimate: 1 / mean.estimate, interval: invert(mean.interval) } }),
+    ...(dear && { dear: { ...dear, isCandidate: !dear.isCandidate } }),
     ...(estimate !== undefined && { estimate: -estimate }),
     ...(interval && { interval: { low: -interval.high, high: -interval.low } }),
     ...(ratio && {

@@ -1,5 +1,7 @@
 /** How much two targets differ in each round, and how far that is known. Differences are log ratios: above 0 the candidate is worse. */
 import type { Interval } from 'bench-model/interval';
+import { locateMeanRatio } from 'bench-statistics/mean-ratio';
+import { mean, median, robustDeviation } from 'bench-statistics/numbers';
 import { studentInterval, type StudentInterval } from 'bench-statistics/student';
 import type { Difference, Differences } from 'bench-statistics/two-way';
 import { type BoundedFigure, exact } from './metrics.ts';
@@ -35,10 +37,12 @@ export function differenceOf(
     Math.log(candidate.high / baseline.low),
   ] as const;
   const { low, high } = better === 'lower' ? { low: least, high: most } : { low: -most, high: -least };
-  return low === -Infinity && high === Infinity ? undefined : { value, low, high };
+  if (low === -Infinity && high === Infinity) return undefined;
+  const figures = [candidate.value, baseline.value] as const;
+  return { value, low, high, pair: better === 'lower' ? figures : [figures[1], figures[0]] };
 }
 
-/** Returns a difference with another value, and bounds that are as far from it. */
+/** Returns a difference with another value, whose figures are not known, and bounds that are as far from it. */
 export function recentre({ value: from, low, high }: Difference, value: number): Difference {
   return { value, low: low + value - from, high: high + value - from };
 }
@@ -61,6 +65,70 @@ export function locateWithin(differences: Differences, error: number): Located {
   const lows = differences.map((difference) => difference?.low ?? -Infinity);
   const highs = differences.map((difference) => difference?.high ?? Infinity);
   return { centre, interval: intervalBetween(walshAverages(lows), walshAverages(highs), trim) };
+}
+
+/**
+ * Locates the log ratio of the means: what users pay, if some processes cost far more than the typical one. Its interval of
+ * this error begins and ends as far below and above as bounds of single rounds leave open. Undefined below three rounds
+ * with a difference.
+ */
+export function locateMean(differences: Differences, error: number): Located | undefined {
+  const known = differences.filter((difference) => difference !== undefined);
+  const located = locateMeanRatio(
+    known.map(({ pair, value }) => pair ?? [Math.exp(value), 1]),
+    error,
+  );
+  if (located?.interval === undefined) return undefined;
+  const { centre, interval } = located;
+  const [below, above] = [
+    mean(known.map(({ value, low }) => value - low)),
+    mean(known.map(({ value, high }) => high - value)),
+  ] as const;
+  const isMissing = known.length < differences.length;
+  return {
+    centre,
+    interval: {
+      low: isMissing ? -Infinity : interval.low - below,
+      high: isMissing ? Infinity : interval.high + above,
+    },
+  };
+}
+
+/** Rounds in which a server cost far more than usual. */
+export interface Dear {
+  /** True if it was the candidate. */
+  isCandidate: boolean;
+  /** Their numbers, from 1 on. */
+  rounds: number[];
+  /** The median of what they cost, as a factor of the typical cost: 1.4 is 40 % more. */
+  factor: number;
+}
+
+/** A round is apart from the others if it is this many robust deviations from their centre. */
+const APART = 5;
+
+/** Finds the rounds whose difference lies apart from the others by more than `least`, a log ratio, on the side that has more of them. */
+export function findDear(differences: Differences, least: number): Dear | undefined {
+  const values = valuesOf(differences);
+  if (values.length < 3) return undefined;
+  const centre = median(values);
+  const limit = Math.max(least, APART * robustDeviation(values));
+  const far = differences.flatMap((difference, index) => {
+    const distance = (difference?.value ?? centre) - centre;
+    return Math.abs(distance) > limit ? [{ round: index + 1, distance }] : [];
+  });
+  const [above, below] = [
+    far.filter(({ distance }) => distance > 0),
+    far.filter(({ distance }) => distance < 0),
+  ];
+  const isCandidate = above.length >= below.length;
+  const side = isCandidate ? above : below;
+  if (side.length === 0) return undefined;
+  return {
+    isCandidate,
+    rounds: side.map(({ round }) => round),
+    factor: Math.exp(median(side.map(({ distance }) => Math.abs(distance)))),
+  };
 }
 
 /**

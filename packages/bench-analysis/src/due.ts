@@ -31,7 +31,10 @@ export interface Tracker {
    * counts only if all trials that were due in it are recorded.
    */
   countRounds(trials: readonly Trial[]): number;
-  /** Returns the comparisons at the last look that was reached; undefined before the first, and for a run of fixed rounds. */
+  /**
+   * Returns the comparisons at the last look that was reached; undefined before the first, after early looks that decided
+   * nothing, and for a run of fixed rounds.
+   */
   standing(trials: readonly Trial[]): Standing | undefined;
   /** Returns a function that is false for a target without an open comparison: it needs no further round. */
   due(trials: readonly Trial[]): (cell: Cell) => boolean;
@@ -48,7 +51,8 @@ export function trackRun(plan: Plan): Tracker {
     const key = `${look.rounds} ${measured.length}`;
     const standing = standings.get(key) ?? standWith(plan, measured, look);
     standings.set(key, standing);
-    return standing;
+    const isSilent = isEarly(look) && plan.stops?.includes(look.rounds) !== true;
+    return isSilent && standing.rows.every(isUndecided) ? undefined : standing;
   };
   const countRounds = (trials: readonly Trial[]): number => {
     const stored = new Set(trials.map(({ round }) => round));
@@ -79,6 +83,10 @@ export function dueTrials(
   const kept = new Set(trials.map(({ id }) => id));
   const isDue = tracker.due(trials);
   return plan.trials.filter((planned) => !kept.has(planned.id) && isDue(planned));
+}
+
+function isUndecided({ comparison }: ComparedRow): boolean {
+  return comparison.verdict === 'undecided';
 }
 
 function isOpenIn(standing: Standing | undefined): (cell: Cell) => boolean {
@@ -158,7 +166,7 @@ export function endingOf(planned: Plan, trials: Trial[], interrupted?: boolean):
     rounds,
     of: plan.rounds,
     why: causeOf(plan, rounds, { standing, interrupted }),
-    undecided: all.filter(({ comparison }) => comparison.verdict === 'undecided').length,
+    undecided: all.filter(isUndecided).length,
     comparisons: all.length,
     fewest: foreseeTable(planned).fewestRounds,
   };

@@ -3,8 +3,8 @@
  * comparisons of a table share one error budget.
  */
 import type { Schedule } from 'bench-targets/catalogue/looks';
-import { type Comparison, countInvalid, type Rules } from './comparison.ts';
-import { isBounded, locateEarly, locateWithin, valuesOf } from './differences.ts';
+import { type Comparison, countInvalid, type Decided, type Rules } from './comparison.ts';
+import { findDear, isBounded, locateEarly, locateMean, locateWithin, valuesOf } from './differences.ts';
 import { ERROR_BUDGET, fewestToStop, isEarly, levelOf, lookAt } from './looks.ts';
 import { averagesWith, type Located, trimFor } from 'bench-statistics/signed-rank';
 import { FEWEST_WITH_SPREAD, locateTogether, type Pair, type Differences } from 'bench-statistics/two-way';
@@ -21,6 +21,8 @@ export interface Sample {
   areEnough: boolean;
   /** The ends of the interval are infinite where nothing bounds it; absent without one. */
   located?: Located | undefined;
+  /** The log ratio of the means, with an interval of the same error. */
+  mean?: Located | undefined;
 }
 
 /** Makes one comparison with the whole error budget: Hodges-Lehmann estimate, exact signed-rank interval, two-level verdict. */
@@ -81,7 +83,9 @@ export function locatePairs(pairs: readonly Pair[], error: number): Sample[] {
 
 function locateExactly(differences: Differences, error: number): Sample {
   const isKnown = differences.some((difference) => difference !== undefined);
-  return { differences, areEnough: true, ...(isKnown && { located: locateWithin(differences, error) }) };
+  if (!isKnown) return { differences, areEnough: true };
+  const [located, mean] = [locateWithin(differences, error), locateMean(differences, error)];
+  return { differences, areEnough: true, located, mean };
 }
 
 function locateFew(pairs: readonly Pair[], error: number): Sample[] {
@@ -98,7 +102,7 @@ function locateFew(pairs: readonly Pair[], error: number): Sample[] {
  * threshold is above 0.
  */
 export function concludeSample(
-  { differences, areEnough, located }: Sample,
+  { differences, areEnough, located, mean }: Sample,
   rows: number,
   rules: Rules & Partial<PairedRules>,
 ): Comparison {
@@ -122,11 +126,39 @@ export function concludeSample(
   }
   const ratio = toRatio({ estimate, interval, range }, rules.better);
   const { verdict, byMoreThanThreshold } = judged;
+  const told = tellMean(mean, differences, rules);
   if (verdict === 'undecided') {
     const moreRounds = roundsToDecide({ estimate, ...interval }, compared.rounds, theta);
-    return { ...undecided, why: 'wide', estimate, interval, ratio, ...present({ moreRounds }) };
+    return { ...undecided, why: 'wide', estimate, interval, ratio, ...told, ...present({ moreRounds }) };
   }
-  return { ...compared, verdict, byMoreThanThreshold, estimate, interval, ratio };
+  if (mean !== undefined && !agreesWith(verdict, mean, theta))
+    return { ...undecided, why: 'mean', estimate, interval, ratio, ...told };
+  return { ...compared, verdict, byMoreThanThreshold, estimate, interval, ratio, ...told };
+}
+
+/**
+ * Returns true if the mean does not contradict a verdict on the typical process. Equal servers have equal means too: its interval
+ * must lie inside ±`theta`. A server is `faster` or `slower` only if its mean is not on the other side.
+ */
+function agreesWith(verdict: Decided['verdict'], { centre, interval }: Located, theta: number): boolean {
+  if (verdict === 'faster') return centre < 0;
+  if (verdict === 'slower') return centre > 0;
+  return interval !== undefined && interval.low > -theta && interval.high < theta;
+}
+
+/** Returns the ratio of the means, and where dear processes make it another one than that of the typical process. */
+function tellMean(
+  mean: Located | undefined,
+  differences: Differences,
+  { better, threshold }: Rules,
+): Pick<Comparison, 'mean' | 'dear'> {
+  if (mean?.interval === undefined || !isBounded(mean.interval)) return {};
+  const { estimate, interval = mean.interval } = toRatio(
+    { estimate: mean.centre, interval: mean.interval, range: mean.interval },
+    better,
+  );
+  const dear = findDear(differences, thetaOf(threshold));
+  return { mean: { estimate, interval }, ...(dear && { dear }) };
 }
 
 /** The fewest rounds that give one of so many comparisons an exact interval; with scheduled looks, if the run is stopped there. */

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { Comparison } from '../src/comparison.ts';
+import { type Comparison, reverseComparison } from '../src/comparison.ts';
 import { fixedSchedule } from '../src/looks.ts';
 import { scheduleNamed, type Schedule } from 'bench-targets/catalogue/looks';
 import { differenceOf, exactly } from '../src/differences.ts';
@@ -33,6 +33,16 @@ const figures = (values: Values) => values.map((value) => (value === undefined ?
 const valuesOf = (ours: Values, theirs: Values, better: 'lower' | 'higher') =>
   figures(ours).map((own, round) => differenceOf(own, figures(theirs)[round], better)?.value);
 
+/** Costs of a candidate, of which those at these indices are 40 % dearer, against a baseline of 100. */
+function compareDear(dear: readonly number[], { rounds = 23, cost = 100 } = {}): Comparison {
+  const random = createRandom(21);
+  const differences = Array.from({ length: rounds }, (_, index) => {
+    const own = cost * (dear.includes(index) ? 1.4 : 1) * (1 + 0.001 * random.normal());
+    return differenceOf(exact(own), exact(100 * (1 + 0.001 * random.normal())), 'lower');
+  });
+  return paired.compareRounds(differences, fixed(rounds));
+}
+
 describe('the differences of two targets', () => {
   it('know nothing of a round whose value is missing or has no ratio', () => {
     expect(valuesOf([110, undefined, 0, 100, 50], [100, 100, 100, undefined], 'lower')).toEqual([
@@ -47,6 +57,46 @@ describe('the differences of two targets', () => {
   it('are positive if the candidate is worse', () => {
     expect(valuesOf([90], [100], 'higher')[0]).toBeGreaterThan(0);
     expect(valuesOf([90], [100], 'lower')[0]).toBeLessThan(0);
+  });
+});
+
+describe('a mean that is not that of the typical process', () => {
+  it('keeps equal servers from being called the same, and names the dear processes', () => {
+    const found = compareDear([3, 8, 16]);
+    expect(found).toMatchObject({
+      verdict: 'undecided',
+      why: 'mean',
+      dear: { isCandidate: true, rounds: [4, 9, 17] },
+    });
+    expect(found.dear?.factor).toBeCloseTo(1.4, 2);
+    expect(found.ratio?.estimate).toBeCloseTo(1, 2);
+    expect(found.mean?.estimate).toBeCloseTo(1 + (3 * 0.4) / 23, 2);
+    expect(found.mean!.interval.high).toBeGreaterThan(1.052);
+  });
+
+  it('takes away a verdict on the other side, and no other', () => {
+    expect(compareDear([3, 8, 16], { cost: 97 })).toMatchObject({ verdict: 'undecided', why: 'mean' });
+    expect(compareDear([3, 8, 16], { cost: 80 })).toMatchObject({ verdict: 'faster' });
+    expect(compareDear([3, 8, 16], { cost: 103 })).toMatchObject({ verdict: 'slower' });
+    expect(compareDear([])).toMatchObject({ verdict: 'same' });
+    expect(compareDear([]).dear).toBeUndefined();
+  });
+
+  it('is that of the baseline if the comparison is reversed', () => {
+    const { dear, mean } = reverseComparison(compareDear([3, 8, 16]));
+    expect(dear).toMatchObject({ isCandidate: false, rounds: [4, 9, 17] });
+    expect(mean?.estimate).toBeCloseTo(1 / (1 + (3 * 0.4) / 23), 2);
+    expect(mean!.interval.low).toBeLessThan(mean!.interval.high);
+  });
+
+  it('is the ratio of the sums, in rounds of any pace of the machine', () => {
+    const paces = Array.from({ length: 12 }, (_, index) => 1 + (index % 3));
+    const rounds = paces.map((pace) => differenceOf(exact(106 * pace), exact(100 * pace), 'lower'));
+    expect(paired.compareRounds(rounds, fixed(12)).mean?.estimate).toBeCloseTo(1.06, 10);
+    const goodput = paces.map((pace) => differenceOf(exact(100 * pace), exact(125 * pace), 'higher'));
+    const higher = paired.compareRounds(goodput, { ...fixed(12), better: 'higher' });
+    expect(higher).toMatchObject({ verdict: 'slower' });
+    expect(higher.mean?.estimate).toBeCloseTo(0.8, 10);
   });
 });
 

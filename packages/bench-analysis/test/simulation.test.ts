@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest';
 import type { Comparison } from '../src/comparison.ts';
-import { fixedSchedule } from '../src/looks.ts';
+import { fixedSchedule, isEarly } from '../src/looks.ts';
 import { type Schedule, scheduleNamed } from 'bench-targets/catalogue/looks';
 import { exactly } from '../src/differences.ts';
 import { compareRounds, compareTable } from '../src/paired.ts';
-import { countVerdicts, type VerdictShares } from 'bench-lab/analyse/sequential-test';
+import { countVerdicts, replayTest, type VerdictShares } from 'bench-lab/analyse/sequential-test';
 import { createRandom, type Random } from 'bench-statistics/random';
 import { type Noise, NOISES, drawTests } from './noise.ts';
 
@@ -32,6 +32,36 @@ function drawTable(effects: readonly number[], random: Random): number[][] {
 }
 
 const differs = ({ verdict }: Comparison): boolean => verdict === 'faster' || verdict === 'slower';
+
+/** The share of equal servers that an early look calls different, with differences from `draw`. */
+function alarms(draw: (random: Random) => number): number {
+  const random = createRandom(11);
+  const early = USUAL.filter(isEarly);
+  const tests = 20_000;
+  let wrong = 0;
+  for (let test = 0; test < tests; test++) {
+    const values = exactly(Array.from({ length: 6 }, () => draw(random)));
+    if (early.some(({ rounds }) => differs(compareRounds(values.slice(0, rounds), RULES)))) wrong++;
+  }
+  return wrong / tests;
+}
+
+function pace(random: Random, apart: number): number {
+  return random.coin() ? apart : 0;
+}
+
+/** The share of tests that call servers the same, of which one has this share of processes that cost so much more. */
+function shareOfSame(share: number, more: number): number {
+  const random = createRandom(13);
+  const draw = () =>
+    exactly(
+      Array.from(
+        { length: 24 },
+        () => 0.01 * random.normal() + (random.float() < share ? Math.log(1 + more) : 0),
+      ),
+    );
+  return countVerdicts({ ...RULES, tests: 1000 }, draw).verdicts.same;
+}
 
 describe.each(NOISES)('%s noise', (noise) => {
   it('A/A at sd(d) = 0.08: faster or slower ≤ 0.055, "by more than 2 percent" ≤ 0.01', () => {
@@ -69,6 +99,37 @@ describe.each(NOISES)('%s noise', (noise) => {
     expect(none.faster + none.slower).toBeLessThanOrEqual(0.055);
     const two = simulate(noise, 0.03, 0.02, 1200, fixedSchedule(6));
     expect(two.byMoreThanThreshold).toBeLessThanOrEqual(0.035);
+  });
+});
+
+describe('an early look', () => {
+  it.each([
+    ['normal noise', (random: Random) => 0.1 * random.normal()],
+    ['bursts', (random: Random) => 0.02 * random.normal() * (random.float() < 0.1 ? 10 : 1)],
+    ['heavy tails', (random: Random) => (0.02 * random.normal()) / Math.sqrt(-Math.log(1 - random.float()))],
+    ['processes of two paces, 10 % apart', (random: Random) => pace(random, 0.1) - pace(random, 0.1)],
+    [
+      'one process in ten that costs 40 % more',
+      (random: Random) =>
+        0.01 * random.normal() + (random.float() < 0.1 ? 0.34 : 0) - (random.float() < 0.1 ? 0.34 : 0),
+    ],
+  ] as const)('is wrong about equal servers with %s in at most 0.1 %% of runs', (_, draw) => {
+    expect(alarms(draw)).toBeLessThanOrEqual(0.001);
+  });
+
+  it('decides half as much again after three or four rounds of 2 % noise', () => {
+    const random = createRandom(12);
+    const rounds = Array.from({ length: 500 }, () =>
+      replayTest(exactly(Array.from({ length: 24 }, () => Math.log(1.5) + 0.02 * random.normal())), RULES),
+    ).map((comparison) => comparison.rounds);
+    expect(rounds.filter((count) => count <= 4).length).toBeGreaterThan(480);
+  });
+});
+
+describe('equal typical processes with different means', () => {
+  it('are not called the same if one process in ten costs 30 % more, or three in twenty 40 %', () => {
+    expect(shareOfSame(0.1, 0.3)).toBeLessThan(0.32);
+    expect(shareOfSame(0.15, 0.4)).toBeLessThan(0.17);
   });
 });
 

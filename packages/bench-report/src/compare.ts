@@ -78,7 +78,10 @@ export function describeBaseline({ baseline = '', rows }: Pick<ComparedTable, 'b
 }
 
 /** `slower: +21 % (+15 % to +28 %)`; an undecided one with the reason and the rounds that would probably decide it. */
-export function describeVerdict({ comparison }: Pick<ComparedRow, 'comparison'>): string {
+export function describeVerdict({
+  comparison,
+  ...names
+}: Pick<ComparedRow, 'comparison'> & Partial<Pick<ComparedRow, 'candidate' | 'baseline'>>): string {
   const difference = describeDifference(comparison);
   if (comparison.verdict !== 'undecided') {
     const { verdict, ratio } = comparison;
@@ -93,6 +96,7 @@ export function describeVerdict({ comparison }: Pick<ComparedRow, 'comparison'>)
     'too-few-rounds': ['too few rounds', difference],
     unbounded: [`${unbounded} of ${rounds} rounds have no valid figure`, difference],
     wide: [difference],
+    mean: [`${difference} for the typical process`, ...describeMean(comparison, names)],
   }[why];
   return `undecided: ${[...said, ...describeMore(why, moreRounds)].filter(Boolean).join('; ')}`;
 }
@@ -104,6 +108,27 @@ function describeMore(why: Undecided['why'], moreRounds: number | undefined): st
   const more = countOf(moreRounds, 'more round');
   return [why === 'wide' ? `about ${more} would decide it` : `a verdict needs at least ${more}`];
 }
+
+/** `but +5 % (−1 % to +11 %) for the mean of all`, and `3 of 23 processes of HEAD cost 40 % more (rounds 4, 9 and 17)`. */
+function describeMean(
+  { mean, dear, rounds }: Comparison,
+  {
+    candidate = 'the candidate',
+    baseline = 'the baseline',
+  }: Partial<Pick<ComparedRow, 'candidate' | 'baseline'>>,
+): string[] {
+  const all =
+    mean === undefined ? [] : [`but ${formatChangeWithin(mean.estimate, mean.interval)} for the mean of all`];
+  if (dear === undefined) return all;
+  const name = dear.isCandidate ? candidate : baseline;
+  const where = `${dear.rounds.length === 1 ? 'round' : 'rounds'} ${LIST.format(dear.rounds.map(String))}`;
+  return [
+    ...all,
+    `${dear.rounds.length} of ${rounds} processes of ${name} cost ${formatShare(dear.factor - 1)} more (${where})`,
+  ];
+}
+
+const LIST = new Intl.ListFormat('en-GB', { type: 'conjunction' });
 
 /** `+21 % (+15 % to +28 %)`, without an interval `observed +11 % to +30 %`, or `observed +12 %` of one round; empty without a ratio. */
 function describeDifference({ ratio }: Comparison): string {

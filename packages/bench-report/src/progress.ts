@@ -202,17 +202,20 @@ function describeNextLook(standing: Standing | undefined, next: number | undefin
   return [head, upcoming].filter(Boolean).join(', ');
 }
 
-/** The comparisons of a sequential test at one of its looks, without those that had left before. */
+/** The comparisons of a sequential test at one of its looks, without those that had left before; empty if an early look says nothing new. */
 function describeLook({ rounds, rows, open }: Standing, before: Standing | undefined): string[] {
   if (rows.length === 0) return [];
   const left = rows.filter(
     (row) => before !== undefined && !before.open.some((one) => describePair(one) === describePair(row)),
   );
+  const fresh = rows.filter((row) => !left.includes(row));
+  if (
+    fresh.every(({ comparison }) => comparison.verdict === 'undecided' && comparison.why === 'too-few-rounds')
+  )
+    return [];
   return [
     `after ${countOf(rounds, 'round')}, ${countDecided(rows, open)} of ${countOf(rows.length, 'comparison')} decided:`,
-    ...rows
-      .filter((row) => !left.includes(row))
-      .map((row) => `  ${describePair(row)}: ${describeVerdict(row)}`),
+    ...fresh.map((row) => `  ${describePair(row)}: ${describeVerdict(row)}`),
   ];
 }
 

@@ -44,7 +44,7 @@ describe('describeEnding', () => {
     ['', 1.02, 14, undefined, '14 of at most 24 rounds (interrupted): the comparison is undecided'],
     [
       '--budget 90s',
-      1.2,
+      1.06,
       11,
       false,
       '11 of at most 24 rounds (the budget of 90 s holds no more): every comparison is decided',

@@ -146,7 +146,7 @@ describe('a sequential test', () => {
     const { screen, shown } = record(isLive);
     play(plan, screen, { until: 2 * 13 });
     const lines = textsOf(shown, 'line').filter((line) => !line.startsWith('['));
-    expect(lines[0]).toBe('after 12 rounds, 1 of 1 comparison decided:');
+    expect(lines[0]).toBe('after 3 rounds, 1 of 1 comparison decided:');
     expect(lines[1]).toMatch(/^ {2}fastify against vanilla at 10: slower: \+\d+ % \(/);
     expect(lines).toHaveLength(2);
   });
@@ -157,25 +157,26 @@ describe('a sequential test', () => {
     const matrix = samplePlan('--connections 10 --until-decided --budget 1h', names, { looks: '12/18/24' });
     play(matrix, screen, { until: 3 * 19, costs: { noisy: (round) => 100 + 40 * Math.sin(round * round) } });
     const lines = textsOf(shown, 'line').filter((line) => !line.startsWith('['));
-    expect(lines[0]).toBe('after 12 rounds, 1 of 2 comparisons decided:');
+    expect(lines[0]).toBe('after 3 rounds, 1 of 2 comparisons decided:');
     expect(lines[1]).toMatch(/^ {2}fastify against vanilla at 10: slower/);
     expect(lines[2]).toMatch(/^ {2}noisy against vanilla at 10: undecided/);
-    expect(lines[3]).toBe('after 18 rounds, 1 of 2 comparisons decided:');
+    expect(lines[3]).toBe('after 12 rounds, 1 of 2 comparisons decided:');
     expect(lines[4]).toMatch(/^ {2}noisy against vanilla at 10: undecided/);
-    expect(lines).toHaveLength(5);
+    expect(lines[5]).toBe('after 18 rounds, 1 of 2 comparisons decided:');
+    expect(lines).toHaveLength(7);
   });
 
   it('names the looks to come in its live line', () => {
     const { screen, shown } = record(true, 120);
     play(plan, screen, { until: 2 * 13 });
     const lines = textsOf(shown, 'live');
-    expect(lines[0]).toContain(' · first look after 12 rounds · at most ');
+    expect(lines[0]).toContain(' · first look after 3 rounds · at most ');
     expect(lines.at(-1)).toContain(' · 1 of 1 decided after 12 rounds, next look after 18 · at most ');
   });
 
   it('names no look in its live line that the budget does not hold', () => {
     const { screen, shown } = record(true, 120);
-    const line = `--connections 10 --until-decided --budget ${Math.ceil(7 * secondsPerRound(plan))}s`;
+    const line = `--connections 10 --until-decided --budget ${Math.ceil(2 * secondsPerRound(plan))}s`;
     play(samplePlan(line, ['vanilla', 'fastify'], { looks: '12/18/24' }), screen, { until: 2 });
     expect(textsOf(shown, 'live')[0]).toContain(' · first look at the end of the budget · at most ');
   });

@@ -10,6 +10,8 @@ import { studentPoint } from './student.ts';
 /** The difference of one round. The true one lies between `low` and `high`; both equal the value if both figures are valid. */
 export interface Difference extends Interval {
   value: number;
+  /** The figures whose log ratio is the value, the worse one above; absent if only their ratio is known. */
+  pair?: readonly [number, number];
 }
 
 /** The difference of each round, in order; undefined if nothing is known of it: it then lies anywhere. */
