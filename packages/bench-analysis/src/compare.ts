@@ -70,7 +70,7 @@ export const UPGRADE = 'upgrade';
 /** One candidate against its baseline at one place. */
 export interface ComparedRow extends Contestants {
   comparison: Comparison;
-  /** The rank among the targets with this baseline at this place, the baseline included; 1 is best. Indistinguishable targets share a rank. */
+  /** The rank among all targets at this place; 1 is best. Indistinguishable targets share a rank. */
   rank?: number;
 }
 
@@ -135,13 +135,10 @@ export function compareWithin(
   const { from, pairs } = pairTargets(plan, measuredTargets(plan, trials), question.baseline);
   const races = Map.groupBy(pairs, (pair) => cellOf({ target: pair.baseline, ...placeOf(pair) }));
   const rows = [...races.values()].flatMap((race) => {
-    const [first] = race as [Contestants];
-    const names = [first.baseline, ...race.map(({ candidate }) => candidate)];
-    const here = contested.filter((one) => isSamePlace(one, first));
-    const ranks = rankTargets(names, here, question.threshold);
+    const ranks = rankPlace(plan, contested, placeOf(race[0] as Contestants), question.threshold);
     return race.map((pair): ComparedRow => {
       const rank = ranks.get(pair.candidate);
-      const { comparison } = contestedOf(here, pair) as Contested;
+      const { comparison } = contestedOf(contested, pair) as Contested;
       return { ...pair, comparison, ...(rank !== undefined && { rank }) };
     });
   });

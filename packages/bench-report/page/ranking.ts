@@ -19,7 +19,7 @@ export const ranking: Section = {
       element(
         'p',
         {},
-        `By ${label}: ${better} is better. Targets that the rounds do not distinguish share a rank. Doubtful figures have none.`,
+        `By ${label}: ${better} is better. Targets that the rounds do not distinguish share a rank. A target has none if no comparison bounds its difference from another.`,
       ),
       element(
         'p',

@@ -32,8 +32,8 @@ export interface Range {
 /** One metric of a target at a rung, over its rounds. */
 export interface ModelFigure extends Figure {
   /**
-   * 1 + the number of targets at this rung that are better; figures that the rounds do not distinguish share a rank. Absent for
-   * a figure that is invalid, a lower bound, or of one round.
+   * 1 + the number of targets at this rung that are better; figures that the rounds do not distinguish share a rank. Absent if
+   * no comparison bounds its difference from another one.
    */
   rank?: number;
   /** Codes of the reasons that invalidate it in at least one round. */

@@ -124,9 +124,8 @@ function rankRows(
   const ranks = new Map<string, Partial<Record<MetricId, number>>>();
   for (const { by, ranksAt } of contests) {
     for (const row of rows) {
-      const { valid = false, atLeast = false } = row.figures[by] ?? {};
       const rank = ranksAt.get(keyOfPlace(row))?.get(row.target);
-      if (rank === undefined || !valid || atLeast) continue;
+      if (rank === undefined) continue;
       ranks.set(cellOf(row), { ...ranks.get(cellOf(row)), [by]: rank });
     }
   }
