@@ -59,6 +59,7 @@ export function closeReport(
 /** Describes the outcome of a run in one sentence, without a full stop, and what its servers did; with the comparisons if they are the outcome. */
 export function describeOutcome(model: Model): {
   sentence: string;
+  /** One sentence; none if nothing was found. */
   found: string[];
   compared: ModelComparisons | undefined;
   leaders: Standing[];
@@ -75,8 +76,13 @@ export function describeOutcome(model: Model): {
       : model.plan.upgrade
         ? describeUpgrade(model, compared)
         : describeCompared(compared));
-  const found = nameSome(listFound(model), MOST_FINDINGS, 'more findings').map((text) => `${text}.`);
-  return { sentence, found, compared, leaders };
+  const found = nameSome(listFound(model), MOST_FINDINGS);
+  return {
+    sentence,
+    found: found.length === 0 ? [] : [`Found: ${found.join('; ')}.`],
+    compared,
+    leaders,
+  };
 }
 
 /**

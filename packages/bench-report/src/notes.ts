@@ -88,7 +88,7 @@ function findEach(
 ): Pick<Note, 'found'> {
   const [first, ...others] = describeEach(rows, describe);
   if (first === undefined) return {};
-  const more = others.length === 0 ? '' : ` and ${others.length} more`;
+  const more = others.length === 0 ? '' : ` (and ${others.length} more)`;
   return { found: `${rows.length === 1 ? '' : `${nameCell(first.row)}${more}: `}${first.words}` };
 }
 
@@ -297,13 +297,13 @@ function noteDeferred({ rows }: Facts): Note[] {
     'CPU µs/req excludes work that a server defers to the time between its turns. As a share of the CPU in its turns:';
   const found = findEach(rows, (row) => {
     const share = describeDeferred(row);
-    return share && `work of ${share} of its CPU is deferred to the time between its turns`;
+    return share && `between its turns, it uses another ${share} of the CPU of its turns`;
   });
   return noteRows(rows, head, describeDeferred).map((note) => ({ ...note, ...found }));
 }
 
 function describeDeferred({ deferredShare = 0 }: ModelRow): string | undefined {
-  return deferredShare > LEAST_DEFERRED ? formatShare(deferredShare) : undefined;
+  return deferredShare > LEAST_DEFERRED ? formatShare(Number(deferredShare.toPrecision(2))) : undefined;
 }
 
 /** From this share of the requests on, opened connections are named. */

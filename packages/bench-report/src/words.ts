@@ -32,7 +32,7 @@ export function listAny(words: readonly string[]): string {
 const MOST_NAMED = 4;
 
 /** Returns the first names; the others are counted: `3 more`. */
-export function nameSome(names: readonly string[], most = MOST_NAMED, more = 'more'): string[] {
+export function nameSome(names: readonly string[], most = MOST_NAMED): string[] {
   const rest = names.length - most;
-  return rest > 0 ? [...names.slice(0, most), `${rest} ${more}`] : [...names];
+  return rest > 0 ? [...names.slice(0, most), `${rest} more`] : [...names];
 }

@@ -75,7 +75,7 @@ describe('the answer', () => {
           true,
         ],
         [
-          "Lowest CPU per request: flask/gunicorn-gthread at 500 connections (960 µs); one round cannot rank them. flask/gunicorn-gthread at 500 and 3 more: 20 of 500 connections were established when the window opened. flask/gunicorn-gthread at 500 and 2 more: 488 requests were still unanswered when the load ended.",
+          "Lowest CPU per request: flask/gunicorn-gthread at 500 connections (960 µs); one round cannot rank them. Found: flask/gunicorn-gthread at 500 (and 3 more): 20 of 500 connections were established when the window opened; flask/gunicorn-gthread at 500 (and 2 more): 488 requests were still unanswered when the load ended.",
           false,
         ],
       ]

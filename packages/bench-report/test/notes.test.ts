@@ -215,7 +215,7 @@ describe('the notes in brief', () => {
     expect(listNotes(model, 'brief')).toEqual([note]);
     expect(listNotes(model, 'full')).toEqual([note]);
     expect(toView(model).closing?.sentence).toContain(
-      ' fastify at 10: work of 5.3 % of its CPU is deferred to the time between its turns. ',
+      ' Found: fastify at 10: between its turns, it uses another 5.3 % of the CPU of its turns. ',
     );
   });
 

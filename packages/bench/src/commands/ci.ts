@@ -23,7 +23,7 @@ import { renderMarkdown } from 'bench-report/markdown';
 import { toOutput } from 'bench-report/printable';
 import { toModel, type Model } from 'bench-report/model/model';
 import { listFound } from 'bench-report/notes';
-import { describeCopies, describePlan } from 'bench-report/plan';
+import { describePlan } from 'bench-report/plan';
 import { toView } from 'bench-report/view';
 import type { Trial } from 'bench-model/record';
 import { shown, type StoredRun } from 'bench-analysis/results/store';
@@ -204,7 +204,7 @@ function describeRun({ run, model }: Reported, { budgets }: Config): string {
   const tables = run.plan.targets.length < 2 ? [] : metrics.map((question) => compareWithin(run, question));
   const compared = tables
     .filter(({ rows }) => rows.length > 0)
-    .map((table) => renderMarkdown(viewComparison(table, METRICS[table.by].label, describeCopies(run.plan))));
+    .map((table) => renderMarkdown(viewComparison(table, METRICS[table.by].label, [])));
   // The verdict of a job is that of its budgets.
   const { closing: _, ...view } = toView(model);
   return [`### Run ${run.plan.run}`, '', ...compared, renderMarkdown(view)].join('\n');

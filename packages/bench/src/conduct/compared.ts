@@ -6,7 +6,6 @@ import { viewComparison } from 'bench-report/compare';
 import type { View } from 'bench-report/content';
 import type { ModelComparisons } from 'bench-report/model/definition';
 import type { Model } from 'bench-report/model/model';
-import { describeCopies } from 'bench-report/plan';
 import { renderTerminal } from 'bench-report/terminal';
 import { layoutFor } from '../terminal/shell.ts';
 import { questionOf } from 'bench-analysis/compare';
@@ -24,10 +23,9 @@ export function compareTargets({ plan, comparisons }: Model, isAsked = false): M
   return comparisons.filter(({ by }) => metrics.includes(by));
 }
 
-/** Returns the text of comparisons of a run. */
-export function showComparisons(plan: Plan, tables: readonly ModelComparisons[]): string {
-  const marks = plan.background === undefined ? describeCopies(plan) : [];
-  return tables.map((table) => showView(viewComparison(table, `run ${plan.run}`, marks))).join('');
+/** Returns the text of comparisons of a run, below its report. */
+export function showComparisons({ run }: Pick<Plan, 'run'>, tables: readonly ModelComparisons[]): string {
+  return tables.map((table) => showView(viewComparison(table, `run ${run}`, []))).join('');
 }
 
 /** Returns a view as the terminal shows it in full. */

@@ -83,6 +83,19 @@ describe('a CI job', () => {
     ).toHaveLength(1);
   });
 
+  it('warns of what a server did, with its figure', () => {
+    // Bench tries the server before the load, and answers without fault are few enough to count.
+    const failing = SERVER.replace(
+      '(request, response) =>',
+      '(request, response) => { if (++seen > 60 && seen % 4 === 0) response.statusCode = 500;',
+    ).replace("end('ok'))", "end('ok'); })");
+    writeFileSync(join(shop, 'server.cjs'), `let seen = 0; ${failing}`);
+    const { stderr, step } = runJob(1, [{ metric: 'startup', atMost: '600s' }], { ...FEW, amount: 400 });
+    writeFileSync(join(shop, 'server.cjs'), SERVER);
+    expect(stderr).toMatch(/^warning: found: 2\d\.\d\d % of the requests failed/m);
+    expect(step).toMatch(/^- shop at 2: 2\d\.\d\d % of the requests failed \(/m);
+  });
+
   it('passes with a warning if nothing is decided', () => {
     const { status, stderr } = runJob(1, [{ metric: 'startup', atMost: '1ms' }]);
     expect(status).toBe(0);
