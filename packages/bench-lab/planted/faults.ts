@@ -1,7 +1,11 @@
 import type { Account, Answer } from './account.ts';
 import { burn, spin, threadCpuUs } from './burner.ts';
 import { Hoard } from './hoard.ts';
+import { openBurner } from './later.ts';
 import type { Options } from './options.ts';
+
+/** The interval of the work that has no request as its cause. */
+const UPKEEP_MS = 100;
 
 /** The outcome of a request. */
 export type Fate = Answer | 'reset' | 'closeEarly' | 'unanswered';
@@ -13,12 +17,16 @@ export class Faults {
   readonly #account: Account;
   readonly #die: () => void;
   readonly #hoard: Hoard;
+  readonly #burnLater: (us: number) => void;
 
   constructor(options: Options, account: Account, die: () => void) {
     this.#options = options;
     this.#account = account;
     this.#die = die;
     const { 'keep-most-mib': mostMib, collects } = options;
+    this.#burnLater = openBurner(options['later-us'] > 0 ? options['later-in'] : '');
+    const upkeepUs = (options['upkeep-percent'] / 100) * UPKEEP_MS * 1000;
+    if (upkeepUs > 0) setInterval(() => burn(upkeepUs), UPKEEP_MS);
     if (options['stall-every'] > 0)
       account.stalls = { everyMs: options['stall-every'], ms: options['stall-ms'], held: 0 };
     this.#hoard = new Hoard(mostMib > 0 ? mostMib * 2 ** 20 : Infinity, collects);
@@ -51,6 +59,8 @@ export class Faults {
     if (options['keep-per-reset'] > 0 && this.fate(number) === 'reset')
       this.#hoard.keep(options['keep-per-reset']);
     if (number > 0 && options['burn-us'] > 0) burn(options['burn-us']);
+    const laterUs = options['later-us'];
+    if (number > 0 && laterUs > 0) setTimeout(() => this.#burnLater(laterUs), options['later-ms']);
   }
 
   /** Returns the outcome of request `number`. If several faults fall on it, the first in this order decides. */

@@ -27,6 +27,13 @@ const DEFAULTS = {
   /** All answers stall quietly for the first `--stall-ms` of every this many ms of the process, from request 1 on. */
   'stall-every': 0,
   'burn-us': 0,
+  /** Each answer leaves work of this many µs for this many ms later. */
+  'later-us': 0,
+  'later-ms': 50,
+  /** Where that is done: `thread`, `child`, or by default in the event loop. */
+  'later-in': '',
+  /** The process burns this share of a core in any case, in %, ten times a second. */
+  'upkeep-percent': 0,
 
   // Answers
   'status-500-every': 0,

@@ -205,6 +205,15 @@ export const turns = named(
         ),
       ),
       restsCpuUs: Type.Optional(amount("µs: CPU of the server's tree between its turns, all rests together")),
+      restsSeconds: Type.Optional(
+        amount('s: the rests together, with the time after the last turn in which deferred work is awaited'),
+      ),
+      upkeepUsPerSecond: Type.Optional(amount("µs: CPU of the server's tree without load, for each second")),
+      deferred: Type.Optional(
+        amount(
+          'share: CPU between the turns above the upkeep, of all CPU that the answers caused; `cpuUsPerRequest` includes it. Absent in records whose `cpuUsPerRequest` does not',
+        ),
+      ),
       goodputPerSecond: Type.Array(
         amount('per second: right answers, each connection from its first request to its last answer'),
       ),

@@ -83,6 +83,25 @@ export const TURN_SECONDS = {
   table: 0.1,
 };
 
+/** The time without load before and after the turns of a round, in seconds. */
+export const QUIET_SECONDS = {
+  /** Work that answers have left for later ends in it. */
+  deferred: 0.6,
+  /** The same after each of the requests that are measured one at a time. */
+  betweenRequests: 0.1,
+};
+/** The shortest and the longest time in which the upkeep of idle servers is watched at a time, in seconds, and its part of the rests of one. */
+const WATCH = { least: 0.5, most: 2, part: 0.1 };
+
+/**
+ * Returns the time in which the upkeep of idle servers is watched before and after their turns, in seconds. The longer a server
+ * rests between its turns, the more an error of its upkeep matters.
+ */
+export function watchSeconds({ targets, windowSeconds }: Pick<Plan, 'targets' | 'windowSeconds'>): number {
+  const wanted = WATCH.part * (targets.length - 1) * windowSeconds;
+  return Math.min(WATCH.most, Math.max(WATCH.least, wanted));
+}
+
 /** Returns true if the servers of a plan take turns at this rung. */
 export function takesTurns({ byTurns }: { byTurns?: ByTurns | undefined }, connections: number): boolean {
   return byTurns?.rungs.includes(connections) === true;
@@ -189,6 +208,7 @@ export function estimateSeconds(plan: Plan, trials: PlannedTrial[] = plan.trials
     OVERHEAD_WAITS * (plan.waitSeconds ?? 0) +
     OVERHEAD_ANSWERS * (plan.answerSeconds ?? 0);
   const starts = new Set(trials.map(unitOf)).size;
+  const quiets = new Set(trials.flatMap(({ duel }) => duel ?? [])).size;
   const points = 'curve' in plan.load ? (plan.load.curve ?? []) : [];
   const curveSeconds = points
     .map(
@@ -206,6 +226,8 @@ export function estimateSeconds(plan: Plan, trials: PlannedTrial[] = plan.trials
       (trial.life === undefined ? 0 : ROUTE_SECONDS.warmup + ROUTE_SECONDS.change) +
       plan.windowSeconds +
       curveSeconds,
-    starts * perStart + warmups.reduce((sum, seconds) => sum + seconds, 0),
+    starts * perStart +
+      2 * quiets * (QUIET_SECONDS.deferred + watchSeconds(plan)) +
+      warmups.reduce((sum, seconds) => sum + seconds, 0),
   );
 }

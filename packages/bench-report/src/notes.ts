@@ -288,16 +288,16 @@ function describeAtOnce(atOnce: number, connections: number): string {
     : `about ${formatWhole(atOnce)} of ${formatWhole(connections)} requests at a time`;
 }
 
-/** From this share of the CPU in its turns on, the work of a server between its turns matters. */
+/** Above this share of the CPU of its answers, the work that a server does later is shown. */
 const LEAST_DEFERRED = 0.01;
 
-/** Names the servers that work between their turns, and how much. */
+/** Names the servers that do work of their answers later, and how much. */
 function noteDeferred({ rows }: Facts): Note[] {
   const head =
-    'CPU µs/req excludes work that a server defers to the time between its turns. As a share of the CPU in its turns:';
+    'Part of CPU µs/req is deferred work: the server does it after its answers, between its turns.';
   const found = findEach(rows, (row) => {
     const share = describeDeferred(row);
-    return share && `between its turns, it uses another ${share} of the CPU of its turns`;
+    return share && `${share} of its CPU per request is spent after the answers`;
   });
   return noteRows(rows, head, describeDeferred).map((note) => ({ ...note, ...found }));
 }

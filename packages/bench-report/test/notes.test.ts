@@ -192,7 +192,7 @@ describe('the notes in brief', () => {
     ]);
   });
 
-  it('names the servers that work between their turns, with the share of that work', () => {
+  it('names the servers that do work of their answers later, with the share of that work', () => {
     const trials = plan.trials.map(({ target, round, id }) =>
       okTrial(
         target,
@@ -201,7 +201,8 @@ describe('the notes in brief', () => {
             turns: {
               answers: [50, 50],
               cpuUs: [900, 1100],
-              restsCpuUs: target === 'fastify' ? 106 : 18,
+              restsCpuUs: 1000,
+              deferred: target === 'fastify' ? 0.053 : 0.009,
               goodputPerSecond: [1, 1],
             },
           },
@@ -211,11 +212,11 @@ describe('the notes in brief', () => {
     );
     const model = toModel({ plan, host: readGoldenRun().host, versions: {}, leftOut: [], trials });
     const note =
-      'CPU µs/req excludes work that a server defers to the time between its turns. As a share of the CPU in its turns: fastify at 10: 5.3 %.';
+      'Part of CPU µs/req is deferred work: the server does it after its answers, between its turns. fastify at 10: 5.3 %.';
     expect(listNotes(model, 'brief')).toEqual([note]);
     expect(listNotes(model, 'full')).toEqual([note]);
     expect(toView(model).closing?.sentence).toContain(
-      ' Found: fastify at 10: between its turns, it uses another 5.3 % of the CPU of its turns. ',
+      ' Found: fastify at 10: 5.3 % of its CPU per request is spent after the answers. ',
     );
   });
 

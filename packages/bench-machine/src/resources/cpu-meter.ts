@@ -2,6 +2,7 @@
 import type { Cgroup } from '../cgroup.ts';
 import { familyOf, readThreadsUs } from '../procfs.ts';
 import { sum } from 'bench-statistics/numbers';
+import { setTimeout as sleep } from 'node:timers/promises';
 
 /** The CPU time of one server so far. */
 export interface CpuMeter {
@@ -29,46 +30,110 @@ export function openCpuMeter(pid: number | undefined, cgroup: Cgroup | undefined
   };
 }
 
+/** The time of the machine, as an argument, so that tests need not wait. */
+export interface Clock {
+  /** Returns the time in ms of a clock that only moves forward. */
+  nowMs(): number;
+  pause(seconds: number): Promise<void>;
+}
+
+/** The clock of this machine. */
+export const CLOCK: Clock = {
+  nowMs: () => performance.now(),
+  pause: (seconds) => sleep(seconds * 1000),
+};
+
+/** The CPU time of some spans, and their length together. */
+export interface CpuSpans {
+  cpuUs: number;
+  seconds: number;
+}
+
 /** Separates the CPU time of a server in its turns from that in the rests between them. */
 export class TurnMeter {
-  readonly #meter: CpuMeter;
-  #readUs: number;
-  #restsUs = 0;
-  #turnsUs = 0;
+  readonly #stretches: Stretches;
+  readonly #turns: CpuSpans = { cpuUs: 0, seconds: 0 };
+  readonly #rests: CpuSpans = { cpuUs: 0, seconds: 0 };
 
   /** Reads the CPU of the idle server. Throws if it has ended. */
-  constructor(meter: CpuMeter) {
-    this.#meter = meter;
-    this.#readUs = meter.readUs();
+  constructor(meter: CpuMeter, clock: Pick<Clock, 'nowMs'> = CLOCK) {
+    this.#stretches = new Stretches(meter, clock);
   }
 
-  /** The CPU time of all rests so far, in µs. */
-  get restsUs(): number {
-    return this.#restsUs;
+  /** All turns so far. */
+  get turns(): Readonly<CpuSpans> {
+    return this.#turns;
   }
 
-  /** The share of its turns in its CPU; 1 if it used none. */
-  get shareOfTurns(): number {
-    return this.#turnsUs === 0 ? 1 : this.#turnsUs / (this.#turnsUs + this.#restsUs);
+  /** All rests so far. */
+  get rests(): Readonly<CpuSpans> {
+    return this.#rests;
   }
 
   /** Ends a rest: called right before a turn, and after the last one. Throws if the server has ended. */
   endRest(): void {
-    this.#restsUs += this.#takeUs();
+    this.#stretches.endInto(this.#rests);
   }
 
   /** Ends a turn and returns its CPU time, in µs. Throws if the server has ended. */
   endTurn(): number {
-    const us = this.#takeUs();
-    this.#turnsUs += us;
-    return us;
+    return this.#stretches.endInto(this.#turns);
+  }
+}
+
+/** Reads the upkeep of a process: the CPU that it uses without load. */
+export class UpkeepMeter {
+  readonly #meter: CpuMeter;
+  readonly #clock: Pick<Clock, 'nowMs'>;
+  readonly #idle: CpuSpans = { cpuUs: 0, seconds: 0 };
+  #open: Stretches | undefined;
+
+  constructor(meter: CpuMeter, clock: Pick<Clock, 'nowMs'> = CLOCK) {
+    this.#meter = meter;
+    this.#clock = clock;
   }
 
-  #takeUs(): number {
-    const before = this.#readUs;
+  /** The upkeep in µs per second, over all that was watched; undefined before. */
+  get usPerSecond(): number | undefined {
+    return this.#idle.seconds > 0 ? this.#idle.cpuUs / this.#idle.seconds : undefined;
+  }
+
+  /** Begins to watch the idle process. Throws if it has ended. */
+  begin(): void {
+    this.#open = new Stretches(this.#meter, this.#clock);
+  }
+
+  /** Ends what was begun. Throws if the process has ended. */
+  end(): void {
+    this.#open?.endInto(this.#idle);
+    this.#open = undefined;
+  }
+}
+
+/** The CPU of a process in stretches of time that follow one another. */
+class Stretches {
+  readonly #meter: CpuMeter;
+  readonly #clock: Pick<Clock, 'nowMs'>;
+  #readUs: number;
+  #atMs: number;
+
+  constructor(meter: CpuMeter, clock: Pick<Clock, 'nowMs'>) {
+    this.#meter = meter;
+    this.#clock = clock;
+    this.#readUs = meter.readUs();
+    this.#atMs = clock.nowMs();
+  }
+
+  /** Ends a stretch, adds it to others of its kind and returns its CPU, in µs. */
+  endInto(kind: CpuSpans): number {
+    const [us, ms] = [this.#readUs, this.#atMs];
     this.#readUs = this.#meter.readUs();
+    this.#atMs = this.#clock.nowMs();
     // A thread that exits takes its CPU with it if there is no cgroup.
-    return Math.max(0, this.#readUs - before);
+    const spent = Math.max(0, this.#readUs - us);
+    kind.cpuUs += spent;
+    kind.seconds += (this.#atMs - ms) / 1000;
+    return spent;
   }
 }
 

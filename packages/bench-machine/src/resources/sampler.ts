@@ -93,39 +93,50 @@ export function joinSampled(all: readonly Sampled[]): Sampled | undefined {
   };
 }
 
+/** The parts of the CPU of a process over a window: that in the turns, and all that their answers caused. */
+export interface CpuShares {
+  turns: number;
+  answers: number;
+}
+
 /** The turns of a server: their length together, and their shares in the CPU of the server and of its companions. */
 interface TurnShares {
   seconds: number;
-  cpuShare: number;
-  besideShares?: Partial<Record<CompanionName, number>>;
+  /** All of it by default. */
+  cpu?: CpuShares;
+  beside?: Partial<Record<CompanionName, CpuShares>>;
 }
+
+/** All CPU is that of the turns. */
+const ALL: CpuShares = { turns: 1, answers: 1 };
 
 /** Relates one long window of a server and its companions to its turns in it. The machine is seen over the whole window. */
 export function overTurns(
   { server, beside, host }: Sampled,
-  { seconds, cpuShare, besideShares = {} }: TurnShares,
+  { seconds, cpu, beside: besideShares = {} }: TurnShares,
 ): Sampled {
   if (server === undefined || seconds <= 0) return { host };
   const uses = Object.entries(beside ?? {}) as [CompanionName, Resources][];
   const related = uses.map(([name, use]) => [name, inTurns(use, seconds, besideShares[name])] as const);
   return {
     host,
-    server: inTurns(server, seconds, cpuShare),
+    server: inTurns(server, seconds, cpu),
     ...(related.length > 0 && { beside: Object.fromEntries(related) }),
   };
 }
 
-function inTurns(use: Resources, seconds: number, cpuShare = 1): Resources {
+/** Its cost includes what its answers cause between the turns; the cores that it used under load do not. */
+function inTurns(use: Resources, seconds: number, { turns, answers } = ALL): Resources {
   // It rests between its turns, so its memory over time is not that under load.
   const { memoryOverTime: _, busiest, ...rest } = use;
-  const [cpuUserUs, cpuSystemUs] = [use.cpuUserUs * cpuShare, use.cpuSystemUs * cpuShare];
-  const more = (cpuShare * use.seconds) / seconds;
+  const [cpuUserUs, cpuSystemUs] = [use.cpuUserUs * answers, use.cpuSystemUs * answers];
+  const more = (turns * use.seconds) / seconds;
   const uses = busiest?.map(({ pid, cores, threads }): ProcessUse => ({
     pid,
     cores: cores * more,
     threads: threads.map((one) => one * more),
   }));
-  const coresUsed = (cpuUserUs + cpuSystemUs) / 1e6 / seconds;
+  const coresUsed = ((use.cpuUserUs + use.cpuSystemUs) * turns) / 1e6 / seconds;
   return { ...rest, seconds, cpuUserUs, cpuSystemUs, coresUsed, ...(uses && { busiest: uses }) };
 }
 

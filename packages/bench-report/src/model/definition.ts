@@ -102,7 +102,7 @@ export interface ModelRow extends Row {
   idle?: Idle;
   /** Present if the server was saturated although cores were idle: one loop, or a GIL. */
   budget?: ServerBudget;
-  /** CPU between the turns of its server, of the CPU in these turns: the median of the rounds; absent without turns. */
+  /** The CPU of its answers that followed them, between the turns of its server: the median share of the rounds; absent without turns. */
   deferredShare?: number;
   opened?: Opened;
   turnover?: Turnover;

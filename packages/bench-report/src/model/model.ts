@@ -167,7 +167,7 @@ function figuresOf(row: Row, ranks: Partial<Record<MetricId, number>>): ModelRow
   return Object.fromEntries(entries);
 }
 
-/** Returns what the trials of a row say of the server itself: its answers, its saturation, its work between turns, its background requests. */
+/** Returns what the trials of a row say of the server itself: its answers, its saturation, its deferred work, its background requests. */
 function describeServers(
   trials: Trial[],
 ): Pick<ModelRow, 'answered' | 'idle' | 'budget' | 'deferredShare' | 'background'> {
@@ -177,9 +177,7 @@ function describeServers(
     return limit === 'server' && budget !== undefined && budget.by !== 'cores' ? [budget] : [];
   });
   const uses = parts.flatMap(({ companions }) => companions?.background ?? []);
-  const deferred = parts.flatMap(({ turns: { cpuUs = [], restsCpuUs } = {} }) =>
-    restsCpuUs === undefined || sum(cpuUs) === 0 ? [] : [restsCpuUs / sum(cpuUs)],
-  );
+  const deferred = parts.flatMap(({ turns }) => turns?.deferred ?? []);
   const [budget] = saturated;
   const [idle] = trials.flatMap(
     (trial) => (trial.status === 'failed' ? undefined : explainIdle(trial.measured)) ?? [],

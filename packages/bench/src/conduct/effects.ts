@@ -13,7 +13,7 @@ import { readInterpreterOf } from 'bench-targets/prepare/interpreters';
 import { readAllowedCores, widenServer, type PinnedCommands } from 'bench-machine/placement';
 import { familyOf } from 'bench-machine/procfs';
 import { openCompilerMeter } from 'bench-machine/resources/compiler-meter';
-import { openCpuMeter } from 'bench-machine/resources/cpu-meter';
+import { CLOCK, openCpuMeter } from 'bench-machine/resources/cpu-meter';
 import { openSampler } from 'bench-machine/resources/open';
 import { sampleTogether } from 'bench-machine/resources/sampler';
 import { collectsSerially, runtimeOfServer } from 'bench-machine/runtimes';
@@ -211,6 +211,7 @@ export async function createEffects({
       return pid === undefined ? undefined : widenServer(pid, pinned);
     },
     now: () => Date.now(),
+    clock: CLOCK,
     readCores(server) {
       const pid = pidHere(server);
       return pid === undefined ? undefined : readAllowedCores(pid);

@@ -1,6 +1,14 @@
 /** The conductor: starts fresh servers together, loads them in turn, and makes a record of each. A single trial has one server. */
 
-import { comparesByTurns, CURVE, curveStepSeconds, ROUTE_SECONDS, TURN_SECONDS } from 'bench-model/planned';
+import {
+  comparesByTurns,
+  CURVE,
+  curveStepSeconds,
+  QUIET_SECONDS,
+  ROUTE_SECONDS,
+  TURN_SECONDS,
+  watchSeconds,
+} from 'bench-model/planned';
 import { AsyncDisposableStack, DisposableStack } from '@whatwg-node/disposablestack';
 import type { LoadResult } from 'bench-model/load';
 import type { Reason } from 'bench-model/reasons';
@@ -20,10 +28,12 @@ import {
 } from './life.ts';
 import type { LoadEngine, LoadSession, Window } from 'bench-load/engine';
 import type { LoadSpec } from 'bench-load/protocol';
+import type { Clock } from 'bench-machine/resources/cpu-meter';
 import { joinSampled, type Sampled } from 'bench-machine/resources/sampler';
 import { explainTrends, judgeTurns } from 'bench-analysis/judge/trend';
 import { Silence } from './silence.ts';
 import { TurnTaker } from './turns.ts';
+import { beginWatch, endWatch, isWatched } from './upkeep.ts';
 import { rampOf, warmUp, type Warmable } from './warm-up.ts';
 import {
   CapacitySearch,
@@ -108,6 +118,7 @@ async function loadAll(
   effects: TrialEffects,
 ): Promise<void> {
   await using generators = new Generators(effects.load(), plan.generators);
+  const { clock } = effects;
   const isShared = route !== undefined && life !== undefined;
   const isWarm = (side: Side): boolean =>
     isShared && side.trial !== undefined && side.life.isWarmedUp(side.trial);
@@ -117,14 +128,14 @@ async function loadAll(
       .filter((server) => sides.some((side) => side.life === server.life && isWarm(side)))
       .map((server) => sideOf(server.life, server.ready));
     await withSessions(whole, { plan, generators }, async (loaded, outlive) => {
-      await warmSides(loaded, { plan, outlive, seconds: () => undefined });
+      await warmSides(loaded, { plan, outlive, clock, seconds: () => undefined });
     });
   }
   for (const own of Map.groupBy(sides, ({ planned }) => planned.route).values()) {
     const here = own.filter(({ outcome }) => !outcome.failed);
     if (isShared) for (const one of here) await attempt(one.outcome, () => one.life.rest());
     await withSessions(here, { plan, generators }, (loaded, outlive) =>
-      loadInTurn(loaded, { plan, outlive, seconds }),
+      loadInTurn(loaded, { plan, outlive, clock, seconds }),
     );
   }
 }
@@ -245,13 +256,14 @@ async function withSessions(
 interface Loading {
   plan: Plan;
   outlive: Outlive;
+  clock: Clock;
   /** Returns the exact warm-up of a side in seconds; undefined if it ends when the server is warm. */
   seconds: (side: Side) => number | undefined;
 }
 
 /** Warms up the sides, and opens their windows in turn. */
 async function loadInTurn(loaded: readonly Loaded[], loading: Loading): Promise<void> {
-  const { plan, outlive } = loading;
+  const { plan, outlive, clock } = loading;
   const [only, ...others] = loaded;
   if (only !== undefined && plan.load.mode === 'promise') {
     await searchCapacity(only, plan.load, loading);
@@ -274,7 +286,7 @@ async function loadInTurn(loaded: readonly Loaded[], loading: Loading): Promise<
     return;
   }
   const cycleSeconds = await warmSides(loaded, loading);
-  const takers = loaded.flatMap(({ ready, session }) => TurnTaker.of(ready, session.turns) ?? []);
+  const takers = loaded.flatMap(({ ready, session }) => TurnTaker.of(ready, session.turns, clock) ?? []);
   const areShort = takers.length === loaded.length;
   const { waitSeconds, load, byTurns } = plan;
   const { turnSeconds } = byTurns ?? { turnSeconds: TURN_SECONDS.comparison };
@@ -288,7 +300,7 @@ async function loadInTurn(loaded: readonly Loaded[], loading: Loading): Promise<
     areShort,
   });
   if (areShort) {
-    await takeTurns(loaded, takers, turns, outlive);
+    await takeTurns(loaded, takers, turns, loading);
     return;
   }
   const { order, rampSeconds, spanSeconds } = turns;
@@ -448,17 +460,36 @@ async function searchCapacity(
   });
 }
 
-/** Takes short turns in order, and reads the result of each side at the end. */
+/**
+ * Takes short turns in order, and reads the result of each side at the end. Before and after the turns, all sides are idle: until
+ * the work that answers have left for later is done, and then to watch their upkeep. Requests that are measured one at a time share
+ * the upkeep that was seen before the first of them.
+ */
 async function takeTurns(
   loaded: readonly Loaded[],
   takers: readonly TurnTaker[],
   turns: TurnPlan,
-  outlive: Outlive,
+  { plan, outlive, clock }: Loading,
 ): Promise<void> {
+  const isShared = loaded.some(({ side: { life } }) => life.trials.length > 1);
+  const watch = async (): Promise<void> => {
+    for (const index of loaded.keys()) await step(index, async (_, { ready }) => beginWatch(ready));
+    await pause(watchSeconds(plan));
+    for (const index of loaded.keys()) await step(index, async (_, { ready }) => endWatch(ready));
+  };
+  /** Ends early if all servers have ended. */
+  const pause = async (seconds: number): Promise<void> => {
+    const index = loaded.findIndex(({ side }) => !side.outcome.failed);
+    if (index !== -1) await step(index, () => clock.pause(seconds));
+  };
   const step = (index: number, act: (taker: TurnTaker, one: Loaded) => Promise<void>): Promise<void> => {
     const one = loaded[index] as Loaded;
     return attempt(one.side.outcome, () => outlive(() => act(takers[index] as TurnTaker, one), one.death));
   };
+  if (!isShared || !loaded.every(({ ready }) => isWatched(ready))) {
+    await pause(QUIET_SECONDS.deferred);
+    await watch();
+  }
   for (const [index, { side }] of loaded.entries())
     await step(index, (taker) => taker.begin(oursBeside(loaded, side)));
   const begun = new Set<Side>();
@@ -470,9 +501,12 @@ async function takeTurns(
       await silence.during(async () => (await taker.take(turns, place)).answers);
     });
   }
+  await pause(isShared ? QUIET_SECONDS.betweenRequests : QUIET_SECONDS.deferred);
+  for (const index of loaded.keys()) await step(index, (taker) => taker.close());
+  if (!isShared) await watch();
   for (const index of loaded.keys()) {
     await step(index, async (taker, { side }) => {
-      const { load: result, sampled, turns: taken } = await taker.end();
+      const { load: result, sampled, turns: taken } = await taker.result();
       side.load = result;
       side.turns = taken;
       if (sampled !== undefined) side.samples.push(sampled);

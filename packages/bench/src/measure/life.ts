@@ -49,7 +49,7 @@ import type { Expected } from './verify.ts';
 import type { PinnedCommands } from 'bench-machine/placement';
 import type { Prepared } from 'bench-targets/prepare/prepare';
 import type { CompilerMeter } from 'bench-machine/resources/compiler-meter';
-import type { CpuMeter } from 'bench-machine/resources/cpu-meter';
+import { UpkeepMeter, type Clock, type CpuMeter } from 'bench-machine/resources/cpu-meter';
 import type { Sampler } from 'bench-machine/resources/sampler';
 import { UnansweredError } from 'bench-targets/catalogue/workloads/send';
 import { describeLoops } from './capacity.ts';
@@ -80,6 +80,8 @@ export interface TrialEffects {
   /** Lets a server use every core of the run, until the returned function pins it again; undefined if it stays pinned. Absent if not needed. */
   widen?(server: Server, placed: PinnedCommands): Promise<(() => Promise<void>) | undefined>;
   now(): number;
+  /** The clock of the turns. */
+  clock: Clock;
   /** Reads the cores that a server may use now; undefined if they are unknown. Absent if not needed. */
   readCores?(server: Server): number[] | undefined;
   /** Looks at a user's server from outside; absent if not needed. */
@@ -144,7 +146,7 @@ export interface ReadyServer {
   spec: LoadSpec;
   sampler: Sampler | undefined;
   /** Undefined if its CPU cannot be read between short turns. */
-  meter: CpuMeter | undefined;
+  metered: Metered | undefined;
   /** Undefined if its process is not known. */
   seen: SeenRuntime | undefined;
   /** The longest warm-up that its manifest allows, in seconds; undefined without one that does. */
@@ -162,10 +164,17 @@ export interface ReadyServer {
   beside: CompanionMeter[] | undefined;
 }
 
-/** The reader of a companion's CPU. */
-interface CompanionMeter {
-  name: CompanionName;
+/** A process whose CPU can be read between short turns. */
+export interface Metered {
   meter: CpuMeter;
+  /** What it uses without load. */
+  upkeep: UpkeepMeter;
+}
+
+/** The reader of a companion's CPU. */
+interface CompanionMeter extends Metered {
+  name: CompanionName;
+  pid: number;
 }
 
 /** A companion in this trial. */
@@ -327,7 +336,7 @@ export class ServerLife {
       server,
       spec: this.specOf(),
       sampler: this.#sampler,
-      meter: this.#effects.meter(server),
+      metered: this.#metered(this.#effects.meter(server)),
       seen: this.#seeRuntime(server),
       mostWarmupSeconds: prepared?.stack.warmupSeconds,
       isOwn: prepared !== undefined,
@@ -346,8 +355,15 @@ export class ServerLife {
 
   #meterBeside(processes: readonly NamedProcess[]): CompanionMeter[] | undefined {
     if (this.#parts.some(({ companion }) => companion.duringLoad !== undefined)) return undefined;
-    const meters = processes.map((one) => ({ name: one.name, meter: this.#effects.meterBeside(one) }));
-    return meters.every((one): one is CompanionMeter => one.meter !== undefined) ? meters : undefined;
+    const meters = processes.flatMap((one): CompanionMeter[] => {
+      const metered = this.#metered(this.#effects.meterBeside(one));
+      return metered === undefined ? [] : [{ name: one.name, pid: one.pid, ...metered }];
+    });
+    return meters.length === processes.length ? meters : undefined;
+  }
+
+  #metered(meter: CpuMeter | undefined): Metered | undefined {
+    return meter && { meter, upkeep: new UpkeepMeter(meter, this.#effects.clock) };
   }
 
   /**

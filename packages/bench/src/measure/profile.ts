@@ -59,7 +59,7 @@ async function takeTurns(
 ): Promise<TakenProfile> {
   const ready = await life.start();
   const pid = ready.server.pid();
-  if (pid === undefined || ready.meter === undefined)
+  if (pid === undefined || ready.metered === undefined)
     throw new BenchError('trial', 'the CPU of the server cannot be read');
   await using session = effects.load().open(ready.spec, plan.generators);
   await using _ = accountFor(session, (counts) => life.account(counts));

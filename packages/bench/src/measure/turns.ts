@@ -2,12 +2,20 @@
 import type { CompanionName } from 'bench-model/companions';
 import type { LoadResult } from 'bench-model/load';
 import type { Turns } from 'bench-model/measured';
+import { present } from 'bench-model/options';
 import type { TurnPlan } from '../plan/turns.ts';
 import type { ShortTurns } from 'bench-load/engine';
 import type { TurnResult } from 'bench-load/protocol';
-import { TurnMeter, whileItLives } from 'bench-machine/resources/cpu-meter';
+import { deferredShare, sharesOf, type TurnsCpu } from 'bench-analysis/judge/deferred';
+import {
+  CLOCK,
+  TurnMeter,
+  whileItLives,
+  type Clock,
+  type UpkeepMeter,
+} from 'bench-machine/resources/cpu-meter';
 import { overTurns, type Sampled } from 'bench-machine/resources/sampler';
-import type { ReadyServer } from './life.ts';
+import type { Metered, ReadyServer } from './life.ts';
 
 /** The result of all turns of one server. */
 interface TurnsResult {
@@ -16,10 +24,22 @@ interface TurnsResult {
   turns: Turns;
 }
 
+/** The CPU of a process around turns. */
+interface Turning {
+  turns: TurnMeter;
+  /** Undefined if only its CPU in the turns belongs to the answers. */
+  upkeep: UpkeepMeter | undefined;
+}
+
+function cpuOf({ turns, upkeep }: Turning): TurnsCpu {
+  return { turns: turns.turns, rests: turns.rests, upkeepUsPerSecond: upkeep?.usPerSecond };
+}
+
 /** One of the servers that take short turns. */
 export class TurnTaker {
   readonly #ready: ReadyServer;
   readonly #session: ShortTurns;
+  readonly #clock: Pick<Clock, 'nowMs'>;
   readonly #taken = {
     answers: [] as number[],
     goodputPerSecond: [] as number[],
@@ -28,40 +48,53 @@ export class TurnTaker {
   readonly #cpuUs: number[] = [];
   readonly #memoryBytes: number[] = [];
   /** Undefined before `begin`, and if CPU cannot be read. */
-  #meter: TurnMeter | undefined;
+  #server: Turning | undefined;
   /** The companions that lived at its begin. An end of theirs is no fault of the server. */
-  readonly #beside = new Map<CompanionName, TurnMeter>();
+  readonly #beside = new Map<CompanionName, Turning>();
   #seconds = 0;
+  #sampled: Sampled | undefined;
 
-  private constructor(ready: ReadyServer, session: ShortTurns) {
+  private constructor(ready: ReadyServer, session: ShortTurns, clock: Pick<Clock, 'nowMs'>) {
     this.#ready = ready;
     this.#session = session;
+    this.#clock = clock;
   }
 
   /**
    * Creates the taker of a server. Undefined if only long windows give its figures: its engine reports nothing else, or its
    * CPU or that of its companions cannot be read between turns.
    */
-  static of(ready: ReadyServer, session: ShortTurns | undefined): TurnTaker | undefined {
+  static of(
+    ready: ReadyServer,
+    session: ShortTurns | undefined,
+    clock: Pick<Clock, 'nowMs'> = CLOCK,
+  ): TurnTaker | undefined {
     if (session === undefined || ready.beside === undefined) return undefined;
-    const { sampler, meter } = ready;
-    if (sampler !== undefined && meter === undefined) return undefined;
-    return new TurnTaker(ready, session);
+    const { sampler, metered } = ready;
+    if (sampler !== undefined && metered === undefined) return undefined;
+    return new TurnTaker(ready, session, clock);
   }
 
   /** Opens the sampler around all turns, and reads the CPU of the idle server. */
   async begin(ours: readonly number[]): Promise<void> {
     await this.#ready.sampler?.start(ours);
-    this.#meter = this.#ready.meter && new TurnMeter(this.#ready.meter);
-    for (const { name, meter } of this.#ready.beside ?? []) {
-      const turns = whileItLives(() => new TurnMeter(meter));
-      if (turns !== undefined) this.#beside.set(name, turns);
+    const { metered, beside = [] } = this.#ready;
+    this.#server = metered && this.#open(metered);
+    for (const { name, pid, ...companion } of beside) {
+      // What one companion of several servers does between the turns of one of them, it does for the others.
+      const upkeep = ours.includes(pid) ? undefined : companion.upkeep;
+      const turning = whileItLives(() => this.#open({ ...companion, upkeep }));
+      if (turning !== undefined) this.#beside.set(name, turning);
     }
   }
 
+  #open({ meter, upkeep }: Pick<Turning, 'upkeep'> & Pick<Metered, 'meter'>): Turning {
+    return { upkeep, turns: new TurnMeter(meter, this.#clock) };
+  }
+
   /**
-   * Takes one turn. Every answer has arrived when its CPU is read, so that CPU and answers belong together exactly. Work
-   * of the server between its turns is counted apart. `place` is that among the turns of all servers; by default among
+   * Takes one turn. Every answer has arrived when its CPU is read. Work of the server between its turns is counted apart.
+   * `place` is that among the turns of all servers; by default among
    * its own.
    */
   async take(
@@ -74,8 +107,8 @@ export class TurnTaker {
     this.#taken.places.push(place);
     this.#taken.answers.push(turn.answers);
     this.#taken.goodputPerSecond.push(Math.round(turn.goodputPerSecond * 10) / 10);
-    if (this.#meter !== undefined) this.#cpuUs.push(Math.round(this.#meter.endTurn()));
-    for (const turns of this.#beside.values()) whileItLives(() => turns.endTurn());
+    if (this.#server !== undefined) this.#cpuUs.push(Math.round(this.#server.turns.endTurn()));
+    for (const { turns } of this.#beside.values()) whileItLives(() => turns.endTurn());
     const memoryBytes = this.#ready.sampler?.memory?.();
     if (memoryBytes !== undefined) this.#memoryBytes.push(memoryBytes);
     return turn;
@@ -85,32 +118,51 @@ export class TurnTaker {
   get taken(): Turns {
     return {
       ...this.#taken,
-      ...(this.#meter && { cpuUs: this.#cpuUs, restsCpuUs: Math.round(this.#meter.restsUs) }),
+      ...(this.#server && { cpuUs: this.#cpuUs, ...describeRests(cpuOf(this.#server)) }),
       ...(this.#memoryBytes.length === 0 ? {} : { memoryBytes: this.#memoryBytes }),
     };
   }
 
-  /** Closes the sampler and returns the result of all turns. */
-  async end(): Promise<TurnsResult> {
+  /** Ends the last rest and closes the sampler. */
+  async close(): Promise<void> {
     this.#endRest();
-    const sampled = await this.#ready.sampler?.stop();
+    this.#sampled = await this.#ready.sampler?.stop();
+  }
+
+  /** Returns the result of all turns. Called once the upkeep is known. */
+  async result(): Promise<TurnsResult> {
+    const server = this.#server && sharesOf(cpuOf(this.#server));
+    const beside = [...this.#beside].map(([name, one]) => [name, sharesOf(cpuOf(one))]);
     return {
       load: await this.#session.collect(),
       sampled:
-        sampled &&
-        overTurns(sampled, {
+        this.#sampled &&
+        overTurns(this.#sampled, {
           seconds: this.#seconds,
-          cpuShare: this.#meter?.shareOfTurns ?? 1,
-          besideShares: Object.fromEntries(
-            [...this.#beside].map(([name, turns]) => [name, turns.shareOfTurns]),
-          ),
+          beside: Object.fromEntries(beside),
+          ...present({ cpu: server }),
         }),
       turns: this.taken,
     };
   }
 
   #endRest(): void {
-    this.#meter?.endRest();
-    for (const turns of this.#beside.values()) whileItLives(() => turns.endRest());
+    this.#server?.turns.endRest();
+    for (const { turns } of this.#beside.values()) whileItLives(() => turns.endRest());
   }
+}
+
+/** Returns what the record of a server says of the time between its turns. */
+function describeRests(
+  cpu: TurnsCpu,
+): Pick<Turns, 'restsCpuUs' | 'restsSeconds' | 'upkeepUsPerSecond' | 'deferred'> {
+  const { rests, upkeepUsPerSecond } = cpu;
+  return {
+    restsCpuUs: Math.round(rests.cpuUs),
+    restsSeconds: Math.round(rests.seconds * 1e4) / 1e4,
+    ...(upkeepUsPerSecond !== undefined && {
+      upkeepUsPerSecond: Math.round(upkeepUsPerSecond),
+      deferred: Math.round(deferredShare(cpu) * 1e4) / 1e4,
+    }),
+  };
 }

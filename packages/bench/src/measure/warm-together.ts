@@ -118,7 +118,7 @@ class Warming {
   async take(): Promise<void> {
     const seconds = this.#sliceSeconds;
     await this.#side.prepare?.(seconds);
-    const restsBefore = this.#meter?.restsUs ?? 0;
+    const restsBefore = this.#meter?.rests.cpuUs ?? 0;
     whileItLives(() => this.#meter?.endRest());
     const beganAtMs = this.#now();
     const load = await this.#side.fire(seconds);
@@ -130,7 +130,7 @@ class Warming {
       seconds: loadedSeconds,
       answers,
       cpuUs: whileItLives(() => this.#meter?.endTurn()) ?? Number.NaN,
-      restUs: (this.#meter?.restsUs ?? 0) - restsBefore,
+      restUs: (this.#meter?.rests.cpuUs ?? 0) - restsBefore,
       compilersUs: this.#takeCompilersUs(),
     });
     this.seconds += loadedSeconds;

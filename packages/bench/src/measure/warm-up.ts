@@ -82,7 +82,7 @@ function sideOf(server: Warmable, plan: Plan): WarmingSide {
     ...span,
     sliceSeconds: sliceFor(server, span),
     runtime: ready.seen?.runtime,
-    meter: ready.meter,
+    meter: ready.metered?.meter,
     compilers: ready.seen?.compilers,
     prepare: (seconds) => server.attempt(() => life.renewToken(seconds, { session, trial })),
     async fire(warmupSeconds) {

@@ -496,7 +496,8 @@ describe('the plan of a table', () => {
 });
 
 describe('the short turns of a duel', () => {
-  const steps = /^(arm|fire|turn|collect|read CPU|sample start|sample stop|look)/;
+  const steps = /^(arm|fire|turn|collect|read CPU|sample start|sample stop|look|pause)/;
+  const watch = ['read CPU 3000', 'read CPU 3001', 'pause 0.5', 'read CPU 3000', 'read CPU 3001'];
 
   it('are taken after the warm-up, and the CPU of a server is read before and after each of its turns', async () => {
     const { world, trials } = await duel(
@@ -520,16 +521,20 @@ describe('the short turns of a duel', () => {
       'read CPU 3001',
       'fire',
       'read CPU 3001',
+      'pause 0.6',
+      ...watch,
       'sample start 4711,4709',
       'read CPU 3000',
       'sample start 4711,4710',
       'read CPU 3001',
       ...turns,
+      'pause 0.6',
       'read CPU 3000',
       'sample stop',
-      'collect 3000',
       'read CPU 3001',
       'sample stop',
+      ...watch,
+      'collect 3000',
       'collect 3001',
     ]);
   });
@@ -547,6 +552,10 @@ describe('the short turns of a duel', () => {
         answers: Array(6).fill(1000),
         cpuUs: Array(6).fill(10_000),
         restsCpuUs: 0,
+        // Six turns of the other server, and the time for deferred work.
+        restsSeconds: 0.75,
+        upkeepUsPerSecond: 0,
+        deferred: 0,
         goodputPerSecond: Array(6).fill(40_000),
       });
       // The fake sampler sees 2.5 s of CPU for 6,000 answers in six turns of 25 ms.
@@ -560,7 +569,7 @@ describe('the short turns of a duel', () => {
     ['no', 0],
     ['a little', 500],
     ['much', 10_000],
-  ])('cost a request the same if the server uses %s CPU in the rests between them', async (_, rest) => {
+  ])('cost a request what it uses between them too: %s CPU', async (_, rest) => {
     const { trials } = await duel(
       { turns: true, cpuUs: { turn: 10_000, rest } },
       '--rounds 1 --connections 10 --duration 0.12',
@@ -569,12 +578,30 @@ describe('the short turns of a duel', () => {
       if (trial.status === 'failed') throw new Error('failed');
       const { turns, server, cpuUsPerRequest } = trial.measured;
       expect(turns?.cpuUs).toEqual(Array(6).fill(10_000));
-      // A rest before each of the six turns, and one after the last.
-      expect(turns?.restsCpuUs).toBe(7 * rest);
+      // A rest after each of the six turns.
+      expect(turns?.restsCpuUs).toBe(6 * rest);
+      expect(turns?.deferred).toBeCloseTo(rest / (10_000 + rest), 3);
       // The sampler saw 2.5 s of CPU in turns and rests together.
-      const share = 60_000 / (60_000 + 7 * rest);
+      expect(cpuUsPerRequest).toBeCloseTo(2.5e6 / 6000);
+      // The work between the turns did not load the server in them.
+      expect(server?.coresUsed).toBeCloseTo((2.5 * 10_000) / (10_000 + rest) / 0.15);
+    }
+  });
+
+  it('cost a request nothing of what the server uses without load', async () => {
+    const { trials } = await duel(
+      { turns: true, cpuUs: { turn: 10_000, rest: 500, upkeep: 50_000 } },
+      '--rounds 1 --connections 10 --duration 0.12',
+    );
+    for (const trial of trials) {
+      if (trial.status === 'failed') throw new Error('failed');
+      const { turns, cpuUsPerRequest } = trial.measured;
+      expect(turns?.upkeepUsPerSecond).toBe(50_000);
+      // 5 % of a core, also in the six turns of 25 ms.
+      const turnsUs = 60_000 + 0.15 * 50_000;
+      expect(turns?.deferred).toBeCloseTo(3000 / (turnsUs + 3000), 3);
+      const share = (turnsUs + 3000) / (turnsUs + 3000 + 0.75 * 50_000);
       expect(cpuUsPerRequest).toBeCloseTo((2.5e6 * share) / 6000);
-      expect(server?.coresUsed).toBeCloseTo((2.5 * share) / 0.15);
     }
   });
 

@@ -78,8 +78,8 @@ export interface Twist {
   turns?: boolean;
   /** The right answers of each short turn. */
   answers?: number;
-  /** The CPU of a server in a turn, and in the rest before it, in µs. */
-  cpuUs?: { turn: number; rest: number };
+  /** The CPU of a server in a turn, that of its answers in the rest after it, in µs, and its upkeep in µs per second. */
+  cpuUs?: { turn: number; rest: number; upkeep?: number };
   /** Returns how the server ended; undefined while it runs. */
   ended?: () => string | undefined;
   /** The number of answers to background requests so far. */
@@ -123,8 +123,10 @@ export function createWorld(twist: Twist = {}): World {
   const recorded: Trial[] = [];
   const counts = new Map<Step, number>();
   let hasMeasured = false;
-  /** The CPU of each server so far by its port, in µs. */
+  /** The CPU of each server so far by its port, and that of its answers for the next rest, in µs, without its upkeep. */
   const spent = new Map<string, number>();
+  const owed = new Map<string, number>();
+  let nowMs = 0;
   /** The windows of each server so far by its port. */
   const windows = new Map<string, number>();
   const reach = async (step: Step, what = ''): Promise<void> => {
@@ -161,6 +163,8 @@ export function createWorld(twist: Twist = {}): World {
         async take({ windowSeconds }: Turn) {
           await reach('turn', ` ${port} ${windowSeconds}`);
           spent.set(port, (spent.get(port) ?? 0) + (twist.cpuUs?.turn ?? 10_000));
+          owed.set(port, twist.cpuUs?.rest ?? 0);
+          nowMs += 25;
           return { seconds: 0.025, answers: twist.answers ?? 1000, goodputPerSecond: 40_000 };
         },
         async collect() {
@@ -240,10 +244,11 @@ export function createWorld(twist: Twist = {}): World {
           done.push(`read CPU ${port}`);
           const us = spent.get(String(port)) ?? 0;
           // A reading that sees no turn follows a rest.
-          const rested = us === seen ? us + (twist.cpuUs?.rest ?? 0) : us;
+          const rested = us === seen ? us + (owed.get(String(port)) ?? 0) : us;
+          if (us === seen) owed.delete(String(port));
           spent.set(String(port), rested);
           seen = rested;
-          return rested;
+          return rested + ((twist.cpuUs?.upkeep ?? 0) * nowMs) / 1000;
         },
       };
     },
@@ -253,6 +258,13 @@ export function createWorld(twist: Twist = {}): World {
       createBackground(twist, done),
     ],
     now: () => Date.UTC(2026, 10, 20, 12),
+    clock: {
+      nowMs: () => nowMs,
+      async pause(seconds) {
+        done.push(`pause ${seconds}`);
+        nowMs += 1000 * seconds;
+      },
+    },
     async record(trials) {
       for (const { id } of trials) done.push(`record ${id}`);
       recorded.push(...trials);

@@ -357,11 +357,11 @@ describe('the time that a server may take to start', () => {
 });
 
 describe('estimateSeconds', () => {
-  it('counts the start-up of the servers in a duel only once', () => {
+  it('counts the start-up of the servers in a duel only once, and the time without load around their turns', () => {
     const words = '--connections 10 --rounds 1 --duration 5 --warmup 2';
     const [apart, duel] = [samplePlan(`${words} --no-interleave`), sampleTurns(words)];
     expect(duel.trials).toHaveLength(2);
-    expect(estimateSeconds(apart) - estimateSeconds(duel)).toBeCloseTo(3);
+    expect(estimateSeconds(apart) - estimateSeconds(duel)).toBeCloseTo(3 - 2 * (0.6 + 0.5));
   });
 
   it('adds up connecting, warm-up, window and overhead', () => {

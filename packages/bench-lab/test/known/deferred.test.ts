@@ -1,0 +1,81 @@
+import type { Measured } from 'bench-model/measured';
+import { beforeAll, describe, expect, it } from 'vitest';
+import { sum } from 'bench-statistics/numbers';
+import { readManifest } from 'bench-targets/catalogue/manifest';
+import BENCH from 'bench-http/commands/bench';
+import { makePlan } from 'bench-http/plan/plan';
+import { openRig, PLANTED } from './rig.ts';
+
+const rig = openRig();
+
+type Mode = 'by turns' | 'one after the other';
+
+/** Measures planted servers with these options in one round, by turns or one after the other. */
+async function measure(mode: Mode, servers: Record<string, string>): Promise<Record<string, Measured>> {
+  const stack = readManifest(PLANTED);
+  const { steady } = stack.variants;
+  if (steady === undefined) throw new Error('the planted stack has no variant "steady"');
+  const variants = Object.fromEntries(
+    Object.entries(servers).map(([name, options]) => [
+      idOf(name),
+      { ...steady, command: [...steady.command, ...options.split(' ')] },
+    ]),
+  );
+  const stacks = [{ ...stack, variants: { ...stack.variants, ...variants } }];
+  const targets = Object.keys(servers).map((name) => `planted/${idOf(name)}`);
+  const options = BENCH.parse([
+    ...targets,
+    ...`--rounds 1 --connections 5 --warmup 0.6 --duration 1.5`.split(' '),
+  ]);
+  const seen = await rig.measureAll(
+    makePlan({ ...options, interleave: mode === 'by turns' }, stacks, 'known', 1),
+    stacks,
+  );
+  return Object.fromEntries(
+    Object.keys(servers).flatMap((name) => {
+      const trial = seen.find((one) => one.trial.target.variant === idOf(name))?.trial;
+      if (trial === undefined || trial.status === 'failed') throw new Error(trial?.reasons[0]?.text ?? name);
+      return [[name, trial.measured]];
+    }),
+  );
+}
+
+function idOf(name: string): string {
+  return name.replaceAll(' ', '-');
+}
+
+/** Without what is done between the turns, the ratio of those that do a third of their work later would be 0.7. */
+const SERVERS = {
+  inline: '--burn-us 1500',
+  'after 50 ms': '--burn-us 1000 --later-us 500 --later-ms 50',
+  'after 500 ms': '--burn-us 1000 --later-us 500 --later-ms 500',
+  'in a thread': '--burn-us 1000 --later-us 500 --later-ms 50 --later-in thread',
+  'in a child': '--burn-us 1000 --later-us 500 --later-ms 50 --later-in child',
+};
+
+describe.each(['by turns', 'one after the other'] as const)('CPU per request %s', (mode) => {
+  let measured: Record<string, Measured>;
+  beforeAll(async () => {
+    measured = await measure(mode, SERVERS);
+  });
+
+  it.each(Object.keys(SERVERS).slice(1))('includes a third of the work of an answer, done %s', (name) => {
+    const [inline = Number.NaN, later = Number.NaN] = ['inline', name].map(
+      (one) => measured[one]?.cpuUsPerRequest,
+    );
+    expect(later / inline).toBeGreaterThan(0.85);
+    expect(later / inline).toBeLessThan(1.2);
+    expect((measured[name]?.turns?.deferred ?? 0) > 0.05).toBe(mode === 'by turns');
+  });
+});
+
+describe('CPU per request', () => {
+  it('includes nothing of what a server uses between its turns without a cause', async () => {
+    const { inline } = SERVERS;
+    const { upkeep } = await measure('by turns', { inline, upkeep: `${inline} --upkeep-percent 20` });
+    // About a third of its CPU is used between its turns.
+    const { cpuUs = [], restsCpuUs = 0, deferred } = upkeep?.turns ?? {};
+    expect(restsCpuUs / sum(cpuUs)).toBeGreaterThan(0.2);
+    expect(deferred).toBeLessThan(0.15);
+  });
+});
