@@ -23,7 +23,7 @@ import {
   nameTarget,
 } from './format.ts';
 import { decidingMetric, findStanding, isKnown, isUsable, type Placed, type Standing } from './leaders.ts';
-import type { Model, ModelComparisons, ModelFigure, ModelRow } from './model/definition.ts';
+import type { Model, ModelComparisons, ModelFigure, ModelRow, Outcome } from './model/definition.ts';
 import { listFound } from './notes.ts';
 import { describeScalings, describeThreads } from './scaling.ts';
 import { describeUpgrade } from './upgrade.ts';
@@ -45,44 +45,33 @@ export function closeReport(
   model: Model,
   { isExplained = false, isForeign = false }: Circumstances = {},
 ): Closing | undefined {
-  if (model.rows.length === 0) return undefined;
-  const { sentence, found, compared, leaders } = describeOutcome(model);
-  const close = (purpose: string): string => [`${sentence}.`, ...found, purpose].join(' ');
+  if (model.outcome === undefined) return undefined;
+  const { text } = model.outcome;
   if (isForeign && model.repeat !== undefined)
-    return { sentence: close('To measure the same'), command: model.repeat };
+    return { sentence: `${text} To measure the same`, command: model.repeat };
   const { purpose, command } = isForeign
     ? { purpose: 'For charts', command: joinWords(['report', model.run, '--open']) }
-    : chooseNext(model, leaders, { compared, isExplained });
-  return { sentence: close(purpose), command: commandLine(command) };
+    : chooseNext(model, isExplained);
+  return { sentence: `${text} ${purpose}`, command: commandLine(command) };
 }
 
-/** Describes the outcome of a run in one sentence, without a full stop, and what its servers did; with the comparisons if they are the outcome. */
-export function describeOutcome(model: Model): {
-  sentence: string;
-  /** One sentence; none if nothing was found. */
-  found: string[];
-  compared: ModelComparisons | undefined;
-  leaders: Standing[];
-} {
+/** Describes the outcome of a run in one sentence, and what its servers did in another; undefined without a trial. */
+export function describeOutcome(model: Omit<Model, 'outcome'>): Outcome | undefined {
+  if (model.rows.length === 0) return undefined;
   const metric = decidingMetric(model);
   const compared = comparedBy(model, metric);
-  const leaders = leadersOf(model.rows, metric);
   const sentence =
     describeThreads(model.threadRaces ?? [], MOST_NAMED) ??
     describeScalings(model.scalings ?? []) ??
     describeCapacities(model, compared) ??
     (compared === undefined
-      ? describeLeaders(leaders, model.rows, metric)
+      ? describeLeaders(leadersOf(model.rows, metric), model.rows, metric)
       : model.plan.upgrade
         ? describeUpgrade(model, compared)
         : describeCompared(compared));
   const found = nameSome(listFound(model), MOST_FINDINGS);
-  return {
-    sentence,
-    found: found.length === 0 ? [] : [`Found: ${found.join('; ')}.`],
-    compared,
-    leaders,
-  };
+  const text = [`${sentence}.`, ...(found.length === 0 ? [] : [`Found: ${found.join('; ')}.`])].join(' ');
+  return { text, isCompared: compared !== undefined };
 }
 
 /**
@@ -141,7 +130,10 @@ function describeCapacity({
  * Returns the comparisons by a metric if they are the answer: those of a sequential test, of a plan of enough rounds if one
  * is decided, and the only one of two targets. A table of fewer rounds is answered by its best target.
  */
-function comparedBy({ comparisons, plan }: Model, metric: MetricId): ModelComparisons | undefined {
+function comparedBy(
+  { comparisons, plan }: Pick<Model, 'comparisons' | 'plan'>,
+  metric: MetricId,
+): ModelComparisons | undefined {
   const table = comparisons.find(({ by }) => by === metric);
   const verdicts = (table?.rows ?? []).map(({ comparison }) => comparison.verdict);
   const isDecided = verdicts.some((verdict) => verdict !== 'undecided');
@@ -312,12 +304,11 @@ interface Next {
 }
 
 /** Chooses the next step after a run: complete it, look into failures, decide, find the cause, or look at the charts. */
-function chooseNext(
-  model: Model,
-  leaders: readonly Standing[],
-  { compared, isExplained }: { compared: ModelComparisons | undefined; isExplained: boolean },
-): Next {
+function chooseNext(model: Model, isExplained: boolean): Next {
   const { plan, rows } = model;
+  const metric = decidingMetric(model);
+  const compared = comparedBy(model, metric);
+  const leaders = leadersOf(rows, metric);
   const run = joinWords([model.run]);
   const failed = sum(rows.map(({ statuses }) => statuses.failed));
   if (isIncomplete(model)) return { purpose: 'To complete the run', command: `bench --resume ${run}` };

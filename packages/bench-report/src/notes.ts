@@ -24,7 +24,7 @@ export function listFound({ notes }: Pick<Model, 'notes'>): string[] {
 }
 
 /** A model whose notes are not written yet. Its rows are in the order in which they were first measured. */
-type Facts = Omit<Model, 'notes'>;
+type Facts = Omit<Model, 'notes' | 'outcome'>;
 
 const NOTES: readonly ((facts: Facts) => Note[])[] = [
   ({ ending, plan }) => noteAlike(describeEnding(ending, plan).map((line) => `The run ${line}.`)),

@@ -12,7 +12,6 @@ import { listNotes } from '../notes.ts';
 import { explainSigns, readSigns } from '../signs.ts';
 import { toTable } from '../table.ts';
 import { describeMachine, describeSetting, titleOf } from '../view.ts';
-import { describeOutcome } from '../closing.ts';
 import { decidingMetric } from '../leaders.ts';
 import { toPageWhy } from './flame.ts';
 
@@ -88,7 +87,6 @@ export function toPage(model: Model, why?: WhyFile): Page {
   const shownIn = detailedTrials(model.rows);
   const { columns, words, groups, notes } = toTimesView(model, []);
   const scaling = toScalingView(model);
-  const { sentence, found, compared } = describeOutcome(model);
   const metric = decidingMetric(model);
   const startedAt = model.rows.flatMap(({ trials }) => trials.map((trial) => trial.startedAt)).toSorted()[0];
   return {
@@ -103,8 +101,8 @@ export function toPage(model: Model, why?: WhyFile): Page {
     title: titleOf(model),
     ...(startedAt !== undefined && { startedAt }),
     metric,
-    outcome: model.rows.length === 0 ? 'No trial has ended.' : [`${sentence}.`, ...found].join(' '),
-    isCompared: compared !== undefined,
+    outcome: model.outcome?.text ?? 'No trial has ended.',
+    isCompared: model.outcome?.isCompared ?? false,
     caveats: [`Measured on: ${describeMachine(host)}.`, ...listNotes(model, 'brief')],
     isDoubtful: isDoubtful(model),
     setting: describeSetting(model),

@@ -230,4 +230,14 @@ export interface Model {
   /** The resources that each target used at each rung, as time(1) reports them, by rung. */
   times: TargetUsage[];
   notes: Note[];
+  /** Absent without a trial. */
+  outcome?: Outcome;
+}
+
+/** The answer of a run. */
+export interface Outcome {
+  /** One sentence, and one on what the servers did. */
+  text: string;
+  /** True if the comparisons are the answer, and not the ranking. */
+  isCompared: boolean;
 }

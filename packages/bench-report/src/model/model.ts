@@ -5,6 +5,7 @@ import { keyOfPlace, placeOf, placesOf } from 'bench-model/planned';
 import { compareWithin, contestRun, rankPlace } from 'bench-analysis/compare';
 import { endingOf, trackRun } from 'bench-analysis/due';
 import { findKnee, summariseCurve } from 'bench-analysis/curve';
+import { describeOutcome } from '../closing.ts';
 import { describeLimit } from '../curve.ts';
 import { notesOf } from '../notes.ts';
 import { distributionOf } from 'bench-analysis/distribution';
@@ -77,7 +78,7 @@ export function toModel(source: Source, { distributions = false }: Parts = {}): 
   const sent = sentBy(trials);
   const scalings = toScalings(summary, plan.targets, trials);
   const threadRaces = raceThreads(source, summary, DEFAULT_THRESHOLD);
-  const facts: Omit<Model, 'notes'> = {
+  const facts: Omit<Model, 'notes' | 'outcome'> = {
     run: plan.run,
     ...(source.typed && { repeat: typeBench(source.typed) }),
     plan,
@@ -111,7 +112,9 @@ export function toModel(source: Source, { distributions = false }: Parts = {}): 
     problems: problemsOf(summary),
     times: usageOf(trials),
   };
-  return { ...facts, notes: notesOf(facts) };
+  const noted = { ...facts, notes: notesOf(facts) };
+  const outcome = describeOutcome(noted);
+  return { ...noted, ...(outcome && { outcome }) };
 }
 
 /** Returns the rows with their ranks, their trials and the findings of these about the server. */

@@ -1,6 +1,5 @@
 /** The cover of a run in the index: its outcome, and the few figures of a picture that shows it. */
 import type { MetricId } from 'bench-model/metrics';
-import { describeOutcome } from '../closing.ts';
 import { describeVerdict } from '../compare.ts';
 import { nameTarget } from '../format.ts';
 import { decidingMetric } from '../leaders.ts';
@@ -24,15 +23,16 @@ export interface Cover {
 
 /** Makes the cover of a run; undefined without a trial. */
 export function toCover(model: Model): Cover | undefined {
-  if (model.rows.length === 0) return undefined;
+  const { outcome, comparisons } = model;
+  if (outcome === undefined) return undefined;
   const metric = decidingMetric(model);
-  const { sentence, compared } = describeOutcome(model);
+  const compared = outcome.isCompared ? comparisons.find(({ by }) => by === metric) : undefined;
   const rows = (compared?.rows ?? model.rows) as readonly { connections: number }[];
   const connections = Math.min(...rows.map((row) => row.connections));
   const isHere = (row: { connections: number }): boolean => row.connections === connections;
   const isOne = new Set(compared?.rows.map(({ candidate }) => candidate)).size === 1;
   return {
-    outcome: `${sentence}.`,
+    outcome: outcome.text,
     metric,
     connections,
     ...(compared && {
