@@ -120,6 +120,10 @@ export function bearLostOutput(): Output {
   process.stderr.on('error', ignore);
   return {
     async refuseLost() {
+      // A pipe takes a long text piece by piece, and its reader can leave meanwhile.
+      await new Promise((resolve) => {
+        process.stdout.write('', resolve);
+      });
       // A stream reports its error after the write.
       await setImmediate();
       if (lost === undefined) return;

@@ -135,7 +135,7 @@ describe('requests by weight, with rows', () => {
     // The checks after the load end at the first wrong answer.
     expect([20, 21]).toContain(account.wrong['POST /orders']);
     expect(place.trials()[0]?.reasons.map(({ code }) => code)).toEqual(
-      expect.arrayContaining(['wrong-body', 'errors']),
+      expect.arrayContaining(['wrong-answers', 'errors']),
     );
   });
 
