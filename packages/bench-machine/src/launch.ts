@@ -4,7 +4,7 @@ import { dirname, join, relative } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { stripVTControlCharacters } from 'node:util';
 import pWaitFor from 'p-wait-for';
-import { BenchError } from 'bench-model/errors';
+import { BenchError, cureForFull } from 'bench-model/errors';
 import type { Attestation } from 'bench-model/target';
 import type { Reason } from 'bench-model/reasons';
 import type { ServerProcess, TimeReport } from 'bench-model/record';
@@ -166,7 +166,8 @@ export async function launch(spec: LaunchSpec): Promise<Server> {
   try {
     return launchAt(port, spec);
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).errno === undefined) throw error;
+    const failed = error as NodeJS.ErrnoException;
+    if (failed.errno === undefined || cureForFull(failed) !== undefined) throw error;
     throw new BenchError('trial', `the server could not be launched: ${(error as Error).message}`);
   }
 }

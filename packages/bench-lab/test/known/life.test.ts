@@ -51,7 +51,9 @@ describe('a server whose answers become wrong', () => {
     expect(counts.ok + counts.mismatch).toBe(counts.sent);
     expect(seen.trial.status).toBe('failed');
     expect(reasonsOf(seen)).toEqual(['trial', 'wrong-answers']);
-    expect(reasonOf(seen, 'wrong-answers').text).toContain(`${counts.mismatch.toLocaleString('en-US')} answers`);
+    expect(reasonOf(seen, 'wrong-answers').text).toContain(
+      `${counts.mismatch.toLocaleString('en-US')} answers`,
+    );
   });
 
   it('before the load is caught by the verification before it', async () => {

@@ -1,3 +1,4 @@
+import { cureForFull } from 'bench-model/errors';
 import { trackRun } from 'bench-analysis/due';
 import { keepTime } from 'bench-analysis/time-budget';
 import { findEngines, type FoundEngine } from 'bench-load/engines';
@@ -137,9 +138,13 @@ export async function createEffects({
     host,
     stopped,
   });
+  let full: Error | undefined;
   const effects: RunEffects = {
     async launch(prepared, planned, draw) {
-      const server = await provide(prepared, planned, draw);
+      const server = await provide(prepared, planned, draw).catch((error: NodeJS.ErrnoException) => {
+        if (cureForFull(error) !== undefined) full ??= error;
+        throw error;
+      });
       // A Ctrl-C during the launch found no server to stop.
       if (stopped.aborted) await server.stop();
       live.set(planned.target, server);
@@ -216,7 +221,11 @@ export async function createEffects({
       const pid = pidHere(server);
       return pid === undefined ? undefined : readAllowedCores(pid);
     },
-    record,
+    async record(trials) {
+      // No fault of the server, and nothing more can be kept.
+      if (full !== undefined) throw full;
+      await record(trials);
+    },
     decide: (trials) =>
       mayBegin(trials) && goesOn(trials) && !isHopeless(plan, trials.slice(before.length))
         ? 'continue'

@@ -703,7 +703,7 @@ export const COMMAND_CASES: CommandCase[] = [
       return place.start('bench', unruly({ rounds: 3 }), {}, [...words, ...prefix]).ended;
     },
     status: 2,
-    says: /trials\.jsonl cannot be written: ENOSPC.*\n +free some disk space; what was stored before is kept[^]*devices, 1 of 3 rounds/,
+    says: /ENOSPC.*\n +free some disk space; what was stored before is kept[^]*devices, 1 of 3 rounds/,
     kept: [],
     needs: 'namespaces',
   },
