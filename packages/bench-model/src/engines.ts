@@ -8,7 +8,7 @@ export interface Engine {
   note: string;
   /** The most connections that it opens. */
   mostConnections: number;
-  /** The unit that `--generators` multiplies; absent if the engine is always one process. */
+  /** What there can be several of; absent if the engine is always one process. */
   generators?: 'processes' | 'threads';
   /** True if it can send an exact number of requests. */
   counts: boolean;

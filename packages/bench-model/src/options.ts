@@ -44,8 +44,6 @@ export interface BenchOptions {
   windowSeconds?: number;
   warmupSeconds?: number;
   timeoutSeconds?: number;
-  /** The longest time to the first right answer of a server. */
-  startSeconds?: number;
   /** Measures every target a second time, with this request in flight beside the load. */
   background?: BackgroundRequest;
   load: LoadMode;
@@ -68,7 +66,7 @@ export interface BenchOptions {
   threads?: number;
   /** Cores of each server; if absent, as many as workers. */
   cores?: number;
-  /** Load processes; by default 1, or as many as a scaled run needs. */
+  /** Load processes of a run that is not scaled; 1 by default. */
   generators?: number;
   /** The hosts that send the load; this machine if absent. */
   cluster?: Cluster;

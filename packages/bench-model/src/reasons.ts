@@ -252,7 +252,7 @@ const DEFINITIONS = {
     invalidates: CAPACITY,
     bounds: () => ({ capacity: { low: 1 } }),
     summary: 'the promise did not break at any rate that the load generator reached',
-    cure: 'Use more generators: --generators 2',
+    cure: 'Send the load from several hosts: --cluster bench.cluster.json',
     text: ({ perSecond, busy, reach }: { perSecond: number; busy: number; reach: number }) =>
       `the promise held at every rate that the load generator could judge, up to ${figure(perSecond)}/s; the generator was ${Math.round(busy * 100)} % busy at most, and reaches about ${figure(reach)}/s`,
   },

@@ -54,7 +54,7 @@ export function describeKnees(rows: readonly ModelRow[]): string[] {
 export function describeLimit(knee: Knee): string {
   switch (knee.by) {
     case 'generator':
-      return `limited by the load generator, ${Math.round(100 * knee.busy)} % busy: --generators 2 may carry it further`;
+      return `limited by the load generator, ${Math.round(100 * knee.busy)} % busy: load from several hosts (--cluster) may carry it further`;
     case 'accept-queue':
       return `limited by its accept queue, which was full for ${formatWhole(knee.overflows)} connects`;
     case 'server':

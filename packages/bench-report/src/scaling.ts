@@ -92,7 +92,7 @@ function explainScaling({
       : []),
     ...(isLimited
       ? [
-          'The load generator was saturated in some rows, so their speed-ups are bounds. With more generator processes (--generators), the server may answer more.',
+          'The load generator was saturated in some rows, so their speed-ups are bounds: the server may answer more.',
         ]
       : []),
   ];

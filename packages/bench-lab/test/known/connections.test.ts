@@ -50,7 +50,8 @@ describe('a server that announces its close after each answer', () => {
   it('is counted exactly, with the request that waits for a connection when the window ends', async () => {
     const seen = await rig.measure({
       planted: ['--close-after-response', '--delay-ms', '5'],
-      bench: ['--connections', '4', '--generators', '2', '--duration', '0.5'],
+      bench: ['--connections', '4', '--duration', '0.5'],
+      plan: { generators: 2 },
     });
     const { counts, lifetime } = loadOf(seen);
     expect(sumOf(counts)).toBe(counts.sent);
@@ -156,7 +157,8 @@ describe('connections over four generators', () => {
     const shares: number[] = [];
     const seen = await rig.measure({
       planted: ['--delay-ms', '5'],
-      bench: ['--connections', '10', '--duration', '1.5', '--generators', '4'],
+      bench: ['--connections', '10', '--duration', '1.5'],
+      plan: { generators: 4 },
       wrap: (effects) => ({
         ...effects,
         async resources(server) {
@@ -188,7 +190,8 @@ describe('connections over four generators', () => {
   it('need no more generators than there are connections', async () => {
     const seen = await rig.measure({
       planted: [],
-      bench: ['--connections', '2', '--amount', '103', '--generators', '4'],
+      bench: ['--connections', '2', '--amount', '103'],
+      plan: { generators: 4 },
     });
     expect(loadOf(seen).generators).toHaveLength(2);
     expect(loadOf(seen).counts).toMatchObject({ sent: 103, ok: 103 });

@@ -94,7 +94,8 @@ describe('a sound server that several generators load', () => {
   it('has the age in answers that it counts itself, after a warm-up too', async () => {
     const seen = await byShapes.measure({
       planted: ['--delay-ms', '5'],
-      bench: [...LOAD, '--warmup', '0.3', '--generators', '3'],
+      bench: [...LOAD, '--warmup', '0.3'],
+      plan: { generators: 3 },
     });
     expectAgreement(seen);
     expectAge(seen);
@@ -156,7 +157,8 @@ describe('each class of error is counted as the server counted it', () => {
     const first = ['--reset-every', '1000', '--close-early-every', '800', '--status-500-every', '600'];
     const seen = await rig.measure({
       planted: [...SOUND, ...first, '--wrong-body-every', '400', '--wrong-length-every', '200'],
-      bench: ['--connections', '10', '--amount', '3000', '--generators', '2'],
+      bench: ['--connections', '10', '--amount', '3000'],
+      plan: { generators: 2 },
     });
     const { counts, statusCodes, bodiesHashed, lifetime, generators } = loadOf(seen);
     expect(generators).toHaveLength(2);

@@ -32,8 +32,8 @@ function plant(options: string[]): Stack {
   return { ...sound, variants: { ...sound.variants, known: { ...variant, command } } };
 }
 
-function measure(options: string[], bench: string[] = []): Promise<Seen> {
-  return rig.measure({ planted: 'known', stack: plant(options), bench: [...LOAD, ...bench] });
+function measure(options: string[], generators = 1): Promise<Seen> {
+  return rig.measure({ planted: 'known', stack: plant(options), bench: LOAD, plan: { generators } });
 }
 
 /** Returns the account that the server wrote when it stopped. Expects that it agrees with the client's. */
@@ -51,7 +51,7 @@ function expectAgreement(seen: Seen): RepositoryAccount {
 
 describe('requests with unique ids', () => {
   it('are answered with the same id from every generator, and every answer is checked', async () => {
-    const seen = await measure([], ['--generators', '4']);
+    const seen = await measure([], 4);
     const { counts, crossed, bodiesHashed, lifetime } = loadOf(seen);
     expect(reasonsOf(seen)).toEqual([]);
     expect(counts).toMatchObject({ sent: AMOUNT, ok: AMOUNT });
@@ -61,7 +61,7 @@ describe('requests with unique ids', () => {
   });
 
   it('with crossed answers are distinguished from wrong bodies, as the server counts them', async () => {
-    const seen = await measure(['--swap-every', '250', '--spoil-every', '400'], ['--generators', '2']);
+    const seen = await measure(['--swap-every', '250', '--spoil-every', '400'], 2);
     const { counts, crossed } = loadOf(seen);
     const { swapped, spoilt } = expectAgreement(seen);
     // Request 2,000 is due for both faults: its answer is exchanged.

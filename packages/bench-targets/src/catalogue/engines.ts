@@ -48,12 +48,12 @@ export function refuseEngine(name: EngineName, wanted: Wanted): void {
     [
       engine.generators === undefined && wanted.generators > 1,
       'runs as one process that uses every load core',
-      'omit --generators',
+      'omit --scale, or --engine',
     ],
     [
       engine.generators === 'threads' && wanted.generators > fewest,
       `needs a connection for each thread: ${wanted.generators} threads cannot share ${countConnections(fewest)}`,
-      `--generators ${fewest}, or more connections`,
+      `use ${wanted.generators} connections or more`,
     ],
     [
       engine.wholeSeconds && ![wanted.windowSeconds, wanted.warmupSeconds].every(Number.isInteger),

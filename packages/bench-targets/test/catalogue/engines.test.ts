@@ -43,8 +43,6 @@ describe('--engine', () => {
     '--engine wrk --amount 20000',
     '--engine requests --connections 10',
     '--engine k6 --connections 10000',
-    '--engine k6 --generators 2',
-    '--engine wrk --generators 4 --connections 2',
     '--engine wrk --duration 1.5',
     '--engine wrk --url http://127.0.0.1:1 --request "POST /"',
     '--engine k6 --url http://127.0.0.1:1/ --body {}',
@@ -52,6 +50,14 @@ describe('--engine', () => {
     const { code, hint } = errorOf(() => samplePlan(line));
     expect(code).toBe('usage');
     expect(hint).toBeTruthy();
+  });
+
+  it.each([
+    ['k6', 2],
+    ['wrk', 4],
+  ])('refuses processes that %s cannot have', (engine, generators) => {
+    const make = () => samplePlan(`--engine ${engine} --connections 2`, undefined, { generators });
+    expect(errorOf(make)).toMatchObject({ code: 'usage', hint: expect.any(String) as string });
   });
 
   it('accepts requests with unique ids only for engines that check the ids of answers', () => {
@@ -70,12 +76,7 @@ describe('--engine', () => {
   });
 
   it('accepts the options that the Python clients support', () => {
-    for (const line of [
-      '--amount 20000',
-      '--generators 2',
-      '--duration 1.5',
-      '--url http://127.0.0.1:1/ --body {}',
-    ])
+    for (const line of ['--amount 20000', '--duration 1.5', '--url http://127.0.0.1:1/ --body {}'])
       expect(() => samplePlan(`--engine aiohttp ${line}`)).not.toThrow();
   });
 });

@@ -2,7 +2,6 @@
 import { LONGEST_WARMUP_SECONDS, usualMetric } from 'bench-model/planned';
 import { PROMISED, readPromises } from 'bench-model/promise';
 import type { CurveLoad, LoadMode } from 'bench-model/settings';
-import { UPSTREAMS } from 'bench-model/upstreams';
 import { METRIC_IDS } from 'bench-model/metrics';
 import { BenchError } from 'bench-model/errors';
 import { ENGINE_NAMES } from 'bench-model/engines';
@@ -70,7 +69,6 @@ const LAUNCHES = [
   'copy',
   'workload',
   'param',
-  'upstream',
   'python',
   'node',
   'with',
@@ -152,11 +150,6 @@ const OPTIONS = {
   param: repeated('<name=n>', pair, {
     group: WHAT,
     help: 'a parameter of the workload, e.g. --workload fib --param n=24',
-  }),
-  upstream: option('<kind>', oneOf(UPSTREAMS), {
-    group: WHAT,
-    help: 'the server that gather fetches from: nginx or embedded',
-    usually: 'nginx if it is on PATH',
   }),
   quick: flag({
     group: WHAT,
@@ -253,23 +246,12 @@ const OPTIONS = {
     group: LOAD,
     help: 'measure every target twice: with this request in flight, and without; e.g. "GET /fib/42"',
   }),
-  generators: option('<n>', wholeNumber(), {
-    group: LOAD,
-    help: 'how many processes the generator has',
-    usually: '1; with --scale, one for each core of the largest server, if cores are left',
-  }),
   cluster: option('<file>', text, {
     group: LOAD,
     help: 'send the load from the hosts that this file names, or spread the rounds over them; e.g. bench.cluster.json',
     conflicts: {
-      generators: 'omit --generators: "processes" in the file sets them for each host',
       scale: 'omit --cluster: --scale plans for the cores of this machine',
     },
-  }),
-  'start-timeout': option('<time>', span(), {
-    group: SERVER,
-    help: 'how long a server may take until its first right answer',
-    usually: '30s, or as the manifest says; 5s with --url',
   }),
   'new-connections': flag({
     group: LOAD,
@@ -280,12 +262,6 @@ const OPTIONS = {
     help: `the program that sends the load: ${ENGINE_NAMES.join(', ')}`,
     usually: 'autocannon',
   }),
-  seed: option('<n>', wholeNumber(0), {
-    group: LOAD,
-    help: 'sets the order of the trials and their random data',
-    usually: 'random',
-  }),
-
   workers: option('<n>', wholeNumber(), { group: SERVER, help: 'workers of each server', default: 1 }),
   threads: option('<n>', wholeNumber(), {
     group: SERVER,
@@ -517,18 +493,14 @@ export default defineCommand({
         windowSeconds: values.duration,
         warmupSeconds: values.warmup === 'auto' ? undefined : values.warmup,
         timeoutSeconds: values.timeout,
-        startSeconds: values.startTimeout,
         background: values.background,
         interleave: values.noInterleave ? false : undefined,
         sequentialTest: toSequentialTest(values),
         engine: values.engine,
-        seed: values.seed,
         params: values.param.length === 0 ? undefined : Object.fromEntries(values.param),
         threads: values.threads,
         cores: values.cores,
         scale: values.scale,
-        generators: values.generators,
-        upstream: values.upstream,
         ...(isStored(values) ? {} : toUserRequests(values)),
         apps: toApps(values),
         copies:

@@ -24,13 +24,12 @@ export default defineCommand({
       usually: 'as many as workers',
       conflicts: { workers: 'omit --workers: this check uses --cores alone' },
     }),
-    generators: option('<n>', wholeNumber(), { help: 'how many processes the generator has', default: 1 }),
   },
   notes: 'Exit codes: 0 fit, 1 something must change first.',
   read: (values) => values,
-  async run({ connections, generators, workers, cores }) {
+  async run({ connections, workers, cores }) {
     refuseCores(cores, availableParallelism());
-    const needs = { generators, serverCores: cores ?? workers };
+    const needs = { generators: 1, serverCores: cores ?? workers };
     const facts = await readFacts();
     const neighbours = await findSlowdown(needs).catch((error: unknown) => {
       if (!(error instanceof BenchError)) throw error;

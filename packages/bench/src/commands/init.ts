@@ -1,7 +1,7 @@
 /** `bench-http init`: looks at a project, tries to start its server, and writes the manifest that worked. */
 import { PACKAGES } from 'bench-targets/catalogue/packages';
 import { defineCommand, flag, option, repeated } from '../cli/command.ts';
-import { PATHS, header, span, text } from '../cli/values.ts';
+import { PATHS, header, text } from '../cli/values.ts';
 import { lstatSync, readdirSync, writeFileSync } from 'node:fs';
 import { dirname, join, relative, resolve } from 'node:path';
 import { isFolder } from 'bench-machine/files';
@@ -12,7 +12,6 @@ import { MOST_ALONE } from 'bench-targets/catalogue/workloads/requests/sent';
 import { tryGit } from 'bench-machine/git';
 import { refuseUnset } from 'bench-targets/catalogue/workloads/requests/compose';
 import { holdsSecret } from 'bench-machine/redact';
-import { START_SECONDS } from 'bench-model/options';
 import { checkDraft } from '../init/manifest.ts';
 import { say } from '../init/say.ts';
 import { chooseStarts, tryStarts } from '../init/starts.ts';
@@ -77,10 +76,6 @@ export default defineCommand({
       usually: '.env.example if there is no .env',
     }),
     output: option('<file>', text, { help: 'another file in the folder', usually: 'stack.json' }),
-    'start-timeout': option('<time>', span(), {
-      help: 'how long the server may take to listen; written to the manifest',
-      usually: `${START_SECONDS}s`,
-    }),
     yes: flag({ help: 'choose the first of several possibilities, and run it, instead of asking' }),
   },
   notes:

@@ -1,4 +1,3 @@
-import { UPSTREAMS } from 'bench-model/upstreams';
 import { defineCommand, option, repeated } from '../cli/command.ts';
 import { oneOf, pair, text, wholeNumber } from '../cli/values.ts';
 import { AsyncDisposableStack } from '@whatwg-node/disposablestack';
@@ -14,8 +13,6 @@ import { prepareAll } from 'bench-targets/prepare/prepare';
 import { findCompanions, startCompanions } from '../services/index.ts';
 import type { RunningCompanion } from '../services/companion.ts';
 import type { Target } from 'bench-model/target';
-import { present } from 'bench-model/options';
-import { refuseUpstream } from '../plan/refusals.ts';
 import { stacksOfProject } from '../conduct/resolve.ts';
 import { openSession } from '../conduct/session.ts';
 import { INTERRUPTED, onInterrupt, logLine } from '../terminal/shell.ts';
@@ -40,10 +37,6 @@ export default defineCommand({
       default: 'devices',
     }),
     param: repeated('<name=n>', pair, { help: 'a parameter of the workload' }),
-    upstream: option('<kind>', oneOf(UPSTREAMS), {
-      help: 'the server that gather fetches from: nginx or embedded',
-      usually: 'nginx if it is on PATH',
-    }),
     workers: option('<n>', wholeNumber(), { help: 'workers', default: 1 }),
     threads: option('<n>', wholeNumber(), { help: 'threads of each worker', usually: 'set by the stack' }),
   },
@@ -55,7 +48,6 @@ export default defineCommand({
     const stacks = readStacks(files);
     const workload = findWorkload(request.workload);
     const params = completeParams(workload, request.params);
-    refuseUpstream(request, workload, workload.fixtures !== undefined);
     const manifests = files.map((file) => readManifest(file).name);
     const patterns = request.target === undefined ? manifests : [request.target];
     // A server of the user has requests of its own.
@@ -91,7 +83,6 @@ export default defineCommand({
       workers,
       targets,
       stacks: files,
-      ...present({ upstream: request.upstream }),
     };
     const found = await findCompanions(needs);
     await using companions = await startCompanions(found, {

@@ -13,6 +13,8 @@ export interface Named {
   command: string;
   /** What says that the server speaks TLS, or that it does not; absent for `--https`. */
   https?: { on: string; off: string };
+  /** What gives it longer to start; absent if nothing does. */
+  patience?: string;
   /** The words of that command. */
   words: readonly string[];
   /** True if Bench was to move its port. */
@@ -69,9 +71,9 @@ const CURES: Cures = {
     `pass {host} in ${command}, e.g. --host {host}, or let the server read HOST`,
   'unix-socket': (_, { command }) =>
     `Bench measures over TCP: let the server listen on {port} in ${command}, or on PORT in its environment`,
-  'not-listening': (_, { command }) =>
-    `if it needs longer: --start-timeout 120; else correct ${command}: the port to listen on is {port}, or PORT in its environment`,
-  silent: (_, named) => `if its first answer needs longer: --start-timeout 120; else ${askElse(named)}`,
+  'not-listening': (_, named) =>
+    orLonger(named, `correct ${named.command}: the port to listen on is {port}, or PORT in its environment`),
+  silent: (_, named) => orLonger(named, askElse(named)),
   'hangs-up': () =>
     'its last lines may say why: it must answer plain HTTP/1.1 requests on the port that it was given',
   tls: (_, { https }) => https?.on ?? 'add --https',
@@ -98,6 +100,10 @@ export function cureFor<Kind extends Fault['kind']>(
   named: Named,
 ): string {
   return CURES[fault.kind](fault, named);
+}
+
+function orLonger({ patience }: Named, other: string): string {
+  return patience === undefined ? other : `if it needs longer: ${patience}; else ${other}`;
 }
 
 function askElse({ requests, workload }: Named, path = '/orders'): string {

@@ -251,7 +251,7 @@ export function reportWaiting(
     const what = why === undefined ? '' : `; ${why}`;
     const start = isFirst ? describeStart(plan, prepared, isLoggingIn ? undefined : server.logTail()) : [];
     isFirst = false;
-    const limit = `${plan.startSeconds} s (--start-timeout)`;
+    const limit = `${plan.startSeconds} s`;
     log([`waiting for its first right answer: ${seconds} s of ${limit}${what}`, ...start].join('\n'));
   }, WAITING_SECONDS * 1000);
   return { [Symbol.dispose]: () => clearInterval(timer) };
@@ -316,12 +316,16 @@ function nameStart(plan: Plan, { variant, stack }: Pick<Prepared, 'variant' | 's
   const { https: _, ...requests } = nameRequests(plan);
   const { manifest } = stack;
   const words = variant.command;
-  if (plan.apps !== undefined) return { ...requests, command: '--run', words };
+  if (plan.apps !== undefined) {
+    const patience = 'write its stack.json with init, which waits longer';
+    return { ...requests, command: '--run', words, patience };
+  }
   return {
     ...requests,
     command: `the command in ${manifest}`,
     https: { on: `add "scheme": "https" to ${manifest}`, off: `remove "scheme" from ${manifest}` },
     words,
+    patience: `"startTimeoutSeconds": 120 in ${manifest}`,
     movesPort: stack.movedPort !== undefined,
   };
 }

@@ -9,7 +9,6 @@ export interface InitChoices {
   envFile?: string | undefined;
   python?: string | undefined;
   node?: string | undefined;
-  startTimeout?: number | undefined;
   /** True to take the first possibility instead of asking. */
   yes: boolean;
 }

@@ -10,11 +10,13 @@ import type { Written } from './requests.ts';
 import type { InitChoices } from './choices.ts';
 
 /** What is known of a server beside its start. */
-interface Known extends Pick<InitChoices, 'header' | 'with' | 'lock' | 'envFile' | 'startTimeout'> {
+interface Known extends Pick<InitChoices, 'header' | 'with' | 'lock' | 'envFile'> {
   /** The path of the manifest. */
   file: string;
   requests: Written[];
   needs: readonly Need[];
+  /** How long its first right answer may take, if that is more than usual. */
+  startTimeout?: number | undefined;
   version?: string | undefined;
   port?: number | undefined;
   movesPort?: boolean | undefined;

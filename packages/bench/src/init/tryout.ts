@@ -12,7 +12,7 @@ import { sendRequest } from 'bench-targets/catalogue/workloads/send';
 import type { Draw } from 'bench-targets/catalogue/workloads/workload';
 import { prepareAll, type Prepared } from 'bench-targets/prepare/prepare';
 import { BenchError } from 'bench-model/errors';
-import { present, START_SECONDS } from 'bench-model/options';
+import { present } from 'bench-model/options';
 import { describeEnd, describeTail, launch, listensElsewhere, type Server } from 'bench-machine/launch';
 import { isListening } from 'bench-machine/ports';
 import { OWN_TLS, seeProtocol } from 'bench-machine/tls';
@@ -28,6 +28,10 @@ import { chooseRequests } from './requests.ts';
 import { say } from './say.ts';
 
 const POLL_MS = 20;
+/** The longest time until a server listens, the time between two lines that say so, and the longest usual one. */
+const LISTENS_SECONDS = { most: 120, told: 10, usual: 10 };
+/** A server that only listens on a Unix socket for this long is not about to listen on its port. */
+const SOCKET_MS = 10_000;
 /** A server that listens elsewhere for this long does not take the port that it is given. */
 const ELSEWHERE_MS = 3000;
 export const NOTHING_WRITTEN = 'stopping: nothing was written';
@@ -105,8 +109,8 @@ export async function tryStart(start: Start, needs: readonly Need[], tryout: Try
     folder,
     stopped: stopping.signal,
   });
+  const began = performance.now();
   const elsewhere = await untilListening(server, prepared, {
-    limit: choices.startTimeout ?? START_SECONDS,
     mayMove: tryout.port === undefined && tryout.isAsked !== true,
     stopping,
   });
@@ -135,6 +139,9 @@ export async function tryStart(start: Start, needs: readonly Need[], tryout: Try
     say('assumed', 'its targets are measured one at a time');
     return tryStart(start, needs, { ...tryout, port: elsewhere });
   }
+  const listensSeconds = (performance.now() - began) / 1000;
+  const startTimeout =
+    listensSeconds > LISTENS_SECONDS.usual ? 10 * Math.ceil((3 * listensSeconds) / 10) : undefined;
   const made = describeMade(prepared);
   say(made.startsWith('sources') ? 'found' : 'made', made);
   if (start.setup !== undefined) say('assumed', `${joinWords(start.setup)}, before each trial`);
@@ -169,7 +176,7 @@ export async function tryStart(start: Start, needs: readonly Need[], tryout: Try
   });
   await server.stop();
   refuseStopped(stopping);
-  return makeManifest(root, start, { ...known, ...present({ scheme }), requests });
+  return makeManifest(root, start, { ...known, ...present({ scheme, startTimeout }), requests });
 }
 
 /** Returns the start with the usual option for a port; undefined if its command names one. Many programs take it. */
@@ -215,9 +222,11 @@ async function prepareDraft(
 async function untilListening(
   server: Server,
   prepared: Prepared,
-  { limit, mayMove, stopping }: { limit: number; mayMove: boolean; stopping: AbortController },
+  { mayMove, stopping }: { mayMove: boolean; stopping: AbortController },
 ): Promise<number | undefined> {
-  const deadline = performance.now() + limit * 1000;
+  const { most, told } = LISTENS_SECONDS;
+  const began = performance.now();
+  let toldSeconds = 0;
   let elsewhereSince: number | undefined;
   const fail = (seen: Seen): never => {
     throw describeNotStarted(prepared, server, seen);
@@ -230,14 +239,20 @@ async function untilListening(
       return taken ?? fail({ fault: { kind: 'ended', end }, text: end });
     }
     const seen = seeElsewhere(server);
+    elsewhereSince = seen === undefined ? undefined : (elsewhereSince ?? performance.now());
     // Some servers listen on a Unix socket for their control before they listen on their port.
-    const elsewhere = seen?.fault.kind === 'unix-socket' ? undefined : seen;
-    elsewhereSince = elsewhere === undefined ? undefined : (elsewhereSince ?? performance.now());
-    if (elsewhere !== undefined && performance.now() - (elsewhereSince ?? 0) > ELSEWHERE_MS)
-      return (mayMove ? constantPort(server) : undefined) ?? fail(elsewhere);
-    if (performance.now() > deadline) {
-      const text = `nothing listens on port ${server.port} after ${limit} s`;
-      fail(seen ?? { fault: { kind: 'not-listening' }, text });
+    const longest = seen?.fault.kind === 'unix-socket' ? SOCKET_MS : ELSEWHERE_MS;
+    if (seen !== undefined && performance.now() - (elsewhereSince ?? 0) > longest)
+      return (mayMove ? constantPort(server) : undefined) ?? fail(seen);
+    const seconds = (performance.now() - began) / 1000;
+    if (seconds > most)
+      fail({
+        fault: { kind: 'not-listening' },
+        text: `nothing listens on port ${server.port} after ${most} s`,
+      });
+    if (seconds > toldSeconds + told) {
+      toldSeconds += told;
+      logLine(`waiting until it listens: ${toldSeconds} s of ${most} s`);
     }
     await sleep(POLL_MS);
   }

@@ -45,7 +45,6 @@ import {
   refuseCluster,
   refuseRenewal,
   refuseSpread,
-  refuseUpstream,
   refuseWindow,
   tidy,
   wholeWaits,
@@ -130,7 +129,6 @@ export function makePlan(given: BenchOptions, stacks: Stack[], run: string, seed
   };
   const rounds =
     sequentialTest === undefined ? (chosen.rounds ?? 3) : mostRounds(scheduleNamed(sequentialTest.looks));
-  const asksUpstream = workload.fixtures !== undefined;
   const facts = {
     workload: workload.name,
     engine,
@@ -153,7 +151,6 @@ export function makePlan(given: BenchOptions, stacks: Stack[], run: string, seed
   refuseWindow(options, waitSeconds);
   refuseBackground(options);
   refuseRenewal(options, userRequests);
-  refuseUpstream(options, workload, asksUpstream);
   const count = targets.length * placesOf({ rungs, ...present({ routes }) }).length * rounds;
   if (count > MOST_TRIALS) {
     throw new BenchError(
@@ -205,7 +202,7 @@ export function makePlan(given: BenchOptions, stacks: Stack[], run: string, seed
       chosen.timeoutSeconds ?? Math.max(workload.timeoutSeconds, FEWEST_WAITS * (waitSeconds ?? 0)),
     workers: options.workers,
     generators,
-    startSeconds: options.startSeconds ?? startSecondsOf(targets, stacks, { attached, workload }),
+    startSeconds: startSecondsOf(targets, stacks, { attached, workload }),
     barrierSeconds: options.cluster?.connectSeconds ?? workload.barrierSeconds ?? 30,
     hashEvery: userRequests === undefined ? HASH_EVERY : HASH_EVERY_ASKED,
     engine,
@@ -252,7 +249,7 @@ function resourcesFor({ scale, machineCores = Infinity, generators, cores }: Ben
   if (scale === undefined) return { generators: generators ?? 1, cores };
   const sizes = sizesOf(scale);
   refuseSizes(sizes, machineCores);
-  return { generators: generators ?? generatorsFor(sizes, machineCores), cores: Math.max(...sizes) };
+  return { generators: generatorsFor(sizes, machineCores), cores: Math.max(...sizes) };
 }
 
 /** Returns the longest time that a target of a plan may take to its first right answer, in seconds. */

@@ -1,9 +1,7 @@
 /** Usage errors for plans that cannot be measured, and the length of windows whose answers wait by design. */
-import type { Workload } from 'bench-targets/catalogue/workloads/workload';
 import { BenchError } from 'bench-model/errors';
 import { IDLE_SECONDS, longestSilence, planTurns } from './turns.ts';
 import type { Plan } from 'bench-model/plan';
-import type { UpstreamKind } from 'bench-model/settings';
 import type { BenchOptions } from 'bench-model/options';
 import type { UserRequests } from 'bench-model/requests';
 
@@ -115,19 +113,4 @@ export function refuseSpread({ spread, servers }: BenchOptions): void {
     '--cluster starts a server on each host, and the servers of --url are already running',
     'omit --url, or --cluster',
   );
-}
-
-/** Throws a usage error for an upstream if the servers of the workload fetch nothing. */
-export function refuseUpstream(
-  { upstream }: { upstream?: UpstreamKind | undefined },
-  { name }: Workload,
-  asksUpstream: boolean,
-): void {
-  if (upstream !== undefined && !asksUpstream) {
-    throw new BenchError(
-      'usage',
-      `--upstream has no effect on ${name}: its servers fetch nothing`,
-      'omit --upstream, or add --workload gather',
-    );
-  }
 }

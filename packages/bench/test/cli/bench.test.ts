@@ -23,7 +23,7 @@ describe('bench', () => {
   it('reads targets and numbers', () => {
     const line =
       'fastapi/* litestar --connections 10,1000 --rounds 3 --duration 5 --warmup 0 --timeout 2.5s --workers 2 ' +
-      '--generators 2 --seed 0 --workload wait --threads 2 --cores 3 --detail';
+      '--workload wait --threads 2 --cores 3 --detail';
     expect(parse(line)).toMatchObject({
       targets: ['fastapi/*', 'litestar'],
       connections: [10, 1000],
@@ -34,8 +34,6 @@ describe('bench', () => {
       workers: 2,
       threads: 2,
       cores: 3,
-      generators: 2,
-      seed: 0,
       workload: 'wait',
       detail: true,
     });

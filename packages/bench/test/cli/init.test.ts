@@ -591,7 +591,7 @@ createServer((request, response) => {
     const socket = join(folder, 'shop.sock');
     const server = `require('node:http').createServer().listen('${socket}');`;
     write({ 'package.json': PACKAGE.replace('"engines": { "node": ">=22" }, ', ''), 'server.js': server });
-    const { status, stdout, stderr } = await runHere(init, [folder, '--start-timeout', '1']);
+    const { status, stdout, stderr } = await runHere(init, [folder]);
     expect([status, stderr]).toEqual([
       1,
       expect.stringMatching(/it listens on the Unix socket \S+shop\.sock, not on port \d+\n[^]*over TCP/),

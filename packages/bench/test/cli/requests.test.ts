@@ -87,7 +87,7 @@ describe('requests by weight, with rows', () => {
     await using place = new Place();
     await using shop = await openShop();
     const requests = writeRequests(place, MIX);
-    const args = flags({ url: shop.url, 'requests-file': requests, ...FEW, amount: 1000, generators: 2 });
+    const args = flags({ url: shop.url, 'requests-file': requests, ...FEW, amount: 1000 });
     const { status, stdout } = await place.run('bench', [...args, '--detail']);
     expect(status).toBe(0);
     const [trial] = place.trials();
@@ -187,7 +187,6 @@ describe('requests that a server takes once', () => {
       ...FEW,
       rounds: 2,
       amount: 400,
-      generators: 2,
     });
     const { status, stdout } = await place.run('bench', args);
     expect(status).toBe(0);
@@ -220,7 +219,7 @@ describe('requests that a server takes once', () => {
     expect((await shop.account()).repeated).toBe(0);
   });
 
-  it('have values of their own from {uuid} and {seq}, over all trials and processes', async () => {
+  it('have values of their own from {uuid} and {seq}, over all trials', async () => {
     await using place = new Place();
     await using shop = await openShop('--unique');
     const requests = writeRequests(place, {
@@ -235,7 +234,6 @@ describe('requests that a server takes once', () => {
       ...FEW,
       rounds: 2,
       amount: 200,
-      generators: 2,
     });
     expect((await place.run('bench', args)).status).toBe(0);
     const { repeated, routes, ids } = await shop.account();

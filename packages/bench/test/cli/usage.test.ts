@@ -80,11 +80,6 @@ const REFUSALS: Refusal[] = [
     says: [/nowhere\/stack\.json: cannot be read/],
   },
   { what: 'nothing to serve', script: 'serve', args: [] },
-  {
-    what: 'an upstream for a workload without one',
-    script: 'serve',
-    args: ['vanilla', '--upstream', 'embedded'],
-  },
   { what: 'nothing to report', script: 'report', args: [] },
   {
     what: 'an unknown kind for prune',
@@ -201,17 +196,6 @@ describe('a missing toolchain that the user named', () => {
     expect(status).toBe(3);
     expect(existsSync(place.results)).toBe(false);
     expect(existsSync(place.lock)).toBe(false);
-  });
-});
-
-describe('--upstream nginx without nginx', () => {
-  it('exit code 3, with an alternative', async () => {
-    vi.stubEnv('PATH', '/nowhere');
-    const args = ['vanilla', '--workload', 'gather', '--upstream', 'nginx'];
-    const { status, stderr } = await runHere(bench, args);
-    expect(stderr).toMatch(/^error: nginx as the upstream: it is not on PATH$/m);
-    expect(stderr).toMatch(/install it, or --upstream embedded/);
-    expect(status).toBe(3);
   });
 });
 

@@ -1,3 +1,4 @@
+import type { Plan } from 'bench-model/plan';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import type { Answer, Draw } from 'bench-targets/catalogue/workloads/workload';
 import { reportWaiting, timeAnswers } from '../../src/conduct/tryout.ts';
@@ -8,7 +9,10 @@ import { readStacks } from 'bench-targets/catalogue/stacks';
 import type { Prepared } from 'bench-targets/prepare/prepare';
 
 const stacks = readStacks();
-const plan = makePlan(benchOptions({ targets: ['vanilla'], startSeconds: 90 }), stacks, 'here', 1);
+const plan: Plan = {
+  ...makePlan(benchOptions({ targets: ['vanilla'] }), stacks, 'here', 1),
+  startSeconds: 90,
+};
 const stack = stacks.find(({ name }) => name === 'vanilla');
 const prepared = { stack, variant: { command: ['node', 'server.js'] } } as Prepared;
 
@@ -35,7 +39,7 @@ describe('reportWaiting', () => {
     vi.advanceTimersByTime(3100);
     expect(lines.map((line) => line.split('\n'))).toEqual([
       [
-        'waiting for its first right answer: 3 s of 90 s (--start-timeout); it listens on port 8000, not on 20001: pass {port} in the command in packages/vanilla/stack.json, e.g. --port {port}, or let the server read PORT',
+        'waiting for its first right answer: 3 s of 90 s; it listens on port 8000, not on 20001: pass {port} in the command in packages/vanilla/stack.json, e.g. --port {port}, or let the server read PORT',
         '  command: node server.js',
         expect.stringMatching(/^ {2}folder: .*vanilla$/) as string,
         '  asked:   GET /api/devices',
@@ -58,7 +62,7 @@ describe('reportWaiting', () => {
     const awaited = { server, isLoggingIn: false, wrong: 'status 500 instead of 200' };
     using _ = reportWaiting(() => awaited, { plan, prepared }, { log: (line) => lines.push(line) });
     vi.advanceTimersByTime(3000);
-    expect(lines[0]).toContain(' 3 s of 90 s (--start-timeout); status 500 instead of 200\n');
+    expect(lines[0]).toContain(' 3 s of 90 s; status 500 instead of 200\n');
   });
 
   it('does not show the log of a server that is logging somebody in: its token cannot be hidden yet', () => {

@@ -447,7 +447,7 @@ export const COMMAND_CASES: CommandCase[] = [
         join(place.folder, 'app'),
         `require('node:net').createServer((socket) => socket.once('data', () => require('node:fs').writeFileSync(${JSON.stringify(asked)}, ''))).listen(process.env.PORT, '127.0.0.1');`,
       );
-      const patient = flags({ 'start-timeout': 3600, timeout: 3600 });
+      const patient = flags({ timeout: 3600 });
       const running = place.start('bench', [...words, ...patient], place.ownCache);
       await running.until(() => existsSync(asked), 'the first request');
       running.signal('SIGTERM');

@@ -141,7 +141,7 @@ describe.skipIf(!hasProc)('SIGTERM to the command alone', () => {
     expect,
   }) => {
     await using place = new Place();
-    const options = { stack: PLANTED, connections: '1,2', rounds: 1, amount: 50, warmup: 0, seed: 11 };
+    const options = { stack: PLANTED, connections: '1,2', rounds: 1, amount: 50, warmup: 0 };
     const running = place.start('bench', ['planted/delays-1-ms', 'planted/delays-5-ms', ...flags(options)]);
     await running.until(() => place.trials().length > 0, 'the first trial');
     running.signal('SIGTERM');

@@ -17,7 +17,7 @@ describe.skipIf(!hasProc)('kill -9 of the harness in a window', () => {
 
   beforeAll(async () => {
     place = new Place();
-    const options = { stack: PLANTED, connections: 2, rounds: 2, warmup: 0, duration: 3, seed: 5 };
+    const options = { stack: PLANTED, connections: 2, rounds: 2, warmup: 0, duration: 3 };
     const names = ['planted/delays-1-ms', 'planted/delays-5-ms'];
     const running = place.start('bench', [...names, '--no-interleave', ...flags(options)]);
     await running.until(() => place.trials().length > 0, 'the first trial');

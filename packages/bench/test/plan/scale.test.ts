@@ -103,10 +103,6 @@ describe('a plan that scales servers', () => {
     });
   });
 
-  it('keeps the number of generator processes that the user chose', () => {
-    expect(planOn(8, [1, 2, 4], { generators: 2 }).generators).toBe(2);
-  });
-
   it('refuses sizes that the machine lacks, and names those that fit', () => {
     expect(errorOf(() => planOn(2, [1, 2, 64]))).toMatchObject({
       code: 'usage',

@@ -88,7 +88,7 @@ export async function findUpstream(kind: UpstreamKind | undefined): Promise<Upst
   const found = await findNginx();
   if (typeof found !== 'string') return found;
   if (kind === undefined) return embedded();
-  throw new BenchError('toolchain', `nginx as the upstream: ${found}`, 'install it, or --upstream embedded');
+  throw new BenchError('toolchain', `nginx as the upstream: ${found}`, 'install it');
 }
 
 function embedded(): UpstreamProgram {
