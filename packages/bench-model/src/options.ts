@@ -78,8 +78,6 @@ export interface BenchOptions {
   without?: readonly string[];
   seed?: number;
   quick: boolean;
-  /** Replaces a locked Python package without a wheel for the interpreter by its newest version that has one. */
-  resolve: boolean;
   /** Servers that are already running, instead of targets that Bench starts. */
   servers?: ServerOptions[];
   /** The requests to send, instead of those of a workload of Bench. */
@@ -151,7 +149,6 @@ export function benchOptions(given: Partial<BenchOptions> = {}): BenchOptions {
     noise: false,
     workers: 1,
     quick: false,
-    resolve: false,
     ...given,
   };
 }

@@ -165,9 +165,6 @@ export const target = named(
       framework: Type.String(),
       runtime: Type.Optional(runtimeSpec),
       packages: Type.Optional(texts('Package versions or checkouts on top of the lock (--with).')),
-      resolved: flag(
-        'Locked versions without a wheel for the runtime were replaced by the newest that have one (--resolve); runtime.build.resolved names them.',
-      ),
       copy: Type.Optional(copy),
       repeats: Type.Optional(repeats),
       scale: Type.Optional(scale),

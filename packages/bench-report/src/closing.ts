@@ -367,8 +367,8 @@ function closestOf(leaders: readonly Standing[]): { names: string[]; connections
   return names.length < 2 ? undefined : { names, connections };
 }
 
-function isPlain({ copy, packages, repeats, resolved, scale }: Target): boolean {
-  return [copy, packages, repeats, resolved, scale].every((part) => part === undefined);
+function isPlain({ copy, packages, repeats, scale }: Target): boolean {
+  return [copy, packages, repeats, scale].every((part) => part === undefined);
 }
 
 /** Returns true if the names of its targets are all that a command needs to measure them alike. */

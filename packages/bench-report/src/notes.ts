@@ -43,7 +43,6 @@ const NOTES: readonly ((facts: Facts) => Note[])[] = [
   noteTurnover,
   noteBackground,
   noteBudgets,
-  noteResolved,
 ];
 
 /** Returns all notes on a run. */
@@ -397,19 +396,4 @@ function noteBudgets({ rows }: Facts): Note[] {
       full: own.map((row) => `limit server, ${nameCell(row)}: ${describeBudget(row.budget)}.`),
     },
   ];
-}
-
-/** Lists the versions that `--resolve` used instead of the locked ones, by target. */
-function noteResolved({ servers }: Facts): Note[] {
-  const full = servers.flatMap(({ target, runtime }) => {
-    if (target.resolved !== true || runtime === undefined) return [];
-    const { version, build } = runtime;
-    const taken = build['resolved'] ?? 'every locked version';
-    return [`${target.id}: on ${runtime.kind} ${version}, --resolve used ${taken}.`];
-  });
-  const brief =
-    full.length > MOST_ALIKE
-      ? [`--resolve replaced locked versions in ${countOf(full.length, 'target')}.`]
-      : full;
-  return [{ brief, full }];
 }

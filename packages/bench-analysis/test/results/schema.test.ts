@@ -238,7 +238,6 @@ const head = {
   target: {
     ...sampleTarget('fastify'),
     packages: ['fastify@5'],
-    resolved: true,
     repeats: { targetId: 'fastify', kind: 'a/a' },
   },
   requests: {

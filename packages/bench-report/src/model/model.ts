@@ -315,7 +315,7 @@ function toServer(trials: Trial[]): ModelServer {
     trials.flatMap((trial) => (trial.status === 'failed' ? [] : (trial.measured.age?.collected ?? []))),
   );
   return {
-    // A record contains more than the plan, such as what --resolve found.
+    // A record contains more than the plan, such as what --with installed.
     target: first.target,
     ...(first.runtime && { runtime: first.runtime }),
     ...(interpreter && { interpreter }),

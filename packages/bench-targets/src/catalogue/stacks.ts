@@ -193,23 +193,6 @@ function suggestTargets(pattern: string, stacks: Stack[]): string {
 }
 
 /**
- * Marks the Python targets for `--resolve`, so that every table says that their versions may differ from the lock.
- * Throws a usage error if no target runs on Python.
- */
-export function resolveTargets(targets: Target[]): Target[] {
-  if (!targets.some(({ runtime }) => runtime?.kind === 'python')) {
-    throw new BenchError(
-      'usage',
-      '--resolve is for Python, and no target runs on it',
-      'omit --resolve, or name a Python target',
-    );
-  }
-  return targets.map((target) =>
-    target.runtime?.kind === 'python' ? { ...target, id: `${target.id}[resolved]`, resolved: true } : target,
-  );
-}
-
-/**
  * Returns every target on every runtime of its kind and with every package of its language. Throws a usage error
  * for an invalid runtime, and for a package that fits no target.
  */

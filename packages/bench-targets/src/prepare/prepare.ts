@@ -175,22 +175,17 @@ async function preparePython(
   const [interpreter = ''] = found.argv;
   const packages = addedTo(known).map(({ wanted }) => wanted);
   const environment = { folder, root: stack.root, python: interpreter, version, uv, packages };
-  const isResolved = target.resolved === true;
-  const { built, resolved } = await provideFolder(
+  const { built } = await provideFolder(
     folder,
-    () => makeEnvironment({ ...environment, stack, variant, resolve: isResolved }),
+    () => makeEnvironment({ ...environment, stack, variant }),
     wait,
   );
   const python = pythonIn(folder);
   await buildOnce(known, folder, python, wait);
-  const differences = {
-    ...(built.length === 0 ? {} : { builtHere: built.join(', ') }),
-    ...(resolved.length === 0 ? {} : { resolved: resolved.join(', ') }),
-  };
-  const runtime = { ...found.runtime, build: { ...build, ...differences } };
+  const builtHere = built.length === 0 ? {} : { builtHere: built.join(', ') };
+  const runtime = { ...found.runtime, build: { ...build, ...builtHere } };
   const ready = finish(known, { ...found, runtime }, [python]);
-  const installed = [...versionsIn(folder, target), ...resolved];
-  return withCode({ ...ready, installed }, folder);
+  return withCode({ ...ready, installed: versionsIn(folder, target) }, folder);
 }
 
 async function prepareNode(
@@ -305,12 +300,7 @@ function fill(word: string, runtime: string[], stack: Stack): string[] {
 function environmentOf({ target, stack, variant }: FoundTarget, found: FoundRuntime): string {
   // Variants with the same locks share an environment.
   const locks = stack.runtime === 'python' ? locksOf(stack, variant).map((file) => basename(file)) : [];
-  const words = [
-    ...found.argv,
-    ...locks,
-    ...(target.packages ?? []),
-    target.resolved === true ? 'resolved' : '',
-  ].join(' ');
+  const words = [...found.argv, ...locks, ...(target.packages ?? [])].join(' ');
   return folderOf(stack, found, digestOf(filesOf(stack, variant, packagesOf(target)), words));
 }
 

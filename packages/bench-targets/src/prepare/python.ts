@@ -1,11 +1,10 @@
 /** Python environments, made by uv: those of stacks here, those of the projects of users in `projects/python.ts`. */
-import { existsSync, readFileSync, realpathSync, writeFileSync } from 'node:fs';
+import { existsSync, realpathSync } from 'node:fs';
 import { basename, join, relative } from 'node:path';
 import { ROOT } from '../catalogue/stacks.ts';
 import type { Stack, Variant } from 'bench-model/stack';
 import { BenchError } from 'bench-model/errors';
 import { run, SubprocessError, type Output } from 'bench-machine/subprocess';
-import { differences } from './projects/packages.ts';
 import { firstError, lastLine } from './failures.ts';
 import { unreachedError } from './unreached.ts';
 
@@ -38,19 +37,12 @@ export function venvArgs({ python, folder }: Pick<PythonEnvironment, 'python' | 
 interface StackEnvironment extends PythonEnvironment {
   stack: Stack;
   variant: Variant;
-  /**
-   * True if a locked version without a wheel for this interpreter may be replaced by the newest version that has
-   * one.
-   */
-  resolve: boolean;
 }
 
-/** The differences between an environment and its locks. */
+/** An environment that was made. */
 export interface Made {
   /** Packages that were built from source, as `name==version`. */
   built: string[];
-  /** Packages that `--resolve` installed in another version, e.g. `httptools 0.8.0 instead of 0.9.0`. */
-  resolved: string[];
 }
 
 /** Returns the path of the interpreter in an environment. */
@@ -89,42 +81,13 @@ export async function makeEnvironment(spec: StackEnvironment): Promise<Made> {
     return [...stderr.matchAll(/^\s*Built (\S+==\S+)/gm)].map(([, name = '']) => name);
   };
   await step(venvArgs(spec));
-  const made = await installLocked(spec, step);
-  const install = ['pip', 'install', '--compile-bytecode', '--python', pythonIn(folder)];
-  if (own.length > 0) made.built.push(...(await step([...install, '--no-deps', ...own])));
-  if (spec.packages.length > 0) made.built.push(...(await step([...install, ...spec.packages])));
-  return made;
-}
-
-const COMPILE =
-  'pip compile --quiet --no-build --generate-hashes --no-header --no-annotate --no-emit-index-url --no-emit-find-links --no-emit-package bench-contract'.split(
-    ' ',
-  );
-
-/** Installs the locked versions; for `--resolve`, the newest version with a wheel where a locked one has none. */
-async function installLocked(
-  spec: StackEnvironment,
-  step: (args: string[]) => Promise<string[]>,
-): Promise<Made> {
-  const { folder, stack, variant } = spec;
-  const locks = locksOf(stack, variant);
-  const into = ['--python', pythonIn(folder)];
-  const sync = ['pip', 'sync', '--require-hashes', '--compile-bytecode', ...into];
-  if (!spec.resolve) return { built: await step([...sync, ...locks]), resolved: [] };
-  const locked = locks.map((file) => readFileSync(file, 'utf8')).join('\n');
-  const output = join(folder, 'resolved.txt');
-  // uv keeps the versions of an existing output file if possible.
-  writeFileSync(output, locked);
-  await step([
-    ...COMPILE,
-    '--output-file',
-    output,
-    ...into,
-    ...variant.groups.flatMap((group) => ['--group', group]),
-    join(stack.root, 'pyproject.toml'),
-  ]);
-  await step([...sync, '--no-build', output]);
-  return { built: [], resolved: differences(pinsOf(locked), pinsOf(readFileSync(output, 'utf8'))) };
+  const into = ['--compile-bytecode', '--python', pythonIn(folder)];
+  const locks = locksOf(stack, spec.variant);
+  const built = await step(['pip', 'sync', '--require-hashes', ...into, ...locks]);
+  const install = ['pip', 'install', ...into];
+  if (own.length > 0) built.push(...(await step([...install, '--no-deps', ...own])));
+  if (spec.packages.length > 0) built.push(...(await step([...install, ...spec.packages])));
+  return { built };
 }
 
 /** Returns the versions that a lock file or a list pins, as `name==version`. */
@@ -161,7 +124,7 @@ export async function runUv(
     throw new BenchError(
       'toolchain',
       `${[name, failed].filter(Boolean).join(' ')} of ${what} has no wheel for Python ${version} and could not be built: ${why}`,
-      'choose an interpreter for which it has wheels, or install what its build needs. For built-in stacks, --resolve takes the newest version with a wheel',
+      'choose an interpreter for which it has wheels, name a newer version with --with, or install what its build needs',
     );
   });
 }

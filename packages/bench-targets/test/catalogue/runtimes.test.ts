@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { resolveTargets, spreadTargets } from '../../src/catalogue/stacks.ts';
+import { spreadTargets } from '../../src/catalogue/stacks.ts';
 import {
   RUNTIMES,
   claimsOfRuntime,
@@ -148,17 +148,6 @@ describe('a matrix', () => {
       'vanilla@22[fastify@5.6.0]',
       'vanilla@26[fastify@5.6.0]',
     ]);
-  });
-
-  it('marks Python targets as resolved in their ids, and rejects a run without any', () => {
-    const resolved = resolveTargets([pythonTarget, nodeTarget]);
-    expect(resolved.map((target) => [target.id, target.resolved])).toEqual([
-      ['fastapi[resolved]', true],
-      ['vanilla', undefined],
-    ]);
-    expect(errorOf(() => resolveTargets([nodeTarget])).message).toBe(
-      '--resolve is for Python, and no target runs on it',
-    );
   });
 
   it('leaves a target without a matching package unchanged', () => {

@@ -50,8 +50,6 @@ function fakeUv(build: string): string {
     'uv',
     `echo "$*" >> ${log}
 case "$*" in
-  *'pip compile'*) printf 'quick==3\\nslow==1.1 \\\\\\n    --hash=sha256:00\\nnew==7\\n' > "$(echo "$*" | sed 's/.*--output-file \\([^ ]*\\).*/\\1/')" ;;
-  *sync*--no-build*) ;;
   *sync*) ${build} ;;
   venv*) mkdir -p ${place}/made ;;
 esac`,
@@ -69,13 +67,12 @@ function pythonStack(
 
 const LOCKED = { 'pyproject.toml': '', 'requirements.txt': 'quick==3\nslow==1.2\n' };
 
-async function make(build: string, resolve = false): ReturnType<typeof makeEnvironment> {
+async function make(build: string): ReturnType<typeof makeEnvironment> {
   const spec = {
     ...pythonStack(LOCKED),
     root,
     folder: join(place, 'made'),
     packages: [],
-    resolve,
   };
   return makeEnvironment({ ...spec, python: 'python3.14', version: '3.14.6', uv: fakeUv(build) });
 }
@@ -118,14 +115,14 @@ describe('an environment', () => {
   });
 
   it('reports what was built from source', async () => {
-    expect(await make(FROM_SOURCE)).toEqual({ built: ['slow==1.2'], resolved: [] });
+    expect(await make(FROM_SOURCE)).toEqual({ built: ['slow==1.2'] });
   });
 
   it('that cannot be created causes an error with the package and what can be done', async () => {
     await expect(make(NOT_BUILT)).rejects.toMatchObject({
       code: 'toolchain',
       message: 'slow 1.2 of api has no wheel for Python 3.14.6 and could not be built: cause: no compiler',
-      hint: expect.stringContaining('--resolve takes the newest version with a wheel'),
+      hint: expect.stringContaining('a newer version with --with'),
     });
   });
 
@@ -134,12 +131,6 @@ describe('an environment', () => {
     const message =
       'slow 1.2 of api has no wheel for Python 3.14.6 and could not be built: a.c:1:2: error: no';
     await expect(make(compiler)).rejects.toMatchObject({ message });
-  });
-
-  it('uses versions with a wheel for --resolve, and reports what they replace', async () => {
-    const { resolved } = await make(NOT_BUILT, true);
-    expect(resolved).toEqual(['slow 1.1 instead of 1.2', 'new 7']);
-    expect(readFileSync(log, 'utf8')).toMatch(/compile .*--no-build/);
   });
 });
 

@@ -181,10 +181,6 @@ const OPTIONS = {
     help: 'a package to use instead of the locked one: fastapi==0.115 (Python), fastify@5.1.0 (npm), or the folder of a checkout; name several to compare them; with --upgrade also a name alone, for the newest release that the project admits',
     separator: PACKAGES,
   }),
-  resolve: flag({
-    group: ON,
-    help: 'for built-in stacks: if a locked Python package has no wheel for the interpreter, take the newest version that has one; every table says so',
-  }),
 
   connections: option('<list>', listOf(wholeNumber()), {
     group: LOAD,
@@ -487,7 +483,6 @@ export default defineCommand({
       noise: values.noise,
       quick: values.quick,
       load: toLoad(values),
-      resolve: values.resolve,
       ...present({
         rounds: values.rounds,
         windowSeconds: values.duration,

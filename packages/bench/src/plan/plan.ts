@@ -13,13 +13,7 @@ import { describeBackground } from 'bench-targets/catalogue/background';
 import { ENGINES, type EngineName } from 'bench-model/engines';
 import { refuseEngine } from 'bench-targets/catalogue/engines';
 import { chooseLooks, mostRounds, scheduleNamed } from 'bench-targets/catalogue/looks';
-import {
-  FIRST_FIVE,
-  expandTargets,
-  refuseThreads,
-  resolveTargets,
-  spreadTargets,
-} from 'bench-targets/catalogue/stacks';
+import { FIRST_FIVE, expandTargets, refuseThreads, spreadTargets } from 'bench-targets/catalogue/stacks';
 import { completeParams, workloadOf } from 'bench-targets/catalogue/workloads/index';
 import { refuseFewRows } from './rows.ts';
 import { completeUserRequests, draftOptions } from 'bench-targets/catalogue/workloads/requests/compose';
@@ -103,7 +97,7 @@ export function makePlan(given: BenchOptions, stacks: Stack[], run: string, seed
         )
       : attached.map((server) => attachedTarget(server, userRequests));
   const { without = [] } = options;
-  const named = (options.resolve ? resolveTargets(spread) : spread).filter(({ id }) => !without.includes(id));
+  const named = spread.filter(({ id }) => !without.includes(id));
   const { background } = options;
   const once = options.noise ? [...named, repeatTarget(named[0] as Target)] : named;
   const own =

@@ -79,15 +79,9 @@ const WRONG: Record<string, string[]> = {
     '--requests-file a.json --openapi b.json',
     '--requests-file none.json',
     '--rows ids.csv',
-    ...[
-      'workload fib',
-      'param n=1',
-      'python 3.12',
-      'node 22',
-      'with a==1',
-      'workers 2',
-      'threads 2',
-    ].map((words) => `${URL_WORDS} --${words}`),
+    ...['workload fib', 'param n=1', 'python 3.12', 'node 22', 'with a==1', 'workers 2', 'threads 2'].map(
+      (words) => `${URL_WORDS} --${words}`,
+    ),
     `${URL_WORDS} --header authorization`,
     '--header "a: b"',
     '--body {}',

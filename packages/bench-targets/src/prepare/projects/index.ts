@@ -49,7 +49,7 @@ export interface ReadyProject {
   interpreter?: string;
   /** The digest of the sources, the lock, the packages and the checkouts of `--with`. */
   digest: string;
-  /** The packages that `--with` and `--resolve` installed, with all that they changed, e.g. `fastify 5.1.0`. */
+  /** The packages that `--with` installed, with all that they changed, e.g. `fastify 5.1.0`. */
   installed: string[];
   /** The command that runs before each trial, in the same environment, for a project of a user. */
   setup?: string[];
@@ -63,13 +63,6 @@ export interface ReadyProject {
 export async function prepareProject(known: FoundTarget, log: (line: string) => void): Promise<ReadyProject> {
   const { target, stack, variant } = known;
   hideSettings(stack.root);
-  if (target.resolved === true) {
-    throw new BenchError(
-      'usage',
-      `--resolve is for built-in stacks: ${target.id} has its own lock`,
-      'omit --resolve, and name another version with --with',
-    );
-  }
   const isBuilt = [...stack.build, ...variant.build].length > 0;
   // The files of a commit have the time of its checkout.
   const stale = isBuilt || stack.copy !== undefined ? undefined : warnStale(stack.root, variant.command);
