@@ -92,14 +92,6 @@ export interface AppOptions {
   run: string;
   /** The name of its target; by default that of the folder. */
   name?: string;
-  /** A file with variables of its server, relative to the folder. */
-  envFile?: string;
-  /** The port on which it always listens; a free one is chosen for each start by default. */
-  port?: number;
-  /** The lock or the list of requirements, relative to the folder; found there by default. */
-  lock?: string;
-  /** True if it speaks TLS. */
-  https?: boolean;
 }
 
 /** The alternatives that every target of their kind is measured with. */

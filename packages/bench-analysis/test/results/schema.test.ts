@@ -345,7 +345,7 @@ const plan: Required<Plan> = {
   upstream: 'embedded',
   background: { method: 'GET', path: '/fib/42' },
   stacks: ['../my-api/stack.json'],
-  apps: [{ name: 'api', folder: '.', command: ['uvicorn', 'app:app'], env: { A: 'b' }, lock: 'uv.lock' }],
+  apps: [{ name: 'api', folder: '.', command: ['uvicorn', 'app:app'], env: { A: 'b' } }],
   userRequests: {
     requests: [
       {

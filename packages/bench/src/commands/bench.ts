@@ -102,30 +102,6 @@ const OPTIONS = {
     help: "the command that starts its server; Bench replaces {port}, as in 'uvicorn app:app --port {port}', and sets PORT and HOST",
     needs: ['app', 'copy'],
   }),
-  https: flag({
-    group: OWN,
-    help: 'the server speaks TLS; its certificate may be self-signed',
-    needs: ['run'],
-  }),
-  lock: option('<file>', text, {
-    group: OWN,
-    help: 'the lock file or requirements file, in the folder of the project',
-    usually: 'the one that Bench finds there',
-    needs: ['app', 'copy'],
-  }),
-  // Node takes --env-file for itself, wherever it stands.
-  dotenv: option('<file>', text, {
-    group: OWN,
-    help: 'a file in the folder of the project with variables of its server, such as .env.example',
-    usually: 'none; the server itself may read .env',
-    needs: ['app', 'copy'],
-  }),
-  port: option('<number>', wholeNumber(), {
-    group: OWN,
-    help: 'the port on which the server always listens, because its sources name it; its targets are then measured one at a time',
-    usually: 'a free one for each start',
-    needs: ['app', 'copy'],
-  }),
   rev: repeated('<revision>', text, {
     group: OWN,
     help: 'a commit or a branch of the project, in its own environment; . is the working tree; give two to compare them',
@@ -583,28 +559,14 @@ function toCluster({
   return { ...read, generators: generators * processes, ...rungs };
 }
 
-function toApps({
-  app,
-  run,
-  lock,
-  port,
-  dotenv: envFile,
-  https,
-  copy: copies,
-}: Values<typeof OPTIONS>): AppOptions[] | undefined {
+function toApps({ app, run, copy: copies }: Values<typeof OPTIONS>): AppOptions[] | undefined {
   const folder = app ?? copies[0];
   if (folder === undefined || run === undefined) return undefined;
   return [
     {
       folder,
       run,
-      ...present({
-        lock,
-        port,
-        envFile,
-        name: app === undefined ? nameOfCopies(copies) : undefined,
-        https: https || undefined,
-      }),
+      ...present({ name: app === undefined ? nameOfCopies(copies) : undefined }),
     },
   ];
 }

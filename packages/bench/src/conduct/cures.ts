@@ -11,7 +11,7 @@ import type { Fault } from '../measure/fault.ts';
 export interface Named {
   /** What holds its command: `--run`, or a manifest. */
   command: string;
-  /** What says that the server speaks TLS, or that it does not; absent for `--https`. */
+  /** What says that the server speaks TLS, or that it does not; absent for a server of `--run`, which speaks plain HTTP. */
   https?: { on: string; off: string };
   /** What gives it longer to start; absent if nothing does. */
   patience?: string;
@@ -76,8 +76,8 @@ const CURES: Cures = {
   silent: (_, named) => orLonger(named, askElse(named)),
   'hangs-up': () =>
     'its last lines may say why: it must answer plain HTTP/1.1 requests on the port that it was given',
-  tls: (_, { https }) => https?.on ?? 'add --https',
-  'no-tls': (_, { https }) => https?.off ?? 'omit --https',
+  tls: (_, { https }) => https?.on ?? 'write its stack.json with init, which finds out that it speaks TLS',
+  'no-tls': (_, { https }) => https?.off ?? 'remove "scheme" from its stack.json',
   http2: () => {
     const [other] = Object.entries(OF_HTTP2).filter(([name]) => findProgram(name) !== undefined);
     const measured = other === undefined ? '' : `, or measure it without Bench: ${other.join(' ')}`;

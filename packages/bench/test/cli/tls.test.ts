@@ -12,20 +12,33 @@ const TLS = serve(`require('node:https').createServer(${SIGNED}, `);
 const PLAIN = serve(`require('node:http').createServer(`);
 const HTTP2 = serve(`require('node:http2').createServer(`);
 
+/** The manifest of a server that speaks TLS. */
+const SECURE = {
+  name: 'shop',
+  language: 'javascript',
+  framework: 'none',
+  class: 'raw',
+  runtime: 'none',
+  scheme: 'https',
+  default: 'app',
+  variants: { app: { command: ['node', 'server.cjs'] } },
+  requests: ['GET /'],
+};
+
 const REFUSALS: [what: string, server: string, https: boolean, words: string, cure: string][] = [
   [
     'TLS, asked without',
     TLS,
     false,
     'shop does not speak HTTP/1.1 without TLS: GET http://127.0.0.1:PORT/: the server speaks TLS, but the request did not\n',
-    'add --https',
+    'write its stack.json with init',
   ],
   [
     'plain HTTP, asked with TLS',
     PLAIN,
     true,
     'shop does not speak TLS: GET https://127.0.0.1:PORT/: the server answers without TLS\n',
-    'omit --https',
+    'remove "scheme" from ',
   ],
   [
     'HTTP/2 without TLS',
@@ -47,8 +60,10 @@ describe('a server', () => {
   it.each(REFUSALS)('of %s is recognised', async (_what, server, https, words, cure) => {
     await using place = new Place();
     const app = makeShop(place, server);
-    const options = flags({ app, run: 'node server.cjs', get: '/', connections: 1, rounds: 1 });
-    const { status, stderr } = await place.run('bench', [...options, ...(https ? ['--https'] : [])]);
+    const stack = join(app, 'stack.json');
+    writeFileSync(stack, JSON.stringify(SECURE));
+    const start = https ? { stack } : { app, run: 'node server.cjs', get: '/' };
+    const { status, stderr } = await place.run('bench', flags({ ...start, connections: 1, rounds: 1 }));
     expect(stderr.replaceAll(/(127\.0\.0\.1):\d+/g, '$1:PORT')).toContain(`error: ${words}`);
     expect(stderr).toContain(cure);
     expect(status).toBe(1);
@@ -64,7 +79,7 @@ describe('a server', () => {
   });
 });
 
-describe('--https', () => {
+describe('TLS', () => {
   it('measures a server that speaks TLS, and init writes it into the manifest', async () => {
     await using place = new Place();
     const app = makeShop(place, TLS);

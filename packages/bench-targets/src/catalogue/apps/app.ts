@@ -4,7 +4,6 @@ import { basename, resolve } from 'node:path';
 import { isFolder } from 'bench-machine/files';
 import { BenchError } from 'bench-model/errors';
 import type { RuntimeKind } from 'bench-model/target';
-import { present } from 'bench-model/options';
 import { hide, literalsInCommand, literalsInEnvironment, valuesOf } from 'bench-machine/redact';
 import { PLAIN_VARIANT, type Stack } from 'bench-model/stack';
 import type { App } from 'bench-model/app';
@@ -21,7 +20,7 @@ const VARIANT = 'app';
 const PLACEHOLDERS = ['port', 'host', 'workers', 'root', 'runtime'];
 
 /** Returns an app as a plan stores it. Throws a usage error if its folder does not exist or its command is not valid. */
-export function readApp({ folder, run, name, lock, port, envFile, https }: AppOptions): App {
+export function readApp({ folder, run, name }: AppOptions): App {
   const root = resolve(folder);
   if (!isFolder(root)) {
     throw new BenchError(
@@ -54,7 +53,6 @@ export function readApp({ folder, run, name, lock, port, envFile, https }: AppOp
     folder,
     command: words,
     ...(Object.keys(env).length === 0 ? {} : { env }),
-    ...present({ lock, port, envFile, https: https === true ? (true as const) : undefined }),
   };
 }
 
@@ -68,10 +66,10 @@ export function nameOf(root: string): string {
 }
 
 /** Returns an app as a stack with one variant. It states nothing, so nothing is attested but its runtime. */
-export function toStack({ name, folder, command, env = {}, lock, port, envFile, https }: App): Stack {
+export function toStack({ name, folder, command, env = {} }: App): Stack {
   const root = resolve(folder);
   const { words: argv, env: own } = startOf({ words: command, env }, root);
-  const project = findProject(root, argv, { named: lock });
+  const project = findProject(root, argv);
   return {
     name,
     language: LANGUAGES[project.kind],
@@ -83,14 +81,12 @@ export function toStack({ name, folder, command, env = {}, lock, port, envFile, 
     variants: {
       [VARIANT]: {
         ...PLAIN_VARIANT,
-        ...(https === true ? { scheme: 'https' } : {}),
         command: argv,
         env: { ...ADDRESS, ...own },
       },
     },
     root,
     manifest: folder,
-    ...present({ port, envFile }),
     project,
   };
 }

@@ -138,7 +138,7 @@ function lockIn(folder: string, kind: 'python' | 'node'): Lock | undefined {
       throw new BenchError(
         'usage',
         `${showPath(folder)} has several lists of requirements: ${found.join(', ')}`,
-        `name one of them, e.g. --lock ${first}`,
+        `name one of them: "lock": "${first}" in stack.json, or init --lock ${first}`,
       );
     }
     return { kind: lock, file: join(folder, first) };

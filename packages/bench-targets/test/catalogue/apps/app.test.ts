@@ -3,11 +3,12 @@ import { tmpdir } from 'node:os';
 import { basename, dirname, join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { readApp, toStack } from '../../../src/catalogue/apps/app.ts';
+import { findProject } from '../../../src/catalogue/apps/project.ts';
 import type { Stack } from 'bench-model/stack';
 import { errorOf } from '../../../../bench-lab/testing/samples.ts';
 
-function stackOf(folder: string, run: string, lock?: string): Stack {
-  return toStack(readApp({ folder, run, ...(lock === undefined ? {} : { lock }) }));
+function stackOf(folder: string, run: string): Stack {
+  return toStack(readApp({ folder, run }));
 }
 
 describe("a user's app", () => {
@@ -86,8 +87,17 @@ describe("a user's app", () => {
 
   it('uses the lock that the user names', () => {
     const folder = makeProject('uv.lock', 'deploy/all.txt');
-    const { project } = stackOf(folder, 'uvicorn a:b', 'deploy/all.txt');
-    expect(project?.lock).toEqual({ kind: 'requirements', file: join(folder, 'deploy', 'all.txt') });
+    const { lock } = findProject(folder, ['uvicorn'], { named: 'deploy/all.txt' });
+    expect(lock).toEqual({ kind: 'requirements', file: join(folder, 'deploy', 'all.txt') });
+  });
+
+  it.each([
+    ['does not exist', 'python', 'uv.lock', 'uv.lock does not exist'],
+    ['has an unknown format', 'python', 'a.toml', '--lock a.toml: not a lock of Python'],
+    ['is for a binary', './serve', 'a.toml', 'runs on neither Python nor Node'],
+  ])('rejects a named lock that %s', (_, program, named, problem) => {
+    const folder = makeProject('a.toml');
+    expect(errorOf(() => findProject(folder, [program], { named })).message).toContain(problem);
   });
 
   it.each([
@@ -125,20 +135,17 @@ describe("a user's app", () => {
   });
 
   it.each([
-    ['a folder that does not exist', './nowhere', 'serve', undefined, '--app ./nowhere: not a folder'],
-    ['an unknown placeholder', '', 'serve {prt}', undefined, 'unknown placeholder {prt}'],
-    ['a secret', '', 'API_TOKEN=abc serve', undefined, '--run API_TOKEN=…: the plan is stored'],
-    ['a password in a URL', '', 'DB=postgres://u:abc@h/d serve', undefined, '--run DB=…: the plan is stored'],
-    ['two requirements files', '', 'python a.py', undefined, 'requirements-a.txt, requirements-b.txt'],
-    ['a lock that does not exist', '', 'python a.py', 'uv.lock', 'uv.lock does not exist'],
-    ['a lock in an unknown format', '', 'python a.py', 'a.toml', '--lock a.toml: not a lock of Python'],
-    ['a lock for a binary', '', './serve', 'a.toml', 'runs on neither Python nor Node'],
-    ['a command that implies no language', 'both', 'serve', undefined, 'a project in both Python and Node'],
-  ])('is rejected with %s', (_, folder, run, lock, problem) => {
+    ['a folder that does not exist', './nowhere', 'serve', '--app ./nowhere: not a folder'],
+    ['an unknown placeholder', '', 'serve {prt}', 'unknown placeholder {prt}'],
+    ['a secret', '', 'API_TOKEN=abc serve', '--run API_TOKEN=…: the plan is stored'],
+    ['a password in a URL', '', 'DB=postgres://u:abc@h/d serve', '--run DB=…: the plan is stored'],
+    ['two requirements files', '', 'python a.py', 'requirements-a.txt, requirements-b.txt'],
+    ['a command that implies no language', 'both', 'serve', 'a project in both Python and Node'],
+  ])('is rejected with %s', (_, folder, run, problem) => {
     const root = makeProject('requirements-a.txt', 'requirements-b.txt', 'a.toml');
     mkdirSync(join(root, 'both'));
     for (const name of ['package.json', 'requirements.txt']) writeFileSync(join(root, 'both', name), '{}');
-    const error = errorOf(() => stackOf(folder.startsWith('.') ? folder : join(root, folder), run, lock));
+    const error = errorOf(() => stackOf(folder.startsWith('.') ? folder : join(root, folder), run));
     expect(error.code).toBe('usage');
     expect(error.message).toContain(problem);
     expect(error.hint).toBeTruthy();
