@@ -16,7 +16,7 @@ export interface Upgrade extends ComparedRow {
   builds: 'alike' | 'unlike' | 'unknown';
 }
 
-/** Compares the targets of a run with what they are upgrades of, as `--upgrade` does, and returns those on another runtime. */
+/** Compares the targets of a run with what they are upgrades of, as `upgrade` does, and returns those on another runtime. */
 export function compareUpgrades(
   run: Pick<StoredRun, 'plan' | 'trials'>,
   question: Omit<Question, 'baseline'>,

@@ -116,7 +116,7 @@ export const plan = shape({
     text('Why its servers do not take turns at the other rungs; absent if no turns could be expected.'),
   ),
   sequentialTest: Type.Optional(sequentialTest),
-  upgrade: flag('Newer runtimes or packages are compared with those of now (--upgrade).'),
+  upgrade: flag('Newer runtimes or packages are compared with those of now (upgrade).'),
   stops: Type.Optional(
     Type.Array(ordinal('count: rounds', { maximum: MOST_ROUNDS }), {
       description:

@@ -1,3 +1,4 @@
+import type { Plan } from 'bench-model/plan';
 import { commandLine } from 'bench-machine/home';
 import { redact } from 'bench-machine/redact';
 import { joinWords } from 'bench-targets/catalogue/apps/words';
@@ -25,8 +26,8 @@ export function toOutput(text: string): string {
 }
 
 /** Returns the command that was typed for a run, on one line, so that each word of a stored one is seen and quoted. */
-export function typeBench(words: readonly string[]): string {
-  return toLine(commandLine(joinWords(['bench', ...words])));
+export function typeBench(words: readonly string[], { upgrade }: Pick<Plan, 'upgrade'>): string {
+  return toLine(commandLine(joinWords([upgrade === true ? 'upgrade' : 'bench', ...words])));
 }
 
 /** Returns a text on one line: a server must not add lines to a report. */

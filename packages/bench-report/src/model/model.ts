@@ -80,7 +80,7 @@ export function toModel(source: Source, { distributions = false }: Parts = {}): 
   const threadRaces = raceThreads(source, summary, DEFAULT_THRESHOLD);
   const facts: Omit<Model, 'notes' | 'outcome'> = {
     run: plan.run,
-    ...(source.typed && { repeat: typeBench(source.typed) }),
+    ...(source.typed && { repeat: typeBench(source.typed, plan) }),
     plan,
     host,
     versions,

@@ -142,19 +142,9 @@ const OPTIONS = {
     group: ON,
     help: 'the same targets on several JavaScript runtimes, e.g. 22,26,bun',
   }),
-  upgrade: flag({
-    group: ON,
-    help: 'the same targets on the newer runtimes of this machine, preferably built by one maker, until decided',
-    conflicts: {
-      python: 'omit --upgrade: --python alone compares these',
-      node: 'omit --upgrade: --node alone compares these',
-      quick: 'omit --quick to get a verdict',
-    },
-    notInFile: true,
-  }),
   with: repeated('<package>', text, {
     group: ON,
-    help: 'a package to use instead of the locked one: fastapi==0.115 (Python), fastify@5.1.0 (npm), or the folder of a checkout; name several to compare them; with --upgrade also a name alone, for the newest release that the project admits',
+    help: 'a package to use instead of the locked one: fastapi==0.115 (Python), fastify@5.1.0 (npm), or the folder of a checkout; name several to compare them; for upgrade also a name alone, for the newest release that the project admits',
     separator: PACKAGES,
   }),
 
@@ -404,8 +394,8 @@ const OPTIONS = {
   }),
 };
 
-/** `pnpm bench [target...]`. */
-export default defineCommand({
+/** All of `pnpm bench` but its request. */
+const BENCH = {
   name: 'bench',
   about: 'Measures HTTP servers on this machine, one fresh server per trial, and prints a table.',
   arguments: {
@@ -429,7 +419,6 @@ export default defineCommand({
     'python',
     'node',
     'with',
-    'upgrade',
     'get',
     'requests-file',
     'url',
@@ -443,7 +432,49 @@ export default defineCommand({
   ],
   notes:
     'Exit codes: 0 done, 1 a trial failed or --fail-on applies, 2 bad usage, 3 a\ntarget or engine that you named lacks its toolchain, 130 interrupted.',
-  read: (values, targets, words): BenchRequest => ({
+  /**
+   * Loads the code of a step when the command reaches it: a usage error needs no plan, and a dry run nothing that measures.
+   * The code that reports is loaded with the code that measures, so that a run ends with the code that it began with.
+   */
+  async run(raw: BenchRequest) {
+    const { resolveRequest } = await import('../conduct/resolve.ts');
+    const resolved = await resolveRequest(raw);
+    const { describeDry, refuseBudget, refuseFailOn } = await import('../conduct/dry.ts');
+    refuseFailOn(resolved);
+    refuseBudget(resolved);
+    if (raw.dryRun) return print(describeDry(resolved));
+    const { measureAndReport } = await import('../conduct/outcome.ts');
+    return measureAndReport(resolved);
+  },
+} as const;
+
+/** `pnpm bench [target...]`. */
+export default defineCommand({ ...BENCH, read: readBench });
+
+/** The same for `upgrade`: the runtimes and packages of now against newer ones, until decided. */
+export const UPGRADE = defineCommand({
+  ...BENCH,
+  read: (values, targets, words): BenchRequest => {
+    const refused = (['python', 'node', 'quick'] as const).find((name) => values[name] || undefined);
+    if (refused === undefined) return readBench({ ...values, untilDecided: true }, targets, words, true);
+    throw new BenchError(
+      'usage',
+      `upgrade does not take --${refused}`,
+      refused === 'quick'
+        ? 'omit --quick to get a verdict'
+        : `bench --${refused} compares those that you name`,
+    );
+  },
+});
+
+/** Returns the request of a command line. */
+function readBench(
+  values: Values<typeof OPTIONS>,
+  targets: string[],
+  words: readonly string[],
+  isUpgrade = false,
+): BenchRequest {
+  return {
     ...benchOptions({
       targets,
       all: values.all,
@@ -488,7 +519,7 @@ export default defineCommand({
     wait: values.wait,
     ...present({
       ifTwo: comparesTwo(values, targets) ? testOf(values) : undefined,
-      upgrade: values.upgrade || undefined,
+      upgrade: isUpgrade || undefined,
       resume: values.resume,
       again: values.again,
       secrets: isStored(values) ? toSecrets(values.url[0]?.url, values.header) : undefined,
@@ -497,22 +528,8 @@ export default defineCommand({
       why: values.why || undefined,
       revisions: values.rev.length === 0 ? undefined : values.rev,
     }),
-  }),
-  /**
-   * Loads the code of a step when the command reaches it: a usage error needs no plan, and a dry run nothing that measures.
-   * The code that reports is loaded with the code that measures, so that a run ends with the code that it began with.
-   */
-  async run(raw) {
-    const { resolveRequest } = await import('../conduct/resolve.ts');
-    const resolved = await resolveRequest(raw);
-    const { describeDry, refuseBudget, refuseFailOn } = await import('../conduct/dry.ts');
-    refuseFailOn(resolved);
-    refuseBudget(resolved);
-    if (raw.dryRun) return print(describeDry(resolved));
-    const { measureAndReport } = await import('../conduct/outcome.ts');
-    return measureAndReport(resolved);
-  },
-});
+  };
+}
 
 function isStored({ resume, again }: Values<typeof OPTIONS>): boolean {
   return (resume ?? again) !== undefined;
@@ -591,8 +608,8 @@ function toStacks({ stack, run, copy: [first] }: Values<typeof OPTIONS>): string
 }
 
 function toSequentialTest(values: Values<typeof OPTIONS>): BenchOptions['sequentialTest'] {
-  const { untilDecided, upgrade, budget, by, threshold } = values;
-  const isAsked = untilDecided || upgrade || [budget, by, threshold].some((one) => one !== undefined);
+  const { untilDecided, budget, by, threshold } = values;
+  const isAsked = untilDecided || [budget, by, threshold].some((one) => one !== undefined);
   return isAsked ? testOf(values) : undefined;
 }
 

@@ -118,8 +118,11 @@ export default defineCommand({
     const interpreter = path === undefined ? '' : ` --${start.runtime} ${joinWords([path])}`;
     const mayUpgrade = start.runtime !== 'none' && !isBunOrDeno(start.command) && path === undefined;
     const count = requests?.draft.requests.length ?? 0;
-    for (const [options, answers] of await questionsFor(dirname(file), { mayUpgrade, requests: count }))
-      say('next', `bench-http${`${words}${interpreter}${options}` || ' bench'}   ${answers}`);
+    for (const [command, options, answers] of await questionsFor(dirname(file), {
+      mayUpgrade,
+      requests: count,
+    }))
+      say('next', `bench-http${`${command}${words}${interpreter}${options}` || ' bench'}   ${answers}`);
   },
 });
 
@@ -141,18 +144,18 @@ function refuseExisting(file: string): void {
   );
 }
 
-/** The options of the next commands for a project with this many requests, and what they answer. */
+/** The next commands and their options for a project with this many requests, and what they answer. */
 async function questionsFor(
   root: string,
   { mayUpgrade, requests }: { mayUpgrade: boolean; requests: number },
-): Promise<[options: string, answers: string][]> {
+): Promise<[command: string, options: string, answers: string][]> {
   const each = requests > MOST_ALONE || requests === 1 ? '' : ` for each of ${requests} requests`;
-  const questions: [string, string][] = [['', 'what it costs and how fast it is']];
+  const questions: [string, string, string][] = [['', '', 'what it costs and how fast it is']];
   const change = await findChange(root);
   if (change !== undefined)
-    questions.push([` --rev ${change.revisions}`, `${change.what}: usually at most 4 min${each}`]);
-  if (mayUpgrade) questions.push([' --upgrade', 'whether a newer runtime is faster']);
-  return [...questions, [' --rate 100', 'its latency at 100 requests per second']];
+    questions.push(['', ` --rev ${change.revisions}`, `${change.what}: usually at most 4 min${each}`]);
+  if (mayUpgrade) questions.push([' upgrade', '', 'whether a newer runtime is faster']);
+  return [...questions, ['', ' --rate 100', 'its latency at 100 requests per second']];
 }
 
 /** The change that a developer asks about: that of the current branch, else the last one; undefined without two commits. */

@@ -1,22 +1,10 @@
 import { commandLine } from 'bench-machine/home';
 import { defineCommand, type Command } from '../cli/command.ts';
 import type { BenchRequest } from '../plan/request.ts';
-import bench from './bench.ts';
+import { UPGRADE } from './bench.ts';
 
 /** The options of `bench` that its help shows; the command takes all of them. */
-const SHOWN = [
-  'app',
-  'run',
-  'get',
-  'connections',
-  'with',
-  'same-build',
-  'by',
-  'budget',
-  'fail-on',
-  'dry-run',
-  'wait',
-];
+const SHOWN = ['app', 'run', 'get', 'connections', 'with', 'by', 'budget', 'fail-on', 'dry-run', 'wait'];
 
 const shown = defineCommand({
   name: 'upgrade',
@@ -29,9 +17,9 @@ const shown = defineCommand({
     example: commandLine('upgrade'),
   },
   options: Object.fromEntries(
-    SHOWN.flatMap((name) => (bench.options[name] === undefined ? [] : [[name, bench.options[name]]])),
+    SHOWN.flatMap((name) => (UPGRADE.options[name] === undefined ? [] : [[name, UPGRADE.options[name]]])),
   ),
-  notes: `The same as ${commandLine('bench --upgrade')}, with all of its options.`,
+  notes: `Takes the options of ${commandLine('bench')} that choose no runtime.`,
   read: () => undefined,
   run: () => Promise.resolve(),
 });
@@ -39,8 +27,8 @@ const shown = defineCommand({
 /** `bench-http upgrade [target...]`: the runtime of now against the newer ones. */
 const upgrade: Command<BenchRequest> = {
   ...shown,
-  options: bench.options,
-  parse: (words) => bench.parse(['--upgrade', ...words]),
-  run: (request) => bench.run(request),
+  options: UPGRADE.options,
+  parse: (words) => UPGRADE.parse(words),
+  run: (request) => UPGRADE.run(request),
 };
 export default upgrade;

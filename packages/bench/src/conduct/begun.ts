@@ -32,7 +32,7 @@ export function isBegun({ folder, plan }: Pick<StoredRun, 'folder' | 'plan'>): b
 export function refuseUnknown(run: StoredRun, flag: '--resume' | '--again' | 'why'): void {
   if (isBegun(run)) return;
   const { folder, typed } = run;
-  const measure = typed === undefined ? 'start a new run' : typeBench(typed);
+  const measure = typed === undefined ? 'start a new run' : typeBench(typed, run.plan);
   throw new BenchError(
     'usage',
     `${shown(folder)} is not a run that you began here, or its plan has changed since. ${flag} does not execute it`,

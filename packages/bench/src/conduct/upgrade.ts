@@ -44,14 +44,10 @@ export async function findUpgrade(
   );
   const [now, ...others] = runtimes.values();
   if (now === undefined)
-    throw new BenchError(
-      'usage',
-      '--upgrade: the targets have no runtime',
-      'name a target on Python or Node',
-    );
+    throw new BenchError('usage', 'upgrade: the targets have no runtime', 'name a target on Python or Node');
   if (others.length > 0) {
     const listed = listAll([...runtimes.keys()]);
-    throw new BenchError('usage', `--upgrade: the targets run on ${listed}`, 'name targets that run on one');
+    throw new BenchError('usage', `upgrade: the targets run on ${listed}`, 'name targets that run on one');
   }
   const own = stacks.filter(({ name }) => targets.some(({ stack }) => stack === name));
   if (packages.length > 0) return upgradePackages(now, own, packages);
@@ -90,7 +86,7 @@ async function upgradePackages(
     if (newest === locked) {
       throw new BenchError(
         'usage',
-        `--upgrade: ${stack.name} has ${text} ${locked}, the newest release that it admits`,
+        `upgrade: ${stack.name} has ${text} ${locked}, the newest release that it admits`,
         `name another version: --with ${text}${now.kind === 'python' ? '==' : '@'}<version>`,
       );
     }
@@ -257,5 +253,5 @@ function nameThem(example: string): string {
 
 function nothingNewer(now: string, hint: string, words: readonly string[] = []): BenchError {
   const told = words.map((line) => `\n  ${line}`).join('');
-  return new BenchError('usage', `--upgrade: found nothing newer than ${now}${told}`, hint);
+  return new BenchError('usage', `upgrade: found nothing newer than ${now}${told}`, hint);
 }

@@ -203,7 +203,7 @@ describe('init', () => {
     write({ 'package.json': PACKAGE, 'server.js': SERVER });
     const { status, stdout } = await runHere(init, [folder, '--node', process.execPath]);
     expect([status, stdout]).toEqual([0, expect.stringContaining(`--node ${process.execPath} --rate 100`)]);
-    expect(stdout).not.toContain('--upgrade');
+    expect(stdout).not.toContain('whether a newer runtime');
     expect(readManifest(join(folder, 'stack.json')).project?.version).toBe(
       process.versions.node.split('.')[0],
     );
