@@ -7,7 +7,7 @@ import { drawCharts, picture } from './chart.ts';
 import { toForest } from './comparisons.ts';
 import { element } from './elements.ts';
 import { drawForest } from './forest.ts';
-import { drawRanks } from './ranking.ts';
+import { drawRanks, RANKS_KEY } from './ranking.ts';
 import { byPlace, nameRung, sortRows } from './section.ts';
 
 /** More rows do not fit the first screen: the sections below show all. */
@@ -85,7 +85,7 @@ function rank({ rows, metric }: Page): Shot[] {
     return [
       {
         label: place,
-        key: `${label} at ${place}: ${better} is better. ● median, thick bar: its 95 % interval, thin bar: range of the rounds; ▷ lower bound; ✕ invalid; # rank.${countRest(measured.length)}`,
+        key: `${label} at ${place}: ${better} is better. ${RANKS_KEY}${countRest(measured.length)}`,
         picture: () =>
           picture({
             title: `The targets at ${place}`,

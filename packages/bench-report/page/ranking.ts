@@ -8,6 +8,10 @@ import { chart } from './chart.ts';
 import { element, table, type Column, type Content } from './elements.ts';
 import { byPlace, sortRows, type Context, type Section } from './section.ts';
 
+/** The meaning of the marks of a picture of ranks. */
+export const RANKS_KEY =
+  '● median, thick bar: its 95 % interval, thin bar: range of the rounds; ▷ lower bound; ✕ invalid; # rank.';
+
 /** The targets of each rung by one metric. */
 export const ranking: Section = {
   id: 'ranking',
@@ -21,11 +25,7 @@ export const ranking: Section = {
         {},
         `By ${label}: ${better} is better. Targets that the rounds do not distinguish share a rank. A target has none if no comparison bounds its difference from another.`,
       ),
-      element(
-        'p',
-        { class: 'key' },
-        '● median, thick bar: its 95 % confidence interval, thin bar: range of the rounds; ▷ lower bound; ✕ invalid; # rank.',
-      ),
+      element('p', { class: 'key' }, RANKS_KEY),
       byPlace(rows).map(([place, all]) => showPlace(place, sortRows(all, metric), context)),
     ];
   },

@@ -11,7 +11,7 @@ import { countOf, formatChange, formatChangeWithin, formatShare, nameTarget } fr
 import { METRICS } from 'bench-model/metrics';
 
 /** Builds the view of a table of comparisons: the ratio, and the verdict with its difference and interval. */
-export function viewComparison(table: ComparedTable, title: string, marks: readonly string[]): View {
+export function viewComparison(table: ComparedTable, title: string, marks: readonly string[] = []): View {
   const { label, better } = METRICS[table.by];
   const hasRoutes = table.rows.some(({ route }) => route !== undefined);
   const columns = [

@@ -204,7 +204,7 @@ function describeRun({ run, model }: Reported, { budgets }: Config): string {
   const tables = run.plan.targets.length < 2 ? [] : metrics.map((question) => compareWithin(run, question));
   const compared = tables
     .filter(({ rows }) => rows.length > 0)
-    .map((table) => renderMarkdown(viewComparison(table, METRICS[table.by].label, [])));
+    .map((table) => renderMarkdown(viewComparison(table, METRICS[table.by].label)));
   // The verdict of a job is that of its budgets.
   const { closing: _, ...view } = toView(model);
   return [`### Run ${run.plan.run}`, '', ...compared, renderMarkdown(view)].join('\n');
