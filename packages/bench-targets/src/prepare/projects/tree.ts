@@ -1,6 +1,7 @@
 /** The files of a user's project: listed and copied, never changed. */
 import { constants, cpSync, globSync, lstatSync, mkdirSync, readdirSync, symlinkSync } from 'node:fs';
 import { basename, dirname, join, relative, sep } from 'node:path';
+import { BenchError } from 'bench-model/errors';
 import { isFile } from 'bench-machine/files';
 import { readNames } from 'bench-machine/procfs';
 import { digestOf } from '../digest.ts';
@@ -83,8 +84,17 @@ export function settingsOfProject(root: string): string[] {
   return filesOfProject(root).filter((file) => /^\.env($|\.)/.test(basename(file)));
 }
 
-/** Copies a project without what tools make, and without pipes and sockets. Files that can hold secrets become links to the originals. */
+/**
+ * Copies a project without what tools make, and without pipes and sockets. Files that can hold secrets become links to the
+ * originals. Throws a usage error for a folder in the project.
+ */
 export function copyProject(root: string, folder: string): void {
+  if (!relative(root, folder).startsWith('..'))
+    throw new BenchError(
+      'usage',
+      `${folder} is in the project itself, so the project cannot be copied there`,
+      'name a folder outside of the project in BENCH_CACHE',
+    );
   mkdirSync(folder, { recursive: true });
   cpSync(root, folder, {
     recursive: true,

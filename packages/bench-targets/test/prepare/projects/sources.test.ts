@@ -1,9 +1,10 @@
-import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join, relative } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { filesOfLocalPackages, sourcesOf } from '../../../src/prepare/projects/sources.ts';
-import { digestOfFiles, filesOfProject } from '../../../src/prepare/projects/tree.ts';
+import { copyProject, digestOfFiles, filesOfProject } from '../../../src/prepare/projects/tree.ts';
+import { errorOf } from '../../../../bench-lab/testing/samples.ts';
 
 let place: string;
 beforeEach(() => {
@@ -144,4 +145,13 @@ it.each([
   const sources = sourcesOf({ root: join(packages, stack) }).map((file) => relative(packages, file));
   expect(sources).toContain(`${stack}/stack.json`);
   expect(sources).toContain(shared);
+});
+
+it('copies no project into itself', () => {
+  write('server.js', '');
+  expect(errorOf(() => copyProject(place, join(place, '.cache', 'copy')))).toMatchObject({
+    code: 'usage',
+    hint: 'name a folder outside of the project in BENCH_CACHE',
+  });
+  expect(existsSync(join(place, '.cache'))).toBe(false);
 });
