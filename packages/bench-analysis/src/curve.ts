@@ -21,7 +21,7 @@ export interface CurvePoint {
   limit: Limit;
 }
 
-/** Summarises the open loops of trials at the loads of --load, the lowest first; empty without any. */
+/** Summarises the open loops of trials at the loads of --rate, the lowest first; empty without any. */
 export function summariseCurve(trials: readonly Trial[]): CurvePoint[] {
   const points = trials.flatMap((trial): CurveLoop[] => {
     if (trial.status === 'failed' || trial.measured.curve === undefined) return [];

@@ -75,7 +75,7 @@ export type Step = Static<typeof searchStep>;
 const curve = named(
   'curve',
   Type.Array(shape({ share: Type.Optional(span('share: of the capacity; absent for a rate')), ...step }), {
-    description: 'Open loops at other loads (--load).',
+    description: 'Open loops at other loads (several of --rate).',
   }),
 );
 

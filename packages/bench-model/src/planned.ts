@@ -176,7 +176,7 @@ const OVERHEAD_ANSWERS = 5;
 /** The load on each request of a server that is warm, before its window, and the time between two of them, in seconds. */
 export const ROUTE_SECONDS = { warmup: 0.05, change: 0.05 };
 
-/** An open loop of a curve (--load): the load before it and its usual length beside a search, in seconds, and the requests for a p99. */
+/** An open loop of a curve (several of --rate): the load before it and its usual length beside a search, in seconds, and the requests for a p99. */
 export const CURVE = { rampSeconds: 0.3, seconds: 2, requests: 1100 };
 
 /** Returns the length of an open loop of a curve: at low rates long enough for a p99, but for at most five times its usual length. */

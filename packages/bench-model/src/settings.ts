@@ -56,7 +56,10 @@ const curved = {
         shape({ perSecond: span('per second: requests that are due') }),
         shape({ share: span('share: of the capacity that the search found') }),
       ]),
-      { minItems: 1, description: 'Loads at which latency and CPU are measured after the window (--load).' },
+      {
+        minItems: 1,
+        description: 'Loads at which latency and CPU are measured after the window (several of --rate).',
+      },
     ),
   ),
 };

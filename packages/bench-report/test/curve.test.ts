@@ -50,7 +50,7 @@ function carry(perSecond: number, head: Parameters<typeof okTrial>[2]): Trial {
   return okTrial('vanilla', { ...sampleMeasured({ cpu: 100 }), capacity, curve } satisfies Measured, head);
 }
 
-const plan = samplePlan('--connections 10 --rounds 3 --slo p99<50ms --load 50%,90%', ['vanilla']);
+const plan = samplePlan('--connections 10 --rounds 3 --slo p99<50ms --rate 50%,90%', ['vanilla']);
 const trials = plan.trials.map(({ id, connections, round }, index) =>
   carry([4000, 4200, 4100][index] ?? 0, { id, connections, round }),
 );

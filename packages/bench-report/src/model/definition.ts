@@ -111,7 +111,7 @@ export interface ModelRow extends Row {
   background?: BackgroundTotal;
   /** Each request of a user; absent if there is one. */
   routes?: Route[];
-  /** Latency over load (`--load`): medians of the rounds. */
+  /** Latency over load (several of `--rate`): medians of the rounds. */
   curve?: CurvePoint[];
   /** What keeps it from carrying more load (`--slo`), in words; absent if the steps do not tell. */
   knee?: string;

@@ -181,9 +181,9 @@ const OPTIONS = {
       rate: 'omit --amount: an open loop runs for --duration',
     },
   }),
-  rate: option('<n>', wordOr('auto', wholeNumber()), {
+  rate: option('<loads>', wordOr('auto', listOf(curveLoad)), {
     group: LOAD,
-    help: 'an open loop: n requests start per second, and latency counts from the intended start. auto: measure all targets first, and use half of the slowest goodput',
+    help: 'an open loop: n requests start per second, and latency counts from the intended start. auto: measure all targets first, and use half of the slowest goodput. Several, such as 500,1000,2000, show latency and CPU over load; with --slo, also shares of the capacity, such as 25%,50%,75%,90%',
     usually: 'a closed loop',
     notInFile: true,
   }),
@@ -192,17 +192,11 @@ const OPTIONS = {
     help: `find the capacity: the highest rate of independent requests that keeps these promises, such as 'p99<50ms' or 'p99.9<200ms,errors<0.1%'. A promise limits ${PROMISED.slice(0, -1).join(', ')} or ${PROMISED.at(-1)}. --duration is the length of a search`,
     usually: 'a closed loop',
     conflicts: {
-      rate: 'omit --rate: a search chooses its rates',
       amount: 'omit --amount: a search runs for --duration',
       scale: 'measure the sizes in several runs with --workers',
       quick: 'omit --quick: a search takes longer',
       background: 'omit one of them',
     },
-  }),
-  load: option('<loads>', listOf(curveLoad), {
-    group: LOAD,
-    help: 'measure latency and CPU over load: at these rates per second, e.g. 500,1000,2000, or at shares of the capacity that --slo finds, e.g. 25%,50%,75%,90%',
-    conflicts: { amount: 'omit --amount: each rate runs for --duration' },
   }),
   background: option('<request>', request, {
     group: LOAD,
@@ -535,29 +529,35 @@ function isStored({ resume, again }: Values<typeof OPTIONS>): boolean {
   return (resume ?? again) !== undefined;
 }
 
-/** Returns the rate of the main window, `--rate` or else the first, and the others. Throws for shares: nothing finds the capacity. */
-function toRates(
-  curve: readonly CurveLoad[],
-  rate: Values<typeof OPTIONS>['rate'],
-): { perSecond: number; curve: CurveLoad[] } {
-  const rates = curve.map((one) => {
+/** Returns the rate of the main window, the first, and the others. Throws for shares: nothing finds the capacity. */
+function toRates(loads: readonly CurveLoad[]): { perSecond: number; curve?: CurveLoad[] } {
+  const [first, ...others] = loads.map((one) => {
     if ('perSecond' in one) return one.perSecond;
     throw new BenchError(
       'usage',
-      '--load: a share needs the capacity that it is a share of',
-      "add --slo 'p99<50ms', or write rates, e.g. --load 500,1000,2000",
+      '--rate: a share needs the capacity that it is a share of',
+      "add --slo 'p99<50ms', or write rates, e.g. --rate 500,1000,2000",
     );
   });
-  const perSecond = typeof rate === 'number' ? rate : (rates[0] as number);
-  return { perSecond, curve: rates.filter((one) => one !== perSecond).map((one) => ({ perSecond: one })) };
+  const perSecond = first as number;
+  const curve = others.filter((one) => one !== perSecond).map((one) => ({ perSecond: one }));
+  return { perSecond, ...(curve.length === 0 ? {} : { curve }) };
 }
 
-function toLoad({ rate, amount, slo, load: curve, newConnections: isNew }: Values<typeof OPTIONS>): LoadMode {
+function toLoad({ rate, amount, slo, newConnections: isNew }: Values<typeof OPTIONS>): LoadMode {
   const connecting = isNew ? { newConnections: true as const } : {};
-  if (slo !== undefined) return { mode: 'promise', promises: slo, ...present({ curve }), ...connecting };
-  if (curve !== undefined) return { mode: 'open', ...toRates(curve, rate), ...connecting };
+  if (slo !== undefined) {
+    if (rate === 'auto')
+      throw new BenchError(
+        'usage',
+        '--rate auto and --slo cannot be combined',
+        'omit --rate, or name loads, e.g. --rate 25%,50%',
+      );
+    return { mode: 'promise', promises: slo, ...present({ curve: rate }), ...connecting };
+  }
   // A rate that is measured first replaces this one; until then any rate makes the same plan.
-  if (rate !== undefined) return { mode: 'open', perSecond: rate === 'auto' ? 1 : rate, ...connecting };
+  if (rate === 'auto') return { mode: 'open', perSecond: 1, ...connecting };
+  if (rate !== undefined) return { mode: 'open', ...toRates(rate), ...connecting };
   return amount === undefined
     ? { mode: 'closed', ...connecting }
     : { mode: 'amount', requests: amount, ...connecting };
@@ -614,12 +614,16 @@ function toSequentialTest(values: Values<typeof OPTIONS>): BenchOptions['sequent
 }
 
 /** Options of runs that do not go on until they are decided. */
-const OTHER_RUNS = ['rounds', 'slo', 'load', 'amount', 'background', 'scale', 'cluster'] as const;
+const OTHER_RUNS = ['rounds', 'slo', 'amount', 'background', 'scale', 'cluster'] as const;
 
 /** Returns true if a run of two targets can go on until it is decided: it has no number of rounds, and measures one load. */
 function comparesTwo(values: Values<typeof OPTIONS>, targets: readonly string[]): boolean {
   const isOther =
-    values.all || values.quick || values.noise || OTHER_RUNS.some((name) => values[name] !== undefined);
+    values.all ||
+    values.quick ||
+    values.noise ||
+    'curve' in toLoad(values) ||
+    OTHER_RUNS.some((name) => values[name] !== undefined);
   return !isOther && targets.every((pattern) => !pattern.includes('*'));
 }
 

@@ -119,16 +119,16 @@ describe('bench', () => {
       sequentialTest: { by: 'capacity' },
     });
     expect(parse('--slo p99<50ms --until-decided --by cpu').sequentialTest).toMatchObject({ by: 'cpu' });
-    expect(() => parse('--slo p99<50ms --rate 100')).toThrow('--rate');
+    expect(() => parse('--slo p99<50ms --rate auto')).toThrow('--rate auto');
   });
 
   it('reads loads as rates, the first of which is the main one, or as shares of a capacity', () => {
     const rates = [{ perSecond: 1000 }, { perSecond: 2000 }];
-    expect(parse('--load 500,1000,2000').load).toEqual({ mode: 'open', perSecond: 500, curve: rates });
-    expect(parse('--slo p99<50ms --load 25%,500').load).toMatchObject({
+    expect(parse('--rate 500,1000,2000').load).toEqual({ mode: 'open', perSecond: 500, curve: rates });
+    expect(parse('--slo p99<50ms --rate 25%,500').load).toMatchObject({
       curve: [{ share: 0.25 }, { perSecond: 500 }],
     });
-    expect(() => parse('--load 25%')).toThrow('--load: a share needs the capacity');
+    expect(() => parse('--rate 25%')).toThrow('--rate: a share needs the capacity');
   });
 
   it('lets the plan choose turns unless --no-interleave forbids them', () => {

@@ -216,7 +216,7 @@ describe('a trial with promises', () => {
         };
       return server.load(load.perSecond, windowSeconds, warmupSeconds);
     };
-    const { trial } = await measure({ fire }, { line: '--slo p99<50ms --warmup 2 --load 25%,75%' });
+    const { trial } = await measure({ fire }, { line: '--slo p99<50ms --warmup 2 --rate 25%,75%' });
     expect(trial.status).not.toBe('failed');
     const { capacity, curve, load } = trial.status === 'failed' ? {} : trial.measured;
     expect(windows[0]).toMatchObject({ warmupSeconds: 2, windowSeconds: 0, load: { mode: 'closed' } });
