@@ -11,7 +11,6 @@ import { readApp } from 'bench-targets/catalogue/apps/app';
 import { spreadCopies } from 'bench-targets/catalogue/copies';
 import { describeBackground } from 'bench-targets/catalogue/background';
 import { ENGINES, type EngineName } from 'bench-model/engines';
-import { refuseEngine } from 'bench-targets/catalogue/engines';
 import { chooseLooks, mostRounds, scheduleNamed } from 'bench-targets/catalogue/looks';
 import { FIRST_FIVE, expandTargets, refuseThreads, spreadTargets } from 'bench-targets/catalogue/stacks';
 import { completeParams, workloadOf } from 'bench-targets/catalogue/workloads/index';
@@ -37,6 +36,7 @@ import {
   FEWEST_WAITS,
   refuseBackground,
   refuseCluster,
+  refuseEngine,
   refuseRenewal,
   refuseSpread,
   refuseWindow,

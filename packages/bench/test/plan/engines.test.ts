@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import { ENGINE_NAMES } from 'bench-model/engines';
-import { refuseEngine } from '../../src/catalogue/engines.ts';
-import { ID } from '../../src/catalogue/workloads/workload.ts';
-import BENCH from 'bench-http/commands/bench';
-import { makePlan } from 'bench-http/plan/plan';
+import { ID } from 'bench-targets/catalogue/workloads/workload';
+import BENCH from '../../src/commands/bench.ts';
+import { makePlan } from '../../src/plan/plan.ts';
+import { refuseEngine } from '../../src/plan/refusals.ts';
 import { CAPACITY, errorOf, samplePlan, sampleStack } from '../../../bench-lab/testing/samples.ts';
 
 const duelOf = (engine: string) => {
