@@ -15,7 +15,7 @@ export const POOL_SCHEMA = 1;
 /**
  * The version of the load driver, which is autocannon 9.0.0 with the accounting of Bench. Raise it with every change
  * that a server can notice or that moves a figure: the bytes, order and pace of requests and connects, the moments
- * between which a latency counts, the answers that count as right, or the version of autocannon. `compare` refuses
+ * between which a latency or CPU counts, the answers that count as right, or the version of autocannon. `compare` refuses
  * figures of two versions without `--across engine`.
  */
-export const DRIVER_VERSION = '5';
+export const DRIVER_VERSION = '6';
