@@ -278,11 +278,6 @@ const OPTIONS = {
     help: 'the body to send: text or @file',
     needs: ['request', 'url'],
   }),
-  rows: option('<file>', text, {
-    group: ASK,
-    help: 'a CSV or JSON lines file: each row fills in the placeholders of one request, as in /orders/{id}',
-    needs: ASKS,
-  }),
 
   url: repeated('[name=]<address>', namedAddress, {
     group: URL_GROUP,
@@ -665,7 +660,6 @@ function toUserRequests(values: Values<typeof OPTIONS>): Pick<BenchOptions, 'ser
       headers,
       ...present({
         body: values.body,
-        rows: values.rows,
         draft: file === undefined ? undefined : readRequests(file).draft,
       }),
     },

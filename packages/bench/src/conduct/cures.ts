@@ -90,7 +90,7 @@ const CURES: Cures = {
     `correct the body of "login", or the variables in it. To try it by hand: ${request.method} ${request.path}`,
   'refuses-repeats': ({ request }) =>
     request.row === undefined
-      ? 'make each request unique: {uuid} or {seq} in its path or body, or a column of --rows'
+      ? 'make each request unique: {uuid} or {seq} in its path or body, or a column of "rows"'
       : 'send each row once: write "repeat": false',
 };
 

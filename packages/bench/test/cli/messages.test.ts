@@ -78,7 +78,6 @@ const WRONG: Record<string, string[]> = {
     '--get /orders --workload fib',
     '--requests-file a.json --openapi b.json',
     '--requests-file none.json',
-    '--rows ids.csv',
     ...['workload fib', 'param n=1', 'python 3.12', 'node 22', 'with a==1', 'workers 2', 'threads 2'].map(
       (words) => `${URL_WORDS} --${words}`,
     ),
@@ -163,7 +162,6 @@ const REFUSED = [
   `${URL_WORDS} --background "GET /fib/42"`,
   `${URL_WORDS}orders/{id}`,
   `${URL_WORDS} --header "x-key: {env:BENCH_TEST_UNSET}"`,
-  `${URL_WORDS} --rows none.csv`,
   `--url a=http://127.0.0.1:1/ --url a=http://127.0.0.1:2/`,
   '--get /orders',
   'vanilla --get /orders --body {}',

@@ -89,7 +89,7 @@ function refuseUnknown(text: string, columns: ReadonlySet<string>, where: string
   throw new BenchError(
     'usage',
     `${where}: nothing gives {${unknown}} a value${known}`,
-    `name a file with a column ${unknown}: --rows ids.csv`,
+    `name a file with a column ${unknown}: "rows": "ids.csv" in a file of requests or stack.json`,
   );
 }
 

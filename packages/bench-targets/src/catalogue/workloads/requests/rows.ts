@@ -28,7 +28,11 @@ export function readRows(file: string): Rows {
   try {
     text = readFileSync(file, 'utf8');
   } catch {
-    throw new BenchError('usage', `${file}: the file of rows cannot be read`, 'e.g. --rows ids.csv');
+    throw new BenchError(
+      'usage',
+      `${file}: the file of rows cannot be read`,
+      'e.g. "rows": "ids.csv" in the file of requests',
+    );
   }
   const isLines = ['.jsonl', '.ndjson', '.json'].includes(extname(file)) || text.trimStart().startsWith('{');
   const { names, rows } = isLines ? readLines(file, text) : readCsv(file, text);

@@ -48,7 +48,7 @@ const SENT_BY_CHECKS = 1 + 2 * PROBES_SENT_ONCE;
 export function requestsWorkload(userRequests: UserRequests): Workload {
   const texts = new Texts(userRequests.files);
   const rows = userRequests.rows && readRows(userRequests.rows.file);
-  if (rows !== undefined) refuseChanged(userRequests.rows?.sha256, rows.sha256, `--rows ${rows.file}`);
+  if (rows !== undefined) refuseChanged(userRequests.rows?.sha256, rows.sha256, `"rows": ${rows.file}`);
   const parts = { ...readParts(userRequests, texts, locateByName(userRequests.requests)), rows };
   return {
     name: REQUESTS,

@@ -208,7 +208,7 @@ describe('rows', () => {
   it('must have a column for each placeholder', () => {
     const message = errorOf(() => drawRows('other.csv', 'sku\n1\n')).message;
     expect(message).toBe('GET /orders/{id}: nothing gives {id} a value; the known names are sku, uuid, seq');
-    expect(errorOf(() => ask({ requests: [{ method: 'GET', path: '/a/{id}' }] })).hint).toContain('--rows');
+    expect(errorOf(() => ask({ requests: [{ method: 'GET', path: '/a/{id}' }] })).hint).toContain('"rows":');
   });
 });
 
