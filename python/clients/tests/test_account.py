@@ -92,7 +92,13 @@ def test_an_answer_is_judged_by_status_then_by_every_byte() -> None:
     expected = {"bytes": 2, "sha256": "44136fa355b3678a1146ad16f7e8649e94fb4fc21fe77e8310c060f61caaff8a"}
     checker = Checker()
     assert checker.judge(500, b"{}", expected) == "non2xx"
-    for body, outcome in ((b"{}{}", "mismatch"), (b"[]", "mismatch"), (b"{}", "ok"), (b"{}", "ok"), (b"[]", "mismatch")):
+    for body, outcome in (
+        (b"{}{}", "mismatch"),
+        (b"[]", "mismatch"),
+        (b"{}", "ok"),
+        (b"{}", "ok"),
+        (b"[]", "mismatch"),
+    ):
         assert checker.judge(200, body, expected) == outcome
     assert checker.bodies_hashed == 5
     assert Checker().judge(204, b"", None) == "ok"
