@@ -16,6 +16,8 @@ export interface TurnsCpu {
   turns: Spans;
   /** Between the turns, and after the last one until all deferred work is done. */
   rests: Spans;
+  /** What the server did for no answer to the load, such as a login, in µs. */
+  asideUs?: number;
   /** µs per second; undefined if the idle server was not watched. */
   upkeepUsPerSecond: number | undefined;
 }
@@ -39,7 +41,7 @@ export function deferredShare(cpu: TurnsCpu): number {
 
 /** Returns the shares of the turns, and of all that their answers caused, in the CPU of a server; 1 if it used none. */
 export function sharesOf(cpu: TurnsCpu): { turns: number; answers: number } {
-  const allUs = cpu.turns.cpuUs + cpu.rests.cpuUs;
+  const allUs = cpu.turns.cpuUs + cpu.rests.cpuUs + (cpu.asideUs ?? 0);
   if (cpu.turns.cpuUs === 0 || allUs === 0) return { turns: 1, answers: 1 };
   return { turns: cpu.turns.cpuUs / allUs, answers: (cpu.turns.cpuUs + deferredCpu(cpu)) / allUs };
 }

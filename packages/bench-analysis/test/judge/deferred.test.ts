@@ -13,6 +13,12 @@ describe('deferred work', () => {
     expect(sharesOf(cpu)).toEqual({ turns: 900 / 1220, answers: 1200 / 1220 });
   });
 
+  it('does not include a login', () => {
+    const cpu = { turns, rests: { cpuUs: 0, seconds: 2 }, asideUs: 100_000, upkeepUsPerSecond: 0 };
+    expect(deferredCpu(cpu)).toBe(0);
+    expect(sharesOf(cpu)).toEqual({ turns: 0.9, answers: 0.9 });
+  });
+
   it('is unknown without the upkeep, and only the turns count', () => {
     const cpu = { turns, rests: { cpuUs: 300_000, seconds: 2 }, upkeepUsPerSecond: undefined };
     expect(deferredCpu(cpu)).toBe(0);

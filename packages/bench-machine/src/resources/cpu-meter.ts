@@ -54,6 +54,7 @@ export class TurnMeter {
   readonly #stretches: Stretches;
   readonly #turns: CpuSpans = { cpuUs: 0, seconds: 0 };
   readonly #rests: CpuSpans = { cpuUs: 0, seconds: 0 };
+  readonly #aside: CpuSpans = { cpuUs: 0, seconds: 0 };
 
   /** Reads the CPU of the idle server. Throws if it has ended. */
   constructor(meter: CpuMeter, clock: Pick<Clock, 'nowMs'> = CLOCK) {
@@ -68,6 +69,16 @@ export class TurnMeter {
   /** All rests so far. */
   get rests(): Readonly<CpuSpans> {
     return this.#rests;
+  }
+
+  /** What belongs to no figure so far, such as a login. */
+  get aside(): Readonly<CpuSpans> {
+    return this.#aside;
+  }
+
+  /** Ends what belongs to no figure; a rest has ended before it. Throws if the server has ended. */
+  endAside(): void {
+    this.#stretches.endInto(this.#aside);
   }
 
   /** Ends a rest: called right before a turn, and after the last one. Throws if the server has ended. */

@@ -495,7 +495,11 @@ async function takeTurns(
   const begun = new Set<Side>();
   for (const [place, turn] of turns.order.entries()) {
     await step(turn, async (taker, { side, silence, session }) => {
-      await side.life.renewToken(turns.rampSeconds + turns.spanSeconds, { session, trial: side.trial });
+      await side.life.renewToken(turns.rampSeconds + turns.spanSeconds, {
+        session,
+        trial: side.trial,
+        aside: (login) => taker.aside(login),
+      });
       if (!begun.has(side)) side.life.noteAge(side.trial);
       begun.add(side);
       await silence.during(async () => (await taker.take(turns, place)).answers);

@@ -177,6 +177,14 @@ interface CompanionMeter extends Metered {
   pid: number;
 }
 
+/** What a new token of a login concerns. */
+interface Renewal {
+  session?: Pick<LoadSession, 'replace'>;
+  trial?: LifeTrial | undefined;
+  /** Takes the step of the login, whose CPU belongs to no figure. */
+  aside?: <T>(step: () => Promise<T>) => Promise<T>;
+}
+
 /** A companion in this trial. */
 interface Part {
   name: CompanionName;
@@ -418,12 +426,13 @@ export class ServerLife {
    */
   async renewToken(
     seconds: number,
-    { session, trial }: { session?: Pick<LoadSession, 'replace'>; trial?: LifeTrial | undefined } = {},
+    { session, trial, aside = (step) => step() }: Renewal = {},
   ): Promise<void> {
     const every = this.#context.plan.userRequests?.login?.every;
     if (every === undefined || this.#loggedIn === undefined || this.#server === undefined) return;
     if ((performance.now() - this.#loggedIn.atMs) / 1000 + seconds <= every) return;
-    const draw = await this.#logIn(this.#server, this.#loggedIn.draw);
+    const [server, loggedIn] = [this.#server, this.#loggedIn.draw];
+    const draw = await aside(() => this.#logIn(server, loggedIn));
     await session?.replace?.(this.#requestsFor(trial?.drawOf(draw) ?? draw));
   }
 

@@ -32,7 +32,12 @@ interface Turning {
 }
 
 function cpuOf({ turns, upkeep }: Turning): TurnsCpu {
-  return { turns: turns.turns, rests: turns.rests, upkeepUsPerSecond: upkeep?.usPerSecond };
+  return {
+    turns: turns.turns,
+    rests: turns.rests,
+    asideUs: turns.aside.cpuUs,
+    upkeepUsPerSecond: upkeep?.usPerSecond,
+  };
 }
 
 /** One of the servers that take short turns. */
@@ -94,8 +99,7 @@ export class TurnTaker {
 
   /**
    * Takes one turn. Every answer has arrived when its CPU is read. Work of the server between its turns is counted apart.
-   * `place` is that among the turns of all servers; by default among
-   * its own.
+   * `place` is that among the turns of all servers; by default among its own.
    */
   async take(
     { rampSeconds, spanSeconds }: Omit<TurnPlan, 'order'>,
@@ -121,6 +125,15 @@ export class TurnTaker {
       ...(this.#server && { cpuUs: this.#cpuUs, ...describeRests(cpuOf(this.#server)) }),
       ...(this.#memoryBytes.length === 0 ? {} : { memoryBytes: this.#memoryBytes }),
     };
+  }
+
+  /** Takes a step between turns whose CPU belongs to no figure, such as a login. */
+  async aside<T>(step: () => Promise<T>): Promise<T> {
+    this.#endRest();
+    const result = await step();
+    this.#server?.turns.endAside();
+    for (const { turns } of this.#beside.values()) whileItLives(() => turns.endAside());
+    return result;
   }
 
   /** Ends the last rest and closes the sampler. */

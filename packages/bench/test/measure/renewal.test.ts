@@ -3,6 +3,7 @@ import { splitWindow } from '../../src/measure/conductor.ts';
 import { run } from '../../src/measure/run.ts';
 import { errorOf, sampleTurns, sampleStack } from '../../../bench-lab/testing/samples.ts';
 import { benchOptions } from 'bench-model/options';
+import { measuredOf } from 'bench-model/trial';
 import { makePlan } from '../../src/plan/plan.ts';
 import { PLACED } from './one-trial.ts';
 import { createWorld, prepareFor } from './world.ts';
@@ -43,11 +44,15 @@ describe('servers that take turns', () => {
         ...effects,
         async logIn({ port }, draw) {
           done.push(`login ${port}`);
+          world.spend(port, 5000);
           return { ...draw, requests: [{ method: 'GET', path: `/${port}`, headers: {} }] };
         },
       },
     );
     expect(trials.map(({ status }) => status)).toEqual(['ok', 'ok']);
+    // The login is work of no answer.
+    for (const trial of trials)
+      expect(measuredOf(trial)?.turns).toMatchObject({ restsCpuUs: 0, deferred: 0 });
     const turns = done.flatMap((step, at) => {
       const [, port] = /^turn (\d+)/.exec(step) ?? [];
       return port === undefined

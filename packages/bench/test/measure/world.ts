@@ -98,6 +98,8 @@ export interface World {
   done: string[];
   events: RunEvent[];
   recorded: Trial[];
+  /** Has the server on a port use CPU, in µs. */
+  spend(port: number, us: number): void;
 }
 
 export const SAMPLED = {
@@ -276,7 +278,10 @@ export function createWorld(twist: Twist = {}): World {
       events.push(event);
     },
   };
-  return { effects, done, events, recorded };
+  const spend = (port: number, us: number): void => {
+    spent.set(String(port), (spent.get(String(port)) ?? 0) + us);
+  };
+  return { effects, done, events, recorded, spend };
 }
 
 /** Passes answers to the check of a draw. */
