@@ -50,7 +50,7 @@ export const SCHEDULES = {
 } as const satisfies Record<string, Schedule>;
 
 /** The names of the schedules, the default first. */
-export const SCHEDULE_NAMES = Object.keys(SCHEDULES) as (keyof typeof SCHEDULES)[];
+const SCHEDULE_NAMES = Object.keys(SCHEDULES) as (keyof typeof SCHEDULES)[];
 
 /** The default schedules: of two targets in long rounds, of two in limited time, and of plans that can use more rounds. */
 const USUAL = { early: '8/12/18/24', short: '12/18/24', long: '12/18/27/40/60' } as const;
