@@ -3,7 +3,7 @@ import { findUnlikeBuilds, type NamedInterpreter } from 'bench-analysis/builds';
 import type { BuildOption, Interpreter } from 'bench-model/target';
 import type { StoredRun } from 'bench-analysis/results/store';
 import { countOf } from './format.ts';
-import type { ModelServer } from './model/model.ts';
+import type { ModelServer } from './model/definition.ts';
 import { listAll } from './words.ts';
 
 const OPTIONS: Record<BuildOption, string> = {
