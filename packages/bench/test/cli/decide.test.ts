@@ -94,7 +94,7 @@ describe.skipIf(!hasProc)('a duel', () => {
     const { status, stderr } = await place.run('bench', [...planted, ...words, ...short]);
     expect(status).toBe(2);
     expect(stderr).toContain('allows about 1 round, and a comparison needs 6');
-    expect(stderr).toContain('use --budget 37s or more');
+    expect(stderr).toContain('use --budget 56s or more');
     expect(existsSync(place.results)).toBe(false);
   });
 

@@ -102,7 +102,7 @@ describe('--url: a server that is already running', () => {
     expect(load.statusCodes).toEqual({ 304: load.counts.ok });
     expect(stdout).toMatch(
       new RegExp(
-        `^  statuses: GET .* at 2: all ${load.counts.ok} answers had status 304\\. 304 has no body:`,
+        `^  statuses: GET .* at 2: all ${load.counts.ok} answers had status 304\\.\n {2}304 has no body:`,
         'm',
       ),
     );
