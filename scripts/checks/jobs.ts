@@ -42,6 +42,7 @@ export function typescriptChecks(fix: boolean, folder = ''): Checks {
       ...(folder === ''
         ? [
             { name: 'sizes of documents', command: 'node scripts/checks/documents.ts' },
+            { name: 'budget of lines', command: `node scripts/checks/budget.ts ${fix ? '--fix' : ''}` },
             { name: 'workflows', command: 'node scripts/checks/workflows.ts' },
             { name: 'dependencies', command: 'node scripts/checks/dependencies.ts' },
           ]

@@ -18,6 +18,7 @@ import {
   listUnexplained,
   listYanked,
 } from '../../../../scripts/checks/dependencies.ts';
+import { type Budget, countFiles, listExceeded } from '../../../../scripts/checks/budget.ts';
 import { lintWorkflows } from '../../../../scripts/checks/workflows.ts';
 import { runStage, summarise, type Done } from '../../../../scripts/checks/stages.ts';
 import { readStacks } from 'bench-targets/catalogue/stacks';
@@ -43,6 +44,42 @@ describe('the check of workflows', () => {
     expect(await lintWorkflows(new Map([['docs/wrong.yml', text]]))).toContainEqual(
       expect.stringMatching(/^docs\/wrong\.yml:4:5: unexpected key "run-on"/),
     );
+  });
+});
+
+function budgetOf(one: number, other: number): Budget {
+  return {
+    src: { 'bench-one': one, 'bench-other': other },
+    around: 10,
+    words: { help: 5, errors: 5 },
+  };
+}
+
+describe('the budget of lines', () => {
+  it('counts src of each package of the harness, and what stands beside it', () => {
+    const texts: Record<string, string> = {
+      'packages/bench-one/src/README.md': 'one\n',
+      'packages/bench-one/src/a/b.ts': 'one\ntwo\n',
+      'packages/bench-one/test/b.test.ts': 'one\n',
+      'packages/bench-one/README.md': 'one\n',
+      'packages/fastify/src/server.ts': 'one\n',
+    };
+    const counted = countFiles(Object.keys(texts), (path) => texts[path] ?? 'two words\n');
+    expect(counted).toEqual({ src: { 'bench-one': 3 }, around: 1, words: { help: 2, errors: 2 } });
+  });
+
+  it('lets packages trade lines, but never raises their sum', () => {
+    expect(listExceeded(budgetOf(12, 8), budgetOf(10, 10), [budgetOf(10, 10)])).toEqual([]);
+    expect(listExceeded(budgetOf(12, 9), budgetOf(10, 10), [])).toEqual([
+      'lines in src of all packages: 21, and the budget is 20: remove 1',
+    ]);
+    expect(
+      listExceeded(budgetOf(1, 1), { ...budgetOf(10, 11), around: 11 }, [budgetOf(10, 10), budgetOf(10, 11)]),
+    ).toEqual([
+      'scripts/checks/budget.json raises lines in src of all packages from 20 to 21: a budget only falls',
+      'scripts/checks/budget.json raises lines beside src from 10 to 11: a budget only falls',
+      'scripts/checks/budget.json raises lines beside src from 10 to 11: a budget only falls',
+    ]);
   });
 });
 
@@ -72,7 +109,7 @@ describe('a check', () => {
     expect(names).toEqual([
       ['format', 'ruff format', 'gofmt', 'rustfmt'],
       ['lint', 'ruff'],
-      ['types', 'sizes of documents', 'workflows', 'dependencies', 'mypy', 'pytest'],
+      ['types', 'sizes of documents', 'budget of lines', 'workflows', 'dependencies', 'mypy', 'pytest'],
       ['go fiber', 'go gin', 'go gocontract', 'clippy', 'cargo test'],
     ]);
   });
