@@ -15,7 +15,7 @@ const passed = isWhole && !IS_CI ? new Passed() : undefined;
 const unchanged = passed?.list() ?? [];
 
 /** Most tests wait for servers to start and stop: two files at a time would leave two cores idle. */
-const maxWorkers = 5;
+const maxWorkers = 4;
 
 // The tests start hundreds of Node processes: none of them compiles the same file twice.
 process.env['NODE_COMPILE_CACHE'] ??= join(tmpdir(), 'node-compile-cache');
@@ -46,8 +46,10 @@ function projectsOf(name: string): TestProjectInlineConfiguration[] {
 
 export default defineConfig({
   test: {
-    testTimeout: 60_000,
-    hookTimeout: 120_000,
+    // Each of them starts servers and loads.
+    maxConcurrency: 3,
+    testTimeout: 180_000,
+    hookTimeout: 240_000,
     setupFiles: ['packages/bench-lab/testing/ports.ts'],
     globalSetup: isWhole ? ['packages/bench-lab/testing/prepare.ts'] : [],
     reporters: ['default', new Skips(isWhole, IS_CI), ...(passed ? [passed] : [])],

@@ -7,7 +7,7 @@ import { scaffold, type NewStack, LANGUAGES } from './new-stack/scaffold.ts';
 import { readStacks, ROOT } from 'bench-targets/catalogue/stacks';
 import { BenchError } from 'bench-model/errors';
 import { run, type SubprocessError } from 'bench-machine/subprocess';
-import { pnpmCommand } from 'bench-targets/prepare/pnpm';
+import { pnpmCommand } from 'bench-targets/prepare/projects/managers';
 import { lastLine } from 'bench-targets/prepare/failures';
 import { provideUv } from 'bench-targets/prepare/uv';
 import { fail, print, logLine } from 'bench-http/terminal/shell';
@@ -104,7 +104,7 @@ function describeNext({ name, language, packages: [framework] }: NewStack, folde
   const use = USE[language](framework ?? 'the framework', name);
   const lines = [
     '',
-    `It answers the workload devices without ${language === 'rust' ? 'any other framework than actix-web' : 'a framework'}. Try it:`,
+    `It serves the workload devices without ${language === 'rust' ? 'any other framework than actix-web' : 'a framework'}. Try it:`,
     `  ${commandLine(`serve ${name}`)}`,
     `  ${commandLine(`bench ${name} --quick`)}`,
     '',
@@ -145,7 +145,7 @@ const NEW_EXAMPLE = commandLine('new stack koa --language typescript');
 export default defineCommand({
   name: 'new',
   about:
-    'Writes a new stack that answers the workload devices and passes its contract tests, and prints the next steps. It overwrites nothing.',
+    'Writes a new stack that serves the workload devices and passes its contract tests, and prints the next steps. It overwrites nothing.',
   arguments: {
     terms: '<stack> <name>',
     noun: 'stack',

@@ -8,10 +8,10 @@ import { fileURLToPath } from 'node:url';
 import { defineCommand, option } from 'bench-http/cli/command';
 import { text } from 'bench-http/cli/values';
 import { bundlePage } from 'bench-http/conduct/bundle';
-import { bundleOf } from 'bench-http/conduct/page';
+import { BUNDLE } from 'bench-http/conduct/page';
 import { print } from 'bench-http/terminal/shell';
 import { run } from 'bench-machine/subprocess';
-import { pnpmCommand } from 'bench-targets/prepare/pnpm';
+import { pnpmCommand } from 'bench-targets/prepare/projects/managers';
 import { bundlePackage } from './packing/bundle.ts';
 
 const ROOT = fileURLToPath(new URL('../', import.meta.url));
@@ -43,8 +43,7 @@ export default defineCommand({
     await bundlePackage(PACKAGES, DIST);
     for (const file of globSync(ASSETS, { cwd: PACKAGES })) cpSync(join(PACKAGES, file), join(DIST, file));
     for (const file of globSync(DOCUMENTS, { cwd: ROOT })) cpSync(join(ROOT, file), join(DIST, file));
-    for (const name of ['report', 'site'] as const)
-      writeFileSync(join(DIST, 'bench-report', 'page', bundleOf(name)), await bundlePage(name));
+    writeFileSync(join(DIST, 'bench-report', 'page', BUNDLE), await bundlePage());
     const pack = [...(await pnpmCommand()), 'pack', '--pack-destination', resolve(output)];
     const { stdout } = await run(pack, { cwd: BENCH });
     print(`${stdout.trim().split('\n').at(-1)}\n`);

@@ -3,20 +3,27 @@
  * invalid figures are within their bounds; one end that is known is enough for a verdict.
  */
 import { answersFor } from 'bench-statistics/histogram';
+import type { Differences } from 'bench-statistics/two-way';
 import { METRICS, type MetricId } from 'bench-model/metrics';
 import type { Interval } from 'bench-model/interval';
 import type { Plan } from 'bench-model/plan';
 import { isSamePlace, placeOf, placesOf, type Place } from 'bench-model/planned';
 import type { Reason } from 'bench-model/reasons';
 import type { Trial } from 'bench-model/record';
-import type { StoredRun } from './results/store.ts';
 import type { Cell } from './cells.ts';
-import { compareWithin, contestRun, countShares, scheduleOf, trialsByRound } from './compare.ts';
+import {
+  compareWithin,
+  contestRun,
+  countShares,
+  scheduleOf,
+  trialsByRound,
+  type ComparedRun,
+} from './compare.ts';
 import type { Comparison } from './comparison.ts';
 import { contestedOf } from './contest.ts';
-import { differenceOf } from './differences.ts';
+import { differenceOf, locateMedian } from './differences.ts';
 import { boundFigure, exact, figureOf, openReasons } from './metrics.ts';
-import { canDecide, concludeSample, locateTable } from './paired.ts';
+import { canDecide, concludeSample, locateTable, type Sample } from './paired.ts';
 import { thetaOf, toFactors } from './verdict.ts';
 
 /** A limit of a metric: a figure, or a share by which a target may be worse than a baseline of the same run. */
@@ -56,7 +63,7 @@ export interface JudgedRow extends Cell {
 export interface MissingFigures {
   rounds: number;
   of: number;
-  /** The fewest right answers in one of them; absent without any. */
+  /** The fewest correct responses in one of them; absent without any. */
   answers?: number;
   /** The lowest goodput in one of them, per second. */
   goodputPerSecond?: number;
@@ -75,11 +82,7 @@ const ANY_THRESHOLD = 0.02;
  * Judges a budget on the rounds of a run. `baselines` are the names that budgets compare with. All rows of a budget share
  * one error budget. Throws a usage error if the run has no such baseline.
  */
-export function judgeBudget(
-  run: Pick<StoredRun, 'plan' | 'trials'>,
-  budget: Budget,
-  baselines: readonly string[],
-): JudgedBudget {
+export function judgeBudget(run: ComparedRun, budget: Budget, baselines: readonly string[]): JudgedBudget {
   const compared =
     budget.limit.kind === 'figure'
       ? compareWithFigure(run, budget, budget.limit.value, baselines)
@@ -108,7 +111,7 @@ export function judgeBudget(
 }
 
 /**
- * Returns true if a verdict on the percentile of a budget is out of reach, because a window had fewer than half of the answers
+ * Returns true if a verdict on the percentile of a budget is out of reach, because a window had fewer than half of the responses
  * that it needs, or too many had a few too few.
  */
 export function isOutOfReach(plan: Plan, { budget, rows }: JudgedBudget): boolean {
@@ -118,11 +121,12 @@ export function isOutOfReach(plan: Plan, { budget, rows }: JudgedBudget): boolea
   return rows.some((row) => {
     const { rounds, answers = needed } = row.missing;
     if (!lacksAnswers(row, budget)) return false;
-    return answers < needed / 2 || !canDecide(rounds, scheduleOf(plan), shares);
+    const isLimit = limit.kind === 'figure';
+    return answers < needed / 2 || !canDecide(rounds, scheduleOf(plan, []), shares, isLimit);
   });
 }
 
-/** Returns true if rounds lack the percentile of a budget because their windows had too few answers. */
+/** Returns true if rounds lack the percentile of a budget because their windows had too few responses. */
 export function lacksAnswers({ missing: { answers } }: JudgedRow, { metric }: Budget): boolean {
   const needed = answersFor(metric);
   return needed !== undefined && answers !== undefined && answers < needed;
@@ -169,7 +173,7 @@ type Row = Cell &
   };
 
 function compareWithBaseline(
-  run: Pick<StoredRun, 'plan' | 'trials'>,
+  run: ComparedRun,
   budget: Budget,
   { share, against }: { share: number; against: string },
 ): Row[] {
@@ -186,9 +190,13 @@ function compareWithBaseline(
     });
 }
 
-/** Compares the figure of each round with the limit, as if that were the figure of a baseline. */
+function locateLimit(differences: Differences, error: number): Pick<Sample, 'located'> {
+  return { located: locateMedian(differences, error) };
+}
+
+/** Compares the median of the figures with the limit, as if that were the figure of a baseline: its interval needs no symmetry. */
 function compareWithFigure(
-  { plan, trials }: Pick<StoredRun, 'plan' | 'trials'>,
+  { plan, stops, trials }: ComparedRun,
   budget: Budget,
   limit: number,
   baselines: readonly string[],
@@ -202,8 +210,8 @@ function compareWithFigure(
       differenceOf(trial && boundFigure(trial, METRICS[budget.metric]), exact(limit), better),
     ),
   );
-  const rules = { schedule: scheduleOf(plan), better, threshold: ANY_THRESHOLD };
-  return locateTable(differences, rules.schedule).map((sample, index) => ({
+  const rules = { schedule: scheduleOf(plan, stops), better, threshold: ANY_THRESHOLD };
+  return locateTable(differences, rules.schedule, { locate: locateLimit }).map((sample, index) => ({
     ...cells[index]!,
     comparison: concludeSample(sample, cells.length, rules),
     interval: sample.located?.interval,

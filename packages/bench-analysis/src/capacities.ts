@@ -2,6 +2,7 @@
 import type { FoundCapacity, Step } from 'bench-model/measured';
 import { allowedShare, type Promised } from 'bench-model/promise';
 import type { Trial } from 'bench-model/record';
+import { measuredOf } from 'bench-model/trial';
 import { BUSY_SERVER, FULL } from 'bench-model/saturation';
 import { answersFor } from 'bench-statistics/histogram';
 import { median, sum } from 'bench-statistics/numbers';
@@ -33,7 +34,7 @@ export function limitSecondsOf({ belowUs }: Promised): number | undefined {
   return belowUs === undefined ? undefined : belowUs / 1e6;
 }
 
-/** The answers that a promise needs: ten beyond its percentile. */
+/** The responses that a promise needs: ten beyond its percentile. */
 export function neededFor(promise: Promised): number {
   return promise.of === 'errors' ? 10 / (promise.belowShare ?? 1) : (answersFor(promise.of) ?? 1000);
 }
@@ -59,7 +60,14 @@ export function countRarelyKept(
   return loads >= FEWEST_STEPS && kept < LEAST_KEPT * loads ? { kept, loads } : undefined;
 }
 
-/** Counts the answers of the steps near a capacity. */
+/** Returns true unless the load of a search whose figures a trial has broke the promise: a search may have found only such loads. */
+export function keptPromise(trial: Trial): boolean {
+  const { capacity, load } = measuredOf(trial) ?? {};
+  const step = capacity?.steps.find(({ servedPerSecond }) => servedPerSecond === load?.goodputPerSecond);
+  return capacity === undefined || step === undefined || step.brokenShare < levelOf(capacity.by)(step);
+}
+
+/** Counts the responses of the steps near a capacity. */
 export function answersNear(shares: readonly Shares[], capacity: number): number {
   const near = shares.filter(({ perSecond }) => Math.abs(Math.log(perSecond / capacity)) < NEAR);
   return sum(near.map(({ requests }) => requests));
@@ -67,9 +75,9 @@ export function answersNear(shares: readonly Shares[], capacity: number): number
 
 /**
  * Returns what each trial says of the capacity that all of them have together, per second: its pseudo-value of the jackknife (Tukey 1958).
- * Slow answers come in rare bursts: one search sees a few of them or none, and says little by itself. All steps together tell
+ * Slow responses come in rare bursts: one search sees a few of them or none, and says little by itself. All steps together tell
  * the capacity and the slope, without the bias of a mean of logarithms. A trial that was doubted, or found a bound only, is absent; so are all
- * if there are fewer than three others, if different promises decided, or if too few answers are near the capacity.
+ * if there are fewer than three others, if different promises decided, or if too few responses are near the capacity.
  */
 export function capacitiesOf(trials: readonly Trial[]): ReadonlyMap<Trial, number> {
   const [first] = trials;
@@ -129,7 +137,7 @@ function cpuOf(trial: Trial): number | undefined {
   return isBusy ? cpuUsPerRequest : undefined;
 }
 
-/** Returns the search of a trial if it found more than a bound, and nothing invalidates its capacity but the few answers near it. */
+/** Returns the search of a trial if it found more than a bound, and nothing invalidates its capacity but the few responses near it. */
 export function soundSearchOf(trial: Trial): FoundCapacity | undefined {
   if (trial.status === 'failed' || trial.measured.capacity?.bound !== undefined) return undefined;
   const isDoubted = trial.reasons.some(

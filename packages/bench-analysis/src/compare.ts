@@ -23,8 +23,10 @@ import { type Cell, cellOf, groupByCell } from './cells.ts';
 import type { Comparison } from './comparison.ts';
 import { fewestToStop, firstDecisive, fixedSchedule, withStops } from './looks.ts';
 import { differenceOf, recentre } from './differences.ts';
+import { boundByRate, COST_PART, type Rounds, withTime } from './cost-and-time.ts';
+import { isBlind, readControl, withControl } from './control.ts';
 import { capacitiesOf } from './capacities.ts';
-import { boundFigure, boundFigureInTurns, exact } from './metrics.ts';
+import { boundFigure, boundFigureInTurns, exact, withServices } from './metrics.ts';
 import { logRatio } from './verdict.ts';
 import {
   type Contestants,
@@ -48,6 +50,9 @@ export interface Question {
    */
   baseline?: string;
 }
+
+/** A run, as far as it is compared. */
+export type ComparedRun = Pick<StoredRun, 'plan' | 'stops' | 'trials'>;
 
 /** Returns the metric and the threshold by which the targets of a run are compared. */
 export function questionOf(plan: Plan): Question {
@@ -84,24 +89,43 @@ export interface ComparedTable extends Question {
  * target with its baseline. Throws a usage error if the run has no such baseline.
  */
 export function contestRun(
-  { plan, trials }: Pick<StoredRun, 'plan' | 'trials'>,
+  { plan, stops, trials }: ComparedRun,
   { by, threshold, baseline }: Question,
   given?: Contestants[],
 ): Contested[] {
   const targets = measuredTargets(plan, trials);
   const cells = groupByCell(trials);
-  const measure = (pair: Contestants): Differences => {
+  const roundsAt = (pair: Contestants): Rounds => {
     const { candidate, baseline: other, ...place } = pair;
     const own = [candidate, other].flatMap((target) => cells.get(cellOf({ target, ...place })) ?? []);
-    return differencesWithin(own, pair, by);
+    return roundsOf(own, pair);
   };
-  const rules = { better: METRICS[by].better, threshold, schedule: scheduleOf(plan) };
-  if (plan.sequentialTest !== undefined) {
-    const pairs = given ?? pairTargets(plan, targets, baseline).pairs;
-    return contestPairs(pairs, measure, rules);
-  }
+  const hasTime = by === 'cpu' && plan.load.mode !== 'promise' && !targets.some(({ scale }) => scale);
+  const measure = (pair: Contestants): Differences => {
+    const rounds = roundsAt(pair);
+    const differences = differencesOf(rounds, by);
+    return hasTime ? boundByRate(differences, rounds) : differences;
+  };
+  const rules = { better: METRICS[by].better, threshold, schedule: scheduleOf(plan, stops) };
+  const isSequential = plan.sequentialTest !== undefined;
+  const own = hasTime ? { ...rules, part: COST_PART } : rules;
   const names = targets.map(({ id }) => id);
-  return contestAll(names, placesOf(plan), measure, rules);
+  const contested = isSequential
+    ? contestPairs(given ?? pairTargets(plan, targets, baseline).pairs, measure, own)
+    : contestAll(names, placesOf(plan), measure, own);
+  if (!hasTime) return contested;
+  const comparisons = contested.length / (isSequential ? 1 : plan.rungs.length);
+  const controls = Math.max(1, plan.control?.targets.length ?? 0) * placesOf(plan).length;
+  return contested.map((one) => {
+    const rounds = roundsAt(one);
+    const planted = rounds.slice(0, one.comparison.rounds).map(([, other]) => other);
+    const cost = withControl(one.comparison, readControl(planted, controls));
+    return {
+      ...one,
+      ...(isBlind(cost) && { located: undefined }),
+      comparison: withTime(cost, rounds, { rules, comparisons, measure: differencesOf }),
+    };
+  });
 }
 
 function measuredTargets(plan: Plan, trials: readonly Trial[]): Target[] {
@@ -127,7 +151,7 @@ export function findVerdicts<Name extends Comparison['verdict']>(
 
 /** Compares the targets of one run with its baseline, round by round. Throws a usage error if the run has no such baseline. */
 export function compareWithin(
-  run: Pick<StoredRun, 'plan' | 'trials'>,
+  run: ComparedRun,
   question: Question,
   contested = contestRun(run, question),
 ): ComparedTable {
@@ -167,23 +191,23 @@ export function rankPlace(
  * round is the last one with a trial of both, because a decided comparison leaves the rounds. A centre of the turns would
  * vary a little less, but it misses half and more of costs that come in bursts.
  */
-export function differencesWithin(
-  trials: readonly Trial[],
-  { candidate, baseline, ...place }: Contestants,
-  by: MetricId,
-): Differences {
+export function differencesWithin(trials: readonly Trial[], pair: Contestants, by: MetricId): Differences {
+  return differencesOf(roundsOf(trials, pair), by);
+}
+
+function differencesOf(rounds: Rounds, by: MetricId): Differences {
+  const pooled =
+    by === 'capacity'
+      ? new Map([0, 1].flatMap((side) => [...capacitiesOf(rounds.flatMap((both) => both[side] ?? []))]))
+      : undefined;
+  return rounds.map((both) => differenceInRound(both, { metric: METRICS[by], pooled }));
+}
+
+function roundsOf(trials: readonly Trial[], { candidate, baseline, ...place }: Contestants): Rounds {
   const [ours, theirs] = [candidate, baseline].map((target) =>
     trialsByRound(trials, { target, ...place }),
   ) as [ByRound, ByRound];
-  const pooled =
-    by === 'capacity' ? new Map([...poolCapacities(ours), ...poolCapacities(theirs)]) : undefined;
-  return ours
-    .slice(0, theirs.length)
-    .map((trial, round) => differenceInRound(trial, theirs[round], { metric: METRICS[by], pooled }));
-}
-
-function poolCapacities(trials: ByRound): ReadonlyMap<Trial, number> {
-  return capacitiesOf(trials.filter((trial) => trial !== undefined));
+  return ours.slice(0, theirs.length).map((trial, round) => [trial, theirs[round]]);
 }
 
 type ByRound = (Trial | undefined)[];
@@ -198,19 +222,22 @@ export function trialsByRound(trials: readonly Trial[], { target, ...place }: Ce
 
 /** Returns the difference of two trials in one round, from their figures; `pooled` has those that all trials tell together. */
 function differenceInRound(
-  candidate: Trial | undefined,
-  baseline: Trial | undefined,
+  [candidate, baseline]: Rounds[number],
   { metric, pooled }: { metric: Metric; pooled: ReadonlyMap<Trial, number> | undefined },
 ): Difference | undefined {
   const tookTurns = candidate?.duel !== undefined && candidate.duel === baseline?.duel;
-  const bound = tookTurns ? boundFigureInTurns : boundFigure;
-  const [ours, theirs] = [candidate, baseline].map((trial) => {
+  const [ours, theirs] = [candidate, baseline].map((trial, index) => {
     const value = trial && pooled?.get(trial);
-    return value === undefined ? trial && bound(trial, metric) : exact(value);
+    if (value !== undefined) return exact(value);
+    if (trial === undefined) return undefined;
+    const figure = tookTurns
+      ? boundFigureInTurns(trial, metric, index === 0 ? [] : candidate.reasons)
+      : boundFigure(trial, metric);
+    return figure && metric.id === 'cpu' ? withServices(figure, trial) : figure;
   });
   const difference = differenceOf(ours, theirs, metric.better);
   if (difference === undefined || metric.id !== 'memory') return difference;
-  // After equal numbers of answers: a faster one that leaks would have more.
+  // After equal numbers of responses: a faster one that leaks would have more.
   const [own, others] = [candidate, baseline].map((trial) =>
     trial === undefined || trial.status === 'failed' ? [] : memoryByAnswers(trial.measured),
   ) as [Level[], Level[]];
@@ -220,11 +247,10 @@ function differenceInRound(
 }
 
 /** The looks at which a run's comparisons may decide: its schedule or one look after its fixed rounds, and its stops. */
-export function scheduleOf({
-  sequentialTest,
-  rounds,
-  stops,
-}: Pick<Plan, 'sequentialTest' | 'rounds' | 'stops'>): Schedule {
+export function scheduleOf(
+  { sequentialTest, rounds }: Pick<Plan, 'sequentialTest' | 'rounds'>,
+  stops: ComparedRun['stops'],
+): Schedule {
   const planned = sequentialTest === undefined ? fixedSchedule(rounds) : scheduleNamed(sequentialTest.looks);
   return withStops(planned, stops);
 }
@@ -280,8 +306,8 @@ export interface Foreseen {
 }
 
 /** Counts the rows of a plan's table before it is measured, and finds the first look that can decide them. */
-export function foreseeTable(plan: Plan): Foreseen {
-  const schedule = scheduleOf(plan);
+export function foreseeTable(plan: Plan, stops?: ComparedRun['stops']): Foreseen {
+  const schedule = scheduleOf(plan, stops);
   const rows = plan.targets.length < 2 ? 0 : pairTargets(plan, plan.targets, undefined).pairs.length;
   const least = Math.max(1, rows);
   return {

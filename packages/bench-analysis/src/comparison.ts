@@ -1,5 +1,6 @@
 /** The result of a comparison: its figures, and its verdict or the reason for having none. */
 import type { Differences } from 'bench-statistics/two-way';
+import type { MetricId } from 'bench-model/metrics';
 import type { Better, Judgement, Ratio } from './verdict.ts';
 import type { Interval } from 'bench-model/interval';
 import { type Dear, isBounded } from './differences.ts';
@@ -14,14 +15,42 @@ export interface Rules {
 interface Compared {
   /** The rounds that it rests on, whether their figures are valid or not. */
   rounds: number;
-  /** The invalid ones with bounds: the interval holds for every difference within them. */
-  bounded: number;
   /** The invalid ones without a bound above or below, such as failed trials: there they count as the worst difference. */
   unbounded: number;
   /** The ratio of the means, candidate ÷ baseline in the unit of the metric; absent if too few rounds tell. */
   mean?: MeanRatio;
-  /** The rounds of dear processes, if the mean is not that of the typical process. */
+  /** The rounds that lie apart from the others, if any do. */
   dear?: Dear;
+  /** What a known cost in turns of the baseline was read as; absent if none was planted. */
+  control?: ControlReading;
+  /** Of a comparison by cost: its verdict is that of cost and time together, while all other figures are those of the cost. */
+  whole?: Whole;
+}
+
+/** What was planted into turns of the baseline, and what was read of it, as factors of the cost: 1.02 is 2 % more. */
+export interface ControlReading {
+  planted: number;
+  read: number;
+  /** Absent with one round. */
+  interval?: Interval;
+  isBlind: boolean;
+}
+
+/** A comparison by a metric of time. */
+export interface Timed {
+  by: MetricId;
+  /** True if only `slower` counts: few rounds show that the slowest responses are the same. */
+  isGuard: boolean;
+  comparison: Comparison;
+}
+
+/** The verdict on the cost alone, and what else the whole verdict has. */
+export interface Whole {
+  cost: Comparison['verdict'];
+  /** What does not follow from the cost. */
+  times: readonly Timed[];
+  /** The rates that the servers served, candidate ÷ baseline; absent if they are alike, or follow from the cost: CPU per request depends on them. */
+  rate?: number;
 }
 
 /** The factor of the means with its interval. */
@@ -30,24 +59,25 @@ export interface MeanRatio {
   interval: Interval;
 }
 
-/** A comparison with a verdict. `estimate` and `interval` are log ratios; above 0 the candidate is worse. */
+/** A comparison with a verdict. `estimate` and `interval` are log ratios; above 0 the candidate is worse. Time alone leaves no interval. */
 export interface Decided extends Compared {
   verdict: 'faster' | 'slower' | 'same';
   byMoreThanThreshold: boolean;
   estimate: number;
-  interval: Interval;
+  interval?: Interval;
   ratio: Ratio;
 }
 
-/** A comparison without a verdict. Only `wide` and `mean` have an interval; without rounds there is no estimate. */
+/** A comparison without a verdict. Only `wide`, `mean` and `time` have an interval; without rounds there is no estimate. */
 export interface Undecided extends Compared {
   verdict: 'undecided';
   byMoreThanThreshold: false;
   /**
    * `unbounded`: too many rounds have no bound for an interval that holds whatever their differences were. `mean`: the typical
-   * process has a verdict, and the mean of all does not agree.
+   * process has a verdict, and the mean of all does not agree. `time`: the cost has one, and the latency may be worse.
+   * `blind`: the known cost in turns of the baseline was not read back.
    */
-  why: 'too-few-rounds' | 'unbounded' | 'wide' | 'mean';
+  why: 'too-few-rounds' | 'unbounded' | 'wide' | 'mean' | 'time' | 'blind';
   estimate?: number;
   interval?: Interval;
   ratio?: Ratio;
@@ -68,22 +98,21 @@ export function isOpen({ verdict, byMoreThanThreshold }: Judgement, isBeyond = f
   return verdict === 'undecided' || (isBeyond && verdict !== 'same' && !byMoreThanThreshold);
 }
 
-/** Counts the rounds whose differences are known only within bounds, and those that have no bound above or below. */
-export function countInvalid(differences: Differences): Pick<Compared, 'bounded' | 'unbounded'> {
-  let [bounded, unbounded] = [0, 0];
-  for (const difference of differences) {
-    const { low, high } = difference ?? { low: -Infinity, high: Infinity };
-    if (!isBounded({ low, high })) unbounded++;
-    else if (low < high) bounded++;
-  }
-  return { bounded, unbounded };
+/** Counts the rounds whose differences have no bound above or below. */
+export function countUnbounded(differences: Differences): number {
+  return differences.filter((one) => one === undefined || !isBounded(one)).length;
 }
+
+const TURNED = { faster: 'slower', slower: 'faster', same: 'same', undecided: 'undecided' } as const;
 
 /** Returns the comparison of the baseline with the candidate. */
 export function reverseComparison(comparison: Comparison): Comparison {
-  const { estimate, interval, ratio, mean, dear } = comparison;
-  const turned = {
+  const { estimate, interval, ratio, mean, dear, whole } = comparison;
+  const parts = whole && [whole.cost, ...whole.times.map((one) => one.comparison.verdict)];
+  return {
     ...comparison,
+    // What is worse in a part is worse, whatever the others are.
+    verdict: parts?.includes('faster') ? 'slower' : TURNED[comparison.verdict],
     ...(mean && { mean: { estimate: 1 / mean.estimate, interval: invert(mean.interval) } }),
     ...(dear && { dear: { ...dear, isCandidate: !dear.isCandidate } }),
     ...(estimate !== undefined && { estimate: -estimate }),
@@ -95,9 +124,14 @@ export function reverseComparison(comparison: Comparison): Comparison {
         range: invert(ratio.range),
       },
     }),
-  };
-  if (turned.verdict !== 'faster' && turned.verdict !== 'slower') return turned;
-  return { ...turned, verdict: turned.verdict === 'faster' ? 'slower' : 'faster' };
+    ...(whole && {
+      whole: {
+        cost: TURNED[whole.cost],
+        times: whole.times.map((one) => ({ ...one, comparison: reverseComparison(one.comparison) })),
+        ...(whole.rate !== undefined && { rate: 1 / whole.rate }),
+      },
+    }),
+  } as Comparison;
 }
 
 function invert({ low, high }: Interval): Interval {

@@ -25,6 +25,9 @@ export interface Contested extends Contestants {
   located?: Located | undefined;
 }
 
+/** The rules of a contest, and the part of the error that its metric may spend; all if absent. */
+type ContestRules = PairedRules & { part?: number };
+
 /** Measures the differences of two targets at a place in each round. */
 type Measure = (pair: Contestants) => Differences;
 
@@ -33,13 +36,13 @@ export function contestAll(
   targets: readonly string[],
   places: readonly Place[],
   measure: Measure,
-  { schedule, ...rules }: PairedRules,
+  { schedule, part = 1, ...rules }: ContestRules,
 ): Contested[] {
   const pairs = targets.flatMap((baseline, index) =>
     targets.slice(index + 1).map((candidate) => ({ candidate, baseline })),
   );
   const routes = new Set(places.map(({ route }) => route)).size;
-  const shares = Math.max(1, pairs.length * routes);
+  const shares = Math.max(1, pairs.length * routes) / part;
   return places.flatMap((place) => {
     const measured = pairs.map((pair): Pair => ({ ...pair, differences: measure({ ...pair, ...place }) }));
     const look = lookAt(schedule, Math.max(0, ...measured.map(({ differences }) => differences.length)));
@@ -53,10 +56,11 @@ export function contestAll(
 export function contestPairs(
   pairs: readonly Contestants[],
   measure: Measure,
-  rules: PairedRules,
+  { part = 1, ...rules }: ContestRules,
 ): Contested[] {
-  const samples = locateTable(pairs.map(measure), rules.schedule);
-  return samples.map((sample, index) => concludeOn(pairs[index]!, sample, pairs.length, rules));
+  const shares = pairs.length / part;
+  const samples = locateTable(pairs.map(measure), rules.schedule, { shares });
+  return samples.map((sample, index) => concludeOn(pairs[index]!, sample, shares, rules));
 }
 
 function concludeOn(pair: Contestants, sample: Sample, shares: number, rules: Rules): Contested {

@@ -1,6 +1,7 @@
 /** How much two targets differ in each round, and how far that is known. Differences are log ratios: above 0 the candidate is worse. */
 import type { Interval } from 'bench-model/interval';
 import { locateMeanRatio } from 'bench-statistics/mean-ratio';
+import { medianInterval } from 'bench-statistics/median-interval';
 import { mean, median, robustDeviation } from 'bench-statistics/numbers';
 import { studentInterval, type StudentInterval } from 'bench-statistics/student';
 import type { Difference, Differences } from 'bench-statistics/two-way';
@@ -67,10 +68,27 @@ export function locateWithin(differences: Differences, error: number): Located {
   return { centre, interval: intervalBetween(walshAverages(lows), walshAverages(highs), trim) };
 }
 
+/** Locates the median of differences in the same way, whatever their distribution: many a tail latency is skewed. */
+export function locateMedian(differences: Differences, error: number): Located {
+  const [low, high] = (['low', 'high'] as const).map((end) => {
+    const open = end === 'low' ? -Infinity : Infinity;
+    const interval = medianInterval(
+      differences.map((difference) => difference?.[end] ?? open),
+      error,
+    );
+    return interval?.[end];
+  });
+  const centre = median(valuesOf(differences));
+  return low === undefined || high === undefined ? { centre } : { centre, interval: { low, high } };
+}
+
+/** The largest share of the rounds that may have no figure for a mean. */
+const MOST_MISSING = 0.05;
+
 /**
  * Locates the log ratio of the means: what users pay, if some processes cost far more than the typical one. Its interval of
- * this error begins and ends as far below and above as bounds of single rounds leave open. Undefined below three rounds
- * with a difference.
+ * this error begins and ends as far below and above as bounds of single rounds leave open. Rounds without a difference are left out;
+ * if they are more than 5 %, as of a server that often fails, the interval is open. Undefined below three rounds with a difference.
  */
 export function locateMean(differences: Differences, error: number): Located | undefined {
   const known = differences.filter((difference) => difference !== undefined);
@@ -84,7 +102,7 @@ export function locateMean(differences: Differences, error: number): Located | u
     mean(known.map(({ value, low }) => value - low)),
     mean(known.map(({ value, high }) => high - value)),
   ] as const;
-  const isMissing = known.length < differences.length;
+  const isMissing = differences.length - known.length > MOST_MISSING * differences.length;
   return {
     centre,
     interval: {

@@ -7,18 +7,18 @@ import type { Trial } from 'bench-model/record';
 import { sum } from 'bench-statistics/numbers';
 import { figureOf } from './metrics.ts';
 
-/** The latencies of all right answers of a target at a rung. */
+/** The latencies of all correct responses of a target at a rung. */
 export interface Distribution {
-  /** The answers of all its rounds. */
+  /** The responses of all its rounds. */
   answers: number;
-  /** Requests that timed out or were still open: they count as slower than every answer. */
+  /** Requests that timed out or were still open: they count as slower than every response. */
   unanswered: number;
   rounds: number;
   /** False if the tail is invalid in every round; then all rounds are merged. */
   valid: boolean;
-  /** In ascending order; only percentiles with at least ten answers beyond them. */
+  /** In ascending order; only percentiles with at least ten responses beyond them. */
   points: { percentile: number; us: number }[];
-  /** The slowest answer, in µs. */
+  /** The slowest response, in µs. */
   maxUs: number;
 }
 
@@ -27,7 +27,7 @@ const PERCENTILES = [
   99.99, 99.995, 99.999, 99.9995, 99.9999,
 ];
 
-/** The answers that must lie beyond a percentile. */
+/** The responses that must lie beyond a percentile. */
 const TAIL_SUPPORT = 10;
 
 /** Merges the histograms of the rounds in which the tail is valid, or of all if there are none. Undefined without any. */
@@ -45,7 +45,7 @@ export function distributionOf(trials: readonly Trial[]): Distribution | undefin
   if (answers === 0) return undefined;
   const censored = mergeHistograms(used.flatMap((one) => one.censoredHistogram ?? []));
   const unanswered = censored.totalCount + sum(used.map((one) => one.timeouts));
-  // An open request of one round can be younger than the slowest answer of another.
+  // An open request of one round can be younger than the slowest response of another.
   const mostUs = censored.totalCount > 0 ? censored.minNonZeroValue : Infinity;
   const total = answers + unanswered;
   const points = PERCENTILES.flatMap((percentile) => {

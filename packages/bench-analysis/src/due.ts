@@ -8,7 +8,14 @@ import type { Plan, PlannedTrial } from 'bench-model/plan';
 import { placeOf, placesOf, usualMetric } from 'bench-model/planned';
 import type { Trial } from 'bench-model/record';
 import { type Cell, cellOf } from './cells.ts';
-import { compareWithin, type ComparedRow, foreseeTable, scheduleOf } from './compare.ts';
+import {
+  compareWithin,
+  type ComparedRow,
+  type ComparedRun,
+  type Foreseen,
+  foreseeTable,
+  scheduleOf,
+} from './compare.ts';
 import { isEarly, lastLook } from './looks.ts';
 import { isOpen } from './comparison.ts';
 import { canDecide } from './paired.ts';
@@ -26,6 +33,8 @@ export interface Standing {
 
 /** Follows a run from trial to trial. Keeps the comparisons of each look, because they take long to compute. */
 export interface Tracker {
+  /** The comparisons of its plan, and their looks, with its stops. */
+  foreseen: Foreseen;
   /**
    * Counts the complete rounds before the first that is missing: several hosts may store a later one first. The last one
    * counts only if all trials that were due in it are recorded.
@@ -37,21 +46,29 @@ export interface Tracker {
    */
   standing(trials: readonly Trial[]): Standing | undefined;
   /** Returns a function that is false for a target without an open comparison: it needs no further round. */
-  due(trials: readonly Trial[]): (cell: Cell) => boolean;
+  due: (trials: readonly Trial[]) => (cell: Cell) => boolean;
+  /** Returns the planned trials that are still to be measured, if no further look decides a comparison. */
+  left(trials: readonly Trial[]): PlannedTrial[];
+  /**
+   * Returns the stops of a run that ends after these trials. If trials are still due, it was stopped: its comparisons are
+   * looked at after the last complete round, which counts if it is continued.
+   */
+  stopsAfter(trials: readonly Trial[]): number[];
 }
 
-/** Creates the tracker of a run. */
-export function trackRun(plan: Plan): Tracker {
+/** Creates the tracker of a run: one beside its plan, for all who follow it. */
+export function trackRun(plan: Plan, stops: number[] = []): Tracker {
+  const foreseen = foreseeTable(plan, stops);
   const standings = new Map<string, Standing>();
   const standAt = (trials: readonly Trial[], rounds: number): Standing | undefined => {
     if (plan.sequentialTest === undefined) return undefined;
-    const look = lastLook(scheduleOf(plan), rounds);
-    if (look === undefined || (isEarly(look) && foreseeTable(plan).rows === 0)) return undefined;
+    const look = lastLook(foreseen.schedule, rounds);
+    if (look === undefined || (isEarly(look) && foreseen.rows === 0)) return undefined;
     const measured = trials.filter(({ round }) => round <= look.rounds);
     const key = `${look.rounds} ${measured.length}`;
-    const standing = standings.get(key) ?? standWith(plan, measured, look);
+    const standing = standings.get(key) ?? standWith({ plan, stops, trials: measured }, look);
     standings.set(key, standing);
-    const isSilent = isEarly(look) && plan.stops?.includes(look.rounds) !== true;
+    const isSilent = isEarly(look) && !stops.includes(look.rounds);
     return isSilent && standing.rows.every(isUndecided) ? undefined : standing;
   };
   const countRounds = (trials: readonly Trial[]): number => {
@@ -67,22 +84,19 @@ export function trackRun(plan: Plan): Tracker {
     return there >= due.length ? last : last - 1;
   };
   const standing = (trials: readonly Trial[]): Standing | undefined => standAt(trials, countRounds(trials));
-  return {
-    countRounds,
-    standing,
-    due: (trials) => (plan.sequentialTest === undefined ? () => true : isOpenIn(standing(trials))),
+  const due = (trials: readonly Trial[]): ((cell: Cell) => boolean) =>
+    plan.sequentialTest === undefined ? () => true : isOpenIn(standing(trials));
+  const left = (trials: readonly Trial[]): PlannedTrial[] => {
+    const kept = new Set(trials.map(({ id }) => id));
+    const isDue = due(trials);
+    return plan.trials.filter((planned) => !kept.has(planned.id) && isDue(planned));
   };
-}
-
-/** Returns the planned trials that are still to be measured, if no further look decides a comparison. */
-export function dueTrials(
-  plan: Plan,
-  trials: readonly Trial[],
-  tracker: Tracker = trackRun(plan),
-): PlannedTrial[] {
-  const kept = new Set(trials.map(({ id }) => id));
-  const isDue = tracker.due(trials);
-  return plan.trials.filter((planned) => !kept.has(planned.id) && isDue(planned));
+  const stopsAfter = (trials: readonly Trial[]): number[] => {
+    const rounds = countRounds(trials);
+    const isWhole = rounds === 0 || rounds >= plan.rounds || stops.includes(rounds);
+    return isWhole || left(trials).length === 0 ? [...stops] : [...stops, rounds];
+  };
+  return { foreseen, countRounds, standing, due, left, stopsAfter };
 }
 
 function isUndecided({ comparison }: ComparedRow): boolean {
@@ -99,14 +113,16 @@ function isOpenIn(standing: Standing | undefined): (cell: Cell) => boolean {
   return (cell) => cells.has(cellOf(cell));
 }
 
-function standWith(plan: Plan, trials: Trial[], look: Look): Standing {
+function standWith(run: ComparedRun, look: Look): Standing {
+  const { plan, stops } = run;
   const { rounds } = look;
   const { by = usualMetric(plan), threshold = 0 } = plan.sequentialTest ?? {};
-  const { rows } = compareWithin({ plan, trials }, { by, threshold });
+  const { rows } = compareWithin(run, { by, threshold });
   const undecided = rows.filter(({ comparison }) => isOpen(comparison, plan.sequentialTest?.beyond));
   // An early look only decides: a server that fails now and then may still have its rounds.
   const lost = undecided.filter(
-    ({ comparison }) => !isEarly(look) && !canDecide(comparison.unbounded, scheduleOf(plan), rows.length),
+    ({ comparison }) =>
+      !isEarly(look) && !canDecide(comparison.unbounded, scheduleOf(plan, stops), rows.length),
   );
   const open = openAmong(
     undecided.filter((row) => !lost.includes(row)),
@@ -142,45 +158,41 @@ export interface Ending {
   fewest: number | undefined;
 }
 
-/**
- * Returns the plan of a run that ends after these trials. If trials are still due, it was stopped: its comparisons are looked
- * at after the last complete round, which its plan keeps for the case that it is continued.
- */
-export function stopRun(plan: Plan, trials: readonly Trial[]): Plan {
-  const tracker = trackRun(plan);
-  const rounds = tracker.countRounds(trials);
-  const { stops = [] } = plan;
-  if (rounds === 0 || rounds >= plan.rounds || stops.includes(rounds)) return plan;
-  return dueTrials(plan, trials, tracker).length === 0 ? plan : { ...plan, stops: [...stops, rounds] };
-}
-
 /** Returns when and why a sequential test ended; undefined for a run of fixed rounds. `interrupted` is known to the run itself. */
-export function endingOf(planned: Plan, trials: Trial[], interrupted?: boolean): Ending | undefined {
-  if (planned.sequentialTest === undefined) return undefined;
-  const plan = stopRun(planned, trials);
-  const tracker = trackRun(plan);
+export function endingOf(
+  { plan, stops = [], trials }: ComparedRun,
+  interrupted?: boolean,
+  before = trackRun(plan, stops),
+): Ending | undefined {
+  if (plan.sequentialTest === undefined) return undefined;
+  const all = before.stopsAfter(trials);
+  const tracker = all.length === stops.length ? before : trackRun(plan, all);
   const rounds = tracker.countRounds(trials);
   const standing = tracker.standing(trials);
-  const all = standing?.rows ?? [];
+  const rows = standing?.rows ?? [];
   return {
     rounds,
     of: plan.rounds,
-    why: causeOf(plan, rounds, { standing, interrupted }),
-    undecided: all.filter(isUndecided).length,
-    comparisons: all.length,
-    fewest: foreseeTable(planned).fewestRounds,
+    why: causeOf(plan, rounds, { standing, interrupted, isStopped: all.includes(rounds) }),
+    undecided: rows.filter(isUndecided).length,
+    comparisons: rows.length,
+    fewest: before.foreseen.fewestRounds,
   };
 }
 
 function causeOf(
   plan: Plan,
   rounds: number,
-  { standing, interrupted }: { standing: Standing | undefined; interrupted: boolean | undefined },
+  {
+    standing,
+    interrupted,
+    isStopped,
+  }: { standing: Standing | undefined; interrupted: boolean | undefined; isStopped: boolean },
 ): Ending['why'] {
   const hasBudget = plan.sequentialTest?.budgetSeconds !== undefined;
   const early =
     !hasBudget || interrupted === true ? 'interrupted' : interrupted === false ? 'budget' : 'early';
-  if (plan.stops?.includes(rounds) === true) return early;
+  if (isStopped) return early;
   if (standing?.open.length === 0) return standing.lost.length > 0 ? 'hopeless' : 'decided';
   return rounds >= plan.rounds ? 'schedule-over' : early;
 }

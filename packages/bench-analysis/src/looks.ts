@@ -93,7 +93,8 @@ function plannedLevel({ rounds, k, error = 0 }: Look, schedule: Schedule, rows: 
   if (k === undefined) return error / rows;
   if (schedule.filter(isPlanned).length === 1) return ERROR_BUDGET / rows;
   const alone = errorOfTrim(rounds, k);
-  if (rows === 1) return alone;
+  // The part of a row that shares its error only with its own time.
+  if (rows < 2) return alone / rows;
   const first = firstLevels(schedule, rows);
   if (rounds === first.rounds) return first.level;
   const left = (ERROR_BUDGET - rows * first.level) / (ERROR_BUDGET - rows * first.share);

@@ -1,8 +1,8 @@
-import type { Metric } from 'bench-model/metrics';
+import { startsOnly } from 'bench-model/engines';
+import { type Metric, METRICS, metricsOf } from 'bench-model/metrics';
 import { sum } from 'bench-statistics/numbers';
 import type { Interval } from 'bench-model/interval';
-import { boundFactors, cancelsInTurns, isFatal, makesLowerBound } from 'bench-model/reasons';
-import type { Reason } from 'bench-model/reasons';
+import { boundFactors, cancelsInTurns, isFatal, makesLowerBound, type Reason } from 'bench-model/reasons';
 import type { Trial } from 'bench-model/record';
 
 /** The figure of one trial for a metric. */
@@ -10,15 +10,18 @@ export interface TrialFigure {
   value: number;
   /** False if a reason invalidates it. */
   valid: boolean;
-  /** True if the value is a lower bound: goodput limited by the generator, the upstream or the database, or a latency among requests without an answer. */
+  /** True if the value is a lower bound: goodput limited by the generator, the upstream or the database, or a latency among requests without a response. */
   atLeast: boolean;
 }
+
+/** The metrics that need a load. */
+const OF_LOAD = metricsOf('pace', 'cpu');
 
 /** Returns the figure of a trial for a metric; undefined if the trial failed or did not measure it. */
 export function figureOf(trial: Trial, { id, from, isLowerBound }: Metric): TrialFigure | undefined {
   if (trial.status === 'failed') return undefined;
   const value = from(trial.measured);
-  if (value === undefined) return undefined;
+  if (value === undefined || (startsOnly(trial.load) && OF_LOAD.includes(id))) return undefined;
   return {
     value,
     valid: !trial.reasons.some(({ invalidates }) => invalidates.includes(id)),
@@ -49,12 +52,24 @@ export function boundFigure(trial: Trial, metric: Metric): BoundedFigure | undef
 
 /**
  * Returns the same for a ratio with the figure of a server that took turns with this one: what affected both alike does
- * not count.
+ * not count. `counted` are the reasons against the other one: what either of the two caused counts once.
  */
-export function boundFigureInTurns(trial: Trial, metric: Metric): BoundedFigure | undefined {
+export function boundFigureInTurns(
+  trial: Trial,
+  metric: Metric,
+  counted: readonly Reason[] = [],
+): BoundedFigure | undefined {
   if (trial.status !== 'suspect') return boundFigure(trial, metric);
-  const reasons = trial.reasons.filter((reason) => !cancelsInTurns(reason, metric.id));
+  const reasons = trial.reasons.filter(
+    (reason) => !cancelsInTurns(reason, metric.id) && !counted.some((other) => isSameDoubt(reason, other)),
+  );
   return boundFigure({ ...trial, reasons }, metric);
+}
+
+/** Returns true if two servers have the doubt of a pair: either of them changed, by the same factor. */
+function isSameDoubt(one: Reason, other: Reason): boolean {
+  const [own, others] = [one, other].map(({ bounds }) => bounds?.cpu?.high ?? Infinity) as [number, number];
+  return one.code === 'ratio-trend' && other.code === one.code && Math.abs(own / others - 1) < 1e-9;
 }
 
 /** Returns the reasons that leave the figure of a trial without a bound above or below: of a failed trial, those for its failure. */
@@ -78,6 +93,12 @@ function leastOf(trial: Trial, { id }: Metric, most: number): number | undefined
   const { latencyAtLeastUs, schedule } = trial.measured.load;
   const delays = [latencyAtLeastUs, schedule?.sinceSentUs].map((one) => most - (one?.[id] ?? most));
   return Math.max(0, most - sum(delays));
+}
+
+/** Returns the CPU per request of a trial with that of the database and the services of its server. */
+export function withServices({ value, low, high }: BoundedFigure, trial: Trial): BoundedFigure {
+  const part = figureOf(trial, METRICS.services)?.value ?? 0;
+  return { value: value + part, low: low + part, high: high + part };
 }
 
 /** Returns a figure that is valid. */

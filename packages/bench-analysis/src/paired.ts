@@ -3,9 +3,10 @@
  * comparisons of a table share one error budget.
  */
 import type { Schedule } from 'bench-targets/catalogue/looks';
-import { type Comparison, countInvalid, type Decided, type Rules } from './comparison.ts';
+import { type Comparison, countUnbounded, type Decided, type Rules } from './comparison.ts';
 import { findDear, isBounded, locateEarly, locateMean, locateWithin, valuesOf } from './differences.ts';
 import { ERROR_BUDGET, fewestToStop, isEarly, levelOf, lookAt } from './looks.ts';
+import { medianRank } from 'bench-statistics/median-interval';
 import { averagesWith, type Located, trimFor } from 'bench-statistics/signed-rank';
 import { FEWEST_WITH_SPREAD, locateTogether, type Pair, type Differences } from 'bench-statistics/two-way';
 import { present } from 'bench-model/options';
@@ -37,16 +38,28 @@ export function compareTable(rows: readonly Differences[], rules: PairedRules): 
 
 /**
  * Locates the differences of the rows of one table, in order. Each ends at a planned look, or where the run was
- * stopped. Its interval gets an equal share of the error of that look (see `levelOf`), so that all intervals of the table hold
+ * stopped. Its interval gets one of `shares` of the error of that look (see `levelOf`), so that all intervals of the table hold
  * simultaneously. A single look after too few rounds for exact intervals gets those of `locateTogether`, each row by itself.
+ * `locate` gives an exact interval, by default that of a pair.
  */
-export function locateTable(rows: readonly Differences[], schedule: Schedule): Sample[] {
+export function locateTable(
+  rows: readonly Differences[],
+  schedule: Schedule,
+  {
+    shares = rows.length,
+    locate = locatePair,
+  }: {
+    shares?: number;
+    locate?: (differences: Differences, error: number) => Pick<Sample, 'located' | 'mean'>;
+  } = {},
+): Sample[] {
   return dropPartOfRound(rows, schedule).map((row) => {
     const look = lookAt(schedule, row.length);
     const differences = look ? row.slice(0, look.rounds) : row;
-    const level = look ? levelOf(look, schedule, rows.length) : 0;
+    const level = look ? levelOf(look, schedule, shares) : 0;
     if (level === 0) return { differences, areEnough: false };
-    if (trimFor(differences.length, level) !== undefined) return locateExactly(differences, level);
+    if (trimFor(differences.length, level) !== undefined)
+      return { differences, areEnough: true, ...(isKnown(differences) && locate(differences, level)) };
     if (look !== undefined && isEarly(look))
       return { differences, areEnough: false, located: locateEarly(differences, level, LEAST_DEVIATION) };
     if (schedule.length > 1) return { differences, areEnough: false };
@@ -77,15 +90,16 @@ export function locatePairs(pairs: readonly Pair[], error: number): Sample[] {
   return pairs.map(({ differences }, index) =>
     trimFor(differences.length, error) === undefined
       ? (few[index] as Sample)
-      : locateExactly(differences, error),
+      : { differences, areEnough: true, ...(isKnown(differences) && locatePair(differences, error)) },
   );
 }
 
-function locateExactly(differences: Differences, error: number): Sample {
-  const isKnown = differences.some((difference) => difference !== undefined);
-  if (!isKnown) return { differences, areEnough: true };
-  const [located, mean] = [locateWithin(differences, error), locateMean(differences, error)];
-  return { differences, areEnough: true, located, mean };
+function isKnown(differences: Differences): boolean {
+  return differences.some((difference) => difference !== undefined);
+}
+
+function locatePair(differences: Differences, error: number): Pick<Sample, 'located' | 'mean'> {
+  return { located: locateWithin(differences, error), mean: locateMean(differences, error) };
 }
 
 function locateFew(pairs: readonly Pair[], error: number): Sample[] {
@@ -107,7 +121,7 @@ export function concludeSample(
   rules: Rules & Partial<PairedRules>,
 ): Comparison {
   const theta = thetaOf(rules.threshold);
-  const compared = { rounds: differences.length, ...countInvalid(differences) };
+  const compared = { rounds: differences.length, unbounded: countUnbounded(differences) };
   const undecided = { ...compared, verdict: 'undecided', byMoreThanThreshold: false } as const;
   const why = areEnough ? 'unbounded' : 'too-few-rounds';
   const values = valuesOf(differences);
@@ -146,7 +160,7 @@ function agreesWith(verdict: Decided['verdict'], { centre, interval }: Located, 
   return interval !== undefined && interval.low > -theta && interval.high < theta;
 }
 
-/** Returns the ratio of the means, and where dear processes make it another one than that of the typical process. */
+/** Returns the ratio of the means, and the rounds of dear processes; nothing if too few rounds tell. */
 function tellMean(
   mean: Located | undefined,
   differences: Differences,
@@ -167,10 +181,15 @@ function fewestRounds(schedule: Schedule, rows: number): number {
   return stop ?? Math.ceil(1 - Math.log2(ERROR_BUDGET / rows));
 }
 
-/** Returns true if a look of the schedule can still decide a row of a table that has this many rounds without a bound. */
-export function canDecide(unbounded: number, schedule: Schedule, rows: number): boolean {
+/**
+ * Returns true if a look of the schedule can still decide a row of a table that has this many rounds without a bound; for a limit, by
+ * their median.
+ */
+export function canDecide(unbounded: number, schedule: Schedule, rows: number, isLimit = false): boolean {
   return schedule.some((look) => {
-    const trim = trimFor(look.rounds, levelOf(look, schedule, rows));
+    const level = levelOf(look, schedule, rows);
+    if (isLimit) return unbounded < medianRank(look.rounds, level);
+    const trim = trimFor(look.rounds, level);
     return trim !== undefined && unbounded <= look.rounds && averagesWith(unbounded, look.rounds) <= trim;
   });
 }

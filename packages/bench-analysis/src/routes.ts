@@ -1,4 +1,4 @@
-/** The requests of a user one by one: how they ended, and how long their right answers took. */
+/** The requests of a user one by one: how they ended, and how long their correct responses took. */
 import { METRICS } from 'bench-model/metrics';
 import type { Counts } from 'bench-model/figures';
 import { median, sum } from 'bench-statistics/numbers';

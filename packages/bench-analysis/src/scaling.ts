@@ -2,12 +2,9 @@
 import { measuredOf } from 'bench-model/trial';
 import type { Scale, Target } from 'bench-model/target';
 import { METRICS } from 'bench-model/metrics';
-import type { Plan } from 'bench-model/plan';
-import { differencesWithin, scheduleOf } from './compare.ts';
-import { contestPairs, type Contested, type Contestants } from './contest.ts';
 import { median } from 'bench-statistics/numbers';
 import type { Trial } from 'bench-model/record';
-import { isSamePlace, keyOfPlace, placeOf, type Place } from 'bench-model/planned';
+import { keyOfPlace, placeOf, type Place } from 'bench-model/planned';
 import { cellOf, groupByCell } from './cells.ts';
 import { figureOf } from './metrics.ts';
 import type { Figure, Row } from './summary.ts';
@@ -98,57 +95,4 @@ function toScaledRow(
 function scaleFigure(figure: Figure, factor: number): Figure {
   const { median: middle, least, most } = figure;
   return { ...figure, median: middle * factor, least: least * factor, most: most * factor };
-}
-
-/** Two sizes of a stack on as many cores: one process of several threads, and several processes. */
-interface Rivals extends Contestants {
-  cores: number;
-}
-
-/** Threads (`candidate`) against processes (`baseline`) by goodput. */
-export type ThreadRace = Rivals & Pick<Contested, 'comparison'>;
-
-/**
- * Compares threads with processes on the most cores by goodput: on each runtime, and the best threads of any runtime with the
- * best processes of any, if those are two runtimes. All comparisons share one error budget.
- */
-export function raceThreads(
-  { plan, trials }: { plan: Plan; trials: readonly Trial[] },
-  rows: readonly Row[],
-  threshold: number,
-): ThreadRace[] {
-  const places = [...new Map(rows.map((row) => [keyOfPlace(row), placeOf(row)])).values()];
-  const pairs = places.flatMap((place) => pairThreads(plan.targets, rows, place));
-  const measure = (pair: Contestants) => differencesWithin(trials, pair, 'goodput');
-  const rules = { better: METRICS.goodput.better, threshold, schedule: scheduleOf(plan) };
-  return contestPairs(pairs, measure, rules).map(({ comparison }, index) => ({
-    ...pairs[index]!,
-    comparison,
-  }));
-}
-
-function pairThreads(targets: readonly Target[], rows: readonly Row[], place: Place): Rivals[] {
-  const goodputOf = ({ id }: Target): number =>
-    rows.find((row) => row.target === id && isSamePlace(row, place))?.figures.goodput?.median ?? 0;
-  const scaled = targets.filter((target) => target.scale !== undefined && goodputOf(target) > 0);
-  const cores = Math.max(1, ...scaled.map(({ scale }) => scale?.cores ?? 1));
-  const largest = scaled.filter(({ scale }) => cores > 1 && scale?.cores === cores);
-  const best = (members: readonly Target[]): Rivals[] => {
-    const [threads, processes] = [true, false].map(
-      (isOne) =>
-        members
-          .filter(({ scale }) => (scale?.workers === 1) === isOne)
-          .toSorted((a, b) => goodputOf(b) - goodputOf(a))[0],
-    );
-    if (threads === undefined || processes === undefined) return [];
-    return [{ ...place, candidate: threads.id, baseline: processes.id, cores }];
-  };
-  const byStack = Map.groupBy(largest, ({ stack, variant, copy, packages }) =>
-    JSON.stringify([stack, variant, copy?.name, packages]),
-  );
-  const pairs = [...byStack.values()].flatMap((members) => [
-    ...best(members),
-    ...[...Map.groupBy(members, ({ scale }) => scale?.of).values()].flatMap(best),
-  ]);
-  return [...new Map(pairs.map((pair) => [`${pair.candidate} ${pair.baseline}`, pair])).values()];
 }

@@ -3,7 +3,7 @@ import { estimateSeconds, secondsPerRound } from 'bench-model/planned';
 import type { Plan } from 'bench-model/plan';
 import type { Trial } from 'bench-model/record';
 import { foreseeTable } from './compare.ts';
-import { dueTrials, trackRun } from './due.ts';
+import type { Tracker } from './due.ts';
 
 /** A budget that does not hold the rounds that a comparison needs. */
 export interface ShortBudget {
@@ -15,14 +15,18 @@ export interface ShortBudget {
   enoughSeconds: number;
 }
 
-/** Finds out if the budget of a plan is too short for any verdict, by the estimated time of its rounds. */
+/** Warm-ups that take longer than is usual for a language make a run up to half as long again. */
+const LONGER_WARMUPS = 1.5;
+
+/** Finds out if the budget of a plan may end before any verdict, by the estimated time of its rounds. */
 export function findShortBudget(plan: Plan): ShortBudget | undefined {
   const { budgetSeconds } = plan.sequentialTest ?? {};
-  const { rows, fewestRounds: needed } = foreseeTable(plan);
-  if (budgetSeconds === undefined || rows === 0 || needed === undefined) return undefined;
-  const perRound = secondsPerRound(plan);
-  // The last of them may end after the budget.
-  const held = Math.ceil(budgetSeconds / perRound);
+  const { rows, schedule, fewestRounds = Infinity } = foreseeTable(plan);
+  // A large difference is decided at the first look.
+  const needed = Math.min(fewestRounds, schedule[0]?.rounds ?? Infinity);
+  if (budgetSeconds === undefined || rows === 0 || needed === Infinity) return undefined;
+  const perRound = LONGER_WARMUPS * secondsPerRound(plan);
+  const held = Math.floor(budgetSeconds / perRound);
   const enoughSeconds = needed * perRound;
   return held < needed ? { budgetSeconds, held, needed, enoughSeconds } : undefined;
 }
@@ -34,6 +38,7 @@ export function findShortBudget(plan: Plan): ShortBudget | undefined {
  */
 export function keepTime(
   plan: Plan,
+  tracker: Tracker,
   {
     before,
     atOnce = 1,
@@ -42,8 +47,7 @@ export function keepTime(
 ): (trials: readonly Trial[]) => boolean {
   const { budgetSeconds } = plan.sequentialTest ?? {};
   if (budgetSeconds === undefined) return () => true;
-  const tracker = trackRun(plan);
-  const { fewestRounds: needed } = foreseeTable(plan);
+  const { fewestRounds: needed } = tracker.foreseen;
   const stored = new Set(before.map(({ id }) => id));
   const beganAtMs = now();
   return (trials) => {
@@ -56,7 +60,7 @@ export function keepTime(
     const measured = plan.trials.filter(({ id }) => ids.has(id));
     if (measured.length === 0) return true;
     const pace = (atOnce * elapsed) / estimateSeconds(plan, measured);
-    const due = dueTrials(plan, trials, tracker);
+    const due = tracker.left(trials);
     const next = due.filter(({ round }) => round === due[0]?.round);
     if (pace * estimateSeconds(plan, next) <= leftSeconds) return true;
     return leftSeconds > 0 && rounds + 1 === needed;

@@ -5,22 +5,17 @@ import type { TimeReport, Trial } from 'bench-model/record';
 import { TIME_FIELD_NAMES, type TimeField } from 'bench-machine/time-report';
 import { cellOf } from './cells.ts';
 
-/** The resources that one command used: one report, or the medians of several. */
-export interface Usage {
-  format: TimeReport['format'];
+/** The resources that a target used at a rung: the median of each field over its rounds. */
+export interface TargetUsage {
+  target: string;
+  connections: number;
+  rounds: number;
   /** A field that the platform does not keep is absent. */
   fields: Partial<Record<TimeField, number>>;
   /** Answers in its whole life, right or wrong. */
   answers?: number;
-  /** User and system CPU for each of these answers, start-up included. */
+  /** User and system CPU for each of these responses, start-up included. */
   cpuUsPerAnswer?: number;
-}
-
-/** The resources that a target used at a rung: the median of each field over its rounds. */
-export interface TargetUsage extends Usage {
-  target: string;
-  connections: number;
-  rounds: number;
 }
 
 /** Returns the usage of every target at every rung, by rung. Trials that failed, or that have no report, do not count. */
@@ -38,14 +33,13 @@ export function usageOf(trials: readonly Trial[]): TargetUsage[] {
   const groups = Map.groupBy(timed, cellOf);
   return [...groups.values()]
     .map((rounds): TargetUsage => {
-      const [{ target, connections, time }] = rounds as [(typeof rounds)[number]];
+      const [{ target, connections }] = rounds as [(typeof rounds)[number]];
       const answers = medianOfKnown(rounds.map((one) => one.answers));
       const cost = medianOfKnown(rounds.map((one) => costOf(one.time, one.answers)));
       return {
         target,
         connections,
         rounds: rounds.length,
-        format: time.format,
         fields: mediansOf(rounds.map((one) => one.time)),
         ...(answers !== undefined && { answers }),
         ...(cost !== undefined && { cpuUsPerAnswer: cost }),
@@ -54,7 +48,7 @@ export function usageOf(trials: readonly Trial[]): TargetUsage[] {
     .toSorted((a, b) => a.connections - b.connections);
 }
 
-function mediansOf(reports: readonly TimeReport[]): Usage['fields'] {
+function mediansOf(reports: readonly TimeReport[]): TargetUsage['fields'] {
   const fields = TIME_FIELD_NAMES.flatMap((name) => {
     const value = medianOfKnown(reports.map((report) => report[name]));
     return value === undefined ? [] : [[name, value] as const];

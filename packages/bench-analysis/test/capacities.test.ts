@@ -8,7 +8,7 @@ import { capacitiesOf, countRarelyKept } from '../src/capacities.ts';
 import { differencesWithin } from '../src/compare.ts';
 import { locateWithin } from '../src/differences.ts';
 import { summarise } from '../src/summary.ts';
-import { okTrial, sampleMeasured, suspectTrial } from '../../bench-lab/testing/samples.ts';
+import { okTrial, sampleLoad, sampleMeasured, suspectTrial } from '../../bench-lab/testing/samples.ts';
 
 const FEW = makeReason('few-answers', { answers: 10, needed: 1000, promise: 'p99 < 20 ms', deviation: 0.1 });
 const PAIR = { candidate: 'b', baseline: 'a', connections: 100 };
@@ -68,7 +68,7 @@ describe('the capacities of two targets', () => {
     expect(spreadOf(valuesOf(trials))).toBeGreaterThan(0.05);
   });
 
-  it('follow the CPU per request where that limits the server: another pace is no slow answer', () => {
+  it('follow the CPU per request where that limits the server: another pace is no slow response', () => {
     const random = createRandom(3);
     const pooled = (usedCores: number): number[] => {
       const trials = Array.from({ length: 9 }, (_, index) => {
@@ -105,7 +105,7 @@ describe('the capacities of two targets', () => {
     expect(interval?.high).toBeLessThan(0.2);
   });
 
-  it('are each of its own trial, within bounds, if too few answers are near them together', () => {
+  it('are each of its own trial, within bounds, if too few responses are near them together', () => {
     const trials = run(1).map((trial, index) => {
       if (trial.status === 'failed' || index % 2 === 1) return trial;
       const { capacity } = trial.measured;
@@ -128,7 +128,37 @@ describe('the capacities of two targets', () => {
 });
 
 describe('the capacity of a row', () => {
-  it('is where the share of slow answers of all rounds is the allowed one, though most rounds have none', () => {
+  it('has an interval of at least the error of its curve, however alike the rounds are', () => {
+    const alike = Array.from({ length: 9 }, (_, index) => {
+      const capacity = search(400, createRandom(1));
+      return okTrial('a', sampleMeasured({ given: { capacity } }), { round: index + 1 });
+    });
+    const { median = 0, interval } = summarise(alike)[0]?.figures.capacity ?? {};
+    expect((interval?.low ?? 0) / median).toBeCloseTo(Math.exp(-0.02), 3);
+    expect((interval?.high ?? 0) / median).toBeCloseTo(Math.exp(0.02), 3);
+  });
+
+  it('stands beside the figures of loads that kept its promise', () => {
+    const trials = run(1).flatMap((trial, index): Trial[] => {
+      if (trial.status === 'failed' || trial.target.id === 'b') return [];
+      const [kept, broke] = trial.measured.capacity!.steps.map((step, at) => ({
+        ...step,
+        brokenShare: at === 0 ? 0.005 : 0.06,
+      })) as [Step, Step];
+      const [step, p99] = index < 10 ? [broke, 67_600] : [kept, 15_000];
+      const load = sampleLoad({
+        goodputPerSecond: step.servedPerSecond,
+        latencyUs: { mean: 1, max: p99, p99 },
+      });
+      const capacity = { ...trial.measured.capacity!, steps: [kept, broke] };
+      return [{ ...trial, measured: { ...trial.measured, load, capacity } }];
+    });
+    expect(summarise(trials)[0]?.figures.p99).toMatchObject({ median: 15_000, most: 15_000, rounds: 4 });
+    const broken = trials.slice(0, 5);
+    expect(summarise(broken)[0]?.figures.p99).toMatchObject({ median: 67_600, rounds: 5 });
+  });
+
+  it('is where the share of slow responses of all rounds is the allowed one, though most rounds have none', () => {
     const trials = Array.from({ length: 9 }, (_, index) => {
       const capacity = search(400, createRandom(index));
       const [step] = capacity.steps as [Step, Step];

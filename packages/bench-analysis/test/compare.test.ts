@@ -1,9 +1,8 @@
 import { describe, expect, it } from 'vitest';
-import { compareWithin, findVerdicts } from '../src/compare.ts';
+import { compareWithin, differencesWithin, findVerdicts } from '../src/compare.ts';
 import { compareRuns } from '../src/runs.ts';
 import COMPARE from 'bench-http/commands/compare';
 import { unlikeRuns } from '../src/unlike.ts';
-import BENCH from 'bench-http/commands/bench';
 import { makePlan } from 'bench-http/plan/plan';
 import { createRandom } from 'bench-statistics/random';
 import { describeChanges } from 'bench-report/changes';
@@ -18,6 +17,7 @@ import {
   errorOf,
   failedTrial,
   okTrial,
+  parseBench,
   readGoldenRun,
   sampleMeasured,
   samplePlan,
@@ -122,15 +122,15 @@ describe('compareWithin', () => {
             },
           ),
     );
-    expect(compareWithin(run, CPU).rows[0]?.comparison).toMatchObject({ bounded: 0, unbounded: 0 });
+    expect(compareWithin(run, CPU).rows[0]?.comparison).toMatchObject({ unbounded: 0 });
     const { rows } = compareWithin(run, { ...CPU, by: 'goodput' });
-    expect(rows[0]?.comparison).toMatchObject({ bounded: 0, unbounded: 2 });
+    expect(rows[0]?.comparison).toMatchObject({ unbounded: 2 });
   });
 
   it('compares each stack with itself on the baseline runtime, and omits stacks that did not run on it', () => {
     const names = ['vanilla', 'fastify'];
     const stacks = names.map((name) => sampleStack(name));
-    const options = BENCH.parse([...names, '--node', '22,26', '--rounds', '12', '--connections', '10']);
+    const options = parseBench([...names, '--node', '22,26', '--rounds', '12', '--connections', '10']);
     const plan = makePlan(options, stacks, 'a-run', 1);
     const trials = plan.trials.map(({ target, round }) => ({
       ...okTrial('vanilla', sampleMeasured({ cpu: cost(target) * (1 + round / 1000) }), { round }),
@@ -156,7 +156,7 @@ describe('compareWithin', () => {
 
   it('compares each package version with the same version on the baseline runtime', () => {
     const words = ['fastify', '--node', '22,26', '--with', 'fastify@5.1.0', '--with', 'fastify@5.2.0'];
-    const options = BENCH.parse([...words, '--rounds', '12', '--connections', '10']);
+    const options = parseBench([...words, '--rounds', '12', '--connections', '10']);
     const plan = makePlan(options, [sampleStack('fastify')], 'a-run', 1);
     const trials = plan.trials.map(({ target, round }) => ({
       ...okTrial('fastify', sampleMeasured({ cpu: 100 + round / 1000 }), { round }),
@@ -241,13 +241,13 @@ describe('targets with a request in the background', () => {
     expect(unlikeRuns(without, run, undefined)).toEqual(['background: none and GET /fib/42']);
     expect(unlikeRuns(without, run, 'background')).toEqual([]);
     expect(unlikeRuns(run, disturbedRun('GET /fib/30'), undefined)).toHaveLength(1);
-    const { rows } = compareRuns(without, run, GOODPUT, { across: 'background' });
+    const { rows } = compareRuns(without, run, GOODPUT, 'background');
     expect(rows.map(({ candidate, baseline }) => [candidate, baseline])).toEqual([
       ['vanilla (with GET /fib/42)', 'vanilla'],
       ['fastify (with GET /fib/42)', 'fastify'],
     ]);
     expect(rows[0]?.ratio).toBeCloseTo(0.1);
-    const between = compareRuns(run, disturbedRun('GET /fib/30'), GOODPUT, { across: 'background' }).rows;
+    const between = compareRuns(run, disturbedRun('GET /fib/30'), GOODPUT, 'background').rows;
     expect(between.map(({ candidate, baseline }) => [candidate, baseline])[0]).toEqual([
       'vanilla (with GET /fib/30)',
       'vanilla (with GET /fib/42)',
@@ -255,6 +255,17 @@ describe('targets with a request in the background', () => {
     expect(describeChanges(without, run)).toContain('changed: background none → GET /fib/42');
   });
 });
+
+/** The sample run, whose targets carry this much load. */
+function carryingRun(perSecond: number): StoredRun {
+  const run = sampleRun(1);
+  const by = { of: 'p99', belowUs: 50_000 } as const;
+  const capacity = { perSecond, by, pacePerSecond: 500, steps: [] };
+  run.trials = run.trials.map((trial) =>
+    okTrial(trial.target.id, sampleMeasured({ given: { capacity } }), { round: trial.round }),
+  );
+  return run;
+}
 
 describe('two runs', () => {
   it('have the ratio of the figures in their reports, and no interval or verdict', () => {
@@ -272,6 +283,13 @@ describe('two runs', () => {
       new: after,
       ratio: after!.median / before!.median,
     });
+  });
+
+  it('have no ratio of capacities, which hold for their run', () => {
+    const between = compareRuns(carryingRun(400), carryingRun(500), { by: 'capacity', threshold: 0.05 });
+    expect(between.rows[0]).toMatchObject({ old: { rounds: 12 }, new: { rounds: 12 } });
+    expect(between.rows[0]).not.toHaveProperty('ratio');
+    expect(renderTerminal(viewRuns(between, 'a → b', []))).toContain('a capacity holds for its run');
   });
 
   it('have no ratio if a figure is invalid', () => {
@@ -385,16 +403,6 @@ describe('two runs', () => {
 });
 
 describe('the view of a comparison', () => {
-  it('says which intervals hold whatever the invalid rounds would have shown', () => {
-    const run = sampleRun(1.2);
-    run.trials[0] = failedTrial('vanilla', 'it died', { round: 1 });
-    const note = '1 of 12 have no valid figure; the interval holds whatever they would have shown';
-    expect(renderTerminal(viewComparison(compareWithin(run, CPU), 'run', []))).toContain(note);
-    expect(renderTerminal(viewComparison(compareWithin(sampleRun(1.2), CPU), 'run', []))).not.toContain(
-      'whatever',
-    );
-  });
-
   it('fits a terminal', () => {
     const mark = 'a mark that is longer than a narrow terminal is wide, and so is broken between two words';
     const text = renderTerminal(viewComparison(compareWithin(sampleRun(1.06), CPU), 'run', [mark]), {
@@ -406,7 +414,9 @@ describe('the view of a comparison', () => {
 
   it('shows the ratio, the verdict, the difference and its interval', () => {
     const text = renderTerminal(viewComparison(compareWithin(sampleRun(1.06), CPU), 'run', ['a mark']));
-    expect(text).toMatch(/fastify\s+× 1\.0\d\d\s+slower: \+6\.\d % \(\+\d\.\d % to \+\d\.\d %\)\s+12/);
+    expect(text).toMatch(
+      /fastify\s+× 1\.0\d\d\s+slower: \+6\.\d % \(\+\d\.\d % to \+\d\.\d %\), median latency 0 % \(0 % to 0 %\)\s+2\s+in each row: connections 10, rounds 12/,
+    );
     expect(text).toContain('a mark');
     expect(text).not.toContain('hold simultaneously');
   });
@@ -432,12 +442,15 @@ describe('the view of a comparison', () => {
 
 describe('the command line of compare', () => {
   it('defaults to CPU and a threshold of 2 %', () => {
-    expect(COMPARE.parse(['a']).question).toEqual({ by: 'cpu', threshold: 0.02 });
+    expect(COMPARE.parse(['latest'])).toMatchObject({ question: { by: 'cpu', threshold: 0.02 } });
   });
 
   it('reads a threshold with or without a percent sign', () => {
-    expect(COMPARE.parse(['a', '--threshold', '3%']).question.threshold).toBe(0.03);
-    expect(COMPARE.parse(['a', '--threshold', '0.05']).question.threshold).toBe(0.05);
+    for (const [typed, threshold] of [
+      ['3%', 0.03],
+      ['0.05', 0.05],
+    ] as const)
+      expect(COMPARE.parse(['latest', '--threshold', typed])).toMatchObject({ question: { threshold } });
   });
 
   it.each([
@@ -447,7 +460,7 @@ describe('the command line of compare', () => {
     ['--fail-on', 'slow'],
     ['--across', 'hosts'],
   ])('refuses %s %s', (flag, word) => {
-    expect(errorOf(() => COMPARE.parse(['a', flag, word])).exitCode).toBe(2);
+    expect(errorOf(() => COMPARE.parse(['latest', flag, word])).exitCode).toBe(2);
   });
 });
 
@@ -466,16 +479,38 @@ function doubtfulRun(ratio: number, trials: number, factor: number): StoredRun {
 describe('a comparison with trials in doubt', () => {
   it('decides on a clear difference, whatever they are within their bounds', () => {
     const { comparison } = compareWithin(doubtfulRun(1.86, 2, 1.2), CPU).rows[0]!;
-    expect(comparison).toMatchObject({ verdict: 'slower', rounds: 12, bounded: 2, unbounded: 0 });
+    expect(comparison).toMatchObject({ verdict: 'slower', rounds: 12, unbounded: 0 });
   });
 
   it('does not decide on a difference that they could make', () => {
     const { comparison } = compareWithin(doubtfulRun(1.03, 6, 1.5), CPU).rows[0]!;
-    expect(comparison).toMatchObject({ verdict: 'undecided', bounded: 6, unbounded: 0 });
+    expect(comparison).toMatchObject({ verdict: 'undecided', unbounded: 0 });
   });
 });
 
-/** A server that keeps this many bytes of each answer, over this many turns of 1,000 answers. */
+it('bounds a pair of which either server changed once, and servers that changed each by itself twice', () => {
+  const pair = { candidate: 'fastify', baseline: 'vanilla', connections: 10 };
+  for (const [ours, theirs, width] of [
+    [1.1, 1 / 1.1, 1.1 ** 2],
+    [1.1, 1.2, (1.1 * 1.2) ** 2],
+  ] as const) {
+    const trials = [pair.candidate, pair.baseline].map((target) => {
+      const change = target === pair.candidate ? ours : theirs;
+      const trend = makeReason('ratio-trend', { change, when: 'in the window' });
+      return suspectTrial(target, sampleMeasured({ cpu: 20 }), [trend], {
+        duel: 'c10',
+        connections: 10,
+        round: 1,
+      });
+    });
+    const [{ low, high } = { low: 0, high: 0 }] = differencesWithin(trials, pair, 'cpu').filter(
+      (one) => one !== undefined,
+    );
+    expect(Math.exp(high - low)).toBeCloseTo(width, 9);
+  }
+});
+
+/** A server that keeps this many bytes of each response, over this many turns of 1,000 responses. */
 const grown = (turns: number, bytes: number) => {
   const measured = sampleMeasured();
   const answers = Array.from({ length: turns }, () => 1000);
@@ -485,7 +520,7 @@ const grown = (turns: number, bytes: number) => {
   return { ...measured, server, turns: { answers, memoryBytes, goodputPerSecond } };
 };
 
-it('compares the memory of two servers that leak after equal numbers of answers', () => {
+it('compares the memory of two servers that leak after equal numbers of responses', () => {
   const { plan, ...run } = sampleRun(1);
   const trials = run.trials.map(({ target, round }) =>
     okTrial(target.id, grown(target.id === 'fastify' ? 40 : 20, 1000), { round }),

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { compareWithin } from '../src/compare.ts';
-import { dueTrials, endingOf, stopRun, trackRun } from '../src/due.ts';
+import { endingOf, trackRun } from '../src/due.ts';
 import type { Plan } from 'bench-model/plan';
 import { createRandom } from 'bench-statistics/random';
 import type { Trial } from 'bench-model/record';
@@ -27,7 +27,7 @@ function play(plan: Plan, costs: Costs, { rounds = plan.rounds, fails = [] as st
     const cpu = 100 * (1 + 0.2 * Math.sin(round)) * cost * noise;
     const trial = fails.includes(name)
       ? failedTrial(name, 'it died', head)
-      : okTrial(name, sampleMeasured({ cpu }), head);
+      : okTrial(name, sampleMeasured({ cpu, given: { limit: 'server' } }), head);
     trials.push({ ...trial, target });
   }
   return trials;
@@ -82,17 +82,21 @@ describe('a target whose comparison is decided', () => {
 
   it('leaves again after a resume, wherever the run was interrupted', () => {
     for (const [index, trial] of trials.entries()) {
-      const due = dueTrials(THREE, trials.slice(0, index));
+      const due = trackRun(THREE).left(trials.slice(0, index));
       expect(due[0]?.id).toBe(trial.id);
     }
-    expect(dueTrials(THREE, trials)).toEqual([]);
+    expect(trackRun(THREE).left(trials)).toEqual([]);
   });
 
   it('returns to the end of the run as undecided only if nothing decides it', () => {
-    expect(endingOf(THREE, trials)).toMatchObject({ why: 'schedule-over', rounds: 24, undecided: 1 });
+    expect(endingOf({ plan: THREE, trials })).toMatchObject({
+      why: 'schedule-over',
+      rounds: 24,
+      undecided: 1,
+    });
     const decided = play(THREE, { a: 1, b: 1.06, c: 1 });
-    expect(endingOf(THREE, decided)).toMatchObject({ why: 'decided', rounds: 12 });
-    expect(dueTrials(THREE, decided)).toEqual([]);
+    expect(endingOf({ plan: THREE, trials: decided })).toMatchObject({ why: 'decided', rounds: 12 });
+    expect(trackRun(THREE).left(decided)).toEqual([]);
   });
 });
 
@@ -104,7 +108,7 @@ it('leaves at one number of connections, and continues at another', () => {
     return { ...trial, measured: { ...trial.measured, cpuUsPerRequest } };
   });
   expect(trackRun(plan).standing(trials)?.open).toMatchObject([{ connections: 100 }]);
-  const due = dueTrials(plan, trials);
+  const due = trackRun(plan).left(trials);
   expect(due).toHaveLength(2 * 12);
   expect(due.every(({ connections }) => connections === 100)).toBe(true);
 });
@@ -116,7 +120,7 @@ describe('a sequential test', () => {
     const plan = planOf(names);
     const trials = play(plan, { a: 1, b: 1.05 });
     expect(roundsOf(trials, 'b')).toBe(12);
-    expect(dueTrials(plan, trials.slice(0, -2))).not.toEqual([]);
+    expect(trackRun(plan).left(trials.slice(0, -2))).not.toEqual([]);
   });
 
   it('ends after three rounds if a difference is large beside its noise', () => {
@@ -127,7 +131,7 @@ describe('a sequential test', () => {
       byMoreThanThreshold: true,
       rounds: 3,
     });
-    expect(endingOf(plan, trials)).toMatchObject({ why: 'decided', rounds: 3 });
+    expect(endingOf({ plan, trials })).toMatchObject({ why: 'decided', rounds: 3 });
     expect(roundsOf(play(plan, { a: 1, b: 1.3 }), 'b')).toBe(4);
     expect(roundsOf(play(plan, { a: 1.6, b: 1 }), 'b')).toBe(3);
   });
@@ -139,14 +143,14 @@ describe('a sequential test', () => {
     expect(comparison).toMatchObject({ verdict: 'undecided', why: 'too-few-rounds', rounds: 4 });
     expect(comparison.interval).toBeUndefined();
     expect(comparison.ratio?.interval).toBeUndefined();
-    expect(stopRun(plan, trials).stops).toEqual([4]);
+    expect(trackRun(plan).stopsAfter(trials)).toEqual([4]);
   });
 
   it('continues while an interval is too wide', () => {
     const plan = planOf(names);
     const trials = play(plan, { a: 1, b: 'noisy' }, { rounds: 12 });
     expect(trackRun(plan).standing(trials)?.open).toMatchObject([{ comparison: { why: 'wide' } }]);
-    expect(dueTrials(plan, trials)).toHaveLength(2 * 12);
+    expect(trackRun(plan).left(trials)).toHaveLength(2 * 12);
   });
 
   it('has no standing while a trial of the round of a look is missing', () => {
@@ -168,7 +172,7 @@ describe('a sequential test', () => {
   it('gives up a target that fails: it can no longer be decided', () => {
     const trials = play(THREE, { a: 1, b: 1.05, c: 1 }, { fails: ['c'] });
     expect(roundsOf(trials, 'c')).toBe(12);
-    expect(endingOf(THREE, trials)).toMatchObject({ why: 'hopeless', rounds: 12 });
+    expect(endingOf({ plan: THREE, trials })).toMatchObject({ why: 'hopeless', rounds: 12 });
   });
 
   it('of one target ends at its first look', () => {
@@ -186,7 +190,7 @@ describe('a run that is stopped', () => {
   it('one round before its first look has a verdict from the rounds that it has', () => {
     const { rows } = compareWithin({ plan, trials: slower(11) }, CPU);
     expect(rows[0]?.comparison).toMatchObject({ verdict: 'slower', rounds: 11 });
-    expect(endingOf(plan, slower(11))).toMatchObject({
+    expect(endingOf({ plan, trials: slower(11) })).toMatchObject({
       why: 'interrupted',
       rounds: 11,
       undecided: 0,
@@ -201,8 +205,8 @@ describe('a run that is stopped', () => {
 
   it('at a planned look spends there what a stop may spend', () => {
     const planned = compareWithin({ plan, trials: upTo(12) }, CPU).rows[0]?.comparison.interval;
-    const stopped = compareWithin({ plan: stopRun(plan, upTo(12)), trials: upTo(12) }, CPU).rows[0]
-      ?.comparison.interval;
+    const stops = trackRun(plan).stopsAfter(upTo(12));
+    const stopped = compareWithin({ plan, stops, trials: upTo(12) }, CPU).rows[0]?.comparison.interval;
     expect(stopped!.high - stopped!.low).toBeLessThan(planned!.high - planned!.low);
   });
 
@@ -211,33 +215,33 @@ describe('a run that is stopped', () => {
     const trials = [first!, ...rest].filter(({ round, target }) => round < 9 || target.id !== 'c');
     const { rows } = compareWithin({ plan: THREE, trials }, CPU);
     expect(rows.map(({ comparison }) => comparison.rounds)).toEqual([8, 8]);
-    const stopped = stopRun(THREE, trials);
-    expect(stopped.stops).toEqual([8]);
-    expect(compareWithin({ plan: stopped, trials }, CPU).rows).toEqual(rows);
+    const stops = trackRun(THREE).stopsAfter(trials);
+    expect(stops).toEqual([8]);
+    expect(compareWithin({ plan: THREE, stops, trials }, CPU).rows).toEqual(rows);
   });
 
   it('keeps its stop, and what that has spent, when it is continued', () => {
-    const stopped = stopRun(plan, upTo(17));
-    expect(stopped.stops).toEqual([17]);
+    const stops = trackRun(plan).stopsAfter(upTo(17));
+    expect(stops).toEqual([17]);
     const end = play(plan, { a: 1, b: 'noisy' });
-    const widthOf = (of: Plan) => {
-      const { interval } = compareWithin({ plan: of, trials: end }, CPU).rows[0]!.comparison;
+    const widthOf = (after: number[]) => {
+      const { interval } = compareWithin({ plan, stops: after, trials: end }, CPU).rows[0]!.comparison;
       return interval!.high - interval!.low;
     };
-    expect(widthOf(stopped)).toBeGreaterThan(1.05 * widthOf(plan));
-    expect(stopRun(stopped, upTo(17))).toEqual(stopped);
-    expect(stopRun(stopped, end)).toEqual(stopped);
+    expect(widthOf(stops)).toBeGreaterThan(1.05 * widthOf([]));
+    expect(trackRun(plan, stops).stopsAfter(upTo(17))).toEqual(stops);
+    expect(trackRun(plan, stops).stopsAfter(end)).toEqual(stops);
   });
 
   it('and continued does not measure what the stop has decided', () => {
     const trials = play(THREE, { a: 1, b: 1.05, c: 'noisy' }, { rounds: 9 });
-    const due = dueTrials(stopRun(THREE, trials), trials);
+    const due = trackRun(THREE, trackRun(THREE).stopsAfter(trials)).left(trials);
     expect(new Set(due.map(({ target }) => target))).toEqual(new Set(['a', 'c']));
   });
 
   it('has no stop if nothing is due any more', () => {
-    expect(stopRun(plan, play(plan, { a: 1, b: 1.05 }))).toEqual(plan);
-    expect(stopRun(plan, [])).toEqual(plan);
+    expect(trackRun(plan).stopsAfter(play(plan, { a: 1, b: 1.05 }))).toEqual([]);
+    expect(trackRun(plan).stopsAfter([])).toEqual([]);
   });
 
   it('after 8 of 12 fixed rounds is compared with these', () => {
@@ -245,7 +249,7 @@ describe('a run that is stopped', () => {
     const trials = play(fixed, { a: 1, b: 1.05 }, { rounds: 8 });
     const { rows } = compareWithin({ plan: fixed, trials }, CPU);
     expect(rows[0]?.comparison).toMatchObject({ verdict: 'slower', rounds: 8 });
-    expect(stopRun(fixed, trials).stops).toEqual([8]);
+    expect(trackRun(fixed).stopsAfter(trials)).toEqual([8]);
   });
 });
 
@@ -254,5 +258,5 @@ it('a run of fixed rounds measures every trial, whatever it finds', () => {
   const trials = play(plan, { a: 1, b: 1.5 });
   expect(trials).toHaveLength(24);
   expect(trackRun(plan).standing(trials)).toBeUndefined();
-  expect(endingOf(plan, trials)).toBeUndefined();
+  expect(endingOf({ plan, trials })).toBeUndefined();
 });

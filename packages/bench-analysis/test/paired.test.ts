@@ -7,6 +7,7 @@ import { exact } from '../src/metrics.ts';
 import * as paired from '../src/paired.ts';
 import { intervalBetween, trimFor, walshAverages } from 'bench-statistics/signed-rank';
 import { createRandom, type Random } from 'bench-statistics/random';
+import { describeVerdict } from 'bench-report/compare';
 
 /** Its first look decides nothing. */
 const LATE_FIRST: Schedule = [{ rounds: 6 }, { rounds: 12, k: 8 }, { rounds: 18, k: 39 }];
@@ -61,6 +62,18 @@ describe('the differences of two targets', () => {
 });
 
 describe('a mean that is not that of the typical process', () => {
+  it('is that of the other rounds if one in twenty failed, and unknown if more did', () => {
+    const [most, few] = [24, 12].map((rounds) => {
+      const row = Array.from({ length: rounds }, (_, at) => (at === 4 ? undefined : 0.001 * (at % 3)));
+      return compareRounds(row, fixed(rounds));
+    }) as [Comparison, Comparison];
+    expect(most).toMatchObject({ verdict: 'same', unbounded: 1 });
+    expect(few).toMatchObject({ verdict: 'undecided', why: 'mean', unbounded: 1 });
+    expect(describeVerdict({ comparison: few })).toContain(
+      'but the mean of all is not known: 1 of 12 rounds have no figure',
+    );
+  });
+
   it('keeps equal servers from being called the same, and names the dear processes', () => {
     const found = compareDear([3, 8, 16]);
     expect(found).toMatchObject({
@@ -188,7 +201,7 @@ describe('compareRounds', () => {
       round % 8 === 0 ? { value, low: value - 0.2, high: value + 0.2 } : exact(value),
     );
     const comparison = paired.compareTable([doubts], RULES)[0]!;
-    expect(comparison).toMatchObject({ verdict: 'slower', rounds: 24, bounded: 3, unbounded: 0 });
+    expect(comparison).toMatchObject({ verdict: 'slower', rounds: 24, unbounded: 0 });
     const within = createRandom(12);
     for (let draw = 0; draw < 100; draw++) {
       const truth = doubts.map(({ low, high }) => exact(low + (high - low) * within.float()));
@@ -222,7 +235,6 @@ describe('compareRounds', () => {
       byMoreThanThreshold: false,
       why: 'too-few-rounds',
       rounds: 0,
-      bounded: 0,
       unbounded: 0,
     });
     expect(

@@ -3,9 +3,8 @@ import { describe, expect, it } from 'vitest';
 import type { Plan } from 'bench-model/plan';
 import type { Trial } from 'bench-model/record';
 import { judgeBudget } from '../src/budgets.ts';
-import { compareWithin, contestRun, countShares, rankPlace, scheduleOf } from '../src/compare.ts';
-import { dueTrials, trackRun } from '../src/due.ts';
-import { firstDecisive } from '../src/looks.ts';
+import { compareWithin, contestRun, countShares, rankPlace } from '../src/compare.ts';
+import { trackRun } from '../src/due.ts';
 import { summarise } from '../src/summary.ts';
 import { okTrial, sampleMeasured, samplePlan } from '../../bench-lab/testing/samples.ts';
 
@@ -76,7 +75,7 @@ describe('requests that are measured one at a time', () => {
     const slower = rows.filter(({ comparison: { verdict } }) => verdict === 'slower');
     expect(slower.map(({ route, comparison: { rounds } }) => [route, rounds])).toEqual([['GET /b', 12]]);
     // One request alone has its first look then, too.
-    expect(firstDecisive(scheduleOf(planOf('--until-decided', undefined, ['GET /b'])), 1)?.rounds).toBe(12);
+    expect(trackRun(planOf('--until-decided', undefined, ['GET /b'])).foreseen.decisiveRounds).toBe(12);
   });
 
   it.each(['--rounds 12', '--until-decided'])(
@@ -110,7 +109,13 @@ describe('requests that are measured one at a time', () => {
     );
     const tracker = trackRun(plan);
     expect(tracker.standing(trials)?.open.map(({ route }) => route)).toEqual(['GET /a']);
-    expect(new Set(dueTrials(plan, trials).map(({ route }) => route))).toEqual(new Set(['GET /a']));
+    expect(
+      new Set(
+        trackRun(plan)
+          .left(trials)
+          .map(({ route }) => route),
+      ),
+    ).toEqual(new Set(['GET /a']));
   });
 
   it('have budgets of their own', () => {

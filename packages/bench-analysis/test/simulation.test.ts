@@ -4,7 +4,7 @@ import { fixedSchedule, isEarly } from '../src/looks.ts';
 import { type Schedule, scheduleNamed } from 'bench-targets/catalogue/looks';
 import { exactly } from '../src/differences.ts';
 import { compareRounds, compareTable } from '../src/paired.ts';
-import { countVerdicts, replayTest, type VerdictShares } from 'bench-lab/analyse/sequential-test';
+import { countVerdicts, replayTest, type VerdictShares } from '../../bench-lab/testing/replay.ts';
 import { createRandom, type Random } from 'bench-statistics/random';
 import { type Noise, NOISES, drawTests } from './noise.ts';
 

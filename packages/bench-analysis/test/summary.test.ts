@@ -51,6 +51,13 @@ describe('figureOf', () => {
     expect(figureOf(partial, METRICS.goodput)).toBeUndefined();
   });
 
+  it('returns only the start-up and the memory of a server that was asked once', () => {
+    const trial = { ...okTrial('a', sampleMeasured({ cpu: 4, given: { startupSeconds: 6 } })) };
+    const once = { ...trial, load: { mode: 'amount', requests: 1 } } as const;
+    const known = METRIC_IDS.filter((id) => figureOf(once, METRICS[id]) !== undefined);
+    expect(known.filter((id) => id !== 'memory')).toEqual(['startup']);
+  });
+
   it('reads each metric from its own field', () => {
     const load = sampleLoad({ goodputPerSecond: 1, latencyUs: { mean: 9, p50: 2, p99: 3, max: 9 } });
     const server = {

@@ -27,7 +27,6 @@ describe('usageOf', () => {
         target: 'vanilla',
         connections: 10,
         rounds: 3,
-        format: 'gnu',
         fields: { elapsedSeconds: 10, userSeconds: 4, systemSeconds: 1, minorFaults: 400 },
         answers: 50_000,
         cpuUsPerAnswer: 100,

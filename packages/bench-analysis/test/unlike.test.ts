@@ -8,7 +8,7 @@ import { okTrial, readGoldenRun, sampleMeasured, samplePlan } from '../../bench-
 
 /** A stored run that sent these requests. */
 function runOf(userRequests: Partial<UserRequests> = {}): StoredRun {
-  const plan = samplePlan('--url http://127.0.0.1:3000 --request "POST /orders" --connections 10', []);
+  const plan = samplePlan('http://127.0.0.1:3000 --request "POST /orders" --connections 10', []);
   return {
     ...readGoldenRun(),
     plan: redact({ ...plan, userRequests: { ...plan.userRequests!, ...userRequests } }),
@@ -30,8 +30,9 @@ const differences = (a: StoredRun, b: StoredRun): string[] => unlikeRuns(a, b, u
 /** The fields of a plan in which comparable runs may differ, or that other differences show. */
 const NOT_COMPARED = {
   identity: ['schema', 'run', 'seed', 'trials', 'stacks', 'apps', 'attached'],
-  'how many rounds there are': ['rounds', 'sequentialTest', 'stops'],
+  'how many rounds there are': ['rounds', 'sequentialTest'],
   'before and after the window': ['startSeconds', 'startupSeconds', 'barrierSeconds'],
+  'takes turns of its own': ['control'],
   'follows from the workload': ['waitSeconds', 'hashEvery', 'answerSeconds'],
   'follows from the turns': ['apart'],
   'shown by the records': ['upstream'],
@@ -68,7 +69,7 @@ describe('runs of user requests', () => {
     expect(differences(one({ body: '{}' }), one({ body: '{}' }))).toEqual([]);
   });
 
-  it('are unlike if a path, weight, body, header or expected answer differs', () => {
+  it('are unlike if a path, weight, body, header or expected response differs', () => {
     expect(differences(plain, one({ path: '/users' }))).toEqual(['request: POST /orders and POST /users']);
     expect(differences(both(1), both(2))).toEqual(['request 2: POST /b × 1 and POST /b × 2']);
     expect(differences(one({ body: '{"a":1}' }), one({ body: '{"a":2}' }))).toEqual([
@@ -81,7 +82,7 @@ describe('runs of user requests', () => {
       'header cookie: none and (not kept)',
     ]);
     expect(differences(plain, one({ expect: { statuses: [201] } }))).toEqual([
-      'expected answer: none and status 201',
+      'expected response: none and status 201',
     ]);
   });
 
@@ -144,7 +145,7 @@ describe('runs of two versions of the load driver', () => {
 
 describe('runs of Node servers', () => {
   const run = readGoldenRun();
-  const age = { secondsSinceStart: 3, secondsSinceAnswer: 2.9 };
+  const age = { secondsSinceStart: 3 };
   const aged = (collected?: number): StoredRun => ({
     ...run,
     trials: ['fastify', 'gin'].map((id) => {

@@ -5,7 +5,7 @@
  */
 import { exactly } from '../src/differences.ts';
 import { describe, expect, it } from 'vitest';
-import { countVerdicts } from 'bench-lab/analyse/sequential-test';
+import { countVerdicts } from '../../bench-lab/testing/replay.ts';
 import { scheduleNamed } from 'bench-targets/catalogue/looks';
 import { createRandom } from 'bench-statistics/random';
 import { sampleTurns } from '../../bench-lab/testing/samples.ts';

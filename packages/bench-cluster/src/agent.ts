@@ -30,7 +30,6 @@ export function createAgent(
     host: { cores, release, ...present({ cpuModel }) },
     pid: isHere ? facts.pid : undefined,
     readClock: (trips) => gateway.ask('clock', { agent, trips }),
-    readUse: () => gateway.ask('use', { agent }),
     open: (events) => ({
       ...processes.start((process) => [...prefixOf(process), ...generator], checkout, events),
       pid: undefined,

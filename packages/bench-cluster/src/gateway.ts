@@ -1,4 +1,4 @@
-/** The Python process that speaks to Ray: orders with an answer each, and events of agents. */
+/** The Python process that speaks to Ray: orders with a response each, and events of agents. */
 import { commandLine } from 'bench-machine/home';
 import { BenchError } from 'bench-model/errors';
 import { hasEnded, start, type Child } from 'bench-machine/subprocess';
@@ -6,7 +6,6 @@ import { listenTo } from 'bench-load/listen';
 import type { RoundTrip } from './clock.ts';
 import { inTime } from 'bench-load/deadline';
 import type { Program } from './program.ts';
-import type { AgentUse } from './session.ts';
 
 /** The longest wait for Ray to let the gateway in. */
 const JOIN_SECONDS = 60;
@@ -61,13 +60,12 @@ export type AgentEvent =
   | { event: 'late'; process: number; byMs: number }
   | { event: 'lost'; why: string };
 
-/** The orders and the results of their answers. */
+/** The orders and the results of their responses. */
 interface Answers {
   nodes: RayNode[];
   place: PlacedAgent[];
   describe: HostFacts;
   clock: RoundTrip[];
-  use: AgentUse;
   start: null;
   tell: null;
   end: null;
@@ -116,7 +114,7 @@ export class Gateway implements AsyncDisposable {
     }
   }
 
-  /** Sends an order and returns the result of its answer. Throws a trial error if it cannot be carried out. */
+  /** Sends an order and returns the result of its response. Throws a trial error if it cannot be carried out. */
   ask<Name extends keyof Answers>(name: Name, fields: object = {}): Promise<Answers[Name]> {
     if (this.#broken) return Promise.reject(this.#broken);
     const id = ++this.#last;

@@ -96,7 +96,7 @@ function intersect(spans: readonly Span[]): Span {
   return { fromMs, toMs: Math.max(fromMs, Math.min(...spans.map((span) => span.toMs))) };
 }
 
-/** Returns the right answers of a report in a span. A slice at its edge counts in proportion. */
+/** Returns the correct responses of a report in a span. A slice at its edge counts in proportion. */
 function countWithin(report: DoneReport, within: Span): number {
   const { milliseconds, ok } = report.slices;
   const window = spanOf(report);

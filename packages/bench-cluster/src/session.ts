@@ -27,15 +27,6 @@ const TRIPS = 16;
 /** The longest that a generator waits for open answers and late ones after its window. */
 const DRAIN_SECONDS = 6;
 
-/** The CPU of a host and of its agent so far. */
-export interface AgentUse {
-  /** On the monotonic clock of the host. */
-  atMs: number;
-  /** Of all processes; undefined if the system does not report it. */
-  busyUs?: number | undefined;
-  agentUs: number;
-}
-
 /** An agent on a host that generates load. */
 export interface Agent {
   /** The name of its host, unique in the cluster. */
@@ -45,7 +36,6 @@ export interface Agent {
   readClock(trips: number): Promise<RoundTrip[]>;
   /** Starts a generator process. */
   open(events: Listener<Report>): Line;
-  readUse(): Promise<AgentUse>;
   /** Its process, if that runs on this machine. */
   readonly pid: number | undefined;
 }
@@ -58,7 +48,7 @@ export interface ClusterTerms {
   processes: number;
   leadMs: number;
   allowedSkewMs: number;
-  /** The longest wait for an answer that is due. */
+  /** The longest wait for a response that is due. */
   deadlineSeconds: number;
   engine: string;
   /** The source addresses of each host, by its name. */
@@ -115,9 +105,9 @@ export class ClusterSession implements LoadSession {
     const { leadMs, allowedSkewMs, deadlineSeconds, engine } = this.#terms;
     const members = this.#members;
     const agents = [...new Set(members.map(({ agent }) => agent))];
-    const before = new Map<Agent, Observed>();
+    const before = new Map<Agent, Offset>();
     // One after the other: calls at the same time would lengthen the round trips of each other.
-    for (const agent of agents) before.set(agent, await this.#observe(agent).catch(blame(agent)));
+    for (const agent of agents) before.set(agent, await this.#readClock(agent).catch(blame(agent)));
     const atMs = Date.now() + leadMs;
     const orders = fireOrders(window, members.length, { session: 0, atMs });
     const edges = countEdges(members.length, mark);
@@ -125,7 +115,7 @@ export class ClusterSession implements LoadSession {
     const outcomes = await Promise.allSettled(
       members.map(async ({ agent, generator }, index) => {
         const order = orders[index] as FireOrder;
-        const own = order.atMs + (before.get(agent)?.clock.offsetMs ?? 0);
+        const own = order.atMs + (before.get(agent)?.offsetMs ?? 0);
         generator.mark = edges.mark;
         try {
           const done = generator.ask<DoneReport>({ ...order, atMs: own }, 'done', own);
@@ -137,9 +127,10 @@ export class ClusterSession implements LoadSession {
     );
     const hosts = new Map<Agent, HostUse | Error>();
     for (const agent of agents) {
-      const now = this.#observe(agent).then((after) =>
-        describeUse(agent, before.get(agent) as Observed, after),
-      );
+      const now = this.#readClock(agent).then((after): HostUse => {
+        const { offsetMs, errorMs } = joinOffsets(before.get(agent) as Offset, after);
+        return { name: agent.name, ...agent.host, offsetMs, clockErrorMs: errorMs };
+      });
       hosts.set(agent, await now.catch((error: Error) => error));
     }
     const parts: HostReport[] = [];
@@ -177,11 +168,9 @@ export class ClusterSession implements LoadSession {
     await Promise.all(this.#members.map(({ generator }) => generator.end()));
   }
 
-  async #observe(agent: Agent): Promise<Observed> {
-    const { deadlineSeconds } = this.#terms;
-    const trips = await inTime(agent.readClock(TRIPS), deadlineSeconds, agent.name);
-    const use = await inTime(agent.readUse(), deadlineSeconds, agent.name);
-    return { clock: estimateOffset(trips), use };
+  async #readClock(agent: Agent): Promise<Offset> {
+    const trips = agent.readClock(TRIPS);
+    return estimateOffset(await inTime(trips, this.#terms.deadlineSeconds, agent.name));
   }
 }
 
@@ -189,29 +178,6 @@ export class ClusterSession implements LoadSession {
 function blame({ name }: Agent): (error: Error) => never {
   return (error) => {
     throw new BenchError('trial', `${name}: ${error.message}`);
-  };
-}
-
-/** A host at one moment. */
-interface Observed {
-  clock: Offset;
-  use: AgentUse;
-}
-
-function describeUse({ name, host }: Agent, before: Observed, after: Observed): HostUse {
-  const { offsetMs, errorMs, roundTripMs } = joinOffsets(before.clock, after.clock);
-  const us = (after.use.atMs - before.use.atMs) * 1000;
-  const [then, now] = [before.use, after.use];
-  return {
-    name,
-    ...host,
-    offsetMs,
-    clockErrorMs: errorMs,
-    roundTripMs,
-    ...(then.busyUs !== undefined && now.busyUs !== undefined
-      ? { busyCores: Math.max(0, now.busyUs - then.busyUs) / us }
-      : {}),
-    agentCores: (now.agentUs - then.agentUs) / us,
   };
 }
 

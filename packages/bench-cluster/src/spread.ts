@@ -7,8 +7,7 @@ import { noteRun } from 'bench-http/conduct/begun';
 import { estimateSeconds } from 'bench-model/planned';
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { scheduleOf } from 'bench-analysis/compare';
-import { stopRun, trackRun } from 'bench-analysis/due';
+import { trackRun } from 'bench-analysis/due';
 import { judgeHosts, keepHosts, type HostFigures } from 'bench-analysis/hosts';
 import { keepTime } from 'bench-analysis/time-budget';
 import { unlikeHosts } from 'bench-analysis/unlike';
@@ -28,7 +27,7 @@ import type { Trial } from 'bench-model/record';
 import type { JudgedHost, Versions } from 'bench-model/run';
 import { appendTrials, createRun, keepStops, mendRun } from 'bench-analysis/results/store';
 import { RUN_SCHEMA } from 'bench-model/versions';
-import { refuseOtherHost, refuseOtherVersions } from 'bench-http/conduct/measure';
+import { refuseOtherHost, refuseOtherVersions, stopsOf } from 'bench-http/conduct/measure';
 import { NOTHING_YET, SAVED } from 'bench-http/terminal/voice';
 
 /** The A/A trials of each host: enough for a 95 % interval, and short. */
@@ -42,9 +41,12 @@ const PREPARE_SECONDS = 3600;
  * if the hosts are not alike. `open` joins them.
  */
 export async function measureSpread(
-  { plan, session, resumed, isNamed, typed, voice, goesOn = () => true }: Job,
+  { request, session, voice }: Job,
   open: (spec: Spread, log: (line: string) => void) => Promise<OpenHosts> = openHosts,
 ): Promise<MeasuredRun> {
+  const { resumed, isNamed, typed } = request;
+  // Nobody tries its targets: they are on other hosts.
+  const plan = request.outline;
   const { spread } = plan;
   if (spread === undefined) throw new Error('a plan without hosts');
   const known = [...(resumed?.trials ?? [])];
@@ -68,7 +70,7 @@ export async function measureSpread(
   if (resumed === undefined) noteRun(folder);
   else {
     mendRun(folder);
-    keepStops(folder, plan);
+    keepStops(folder, stopsOf(resumed));
   }
 
   let isStopped = false;
@@ -77,9 +79,9 @@ export async function measureSpread(
     for (const one of all) one.stop();
   };
   interrupts.use(voice.onInterrupt(stop, describeStop));
-  const tracker = trackRun(plan);
+  const tracker = trackRun(plan, stopsOf(resumed));
   const { sequentialTest } = plan;
-  const looks = sequentialTest === undefined ? [] : scheduleOf(plan);
+  const looks = sequentialTest === undefined ? [] : tracker.foreseen.schedule;
   const hosts = all
     .filter(({ name }) => kept.includes(name))
     .map((one): RoundHost => ({
@@ -87,22 +89,23 @@ export async function measureSpread(
       placement,
       measure: (planned) => one.measure({ plan, planned, isNamed, folder }),
     }));
-  const mayBegin = keepTime(plan, { before: known.slice(), atOnce: hosts.length });
+  const before = known.slice();
+  const mayBegin = keepTime(plan, tracker, { before, atOnce: hosts.length });
   const { trials, left } = await runSpread(
     plan,
-    { hosts, targets: new Set(targets), before: known },
+    { hosts, targets: new Set(targets), before },
     {
       async record(measured) {
         appendTrials(folder, measured);
         known.push(...measured);
       },
-      decide: (so) => (mayBegin(so) && goesOn(so) ? 'continue' : 'stop'),
-      due: (so) => tracker.due(so),
+      decide: (so) => (mayBegin(so) && request.goesOn?.(plan, so) !== false ? 'continue' : 'stop'),
+      due: tracker.due,
       nextLook: (round) => looks.find(({ rounds }) => rounds >= round)?.rounds ?? Infinity,
       begun: (name, round) => voice.log(`${name} begins round ${round}`),
       interrupted: () => isStopped,
       now: () => Date.now(),
-      on: showProgress(plan, voice.screen, { before: resumed?.trials }),
+      on: showProgress(plan, voice.screen, { tracker, before }),
     },
   );
   if (left > 0) {
@@ -110,9 +113,9 @@ export async function measureSpread(
       `no host is left, and ${countOf(left, 'round')} were not measured; to continue: ${commandLine(`bench --resume ${plan.run}`)}`,
     );
   }
-  const stopped = stopRun(plan, trials);
-  keepStops(folder, stopped);
-  const run = { schema: RUN_SCHEMA, plan: stopped, versions, leftOut, hosts: resumed?.hosts ?? judged };
+  const stops = tracker.stopsAfter(trials);
+  keepStops(folder, stops);
+  const run = { schema: RUN_SCHEMA, plan, stops, versions, leftOut, hosts: resumed?.hosts ?? judged };
   return { run: { ...run, folder, host, trials }, interrupted: isStopped };
 }
 

@@ -180,7 +180,7 @@ describe('a load by several hosts', () => {
   it('fails with every reason if no report arrives', async () => {
     const agents = simulate(8, [{ fault: 'dies-in-window' }, { fault: 'never-reports' }]).slice(0, 2);
     const session = open(agents);
-    await expect(load(session)).rejects.toThrow(/h0: .*SIGKILL.*; h1: h1 did not answer for \d+ s/);
+    await expect(load(session)).rejects.toThrow(/h0: .*SIGKILL.*; h1: h1 did not respond for \d+ s/);
   });
 
   it('passes on one opening and one closing, also if a generator dies in between', async () => {

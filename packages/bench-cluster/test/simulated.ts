@@ -1,7 +1,7 @@
 /** Hosts that exist only on fake timers: their clocks are wrong, their network is slow, and some fail. */
 import { createHistogram, encodeHistogram } from 'bench-statistics/histogram';
 import type { RoundTrip } from '../src/clock.ts';
-import type { Agent, AgentUse } from '../src/session.ts';
+import type { Agent } from '../src/session.ts';
 import type { Line } from 'bench-load/line';
 import type { Listener } from 'bench-load/listen';
 import type { ArmOrder, DoneReport, FireOrder, Order, Report } from 'bench-load/protocol';
@@ -53,7 +53,7 @@ export class SimulatedAgent implements Agent {
   readonly nature: Nature;
   /** The window in true time; undefined before. */
   window: { fromMs: number; toMs: number } | undefined;
-  /** Every answer, in the window and around it. */
+  /** Every response, in the window and around it. */
   readonly answers: Answer[] = [];
   readonly #random: Random;
   #connections = 0;
@@ -76,10 +76,6 @@ export class SimulatedAgent implements Agent {
       all.push({ sentMs, readMs, returnedMs: Date.now() });
     }
     return all;
-  }
-
-  async readUse(): Promise<AgentUse> {
-    return { atMs: Date.now(), agentUs: 0 };
   }
 
   open(events: Listener<Report>): Line {
@@ -158,13 +154,13 @@ export class SimulatedAgent implements Agent {
     };
   }
 
-  /** The answers in its own window. */
+  /** The responses in its own window. */
   counted(): Answer[] {
     const { fromMs, toMs } = this.window ?? { fromMs: 0, toMs: 0 };
     return this.within(fromMs, toMs);
   }
 
-  /** The answers in a span of true time. */
+  /** The responses in a span of true time. */
   within(fromMs: number, toMs: number): Answer[] {
     return this.answers.filter(({ atMs }) => atMs >= fromMs && atMs < toMs);
   }
@@ -178,7 +174,7 @@ export class SimulatedAgent implements Agent {
   }
 }
 
-/** Encodes the histogram of these answers. */
+/** Encodes the histogram of these responses. */
 export function encodeLatencies(answers: readonly Answer[]): string {
   const histogram = createHistogram();
   for (const { latencyUs } of answers) histogram.recordValue(latencyUs);

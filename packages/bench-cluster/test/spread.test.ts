@@ -5,6 +5,7 @@ import { afterAll, describe, expect, it, vi } from 'vitest';
 import type { HostMessage, HostOrder, PreparedHost } from '../src/host-protocol.ts';
 import type { ProgramHost } from '../src/hosts.ts';
 import { measureSpread } from '../src/spread.ts';
+import type { ResolvedRequest } from 'bench-http/conduct/resolve';
 import type { Session } from 'bench-http/conduct/session';
 import type { Plan } from 'bench-model/plan';
 import { toModel } from 'bench-report/model/model';
@@ -110,7 +111,11 @@ async function measure(
   const log: string[] = [];
   const session = { [Symbol.dispose]() {} } as Session;
   const { run } = await measureSpread(
-    { plan, session, resumed, isNamed: true, voice: programVoice((line) => log.push(line)) },
+    {
+      request: { outline: plan, resumed, isNamed: true } as ResolvedRequest,
+      session,
+      voice: programVoice((line) => log.push(line)),
+    },
     async () => ({ hosts, [Symbol.asyncDispose]: async () => {} }),
   );
   return { hosts, log, trials: run.trials, folder: run.folder, setting: describeSetting(toModel(run)) };

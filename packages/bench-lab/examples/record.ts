@@ -20,11 +20,11 @@ interface Service {
   commands: string[];
 }
 
-const COMPARE = '--rev HEAD~1,HEAD --until-decided --budget 1m';
+const COMPARE = 'compare HEAD~1 HEAD --budget 1m';
 /** For servers that start slowly. */
-const LONGER = '--rev HEAD~1,HEAD --until-decided --budget 2m';
+const LONGER = 'compare HEAD~1 HEAD --budget 2m';
 
-const WHY = '--until-decided --budget 2m --why';
+const WHY = '--budget 2m --why';
 
 const SERVICES: Record<string, Service> = {
   fastapi: {
@@ -32,7 +32,7 @@ const SERVICES: Record<string, Service> = {
     changes: { change: 'Describe orders' },
     commands: ["init --get '/orders?limit=20'", COMPARE],
   },
-  express: { lock: 'npm', changes: { change: 'Answer with copies' }, commands: ['init', COMPARE] },
+  express: { lock: 'npm', changes: { change: 'Answer with copies' }, commands: ['init', LONGER] },
   go: { changes: { change: 'Answer with an ETag' }, commands: ['init', COMPARE] },
   django: { changes: { change: 'Count the books' }, commands: ['init', LONGER] },
   flask: {
@@ -41,7 +41,7 @@ const SERVICES: Record<string, Service> = {
       "init --run 'gunicorn app:app'",
       "init --run 'gunicorn -k gevent app:app' --output gevent.json",
       "init --run 'waitress-serve app:app' --output waitress.json",
-      '--stack stack.json,gevent.json,waitress.json --rev HEAD~1,HEAD --until-decided --budget 3m',
+      'compare HEAD~1 HEAD --stack stack.json,gevent.json,waitress.json --budget 3m',
     ],
   },
   nestjs: { lock: 'npm', changes: { change: 'Add links' }, commands: ['init', LONGER] },
@@ -49,32 +49,35 @@ const SERVICES: Record<string, Service> = {
   monorepo: {
     lock: 'npm',
     changes: { change: 'Format prices' },
-    commands: ['init services/api', `--stack services/api/stack.json ${COMPARE}`],
+    commands: ['init services/api', `${COMPARE} --stack services/api/stack.json`],
   },
   'uv-workspace': {
     lock: 'uv',
     changes: { change: 'Round distances' },
-    commands: ['init', `--stack services/api/stack.json ${COMPARE}`],
+    commands: ['init', `${COMPARE} --stack services/api/stack.json`],
   },
   middleware: {
     changes: {
       asgi: 'Add ASGI middleware that does nothing',
       change: 'Add HTTP middleware that does nothing',
     },
-    commands: ['init', `--rev HEAD~2,HEAD~1,HEAD --python 3.13 ${WHY}`],
+    commands: ['init', `compare HEAD~2 HEAD~1 HEAD --python 3.13 ${WHY}`],
   },
   pydantic: {
     changes: { change: 'Upgrade Pydantic' },
-    commands: ['init', `--rev HEAD~1,HEAD --python 3.11 ${WHY}`],
+    commands: ['init', `compare HEAD~1 HEAD --python 3.11 ${WHY}`],
   },
   'express-4': {
     lock: 'npm',
     changes: { change: 'Upgrade Express' },
-    commands: ['init --get /items', `--rev HEAD~1,HEAD --node 22 ${WHY}`],
+    commands: ['init --get /items', `compare HEAD~1 HEAD --node 22 ${WHY}`],
   },
   nodes: {
     changes: { raw: 'Write one text to the socket' },
-    commands: ['init', `--rev HEAD~1 --node 22,26 ${WHY}`, `--rev HEAD --node 22,26 ${WHY}`],
+    commands: [
+      'init',
+      ...['HEAD~1', 'HEAD'].map((one) => `bench ${one} --node 22,26 --until-decided ${WHY}`),
+    ],
   },
 };
 

@@ -8,7 +8,6 @@ import { summarise } from 'bench-analysis/summary';
 import { ROOT } from 'bench-targets/catalogue/stacks';
 import { METRIC_IDS, METRICS, type MetricId } from 'bench-model/metrics';
 import { DEFAULT_THRESHOLD } from 'bench-model/options';
-import { createRandom } from 'bench-statistics/random';
 import { viewComparison } from 'bench-report/compare';
 import { viewRuns } from 'bench-report/runs';
 import { renderTerminal } from 'bench-report/terminal';
@@ -167,7 +166,7 @@ const BLOCKS: Record<string, (words: string[], path: string) => string> = {
   power: ([id = '']) => {
     const pool = readPool(folderOf(id));
     if (pool === undefined) throw new Error(`no pool ${id}`);
-    return fence(renderPower(pool, summarisePool(pool.entries, '12/18/24', createRandom(1))));
+    return fence(renderPower(pool, summarisePool(pool.entries)));
   },
 
   /** `picture ID cpu at 100`: a metric of all targets as a picture. */
@@ -238,7 +237,7 @@ const MOST_CAUSES = 2;
 
 /** The lines of a recording that a picture of it shows. */
 const IN_TERMINAL =
-  /^(?:\$ |started |asked |wrote |connections |[\d,]+ +\S+\[.+ × | {2}ratios of|The CPU per request|$)/;
+  /^(?:\$ |started |asked |wrote |target +against |\S+\[.+ × | {2}ratios of| {2}A planted|The CPU per request|$)/;
 
 /** Returns the lines of a recorded service that match a pattern. */
 function linesOf(id: string, name: string, shown: RegExp): string[] {

@@ -20,11 +20,6 @@ export function runOn(day: number, change: (run: StoredRun) => Partial<StoredRun
   return { ...later, ...change(later) };
 }
 
-/** Returns the run with these versions in place of its own. */
-export const withVersions =
-  (versions: Record<string, string>) =>
-  (run: StoredRun): Partial<StoredRun> => ({ versions: { ...run.versions, ...versions } });
-
 /** A runtime of a planted run: its CPU per request in µs, and what differs from CPython 3.x by one maker. */
 export interface PlantedRuntime {
   cpu: number;

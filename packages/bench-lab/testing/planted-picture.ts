@@ -3,7 +3,6 @@ import * as Plot from '@observablehq/plot';
 import { parseHTML } from 'linkedom';
 import type { Verdict } from 'bench-model/options';
 import { describeMachine } from 'bench-report/view';
-import { createRandom } from 'bench-statistics/random';
 import { summarisePool } from '../src/analyse/power.ts';
 import type { Pool } from '../src/results/pool.ts';
 import { toFile, type Picture, type Theme } from './pictures.ts';
@@ -31,7 +30,7 @@ interface Part {
 /** Plans the picture of a pool of `pnpm bench:power`: for each planted effect, the share of each verdict. */
 export function toPlanted(pool: Pool | undefined, id: string): Picture {
   if (pool === undefined) throw new Error(`no pool ${id}`);
-  const { effects } = summarisePool(pool.entries, '12/18/24', createRandom(1));
+  const effects = summarisePool(pool.entries);
   const parts = effects.flatMap(({ effect, tests, verdicts }): Part[] => {
     const row =
       effect === 0 ? 'nothing planted' : `+${(100 * effect).toFixed(1).replace('.0', '')} % CPU planted`;

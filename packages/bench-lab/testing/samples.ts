@@ -82,6 +82,12 @@ interface PlanGiven extends Partial<BenchOptions> {
   looks?: string;
 }
 
+/** Reads a command line of `bench` whose words name targets, also those that no manifest has. */
+export function parseBench(words: readonly string[]): ReturnType<typeof BENCH.parse> {
+  const { revisions = [], targets, ...rest } = BENCH.parse(words);
+  return { ...rest, targets: [...targets, ...revisions] };
+}
+
 /** The plan that a command line, with quotes as in a shell, asks for, of stacks with these names. */
 export function samplePlan(
   line: string,
@@ -134,7 +140,7 @@ export function sumOf(counts: Counts): number {
   return ok + non2xx + mismatch + timeout + reset + closedEarly + inFlight;
 }
 
-/** A quiet window of 5 s: 10 connections, a cycle of 1 ms, 50,000 right answers, a generator at a quarter. */
+/** A quiet window of 5 s: 10 connections, a cycle of 1 ms, 50,000 correct responses, a generator at a quarter. */
 export function sampleLoad(given: Partial<OwnLoadResult> = {}): OwnLoadResult {
   const counts = given.counts ?? sampleCounts({ ok: 50_000, inFlight: 10 });
   return {
@@ -155,7 +161,6 @@ export function sampleLoad(given: Partial<OwnLoadResult> = {}): OwnLoadResult {
     slices: { milliseconds: 250, ok: Array.from({ length: 20 }, () => 2500) },
     bodyBytes: 541,
     bodiesHashed: 782,
-    printedByAutocannon: undefined,
     generators: [{ cpuUs: 1_250_000, seconds: 5, utilisation: 0.25 }],
     ...given,
   };

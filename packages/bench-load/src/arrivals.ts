@@ -18,7 +18,7 @@ const THIS_LOOP: LoopClocks = {
   idleMs: () => nodeTiming.idleTime,
 };
 
-/** The two moments between which an answer arrived, in ms of the monotonic clock. */
+/** The two moments between which a response arrived, in ms of the monotonic clock. */
 export interface Arrival {
   /** The batch of its last piece. */
   batch: number;
@@ -26,7 +26,7 @@ export interface Arrival {
   by: number;
 }
 
-/** An unknown arrival: no answer depends on it. */
+/** An unknown arrival: no response depends on it. */
 export function createArrival(): Arrival {
   return { batch: -1, from: Infinity, by: Infinity };
 }
@@ -40,7 +40,7 @@ const MOST_POLLS = 48;
 const WAIT_MS = 1;
 
 /**
- * Bounds the arrival of answers, although a busy process reads them later. The kernel batch of an answer gives the
+ * Bounds the arrival of responses, although a busy process reads them later. The kernel batch of a response gives the
  * latest moment of its arrival; the last complete poll gives the earliest. If the loop was waiting, the arrival woke it
  * and the two moments are the same.
  */
@@ -65,7 +65,7 @@ export class Arrivals {
     this.#workedAt = this.#by;
   }
 
-  /** Records that the loop delivers a piece of an answer now. */
+  /** Records that the loop delivers a piece of a response now. */
   note(arrival: Arrival): void {
     const { loopCount, events } = this.#clocks.counts();
     if (loopCount !== this.#turn || events !== this.#batch) this.#beginBatch(loopCount, events);

@@ -18,7 +18,7 @@ export interface Gate {
   reserve(slot: Slot, ask: () => void): boolean;
   /** Returns the permission of a request whose connect failed, and true; under load returns false, because the request has failed. */
   refund(slot: Slot): boolean;
-  /** The pause of a slot between an answer and its next request, in ms. */
+  /** The pause of a slot between a response and its next request, in ms. */
   restMs(): number;
 }
 
@@ -38,24 +38,16 @@ export interface ConnectionContext {
   shapes: Shapes;
   /** The options of TLS, with one context for all connections; undefined for plain HTTP. */
   tls?: ConnectionOptions | undefined;
-  /** Reads the time that an answer reports, in ms. */
+  /** Reads the time that a response reports, in ms. */
   readTiming?: ((headers: readonly string[]) => number | undefined) | undefined;
 }
 
-/** The first piece of an answer, from which its shape is learned if it is right. */
+/** The first piece of a response, from which its shape is learned if it is right. */
 interface Lesson {
   shape: number;
   first: Buffer;
   hasNoBody: boolean;
   closes: boolean;
-}
-
-function describeHandshake(socket: TLSSocket) {
-  return {
-    protocol: socket.getProtocol() ?? 'unknown',
-    cipher: socket.getCipher().standardName,
-    isResumed: socket.isSessionReused(),
-  };
 }
 
 /**
@@ -68,8 +60,8 @@ function describeHandshake(socket: TLSSocket) {
  * - A request that meets a connection which the server closes because it was idle is sent again on a new one, as browsers
  *   and connection pools do. It is the same request: it is sent once, and its latency counts from the first time.
  * - Interim answers (1xx) complete nothing. Answers to HEAD, 204 and 304 have no body, whatever their head says.
- * - Unsolicited answers are counted separately and not paired with the next request.
- * - All sockets read into one buffer. An answer of a known shape is accounted for from its bytes; the parser reads all
+ * - Unsolicited responses are counted separately and not paired with the next request.
+ * - All sockets read into one buffer. A response of a known shape is accounted for from its bytes; the parser reads all
  *   others.
  *
  * Returns the function that makes a paused slot send again.
@@ -102,13 +94,13 @@ export function runConnection(client: AutocannonClient, slot: Slot, context: Con
   let answered = false;
   /** The time of the last answer on the connection. */
   let answeredAt = 0;
-  /** True if this answer is the last of its connection. */
+  /** True if this response is the last of its connection. */
   let closes = false;
   let cause: 'timeout' | 'reset' | 'closedEarly' = 'closedEarly';
   let timedOutIdle = false;
   /** The kind of the message that is being read. */
   let reading: 'answer' | 'interim' | 'unsolicited' = 'answer';
-  /** True while a sent request has no complete answer. */
+  /** True while a sent request has no complete response. */
   let isOpen = false;
   /** True if a request was sent since the last piece began: no message that began in that piece answers it. */
   let hasSent = false;
@@ -117,9 +109,9 @@ export function runConnection(client: AutocannonClient, slot: Slot, context: Con
   let isFirstPiece = true;
   /** True if the parser waits for a message. */
   let isBetween = true;
-  /** The status of the answer that the parser reads. */
+  /** The status of the response that the parser reads. */
   let status = 0;
-  /** The answer of a known shape whose body is not complete, and its missing bytes. */
+  /** The response of a known shape whose body is not complete, and its missing bytes. */
   let partial: Layout | undefined;
   let missing = 0;
   /** The piece that the parser reads, if a message begins with it. */
@@ -188,7 +180,7 @@ export function runConnection(client: AutocannonClient, slot: Slot, context: Con
     beginning = undefined;
   };
 
-  /** Takes the first piece of an answer of a known shape. */
+  /** Takes the first piece of a response of a known shape. */
   const takeKnown = (layout: Layout, length: number): void => {
     const { body } = layout;
     closes = layout.closes || sender.closes(slot);
@@ -202,7 +194,7 @@ export function runConnection(client: AutocannonClient, slot: Slot, context: Con
     else finish(layout.status);
   };
 
-  /** Takes another piece of the answer; what follows it goes to the parser. */
+  /** Takes another piece of the response; what follows it goes to the parser. */
   const takeRest = (layout: Layout, length: number): void => {
     const end = Math.min(length, missing);
     hasSent = false;
@@ -256,7 +248,7 @@ export function runConnection(client: AutocannonClient, slot: Slot, context: Con
     };
     const conn = tls === undefined ? connect(options) : connectTls({ ...options, ...tls });
     // A connection has at most one open request, so nothing queues up in its stream: half the cost of a write is saved. Over
-    // TLS, an answer may come before its request is reported as written, and Node aborts on a second write.
+    // TLS, a response may come before its request is reported as written, and Node aborts on a second write.
     const fail = (error?: Error | null): void => {
       if (error) conn.destroy(error);
     };
@@ -286,7 +278,11 @@ export function runConnection(client: AutocannonClient, slot: Slot, context: Con
       if (conn !== current) return;
       state = 'connected';
       if (first !== undefined) conn._write(first, AS_BYTES, fail);
-      if (conn instanceof TLSSocket) ledger.shake(describeHandshake(conn));
+      if (conn instanceof TLSSocket)
+        ledger.tls ??= {
+          protocol: conn.getProtocol() ?? 'unknown',
+          cipher: conn.getCipher().standardName,
+        };
       ledger.connect(performance.now() - begunAt);
       if (isAgain) isAgain = false;
       else ledger.send(slot);
@@ -329,7 +325,7 @@ export function runConnection(client: AutocannonClient, slot: Slot, context: Con
   /** The time for which the connection was silent, in ms, if the server has closed it for that; otherwise undefined. */
   const findIdle = (): number | undefined => {
     if (state !== 'connected' || !answered || closes) return undefined;
-    // After the first byte of an answer, the server has taken the request.
+    // After the first byte of a response, the server has taken the request.
     if (slot.pending && !hasSent) return undefined;
     const idleMs = (slot.pending ? slot.sentAt : performance.now()) - answeredAt;
     return idleMs >= IDLE_MS ? idleMs : undefined;

@@ -15,7 +15,7 @@ export interface Window {
   isApart?: true;
 }
 
-/** Loads a server in turns that may be as short as its answers allow. */
+/** Loads a server in turns that may be as short as its responses allow. */
 export interface ShortTurns {
   /** Takes one turn. It ends when no request is open. */
   take(turn: Turn): Promise<TurnResult>;
@@ -46,7 +46,7 @@ export interface LoadSession extends AsyncDisposable {
   beside?(spec: LoadSpec): LoadSession;
   /** Closes the connections, while the processes stay for other sessions. Absent if that ends the processes. */
   leave?(): Promise<void>;
-  /** Sends these requests from now on: as many as before, with the same answers. Absent if the engine cannot. */
+  /** Sends these requests from now on: as many as before, with the same responses. Absent if the engine cannot. */
   replace?(requests: readonly RequestSpec[]): Promise<void>;
   /** The process ids of the generators; descendants are counted with them. */
   pids: number[];

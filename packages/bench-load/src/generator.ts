@@ -9,8 +9,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import pWaitFor from 'p-wait-for';
 import { Alarm } from './alarm.ts';
 import { Arrivals } from './arrivals.ts';
-import { Client, version } from './autocannon.ts';
-import type { AutocannonClient } from './autocannon.ts';
+import { type AutocannonClient, Client, version } from './autocannon.ts';
 import { runConnection, type ConnectionContext, type Gate } from './client.ts';
 import { encodeHistogram } from 'bench-statistics/histogram';
 import { haveIds } from 'bench-targets/catalogue/workloads/workload';
@@ -37,6 +36,7 @@ import type { Connect } from 'bench-model/load';
 import type { Counts } from 'bench-model/figures';
 import { countCompletions } from 'bench-model/counts';
 import { AcceptQueue } from 'bench-machine/accept-queue';
+import { ownCpuUs } from 'bench-machine/cpu';
 import { tlsOptions } from 'bench-machine/tls';
 import { clamp, sum } from 'bench-statistics/numbers';
 import { createRandom } from 'bench-statistics/random';
@@ -51,7 +51,7 @@ const REST_MS = { least: 1000, most: 4000, perConnection: 1 };
 const EDGE_MS = 10;
 /** The time for the harness to read the idle server before a fixed amount of requests begins. */
 const AMOUNT_LEAD_MS = 50;
-/** The longest wait for an unsolicited answer after the first load, when no answer is due. */
+/** The longest wait for an unsolicited response after the first load, when no response is due. */
 const STRAGGLER_MS = { least: 10, most: 250 };
 /** The longest wait for open answers at the end of the window. */
 const DRAIN_SECONDS = 5;
@@ -278,12 +278,11 @@ class Session {
     const opened = this.#mark();
     const closing = Promise.withResolvers<Mark>();
     ledger.onClose = () => {
-      // The answer that closes the window is followed by no other request.
+      // The response that closes the window is followed by no other request.
       for (const intended of this.#schedule?.close() ?? []) ledger.leave(intended);
       closing.resolve(this.#mark());
       tell({ event: 'closed' });
     };
-    ledger.spanMs = order.spanMs;
     const isDone = () => this.#budget <= 0 && this.#isQuiet();
     ledger.open(order.windowSeconds * 1000);
     this.#schedule?.open(opened.nowMs + order.windowSeconds * 1000);
@@ -310,7 +309,7 @@ class Session {
   }
 
   /**
-   * Loads the server from silence to silence, with a window in between. No timer separates the last answer from the
+   * Loads the server from silence to silence, with a window in between. No timer separates the last response from the
    * report: with short turns, the pauses between them would be a large part of the time.
    */
   async turn(order: TurnOrder): Promise<TurnedReport> {
@@ -322,7 +321,7 @@ class Session {
     const opened = this.#mark();
     const closing = Promise.withResolvers<Mark>();
     ledger.onClose = () => {
-      // The answer that closes the window is the last to be followed by another request.
+      // The response that closes the window is the last to be followed by another request.
       this.#budget = -Infinity;
       closing.resolve(this.#mark());
     };
@@ -411,7 +410,6 @@ class Session {
       tls: ledger.tls,
       idleCloses: ledger.idleCloses,
       slices: ledger.slices,
-      spans: ledger.spans?.report,
       warmup: { ...ledger.warmup, answers: ledger.answersBefore },
       bodyBytes: ledger.bodyBytes,
       bodiesHashed: ledger.bodiesHashed,
@@ -424,7 +422,7 @@ class Session {
         started: ledger.started,
         meanOpen: ledger.meanOpen,
       },
-      starts: ledger.encodeStarts(),
+      sinceSentHistogram: ledger.sinceSentHistogram,
       use: {
         seconds: this.#use.seconds,
         cpuUs: this.#use.cpuUs,
@@ -439,8 +437,8 @@ class Session {
   }
 
   /**
-   * Returns the answers per second of the last turn, summed over the connections. Each counts from its first request to
-   * its last answer: a count between two moments would be one answer too high or too low, which is much in a short turn.
+   * Returns the responses per second of the last turn, summed over the connections. Each counts from its first request to
+   * its last response: a count between two moments would be one response too high or too low, which is much in a short turn.
    */
   #pace(): number {
     return sum(
@@ -479,7 +477,7 @@ class Session {
     await until(() => this.#isQuiet(), patience * 1000);
   }
 
-  /** The same as `#fallSilent`, but returns with the last answer. */
+  /** The same as `#fallSilent`, but returns with the last response. */
   async #drain(): Promise<void> {
     this.#budget = -Infinity;
     if (this.#isQuiet()) return;
@@ -493,7 +491,7 @@ class Session {
     this.#ledger.onEnd = () => {};
   }
 
-  /** Waits for as long as the slowest answer took: unsolicited answers show only when none is due. */
+  /** Waits for as long as the slowest response took: unsolicited responses show only when none is due. */
   async #awaitStragglers(): Promise<void> {
     const slowestMs = this.#ledger.histogram.maxValue / 1000;
     await sleep(clamp(slowestMs, STRAGGLER_MS.least, STRAGGLER_MS.most));
@@ -522,7 +520,7 @@ class Session {
         line.first = { atMs: performance.now(), completions: slot.completions };
       };
       slot.isHeld = true;
-      // A short turn may end before this slot has its turn: it has no answers in it then.
+      // A short turn may end before this slot has its turn: it has no responses in it then.
       begin();
       setTimeout(() => {
         slot.isHeld = false;
@@ -534,11 +532,10 @@ class Session {
   }
 
   #mark(): Mark {
-    const { user, system } = process.cpuUsage();
     return {
       nowMs: performance.now(),
       epochMs: performance.timeOrigin + performance.now(),
-      cpuUs: user + system,
+      cpuUs: ownCpuUs(),
       loop: performance.eventLoopUtilization(),
     };
   }
@@ -566,7 +563,7 @@ function endOf({ windowSeconds }: Pick<FireOrder, 'windowSeconds'>, opened: Mark
   return Math.min(closed.nowMs, opened.nowMs + windowSeconds * 1000);
 }
 
-/** Returns the time from the start of a connection's turn to its last answer, in seconds; 0 without an answer. */
+/** Returns the time from the start of a connection's turn to its last response, in seconds; 0 without a response. */
 function spanOf({ completions, lastEnd }: Slot, first: Start): number {
   return completions > first.completions && lastEnd !== undefined ? (lastEnd - first.atMs) / 1000 : 0;
 }

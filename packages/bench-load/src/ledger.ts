@@ -1,9 +1,10 @@
 import { createHash, type Hash } from 'node:crypto';
 import type { JsHistogram } from 'hdr-histogram-js';
 import { performance } from 'node:perf_hooks';
+import { ownCpuUs } from 'bench-machine/cpu';
 import { countAnswers } from 'bench-model/counts';
 import type { Counts } from 'bench-model/figures';
-import type { FirstWrong, IdleCloses, TlsUse } from 'bench-model/load';
+import type { FirstWrong, IdleCloses, Slices, TlsUse } from 'bench-model/load';
 import { present } from 'bench-model/options';
 import { Arrivals, createArrival, type Arrival } from './arrivals.ts';
 import { createHistogram, encodeHistogram, Latencies, recordMilliseconds } from 'bench-statistics/histogram';
@@ -13,8 +14,7 @@ import type { SchemaCheck } from 'bench-targets/catalogue/workloads/requests/sch
 import { isRightStatus } from 'bench-targets/catalogue/workloads/requests/status';
 import { routesOf } from './cycle.ts';
 import { Population } from './population.ts';
-import { SpanCounts } from './spans.ts';
-import type { DoneReport, LoadSpec, RouteReport, RouteSpec, StartHistograms } from './protocol.ts';
+import type { DoneReport, LoadSpec, RouteReport, RouteSpec } from './protocol.ts';
 
 /** The outcome of one request. */
 type Outcome = Exclude<keyof Counts, 'sent' | 'inFlight'>;
@@ -22,7 +22,7 @@ type Outcome = Exclude<keyof Counts, 'sent' | 'inFlight'>;
 /** The width of a slice; it divides every width that steadiness needs. */
 const SLICE_MS = 50;
 
-/** The most bytes of right bodies that are kept, so that each answer is compared with them: far more than most workloads have. */
+/** The most bytes of right bodies that are kept, so that each response is compared with them: far more than most workloads have. */
 const KEPT_BYTES = 32 * 2 ** 20;
 
 /** Scatters a number over 32 bits (Mueller's finalizer): neighbours have nothing in common. */
@@ -56,15 +56,15 @@ export class Slot {
   completions = 0;
   /** The index of the open request in the workload. */
   request = 0;
-  /** The requests whose answers are alike in their bytes have the same number: the index of the request, or one of its route. */
+  /** The requests whose responses are alike in their bytes have the same number: the index of the request, or one of its route. */
   shape = 0;
-  /** The pieces of an answer that is checked against a JSON Schema, or kept if its hash is right. */
+  /** The pieces of a response that is checked against a JSON Schema, or kept if its hash is right. */
   pieces: Buffer[] | undefined;
-  /** The right body, with which the answer is compared as it arrives; undefined if its hash tells. */
+  /** The right body, with which the response is compared as it arrives; undefined if its hash tells. */
   right: Buffer | undefined;
   /** True if a byte so far was not that of the right body. */
   differs = false;
-  /** The id of the request and the received part of its answer; undefined if requests have no ids. */
+  /** The id of the request and the received part of its response; undefined if requests have no ids. */
   own: { id: string; answer: Buffer[] } | undefined;
   bodyBytes = 0;
   hash: Hash | undefined;
@@ -85,7 +85,7 @@ function isOpen({ pending, isConnecting }: Slot): boolean {
   return pending || isConnecting;
 }
 
-/** Returns the time since an answer arrived, in ms: no answer arrives before its request was sent. */
+/** Returns the time since a response arrived, in ms: no response arrives before its request was sent. */
 function sinceArrival(arrivedAt: number, now: number, sinceSent: number): number {
   return Math.max(0, Math.min(now - arrivedAt, sinceSent));
 }
@@ -94,7 +94,7 @@ function copy(bytes: Buffer, from: number, to: number): Buffer {
   return Buffer.from(bytes.subarray(from, to));
 }
 
-/** Compares the next bytes of an answer with the right body. */
+/** Compares the next bytes of a response with the right body. */
 function compareBytes(slot: Slot, right: Buffer, bytes: Buffer): void {
   const end = slot.bodyBytes + bytes.length;
   slot.differs ||= end > right.length || right.compare(bytes, 0, bytes.length, slot.bodyBytes, end) !== 0;
@@ -118,14 +118,7 @@ function increment(counts: Counts, what: Outcome | 'sent'): void {
   else counts[what]++;
 }
 
-/** The outcome of one TLS handshake. */
-interface Handshake {
-  protocol: string;
-  cipher: string;
-  isResumed: boolean;
-}
-
-/** The age of a request without an answer. */
+/** The age of a request without a response. */
 interface Age {
   milliseconds: number;
   /** The index of its route; undefined if it was never sent. */
@@ -161,11 +154,11 @@ export class Ledger {
   readonly lifetime = emptyCounts();
   readonly window = emptyCounts();
   statusCodes: Record<string, number> = {};
-  /** For the same answers: the reported time and the rest of the latency. Absent until an answer reports its time. */
+  /** For the same responses: the reported time and the rest of the latency. Absent until a response reports its time. */
   timing: { told: JsHistogram; rest: JsHistogram } | undefined;
   cycleUs = { sum: 0, count: 0 };
-  slices: { milliseconds: number; ok: number[] } = { milliseconds: SLICE_MS, ok: [] };
-  /** The right answers before the first window, in slices of the time under load. */
+  slices: Required<Slices> = { milliseconds: SLICE_MS, ok: [], cpuUs: [] };
+  /** The correct responses before the first window, in slices of the time under load. */
   readonly warmup: { milliseconds: number; ok: number[] } = { milliseconds: SLICE_MS, ok: [] };
   /** The connections that the server closed because they were idle, since the first connect; undefined without any. */
   idleCloses: IdleCloses | undefined;
@@ -174,7 +167,7 @@ export class Ledger {
   tls: TlsUse | undefined;
   /** The mismatches in the window that carried the id of another request. */
   crossed = 0;
-  /** The first answer of the window with a wrong body; undefined without any. */
+  /** The first response of the window with a wrong body; undefined without any. */
   firstWrong: FirstWrong | undefined;
   unsolicited = 0;
   bodyBytes: number | undefined;
@@ -184,15 +177,11 @@ export class Ledger {
   stoodAt = -Infinity;
   /**
    * True if latencies and cycles belong to the window in which they began, even if they end after it; by default they
-   * belong to the one in which they end. A short window ends before its slow answers do, and would omit them.
+   * belong to the one in which they end. A short window ends before its slow responses do, and would omit them.
    */
   timesByStart = false;
   /** The open requests of an open loop, those that wait for a connection included. */
   readonly population = new Population();
-  /** The length of the spans whose latencies are counted apart, in ms; undefined without spans. */
-  spanMs: number | undefined;
-  /** The latencies by spans of the window. */
-  spans: SpanCounts | undefined;
   /** Called when the window closes. */
   onClose: () => void = () => {};
   /** Called when a request has ended. */
@@ -201,9 +190,9 @@ export class Ledger {
   #shortest = new Latencies();
   /** The times of the connects of the window. */
   #connects = new Latencies();
-  /** How the requests of an open loop were sent; undefined in a closed loop. */
-  #starts: { lateness: Latencies; sinceSent: Latencies } | undefined;
-  /** The answers of each route so far whose right body is known. */
+  /** The latencies of an open loop without the time that requests waited although a connection was free. */
+  #sinceSent: Latencies | undefined;
+  /** The responses of each route so far whose right body is known. */
   readonly #answers: number[] = [];
   /** The account of each route; empty if there is only one. */
   readonly #accounts: RouteAccount[] = [];
@@ -215,6 +204,9 @@ export class Ledger {
   readonly #right: boolean[][];
   #open = false;
   #openedAt = 0;
+  /** The slice of the last correct response, and the CPU of this process by then. */
+  #slice = 0;
+  #cpuUs = 0;
   #closesAt = Infinity;
   #closedAt = -Infinity;
   /** The moment at which a busy process closed it: until then, requests are sent. */
@@ -223,7 +215,7 @@ export class Ledger {
   #warmingSince: number | undefined;
   /** The time under load in earlier warm-ups, in ms. */
   #warmedBefore = 0;
-  /** The answers when the first window opened; undefined before. */
+  /** The responses when the first window opened; undefined before. */
   #answersBefore: number | undefined;
   #silent = 0;
   #opened = 0;
@@ -237,16 +229,16 @@ export class Ledger {
   #populationSum = 0;
   /** The ages of the requests that were open when a window closed. */
   #openAges: Age[] = [];
-  /** The ages of those that got no answer after it either, when the wait for them ended. */
+  /** The ages of those that got no response after it either, when the wait for them ended. */
   #unansweredAges: Age[] = [];
   readonly #expected: LoadSpec['expected'];
   readonly #hashEvery: number;
-  /** The right body of each request, once an answer had the right hash. */
+  /** The right body of each request, once a response had the right hash. */
   readonly #bodies: (Buffer | undefined)[] = [];
   /** The bytes of right bodies that may still be kept. */
   #roomBytes: number;
   readonly #arrivals: Arrivals;
-  /** For each request of the cycle: true if 304 is a right answer. */
+  /** For each request of the cycle: true if 304 is a correct response. */
   readonly #mayBeUnchanged: boolean[];
 
   /** `schemas` are the compiled schemas of the routes, by their index. `keptBytes` is the most that right bodies may have together. */
@@ -290,15 +282,14 @@ export class Ledger {
     this.statusCodes = {};
     this.timing = undefined;
     this.cycleUs = { sum: 0, count: 0 };
-    this.slices = { milliseconds: SLICE_MS, ok: [] };
-    this.spans = undefined;
+    this.slices = { milliseconds: SLICE_MS, ok: [], cpuUs: [] };
     this.bodiesHashed = 0;
     this.crossed = 0;
     this.firstWrong = undefined;
     this.#latencies = new Latencies();
     this.#shortest = new Latencies();
     this.#connects = new Latencies();
-    this.#starts = undefined;
+    this.#sinceSent = undefined;
     this.#silentBefore = undefined;
     this.#opened = 0;
     this.#openBefore = 0;
@@ -317,15 +308,8 @@ export class Ledger {
     return this.#shortest.histogram;
   }
 
-  #noteStarts(): { lateness: Latencies; sinceSent: Latencies } {
-    return (this.#starts ??= { lateness: new Latencies(), sinceSent: new Latencies() });
-  }
-
-  /** Encodes how the requests of an open loop were sent; undefined in a closed loop. */
-  encodeStarts(): StartHistograms | undefined {
-    if (this.#starts === undefined) return undefined;
-    const { lateness, sinceSent } = this.#starts;
-    return { lateness: encodeHistogram(lateness.histogram), sinceSent: encodeHistogram(sinceSent.histogram) };
+  get sinceSentHistogram(): string | undefined {
+    return this.#sinceSent && encodeHistogram(this.#sinceSent.histogram);
   }
 
   get isOpen(): boolean {
@@ -342,7 +326,7 @@ export class Ledger {
     return Math.max(...this.slots.map((slot) => slot.lastEnd ?? this.#openedAt));
   }
 
-  /** Called before these slots (by default all) send: a paused slot begins its cycle now, not at its last answer. */
+  /** Called before these slots (by default all) send: a paused slot begins its cycle now, not at its last response. */
   wake(slots = this.slots): void {
     const now = performance.now();
     for (const slot of slots) if (!slot.pending && slot.lastEnd !== undefined) slot.lastEnd = now;
@@ -360,13 +344,6 @@ export class Ledger {
     if (!this.#open) return;
     this.#opened++;
     this.#connects.record(milliseconds);
-  }
-
-  /** Records a handshake. */
-  shake({ protocol, cipher, isResumed }: Handshake): void {
-    this.tls ??= { protocol, cipher, handshakes: 0, resumed: 0 };
-    this.tls.handshakes++;
-    if (isResumed) this.tls.resumed++;
   }
 
   /** The connections that were opened in the window; their times as an encoded histogram, without any absent. */
@@ -401,10 +378,9 @@ export class Ledger {
     slot.isConnecting = false;
     slot.bodyBytes = 0;
     this.#count(slot, 'sent', this.#open);
-    if (slot.intendedAt !== undefined && this.#open) this.#noteStarts().lateness.record(slot.lateMs);
   }
 
-  /** Records that this process has worked outside the delivery of an answer. */
+  /** Records that this process has worked outside the delivery of a response. */
   work(): void {
     this.#arrivals.work();
   }
@@ -414,7 +390,7 @@ export class Ledger {
     this.#arrivals.note(slot.arrival);
   }
 
-  /** Records a piece of the body of an answer. The bytes may change afterwards. */
+  /** Records a piece of the body of a response. The bytes may change afterwards. */
   receive(slot: Slot, bytes: Buffer, from = 0, to = bytes.length): void {
     if (slot.own !== undefined) slot.own.answer.push(copy(bytes, from, to));
     else if (slot.bodyBytes === 0) this.#choose(slot);
@@ -425,9 +401,9 @@ export class Ledger {
   }
 
   /**
-   * Chooses how every byte of an answer is checked: against the right body, against its hash if there is no room for the
+   * Chooses how every byte of a response is checked: against the right body, against its hash if there is no room for the
    * bodies of all requests, or against a schema. The last two check one in `hashEvery` of each route, by scattered numbers:
-   * a server that is wrong every so many answers would be in step with counted ones, and so would its rows.
+   * a server that is wrong every so many responses would be in step with counted ones, and so would its rows.
    */
   #choose(slot: Slot): void {
     const { request } = slot;
@@ -499,7 +475,7 @@ export class Ledger {
     return encodeAges(this.#openAges);
   }
 
-  /** The ages of those that got no answer after it either; undefined without any. */
+  /** The ages of those that got no response after it either; undefined without any. */
   get unansweredAges(): string | undefined {
     return encodeAges(this.#unansweredAges);
   }
@@ -515,7 +491,7 @@ export class Ledger {
   }
 
   /**
-   * Records a complete answer, read at `now`, this many ms after its request was sent. Its latency ends with its arrival.
+   * Records a complete response, read at `now`, this many ms after its request was sent. Its latency ends with its arrival.
    * Returns its outcome.
    */
   complete(slot: Slot, status: number, milliseconds: number, now = performance.now()): Outcome {
@@ -534,6 +510,7 @@ export class Ledger {
       if (outcome === 'mismatch') this.#noteWrong(slot, body, now);
       if (outcome === 'ok') {
         const slice = Math.floor(this.#openMs(now) / SLICE_MS);
+        if (slice !== this.#slice) this.#turnTo(slice);
         this.slices.ok[slice] = (this.slices.ok[slice] ?? 0) + 1;
         this.bodyBytes = bodyBytes;
       }
@@ -571,7 +548,7 @@ export class Ledger {
     this.#openAges.push({ milliseconds: this.#closedAt - intended, route: undefined });
   }
 
-  /** Called when the wait for the answers after a window is over. */
+  /** Called when the wait for the responses after a window is over. */
   settle(): void {
     const now = performance.now();
     for (const slot of this.slots) if (isOpen(slot)) this.#noteUnanswered(slot, now);
@@ -586,7 +563,7 @@ export class Ledger {
     if (slot.sentAt > this.#endedAt) return;
     const age = this.#ageOf(slot, now);
     this.#unansweredAges.push(age);
-    // The latencies of its window include those of the answers after it.
+    // The latencies of its window include those of the responses after it.
     if (this.timesByStart) this.#openAges.push(age);
   }
 
@@ -611,7 +588,7 @@ export class Ledger {
     return (this.#warmedBefore + warming + this.#openBefore + open) / 1000;
   }
 
-  /** The answers, right or wrong, until the first window opened; until now if it has not opened. */
+  /** The responses, right or wrong, until the first window opened; until now if it has not opened. */
   get answersBefore(): number {
     return this.#answersBefore ?? countAnswers(this.lifetime);
   }
@@ -619,7 +596,7 @@ export class Ledger {
   /**
    * Opens the window for this many ms, or opens it again. Open requests count as sent in it. It closes with the first
    * request that ends after its time, or by `close`, whichever comes first: in a loop that is busy with thousands of
-   * answers, a timer would be late.
+   * responses, a timer would be late.
    */
   open(milliseconds: number): void {
     if (milliseconds > 0) this.#answersBefore ??= countAnswers(this.lifetime);
@@ -630,7 +607,17 @@ export class Ledger {
     this.#closesAt = this.#openedAt + milliseconds;
     this.#populationBefore = this.population.until(this.#openedAt);
     this.population.closesAtMs = this.#closesAt;
+    this.#slice = Math.floor(this.#openBefore / SLICE_MS);
+    this.#cpuUs = ownCpuUs();
     this.#open = true;
+  }
+
+  /** Gives what this process used since the last slice to that slice. */
+  #turnTo(slice: number): void {
+    const before = this.#cpuUs;
+    this.#cpuUs = ownCpuUs();
+    this.slices.cpuUs[this.#slice] = (this.slices.cpuUs[this.#slice] ?? 0) + this.#cpuUs - before;
+    this.#slice = slice;
   }
 
   /** Closes the window if it is open. */
@@ -645,7 +632,9 @@ export class Ledger {
     if (!this.timesByStart)
       for (const slot of this.slots) if (isOpen(slot)) this.#openAges.push(this.#ageOf(slot, this.#closedAt));
     this.#openBefore += this.#closedAt - this.#openedAt;
-    this.slices.ok = padSlices(this.slices.ok, this.#openBefore);
+    this.#turnTo(this.#slice);
+    for (const column of ['ok', 'cpuUs'] as const)
+      this.slices[column] = padSlices(this.slices[column], this.#openBefore);
     this.#silent = this.slots.filter(
       (slot, index) => slot.completions === this.#silentBefore?.[index],
     ).length;
@@ -657,7 +646,7 @@ export class Ledger {
     return this.#silent;
   }
 
-  /** Records the latencies of an answer that was read this many ms after its request was sent; both end with its arrival. */
+  /** Records the latencies of a response that was read this many ms after its request was sent; both end with its arrival. */
   #record(
     { request, toldMs, intendedAt, lateMs, arrival: { from, by } }: Slot,
     now: number,
@@ -666,8 +655,7 @@ export class Ledger {
     const since = intendedAt === undefined ? sinceSent : now - intendedAt;
     const milliseconds = since - sinceArrival(by, now, sinceSent);
     this.#latencies.record(milliseconds);
-    if (this.#open) this.#spansNow()?.record(this.#openMs(now), milliseconds);
-    if (intendedAt !== undefined) this.#noteStarts().sinceSent.record(milliseconds - lateMs);
+    if (intendedAt !== undefined) (this.#sinceSent ??= new Latencies()).record(milliseconds - lateMs);
     const account = this.#accounts[this.#routeOf[request] ?? 0];
     if (account !== undefined) recordMilliseconds(account.histogram, milliseconds);
     this.#shortest.record(since - sinceArrival(from, now, sinceSent));
@@ -680,10 +668,6 @@ export class Ledger {
   /** The time that the window has been open, in ms. */
   #openMs(now: number): number {
     return this.#openBefore + now - this.#openedAt;
-  }
-
-  #spansNow(): SpanCounts | undefined {
-    return this.spanMs === undefined ? undefined : (this.spans ??= new SpanCounts(this.spanMs));
   }
 
   #end(slot: Slot, outcome: Outcome, now: number, arrivedAt = now): void {

@@ -12,7 +12,6 @@ import {
   type Wait,
 } from 'bench-statistics/histogram';
 import type { DoneReport, ScheduleCounts, TurnResult } from './protocol.ts';
-import { mergeSpans } from './spans.ts';
 import { sum, sumByKey } from 'bench-statistics/numbers';
 
 /** Splits `total` into `parts` whole shares that differ by at most one and add up to it exactly. */
@@ -49,6 +48,7 @@ export function mergeReports(
   const crossed = known((report) => report.crossed);
   const warmups = known(({ warmup }) => warmup);
   const opened = known((report) => report.opened);
+  const cpus = known(({ slices }) => slices.cpuUs);
   const unsolicited = known((report) => report.unsolicited);
   const { planned, seconds } = connect;
   return {
@@ -72,6 +72,7 @@ export function mergeReports(
     slices: {
       milliseconds: reports[0]?.slices.milliseconds ?? 0,
       ok: addColumns(reports.map((report) => report.slices.ok)),
+      ...(cpus.length === reports.length && { cpuUs: addColumns(cpus) }),
     },
     bodyBytes: known((report) => report.bodyBytes)[0],
     bodiesHashed: total((report) => report.bodiesHashed),
@@ -79,10 +80,9 @@ export function mergeReports(
     ...present({
       censoredHistogram: censored.length > 0 ? encodeHistogram(histogramOf(censored)) : undefined,
       unanswered: countUnanswered(unanswered),
-      spans: mergeSpans(known(({ spans }) => spans)),
       timing: mergeTimings(known(({ timing }) => timing)),
       opened: opened.length < reports.length ? undefined : mergeOpened(opened),
-      tls: mergeTls(known(({ tls }) => tls)),
+      tls: known(({ tls }) => tls)[0],
       idleCloses: joinIdleCloses(known(({ idleCloses }) => idleCloses).flat()),
       warmup: warmups.length === reports.length ? mergeWarmups(warmups) : undefined,
       routes: mergeRoutes(reports, timeoutSeconds),
@@ -99,13 +99,10 @@ function mergeSchedules(reports: DoneReport[], waits: readonly Wait[]): LoadResu
   const schedules = reports.flatMap(({ schedule }) => schedule ?? []);
   if (schedules.length === 0) return undefined;
   const counts = sumByKey<keyof ScheduleCounts>(schedules);
-  const starts = reports.flatMap((report) => report.starts ?? []);
-  const late = mergeHistograms(starts.map(({ lateness }) => lateness));
-  if (late.totalCount === 0) return counts;
-  const sinceSentUs = summariseLatency(mergeHistograms(starts.map(({ sinceSent }) => sinceSent)), waits);
-  const at = (percentile: number): number => late.getValueAtPercentile(percentile);
-  const lateUs = { p50: at(50), p90: at(90), p99: at(99), max: late.maxValue };
-  return { ...counts, lateUs, ...(sinceSentUs && { sinceSentUs }) };
+  const sinceSent = mergeHistograms(reports.flatMap((report) => report.sinceSentHistogram ?? []));
+  if (sinceSent.totalCount === 0) return counts;
+  const sinceSentUs = summariseLatency(sinceSent, waits);
+  return { ...counts, ...(sinceSentUs && { sinceSentUs }) };
 }
 
 /** Counts the requests that were never answered, by their waits with the shortest first; undefined without any. */
@@ -127,13 +124,6 @@ export function mergeTurns(turns: readonly TurnResult[]): TurnResult {
 function mergeOpened(all: NonNullable<DoneReport['opened']>[]): LoadResult['opened'] {
   const connectUs = summariseLatency(mergeHistograms(all.flatMap(({ connects }) => connects ?? [])));
   return { count: sum(all.map(({ count }) => count)), ...(connectUs && { connectUs }) };
-}
-
-/** Adds up the handshakes of all processes; undefined for plain HTTP. */
-function mergeTls(all: NonNullable<DoneReport['tls']>[]): LoadResult['tls'] {
-  const [first] = all;
-  const handshakes = sum(all.map((one) => one.handshakes));
-  return first && { ...first, handshakes, resumed: sum(all.map(({ resumed }) => resumed)) };
 }
 
 function mergeWarmups(warmups: Warmup[]): Warmup {

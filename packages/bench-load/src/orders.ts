@@ -1,6 +1,5 @@
 /** The orders that share one load among several generator processes. */
 import { nextSender } from 'bench-targets/catalogue/workloads/ids';
-import { COURSE_SECONDS } from 'bench-model/planned';
 import { sum } from 'bench-statistics/numbers';
 import type { Window } from './engine.ts';
 import { splitShares } from './merge.ts';
@@ -31,15 +30,6 @@ function shareOf(route: RouteSpec, index: number, processes: number): RouteSpec 
   return { ...route, first: route.first + sum(shares.slice(0, index)), count: shares[index] as number };
 }
 
-/** The most spans whose latencies are counted apart, and the shortest one in ms. */
-const SPANS = { most: 120, milliseconds: 250 };
-
-/** Returns the length of a span in ms: few enough to keep a record small. */
-function spanOf(windowSeconds: number): number {
-  const { milliseconds, most } = SPANS;
-  return milliseconds * Math.ceil((1000 * windowSeconds) / most / milliseconds);
-}
-
 /** Returns the order to fire at `atMs` for each process. */
 export function fireOrders(
   { warmupSeconds, windowSeconds, load, gapSeed, isApart }: Window,
@@ -57,7 +47,6 @@ export function fireOrders(
     amountBefore: sum(amounts.slice(0, index)),
     rate: load.mode === 'open' ? load.perSecond / processes : undefined,
     gapSeed: gapSeed === undefined ? undefined : gapSeed + index,
-    spanMs: windowSeconds < COURSE_SECONDS ? undefined : spanOf(windowSeconds),
     isApart,
   }));
 }

@@ -2,7 +2,7 @@ import type { RequestSpec, RouteSpec } from './protocol.ts';
 
 /** The requests of a route that are sent once: built before the load, in one buffer, which costs the load nothing. */
 export class Packed {
-  /** The place of the answers of the route among the shapes: each request has only one answer. */
+  /** The place of the responses of the route among the shapes: each request has only one response. */
   readonly shape: number;
   readonly #first: number;
   readonly #bytes: Buffer;

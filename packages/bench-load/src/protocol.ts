@@ -7,7 +7,7 @@ import type {
   ScheduleReport,
   TlsUse,
   Warmup,
-  Spans,
+  Slices,
 } from 'bench-model/load';
 import type { Status } from 'bench-model/requests';
 import type { Counts } from 'bench-model/figures';
@@ -31,7 +31,7 @@ export interface RequestSpec {
   body?: string;
 }
 
-/** The right answer to one request on the wire. */
+/** The correct response to one request on the wire. */
 export interface ExpectedBody {
   bytes: number;
   /** SHA-256 of the body in hex, with the placeholder for the id of its request. */
@@ -49,7 +49,7 @@ export interface RouteSpec {
   once?: true | undefined;
   /** The right status codes, or classes of them such as `2xx`. */
   statuses: Status[];
-  /** The JSON Schema of a right body: one answer in `hashEvery` is checked. */
+  /** The JSON Schema of a right body: one response in `hashEvery` is checked. */
   schema?: string;
 }
 
@@ -69,15 +69,15 @@ export interface LoadSpec {
   timeoutSeconds: number;
   /** The longest wait until all connections are established. */
   barrierSeconds: number;
-  /** The right answer to each request; undefined, or null for one request, if right answers differ in their bytes. */
+  /** The correct response to each request; undefined, or null for one request, if correct responses differ in their bytes. */
   expected: (ExpectedBody | null)[] | undefined;
   /** The time over which the connections start one after the other, so that no window catches them all at once. */
   spreadSeconds?: number | undefined;
   /** The sampling interval of hashed bodies; bodies with an id are all compared. */
   hashEvery: number;
-  /** The metric of `Server-Timing` that is recorded for every answer. */
+  /** The metric of `Server-Timing` that is recorded for every response. */
   timing?: string | undefined;
-  /** True if the parser reads every answer: a test compares the two ways to read answers. */
+  /** True if the parser reads every response: a test compares the two ways to read answers. */
   parsesAll?: boolean | undefined;
 }
 
@@ -108,11 +108,9 @@ export interface FireOrder {
   rate: number | undefined;
   /** The seed of exponential gaps between the requests of an open loop; without it, the gaps are equal. */
   gapSeed?: number | undefined;
-  /** The length of the spans whose latencies are counted apart; absent without spans. */
-  spanMs?: number | undefined;
   /** True if the account of the windows before is forgotten. */
   isApart?: true | undefined;
-  /** The exact number of requests to send. The window ends with the last answer, or after its time. */
+  /** The exact number of requests to send. The window ends with the last response, or after its time. */
   amount: number | undefined;
   /** The number of requests that other processes send of the same amount before its own. */
   amountBefore?: number | undefined;
@@ -125,13 +123,13 @@ export interface Turn {
   windowSeconds: number;
 }
 
-/** The result of one short turn, in which the server was idle before its first request and after its last answer. */
+/** The result of one short turn, in which the server was idle before its first request and after its last response. */
 export interface TurnResult {
-  /** From the first request to the last answer. */
+  /** From the first request to the last response. */
   seconds: number;
-  /** Right answers, those before and after the window included. */
+  /** Correct responses, those before and after the window included. */
   answers: number;
-  /** Right answers per second, summed over the connections: each from its first request to its last answer. */
+  /** Correct responses per second, summed over the connections: each from its first request to its last response. */
   goodputPerSecond: number;
 }
 
@@ -152,7 +150,7 @@ interface AccountOrder {
   session: number;
 }
 
-/** Replaces the requests of a session that is not under load by as many others, which have the same answers. */
+/** Replaces the requests of a session that is not under load by as many others, which have the same responses. */
 export interface ReplaceOrder {
   do: 'replace';
   session: number;
@@ -212,14 +210,6 @@ export type ScheduleCounts = Omit<ScheduleReport, 'lateUs' | 'sinceSentUs'>;
 /** The starts of an open loop that its schedule counts. */
 export type StartReport = Pick<ScheduleReport, 'intended' | 'late' | 'dropped'>;
 
-/** How an open loop sent its requests, as histograms. */
-export interface StartHistograms {
-  /** The time that each request waited although a connection was free. */
-  lateness: string;
-  /** The latencies without that time. */
-  sinceSent: string;
-}
-
 /** The account of one turn. Every request of it has ended, except those that the drain did not wait for. */
 export interface TurnedReport extends TurnResult {
   event: 'turned';
@@ -236,7 +226,7 @@ export interface DoneReport {
   lifetime: Counts;
   statusCodes: Record<string, number>;
   latencyHistogram: string;
-  /** The lower bound of each latency, for the same answers; absent if the client cannot determine it. */
+  /** The lower bound of each latency, for the same responses; absent if the client cannot determine it. */
   shortestHistogram?: string;
   /**
    * The ages of the requests that were open when a window closed, in µs, those that waited for a connection included;
@@ -245,7 +235,7 @@ export interface DoneReport {
   openAges?: string | undefined;
   /** The ages of those that were not answered after it either, when the client stopped waiting. */
   unansweredAges?: string | undefined;
-  /** Histograms of the answers that reported it: the requested metric, and the rest of the latency. */
+  /** Histograms of the responses that reported it: the requested metric, and the rest of the latency. */
   timing: { metric: string; told: string; rest: string } | undefined;
   cycleUs: { sum: number; count: number };
   silentConnections: number;
@@ -258,8 +248,7 @@ export interface DoneReport {
   tls?: TlsUse | undefined;
   /** The connections that the server closed because they were idle; absent without any. */
   idleCloses?: IdleCloses | undefined;
-  slices: { milliseconds: number; ok: number[] };
-  spans?: Spans | undefined;
+  slices: Slices;
   /** The load before the first window; absent if the client does not report it. */
   warmup?: Warmup;
   bodyBytes: number | undefined;
@@ -268,12 +257,13 @@ export interface DoneReport {
   routes?: RouteReport[] | undefined;
   /** Mismatches with the id of another request; undefined if requests have no ids. */
   crossed?: number | undefined;
-  /** The first answer of the window with a wrong body; absent without any. */
+  /** The first response of the window with a wrong body; absent without any. */
   firstWrong?: FirstWrong | undefined;
   /** The account of an open loop. */
   schedule: ScheduleCounts | undefined;
-  starts?: StartHistograms | undefined;
-  /** Unsolicited answers since the first connect; absent if the client cannot detect them. */
+  /** Its latencies without the time that requests waited although a connection was free. */
+  sinceSentHistogram?: string | undefined;
+  /** Unsolicited responses since the first connect; absent if the client cannot detect them. */
   unsolicited?: number;
   use: GeneratorUse;
 }

@@ -14,9 +14,9 @@ export interface Sender {
   take(slot: Slot): Buffer;
   /** Takes the request of a slot back: it was never sent. */
   giveBack(slot: Slot): void;
-  /** Returns true if the request of a slot is a HEAD: its answer has no body, whatever its head says. */
+  /** Returns true if the request of a slot is a HEAD: its response has no body, whatever its head says. */
   isHead(slot: Slot): boolean;
-  /** Returns true if the request of a slot asks for the end of its connection after the answer. */
+  /** Returns true if the request of a slot asks for the end of its connection after the response. */
   closes(slot: Slot): boolean;
   /** Continues the cycle as if this many requests had been sent. */
   restart(sent: number): void;
@@ -30,7 +30,7 @@ export interface Sender {
 interface Mark {
   mark: string;
   next: () => string;
-  /** True if the answer has to repeat the value. */
+  /** True if the response has to repeat the value. */
   isId: boolean;
 }
 

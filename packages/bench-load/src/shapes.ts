@@ -4,7 +4,7 @@ interface Span {
   to: number;
 }
 
-/** The layout of one answer: every byte is fixed, may differ, or belongs to the body. */
+/** The layout of one response: every byte is fixed, may differ, or belongs to the body. */
 export interface Layout {
   status: number;
   /** The bytes of the head, with the empty line. */
@@ -13,7 +13,7 @@ export interface Layout {
   totalBytes: number;
   /** False if the body is chunked. Only a sized body may arrive in several pieces. */
   isSized: boolean;
-  /** True if it is the last answer of its connection. */
+  /** True if it is the last response of its connection. */
   closes: boolean;
   /** The parts of the body. */
   body: Span[];
@@ -37,7 +37,7 @@ interface Header {
   value: Span;
 }
 
-/** An answer that the parser has read. */
+/** A response that the parser has read. */
 interface ReadAnswer {
   /** Its first piece, with the whole head. */
   first: Buffer;
@@ -56,7 +56,7 @@ const MOST_LESSONS = 16;
 const MOST_CHUNKED_BYTES = 16_384;
 /** The headers whose values decide where a message ends, or if the connection is kept. */
 const FRAMING = new Set(['connection', 'content-length', 'transfer-encoding', 'upgrade']);
-/** Differs in any answer, so no second answer is needed to see it. */
+/** Differs in any response, so no second answer is needed to see it. */
 const ALWAYS_FREE = 'date';
 const STATUS_LINE = /^HTTP\/1\.[01] (\d{3})(?: .*)?$/;
 const HEADER = /^([!#$%&'*+\-.^_`|~0-9A-Za-z]+):[ \t]*(.*)$/;
@@ -64,19 +64,19 @@ const CR = 0x0d;
 const LF = 0x0a;
 
 /**
- * The shapes of right answers, by request. An answer has a known shape if its bytes are those of an answer that the
+ * The shapes of correct responses, by request. A response has a known shape if its bytes are those of a response that the
  * parser has read, except for the body and for the values of headers that may differ: `Date`, and headers that have
- * differed between right answers of the same length. Such an answer needs no parser.
+ * differed between correct responses of the same length. Such a response needs no parser.
  */
 export class Shapes {
-  /** Receives every answer of this process, at its beginning. */
+  /** Receives every response of this process, at its beginning. */
   readonly buffer: Buffer;
   readonly #words: Int32Array;
   readonly #known: Shape[][] = [];
   readonly #lessons: number[] = [];
   readonly #mostLessons: number;
 
-  /** `buffer` must begin at a multiple of 4 bytes. Without lessons, the parser reads every answer. */
+  /** `buffer` must begin at a multiple of 4 bytes. Without lessons, the parser reads every response. */
   constructor(buffer: Buffer, mostLessons = MOST_LESSONS) {
     this.buffer = buffer;
     this.#mostLessons = mostLessons;
@@ -85,7 +85,7 @@ export class Shapes {
 
   /**
    * Returns the layout of the answer to this request whose first bytes have just been received. The piece holds at least
-   * the head, and nothing after the answer. Undefined if the shape is not known.
+   * the head, and nothing after the response. Undefined if the shape is not known.
    */
   find(request: number, receivedBytes: number): Layout | undefined {
     const known = this.#known[request];
@@ -102,7 +102,7 @@ export class Shapes {
     return (this.#lessons[request] ?? 0) < this.#mostLessons;
   }
 
-  /** Learns the shape of a right answer. */
+  /** Learns the shape of a correct response. */
   learn(request: number, answer: ReadAnswer): void {
     this.#lessons[request] = (this.#lessons[request] ?? 0) + 1;
     const shape = readShape(answer);
@@ -151,7 +151,7 @@ export class Shapes {
   }
 }
 
-/** Returns the shape of an answer; undefined if the bytes do not agree with what the parser found. */
+/** Returns the shape of a response; undefined if the bytes do not agree with what the parser found. */
 function readShape({ first, bodyBytes, hasNoBody, closes }: ReadAnswer): Shape | undefined {
   const end = first.indexOf('\r\n\r\n');
   if (end < 0) return undefined;

@@ -54,12 +54,12 @@ const OK = 'HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\nok';
 const EARLY_HINTS = 'HTTP/1.1 103 Early Hints\r\nlink: </style.css>; rel=preload\r\n\r\n';
 const expected = [{ bytes: 2, sha256: createHash('sha256').update('ok').digest('hex') }];
 
-/** An answer that reports this many ms. */
+/** A response that reports this many ms. */
 function tell(ms: number): string {
   return `HTTP/1.1 200 OK\r\nserver-timing: n;dur=${ms}\r\ncontent-length: 2\r\n\r\nok`;
 }
 
-/** Expects that every answer was correct and no connection was replaced. */
+/** Expects that every response was correct and no connection was replaced. */
 function expectAllRight({ counts, connect, unsolicited }: LoadResult): void {
   expect(counts).toMatchObject({ sent: AMOUNT, ok: AMOUNT, inFlight: 0 });
   expect(connect).toMatchObject({ planned: 2, established: 2, retried: 0 });
@@ -96,7 +96,7 @@ describe('an interim response', () => {
   });
 });
 
-describe('an answer that leaves HTTP', () => {
+describe('a response that leaves HTTP', () => {
   it('has a wrong status, and the next request has a new connection', async () => {
     let connections = 0;
     const seen = await load(
@@ -112,7 +112,7 @@ describe('an answer that leaves HTTP', () => {
   });
 });
 
-describe('an answer without a body', () => {
+describe('a response without a body', () => {
   it('ends with its headers, and the connection is kept', async () => {
     let connections = 0;
     /** The answer to each request, in turns. */
@@ -162,9 +162,9 @@ describe('an answer without a body', () => {
   });
 });
 
-describe('an unsolicited answer', () => {
+describe('an unsolicited response', () => {
   it('is counted separately', async () => {
-    /** By the number of the request: in the same packet, partly in it, a little later, and before the answer. */
+    /** By the number of the request: in the same packet, partly in it, a little later, and before the response. */
     const surplus: Record<number, (socket: Socket) => void> = {
       20: (socket) => socket.write(OK + OK),
       40: (socket) => {

@@ -45,7 +45,7 @@ class Loop implements LoopClocks {
   }
 }
 
-describe('the arrival of an answer', () => {
+describe('the arrival of a response', () => {
   it('is the wake-up of the loop, for every packet that woke it', () => {
     const loop = new Loop();
     loop.waits(50);
@@ -109,7 +109,7 @@ describe('the arrival of an answer', () => {
 
 describe('the event loop of this process', () => {
   const CONNECTIONS = 1500;
-  /** Answered when the first answer is read, so no earlier poll can find them. */
+  /** Answered when the first response is read, so no earlier poll can find them. */
   const LATE = 300;
 
   it('delivers more than 1,024 ready sockets in several batches of one turn, each with its time', async () => {

@@ -1,4 +1,4 @@
-/** A server that closes each connection after its answer, and stops listening under load. */
+/** A server that closes each connection after its response, and stops listening under load. */
 import { createServer } from 'node:net';
 import { once } from 'node:events';
 import { describe, expect, it } from 'vitest';

@@ -84,7 +84,7 @@ describe('a connection that the server closed while it was idle', () => {
 });
 
 describe('a connection that was closed for another reason', () => {
-  it('fails its request if a new connection is closed without an answer, too', async () => {
+  it('fails its request if a new connection is closed without a response, too', async () => {
     let requests = 0;
     const seen = await load((socket, { number }) => {
       requests++;
@@ -109,7 +109,7 @@ describe('a connection that was closed for another reason', () => {
     expect(seen.idleCloses?.sentAgain ?? 0).toBe(0);
   });
 
-  it('fails its request if the answer had begun', async () => {
+  it('fails its request if the response had begun', async () => {
     const seen = await load((socket, { number }) => {
       if (number === 1) socket.write(OK);
       else socket.end(OK.slice(0, 20));

@@ -44,7 +44,7 @@ describe('an open loop', () => {
     vi.restoreAllMocks();
   });
 
-  it('schedules at its rate, independent of answers', () => {
+  it('schedules at its rate, independent of responses', () => {
     const schedule = new Schedule(100, alarm);
     schedule.open();
     pass(995);
@@ -128,7 +128,7 @@ describe('an open loop', () => {
     ]);
   });
 
-  it('charges it too if an answer arrives before the late alarm', () => {
+  it('charges it too if a response arrives before the late alarm', () => {
     const schedule = new Schedule(100, alarm);
     schedule.take(() => {});
     schedule.take(() => {});

@@ -7,7 +7,7 @@ import type { LoadSpec } from '../src/protocol.ts';
 
 const GENERATOR = fileURLToPath(new URL('../src/generator.ts', import.meta.url));
 
-/** What a test says of a load; the rest has short limits and no expected answer. */
+/** What a test says of a load; the rest has short limits and no expected response. */
 type Said = Pick<LoadSpec, 'requests' | 'connections'> & Partial<LoadSpec>;
 
 /** Returns the load of a listening server. */

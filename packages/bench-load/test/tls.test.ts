@@ -54,17 +54,14 @@ describe('a load over TLS', () => {
     expect(seen.tls).toEqual({
       protocol: 'TLSv1.3',
       cipher: expect.stringMatching(/^TLS_/) as string,
-      handshakes: 2,
-      resumed: 0,
     });
     expect(accepted).toBe(2);
   });
 
-  it('counts a handshake for each request if connections are not kept', async () => {
+  it('makes a handshake for each request if connections are not kept', async () => {
     const { seen, accepted } = await load({ connection: 'close' });
     expect(seen.counts).toMatchObject({ sent: AMOUNT, ok: AMOUNT });
     expect(seen.opened).toMatchObject({ count: AMOUNT });
-    expect(seen.tls?.handshakes).toBe(seen.lifetime?.sent);
     expect(accepted).toBe(seen.lifetime?.sent);
   });
 });

@@ -50,7 +50,7 @@ describe('wrk 4.1.0', () => {
     expect(wrk.read(refused).counts.failed).toBe(9);
   });
 
-  it('counts a late answer as a timeout, and percentiles among timeouts as bounds', () => {
+  it('counts a late response as a timeout, and percentiles among timeouts as bounds', () => {
     const late = output.replace('"timeout":0', '"timeout":400').replace('"read":0', '"read":3');
     expect(wrk.read(late).counts).toEqual({ ok: 31_532, non2xx: 322, timeout: 400, failed: 3 });
     expect(latencyOf(wrk, late)).toMatchObject({
@@ -60,7 +60,7 @@ describe('wrk 4.1.0', () => {
     });
   });
 
-  it('reports no percentile that has too few answers', () => {
+  it('reports no percentile that has too few responses', () => {
     const few = output.replace('"requests":32254', '"requests":250').replace('"status":322', '"status":0');
     expect(Object.keys(latencyOf(wrk, few) ?? {})).toEqual(['mean', 'max', 'p50', 'p75', 'p90']);
   });
@@ -88,7 +88,7 @@ describe('k6 1.8.1', () => {
     expect(latency?.max).toBeCloseTo(138_916.513, 3);
     expect(latency?.p50).toBeCloseTo(832.762, 3);
     expect(latency?.p97_5).toBeCloseTo(10_693.234, 3);
-    // Fewer than ten answers are beyond it.
+    // Fewer than ten responses are beyond it.
     expect(latency).not.toHaveProperty('p99_9');
   });
 

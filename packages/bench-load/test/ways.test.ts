@@ -68,7 +68,7 @@ interface Load {
   isArming?: boolean;
 }
 
-/** The server's side of one answer: its pieces, and the end of the connection after them. */
+/** The server's side of one response: its pieces, and the end of the connection after them. */
 interface Step {
   pieces: string[];
   ending?: 'end' | 'reset' | 'timeout';
@@ -180,7 +180,7 @@ const EXPECTED: ExpectedBody = {
 
 let second = 10;
 let id = 1000;
-/** Returns a right answer with another date and id each time. */
+/** Returns a correct response with another date and id each time. */
 function answer({
   status = '200 OK',
   version = '1.1',
@@ -196,7 +196,7 @@ const chunked = (body: string) => answer({ length: 'transfer-encoding: chunked',
 const HEAD = { method: 'HEAD' };
 const EMPTY: ExpectedBody = { bytes: 0, sha256: '' };
 
-/** Right answers, each with the load that it belongs to. */
+/** Correct responses, each with the load that it belongs to. */
 const SOUND: [string, () => string, Load][] = [
   ['with a length', () => answer(), { expected: EXPECTED }],
   ['of any body', () => answer(), {}],
@@ -242,7 +242,7 @@ const SOUND: [string, () => string, Load][] = [
   ],
 ];
 
-/** Splits an answer after its head and in its body. */
+/** Splits a response after its head and in its body. */
 const split = (text: string) => {
   const at = text.indexOf('\r\n\r\n') + 4;
   return { pieces: [text.slice(0, at), text.slice(at, at + 3), text.slice(at + 3)] };
@@ -251,13 +251,13 @@ const split = (text: string) => {
 /** Every position at which a text can be split. */
 const positionsIn = (text = '') => Array.from({ length: Math.max(0, text.length - 1) }, (_, at) => at + 1);
 
-/** Without the last request, which waits for its answer or for its connection. */
+/** Without the last request, which waits for its response or for its connection. */
 const endedOf = ({ lifetime: { ok, sent, inFlight } }: { lifetime: Counts }) => ({
   ok,
   ended: sent - inFlight,
 });
 
-describe('a right answer', () => {
+describe('a correct response', () => {
   it.each(SOUND)('needs no parser once its shape is known: %s', (_, make, load) => {
     const { parsed, account } = expectSameAccount(
       Array.from({ length: 12 }, () => ({ pieces: [make()] })),
@@ -347,7 +347,7 @@ const OTHER: [string, () => Step][] = [
 
 const sound = () => Array.from({ length: 4 }, () => ({ pieces: [answer()] }));
 
-describe('any other answer has the same account on both ways', () => {
+describe('any other response has the same account on both ways', () => {
   it.each(OTHER)('%s', (_, make) => {
     for (const hashEvery of [1, 3]) {
       const { lifetime } = expectSameAccount([...sound(), make(), ...sound(), make(), ...sound()], {
@@ -392,7 +392,7 @@ describe('any other answer has the same account on both ways', () => {
   });
 });
 
-describe('an answer with the id of its request', () => {
+describe('a response with the id of its request', () => {
   const around = ['{"id":"', '"}'];
   const text = around.join(ID);
   const load: Load = {
@@ -412,7 +412,7 @@ describe('an answer with the id of its request', () => {
   });
 });
 
-/** The last answer of its connection. */
+/** The last response of its connection. */
 const last = (): Step => ({ pieces: [answer({ more: 'connection: close\r\n' })] });
 
 describe('a connect that fails', () => {
@@ -424,7 +424,7 @@ describe('a connect that fails', () => {
   it('fails its request under load', () => {
     const { lifetime, latencies, retries } = expectSameAccount(steps(), { isArming: false }).account;
     expect(lifetime).toMatchObject({ sent: 6, ok: 3, reset: 1, timeout: 1, closedEarly: 1, inFlight: 0 });
-    // The first answer of a slot has no latency.
+    // The first response of a slot has no latency.
     expect(latencies[0]).toBe(2);
     expect(retries).toBe(3);
   });

@@ -9,7 +9,7 @@ import { text } from 'node:stream/consumers';
 export const PORT = 23_624;
 const HOST = '127.0.0.1';
 const ANSWER_MS = 2000;
-/** The answer of a run is never longer. */
+/** The response of a run is never longer. */
 const MOST_CHARS = 2000;
 
 /** The measuring run, as shown to other users. */

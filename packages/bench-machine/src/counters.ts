@@ -64,7 +64,7 @@ export function readTrouble(): TroubleCounters {
 
 /**
  * Returns the segments that were lost: those sent again, without those that arrived twice, as their receiver reported
- * (DSACK, RFC 2883). A server on loopback that sends large answers repeats hundreds although nothing was lost.
+ * (DSACK, RFC 2883). A server on loopback that sends large responses repeats hundreds although nothing was lost.
  */
 export function countLost(snmp: string, netstat: string): number | undefined {
   const again = parseCounter(snmp, 'Tcp', 'RetransSegs');

@@ -24,3 +24,9 @@ export function cpuBetween(before: CpuReading, after: CpuReading): CpuSpent {
   const systemUs = user + system === 0 ? 0 : (total * system) / (user + system);
   return { userUs: Math.max(0, total - systemUs), systemUs };
 }
+
+/** Returns the user and system CPU of this process so far, in µs. */
+export function ownCpuUs(): number {
+  const { user, system } = process.cpuUsage();
+  return user + system;
+}

@@ -1,82 +1,31 @@
 /** The CPU time of every task on the machine, as precisely as the machine reports it. */
 
-import { existsSync } from 'node:fs';
-import { join } from 'node:path';
-import { parseCpuStat, readHierarchies } from './cgroup.ts';
-import type { Hierarchy } from './cgroup.ts';
-import { readCpuTotals } from './counters.ts';
-import type { CpuTotals } from './counters.ts';
-import { listPids, readNames, readProcess, readText, US_PER_TICK } from './procfs.ts';
-import type { Process } from './procfs.ts';
+import { type CpuTotals, readCpuTotals } from './counters.ts';
+import { listPids, type Process, readProcess, readText, US_PER_TICK } from './procfs.ts';
 import { sum } from 'bench-statistics/numbers';
 
 /**
- * A cumulative reading over all tasks, in µs, without the softirq threads: their loopback traffic belongs to the
- * measurement.
+ * Returns the function that reads the CPU time of all tasks so far, in µs, from the most precise source; undefined if even
+ * `/proc/stat` is missing. It omits the softirq threads: their loopback traffic belongs to the measurement.
  */
-export interface Everyone {
-  /** `cgroup v1 root`, `cgroup v2 top level`, `sum of processes` or `proc stat ticks`. */
-  source: string;
-  readUs(): number;
-}
-
-/** Opens the most precise source available; undefined if even `/proc/stat` is missing. */
-export function openEveryone(hierarchies = readHierarchies()): Everyone | undefined {
-  const v1 = hierarchies.find(({ version }) => version === 'v1');
-  const v2 = hierarchies.find(({ version }) => version === 'v2');
-  return (v1 && fromV1Root(v1)) ?? (v2 && fromV2TopLevel(v2)) ?? fromProcesses() ?? fromProcStat();
-}
-
-export function fromV1Root({ mount }: Hierarchy): Everyone | undefined {
-  const usage = join(mount, 'cpuacct.usage');
-  // Only the true root has this file; the top level that a container sees covers the container alone.
-  if (!existsSync(join(mount, 'release_agent')) || readText(usage) === undefined) return undefined;
-  const softirq = softirqThreads();
-  return {
-    source: 'cgroup v1 root',
-    readUs: () => Number(readText(usage) ?? 0) / 1000 - sumTasksUs(softirq),
-  };
-}
-
-export function fromV2TopLevel({ mount }: Hierarchy): Everyone | undefined {
-  // The true root has no type. Its own cpu.stat counts ticks, but those below it count scheduler time.
-  if (existsSync(join(mount, 'cgroup.type'))) return undefined;
-  const rootProcesses = (readText(join(mount, 'cgroup.procs')) ?? '').split('\n').filter(Boolean).map(Number);
-  if (rootProcesses.some((pid) => readProcess(pid)?.kernelThread === false)) return undefined;
-  const last = new Map<string, number>();
-  let total = 0;
-  return {
-    source: 'cgroup v2 top level',
-    // Summed step by step, so that the time of a removed cgroup stays in the total.
-    readUs() {
-      for (const name of readNames(mount)) {
-        const us = parseCpuStat(readText(join(mount, name, 'cpu.stat')))?.totalUs;
-        if (us === undefined) continue;
-        total += us - (last.get(name) ?? 0);
-        last.set(name, us);
-      }
-      return total;
-    },
-  };
+export function openEveryone(): (() => number) | undefined {
+  return fromProcesses() ?? fromProcStat();
 }
 
 /**
  * Sums the living processes and their waited-for children, to 10 ms each. The time of a process that exits moves to
  * its parent and finally to process 1. Only children that a parent refuses to wait for are lost.
  */
-export function fromProcesses(): Everyone | undefined {
+function fromProcesses(): (() => number) | undefined {
   // Process 2 is the kernel's, except in a container, which does not see other containers.
   if (readProcess(2)?.kernelThread !== true) return undefined;
   const softirq = new Set(softirqThreads());
-  return {
-    source: 'sum of processes',
-    readUs: () =>
-      sumProcessesUs(
-        listPids()
-          .filter((pid) => !softirq.has(pid))
-          .map(readProcess),
-      ),
-  };
+  return () =>
+    sumProcessesUs(
+      listPids()
+        .filter((pid) => !softirq.has(pid))
+        .map(readProcess),
+    );
 }
 
 /** Returns the CPU time of processes and of their waited-for children, in µs; processes that have exited count 0. */
@@ -94,15 +43,12 @@ export function sumProcessesUs(processes: readonly (Process | undefined)[]): num
  * sleeps and wakes with the ticks. The derived CPU of other processes can then be wrong by a tenth of a core and
  * more.
  */
-function fromProcStat(): Everyone | undefined {
+function fromProcStat(): (() => number) | undefined {
   if (readCpuTotals() === undefined) return undefined;
   const softirq = softirqThreads();
-  return {
-    source: 'proc stat ticks',
-    readUs() {
-      const totals = readCpuTotals();
-      return totals === undefined ? 0 : busyUs(totals, sumTasksUs(softirq));
-    },
+  return () => {
+    const totals = readCpuTotals();
+    return totals === undefined ? 0 : busyUs(totals, sumTasksUs(softirq));
   };
 }
 

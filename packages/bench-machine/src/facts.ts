@@ -3,7 +3,6 @@
 import { cpus, loadavg } from 'node:os';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { present } from 'bench-model/options';
-import type { Neighbours } from './neighbours.ts';
 import { whyNotPinned } from './placement.ts';
 import { openEveryone } from './everyone.ts';
 import { readTimeWait, readTrouble } from './counters.ts';
@@ -39,8 +38,6 @@ export interface MachineFacts {
   onBattery?: boolean;
   /** The number of times that the CPU was throttled during the check. */
   throttled?: number;
-  /** The factor of CPU time for the same work on the server's core while that of the load is busy; with its interval. */
-  neighbours?: Neighbours;
 }
 
 /** Reads the facts of this machine. Observes the CPU of other processes meanwhile, for 1 s by default. */
@@ -71,13 +68,13 @@ export async function readFacts({ observeMs = 1000 } = {}): Promise<MachineFacts
 
 /** Returns the CPU that other processes use during an operation, in cores; undefined if that cannot be measured. */
 export async function observeOtherProcesses(until: Promise<unknown>): Promise<number | undefined> {
-  const everyone = process.platform === 'linux' ? openEveryone() : undefined;
-  if (everyone === undefined) return undefined;
+  const readUs = process.platform === 'linux' ? openEveryone() : undefined;
+  if (readUs === undefined) return undefined;
   const own = process.cpuUsage();
-  const before = everyone.readUs();
+  const before = readUs();
   const from = performance.now();
   await until;
-  const spent = everyone.readUs() - before;
+  const spent = readUs() - before;
   const { user, system } = process.cpuUsage(own);
   return Math.max(0, (spent - user - system) / ((performance.now() - from) * 1000));
 }
@@ -114,7 +111,7 @@ export async function readCapacity(): Promise<{ servers: number; connections: nu
 }
 
 /** Returns the range of ephemeral ports. */
-export async function readEphemeralPorts(): Promise<{ first: number; last: number } | undefined> {
+async function readEphemeralPorts(): Promise<{ first: number; last: number } | undefined> {
   const [first, last] =
     process.platform === 'darwin'
       ? [await sysctl('net.inet.ip.portrange.first'), await sysctl('net.inet.ip.portrange.last')]
@@ -123,7 +120,7 @@ export async function readEphemeralPorts(): Promise<{ first: number; last: numbe
 }
 
 /** Returns the longest accept queue that listen(2) grants. */
-export async function readSomaxconn(): Promise<number | undefined> {
+async function readSomaxconn(): Promise<number | undefined> {
   if (process.platform === 'darwin') return sysctl('kern.ipc.somaxconn');
   const text = readText('/proc/sys/net/core/somaxconn');
   return text === undefined ? undefined : Number(text);

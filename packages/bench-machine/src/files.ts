@@ -1,4 +1,5 @@
 /** What is at a path. Nothing is at a path that no system can have: texts of others name such paths, too. */
+import { join } from 'node:path';
 import { closeSync, constants, fstatSync, openSync, readSync, statSync, type Stats } from 'node:fs';
 
 /** The most bytes that are read of a file which others wrote: more than any lock has. */
@@ -21,6 +22,11 @@ export function sizeOfFile(path: string): number {
 /** Returns the text of a regular file; see `readBytes`. */
 export function readTextFile(path: string, mostBytes?: number): string | undefined {
   return readBytes(path, mostBytes)?.toString();
+}
+
+/** Returns the lines of a regular file in a folder; undefined as for `readTextFile`. */
+export function readLines(folder: string, file: string): string[] | undefined {
+  return readTextFile(join(folder, file))?.split('\n');
 }
 
 /**

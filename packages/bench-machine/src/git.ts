@@ -37,7 +37,7 @@ export async function git(
     return (await run(['git', ...SETTINGS, ...args], options)).stdout;
   } catch (error) {
     if (error instanceof SubprocessError && error.why === 'missing')
-      throw new BenchError('toolchain', 'git is not on PATH, but --rev needs it', 'install git');
+      throw new BenchError('toolchain', 'git is not on PATH, but revisions need it', 'install git');
     throw error;
   }
 }

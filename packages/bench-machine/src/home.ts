@@ -16,15 +16,7 @@ interface Home {
 }
 
 /** The files that mark the folder of a project. */
-const MARKERS = [
-  'bench.config.json',
-  'stack.json',
-  'package.json',
-  'pyproject.toml',
-  'go.mod',
-  'Cargo.toml',
-  '.git',
-];
+const MARKERS = 'bench.config.json stack.json package.json pyproject.toml go.mod Cargo.toml .git'.split(' ');
 
 /** The name of the package, of its command and of its folders. */
 const NAME = 'bench-http';

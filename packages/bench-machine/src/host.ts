@@ -1,9 +1,8 @@
 /** Reads the machine that a run is measured on. Reads no names of users or hosts, and no paths. */
 
 import { arch, cpus, loadavg, release, totalmem } from 'node:os';
-import { readEphemeralPorts, readGovernor, readOpenFiles, readSomaxconn, sysctl } from './facts.ts';
+import { readGovernor, sysctl } from './facts.ts';
 import { tryCgroup } from './cgroup.ts';
-import { recallNeighbours } from './neighbours.ts';
 import { readText } from './procfs.ts';
 import type { Host } from 'bench-model/host';
 import { present } from 'bench-model/options';
@@ -11,7 +10,6 @@ import { present } from 'bench-model/options';
 /** Reads the facts of this machine. Creates and removes a cgroup to find out whether that works. */
 export async function readHost(): Promise<Host> {
   const cpuModel = cpus()[0]?.model.trim();
-  const openFiles = await readOpenFiles();
   const { version, reason } = await tryCgroup();
   return {
     platform: process.platform,
@@ -24,10 +22,6 @@ export async function readHost(): Promise<Host> {
     ...present({
       virtualised: await readVirtualised(),
       governor: readGovernor(),
-      openFiles: openFiles && { soft: sayLimit(openFiles.soft), hard: sayLimit(openFiles.hard) },
-      ephemeralPorts: await readEphemeralPorts(),
-      somaxconn: await readSomaxconn(),
-      neighbours: recallNeighbours(),
     }),
     cgroup: version ?? reason,
     load: loadavg(),
@@ -43,8 +37,4 @@ async function readVirtualised(): Promise<boolean | undefined> {
   // Only x86 reports it.
   const flags = /^flags\s*:(.*)$/m.exec(readText('/proc/cpuinfo') ?? '')?.[1];
   return flags?.split(' ').includes('hypervisor');
-}
-
-function sayLimit(limit: number): number | 'unlimited' {
-  return Number.isFinite(limit) ? limit : 'unlimited';
 }

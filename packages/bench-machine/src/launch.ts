@@ -6,9 +6,8 @@ import { stripVTControlCharacters } from 'node:util';
 import pWaitFor from 'p-wait-for';
 import { BenchError, cureForFull } from 'bench-model/errors';
 import type { Attestation } from 'bench-model/target';
-import type { Reason } from 'bench-model/reasons';
+import { makeReason, type Reason } from 'bench-model/reasons';
 import type { ServerProcess, TimeReport } from 'bench-model/record';
-import { makeReason } from 'bench-model/reasons';
 import { redactFile } from './redact-file.ts';
 import { hollowFile, trimFile } from './trim-file.ts';
 import { parseTime } from './time-report.ts';
@@ -20,8 +19,7 @@ import {
   isTakenFromOutside,
   toAuthority,
 } from './ports.ts';
-import type { Cgroup } from './cgroup.ts';
-import { openCgroup } from './cgroup.ts';
+import { type Cgroup, openCgroup } from './cgroup.ts';
 import {
   addressesOf,
   childrenOf,
@@ -66,7 +64,8 @@ const IN_FRAME = /^[─-╿\s]+|[─-╿\s]+$/g;
 /** The heading of an error. */
 const HEADING = /^(error|exception)s?$/i;
 /** Says that a server ends because of an error, which is in an earlier line. */
-const TELLS_ONLY_END = /application startup failed|worker failed to boot|exception in worker/i;
+const TELLS_ONLY_END =
+  /application startup failed|worker failed to boot|exception in worker|exited with code|shutting down/i;
 const OF_DUMP = /^goroutine \d+ |^created by \S+ in goroutine \d|^ *\d+: 0x[\da-f]+ /;
 const MAX_ERROR_CHARS = 200;
 

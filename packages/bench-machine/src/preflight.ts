@@ -1,7 +1,6 @@
 /** Preflight: checks if this machine can carry a plan, and says what to change if not. Pure: facts in, findings out. */
 
 import { BenchError } from 'bench-model/errors';
-import { NEIGHBOURLY } from 'bench-model/saturation';
 import { SPARE_FILES, type MachineFacts } from './facts.ts';
 
 /** The demands of a plan on the machine. */
@@ -173,32 +172,6 @@ const checkCores: Check = ({ cores }, { serverCores, generators }) => {
   };
 };
 
-const checkNeighbours: Check = ({ neighbours }) => {
-  if (neighbours === undefined) return undefined;
-  const { ratio, low, high } = neighbours;
-  const found = `${signed(ratio)} CPU for the same work (${signed(low)} to ${signed(high)})`;
-  if (low > NEIGHBOURLY) {
-    return {
-      level: 'warn',
-      what: `neighbouring cores: while the generator’s core is busy, the server’s core needs ${found}: they share hardware`,
-      advice:
-        'a server that keeps the generator busy seems to cost more. Compare at equal offered load (--rate), or use cores that do not share hardware',
-    };
-  }
-  return high < NEIGHBOURLY
-    ? { level: 'ok', what: `no neighbouring cores: a busy generator costs the server’s core ${found}` }
-    : {
-        level: 'warn',
-        what: `neighbouring cores: unknown; a busy generator costs the server’s core ${found}`,
-        advice: 'repeat the check on a quiet machine',
-      };
-};
-
-function signed(factor: number): string {
-  const percent = (factor - 1) * 100;
-  return `${percent < 0 ? '−' : '+'}${Math.abs(percent).toFixed(1)} %`;
-}
-
 const checkPinning: Check = ({ unpinned, platform }) => {
   if (unpinned === undefined)
     return { level: 'ok', what: 'server and generator can be pinned to separate cores' };
@@ -224,7 +197,6 @@ const CHECKS: readonly Check[] = [
   checkPower,
   checkThrottling,
   checkCores,
-  checkNeighbours,
   checkPinning,
   checkTime,
 ];

@@ -114,10 +114,9 @@ export function childrenByParent(): (pid: number) => number[] {
   return (pid) => byParent.get(pid)?.map((child) => child.pid) ?? [];
 }
 
-/** Returns the context switches of each living thread by thread id: all, or only those of a thread that waited. */
-export function readSwitches(pid: number, kind: 'all' | 'waits' = 'all'): Map<number, number> {
-  const lines =
-    kind === 'waits' ? /^voluntary_ctxt_switches:\s*(\d+)/gm : /^(?:non)?voluntary_ctxt_switches:\s*(\d+)/gm;
+/** Returns the context switches of each living thread by thread id. */
+export function readSwitches(pid: number): Map<number, number> {
+  const lines = /^(?:non)?voluntary_ctxt_switches:\s*(\d+)/gm;
   const switches = new Map<number, number>();
   for (const thread of readNames(`/proc/${pid}/task`)) {
     const status = readText(`/proc/${pid}/task/${thread}/status`);

@@ -80,7 +80,7 @@ function isPlaceholder(value: unknown): boolean {
   );
 }
 
-/** Makes `redact` replace these values wherever they occur, such as in the answer of a server that repeats its request. */
+/** Makes `redact` replace these values wherever they occur, such as in the response of a server that repeats its request. */
 export function hide(values: Iterable<string | undefined>): void {
   for (const value of values) {
     if (value !== undefined && value.length >= SHORTEST_HIDDEN) hidden.add(value);

@@ -1,4 +1,4 @@
-/** Reads the output of `/usr/bin/time`, from a measured server or from a pasted text. */
+/** Reads the output of `/usr/bin/time`. */
 
 import { BenchError } from 'bench-model/errors';
 import type { TimeReport } from 'bench-model/record';
@@ -97,11 +97,10 @@ export const TIME_FIELDS: Readonly<Record<TimeField, TimeFieldHead>> = {
 export const TIME_FIELD_NAMES = Object.keys(TIME_FIELDS) as readonly TimeField[];
 
 /**
- * Reads the report of GNU `time -v` or macOS `time -l`, also if pasted with `> ` before each line. Times are in seconds
- * and sizes in bytes; the field of a missing line is absent. Throws a usage error if the text has no report.
+ * Reads the report of GNU `time -v` or macOS `time -l`. Times are in seconds and sizes in bytes; the field of a missing line is absent. Throws a usage error if the text has no report.
  */
 export function parseTime(text: string): TimeReport {
-  const bare = text.replace(/^[>\s]+/gm, '');
+  const bare = text.replace(/^\s+/gm, '');
   const report = /^Maximum resident set size|^Elapsed \(wall clock\)|^User time \(seconds\)/m.test(bare)
     ? parseGnu(bare)
     : parseBsd(bare);
@@ -109,7 +108,6 @@ export function parseTime(text: string): TimeReport {
   throw new BenchError(
     'usage',
     `no time(1) report in ${text.trim() === '' ? 'an empty text' : JSON.stringify(text.trim().slice(0, 80))}`,
-    'paste the output of GNU `/usr/bin/time -v` or macOS `/usr/bin/time -l`',
   );
 }
 

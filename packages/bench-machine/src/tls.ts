@@ -17,7 +17,7 @@ export const OWN_TLS: Tls = { servername: 'localhost', verifies: false };
 
 /** The protocol of the load. Without it, a server may choose HTTP/2. */
 const ALPN = ['http/1.1'];
-/** The longest wait for the answer of a port that is asked for its protocol. */
+/** The longest wait for the response of a port that is asked for its protocol. */
 const PROBE_MS = 1000;
 /** The first bytes of an HTTP/2 client: the preface and an empty SETTINGS frame (RFC 9113, sections 3.4 and 6.5). */
 const PREFACE = Buffer.concat([

@@ -3,19 +3,9 @@ import { basename } from 'node:path';
 import { addressesOf, environHas, familyOf, readNames, readProcess, readText } from './procfs.ts';
 
 /** Watchers that are programs of their own. */
-const PROGRAMS = new Set([
-  'air',
-  'cargo-watch',
-  'entr',
-  'node-dev',
-  'nodemon',
-  'onchange',
-  'reflex',
-  'ts-node-dev',
-  'tsnd',
-  'watchexec',
-  'watchmedo',
-]);
+const PROGRAMS = new Set(
+  'air cargo-watch entr node-dev nodemon onchange reflex ts-node-dev tsnd watchexec watchmedo'.split(' '),
+);
 
 /** Programs that watch files with one of these words after their name. */
 const MODES: Readonly<Record<string, RegExp>> = {

@@ -76,7 +76,7 @@ describe('countLost', () => {
   it.each([
     ['10-MB answers, none lost', 587, { TCPLossProbes: 2, TCPDSACKRecv: 431, TCPDSACKRecvSegs: 556 }, 31],
     ['10-MB answers, 0.5 % lost', 441, { TCPLossProbes: 20, TCPDSACKRecv: 65, TCPDSACKRecvSegs: 77 }, 364],
-    ['small answers, 0.05 % lost', 22, { TCPLossProbes: 22, TCPDSACKRecv: 11, TCPDSACKRecvSegs: 11 }, 11],
+    ['small responses, 0.05 % lost', 22, { TCPLossProbes: 22, TCPDSACKRecv: 11, TCPDSACKRecvSegs: 11 }, 11],
     ['an older kernel', 22, { TCPLossProbes: 22, TCPDSACKRecv: 11 }, 11],
     ['a kernel without these counters', 22, { ListenDrops: 1 }, 22],
   ])('leaves out segments that arrived twice: %s', (_what, again, netstat, lost) => {

@@ -1,16 +1,7 @@
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { describe, expect, it, onTestFinished } from 'vitest';
-import { busyUs, fromV1Root, fromV2TopLevel, openEveryone, sumProcessesUs } from '../src/everyone.ts';
+import { describe, expect, it } from 'vitest';
+import { busyUs, openEveryone, sumProcessesUs } from '../src/everyone.ts';
 import { parseProcess, readProcess } from '../src/procfs.ts';
 import { startWorker } from './resources/worker.ts';
-
-const folder = (): string => {
-  const path = mkdtempSync(join(tmpdir(), 'bench-everyone-'));
-  onTestFinished(() => rmSync(path, { recursive: true }));
-  return path;
-};
 
 describe('busyUs', () => {
   const totals = { userUs: 1000, niceUs: 10, systemUs: 500, irqUs: 0, softirqUs: 300, stealUs: 7 };
@@ -31,52 +22,10 @@ describe('sumProcessesUs', () => {
   });
 });
 
-describe('fromV1Root', () => {
-  it('is not taken in by the root that a container sees', () => {
-    const mount = folder();
-    writeFileSync(join(mount, 'cpuacct.usage'), '5000000\n');
-    expect(fromV1Root({ version: 'v1', mount, own: mount })).toBeUndefined();
-    writeFileSync(join(mount, 'release_agent'), '\n');
-    expect(fromV1Root({ version: 'v1', mount, own: mount })?.source).toBe('cgroup v1 root');
-  });
-});
-
-const write = (mount: string, name: string, us: number): void => {
-  mkdirSync(join(mount, name), { recursive: true });
-  writeFileSync(join(mount, name, 'cpu.stat'), `usage_usec ${us}\nuser_usec ${us}\nsystem_usec 0\n`);
-};
-
-describe('fromV2TopLevel', () => {
-  it('adds the cgroups below the root, including new and removed ones', () => {
-    const mount = folder();
-    write(mount, 'system.slice', 1000);
-    write(mount, 'user.slice', 2000);
-    const everyone = fromV2TopLevel({ version: 'v2', mount, own: mount });
-    const before = everyone?.readUs() ?? NaN;
-    write(mount, 'system.slice', 1100);
-    write(mount, 'machine.slice', 50);
-    rmSync(join(mount, 'user.slice'), { recursive: true });
-    expect((everyone?.readUs() ?? NaN) - before).toBe(100 + 50);
-  });
-
-  it('is not taken in by the root that a container sees', () => {
-    const mount = folder();
-    expect(fromV2TopLevel({ version: 'v2', mount, own: mount })).toBeDefined();
-    writeFileSync(join(mount, 'cgroup.type'), 'domain\n');
-    expect(fromV2TopLevel({ version: 'v2', mount, own: mount })).toBeUndefined();
-  });
-
-  it.skipIf(process.platform !== 'linux')('is not used if the root itself contains processes', () => {
-    const mount = folder();
-    writeFileSync(join(mount, 'cgroup.procs'), `${process.pid}\n`);
-    expect(fromV2TopLevel({ version: 'v2', mount, own: mount })).toBeUndefined();
-  });
-});
-
 describe.skipIf(process.platform !== 'linux')('on this machine', () => {
   // Other processes may end meanwhile, and the sum of all then lacks what nobody waited for.
   it.each<[string, (pid: number) => number | undefined]>([
-    ['the best source', () => openEveryone()?.readUs()],
+    ['the best source', () => openEveryone()?.()],
     ['the sum of processes', (pid) => sumProcessesUs([readProcess(pid)])],
   ])('%s includes the CPU time of a process and its child', async (_name, readUs) => {
     await using worker = await startWorker();

@@ -138,32 +138,6 @@ describe('preflight', () => {
   });
 });
 
-describe('neighbouring cores', () => {
-  it('are reported with the slowdown and its interval', () => {
-    expect(about('neighbouring', { neighbours: { ratio: 1.18, low: 1.15, high: 1.21 } })).toEqual({
-      level: 'warn',
-      what: 'neighbouring cores: while the generator’s core is busy, the server’s core needs +18.0 % CPU for the same work (+15.0 % to +21.0 %): they share hardware',
-      advice:
-        'a server that keeps the generator busy seems to cost more. Compare at equal offered load (--rate), or use cores that do not share hardware',
-    });
-  });
-
-  it('are ruled out if the whole interval is small', () => {
-    expect(about('neighbouring', { neighbours: { ratio: 0.997, low: 0.99, high: 1.005 } })).toEqual({
-      level: 'ok',
-      what: 'no neighbouring cores: a busy generator costs the server’s core −0.3 % CPU for the same work (−1.0 % to +0.5 %)',
-    });
-  });
-
-  it('are unknown on a noisy machine, and not mentioned if nothing was measured', () => {
-    expect(about('neighbouring', { neighbours: { ratio: 1.03, low: 0.98, high: 1.09 } })).toMatchObject({
-      level: 'warn',
-      advice: 'repeat the check on a quiet machine',
-    });
-    expect(about('neighbouring', {})).toBeUndefined();
-  });
-});
-
 describe('refuseCores', () => {
   it('refuses more cores than the machine has', () => {
     expect(() => refuseCores(99, 2)).toThrow(

@@ -44,11 +44,6 @@ describe('parseTime, GNU', () => {
     expect(report).not.toHaveProperty('voluntarySwitches');
     expect(report.involuntarySwitches).toBe(249);
   });
-
-  it('reads a report pasted as a quotation', () => {
-    const quoted = fixture('gnu-exit-3').replace(/^/gm, '    > ');
-    expect(parseTime(quoted)).toEqual(parseTime(fixture('gnu-exit-3')));
-  });
 });
 
 describe('parseTime, BSD', () => {

@@ -15,7 +15,7 @@ export const app = shape(
       }),
     ),
   },
-  { description: 'A server program of a user, measured without a manifest (--app).' },
+  { description: 'A server program of a user, measured without a manifest (--run).' },
 );
 
 /** A server program of a user, without a manifest. */

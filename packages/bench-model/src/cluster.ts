@@ -20,7 +20,7 @@ const fields = {
   processes: ordinal('count: generator processes on each of them; 1 by default'),
   leadMs: span('ms: from the choice of the start until the start; 500 by default'),
   skewMs: span('ms: the most by which a window may open off the plan; 100 by default'),
-  deadlineSeconds: span('s: the longest wait for an answer that is due; 10 by default'),
+  deadlineSeconds: span('s: the longest wait for a response that is due; 10 by default'),
   connectSeconds: span('s: the longest wait until all connections are established; 30 by default'),
   server: text('The address that the servers listen on; by default that of their host in the cluster.'),
   checkout: text('The folder of this repository on the other hosts; by default the same as here.'),

@@ -30,7 +30,7 @@ const insertAccount = shape(
   {
     acknowledged: count('count: answered with a status from 200 to 299'),
     stored: count('count: rows in the end'),
-    unanswered: count('count: sent and never answered, each stored or not'),
+    unanswered: count('count: sent without a response, each stored or not'),
   },
   {
     description:
@@ -89,7 +89,6 @@ export type DeclaredServices = Static<typeof declared>;
 const servicesUse = shape(
   {
     startSeconds: span('s: until all services were ready'),
-    setupSeconds: Type.Optional(span('s: the setup command')),
     resources: Type.Optional(resources),
   },
   {
@@ -107,8 +106,8 @@ const backgroundUse = shape(
   {
     seconds: span('s: warm-up and window'),
     sent: count('count: requests that were begun'),
-    statusCodes: mapOf(count('count: answers'), 'Answers by their status.'),
-    lost: count('count: requests without a whole answer'),
+    statusCodes: mapOf(count('count: responses'), 'Responses by their status.'),
+    lost: count('count: requests without a whole response'),
     cancelled: count(
       'count: unfinished at the end of the window, 1 or 0; the server may have gone on with it',
     ),

@@ -18,9 +18,9 @@ export interface Engine {
   takesTurns: boolean;
   /** True if it can send any method and body, and several requests in turn. */
   anyRequest: boolean;
-  /** True if it can send the requests of a user: their rows, weights and expected answers. */
+  /** True if it can send the requests of a user: their rows, weights and expected responses. */
   routes: boolean;
-  /** True if it can give every request a unique id and find that id in the answer. */
+  /** True if it can give every request a unique id and find that id in the response. */
   ids: boolean;
   /** True if it takes durations in whole seconds only. */
   wholeSeconds: boolean;
@@ -50,7 +50,7 @@ const TOOL = {
   wholeSeconds: false,
 };
 
-/** Every engine by name. All of them offer a closed loop: a connection sends its next request after the answer. */
+/** Every engine by name. All of them offer a closed loop: a connection sends its next request after the response. */
 export const ENGINES = {
   autocannon: {
     ...CLIENT,
@@ -98,6 +98,11 @@ export function isUsualLoad({ mode, newConnections }: LoadMode): boolean {
   return mode === 'closed' && newConnections !== true;
 }
 
+/** Returns true if servers are started, asked once and stopped: one request is no load. */
+export function startsOnly(load: LoadMode): boolean {
+  return load.mode === 'amount' && load.requests === 1;
+}
+
 /** Describes a load mode, e.g. `open loop at 2,000/s`. */
 export function describeLoad(load: LoadMode): string {
   const connects = load.newConnections === true ? ', a new connection for each request' : '';
@@ -111,5 +116,6 @@ export function describeLoad(load: LoadMode): string {
   }
   if (load.mode === 'promise')
     return `open loops of independent users (Poisson arrivals) at the rates around the highest that keeps ${describePromises(load.promises)}${connects}`;
+  if (startsOnly(load)) return 'no load: one request to each server';
   return `exactly ${load.requests.toLocaleString('en-US')} requests${connects}`;
 }

@@ -7,12 +7,12 @@ export const counts = named(
   shape(
     {
       sent: count('count: requests, including those in flight at the start'),
-      ok: count('count: right answers'),
+      ok: count('count: correct responses'),
       non2xx: count(
-        'count: answers with a wrong status: another than 2xx, unless the request expects another',
+        'count: responses with a wrong status: another than 2xx, unless the request expects another',
       ),
-      mismatch: count('count: answers with a wrong body'),
-      timeout: count('count: requests without an answer in time'),
+      mismatch: count('count: responses with a wrong body'),
+      timeout: count('count: requests without a response in time'),
       reset: count('count: requests lost to a connection that was reset or could not be opened'),
       closedEarly: count('count: requests lost to a connection that was closed'),
       inFlight: count('count: requests still in flight at the end'),
@@ -30,19 +30,19 @@ export const latency = named(
   'latency',
   shape(
     {
-      mean: amount('µs: of the answered requests'),
+      mean: amount('µs: of the requests with a response'),
       p50: Type.Optional(amount('µs: 50th percentile')),
       p75: Type.Optional(amount('µs: 75th percentile')),
       p90: Type.Optional(amount('µs: 90th percentile')),
       p97_5: Type.Optional(amount('µs: 97.5th percentile')),
       p99: Type.Optional(amount('µs: 99th percentile')),
       p99_9: Type.Optional(amount('µs: 99.9th percentile')),
-      max: amount('µs: the slowest answer; with an older request or a timeout, the longest wait'),
+      max: amount('µs: the slowest response; with an older request or a timeout, the longest wait'),
       atLeast: Type.Optional(
         Type.Unsafe<string[]>(
           Type.Array(oneOf([...PERCENTILES, 'max']), {
             description:
-              'Percentiles that fell among requests without an answer. The figure is a lower bound: the timeout, or the age of the request when the window closed.',
+              'Percentiles that fell among requests without a response. The figure is a lower bound: the timeout, or the age of the request when the window closed.',
             minItems: 1,
             uniqueItems: true,
           }),
@@ -51,7 +51,7 @@ export const latency = named(
     },
     {
       description:
-        'Latency of right answers as the client saw it, or a part of it. A percentile with fewer than ten answers beyond it is absent.',
+        'Latency of correct responses as the client saw it, or a part of it. A percentile with fewer than ten responses beyond it is absent.',
     },
   ),
 );
@@ -73,7 +73,6 @@ export type ProcessUse = Static<typeof processUse>;
 const memoryReading = shape({
   seconds: amount('s: since the window opened'),
   bytes: amount('bytes: of the process tree then'),
-  cpuUs: Type.Optional(amount('µs: CPU of the process tree since the window opened')),
 });
 
 /** Memory at a moment of a window. */

@@ -5,8 +5,8 @@ import { counts, latency } from './figures.ts';
 
 const connected = {
   planned: ordinal('count: connections planned'),
-  established: count('count: connections that answered at least once before the window'),
-  seconds: amount('s: from the first connect to the last first answer, or the deadline'),
+  established: count('count: connections that responded at least once before the window'),
+  seconds: amount('s: from the first connect to the last first response, or the deadline'),
   refused: count('count: connects that were refused or failed'),
   retried: count('count: connects that were made again'),
 };
@@ -33,8 +33,6 @@ const tls = shape(
   {
     protocol: text('Of the first connection: TLSv1.3.'),
     cipher: text('Of the first connection.'),
-    handshakes: count('count: handshakes from the first connect on'),
-    resumed: count('count: of them, those that resumed a session; the engines of Bench offer none'),
   },
   { description: 'The TLS of the connections. Absent for plain HTTP, and if the engine does not report it.' },
 );
@@ -48,7 +46,7 @@ const firstWrong = shape(
     bytes: count('bytes: length of its body'),
     rightBytes: Type.Optional(count('bytes: length of the right body; absent if it is not known')),
   },
-  { description: 'The first answer with a wrong body; absent if there was none.' },
+  { description: 'The first response with a wrong body; absent if there was none.' },
 );
 
 /** The first answer with a wrong body in a window. */
@@ -85,6 +83,22 @@ export const toldCounts = shape(
   },
 );
 
+const slices = shape({
+  milliseconds: span('ms: length of a slice'),
+  ok: Type.Array(count('count: correct responses'), {
+    description: 'Correct responses in consecutive slices of the window.',
+  }),
+  cpuUs: Type.Optional(
+    Type.Array(amount('µs: user and system CPU'), {
+      description:
+        'CPU of the generators in the same slices: what a response costs them follows the pace of the machine.',
+    }),
+  ),
+});
+
+/** The course of a window. */
+export type Slices = Static<typeof slices>;
+
 /** The counts of an engine from outside; a count that it does not report is absent. */
 export type ToldCounts = Static<typeof toldCounts>;
 
@@ -114,22 +128,11 @@ const schedule = shape(
     dropped: count('count: still waiting for a connection when the window closed'),
     started: Type.Optional(count('count: requests that were sent in the window, whenever they were due')),
     meanOpen: Type.Optional(amount('count: mean number of requests that were due and had no outcome')),
-    lateUs: Type.Optional(
-      shape(
-        {
-          p50: amount('µs: half of the requests waited for no longer'),
-          p90: amount('µs: 90 % of them waited for no longer'),
-          p99: amount('µs: 99 % of them waited for no longer'),
-          max: amount('µs: the longest wait'),
-        },
-        {
-          description:
-            'The time that requests waited although a connection was free: a delay by the load generator. Latencies include it.',
-        },
-      ),
-    ),
     sinceSentUs: Type.Optional(
-      as(latency, 'The latency without that time: true percentiles lie between it and `latencyUs`.'),
+      as(
+        latency,
+        'The latency without the time that requests waited although a connection was free: true percentiles lie between it and `latencyUs`.',
+      ),
     ),
   },
   {
@@ -145,13 +148,12 @@ const timing = shape(
   {
     metric: text('Its name there.'),
     toldUs: latency,
-    restUs: as(latency, 'The latency of each answer without the time that it reports.'),
+    restUs: as(latency, 'The latency of each response without the time that it reports.'),
   },
-  { description: 'The time that right answers report (Server-Timing), of those whose latency was taken.' },
+  {
+    description: 'The time that correct responses report (Server-Timing), of those whose latency was taken.',
+  },
 );
-
-/** The time that answers report (`Server-Timing`), of those whose latency was taken. */
-export type ServerTiming = Static<typeof timing>;
 
 /** The fields that the engines of Bench always have: they account for every request. */
 const accounted = {
@@ -159,44 +161,25 @@ const accounted = {
     counts,
     "From the first connect to the end of the drain: a server's own account is compared with it.",
   ),
-  statusCodes: mapOf(count('count: answers'), 'Answers in the window by their status.'),
+  statusCodes: mapOf(count('count: responses'), 'Responses in the window by their status.'),
   silentConnections: count('count: connections that completed nothing in the window'),
-  slices: shape({
-    milliseconds: span('ms: length of a slice'),
-    ok: Type.Array(count('count: right answers'), {
-      description: 'Right answers in consecutive slices of the window.',
-    }),
-  }),
+  slices,
   bodiesHashed: count(
     'count: bodies of which every byte was checked, by a hash or, if requests have an id, whole; absent if the engine checks none',
   ),
 };
-
-const spans = shape(
-  {
-    milliseconds: span('ms: length of a span'),
-    latencies: Type.Array(Type.Array(count('count: a bucket, or the right answers in it')), {
-      description:
-        'The latencies of the answers that ended in each span: pairs of a bucket and its count. Bucket n is around 2^(n/8) µs.',
-    }),
-  },
-  { description: 'The course of latency in a window of at least 10 s; absent in others.' },
-);
-
-/** The course of latency in a window. */
-export type Spans = Static<typeof spans>;
 
 const warmup = named(
   'warmup',
   shape(
     {
       milliseconds: span('ms: length of a slice'),
-      ok: Type.Array(count('count: right answers'), {
+      ok: Type.Array(count('count: correct responses'), {
         description:
-          'Right answers in consecutive slices of the time under load before the window; in turns, before the first window of the server.',
+          'Correct responses in consecutive slices of the time under load before the window; in turns, before the first window of the server.',
       }),
       answers: count(
-        'count: answers to the load, right or wrong, from the first connect until that window opened',
+        'count: responses to the load, right or wrong, from the first connect until that window opened',
       ),
     },
     { description: 'The load before the window. Absent if the engine does not report it.' },
@@ -214,9 +197,6 @@ const hostUse = shape(
     release: Type.Optional(text('Of the kernel.')),
     offsetMs: Type.Number({ description: "ms: its clock minus that of the server's host" }),
     clockErrorMs: amount('ms: the most by which that can be wrong, with what changed during the load'),
-    roundTripMs: amount('ms: the shortest round trip to its agent'),
-    busyCores: Type.Optional(amount('cores: CPU of the whole host from the warm-up to the last report')),
-    agentCores: Type.Optional(amount('cores: CPU of its agent in the same time')),
   },
   { description: 'A host that generated load.' },
 );
@@ -228,9 +208,9 @@ const hostPart = shape(
   {
     host: text('The name of its host.'),
     connections: ordinal('count: connections planned'),
-    established: count('count: connections that answered at least once before the window'),
+    established: count('count: connections that responded at least once before the window'),
     counts,
-    goodputPerSecond: amount('per second: right answers over its own window'),
+    goodputPerSecond: amount('per second: correct responses over its own window'),
     completionsPerSecond: amount('per second: requests that ended, over its own window'),
     meanCycleUs: Type.Optional(amount('µs: mean time from one completion of a connection to its next')),
     silentConnections: count('count: connections that completed nothing in the window'),
@@ -288,7 +268,7 @@ export const load = named(
       schedule: Type.Optional(schedule),
       counts: toldCounts,
       ...Type.Partial(Type.Object(accounted)).properties,
-      goodputPerSecond: amount('per second: right answers, summed over the processes'),
+      goodputPerSecond: amount('per second: correct responses, summed over the processes'),
       completionsPerSecond: amount('per second: requests that ended, whatever the outcome'),
       opened: Type.Optional(opened),
       tls: Type.Optional(tls),
@@ -302,7 +282,7 @@ export const load = named(
       latencyAtLeastUs: maybe(
         as(
           latency,
-          'The latency if every answer had arrived as early as possible: a busy generator reads answers later than they arrive, and true percentiles lie between the two. Absent if the engine cannot determine it.',
+          'The latency if every response had arrived as early as possible: a busy generator reads responses later than they arrive, and true percentiles lie between the two. Absent if the engine cannot determine it.',
         ),
       ),
       latencyHistogram: maybe(
@@ -314,7 +294,7 @@ export const load = named(
       censoredHistogram: Type.Optional(
         Type.String({
           description:
-            'HDR histogram of ages in µs, as latencyHistogram: the requests that were older when the window closed than the slowest right answer. Each enters every percentile with its age as a lower bound. Absent if there were none, or the engine does not report them.',
+            'HDR histogram of ages in µs, as latencyHistogram: the requests that were older when the window closed than the slowest correct response. Each enters every percentile with its age as a lower bound. Absent if there were none, or the engine does not report them.',
           pattern: '^[A-Za-z0-9+/]+=*$',
         }),
       ),
@@ -322,24 +302,23 @@ export const load = named(
         shape(
           {
             count: ordinal('count: requests'),
-            leastUs: amount('µs: age of the youngest when the wait for answers ended'),
+            leastUs: amount('µs: age of the youngest when the wait for responses ended'),
           },
           {
             description:
-              'The requests without an answer after the window either, once they were older than the slowest right answer. Absent if there were none, or the engine does not report them.',
+              'The requests without a response after the window either, once they were older than the slowest correct response. Absent if there were none, or the engine does not report them.',
           },
         ),
       ),
-      spans: Type.Optional(spans),
       timing: Type.Optional(timing),
       meanCycleUs: maybe(amount('µs: mean time from one completion of a connection to its next')),
-      bodyBytes: maybe(count("bytes: length of a right answer's body")),
+      bodyBytes: maybe(count("bytes: length of a correct response's body")),
       routes: Type.Optional(
         Type.Array(
           shape({
             counts: as(counts, 'The requests of the window.'),
             lifetime: as(counts, 'The requests from the first connect to the end of the drain.'),
-            latencyUs: Type.Optional(as(latency, 'The latency of its right answers.')),
+            latencyUs: Type.Optional(as(latency, 'The latency of its correct responses.')),
           }),
           {
             description:
@@ -350,17 +329,12 @@ export const load = named(
       firstWrong: Type.Optional(firstWrong),
       crossed: Type.Optional(
         count(
-          'count: of the mismatches, answers with the id of another request; absent if requests have none',
+          'count: of the mismatches, responses with the id of another request; absent if requests have none',
         ),
       ),
       unsolicited: Type.Optional(
         count(
-          'count: answers that no request had asked for, from the first connect on; absent if the engine cannot detect them',
-        ),
-      ),
-      printedByAutocannon: maybe(
-        amount(
-          'per second: the average Req/Sec that autocannon itself would have printed; absent from load driver 3 on',
+          'count: responses that no request had asked for, from the first connect on; absent if the engine cannot detect them',
         ),
       ),
       generators: Type.Array(generatorUse, { minItems: 1 }),
@@ -369,8 +343,17 @@ export const load = named(
     {
       description:
         'The load side of the window, all generator processes merged. A field that the engine cannot determine is absent.',
-      // oxlint-disable-next-line unicorn/no-thenable -- a keyword of JSON Schema
-      allOf: [{ if: { required: ['lifetime'] }, then: owned }],
+      allOf: [
+        {
+          if: { required: ['lifetime'] },
+          // oxlint-disable-next-line unicorn/no-thenable -- a keyword of JSON Schema
+          then: {
+            type: 'object',
+            required: owned.required,
+            properties: { connect: { type: 'object', required: connect.required }, counts },
+          },
+        },
+      ],
     },
   ),
 );

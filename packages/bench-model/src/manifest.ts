@@ -49,7 +49,7 @@ const expectation = shape(
   },
   {
     description:
-      'The right answer: `status`, `body` or `schema`. Without it: any 2xx, with the same body as before the load.',
+      'The correct response: `status`, `body` or `schema`. Without it: any 2xx, with the same body as before the load.',
     minProperties: 1,
   },
 );
@@ -74,7 +74,7 @@ const writtenRequest = shape({
   ),
 });
 
-/** One request with its weight, its body and its right answer. */
+/** One request with its weight, its body and its correct response. */
 export type WrittenRequest = Static<typeof writtenRequest>;
 
 const writtenLogin = shape(
@@ -84,7 +84,7 @@ const writtenLogin = shape(
     body: Type.Optional(body),
     token: Type.Unsafe<TokenPlace>({
       description:
-        'The place of the token in the answer: a JSON pointer into the body, a header or a cookie.',
+        'The place of the token in the response: a JSON pointer into the body, a header or a cookie.',
       type: 'object',
       additionalProperties: false,
       minProperties: 1,
@@ -109,7 +109,7 @@ const writtenLogin = shape(
       ),
     ),
   },
-  { description: 'A request that is sent before the others. Its answer holds the token that they carry.' },
+  { description: 'A request that is sent before the others. Its response holds the token that they carry.' },
 );
 
 /** A login, with the place of its token. */
@@ -262,7 +262,7 @@ const variant = shape({
   build,
   env,
   workloads: Type.Optional(
-    Type.Array(Type.String(), { description: 'The workloads that it answers.', minItems: 1 }),
+    Type.Array(Type.String(), { description: 'The workloads that it serves.', minItems: 1 }),
   ),
   class: stackClass,
   scheme,
@@ -348,8 +348,15 @@ export const manifest = shape({
       minItems: 1,
     }),
   ),
+  packagesUntil: Type.Optional(
+    Type.String({
+      description:
+        'A day such as `2021-06-01`: only releases of Python packages up to it count where no list pins them. One set for all commits.',
+      pattern: '^\\d{4}-\\d{2}-\\d{2}$',
+    }),
+  ),
   setup: Type.Optional(setup),
-  startTimeoutSeconds: seconds('How long its first right answer may take; 30 by default.'),
+  startTimeoutSeconds: seconds('How long its first correct response may take; 30 by default.'),
   warmupTimeoutSeconds: seconds('How long it may be loaded until it is warm; 40 by default.'),
   lock: Type.Optional(text('The lock file or list of requirements, if Bench does not find the right one.')),
   runtimes: Type.Optional(
@@ -366,7 +373,7 @@ export const manifest = shape({
 export type Manifest = Static<typeof manifest>;
 
 export const REQUESTS_HEAD = {
-  title: 'Requests: what a server is asked, and what a right answer is',
+  title: 'Requests: what a server is asked, and what a correct response is',
   description: 'Read by --requests-file. docs/guides/requests.md describes it.',
 };
 

@@ -7,14 +7,17 @@ import {
   type CompanionName,
   type PartOf,
 } from './companions.ts';
-import { amount, as, count, named, oneOf, shape, span, text } from './definitions.ts';
+import { amount, as, count, named, oneOf, shape, span } from './definitions.ts';
 import { resources } from './figures.ts';
 import { promise } from './settings.ts';
 import { load } from './load.ts';
 
-export const limit = oneOf(
-  ['server', 'generator', 'others', 'waiting', 'unknown', ...COMPANION_LIMITS],
-  'The side that was saturated; waiting if none was.',
+export const limit = named(
+  'limit',
+  oneOf(
+    ['server', 'generator', 'others', 'waiting', 'unknown', ...COMPANION_LIMITS],
+    'The side that was saturated; waiting if none was.',
+  ),
 );
 
 /** The side that was saturated. */
@@ -41,13 +44,13 @@ export type ServerBudget = Static<typeof budget>;
 const step = {
   perSecond: amount('per second: requests that were due'),
   seconds: span('s: length of its window'),
-  servedPerSecond: amount('per second: right answers in it'),
+  servedPerSecond: amount('per second: correct responses in it'),
   p50Us: Type.Optional(amount('µs: median latency; percentiles are absent as in `latency`')),
   p99Us: Type.Optional(amount('µs: p99 latency')),
   p99_9Us: Type.Optional(amount('µs: p99.9 latency')),
-  maxUs: Type.Optional(amount('µs: the slowest answer, or the longest wait')),
+  maxUs: Type.Optional(amount('µs: the slowest response, or the longest wait')),
   failedShare: amount('share: of its requests that failed'),
-  cpuUsPerRequest: Type.Optional(amount('µs: CPU of the server for each right answer')),
+  cpuUsPerRequest: Type.Optional(amount('µs: CPU of the server for each correct response')),
   limit,
   budget: Type.Optional(budget),
   generatorBusy: amount('share: of its busiest process, over the window'),
@@ -91,7 +94,7 @@ const capacity = named(
         ),
       ),
       by: as(promise, 'The promise that breaks first.'),
-      pacePerSecond: span('per second: right answers in the closed loop of the warm-up'),
+      pacePerSecond: span('per second: correct responses in the closed loop of the warm-up'),
       steps: Type.Array(searchStep, { description: 'In the order of time.', minItems: 1 }),
     },
     { description: 'The result of a search of the highest rate that keeps promises (--slo).' },
@@ -114,13 +117,9 @@ const hostWindow = named(
   shape(
     {
       otherProcessesCores: Type.Optional(
-        amount('cores: CPU of processes other than server, load and harness'),
-      ),
-      unattributedCores: Type.Optional(
-        amount('cores: CPU of all other processes and the server, because its process is not known'),
-      ),
-      otherProcessesSource: Type.Optional(
-        text('Where that was read: the cgroup root, a sum over processes, ticks of /proc/stat.'),
+        amount(
+          'cores: CPU of processes other than server, load and harness; absent if the server is not known',
+        ),
       ),
       stealCores: Type.Optional(amount('cores: CPU that the hypervisor gave to others')),
       listenOverflows: Type.Optional(count('count: connects that found the accept queue full')),
@@ -143,10 +142,9 @@ const age = named(
   shape(
     {
       secondsSinceStart: amount('s: since its launch'),
-      secondsSinceAnswer: amount('s: since its first right answer'),
       answers: Type.Optional(
         count(
-          'count: complete answers, right or wrong, that all its processes had given by then: before the load, to the load, and to a background request; absent if the engine does not report its own part',
+          'count: complete responses, right or wrong, that all its processes had given by then: before the load, to the load, and to a background request; absent if the engine does not report its own part',
         ),
       ),
       collected: Type.Optional(
@@ -169,13 +167,13 @@ const alone = named(
   'alone',
   shape(
     {
-      freshUs: amount('µs: an answer on a new connection, the connect included'),
-      keptUs: amount('µs: an answer on a connection that had answered before'),
-      bodyUs: amount('µs: the part of it from the head of the answer to the end of its body'),
+      freshUs: amount('µs: a response on a new connection, the connect included'),
+      keptUs: amount('µs: a response on a connection that had responded before'),
+      bodyUs: amount('µs: the part of it from the head of the response to the end of its body'),
     },
     {
       description:
-        'Medians of answers to one request at a time, asked after the load; of mixed requests, their means. Only of an idle server whose answers were slow, in the first round.',
+        'Medians of responses to one request at a time, asked after the load; of mixed requests, their means. Only of an idle server whose responses were slow, in the first round.',
     },
   ),
 );
@@ -183,19 +181,11 @@ const alone = named(
 /** What answers took one at a time, without a load. */
 export type Alone = Static<typeof alone>;
 
-export const collection = shape({
-  seconds: amount('s: from the opening of the window to its begin'),
-  ms: amount('ms: its length'),
-});
-
-/** One garbage collection. */
-export type Collection = Static<typeof collection>;
-
 export const turns = named(
   'turns',
   shape(
     {
-      answers: Type.Array(count('count: right answers of the whole turn, from silence to silence')),
+      answers: Type.Array(count('count: correct responses of the whole turn, from silence to silence')),
       cpuUs: Type.Optional(
         Type.Array(
           amount(
@@ -211,11 +201,11 @@ export const turns = named(
       upkeepUsPerSecond: Type.Optional(amount("µs: CPU of the server's tree without load, for each second")),
       deferred: Type.Optional(
         amount(
-          'share: CPU between the turns above the upkeep, of all CPU that the answers caused; `cpuUsPerRequest` includes it. Absent in records whose `cpuUsPerRequest` does not',
+          'share: CPU between the turns above the upkeep, of all CPU that the responses caused; `cpuUsPerRequest` includes it. Absent in records whose `cpuUsPerRequest` does not',
         ),
       ),
       goodputPerSecond: Type.Array(
-        amount('per second: right answers, each connection from its first request to its last answer'),
+        amount('per second: correct responses, each connection from its first request to its last response'),
       ),
       memoryBytes: Type.Optional(
         Type.Array(amount('bytes: memory after the turn'), { description: 'Absent if it was not read.' }),
@@ -236,6 +226,26 @@ export const turns = named(
 /** The short turns of a server, oldest first. */
 export type Turns = Static<typeof turns>;
 
+const controlPart = shape({
+  plainUs: Type.Number({ description: 'µs: CPU for each correct response in turns without it' }),
+  plantedUs: Type.Number({ description: 'µs: the same in turns with it' }),
+  burntUs: amount('µs: what the helper burnt for each of these responses, by its own clock'),
+});
+
+const control = named(
+  'control',
+  shape(
+    { turns: controlPart, between: as(controlPart, 'After the turns. Negative below the upkeep.') },
+    {
+      description:
+        'The control: a cost that a helper burnt in the accounting of the server, half of it in some turns and half after them. No other figure includes the turns of a control.',
+    },
+  ),
+);
+
+/** What was planted into turns of a server, and what was read of them. */
+export type Control = Static<typeof control>;
+
 /** The fields of a window that was measured to its end. */
 const whole = { load, limit, host: hostWindow };
 const seen = {
@@ -252,13 +262,13 @@ const seen = {
   ),
   cpuUsPerRequest: Type.Optional(
     amount(
-      "µs: user and system CPU of the server's tree for each right answer to the load, including the CPU for a background request",
+      "µs: user and system CPU of the server's tree for each correct response to the load, including the CPU for a background request",
     ),
   ),
-  contextSwitchesPerRequest: Type.Optional(amount("count: of the server's tree for each right answer")),
+  contextSwitchesPerRequest: Type.Optional(amount("count: of the server's tree for each correct response")),
   budget: Type.Optional(budget),
   shape: Type.Optional(steadiness),
-  startupSeconds: Type.Optional(span('s: from launch to the first right answer')),
+  startupSeconds: Type.Optional(span('s: from launch to the first correct response')),
   age: Type.Optional(age),
   alone: Type.Optional(alone),
   capacity: Type.Optional(
@@ -268,18 +278,23 @@ const seen = {
     ),
   ),
   curve: Type.Optional(curve),
-  collections: Type.Optional(
-    Type.Array(collection, {
-      description:
-        'The garbage collections of at least 1 ms in the processes of a Node or Python server, in the order of time. Only of a window with a course over time.',
-    }),
-  ),
   turns: Type.Optional(
     as(turns, 'Of servers that took turns. Absent if the engine or the companions need long windows.'),
   ),
+  control: Type.Optional(
+    as(control, 'Of a baseline in a run until decided. Absent if nothing could be planted.'),
+  ),
 };
-export const measured = named('measured', shape(seen, { description: 'Everything that the window gave.' }));
-export const partial = named('partial', shape(Type.Partial(measured).properties));
+const complete = shape(seen);
+export const partial = named('partial', shape(Type.Partial(complete).properties));
 
 /** Everything that a window gave. */
-export type Measured = Static<typeof measured>;
+export type Measured = Static<typeof complete>;
+
+export const measured = named(
+  'measured',
+  Type.Unsafe<Measured>({
+    description: 'Everything that the window gave.',
+    allOf: [partial, { type: 'object', required: Object.keys(whole) }],
+  }),
+);

@@ -21,8 +21,6 @@ interface Entry {
   label: string;
   /** Its name in a sentence. */
   name: string;
-  /** Introduces the target with the best figure. */
-  superlative: string;
   unit: Unit;
   better: 'higher' | 'lower';
   /** Reads the figure from a trial; undefined if the trial did not measure it. */
@@ -37,8 +35,6 @@ interface Entry {
     spread?: true;
     /** Omits the mark for invalid figures from lower bounds: the same reason causes both. */
     showsOneMark?: true;
-    /** Omits the column if no row has a figure. */
-    isOptional?: true;
     /** A narrow page omits the columns with the lowest numbers first; one without a number always stays. */
     expendable?: number;
   };
@@ -47,7 +43,7 @@ interface Entry {
 /** The latencies that metrics read. */
 type LatencyName = 'p50' | 'p99' | 'p99_9' | 'max';
 
-/** The largest uncertainty of this latency in µs: beyond it, the generator read the answers too late. */
+/** The largest uncertainty of this latency in µs: beyond it, the generator read the responses too late. */
 export function readUncertaintyUs(most: number): number {
   return Math.max(1000, 0.1 * most);
 }
@@ -89,23 +85,31 @@ function extreme(name: 'p99_9' | 'max'): Pick<Entry, 'from' | 'isLowerBound'> {
   };
 }
 
+/** CPU of the database and the services of a server for each correct response. The upstream is none of them: it plays a service of others. */
+function costOfServices({ cpuUsPerRequest, server, companions }: Measured): number | undefined {
+  const own = [companions?.database?.resources, companions?.services?.resources].flatMap((one) => one ?? []);
+  if (cpuUsPerRequest === undefined || server === undefined || own.length === 0) return undefined;
+  const [ours = 0, ...others] = [server, ...own].map(
+    (one) => (one.cpuUserUs + one.cpuSystemUs) / one.seconds,
+  );
+  return ours > 0 ? (cpuUsPerRequest / ours) * others.reduce((total, one) => total + one, 0) : undefined;
+}
+
 const ENTRIES = {
   capacity: {
     label: 'capacity/s',
     name: 'capacity',
-    superlative: 'Highest capacity',
     unit: 'per second',
     better: 'higher',
     from: ({ capacity }) => capacity?.perSecond,
     middle: 'hodges-lehmann',
     isLowerBound: ({ capacity }) => capacity?.bound === 'at least',
     dependsOn: ['capacity'],
-    column: { spread: true, isOptional: true },
+    column: { spread: true },
   },
   goodput: {
     label: 'goodput/s',
     name: 'goodput',
-    superlative: 'Highest goodput',
     unit: 'per second',
     better: 'higher',
     from: ({ load }) => load.goodputPerSecond,
@@ -115,7 +119,6 @@ const ENTRIES = {
   p50: {
     label: 'p50',
     name: 'median latency',
-    superlative: 'Lowest median latency',
     unit: 'µs',
     better: 'lower',
     ...latency('p50'),
@@ -125,27 +128,25 @@ const ENTRIES = {
   p99: {
     label: 'p99',
     name: 'p99 latency',
-    superlative: 'Lowest p99 latency',
     unit: 'µs',
     better: 'lower',
     ...latency('p99'),
     dependsOn: ['pace', 'latency', 'tail'],
-    column: {},
+    // Before a name is cut.
+    column: { expendable: 7 },
   },
   'p99.9': {
     label: 'p99.9',
     name: 'p99.9 latency',
-    superlative: 'Lowest p99.9 latency',
     unit: 'µs',
     better: 'lower',
     ...extreme('p99_9'),
     dependsOn: ['pace', 'latency', 'tail'],
-    column: { isOptional: true, expendable: 0 },
+    column: { expendable: 0 },
   },
   max: {
     label: 'max',
     name: 'maximum latency',
-    superlative: 'Lowest maximum latency',
     unit: 'µs',
     better: 'lower',
     ...extreme('max'),
@@ -155,17 +156,24 @@ const ENTRIES = {
   cpu: {
     label: 'CPU µs/req',
     name: 'CPU per request',
-    superlative: 'Least CPU per request',
     unit: 'µs per request',
     better: 'lower',
     from: ({ cpuUsPerRequest }) => cpuUsPerRequest,
     dependsOn: ['cpu'],
     column: { spread: true },
   },
+  services: {
+    label: 'services µs/req',
+    name: 'CPU per request of database and services',
+    unit: 'µs per request',
+    better: 'lower',
+    from: costOfServices,
+    dependsOn: ['cpu'],
+    column: {},
+  },
   memory: {
     label: 'memory',
     name: 'memory',
-    superlative: 'Least memory',
     unit: 'bytes',
     better: 'lower',
     from: ({ server }) => server?.peakBytes,
@@ -175,7 +183,6 @@ const ENTRIES = {
   startup: {
     label: 'start-up',
     name: 'start-up time',
-    superlative: 'Fastest start',
     unit: 's',
     better: 'lower',
     from: ({ startupSeconds }) => startupSeconds,

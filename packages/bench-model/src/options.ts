@@ -21,13 +21,12 @@ export function thresholdFor(by: MetricId): number {
 export const VERDICTS = ['faster', 'slower', 'same', 'undecided'] as const;
 export type Verdict = (typeof VERDICTS)[number];
 
-/** The longest time to the first right answer of a server, by default. */
+/** The longest time to the first correct response of a server, by default. */
 export const START_SECONDS = 30;
 
 /** The options of a plan; absent fields take the workload's defaults. */
 export interface BenchOptions {
   targets: string[];
-  all: boolean;
   stacks: string[];
   /** Server programs of the user, measured without a manifest. */
   apps?: AppOptions[];
@@ -51,6 +50,8 @@ export interface BenchOptions {
   interleave?: boolean;
   /** Absent if this machine does not read CPU precisely enough for servers that take turns. */
   capacity?: Capacity;
+  /** False if no known cost is planted into a run until decided. */
+  control?: boolean;
   /** Measures the first target twice, as a noise floor. */
   noise: boolean;
   /** Without looks, the plan chooses them. */
@@ -74,8 +75,6 @@ export interface BenchOptions {
   spread?: Spread;
   /** The load engine; autocannon by default. */
   engine?: EngineName;
-  /** Targets that the options name, but that cannot be launched here: the plan is made without them. */
-  without?: readonly string[];
   seed?: number;
   quick: boolean;
   /** Servers that are already running, instead of targets that Bench starts. */
@@ -133,7 +132,6 @@ export interface ServerOptions {
 export function benchOptions(given: Partial<BenchOptions> = {}): BenchOptions {
   return {
     targets: [],
-    all: false,
     stacks: [],
     matrix: { python: [], node: [], packages: [] },
     workload: 'devices',

@@ -57,7 +57,7 @@ const byTurns = shape(
     turnSeconds: span('s: the shortest turn; those of slow servers are longer'),
     mostSeconds: Type.Optional(
       span(
-        's: the longest window, of servers so slow that theirs would hold few answers; absent if all are alike',
+        's: the longest window, of servers so slow that theirs would hold few responses; absent if all are alike',
       ),
     ),
   },
@@ -73,15 +73,15 @@ export const plan = shape({
   seed: count('seed: of the order of the trials and of their seeds'),
   workload: text(),
   params: Type.Optional(params),
-  waitSeconds: Type.Optional(amount('s: how long each answer waits by design; absent if it does not wait')),
+  waitSeconds: Type.Optional(amount('s: how long each response waits by design; absent if it does not wait')),
   startupSeconds: Type.Optional(
     span(
-      's: how long the slowest server took to start, to answer and to stop before the run; present if that is long',
+      's: how long the slowest server took to start, to respond and to stop before the run; present if that is long',
     ),
   ),
   answerSeconds: Type.Optional(
     span(
-      's: how long the slowest server took to answer before the run; present if turns or windows were changed for that',
+      's: how long the slowest server took to respond before the run; present if turns or windows were changed for that',
     ),
   ),
   upstream: Type.Optional(upstreamKind),
@@ -106,7 +106,7 @@ export const plan = shape({
   generators: ordinal('count: generator processes, on all hosts of a cluster together'),
   cluster: Type.Optional(cluster),
   spread: Type.Optional(spread),
-  startSeconds: span('s: how long a server may take to its first right answer'),
+  startSeconds: span('s: how long a server may take to its first correct response'),
   barrierSeconds: span('s: how long to wait for all connections'),
   hashEvery: ordinal('count: one of this many bodies is hashed'),
   engine: text('The engine that sends the load; a target may name another.'),
@@ -116,13 +116,20 @@ export const plan = shape({
     text('Why its servers do not take turns at the other rungs; absent if no turns could be expected.'),
   ),
   sequentialTest: Type.Optional(sequentialTest),
-  upgrade: flag('Newer runtimes or packages are compared with those of now (upgrade).'),
-  stops: Type.Optional(
-    Type.Array(ordinal('count: rounds', { maximum: MOST_ROUNDS }), {
-      description:
-        'The run was stopped after these rounds and its comparisons were shown, so they have spent a part of the error.',
-    }),
+  control: Type.Optional(
+    shape(
+      {
+        share: Type.Number({
+          description: 'share: of the CPU of a turn',
+          exclusiveMinimum: 0,
+          exclusiveMaximum: 1,
+        }),
+        targets: Type.Array(text(), { description: 'The baselines.', minItems: 1 }),
+      },
+      { description: 'A known cost that is planted into turns of these targets, and must be read back.' },
+    ),
   ),
+  upgrade: flag('Newer runtimes or packages are compared with those of now (upgrade).'),
   userRequests: Type.Optional(userRequests),
   routes: Type.Optional(
     Type.Array(text(), {
@@ -142,5 +149,5 @@ export const plan = shape({
   }),
 });
 
-/** A plan: a value, printed by `--dry-run` and stored with the run. */
+/** A plan: a value, printed by `--dry-run`, stored with the run, and never changed. */
 export type Plan = Static<typeof plan>;

@@ -102,22 +102,17 @@ export function watchSeconds({ targets, windowSeconds }: Pick<Plan, 'targets' | 
   return Math.min(WATCH.most, Math.max(WATCH.least, wanted));
 }
 
+/** The windows of a control: about this long, in seconds, and for a longer window of its server this part of it. */
+const CONTROL = { seconds: 1, part: 0.5 };
+
+/** Returns the time of the turns of a control with the planted cost, and of those without it, in seconds. */
+export function controlSeconds(windowSeconds: number): number {
+  return Math.max(Math.min(windowSeconds, CONTROL.seconds), CONTROL.part * windowSeconds);
+}
+
 /** Returns true if the servers of a plan take turns at this rung. */
 export function takesTurns({ byTurns }: { byTurns?: ByTurns | undefined }, connections: number): boolean {
   return byTurns?.rungs.includes(connections) === true;
-}
-
-/** The shortest window whose course over time is recorded. */
-export const COURSE_SECONDS = 10;
-
-/** Returns true if the records of a plan have the course of a window over time. */
-export function hasCourse(
-  plan: Pick<Plan, 'byTurns' | 'windowSeconds' | 'load'>,
-  connections: number,
-): boolean {
-  const { load, windowSeconds } = plan;
-  if (takesTurns(plan, connections) || load.mode === 'promise') return false;
-  return windowSeconds >= COURSE_SECONDS;
 }
 
 /** Returns true if the servers of a plan take the short turns of a comparison, false for those of a table. */
@@ -168,9 +163,9 @@ type WarmupFacts = Pick<Plan, 'autoWarmup' | 'warmupSeconds' | 'waitSeconds' | '
 
 /** The time of one trial beside its warm-up and window, in seconds: start-up, verification and stop. */
 export const OVERHEAD_SECONDS = 3;
-/** The answers that verification awaits one after another: a cycle of three requests before and after the load. */
+/** The responses that verification awaits one after another: a cycle of three requests before and after the load. */
 const OVERHEAD_WAITS = 10;
-/** The same for one request of a user, and its first answer. */
+/** The same for one request of a user, and its first response. */
 const OVERHEAD_ANSWERS = 5;
 
 /** The load on each request of a server that is warm, before its window, and the time between two of them, in seconds. */
@@ -225,6 +220,7 @@ export function estimateSeconds(plan: Plan, trials: PlannedTrial[] = plan.trials
       trial.connections / USUAL_CONNECT_RATE +
       (trial.life === undefined ? 0 : ROUTE_SECONDS.warmup + ROUTE_SECONDS.change) +
       plan.windowSeconds +
+      (plan.control?.targets.includes(trial.target) === true ? 2 * controlSeconds(plan.windowSeconds) : 0) +
       curveSeconds,
     starts * perStart +
       2 * quiets * (QUIET_SECONDS.deferred + watchSeconds(plan)) +

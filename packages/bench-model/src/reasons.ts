@@ -120,20 +120,20 @@ const DEFINITIONS = {
       established: number | undefined;
       seen: [string, number][];
     }) =>
-      `no right answer in the window; ${established ?? 'an unknown number'} of ${planned} connections were established: ${list(seen) || 'no requests'}`,
+      `no correct response in the window; ${established ?? 'an unknown number'} of ${planned} connections were established: ${list(seen) || 'no requests'}`,
   ),
   'upstream-count': fatal(({ ok, fetches, requests, isShort }: UpstreamCount) => {
-    const answered = `${figure(ok)} answers need ${fetches} fixtures each`;
+    const answered = `${figure(ok)} responses need ${fetches} fixtures each`;
     return isShort
       ? `${answered}, but the upstream got only ${figure(requests)} requests: the server may have cached fixtures`
       : `${answered}, but the upstream got ${figure(requests)} requests: more than needed`;
   }),
   inserts: fatal(({ acknowledged, stored, unanswered }: Inserts) => {
-    const also = unanswered === 0 ? '' : `, ${figure(unanswered)} never answered`;
+    const also = unanswered === 0 ? '' : `, ${figure(unanswered)} without a response`;
     const account = `${figure(acknowledged)} inserts were acknowledged${also}, and the table has ${figure(stored)}`;
     if (stored < acknowledged) return `${account}: ${figure(acknowledged - stored)} were lost`;
     if (stored <= acknowledged + unanswered) return `${account}: no acknowledged insert was lost`;
-    return `${account}: some were stored twice, or stored after an error answer`;
+    return `${account}: some were stored twice, or stored after an error response`;
   }),
   background: fatal(
     ({ failed, ended, kinds }: { failed: number; ended: number; kinds: [string, number][] }) =>
@@ -146,26 +146,26 @@ const DEFINITIONS = {
     ({ share, kinds, what = 'requests' }: { share: number; kinds: [string, number][]; what?: string }) =>
       `${(share * 100).toFixed(2)} % of the ${what} failed (${list(kinds)})`,
   ),
-  unanswered: finding('requests were never answered', describeUnanswered),
+  unanswered: finding('requests had no response', describeUnanswered),
   overrun: finding(
     'the server could not keep up with the rate',
     ({ offered, served }: { offered: number; served: number }) =>
       `offered ${figure(offered)}/s, served ${figure(Math.round(served))}/s: the queue grew by ${figure(Math.round(offered - served))}/s`,
   ),
   'memory-grows': finding(
-    'memory grew with each answer',
-    ({ estimate, interval }: { estimate: number; interval: Interval }) =>
-      `memory grows by ${describeBytes(estimate)} per answer (${describeBytes(interval.low)} to ${describeBytes(interval.high)})`,
+    'memory grew with each response',
+    ({ estimate, interval, withoutFall }: { estimate: number; interval: Interval; withoutFall?: number }) =>
+      `memory grows by ${describeBytes(estimate)} per response (${describeBytes(interval.low)} to ${describeBytes(interval.high)})${withoutFall === undefined ? '' : `: it never fell in ${figure(withoutFall)} responses. If a collector may free it later, use a longer --duration`}`,
   ),
   stall: finding(
-    'a few answers stalled',
+    'a few responses stalled',
     ({ count, aboveUs, slowestUs, tail, tailUs }: Stall) =>
-      `${count === 1 ? '1 answer' : `${figure(count)} answers`} stalled for up to ${describeTime(slowestUs)}: ${count === 1 ? 'it' : 'they'} took more than ${describeTime(aboveUs)}, while ${tail.replace('_', '.')} is ${describeTime(tailUs)}`,
+      `${count === 1 ? '1 response' : `${figure(count)} responses`} stalled for up to ${describeTime(slowestUs)}: ${count === 1 ? 'it' : 'they'} took more than ${describeTime(aboveUs)}, while ${tail.replace('_', '.')} is ${describeTime(tailUs)}`,
   ),
   'delayed-ack': finding(
-    'each answer waited for a delayed acknowledgement',
+    'each response waited for a delayed acknowledgement',
     ({ keptUs, freshUs, command }: { keptUs: number; freshUs: number; command?: string | undefined }) =>
-      `an answer takes ${describeTime(keptUs)} on a connection that was used before, although it takes ${describeTime(freshUs)} on a new one: the server sends it in parts, and waits for the delayed acknowledgement of one before it sends the next. ${cureOfNagle(command)}`,
+      `a response takes ${describeTime(keptUs)} on a connection that was used before, although it takes ${describeTime(freshUs)} on a new one: the server sends it in parts, and waits for the delayed acknowledgement of one before it sends the next. ${cureOfNagle(command)}`,
   ),
   watcher: finding(
     'the server ran under a development watcher',
@@ -292,7 +292,7 @@ const DEFINITIONS = {
       /** The standard deviation of the logarithm of the capacity. */
       deviation: number;
     }) =>
-      `${promise} was judged on ${figure(answers)} answers near the capacity, and needs ${figure(needed)}: use a longer --duration`,
+      `${promise} was judged on ${figure(answers)} responses near the capacity, and needs ${figure(needed)}: use a longer --duration`,
   },
   'ratio-trend': {
     kind: 'disturbance',
@@ -308,6 +308,7 @@ const DEFINITIONS = {
   'other-processes': {
     kind: 'disturbance',
     invalidates: RATES_AND_CAPACITY,
+    cancelsInTurns: RATES,
     summary: 'other processes used the CPU',
     cure: 'Let no other work run at the same time',
     bounds: boundTaken,
@@ -317,7 +318,7 @@ const DEFINITIONS = {
   steal: {
     kind: 'disturbance',
     invalidates: RATES_CPU_AND_CAPACITY,
-    cancelsInTurns: CPU,
+    cancelsInTurns: RATES_AND_CPU,
     summary: 'the hypervisor took CPU time',
     cure: 'Use a machine that does not share its CPU',
     bounds: boundTaken,
@@ -451,7 +452,7 @@ export interface Uncertain {
   most: number;
 }
 
-/** Percentiles that may come from answers that were read late, and from requests that were sent late although a connection was free. */
+/** Percentiles that may come from responses that were read late, and from requests that were sent late although a connection was free. */
 interface LateGenerator {
   reads: readonly Uncertain[];
   starts: readonly Uncertain[];
@@ -466,7 +467,7 @@ function describeRanges(uncertain: readonly Uncertain[], decimals: number): stri
 
 function describeLateness({ reads, starts }: LateGenerator): string {
   return [
-    ...(reads.length > 0 ? [`answers waited in the load generator: ${describeRanges(reads, 1)}`] : []),
+    ...(reads.length > 0 ? [`responses waited in the load generator: ${describeRanges(reads, 1)}`] : []),
     ...(starts.length > 0
       ? [`requests waited in the load generator although a connection was free: ${describeRanges(starts, 2)}`]
       : []),
@@ -486,15 +487,15 @@ interface WrongAnswers {
 
 function describeWrongAnswers({ bodies, first, crossed, unsolicited }: WrongAnswers): string {
   const parts = [
-    ...(crossed > 0 ? [`${figure(crossed)} answers belonged to another request`] : []),
+    ...(crossed > 0 ? [`${figure(crossed)} responses belonged to another request`] : []),
     ...(bodies > 0
       ? [
-          `${figure(bodies)} answers had a wrong body${first === undefined ? '' : `, the first ${describeWrong(first)}`}`,
+          `${figure(bodies)} responses had a wrong body${first === undefined ? '' : `, the first ${describeWrong(first)}`}`,
         ]
       : []),
     ...(unsolicited > 0
       ? [
-          `${unsolicited === 1 ? '1 answer' : `${figure(unsolicited)} answers`} arrived without a request: the server answers some requests more than once`,
+          `${unsolicited === 1 ? '1 response' : `${figure(unsolicited)} responses`} arrived without a request: the server responds to some requests more than once`,
         ]
       : []),
   ];
@@ -512,9 +513,9 @@ function describeWrong({ seconds, bytes, rightBytes }: FirstWrong): string {
 /** Connections that the server did not accept, or did not serve. */
 interface Connections {
   planned: number;
-  /** Those whose rate and cycle time account for the answers; absent if all of them were served. */
+  /** Those whose rate and cycle time account for the responses; absent if all of them were served. */
   served?: number;
-  /** Those without an answer in the window. */
+  /** Those without a response in the window. */
   silent?: number;
   /** Those that were established when the window opened; absent if all of them were. */
   established?: number;
@@ -531,12 +532,12 @@ function describeConnections(facts: Connections): string {
     ...(established === undefined
       ? []
       : [
-          `${established} of ${planned} connections were established when the window opened: ${refused > 0 ? `${refused} connects were refused or failed` : `${planned - established} never answered`}`,
+          `${established} of ${planned} connections were established when the window opened: ${refused > 0 ? `${refused} connects were refused or failed` : `${planned - established} without a response`}`,
         ]),
     ...(served === undefined
       ? []
       : [
-          `${served} of ${planned} connections were served${silent > 0 ? `: ${silent} got no answer in the window` : ": by their rate and cycle time (Little's law)"}`,
+          `${served} of ${planned} connections were served${silent > 0 ? `: ${silent} got no response in the window` : ": by their rate and cycle time (Little's law)"}`,
         ]),
     ...(overflows > 0 ? [`${figure(overflows)} connects overflowed the accept queue`] : []),
   ];
@@ -580,7 +581,7 @@ const NAGLE_CURES: readonly [server: RegExp, cure: string][] = [
 
 function cureOfNagle(command = ''): string {
   const [, cure] = NAGLE_CURES.find(([server]) => server.test(command)) ?? [];
-  return cure ?? 'Set TCP_NODELAY on its sockets, or send answers in one write';
+  return cure ?? 'Set TCP_NODELAY on its sockets, or send responses in one write';
 }
 
 interface Unanswered {
@@ -589,12 +590,12 @@ interface Unanswered {
   sent: number;
   /** How long the youngest of them had waited, in µs. */
   leastUs: number;
-  /** The latency of the slowest answer, in µs. */
+  /** The latency of the slowest response, in µs. */
   slowestUs: number;
 }
 
 function describeUnanswered({ count, sent, leastUs, slowestUs }: Unanswered): string {
-  return `${figure(count)} of ${figure(sent)} requests (${digits((100 * count) / sent)} %) got no answer in ${(leastUs / 1e6).toFixed(1)} s or more; the slowest answer took ${figureMs(slowestUs / 1000)}`;
+  return `${figure(count)} of ${figure(sent)} requests (${digits((100 * count) / sent)} %) got no response in ${(leastUs / 1e6).toFixed(1)} s or more; the slowest response took ${figureMs(slowestUs / 1000)}`;
 }
 
 /** A figure with two digits, or whole. */
@@ -684,7 +685,7 @@ const PACES: Record<Pace['shape'], string> = {
 };
 
 function describePace({ shape, least, most, milliseconds }: Pace): string {
-  return `${PACES[shape]} in the window (${least} to ${most} answers per ${milliseconds} ms)`;
+  return `${PACES[shape]} in the window (${least} to ${most} responses per ${milliseconds} ms)`;
 }
 
 function list(counts: readonly [string, number][]): string {

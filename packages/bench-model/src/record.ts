@@ -30,7 +30,7 @@ const ends = {
 const bounds = Type.Unsafe<Bounds>(
   shape(
     Object.fromEntries(
-      METRIC_IDS.map((metric) => [metric, Type.Optional(shape(ends, { minProperties: 1 }))]),
+      METRIC_IDS.map((metric) => [metric, Type.Optional(named('ends', shape(ends, { minProperties: 1 })))]),
     ),
     {
       description:
@@ -62,7 +62,9 @@ const code = shape(
       text('The reason why the loaded code is unknown; the other fields are then absent.'),
     ),
   },
-  { description: 'The code that a live server had loaded from a copy: of --with, --copy or --rev.' },
+  {
+    description: 'The code that a live server had loaded from a copy: of a package, a folder or a revision.',
+  },
 );
 
 /** The code of a copy that a live server had loaded. */

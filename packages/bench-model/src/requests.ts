@@ -26,11 +26,11 @@ const expectation = shape(
   },
   {
     description:
-      'The right answer. Without a body, a schema and statuses: any 2xx, with the body as it was before the load.',
+      'The correct response. Without a body, a schema and statuses: any 2xx, with the body as it was before the load.',
   },
 );
 
-/** The right answer to a request. */
+/** The correct response to a request. */
 export type Expectation = Static<typeof expectation>;
 
 const headers = mapOf(Type.String(), 'The headers as they were written; secrets are not kept.');
@@ -87,7 +87,8 @@ const login = shape(
     send: mapOf(Type.String(), 'The headers that carry the token in every request, written with {token}.'),
   },
   {
-    description: 'The request that is sent before the others. Its answer holds a token, which is never kept.',
+    description:
+      'The request that is sent before the others. Its response holds a token, which is never kept.',
   },
 );
 
@@ -129,7 +130,7 @@ const server = shape(
 );
 
 export const attached = Type.Array(server, {
-  description: 'The servers of --url, which Bench neither starts nor stops.',
+  description: 'The servers at addresses, which Bench neither starts nor stops.',
   minItems: 1,
 });
 
@@ -147,12 +148,12 @@ const sentRequest = shape({
   check: Type.Optional(
     Type.Unsafe<CheckKind>({
       enum: ['bytes', 'schema', 'status'],
-      description: 'The check of answers under load beyond their status.',
+      description: 'The check of responses under load beyond their status.',
     }),
   ),
 });
 
-/** The check of answers under load: against exact bytes, against a JSON Schema, or by the status alone. */
+/** The check of responses under load: against exact bytes, against a JSON Schema, or by the status alone. */
 export type CheckKind = 'bytes' | 'schema' | 'status';
 
 export const sent = shape(
@@ -163,7 +164,7 @@ export const sent = shape(
         sha256: digest('Of the file.'),
         count: ordinal('count: rows in the file'),
         used: ordinal('count: rows that this trial used'),
-        checked: count('count: rows whose answers were compared with those before the load'),
+        checked: count('count: rows whose responses were compared with those before the load'),
       }),
     ),
     login: Type.Optional(text('The method and the path of the login.')),

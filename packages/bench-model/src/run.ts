@@ -1,6 +1,7 @@
 /** `run.json`: its definition, and the types derived from it. */
 import { Type, type Static } from 'typebox';
-import { mapOf, oneOf, shape, span, text } from './definitions.ts';
+import { mapOf, oneOf, ordinal, shape, span, text } from './definitions.ts';
+import { MOST_ROUNDS } from './limits.ts';
 import { plan } from './plan.ts';
 import { RUN_SCHEMA } from './versions.ts';
 
@@ -60,6 +61,12 @@ export const runFile = shape({
     }),
   ),
   leftOut: Type.Array(leftOut, { description: 'Targets that could not be launched here.' }),
+  stops: Type.Optional(
+    Type.Array(ordinal('count: rounds', { maximum: MOST_ROUNDS }), {
+      description:
+        'The run was stopped after these rounds and its comparisons were shown, so they have spent a part of the error.',
+    }),
+  ),
   hosts: Type.Optional(
     Type.Array(judgedHost, {
       description:
@@ -75,5 +82,5 @@ export type RunFile = Static<typeof runFile>;
 export const RUN_HEAD = {
   title: "The plan of a run, and the versions that it was made with: a run's run.json",
   description:
-    'Written before the first trial: --resume continues with this plan. Later, only the `stops` of the plan are added.',
+    'Written before the first trial: --resume continues with this plan. Later, only `stops` is added.',
 };

@@ -1,4 +1,4 @@
-/** The thresholds of saturation and of neighbouring cores, and the cores that the generators use. */
+/** The thresholds of saturation, and the cores that the generators use. */
 import type { LoadResult } from './load.ts';
 
 /** From this share on, a core or a budget of cores counts as saturated. */
@@ -14,9 +14,6 @@ export function takesTheRest(coresUsed: number, cores: readonly number[], load: 
 export function coresOfLoad({ generators }: LoadResult): number {
   return generators.reduce((total, { cpuUs, seconds }) => total + cpuUs / 1e6 / seconds, 0);
 }
-
-/** From this factor of CPU for the same work on, a busy core slows its neighbour. */
-export const NEIGHBOURLY = 1.02;
 
 /** The share of its budget from which a server that breaks a promise is taken to be limited by it: queues grow long before 100 %. */
 export const BUSY_SERVER = 0.75;

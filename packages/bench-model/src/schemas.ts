@@ -3,7 +3,6 @@ import { CLUSTER_HEAD, clusterFile } from './cluster.ts';
 import { toDocument } from './definitions.ts';
 import { host, HOST_HEAD } from './host.ts';
 import { manifest, REQUESTS_HEAD, requestsFile, STACK_HEAD } from './manifest.ts';
-import { MATRIX_HEAD, POOL_HEAD, pooledMatrix, pooledTest, poolFile, TEST_HEAD } from './pool.ts';
 import { record, RECORD_HEAD } from './record.ts';
 import { runFile, RUN_HEAD } from './run.ts';
 import { whyFile, WHY_HEAD } from './why.ts';
@@ -15,8 +14,5 @@ export const SCHEMAS = {
   run: toDocument(runFile, RUN_HEAD),
   host: toDocument(host, HOST_HEAD),
   why: toDocument(whyFile, WHY_HEAD),
-  pool: toDocument(poolFile, POOL_HEAD),
-  'pool-test': toDocument(pooledTest, TEST_HEAD),
-  'pool-matrix': toDocument(pooledMatrix, MATRIX_HEAD),
   cluster: toDocument(clusterFile, CLUSTER_HEAD),
 };

@@ -20,7 +20,7 @@ export const params = named(
 export const backgroundRequest = named(
   'backgroundRequest',
   shape(
-    { method: text(), path: Type.String({ pattern: '^/' }) },
+    { method: text(), path: Type.String({ pattern: '^/' }), body: Type.Optional(Type.String()) },
     { description: 'A request that is kept in flight beside the load, to the same server.' },
   ),
 );
@@ -51,15 +51,18 @@ export const promise = named(
 
 const curved = {
   curve: Type.Optional(
-    Type.Array(
-      Type.Union([
-        shape({ perSecond: span('per second: requests that are due') }),
-        shape({ share: span('share: of the capacity that the search found') }),
-      ]),
-      {
-        minItems: 1,
-        description: 'Loads at which latency and CPU are measured after the window (several of --rate).',
-      },
+    named(
+      'loads',
+      Type.Array(
+        Type.Union([
+          shape({ perSecond: span('per second: requests that are due') }),
+          shape({ share: span('share: of the capacity that the search found') }),
+        ]),
+        {
+          minItems: 1,
+          description: 'Loads at which latency and CPU are measured after the window (several of --rate).',
+        },
+      ),
     ),
   ),
 };
@@ -89,12 +92,12 @@ export const loadMode = named(
     ],
     {
       description:
-        'The load mode of the engine: each connection waits for its answer, at a rate, an exact number of requests, or the highest rate that keeps promises (--slo).',
+        'The load mode of the engine: each connection waits for its response, at a rate, an exact number of requests, or the highest rate that keeps promises (--slo).',
     },
   ),
 );
 
-/** The load mode of an engine: each connection sends on its answer, at a rate whatever the server does, an exact number of requests, or a search of the highest rate that keeps promises. */
+/** The load mode of an engine: each connection sends on its response, at a rate whatever the server does, an exact number of requests, or a search of the highest rate that keeps promises. */
 export type LoadMode = Static<typeof loadMode>;
 
 /** A load of a curve: a rate, or a share of the capacity. */

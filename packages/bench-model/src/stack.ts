@@ -26,7 +26,7 @@ export interface Stack
   variants: Record<string, Variant>;
   /** The absolute path of its folder. */
   root: string;
-  /** The folder of the original, if it is in a copy: of `--with`, `--copy` or `--rev`. */
+  /** The folder of the original, if it is in a copy: of a package, a folder or a revision. */
   original?: string;
   /** The path of the manifest, or of the folder of an app, as a user would type it. */
   manifest: string;
@@ -34,7 +34,7 @@ export interface Stack
   literals?: string[];
   /** The port that its sources name, if Bench lets it listen on a free one instead. */
   movedPort?: number;
-  /** The longest time to its first right answer; 30 s by default. */
+  /** The longest time to its first correct response; 30 s by default. */
   startSeconds?: number;
   /** The longest time until it is warm, in seconds of load; 40 s by default. */
   warmupSeconds?: number;
@@ -49,13 +49,25 @@ export interface Stack
 }
 
 /** The files from which an environment can be made, and the tools that read them. */
-export type LockKind = 'uv' | 'poetry' | 'requirements' | 'pyproject' | 'pnpm' | 'npm' | 'yarn' | 'package';
+export type LockKind =
+  | 'uv'
+  | 'poetry'
+  | 'requirements'
+  | 'hashed'
+  | 'pyproject'
+  | 'pipfile'
+  | 'pnpm'
+  | 'npm'
+  | 'yarn'
+  | 'package';
 
 /** The dependencies of a project: the file that lists them. */
 export interface Lock {
   kind: LockKind;
   /** The absolute path of the file. */
   file: string;
+  /** The lists that are installed with it: those of the dependency groups of a variant of Bench. */
+  groups?: string[];
 }
 
 /** The project that a server program belongs to. */
@@ -65,8 +77,8 @@ export interface Project {
   lock?: Lock;
   /** The packages that are installed beside its lock, as its package manager takes them: `gunicorn==23.0.0`. */
   packages?: string[];
-  /** The lock in the nearest folder above, if it does not list the project. */
-  foreignLock?: string;
+  /** The day up to which releases of packages count. */
+  packagesUntil?: string;
   /** The version of its runtime that it asks for, if that is not the default. */
   version?: string;
 }

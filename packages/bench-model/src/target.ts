@@ -1,6 +1,6 @@
 /** Targets and runtimes: their definitions, and the types derived from them. */
 import { Type, type Static, type TBoolean, type TOptional } from 'typebox';
-import { flag, mapOf, named, oneOf, ordinal, shape, text, texts } from './definitions.ts';
+import { command, flag, mapOf, named, oneOf, ordinal, shape, text, texts } from './definitions.ts';
 
 export const STACK_CLASSES = ['raw', 'framework', 'tuned'] as const;
 
@@ -108,9 +108,6 @@ export const repeats = named(
   ),
 );
 
-/** The target that another one repeats, and the difference between them. */
-export type Repeats = Static<typeof repeats>;
-
 export const scale = named(
   'scale',
   shape(
@@ -132,20 +129,22 @@ export const copy = named(
   shape(
     {
       kind: oneOf(
-        ['revision', 'working-tree', 'folder'] as const,
-        'A commit (--rev main); the files of the project with their uncommitted changes (--rev .); another folder (--copy).',
+        ['revision', 'working-tree', 'folder', 'setting'] as const,
+        'A commit; the files of the project with their uncommitted changes; another folder; the project with another command or other variables.',
       ),
-      name: text('As typed: main, HEAD, ., ./a.'),
+      name: text('As typed: main, HEAD, ., ./a, WORKERS=4.'),
       commit: Type.Optional(
         text('Hash of the commit; for a working tree, of the commit that it is based on.'),
       ),
       subject: Type.Optional(text('First line of the message of that commit.')),
+      command: Type.Optional(command('The command of a setting; that of the project by default.')),
+      env: Type.Optional(mapOf(Type.String(), 'The variables of a setting.')),
     },
-    { description: 'The copy of the project that is measured; absent if it is measured where it is.' },
+    { description: 'The version of the project that is measured; absent if it is measured as it is.' },
   ),
 );
 
-/** A copy of a user's project: a commit, the working tree, or another folder. */
+/** A version of a user's project: a commit, the working tree, another folder, or another setting. */
 export type Copy = Static<typeof copy>;
 
 export const target = named(

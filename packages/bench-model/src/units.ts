@@ -2,8 +2,6 @@
 
 /** The declaration of a unit. */
 interface Entry {
-  /** Its name in ASCII, for other programs. */
-  ascii: string;
   /** Follows a formatted value in a sentence; empty if the format shows the unit. */
   suffix: string;
   /** The units in which a user can write a budget, with their factors to this unit. */
@@ -15,16 +13,15 @@ interface Entry {
 const TIMES = { us: 1, µs: 1, ms: 1e3, s: 1e6 };
 
 const ENTRIES = {
-  'per second': { ascii: 'per second', suffix: '/s', written: { '/s': 1 }, example: '1000/s' },
-  µs: { ascii: 'us', suffix: '', written: TIMES, example: '20ms' },
-  'µs per request': { ascii: 'us per request', suffix: ' µs', written: TIMES, example: '250us' },
+  'per second': { suffix: '/s', written: { '/s': 1 }, example: '1000/s' },
+  µs: { suffix: '', written: TIMES, example: '20ms' },
+  'µs per request': { suffix: ' µs', written: TIMES, example: '250us' },
   bytes: {
-    ascii: 'bytes',
     suffix: '',
     written: { kB: 1e3, KiB: 2 ** 10, MB: 1e6, MiB: 2 ** 20, GB: 1e9, GiB: 2 ** 30 },
     example: '200MiB',
   },
-  s: { ascii: 's', suffix: '', written: { ms: 1e-3, s: 1 }, example: '2s' },
+  s: { suffix: '', written: { ms: 1e-3, s: 1 }, example: '2s' },
 } satisfies Record<string, Entry>;
 
 /** The unit of a figure; it selects the format of a column. */
@@ -33,7 +30,7 @@ export type Unit = keyof typeof ENTRIES;
 /** Every unit. */
 export const UNITS: Readonly<Record<Unit, Entry>> = ENTRIES;
 
-/** The bytes of one answer or object, signed if below 0: `1.4 KB`, `−12 B`. Decimal, as sizes of bodies are. */
+/** The bytes of one response or object, signed if below 0: `1.4 KB`, `−12 B`. Decimal, as sizes of bodies are. */
 export function describeBytes(bytes: number): string {
   const sign = Math.round(bytes) < 0 ? '−' : '';
   const size = Math.abs(bytes);

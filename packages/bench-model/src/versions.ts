@@ -9,13 +9,10 @@ export const RUN_SCHEMA = 2;
 /** The version of the profiles of a run. */
 export const WHY_SCHEMA = 1;
 
-/** The version of `pool.json` and its entries. */
-export const POOL_SCHEMA = 1;
-
 /**
  * The version of the load driver, which is autocannon 9.0.0 with the accounting of Bench. Raise it with every change
  * that a server can notice or that moves a figure: the bytes, order and pace of requests and connects, the moments
- * between which a latency or CPU counts, the answers that count as right, or the version of autocannon. `compare` refuses
+ * between which a latency or CPU counts, the responses that count as right, or the version of autocannon. `compare` refuses
  * figures of two versions without `--across engine`.
  */
 export const DRIVER_VERSION = '6';

@@ -1,12 +1,16 @@
 /** The stored profiles of a run: `why.json`. They were taken after its trials, and their figures are in no other file. */
 import { Type, type Static } from 'typebox';
-import { id, amount, count, ordinal, shape, span, text } from './definitions.ts';
+import { id, amount, count, flag, oneOf, ordinal, shape, span, text } from './definitions.ts';
 import { WHY_SCHEMA } from './versions.ts';
 
 const frame = shape({
   name: text('The function.'),
   file: text('Its file, relative to the project or to the packages; for a binary, its program or library.'),
   module: text('What it belongs to: a package, a module of the language, or the file of the project.'),
+  from: Type.Optional(
+    oneOf(['project', 'package'], 'Whose code it is; absent for the language and its runtime.'),
+  ),
+  isWhole: flag('Its line is not known: lines has the first one of the function.'),
 });
 
 /** A function in a stack. */
@@ -15,11 +19,7 @@ export type Frame = Static<typeof frame>;
 const calls = shape(
   {
     all: amount('count: all system calls'),
-    reads: amount('count: reads of files and sockets'),
     writes: amount('count: writes to files and sockets'),
-    polls: amount('count: calls that wait until sockets are ready'),
-    locks: amount('count: calls that wait for a lock, or wake those who do (futex)'),
-    yields: amount('count: calls that yield the core (sched_yield), as threads that spin do'),
   },
   { description: 'Counted while strace slowed the server down. Absent if it may not.' },
 );
@@ -35,23 +35,49 @@ const garbage = shape(
   { description: 'Told by the runtime: CPython, Node or Go. Absent if it does not tell.' },
 );
 
-/** The garbage that a server collects. */
-export type GarbageUse = Static<typeof garbage>;
+const statement = shape({
+  text: text('The statement with ? for its values.'),
+  count: amount('count: of them'),
+  ms: Type.Optional(amount('ms: their time in the database; absent for SQLite')),
+});
+
+/** A statement that requests send, of each answer. */
+export type Statement = Static<typeof statement>;
+
+const wait = shape({
+  file: text('The file, relative to the project.'),
+  line: ordinal('index: of its line, from 1'),
+  name: text('The function.'),
+  code: text('The text of the line; the function if it cannot be read.'),
+  in: Type.Optional(
+    text('The first and the last function that the line has called; absent if it has called C.'),
+  ),
+  ms: amount('ms: the wait'),
+});
+
+/** A line of the user at which requests wait, of each answer. */
+export type Wait = Static<typeof wait>;
 
 const perRequest = shape(
   {
-    userUs: amount('µs: CPU in its own code'),
-    systemUs: amount('µs: CPU in the kernel'),
-    faults: amount('count: page faults'),
-    waits: amount('count: context switches of threads that waited'),
     connections: Type.Optional(amount('count: connections that the load opened')),
     calls: Type.Optional(calls),
     garbage: Type.Optional(garbage),
+    threads: amount('count: threads of the server, not of a request'),
+    fetches: Type.Optional(amount('count: requests to the upstream')),
+    statements: Type.Optional(
+      Type.Array(statement, {
+        description: 'Told by a database that Bench starts, and by SQLite in Python. Absent without one.',
+      }),
+    ),
+    places: Type.Optional(
+      Type.Array(wait, { description: 'Where requests wait. Told by Python; absent for others.' }),
+    ),
   },
-  { description: 'What a request takes, without a profiler.' },
+  { description: 'What a request causes, without a profiler.' },
 );
 
-/** What a request takes from the kernel and the runtime. */
+/** What a request causes. */
 export type RequestUse = Static<typeof perRequest>;
 
 const profile = shape({
@@ -72,14 +98,27 @@ export type Profile = Static<typeof profile>;
 const side = shape({
   target: text('The id of the target.'),
   profiler: Type.Optional(text('The profiler and its version; absent if the target has none.')),
-  delayed: Type.Optional(
-    text('The delayed acknowledgement for which its answers waited in the run, and the cure.'),
-  ),
   profiles: Type.Array(profile, { description: 'One for each fresh server, in the order of the rounds.' }),
+  lines: Type.Optional(
+    Type.Array(count('index: the line of the frame in its file on this side; 0 if it has none'), {
+      description: 'One for each of frames: those of the project are told apart by line.',
+    }),
+  ),
 });
 
 /** The profiles of a target. */
 export type ProfiledSide = Static<typeof side>;
+
+const hunk = shape({
+  file: text('Relative to the project.'),
+  before: count('index: the first line in the baseline that differs; if none does, the one below'),
+  removed: count('count: lines of the baseline that differ'),
+  after: count('index: the first line in the candidate that differs; if none does, the one below'),
+  added: count('count: lines of the candidate that differ'),
+});
+
+/** A stretch in which two versions of a file differ. Lines count from 1. */
+export type Hunk = Static<typeof hunk>;
 
 const comparedPair = shape({
   baseline: text(),
@@ -97,6 +136,7 @@ const comparedPair = shape({
       },
     ),
   ),
+  hunks: Type.Optional(Type.Array(hunk, { description: 'Where the code of the two projects differs.' })),
 });
 
 /** Two targets that are compared. */
@@ -141,11 +181,22 @@ export const WHY_HEAD = {
     'why.json: the sampled stacks of fresh servers of both sides of a comparison, taken after its trials.',
 };
 
+/** A function in a stack, with its line in the file of the project; of a whole function, with its first one. */
+export interface Sampled extends Frame {
+  line?: number;
+}
+
+/** A stack, outermost function first, and its samples on a CPU. */
+export interface Stack {
+  frames: Sampled[];
+  samples: number;
+}
+
 /** The output of a profiler for one process. */
 export interface Profiled {
   /**
-   * `collapsed`: a line for each stack, as `outer (file);inner (file) 12`. `cpuprofile`: that of V8. `perf`: the output of
-   * `perf script -F ip,sym,dso`.
+   * `collapsed`: a line for each stack, as `outer (file:3);inner (file:4) 12`. `cpuprofile`: that of V8. `perf`: the output of
+   * `perf script -F ip,sym,dso`, with file and line behind a frame of Go.
    */
   format: 'collapsed' | 'cpuprofile' | 'perf';
   text: string;

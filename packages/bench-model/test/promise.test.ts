@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { allowedShare, describePromises, readPromises } from '../src/promise.ts';
 
 describe('a promise', () => {
-  it('is a percentile, the slowest answer, or the share of failures, below a limit with its unit', () => {
+  it('is a percentile, the slowest response, or the share of failures, below a limit with its unit', () => {
     expect(readPromises('p99<50ms', 'slo')).toEqual([{ of: 'p99', belowUs: 50_000 }]);
     expect(readPromises('p99.9 < 0.2s, max<1.5s,errors<0.1%', 'slo')).toEqual([
       { of: 'p99.9', belowUs: 200_000 },

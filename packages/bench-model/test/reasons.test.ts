@@ -30,7 +30,7 @@ const BACKGROUND = {
   ended: 10,
   kinds: [
     ['with status 500', 2],
-    ['without an answer', 1],
+    ['without a response', 1],
   ] as [string, number][],
 };
 const RIGHT = { bodies: 0, crossed: 0, unsolicited: 0 };
@@ -43,7 +43,7 @@ const FACTS: Facts = {
   defect: THROWN,
   'not-stopped': THROWN,
   'ignored-sigterm': [{ signal: 'SIGTERM', seconds: 5 }],
-  'not-verified': [{ problem: 'GET / after the load: no answer in 10 s', inFlight: 3 }],
+  'not-verified': [{ problem: 'GET / after the load: no response in 10 s', inFlight: 3 }],
   'rows-used-up': [
     { file: 'ids.csv', rows: 60_000, seconds: 1.94, lives: 1, needed: 220_000 },
     { file: 'ids.csv', rows: 120, seconds: 0.2, lives: 3, needed: 5900 },

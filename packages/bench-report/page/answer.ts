@@ -1,17 +1,21 @@
-/** The answer of a run: a sentence, and a picture of it at one number of connections. */
+/** The answer of a run: its verdict or a sentence, and a picture of it at one number of connections. */
 import { METRICS } from 'bench-model/metrics';
 import { formatShare, nameCell } from '../src/format.ts';
 import { showMetric } from '../src/cells.ts';
 import type { Page } from '../src/html/data.ts';
+import type { PageVerdict } from '../src/html/verdict.ts';
 import { drawCharts, picture } from './chart.ts';
 import { toForest } from './comparisons.ts';
 import { element } from './elements.ts';
 import { drawForest } from './forest.ts';
+import { copyPicture } from './picture.ts';
 import { drawRanks, RANKS_KEY } from './ranking.ts';
 import { byPlace, nameRung, sortRows } from './section.ts';
 
 /** More rows do not fit the first screen: the sections below show all. */
 const MOST_ROWS = 14;
+/** The characters of a heading that fits two lines. */
+const LONG = 110;
 
 /** A picture, and the switch that selects it. */
 interface Shot {
@@ -21,12 +25,15 @@ interface Shot {
   picture: () => HTMLElement;
 }
 
-/** Shows the outcome in a sentence, with the picture that shows it and a switch for others. */
-export function showAnswer(page: Page): HTMLElement {
+/** Shows the outcome as the heading of the page, with the picture that shows it and a switch for others. */
+export function showAnswer(page: Page): Element[] {
+  const { verdict, outcome } = page;
+  const isLong = verdict === undefined && outcome.length > LONG;
+  const looks = isLong ? 'long' : verdict?.verdict;
+  const heading = element('h1', { class: looks }, verdict?.heading ?? outcome);
   const shots = page.isCompared ? compare(page) : rank(page);
   const [first] = shots;
-  const sentence = element('p', { class: 'outcome' }, page.outcome);
-  if (first === undefined) return sentence;
+  if (first === undefined) return [heading];
   const key = element('p', { class: 'key' });
   const place = element('div');
   const show = (shot: Shot): void => {
@@ -35,7 +42,75 @@ export function showAnswer(page: Page): HTMLElement {
     drawCharts(place);
   };
   show(first);
-  return element('div', { class: 'answer' }, sentence, buildSwitch(shots, show), place, key);
+  const parts = verdict === undefined ? [] : [showSides(verdict), showTiles(verdict)];
+  return [
+    heading,
+    element(
+      'div',
+      { class: 'answer' },
+      parts,
+      buildSwitch(shots, show),
+      place,
+      key,
+      element('p', { class: 'key' }, `${page.machine}.`),
+      buildCopies(page, () => place.querySelector('svg'), heading.textContent),
+    ),
+  ];
+}
+
+/** What is compared: before → after, with the subjects of the commits. */
+function showSides({ sides }: PageVerdict): Element {
+  return element(
+    'p',
+    { class: 'sides' },
+    sides.flatMap(({ name, subject }, index) => [
+      index === 0 ? undefined : ' → ',
+      element('strong', {}, name),
+      subject === undefined ? undefined : ` ${subject}`,
+    ]),
+  );
+}
+
+function showTiles({ tiles }: PageVerdict): Element {
+  return element(
+    'dl',
+    { class: 'tiles' },
+    tiles.map(({ label, before, after, change, verdict }) =>
+      element(
+        'div',
+        { class: verdict },
+        element('dt', {}, label),
+        element('dd', {}, before, ' → ', element('strong', {}, after)),
+        change === undefined ? undefined : element('dd', { class: 'change' }, change),
+      ),
+    ),
+  );
+}
+
+function buildCopy(label: string, copy: () => Promise<void>): Element {
+  const made = element('button', { type: 'button' }, label);
+  made.addEventListener('click', () => {
+    void copy().then(
+      () => (made.textContent = 'Copied'),
+      () => (made.textContent = 'This browser does not allow it'),
+    );
+  });
+  return made;
+}
+
+/** Buttons that copy the picture, and the command that measures the same again. */
+function buildCopies({ repeat, machine }: Page, svg: () => SVGElement | null, title: string): Element {
+  return element(
+    'p',
+    { class: 'copies' },
+    buildCopy('Copy the picture', async () => {
+      const drawn = svg();
+      if (drawn !== null) await copyPicture(drawn, title, machine);
+    }),
+    repeat === undefined
+      ? undefined
+      : buildCopy('Copy the command', () => navigator.clipboard.writeText(repeat)),
+  );
 }
 
 function buildSwitch(shots: readonly Shot[], show: (shot: Shot) => void): Element | undefined {

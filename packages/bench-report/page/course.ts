@@ -1,13 +1,12 @@
 import { keyOfPlace } from 'bench-model/planned';
 import { nameCell } from '../src/format.ts';
-import type { Collection } from 'bench-model/measured';
 import type { MetricId } from 'bench-model/metrics';
 import type { PageRow } from '../src/html/data.ts';
 import { axisFrom0, labelBelow, LINE_MARGINS, writeValue } from './axes.ts';
 import { chart } from './chart.ts';
 import { element, table, type Content } from './elements.ts';
 import type { Section } from './section.ts';
-import { giveLooks, legend, lines, ticksAt, tip, type Dot } from './series.ts';
+import { giveLooks, legend, lines, tip, type Dot } from './series.ts';
 
 type Moments = NonNullable<PageRow['trials'][number]['goodputOverTime']>;
 
@@ -16,7 +15,7 @@ const HEIGHT = 240;
 /** More trials in one chart cannot be distinguished. */
 const MOST_TRIALS = 12;
 
-/** Goodput, latency, CPU and memory within the windows of one row. */
+/** Goodput and memory within the windows of one row. */
 export const course: Section = {
   id: 'course',
   title: 'Over time',
@@ -35,9 +34,6 @@ export const course: Section = {
     select.addEventListener('change', () => choose({ row: select.value }));
     return [
       element('p', {}, 'Each line is one trial; the window begins at 0 s.'),
-      chosen.trials.some(({ collections = [] }) => collections.length > 0)
-        ? element('p', {}, 'Marks on the axis of p99: garbage collections of at least 1 ms.')
-        : undefined,
       page.shortened > 0
         ? element('p', {}, `${page.shortened} trials are without it, because the run has too many.`)
         : undefined,
@@ -46,9 +42,6 @@ export const course: Section = {
         'div',
         { class: 'grid' },
         showCourse('Goodput', 'goodput', chosen, ({ goodputOverTime }) => goodputOverTime),
-        showCourse('p50', 'p50', chosen, ({ p50OverTime }) => p50OverTime),
-        showCourse('p99', 'p99', chosen, ({ p99OverTime }) => p99OverTime, true),
-        showCourse('CPU per request', 'cpu', chosen, ({ cpuOverTime }) => cpuOverTime),
         showCourse('Memory', 'memory', chosen, ({ memoryOverTime }) => memoryOverTime),
       ),
     ];
@@ -59,22 +52,16 @@ function keyOf(row: PageRow): string {
   return `${keyOfPlace(row)} ${row.target}`;
 }
 
-function toTick({ seconds, ms }: Collection): { x: number; text: string } {
-  return { x: seconds, text: `${seconds.toFixed(2)} s: a garbage collection took ${ms.toFixed(1)} ms` };
-}
-
 function showCourse(
   name: string,
   id: MetricId,
   row: PageRow,
   read: (trial: PageRow['trials'][number]) => Moments | undefined,
-  marksCollections = false,
 ): Content {
   const trials = row.trials
     .flatMap((trial) => {
       const moments = read(trial);
-      const { round, collections = [] } = trial;
-      return moments === undefined ? [] : [{ round: `round ${round}`, moments, collections }];
+      return moments === undefined ? [] : [{ round: `round ${trial.round}`, moments }];
     })
     .slice(0, MOST_TRIALS);
   if (trials.length === 0) return undefined;
@@ -90,10 +77,6 @@ function showCourse(
     return look === undefined ? [] : [{ look, dots: values }];
   });
   const dots = series.flatMap((one) => one.dots);
-  const ticks = trials.flatMap(({ round, collections }) => {
-    const look = looks.get(round);
-    return look === undefined || !marksCollections ? [] : [ticksAt(look, collections.map(toTick))];
-  });
   const title = `${name} over time, ${nameCell(row)}`;
   return chart({
     title,
@@ -112,7 +95,7 @@ function showCourse(
         dots.map(({ y }) => y),
         HEIGHT,
       ),
-      marks: [...ticks, ...lines(series), tip(dots)],
+      marks: [...lines(series), tip(dots)],
     }),
     values: table(
       title,

@@ -16,7 +16,6 @@ export const environment: Section = {
       ['virtual machine', host.virtualised === undefined ? undefined : host.virtualised ? 'yes' : 'no'],
       ['system', `${host.platform} ${host.release} (${host.arch})`],
       ['frequency governor', host.governor],
-      ['longest accept queue', host.somaxconn === undefined ? undefined : formatWhole(host.somaxconn)],
       ['cgroup', host.cgroup],
       ['load before the run', host.load.map((value) => value.toFixed(2)).join(', ')],
       ['Node of Bench', host.node],

@@ -91,8 +91,8 @@ export function drawForest(
   });
   const bounds = [...points.flatMap(({ low, high }) => [low, high]), 1 - threshold, 1 + threshold];
   const [least, most] = [Math.min(...bounds) / 1.02, Math.max(...bounds) * 1.02];
-  const textOf = ({ change, verdict }: (typeof points)[number]): string =>
-    width < 520 ? change : `${change} ${verdict}`;
+  const textOf = ({ change, verdict, why }: (typeof points)[number]): string =>
+    width < 520 ? change : `${change} ${why === 'blind' ? why : verdict}`;
   const right = roomFor([...points.map(textOf), '+0.00 %']);
   const room = Math.max(3, Math.floor((width - margin - right) / 60));
   const ticks = most / least < 3 ? ratioTicks(least, most, room) : logTicks([least, most]);

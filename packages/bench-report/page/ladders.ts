@@ -1,7 +1,6 @@
 import { METRICS, type MetricId } from 'bench-model/metrics';
 import { showLimit, showMetric } from '../src/cells.ts';
 import { formatWhole, nameTarget } from '../src/format.ts';
-import { describeKnee } from '../src/course.ts';
 import type { PageRow } from '../src/html/data.ts';
 import { axisFrom0, labelBelow, LINE_MARGINS, logTicks, tickText } from './axes.ts';
 import { chart } from './chart.ts';
@@ -18,9 +17,8 @@ export const ladders: Section = {
   id: 'ladders',
   title: 'More connections',
   build: (context) => {
-    const { rows, page, metric } = context;
+    const { rows, metric } = context;
     if (new Set(rows.map(({ connections }) => connections)).size < 2) return undefined;
-    const targets = new Set(rows.map(({ target }) => target));
     return [
       element(
         'p',
@@ -33,18 +31,6 @@ export const ladders: Section = {
         { class: 'grid' },
         SHOWN.filter((id) => rows.some(({ figures }) => figures[id] !== undefined)).map((id) =>
           showMetricOverRungs(id, context),
-        ),
-      ),
-      element(
-        'ul',
-        {},
-        [
-          ...Map.groupBy(
-            page.ladders.filter(({ target }) => targets.has(target)),
-            describeKnee,
-          ),
-        ].map(([words, alike]) =>
-          element('li', {}, element('strong', {}, alike.map(nameTarget).join(', ')), `: ${words}`),
         ),
       ),
     ];

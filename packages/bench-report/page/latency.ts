@@ -8,7 +8,7 @@ import { legend, lines, tip, type Dot } from './series.ts';
 
 const PERCENTILES = [50, 90, 99, 99.9, 99.99, 99.999];
 
-/** The latencies of all answers, by percentile. */
+/** The latencies of all responses, by percentile. */
 export const latency: Section = {
   id: 'latency',
   title: 'Latency',
@@ -20,7 +20,7 @@ export const latency: Section = {
       element(
         'p',
         {},
-        `All right answers of the valid rounds together. Each nine takes the same width, so that the tail is visible. A line ends where fewer than ten answers are slower. Hollow symbols: p99 is invalid in every round.${explainFaint(known, context.metric)}`,
+        `All correct responses of the valid rounds together. Each nine takes the same width, so that the tail is visible. A line ends where fewer than ten responses are slower. Hollow symbols: p99 is invalid in every round.${explainFaint(known, context.metric)}`,
       ),
       legend(looks),
       byPlace(known).map(([place, rows]) => showPlace(place, rows, { ...context, looks })),
@@ -52,7 +52,7 @@ function showPlace(place: string, rows: PageRow[], { looks }: Context): Content 
   const ends = new Set(PERCENTILES.map(placeOf).filter((position) => position <= farthest));
   return chart({
     title,
-    description: `${series.length} targets, from the fastest answers to the slowest.`,
+    description: `${series.length} targets, from the fastest responses to the slowest.`,
     draw: () => ({
       height: 300,
       ...LINE_MARGINS,
@@ -76,7 +76,7 @@ function showPlace(place: string, rows: PageRow[], { looks }: Context): Content 
       [
         { head: 'target', cell: ({ target }) => target, isText: true },
         { head: 'answers', cell: ({ distribution }) => formatWhole(distribution?.answers ?? 0) },
-        { head: 'no answer', cell: ({ distribution }) => formatWhole(distribution?.unanswered ?? 0) },
+        { head: 'no response', cell: ({ distribution }) => formatWhole(distribution?.unanswered ?? 0) },
         ...PERCENTILES.map((percentile) => ({
           head: `p${percentile}`,
           cell: ({ distribution }: PageRow) => {

@@ -1,6 +1,6 @@
 import { METRICS } from 'bench-model/metrics';
 import { formatCount, formatWhole } from '../src/format.ts';
-import { describeKnees, toCurveView } from '../src/curve.ts';
+import { toCurveView } from '../src/curve.ts';
 import type { PageRow } from '../src/html/data.ts';
 import { axisFrom0, labelBelow, LINE_MARGINS, logTicks, tickText, writeValue } from './axes.ts';
 import { chart } from './chart.ts';
@@ -11,21 +11,14 @@ import { legend, lines, tip, type Dot } from './series.ts';
 const HEIGHT = 240;
 const SHOWN = ['p50', 'p99', 'p99.9', 'cpu'] as const;
 
-/** Latency and CPU over load, for runs with several loads, and what limits each target. */
+/** Latency and CPU over load, for runs with several loads. */
 export const load: Section = {
   id: 'load',
   title: 'More load',
   build: (context) => {
     const { rows, metric } = context;
-    const knees = describeKnees(rows);
     const drawn = rows.filter(({ curve = [] }) => curve.length > 1);
-    if (drawn.length + knees.length === 0) return undefined;
-    const limits = element(
-      'ul',
-      {},
-      knees.map((words) => element('li', {}, words)),
-    );
-    if (drawn.length === 0) return [limits];
+    if (drawn.length === 0) return undefined;
     return [
       element(
         'p',
@@ -40,7 +33,6 @@ export const load: Section = {
           SHOWN.flatMap((id) => showOverLoad(id, place, { ...context, rows: own })),
         ),
       ),
-      limits,
     ];
   },
 };

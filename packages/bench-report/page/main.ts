@@ -1,4 +1,5 @@
 /** The page of the HTML report: shows the embedded run, filtered by what its address says. */
+import { formatTime } from '../src/format.ts';
 import type { Page, PageRow } from '../src/html/data.ts';
 import { formatAddress, parseAddress, type Filters } from './address.ts';
 import { comparisons } from './comparisons.ts';
@@ -87,12 +88,11 @@ showFrame<PageRow, keyof typeof FILTERS>({
 });
 
 function buildHead(): Element {
-  const begun = page.startedAt === undefined ? '' : `, ${page.startedAt.slice(0, 16).replace('T', ' ')} UTC`;
+  const begun = page.startedAt === undefined ? '' : `, ${formatTime(page.startedAt)} UTC`;
   return element(
     'header',
     {},
-    element('p', { class: 'key' }, `Bench report of run ${page.run}${begun}`),
-    element('h1', {}, page.title),
+    element('p', { class: 'key' }, `${page.title}: run ${page.run}${begun}`),
     showAnswer(page),
     buildCaveats(),
   );

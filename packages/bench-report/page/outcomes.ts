@@ -43,8 +43,8 @@ export const outcomes: Section = {
         'p',
         {},
         right === ended
-          ? `All ${formatWhole(ended)} requests that ended in a window had a right answer.`
-          : `${formatWhole(ended - right)} of ${formatWhole(ended)} requests that ended in a window had no right answer. Only right answers count as goodput.`,
+          ? `All ${formatWhole(ended)} requests that ended in a window had a correct response.`
+          : `${formatWhole(ended - right)} of ${formatWhole(ended)} requests that ended in a window had no correct response. Only correct responses count as goodput.`,
       ),
       table(
         'How the requests of the windows ended, all rounds together',

@@ -77,17 +77,6 @@ function symbols(look: Look, dots: readonly Dot[]): Plot.Markish {
   });
 }
 
-/** Marks places on the horizontal axis; the text of each is its title. */
-export function ticksAt(look: Look, places: readonly { x: number; text: string }[]): Plot.Markish {
-  return Plot.text(places, {
-    x: 'x',
-    frameAnchor: 'bottom',
-    text: () => '▲',
-    title: 'text',
-    fill: look.colour,
-  });
-}
-
 /** Shows the text of the point that is nearest to the pointer. */
 export function tip(dots: readonly Dot[]): Plot.Markish {
   return Plot.tip(dots, Plot.pointer({ x: 'x', y: 'y', title: 'text', fill: 'var(--raised)' }));

@@ -6,7 +6,7 @@ import { chart } from './chart.ts';
 import { element, table } from './elements.ts';
 import type { Section } from './section.ts';
 
-/** The time from the launch to the first right answer, over all trials of a target. */
+/** The time from the launch to the first correct response, over all trials of a target. */
 export const startup: Section = {
   id: 'startup',
   title: 'Start-up',
@@ -20,7 +20,7 @@ export const startup: Section = {
       })
       .toSorted((a, b) => a.middle - b.middle);
     if (targets.length === 0) return undefined;
-    const title = 'Time to the first right answer';
+    const title = 'Time to the first correct response';
     return [
       element(
         'p',

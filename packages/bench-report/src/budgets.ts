@@ -64,7 +64,7 @@ function describeVerdict(row: JudgedRow, budget: Budget): string {
   return row.verdict === 'not measured' ? `NOT MEASURED: ${describeMissing(row, budget)}` : row.verdict;
 }
 
-/** Says in how many rounds the metric is missing, and for a percentile, which duration has enough answers. */
+/** Says in how many rounds the metric is missing, and for a percentile, which duration has enough responses. */
 export function describeMissing(row: JudgedRow, budget: Budget): string {
   const { rounds, of, answers = 0, goodputPerSecond = 0 } = row.missing;
   const found = `${METRICS[budget.metric].label} is missing in ${rounds} of ${of} rounds`;
@@ -72,7 +72,7 @@ export function describeMissing(row: JudgedRow, budget: Budget): string {
   const needed = answersFor(budget.metric) ?? 0;
   const seconds = goodputPerSecond > 0 ? Math.ceil((1.1 * needed) / goodputPerSecond) : undefined;
   const cure = seconds === undefined ? '' : `; "duration": ${seconds} has enough`;
-  return `${found}: it needs ${formatWhole(needed)} answers, and a round had ${formatWhole(answers)}${cure}`;
+  return `${found}: it needs ${formatWhole(needed)} responses, and a round had ${formatWhole(answers)}${cure}`;
 }
 
 /** Says why a row is undecided, and what would change that. */

@@ -14,9 +14,15 @@ export function showMetric(id: MetricId, { figures }: Pick<Row, 'figures'>): str
   return showFigure(marked, FORMATS[unit], column.spread && hasRange);
 }
 
-/** Returns true if the limits of rows tell what saturated. Below its capacity, a server waits: a line of its own says what limits it there. */
+/**
+ * Returns true if the limits of rows tell what saturated. Below its capacity, a server waits: a line of its own says what limits
+ * it there. One that only starts has none.
+ */
 export function tellLimits(rows: readonly Pick<Row, 'figures'>[]): boolean {
-  return rows.every(({ figures }) => figures.capacity === undefined);
+  return rows.every(
+    ({ figures: { capacity, goodput, startup } }) =>
+      capacity === undefined && (goodput !== undefined || startup === undefined),
+  );
 }
 
 /** The most frequent limit of a row. */
@@ -46,7 +52,7 @@ function showShare(share: number): string {
   return `${(share * 100).toFixed(share < 0.0995 ? 1 : 0)} %`;
 }
 
-/** `1.4 KB ±0.2 KB`: the memory that a server gained for each answer, and half the range of its rounds. */
+/** `1.4 KB ±0.2 KB`: the memory that a server gained for each response, and half the range of its rounds. */
 export function showGrowth({ growth }: Pick<Row, 'growth'>): string {
   if (growth === undefined) return '—';
   const { median, most, least, rounds, valid } = growth;
@@ -54,10 +60,11 @@ export function showGrowth({ growth }: Pick<Row, 'growth'>): string {
   return `${describeBytes(median)}${range}${valid ? '' : ' ?'}`;
 }
 
-/** `ok`, or `11 ok, 1 suspect`. */
+/** `ok`, `suspect`, or `1 suspect` if the others are ok. */
 export function describeStatus({ statuses, rounds }: Pick<Row, 'statuses' | 'rounds'>): string {
   const seen = Object.entries(statuses).filter(([, count]) => count > 0);
-  return seen.map(([status, count]) => (count === rounds ? status : `${count} ${status}`)).join(', ');
+  const shown = seen.length === 1 ? seen : seen.filter(([status]) => status !== 'ok');
+  return shown.map(([status, count]) => (count === rounds ? status : `${count} ${status}`)).join(', ');
 }
 
 /** `99.93 %`; with ≤ if only some bodies were compared byte by byte. */

@@ -40,18 +40,7 @@ function unknownOf({ plan, trials }: StoredRun): string[] {
   });
 }
 
-const ATTESTED = [
-  'version',
-  'implementation',
-  'framework',
-  'server',
-  'loop',
-  'http',
-  'jit',
-  'gil',
-  'mypyc',
-  'v8',
-];
+const ATTESTED = 'version implementation framework server loop http jit gil mypyc v8'.split(' ');
 
 function environmentOf(run: StoredRun): Map<string, string> {
   const { plan } = run;
@@ -68,7 +57,7 @@ function environmentOf(run: StoredRun): Map<string, string> {
  * Returns the versions of a run by name: those of the harness and its companions, of each target (`fastapi`), and those
  * that its servers attested (`fastapi framework`).
  */
-export function versionsOf({ versions, trials }: StoredRun): Map<string, string> {
+function versionsOf({ versions, trials }: StoredRun): Map<string, string> {
   const found = new Map(Object.entries(versions));
   for (const { target, attested } of trials) {
     for (const [name, value] of Object.entries(attested[0] ?? {})) {

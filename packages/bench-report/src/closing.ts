@@ -1,23 +1,23 @@
 /** The last line of a report: the outcome, and the command that comes next. */
 import { FEWEST_ROUNDS } from 'bench-analysis/verdict';
 import { joinWords } from 'bench-targets/catalogue/apps/words';
-import { completeParams, workloadOf } from 'bench-targets/catalogue/workloads/index';
 import { commandLine } from 'bench-machine/home';
 import type { ComparedRow } from 'bench-analysis/compare';
+import type { Timed } from 'bench-analysis/comparison';
 import { isUsualLoad } from 'bench-model/engines';
 import { METRICS, type MetricId } from 'bench-model/metrics';
-import { keyOfPlace } from 'bench-model/planned';
+import { isSamePlace, keyOfPlace } from 'bench-model/planned';
 import { describePromises } from 'bench-model/promise';
-import type { Target } from 'bench-model/target';
 import { sum } from 'bench-statistics/numbers';
 import type { Plan } from 'bench-model/plan';
-import { describeBaseline, describeVerdict } from './compare.ts';
+import { describeBaseline, describeDifference, describeRate, describeVerdict } from './compare.ts';
 import type { Closing } from './content.ts';
 import {
   countOf,
   describeConnections,
   formatChange,
   formatShare,
+  formatUs,
   formatWhole,
   nameCell,
   nameTarget,
@@ -25,7 +25,7 @@ import {
 import { decidingMetric, findStanding, isKnown, isUsable, type Placed, type Standing } from './leaders.ts';
 import type { Model, ModelComparisons, ModelFigure, ModelRow, Outcome } from './model/definition.ts';
 import { listFound } from './notes.ts';
-import { describeScalings, describeThreads } from './scaling.ts';
+import { describeScalings } from './scaling.ts';
 import { describeUpgrade } from './upgrade.ts';
 import { listAll, listAny, nameSome, QUALITIES, showValue } from './words.ts';
 
@@ -61,21 +61,20 @@ export function describeOutcome(model: Omit<Model, 'outcome'>): Outcome | undefi
   const metric = decidingMetric(model);
   const compared = comparedBy(model, metric);
   const sentence =
-    describeThreads(model.threadRaces ?? [], MOST_NAMED) ??
     describeScalings(model.scalings ?? []) ??
     describeCapacities(model, compared) ??
     (compared === undefined
       ? describeLeaders(leadersOf(model.rows, metric), model.rows, metric)
       : model.plan.upgrade
         ? describeUpgrade(model, compared)
-        : describeCompared(compared));
+        : describeCompared(compared, model.rows));
   const found = nameSome(listFound(model), MOST_FINDINGS);
   const text = [`${sentence}.`, ...(found.length === 0 ? [] : [`Found: ${found.join('; ')}.`])].join(' ');
   return { text, isCompared: compared !== undefined };
 }
 
 /**
- * Says how much load each target carries at each place: `fastapi carries 3,900/s (3,700/s to 4,100/s) at p99 < 50 ms`, and for which
+ * Says how much load each target carries at each place: `fastapi carries 3,900/s (3,700/s to 4,100/s) at p99 < 50 ms in this run`, and for which
  * ones that is not valid; undefined without promises or capacities.
  */
 function describeCapacities(
@@ -95,7 +94,7 @@ function describeCapacities(
   const parts = carried
     .toSorted((a, b) => b.capacity.median - a.capacity.median)
     .map((row, index) => {
-      const promise = index === 0 ? ` at ${promises}` : '';
+      const promise = index === 0 ? ` at ${promises} in this run` : '';
       return `${nameOf(row)} ${index === 0 ? 'carries ' : ''}${describeCapacity(row)}${promise}`;
     });
   const [only] = compared?.rows.length === 1 ? compared.rows : [];
@@ -127,7 +126,7 @@ function describeCapacity({
 }
 
 /**
- * Returns the comparisons by a metric if they are the answer: those of a sequential test, of a plan of enough rounds if one
+ * Returns the comparisons by a metric if they are the response: those of a sequential test, of a plan of enough rounds if one
  * is decided, and the only one of two targets. A table of fewer rounds is answered by its best target.
  */
 function comparedBy(
@@ -141,22 +140,31 @@ function comparedBy(
   return isDecided && (plan.rounds >= FEWEST_ROUNDS || verdicts.length === 1) ? table : undefined;
 }
 
-/** Returns true if no comparison has an interval. */
+/** Returns true if no comparison has an interval, a verdict, or a control that was missed. */
 function isUnknown({ rows }: ModelComparisons): boolean {
-  return rows.every(({ comparison }) => comparison.interval === undefined);
+  return rows.every(
+    ({ comparison: one }) => !one.interval && one.verdict === 'undecided' && one.why !== 'blind',
+  );
 }
 
-function describeCompared({ by, baseline, threshold, rows }: ModelComparisons): string {
+function describeCompared(
+  { by, baseline, threshold, rows }: ModelComparisons,
+  all: readonly ModelRow[],
+): string {
   const name = METRICS[by].name;
   const [first] = rows;
   if (rows.length === 1 && first !== undefined) {
     const { candidate, connections, route, comparison } = first;
     const at = `${describeConnections([connections])}${route === undefined ? '' : `, ${route}`}`;
     const pair = `${candidate} and ${first.baseline} at ${at}`;
-    const { ratio, verdict } = comparison;
+    const { ratio, verdict, whole: { cost = verdict, times = [], rate } = {} } = comparison;
     if (verdict === 'undecided') return `The ${name} of ${pair}: ${describeVerdict(first)}`;
-    if (verdict === 'same' || ratio === undefined)
-      return `${pair} have the same ${name} within ${formatShare(threshold)}`;
+    const time = listAll(times.map((one) => describeTime(one, first, all)));
+    if (cost === 'undecided')
+      return `${pair}: ${rate === undefined ? '' : 'the difference is time, not cost: '}${time}; ${name} ${describeDifference(comparison)}${describeRate(rate)}`;
+    const also = time === '' ? '' : `, and ${time}`;
+    if (cost === 'same' || ratio === undefined)
+      return `${pair} have the same ${name} within ${formatShare(threshold)}${also}`;
     const side = ratio.estimate < 1 ? 'lower' : 'higher';
     const change =
       ratio.estimate < 2
@@ -168,7 +176,7 @@ function describeCompared({ by, baseline, threshold, rows }: ModelComparisons): 
       comparison.rounds >= FEWEST_ROUNDS || interval === undefined
         ? ''
         : ` (${formatChange(interval.low)} to ${formatChange(interval.high)} in ${countOf(comparison.rounds, 'round')})`;
-    return `The ${name} of ${candidate} is ${change} that of ${first.baseline} at ${at}${within}`;
+    return `The ${name} of ${candidate} is ${change} that of ${first.baseline} at ${at}${within}${also}`;
   }
   const counts = Object.entries(QUALITIES).flatMap(([verdict, word]) => {
     const found = rows.filter(({ comparison }) => comparison.verdict === verdict);
@@ -177,13 +185,34 @@ function describeCompared({ by, baseline, threshold, rows }: ModelComparisons): 
   return `${rows.length} comparisons of ${name} ${describeBaseline({ baseline, rows })}: ${counts.join(', ')}`;
 }
 
+/** `the median response of HEAD takes 4.1 ms more`, `HEAD serves 7.5 % fewer requests`. */
+function describeTime(
+  { by, comparison: { ratio, verdict } }: Timed,
+  { candidate, baseline, ...place }: ComparedRow,
+  rows: readonly ModelRow[],
+): string {
+  const { estimate } = ratio ?? { estimate: 1 };
+  if (by === 'goodput') return `${candidate} serves ${formatChange(estimate).slice(1)} fewer requests`;
+  const before = rows.find(({ target, ...own }) => target === baseline && isSamePlace(own, place));
+  const change = formatUs(Math.abs(estimate - 1) * (before?.figures[by]?.median ?? 0));
+  const what = by === 'p50' ? 'median response' : 'slowest 1 %';
+  if (verdict === 'same') return `the ${what} of ${candidate} takes as long`;
+  return `the ${what} of ${candidate} takes ${change} ${estimate < 1 ? 'less' : 'more'}`;
+}
+
 /** ` (GET /orders +12 %)`: the rows that differ, with their differences, the largest first. */
 function nameDifferent(found: readonly ComparedRow[], all: readonly ComparedRow[]): string {
   const candidates = new Set(all.map(({ candidate }) => candidate));
-  const changes = found.flatMap(({ candidate: target, route, comparison: { verdict, ratio } }) => {
+  const isPlace = new Set(all.map(({ connections }) => connections)).size > 1;
+  const changes = found.flatMap(({ candidate: target, connections, route, comparison }) => {
+    const { verdict, ratio: own, whole: { cost = verdict, times = [] } = {} } = comparison;
+    const time = cost === verdict ? undefined : times.find((one) => one.comparison.verdict === verdict);
+    const ratio = time?.comparison.ratio ?? own;
     if ((verdict !== 'slower' && verdict !== 'faster') || ratio === undefined) return [];
     const name = candidates.size === 1 && route !== undefined ? route : nameTarget({ target, route });
-    return [{ size: Math.abs(Math.log(ratio.estimate)), text: `${name} ${formatChange(ratio.estimate)}` }];
+    const where = isPlace ? `${name} at ${formatWhole(connections)}:` : name;
+    const what = time === undefined ? where : `${where} ${METRICS[time.by].name}`;
+    return [{ size: Math.abs(Math.log(ratio.estimate)), text: `${what} ${formatChange(ratio.estimate)}` }];
   });
   if (changes.length === 0) return '';
   return ` (${nameSome(
@@ -213,17 +242,18 @@ function describeLeaders(leaders: readonly Standing[], rows: readonly ModelRow[]
   if (leaders.length === 0)
     return `Too few ${countsAll(rows, metric) ? 'rounds' : 'rounds are valid'} to compare the ${METRICS[metric].name} of the targets`;
   const superlative = METRICS[metric].better === 'lower' ? 'Lowest' : 'Highest';
-  const groups = [...Map.groupBy(leaders, ({ best }) => nameAny(best))];
+  const groups = [...Map.groupBy(leaders, ({ near }) => nameAny(near))];
   const rungCount = new Set(rows.map(keyOfPlace)).size;
   const isSame = groups.length === 1 && leaders.length > 1 && leaders.length === rungCount;
   const parts = groups.map(([names, all], index) => {
-    const isTie = all.some(({ best }) => best.length > 1);
+    const isTie = all.some(({ near }) => near.length > 1);
     const value = index === 0 || isTie ? ` (${describeRange(metric, all)})` : '';
     const where = isSame ? nameEvery(all) : nameWhere(all, index === 0);
     return `${names} ${where}${value}`;
   });
   const rounds = Math.max(...rows.map((row) => row.rounds)) === 1 ? 'one round' : 'so few rounds';
-  const few = leaders.every(({ isUnranked }) => isUnranked) ? `; ${rounds} cannot rank them` : '';
+  const isOpen = leaders.every(({ isUnranked, best, near }) => isUnranked || best.length > near.length);
+  const few = isOpen ? `; ${rounds} cannot rank them` : '';
   return `${superlative} ${METRICS[metric].name}: ${parts.join(', ')}${few}`;
 }
 
@@ -244,7 +274,7 @@ function nameWhere(all: readonly Standing[], isFirst: boolean): string {
 
 /** `10.1 to 19.7 µs`. */
 function describeRange(metric: MetricId, leaders: readonly Standing[]): string {
-  const values = leaders.flatMap(({ best }) => best.map(({ figure }) => figure.median));
+  const values = leaders.flatMap(({ near }) => near.map(({ figure }) => figure.median));
   const [least, most] = [Math.min(...values), Math.max(...values)].map((value) => showValue(metric, value));
   if (least === most) return String(least);
   const unit = / \S+$/.exec(most ?? '')?.[0] ?? '';
@@ -321,21 +351,9 @@ function chooseNext(model: Model, isExplained: boolean): Next {
   }
   if (compared === undefined && leaders.length === 0)
     return { purpose: 'For the reasons', command: `report ${run} --detail` };
-  const pair = plan.sequentialTest === undefined && compared === undefined ? closestOf(leaders) : undefined;
-  if (pair !== undefined && canRepeat(plan)) {
-    const { names, connections } = pair;
-    return {
-      purpose: 'For a verdict on the best two',
-      command: joinWords([
-        'bench',
-        ...names,
-        ...optionsOf(plan),
-        '--connections',
-        String(connections),
-        '--until-decided',
-      ]),
-    };
-  }
+  const closest = plan.sequentialTest === undefined && compared === undefined ? closestOf(leaders) : [];
+  if (closest.length === 2 && isPlain(plan))
+    return { purpose: 'For a verdict on the best two', command: joinWords(['compare', ...closest]) };
   if (compared !== undefined && !isExplained && hasCause(plan, compared))
     return { purpose: 'For the cause', command: `why ${run}` };
   return { purpose: 'For charts', command: `report ${run} --open` };
@@ -344,7 +362,9 @@ function chooseNext(model: Model, isExplained: boolean): Next {
 /** Returns true if versions of one program that Bench launches use more or less CPU. */
 function hasCause({ targets, attached }: Plan, { by, rows }: ModelComparisons): boolean {
   const isOne = new Set(targets.map(({ stack }) => stack)).size === 1;
-  const differs = rows.some(({ comparison: { verdict } }) => verdict === 'slower' || verdict === 'faster');
+  const differs = rows.some(({ comparison: { verdict, whole: { cost = verdict } = {} } }) =>
+    ['slower', 'faster'].includes(cost),
+  );
   return by === 'cpu' && isOne && attached === undefined && differs;
 }
 
@@ -356,48 +376,21 @@ function isIncomplete({ plan, rows, leftOut }: Model): boolean {
   return sum(rows.map(({ rounds }) => rounds)) < due;
 }
 
-/**
- * Returns the two best targets that the rounds do not distinguish, at the second rung where there are such, at which a
- * sequential test compares by default.
- */
-function closestOf(leaders: readonly Standing[]): { names: string[]; connections: number } | undefined {
-  const open = leaders.filter(({ best, isUnranked }) => best.length > 1 || isUnranked);
-  const { best = [], placed = [], isUnranked, connections = 0 } = open[1] ?? open[0] ?? {};
-  const names = (isUnranked === true ? placed : best).slice(0, 2).map(({ row }) => row.target);
-  return names.length < 2 ? undefined : { names, connections };
-}
-
-function isPlain({ copy, packages, repeats, scale }: Target): boolean {
-  return [copy, packages, repeats, scale].every((part) => part === undefined);
+/** Returns the two best targets that the rounds do not distinguish; fewer if there are none. */
+function closestOf(leaders: readonly Standing[]): string[] {
+  const open = leaders.find(({ best, isUnranked }) => best.length > 1 || isUnranked);
+  const placed = open?.isUnranked === true ? open.placed : (open?.best ?? []);
+  return placed.slice(0, 2).map(({ row }) => row.target);
 }
 
 /** Returns true if the names of its targets are all that a command needs to measure them alike. */
-function canRepeat({
-  targets,
-  stacks,
-  apps,
-  userRequests,
-  attached,
-  background,
-  load,
-  engine,
-}: Plan): boolean {
+function isPlain({ targets, stacks, workload, load, engine, ...plan }: Plan): boolean {
   return (
-    targets.every(isPlain) &&
+    targets.every(({ copy, packages, repeats, scale }) => !(copy ?? packages ?? repeats ?? scale)) &&
+    !(plan.apps ?? plan.userRequests ?? plan.attached ?? plan.background) &&
     stacks.length === 0 &&
-    [apps, userRequests, attached, background].every((part) => part === undefined) &&
+    workload === 'devices' &&
     isUsualLoad(load) &&
     engine === 'autocannon'
   );
-}
-
-/** Returns the options that name the workload of a plan; empty for the default. */
-function optionsOf({ workload, params = {} }: Plan): string[] {
-  const usual = completeParams(workloadOf({ workload, userRequests: undefined }), {});
-  return [
-    ...(workload === 'devices' ? [] : ['--workload', workload]),
-    ...Object.entries(params).flatMap(([name, value]) =>
-      usual[name] === value ? [] : ['--param', `${name}=${value}`],
-    ),
-  ];
 }

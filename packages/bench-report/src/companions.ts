@@ -49,7 +49,7 @@ function describeCores(resources: { coresUsed: number } | undefined): string[] {
 type Inserts = NonNullable<CompanionRecords['database']['inserts']>;
 
 function describeInserts({ acknowledged, stored, unanswered }: Inserts): string {
-  const open = unanswered === 0 ? '' : `, ${formatWhole(unanswered)} never answered`;
+  const open = unanswered === 0 ? '' : `, ${formatWhole(unanswered)} without a response`;
   return `${formatWhole(acknowledged)} inserts acknowledged${open}, ${formatWhole(stored)} stored`;
 }
 

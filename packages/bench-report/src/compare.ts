@@ -7,11 +7,20 @@ import {
 } from 'bench-analysis/compare';
 import type { Comparison, Undecided } from 'bench-analysis/comparison';
 import { viewTable, type View } from './content.ts';
-import { countOf, formatChange, formatChangeWithin, formatShare, nameTarget } from './format.ts';
+import { countOf, formatChange, formatChangeWithin, formatShare } from './format.ts';
 import { METRICS } from 'bench-model/metrics';
+import { listAll } from './words.ts';
 
-/** Builds the view of a table of comparisons: the ratio, and the verdict with its difference and interval. */
-export function viewComparison(table: ComparedTable, title: string, marks: readonly string[] = []): View {
+/**
+ * Builds the view of a table of comparisons: the ratio, and the verdict with its difference and interval. `hasRanks` is false
+ * below a table that has them.
+ */
+export function viewComparison(
+  table: ComparedTable,
+  title: string,
+  marks: readonly string[] = [],
+  hasRanks = true,
+): View {
   const { label, better } = METRICS[table.by];
   const hasRoutes = table.rows.some(({ route }) => route !== undefined);
   const columns = [
@@ -21,7 +30,7 @@ export function viewComparison(table: ComparedTable, title: string, marks: reado
     describeBaseline(table),
     'verdict: difference (95 % interval)',
     'rounds',
-    'rank',
+    ...(hasRanks ? ['rank'] : []),
   ];
   const rows = table.rows.map((row) => [
     row.connections.toLocaleString('en-US'),
@@ -30,33 +39,21 @@ export function viewComparison(table: ComparedTable, title: string, marks: reado
     showRatio(row, table.baseline),
     describeVerdict(row),
     String(row.comparison.rounds),
-    row.rank === undefined ? '—' : String(row.rank),
+    ...(hasRanks ? [String(row.rank ?? '—')] : []),
   ]);
   const notes = [
     `ratios of ${label}, ${better} is better; the smallest difference that matters is ${formatShare(table.threshold)}`,
     `paired by round${describeConfidence(table)}`,
-    ...table.rows.flatMap(explainInvalid),
     ...marks,
   ];
-  return viewTable({ title, columns, rows, notes }, ['connections', 'rounds', 'rank']);
+  const view = viewTable({ title, columns, rows, notes }, ['connections', 'rounds', 'rank']);
+  return { ...view, shareable: ['connections', 'rounds'] };
 }
 
 /** `× 0.978`; with the baseline, if it is not the same for all rows. */
 function showRatio({ comparison: { ratio }, baseline }: ComparedRow, asked: string | undefined): string {
   const of = asked === UPGRADE ? ` of ${baseline}` : '';
   return ratio === undefined ? '—' : `× ${ratio.estimate.toFixed(3)}${of}`;
-}
-
-function explainInvalid({ candidate: target, route, comparison }: ComparedRow): string[] {
-  const { rounds, bounded, unbounded, interval } = comparison;
-  if (interval === undefined || bounded + unbounded === 0) return [];
-  const known = [
-    ...(bounded > 0 ? [`${bounded} of ${rounds} rounds are known only within bounds`] : []),
-    ...(unbounded > 0 ? [`${unbounded} of ${rounds} have no valid figure`] : []),
-  ];
-  return [
-    `${nameTarget({ target, route })}: ${known.join(', ')}; the interval holds whatever they would have shown`,
-  ];
 }
 
 function describeConfidence({ rows }: ComparedTable): string {
@@ -82,7 +79,7 @@ export function describeVerdict({
   comparison,
   ...names
 }: Pick<ComparedRow, 'comparison'> & Partial<Pick<ComparedRow, 'candidate' | 'baseline'>>): string {
-  const difference = describeDifference(comparison);
+  const difference = describeDifferences(comparison);
   if (comparison.verdict !== 'undecided') {
     const { verdict, ratio } = comparison;
     const { low = 1, high = 1 } = ratio.interval ?? {};
@@ -96,42 +93,68 @@ export function describeVerdict({
     'too-few-rounds': ['too few rounds', difference],
     unbounded: [`${unbounded} of ${rounds} rounds have no valid figure`, difference],
     wide: [difference],
+    time: [difference],
+    blind: [`a ${describeControl(comparison)}`, difference],
     mean: [`${difference} for the typical process`, ...describeMean(comparison, names)],
   }[why];
-  return `undecided: ${[...said, ...describeMore(why, moreRounds)].filter(Boolean).join('; ')}`;
+  return `${why === 'blind' ? 'blind' : 'undecided'}: ${[...said, ...describeMore(why, moreRounds)].filter(Boolean).join('; ')}`;
+}
+
+/** `planted +2.0 % was read as +1.9 % (+1.5 % to +2.3 %)`; empty without a control. */
+export function describeControl({ control }: Comparison): string {
+  if (control === undefined) return '';
+  const { planted, read, interval } = control;
+  const found = interval === undefined ? formatChange(read) : formatChangeWithin(read, interval);
+  return `planted ${formatChange(planted)} was read as ${found}`;
 }
 
 /** Says about how many more rounds would decide a comparison; empty if rounds are not what it lacks. */
 function describeMore(why: Undecided['why'], moreRounds: number | undefined): string[] {
-  if (why === 'unbounded') return [];
-  if (moreRounds === undefined) return why === 'wide' ? ['more rounds would hardly decide it'] : [];
+  if (why === 'unbounded' || why === 'blind') return [];
+  const isWide = why === 'wide' || why === 'time';
+  if (moreRounds === undefined) return isWide ? ['more rounds would hardly decide it'] : [];
   const more = countOf(moreRounds, 'more round');
-  return [why === 'wide' ? `about ${more} would decide it` : `a verdict needs at least ${more}`];
+  return [isWide ? `about ${more} would decide it` : `a verdict needs at least ${more}`];
 }
 
-/** `but +5 % (−1 % to +11 %) for the mean of all`, and `3 of 23 processes of HEAD cost 40 % more (rounds 4, 9 and 17)`. */
+/** `but +5 % (−1 % to +11 %) for the mean of all`, or why it is not known, and `3 of 23 processes of HEAD cost 40 % more (rounds 4, 9 and 17)`. */
 function describeMean(
-  { mean, dear, rounds }: Comparison,
+  { mean, dear, rounds, unbounded }: Comparison,
   {
     candidate = 'the candidate',
     baseline = 'the baseline',
   }: Partial<Pick<ComparedRow, 'candidate' | 'baseline'>>,
 ): string[] {
-  const all =
-    mean === undefined ? [] : [`but ${formatChangeWithin(mean.estimate, mean.interval)} for the mean of all`];
+  const all = [
+    mean === undefined
+      ? `but the mean of all is not known: ${unbounded} of ${rounds} rounds have no figure`
+      : `but ${formatChangeWithin(mean.estimate, mean.interval)} for the mean of all`,
+  ];
   if (dear === undefined) return all;
   const name = dear.isCandidate ? candidate : baseline;
-  const where = `${dear.rounds.length === 1 ? 'round' : 'rounds'} ${LIST.format(dear.rounds.map(String))}`;
+  const where = `${dear.rounds.length === 1 ? 'round' : 'rounds'} ${listAll(dear.rounds.map(String))}`;
   return [
     ...all,
     `${dear.rounds.length} of ${rounds} processes of ${name} cost ${formatShare(dear.factor - 1)} more (${where})`,
   ];
 }
 
-const LIST = new Intl.ListFormat('en-GB', { type: 'conjunction' });
+/** The difference in cost, and behind it those in time that do not follow from it: `+0.4 % (−0.5 % to +1.2 %), median latency +178 % (…)`. */
+function describeDifferences(comparison: Comparison): string {
+  const { times = [], rate } = comparison.whole ?? {};
+  const told = times.map(({ by, comparison: time }) => `${METRICS[by].name} ${describeDifference(time)}`);
+  return [describeDifference(comparison), ...told].join(', ') + describeRate(rate);
+}
+
+/** `, at × 0.44 of the rate, on which CPU per request depends (see --rate)`; empty for equal rates. */
+export function describeRate(rate: number | undefined): string {
+  return rate === undefined
+    ? ''
+    : `, at × ${rate.toFixed(2)} of the rate, on which CPU per request depends (see --rate)`;
+}
 
 /** `+21 % (+15 % to +28 %)`, without an interval `observed +11 % to +30 %`, or `observed +12 %` of one round; empty without a ratio. */
-function describeDifference({ ratio }: Comparison): string {
+export function describeDifference({ ratio }: Comparison): string {
   if (ratio === undefined) return '';
   const { estimate, interval, range } = ratio;
   if (interval !== undefined) return formatChangeWithin(estimate, interval);

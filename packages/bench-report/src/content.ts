@@ -6,6 +6,8 @@ export interface View {
   title: string;
   /** The conditions of the measurement, one fact per line. */
   setting: string[];
+  /** What a short page says of it: what is compared, on what, and when, and below the figures how they were checked. */
+  brief?: { setting: string[]; notes: string[] };
   columns: string[];
   /** The left-aligned columns of words; columns of figures are right-aligned. */
   words: string[];
@@ -22,8 +24,6 @@ export interface View {
   scaling?: ScalingView;
   /** The latency of each target over its load, in a separate table; absent if it was not measured. */
   curve?: Omit<ScalingView, 'groups'> & Pick<View, 'groups'>;
-  /** The goodput of each target over the rungs, one line each; absent without a ladder. */
-  courses?: string[];
   /** The meaning of marks and columns, shown only if they occur. */
   signs: Sign[];
   /** The notes that a reader needs to interpret the figures. */

@@ -1,16 +1,7 @@
-/** Latency over load in words: a table with a group for each target at each place, and what limits each target. */
-import type { Knee } from 'bench-analysis/curve';
+/** Latency over load in words: a table with a group for each target at each place. */
 import { METRICS } from 'bench-model/metrics';
 import type { View } from './content.ts';
-import {
-  formatCores,
-  formatCost,
-  formatCount,
-  formatShare,
-  formatUs,
-  formatWhole,
-  nameCell,
-} from './format.ts';
+import { formatCost, formatCount, formatShare, formatUs, nameCell } from './format.ts';
 import type { ModelRow } from './model/definition.ts';
 
 /** Builds the table; undefined if no trial measured other loads. */
@@ -25,12 +16,12 @@ export function toCurveView(rows: readonly ModelRow[]): View['curve'] {
     columns: [
       ...(hasShares ? ['load'] : []),
       'requests/s',
-      'answers/s',
+      'responses/s',
       ...names.map((id) => METRICS[id].label),
       'limit',
     ],
     words: ['limit'],
-    expendable: ['p99.9', 'answers/s', 'limit'],
+    expendable: ['p99.9', 'responses/s', 'limit'],
     groups: drawn.map(({ curve, ...row }) => ({
       heading: nameCell(row),
       rows: curve.map((point) => [
@@ -43,31 +34,4 @@ export function toCurveView(rows: readonly ModelRow[]): View['curve'] {
     })),
     notes: [`${hasShares ? 'load: the share of the capacity of each trial; ' : ''}medians of the rounds`],
   };
-}
-
-/** Says in one line for each target what keeps it from carrying more. */
-export function describeKnees(rows: readonly ModelRow[]): string[] {
-  return rows.flatMap(({ knee, ...row }) => (knee === undefined ? [] : [`${nameCell(row)}: ${knee}`]));
-}
-
-/** Describes what keeps a server from carrying more: `limited by its CPU, 0.97 of 1 core`. */
-export function describeLimit(knee: Knee): string {
-  switch (knee.by) {
-    case 'generator':
-      return `limited by the load generator, ${Math.round(100 * knee.busy)} % busy: load from several hosts (--cluster) may carry it further`;
-    case 'accept-queue':
-      return `limited by its accept queue, which was full for ${formatWhole(knee.overflows)} connects`;
-    case 'server':
-      return `limited by its CPU, ${Number(knee.usedCores.toFixed(2))} of ${formatCores(knee.usableCores)} in use`;
-    case 'connections':
-      return `limited by the connections of the load: about ${formatWhole(Math.round(knee.atOnce))} requests at once, one on each${idle(knee.usedCores)}`;
-    case 'pool':
-      return `limited by a pool or a lock: about ${formatWhole(Math.max(1, Math.round(knee.atOnce)))} requests at once${idle(knee.usedCores)}`;
-    default:
-      return `limited by ${knee.by}`;
-  }
-}
-
-function idle(usedCores = 0): string {
-  return `, and its CPU was idle (${formatCores(usedCores)})`;
 }

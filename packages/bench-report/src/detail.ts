@@ -1,12 +1,11 @@
 import { describeIdleCloses } from './idle.ts';
 import { countAnswers, describeCount } from 'bench-model/counts';
 import { growthOf, memoryByAnswers, type Growth } from 'bench-statistics/growth';
-import type { Age, Collection, FoundCapacity, Measured, ServerBudget, Step } from 'bench-model/measured';
+import type { FoundCapacity, Measured, ServerBudget, Step } from 'bench-model/measured';
 import { describePromises } from 'bench-model/promise';
 import type { CompanionName, CompanionRecords } from 'bench-model/companions';
 import type { GeneratorUse, LoadResult } from 'bench-model/load';
 import type { Trial } from 'bench-model/record';
-import { sum } from 'bench-statistics/numbers';
 import { describeUse } from './companions.ts';
 import { describeBytes } from 'bench-model/units';
 import {
@@ -22,7 +21,7 @@ import {
 import { toLine } from './printable.ts';
 import { describeRoutes } from './requests.ts';
 
-/** Describes every trial in full, with the figures that the table omits and those that autocannon would have printed. */
+/** Describes every trial in full, with the figures that the table omits. */
 export function describeDetail(trials: Trial[]): string {
   return trials
     .map((trial) =>
@@ -57,7 +56,7 @@ function describeBackgroundUse({
 }: CompanionRecords['background']): string {
   const parts = [
     ...Object.entries(statusCodes).map(([status, count]) => `${count} with status ${status}`),
-    ...(lost > 0 ? [`${lost} without an answer`] : []),
+    ...(lost > 0 ? [`${lost} without a response`] : []),
     ...(cancelled > 0 ? [`${cancelled} unfinished and cancelled`] : []),
   ];
   const { mean, p50, max } = durationUs ?? {};
@@ -78,26 +77,22 @@ function describeMeasured({
   budget,
   shape,
   host,
-  age,
   capacity,
-  collections,
   turns,
 }: Partial<Measured>): string[] {
   const { background, ...others } = companions ?? {};
   const lines: string[] = [];
   if (load !== undefined) {
-    const { counts, connect, latencyUs, printedByAutocannon } = load;
+    const { counts, connect, latencyUs } = load;
     const classes = Object.entries(counts).filter(([, count]) => count > 0);
     lines.push(
       ...describeConnect(connect),
-      ...describeOpened(load),
-      ...describeTls(load),
+      ...(load.tls === undefined ? [] : [`${load.tls.protocol}, ${load.tls.cipher}`]),
       ...(load.idleCloses === undefined
         ? []
         : [`closed by the server while idle: ${describeIdleCloses(load.idleCloses)}`]),
-      ...describeWarmup(load),
       `${describeWindow(load, turns)}: ${classes.map(([name, count]) => describeCount(name, count, turns === undefined ? 1 : turns.answers.length)).join(', ')}`,
-      `goodput ${formatCount(load.goodputPerSecond)}/s${printedByAutocannon === undefined ? '' : `; printed by autocannon: ${formatCount(printedByAutocannon)}`}`,
+      `goodput ${formatCount(load.goodputPerSecond)}/s`,
     );
     lines.push(...describeChecked(load));
     if (latencyUs !== undefined) {
@@ -108,17 +103,9 @@ function describeMeasured({
         `latency ${named.map(([name, us]) => `${name.replace('_', '.')} ${latencyUs.atLeast?.includes(name) ? '≥ ' : ''}${formatUs(us)}`).join(', ')}`,
       );
     }
-    if (load.timing !== undefined) {
-      const { metric, toldUs, restUs } = load.timing;
-      lines.push(
-        `${metric} mean ${formatUs(toldUs.mean)}, max ${formatUs(toldUs.max)}; the rest of the latency mean ${formatUs(restUs.mean)}, max ${formatUs(restUs.max)}`,
-      );
-    }
     lines.push(`generators: ${load.generators.map(describeGenerator).join('; ')}`, ...describeCluster(load));
   }
   if (capacity !== undefined) lines.push(...describeSearch(capacity));
-  if (collections !== undefined) lines.push(describeCollections(collections));
-  if (age !== undefined) lines.push(describeAge(age));
   if (background !== undefined) lines.push(describeBackgroundUse(background));
   if (server !== undefined) {
     lines.push(
@@ -138,13 +125,6 @@ function describeMeasured({
   return lines;
 }
 
-/** Describes the long garbage collections in a window. */
-function describeCollections(collections: readonly Collection[]): string {
-  const longest = collections.toSorted((a, b) => b.ms - a.ms)[0];
-  if (longest === undefined) return 'garbage collections: none took 1 ms';
-  return `garbage collections of at least 1 ms: ${collections.length}, the longest ${formatUs(1000 * longest.ms)} after ${longest.seconds.toFixed(1)} s`;
-}
-
 /** Describes the steps of a search, by their rates. */
 function describeSearch({ perSecond, bound, by, steps }: FoundCapacity): string[] {
   const found = `${bound === undefined ? '' : `${bound} `}${formatCount(perSecond)}/s at ${describePromises([by])}`;
@@ -154,16 +134,11 @@ function describeSearch({ perSecond, bound, by, steps }: FoundCapacity): string[
   ];
 }
 
-/** A queue that grows by less than this share of the rate is no more than chance. */
-const GROWING = 0.03;
-
-/** `offered 5,000/s for 2 s, served 4,100/s, the queue grew by 900/s; p99 411 ms, …`. */
+/** `offered 5,000/s for 2 s, served 4,100/s; p99 411 ms, …`. */
 function describeStep({ perSecond, servedPerSecond, failedShare, brokenShare, ...step }: Step): string {
-  const grew = perSecond * (1 - failedShare) - servedPerSecond;
   const flow = [
     `offered ${formatCount(perSecond)}/s for ${step.seconds} s`,
     `served ${formatCount(servedPerSecond)}/s`,
-    ...(grew > GROWING * perSecond && brokenShare > 0.5 ? [`the queue grew by ${formatCount(grew)}/s`] : []),
   ];
   const latencies = [
     ['p50', step.p50Us],
@@ -210,32 +185,8 @@ function describeChecked({ lifetime, bodiesHashed }: LoadResult): string[] {
   return [`${formatWhole(bodiesHashed)} of ${formatWhole(answers)} bodies checked byte by byte`];
 }
 
-/** The parts of a warm-up that are shown: enough to see whether it was over. */
-const WARMUP_PARTS = 4;
-
-/** Describes how goodput moved in the warm-up, in four parts of equal length. Empty for fewer slices. */
-function describeWarmup({ warmup }: LoadResult): string[] {
-  if (warmup === undefined) return [];
-  const { ok, milliseconds } = warmup;
-  const slices = Math.floor(ok.length / WARMUP_PARTS);
-  if (slices === 0) return [];
-  const seconds = (slices * milliseconds) / 1000;
-  const rates = Array.from(
-    { length: WARMUP_PARTS },
-    (_, part) => sum(ok.slice(part * slices, (part + 1) * slices)) / seconds,
-  );
-  return [`warm-up, goodput in its four quarters: ${rates.map(formatCount).join(', ')}/s`];
-}
-
-function describeAge({ secondsSinceStart, secondsSinceAnswer, answers, collected }: Age): string {
-  const given = answers === undefined ? '' : `, ${formatWhole(answers)} answers`;
-  const count = collected === 1 ? '1 process' : `${collected} processes`;
-  const garbage = collected === undefined ? '' : `; ${count} collected garbage before the load`;
-  return `process age at the window: ${secondsSinceStart.toFixed(1)} s${given}; ${secondsSinceAnswer.toFixed(1)} s since its first right answer${garbage}`;
-}
-
 function describeGrowth({ estimate, interval: { low, high }, isKept }: Growth): string {
-  const figures = `${describeBytes(estimate)} per answer (${describeBytes(low)} to ${describeBytes(high)})`;
+  const figures = `${describeBytes(estimate)} per response (${describeBytes(low)} to ${describeBytes(high)})`;
   return `memory: ${figures}${isKept ? '' : ', no lasting growth'}`;
 }
 
@@ -250,22 +201,6 @@ function describeConnect({
   return [
     `${established} of ${planned} connections established after ${seconds.toFixed(2)} s (${refused} refused, ${retried} retried)`,
   ];
-}
-
-/** Describes the connections that were opened in the window; empty if the engine does not count them. */
-function describeOpened({ opened, windowSeconds }: LoadResult): string[] {
-  if (opened === undefined) return [];
-  const { count, connectUs } = opened;
-  const pace = count === 0 ? '' : ` (${formatCount(count / windowSeconds)}/s)`;
-  const took =
-    connectUs === undefined ? '' : `: mean ${formatUs(connectUs.mean)}, max ${formatUs(connectUs.max)}`;
-  return [`${formatWhole(count)} connections opened in the window${pace}${took}`];
-}
-
-function describeTls({ tls }: LoadResult): string[] {
-  if (tls === undefined) return [];
-  const { protocol, cipher, handshakes, resumed } = tls;
-  return [`${protocol}, ${cipher}: ${countOf(handshakes, 'handshake')}, ${formatWhole(resumed)} resumed`];
 }
 
 /** The part of each generator of a cluster, and what is missing. */

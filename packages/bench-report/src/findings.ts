@@ -5,7 +5,7 @@ import { formatWhole, nameCell } from './format.ts';
 import type { ModelRow, Problem } from './model/definition.ts';
 
 /**
- * Returns a finding of most rounds of a row in a few words, with its figure: `memory grows by 4.0 KB per answer`; undefined for
+ * Returns a finding of most rounds of a row in a few words, with its figure: `memory grows by 4.0 KB per response`; undefined for
  * another row.
  */
 export function briefFinding(

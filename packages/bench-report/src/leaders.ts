@@ -38,12 +38,20 @@ export interface Standing extends Place {
    * best median. Empty if there is an obstacle.
    */
   best: Placed[];
+  /** Those of them that are named the best: none is much worse than the first. */
+  near: Placed[];
   /** True if no row has a rank. */
   isUnranked: boolean;
 }
 
 /** A reason for naming no best row: no figure is usable, no other one is, a lower bound may hide a better one, or a row has no rank. */
 export type Obstacle = { kind: 'none' | 'alone' } | { kind: 'bound' | 'no-rank'; row: ModelRow };
+
+/** A row that is more than this many times worse than the first is not named the best beside it. */
+const NEAR = 1.2;
+
+/** A row that answers less than this share of the requests that another one does is not the best, however little each costs. */
+const LEAST_ANSWERED = 0.1;
 
 /** A row without a rank that is this many times worse than the best is not the best itself. */
 const FAR_WORSE = 2;
@@ -54,22 +62,30 @@ const FAR_WORSE = 2;
  */
 export function findStanding(rows: readonly ModelRow[], metric: MetricId): Standing {
   const sign = METRICS[metric].better === 'lower' ? 1 : -1;
+  const most = Math.max(...rows.map(goodputOf).filter(Number.isFinite));
   const placed = rows
     .flatMap((row): Placed[] => {
       const figure = row.figures[metric];
-      return isUsable(figure) ? [{ row, figure }] : [];
+      return isUsable(figure) && goodputOf(row) >= LEAST_ANSWERED * most ? [{ row, figure }] : [];
     })
     .toSorted((a, b) => sign * (a.figure.median - b.figure.median));
   const isUnranked = rows.every(({ figures }) => figures[metric]?.rank === undefined);
   const obstacle = findObstacle(rows, placed, { metric, isUnranked });
-  const best = isUnranked ? placed.slice(0, 1) : placed.filter(({ figure }) => figure.rank === 1);
+  const first = isUnranked ? placed.slice(0, 1) : placed.filter(({ figure }) => figure.rank === 1);
+  const best = obstacle === undefined ? first : [];
+  const least = placed[0]?.figure.median ?? 0;
   return {
     ...placeOf(rows[0] ?? { connections: 0 }),
     placed,
     isUnranked,
-    best: obstacle === undefined ? best : [],
+    best,
+    near: best.filter(({ figure: { median } }) => Math.max(median / least, least / median) <= NEAR),
     ...(obstacle && { obstacle }),
   };
+}
+
+function goodputOf({ figures: { goodput } }: ModelRow): number {
+  return goodput?.median ?? Infinity;
 }
 
 function findObstacle(

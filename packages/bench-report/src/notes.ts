@@ -3,7 +3,7 @@ import { EACH } from 'bench-analysis/judge/judge';
 import { METRICS, metricsOf, type MetricId } from 'bench-model/metrics';
 import { changeWithin, isFinding, makesLowerBound, summaryOf, type Reason } from 'bench-model/reasons';
 import { sum } from 'bench-statistics/numbers';
-import { describeKnees } from './curve.ts';
+import { describeControl } from './compare.ts';
 import { describeBudget } from './detail.ts';
 import { describeEnding } from './ending.ts';
 import { briefFinding, describeFinding } from './findings.ts';
@@ -28,8 +28,7 @@ type Facts = Omit<Model, 'notes' | 'outcome'>;
 
 const NOTES: readonly ((facts: Facts) => Note[])[] = [
   ({ ending, plan }) => noteAlike(describeEnding(ending, plan).map((line) => `The run ${line}.`)),
-  ({ rows }) => noteAlike(describeKnees(rows)),
-  noteUnfit,
+  noteControl,
   ({ servers }) => noteAlike(explainBuilds(servers)),
   noteFailures,
   noteFindings,
@@ -91,19 +90,28 @@ function findEach(
   return { found: `${rows.length === 1 ? '' : `${nameCell(first.row)}${more}: `}${first.words}` };
 }
 
-/** Says that no row can be compared by its pace. */
-function noteUnfit({ rows }: Facts): Note[] {
-  const goodputs = rows.flatMap(({ figures: { goodput } }) => goodput ?? []);
-  const isUnfit =
-    goodputs.length > 0 &&
-    goodputs.every(({ valid, atLeast, within }) => !valid && !atLeast && within === undefined);
-  return isUnfit
-    ? noteAlike(['No row has a goodput or latency that can be compared. The reasons follow.'])
-    : [];
-}
-
 function countTrials(rows: readonly ModelRow[]): string {
   return formatWhole(sum(rows.map(({ rounds }) => rounds)));
+}
+
+/** What was planted into turns of the baselines, and what was read of it; or that nothing could be planted. */
+function noteControl({ plan, comparisons }: Facts): Note[] {
+  const rows = comparisons.find(({ by }) => by === 'cpu')?.rows ?? [];
+  if (plan.control === undefined || rows.length === 0) return [];
+  // Candidates share the control of their baseline.
+  const readings = new Map(
+    rows.flatMap((row) => {
+      const text = describeControl(row.comparison);
+      return text === '' ? [] : [[nameCell({ ...row, target: row.baseline }), text]];
+    }),
+  );
+  const [only, ...others] = readings.values();
+  if (only === undefined)
+    return noteAlike([
+      'No known cost was planted: that needs a cgroup around a server that Bench starts, and requests that can be repeated.',
+    ]);
+  if (others.length === 0) return noteAlike([`A ${only}.`]);
+  return noteAlike([`Known costs: ${[...readings].map(([name, text]) => `${name}, ${text}`).join('; ')}.`]);
 }
 
 function noteFailures({ problems, rows }: Facts): Note[] {
@@ -182,9 +190,11 @@ function describeEffect(reason: Reason, rows: readonly ModelRow[]): string {
   ].join(', and ');
 }
 
-/** Returns the metrics that a reason invalidates; the capacity only if a row has one, because few runs search it. */
+const RARE: readonly MetricId[] = ['capacity', 'services'];
+
+/** Returns the metrics that a reason invalidates; those that few runs measure only if a row has them. */
 function affectedBy({ invalidates }: Reason, rows: readonly ModelRow[]): MetricId[] {
-  return invalidates.filter((id) => id !== 'capacity' || rows.some(({ figures }) => figures.capacity));
+  return invalidates.filter((id) => !RARE.includes(id) || rows.some(({ figures }) => figures[id]));
 }
 
 /** Names metrics in words; the median and the whole tail together are the latency. */
@@ -232,53 +242,45 @@ function noteSkipped({ leftOut }: Facts): Note[] {
   ];
 }
 
-/** Lists the statuses of rows whose answers were not all 200, and what 304 means for their figures. */
+/** Lists the statuses of rows whose responses were not all 200, and what 304 means for their figures. */
 function noteStatuses({ rows }: Facts): Note[] {
   const notes = noteRows(rows, 'statuses:', ({ answered }) => {
     if (answered === undefined) return undefined;
     const counts = Object.entries(answered).toSorted(([, a], [, b]) => b - a);
     const [only] = counts;
     return counts.length === 1 && only !== undefined
-      ? `all ${formatWhole(only[1])} answers had status ${only[0]}`
+      ? `all ${formatWhole(only[1])} responses had status ${only[0]}`
       : counts.map(([status, count]) => `${formatWhole(count)} with status ${status}`).join(', ');
   });
   return rows.some(({ answered = {} }) => '304' in answered)
     ? [
         ...notes,
         ...noteAlike([
-          '304 has no body: without if-none-match and if-modified-since, the server sends whole answers.',
+          '304 has no body: without if-none-match and if-modified-since, the server sends whole responses.',
         ]),
       ]
     : notes;
 }
 
-/** Names the likely causes of the latency of idle servers. */
+/** Names the idle servers whose requests wait for each other, and the likely cause. */
 function noteIdleness({ rows }: Facts): Note[] {
   const lines = rows.flatMap((row) =>
     row.idle === undefined ? [] : [`latency, ${nameCell(row)}: ${describeIdle(row.idle, row.connections)}.`],
   );
-  const found = findEach(rows, ({ idle, connections }) => {
-    if (idle?.cause !== 'queue') return undefined;
-    return `the server, though idle, serves ${describeAtOnce(idle.atOnce, connections)}`;
-  });
+  const found = findEach(
+    rows,
+    ({ idle, connections }) =>
+      idle && `the server, though idle, serves ${describeAtOnce(idle.atOnce, connections)}`,
+  );
   return [{ brief: lines, full: lines, ...found }];
 }
 
-function describeIdle(idle: NonNullable<ModelRow['idle']>, connections: number): string {
-  switch (idle.cause) {
-    case 'queue': {
-      const { atOnce, aloneUs } = idle;
-      const causes =
-        atOnce === 1
-          ? 'a lock, one worker, or a call that blocks its event loop'
-          : `a pool of ${formatWhole(atOnce)} connections, threads or workers`;
-      return `an answer takes ${formatUs(aloneUs)} alone, and the server, though idle, serves ${describeAtOnce(atOnce, connections)}: look for ${causes}`;
-    }
-    case 'pause':
-      return `nearly every answer takes ${formatUs(idle.us)}, with and without a load: look for a fixed sleep or timer`;
-    case 'wait':
-      return `an answer takes about ${formatUs(idle.us)}, with and without a load, while the server is idle: it waits for an upstream, a database or a timer`;
-  }
+function describeIdle({ atOnce, aloneUs }: NonNullable<ModelRow['idle']>, connections: number): string {
+  const causes =
+    atOnce === 1
+      ? 'a lock, one worker, or a call that blocks its event loop'
+      : `a pool of ${formatWhole(atOnce)} connections, threads or workers`;
+  return `a response takes ${formatUs(aloneUs)} alone, and the server, though idle, serves ${describeAtOnce(atOnce, connections)}: look for ${causes}`;
 }
 
 function describeAtOnce(atOnce: number, connections: number): string {
@@ -287,16 +289,16 @@ function describeAtOnce(atOnce: number, connections: number): string {
     : `about ${formatWhole(atOnce)} of ${formatWhole(connections)} requests at a time`;
 }
 
-/** Above this share of the CPU of its answers, the work that a server does later is shown. */
+/** Above this share of the CPU of its responses, the work that a server does later is shown. */
 const LEAST_DEFERRED = 0.01;
 
-/** Names the servers that do work of their answers later, and how much. */
+/** Names the servers that do work of their responses later, and how much. */
 function noteDeferred({ rows }: Facts): Note[] {
   const head =
-    'Part of CPU µs/req is deferred work: the server does it after its answers, between its turns.';
+    'Part of CPU µs/req is deferred work: the server does it after its responses, between its turns.';
   const found = findEach(rows, (row) => {
     const share = describeDeferred(row);
-    return share && `${share} of its CPU per request is spent after the answers`;
+    return share && `${share} of its CPU per request is spent after the responses`;
   });
   return noteRows(rows, head, describeDeferred).map((note) => ({ ...note, ...found }));
 }
@@ -345,27 +347,24 @@ function noteIdleCloses({ rows }: Facts): Note[] {
 
 /** Names the servers whose processes came and went under load, and what that cost. */
 function noteTurnover({ rows }: Facts): Note[] {
-  const found = findEach(rows, (row) => {
-    const words = describeTurnover(row);
-    return words && `processes came and went under load: ${words}`;
-  });
-  return noteRows(rows, 'processes of the server came and went under load.', describeTurnover).map(
-    (note) => ({
-      ...note,
-      ...found,
-    }),
-  );
+  const head = 'processes of the server came and went.';
+  const found = findEach(rows, describeTurnover);
+  return noteRows(rows, head, describeTurnover).map((note) => ({ ...note, ...found }));
 }
 
-/** `5 ended and 10 began in 5 trials, 20 requests got no answer (0.04 %)`. */
+/** `workers were replaced 5 times under load in 5 trials, 20 requests got no response (0.04 %)`. */
 function describeTurnover({ turnover }: ModelRow): string | undefined {
   if (turnover === undefined) return undefined;
   const { began, ended, trials, failed, share } = turnover;
   const cost =
     failed === 0
       ? 'no request was lost'
-      : `${countOf(failed, 'request')} got no answer (${formatShare(share)})`;
-  return `${formatWhole(ended)} ended and ${formatWhole(began)} began in ${countOf(trials, 'trial')}, ${cost}`;
+      : `${countOf(failed, 'request')} got no response (${formatShare(share)})`;
+  const what =
+    ended === began
+      ? `workers were replaced ${countOf(ended, 'time')}`
+      : `${countOf(ended, 'process')} ended and ${formatWhole(began)} began`;
+  return `${what} under load in ${countOf(trials, 'trial')}, ${cost}`;
 }
 
 /** Describes the outcome of the background requests and the figures that include them. */

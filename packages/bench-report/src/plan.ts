@@ -101,9 +101,13 @@ export function describeChoice(plan: Plan): string[] {
   return [...describeTurns(plan), ...describeSequentialTest(plan)];
 }
 
-/** `about 3 min`. */
+/** `about 3 min`; `at most 50 s` with a budget. */
 function describeTime(plan: Plan): string {
-  return `about ${formatSpan(longestSeconds(plan))}${plan.sequentialTest === undefined ? '' : ' at most'}`;
+  const span = formatSpan(longestSeconds(plan));
+  if (plan.sequentialTest === undefined) return `about ${span}`;
+  return plan.sequentialTest.budgetSeconds === undefined
+    ? `about ${span}, less if it is decided early`
+    : `at most ${span}`;
 }
 
 /** Says which servers run at the same time, and why others do not; empty if nobody would expect them to. `atOnce` are the numbers that ran; by default all of the plan. */
@@ -116,7 +120,7 @@ export function describeTurns(
   const slow =
     answerSeconds === undefined
       ? []
-      : [`windows of ${windowSeconds} s, because an answer takes about ${answerSeconds} s`];
+      : [`windows of ${windowSeconds} s, because a response takes about ${answerSeconds} s`];
   const reason = why === undefined ? '' : `: ${why}`;
   if (byTurns === undefined && targets.length > 1 && reason !== '')
     return [`one server at a time${reason}`, ...slow];
@@ -163,7 +167,7 @@ function describeSequentialTest({ sequentialTest }: Plan): string[] {
 export function describeCopies({ targets }: Pick<Plan, 'targets'>): string[] {
   const copies = new Map(targets.flatMap(({ copy }) => (copy === undefined ? [] : [[copy.name, copy]])));
   return [...copies.values()].flatMap((copy) => {
-    if (copy.kind === 'folder') return [];
+    if (copy.kind === 'folder' || copy.kind === 'setting') return [];
     const subject = copy.subject ?? 'a commit without a message';
     return copy.kind === 'revision'
       ? [`${labelOf(copy)}: ${subject}`]

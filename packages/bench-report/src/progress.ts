@@ -1,12 +1,12 @@
 import { estimateSeconds, isSamePlace, usualMetric, type RunEvent } from 'bench-model/planned';
-import { foreseeTable, scheduleOf, type ComparedRow } from 'bench-analysis/compare';
-import { dueTrials, type Standing, type Tracker, trackRun } from 'bench-analysis/due';
+import { compareWithin, foreseeTable, questionOf, type ComparedRow } from 'bench-analysis/compare';
+import type { Standing, Tracker } from 'bench-analysis/due';
 import { figureOf } from 'bench-analysis/metrics';
 import { summarise } from 'bench-analysis/summary';
 import { METRICS } from 'bench-model/metrics';
 import type { Plan, PlannedTrial } from 'bench-model/plan';
 import type { Trial } from 'bench-model/record';
-import { describeBaseline, describeVerdict } from './compare.ts';
+import { describeBaseline, describeDifference, describeVerdict } from './compare.ts';
 import {
   countOf,
   formatCost,
@@ -23,7 +23,7 @@ import { explainSigns } from './signs.ts';
 import type { Style } from './paint.ts';
 import { toLine } from './printable.ts';
 import { toTable } from './table.ts';
-import { renderTerminal, type Layout } from './terminal.ts';
+import { OF_VERDICT, renderTerminal, type Layout } from './terminal.ts';
 
 /** The screen that shows progress. */
 export interface Screen {
@@ -31,7 +31,7 @@ export interface Screen {
   isLive: boolean;
   /** The layout of a report between two lines of progress. */
   layout(): Layout;
-  /** Shows a line until the next text replaces it. Called only if `isLive`. */
+  /** Shows a line, or several, until the next text replaces them. Called only if `isLive`. */
   showLive(text: string): void;
   /** Shows a line that stays. */
   showLine(text: string, style?: Style): void;
@@ -53,16 +53,17 @@ const SECONDS_WITH_HOUR = 90;
 export function showProgress(
   plan: Plan,
   screen: Screen,
-  { before = [] }: { before?: readonly Trial[] | undefined } = {},
+  { tracker, before }: { tracker: Tracker; before: readonly Trial[] },
 ): (event: RunEvent) => void {
   const began = performance.now();
   const trials = [...before];
-  const tracker = trackRun(plan);
   const budgetSeconds = plan.sequentialTest?.budgetSeconds ?? Infinity;
   let shown: Standing | undefined = tracker.standing(trials);
   let tableAt = began;
   let spent = 0;
   let round: number | undefined;
+  let rows: string[] = [];
+  const drawRows = liveRows(plan, tracker);
 
   // The pace of the trials so far corrects an estimate, once there are enough of them.
   const pace = (): number => {
@@ -76,7 +77,7 @@ export function showProgress(
     if (plan.sequentialTest !== undefined) {
       const standing = tracker.standing(trials);
       if (standing === undefined || standing.rounds === shown?.rounds) return;
-      for (const line of describeLook(standing, shown)) screen.showLine(line);
+      for (const [line, style] of describeLook(standing, shown)) screen.showLine(line, style);
       shown = standing;
     } else if (screen.isLive && performance.now() - tableAt >= BETWEEN_TABLES_SECONDS * 1000) {
       tableAt = performance.now();
@@ -96,18 +97,70 @@ export function showProgress(
     const { planned } = event;
     if (round !== undefined && planned.round > round) {
       endRound(round);
+      if (screen.isLive) rows = drawRows(trials, round);
       round = planned.round;
     }
     if (!screen.isLive) return;
     const head = `[${done + 1}/${of}] ${describePlanned(plan, planned)}`;
-    const due = dueTrials(plan, trials, tracker);
+    const due = tracker.left(trials);
     const leftSeconds = budgetSeconds - spent;
     const holds = (rounds: number): boolean =>
       estimate(due.filter((one) => one.round <= rounds)) <= leftSeconds;
     const found = describeFound(plan, planned, { trials, tracker, holds });
     const left = describeLeft(plan, Math.min(estimate(due), Math.max(0, leftSeconds)));
-    screen.showLive(fitLine(head, found, left, screen.layout().width));
+    const { width } = screen.layout();
+    const live = [fitLine(head, found, left, width), ...rows.map((row) => cut(row, (width ?? Infinity) - 1))];
+    screen.showLive(live.join('\n'));
   };
+}
+
+/** More comparisons would take long to compute after each round, and fill the terminal. */
+const MOST_ROWS = 4;
+
+/**
+ * Returns a function that draws the open comparisons of a sequential test after a round, as if the run was stopped there: `new against
+ * old at 10  ── ● ──   │   +29 % (+26 % to +31 %)  6 rounds`. The bars narrow: each is as wide as the widest interval so far.
+ */
+function liveRows(plan: Plan, tracker: Tracker): (trials: Trial[], rounds: number) => string[] {
+  const reaches = new Map<string, number>();
+  const isShown = plan.sequentialTest !== undefined && tracker.foreseen.rows <= MOST_ROWS;
+  return (trials, rounds) => {
+    if (!isShown) return [];
+    const { open } = tracker.standing(trials) ?? {};
+    const { rows } = compareWithin({ plan, trials, stops: [rounds] }, questionOf(plan));
+    return rows.flatMap((row) => {
+      const { ratio, rounds: own } = row.comparison;
+      const name = describePair(row);
+      const isLeft = open !== undefined && !open.some((one) => describePair(one) === name);
+      if (ratio === undefined || isLeft) return [];
+      const { estimate, range, interval = range } = ratio;
+      const reach = Math.max(reaches.get(name) ?? 0.05, ...[interval.low, interval.high].map(reachOf));
+      reaches.set(name, reach);
+      return [
+        `  ${name}  ${drawBar(estimate, interval, reach)}  ${describeDifference(row.comparison)}  ${countOf(own, 'round')}`,
+      ];
+    });
+  };
+}
+
+function reachOf(ratio: number): number {
+  const reach = Math.abs(Math.log(ratio));
+  return Number.isFinite(reach) ? reach : 0;
+}
+
+/** The columns of a bar; its middle is no difference. */
+const BAR = 25;
+
+/** Draws an interval of ratios on a scale that reaches this far to both sides, as a log ratio. */
+function drawBar(estimate: number, { low, high }: { low: number; high: number }, reach: number): string {
+  const placeOf = (ratio: number): number =>
+    Math.round(((Math.min(1, Math.max(-1, Math.log(ratio) / reach)) + 1) / 2) * (BAR - 1));
+  const [from, at, to] = [low, estimate, high].map(placeOf) as [number, number, number];
+  return Array.from({ length: BAR }, (_, place) => {
+    if (place === at) return '●';
+    if (place >= from && place <= to) return '─';
+    return place === placeOf(1) ? '│' : ' ';
+  }).join('');
 }
 
 const STYLES: Partial<Record<Trial['status'], Style>> = { failed: 'bad', suspect: 'doubtful' };
@@ -128,7 +181,7 @@ function describePlanned({ trials }: Plan, planned: PlannedTrial): string {
 
 /** `at most 22 min left, until 15:12`: the time that the rest of a plan takes. */
 function describeLeft({ sequentialTest }: Plan, seconds: number): string {
-  const most = sequentialTest === undefined ? '' : 'at most ';
+  const most = sequentialTest?.budgetSeconds === undefined ? '' : 'at most ';
   if (seconds < SECONDS_WITH_HOUR) return `${most}${formatSpan(seconds)} left`;
   const end = new Date(Date.now() + seconds * 1000);
   const hour = end.toLocaleTimeString('en-GB', { hour: '2-digit', minute: '2-digit' });
@@ -172,7 +225,7 @@ function describeFound(
   }: { trials: readonly Trial[]; tracker: Tracker; holds: (rounds: number) => boolean },
 ): Found {
   if (plan.sequentialTest !== undefined) {
-    const next = scheduleOf(plan).find(({ rounds }) => rounds >= planned.round)?.rounds;
+    const next = tracker.foreseen.schedule.find(({ rounds }) => rounds >= planned.round)?.rounds;
     const isHeld = next === undefined || holds(next);
     return { text: describeNextLook(tracker.standing(trials), next, isHeld), unit: '' };
   }
@@ -203,7 +256,10 @@ function describeNextLook(standing: Standing | undefined, next: number | undefin
 }
 
 /** The comparisons of a sequential test at one of its looks, without those that had left before; empty if an early look says nothing new. */
-function describeLook({ rounds, rows, open }: Standing, before: Standing | undefined): string[] {
+function describeLook(
+  { rounds, rows, open }: Standing,
+  before: Standing | undefined,
+): [line: string, style?: Style][] {
   if (rows.length === 0) return [];
   const left = rows.filter(
     (row) => before !== undefined && !before.open.some((one) => describePair(one) === describePair(row)),
@@ -214,8 +270,13 @@ function describeLook({ rounds, rows, open }: Standing, before: Standing | undef
   )
     return [];
   return [
-    `after ${countOf(rounds, 'round')}, ${countDecided(rows, open)} of ${countOf(rows.length, 'comparison')} decided:`,
-    ...fresh.map((row) => `  ${describePair(row)}: ${describeVerdict(row)}`),
+    [
+      `after ${countOf(rounds, 'round')}, ${countDecided(rows, open)} of ${countOf(rows.length, 'comparison')} decided:`,
+    ],
+    ...fresh.map((row): [string, Style] => [
+      `  ${describePair(row)}: ${describeVerdict(row)}`,
+      OF_VERDICT[row.comparison.verdict],
+    ]),
   ];
 }
 
@@ -264,13 +325,14 @@ export function describeTrial(trial: Trial, done: number, of: number): string {
   const [reason] = trial.reasons;
   const why = reason === undefined ? '' : ` — ${toLine(reason.text)}`;
   if (trial.status === 'failed') return `${head}${why}`;
-  const goodput = figureOf(trial, METRICS.goodput);
-  const p99 = figureOf(trial, METRICS.p99);
-  const cpu = figureOf(trial, METRICS.cpu);
+  const [goodput, p99, cpu, startup] = (['goodput', 'p99', 'cpu', 'startup'] as const).map((id) =>
+    figureOf(trial, METRICS[id]),
+  );
   const figures = [
     goodput && `${formatCount(goodput.value)}/s`,
     p99 && `p99 ${p99.atLeast ? '≥ ' : ''}${formatUs(p99.value)}`,
     cpu && `${formatCost(cpu.value)} µs CPU/req`,
+    !goodput && startup && `start-up ${FORMATS.s(startup.value)}`,
   ];
   return `${head}, ${figures.filter(Boolean).join(', ')}${why}`;
 }

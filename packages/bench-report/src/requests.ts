@@ -24,7 +24,7 @@ const CHECKS: Record<CheckKind, string> = {
   status: 'only the status is checked',
 };
 
-/** Describes everything beyond the requests themselves, and the checks of their answers. */
+/** Describes everything beyond the requests themselves, and the checks of their responses. */
 export function describeAsking(
   userRequests: UserRequests | undefined,
   sent: SentRequests | undefined,
@@ -70,7 +70,7 @@ export function describeLeftOut(userRequests: UserRequests | undefined): string[
   );
 }
 
-/** Describes the checks of answers under load, as far as they are recorded. */
+/** Describes the checks of responses under load, as far as they are recorded. */
 function describeChecks(userRequests: UserRequests, sent: SentRequests | undefined): string[] {
   const { requests = [], rows } = sent ?? {};
   const kinds = new Map<string, CheckKind>();
@@ -89,7 +89,7 @@ function describeChecks(userRequests: UserRequests, sent: SentRequests | undefin
       kind === 'bytes' && rows !== undefined && rows.checked < rows.used
         ? ` (${formatWhole(rows.checked)} of ${formatWhole(rows.used)} rows; of the others only the status)`
         : '';
-    return `answers: ${all}${CHECKS[kind]}${some}`;
+    return `responses: ${all}${CHECKS[kind]}${some}`;
   });
 }
 

@@ -1,20 +1,15 @@
 /** The scaling of servers in words: a table with a group for each target at each rung. */
 import { isSamePlace, nameSize, placeOf } from 'bench-model/planned';
 import { METRICS } from 'bench-model/metrics';
-import type { Verdict } from 'bench-model/options';
 import { showFigure, showLimit, showMetric } from './cells.ts';
-import { countOf, describeConnections, describePlace, formatChange, nameTarget } from './format.ts';
-import type { Scaling, ThreadRace } from 'bench-analysis/scaling';
+import { countOf, describeConnections, describePlace } from './format.ts';
+import type { Scaling } from 'bench-analysis/scaling';
 import type { Model } from './model/definition.ts';
 import type { ScalingView } from './content.ts';
-import { listAll, nameSome } from './words.ts';
+import { nameSome } from './words.ts';
 
 /** Builds the table; undefined if nothing was scaled. */
-export function toScalingView({
-  scalings,
-  threadRaces = [],
-  rows,
-}: Pick<Model, 'scalings' | 'threadRaces' | 'rows'>): ScalingView | undefined {
+export function toScalingView({ scalings, rows }: Pick<Model, 'scalings' | 'rows'>): ScalingView | undefined {
   if (scalings === undefined) return undefined;
   return {
     title: 'How the servers scale',
@@ -52,7 +47,7 @@ export function toScalingView({
         ];
       }),
     })),
-    notes: explainScaling({ scalings, threadRaces, rows }),
+    notes: explainScaling({ scalings, rows }),
   };
 }
 
@@ -70,20 +65,14 @@ function nameBase(of: string): string {
 }
 
 /** Says what the columns mean, and what limits the speed-ups. */
-function explainScaling({
-  scalings,
-  threadRaces,
-  rows,
-}: Required<Pick<Model, 'scalings' | 'threadRaces' | 'rows'>>): string[] {
+function explainScaling({ scalings, rows }: Required<Pick<Model, 'scalings' | 'rows'>>): string[] {
   const scaled = scalings.flatMap((scaling) => scaling.rows.map((row) => ({ ...row, ...placeOf(scaling) })));
   const isLimited = scaled.some((one) =>
     rows.some(
       (row) => row.target === one.target && isSamePlace(row, one) && row.limits.includes('generator'),
     ),
   );
-  const threads = describeThreads(threadRaces);
   return [
-    ...(threads === undefined ? [] : [`${threads}.`]),
     'speed-up: goodput ÷ that of 1 worker on 1 core in the same round. efficiency: speed-up ÷ cores. threads: those of one worker; several workers have one each, if the stack lets you choose.',
     ...(scaled.some(({ isShared }) => isShared)
       ? [
@@ -92,42 +81,10 @@ function explainScaling({
       : []),
     ...(isLimited
       ? [
-          'The load generator was saturated in some rows, so their speed-ups are bounds: the server may answer more.',
+          'The load generator was saturated in some rows, so their speed-ups are bounds: the server may serve more.',
         ]
       : []),
   ];
-}
-
-/** What the goodput of threads is beside that of processes, by the verdict on threads. */
-const BESIDE: Record<Verdict, string> = {
-  faster: 'more than processes',
-  slower: 'fewer than processes',
-  same: 'as many as processes',
-  undecided: 'undecided',
-};
-
-/**
- * Describes at the most connections how many requests threads of one process answer beside processes: `On 2 cores at 10 connections,
- * threads answer more than processes for fastapi/def@3.14t (+12 %); fewer …`; undefined if nothing was measured with both.
- */
-export function describeThreads(races: readonly ThreadRace[], most = Infinity): string | undefined {
-  const connections = Math.max(...races.map((race) => race.connections));
-  const own = races.filter((race) => race.connections === connections);
-  const [first] = own;
-  if (first === undefined) return undefined;
-  const parts = Object.entries(BESIDE).flatMap(([verdict, beside]) => {
-    const names = own.filter(({ comparison }) => comparison.verdict === verdict).map(nameRace);
-    if (names.length === 0) return verdict === 'faster' ? [`${beside} for none`] : [];
-    return [`${beside} for ${listAll(nameSome(names, most))}`];
-  });
-  return `On ${countOf(first.cores, 'core')} at ${describeConnections([connections])}, threads answer ${parts.join('; ')}`;
-}
-
-/** `fastapi/def@3.14t (+12 %)`; `fastapi/def@3.14t, fastapi/def@3.14 (−9.1 %)` if the best of both are on two runtimes. */
-function nameRace({ candidate, baseline, route, comparison }: ThreadRace): string {
-  const names = new Set([candidate, baseline].map(nameBase));
-  const change = comparison.ratio === undefined ? '' : ` (${formatChange(comparison.ratio.estimate)})`;
-  return `${nameTarget({ target: [...names].join(' against '), route })}${change}`;
 }
 
 /**

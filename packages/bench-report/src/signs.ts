@@ -30,7 +30,9 @@ export function explainSigns({
   const rounds = Math.max(0, ...rows.map((row) => row.rounds));
   const few = rounds < FEWEST_WITH_SPREAD ? ` ${countOf(rounds, 'round')} cannot rank targets.` : '';
   const isSearched = rows.some(({ figures }) => figures.capacity);
-  const searched = isSearched ? '; of a capacity, half of its 95 % interval' : '';
+  const searched = isSearched
+    ? '; of a capacity, half of its 95 % interval in this run. The other figures are those of a load near it that kept the promise'
+    : '';
   const limits = describeLimits(rows, companions);
   const paired =
     plan?.sequentialTest === undefined ? '' : ' Verdicts compare within rounds, so ± does not limit them.';
@@ -55,7 +57,7 @@ export function explainSigns({
       ? [
           {
             column: RIGHT,
-            text: `${RIGHT}: the share of requests with a right answer.${describeSample(rows)}`,
+            text: `${RIGHT}: the share of requests with a correct response.${describeSample(rows)}`,
           },
         ]
       : []),
@@ -99,7 +101,7 @@ function describeLimits(rows: readonly Row[], companions: Model['companions']): 
   return `limit: what was saturated: ${listAny(saturated)}.`;
 }
 
-/** Says how many bodies the share of right answers is based on. */
+/** Says how many bodies the share of correct responses is based on. */
 function describeSample(rows: readonly Row[]): string {
   const sampled = rows.flatMap(({ checked }) =>
     checked !== undefined && isSampled(checked) ? [checked] : [],
@@ -108,5 +110,5 @@ function describeSample(rows: readonly Row[]): string {
   const [bodies, answers] = (['bodies', 'answers'] as const).map((key) =>
     formatWhole(sum(sampled.map((one) => one[key]))),
   );
-  return ` ≤ upper bound: ${bodies} of ${answers} answers were compared byte by byte.`;
+  return ` ≤ upper bound: ${bodies} of ${answers} responses were compared byte by byte.`;
 }

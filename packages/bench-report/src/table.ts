@@ -28,10 +28,10 @@ const EXPENDABLE_WORDS: [string, number][] = [
 /** The column with the rank. */
 export const RANK = '#';
 
-/** The column with the share of right answers. */
+/** The column with the share of correct responses. */
 export const RIGHT = 'right';
 
-/** The column with the memory that a server gained for each answer. */
+/** The column with the memory that a server gained for each response. */
 export const GROWTH = 'growth/req';
 
 /** The column with the latency minus the time that the server reported. */
@@ -43,16 +43,22 @@ export function toTable(
   metric?: MetricId,
 ): Pick<View, 'columns' | 'words' | 'expendable' | 'shareable' | 'groups'> {
   const cells = cellsFor(rows, metric);
+  const mayOmit = (column: string): boolean => column !== 'status' || rows.every(isSound);
   return {
     columns: Object.keys(cells),
     words: ['target', 'request', 'class', 'limit', 'status'],
-    expendable: listExpendable(),
-    shareable: EXPENDABLE_WORDS.map(([name]) => name),
+    expendable: listExpendable().filter(mayOmit),
+    shareable: EXPENDABLE_WORDS.map(([name]) => name).filter(mayOmit),
     groups: groupByPlace(rows).map(({ heading, rows: own }) => ({
       heading,
       rows: own.map((row) => Object.values(cells).map((show) => show(row))),
     })),
   };
+}
+
+/** Returns true if each trial of a row is ok: only then may a page omit its status. */
+function isSound({ statuses, rounds }: Row): boolean {
+  return statuses.ok === rounds;
 }
 
 /** Returns true if some requests of a row were answered wrongly. */
@@ -75,14 +81,12 @@ function listExpendable(): string[] {
 }
 
 /**
- * The columns of a run: one per metric, except optional ones that no row has. If some answers were wrong, the share of
+ * The columns of a run: one per metric that a row has. If some responses were wrong, the share of
  * right ones follows the goodput. If servers reported their time, the two parts of the latency follow it. For requests that
  * are measured alone, the growth of memory follows the memory.
  */
 function cellsFor(rows: readonly RankedRow[], metric: MetricId | undefined): Record<string, Cell> {
-  const metrics = METRIC_IDS.filter(
-    (id) => !METRICS[id].column.isOptional || rows.some(({ figures }) => figures[id] !== undefined),
-  );
+  const metrics = METRIC_IDS.filter((id) => rows.some(({ figures }) => figures[id] !== undefined));
   const lastLatency = metrics.findLast((id) => METRICS[id].dependsOn.includes('latency'));
   const beside: Partial<Record<MetricId, Record<string, Cell>>> = {
     goodput: hasWrong(rows) ? { [RIGHT]: describeRight } : {},

@@ -3,7 +3,8 @@ import Table from 'cli-table3';
 import { sum } from 'bench-statistics/numbers';
 import type { Closing, View } from './content.ts';
 import { readSigns } from './signs.ts';
-import { plain, type Paint } from './paint.ts';
+import { VERDICTS, type Verdict } from 'bench-model/options';
+import { plain, type Paint, type Style } from './paint.ts';
 import { toLine, toOutput } from './printable.ts';
 import { widthOf, wrap } from './width.ts';
 
@@ -28,16 +29,23 @@ export function renderTerminal(
   { width = Infinity, noteLines = Infinity, paint = plain }: Layout = {},
 ): string {
   const { view, shared } = share(clean(shown));
-  const { scaling, curve, courses = [], closing } = view;
+  const brief = noteLines === Infinity ? undefined : view.brief;
+  const { scaling, curve, closing } = view;
   const { narrowed, omitted } = narrow(view, width);
   const indent = (line: string): string => wrap(`  ${line}`, width);
   const columns = [...narrowed.columns, ...shared.map(({ column }) => column)];
   const signs = readSigns({ ...narrowed, columns, signs: view.signs });
-  const notes = [...omitted, ...(signs.length > 0 ? [signs.join(' ')] : []), ...view.notes];
+  const notes = [
+    ...describeShared(shared),
+    ...omitted,
+    ...(brief?.notes ?? []),
+    ...(signs.length > 0 ? [signs.join(' ')] : []),
+    ...view.notes,
+  ];
   const beside = [scaling, curve].flatMap((table) => (table === undefined ? [] : [narrow(table, width)]));
   return [
-    paint('strong', view.title),
-    ...[...view.setting, ...describeShared(shared)].map(indent),
+    paint('strong', wrap(view.title, width)),
+    ...(brief?.setting ?? view.setting).map(indent),
     draw(narrowed, width, paint),
     ...beside.flatMap((table) => [
       '',
@@ -46,11 +54,20 @@ export function renderTerminal(
       ...[...table.omitted, ...table.narrowed.notes].map(indent),
       '',
     ]),
-    ...courses.map(indent),
     ...limit(notes.map(indent), noteLines),
     ...(closing === undefined ? [] : [renderClosing(closing, { width, paint })]),
     '',
-  ].join('\n');
+  ]
+    .join('\n')
+    .replaceAll(JOINT, ' ');
+}
+
+/** Stands for a blank at which no line is broken. */
+const JOINT = '\uE000';
+
+/** Keeps the intervals in a text in one piece, as in `+21 % (+15 % to +28 %)`. */
+function joinIntervals(text: string): string {
+  return text.replaceAll(/\([+−≥]?\d[^()]* to [^()]*\)/g, (interval) => interval.replaceAll(' ', JOINT));
 }
 
 /** Renders the last sentence of a report, below an empty line. Its command stays on one line, so that it can be copied. */
@@ -58,7 +75,9 @@ export function renderClosing(
   { sentence, command }: Closing,
   { width = Infinity, paint = plain }: Layout,
 ): string {
-  const lines = wrap(toOutput(`${sentence}:`), width).split('\n');
+  const lines = wrap(joinIntervals(toOutput(`${sentence}:`)), width)
+    .replaceAll(JOINT, ' ')
+    .split('\n');
   const shown = toOutput(command);
   const last = `${lines.at(-1)} ${shown}`;
   const laidOut = last.length <= width ? [...lines.slice(0, -1), last] : [...lines, `    ${shown}`];
@@ -67,7 +86,7 @@ export function renderClosing(
 
 /** Returns a value whose texts are safe to show on one line each. */
 function clean<T>(value: T): T {
-  if (typeof value === 'string') return toOutput(toLine(value)) as T;
+  if (typeof value === 'string') return joinIntervals(toOutput(toLine(value))) as T;
   if (Array.isArray(value)) return value.map(clean) as T;
   if (typeof value !== 'object' || value === null) return value;
   return Object.fromEntries(Object.entries(value).map(([key, inside]) => [key, clean(inside)])) as T;
@@ -164,8 +183,11 @@ function draw(table: Drawn, width: number, paint: Paint): string {
 function drawPlain({ title, columns, words, groups }: Drawn, width: number, paint: Paint): string {
   const [first, ...others] = groups;
   if (first !== undefined && others.length === 0 && first.heading === title)
-    return renderRows(columns, first.rows, columns, width);
-  const all = groups.flatMap(({ rows }) => rows);
+    return renderRows(columns, paintRows(first.rows, paint), columns, width);
+  const all = paintRows(
+    groups.flatMap(({ rows }) => rows),
+    paint,
+  );
   const [head = '', ...lines] = renderRows(columns, all, words)
     .split('\n')
     .map((line) => line.trimEnd());
@@ -221,20 +243,33 @@ function drawFramed({ columns, words, groups }: Drawn, width: number, paint: Pai
     wordWrap: true,
   });
   for (const { heading, rows } of groups) {
-    table.push(
-      [{ colSpan: columns.length, content: paint('strong', heading) }],
-      ...rows.map((row) => row.map((cell) => paintCell(cell, paint))),
-    );
+    table.push([{ colSpan: columns.length, content: paint('strong', heading) }], ...paintRows(rows, paint));
   }
   return table.toString().replaceAll(/[─│┌┐└┘├┤┬┴┼]+/g, (frame) => paint('faint', frame));
 }
 
-/** Colours a cell by what it says of its row. */
+/** Colours the cells by what they say of their rows. */
+function paintRows(rows: string[][], paint: Paint): string[][] {
+  return rows.map((row) => row.map((cell) => paintCell(cell, paint)));
+}
+
 function paintCell(cell: string, paint: Paint): string {
+  const verdict = VERDICT.exec(cell)?.[0] as Verdict | undefined;
+  if (verdict !== undefined) return paint(OF_VERDICT[verdict], cell);
   if (/\bfailed$/.test(cell)) return paint('bad', cell);
   if (/\bsuspect$|^≥ /.test(cell)) return paint('doubtful', cell);
   return cell.endsWith(' ?') ? paint('faint', cell) : cell;
 }
+
+/** The styles of the verdicts. */
+export const OF_VERDICT: Record<Verdict, Style> = {
+  slower: 'bad',
+  faster: 'good',
+  same: 'faint',
+  undecided: 'faint',
+};
+
+const VERDICT = new RegExp(String.raw`^(?:${VERDICTS.join('|')})(?=\b.*:)`);
 
 function alignmentOf(columns: string[], words: string[]): ('left' | 'right')[] {
   return columns.map((column) => (words.includes(column) ? 'left' : 'right'));
@@ -268,10 +303,21 @@ function fitColumns(rows: readonly (readonly string[])[], room: number): number[
   const widths = (rows[0] ?? []).map((_, column) =>
     Math.max(1, ...rows.map((cells) => widthOf(cells[column] ?? ''))),
   );
+  // An interval and a name in the head stay on one line.
+  const least = widths.map((_, column) =>
+    Math.max(
+      NARROWEST,
+      ...rows.flatMap((cells, row) =>
+        (cells[column]?.split(' ') ?? []).filter((word) => row === 0 || word.includes(JOINT)).map(widthOf),
+      ),
+    ),
+  );
+  const spare = (column: number): number => (widths[column] ?? 0) - (least[column] ?? 0);
   for (let excess = sum(widths) - room; excess > 0; excess--) {
-    const widest = Math.max(...widths);
-    if (widest <= NARROWEST) break;
-    widths[widths.indexOf(widest)] = widest - 1;
+    const wide = widths.flatMap((width, column) => (spare(column) > 0 ? [width] : []));
+    if (wide.length === 0) break;
+    const widest = widths.findIndex((width, column) => width === Math.max(...wide) && spare(column) > 0);
+    widths[widest] = (widths[widest] ?? 0) - 1;
   }
   return widths;
 }

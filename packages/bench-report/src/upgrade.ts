@@ -1,4 +1,4 @@
-/** The answer of an upgrade in sentences: what each newer runtime or package costs, and what its JIT or its missing GIL. */
+/** The response of an upgrade in sentences: what each newer runtime or package costs, and what its JIT or its missing GIL. */
 import { plainOf, type ComparedRow } from 'bench-analysis/compare';
 import { METRICS } from 'bench-model/metrics';
 import { nameOfRuntime } from 'bench-model/planned';
@@ -53,7 +53,9 @@ function nameBaseline(ours: Target, theirs: Target): string {
 
 /** `2.2 % less CPU per request than 3.13.5 (0.6 to 3.5 %)`. */
 function describe(row: ComparedRow, { by, threshold }: ModelComparisons, than: string): string {
-  const { verdict, ratio } = row.comparison;
+  const { verdict, ratio, whole } = row.comparison;
+  const isTime = whole?.times.some(({ comparison }) => comparison.verdict !== 'same') === true;
+  if (isTime) return describeVerdict(row);
   if (verdict === 'same') return `the same within ${formatShare(threshold)}`;
   if (verdict === 'undecided' || ratio?.interval === undefined) return describeVerdict(row);
   const side = ratio.estimate < 1 ? 'less' : 'more';

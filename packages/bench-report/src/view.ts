@@ -3,7 +3,6 @@ import { describeRoundHosts } from './hosts.ts';
 import { describeLoad, engineNamed, isUsualLoad } from 'bench-model/engines';
 import { closeReport, type Circumstances } from './closing.ts';
 import type { View } from './content.ts';
-import { drawCourses } from './course.ts';
 import { toCurveView } from './curve.ts';
 import { describeAsking } from './requests.ts';
 import type { CompanionName } from 'bench-model/companions';
@@ -14,8 +13,7 @@ import { joinWords } from 'bench-targets/catalogue/apps/words';
 import { describeHead } from './companions.ts';
 import type { Plan } from 'bench-model/plan';
 import type { Host } from 'bench-model/host';
-import { countOf, formatChange, formatRange, formatWhole } from './format.ts';
-import { NEIGHBOURLY } from 'bench-model/saturation';
+import { countOf, formatRange, formatWhole } from './format.ts';
 import type { Range } from './model/definition.ts';
 import type { Model } from './model/model.ts';
 import { listNotes } from './notes.ts';
@@ -45,18 +43,24 @@ export function toView(
   { detail = false, isExplained = false, isForeign = false }: Extent = {},
 ): View {
   const { rows } = model;
-  const courses = drawCourses(model);
   const closing = closeReport(model, { isExplained, isForeign });
   const scaling = toScalingView(model);
   const curve = toCurveView(rows);
   return {
     title: titleOf(model),
     setting: describeSetting(model),
+    ...(detail
+      ? {}
+      : {
+          brief: {
+            setting: describeBriefly(model),
+            notes: describeAsking(model.plan.userRequests, model.sent),
+          },
+        }),
     ...toTable(rows, decidingMetric(model)),
     ...(detail && { shareable: [] }),
     ...(scaling && { scaling }),
     ...(curve && { curve }),
-    ...(courses.length > 0 && { courses }),
     signs: explainSigns({ ...model, by: decidingMetric(model) }),
     notes: [...listNotes(model, detail ? 'full' : 'brief'), ...(detail ? [] : nameDetail(model))],
     ...(closing && { closing }),
@@ -72,13 +76,20 @@ function nameDetail({ problems, run }: Model): string[] {
 
 /** `devices, 3 rounds`: the workload of a run and its extent. */
 export function titleOf({ plan, rounds }: Pick<Model, 'plan' | 'rounds'>): string {
-  return `${describeWorkload(plan)}, ${describeRounds(rounds)}${plan.quick ? ' — quick run (--quick): too short for comparisons' : ''}`;
+  return `${describeWorkload(plan)}, ${describeRounds(plan, rounds)}${plan.quick ? ' — quick run (--quick): too short for comparisons' : ''}`;
 }
 
-/** `3 rounds`; `11 of 24 rounds` if the run ended early. */
-function describeRounds({ measured, planned }: Model['rounds']): string {
-  const all = countOf(planned, 'round');
-  return measured < planned ? `${formatWhole(measured)} of ${all}` : all;
+/** `3 rounds`; `11 of 24 rounds` if the run was stopped. One until decided has had as many as it needed. */
+function describeRounds({ sequentialTest }: Plan, { measured, planned }: Model['rounds']): string {
+  const isStopped = sequentialTest === undefined && measured < planned;
+  return isStopped ? `${formatWhole(measured)} of ${countOf(planned, 'round')}` : countOf(measured, 'round');
+}
+
+/** The machine, the time and an unusual load in one line, and what is compared in another. */
+function describeBriefly({ plan, host }: Pick<Model, 'plan' | 'host'>): string[] {
+  const load = isUsualLoad(plan.load) ? [] : [describeLoad(plan.load)];
+  const copies = [...describeApps(plan), ...describeCopies(plan)].join('; ');
+  return [[`run ${plan.run}`, describeMachine(host), ...load].join(', '), ...(copies === '' ? [] : [copies])];
 }
 
 /** The conditions of the measurement, one fact per line. */
@@ -126,7 +137,7 @@ function serversAtOnce({ plan, rows }: Model): Range {
 function describeHosts({ hosts = [] }: Model): string[] {
   return hosts.map(({ name, cpuModel, cores, share, skewMs, clockErrorMs }) =>
     [
-      `load from ${[name, cpuModel, cores && countOf(cores, 'core')].filter(Boolean).join(', ')}: ${Math.round(share * 100)} % of the answers`,
+      `load from ${[name, cpuModel, cores && countOf(cores, 'core')].filter(Boolean).join(', ')}: ${Math.round(share * 100)} % of the responses`,
       `windows within ${skewMs.toFixed(1)} ms of the plan`,
       `clock ± ${clockErrorMs.toFixed(1)} ms`,
     ].join(', '),
@@ -156,7 +167,7 @@ function describeAttached({ plan: { attached = [] }, servers }: Model): string[]
 /** The range of the ages of the servers when their windows opened; empty if no record has them. */
 function describeAge({ age }: Model): string[] {
   if (age === undefined) return [];
-  const given = age.answers === undefined ? '' : `, ${formatRange(age.answers, formatWhole)} answers`;
+  const given = age.answers === undefined ? '' : `, ${formatRange(age.answers, formatWhole)} responses`;
   return [`process age at the window: ${formatRange(age.seconds, (value) => value.toFixed(1))} s${given}`];
 }
 
@@ -203,19 +214,8 @@ function describeCompanions({ companions = {}, placement }: Model): string[] {
 }
 
 /** The machine in one line. */
-export function describeMachine({
-  virtualised,
-  cpuModel,
-  cores,
-  platform,
-  release,
-  neighbours,
-}: Host): string {
-  const slowed =
-    neighbours === undefined || neighbours.low <= NEIGHBOURLY
-      ? ''
-      : `a busy core costs its neighbour ${formatChange(neighbours.ratio)} CPU`;
-  return [virtualised ? 'VM' : '', cpuModel ?? '', `${cores} cores`, `${platform} ${release}`, slowed]
+export function describeMachine({ virtualised, cpuModel, cores, platform, release }: Host): string {
+  return [virtualised ? 'VM' : '', cpuModel ?? '', `${cores} cores`, `${platform} ${release}`]
     .filter(Boolean)
     .join(', ');
 }

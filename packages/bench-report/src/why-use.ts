@@ -1,25 +1,56 @@
-/** What requests take from the kernel and the runtime, as a table and in words. */
-import type { Cause, ChangedUse, UseName } from 'bench-analysis/why/use';
+/** What requests take and cause, and where they wait, as a table and in words. */
+import {
+  changedPlaces,
+  changedStatements,
+  changedTimes,
+  compareUse,
+  type ChangedPart,
+  type ChangedUse,
+  type Sides,
+  type UseName,
+} from 'bench-analysis/why/use';
+import type { Statement, Wait, WhyFile } from 'bench-model/why';
 import { viewTable, type View } from './content.ts';
 import { formatCost, formatMargin } from './format.ts';
 
+/** The statements, and the lines, that sentences name. */
+const MOST_NAMED = 2;
+/** Longer statements and lines are cut. */
+const MOST_CHARACTERS = 90;
+
 const LABELS: Record<UseName, string> = {
-  userUs: 'µs of CPU in its own code',
-  systemUs: 'µs of CPU in the kernel',
-  connections: 'connections opened',
-  calls: 'system calls',
-  reads: 'reads',
-  writes: 'writes',
-  polls: 'polls',
-  locks: 'calls for a lock (futex)',
-  yields: 'yields of a thread that spins (sched_yield)',
-  waits: 'waits of a thread',
-  faults: 'page faults',
+  statements: 'statements per request',
+  fetches: 'requests to the upstream per request',
+  connections: 'connections opened per request',
+  calls: 'system calls per request',
+  writes: 'writes per request',
+  threads: 'threads',
   collections: 'garbage collections per 1,000 requests',
-  collectingUs: 'µs that garbage collections last',
+  collectingUs: 'µs of garbage collections per request',
 };
 
-/** Renders the figures of a request on both sides. */
+/** What both sides of a pair cause, as a table and in sentences: the waits, which no CPU explains, and the counts. */
+export function viewCaused(
+  { connections }: Pick<WhyFile, 'connections'>,
+  ...sides: Sides
+): { use: View; waits: string[]; counts: string[] } {
+  const uses = compareUse(...sides);
+  const waits = [
+    ...named(changedPlaces(sides, connections)).map(describePlace),
+    ...named(changedTimes(sides, connections)).map(describeTime),
+  ];
+  const counts = [...describeStatements(uses, named(changedStatements(sides))), ...describeUse(uses)];
+  return { use: viewUse(uses), waits, counts };
+}
+
+/** Returns the largest changes, all in the direction of the first. */
+function named<One extends { difference: number }>(all: readonly One[]): One[] {
+  const [first] = all;
+  const alike = all.filter((one) => Math.sign(one.difference) === Math.sign(first?.difference ?? 0));
+  return alike.slice(0, MOST_NAMED);
+}
+
+/** Renders the figures on both sides. */
 export function viewUse(uses: readonly ChangedUse[]): View {
   const rows = uses.map(({ name, before, after, difference, margin }) => [
     LABELS[name],
@@ -27,40 +58,79 @@ export function viewUse(uses: readonly ChangedUse[]): View {
     formatPer(after),
     formatMargin(difference, margin, formatPer),
   ]);
-  const columns = ['per request', 'before', 'after', 'difference (95 % interval)'];
+  const columns = ['count', 'before', 'after', 'difference (95 % interval)'];
   const isCounted = uses.some(({ name }) => name === 'writes');
   const note = isCounted
     ? 'system calls are counted under strace, which slows the server down; all else without a profiler'
     : 'system calls were not counted: strace is missing, or not permitted';
   const notes = rows.length === 0 ? [] : [note];
-  return viewTable({ title: 'what a request takes', columns, rows, notes }, columns.slice(1));
+  return viewTable({ title: 'what requests cause', columns, rows, notes }, columns.slice(1));
 }
 
-/** Describes the faults of one side, with the cure, and the other counts that clearly differ. */
-export function describeUse(uses: readonly ChangedUse[], causes: readonly Cause[]): string[] {
-  const caused: UseName[] = causes.map(({ of }) => of);
-  const others = uses.filter(
-    ({ name, isClear }) =>
-      isClear && !name.endsWith('Us') && name !== 'collections' && !caused.includes(name),
+/** `Each request waits 4.2 ms at main.py:12 (await asyncio.sleep(0.004), in sleep) instead of 0.1.` */
+export function describePlace({ part, before, after }: ChangedPart<Wait>): string {
+  const within = part.in === undefined ? '' : `, in ${part.in}`;
+  return `${eachWaits(after)} at ${part.file}:${part.line} (\`${cut(part.code)}\`${within})${insteadOf(before)}.`;
+}
+
+/** `Each request waits 4.1 ms in the database for SELECT pg_sleep(?) instead of 0.1.` */
+export function describeTime({ part, before, after }: ChangedPart<Statement>): string {
+  return `${eachWaits(after)} in the database for \`${cut(part.text)}\`${insteadOf(before)}.`;
+}
+
+function eachWaits(ms: number): string {
+  return isNone(ms) ? 'No request waits' : `Each request waits ${formatPer(ms)} ms`;
+}
+
+/** `Each request sends 21 statements instead of 2: 20 × SELECT … FROM book WHERE author_id = ?, instead of 1.` */
+export function describeStatements(
+  uses: readonly ChangedUse[],
+  changed: readonly ChangedPart<Statement>[],
+): string[] {
+  const all = uses.find(({ name }) => name === 'statements');
+  if (all === undefined || changed.length === 0) return [];
+  const each = changed.map(({ part, before, after }) =>
+    isNone(after)
+      ? `\`${cut(part.text)}\` no more`
+      : `${formatTimes(after)} × \`${cut(part.text)}\`${insteadOf(before)}`,
   );
-  const counts = others.map(
-    ({ name, before, after }) => `${formatPer(after)} ${LABELS[name]} instead of ${formatPer(before)}`,
+  const counts = `${formatTimes(all.after)} statements${all.isClear ? insteadOf(all.before) : ''}`;
+  return [`Each request sends ${counts}: ${each.join(', ')}.`];
+}
+
+/** Describes the other counts that clearly differ. System calls follow from statements, and from requests to the upstream. */
+export function describeUse(uses: readonly ChangedUse[]): string[] {
+  const clear = uses.filter(({ name, isClear }) => isClear && !name.endsWith('Us'));
+  const isCaused = clear.some(({ name }) => name === 'statements' || name === 'fetches');
+  const told = clear.filter(
+    ({ name }) => name !== 'statements' && !(isCaused && (name === 'calls' || name === 'writes')),
   );
-  return [
-    ...causes.map(describeCause),
-    ...(counts.length === 0 ? [] : [`Each request takes ${counts.join(', ')}.`]),
-    ...uses.filter(({ name, isClear }) => isClear && name === 'collections').map(describeCollections),
-  ];
+  const counts = told.map(
+    ({ name, before, after }) =>
+      `${isNone(after) ? 'no' : formatTimes(after)} ${LABELS[name]}${insteadOf(before)}`,
+  );
+  return counts.length === 0 ? [] : [`There are ${counts.join(', ')}.`];
 }
 
-function describeCollections({ before, after }: ChangedUse): string {
-  return `1,000 requests cause ${formatPer(after)} garbage collections instead of ${formatPer(before)}.`;
+/** Returns true for what a table shows as 0.00. */
+function isNone(figure: number): boolean {
+  return figure < 0.005;
 }
 
-function describeCause({ of, target, other, per, otherPer }: Cause): string {
-  return of === 'connections'
-    ? `${target} opens ${formatPer(per)} connections per answer, ${other} ${formatPer(otherPer)}: let it keep connections alive.`
-    : `${target} sends an answer in ${formatPer(per)} writes, ${other} in ${formatPer(otherPer)}: join them, or write through a buffer.`;
+function insteadOf(before: number): string {
+  return ` instead of ${isNone(before) ? 'none' : formatTimes(before)}`;
+}
+
+/** `21` for 20.99, `1.84`. */
+function formatTimes(figure: number): string {
+  const whole = Math.round(figure);
+  return Math.abs(figure - whole) < 0.01 * figure ? whole.toLocaleString('en-US') : formatPer(figure);
+}
+
+/** Returns a statement without its list of columns, or a line, cut to a length that can be read. */
+function cut(text: string): string {
+  const short = text.replace(/^(SELECT) .{30,}? (FROM) /i, '$1 … $2 ');
+  return short.length > MOST_CHARACTERS ? `${short.slice(0, MOST_CHARACTERS - 1)}…` : short;
 }
 
 /** `0.04`, `4.00`, `1,001`. */

@@ -1,24 +1,32 @@
 /** The profiles of a comparison in words and a table: where the difference is spent. */
 import {
   explainPair,
-  stackCosts,
   type Change,
   type ChangedModule,
+  type ChangedPlace,
   type Explained,
 } from 'bench-analysis/why/explain';
-import { compareUse, findCauses } from 'bench-analysis/why/use';
-import type { ProfiledSide, WhyFile } from 'bench-model/why';
-import { mean, sum } from 'bench-statistics/numbers';
+import type { Hunk, ProfiledSide, WhyFile } from 'bench-model/why';
+import { mean } from 'bench-statistics/numbers';
 import { viewTable, type View } from './content.ts';
-import { countOf, formatChange, formatCost, formatMargin, formatShare, formatSigned } from './format.ts';
-import { describeUse, viewUse } from './why-use.ts';
+import {
+  countOf,
+  formatChange,
+  formatChangeWithin,
+  formatCost,
+  formatMargin,
+  formatSigned,
+  formatUs,
+} from './format.ts';
+import { viewCaused } from './why-use.ts';
+import { listAll } from './words.ts';
 
-/** The functions of a module that a sentence names, and the rows of a table. */
+/** The modules, the functions or the stretches of code that a sentence names. */
 const MOST_NAMED = 3;
-const MOST_ROWS = 15;
-
-/** What is not named is told by its largest change if that is below this part of the whole difference: else the noise hides too much. */
-const RESOLVED = 0.5;
+/** A module with less of the difference than this is not named after its cause. */
+const LEAST_SHARE = 0.1;
+/** The modules that a cause calls, in a table. */
+const MOST_ROWS = 5;
 
 /** The explanation of a pair: sentences, the most important first, and the table of functions. */
 export interface WhyView {
@@ -26,7 +34,7 @@ export interface WhyView {
   candidate: string;
   heading: string;
   sentences: string[];
-  /** The functions whose cost changed, with the notes; without rows if none did. */
+  /** The places and packages whose cost changed, with the notes; without rows if none did. */
   table: View;
   /** What a request takes from the kernel and the runtime; without rows if that was not measured. */
   use: View;
@@ -36,7 +44,7 @@ export interface WhyView {
 export function viewWhy(why: WhyFile): WhyView[] {
   return why.pairs.flatMap((pair) => {
     const explained = explainPair(why, pair);
-    return explained === undefined ? [] : [viewPair(explained, why)];
+    return explained === undefined ? [] : [viewPair(explained, { why, hunks: pair.hunks ?? [] })];
   });
 }
 
@@ -45,104 +53,122 @@ export function describeMissing({ missing }: WhyFile): string[] {
   return missing.map(({ target, reason }) => `the functions of ${target} are not known: ${reason}`);
 }
 
-/** Returns an explanation as text in lines, without the tables. */
-export function describeExplanation({
-  heading,
-  sentences,
-}: Pick<WhyView, 'heading' | 'sentences'>): string[] {
-  return [heading, ...sentences.map((sentence) => `  ${sentence}`)];
-}
-
-function viewPair(explained: Explained, why: WhyFile): WhyView {
-  const { baseline, candidate, whole, functions } = explained;
+function viewPair(explained: Explained, { why, hunks }: { why: WhyFile; hunks: readonly Hunk[] }): WhyView {
+  const { baseline, candidate, restUs } = explained;
   const over = why.requests === undefined ? '' : `, over ${countOf(why.requests, 'request')} in equal parts`;
-  const heading = `${candidate.target} uses ${describeWhole(whole)} CPU per request than ${baseline.target}${over}`;
-  const rows = functions
-    .slice(0, MOST_ROWS)
-    .map(({ frame, ...change }) => [
-      frame.name,
-      frame.file === frame.module ? frame.file : `${frame.file} (${frame.module})`,
-      formatCost(change.before),
-      formatCost(change.after),
-      formatMargin(change.difference, change.margin),
-      formatChange(1 + change.difference / whole.before),
-    ]);
-  const columns = [
-    'function',
-    'file',
-    'µs before',
-    'µs after',
-    'difference (95 % interval)',
-    'of all before',
+  const rows = listRows(explained);
+  const columns = ['µs of CPU per request', 'before', 'after', 'difference (95 % interval)'];
+  const isMarked = rows.some(([place = '']) => place.startsWith(MARK));
+  const notes = [
+    ...(isMarked ? [`${MARK} the code of the two sides differs there`] : []),
+    'lines: with all that they call; all intervals hold together with 95 % confidence',
+    ...describeProfilers([baseline, candidate], why),
   ];
-  const hidden = functions.length - rows.length;
-  const notes =
-    explained.restUs === undefined
-      ? []
-      : [
-          'µs of CPU per request spent in the function itself; all intervals hold together with 95 % confidence',
-          ...(hidden > 0 ? [`${countOf(hidden, 'more function')} changed, each less than the last row`] : []),
-          ...describeProfilers([baseline, candidate], why),
-        ];
   const pair = { baseline: baseline.target, candidate: candidate.target };
-  const uses = compareUse(baseline, candidate);
+  const { use, waits, counts } = viewCaused(why, baseline, candidate);
   return {
     ...pair,
-    heading,
-    sentences: [
-      ...describeDelay(baseline, candidate),
-      ...describeModules(explained),
-      ...describeUse(uses, findCauses(pair, uses)),
-    ],
+    heading: `${describeWhole(explained)}${over}`,
+    sentences: [...waits, ...describeExplained(explained, hunks), ...counts],
     table: viewTable(
-      { title: 'functions whose CPU per request changed', columns, rows, notes },
-      columns.slice(2),
+      { title: 'where the difference is spent', columns, rows, notes: restUs === undefined ? [] : notes },
+      columns.slice(1),
     ),
-    use: viewUse(uses),
+    use,
   };
 }
 
-/** Names a delayed acknowledgement for which the answers of one side waited. */
-function describeDelay(...sides: readonly ProfiledSide[]): string[] {
-  const held = sides.filter(({ delayed }) => delayed !== undefined);
-  return held.length === 1 ? held.map(({ target, delayed }) => `${target}: ${delayed}.`) : [];
+/** `B uses 199 µs more CPU per request than A: +86 % (+82 % to +90 %)`. The rounds tell the ratio, or else the profiles. */
+function describeWhole({ baseline, candidate, whole, times }: Explained): string {
+  const { before, difference, margin } = whole;
+  const at = (by: number): number => 1 + (difference + by) / before;
+  const ratio = times ?? { low: at(-margin), estimate: at(0), high: at(margin) };
+  const amount = `${formatUs(Math.abs(difference))} ${difference < 0 ? 'less' : 'more'} CPU per request than`;
+  const isSure = ratio.low > 1 || ratio.high < 1;
+  const words = isSure ? `uses ${amount}` : 'may use as much CPU per request as';
+  return `${candidate.target} ${words} ${baseline.target}: ${formatChangeWithin(ratio.estimate, ratio)}`;
 }
 
-/** `199 µs (+86 %; 95 % interval: +150 to +248 µs) more`. */
-function describeWhole({ before, difference, margin }: Change): string {
-  const interval = `${formatSigned(difference - margin)} to ${formatSigned(difference + margin)} µs`;
-  const amount = `${formatCost(Math.abs(difference))} µs (${formatChange(1 + difference / before)}; 95 % interval: ${interval})`;
-  return `${amount} ${difference < 0 ? 'less' : 'more'}`;
-}
-
-function describeModules({ whole, modules, functions, restUs }: Explained): string[] {
+/** Names first the line of the project, or the packages if it explains too little. */
+function describeExplained(explained: Explained, hunks: readonly Hunk[]): string[] {
+  const { path, isMain, calls, modules, whole, restUs } = explained;
   if (restUs === undefined) return [];
-  const rest = `${formatCost(restUs)} µs (${formatShare(restUs / whole.before)})`;
-  if (modules.length + functions.length === 0)
-    return [`No function changed beyond the noise. None changed by more than ${rest}.`];
-  const loose = functions.filter(({ frame }) => modules.every(({ module }) => module !== frame.module));
+  const cause = path.at(-1);
+  if (cause === undefined && modules.length === 0)
+    return [`No line and no package changed beyond the noise: none by more than ${formatUs(restUs)}.`];
+  const named = calls.filter(
+    (one) => one.module !== cause?.file && one.difference / (cause?.difference ?? 1) > LEAST_SHARE,
+  );
+  const inside = named.length === 0 ? '' : `, of which ${nameModules(named)}`;
   return [
-    ...modules.map((module) => describeModule(module, whole)),
-    ...loose.map(
-      ({ frame, difference }) => `${formatSigned(difference)} µs in ${frame.name} (${frame.file}).`,
-    ),
-    restUs < RESOLVED * Math.abs(whole.difference)
-      ? `No other package or function changed by more than ${rest}.`
-      : `Changes elsewhere of up to ${rest} are within the noise of the profiles.`,
+    ...(isMain ? [] : modules.map((one) => describeModule(one, whole))),
+    ...(cause === undefined ? [] : [`${namePlace(cause)}: ${describeShare(cause, whole)}${inside}.`]),
+    ...(isMain && modules.length > 0 ? [`Elsewhere: ${nameModules(modules)}.`] : []),
+    ...describeHunks(hunks),
+    `Nothing else differs by more than ${formatUs(restUs)} per request.`,
   ];
 }
 
-/** `154 of 199 µs are in anyio, among them start_soon +31, __exit__ +22.` */
-function describeModule({ module, difference, functions }: ChangedModule, whole: Change): string {
-  const isSameWay = Math.sign(difference) === Math.sign(whole.difference);
-  const amount = isSameWay
-    ? `${formatCost(Math.abs(difference))} of ${formatCost(Math.abs(whole.difference))} µs are in`
-    : `${formatSigned(difference)} µs in`;
-  const named = functions
+function nameModules(modules: readonly ChangedModule[]): string {
+  const named = modules.slice(0, MOST_NAMED);
+  return named.map(({ module, difference }) => `${module} ${formatSigned(difference, formatUs)}`).join(', ');
+}
+
+/** `+5.90 ms of +6.10 ms`; without the whole if it is not a part of it. */
+function describeShare({ difference }: Change, whole: Change): string {
+  const own = formatSigned(difference, formatUs);
+  const share = difference / whole.difference;
+  const isPart = share > 0 && share <= 1 && Math.abs(whole.difference) > whole.margin;
+  return isPart ? `${own} of ${formatSigned(whole.difference, formatUs)}` : own;
+}
+
+/** `main.py:41 authors()`. */
+function namePlace({ name, file, line, isTouched, after }: ChangedPlace): string {
+  const gone = isTouched && after === 0 ? ', removed' : '';
+  return `${file}${line > 0 ? `:${line}` : ''} ${name}${name.endsWith(')') ? '' : '()'}${gone}`;
+}
+
+/** Names the places at which the two sides differ, if these are few. */
+function describeHunks(hunks: readonly Hunk[]): string[] {
+  if (hunks.length === 0 || hunks.length > MOST_NAMED) return [];
+  const places = hunks.map(({ file, before, removed, after, added }) => {
+    const [from, length] = added > 0 ? [after, added] : [before, removed];
+    const to = length > 1 ? `–${from + length - 1}` : '';
+    return `${file}:${from}${to}${added > 0 ? '' : ' (removed)'}`;
+  });
+  return [`The code of the two sides differs in ${listAll(places)}.`];
+}
+
+/** `+154 µs of +199 µs in anyio, among them start_soon +31.0, __exit__ +22.0.` */
+function describeModule(module: ChangedModule, whole: Change): string {
+  const named = module.functions
     .slice(0, MOST_NAMED)
-    .map((one) => `${one.frame.name} ${formatSigned(one.difference)}`)
+    .map((one) => `${one.name} ${formatSigned(one.difference)}`)
     .join(', ');
-  return `${amount} ${module}${named === '' ? '' : `, among them ${named}`}.`;
+  return `${describeShare(module, whole)} in ${module.module}${named === '' ? '' : `, among them ${named}`}.`;
+}
+
+const MARK = '*';
+
+/** The lines that lead to the cause, what it calls, and what else changed; the packages with their functions first if it is not the main one. */
+function listRows({ path, isMain, calls, modules, others }: Explained): string[][] {
+  const nameOf = (module: string): string => (module === path.at(-1)?.file ? 'itself' : module);
+  const called = calls.slice(0, MOST_ROWS).map((one) => rowOf(`    of which ${nameOf(one.module)}`, one));
+  const lines = [...path.map(rowOfPlace), ...called, ...others.map(rowOfPlace)];
+  if (isMain) return [...lines, ...modules.map((one) => rowOf(`  ${one.module}, elsewhere`, one))];
+  const packages = modules.flatMap((one) => [
+    rowOf(`  ${one.module}`, one),
+    ...one.functions.slice(0, MOST_NAMED).map((each) => rowOf(`    ${each.name}`, each)),
+  ]);
+  return [...packages, ...lines];
+}
+
+function rowOfPlace(place: ChangedPlace): string[] {
+  return rowOf(`${place.isTouched ? MARK : ' '} ${namePlace(place)}`, place);
+}
+
+function rowOf(label: string, { before, after, difference, margin }: Change): string[] {
+  return [label, formatCost(before), formatCost(after), formatMargin(difference, margin)];
 }
 
 /** Says how the profiles were taken, and what the profiler itself cost. */
@@ -152,38 +178,6 @@ function describeProfilers(sides: readonly ProfiledSide[], { seconds }: WhyFile)
       mean(profiles.map(({ cpuUs }) => cpuUs)),
       mean(profiles.flatMap(({ profiledUs }) => profiledUs ?? [])),
     ];
-    const samples = sum(profiles.flatMap((one) => one.samples));
-    return `${target}: ${profiler}, ${countOf(profiles.length, 'fresh server')} for ${seconds} s each, ${samples.toLocaleString('en-US')} samples. The profiler changed CPU per request by ${formatChange(profiled / plain)}, which is not in the figures`;
+    return `${target}: ${profiler}, ${countOf(profiles.length, 'fresh server')} for ${seconds} s each. The profiler changed CPU per request by ${formatChange(profiled / plain)}, which is not in the figures`;
   });
-}
-
-/** Returns the profiles of a target as a speedscope file. Its weights are µs of CPU per request. */
-export function toSpeedscope(why: WhyFile, side: ProfiledSide): object {
-  const { target, profiler } = side;
-  const costs = stackCosts(side);
-  const weights = [...costs.values()];
-  return {
-    $schema: 'https://www.speedscope.app/file-format-schema.json',
-    name: target,
-    exporter: profiler,
-    shared: { frames: why.frames.map(({ name, file }) => ({ name, file })) },
-    profiles: [
-      {
-        type: 'sampled',
-        name: `${target}: CPU per request`,
-        unit: 'microseconds',
-        startValue: 0,
-        endValue: sum(weights),
-        samples: [...costs.keys()].map((node) => stackOf(why, node)),
-        weights,
-      },
-    ],
-  };
-}
-
-/** Returns the functions of a node of the call tree, outermost first. */
-function stackOf({ tree }: Pick<WhyFile, 'tree'>, node: number): number[] {
-  const stack: number[] = [];
-  for (let at = node; at >= 0; at = tree.parents[at] ?? -1) stack.unshift(tree.frames[at] as number);
-  return stack;
 }

@@ -6,7 +6,7 @@ import { okTrial, sampleMeasured, samplePlan } from '../../bench-lab/testing/sam
 const ID = 'GET http://127.0.0.1:3000/';
 
 function runOf(process: StoredRun['trials'][number]['process'], version: string): StoredRun {
-  const plan = samplePlan('--url http://127.0.0.1:3000/ --rounds 1 --connections 10', []);
+  const plan = samplePlan('http://127.0.0.1:3000/ --rounds 1 --connections 10', []);
   const trial = { ...okTrial(ID, sampleMeasured()), ...(process === undefined ? {} : { process }) };
   return { plan, versions: { [ID]: version }, trials: [trial] } as unknown as StoredRun;
 }

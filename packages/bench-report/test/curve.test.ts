@@ -1,8 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { findKnee, summariseCurve } from 'bench-analysis/curve';
-import type { FoundCapacity, Measured, OpenLoop } from 'bench-model/measured';
+import { summariseCurve } from 'bench-analysis/curve';
+import type { FoundCapacity, Measured } from 'bench-model/measured';
 import type { Trial } from 'bench-model/record';
-import { describeLimit } from '../src/curve.ts';
 import { describeDetail } from '../src/detail.ts';
 import { renderMarkdown } from '../src/markdown.ts';
 import { toModel } from '../src/model/model.ts';
@@ -94,46 +93,11 @@ describe('rates of an open loop', () => {
   });
 });
 
-/** The knee of a search whose steps beyond the capacity have this. */
-function kneeOf(beyond: Partial<OpenLoop>, pacePerSecond = 500): string | undefined {
-  const at = { ...step, perSecond: 420, servedPerSecond: 415, brokenShare: 0.02, p50Us: 20_000, ...beyond };
-  const capacity: FoundCapacity = {
-    perSecond: 400,
-    pacePerSecond,
-    by: { of: 'p99', belowUs: 50_000 },
-    steps: [{ ...step, perSecond: 390, servedPerSecond: 390, p50Us: 20_000 }, at],
-  };
-  const knee = findKnee([okTrial('vanilla', { ...sampleMeasured(), capacity }, { connections: 100 })]);
-  return knee && describeLimit(knee);
-}
-
-const budget = (usedCores: number) => ({ by: 'cores', usedCores, usableCores: 1 }) as const;
-
-describe('the knee', () => {
-  it('is the CPU of a server that used most of it', () => {
-    expect(kneeOf({ budget: budget(0.86) })).toBe('limited by its CPU, 0.86 of 1 core in use');
-  });
-
-  it('is a pool if an idle server works on few requests at once, by Little’s law, and the connections if on all', () => {
-    expect(kneeOf({ budget: budget(0.05) })).toContain('a pool or a lock: about 10 requests at once');
-    expect(kneeOf({ budget: budget(0.05) }, 5000)).toContain('the connections of the load: about 100');
-  });
-
-  it('is the accept queue if it was full', () => {
-    expect(kneeOf({ budget: budget(0.05), listenOverflows: 12 })).toContain('accept queue');
-  });
-
-  it('is not named if the CPU of the server is not known, or it used about half of it', () => {
-    expect(kneeOf({})).toBeUndefined();
-    expect(kneeOf({ budget: budget(0.6) })).toBeUndefined();
-  });
-});
-
 describe('a step of a search, in detail', () => {
   it('says what was offered and served, and by how much the queue grew beyond the capacity', () => {
     const text = describeDetail(trials);
     expect(text).toContain(
-      'offered 5,000/s for 2 s, served 4,100/s, the queue grew by 900/s; p99 411 ms, 93 % broke the promise, limit server',
+      'offered 5,000/s for 2 s, served 4,100/s; p99 411 ms, 93 % broke the promise, limit server',
     );
     expect(text).toContain(
       'offered 4,000/s for 2 s, served 4,000/s; p99 48.0 ms, 0.8 % broke the promise, 91.2 µs per request, limit waiting',

@@ -35,7 +35,7 @@ const decided = (line = '') =>
   samplePlan(`--connections 10 --until-decided ${line}`, undefined, { looks: '12/18/24' });
 
 const end = (plan: Plan, trials: Trial[], interrupted?: boolean, by?: MetricId): string[] =>
-  describeEnding(endingOf(plan, trials, interrupted), plan, by);
+  describeEnding(endingOf({ plan, trials }, interrupted), plan, by);
 
 describe('describeEnding', () => {
   it.each([
@@ -106,7 +106,7 @@ describe('the report of a run', () => {
     toView(toModel({ plan, host, versions: {}, leftOut: [], trials }));
 
   it('shows the number of measured rounds in its title', () => {
-    expect(view(decided(), rounds(1.2, 11)).title).toBe('devices, 11 of 24 rounds');
+    expect(view(decided(), rounds(1.2, 11)).title).toBe('devices, 11 rounds');
     expect(view(samplePlan('--connections 10 --rounds 12'), rounds(1.2, 12)).title).toBe(
       'devices, 12 rounds',
     );

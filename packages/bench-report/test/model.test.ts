@@ -12,6 +12,7 @@ import {
   sampleCounts,
   sampleLoad,
   sampleMeasured,
+  sampleResources,
   samplePlan,
   suspectTrial,
 } from '../../bench-lab/testing/samples.ts';
@@ -60,12 +61,13 @@ const measured = (values: number[], timeout = 0) =>
 const distributionOf = (...trials: Trial[]) => modelOf({ trials }).rows[0]?.distribution;
 
 describe('the row of a request that is measured alone', () => {
-  it('shows what the server keeps of each answer', () => {
+  it('shows what the server keeps of each response', () => {
     const own = samplePlan('--get /a --get /b --connections 10 --rounds 2', ['vanilla']);
     const trials = own.trials.map(({ id, route = '', round, connections }) => {
       const memoryBytes = [50, 100, 150].map((given) => 40e6 + given * (route === 'GET /b' ? 1400 : 0));
       const turns = { answers: [50, 50, 50], goodputPerSecond: [1, 1, 1], places: [0, 1, 2], memoryBytes };
-      return okTrial('vanilla', { ...sampleMeasured({}), turns }, { id, connections, route, round });
+      const given = { server: { ...sampleResources(1), peakBytes: 41e6 }, turns };
+      return okTrial('vanilla', sampleMeasured({ given }), { id, connections, route, round });
     });
     const model = modelOf({ plan: own, trials });
     const { columns, groups } = toTable(model.rows);
@@ -160,7 +162,7 @@ describe('the course of a window', () => {
     expect(point?.memoryOverTime?.at(-1)?.value).toBe(1119);
   });
 
-  it('loses no answer but those of a shorter last span, and is absent without slices', () => {
+  it('loses no response but those of a shorter last span, and is absent without slices', () => {
     const point = pointOf(
       Array.from({ length: 26 }, (_, index) => index),
       1,
@@ -175,7 +177,7 @@ describe('the course of a window', () => {
 
 describe('a latency distribution', () => {
   const late: Reason = { code: 'late-generator', text: 'late', invalidates: ['p99'] };
-  it('merges the rounds, and has a percentile only with ten answers beyond it', () => {
+  it('merges the rounds, and has a percentile only with ten responses beyond it', () => {
     const found = distributionOf(
       okTrial('vanilla', measured(upTo(500))),
       okTrial('vanilla', measured(upTo(1000).slice(500)), { round: 2 }),
@@ -185,7 +187,7 @@ describe('a latency distribution', () => {
     expect(found?.points.at(-1)).toEqual({ percentile: 99, us: 990 });
   });
 
-  it('counts requests that timed out as slower than every answer', () => {
+  it('counts requests that timed out as slower than every response', () => {
     const found = distributionOf(okTrial('vanilla', measured(upTo(900), 100)));
     expect(found?.points.at(-1)).toEqual({ percentile: 90, us: 900 });
     expect(found?.points.find(({ percentile }) => percentile === 50)?.us).toBe(500);

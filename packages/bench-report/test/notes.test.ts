@@ -35,7 +35,7 @@ function modelOf(reasonsOf: (index: number) => Reason[]) {
   return toModel({ plan, host: readGoldenRun().host, versions: {}, leftOut: [], trials });
 }
 
-/** Returns the note on a server that opened this many connections for each right answer; the other one opened none. */
+/** Returns the note on a server that opened this many connections for each correct response; the other one opened none. */
 function noteOf(opened: number, load: Plan['load'] = plan.load): string | undefined {
   const measured = sampleMeasured().load;
   const trials = plan.trials.map(({ target, round, id }) =>
@@ -127,7 +127,7 @@ describe('the notes in brief', () => {
     expect(notesOf({ 200: 4000, 503: 8000 }, true)[0]).toMatch(
       /^statuses: \w+ at 10: 40,000 with status 503, 20,000 with status 200; \w+ at 10: .*00\.$/,
     );
-    expect(notesOf({ 304: 4000 }, true)[0]).toContain('all 20,000 answers had status 304');
+    expect(notesOf({ 304: 4000 }, true)[0]).toContain('all 20,000 responses had status 304');
     expect(notesOf({ 304: 4000 }, true)[1]).toMatch(/^304 has no body:/);
   });
 
@@ -138,10 +138,10 @@ describe('the notes in brief', () => {
         : suspectTrial(target, sampleMeasured(), [OTHERS], { round }),
     );
     const model = toModel({ plan, host: readGoldenRun().host, versions: {}, leftOut: [], trials });
-    expect(listNotes(model, 'brief')[1]).toMatch(
+    expect(listNotes(model, 'brief')[0]).toMatch(
       /^3 of 10 trials failed, such as \w+ at 10: connection refused\.$/,
     );
-    expect(listNotes(model, 'brief')[2]).toMatch(/^In 7 of 10 trials, the server did not stay/);
+    expect(listNotes(model, 'brief')[1]).toMatch(/^In 7 of 10 trials, the server did not stay/);
   });
 
   it('names the servers whose requests opened connections', () => {
@@ -162,16 +162,15 @@ describe('the notes in brief', () => {
     const measured = sampleMeasured();
     const { load } = measured;
     const idleCloses = { count: 3, sentAgain: 1, leastSeconds: 1.98, mostSeconds: 2.04 };
-    const turnover = { began: 2, ended: 1 };
     const counts = { ...load.counts, closedEarly: 4 };
     const trials = plan.trials.map(({ target, round, id }) =>
       okTrial(
         target,
         sampleMeasured({
-          given:
-            target === 'fastify'
-              ? { load: { ...load, counts, idleCloses }, server: { ...measured.server!, turnover } }
-              : {},
+          given: {
+            ...(target === 'fastify' && { load: { ...load, counts, idleCloses } }),
+            server: { ...measured.server!, turnover: { began: 2, ended: target === 'fastify' ? 1 : 2 } },
+          },
         }),
         { round, id },
       ),
@@ -182,17 +181,15 @@ describe('the notes in brief', () => {
     expect(notes).toContain(
       'the server closes idle connections. fastify at 10: 15 connections after 2.0 s of silence, 5 requests were sent again.',
     );
-    expect(notes.find((line) => line.startsWith('processes'))).toMatch(
-      /^processes of the server came and went under load\. fastify at 10: 5 ended and 10 began in 5 trials, 20 requests got no answer \(0\.0\d+ %\)\.$/,
-    );
-    expect(listFound(model)).toEqual([
-      expect.stringMatching(
-        /^fastify at 10: processes came and went under load: 5 ended and 10 began in 5 trials, 20 requests got no answer \(0\.0\d+ %\)$/,
-      ),
-    ]);
+    const lost = String.raw`5 processes ended and 10 began under load in 5 trials, 20 requests got no response \(0\.0\d+ %\)`;
+    const replaced = 'workers were replaced 10 times under load in 5 trials, no request was lost';
+    const came = notes.find((line) => line.startsWith('processes of the server came and went.'));
+    expect(came).toMatch(new RegExp(`fastify at 10: ${lost}`));
+    expect(came).toContain(`vanilla at 10: ${replaced}`);
+    expect(listFound(model)).toEqual([expect.stringMatching(/\(and 1 more\): .* under load in 5 trials/)]);
   });
 
-  it('names the servers that do work of their answers later, with the share of that work', () => {
+  it('names the servers that do work of their responses later, with the share of that work', () => {
     const trials = plan.trials.map(({ target, round, id }) =>
       okTrial(
         target,
@@ -212,11 +209,41 @@ describe('the notes in brief', () => {
     );
     const model = toModel({ plan, host: readGoldenRun().host, versions: {}, leftOut: [], trials });
     const note =
-      'Part of CPU µs/req is deferred work: the server does it after its answers, between its turns. fastify at 10: 5.3 %.';
+      'Part of CPU µs/req is deferred work: the server does it after its responses, between its turns. fastify at 10: 5.3 %.';
     expect(listNotes(model, 'brief')).toEqual([note]);
     expect(listNotes(model, 'full')).toEqual([note]);
     expect(toView(model).closing?.sentence).toContain(
-      ' Found: fastify at 10: 5.3 % of its CPU per request is spent after the answers. ',
+      ' Found: fastify at 10: 5.3 % of its CPU per request is spent after the responses. ',
+    );
+  });
+
+  it('says as what a planted cost was read, and that a comparison which misses it is blind', () => {
+    const decided = {
+      ...samplePlan('--until-decided --connections 10', ['vanilla', 'fastify'], { looks: '12/18/24' }),
+      control: { share: 0.02, targets: ['vanilla'] },
+    };
+    const modelWith = (between: number | undefined) => {
+      const control = between !== undefined && {
+        turns: { plainUs: 100, plantedUs: 101, burntUs: 1 },
+        between: { plainUs: 0, plantedUs: between, burntUs: 1 },
+      };
+      const trials = decided.trials.map(({ target, round, id }) =>
+        okTrial(
+          target,
+          sampleMeasured({ cpu: 100, given: { ...(control && target === 'vanilla' && { control }) } }),
+          { round, id },
+        ),
+      );
+      return toModel({ plan: decided, host: readGoldenRun().host, versions: {}, leftOut: [], trials });
+    };
+    expect(listNotes(modelWith(1), 'brief')).toContain(
+      'A planted +2.0 % was read as +2.00 % (+2.00 % to +2.00 %).',
+    );
+    expect(listNotes(modelWith(undefined), 'brief').join('\n')).toContain('No known cost was planted');
+    const blind = modelWith(0);
+    expect(listNotes(blind, 'brief')).toContain('A planted +2.0 % was read as +1.00 % (+1.00 % to +1.00 %).');
+    expect(toView(blind).closing?.sentence).toContain(
+      'fastify and vanilla at 10 connections: blind: a planted +2.0 % was read as +1.00 %',
     );
   });
 

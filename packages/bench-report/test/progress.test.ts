@@ -1,3 +1,4 @@
+import { trackRun } from 'bench-analysis/due';
 import { stripVTControlCharacters } from 'node:util';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import type { Plan } from 'bench-model/plan';
@@ -41,7 +42,7 @@ function play(
       ...(duel !== undefined && { duel }),
     };
   });
-  const show = showProgress(plan, screen, { before: trials.slice(0, before) });
+  const show = showProgress(plan, screen, { tracker: trackRun(plan), before: trials.slice(0, before) });
   const of = trials.length;
   for (const [done, planned] of plan.trials.entries()) {
     if (done < before || done >= until) continue;
@@ -109,7 +110,7 @@ describe('the table so far', () => {
     play(plan, screen);
     const [first = '', second = '', ...others] = textsOf(shown, 'report');
     expect(first).toMatch(
-      /^after 1 of 3 rounds:\n  in each row: class framework, limit waiting, status ok\n┌/,
+      /^after 1 of 3 rounds:\n┌[^]*\n  in each row: class framework, limit waiting, status ok\n/,
     );
     expect(first).toContain('│ 100 connections');
     expect(first).toMatch(/│ vanilla .* 101 │/);
@@ -166,12 +167,33 @@ describe('a sequential test', () => {
     expect(lines).toHaveLength(7);
   });
 
+  it('shows the verdicts of a look in their colours', () => {
+    const styles: unknown[] = [];
+    const { screen } = record(false);
+    const showLine = (text: string, style?: string) => text.startsWith('  ') && styles.push(style);
+    play(plan, { ...screen, showLine }, { until: 2 * 13 });
+    expect(styles).toEqual(['bad']);
+  });
+
   it('names the looks to come in its live line', () => {
     const { screen, shown } = record(true, 120);
     play(plan, screen, { until: 2 * 13 });
     const lines = textsOf(shown, 'live');
-    expect(lines[0]).toContain(' · first look after 3 rounds · at most ');
-    expect(lines.at(-1)).toContain(' · 1 of 1 decided after 12 rounds, next look after 18 · at most ');
+    expect(lines[0]).toContain(' · first look after 3 rounds · ');
+    expect(lines.at(-1)).toContain(' · 1 of 1 decided after 12 rounds, next look after 18 · ');
+  });
+
+  it('draws each open comparison below its live line, with an interval that narrows', () => {
+    const { screen, shown } = record(true, 100);
+    play(plan, screen, {
+      until: 2 * 12,
+      costs: { fastify: (round) => 110 + 12 * ((round % 3) - 1), vanilla: () => 100 },
+    });
+    const rows = textsOf(shown, 'live').flatMap((text) => text.split('\n').slice(1));
+    expect(rows[0]).toMatch(/^ {2}fastify against vanilla at 10 {2}[ ─│●]{25} {2}\S.* 1 round$/);
+    const widths = rows.map((row) => row.split('─').length);
+    expect(widths.at(-1)).toBeLessThan(Math.max(...widths));
+    for (const row of rows) expect(row.length).toBeLessThan(100);
   });
 
   it('names no look in its live line that the budget does not hold', () => {
@@ -191,7 +213,7 @@ const ahead = (line: string, seconds: number) => {
 it('says before a run when it may end, if the budget lasts that long', () => {
   const line = '--until-decided';
   expect(ahead(line, 1800)).toMatch(
-    /^may end after 12 rounds, in about \d+ (s|min); at most 30 min left, until \d\d:\d\d$/,
+    /^may end after 12 rounds, in about \d+ (s|min); 30 min left, until \d\d:\d\d$/,
   );
   expect(ahead(`${line} --budget 30s`, 30)).toBe('at most 30 s left');
   expect(ahead('--rounds 12', 60)).toBe('60 s left');

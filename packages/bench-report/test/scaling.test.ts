@@ -1,7 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { Source } from '../src/model/model.ts';
 import { toModel } from '../src/model/model.ts';
-import { renderCsv } from '../src/csv.ts';
 import { toPage } from '../src/html/data.ts';
 import { renderMarkdown } from '../src/markdown.ts';
 import { renderTerminal } from '../src/terminal.ts';
@@ -69,17 +68,8 @@ describe('the report of a run that scales servers', () => {
     expect(words).toContain('1 or 2 workers or threads on as many cores per server');
     expect(words).toContain('server on core 6,7, generator on core 0,1');
     expect(view.closing?.sentence).toBe(
-      'On 2 cores at 100 connections, threads answer more than processes for none; fewer than processes for granian (−44 %). For charts',
+      'Speed-up on 2 cores at 100 connections: granian 1.00 with 2 threads and 1.80 with 2 workers. For charts',
     );
-  });
-
-  it('says when threads answer more than processes, on one runtime and on any', () => {
-    const matrix = { python: ['3.14', '3.14t'], node: [], packages: [] };
-    const model = toModel(runOn(8, { matrix, rounds: 6 }));
-    expect(toView(model).scaling?.notes[0]).toBe(
-      'On 2 cores at 100 connections, threads answer more than processes for granian@3.14t against granian@3.14 (+10 %) and granian@3.14t (+10 %); fewer than processes for granian@3.14 (−44 %).',
-    );
-    expect(model.threadRaces).toHaveLength(3);
   });
 
   it('marks shared cores and lower bounds in every format', () => {
@@ -94,16 +84,6 @@ describe('the report of a run that scales servers', () => {
       expect(text).toContain('≥ 1.80');
       expect(text).toContain('shared: this machine has no core left for the load');
     }
-    const [head = '', ...lines] = renderCsv(model).trim().split('\n');
-    const columns = head.split(',');
-    const two = lines.find((line) => line.includes('(2 workers)'))?.split(',') ?? [];
-    const cellOf = (column: string) => two[columns.indexOf(column)];
-    expect(['workers', 'threads', 'cores', 'cores_shared'].map(cellOf)).toEqual(['2', '1', '2', 'yes']);
-    expect(['speed_up', 'speed_up_validity', 'efficiency'].map(cellOf)).toEqual([
-      '1.8',
-      'lower bound',
-      '0.9',
-    ]);
     expect(model.scalings?.[0]?.rows.map(({ isShared }) => isShared)).toEqual([true, true, true]);
   });
 
@@ -117,7 +97,6 @@ describe('the report of a run that scales servers', () => {
     const model = toModel(readGoldenRun());
     expect(model.scalings).toBeUndefined();
     expect(toView(model).scaling).toBeUndefined();
-    expect(renderCsv(model)).not.toContain('speed_up');
   });
 });
 

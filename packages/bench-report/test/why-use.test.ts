@@ -1,39 +1,60 @@
 import { expect, it } from 'vitest';
 import type { ChangedUse } from 'bench-analysis/why/use';
-import { describeUse, viewUse } from '../src/why-use.ts';
+import { describePlace, describeStatements, describeTime, describeUse, viewUse } from '../src/why-use.ts';
 
 const USES: ChangedUse[] = [
-  { name: 'systemUs', before: 21, after: 1450, difference: 1429, margin: 90, isClear: true },
   { name: 'connections', before: 0, after: 1, difference: 1, margin: 0.004, isClear: true },
+  { name: 'calls', before: 8.39, after: 1014, difference: 1005.61, margin: 3, isClear: true },
   { name: 'writes', before: 1.002, after: 1001, difference: 999.998, margin: 2, isClear: true },
-  { name: 'waits', before: 0.31, after: 1.84, difference: 1.53, margin: 0.2, isClear: true },
-  { name: 'faults', before: 0.02, after: 0.01, difference: -0.01, margin: 0.03, isClear: false },
-  { name: 'collections', before: 0.5, after: 12.3, difference: 11.8, margin: 0.4, isClear: true },
+  { name: 'threads', before: 7, after: 7, difference: 0, margin: 0, isClear: false },
+  { name: 'collections', before: 10.4, after: 0, difference: -10.4, margin: 0.4, isClear: true },
 ];
+const STATEMENTS: ChangedUse = {
+  name: 'statements',
+  before: 2,
+  after: 20.99,
+  difference: 18.99,
+  margin: 0,
+  isClear: true,
+};
+const CHANGE = { difference: 19, margin: 0 };
 
-it('what a request takes is a row for each figure', () => {
+it('what requests cause is a row for each count', () => {
   const { groups, notes } = viewUse(USES);
-  expect(groups[0]?.rows).toEqual([
-    ['µs of CPU in the kernel', '21.0', '1,450', '+1,429 (+1,339 to +1,519)'],
-    ['connections opened', '0.00', '1.00', '+1.00 (+1.00 to +1.00)'],
-    ['writes', '1.00', '1,001', '+1,000 (+998 to +1,002)'],
-    ['waits of a thread', '0.31', '1.84', '+1.53 (+1.33 to +1.73)'],
-    ['page faults', '0.02', '0.01', '−0.01 (−0.04 to +0.02)'],
-    ['garbage collections per 1,000 requests', '0.50', '12.3', '+11.8 (+11.4 to +12.2)'],
+  expect(groups[0]?.rows.slice(0, 2)).toEqual([
+    ['connections opened per request', '0.00', '1.00', '+1.00 (+1.00 to +1.00)'],
+    ['system calls per request', '8.39', '1,014', '+1,006 (+1,003 to +1,009)'],
   ]);
   expect(notes[0]).toContain('counted under strace');
-  expect(viewUse(USES.slice(0, 2)).notes[0]).toContain('were not counted');
+  expect(viewUse(USES.slice(0, 1)).notes[0]).toContain('were not counted');
 });
 
-it('a fault of one side comes with its cure, and then what else clearly differs', () => {
-  const causes = [
-    { of: 'connections', target: 'new', per: 1, other: 'old', otherPer: 0 },
-    { of: 'writes', target: 'new', per: 1001, other: 'old', otherPer: 1.002 },
-  ] as const;
-  expect(describeUse(USES, causes)).toEqual([
-    'new opens 1.00 connections per answer, old 0.00: let it keep connections alive.',
-    'new sends an answer in 1,001 writes, old in 1.00: join them, or write through a buffer.',
-    'Each request takes 1.84 waits of a thread instead of 0.31.',
-    '1,000 requests cause 12.3 garbage collections instead of 0.50.',
+it('what clearly differs is told, without what follows from statements', () => {
+  expect(describeUse(USES)).toEqual([
+    'There are 1 connections opened per request instead of none, 1,014 system calls per request instead of 8.39, 1,001 writes per request instead of 1, no garbage collections per 1,000 requests instead of 10.4.',
   ]);
+  expect(describeUse([STATEMENTS, ...USES.slice(1, 3)])).toEqual([]);
+});
+
+it('names the statement that is sent more often, and one that is sent no more', () => {
+  const text = 'SELECT book.id AS book_id, book.title AS book_title FROM book WHERE ? = book.author_id';
+  const changed = [
+    { part: { text, count: 20 }, before: 1, after: 20, ...CHANGE },
+    { part: { text: 'BEGIN', count: 1 }, before: 1, after: 0, ...CHANGE },
+  ];
+  expect(describeStatements([STATEMENTS], changed)).toEqual([
+    'Each request sends 21 statements instead of 2: 20 × `SELECT … FROM book WHERE ? = book.author_id` instead of 1, `BEGIN` no more.',
+  ]);
+  expect(describeStatements([STATEMENTS], [])).toEqual([]);
+});
+
+it('names the line and the statement for which requests wait', () => {
+  const part = { file: 'main.py', line: 12, name: 'read', code: 'await asyncio.sleep(0.004)', ms: 4 };
+  expect(describePlace({ part: { ...part, in: 'sleep' }, before: 0, after: 4.14, ...CHANGE })).toBe(
+    'Each request waits 4.14 ms at main.py:12 (`await asyncio.sleep(0.004)`, in sleep) instead of none.',
+  );
+  const statement = { text: 'select pg_sleep(?)', count: 1, ms: 4 };
+  expect(describeTime({ part: statement, before: 4.2, after: 0, ...CHANGE })).toBe(
+    'No request waits in the database for `select pg_sleep(?)` instead of 4.20.',
+  );
 });

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { Profile, ProfiledSide as Side, WhyFile } from 'bench-model/why';
 import { buildFlame, type Flame } from '../src/html/flame.ts';
-import { describeMissing, describeExplanation, toSpeedscope, viewWhy } from '../src/why.ts';
+import { describeMissing, viewWhy } from '../src/why.ts';
 
 /** A profile of functions in the order of `frames`, each called by the first one. */
 function profile(cpuUs: number, samples: number[]): Profile {
@@ -25,10 +25,10 @@ function sideOf(target: string, cpuUs: number, shares: number[]): WhyFile['sides
 }
 
 /** A side without a profiler. */
-function bareSide(target: string, waits: number): Side {
+function bareSide(target: string, threads: number): Side {
   const profiles = [200, 201, 199].map((cpuUs) => ({
     cpuUs,
-    perRequest: { userUs: cpuUs - 40, systemUs: 40, faults: 0, waits },
+    perRequest: { threads },
     nodes: [],
     samples: [],
   }));
@@ -73,31 +73,49 @@ describe('the flame graph of a comparison', () => {
   });
 });
 
+describe('the flame graph of a project', () => {
+  it('begins at its code, with everything else beside it', () => {
+    const frames = WHY.frames.map((frame, index) =>
+      index === 1 ? { ...frame, from: 'project' as const } : frame,
+    );
+    const tree = { parents: [-1, 0, 1, 0], frames: [0, 1, 2, 3] };
+    const sides = WHY.sides.map((side) => ({ ...side, lines: [0, 12, 0, 0] }));
+    const flame = buildFlame({ ...WHY, frames, tree, sides }, { baseline: 'main', candidate: 'http' });
+    const name = ({ name: own, calls }: Flame): unknown =>
+      calls.length === 0 ? own : [own, calls.map(name)];
+    expect(flame && name(flame)).toEqual([
+      'all',
+      [
+        ['handle:12', ['TaskGroup.start_soon']],
+        ['outside of the project', ['anyio', 'asyncio']],
+      ],
+    ]);
+    expect(flame?.calls[0]?.after).toBeCloseTo(0.56 * 360, -1);
+  });
+});
+
 describe('the explanation of a comparison', () => {
   const [http, asgi, ...others] = viewWhy(WHY);
 
   it('ranks the packages, and names their functions', () => {
-    expect(http && describeExplanation(http)).toEqual([
-      expect.stringMatching(
-        /^http uses 160 µs \(\+80 %; 95 % interval: \+1\d\d to \+1\d\d µs\) more CPU per request than main$/,
-      ),
-      '  158 of 160 µs are in anyio, among them TaskGroup.start_soon +101, CancelScope.__exit__ +57.7.',
-      expect.stringMatching(
-        /^ {2}No other package or function changed by more than [\d.]+ µs \([\d.]+ %\)\.$/,
-      ),
+    expect(http?.heading).toBe('http uses 160 µs more CPU per request than main: +80 % (+78 % to +82 %)');
+    expect(http?.sentences).toEqual([
+      '+158 µs of +160 µs in anyio, among them TaskGroup.start_soon +101, CancelScope.__exit__ +57.7.',
+      expect.stringMatching(/^Nothing else differs by more than [\d.]+ µs per request\.$/),
     ]);
   });
 
   it('says of how many requests it speaks', () => {
     expect(viewWhy({ ...WHY, requests: 2 })[0]?.heading).toMatch(
-      /more CPU per request than main, over 2 requests in equal parts$/,
+      /more CPU per request than main: .+, over 2 requests in equal parts$/,
     );
   });
 
-  it('has a row for each function that changed, and says what the profiler cost', () => {
-    expect(http?.table.groups[0]?.rows.map(([name, file]) => [name, file])).toEqual([
-      ['TaskGroup.start_soon', 'anyio/_backends/_asyncio.py (anyio)'],
-      ['CancelScope.__exit__', 'anyio/_backends/_asyncio.py (anyio)'],
+  it('has a row for each package that changed, with its functions, and says what the profiler cost', () => {
+    expect(http?.table.groups[0]?.rows.map(([name]) => name)).toEqual([
+      '  anyio',
+      '    TaskGroup.start_soon',
+      '    CancelScope.__exit__',
     ]);
     expect(http?.table.notes.join('\n')).toContain('The profiler changed CPU per request by +4.0 %');
   });
@@ -105,17 +123,28 @@ describe('the explanation of a comparison', () => {
   it('names nothing where nothing changed', () => {
     expect(asgi?.table.groups[0]?.rows).toEqual([]);
     expect(asgi?.sentences).toEqual([
-      expect.stringMatching(/^No function changed beyond the noise\. None changed by more than .*\.$/),
+      expect.stringMatching(/^No line and no package changed beyond the noise: none by more than .*\.$/),
     ]);
   });
 
-  it('names a delayed acknowledgement that only one side waits for', () => {
-    const delayed = 'the body of an answer follows 43.2 ms after its head. Set TCP_NODELAY';
+  it('names the line of the project first, what it calls, and where the code differs', () => {
+    const own = { file: 'app.py', module: 'app.py', from: 'project' } as const;
+    const frames = WHY.frames.map((frame, index) => (index === 1 ? { ...frame, ...own } : frame));
+    const tree = { parents: [-1, 0, 1, 1], frames: [0, 1, 2, 3] };
     const [main, held, ...rest] = WHY.sides as [Side, Side, Side];
-    const sides = [main, { ...held, delayed }, ...rest];
-    expect(viewWhy({ ...WHY, sides })[0]?.sentences[0]).toBe(`http: ${delayed}.`);
-    const both = sides.map((side) => ({ ...side, delayed }));
-    expect(viewWhy({ ...WHY, sides: both })[0]?.sentences[0]).not.toContain(delayed);
+    const sides = [{ ...main, lines: [0, 11, 0, 0] }, { ...held, lines: [0, 12, 0, 0] }, ...rest];
+    const hunks = [{ file: 'app.py', before: 3, removed: 0, after: 3, added: 1 }];
+    const pairs = WHY.pairs.map((pair) => ({ ...pair, hunks }));
+    const [view] = viewWhy({ ...WHY, frames, tree, sides, pairs });
+    expect(view?.sentences).toEqual([
+      'app.py:12 handle(): +159 µs of +160 µs, of which anyio +158 µs.',
+      'The code of the two sides differs in app.py:3.',
+      expect.stringMatching(/^Nothing else differs by more than [\d.]+ µs per request\.$/),
+    ]);
+    expect(view?.table.groups[0]?.rows.map(([place]) => place)).toEqual([
+      '  app.py:12 handle()',
+      '    of which anyio',
+    ]);
   });
 
   it('leaves out a side that was not measured, with the reason', () => {
@@ -126,19 +155,9 @@ describe('the explanation of a comparison', () => {
   it('says what a request takes of sides without a profiler, and nothing of functions', () => {
     const sides = [bareSide('main', 2), bareSide('http', 6)];
     const [view] = viewWhy({ ...WHY, sides });
-    expect(view?.sentences).toEqual(['Each request takes 6.00 waits of a thread instead of 2.00.']);
+    expect(view?.sentences).toEqual(['There are 6 threads instead of 2.']);
     expect(view?.table.groups[0]?.rows).toEqual([]);
-    expect(view?.use.groups[0]?.rows).toHaveLength(3);
+    expect(view?.use.groups[0]?.rows).toHaveLength(1);
     expect(buildFlame({ ...WHY, sides }, { baseline: 'main', candidate: 'http' })).toBeUndefined();
-  });
-});
-
-describe('the speedscope file', () => {
-  it('weighs stacks by CPU per request', () => {
-    const [main] = WHY.sides;
-    const file =
-      main && (toSpeedscope(WHY, main) as { profiles: [{ samples: number[][]; endValue: number }] });
-    expect(file?.profiles[0].samples).toEqual([[0], [0, 1]]);
-    expect(file?.profiles[0].endValue).toBeCloseTo(200, 5);
   });
 });

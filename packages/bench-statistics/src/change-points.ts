@@ -3,7 +3,7 @@
  * distance to the median of its level, in noises, up to a cap; so outliers do not make levels (Fearnhead & Rigaill,
  * "Changepoint detection in the presence of outliers", JASA 2019).
  */
-import { clamp, mean, median } from './numbers.ts';
+import { mean, median } from './numbers.ts';
 
 /** The constants of a cut. The noise is in the unit of the values; penalty and cap are in squared noises. */
 export interface CutRules {
@@ -63,21 +63,16 @@ export function cutIntoStretches(
 
 /**
  * The cheapest cut; if it has several stretches, once more with the noise widened by the correlation of neighbouring
- * residuals, up to `mostCorrelation`. Residuals count up to `outlying` noises.
+ * residuals, up to `mostCorrelation`.
  */
 export function cutCorrelated(
   values: readonly number[],
-  {
-    mostCorrelation,
-    outlying = Infinity,
-    ...rules
-  }: CutRules & { mostCorrelation: number; outlying?: number },
+  { mostCorrelation, ...rules }: CutRules & { mostCorrelation: number },
 ): Stretch[] {
   const { noise } = rules;
   const cut = cutIntoStretches(values, rules);
   if (cut.length < 2) return cut;
-  const residuals = residualsOf(values, cut).map((one) => clamp(one, -outlying * noise, outlying * noise));
-  const r = Math.min(mostCorrelation, correlateNeighbours(residuals));
+  const r = Math.min(mostCorrelation, correlateNeighbours(residualsOf(values, cut)));
   return r <= 0 ? cut : cutIntoStretches(values, { ...rules, noise: noise * Math.sqrt((1 + r) / (1 - r)) });
 }
 
@@ -99,7 +94,7 @@ export function joinAlike(
 }
 
 /** The stretch of `values` from index `from` up to `to`, with its median. */
-export function stretchOf(values: readonly number[], from: number, to: number): Stretch {
+function stretchOf(values: readonly number[], from: number, to: number): Stretch {
   return { from, to, centre: median(values.slice(from, to)) };
 }
 
@@ -110,17 +105,8 @@ export function stretchOf(values: readonly number[], from: number, to: number): 
 export function noiseOf(values: readonly number[]): number {
   const neighbours = differencesAt(values, 1);
   const fromMean = neighbours.length === 0 ? 0 : (mean(neighbours) * Math.sqrt(Math.PI)) / 2;
-  return Math.max(fromMean, robustNoiseAt(values, 2));
-}
-
-/** The same from the median of the differences between neighbours: heavy tails and many changes hardly affect it. */
-export function robustNoiseOf(values: readonly number[]): number {
-  return robustNoiseAt(values, 1);
-}
-
-function robustNoiseAt(values: readonly number[], lag: number): number {
-  const differences = differencesAt(values, lag);
-  return differences.length === 0 ? 0 : (median(differences) * 1.4826) / Math.SQRT2;
+  const others = differencesAt(values, 2);
+  return Math.max(fromMean, others.length === 0 ? 0 : (median(others) * 1.4826) / Math.SQRT2);
 }
 
 /** The distance of each value from the centre of its stretch. */

@@ -1,38 +1,41 @@
 /**
- * The growth of a server's memory for each answer that it gives. Pure.
+ * The growth of a server's memory for each response that it gives. Pure.
  *
- * A leak grows with the answers, not with time: it may slow the server. Memory that a collector frees returns to a floor,
- * and a cache that fills levels off, so the growth is that of the floors in the second half of the readings. It is the
- * median of the slopes between all pairs of floors (Theil 1950, Sen 1968), with the interval of Kendall's test (Hollander &
- * Wolfe, Nonparametric Statistical Methods, 9.3), which knows no distribution.
+ * A leak grows with the responses, not with time: it may slow the server. Memory that a collector frees returns to a floor,
+ * and a cache that fills levels off, so the growth is that of the floors in the second half of the readings, each over at least one
+ * period of the collector. It is the median of the slopes between all pairs of floors (Theil 1950, Sen 1968). Its interval
+ * is Student's, of the steps from floor to floor beside that growth: it also holds if memory is a random walk, whose levels
+ * are not independent, and is too wide if they are.
  */
 import type { Resources } from 'bench-model/figures';
 import type { LoadResult } from 'bench-model/load';
 import type { Turns } from 'bench-model/measured';
 import { median, sum } from './numbers.ts';
+import { studentInterval } from './student.ts';
 import type { Interval } from 'bench-model/interval';
 
-/** The floors of the second half, and the slopes that each end of the interval leaves out: 95 % of Kendall's null distribution lie within. */
-const FLOORS = 10;
-const LEFT_OUT = 11;
+/** The floors of the second half. With fewer, the collector has had too few periods in it. */
+const FLOORS = { most: 10, fewest: 5 };
 /** Allocators take memory in steps of up to this many bytes. A window may contain one by chance. */
 const STEP_BYTES = 2 ** 20;
-/** Memory grows if it gains at least this share over the answers of the window. */
+/** Memory grows if it gains at least this share over the responses of the window; a fall by as much is the work of a collector. */
 const LEAST_SHARE = 0.05;
 
-/** The memory of a server after a number of right answers. */
+/** The memory of a server after a number of correct responses. */
 export interface Level {
   answers: number;
   bytes: number;
 }
 
-/** The growth of memory, in bytes per answer. */
+/** The growth of memory, in bytes per response. */
 export interface Growth {
   estimate: number;
   /** The 95 % confidence interval. */
   interval: Interval;
   /** True if the interval lies above 0, and the gain over the window is at least 5 % of its first level. */
   isKept: boolean;
+  /** The responses in which memory never fell by as much; absent if it did. A collector with a longer period looks like a leak. */
+  withoutFall?: number;
 }
 
 /** The parts of a trial that tell its memory. */
@@ -43,7 +46,7 @@ export interface Watched {
 }
 
 /**
- * Returns the levels of memory by the answers in the window, in order; empty if they are not known. With turns, each level
+ * Returns the levels of memory by the responses in the window, in order; empty if they are not known. With turns, each level
  * is that after a turn.
  */
 export function memoryByAnswers({ load, server, turns }: Watched): Level[] {
@@ -60,7 +63,7 @@ export function memoryByAnswers({ load, server, turns }: Watched): Level[] {
   return (server?.memoryOverTime ?? []).map(({ seconds, bytes }) => ({ answers: answersAt(seconds), bytes }));
 }
 
-/** Returns a function that gives the answers in the first seconds of a window; they are even within a slice. */
+/** Returns a function that gives the responses in the first seconds of a window; they are even within a slice. */
 function countedUpTo({
   milliseconds,
   ok,
@@ -78,38 +81,84 @@ function countedUpTo({
   };
 }
 
-/** Estimates the growth; undefined with too few levels or answers. */
+/** Estimates the growth; undefined with too few levels or answers. It is not kept if a collector has had too few periods. */
 export function growthOf(levels: readonly Level[]): Growth | undefined {
   const [first, last] = [levels[0], levels.at(-1)];
   if (first === undefined || last === undefined) return undefined;
   const later = levels.slice(levels.length >> 1);
   const given = last.answers - first.answers;
-  if (later.length < FLOORS || given <= 0) return undefined;
-  const floors = Array.from({ length: FLOORS }, (_, floor) => {
-    const part = later.slice((floor * later.length) / FLOORS, ((floor + 1) * later.length) / FLOORS);
+  const period = longestPeriod(levels, Math.max(STEP_BYTES, LEAST_SHARE * first.bytes));
+  if (later.length < FLOORS.most || given <= 0) return undefined;
+  const periods = Math.floor(later.length / (period ?? 1));
+  const parts = periods < FLOORS.fewest ? FLOORS.most : Math.min(FLOORS.most, periods);
+  const floors = Array.from({ length: parts }, (_, floor) => {
+    const part = later.slice((floor * later.length) / parts, ((floor + 1) * later.length) / parts);
     return part.reduce((least, level) => (level.bytes < least.bytes ? level : least));
   });
-  const slopes = floors
-    .flatMap((one, index) =>
-      floors
-        .slice(index + 1)
-        .map((other) => (other.bytes - one.bytes) / Math.max(1, other.answers - one.answers)),
-    )
-    .toSorted((a, b) => a - b);
-  const step = STEP_BYTES / Math.max(1, last.answers - (later[0]?.answers ?? 0));
-  const interval = {
-    low: (slopes[LEFT_OUT] ?? 0) - step,
-    high: (slopes[slopes.length - 1 - LEFT_OUT] ?? 0) + step,
-  };
+  const slopes = floors.flatMap((one, index) =>
+    floors
+      .slice(index + 1)
+      .map((other) => (other.bytes - one.bytes) / Math.max(1, other.answers - one.answers)),
+  );
+  const estimate = median(slopes);
+  // A server answers more in one step than in the next if the machine is busy: what is left is beside its growth.
+  const steps = floors.slice(1).map(({ bytes, answers }, index) => {
+    const before = floors[index]!;
+    return bytes - before.bytes - estimate * (answers - before.answers);
+  });
+  const perStep = Math.max(1, last.answers - (later[0]?.answers ?? 0)) / parts;
+  // A reading can be early or late for the floor of a period.
+  const missed = period === undefined ? 0 : median(risesOf(later));
+  const margin = (studentInterval(steps).margin + Math.max(STEP_BYTES, missed) / parts) / perStep;
+  const interval = { low: estimate - margin, high: estimate + margin };
   return {
-    estimate: median(slopes),
+    estimate,
     interval,
-    isKept: interval.low > 0 && interval.low * given >= LEAST_SHARE * first.bytes,
+    isKept: periods >= FLOORS.fewest && interval.low > 0 && interval.low * given >= LEAST_SHARE * first.bytes,
+    ...(period === undefined && { withoutFall: Math.round(given) }),
   };
 }
 
+function risesOf(levels: readonly Level[]): number[] {
+  const rises = levels.slice(1).map(({ bytes }, index) => bytes - (levels[index]?.bytes ?? 0));
+  return [0, ...rises.filter((rise) => rise > 0)];
+}
+
+/** Returns the most levels from one low to the next, if memory falls by at least this many bytes; undefined if it never does. */
+function longestPeriod(levels: readonly Level[], least: number): number | undefined {
+  const lows = [0];
+  let isFalling = false;
+  let [high, low] = [levels[0]?.bytes ?? 0, Infinity];
+  for (const [index, { bytes }] of levels.entries()) {
+    high = Math.max(high, bytes);
+    if (!isFalling && bytes <= high - least) {
+      isFalling = true;
+      low = Infinity;
+      lows.push(index);
+    }
+    if (isFalling && bytes < low) {
+      low = bytes;
+      lows[lows.length - 1] = index;
+    }
+    if (isFalling && bytes >= low + least) {
+      isFalling = false;
+      high = bytes;
+    }
+  }
+  if (lows.length === 1 || (lows.length === 2 && isOutgrown(levels, lows[1] ?? 0))) return undefined;
+  const ends = [...lows.slice(1), levels.length - 1];
+  return Math.max(...ends.map((end, index) => end - (lows[index] ?? 0)));
+}
+
+/** True if memory has risen above its level before a fall by more than that fall: a collector returns to the same height. */
+function isOutgrown(levels: readonly Level[], low: number): boolean {
+  const bytes = levels.map((level) => level.bytes);
+  const high = Math.max(...bytes.slice(0, low));
+  return Math.max(...bytes.slice(low)) > 2 * high - (bytes[low] ?? 0);
+}
+
 /**
- * Returns the memory that a server gained for each answer, in bytes: its growth, or, with too few levels for that, the
+ * Returns the memory that a server gained for each response, in bytes: its growth, or, with too few levels for that, the
  * difference of the last level and the first, which has garbage in it.
  */
 export function gainPerAnswer(levels: readonly Level[]): number | undefined {
@@ -119,7 +168,7 @@ export function gainPerAnswer(levels: readonly Level[]): number | undefined {
 }
 
 /**
- * Returns the peaks of two servers over an equal number of answers, in bytes: one that grows and is faster would otherwise
+ * Returns the peaks of two servers over an equal number of responses, in bytes: one that grows and is faster would otherwise
  * have more. Undefined if the levels of one are not known.
  */
 export function peaksAtEqualAnswers(

@@ -98,10 +98,10 @@ export function mergeHistograms(encoded: readonly string[]): JsHistogram {
   return merged;
 }
 
-/** The answers that must lie beyond a percentile for it to be reported. */
+/** The responses that must lie beyond a percentile for it to be reported. */
 const TAIL_SUPPORT = 10;
 
-/** In thousandths, so that the answers beyond a percentile are a whole number and not 9.999999999999998. */
+/** In thousandths, so that the responses beyond a percentile are a whole number and not 9.999999999999998. */
 const PERCENTILES = [
   ['p50', 500],
   ['p75', 750],
@@ -117,7 +117,7 @@ export function answersFor(name: string): number | undefined {
   return thousandths === undefined ? undefined : (TAIL_SUPPORT * 1000) / (1000 - thousandths);
 }
 
-/** Requests without an answer: their latency is at least this many µs. */
+/** Requests without a response: their latency is at least this many µs. */
 export interface Wait {
   us: number;
   count: number;
@@ -130,7 +130,7 @@ export function timeoutsOf(count: number, timeoutSeconds: number): Wait[] {
 
 /**
  * Returns the censored requests as waits, the shortest first: those of these ages, in µs, that are older than the slowest
- * answer. A younger one says nothing that the answers do not.
+ * response. A younger one says nothing that the responses do not.
  */
 export function censoredBeyond(answers: JsHistogram, ages: JsHistogram): Wait[] {
   return countsOf(ages).filter(({ us }) => us > answers.maxValue);
@@ -173,7 +173,7 @@ export function histogramOf(waits: readonly Wait[]): JsHistogram {
 }
 
 /**
- * Computes percentiles in µs over the answers and the requests without one, which count as slower than all answers. A
+ * Computes percentiles in µs over the responses and the requests without one, which count as slower than all responses. A
  * percentile among those is a lower bound, the length of its wait, and is named in `atLeast`. Percentiles with fewer
  * than ten requests beyond them are omitted. Undefined if nothing was answered.
  */
@@ -193,7 +193,7 @@ export function summariseLatency(histogram: Histogram, waits: readonly Wait[] = 
 
 export type PercentileName = (typeof PERCENTILES)[number][0];
 
-/** The latencies of answers, in µs; `at` returns undefined for an unknown percentile. */
+/** The latencies of responses, in µs; `at` returns undefined for an unknown percentile. */
 export interface LatencySample {
   answered: number;
   mean: number;

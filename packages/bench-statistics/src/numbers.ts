@@ -36,18 +36,13 @@ export function medianOfSorted(sorted: Float64Array): number {
   return low + (high - low) / 2;
 }
 
-/** The median absolute deviation from the median, unscaled, in the unit of `values`. Throws RangeError for no values. */
-export function medianAbsoluteDeviation(values: readonly number[]): number {
-  const centre = median(values);
-  return median(values.map((value) => Math.abs(value - centre)));
-}
-
 /**
  * A standard deviation that is robust to outliers, in the unit of `values`: the median absolute deviation (Hampel 1974) ×
  * 1.4826, or 1 / Φ⁻¹(3/4), which makes it that of a normal sample. Throws RangeError for no values.
  */
 export function robustDeviation(values: readonly number[]): number {
-  return 1.4826 * medianAbsoluteDeviation(values);
+  const centre = median(values);
+  return 1.4826 * median(values.map((value) => Math.abs(value - centre)));
 }
 
 /** The value, or the bound that it lies beyond. */

@@ -24,7 +24,7 @@ export type Around = Pick<Threshold, 'perSecond' | 'deviation'>;
 interface Known {
   /** The rate around which to look. */
   start: number;
-  /** The time beyond which an answer counts, in seconds; undefined if the share is of something else. */
+  /** The time beyond which a response counts, in seconds; undefined if the share is of something else. */
   limitSeconds: number | undefined;
   /** The most likely slope of the log odds before any count, relative to that of M/M/1. */
   steepness?: number | undefined;
@@ -37,7 +37,7 @@ interface Known {
 /** The slopes that are possible: from a share that is nearly the same at all rates to one near saturation. */
 const SLOPES = [2, 3, 4, 6, 8, 11, 16, 23, 32, 45, 64, 90, 128, 181];
 /**
- * The variance of a count over that of independent requests: slow answers come in bursts. In simulations of M/M/1, M/D/1 and pools it is about this
+ * The variance of a count over that of independent requests: slow responses come in bursts. In simulations of M/M/1, M/D/1 and pools it is about this
  * times the square of λ t, and lies between these bounds.
  */
 const DISPERSION = { times: 0.4, least: 10, most: 1000, plain: 30 };
@@ -45,13 +45,13 @@ const DISPERSION = { times: 0.4, least: 10, most: 1000, plain: 30 };
 const SLOPE_DEVIATION = 0.35;
 /** The usual slope relative to that of M/M/1: M/D/1 has 2.2, and a pool of ten 1.5. */
 const STEEPNESS = 1.4;
-/** The usual slope of a share that is not of late answers. */
+/** The usual slope of a share that is not of late responses. */
 const PLAIN_SLOPE = 8;
 /** The points of a grid of rates. */
 const POINTS = 121;
 /** The half widths of the grids, in log rate: the first finds the place, the second locates it. */
 const WIDTHS = [1.2, 0.35];
-/** A share above this shows only that the rate is too high: how many answers are slow there depends on the time that the queue has to grow. */
+/** A share above this shows only that the rate is too high: how many responses are slow there depends on the time that the queue has to grow. */
 const SATURATED = 0.2;
 /** The distance in log rate at which a rate has 61 % of its weight: far from the threshold, the log odds are no line. */
 const NEAR = 0.12;

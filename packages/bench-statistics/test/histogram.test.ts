@@ -102,7 +102,7 @@ describe('mergeHistograms', () => {
 });
 
 describe('censoredBeyond', () => {
-  it('returns the ages beyond the slowest answer, shortest first', () => {
+  it('returns the ages beyond the slowest response, shortest first', () => {
     const ages = histogramOf([50, 400, 100, 7000, 400]);
     expect(censoredBeyond(histogramOf([90, 100]), ages)).toEqual([
       { us: 400, count: 2 },
@@ -143,13 +143,13 @@ describe('summariseLatency', () => {
     expect(summarise(upTo(answers - 1))).not.toHaveProperty(name);
   });
 
-  it('returns nothing without answers, and no percentile of too few answers', () => {
+  it('returns nothing without responses, and no percentile of too few responses', () => {
     expect(summarise([])).toBeUndefined();
     expect(summarise([], 100)).toBeUndefined();
     expect(Object.keys(summarise([7])!).toSorted()).toEqual(['max', 'mean']);
   });
 
-  it('counts timeouts above all answers, as lower bounds', () => {
+  it('counts timeouts above all responses, as lower bounds', () => {
     const latency = summarise(upTo(9700), 300)!;
     expect(latency.atLeast).toEqual(['p97_5', 'p99', 'p99_9', 'max']);
     expect(latency.max).toBe(10e6);
@@ -159,7 +159,7 @@ describe('summariseLatency', () => {
     expect(Math.abs(latency.p90! / 9000 - 1)).toBeLessThan(0.001);
   });
 
-  it('counts requests that are older than every answer, at their age', () => {
+  it('counts requests that are older than every response, at their age', () => {
     const waits = [
       { us: 20_000, count: 1000 },
       { us: 3e6, count: 1000 },

@@ -66,7 +66,7 @@ describe('a threshold', () => {
     expect(near.perSecond).toBeGreaterThan(400);
   });
 
-  it('does not follow how many answers are slow far above it: a short load shows fewer of them than a long one', () => {
+  it('does not follow how many responses are slow far above it: a short load shows fewer of them than a long one', () => {
     const near = seen([390, 405]);
     const [short, long] = [0.6, 0.97].map((share) =>
       locate([...near, { perSecond: 480, requests: 2000, counted: 2000 * share }], 400),
@@ -86,7 +86,7 @@ describe('a threshold', () => {
     expect(perSecond).toBeLessThan(6000);
   });
 
-  it('is flatter than usual if a share of the answers is slow at any rate', () => {
+  it('is flatter than usual if a share of the responses is slow at any rate', () => {
     const flat = [385, 400, 415].map((perSecond) => ({ perSecond, requests: 40_000, counted: perSecond }));
     expect(locate(flat).slope).toBeLessThan(locate(seen([385, 400, 415], 40_000)).slope / 2);
   });

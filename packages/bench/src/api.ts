@@ -13,18 +13,13 @@ import { resolveRequest } from './conduct/resolve.ts';
 import { programVoice } from './terminal/voice.ts';
 
 export { BenchError, type ErrorCode };
-export type { ComparedRow, ComparedTable, Question } from 'bench-analysis/compare';
+export type { Factor, Host, LeftOut, Plan, Question, StoredComparison, Trial };
+export type { ComparedRow, ComparedTable } from 'bench-analysis/compare';
 export type { Comparison } from 'bench-analysis/comparison';
-export type { Factor } from 'bench-analysis/unlike';
 export type { Target } from 'bench-model/target';
 export type { AppOptions, UserRequestOptions, BenchOptions, ServerOptions } from 'bench-model/options';
-export type { Plan } from 'bench-model/plan';
-export type { Host } from 'bench-model/host';
 export type { Measured } from 'bench-model/measured';
 export type { Reason } from 'bench-model/reasons';
-export type { Trial } from 'bench-model/record';
-export type { LeftOut } from 'bench-model/run';
-export type { StoredComparison } from './commands/compare.ts';
 
 /** The options of `bench`: those of a plan, and how to run it. Every field has the default of the command line. */
 export interface BenchInput extends Partial<BenchOptions> {

@@ -188,7 +188,7 @@ describe('the documented job, with a budget for p99', () => {
   it('is refused before it runs if its rounds are too short, with the duration that is not', () => {
     const { status, stderr } = runJob({ duration: 2 });
     expect(status).toBe(2);
-    expect(stderr).toMatch(/a p99 needs 1000 answers in each round, .* only 1000 requests/);
+    expect(stderr).toMatch(/a p99 needs 1000 responses in each round, .* only 1000 requests/);
     expect(stderr).toContain('"duration": 2.1');
   });
 });

@@ -37,7 +37,7 @@ export interface CompanionEvidence {
 /** Makes the judge of a companion from its share of a trial, which is undefined until it is known. */
 type JudgeMaker<Name extends CompanionName> = (
   use: () => CompanionRecords[Name] | undefined,
-  /** The number of upstream requests behind one right answer; undefined if it is not known. */
+  /** The number of upstream requests behind one correct response; undefined if it is not known. */
   fetches?: number,
 ) => CompanionJudge;
 
@@ -118,7 +118,7 @@ export function judgeInserts(account: InsertAccount): Reason[] {
   return isRight ? [] : [makeReason('inserts', account)];
 }
 
-/** Judges the background request of a window: without any right answer, the server did not do that work. */
+/** Judges the background request of a window: without any correct response, the server did not do that work. */
 function judgeBackground({ statusCodes, lost }: BackgroundUse): Reason[] {
   const statuses = Object.entries(statusCodes).filter(([status]) => !status.startsWith('2'));
   const failed = lost + sum(statuses.map(([, count]) => count));
@@ -126,7 +126,7 @@ function judgeBackground({ statusCodes, lost }: BackgroundUse): Reason[] {
   const ended = lost + sum(Object.values(statusCodes));
   const kinds: [string, number][] = [
     ...statuses.map(([status, count]): [string, number] => [`with status ${status}`, count]),
-    ...(lost > 0 ? [['without an answer', lost] as [string, number]] : []),
+    ...(lost > 0 ? [['without a response', lost] as [string, number]] : []),
   ];
   return failed === ended
     ? [makeReason('background', { failed, ended, kinds })]

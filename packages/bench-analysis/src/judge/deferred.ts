@@ -1,8 +1,8 @@
 /**
  * Finds the CPU that answers cause between the turns of a server: deferred work, such as a log that is written later. Pure.
  *
- * A server also uses CPU without any answer: its upkeep. It is known from the time in which nothing loads the server. What it uses
- * between its turns above its upkeep is work of its answers.
+ * A server also uses CPU without any response: its upkeep. It is known from the time in which nothing loads the server. What it uses
+ * between its turns above its upkeep is work of its responses.
  */
 
 /** The CPU of some spans in µs, and their length together. */
@@ -33,13 +33,13 @@ export function deferredCpu({ turns, rests, upkeepUsPerSecond }: TurnsCpu): numb
   return Math.max(least, rests.cpuUs - upkeepUsPerSecond * rests.seconds);
 }
 
-/** Returns the share of deferred work in the CPU of the answers; 0 if there is none. */
+/** Returns the share of deferred work in the CPU of the responses; 0 if there is none. */
 export function deferredShare(cpu: TurnsCpu): number {
   const deferredUs = deferredCpu(cpu);
   return deferredUs > 0 ? deferredUs / (cpu.turns.cpuUs + deferredUs) : 0;
 }
 
-/** Returns the shares of the turns, and of all that their answers caused, in the CPU of a server; 1 if it used none. */
+/** Returns the shares of the turns, and of all that their responses caused, in the CPU of a server; 1 if it used none. */
 export function sharesOf(cpu: TurnsCpu): { turns: number; answers: number } {
   const allUs = cpu.turns.cpuUs + cpu.rests.cpuUs + (cpu.asideUs ?? 0);
   if (cpu.turns.cpuUs === 0 || allUs === 0) return { turns: 1, answers: 1 };

@@ -4,8 +4,7 @@ import type { LoadMode } from 'bench-model/settings';
 import type { ClusterLoad, GeneratorUse, LoadResult } from 'bench-model/load';
 import type { CompanionName } from 'bench-model/companions';
 import type { Alone, HostWindow, Limit, ServerBudget, Shape } from 'bench-model/measured';
-import type { Reason } from 'bench-model/reasons';
-import { isFatal, makeReason, type ReasonCode, type Uncertain } from 'bench-model/reasons';
+import { isFatal, makeReason, type Reason, type ReasonCode, type Uncertain } from 'bench-model/reasons';
 import { classifySlices, widenSlices } from 'bench-statistics/steadiness';
 import type { CompanionEvidence, CompanionJudge } from './companions.ts';
 import { FULL, coresOfLoad } from 'bench-model/saturation';
@@ -18,7 +17,7 @@ import { sum } from 'bench-statistics/numbers';
 
 const LITTLE_TOLERANCE = 0.05;
 const ERROR_SHARE = 0.001;
-/** A small request and its answer are two segments, of which one was lost in a request of a thousand. */
+/** A small request and its response are two segments, of which one was lost in a request of a thousand. */
 const LOST_SHARE = ERROR_SHARE / 2;
 const BUSY_CORES = 0.1;
 
@@ -43,11 +42,11 @@ export interface Evidence {
   mode: LoadMode;
   /** The number of short turns that the load sums; 0 or absent for one window. */
   turns?: number;
-  /** What its answers took without a load; absent if that was not asked. */
+  /** What its responses took without a load; absent if that was not asked. */
   alone?: Alone | undefined;
   /** The command line of its process; absent if unknown. */
   command?: readonly string[] | undefined;
-  /** The memory of the server by its answers; absent or empty if it was not measured. */
+  /** The memory of the server by its responses; absent or empty if it was not measured. */
   memory?: readonly Level[];
 }
 
@@ -208,7 +207,7 @@ function judgeAccounting({ counts, cluster }: LoadResult): Reason[] {
 
 function judgeAnswers({ counts, connect, crossed = 0, unsolicited = 0, firstWrong }: LoadResult): Reason[] {
   const { planned, established } = connect;
-  // After one unsolicited answer, every later answer on its connection belongs to another request.
+  // After one unsolicited response, every later answer on its connection belongs to another request.
   const wrong = { bodies: (counts.mismatch ?? 0) - crossed, first: firstWrong, crossed, unsolicited };
   const isWrong = wrong.bodies > 0 || crossed > 0;
   const seen = Object.entries(counts).filter(([name, count]) => count > 0 && name !== 'sent');
@@ -230,7 +229,7 @@ function judgeErrors({ counts }: LoadResult): Reason[] {
 /**
  * Little's law for a closed loop (Little 1961): completions per second × mean time from completion to
  * completion = connections. The product falls short if connections starve, which is a finding; it cannot exceed them. Right
- * answers that took longer than all cycles together were paired with the wrong requests. Each generator of a cluster is judged
+ * responses that took longer than all cycles together were paired with the wrong requests. Each generator of a cluster is judged
  * too: together, one that served too few can hide.
  */
 function judgeLittle(load: LoadResult, turns: number): { served: Served[]; reasons: Reason[] } {
@@ -321,11 +320,11 @@ function weighLittle(
   return { completions, tolerance, broken };
 }
 
-/** An answer that takes this long, and this many times as long as the tail of the others, was stalled. */
+/** A response that takes this long, and this many times as long as the tail of the others, was stalled. */
 const STALL = { us: 100_000, ratio: 10, tails: ['p99', 'p97_5', 'p90', 'p75', 'p50'] as const };
 
 /**
- * Names the answers that took far longer than the tail of the others, which no percentile shows. The bound is the largest
+ * Names the responses that took far longer than the tail of the others, which no percentile shows. The bound is the largest
  * power of ten below the slowest.
  */
 function judgeStall({ latencyUs, latencyHistogram }: LoadResult): Reason[] {
@@ -340,20 +339,20 @@ function judgeStall({ latencyUs, latencyHistogram }: LoadResult): Reason[] {
   return reasonIf(slowestUs >= Math.max(STALL.us, STALL.ratio * tailUs), 'stall', facts);
 }
 
-/** Names the requests that got no answer, long after the slowest one. Percentiles include them as lower bounds. */
+/** Names the requests that got no response, long after the slowest one. Percentiles include them as lower bounds. */
 function judgeUnanswered({ unanswered, counts: { sent = 0 }, latencyHistogram }: LoadResult): Reason[] {
   if (unanswered === undefined || latencyHistogram === undefined) return [];
   const facts = { ...unanswered, sent, slowestUs: slowestAnswer(latencyHistogram) };
   return [makeReason('unanswered', facts)];
 }
 
-/** The latency of the slowest right answer, in µs. */
+/** The latency of the slowest correct response, in µs. */
 function slowestAnswer(latencyHistogram: string): number {
   return mergeHistograms([latencyHistogram]).maxValue;
 }
 
 /**
- * Holds what an open loop sent against its rate, and its open requests against Little's law (Little 1961): right answers
+ * Holds what an open loop sent against its rate, and its open requests against Little's law (Little 1961): correct responses
  * per second × mean latency = requests that were open on average. Requests that vanish, and latencies that belong to
  * other requests, break it.
  */
@@ -378,7 +377,7 @@ function judgeOpenLoop(load: LoadResult, perSecond: number): Reason[] {
 }
 
 /**
- * Finds what a busy generator made of latencies. One that is idle on average can still read the answers of a burst long after they
+ * Finds what a busy generator made of latencies. One that is idle on average can still read the responses of a burst long after they
  * arrived, and a request that it sends late although a connection is free is not slow itself.
  */
 function judgeGenerator({ latencyUs, latencyAtLeastUs, schedule }: LoadResult): Reason[] {
@@ -455,7 +454,8 @@ export function judgeUnverified(problem: string, { inFlight }: Counts): Reason {
 }
 
 /**
- * Judges a window that is not flat: on a quiet machine, that comes from the server. Of servers that take short turns, the
+ * Judges a window that is not flat: on a quiet machine, that comes from the server. Where the generators cost as much CPU in
+ * each slice, although they got more responses in some, the pace of the machine changed. Of servers that take short turns, the
  * trend of their ratio shows whether it comes from one of them (see trend.ts).
  */
 function judgeShape({ load: { slices, windowSeconds, meanCycleUs }, host, mode }: Evidence): {
@@ -464,11 +464,14 @@ function judgeShape({ load: { slices, windowSeconds, meanCycleUs }, host, mode }
 } {
   // The pace of an open loop of a search is that of its random arrivals.
   if (slices === undefined || mode.mode === 'promise') return { shape: undefined, reasons: [] };
-  const { milliseconds, counts } = widenSlices(slices, { windowSeconds, meanCycleUs });
+  const widen = (ok: readonly number[]) =>
+    widenSlices({ milliseconds: slices.milliseconds, ok }, { windowSeconds, meanCycleUs });
+  const { milliseconds, counts } = widen(slices.ok);
   const shape = classifySlices(counts);
   if (shape === undefined || shape === 'flat') return { shape, reasons: [] };
+  const isOfMachine = slices.cpuUs !== undefined && classifySlices(widen(slices.cpuUs).counts) === 'flat';
   const facts = { shape, least: Math.min(...counts), most: Math.max(...counts), milliseconds };
-  return { shape, reasons: reasonIf(!isDisturbed(host), 'unsteady', facts) };
+  return { shape, reasons: reasonIf(!isOfMachine && !isDisturbed(host), 'unsteady', facts) };
 }
 
 /** Returns true if other processes or the hypervisor took so much CPU that the pace says little about the server. */

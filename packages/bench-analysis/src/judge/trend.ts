@@ -1,9 +1,8 @@
 /** Trends in the cost of servers that take turns, relative to each other: one of them still warms up, or leaks. Pure. */
 import { median } from 'bench-statistics/numbers';
 import { findTrend } from 'bench-statistics/trend';
-import { makeReason } from 'bench-model/reasons';
+import { makeReason, type Reason } from 'bench-model/reasons';
 import type { HostWindow, Turns } from 'bench-model/measured';
-import type { Reason } from 'bench-model/reasons';
 import { isDisturbed } from './judge.ts';
 
 /** The change of one server relative to another, or to all others. */

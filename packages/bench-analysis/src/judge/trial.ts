@@ -2,10 +2,11 @@
 import { coresOf } from 'bench-model/planned';
 import { memoryByAnswers } from 'bench-statistics/growth';
 import { sum } from 'bench-statistics/numbers';
+import { startsOnly } from 'bench-model/engines';
 import type { LoadResult } from 'bench-model/load';
 import type { Measured } from 'bench-model/measured';
 import type { Resources } from 'bench-model/figures';
-import type { Reason } from 'bench-model/reasons';
+import { isFatal, type Reason } from 'bench-model/reasons';
 import type { TrialHead } from 'bench-model/record';
 import { judge, type Witness } from './judge.ts';
 
@@ -52,7 +53,8 @@ export function judgeTrial(
   const holdsAll = head.load.mode === 'amount' || load.lifetime === undefined;
   const answers = turns && sum(turns.answers);
   return {
-    reasons,
+    // Whatever happens around one request, the start is over.
+    reasons: startsOnly(head.load) ? reasons.filter(isFatal) : reasons,
     findings: {
       ...(server && derive({ load, server, holdsAll, answers })),
       limit,
@@ -68,11 +70,11 @@ interface Span {
   server: Resources;
   /** True if the sampled span includes every request of the load, so that its CPU belongs to the counted answers. */
   holdsAll: boolean;
-  /** The right answers in the sampled span, if each was counted. */
+  /** The correct responses in the sampled span, if each was counted. */
   answers?: number | undefined;
 }
 
-/** Returns CPU and context switches per right answer; absent if a part is missing. */
+/** Returns CPU and context switches per correct response; absent if a part is missing. */
 export function derive({ load, server, holdsAll, answers: counted }: Span): Partial<Measured> {
   const { ok } = load.counts;
   const { cpuUserUs, cpuSystemUs, seconds, contextSwitches } = server;

@@ -24,7 +24,6 @@ import { HOME, makeProjectFolder, commandLine } from 'bench-machine/home';
 import { RECORD_SCHEMA, RUN_SCHEMA } from 'bench-model/versions';
 import { readTextFile } from 'bench-machine/files';
 import { redact } from 'bench-machine/redact';
-import type { Plan } from 'bench-model/plan';
 import type { Host } from 'bench-model/host';
 import type { Trial } from 'bench-model/record';
 import type { RunFile, Versions } from 'bench-model/run';
@@ -71,10 +70,10 @@ export function createFolder(parent: string, name: string, files: Record<string,
 }
 
 /** Adds to `run.json` the rounds after which the run was stopped. Does nothing if it has these already. */
-export function keepStops(folder: string, { stops }: Pick<Plan, 'stops'>): void {
+export function keepStops(folder: string, stops: number[]): void {
   const run = readRunFile(folder);
-  if (isDeepStrictEqual(run.plan.stops, stops)) return;
-  const text = JSON.stringify({ ...run, plan: { ...run.plan, stops } }, null, 2);
+  if (isDeepStrictEqual(run.stops ?? [], stops)) return;
+  const text = JSON.stringify({ ...run, stops }, null, 2);
   writeReport(folder, 'run.json', `${text}\n`);
 }
 
@@ -178,8 +177,10 @@ function suggestRuns(name: string): string {
   const similar = name === LATEST || runs.length === 0 ? undefined : suggest(name, [...runs, LATEST]);
   if (similar !== undefined) return similar;
   const newest = newestRuns(MOST_LISTED);
-  return newest.length > 0
-    ? `the newest runs are ${newest.join(', ')}; latest means the first one`
+  if (newest.length > 0) return `the newest runs are ${newest.join(', ')}; latest means the first one`;
+  const published = runs.slice(0, MOST_LISTED).join(', ');
+  return runs.length > 0 && name !== LATEST
+    ? `there are ${published}`
     : `${commandLine('bench')} creates one`;
 }
 
@@ -257,7 +258,7 @@ export function versionDifferences(then: Versions, now: Versions): string[] {
 /** A kind of stored values, and the words of the errors about them. */
 export interface StoredKind<Name extends keyof Stored> {
   /** The name of the schema of such a value. */
-  schema: Name | ((value: Record<string, unknown>) => Name);
+  schema: Name;
   /** The version that is read; absent for values without one. */
   version?: number;
   /** `not a plan`. */
@@ -340,7 +341,7 @@ function check<Name extends keyof Stored>(
     throw new BenchError('usage', `${shown(where)}: cannot be read: ${(error as Error).message}`, hint);
   }
   if (version !== undefined) refuseVersion(value, where, version);
-  const detail = problemWith(typeof schema === 'function' ? schema(value) : schema, value);
+  const detail = problemWith(schema, value);
   if (detail !== undefined) throw new BenchError('usage', `${shown(where)}: ${problem}: ${detail}`, hint);
   return value as unknown as Stored[Name];
 }

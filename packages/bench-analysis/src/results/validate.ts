@@ -3,7 +3,6 @@ import { readFileSync } from 'node:fs';
 import type { ErrorObject } from 'ajv';
 import { createCheck } from 'bench-model/json-schema';
 import type { Host } from 'bench-model/host';
-import type { PooledMatrix, PooledTest, PoolFile } from 'bench-model/pool';
 import type { Trial } from 'bench-model/record';
 import type { RunFile } from 'bench-model/run';
 import type { WhyFile } from 'bench-model/why';
@@ -14,9 +13,6 @@ export interface Stored {
   run: RunFile;
   host: Host;
   why: WhyFile;
-  pool: PoolFile;
-  'pool-test': PooledTest;
-  'pool-matrix': PooledMatrix;
 }
 
 /** Made at the first use: most commands need few of them. */

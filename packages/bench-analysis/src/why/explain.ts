@@ -1,15 +1,23 @@
-/** Which functions and modules cost more or less per request on one side of a comparison, beyond the noise of the profiles. */
+/** Which lines of the project, packages and functions cost more or less per request on one side of a comparison, beyond the noise of the profiles. */
+import { present } from 'bench-model/options';
 import type { ComparedPair, Frame, Profile, ProfiledSide, WhyFile } from 'bench-model/why';
 import { upperPoint } from 'bench-statistics/normal';
 import { mean, sum } from 'bench-statistics/numbers';
 import { studentPoint } from 'bench-statistics/student';
+import { findCause, Tree, type Place } from './places.ts';
 
 /** Costs below this share of the CPU per request of the baseline are not tested, and such differences not named. */
 const LEAST_SHARE = 0.01;
 /** The chance that any function or module is named between equal builds. */
 const ERROR = 0.05;
+/** The families of tests that share it: lines of the project, functions, modules, those that the cause calls. */
+const FAMILIES = 4;
 /** Fewer profiles of a side have no interval. */
-const FEWEST_PROFILES = 3;
+export const FEWEST_PROFILES = 3;
+/** As many further profiles, in degrees of freedom, is worth what all costs together tell about the spread of one. */
+const PRIOR_FREEDOM = 4;
+/** The rounds do not tell a ratio whose logarithm has a larger standard deviation: an interval of about ± 20 %. */
+const MOST_DEVIATION = 0.1;
 /** Half of a 95 % interval, in standard deviations. */
 const NORMAL_95 = 1.96;
 
@@ -21,28 +29,34 @@ export interface Change {
   margin: number;
 }
 
-/** A function whose own cost changed, in µs of CPU per request. */
-export interface ChangedFunction extends Change {
-  frame: Frame;
-}
-
 /** A package, a module or a file whose functions together changed in cost, in µs of CPU per request. */
 export interface ChangedModule extends Change {
   module: string;
   /** Those of its functions that changed, the largest change first. */
-  functions: ChangedFunction[];
+  functions: (Change & Pick<Frame, 'name'>)[];
 }
 
-/** What the profiles of two targets say about their difference. All intervals hold together with 95 % confidence. */
+/** A line of the project whose CPU per request changed, with all that it calls. */
+export interface ChangedPlace extends Change, Place {}
+
+/** What the profiles of two targets say about their difference. All intervals hold together with 95 % confidence, except for the whole. */
 export interface Explained {
   baseline: ProfiledSide;
   candidate: ProfiledSide;
   /** CPU per request in all, in µs. */
   whole: Change;
-  /** The largest change first. */
-  functions: ChangedFunction[];
+  times?: ComparedPair['times'];
+  /** The lines that lead to the one at which the two sides part, and that one; empty without one. */
+  path: ChangedPlace[];
+  /** True if it explains enough of the difference to be named before anything else. */
+  isMain: boolean;
+  /** The modules in which that line spends the difference, the largest change first. */
+  calls: ChangedModule[];
+  /** All modules; after a main cause, as far as no line of the project that changed calls them. */
   modules: ChangedModule[];
-  /** No function and no module that is not named changed by more than this, in µs; absent if a side had no profiler. */
+  /** Other lines that changed for sure. */
+  others: ChangedPlace[];
+  /** Nothing that is not named changed by more than this, in µs; absent if a side had no profiler. */
   restUs?: number;
 }
 
@@ -64,43 +78,65 @@ export function explainPair(
   const profiles = sides.map((side) => side.profiles);
   const wholes = profiles.map((own) => own.map(({ cpuUs }) => cpuUs)) as Costs;
   const least = LEAST_SHARE * mean(wholes[0]);
-  const frameOf = (node: number): number => why.tree.frames[node] as number;
-  const moduleOf = (node: number): string => why.frames[frameOf(node)]?.module ?? '';
+  const whole = widen(compareMeans(...wholes, ERROR), { error: ERROR, deviation });
+  const tree = new Tree(why, [baseline, candidate], pair.hunks ?? []);
   const sampled = isNamed ? profiles : [];
-  const frames = tested(sampled, (profile) => costsBy(profile, frameOf), least);
-  const named = tested(sampled, (profile) => costsBy(profile, moduleOf), least);
-  const error = ERROR / (1 + frames.size + named.size);
-  const functions = compareAll(frames, { error, least, deviation });
-  const modules = compareAll(named, { error, least, deviation });
-  const rest = [...functions.others, ...modules.others];
-  const changed = functions.changed.map(([frame, change]): ChangedFunction => {
-    return { frame: why.frames[frame] as Frame, ...change };
-  });
+  const units = sampled.map((own) => mean(own.map(({ cpuUs, samples }) => cpuUs / sum(samples))));
+  const compare = <Key>(keysOf: (node: number) => readonly Key[]): Compared<Key> => {
+    const costs = tested(sampled, (profile) => costsBy(profile, keysOf), least);
+    return compareAll(costs, { error: ERROR / FAMILIES / costs.size, least, deviation, units });
+  };
+  const lines = compare((node) => tree.linesOf(node));
+  const functions = compare((node) => [functionOf(tree.frameOf(node))]);
+  const { path, isMain } = findCause(lines.changed, tree, whole) ?? { path: [], isMain: false };
+  const changes = new Map(lines.changed);
+  const calls = compare((node) => tree.calledFrom(path.at(-1) ?? -1, node));
+  const modules = compare((node) =>
+    isMain && tree.linesOf(node).some((line) => changes.has(line)) ? [] : [tree.frameOf(node)?.module ?? ''],
+  );
+  const withFunctions = ({ changed }: Compared<string>): ChangedModule[] =>
+    changed.map(([module, change]) => ({
+      module,
+      ...change,
+      functions: functions.changed.flatMap(([key, own]) => {
+        const { name, ...of } = JSON.parse(key) as Frame;
+        return of.module === module ? [{ name, ...own }] : [];
+      }),
+    }));
+  const show = (own: readonly number[]): ChangedPlace[] =>
+    own.map((line) => ({ ...(tree.places[line] as Place), ...(changes.get(line) as Change) }));
+  const rest = [...lines.others, ...modules.others, ...(isMain ? [] : functions.others)];
   return {
     baseline,
     candidate,
-    whole: widen(compareMeans(...wholes, error), { error, deviation }),
-    functions: changed,
-    modules: modules.changed.map(([module, change]) => ({
-      module,
-      ...change,
-      functions: changed.filter(({ frame }) => frame.module === module),
-    })),
+    whole,
+    ...present({ times: pair.times }),
+    path: show(path),
+    isMain,
+    calls: withFunctions(calls),
+    modules: withFunctions(modules),
+    others: show([...changes.keys()].filter((line) => !path.includes(line))),
     ...(isNamed && {
       restUs: Math.max(least, ...rest.map(({ difference, margin }) => Math.abs(difference) + margin)),
     }),
   };
 }
 
+/** Returns a function as a key: all its lines are one. */
+function functionOf({ name = '', file = '', module = '' }: Partial<Frame> = {}): string {
+  return JSON.stringify({ name, file, module });
+}
+
 /**
  * Returns both sides with the ratio of CPU per request that the rounds of the run tell, and the standard deviation of its logarithm. All profiles of a
- * side then have the same, and both sides keep their geometric mean. Without `times`, each profile keeps what it measured itself.
+ * side then have the same, and both sides keep their geometric mean. Without `times`, or if few rounds hardly tell it, each keeps what it measured itself.
  */
 export function scaleToRounds(
   sides: readonly ProfiledSide[],
   times: ComparedPair['times'],
 ): { sides: readonly ProfiledSide[]; deviation: number } {
-  if (times === undefined) return { sides, deviation: 0 };
+  const deviation = times === undefined ? Infinity : Math.log(times.high / times.low) / (2 * NORMAL_95);
+  if (times === undefined || deviation > MOST_DEVIATION) return { sides, deviation: 0 };
   const middle = Math.sqrt(
     sides.reduce((all, { profiles }) => all * mean(profiles.map(({ cpuUs }) => cpuUs)), 1),
   );
@@ -110,17 +146,19 @@ export function scaleToRounds(
       ...side,
       profiles: side.profiles.map((profile) => ({ ...profile, cpuUs: wholes[index] as number })),
     })),
-    deviation: Math.log(times.high / times.low) / (2 * NORMAL_95),
+    deviation,
   };
 }
 
-/** Returns the CPU per request of a profile by a property of the stack in which it was spent, in µs. */
-function costsBy<Key>({ cpuUs, nodes, samples }: Profile, keyOf: (node: number) => Key): Map<Key, number> {
+/** Returns the CPU per request of a profile by properties of the stack in which it was spent, in µs. */
+function costsBy<Key>(
+  { cpuUs, nodes, samples }: Profile,
+  keysOf: (node: number) => readonly Key[],
+): Map<Key, number> {
   const perSample = cpuUs / sum(samples);
   const costs = new Map<Key, number>();
   for (const [index, node] of nodes.entries()) {
-    const key = keyOf(node);
-    costs.set(key, (costs.get(key) ?? 0) + (samples[index] ?? 0) * perSample);
+    for (const key of keysOf(node)) costs.set(key, (costs.get(key) ?? 0) + (samples[index] ?? 0) * perSample);
   }
   return costs;
 }
@@ -129,7 +167,7 @@ function costsBy<Key>({ cpuUs, nodes, samples }: Profile, keyOf: (node: number) 
 export function stackCosts({ profiles }: Pick<ProfiledSide, 'profiles'>): Map<number, number> {
   const costs = new Map<number, number>();
   for (const profile of profiles) {
-    for (const [node, us] of costsBy(profile, (one) => one))
+    for (const [node, us] of costsBy(profile, (one) => [one]))
       costs.set(node, (costs.get(node) ?? 0) + us / profiles.length);
   }
   return costs;
@@ -152,15 +190,26 @@ function tested<Key>(
   return new Map(all.filter(([, own]) => own.some((one) => mean(one) >= leastUs)));
 }
 
-/** Compares costs. Returns those that changed for sure, the largest change first, and the others. */
+/** What changed for sure, the largest change first, and the others. */
+interface Compared<Key> {
+  changed: [Key, Change][];
+  others: Change[];
+}
+
 function compareAll<Key>(
   costs: Map<Key, Costs>,
-  { error, least, deviation }: { error: number; least: number; deviation: number },
-): { changed: [Key, Change][]; others: Change[] } {
-  const all = [...costs].map(([key, own]): [Key, Change] => [
-    key,
-    widen(compareMeans(...own, error), { error, deviation }),
-  ]);
+  { error, least, deviation, units }: { error: number; least: number; deviation: number; units: number[] },
+): Compared<Key> {
+  // The variance of a count of samples is its mean (Poisson), times a factor that all costs share.
+  const sampling = (own: Costs): number[] => own.map((values, side) => mean(values) * (units[side] ?? 0));
+  const factors = [...costs.values()].flatMap((own) =>
+    sampling(own).flatMap((one, side) => (one > 0 ? [varianceOf(own[side] as number[]) / one] : [])),
+  );
+  const factor = Math.max(1, mean(factors));
+  const all = [...costs].map(([key, own]): [Key, Change] => {
+    const priors = sampling(own).map((one) => factor * one);
+    return [key, widen(compareMeans(...own, error, priors), { error, deviation })];
+  });
   const isChanged = ({ difference, margin }: Change): boolean =>
     Math.abs(difference) >= Math.max(least, margin);
   return {
@@ -179,25 +228,30 @@ function widen(change: Change, { error, deviation }: { error: number; deviation:
 
 /**
  * The difference of two means and half of its interval by Welch (1947): the servers are different processes, and functions
- * that exist on one side have no variance on the other.
+ * that exist on one side have no variance on the other. `priors` are variances that moderate those of few profiles (Smyth 2004).
  */
 export function compareMeans(
   baseline: readonly number[],
   candidate: readonly number[],
   error: number,
+  priors?: readonly number[],
 ): Change {
+  const sides = [baseline, candidate].map((values, side) => {
+    const [own, prior] = [values.length - 1, priors === undefined ? 0 : PRIOR_FREEDOM];
+    const variance = (own * varianceOf(values) + prior * (priors?.[side] ?? 0)) / (own + prior);
+    return { ofMean: variance / values.length, freedom: own + prior };
+  });
   const [before, after] = [mean(baseline), mean(candidate)];
-  const [one, other] = [varianceOfMean(baseline), varianceOfMean(candidate)];
-  const whole = one + other;
+  const whole = sum(sides.map(({ ofMean }) => ofMean));
   const freedom =
     whole === 0
       ? baseline.length - 1
-      : whole ** 2 / (one ** 2 / (baseline.length - 1) + other ** 2 / (candidate.length - 1));
+      : whole ** 2 / sum(sides.map(({ ofMean, freedom: own }) => ofMean ** 2 / own));
   const margin = studentPoint(Math.max(1, Math.floor(freedom + 1e-9)), error) * Math.sqrt(whole);
   return { before, after, difference: after - before, margin };
 }
 
-function varianceOfMean(values: readonly number[]): number {
+function varianceOf(values: readonly number[]): number {
   const centre = mean(values);
-  return sum(values.map((value) => (value - centre) ** 2)) / (values.length - 1) / values.length;
+  return sum(values.map((value) => (value - centre) ** 2)) / (values.length - 1);
 }

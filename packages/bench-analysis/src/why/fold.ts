@@ -1,13 +1,9 @@
 /** From the output of profilers to stacks of functions whose names are alike on both sides of a comparison. */
-import { basename } from 'node:path';
+import { basename, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import type { Frame, Profiled, WhyFile } from 'bench-model/why';
-
-/** A stack, outermost function first, and its samples on a CPU. */
-export interface Stack {
-  frames: Frame[];
-  samples: number;
-}
+import type { Frame, Hunk, Profiled, Sampled, Stack, WhyFile } from 'bench-model/why';
+import { Versions, type Read } from './lines.ts';
+import { foldV8 } from './v8.ts';
 
 /** The name of a function of a binary that holds none. */
 export const NAMELESS = 'native code';
@@ -18,34 +14,47 @@ const KERNEL = 'kernel';
 const NODE = 'node';
 
 /** Folds the profiles of a server's processes. `root` is the folder of its project. Throws SyntaxError for a profile that is cut. */
-export function foldProfiles(profiles: readonly Profiled[], root: string): Stack[] {
-  return profiles.flatMap(({ format, text }) => FOLDERS[format](text, root));
+export function foldProfiles(profiles: readonly Profiled[], root: string, read: Read): Stack[] {
+  return profiles.flatMap(({ format, text }) => FOLDERS[format](text, root, read));
 }
 
-/** Returns stacks whose functions are named without their classes, as those of Python before 3.11 are. */
-export function withoutClasses(stacks: readonly Stack[]): Stack[] {
-  return stacks.map(({ frames, samples }) => ({
-    frames: frames.map((frame) => ({ ...frame, name: frame.name.split('.').at(-1) ?? frame.name })),
-    samples,
-  }));
-}
-
-const FOLDERS: Record<Profiled['format'], (text: string, root: string) => Stack[]> = {
+const FOLDERS: Record<Profiled['format'], (text: string, root: string, read: Read) => Stack[]> = {
   collapsed: foldCollapsed,
-  cpuprofile: foldV8,
+  cpuprofile: (text, root, read) =>
+    foldV8(
+      text,
+      (frame) => frameOfV8(frame, root),
+      (file) => read(root, file),
+    ),
   perf: foldPerf,
 };
 
-/** Folds lines of `outer (file);inner (file) 12`. */
+/** Folds lines of `outer (file:3);inner (file:4) 12`. */
 function foldCollapsed(text: string, root: string): Stack[] {
   return text.split('\n').flatMap((line) => {
     const [, stack = '', count = ''] = /^(.*) (\d+)$/.exec(line) ?? [];
-    const frames = stack.split(';').flatMap((one): Frame[] => {
-      const [, name = '', file = ''] = /^(.*) \((.*)\)$/.exec(one) ?? [];
+    const frames = stack.split(';').flatMap((one): Sampled[] => {
+      const [, name = '', file = '', at] = /^(.*) \((.*?)(?::(\d+))?\)$/.exec(one) ?? [];
       if (name.startsWith('<GC>')) return [{ name: 'collector', file: 'python', module: GARBAGE }];
-      return isPython(file) ? [locate(name.startsWith('0x') ? NAMELESS : name, file, root)] : [];
+      return isPython(file)
+        ? [withLine(locate(name.startsWith('0x') ? NAMELESS : name, file, root), at)]
+        : [];
     });
-    return frames.length === 0 ? [] : [{ frames, samples: Number(count) }];
+    return frames.length === 0 ? [] : [{ frames: withoutStart(frames), samples: Number(count) }];
+  });
+}
+
+function withLine(frame: Frame, line: string | undefined): Sampled {
+  return frame.from === 'project' && line !== undefined ? { ...frame, line: Number(line) } : frame;
+}
+
+/** Code of a project that starts its server, around all that the server does, is not what answers. */
+function withoutStart(frames: Sampled[]): Sampled[] {
+  const begun = frames.findIndex(({ file, from }) => !file.startsWith('<') && from !== 'project');
+  if (!frames.slice(0, Math.max(0, begun)).some(({ name }) => name === '<module>')) return frames;
+  return frames.map((frame, index) => {
+    const { line: _, from: __, ...rest } = frame;
+    return index < begun ? rest : frame;
   });
 }
 
@@ -54,30 +63,6 @@ function isPython(file: string): boolean {
   return (
     /\.(pyx?|py[dc])$|^</.test(file) || /\.(cpython-|abi3)[^/]*\.so$/.test(file) || /\/bin\/[^/]+$/.test(file)
   );
-}
-
-/** A profile of V8, as the DevTools Protocol defines it. */
-interface V8Profile {
-  nodes: { id: number; callFrame: { functionName: string; url: string }; children?: number[] }[];
-  samples: number[];
-}
-
-/** Folds a profile of V8, without the time that it took to write it. */
-function foldV8(text: string, root: string): Stack[] {
-  const { nodes, samples } = JSON.parse(text) as V8Profile;
-  const parents = new Map(nodes.flatMap(({ id, children = [] }) => children.map((child) => [child, id])));
-  const frames = new Map(nodes.map(({ id, callFrame }) => [id, frameOfV8(callFrame, root)]));
-  const counts = new Map<number, number>();
-  for (const id of samples) counts.set(id, (counts.get(id) ?? 0) + 1);
-  return [...counts].flatMap(([id, count]) => {
-    const stack: Frame[] = [];
-    for (let at: number | undefined = id; at !== undefined; at = parents.get(at)) {
-      const frame = frames.get(at);
-      if (frame !== undefined) stack.unshift(frame);
-    }
-    const isProfiler = stack.some(({ file }) => file === 'node:inspector');
-    return stack.length === 0 || isProfiler ? [] : [{ frames: stack, samples: count }];
-  });
 }
 
 function frameOfV8(
@@ -91,18 +76,25 @@ function frameOfV8(
   return locate(name, url.startsWith('file:') ? fileURLToPath(url) : url, root);
 }
 
-function foldPerf(text: string): Stack[] {
+function foldPerf(text: string, root: string): Stack[] {
   const isGo = text.includes(' runtime.');
+  const files = filesOfGo(text, root);
   return text.split('\n\n').flatMap((sample) => {
     const calls = sample.split('\n').flatMap((line) => {
-      const [, symbol, program = ''] = /^\s+[0-9a-f]+ (.*) \(([^()]*)\)$/.exec(line) ?? [];
-      return symbol === undefined ? [] : [{ symbol, program }];
+      const [, symbol, program = '', file, at] = PERF.exec(line) ?? [];
+      return symbol === undefined ? [] : [{ symbol, program, file, at }];
     });
     const isKernel = ({ program }: (typeof calls)[number]): boolean => program.startsWith('[kernel');
     const inside = calls.filter(isKernel);
     const frames = calls
       .filter((call) => !isKernel(call))
-      .map(({ symbol, program }) => frameOfSymbol(symbol, program, isGo))
+      .map(({ symbol, program, file, at }): Sampled => {
+        const frame = frameOfSymbol(symbol, program, isGo);
+        const own = files.get(symbol);
+        if (own === undefined) return frame;
+        // Code that the compiler has put into a function has the line of another file.
+        return withLine({ ...frame, file: own, from: 'project' }, file === join(root, own) ? at : undefined);
+      })
       .toReversed();
     if (inside.length > 0) {
       const [call] = inside.flatMap(({ symbol }) => /^__\w+?_sys_(\w+)$/.exec(symbol)?.[1] ?? []);
@@ -110,6 +102,20 @@ function foldPerf(text: string): Stack[] {
     }
     return frames.length === 0 ? [] : [{ frames, samples: 1 }];
   });
+}
+
+/** A line of `perf script`, with the place of a frame of Go. */
+const PERF = /^\s+[0-9a-f]+ (.*) \(([^()]*)\)(?: (.+):(\d+))?$/;
+
+/** Returns the file of each function of the project. A place in another file is code that the compiler has put into a function. */
+function filesOfGo(text: string, root: string): Map<string, string> {
+  const places = [...text.matchAll(new RegExp(PERF, 'gm'))];
+  return new Map(
+    places.flatMap(([, symbol = '', , file = '']): [string, string][] => {
+      const own = file.startsWith(`${root}/`) ? file.slice(root.length + 1) : '';
+      return own === '' || ELSEWHERE.test(own) ? [] : [[symbol, own]];
+    }),
+  );
 }
 
 function frameOfSymbol(symbol: string, program: string, isGo: boolean): Frame {
@@ -121,17 +127,22 @@ function frameOfSymbol(symbol: string, program: string, isGo: boolean): Frame {
     name: isUnknown ? NAMELESS : symbol,
     file,
     module: (isUnknown ? undefined : (go ?? rust)) ?? file,
+    // The first part of the path of a package of Go is a host, except for those of the language and the program.
+    ...(go !== undefined && /^[^/]+\.[^/]+\//.test(go) && { from: 'package' }),
   };
 }
+
+/** Folders of a project that do not hold its code. */
+const ELSEWHERE = /^(?:venv|env|vendor)\/|(?:^|\/)(?:\.[^/]+|node_modules)\//;
 
 /** Names a function by a file that has the same path on both sides, and by its package or the file of the project. */
 function locate(name: string, path: string, root: string): Frame {
   const packaged =
     /^.*\/(?:site|dist)-packages\/(.+)$/.exec(path)?.[1] ?? /^.*\/node_modules\/(.+)$/.exec(path)?.[1];
-  if (packaged !== undefined) return { name, file: packaged, module: packageOf(packaged) };
+  if (packaged !== undefined) return { name, file: packaged, module: packageOf(packaged), from: 'package' };
   if (path.startsWith(`${root}/`)) {
     const file = path.slice(root.length + 1);
-    return { name, file, module: file };
+    return { name, file, module: file, ...(!ELSEWHERE.test(file) && { from: 'project' }) };
   }
   const library = /^.*\/lib\/python[\d.]+t?\/(?:lib-dynload\/)?(.+)$/.exec(path)?.[1];
   if (library !== undefined) return { name, file: library, module: packageOf(library) };
@@ -145,26 +156,48 @@ function packageOf(path: string): string {
   return first.startsWith('@') ? `${first}/${second}` : first.replace(/\.(py|pyx|[\w.-]+\.so|so)$/, '');
 }
 
-/** The functions and the call tree of all profiles of a run, as they are stored. */
+/** The functions and the call tree of all profiles of a run, as they are stored. Lines of the project are those of the first folder that has them. */
 export class CallTree implements Pick<WhyFile, 'frames' | 'tree'> {
   readonly frames: Frame[] = [];
   readonly tree: WhyFile['tree'] = { parents: [], frames: [] };
+  readonly #versions: Versions;
+  readonly #places: ({ root: string; line: number } | undefined)[] = [];
+  readonly #roots: string[] = [];
   readonly #frames = new Map<string, number>();
   readonly #nodes = new Map<string, number>();
 
-  /** Adds stacks, and returns the samples of each in the tree. */
-  add(stacks: readonly Stack[]): { nodes: number[]; samples: number[] } {
+  constructor(read: Read) {
+    this.#versions = new Versions(read);
+  }
+
+  /** Adds stacks of the project in a folder, and returns the samples of each in the tree. */
+  add(stacks: readonly Stack[], root: string): { nodes: number[]; samples: number[] } {
+    if (!this.#roots.includes(root)) this.#roots.push(root);
     const counts = new Map<number, number>();
     for (const { frames, samples } of stacks) {
       let node = -1;
-      for (const frame of frames) node = this.#nodeOf(node, frame);
+      for (const frame of frames) node = this.#nodeOf(node, this.#frameOf(frame, root));
       counts.set(node, (counts.get(node) ?? 0) + samples);
     }
     return { nodes: [...counts.keys()], samples: [...counts.values()] };
   }
 
-  #nodeOf(parent: number, frame: Frame): number {
-    const of = this.#frameOf(frame);
+  /** Returns the line of each function in its file of this folder; 0 if it has none. */
+  linesIn(root: string): number[] {
+    return this.frames.map(({ file }, index) => {
+      const place = this.#places[index];
+      return (place && this.#versions.match({ file, ...place }, root)) ?? 0;
+    });
+  }
+
+  /** Returns where these files differ between two folders. */
+  hunksOf(files: readonly string[], { before, after }: { before: string; after: string }): Hunk[] {
+    return files.flatMap((file) =>
+      this.#versions.diff(file, before, after).map((hunk) => ({ file, ...hunk })),
+    );
+  }
+
+  #nodeOf(parent: number, of: number): number {
     const key = `${parent} ${of}`;
     const known = this.#nodes.get(key);
     if (known !== undefined) return known;
@@ -175,12 +208,24 @@ export class CallTree implements Pick<WhyFile, 'frames' | 'tree'> {
     return parents.length - 1;
   }
 
-  #frameOf(frame: Frame): number {
-    const key = JSON.stringify([frame.name, frame.file]);
+  #frameOf({ line, ...frame }: Sampled, root: string): number {
+    const { name, file, from, isWhole } = frame;
+    const place = line === undefined ? undefined : this.#firstPlace({ file, root, line });
+    // A compiler may put a function into its caller on one side: the line is the same.
+    const key = JSON.stringify([place === undefined && name, file, from, isWhole, place]);
     const known = this.#frames.get(key);
     if (known !== undefined) return known;
     this.frames.push(frame);
+    this.#places.push(place);
     this.#frames.set(key, this.frames.length - 1);
     return this.frames.length - 1;
+  }
+
+  #firstPlace(own: { file: string; root: string; line: number }): { root: string; line: number } {
+    for (const root of this.#roots) {
+      const line = this.#versions.match(own, root);
+      if (line !== undefined) return { root, line };
+    }
+    return own;
   }
 }

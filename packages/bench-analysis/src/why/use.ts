@@ -1,6 +1,6 @@
-/** What requests take from the kernel and the runtime on both sides of a comparison, and the faults that it gives away. */
-import type { ProfiledSide, RequestUse } from 'bench-model/why';
-import { EACH } from '../judge/judge.ts';
+/** What requests cause on both sides of a comparison, and where they wait. */
+import type { ProfiledSide, RequestUse, Statement, Wait } from 'bench-model/why';
+import { sum } from 'bench-statistics/numbers';
 import { type Change, compareMeans } from './explain.ts';
 
 /** The chance that the interval of any figure misses its difference. */
@@ -8,23 +8,16 @@ const ERROR = 0.05;
 /** Figures below this are rounding: work that does not belong to requests. */
 const LEAST = 0.01;
 /** A difference of less than this, or of a smaller share, is not put into words. */
-const TOLD = { count: 0.5, share: 0.2 };
-/** From this number of writes on, an answer is sent in pieces. */
-const PIECES = 10;
+const TOLD = { count: 0.5, ms: 0.1, share: 0.2 };
 
 /** The figures of a request, in the order of the table. */
 const READERS = {
-  userUs: (use) => use.userUs,
-  systemUs: (use) => use.systemUs,
+  statements: (use) => use.statements && sum(use.statements.map(({ count }) => count)),
+  fetches: (use) => use.fetches,
   connections: (use) => use.connections,
   calls: (use) => use.calls?.all,
-  reads: (use) => use.calls?.reads,
   writes: (use) => use.calls?.writes,
-  polls: (use) => use.calls?.polls,
-  locks: (use) => use.calls?.locks,
-  yields: (use) => use.calls?.yields,
-  waits: (use) => use.waits,
-  faults: (use) => use.faults,
+  threads: (use) => use.threads,
   collections: (use) => use.garbage?.collections,
   collectingUs: (use) => use.garbage?.us,
 } satisfies Record<string, (use: RequestUse) => number | undefined>;
@@ -39,21 +32,6 @@ export interface ChangedUse extends Change {
   isClear: boolean;
 }
 
-/** A fault that only one side has: its figure for each answer, and that of the other side. */
-export interface Cause {
-  /** A connection for each answer, or an answer in many pieces. */
-  of: 'connections' | 'writes';
-  target: string;
-  other: string;
-  per: number;
-  otherPer: number;
-}
-
-const CAUSES: { of: Cause['of']; from: number }[] = [
-  { of: 'connections', from: EACH },
-  { of: 'writes', from: PIECES },
-];
-
 /** Compares what a request takes. Figures that a profile lacks, or that are 0 on both sides, are left out. */
 export function compareUse(baseline: ProfiledSide, candidate: ProfiledSide): ChangedUse[] {
   const error = ERROR / Object.keys(READERS).length;
@@ -63,27 +41,90 @@ export function compareUse(baseline: ProfiledSide, candidate: ProfiledSide): Cha
     ) as [number[], number[]];
     if (before.length < baseline.profiles.length || after.length < candidate.profiles.length) return [];
     const change = compareMeans(before, after, error);
-    const most = Math.max(change.before, change.after);
-    if (most < LEAST) return [];
-    const least = Math.max(change.margin, TOLD.count, TOLD.share * most);
-    return [{ name: name as UseName, ...change, isClear: Math.abs(change.difference) >= least }];
+    if (Math.max(change.before, change.after) < LEAST) return [];
+    return [{ name: name as UseName, ...change, isClear: isClear(change, TOLD.count) }];
   });
 }
 
-/** Finds the faults that one side has and the other one has not. */
-export function findCauses(
-  { baseline, candidate }: { baseline: string; candidate: string },
-  uses: readonly ChangedUse[],
-): Cause[] {
-  return CAUSES.flatMap(({ of, from }): Cause[] => {
-    const use = uses.find(({ name }) => name === of);
-    if (use === undefined || !use.isClear) return [];
-    const sides = [
-      { target: baseline, per: use.before },
-      { target: candidate, per: use.after },
-    ];
-    const [most, least] = use.difference < 0 ? sides : sides.toReversed();
-    if (most === undefined || least === undefined || most.per < from || least.per >= from) return [];
-    return [{ of, ...most, other: least.target, otherPer: least.per }];
-  });
+/** A statement that requests send, or a line at which they wait, whose figure clearly changed. */
+export interface ChangedPart<Part> extends Change {
+  part: Part;
+}
+
+/** Returns the statements that requests send more or less often, the largest change first. */
+export function changedStatements(sides: Sides): ChangedPart<Statement>[] {
+  return changedParts(sides, { ...STATEMENTS, figure: ({ count }) => count }, TOLD.count);
+}
+
+/** Returns the statements whose time in the database changed, in ms of each request, the largest change first. */
+export function changedTimes(sides: Sides, connections: number): ChangedPart<Statement>[] {
+  return changedParts(sides, { ...STATEMENTS, figure: ({ ms = 0 }) => ms }, leastWait(sides, connections));
+}
+
+/** Returns the lines at which requests wait for longer or shorter, in ms of each request, the largest change first. */
+export function changedPlaces(sides: Sides, connections: number): ChangedPart<Wait>[] {
+  return changedParts(
+    sides,
+    {
+      read: (use) => use.places,
+      // The number of a line changes with what is above it.
+      key: ({ file, name, code, in: within }) => JSON.stringify([file, name, code, within]),
+      figure: ({ ms }) => ms,
+    },
+    leastWait(sides, connections),
+  );
+}
+
+/** Both sides of a comparison. */
+export type Sides = [baseline: ProfiledSide, candidate: ProfiledSide];
+
+const STATEMENTS = {
+  read: (use: RequestUse) => use.statements,
+  key: ({ text }: Statement) => text,
+};
+
+/**
+ * Returns the smallest difference of waits, in ms, that does not follow from one in CPU: while a request is answered, its line waits
+ * for at most as many others as there are connections.
+ */
+function leastWait(sides: Sides, connections: number): number {
+  const [before, after] = sides.map(({ profiles }) => profiles.map(({ cpuUs }) => cpuUs)) as [
+    number[],
+    number[],
+  ];
+  const { difference, margin } = compareMeans(before, after, ERROR);
+  return Math.max(TOLD.ms, (connections * (Math.abs(difference) + margin)) / 1000);
+}
+
+/** A list of what a request takes. */
+interface Parts<Part> {
+  read: (use: RequestUse) => readonly Part[] | undefined;
+  key: (part: Part) => string;
+  figure: (part: Part) => number;
+}
+
+/** Compares lists part by part: one that a profile does not have is 0 there. Returns nothing if a profile has no list. */
+function changedParts<Part>(
+  sides: Sides,
+  { read, key, figure }: Parts<Part>,
+  least: number,
+): ChangedPart<Part>[] {
+  const lists = sides.map(({ profiles }) => profiles.map(({ perRequest: use }) => use && read(use)));
+  const known = lists.map((own) => own.map((parts = []) => Map.groupBy(parts, key)));
+  if (lists.some((own) => own.includes(undefined))) return [];
+  const parts = new Map(lists.flat(2).flatMap((part) => (part === undefined ? [] : [[key(part), part]])));
+  return [...parts]
+    .map(([name, part]): ChangedPart<Part> => {
+      const [before, after] = known.map((own) =>
+        own.map((one) => sum((one.get(name) ?? []).map(figure))),
+      ) as [number[], number[]];
+      return { part, ...compareMeans(before, after, ERROR / parts.size) };
+    })
+    .filter((change) => isClear(change, least))
+    .toSorted((a, b) => Math.abs(b.difference) - Math.abs(a.difference));
+}
+
+/** Returns true if a figure differs for sure, and by enough to be put into words. */
+function isClear({ before, after, difference, margin }: Change, least: number): boolean {
+  return Math.abs(difference) >= Math.max(margin, least, TOLD.share * Math.max(before, after));
 }

@@ -16,7 +16,7 @@ describe('the inserts of a trial', () => {
     [1000, 1005, 5, []],
     [1000, 1006, 5, ['inserts']],
     [1000, 999, 5, ['inserts']],
-  ])('%i acknowledged, %i stored, %i never answered: %j', (acknowledged, stored, unanswered, codes) => {
+  ])('%i acknowledged, %i stored, %i without a response: %j', (acknowledged, stored, unanswered, codes) => {
     const reasons = judgeInserts({ acknowledged, stored, unanswered });
     expect(reasons.map(({ code }) => code)).toEqual(codes);
     for (const { invalidates } of reasons) expect(invalidates).toEqual(METRIC_IDS);
@@ -24,7 +24,7 @@ describe('the inserts of a trial', () => {
 
   it('are reported for a trial that failed for another reason', () => {
     expect(makeReason('inserts', { acknowledged: 1520, stored: 1523, unanswered: 12 }).text).toBe(
-      '1,520 inserts were acknowledged, 12 never answered, and the table has 1,523: no acknowledged insert was lost',
+      '1,520 inserts were acknowledged, 12 without a response, and the table has 1,523: no acknowledged insert was lost',
     );
   });
 });

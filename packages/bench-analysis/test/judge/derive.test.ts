@@ -19,7 +19,7 @@ const server = {
 };
 
 describe('CPU and context switches per request', () => {
-  it('are totals divided by answers if the sampled span covers every request', () => {
+  it('are totals divided by responses if the sampled span covers every request', () => {
     expect(derive({ load, server, holdsAll: true })).toEqual({
       cpuUsPerRequest: 80,
       contextSwitchesPerRequest: 2,
@@ -27,7 +27,7 @@ describe('CPU and context switches per request', () => {
   });
 
   it('are ratios of rates if the load continued at the edges of the sampled span', () => {
-    // 50,000 answers in 5 s; sampled for 5.05 s, in which 50,500 were answered.
+    // 50,000 responses in 5 s; sampled for 5.05 s, in which 50,500 were answered.
     const wide = {
       ...server,
       seconds: 5.05,
@@ -44,7 +44,7 @@ describe('CPU and context switches per request', () => {
     expect(contextSwitchesPerRequest).toBeCloseTo(2);
   });
 
-  it('are absent without a correct answer', () => {
+  it('are absent without a correct response', () => {
     const none = sampleLoad({ counts: sampleCounts({ non2xx: 100 }), goodputPerSecond: 0 });
     expect(derive({ load: none, server, holdsAll: true })).toEqual({});
   });

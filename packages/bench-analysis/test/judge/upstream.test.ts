@@ -18,7 +18,7 @@ interface UpstreamCase {
   besideRequests: number;
 }
 
-/** The upstream of a window of 50,000 answers of 10 fixtures each, on a separate core. */
+/** The upstream of a window of 50,000 responses of 10 fixtures each, on a separate core. */
 function evidenceOf(given: Partial<UpstreamCase> = {}): UpstreamCase {
   return {
     requests: 500_000,
@@ -80,10 +80,10 @@ describe('the count of the upstream', () => {
 
   it('reports too few requests as possible caching, and too many as more than needed', () => {
     expect(judgeOf(evidenceOf({ requests: 20 })).texts).toEqual([
-      'upstream-count: 50,000 answers need 10 fixtures each, but the upstream got only 20 requests: the server may have cached fixtures',
+      'upstream-count: 50,000 responses need 10 fixtures each, but the upstream got only 20 requests: the server may have cached fixtures',
     ]);
     expect(judgeOf(evidenceOf({ requests: 1_000_000 })).texts).toEqual([
-      'upstream-count: 50,000 answers need 10 fixtures each, but the upstream got 1,000,000 requests: more than needed',
+      'upstream-count: 50,000 responses need 10 fixtures each, but the upstream got 1,000,000 requests: more than needed',
     ]);
   });
 

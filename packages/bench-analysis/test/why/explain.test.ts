@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { createRandom } from 'bench-statistics/random';
 import { CallTree } from '../../src/why/fold.ts';
 import { explainPair } from '../../src/why/explain.ts';
-import type { ComparedPair, ProfiledSide } from 'bench-model/why';
+import type { ComparedPair, ProfiledSide, Sampled } from 'bench-model/why';
 
 const ROUNDS = 6;
 const SAMPLES = 1500;
@@ -23,7 +23,7 @@ function profile(
   const random = createRandom(seed);
   const around = (spread: number): number =>
     1 + spread * (random.float() + random.float() + random.float() + random.float() - 2) * 1.7;
-  const tree = new CallTree();
+  const tree = new CallTree(() => undefined);
   const sides = costs.map((own, index): ProfiledSide => {
     const profiles = Array.from({ length: ROUNDS }, () => {
       const pace = around(paces);
@@ -34,16 +34,24 @@ function profile(
         const samples = Math.max(0, Math.round(expected + Math.sqrt(expected) * (around(1) - 1)));
         return { frames: [{ name, file: `${name}.py`, module: name.split('.', 1)[0] ?? '' }], samples };
       });
-      return { cpuUs, profiledUs: cpuUs, ...tree.add(counts.filter(({ samples }) => samples > 0)) };
+      return {
+        cpuUs,
+        profiledUs: cpuUs,
+        ...tree.add(
+          counts.filter(({ samples }) => samples > 0),
+          '/srv/shop',
+        ),
+      };
     });
     return { target: `t${index}`, profiler: 'none', profiles };
   });
   return { why: { frames: tree.frames, tree: tree.tree, sides }, ids: sides.map(({ target }) => target) };
 }
 
-function explain(before: Costs, after: Costs, seed: number) {
+function explain(before: Costs, after: Costs, seed: number, rounds = ROUNDS) {
   const { why, ids } = profile([before, after], seed);
-  return explainPair(why, { baseline: ids[0] ?? '', candidate: ids[1] ?? '' });
+  const sides = why.sides.map((side) => ({ ...side, profiles: side.profiles.slice(0, rounds) }));
+  return explainPair({ ...why, sides }, { baseline: ids[0] ?? '', candidate: ids[1] ?? '' });
 }
 
 const times = (estimate: number): Pick<ComparedPair, 'times'> => ({
@@ -53,32 +61,31 @@ const times = (estimate: number): Pick<ComparedPair, 'times'> => ({
 describe('the explanation of a pair', () => {
   const whole = Object.values(SERVER).reduce((all, us) => all + us, 0);
 
-  it('names a function of 5 % first, with its module', () => {
+  it.each([3, ROUNDS])('names a function of 5 %% first, with its module, by %i profiles', (rounds) => {
     const found = Array.from({ length: 20 }, (_, seed) =>
-      explain(SERVER, { ...SERVER, 'shop.planted': 0.05 * whole }, seed),
+      explain(SERVER, { ...SERVER, 'shop.planted': 0.05 * whole }, seed, rounds),
     );
     expect(
-      found.filter((one) => one?.functions[0]?.frame.name === 'shop.planted').length,
+      found.filter((one) => one?.modules[0]?.functions[0]?.name === 'shop.planted').length,
     ).toBeGreaterThanOrEqual(19);
     expect(found.filter((one) => one?.modules[0]?.module === 'shop').length).toBeGreaterThanOrEqual(18);
     const [first] = found;
-    const change = first?.functions[0];
+    const change = first?.modules[0]?.functions[0];
     expect(change?.before).toBe(0);
     expect(change?.after).toBeGreaterThan(0.04 * whole);
     expect(change?.after).toBeLessThan(0.06 * whole);
   });
 
-  it('names nothing between equal builds', () => {
-    const named = Array.from({ length: 60 }, (_, seed) => explain(SERVER, SERVER, 100 + seed)).filter(
-      (one) => one === undefined || one.functions.length + one.modules.length > 0,
-    );
+  it.each([3, ROUNDS])('names nothing between equal builds, by %i profiles', (rounds) => {
+    const found = Array.from({ length: 60 }, (_, seed) => explain(SERVER, SERVER, 100 + seed, rounds));
+    const named = found.filter((one) => one === undefined || one.modules.length > 0);
     expect(named.length).toBeLessThanOrEqual(7);
   });
 
   it('names what became cheaper', () => {
     const { 'pkg0.f0': _, ...rest } = SERVER;
-    const [first] = explain(SERVER, rest, 7)?.functions ?? [];
-    expect(first).toMatchObject({ frame: { name: 'pkg0.f0' }, after: 0 });
+    const [first] = explain(SERVER, rest, 7)?.modules[0]?.functions ?? [];
+    expect(first).toMatchObject({ name: 'pkg0.f0', after: 0 });
     expect(first?.difference).toBeLessThan(-80);
   });
 
@@ -87,7 +94,7 @@ describe('the explanation of a pair', () => {
     const modules = explain(SERVER, { ...rest, 'pkg0.instead': 60 }, 8)?.modules ?? [];
     expect(modules[0]).toMatchObject({
       module: 'pkg0',
-      functions: [{ frame: { name: 'pkg0.f0' } }, { frame: { name: 'pkg0.instead' } }],
+      functions: [{ name: 'pkg0.f0' }, { name: 'pkg0.instead' }],
     });
   });
 
@@ -109,7 +116,7 @@ describe('the explanation of a pair', () => {
     expect((first?.whole.after ?? 0) / (first?.whole.before ?? 0)).toBeCloseTo(after / whole, 6);
     // The ratio of equal servers is off by half of its interval.
     const alike = explainAll(SERVER, times(1.005)).filter(
-      (one) => one === undefined || one.functions.length + one.modules.length > 0,
+      (one) => one === undefined || one.modules.length > 0,
     );
     expect(alike.length).toBeLessThanOrEqual(3);
   });
@@ -119,5 +126,111 @@ describe('the explanation of a pair', () => {
     const [first, second] = why.sides as [ProfiledSide, ProfiledSide];
     const few = { ...why, sides: [first, { ...second, profiles: second.profiles.slice(0, 2) }] };
     expect(explainPair(few, { baseline: ids[0] ?? '', candidate: ids[1] ?? '' })).toBeUndefined();
+  });
+});
+
+/** Lines of the project and what they call, as `main.py:5 total > json`: the samples of each side. */
+type Samples = Record<string, [before: number, after: number]>;
+
+/** Explains two sides whose stacks have these samples, all about 2 µs each. `hunks` are lines that replace as many others. */
+function explainLines(samples: Samples, hunks: number[] = []) {
+  const tree = new CallTree(() => undefined);
+  const random = createRandom(5);
+  const sides = [0, 1].map((side): ProfiledSide => {
+    const profiles = Array.from({ length: ROUNDS }, () => {
+      const stacks = Object.entries(samples).map(([path, counts]) => ({
+        frames: path.split(' > ').map(frameOf),
+        samples: Math.round((counts[side] ?? 0) * (1 + random.float() / 50)),
+      }));
+      const all = stacks.reduce((sum, stack) => sum + stack.samples, 0);
+      const own = tree.add(
+        stacks.filter((stack) => stack.samples > 0),
+        '/srv/shop',
+      );
+      return { cpuUs: 2 * all, profiledUs: 2 * all, ...own };
+    });
+    return { target: `t${side}`, profiler: 'none', profiles };
+  });
+  const lines = tree.linesIn('/srv/shop');
+  const why = { frames: tree.frames, tree: tree.tree, sides: sides.map((side) => ({ ...side, lines })) };
+  return explainPair(why, {
+    baseline: 't0',
+    candidate: 't1',
+    hunks: hunks.map((line) => ({ file: 'main.py', before: line, removed: 1, after: line, added: 1 })),
+  });
+}
+
+function frameOf(text: string): Sampled {
+  const [, file = '', line, name = ''] = /^(\S+):(\d+) (.+)$/.exec(text) ?? [];
+  return line === undefined
+    ? { name: `${text}.f`, file: `${text}/f.py`, module: text, ...(text !== 'json' && { from: 'package' }) }
+    : { name, file, module: file, from: 'project', line: Number(line) };
+}
+
+const told = ({ path, calls, modules, isMain }: NonNullable<ReturnType<typeof explainLines>>) => ({
+  path: path.map(({ line }) => line),
+  calls: calls.map(({ module }) => module),
+  elsewhere: modules.map(({ module }) => module),
+  isMain,
+});
+
+describe('the cause in the project', () => {
+  const rest: Samples = { uvicorn: [500, 500], 'uvicorn > main.py:9 ping': [200, 200] };
+
+  it('is the line where the difference ends, down the calls, and the package that it spends it in', () => {
+    const samples: Samples = {
+      ...rest,
+      'uvicorn > main.py:30 get > main.py:12 load': [100, 100],
+      'uvicorn > main.py:30 get > main.py:12 load > sqlalchemy > json': [100, 400],
+      'uvicorn > main.py:30 get > main.py:12 load > json': [50, 50],
+    };
+    const found = explainLines(samples);
+    expect(found && told(found)).toEqual({
+      path: [30, 12],
+      calls: ['sqlalchemy'],
+      elsewhere: [],
+      isMain: true,
+    });
+    expect(found?.path[1]?.difference).toBeGreaterThan(500);
+  });
+
+  it('is a line that the two sides have differently, if it explains enough', () => {
+    const samples: Samples = {
+      ...rest,
+      'uvicorn > main.py:30 get > main.py:12 load > json': [100, 400],
+      'uvicorn > main.py:31 get > json': [100, 300],
+    };
+    const line = (hunks: number[]) => explainLines(samples, hunks)?.path.at(-1);
+    expect(line([])).toMatchObject({ line: 12, isTouched: false });
+    expect(line([31])).toMatchObject({ line: 31, isTouched: true });
+    expect(line([30])).toMatchObject({ line: 30, isTouched: true });
+    expect(explainLines({ ...samples, 'uvicorn > main.py:40 log': [10, 40] }, [40])?.path.at(-1)?.line).toBe(
+      12,
+    );
+  });
+
+  it('counts a line once in each stack, however often it calls itself', () => {
+    const samples: Samples = { ...rest, 'uvicorn > main.py:5 walk > main.py:5 walk': [100, 400] };
+    const [line] = explainLines(samples)?.path ?? [];
+    expect(line?.after).toBeLessThan(2 * 400 * 1.02);
+  });
+
+  it('comes after the packages if it explains little of the difference', () => {
+    const samples: Samples = { ...rest, anyio: [0, 500], 'uvicorn > main.py:30 get': [50, 100] };
+    const found = explainLines(samples);
+    expect(found && told(found)).toEqual({
+      path: [30],
+      calls: ['main.py'],
+      elsewhere: ['anyio', 'main.py'],
+      isMain: false,
+    });
+  });
+
+  it('is none between equal builds', () => {
+    expect(explainLines({ ...rest, 'uvicorn > main.py:30 get > json': [300, 300] })).toMatchObject({
+      path: [],
+      modules: [],
+      others: [],
+    });
   });
 });

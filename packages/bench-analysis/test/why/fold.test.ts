@@ -1,56 +1,102 @@
 import { describe, expect, it } from 'vitest';
-import { CallTree, foldProfiles, withoutClasses } from '../../src/why/fold.ts';
+import { CallTree, foldProfiles } from '../../src/why/fold.ts';
 
-/** Returns the stacks of a profile as text: `module: function (file)`, outermost first. */
+/** The files of the project. */
+const FILES: Record<string, string> = {
+  'my app.mjs':
+    "server.on('request', (request) => {\n  const all = load(request);\n  send(all);\n  send(all);\n});\n",
+};
+
+const read = (_: string, file: string): string[] | undefined => FILES[file]?.split('\n');
+
+/** Returns the stacks of a profile as text: `module: function (file:line)`, outermost first. A project's own has a star. */
 function show(format: 'collapsed' | 'cpuprofile' | 'perf', text: string): string[] {
-  return foldProfiles([{ format, text }], '/srv/shop').map(({ frames, samples }) =>
+  return foldProfiles([{ format, text }], '/srv/shop', read).map(({ frames, samples }) =>
     [
-      ...frames.map(({ name, file, module }) => `${name} (${file}${file === module ? '' : `, ${module}`})`),
+      ...frames.map(({ name, file, module, line, from, isWhole }) => {
+        const at = line === undefined ? '' : `:${line}${isWhole ? '+' : ''}`;
+        const mark = from === 'project' ? '*' : '';
+        return `${mark}${name} (${file}${at}${file === module ? '' : `, ${module}`})`;
+      }),
       samples,
     ].join(' > '),
   );
 }
 
 describe('the stacks of Python', () => {
-  it('name files alike on both sides, and leave out the inside of the interpreter', () => {
+  it('name files alike on both sides and the lines of the project, and leave out the inside of the interpreter', () => {
     const lines = [
-      '0x7f5e9d84524a (libc.so.6);<module> (/opt/env/bin/uvicorn);handle (/srv/shop/app/api.py);' +
-        'App.__call__ (/opt/env/lib/python3.13/site-packages/starlette/routing.py);' +
-        'JSONEncoder.encode (/usr/lib/python3.13/json/encoder.py);PyUnicode_DATA (unicodeobject.h) 3',
-      'main (/opt/env/lib/python3.13/site-packages/uvloop/loop.pyx);' +
+      '0x7f5e9d84524a (libc.so.6);<module> (/srv/shop/.venv/bin/uvicorn:8);handle (/srv/shop/app/api.py:12);' +
+        'App.__call__ (/opt/env/lib/python3.13/site-packages/starlette/routing.py:5);' +
+        'JSONEncoder.encode (/usr/lib/python3.13/json/encoder.py:7);PyUnicode_DATA (unicodeobject.h) 3',
+      'main (/opt/env/lib/python3.13/site-packages/uvloop/loop.pyx:9);' +
         '0x7f00 (/opt/env/lib/python3.13/site-packages/core/_core.cpython-313-x86_64-linux-gnu.so) 2',
-      'run (/usr/lib/python3.15/heapq.py);<GC> (~) 1',
+      'run (/usr/lib/python3.15/heapq.py:1);<GC> (~) 1',
       '0x7f5e9d84524a (libc.so.6) 9',
     ];
     expect(show('collapsed', `${lines.join('\n')}\n`)).toEqual([
-      '<module> (uvicorn) > handle (app/api.py) > App.__call__ (starlette/routing.py, starlette) > JSONEncoder.encode (json/encoder.py, json) > 3',
+      '<module> (.venv/bin/uvicorn) > *handle (app/api.py:12) > App.__call__ (starlette/routing.py, starlette) > JSONEncoder.encode (json/encoder.py, json) > 3',
       'main (uvloop/loop.pyx, uvloop) > native code (core/_core.cpython-313-x86_64-linux-gnu.so, core) > 2',
       'run (heapq.py, heapq) > collector (python, garbage collection) > 1',
     ]);
   });
+
+  it('do not count as the project what starts its server', () => {
+    const start = '_run_code (<frozen runpy>:88);<module> (/srv/shop/main.py:60);main (/srv/shop/main.py:50)';
+    const text = `${start};run (/opt/env/lib/python3.13/site-packages/uvicorn/main.py:5);handle (/srv/shop/main.py:12) 4\n`;
+    expect(show('collapsed', text)).toEqual([
+      '_run_code (<frozen runpy>, python) > <module> (main.py) > main (main.py) > run (uvicorn/main.py, uvicorn) > *handle (main.py:12) > 4',
+    ]);
+  });
 });
 
-const call = (functionName: string, url = ''): object => ({ functionName, url });
+const call = (functionName: string, url = '', lineNumber = 0): object => ({ functionName, url, lineNumber });
 
 describe('the stacks of Node', () => {
+  const app = 'file:///srv/shop/my%20app.mjs';
+  const send = '/srv/shop/node_modules/.pnpm/x/node_modules/@fastify/send/lib/send.js';
+  const nodes = [
+    { id: 1, callFrame: call('(root)'), children: [2, 3, 4, 7] },
+    { id: 2, callFrame: call('(idle)') },
+    { id: 3, callFrame: call('parserOnMessage', 'node:_http_server'), children: [5] },
+    { id: 4, callFrame: call('(garbage collector)') },
+    {
+      id: 5,
+      callFrame: call('', app),
+      children: [6, 9],
+      positionTicks: [
+        { line: 3, ticks: 1 },
+        { line: 2, ticks: 1 },
+        { line: 3, ticks: 1 },
+      ],
+    },
+    { id: 7, callFrame: call('turn', '/bench/profile.cjs'), children: [8] },
+    { id: 8, callFrame: call('post', 'node:inspector') },
+    { id: 6, callFrame: call('send', send) },
+    { id: 9, callFrame: call('load', send) },
+  ];
+  const fold = (samples: number[]): string[] => show('cpuprofile', JSON.stringify({ nodes, samples }));
+
   it('follow the tree, without the idle time and the profiler itself', () => {
-    const nodes = [
-      { id: 1, callFrame: call('(root)'), children: [2, 3, 4, 7] },
-      { id: 2, callFrame: call('(idle)') },
-      { id: 3, callFrame: call('parserOnMessage', 'node:_http_server'), children: [5] },
-      { id: 4, callFrame: call('(garbage collector)') },
-      { id: 5, callFrame: call('', 'file:///srv/shop/my%20app.mjs'), children: [6] },
-      { id: 7, callFrame: call('turn', '/bench/profile.cjs'), children: [8] },
-      { id: 8, callFrame: call('post', 'node:inspector') },
-      {
-        id: 6,
-        callFrame: call('send', '/srv/shop/node_modules/.pnpm/x/node_modules/@fastify/send/lib/send.js'),
-      },
-    ];
-    expect(show('cpuprofile', JSON.stringify({ nodes, samples: [2, 6, 6, 5, 4, 8] }))).toEqual([
-      'parserOnMessage (node:_http_server, node) > (anonymous) (my app.mjs) > send (@fastify/send/lib/send.js, @fastify/send) > 2',
-      'parserOnMessage (node:_http_server, node) > (anonymous) (my app.mjs) > 1',
+    expect(fold([2, 3, 8])).toEqual(['parserOnMessage (node:_http_server, node) > 1']);
+  });
+
+  it('have the line that ran, and that of a call if a function calls by this name once', () => {
+    const head = 'parserOnMessage (node:_http_server, node) > *(anonymous) (my app.mjs';
+    expect(fold([5, 5, 5, 6, 6, 9])).toEqual([
+      `${head}:3) > 1`,
+      `${head}:2) > 1`,
+      `${head}:3) > 1`,
+      `${head}:1+) > send (@fastify/send/lib/send.js, @fastify/send) > 2`,
+      `${head}:2) > load (@fastify/send/lib/send.js, @fastify/send) > 1`,
+    ]);
+  });
+
+  it('charge a collection of garbage to what ran before', () => {
+    expect(fold([4, 3, 4])).toEqual([
       'collector (node, garbage collection) > 1',
+      'parserOnMessage (node:_http_server, node) > 1',
+      'parserOnMessage (node:_http_server, node) > collector (node, garbage collection) > 1',
     ]);
   });
 });
@@ -73,6 +119,21 @@ describe('the stacks of perf', () => {
     ]);
   });
 
+  it('have the lines of Go, but not those of code that the compiler has put into a function', () => {
+    const text = `
+\t    4a1b2c main.handle (/srv/shop/server) /srv/shop/main.go:12
+\t    6a1b2c main.serve (/srv/shop/server) /usr/local/go/src/strings/builder.go:30
+
+\t    7a1b2c github.com/jackc/pgx.Query (/srv/shop/server) /root/go/pkg/mod/github.com/jackc/pgx/a.go:2
+\t    6a1b2c main.serve (/srv/shop/server) /srv/shop/main.go:40
+\t    401000 runtime.goexit.abi0 (/srv/shop/server) /usr/local/go/src/runtime/asm.s:9
+`;
+    expect(show('perf', text)).toEqual([
+      '*main.serve (main.go, main) > *main.handle (main.go:12, main) > 1',
+      'runtime.goexit.abi0 (server, runtime) > *main.serve (main.go:40, main) > github.com/jackc/pgx.Query (server, github.com/jackc/pgx) > 1',
+    ]);
+  });
+
   it('name crates of Rust, and what has no name by its program', () => {
     const text = `
 \t    55d0 <actix_http::h1::Dispatcher<S> as core::future::Future>::poll (/srv/shop/server)
@@ -87,17 +148,27 @@ describe('the stacks of perf', () => {
   });
 });
 
-const frame = (name: string) => ({ name, file: 'a.py', module: 'a.py' });
+const frame = (name: string, line?: number) => ({
+  name,
+  file: 'a.py',
+  module: 'a.py',
+  ...(line !== undefined && { from: 'project' as const, line }),
+});
+
+const at = (line: number) => [{ frames: [frame('handle', line)], samples: 1 }];
 
 describe('the call tree', () => {
   it('holds each function and each stack once', () => {
-    const tree = new CallTree();
+    const tree = new CallTree(() => undefined);
     const [outer, inner] = [frame('outer'), frame('inner')];
-    const first = tree.add([
-      { frames: [outer, inner], samples: 2 },
-      { frames: [outer], samples: 1 },
-    ]);
-    const second = tree.add([{ frames: [outer, inner], samples: 5 }]);
+    const first = tree.add(
+      [
+        { frames: [outer, inner], samples: 2 },
+        { frames: [outer], samples: 1 },
+      ],
+      '/before',
+    );
+    const second = tree.add([{ frames: [outer, inner], samples: 5 }], '/after');
     expect(tree.frames).toEqual([outer, inner]);
     expect(tree.tree).toEqual({ parents: [-1, 0], frames: [0, 1] });
     expect([first, second]).toEqual([
@@ -105,11 +176,21 @@ describe('the call tree', () => {
       { nodes: [1], samples: [5] },
     ]);
   });
-});
 
-it('functions are named without their classes, for a Python that does not know them', () => {
-  const place = { file: 'shop.py', module: 'shop.py' };
-  const names = ['Shop.__init__', 'run.<locals>.inner', 'main'];
-  const stacks = [{ frames: names.map((name) => ({ ...place, name })), samples: 2 }];
-  expect(withoutClasses(stacks)[0]?.frames.map(({ name }) => name)).toEqual(['__init__', 'inner', 'main']);
+  it('knows a line of the project on both sides, although its number has changed', () => {
+    const texts: Record<string, string[]> = {
+      '/before': ['import json', 'old()', 'same()', 'slow()'],
+      '/after': ['# news', 'import json', 'fresh()', 'more()', '  same()', 'fast()'],
+    };
+    const tree = new CallTree((root) => texts[root]);
+    for (const line of [2, 3, 4]) tree.add(at(line), '/before');
+    for (const line of [3, 5, 6]) tree.add(at(line), '/after');
+    expect(tree.linesIn('/before')).toEqual([2, 3, 4, 0]);
+    expect(tree.linesIn('/after')).toEqual([0, 5, 6, 3]);
+    expect(tree.hunksOf(['a.py'], { before: '/before', after: '/after' })).toEqual([
+      { file: 'a.py', before: 1, removed: 0, after: 1, added: 1 },
+      { file: 'a.py', before: 2, removed: 1, after: 3, added: 2 },
+      { file: 'a.py', before: 4, removed: 1, after: 6, added: 1 },
+    ]);
+  });
 });

@@ -1,29 +1,18 @@
 import { describe, expect, it } from 'vitest';
 import type { ProfiledSide, RequestUse } from 'bench-model/why';
-import { compareUse, findCauses } from '../../src/why/use.ts';
+import { changedPlaces, changedStatements, changedTimes, compareUse } from '../../src/why/use.ts';
 
-/** What a request took from planted/sending, around which the profiles of a side lie. */
+/** What a request causes, around which the profiles of a side lie. */
 const STEADY = {
-  userUs: 3.22,
-  systemUs: 7.58,
-  faults: 0.004,
-  waits: 0.02,
   connections: 0,
-  calls: { all: 2.16, reads: 1, writes: 1, polls: 0.1, locks: 0, yields: 0 },
+  threads: 1,
+  calls: { all: 2.16, writes: 1 },
+  statements: [
+    { text: 'select * from author', count: 1, ms: 0.4 },
+    { text: 'select * from book where author_id = ?', count: 1, ms: 0.2 },
+  ],
+  places: [{ file: 'main.py', line: 12, name: 'read', code: 'await db.fetch(BOOKS)', ms: 0.6 }],
 } satisfies RequestUse;
-const PIECES: Partial<RequestUse> = {
-  userUs: 284,
-  systemUs: 2355,
-  waits: 0.75,
-  calls: { all: 609, reads: 1.04, writes: 607, polls: 0.24, locks: 0, yields: 0 },
-};
-const CLOSES: Partial<RequestUse> = {
-  userUs: 20.5,
-  systemUs: 33.1,
-  waits: 0.64,
-  connections: 1,
-  calls: { all: 10, reads: 2, writes: 1, polls: 2.01, locks: 0, yields: 0 },
-};
 
 function sideOf(target: string, use: Partial<RequestUse>): ProfiledSide {
   const profiles = [0.98, 1, 1.02, 0.99, 1.01, 1].map((pace) => {
@@ -37,53 +26,63 @@ function sideOf(target: string, use: Partial<RequestUse>): ProfiledSide {
   return { target, profiler: 'none', profiles };
 }
 
-function causesOf(use: Partial<RequestUse>, before: Partial<RequestUse> = {}): ReturnType<typeof findCauses> {
-  const [baseline, candidate] = [sideOf('steady', before), sideOf('new', use)];
-  const pair = { baseline: 'steady', candidate: 'new' };
-  return findCauses(pair, compareUse(baseline, candidate));
-}
+const BEFORE = sideOf('steady', {});
 
-describe('what a request takes', () => {
+describe('what requests cause', () => {
   it('has an interval, and is clear only if it differs by much', () => {
-    const uses = compareUse(sideOf('steady', {}), sideOf('new', { waits: 1.02, faults: 0.012 }));
-    const clear = uses.filter(({ isClear }) => isClear).map(({ name }) => name);
-    expect(clear).toEqual(['waits']);
-    const waits = uses.find(({ name }) => name === 'waits');
-    expect(waits?.difference).toBeCloseTo(1, 2);
-    expect(waits?.margin).toBeGreaterThan(0);
-    expect(waits?.margin).toBeLessThan(0.1);
+    const uses = compareUse(BEFORE, sideOf('new', { calls: { all: 2.3, writes: 2 }, connections: 0.012 }));
+    expect(uses.filter(({ isClear }) => isClear).map(({ name }) => name)).toEqual(['writes']);
+    const writes = uses.find(({ name }) => name === 'writes');
+    expect(writes?.difference).toBeCloseTo(1, 2);
+    expect(writes?.margin).toBeGreaterThan(0);
+    expect(writes?.margin).toBeLessThan(0.1);
   });
 
   it('has the garbage collections, where the runtime tells of them', () => {
     const [few, many] = [4, 40].map((collections) => ({ garbage: { collections, us: 2 * collections } }));
     const uses = compareUse(sideOf('steady', few!), sideOf('new', many!));
-    expect(uses.find(({ name }) => name === 'collections')).toMatchObject({
-      before: expect.closeTo(4, 1),
-      after: expect.closeTo(40, 1),
-      isClear: true,
-    });
+    const close = { before: expect.closeTo(4, 1), after: expect.closeTo(40, 1), isClear: true };
+    expect(uses.find(({ name }) => name === 'collections')).toMatchObject(close);
     expect(uses.find(({ name }) => name === 'collectingUs')?.difference).toBeCloseTo(72, 0);
   });
 
   it('leaves out what a profile lacks, and what is 0', () => {
     const without = sideOf('new', {});
     for (const { perRequest } of without.profiles) delete perRequest?.calls;
-    const names = compareUse(sideOf('steady', {}), without).map(({ name }) => name);
-    expect(names).toEqual(['userUs', 'systemUs', 'waits']);
+    expect(compareUse(BEFORE, without).map(({ name }) => name)).toEqual(['statements', 'threads']);
   });
 });
 
-describe('the faults of one side', () => {
-  it('are a connection for each answer, and an answer in many writes', () => {
-    expect(causesOf(CLOSES)).toEqual([
-      { of: 'connections', target: 'new', per: 1, other: 'steady', otherPer: 0 },
+describe('the statements and the lines that changed', () => {
+  const [authors, books] = STEADY.statements;
+  const [line] = STEADY.places;
+
+  it('are those that are sent more often, or take longer', () => {
+    const lazy = sideOf('new', { statements: [authors!, { ...books!, count: 20, ms: 4 }] });
+    expect(changedStatements([BEFORE, lazy])).toMatchObject([
+      { part: { text: books!.text }, before: expect.closeTo(1, 1), after: expect.closeTo(20, 1) },
     ]);
-    expect(causesOf(PIECES)).toMatchObject([{ of: 'writes', target: 'new', other: 'steady', otherPer: 1 }]);
-    expect(causesOf({}, PIECES)).toMatchObject([{ of: 'writes', target: 'steady', other: 'new' }]);
+    expect(changedTimes([BEFORE, lazy], 10)).toMatchObject([{ difference: expect.closeTo(3.8, 1) }]);
   });
 
-  it('are not named if both have them, or if there are few writes', () => {
-    expect(causesOf(CLOSES, CLOSES)).toEqual([]);
-    expect(causesOf({ calls: { all: 6, reads: 1, writes: 4, polls: 0.3, locks: 0, yields: 0 } })).toEqual([]);
+  it('are 0 on a side that has none, and alike if only the number of a line is another', () => {
+    const moved = { ...line!, line: 14 };
+    const queue = { ...line!, in: 'Queue.get', ms: 4.1 };
+    const changed = changedPlaces([BEFORE, sideOf('new', { places: [moved, queue] })], 10);
+    expect(changed).toMatchObject([{ part: { in: 'Queue.get' }, before: 0, after: expect.closeTo(4.1, 1) }]);
+  });
+
+  it('are none that may follow from a difference in CPU', () => {
+    const slow = sideOf('new', { places: [{ ...line!, ms: 4 }] });
+    expect(changedPlaces([BEFORE, slow], 10)).toHaveLength(1);
+    for (const profile of slow.profiles) profile.cpuUs = 438;
+    expect(changedPlaces([BEFORE, slow], 10)).toEqual([]);
+  });
+
+  it('are none between twins, and where a side does not tell them', () => {
+    expect(changedStatements([BEFORE, sideOf('twin', {})])).toEqual([]);
+    const silent = sideOf('new', {});
+    for (const { perRequest } of silent.profiles) delete perRequest?.statements;
+    expect(changedStatements([BEFORE, silent])).toEqual([]);
   });
 });

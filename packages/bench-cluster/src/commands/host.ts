@@ -103,8 +103,7 @@ async function measure({ plan }: HostOrder, ready: ReadyRun, session: Session): 
   const { effects, stop } = started;
   using _ = VOICE.onInterrupt(stop, 'stopping');
   // The command chooses the trials, and ends the run.
-  const all = { ...effects, due: () => () => true, decide: () => 'continue' as const };
-  await run(plan, { placed, prepared, before: [] }, all);
+  await run(plan, { placed, prepared, before: [] }, effects);
 }
 
 /** The part of a file that is kept of a longer one: its end. */

@@ -1,6 +1,6 @@
 """Routes of one Litestar app with more and with less Python in them, to see where the JIT of CPython helps.
 
-pnpm bench --app packages/bench-lab/experiments/jit --run 'uvicorn app:app --port {port}' --connections 10
+pnpm bench packages/bench-lab/experiments/jit --run 'uvicorn app:app --port {port}' --connections 10
 --rounds 12 --get /lines/0 --get /lines/20 --get /lines/500 --get /template --python 3.15,3.15+jit
 """
 

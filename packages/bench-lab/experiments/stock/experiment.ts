@@ -4,7 +4,7 @@
  *
  *     pnpm exec node packages/bench-lab/experiments/stock/experiment.ts [target] [connections] [rounds]
  *
- * Prints the medians, and the ratios driver ÷ stock with their 95 % intervals. Needs Linux with two cores, and `ss`.
+ * Prints the medians, and the ratios of means, driver ÷ stock, with their 95 % intervals. Needs Linux with two cores, and `ss`.
  */
 import { createRequire } from 'node:module';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -14,8 +14,8 @@ import { findEngines } from 'bench-load/engines';
 import { launch } from 'bench-machine/launch';
 import { readThreadsUs } from 'bench-machine/procfs';
 import { killAndWait, runSync, start } from 'bench-machine/subprocess';
+import { locateMeanRatio } from 'bench-statistics/mean-ratio';
 import { median, sum } from 'bench-statistics/numbers';
-import { estimateRatio } from 'bench-statistics/ratio';
 import { expandTargets, readStacks } from 'bench-targets/catalogue/stacks';
 import { findWorkload } from 'bench-targets/catalogue/workloads/index';
 import { prepareAll } from 'bench-targets/prepare/prepare';
@@ -99,12 +99,12 @@ try {
     );
   }
   for (const figure of ['clientUs', 'serverUs'] as const) {
-    const { estimate, low, high } = estimateRatio(
-      turns.map(({ driver, stock: other }) => [driver[figure], other[figure]] as const),
+    const pairs = turns.map(({ driver, stock: other }) => [driver[figure], other[figure]] as const);
+    const found = locateMeanRatio(pairs, 0.05);
+    const shown = [found?.centre, found?.interval?.low, found?.interval?.high].map((one) =>
+      Math.exp(one ?? NaN).toFixed(2),
     );
-    console.log(
-      `driver ÷ stock, ${figure}: ${estimate.toFixed(2)} (${low?.toFixed(2)} to ${high?.toFixed(2)})`,
-    );
+    console.log(`driver ÷ stock, ${figure}: ${shown[0]} (${shown[1]} to ${shown[2]})`);
   }
   for (const pid of Object.values(clients)) process.kill(pid, 'SIGCONT');
 } finally {

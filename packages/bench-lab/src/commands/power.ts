@@ -1,4 +1,4 @@
-import { LOOKS, runMatrix, runTest, type TestContext, type TestSetup } from '../measure/sequential-test.ts';
+import { measureTwins, runTest, type TestContext, type TestSetup } from '../measure/sequential-test.ts';
 import { onInterrupt, print, logLine } from 'bench-http/terminal/shell';
 import { defineCommand, option, WAITS } from 'bench-http/cli/command';
 import { extra, listOf, text, wholeNumber } from 'bench-http/cli/values';
@@ -8,54 +8,50 @@ import { summarisePool } from '../analyse/power.ts';
 import { unlikeHosts } from 'bench-analysis/unlike';
 import { BenchError } from 'bench-model/errors';
 import { EFFECTS } from '../measure/twins.ts';
-import { createRandom } from 'bench-statistics/random';
 import { describeEffect, renderPower } from '../report/power.ts';
 import { toOutput } from 'bench-report/printable';
 import { readHost } from 'bench-machine/host';
-import type { PooledMatrix, PooledTest } from 'bench-model/pool';
-import { appendPooled, createPool, readPool, type Pool } from '../results/pool.ts';
+import {
+  appendPooled,
+  createPool,
+  POOL_SCHEMA,
+  readPool,
+  type Pool,
+  type PooledTest,
+} from '../results/pool.ts';
 import { shown, writeReport } from 'bench-analysis/results/store';
-import { POOL_SCHEMA } from 'bench-model/versions';
 import { openSession } from 'bench-http/conduct/session';
-import { measureTwins } from '../measure/sequential-test.ts';
 
-/** The longest times of the entries of a pool, in seconds. */
+/** The longest time of a test, in seconds. */
 const TEST_SECONDS = 120;
-const MATRIX_SECONDS = 600;
 
 export default defineCommand({
   name: 'power',
   about:
-    'Measures how often a comparison is right. Compares two builds of one server, one of which uses 3 %, 0 % or 1.5 % more CPU per request, for at most 2 minutes each. Compares five builds that use 0, 0, 3, 3 and 6 % more with a common baseline, for at most 10 minutes each. Adds the results to a pool.',
+    'Measures how often a comparison is right. Compares two builds of one server, one of which uses 3 %, 0 % or 1.5 % more CPU per request, for at most 2 minutes each. Adds the results to a pool.',
   options: {
     tests: option('<n>', wholeNumber(0), {
       help: 'comparisons of two builds to add; 0 only prints the pool',
-      usually: '3, or 0 with --matrices',
+      default: EFFECTS.length,
     }),
     effects: option('<share,…>', listOf(extra), {
       help: 'the effects to plant in these comparisons; the next comparison gets the effect with the fewest comparisons in the pool',
       usually: '3%,0,1.5%',
     }),
-    matrices: option('<n>', wholeNumber(0), {
-      help: 'comparisons of five builds with a baseline to add',
-      default: 0,
-    }),
     pool: option('<folder>', text, { help: 'the folder of the pool', usually: 'results/power' }),
     ...WAITS,
   },
   read: (values) => values,
-  async run({ effects = EFFECTS, matrices, pool: typedFolder, wait, ...values }) {
+  async run({ tests, effects = EFFECTS, pool: typedFolder, wait }) {
     const folder = typedFolder ?? join(HOME.results, 'power');
     const stored = readPool(folder);
-    const { tests = matrices > 0 ? 0 : EFFECTS.length } = values;
-    const more: More = { tests, effects, matrices, wait };
-    const interrupted = tests + matrices > 0 ? await addTo(folder, stored, more) : false;
+    const interrupted = tests > 0 && (await addTo(folder, stored, { tests, effects, wait }));
     const pool = readPool(folder);
     // If the first test was interrupted, there is no pool yet.
     if (pool === undefined && interrupted) return 130;
     if (pool === undefined)
       throw new BenchError('usage', `${shown(folder)} has no pool`, `${commandLine('power')} creates one`);
-    const report = renderPower(pool, summarisePool(pool.entries, LOOKS, createRandom(1)));
+    const report = renderPower(pool, summarisePool(pool.entries));
     writeReport(folder, 'power.txt', toOutput(report));
     print(report);
     logLine(`saved in ${shown(folder)}`);
@@ -68,19 +64,18 @@ interface More {
   tests: number;
   /** The effects to plant in these tests. */
   effects: readonly number[];
-  matrices: number;
   /** True if the command waits for another run to end. */
   wait: boolean;
 }
 
-/** Adds sequential tests and matrices to the pool; stores each once it is complete. Returns true if interrupted. */
+/** Adds sequential tests to the pool; stores each once it is complete. Returns true if interrupted. */
 async function addTo(
   folder: string,
   stored: Pool | undefined,
-  { tests, effects, matrices, wait }: More,
+  { tests, effects, wait }: More,
 ): Promise<boolean> {
   using session = await openSession('power', { wait });
-  session.expect(tests * TEST_SECONDS + matrices * MATRIX_SECONDS);
+  session.expect(tests * TEST_SECONDS);
   const host = await readHost();
   const unlike = stored === undefined ? [] : unlikeHosts(stored.host, host);
   if (unlike.length > 0)
@@ -113,7 +108,7 @@ async function addTo(
     createPool(folder, { schema: POOL_SCHEMA, host, twins });
   }
   const pool = readPool(folder) as Pool;
-  const done = pool.entries.filter((entry) => entry.kind === 'sequential-test');
+  const done = [...pool.entries];
   for (let index = 1; index <= tests; index++) {
     const setup = nextTest(done, effects);
     const test = await runTest(pool.twins, setup, context);
@@ -121,12 +116,6 @@ async function addTo(
     appendPooled(folder, test);
     done.push(test);
     logLine(`[${index}/${tests}] ${describeTest(test)}`);
-  }
-  for (let index = 1; index <= matrices; index++) {
-    const matrix = await runMatrix(pool.twins, context);
-    if (matrix === undefined) return true;
-    appendPooled(folder, matrix);
-    logLine(`[${index}/${matrices}] ${describeMatrix(matrix)}`);
   }
   return false;
 }
@@ -139,13 +128,6 @@ export function nextTest(done: readonly Pick<PooledTest, 'effect'>[], effects: r
   const testsOf = (wanted: number): number => done.filter(({ effect }) => effect === wanted).length;
   const [effect = 0] = effects.toSorted((a, b) => testsOf(a) - testsOf(b));
   return { effect, copied: effect === 0 && testsOf(0) % 2 === 1 };
-}
-
-function describeMatrix({ rows, seconds }: PooledMatrix): string {
-  const verdicts = rows.map(
-    ({ effect, verdict, ratio = Number.NaN }) => `${describeEffect(effect)} ${verdict} × ${ratio.toFixed(3)}`,
-  );
-  return `${verdicts.join(', ')}; ${seconds.toFixed(0)} s`;
 }
 
 function describeTest({ effect, copied, verdict, ratio = Number.NaN, rounds, seconds }: PooledTest): string {

@@ -1,4 +1,4 @@
-/** Sequential tests of twins, in pairs and in matrices: the entries that `bench:power` adds to its pool. */
+/** Sequential tests of twins: the entries that `bench:power` adds to its pool. */
 import { measuredOf } from 'bench-model/trial';
 import { logLine } from 'bench-http/terminal/shell';
 import { createEffects } from 'bench-http/conduct/effects';
@@ -7,22 +7,23 @@ import { randomInt } from 'node:crypto';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { compareWithin, type ComparedRow, differencesWithin } from 'bench-analysis/compare';
-import { stopRun } from 'bench-analysis/due';
+import { trackRun } from 'bench-analysis/due';
+import { keepTime } from 'bench-analysis/time-budget';
 import { readManifest } from 'bench-targets/catalogue/manifest';
 import { BenchError } from 'bench-model/errors';
 import type { PinnedCommands } from 'bench-machine/placement';
 import { prepareAll, type Prepared } from 'bench-targets/prepare/prepare';
 import { run } from 'bench-http/measure/run';
-import { copyTwin, makeTwins, MATRIX_EFFECTS, plantTwins, TRIAL_UNITS, unitsOf } from './twins.ts';
+import { copyTwin, makeTwins, plantTwins, TRIAL_UNITS, unitsOf } from './twins.ts';
 import type { Stack } from 'bench-model/stack';
 import type { Trial } from 'bench-model/record';
-import { benchOptions, DEFAULT_THRESHOLD, type BenchOptions } from 'bench-model/options';
+import { benchOptions, type BenchOptions } from 'bench-model/options';
 import type { Plan } from 'bench-model/plan';
-import type { PooledMatrix, PooledTest, Twins } from 'bench-model/pool';
+import type { PooledTest, Twins } from '../results/pool.ts';
 import { median } from 'bench-statistics/numbers';
 
 const TWIN = fileURLToPath(new URL('../../planted/twin/stack.json', import.meta.url));
-export const LOOKS = '12/18/24';
+const LOOKS = '12/18/24';
 const CONNECTIONS = 20;
 /** A sequential test takes at most two minutes, including the stop of its last servers. */
 const BUDGET_SECONDS = 115;
@@ -34,8 +35,6 @@ const WINDOW_SECONDS = 0.5;
 /** With 2 %, the verdict on a build that uses 1.5 % more CPU would rightly never be `slower`. */
 const THRESHOLD = 0.01;
 const WARMUP_SECONDS = 0.3;
-/** A matrix is compared as `--until-decided` does by default, for at most ten minutes with the stop of its last servers. */
-const MATRIX = { budgetSeconds: 590, windowSeconds: 1, threshold: DEFAULT_THRESHOLD };
 /** The number of rounds that measure the cost of a unit of work. */
 const COST_ROUNDS = 5;
 
@@ -71,7 +70,7 @@ function costsOf(trials: Trial[], target: string): (number | undefined)[] {
     .map((trial) => measuredOf(trial)?.cpuUsPerRequest);
 }
 
-/** The result of a row as a pool keeps it; a difference of a round is null if a trial failed. */
+/** The result of a test as a pool keeps it; a difference of a round is null if a trial failed. */
 function resultOf(
   { comparison, ...pair }: ComparedRow,
   trials: Trial[],
@@ -124,7 +123,10 @@ export async function runTest(
   const { plan, trials } = await measure([base, candidate], options, context);
   const seconds = (performance.now() - began) / 1000;
   if (context.isInterrupted()) return undefined;
-  const table = compareWithin({ plan: stopRun(plan, trials), trials }, { by: 'cpu', threshold: THRESHOLD });
+  const table = compareWithin(
+    { plan, stops: trackRun(plan).stopsAfter(trials), trials },
+    { by: 'cpu', threshold: THRESHOLD },
+  );
   const row = table.rows[0];
   if (row === undefined) throw new BenchError('trial', 'a sequential test without a comparison');
   return {
@@ -138,43 +140,6 @@ export async function runTest(
   };
 }
 
-/**
- * Compares one twin per effect with a common baseline, as one table, until each row is decided or the time is up. Undefined
- * if interrupted.
- */
-export async function runMatrix(twins: Twins, context: TestContext): Promise<PooledMatrix | undefined> {
-  const twin = readManifest(TWIN);
-  const base = plantTwins(twin, { base: twins.units.base });
-  const effects = new Map(MATRIX_EFFECTS.map((effect, index) => [`row-${index + 1}`, effect]));
-  const units = [...effects].map(([name, effect]) => [name, unitsOf(twins, effect)] as const);
-  const others = plantTwins({ ...twin, name: 'other' }, Object.fromEntries(units));
-  const { budgetSeconds, windowSeconds, threshold } = MATRIX;
-  const startedAt = new Date().toISOString();
-  const began = performance.now();
-  const options: Partial<BenchOptions> = {
-    targets: [base.name, `${others.name}/*`],
-    interleave: true,
-    windowSeconds,
-    sequentialTest: { looks: LOOKS, by: 'cpu', threshold, budgetSeconds },
-  };
-  const { plan, trials } = await measure([base, others], options, context);
-  const seconds = (performance.now() - began) / 1000;
-  if (context.isInterrupted()) return undefined;
-  const variantOf = new Map(plan.targets.map(({ id, variant }) => [id, variant]));
-  const { rows } = compareWithin({ plan: stopRun(plan, trials), trials }, { by: 'cpu', threshold });
-  return {
-    kind: 'matrix',
-    startedAt,
-    threshold,
-    budgetSeconds,
-    seconds,
-    rows: rows.map((row) => ({
-      effect: effects.get(variantOf.get(row.candidate) ?? '') ?? Number.NaN,
-      ...resultOf(row, trials),
-    })),
-  };
-}
-
 /** Measures a plan of these options and stores nothing. */
 async function measure(
   stacks: Stack[],
@@ -185,7 +150,11 @@ async function measure(
   const whole = benchOptions({ ...times, ...options, connections: [CONNECTIONS] });
   const plan = makePlan(whole, stacks, 'power', randomInt(2 ** 32));
   const prepared = await prepareOrThrow(plan, stacks);
-  const { effects, stop } = await createEffects({ plan, placed, token, folder });
+  const tracker = trackRun(plan);
+  const mayBegin = keepTime(plan, tracker, { before: [] });
+  const decide = (trials: readonly Trial[]) => (mayBegin(trials) ? 'continue' : 'stop');
+  const effectsOf = { plan, placed, token, folder, decide, due: tracker.due };
+  const { effects, stop } = await createEffects(effectsOf);
   track(stop);
   const trials = isInterrupted() ? [] : await run(plan, { placed, prepared, before: [] }, effects);
   return { plan, trials };

@@ -1,12 +1,10 @@
 /** Twins: one server with different amounts of work per request, so that the difference between two is known. */
 import { cpSync } from 'node:fs';
 import type { Stack } from 'bench-model/stack';
-import type { Twins } from 'bench-model/pool';
+import type { Twins } from '../results/pool.ts';
 
 /** The extra cost per request of the costlier twin, as shares, in a comparison of two. 0 is A/A. */
 export const EFFECTS: readonly number[] = [0.03, 0, 0.015];
-/** The same for the twins of a matrix, which share a baseline. */
-export const MATRIX_EFFECTS: readonly number[] = [0, 0, 0.03, 0.03, 0.06];
 
 /** The approximate cost per request of the base, in µs of CPU. */
 const BASE_COST_US = 100;

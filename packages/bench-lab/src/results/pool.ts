@@ -1,38 +1,63 @@
-/** The folder of a pool of sequential tests: `pool.json` and `pool.jsonl`. */
-import { existsSync, mkdirSync } from 'node:fs';
+/** A pool of sequential tests: `pool.json`, and one line of `pool.jsonl` for each. Only `power` writes and reads it. */
+import { existsSync, mkdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import {
-  appendLine,
-  readChecked,
-  readLines,
-  type StoredKind,
-  writeReport,
-} from 'bench-analysis/results/store';
-import { POOL_SCHEMA } from 'bench-model/versions';
-import type { Pooled, PoolFile } from 'bench-model/pool';
+import { appendLine, writeReport } from 'bench-analysis/results/store';
+import { BenchError } from 'bench-model/errors';
+import type { Host } from 'bench-model/host';
+import type { Verdict } from 'bench-model/options';
+
+/** The version of a pool. */
+export const POOL_SCHEMA = 1;
+
+/** The parameters of the twins, determined once per pool: CPU of one unit of work, of a request without work, and the units of the base. */
+export interface Twins {
+  unitNs: number;
+  bareUs: number;
+  units: { base: number };
+}
+
+/** The facts that all entries of a pool share. */
+export interface PoolFile {
+  schema: number;
+  host: Host;
+  twins: Twins;
+}
+
+/** One sequential test of twins, from its first round to its verdict. */
+export interface PooledTest {
+  kind: 'sequential-test';
+  startedAt: string;
+  /** The share of CPU that the candidate uses more, as planted. */
+  effect: number;
+  /** The smallest difference that mattered, as a share. */
+  threshold: number;
+  /** True if the candidate is the same program in another folder. */
+  copied: boolean;
+  seconds: number;
+  /** Failed ones included. */
+  rounds: number;
+  verdict: Verdict;
+  byMoreThanThreshold: boolean;
+  ratio?: number;
+  /** One log ratio for each round; null if a trial failed. */
+  differences: (number | null)[];
+}
 
 /** A stored pool. */
 export interface Pool extends PoolFile {
-  entries: Pooled[];
+  entries: PooledTest[];
 }
 
-const KIND = { problem: 'not part of a pool', hint: 'start another pool with --pool FOLDER' };
-const ENTRY: StoredKind<'pool-test' | 'pool-matrix'> = {
-  ...KIND,
-  schema: ({ kind }) => (kind === 'matrix' ? 'pool-matrix' : 'pool-test'),
-};
-
-/**
- * Reads a pool; undefined if there is none yet. Throws a usage error (file:line) for anything that does not match its
- * schema, and for a schema of another version.
- */
+/** Reads a pool; undefined if there is none yet. Skips a last line that is cut. Throws a usage error for one of another version. */
 export function readPool(folder: string): Pool | undefined {
   const head = join(folder, 'pool.json');
   if (!existsSync(head)) return undefined;
-  return {
-    ...readChecked(head, { ...KIND, schema: 'pool', version: POOL_SCHEMA }),
-    entries: readLines(join(folder, 'pool.jsonl'), ENTRY),
-  };
+  const pool = JSON.parse(readFileSync(head, 'utf8')) as PoolFile;
+  if (pool.schema !== POOL_SCHEMA)
+    throw new BenchError('usage', `${head} is of another version`, 'start another pool with --pool FOLDER');
+  const file = join(folder, 'pool.jsonl');
+  const lines = existsSync(file) ? readFileSync(file, 'utf8').split('\n').slice(0, -1) : [];
+  return { ...pool, entries: lines.map((line) => JSON.parse(line) as PooledTest) };
 }
 
 /** Creates a pool. */
@@ -42,6 +67,6 @@ export function createPool(folder: string, pool: PoolFile): void {
 }
 
 /** Appends to a pool and returns once the entry is on disk. */
-export function appendPooled(folder: string, entry: Pooled): void {
+export function appendPooled(folder: string, entry: PooledTest): void {
   appendLine(join(folder, 'pool.jsonl'), entry);
 }

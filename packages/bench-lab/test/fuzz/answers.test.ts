@@ -17,7 +17,7 @@ import { takeMany, textsLike } from './mutate.ts';
 
 const IS_FULL = process.env['BENCH_FUZZ'] !== undefined;
 
-/** One answer: its framing, its body, and the places where it is cut into pieces. */
+/** One response: its framing, its body, and the places where it is cut into pieces. */
 interface Answer {
   framing: 'length' | 'chunks' | 'close';
   status: string;
@@ -57,7 +57,7 @@ function bytesOf({ framing, status, body, headers, isEarly }: Answer): string {
   return `${early}${head}\r\n\r\n${framing === 'chunks' ? chunks : body}`;
 }
 
-/** The answers of the server, in turn. */
+/** The responses of the server, in turn. */
 let answers: Answer[] = [];
 let served = 0;
 const server = createServer({ noDelay: true }, (socket) => {
@@ -105,7 +105,7 @@ async function count(parsesAll: boolean): Promise<object> {
   return { ...counts, unsolicited };
 }
 
-describe('the answers of a server', () => {
+describe('the responses of a server', () => {
   it('count alike, whether the parser reads them or they are known by their shape', async () => {
     await takeMany(
       fc.array(answer, { minLength: 1, maxLength: 6 }),

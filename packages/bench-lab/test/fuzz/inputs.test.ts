@@ -14,19 +14,19 @@ import CI from '../../../bench/src/commands/ci.ts';
 import COMPARE from '../../../bench/src/commands/compare.ts';
 import REPORT from '../../../bench/src/commands/report.ts';
 import { readCluster } from '../../../bench-targets/src/catalogue/cluster.ts';
-import { findMigration } from '../../../bench-targets/src/catalogue/apps/migrations.ts';
 import { findNeeds } from '../../../bench-targets/src/catalogue/apps/needs.ts';
 import { admittedBy } from '../../../bench-targets/src/catalogue/apps/pinned.ts';
 import { findProject } from '../../../bench-targets/src/catalogue/apps/project.ts';
 import { pathsInFiles, pathsInLog } from '../../../bench-targets/src/catalogue/apps/routes.ts';
-import { findStarts } from '../../../bench-targets/src/catalogue/apps/starts/index.ts';
+import { findSetup } from '../../../bench-targets/src/catalogue/apps/setup.ts';
 import { listingsOf, variablesIn } from '../../../bench-targets/src/catalogue/apps/variables.ts';
+import { findWays } from '../../../bench-targets/src/catalogue/apps/ways/index.ts';
 import { splitCommand } from '../../../bench-targets/src/catalogue/apps/words.ts';
 import { readOpenapi } from '../../../bench-targets/src/catalogue/workloads/requests/openapi.ts';
 import { readRequests } from '../../../bench-targets/src/catalogue/workloads/requests/file.ts';
 import { readRows } from '../../../bench-targets/src/catalogue/workloads/requests/rows.ts';
 import { compileSchema } from '../../../bench-targets/src/catalogue/workloads/requests/schema.ts';
-import { filesOfLock } from '../../../bench-targets/src/prepare/projects/python.ts';
+import { filesOfLock } from '../../../bench-targets/src/prepare/projects/locks.ts';
 import { filesOfLocalPackages } from '../../../bench-targets/src/prepare/projects/sources.ts';
 import { documentsLike, takeMany, textsLike } from './mutate.ts';
 
@@ -81,10 +81,9 @@ const MANIFEST = {
 };
 const CONFIG = {
   bench: {
-    app: '.',
     run: 'server --port {port}',
     get: ['/'],
-    rev: ['main', 'HEAD'],
+    targets: ['main', 'HEAD'],
     connections: [10],
     duration: 3,
   },
@@ -288,8 +287,7 @@ function readProject(root: string): void {
       if (lock !== undefined) filesOfLock(root, lock);
     }),
     () => {
-      const { best, others } = findStarts(root);
-      for (const start of [...best, ...others]) findMigration(root, start);
+      for (const way of findWays(root)) findSetup(root, way, true);
     },
     () => findNeeds(root),
     () => variablesIn(listingsOf(root, '')),

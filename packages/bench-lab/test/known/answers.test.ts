@@ -6,7 +6,7 @@ const { ways } = openBothWays();
 
 const SOUND = ['--sound-first', String(ASKED_BEFORE)];
 const AMOUNT = 600;
-/** The last of the answers that are sent twice comes long before the end of the load. */
+/** The last of the responses that are sent twice comes long before the end of the load. */
 const EVERY = 130;
 const LOAD = ['--connections', '10', '--amount', String(AMOUNT)];
 
@@ -25,13 +25,13 @@ describe.each(ways)('a server that answers a request twice, read $way', ({ rig }
     expect(seen.trial.status).toBe('failed');
     expect(reasonsOf(seen)).toEqual(['wrong-answers']);
     expect(reasonOf(seen, 'wrong-answers')).toMatchObject({
-      text: expect.stringMatching(/^\d+ answers/) as string,
+      text: expect.stringMatching(/^\d+ responses/) as string,
       invalidates: METRIC_IDS,
     });
   });
 });
 
-describe.each(ways)('a server that sends 103 before each answer, read $way', ({ rig }) => {
+describe.each(ways)('a server that sends 103 before each response, read $way', ({ rig }) => {
   it('completes each request once, and the counts agree', async () => {
     const seen = await rig.measure({ planted: ['--early-hints'], bench: LOAD });
     const { counts, lifetime, statusCodes, unsolicited } = loadOf(seen);

@@ -29,8 +29,8 @@ function expectOneTry(seen: Seen): void {
   expect(medianOf(seen)).toBeLessThan(1.75 * Number(accountOf(seen).latencyUs.p50));
 }
 
-// The parser reads every answer that announces the close.
-describe('a server that announces its close after each answer', () => {
+// The parser reads every response that announces the close.
+describe('a server that announces its close after each response', () => {
   it.each([
     ['with connection: close', ['--close-after-response']],
     ['over HTTP/1.0', ['--http10']],
@@ -78,7 +78,7 @@ describe('--new-connections', () => {
   });
 });
 
-describe.each(ways)('a server that closes silently after each answer, read $way', ({ rig: reader }) => {
+describe.each(ways)('a server that closes silently after each response, read $way', ({ rig: reader }) => {
   it('loses only the requests that came too late', async () => {
     const seen = await reader.measure({ planted: ['--close-silently', ...DELAY], bench: LOAD });
     const { counts, lifetime, idleCloses } = loadOf(seen);
@@ -145,7 +145,7 @@ describe('the barrier', () => {
     expect(reasonsOf(seen).filter((code) => code !== 'unanswered')).toEqual([]);
     expect(reasonOf(seen, 'connections')).toMatchObject({
       text: expect.stringMatching(
-        /^4 of 10 connections were established .* 6 never answered; 4 of 10 connections were served: 6 got no answer/,
+        /^4 of 10 connections were established .* 6 without a response; 4 of 10 connections were served: 6 got no response/,
       ) as string,
       invalidates: [],
     });

@@ -16,11 +16,10 @@ import {
   type Debt,
 } from 'bench-http/services/database/database';
 import { keepDatabase } from 'bench-http/services/database/companion';
-import BENCH from 'bench-http/commands/bench';
 import { makePlan } from 'bench-http/plan/plan';
 import { METRIC_IDS } from 'bench-model/metrics';
 import { needs, postgres } from '../../testing/needs.ts';
-import { samplePlan, sampleTurns } from '../../testing/samples.ts';
+import { parseBench, samplePlan, sampleTurns } from '../../testing/samples.ts';
 import { openToken } from './leftovers.ts';
 import { ASKED, loadOf, openRig, reasonOf, reasonsOf, type Seen } from './rig.ts';
 
@@ -90,7 +89,7 @@ describe('a server that inserts', () => {
   it.each([
     ['forgetful', ['inserts'], /\d+ were lost$/],
     ['twice', ['inserts'], /stored twice/],
-    ['refusing', ['inserts', 'errors'], /stored after an error answer/],
+    ['refusing', ['inserts', 'errors'], /stored after an error response/],
   ])('fails as the variant %s', async (planted, codes, text) => {
     const seen = await measure(planted, '--workload users-insert --connections 4 --amount 200');
     expect(seen.trial.status).toBe('failed');
@@ -117,7 +116,7 @@ describe('a server that inserts', () => {
     const targets = ['users/faithful', 'users/forgetful'];
     const words = '--workload users-insert --rounds 1 --connections 4 --warmup 0.2 --duration 0.5';
     const plan = makePlan(
-      { ...BENCH.parse([...targets, ...words.split(' ')]), interleave: true },
+      { ...parseBench([...targets, ...words.split(' ')]), interleave: true },
       [stack],
       'known',
       1,

@@ -73,7 +73,7 @@ describe.each(['threads', 'aiohttp'])('the Python client %s', (engine) => {
     expect(counts.timeout).toBeGreaterThanOrEqual(8);
     const { answered, abandoned } = accountOf(seen).requests;
     expect(abandoned).toBeGreaterThanOrEqual(8);
-    // On a busy machine an answer may leave just as the client gives up: it timed out, and was not abandoned.
+    // On a busy machine a response may leave just as the client gives up: it timed out, and was not abandoned.
     expect(answered.ok + abandoned).toBe(lifetime.ok + lifetime.timeout + ASKED);
   });
 });

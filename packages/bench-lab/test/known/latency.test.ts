@@ -63,7 +63,7 @@ describe('one stall of a few connections', () => {
     expect(latencyUs?.max).toBeGreaterThanOrEqual(0.5 * 1e6);
     expect(latencyUs?.p99).toBeLessThan(0.05 * 1e6);
     // One of each connection, and those that a pause of a busy machine delays too. The limit grows with the tail.
-    const [, count] = /^(\d+) answers stalled for up to [\d.]+ ms/.exec(reasonOf(seen, 'stall').text) ?? [];
+    const [, count] = /^(\d+) responses stalled for up to [\d.]+ ms/.exec(reasonOf(seen, 'stall').text) ?? [];
     expect(Number(count)).toBeGreaterThanOrEqual(4);
     expect(Number(count)).toBeLessThanOrEqual(12);
   });
@@ -116,10 +116,10 @@ function expectUnanswered(seen: Seen): void {
   expect(abandoned).toBeLessThanOrEqual((unanswered?.count ?? 0) + ASKED_AFTER);
 }
 
-describe('requests that are never answered', () => {
+describe('requests that are without a response', () => {
   it('enter the percentiles of an open loop with their age, and are counted', async () => {
     const seen = await rig.measure({
-      // The first answers of all connections, and those before the load.
+      // The first responses of all connections, and those before the load.
       planted: ['--sound-first', String(ASKED_BEFORE + 300), '--unanswered-every', '5'],
       bench: ['--connections', '300', '--rate', '400', '--duration', '2'],
     });
@@ -136,7 +136,7 @@ describe('requests that are never answered', () => {
   it('are counted in a closed loop, even if few connections hang', async () => {
     const seen = await rig.measure({
       planted: [...SOUND, '--delay-ms', '20', '--unanswered-every', '700'],
-      // The first of them is then older than any answer that a pause of the machine delays.
+      // The first of them is then older than any response that a pause of the machine delays.
       bench: ['--connections', '20', '--duration', '2.2'],
     });
     expectUnanswered(seen);

@@ -39,11 +39,11 @@ describe('a server that ends under load', () => {
   });
 });
 
-describe('a server whose answers become wrong', () => {
+describe('a server whose responses become wrong', () => {
   const TURNS = [...SOUND, '--answer-wrong-after', '1000'];
   const bench = ['--connections', '10', '--amount', '2000'];
 
-  it('during the load is caught, in every answer', async () => {
+  it('during the load is caught, in every response', async () => {
     const seen = await rig.measure({ planted: TURNS, bench, plan: { hashEvery: 64 } });
     const { counts, lifetime, bodiesHashed } = loadOf(seen);
     expect(bodiesHashed).toBe(lifetime.ok + lifetime.mismatch);
@@ -52,7 +52,7 @@ describe('a server whose answers become wrong', () => {
     expect(seen.trial.status).toBe('failed');
     expect(reasonsOf(seen)).toEqual(['trial', 'wrong-answers']);
     expect(reasonOf(seen, 'wrong-answers').text).toContain(
-      `${counts.mismatch.toLocaleString('en-US')} answers`,
+      `${counts.mismatch.toLocaleString('en-US')} responses`,
     );
   });
 

@@ -9,7 +9,7 @@ import { loadOf, openRig, reasonOf, reasonsOf, sumOf, type Seen } from './rig.ts
 const rig = openRig();
 const sound = readManifest(fileURLToPath(new URL('../../planted/repository/stack.json', import.meta.url)));
 
-/** The first right answer, each request once and the first once more; and three bad bodies for each. */
+/** The first correct response, each request once and the first once more; and three bad bodies for each. */
 const ASKED_BEFORE = 1 + 4 + 9;
 const ASKED_AFTER = 4 + 9;
 const AMOUNT = 3000;
@@ -50,7 +50,7 @@ function expectAgreement(seen: Seen): RepositoryAccount {
 }
 
 describe('requests with unique ids', () => {
-  it('are answered with the same id from every generator, and every answer is checked', async () => {
+  it('are answered with the same id from every generator, and every response is checked', async () => {
     const seen = await measure([], 4);
     const { counts, crossed, bodiesHashed, lifetime } = loadOf(seen);
     expect(reasonsOf(seen)).toEqual([]);
@@ -64,16 +64,16 @@ describe('requests with unique ids', () => {
     const seen = await measure(['--swap-every', '250', '--spoil-every', '400'], 2);
     const { counts, crossed } = loadOf(seen);
     const { swapped, spoilt } = expectAgreement(seen);
-    // Request 2,000 is due for both faults: its answer is exchanged.
+    // Request 2,000 is due for both faults: its response is exchanged.
     expect({ swapped, spoilt }).toEqual({ swapped: 24, spoilt: 6 });
     expect(counts).toMatchObject({ sent: AMOUNT, ok: AMOUNT - 30, mismatch: 30 });
     expect(crossed).toBe(swapped);
     expect(seen.trial.status).toBe('failed');
     expect(reasonsOf(seen)).toEqual(['wrong-answers']);
     expect(reasonOf(seen, 'wrong-answers')).toMatchObject({
-      text: expect.stringContaining('24 answers') as string,
+      text: expect.stringContaining('24 responses') as string,
       invalidates: METRIC_IDS,
     });
-    expect(reasonOf(seen, 'wrong-answers').text).toContain('6 answers had a wrong body');
+    expect(reasonOf(seen, 'wrong-answers').text).toContain('6 responses had a wrong body');
   });
 });

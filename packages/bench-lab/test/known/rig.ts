@@ -19,7 +19,7 @@ import { choosePlacement } from 'bench-machine/placement';
 import { prepareAll } from 'bench-targets/prepare/prepare';
 import { readText } from 'bench-machine/procfs';
 import { run } from 'bench-http/measure/run';
-import { measureTrial } from 'bench-http/measure/conductor';
+import { measureTogether } from 'bench-http/measure/conductor';
 import type { TrialEffects } from 'bench-http/measure/life';
 import { background } from 'bench-http/services/background/companion';
 import { keepDatabase } from 'bench-http/services/database/companion';
@@ -27,16 +27,16 @@ import type { RunningCompanion } from 'bench-http/services/companion';
 import { findCompanions, startCompanions } from 'bench-http/services/index';
 import { startUpstreams } from 'bench-http/services/upstream/companion';
 import { findUpstream, serveFixtures, type UpstreamProgram } from 'bench-http/services/upstream/upstream';
-import BENCH from 'bench-http/commands/bench';
 import { makePlan } from 'bench-http/plan/plan';
 import { beyondNoise } from '../../testing/noise.ts';
 import { openToken } from './leftovers.ts';
+import { parseBench } from '../../testing/samples.ts';
 
 export const PLANTED = fileURLToPath(new URL('../../planted/stack.json', import.meta.url));
 
 /** The requests of the harness before a load: one until the server is ready, two to verify it. */
 export const ASKED_BEFORE = 3;
-/** The requests after it, if the answers are still correct. */
+/** The requests after it, if the responses are still correct. */
 export const ASKED_AFTER = 2;
 export const ASKED = ASKED_BEFORE + ASKED_AFTER;
 
@@ -82,7 +82,7 @@ export function openRig(): Rig {
 }
 
 /**
- * Opens the rig of one test file, and a second one whose single trials have the parser of the driver read every answer.
+ * Opens the rig of one test file, and a second one whose single trials have the parser of the driver read every response.
  * `ways` names both.
  */
 export function openBothWays(): { rig: Rig; ways: { way: string; rig: Rig }[] } {
@@ -105,7 +105,7 @@ export function openBothWays(): { rig: Rig; ways: { way: string; rig: Rig }[] } 
   };
 }
 
-/** Returns the order with effects whose load has every answer parsed. */
+/** Returns the order with effects whose load has every response parsed. */
 function withParser({ wrap = (effects) => effects, ...order }: Order): Order {
   return {
     ...order,
@@ -145,7 +145,7 @@ async function measure(
   const name = stack?.name ?? 'planted';
   const target = `${name}/${typeof planted === 'string' ? planted : 'known'}`;
   const warmup = bench.includes('--warmup') ? [] : ['--warmup', '0'];
-  const options = BENCH.parse([target, '--rounds', '1', ...warmup, ...bench]);
+  const options = parseBench([target, '--rounds', '1', ...warmup, ...bench]);
   const plan: Plan = { ...makePlan(options, stacks, 'known', randomInt(2 ** 32)), hashEvery: 1, ...changes };
   const { prepared, missing } = await prepareAll(plan.targets, stacks);
   const planned = pick === undefined ? plan.trials[0] : plan.trials.find((one) => one.target === pick);
@@ -167,12 +167,12 @@ async function measure(
   const holder = database && keepDatabase(database);
   const companions = given ?? [upstream ?? [], holder ?? [], disturbing ?? []].flat();
   const { effects } = await createEffects({ plan, placed, token, folder, companions });
-  const trial = await measureTrial(
-    { ...planned, id },
-    { plan, placed, prepared: found, target: found.target },
-    wrap(effects),
-  );
-  return { trial, log: readText(join(folder, 'logs', `${id}.log`)) ?? '' };
+  const entry = {
+    planned: { ...planned, id },
+    context: { plan, placed, prepared: found, target: found.target },
+  };
+  const [trial] = await measureTogether([entry], wrap(effects));
+  return { trial: trial!, log: readText(join(folder, 'logs', `${id}.log`)) ?? '' };
 }
 
 async function measureAll(

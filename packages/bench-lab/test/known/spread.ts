@@ -37,7 +37,7 @@ export function testSpread({ place, nodes, programs, last }: Nodes): void {
       path,
       JSON.stringify({ address: nodes()?.address, roles: { server: 'generator' }, spread, ...file }),
     );
-    const options = `--noise --rounds ${ROUNDS} --connections 10 --duration 0.5 --warmup 0.2`;
+    const options = `--noise --rounds ${ROUNDS} --connections 10 --duration 0.5 --warmup 0.2 --detail`;
     // A slow server costs the hosts little.
     const target = 'planted/delays-5-ms';
     return [target, '--stack', PLANTED, '--cluster', path, ...options.split(' ')];

@@ -10,10 +10,10 @@ import { choosePlacement } from 'bench-machine/placement';
 import { prepareAll } from 'bench-targets/prepare/prepare';
 import { run } from 'bench-http/measure/run';
 import { sum as sumAll } from 'bench-statistics/numbers';
-import BENCH from 'bench-http/commands/bench';
 import { makePlan } from 'bench-http/plan/plan';
 import { openToken } from './leftovers.ts';
 import { accountOf, ASKED, ASKED_BEFORE, loadOf, PLANTED, sumOf } from './rig.ts';
+import { parseBench } from '../../testing/samples.ts';
 
 const token = openToken();
 const folder = mkdtempSync(join(tmpdir(), 'bench-duel-'));
@@ -21,7 +21,7 @@ afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
 async function duel(...words: string[]): Promise<Trial[]> {
   const stacks = [readManifest(PLANTED)];
-  const options = BENCH.parse([...words, '--rounds', '1', '--connections', '5', '--warmup', '0.3']);
+  const options = parseBench([...words, '--rounds', '1', '--connections', '5', '--warmup', '0.3']);
   const plan = { ...makePlan({ ...options, interleave: true }, stacks, 'known', 1), hashEvery: 1 };
   const { prepared } = await prepareAll(plan.targets, stacks);
   const placed = await choosePlacement({ serverCores: 1, generators: 1 });
@@ -60,13 +60,13 @@ describe('a duel', () => {
     }
   });
 
-  it('reads the CPU of each turn after its last answer', () => {
+  it('reads the CPU of each turn after its last response', () => {
     for (const trial of trials) {
       if (trial.status === 'failed') throw new Error(trial.reasons[0]?.text);
       const { turns, load, server, cpuUsPerRequest } = trial.measured;
       const { answers, cpuUs = [], goodputPerSecond } = turns as Turns;
       expect([cpuUs.length, goodputPerSecond.length]).toEqual([answers.length, answers.length]);
-      // Every answer after the warm-up belongs to one turn; the first window opened within the first turn.
+      // Every response after the warm-up belongs to one turn; the first window opened within the first turn.
       const before = (load.warmup?.answers ?? 0) - (answers[0] ?? 0);
       expect(sumAll(answers)).toBeGreaterThanOrEqual(load.counts.ok);
       expect(sumAll(answers)).toBeLessThanOrEqual((load.lifetime?.ok ?? 0) - before);
@@ -75,7 +75,7 @@ describe('a duel', () => {
       expect(ratio).toBeGreaterThan(0.75);
       expect(ratio).toBeLessThan(1.33);
       expect(server?.seconds).toBeGreaterThanOrEqual(1);
-      // Each answer burns 500 µs. A turn that was read too early or too late would hold less than its answers burnt.
+      // Each response burns 500 µs. A turn that was read too early or too late would hold less than its responses burnt.
       if (trial.target.variant !== 'burns') continue;
       const overhead = answers.map((count, turn) => ((cpuUs[turn] ?? 0) - count * 500) / count);
       expect(Math.min(...overhead)).toBeGreaterThan(0);

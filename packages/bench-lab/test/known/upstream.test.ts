@@ -1,13 +1,13 @@
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
 import { readManifest } from 'bench-targets/catalogue/manifest';
-import BENCH from 'bench-http/commands/bench';
 import { readStacks } from 'bench-targets/catalogue/stacks';
 import { findUpstream, type UpstreamProgram } from 'bench-http/services/upstream/upstream';
 import { UPSTREAMS } from 'bench-model/upstreams';
 import { makePlan } from 'bench-http/plan/plan';
 import { METRIC_IDS } from 'bench-model/metrics';
 import { loadOf, openRig, reasonOf, reasonsOf, type Order, type Seen } from './rig.ts';
+import { parseBench } from '../../testing/samples.ts';
 
 const rig = openRig();
 
@@ -16,7 +16,7 @@ const vanilla = readStacks().find(({ name }) => name === 'vanilla');
 
 /** The requests to the upstream itself: three before the launch, three before the load. */
 const LOOKED_AT = 6;
-/** With 2 fixtures: one answer until it is ready, two to verify it. */
+/** With 2 fixtures: one response until it is ready, two to verify it. */
 const BEFORE = LOOKED_AT + 6;
 
 /** An upstream that answers this many requests correctly before its fault begins. */
@@ -41,7 +41,7 @@ function measure(order: Partial<Order>): Promise<Seen> {
 
 describe('gather', () => {
   it.for(UPSTREAMS)(
-    'over %s: every request reaches the upstream, and the answers report its time',
+    'over %s: every request reaches the upstream, and the responses report its time',
     async (kind, { skip }) => {
       const upstream = await findUpstream(kind).catch((error: Error) => error);
       if (upstream instanceof Error) return skip(upstream.message);
@@ -67,7 +67,8 @@ describe('gather', () => {
     const seen = await measure({ planted, stack: readManifest(path('gather/stack.json')) });
     expect(seen.trial.status).toBe('failed');
     expect(loadOf(seen).counts).toMatchObject({ ok: 100, mismatch: 0 });
-    expect(reasonsOf(seen)).toEqual(['upstream-count']);
+    // The memory of a process that is a second old may still grow.
+    expect(reasonsOf(seen).filter((code) => code !== 'memory-grows')).toEqual(['upstream-count']);
     expect(reasonOf(seen, 'upstream-count')).toMatchObject({
       text: expect.stringMatching(text) as string,
       invalidates: METRIC_IDS,
@@ -110,7 +111,7 @@ describe('a duel over gather', () => {
     const targets = ['vanilla', 'gather/twice'];
     const words = '--workload gather --param fixtures=2 --param items=3 --connections 4';
     const length = '--rounds 1 --duration 1 --warmup 0.2';
-    const request = BENCH.parse([...targets, ...words.split(' '), ...length.split(' ')]);
+    const request = parseBench([...targets, ...words.split(' '), ...length.split(' ')]);
     const all = await rig.measureAll(
       makePlan({ ...request, interleave: true, upstream: 'embedded' }, stacks, 'known', 1),
       stacks,

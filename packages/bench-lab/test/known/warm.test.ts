@@ -1,4 +1,4 @@
-/** A run waits for the compilers of a server, for slow answers too, and says so if they never rest. */
+/** A run waits for the compilers of a server, for slow responses too, and says so if they never rest. */
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -19,7 +19,7 @@ beforeAll(() => {
 /** The CPU of a request when the compiler rests, in µs; until then it is three times as much. */
 const REQUEST_US = 200;
 
-/** The planted server: how long its answers wait, and for how long its compiler works. */
+/** The planted server: how long its responses wait, and for how long its compiler works. */
 function measure(
   { waitMs = 0, compileSeconds }: { waitMs?: number; compileSeconds: number },
   fields: object = {},
@@ -56,7 +56,7 @@ describe('a server whose compiler has a thread of its own', () => {
     expect(codesOf(seen)).not.toContain('compiling');
   });
 
-  it('is loaded as long if each of its answers takes two seconds', async () => {
+  it('is loaded as long if each of its responses takes two seconds', async () => {
     const seen = await measure({ waitMs: 2000, compileSeconds: 20 });
     expect(seen.trial.warmupSeconds).toBeGreaterThan(6);
     expect(costOf(seen)).toBeLessThan(2 * REQUEST_US);

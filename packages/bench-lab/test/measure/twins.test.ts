@@ -4,15 +4,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
 import { readManifest } from 'bench-targets/catalogue/manifest';
-import {
-  copyTwin,
-  EFFECTS,
-  makeTwins,
-  MATRIX_EFFECTS,
-  plantTwins,
-  TRIAL_UNITS,
-  unitsOf,
-} from '../../src/measure/twins.ts';
+import { copyTwin, EFFECTS, makeTwins, plantTwins, TRIAL_UNITS, unitsOf } from '../../src/measure/twins.ts';
 
 const TWIN = readManifest(fileURLToPath(new URL('../../planted/twin/stack.json', import.meta.url)));
 
@@ -23,7 +15,7 @@ describe('twins', () => {
     const twins = makeTwins(bareUs, bareUs + TRIAL_UNITS * unitUs);
     const costOf = (count: number) => bareUs + count * unitUs;
     expect(costOf(twins.units.base)).toBeCloseTo(100);
-    for (const effect of [...EFFECTS, ...MATRIX_EFFECTS, 0.1])
+    for (const effect of [...EFFECTS, 0.06, 0.1])
       expect(costOf(unitsOf(twins, effect)) / costOf(twins.units.base)).toBeCloseTo(1 + effect, 4);
     expect(unitsOf(twins, 0)).toBe(twins.units.base);
   });

@@ -12,7 +12,7 @@ interface Printed {
 
 /**
  * k6 1. A failed request has a status above 399 or none; k6 does not distinguish them. Open requests at the end are not
- * counted. Its latencies are those of right answers.
+ * counted. Its latencies are those of correct responses.
  */
 export const k6: Tool = {
   name: 'k6',

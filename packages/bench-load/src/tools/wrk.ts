@@ -17,7 +17,7 @@ const MARK = 'bench-wrk ';
 
 /**
  * wrk 4. Its `status` counts answers above 399, so a redirect counts as right. Open requests at the end and lost requests
- * are not counted. Its latencies are corrected for coordinated omission and exclude late answers.
+ * are not counted. Its latencies are corrected for coordinated omission and exclude late responses.
  */
 export const wrk: Tool = {
   name: 'wrk',

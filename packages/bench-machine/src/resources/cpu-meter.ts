@@ -122,12 +122,13 @@ export class UpkeepMeter {
 }
 
 /** The CPU of a process in stretches of time that follow one another. */
-class Stretches {
+export class Stretches {
   readonly #meter: CpuMeter;
   readonly #clock: Pick<Clock, 'nowMs'>;
   #readUs: number;
   #atMs: number;
 
+  /** Reads the CPU at the begin of the first. Throws if the process has ended. */
   constructor(meter: CpuMeter, clock: Pick<Clock, 'nowMs'>) {
     this.#meter = meter;
     this.#clock = clock;

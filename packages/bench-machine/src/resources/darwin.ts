@@ -1,8 +1,7 @@
 /** The sampler on macOS, which has neither /proc nor cgroups: it reads ps(1). Tested only on captured text. */
 
 import { BenchError } from 'bench-model/errors';
-import { cpuBetween } from '../cpu.ts';
-import type { CpuReading } from '../cpu.ts';
+import { cpuBetween, ownCpuUs, type CpuReading } from '../cpu.ts';
 import { run } from '../subprocess.ts';
 import type { Sampled, Sampler, SamplerOptions } from './sampler.ts';
 import { Series } from './series.ts';
@@ -169,9 +168,9 @@ class DarwinSampler implements Sampler {
         },
       }),
       host: {
-        [this.#isHidden ? 'unattributedCores' : 'otherProcessesCores']:
-          otherProcessesUs(opened.processes, closed.processes, known) / us,
-        otherProcessesSource: 'ps',
+        ...(!this.#isHidden && {
+          otherProcessesCores: otherProcessesUs(opened.processes, closed.processes, known) / us,
+        }),
         harnessCores: (closed.harnessUs - opened.harnessUs) / us,
       },
     };
@@ -194,7 +193,6 @@ class DarwinSampler implements Sampler {
 
   async #read(): Promise<Reading> {
     const processes = await readPs();
-    const { user, system } = process.cpuUsage();
-    return { atMs: performance.now(), harnessUs: user + system, processes };
+    return { atMs: performance.now(), harnessUs: ownCpuUs(), processes };
   }
 }

@@ -3,15 +3,12 @@
 import { BenchError } from 'bench-model/errors';
 import type { HostWindow } from 'bench-model/measured';
 import type { Resources } from 'bench-model/figures';
-import { cpuBetween } from '../cpu.ts';
-import type { CpuReading } from '../cpu.ts';
+import { cpuBetween, ownCpuUs, type CpuReading } from '../cpu.ts';
 import type { Cgroup } from '../cgroup.ts';
 import { openEveryone } from '../everyone.ts';
-import type { Everyone } from '../everyone.ts';
 import { readCpuTotals, readTrouble, troubleBetween } from '../counters.ts';
 import type { CpuTotals, TroubleCounters } from '../counters.ts';
-import { readProcess } from '../procfs.ts';
-import type { Process } from '../procfs.ts';
+import { type Process, readProcess } from '../procfs.ts';
 import type { Sampled, Sampler, SamplerOptions } from './sampler.ts';
 import { MemoryMeter, sumPssBytes } from './memory.ts';
 import { Series } from './series.ts';
@@ -56,7 +53,7 @@ export function openLinuxSampler(options: SamplerOptions): Sampler {
 class LinuxSampler implements Sampler {
   readonly #tree: ProcessTree;
   readonly #cgroup: Cgroup | undefined;
-  readonly #everyone: Everyone | undefined;
+  readonly #readEveryoneUs: (() => number) | undefined;
   readonly #memoryIntervalMs: number;
   /** Processes above the server, such as time(1): in its cgroup, but not part of it. */
   readonly #wrappers: Set<number>;
@@ -64,19 +61,18 @@ class LinuxSampler implements Sampler {
   #window: Window | undefined;
 
   readonly #isKnown: boolean;
-  /** True if the server runs here, but its process is unknown. */
-  readonly #isHidden: boolean;
 
   constructor({ serverPid, isRemote, cgroup, memoryIntervalMs = 100 }: SamplerOptions) {
     if (serverPid !== undefined && readProcess(serverPid) === undefined) {
       throw new BenchError('trial', `the server (process ${serverPid}) is not running`, 'see its log');
     }
     const roots = serverPid === undefined ? [] : [serverPid];
-    this.#isHidden = serverPid === undefined && !isRemote;
     this.#isKnown = serverPid !== undefined;
     this.#tree = new ProcessTree(roots);
     this.#cgroup = roots.some((pid) => cgroup?.pids().includes(pid)) ? cgroup : undefined;
-    this.#everyone = openEveryone();
+    // The CPU of a server whose process is unknown cannot be told from that of others.
+    const isHidden = serverPid === undefined && !isRemote;
+    this.#readEveryoneUs = isHidden ? undefined : openEveryone();
     this.#memoryIntervalMs = memoryIntervalMs;
     this.#wrappers = new Set(roots.flatMap(ancestorsOf));
   }
@@ -130,10 +126,8 @@ class LinuxSampler implements Sampler {
     const closed = this.#read(window.ours);
     const trouble = troubleBetween(window.trouble, readTrouble());
     const server = this.#isKnown && this.#tree.rooted ? this.#serverBetween(window, closed) : undefined;
-    const between = hostBetween(window.opened, closed);
     const host = {
-      ...(this.#isHidden ? withoutAttribution(between) : between),
-      ...(this.#everyone && { otherProcessesSource: this.#everyone.source }),
+      ...hostBetween(window.opened, closed),
       ...trouble,
     };
     return { ...(server && { server }), host };
@@ -160,14 +154,7 @@ class LinuxSampler implements Sampler {
     const { opened, memory, memoryOverTime } = this.#window ?? {};
     const bytes = memory?.read();
     if (opened === undefined || bytes === undefined) return;
-    const cpuUs = this.#cpuSince(opened);
-    const seconds = (performance.now() - opened.atMs) / 1000;
-    memoryOverTime?.add({ seconds, bytes, ...(cpuUs !== undefined && { cpuUs }) });
-  }
-
-  #cpuSince({ server }: Reading): number | undefined {
-    const now = this.#readServer();
-    return server && now && Math.max(0, now.totalUs - server.totalUs);
+    memoryOverTime?.add({ seconds: (performance.now() - opened.atMs) / 1000, bytes });
   }
 
   #readServer(): Reading['server'] {
@@ -177,10 +164,10 @@ class LinuxSampler implements Sampler {
   #read(ours: ProcessTree): Reading {
     return {
       atMs: performance.now(),
-      everyoneUs: this.#everyone?.readUs(),
+      everyoneUs: this.#readEveryoneUs?.(),
       server: this.#readServer(),
       oursUs: ours.readCpu().totalUs,
-      harnessUs: harnessUs(),
+      harnessUs: ownCpuUs(),
       totals: readCpuTotals(),
     };
   }
@@ -235,16 +222,6 @@ export function hostBetween(opened: Reading, closed: Reading): HostWindow {
     host.otherProcessesCores = (closed.everyoneUs - opened.everyoneUs - known) / us;
   }
   return host;
-}
-
-/** The same if the server cannot be separated from the other processes. */
-function withoutAttribution({ otherProcessesCores, ...host }: HostWindow): HostWindow {
-  return otherProcessesCores === undefined ? host : { ...host, unattributedCores: otherProcessesCores };
-}
-
-function harnessUs(): number {
-  const { user, system } = process.cpuUsage();
-  return user + system;
 }
 
 function ancestorsOf(pid: number): number[] {

@@ -93,7 +93,7 @@ export function joinSampled(all: readonly Sampled[]): Sampled | undefined {
   };
 }
 
-/** The parts of the CPU of a process over a window: that in the turns, and all that their answers caused. */
+/** The parts of the CPU of a process over a window: that in the turns, and all that their responses caused. */
 export interface CpuShares {
   turns: number;
   answers: number;
@@ -125,7 +125,7 @@ export function overTurns(
   };
 }
 
-/** Its cost includes what its answers cause between the turns; the cores that it used under load do not. */
+/** Its cost includes what its responses cause between the turns; the cores that it used under load do not. */
 function inTurns(use: Resources, seconds: number, { turns, answers } = ALL): Resources {
   // It rests between its turns, so its memory over time is not that under load.
   const { memoryOverTime: _, busiest, ...rest } = use;
@@ -200,7 +200,7 @@ function joinBusiest(all: readonly Resources[]): Pick<Resources, 'busiest'> {
 /** Joins the figures of the machine: shares are means over the windows, events are sums. A figure that one window lacks is absent. */
 function joinHosts(hosts: readonly HostWindow[]): HostWindow {
   const joined = { ...hosts.at(-1) };
-  for (const name of ['otherProcessesCores', 'unattributedCores', 'stealCores', 'harnessCores'] as const)
+  for (const name of ['otherProcessesCores', 'stealCores', 'harnessCores'] as const)
     joinField(joined, name, hosts, (values) => sum(values) / values.length);
   for (const name of ['listenOverflows', 'lostSegments', 'sentSegments', 'throttled'] as const)
     joinField(joined, name, hosts, sum);
@@ -210,11 +210,9 @@ function joinHosts(hosts: readonly HostWindow[]): HostWindow {
   return joined;
 }
 
-type Figures = Omit<HostWindow, 'otherProcessesSource'>;
-
 function joinField(
   joined: HostWindow,
-  name: keyof Figures,
+  name: keyof HostWindow,
   hosts: readonly HostWindow[],
   join: (values: number[]) => number,
 ): void {

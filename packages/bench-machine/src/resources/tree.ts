@@ -2,8 +2,7 @@
 
 import type { ProcessUse } from 'bench-model/figures';
 import type { CpuReading } from '../cpu.ts';
-import { familyOf, readProcess, readSwitches, readThreadsUs, US_PER_TICK } from '../procfs.ts';
-import type { Process } from '../procfs.ts';
+import { familyOf, type Process, readProcess, readSwitches, readThreadsUs, US_PER_TICK } from '../procfs.ts';
 import { sum } from 'bench-statistics/numbers';
 
 /**

@@ -46,7 +46,7 @@ console.log('{}');
 /** Such a child. Disposing kills it and its children, and waits until it has ended. */
 export interface Worker extends AsyncDisposable {
   pid: number;
-  /** Sends one command and waits for the answer. */
+  /** Sends one command and waits for the response. */
   ask(command: string): Promise<Record<string, number>>;
 }
 

@@ -14,6 +14,7 @@ import { toTable } from '../table.ts';
 import { describeMachine, describeSetting, titleOf } from '../view.ts';
 import { decidingMetric } from '../leaders.ts';
 import { toPageWhy } from './flame.ts';
+import { toVerdict, type PageVerdict } from './verdict.ts';
 
 /** A target at a rung, and the properties that the page filters by. */
 export interface PageRow extends ModelRow {
@@ -34,11 +35,12 @@ interface PageServer extends ModelServer {
 }
 
 /** Everything that the page shows. */
-export interface Page extends Pick<
-  Model,
-  'run' | 'repeat' | 'rounds' | 'metrics' | 'ladders' | 'host' | 'versions'
-> {
+export interface Page extends Pick<Model, 'run' | 'repeat' | 'rounds' | 'metrics' | 'host' | 'versions'> {
+  /** What was measured, and on which machine. */
   title: string;
+  machine: string;
+  /** Present if the run compares two things. */
+  verdict?: PageVerdict;
   servers: PageServer[];
   startedAt?: string;
   /** The metric that the page opens with. */
@@ -67,38 +69,32 @@ export interface Page extends Pick<
 }
 
 /** The parts of a trial that are large. */
-const DETAILS = new Set<string>([
-  'goodputOverTime',
-  'memoryOverTime',
-  'p50OverTime',
-  'p99OverTime',
-  'cpuOverTime',
-  'collections',
-  'logTail',
-] satisfies (keyof Point)[]);
+const DETAILS = new Set<string>(['goodputOverTime', 'memoryOverTime', 'logTail'] satisfies (keyof Point)[]);
 
 /** The number of trials that keep their course over time and their log: about 1 MB. */
 const MOST_DETAILED = 600;
 
 /** Builds the data of the page from a model with distributions, and the profiles of the run if it has some. */
 export function toPage(model: Model, why?: WhyFile): Page {
-  const { run, repeat, rounds, metrics, ladders, servers, host, versions } = model;
+  const { run, repeat, rounds, metrics, servers, host, versions } = model;
   const named = model.plan.targets.length === 1 ? nameByRoute : <Cell>(cell: Cell): Cell => cell;
   const shownIn = detailedTrials(model.rows);
-  const { columns, words, groups, notes } = toTimesView(model, []);
+  const { columns, words, groups, notes } = toTimesView(model);
   const scaling = toScalingView(model);
   const metric = decidingMetric(model);
+  const verdict = toVerdict(model);
   const startedAt = model.rows.flatMap(({ trials }) => trials.map((trial) => trial.startedAt)).toSorted()[0];
   return {
     run,
     ...(repeat !== undefined && { repeat }),
     rounds,
     metrics,
-    ladders: ladders.map(named),
     servers: servers.map((server) => ({ ...server, words: describeRuntime(server) })),
     host,
     versions,
     title: titleOf(model),
+    machine: describeMachine(host),
+    ...(verdict && { verdict }),
     ...(startedAt !== undefined && { startedAt }),
     metric,
     outcome: model.outcome?.text ?? 'No trial has ended.',

@@ -4,7 +4,6 @@ import { redact } from 'bench-machine/redact';
 import type { WhyFile } from 'bench-model/why';
 import type { Model } from '../model/model.ts';
 import { toPrintable } from '../printable.ts';
-import type { Site } from '../site/data.ts';
 import { toPage } from './data.ts';
 
 /** The parts of the page that do not depend on a run. */
@@ -18,16 +17,18 @@ const UNSAFE = /[<>&\u2028\u2029]/g;
 
 /** Renders a model with distributions, and the profiles of its run, as an HTML document that loads nothing and runs only the given script. */
 export function renderHtml(model: Model, assets: Assets, why?: WhyFile): string {
-  return renderDocument(toPage(model, why), { title: 'Bench report', ...assets });
+  return renderDocument(toPage(model, why), assets);
 }
 
 /** Renders data as an HTML document that loads nothing and runs only the given script, which shows the data. */
-export function renderDocument(data: unknown, { title, script, style }: Assets & { title: string }): string {
+export function renderDocument(data: unknown, { script, style }: Assets): string {
   const policy = [
     "default-src 'none'",
     `script-src 'sha256-${createHash('sha256').update(script).digest('base64')}'`,
     // The charts set inline styles.
     "style-src 'unsafe-inline'",
+    // The picture that is copied.
+    'img-src data:',
     "base-uri 'none'",
     "form-action 'none'",
   ].join('; ');
@@ -39,7 +40,7 @@ export function renderDocument(data: unknown, { title, script, style }: Assets &
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <meta name="color-scheme" content="light dark">
 <meta name="referrer" content="no-referrer">
-<title>${title}</title>
+<title>Bench report</title>
 <style>
 ${style}</style>
 </head>
@@ -65,16 +66,4 @@ export function embed(value: unknown): string {
     UNSAFE,
     (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`,
   );
-}
-
-const TITLE = 'Bench results';
-
-/** Renders the index as an HTML document that loads nothing. */
-export function renderSite(site: Site, assets: Assets): string {
-  return renderDocument(site, { title: TITLE, ...assets });
-}
-
-/** Returns true if a document is an index that `renderSite` made. */
-export function isSite(document: string): boolean {
-  return document.includes(`<title>${TITLE}</title>`) && document.includes('id="data"');
 }

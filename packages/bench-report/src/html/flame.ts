@@ -1,8 +1,7 @@
 /** The differential flame graph of a comparison: one call tree with CPU per request on both sides. */
 import { scaleToRounds, stackCosts } from 'bench-analysis/why/explain';
 import { present } from 'bench-model/options';
-import type { WhyFile } from 'bench-model/why';
-import { sum } from 'bench-statistics/numbers';
+import type { ProfiledSide, WhyFile } from 'bench-model/why';
 import { describeMissing, viewWhy, type WhyView } from '../why.ts';
 
 /** A call that uses less than this share of the CPU on both sides is left out: it would be narrower than a pixel. */
@@ -48,46 +47,59 @@ export function toPageWhy(why: WhyFile): { pairs: PageWhy[]; missing: string[] }
   };
 }
 
-/** Builds the call tree of a pair; undefined if a side had no profiler. */
+/**
+ * Builds the call tree of a pair from the code of the project down. What runs outside of it is beside it by module. Undefined if a side
+ * had no profiler.
+ */
 export function buildFlame(why: WhyFile, pair: { baseline: string; candidate: string }): Flame | undefined {
-  const { parents, frames } = why.tree;
-  const ids = [pair.baseline, pair.candidate];
-  const compared = why.pairs.find(({ baseline, candidate }) => baseline === ids[0] && candidate === ids[1]);
-  const found = ids.flatMap((id) => why.sides.find(({ target }) => target === id) ?? []);
+  const isPair = ({ baseline, candidate }: typeof pair): boolean =>
+    baseline === pair.baseline && candidate === pair.candidate;
+  const { times } = why.pairs.find(isPair) ?? {};
+  const found = [pair.baseline, pair.candidate].flatMap(
+    (id) => why.sides.find(({ target }) => target === id) ?? [],
+  );
   if (found.some(({ profiler }) => profiler === undefined)) return undefined;
+  // A function comes after its caller.
+  const flames: Flame[] = [];
+  const callers: number[] = [];
+  const add = (named: Pick<Flame, 'name' | 'file'>, caller: number): number => {
+    callers.push(caller);
+    return flames.push({ ...named, before: 0, after: 0, calls: [] }) - 1;
+  };
+  const whole = add({ name: 'all', file: '' }, -1);
+  const isProject = why.frames.map(({ from }) => from === 'project');
+  const around = isProject.includes(true) ? add({ name: 'outside of the project', file: '' }, whole) : whole;
+  const known = new Map<string, number>();
+  const places: { flame: number; isInside: boolean }[] = [];
+  for (const [node, frame] of why.tree.frames.entries()) {
+    const above = places[why.tree.parents[node] ?? -1] ?? { flame: around, isInside: false };
+    const isInside = above.isInside || isProject[frame] === true;
+    const isFlat = !isInside && around !== whole;
+    const caller = isFlat ? around : isInside && !above.isInside ? whole : above.flame;
+    const named = isFlat ? { name: why.frames[frame]?.module ?? '', file: '' } : nameOf(why, frame, found);
+    const key = `${caller} ${isFlat ? named.name : frame}`;
+    const flame = known.get(key) ?? add(named, caller);
+    known.set(key, flame);
+    places.push({ flame, isInside });
+  }
   // As the table has it.
-  const { sides } = scaleToRounds(found, compared?.times);
-  const [before, after] = ids.map((id) => {
-    const side = sides.find(({ target }) => target === id);
-    const costs = side === undefined ? new Map<number, number>() : stackCosts(side);
-    const all = frames.map((_, node) => costs.get(node) ?? 0);
-    // A node comes after its caller, so the last ones are whole first.
-    for (let node = all.length - 1; node >= 0; node--) {
-      const parent = parents[node] ?? -1;
-      if (parent >= 0) all[parent] = (all[parent] ?? 0) + (all[node] ?? 0);
+  for (const [index, side] of scaleToRounds(found, times).sides.entries()) {
+    for (const [node, us] of stackCosts(side)) {
+      for (let at = places[node]?.flame ?? -1; at >= 0; at = callers[at] ?? -1)
+        (flames[at] as Flame)[index === 0 ? 'before' : 'after'] += us;
     }
-    return all;
-  }) as [number[], number[]];
-  const callers = Map.groupBy(frames.keys(), (node) => parents[node] ?? -1);
-  const [wholeBefore, wholeAfter] = [before, after].map((all) =>
-    sum((callers.get(-1) ?? []).map((node) => all[node] ?? 0)),
-  ) as [number, number];
-  const least = LEAST_SHARE * Math.max(wholeBefore, wholeAfter);
-  const flameOf = (node: number): Flame => ({
-    ...nameOf(why, node),
-    before: before[node] ?? 0,
-    after: after[node] ?? 0,
-    calls: callsOf(node),
-  });
-  const callsOf = (node: number): Flame[] =>
-    (callers.get(node) ?? [])
-      .filter((call) => Math.max(before[call] ?? 0, after[call] ?? 0) >= least)
-      .map(flameOf)
-      .toSorted((a, b) => (a.name < b.name ? -1 : 1));
-  return { name: 'all', file: '', before: wholeBefore, after: wholeAfter, calls: callsOf(-1) };
+  }
+  const sizeOf = ({ before, after }: Flame): number => Math.max(before, after);
+  const [all] = flames as [Flame];
+  for (const [index, flame] of flames.entries())
+    if (sizeOf(flame) >= LEAST_SHARE * sizeOf(all)) flames[callers[index] ?? -1]?.calls.push(flame);
+  for (const { calls } of flames) calls.sort((a, b) => (a.name < b.name ? -1 : 1));
+  return all;
 }
 
-function nameOf({ tree, frames }: WhyFile, node: number): Pick<Flame, 'name' | 'file'> {
-  const { name = '', file = '' } = frames[tree.frames[node] ?? -1] ?? {};
-  return { name, file };
+/** Names a function with its line, in the candidate if that has it. */
+function nameOf(why: WhyFile, frame: number, sides: readonly ProfiledSide[]): Pick<Flame, 'name' | 'file'> {
+  const { name = '', file = '' } = why.frames[frame] ?? {};
+  const line = sides.map(({ lines }) => lines?.[frame] ?? 0).findLast((one) => one > 0);
+  return { name: line === undefined ? name : `${name}:${line}`, file };
 }

@@ -4,11 +4,10 @@ import type { ComparedRow } from 'bench-analysis/compare';
 import type { Distribution } from 'bench-analysis/distribution';
 import type { Ending } from 'bench-analysis/due';
 import type { Idle } from 'bench-analysis/idle';
-import type { Ladder } from 'bench-analysis/ladder';
 import type { TrialFigure } from 'bench-analysis/metrics';
 import type { Moment } from 'bench-analysis/over-time';
 import type { Route } from 'bench-analysis/routes';
-import type { Scaling, ThreadRace } from 'bench-analysis/scaling';
+import type { Scaling } from 'bench-analysis/scaling';
 import type { Figure, Row } from 'bench-analysis/summary';
 import type { TargetUsage } from 'bench-analysis/times';
 import type { Host } from 'bench-model/host';
@@ -50,17 +49,10 @@ export interface Point extends Pick<
   figures: Partial<Record<MetricId, TrialFigure>>;
   /** The requests of the window, also if the trial failed later. */
   counts?: NonNullable<Extract<Trial, { status: 'ok' }>['measured']>['load']['counts'];
-  /** Right answers per second in consecutive spans of the window, each at its end. */
+  /** Correct responses per second in consecutive spans of the window, each at its end. */
   goodputOverTime?: Moment[];
   /** Bytes of the process tree in the window. */
   memoryOverTime?: Moment[];
-  /** The median latency in consecutive spans of a window of at least 10 s, in µs; for p99 without spans of few answers. */
-  p50OverTime?: Moment[];
-  p99OverTime?: Moment[];
-  /** CPU for each right answer in consecutive spans of the window, in µs. */
-  cpuOverTime?: Moment[];
-  /** The garbage collections of at least 1 ms in the window. */
-  collections?: NonNullable<Extract<Trial, { status: 'ok' }>['measured']['collections']>;
   /** The last lines of the log, if the trial has a reason. */
   logTail?: string[];
 }
@@ -80,7 +72,7 @@ interface Turnover {
   began: number;
   ended: number;
   trials: number;
-  /** Requests that got no answer, and their share of those that ended. */
+  /** Requests that got no response, and their share of those that ended. */
   failed: number;
   share: number;
 }
@@ -102,7 +94,7 @@ export interface ModelRow extends Row {
   idle?: Idle;
   /** Present if the server was saturated although cores were idle: one loop, or a GIL. */
   budget?: ServerBudget;
-  /** The CPU of its answers that followed them, between the turns of its server: the median share of the rounds; absent without turns. */
+  /** The CPU of its responses that followed them, between the turns of its server: the median share of the rounds; absent without turns. */
   deferredShare?: number;
   opened?: Opened;
   turnover?: Turnover;
@@ -113,8 +105,6 @@ export interface ModelRow extends Row {
   routes?: Route[];
   /** Latency over load (several of `--rate`): medians of the rounds. */
   curve?: CurvePoint[];
-  /** What keeps it from carrying more load (`--slo`), in words; absent if the steps do not tell. */
-  knee?: string;
   /** In the order of the rounds. */
   trials: Point[];
   distribution?: Distribution;
@@ -132,12 +122,6 @@ export interface ModelServer {
   collected?: number;
   /** The processes of a server that was already running; more than one if it was restarted. */
   processes: ServerProcess[];
-}
-
-/** A target over its rungs: the effect of more connections. */
-export interface ModelLadder extends Omit<Ladder, 'rungs'> {
-  /** Connections in ascending order; each is a row of this target. */
-  rungs: number[];
 }
 
 /** All comparisons of one metric. Those at one rung share an error of 5 %, in a sequential test those at all rungs. */
@@ -175,7 +159,7 @@ export interface LoadHost {
   name: string;
   cpuModel?: string;
   cores?: number;
-  /** Of all right answers, those that it got. */
+  /** Of all correct responses, those that it got. */
   share: number;
   /** The most by which one of its windows opened off the plan, and by which its clock was known wrongly, in ms. */
   skewMs: number;
@@ -208,9 +192,9 @@ export interface Model {
   servers: ModelServer[];
   placement?: Trial['placement'];
   companions?: NonNullable<Trial['companions']>;
-  /** The requests of a user, each with the weakest check that a trial made of its answers. */
+  /** The requests of a user, each with the weakest check that a trial made of its responses. */
   sent?: SentRequests;
-  /** The age of the server processes when their windows opened, and the answers that they had given. */
+  /** The age of the server processes when their windows opened, and the responses that they had given. */
   age?: { seconds: Range; answers?: Range };
   /** The hosts that sent the load; absent if this machine did. */
   hosts?: LoadHost[];
@@ -218,13 +202,10 @@ export interface Model {
   roundHosts?: RoundHost[];
   /** Sorted by rung, by request if several targets are measured with it, then by CPU per request; rows without one are last. */
   rows: ModelRow[];
-  ladders: ModelLadder[];
   /** One table for each metric; none for a quick run, or for fewer than two targets. */
   comparisons: ModelComparisons[];
   /** The scaling of each target at each rung (`--scale`). CPU per request and memory are in `rows`. */
   scalings?: Scaling[];
-  /** Threads of one process against processes on the most cores, by goodput: on each runtime, and the best of any runtime. */
-  threadRaces?: ThreadRace[];
   /** Each kind of reason once: those that fail trials, the findings, then the disturbances, the most frequent first. */
   problems: Problem[];
   /** The resources that each target used at each rung, as time(1) reports them, by rung. */
@@ -234,10 +215,10 @@ export interface Model {
   outcome?: Outcome;
 }
 
-/** The answer of a run. */
+/** The response of a run. */
 export interface Outcome {
   /** One sentence, and one on what the servers did. */
   text: string;
-  /** True if the comparisons are the answer, and not the ranking. */
+  /** True if the comparisons are the response, and not the ranking. */
   isCompared: boolean;
 }

@@ -2,32 +2,24 @@
 import { measuredOf } from 'bench-model/trial';
 import { cellOf, groupByCell } from 'bench-analysis/cells';
 import { keyOfPlace, placeOf, placesOf } from 'bench-model/planned';
-import { compareWithin, contestRun, rankPlace } from 'bench-analysis/compare';
+import { compareWithin, contestRun, rankPlace, type ComparedRun } from 'bench-analysis/compare';
 import { endingOf, trackRun } from 'bench-analysis/due';
-import { findKnee, summariseCurve } from 'bench-analysis/curve';
+import { summariseCurve } from 'bench-analysis/curve';
 import { describeOutcome } from '../closing.ts';
-import { describeLimit } from '../curve.ts';
 import { notesOf } from '../notes.ts';
 import { distributionOf } from 'bench-analysis/distribution';
 import { explainIdle } from 'bench-analysis/idle';
 import { openedShare } from 'bench-analysis/judge/judge';
-import { toLadders } from 'bench-analysis/ladder';
 import { figureOf } from 'bench-analysis/metrics';
-import {
-  cpuOverTime,
-  goodputOverTime,
-  latencyOverTime,
-  memoryOverTime,
-  type Moment,
-} from 'bench-analysis/over-time';
+import { goodputOverTime, memoryOverTime } from 'bench-analysis/over-time';
 import { summariseRoutes } from 'bench-analysis/routes';
-import { raceThreads, toScalings } from 'bench-analysis/scaling';
+import { toScalings } from 'bench-analysis/scaling';
 import { summarise, type Row } from 'bench-analysis/summary';
 import { usageOf } from 'bench-analysis/times';
 import { METRIC_IDS, METRICS, type MetricId } from 'bench-model/metrics';
 import { median, sum, sumByKey } from 'bench-statistics/numbers';
 import { countCompletions, joinIdleCloses } from 'bench-model/counts';
-import { DEFAULT_THRESHOLD, present, thresholdFor } from 'bench-model/options';
+import { present, thresholdFor } from 'bench-model/options';
 import type { Plan } from 'bench-model/plan';
 import { isFatal, kindOf, REASON_CODES } from 'bench-model/reasons';
 import { typeBench } from '../printable.ts';
@@ -38,7 +30,6 @@ import type {
   Model,
   ModelComparisons,
   ModelFigure,
-  ModelLadder,
   ModelRow,
   ModelServer,
   Point,
@@ -47,12 +38,12 @@ import type {
   RoundHost,
 } from './definition.ts';
 
-export type { Model, ModelFigure, ModelLadder, ModelRow, ModelServer, Point, Problem } from './definition.ts';
+export type { Model, ModelFigure, ModelRow, ModelServer, Point, Problem } from './definition.ts';
 
 /** The stored run that a report shows. */
 export type Source = Pick<
   StoredRun,
-  'plan' | 'host' | 'versions' | 'typed' | 'leftOut' | 'hosts' | 'trials'
+  'plan' | 'stops' | 'host' | 'versions' | 'typed' | 'leftOut' | 'hosts' | 'trials'
 > & {
   /** True if the run was interrupted; absent if nobody knows. */
   interrupted?: boolean;
@@ -67,9 +58,10 @@ export interface Parts {
 /** Builds the model of a run. */
 export function toModel(source: Source, { distributions = false }: Parts = {}): Model {
   const { plan, host, versions, leftOut, trials, interrupted } = source;
-  const ending = endingOf(plan, trials, interrupted);
+  const tracker = trackRun(plan, source.stops);
+  const ending = endingOf(source, interrupted, tracker);
   const summary = summarise(trials);
-  const contests = contestAll(plan, trials, summary);
+  const contests = contestAll(source, summary);
   const rows = rankRows(summary, groupByCell(trials), contests, distributions);
   const [first] = trials;
   const age = ageOf(trials);
@@ -77,7 +69,6 @@ export function toModel(source: Source, { distributions = false }: Parts = {}): 
   const roundHosts = roundHostsOf(source);
   const sent = sentBy(trials);
   const scalings = toScalings(summary, plan.targets, trials);
-  const threadRaces = raceThreads(source, summary, DEFAULT_THRESHOLD);
   const facts: Omit<Model, 'notes' | 'outcome'> = {
     run: plan.run,
     ...(source.typed && { repeat: typeBench(source.typed, plan) }),
@@ -86,7 +77,7 @@ export function toModel(source: Source, { distributions = false }: Parts = {}): 
     versions,
     leftOut,
     ...(plan.quick && { quick: true }),
-    rounds: { measured: trackRun(plan).countRounds(trials), planned: plan.rounds },
+    rounds: { measured: tracker.countRounds(trials), planned: plan.rounds },
     ...(ending && { ending }),
     metrics: METRIC_IDS.map((id) => ({
       id,
@@ -102,13 +93,8 @@ export function toModel(source: Source, { distributions = false }: Parts = {}): 
     ...(hosts && { hosts }),
     ...(roundHosts && { roundHosts }),
     rows,
-    ladders: toLadders(summary, plan.load.mode === 'open').map(({ rungs, ...ladder }): ModelLadder => ({
-      ...ladder,
-      rungs: rungs.map(({ connections }) => connections),
-    })),
     comparisons: contests.map(({ table }) => table),
     ...(scalings.length > 0 && { scalings }),
-    ...(threadRaces.length > 0 && { threadRaces }),
     problems: problemsOf(summary),
     times: usageOf(trials),
   };
@@ -137,7 +123,6 @@ function rankRows(
     const distribution = distributions ? distributionOf(trials) : undefined;
     const routes = summariseRoutes(trials);
     const curve = summariseCurve(trials);
-    const knee = findKnee(trials);
     return {
       ...row,
       figures: figuresOf(row, ranks.get(cellOf(row)) ?? {}),
@@ -147,7 +132,6 @@ function rankRows(
       ...describeTurnover(trials),
       ...(routes.length > 0 && { routes }),
       ...(curve.length > 0 && { curve }),
-      ...(knee && { knee: describeLimit(knee) }),
       trials: trials.map(toPoint),
       ...(distribution && { distribution }),
     };
@@ -170,7 +154,7 @@ function figuresOf(row: Row, ranks: Partial<Record<MetricId, number>>): ModelRow
   return Object.fromEntries(entries);
 }
 
-/** Returns what the trials of a row say of the server itself: its answers, its saturation, its deferred work, its background requests. */
+/** Returns what the trials of a row say of the server itself: its responses, its saturation, its deferred work, its background requests. */
 function describeServers(
   trials: Trial[],
 ): Pick<ModelRow, 'answered' | 'idle' | 'budget' | 'deferredShare' | 'background'> {
@@ -264,12 +248,7 @@ function toPoint(trial: Trial): Point {
   const measured = measuredOf(trial);
   const { counts } = (trial.status === 'failed' ? trial.partial : trial.measured)?.load ?? {};
   const goodput = measured === undefined ? [] : goodputOverTime(measured.load);
-  const readings = measured?.server?.memoryOverTime ?? [];
-  const memory = memoryOverTime(readings);
-  const [p50, p99] = [0.5, 0.99].map((share) =>
-    measured === undefined ? [] : latencyOverTime(measured.load, share),
-  ) as [Moment[], Moment[]];
-  const cpu = measured === undefined ? [] : cpuOverTime(readings, measured.load);
+  const memory = memoryOverTime(measured?.server?.memoryOverTime ?? []);
   const figures = METRIC_IDS.flatMap((metric) => {
     const figure = figureOf(trial, METRICS[metric]);
     return figure === undefined ? [] : [[metric, figure] as const];
@@ -287,10 +266,6 @@ function toPoint(trial: Trial): Point {
     ...(counts && { counts }),
     ...(goodput.length > 1 && { goodputOverTime: goodput }),
     ...(memory.length > 1 && { memoryOverTime: memory }),
-    ...(p50.length > 1 && { p50OverTime: p50 }),
-    ...(p99.length > 1 && { p99OverTime: p99 }),
-    ...(cpu.length > 1 && { cpuOverTime: cpu }),
-    ...(measured?.collections && { collections: measured.collections }),
     ...(reasons.length > 0 && logTail && { logTail }),
     files,
   };
@@ -416,13 +391,14 @@ interface Contest {
 }
 
 /** Compares the targets of a run by every metric that one of them has. */
-function contestAll(plan: Plan, trials: Trial[], rows: Row[]): Contest[] {
+function contestAll(run: ComparedRun, rows: Row[]): Contest[] {
+  const { plan } = run;
   const measured = plan.targets.filter(({ id }) => rows.some(({ target }) => target === id));
   if (plan.quick || measured.length < 2) return [];
   return METRIC_IDS.filter((id) => rows.some(({ figures }) => figures[id] !== undefined)).map((by) => {
     const { threshold = thresholdFor(by) } = plan.sequentialTest ?? {};
-    const contested = contestRun({ plan, trials }, { by, threshold });
-    const { baseline = '', rows: compared } = compareWithin({ plan, trials }, { by, threshold }, contested);
+    const contested = contestRun(run, { by, threshold });
+    const { baseline = '', rows: compared } = compareWithin(run, { by, threshold }, contested);
     return {
       by,
       ranksAt: new Map(

@@ -1,9 +1,9 @@
-/** Copies of a user's project: commits, the working tree, other folders. Each target is measured in every copy. */
+/** Copies of a user's project: commits, the working tree, other folders, other settings. Each target is measured in every copy. */
 import { existsSync } from 'node:fs';
 import { basename, join, resolve } from 'node:path';
 import { BenchError } from 'bench-model/errors';
 import type { Copy, Target } from 'bench-model/target';
-import { toStack } from './apps/app.ts';
+import { startOf, toStack } from './apps/app.ts';
 import type { App } from 'bench-model/app';
 import { readManifest } from './manifest.ts';
 import { labelOf } from './copy-label.ts';
@@ -14,14 +14,13 @@ import type { Stack } from 'bench-model/stack';
  */
 export function spreadCopies(targets: Target[], copies: readonly Copy[], stacks: readonly Stack[]): Target[] {
   if (copies.length === 0) return targets;
-  const flag = copies.some(({ kind }) => kind === 'folder') ? '--copy' : '--rev';
   return targets.flatMap((target) => {
     const stack = stacks.find(({ name }) => name === target.stack);
     if (stack?.project === undefined) {
       throw new BenchError(
         'usage',
-        `${flag} is for your own service, and ${target.stack} is a stack of Bench`,
-        'name the service with --app and --run; for a stack of Bench, name the folder of a checkout: --with ./folder',
+        `${labelOf(copies[0] as Copy)} is a version of your own service, and ${target.stack} is a stack of Bench`,
+        'omit one of them; for another version of a package, --with ./folder',
       );
     }
     return copies.map((copy): Target => ({ ...target, id: `${target.id}[${labelOf(copy)}]`, copy }));
@@ -41,6 +40,7 @@ interface StackInCopy {
  * exist there or the manifest is not valid.
  */
 export function readInCopy(stack: Stack, app: App | undefined, copy: Copy, root: string): StackInCopy {
+  if (copy.kind === 'setting') return { stack: applySetting(stack, copy), usesCurrentManifest: false };
   if (!existsSync(root)) {
     throw new BenchError(
       'usage',
@@ -56,4 +56,14 @@ export function readInCopy(stack: Stack, app: App | undefined, copy: Copy, root:
   const usesCurrentManifest = !existsSync(own);
   const found = usesCurrentManifest ? readManifest(resolve(stack.manifest), root) : readManifest(own);
   return { stack: { ...found, ...mark }, usesCurrentManifest };
+}
+
+/** Returns a stack whose variants run with the command and the variables of a setting. */
+function applySetting(stack: Stack, { name, command, env }: Copy): Stack {
+  const own =
+    command === undefined ? {} : { command: startOf({ words: command, env: {} }, stack.root).words };
+  const variants = Object.entries(stack.variants).map(([id, variant]) => {
+    return [id, { ...variant, ...own, env: { ...variant.env, ...env } }] as const;
+  });
+  return { ...stack, copy: name, variants: Object.fromEntries(variants) };
 }

@@ -7,7 +7,7 @@ const SHORT = 7;
 /** Returns the name of a copy as tables print it: `main 89c6f5c`, `working tree of 89c6f5c` or `./a`. */
 export function labelOf({ kind, name, commit = '' }: Copy): string {
   const hash = commit.slice(0, SHORT);
-  if (kind === 'folder') return name;
+  if (kind === 'folder' || kind === 'setting') return name;
   if (kind === 'working-tree') return `working tree of ${hash}`;
   return commit.startsWith(name) ? hash : `${name} ${hash}`;
 }

@@ -11,6 +11,7 @@ import {
 } from 'jsonc-parser';
 import { readTextFile } from 'bench-machine/files';
 import { BenchError } from 'bench-model/errors';
+import { suggest } from 'bench-model/suggest';
 
 /** A JSON file with the lines of its values. */
 export interface JsonFile {
@@ -91,14 +92,24 @@ export function refuseErrors(
   };
   if (keyword === 'additionalProperties') {
     const extra = String(params['additionalProperty']);
-    const known = Object.keys(parentSchema?.['properties'] as object).join(', ');
-    refuse(`${where || `${what} `}has no field "${extra}", expected one of ${known}`, [...path, extra]);
+    const known = Object.keys(parentSchema?.['properties'] as object);
+    const close = suggest(extra, known);
+    const listed = close === undefined ? `, expected one of ${known.join(', ')}` : '';
+    const then = close === undefined ? hint : `${close}\n${hint}`;
+    refuse(`${where || `${what} `}has no field "${extra}"${listed}`, [...path, extra], then);
   }
   if (keyword === 'required')
     refuse(`${where || `${what} `}needs the field "${String(params['missingProperty'])}"`);
   const allowed = keyword === 'enum' ? ` (${(params['allowedValues'] as string[]).join(', ')})` : '';
   const meaning = keyword === 'type' ? parentSchema?.['description'] : undefined;
   refuse(`${where}${message}${allowed}`, path, typeof meaning === 'string' ? `${meaning}\n${hint}` : hint);
+}
+
+/** An object of a file that others write. Nothing in it can be trusted. */
+export type Part = Readonly<Record<string, unknown>>;
+
+export function isPart(value: unknown): value is Part {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
 /** Returns the parts of a JSON pointer (RFC 6901). */

@@ -113,7 +113,11 @@ function ofApp(
         known: manifest.runtime,
         where: `${read.at(['lock'])}: "lock":`,
       }),
-      ...present({ packages: manifest.packages, version: manifest.version }),
+      ...present({
+        packages: manifest.packages,
+        packagesUntil: manifest.packagesUntil,
+        version: manifest.version,
+      }),
     },
   };
 }
@@ -179,7 +183,16 @@ function findLiterals(manifest: Manifest): [Path, Literal][] {
 function* problemsOf(manifest: Manifest, root: string): Generator<[Path, string]> {
   const { runtime, variants } = manifest;
   const isApp = manifest.requests !== undefined;
-  for (const field of ['lock', 'envFile', 'port', 'version', 'packages', 'services', 'setup'] as const) {
+  for (const field of [
+    'lock',
+    'envFile',
+    'port',
+    'version',
+    'packages',
+    'packagesUntil',
+    'services',
+    'setup',
+  ] as const) {
     if (!isApp && manifest[field] !== undefined)
       yield [[field], `"${field}" has no effect without "requests": the stacks of Bench have none`];
   }

@@ -1,6 +1,7 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { basename, join, resolve } from 'node:path';
 import { BenchError } from 'bench-model/errors';
+import type { Matrix } from 'bench-model/options';
 import type { RuntimeKind, Target } from 'bench-model/target';
 import { readNodeManifest, readPyproject } from './apps/manifests.ts';
 
@@ -56,9 +57,12 @@ export function splitVersions(text: string): string[] {
 function readCheckout(folder: string): NamedPackage[] {
   const found: NamedPackage[] = [];
   if (existsSync(join(folder, 'pyproject.toml'))) {
-    const { project, tool } = readPyproject(folder);
-    const python = project?.name ?? tool?.poetry?.name ?? basename(folder);
-    found.push({ kind: 'python', name: python, wanted: folder, folder });
+    found.push({
+      kind: 'python',
+      name: readPyproject(folder).name ?? basename(folder),
+      wanted: folder,
+      folder,
+    });
   }
   const { name } = readNodeManifest(folder);
   // A package.json without a name holds the tools of a project, not a package.
@@ -86,9 +90,20 @@ function readStackFile(folder: string): Pick<NamedPackage, 'kind' | 'name'> | un
   return { kind: runtime, name };
 }
 
-/** Throws a usage error if a package fits none of these runtimes: it would have no effect. */
-export function refuseStray(packages: string[], runtimes: RuntimeKind[]): void {
-  for (const text of packages) {
+/** Throws a usage error if a runtime or a package fits none of these targets: it would have no effect. */
+export function refuseStray(
+  matrix: Pick<Matrix, 'python' | 'node' | 'packages'>,
+  targets: readonly Pick<Target, 'id' | 'runtime'>[],
+): void {
+  const runtimes = targets.map(({ runtime }) => runtime?.kind ?? 'none');
+  for (const kind of ['python', 'node'] as const) {
+    const open = targets.filter(({ id, runtime }) => runtime?.kind === kind && !id.includes('@'));
+    if (matrix[kind].length === 0 || open.length > 0) continue;
+    const [first] = targets;
+    const cure = `omit it, or name a target in ${LANGUAGES[kind]} without a version`;
+    throw new BenchError('usage', `--${kind} has no effect on ${first?.id}`, cure);
+  }
+  for (const text of matrix.packages) {
     const named = parsePackage(text);
     const [first] = named;
     if (first === undefined || named.some(({ kind }) => runtimes.includes(kind))) continue;

@@ -24,6 +24,14 @@ export function newestFirst(kind: 'python' | 'node'): string[] {
   return RELEASES[kind].map((version) => lineOf(kind, version));
 }
 
+/** Returns the lines of Python since the newest one of a day, oldest first: each October has a new one (PEP 602). */
+export function pythonsSince(day: string): string[] {
+  const [year = 0, month = 0] = day.split('-').map(Number);
+  const newest = Number(RELEASES.python[0].split('.')[1]);
+  const first = Math.min(newest, year - (month < 10 ? 2012 : 2011));
+  return Array.from({ length: newest - first + 1 }, (_, index) => `3.${first + index}`);
+}
+
 /** Returns the lines that Bench chooses from, best first: the usual one, older ones, and newer ones last. */
 export function bestFirst(kind: 'python' | 'node'): string[] {
   const lines = newestFirst(kind);

@@ -50,8 +50,18 @@ function manifestsAtHome(): string[] {
   return [join(ROOT, 'stack.json')].filter((file) => existsSync(file));
 }
 
-/** A commit, as Git names it. */
-const REVISION = /^(?:HEAD|main|master)\b|[~^]\d*$/;
+/** The stacks of the repository: outside of it, their names are known, but they are not there. */
+const BUILT_IN =
+  'actix aiohttp express fastapi fastapi-sqlalchemy fastapi-sqlalchemy-2021 fastify fiber flask gin hono kestrel litestar rocket sanic starlette uvicorn vanilla';
+
+/** Says where a built-in stack is if this word names one. */
+export function locateBuiltIn(word: string): string | undefined {
+  const [name = ''] = word.split(/[/@]/);
+  return BUILT_IN.split(' ').includes(name)
+    ? `${name} is a built-in stack: compare it in a clone of Bench`
+    : undefined;
+}
+
 const PATTERN = /^(?<stack>[^/@]+)(?:\/(?<variant>[^@]+))?(?:@(?<runtime>.+))?$/;
 
 /**
@@ -74,14 +84,11 @@ function expand(pattern: string, stacks: Stack[], workload: string | undefined):
     throw new BenchError(
       'usage',
       'no server is named, and this folder has no stack.json',
-      `${commandLine('init')} writes one; or name a server: --app . --run 'uvicorn app:app --port {port}', --url http://127.0.0.1:3000/orders`,
+      `${commandLine('init')} writes one; or name a server: --run 'uvicorn app:app --port {port}', or http://127.0.0.1:3000/orders`,
     );
   }
   if (known.length === 0) {
-    const hint = REVISION.test(pattern)
-      ? 'several revisions are one list: --rev main,HEAD'
-      : suggestTargets(pattern, stacks);
-    throw new BenchError('usage', `unknown stack "${name || pattern}"`, hint);
+    throw new BenchError('usage', `unknown stack "${name || pattern}"`, suggestTargets(pattern, stacks));
   }
   const isGlob = pattern.includes('*');
   const targets = known.flatMap((stack) => {
@@ -201,10 +208,7 @@ export function spreadTargets(
   { python, node, packages, asLocked = false }: Matrix,
 ): Target[] {
   const runtimes: Record<Stack['runtime'], string[]> = { python, node, none: [] };
-  refuseStray(
-    packages,
-    targets.map(({ runtime }) => runtime?.kind ?? 'none'),
-  );
+  refuseStray({ python, node, packages }, targets);
   return targets.flatMap((target) => {
     const { runtime } = target;
     const specs = runtime === undefined || target.id.includes('@') ? [] : runtimes[runtime.kind];

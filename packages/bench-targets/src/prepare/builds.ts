@@ -1,7 +1,8 @@
-import { basename } from 'node:path';
+import { basename, join } from 'node:path';
 import { joinWords } from '../catalogue/apps/words.ts';
+import { HOME } from 'bench-machine/home';
 import { BenchError } from 'bench-model/errors';
-import type { Stack } from 'bench-model/stack';
+import type { Stack, Variant } from 'bench-model/stack';
 import { firstError, withoutPlaces } from './failures.ts';
 import { run, SubprocessError } from 'bench-machine/subprocess';
 import { unreachedError } from './unreached.ts';
@@ -9,6 +10,14 @@ import { unreachedError } from './unreached.ts';
 /** The timeout of one build command: a release build with all dependencies on a small machine. */
 const BUILD_MS = 1_800_000;
 const LOG_LINES = 12;
+
+/** Where Cargo keeps what it compiled for any build: two revisions share their dependencies. What it makes goes into `{build}`. */
+export const CARGO = { CARGO_BUILD_BUILD_DIR: join(HOME.cache, 'cargo') };
+
+/** Returns the commands that build a variant. */
+export function buildsOf(stack: Stack, variant: Variant): string[][] {
+  return [...stack.build, ...variant.build];
+}
 
 /**
  * Runs one build command in the folder of the stack, by default in the environment of Bench. Throws a toolchain error
@@ -20,20 +29,28 @@ export async function runBuild(
   variant: string,
   env: NodeJS.ProcessEnv = process.env,
 ): Promise<void> {
-  await run(argv, { cwd: stack.root, env, timeoutMs: BUILD_MS }).catch((error: SubprocessError) => {
-    const log = `${error.stdout}${error.stderr}`.trim() || error.message;
-    const unreached = unreachedError(argv.includes('pip') ? 'pip' : basename(argv[0] ?? ''), log);
-    if (unreached !== undefined) throw unreached;
-    const lines = firstError(log) ?? withoutPlaces(log).split('\n').slice(-LOG_LINES);
-    const when = error.why === 'timeout' ? ` in ${BUILD_MS / 60_000} minutes` : '';
-    throw new BenchError(
-      'toolchain',
-      [`${stack.name}/${variant} could not be built${when}:`, ...lines].join('\n'),
-      /--locked was passed/.test(log)
-        ? 'make the lock first: cargo generate-lockfile'
-        : `try it by hand: ${joinWords(argv)}`,
-    );
-  });
+  await run(argv, { cwd: stack.root, env: { ...CARGO, ...env }, timeoutMs: BUILD_MS }).catch(
+    (error: SubprocessError) => {
+      const log = `${error.stdout}${error.stderr}`.trim() || error.message;
+      const unreached = unreachedError(argv.includes('pip') ? 'pip' : basename(argv[0] ?? ''), log);
+      if (unreached !== undefined) throw unreached;
+      const lines = firstError(log) ?? withoutPlaces(log).split('\n').slice(-LOG_LINES);
+      const when = error.why === 'timeout' ? ` in ${BUILD_MS / 60_000} minutes` : '';
+      // A failure removes the environment that it ran in.
+      const isInEnvironment = argv[0]?.startsWith(HOME.cache) === true;
+      throw new BenchError(
+        'toolchain',
+        [`${stack.name}/${variant} could not be built${when}:`, ...lines].join(
+          lines.length === 1 ? ' ' : '\n',
+        ),
+        /--locked was passed/.test(log)
+          ? 'make the lock first: cargo generate-lockfile'
+          : isInEnvironment
+            ? 'install what the build needs, then try again'
+            : `try it by hand: ${joinWords(argv)}`,
+      );
+    },
+  );
 }
 
 /** Variables that change what compilers make, whatever the sources. */

@@ -14,7 +14,7 @@ export function isNode({ stack, target }: Pick<Prepared, 'stack' | 'target'>): b
   return stack.runtime === 'node' && !['bun', 'deno'].includes(target.runtime?.spec ?? '');
 }
 
-/** Returns the environment in which Node collects garbage when it is asked to; `file` is the prefix of the answers. */
+/** Returns the environment in which Node collects garbage when it is asked to; `file` is the prefix of the responses. */
 export function collectableEnvironment(env: Record<string, string>, file: string): Record<string, string> {
   return { ...requiring(env, 'collect.cjs'), BENCH_COLLECTED: file };
 }

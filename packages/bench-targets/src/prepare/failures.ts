@@ -12,12 +12,16 @@ const COMPILERS = [
   /^[ \t]*\S+\.go:\d+(?::\d+)?: .*/,
   // Rust: its place is in the next line.
   /^[ \t]*error(?:\[E\d+\])?: .*\n\s*--> /,
+  // The driver of a compiler: it cannot start the assembler, for example.
+  /^[ \t]*\S*(?:cc|[cg]\+\+|clang)(?:-[\d.]+)?: (?:fatal )?error: .*/,
   // A linker.
   /^[ \t]*\S*\bld(?:\.\w+)?: cannot find .*/,
 ];
 const EXCEPTION = /^[ \t]*(?:[\w.]+\.)?(?:[A-Z]\w*)?(?:Error|Exception)(?: \[\w+\])?: .*/;
-/** The end of an error: an empty line, or the error of the program that called the compiler. */
-const END = /^[ \t]*(?:error: |$)/;
+/** The end of an error: an empty line, or what the compiler and the program that called it say of their end. */
+const END = /^[ \t]*(?:error: |compilation terminated|Traceback |$)/;
+/** A longer exception quotes the whole command that failed, and the next one says more. */
+const MOST_TELLING = 300;
 /** The lines of one error. */
 const LINES = 6;
 
@@ -31,7 +35,7 @@ export function firstError(log: string): string[] | undefined {
     COMPILERS.some((pattern) => pattern.test(`${lines[at]}\n${lines[at + 1]}`));
   const compiled = lines.findIndex((_, at) => isError(at));
   if (compiled < 0) {
-    const exception = lines.find((line) => EXCEPTION.test(line));
+    const exception = lines.find((line) => line.length <= MOST_TELLING && EXCEPTION.test(line));
     return exception === undefined ? undefined : [exception.trim()];
   }
   const rest = lines.slice(compiled + 1);
@@ -63,6 +67,8 @@ export function lastLine(text: string | undefined): string {
 
 /** Returns the reason in the log of a package manager of Node, which writes it first, and a pointer to another log last. */
 export function reasonIn(log: string): string {
+  // pnpm 12 draws a chain of causes.
+  if (/^\s*╰─▶/m.test(log)) return lastLine(log);
   const lines = log
     .split('\n')
     .filter((line) => /^\s*(npm (error|ERR!)|ERR_PNPM|\[?ERR|error |.*YN\d{4}:.*error)/i.test(line))

@@ -14,19 +14,19 @@ import type { Attestation, RuntimeKind } from 'bench-model/target';
 import type { RunningCode } from 'bench-model/record';
 import type { Server } from 'bench-machine/launch';
 import { familyOf, readLink } from 'bench-machine/procfs';
-import { findModule } from './pnpm.ts';
+import { findModule } from './projects/workspace.ts';
 import { askBySignal, catchesSignal, HOOK, runtimesOf } from './signals.ts';
 import { findDistribution } from './uv.ts';
 
 const SIGNAL = process.platform === 'darwin' ? 29 : 50;
 const ANSWER_MS = 5000;
-/** A server that does not handle signals is not waited for: its figures are right without an answer. */
+/** A server that does not handle signals is not waited for: its figures are right without a response. */
 const RUNTIME_MS = 1000;
 const POLL_MS = 20;
 /** Folders of tools and of third-party packages. */
 const NOT_OWN = /(^|\/)(node_modules|\.venv|venv|site-packages|__pycache__|\.git)(\/|$)/;
 
-/** The code that a target must run, if it is that of a copy: of `--with`, `--copy` or `--rev`. */
+/** The code that a target must run, if it is that of a copy: of a package, a folder or a revision. */
 export interface CodeClaim {
   /** The folder or the revision as typed. */
   from: string;

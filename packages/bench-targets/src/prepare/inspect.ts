@@ -6,8 +6,8 @@ import type { Stack } from 'bench-model/stack';
 import { sum } from 'bench-statistics/numbers';
 import { findStack } from '../catalogue/found.ts';
 import { newerRelease } from '../catalogue/releases.ts';
-import { isMade } from './prepare.ts';
-import { inspectProgram } from './projects/index.ts';
+import { inspectProgram } from './projects/programs.ts';
+import { hasEnvironment } from './projects/venv.ts';
 import { findFitting, findRuntime, NotInstalledError } from './runtimes.ts';
 import { findUv } from './uv.ts';
 
@@ -55,7 +55,7 @@ export async function inspectTarget(target: Target, stacks: Stack[]): Promise<In
     const uv = runtime.kind === 'python' ? await findUv(HOME.cache) : undefined;
     const found = await findFitting(stack, runtime, { cache: HOME.cache, uv, mayInstall: false });
     const why = `${found.runtime.kind} ${found.runtime.version}`;
-    if (runtime.kind !== 'python' || isMade(known, found)) return { state: 'ready', why, work: [] };
+    if (runtime.kind !== 'python' || hasEnvironment(known, found)) return { state: 'ready', why, work: [] };
     const groups = variant.groups.length === 0 ? '' : ` (${variant.groups.join(' + ')})`;
     const name = `${stack.name}${groups}`;
     const environment: Work = { kind: 'environment', name, by: 'uv', seconds: SECONDS.environment };

@@ -5,8 +5,7 @@ import { ROOT } from '../catalogue/stacks.ts';
 import { PLAIN_VARIANT, type Stack } from 'bench-model/stack';
 import { BenchError } from 'bench-model/errors';
 import { HOME } from 'bench-machine/home';
-import type { Prepared } from './prepare.ts';
-import { prepareAll } from './prepare.ts';
+import { prepareAll, type Prepared } from './prepare.ts';
 
 /** Describes the program in `python/<name>`. `variants` has the words after `python`, by variant; the first one is the default. */
 export function pythonProgram(name: string, framework: string, variants: Record<string, string[]>): Stack {

@@ -30,15 +30,15 @@ export function runtimesOf(pid: number, language: 'python' | 'node'): number[] {
 /** A question to processes. */
 export interface Question {
   signal: number;
-  /** The path prefix of the answers. */
+  /** The path prefix of the responses. */
   file: string;
-  /** The time to wait for an answer. */
+  /** The time to wait for a response. */
   milliseconds: number;
   /** Called after the signal, for processes that handle it only with their next request. */
   wake?: () => Promise<unknown>;
 }
 
-/** Returns the answers of these processes. One that does not handle the signal, or does not answer, is omitted. */
+/** Returns the responses of these processes. One that does not handle the signal, or does not answer, is omitted. */
 export async function askBySignal(
   pids: readonly number[],
   { signal, file, milliseconds, wake }: Question,

@@ -50,11 +50,6 @@ export function unreachedError(
   );
 }
 
-/** Returns the host that a program could not find, by its output; undefined if it names none. */
-export function findUnreached(output: string): string | undefined {
-  return /(?:getaddrinfo \w+|could not resolve host:?) ([\w-]+(?:\.[\w-]+)+)/i.exec(output)?.[1];
-}
-
 /** Returns the last line about a connection, without addresses, because it is stored with the run. */
 function reasonIn(output: string): string | undefined {
   const line = output.split('\n').findLast((one) => UNREACHED.test(one));

@@ -2,7 +2,7 @@ import { existsSync, globSync, writeFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { BenchError } from 'bench-model/errors';
 import { awaitLock } from 'bench-machine/filelock';
-import { run } from 'bench-machine/subprocess';
+import { run, type SubprocessError } from 'bench-machine/subprocess';
 import { findBehindShim } from '../catalogue/pyenv.ts';
 import { lastLine } from './failures.ts';
 import { requirementOf, UV } from './pins.ts';
@@ -53,8 +53,9 @@ async function fetchUv(cache: string): Promise<string> {
     const options = { cwd: cache, timeoutMs: 300_000 };
     await run(['python3', '-m', 'pip', 'install', ...words, '--requirement', pinned], options);
   } catch (error) {
-    const { stderr = '' } = error as { stderr?: string };
-    const why = unreachedError('pip', stderr)?.message ?? (lastLine(stderr) || (error as Error).message);
+    const { stderr = '', stdout = '' } = error as Partial<SubprocessError>;
+    const said = lastLine(stderr.trim() === '' ? stdout : stderr);
+    const why = unreachedError('pip', stderr)?.message ?? (said || (error as Error).message);
     throw new BenchError(
       'toolchain',
       `uv is not on PATH and python3 -m pip could not install it: ${why}`,

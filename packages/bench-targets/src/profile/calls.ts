@@ -9,11 +9,7 @@ import { attachTools, type Observed } from './attach.ts';
 /** The system calls of each kind (syscalls(2)). */
 const KINDS = {
   all: /^(?!total$)/,
-  reads: /^(read|recv|pread)/,
   writes: /^(write|send|pwrite)/,
-  polls: /^(epoll_p?wait|p?poll|p?select|io_uring_enter)/,
-  locks: /^futex/,
-  yields: /^sched_yield$/,
 } satisfies Record<keyof Calls, RegExp>;
 
 /** Attaches strace to the processes of a server; undefined if it is missing, or may not. `file` is the path of its output. */

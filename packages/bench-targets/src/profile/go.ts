@@ -1,5 +1,6 @@
-/** The names of functions in programs of Go that were built without symbols, as by `go run` and `-ldflags "-s -w"`. */
-import { readFileSync, writeFileSync } from 'node:fs';
+/** The lines of functions in programs of Go, and their names if they were built without symbols, as by `go run` and `-ldflags "-s -w"`. */
+import { writeFileSync } from 'node:fs';
+import { readBytes } from 'bench-machine/files';
 import { findOnPath, run } from 'bench-machine/subprocess';
 
 /** Every program of Go contains these bytes (debug/buildinfo). */
@@ -9,26 +10,45 @@ const PT_LOAD = 1;
 const PF_X = 1;
 
 /**
- * Names what has no name in the output of `perf script -F ip,sym,dso`, by the table of lines that each program of Go holds. What
- * is not in it, and everything if go is not on PATH, stays nameless. `file` is the path of a draft.
+ * Names what has no name in the output of `perf script -F ip,sym,dso`, and puts file and line behind each frame, by the table of lines
+ * that each program of Go holds. What is not in it, and everything if go is not on PATH, stays as it is. `file` is the path of a draft.
  */
 export async function nameGo(text: string, file: string): Promise<string> {
   const go = findOnPath('go');
-  const nameless = [...text.matchAll(/^\s+([0-9a-f]+) \[unknown\] \((\/[^()]+)\)$/gm)];
-  let named = text;
-  for (const [program, calls] of Map.groupBy(nameless, ([, , path = '']) => path)) {
-    const loaded = go === undefined ? undefined : loadedAt(program);
-    if (go === undefined || loaded === undefined) continue;
-    const offsets = [...new Set(calls.map(([, offset = '']) => offset))];
-    const addresses = offsets.map((offset) => (Number.parseInt(offset, 16) + loaded).toString(16));
-    const found = await namesIn(go, program, addresses, file);
-    const names = new Map(offsets.map((offset, index) => [offset, found[index]]));
-    named = named.replaceAll(/^(\s+)([0-9a-f]+) \[unknown\] (\(.+\))$/gm, (line, space, offset, where) => {
-      const name = where === `(${program})` ? names.get(offset) : undefined;
-      return name === undefined ? line : `${space}${offset} ${name} ${where}`;
-    });
+  if (go === undefined) return text;
+  const lines = text.split('\n');
+  const calls = lines.flatMap((line, index): Call[] => {
+    const [, ip = '', symbol = '', program = ''] = CALL.exec(line) ?? [];
+    // The address of a caller is where it goes on, which may be its next line.
+    const back = CALL.test(lines[index - 1] ?? '') ? 1 : 0;
+    return program === '' ? [] : [{ index, at: Number.parseInt(ip, 16) - back, symbol, program }];
+  });
+  for (const [program, own] of Map.groupBy(calls, (call) => call.program)) {
+    const loaded = loadedAt(program);
+    if (loaded === undefined) continue;
+    const addressOf = ({ at, symbol }: Call): string => (symbol === UNKNOWN ? at + loaded : at).toString(16);
+    const addresses = [...new Set(own.map(addressOf))];
+    const found = await placesIn(go, program, addresses, file);
+    const places = new Map(addresses.map((address, index) => [address, found[index]]));
+    for (const call of own) {
+      const { name, place } = places.get(addressOf(call)) ?? {};
+      if (name === undefined || name === '?') continue;
+      lines[call.index] = `${lines[call.index]?.replace(UNKNOWN, () => name)} ${place}`;
+    }
   }
-  return named;
+  return lines.join('\n');
+}
+
+/** A line of `perf script`, with the path of a program. */
+const CALL = /^\s+([0-9a-f]+) (.*) \((\/[^()]+)\)$/;
+const UNKNOWN = '[unknown]';
+
+/** A frame in the output of perf, and an address in it. */
+interface Call {
+  index: number;
+  at: number;
+  symbol: string;
+  program: string;
 }
 
 /**
@@ -36,13 +56,8 @@ export async function nameGo(text: string, file: string): Promise<string> {
  * for other programs. Reads the program headers of ELF (elf(5)), little-endian with 64 bits.
  */
 function loadedAt(program: string): number | undefined {
-  let elf: Buffer;
-  try {
-    elf = readFileSync(program);
-  } catch {
-    return undefined;
-  }
-  if (!elf.includes(MAGIC)) return undefined;
+  const elf = readBytes(program, Infinity);
+  if (elf?.includes(MAGIC) !== true) return undefined;
   const [first, bytes, count] = [Number(elf.readBigUInt64LE(32)), elf.readUInt16LE(54), elf.readUInt16LE(56)];
   const headers = Array.from({ length: count }, (_, index) => elf.subarray(first + index * bytes));
   const code = headers.find((header) => header.readUInt32LE(0) === PT_LOAD && header.readUInt32LE(4) & PF_X);
@@ -50,12 +65,12 @@ function loadedAt(program: string): number | undefined {
 }
 
 /** Asks addr2line of Go, which prints two lines for each address: the function, or ?, and its place. */
-async function namesIn(
+async function placesIn(
   go: string,
   program: string,
   addresses: readonly string[],
   file: string,
-): Promise<(string | undefined)[]> {
+): Promise<{ name: string | undefined; place: string | undefined }[]> {
   writeFileSync(file, addresses.join('\n'));
   const asked = await run(['sh', '-c', 'exec "$0" tool addr2line "$1" < "$2"', go, program, file]).catch(
     () => {
@@ -63,5 +78,5 @@ async function namesIn(
     },
   );
   const lines = asked.stdout.split('\n');
-  return addresses.map((_, index) => lines[2 * index]).map((name) => (name === '?' ? undefined : name));
+  return addresses.map((_, index) => ({ name: lines[2 * index], place: lines[2 * index + 1] }));
 }

@@ -33,7 +33,7 @@ export interface Recording extends AsyncDisposable {
 export interface Profiler {
   /** `py-spy 0.4.3`. */
   name: string;
-  /** Returns the target as its server must be launched; `file` is the path prefix of what the server answers. */
+  /** Returns the target as its server must be launched; `file` is the path prefix of what the server responds. */
   ready(prepared: Prepared, file: string): Prepared;
   /** Attaches to the processes of a server. `file` is a path prefix. Throws a trial error with the reason if it cannot. */
   attach(pid: number, file: string): Promise<Recording>;
@@ -119,7 +119,7 @@ async function hasSampling(interpreter: string): Promise<boolean> {
  * frames, there are less than half as many samples.
  */
 function pySpyAt(program: string, version: string): Profiler {
-  const words = ['--nolineno', '--full-filenames', '--rate', String(RATES.pySpy), '--format', 'raw'];
+  const words = ['--full-filenames', '--rate', String(RATES.pySpy), '--format', 'raw'];
   return {
     name: `py-spy ${PY_SPY.version}`,
     ready: asItIs,
@@ -155,7 +155,7 @@ const NODE: Profiler = {
       if (answers.length > 0 && answers.every(Boolean)) return answers;
       throw new BenchError(
         'trial',
-        'the server did not answer the profiler: it replaced NODE_OPTIONS or ended',
+        'the server did not respond the profiler: it replaced NODE_OPTIONS or ended',
       );
     };
     await ask();

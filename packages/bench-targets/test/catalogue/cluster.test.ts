@@ -3,9 +3,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { readCluster } from '../../src/catalogue/cluster.ts';
-import BENCH from 'bench-http/commands/bench';
 import { makePlan } from 'bench-http/plan/plan';
-import { errorOf, sampleStack } from '../../../bench-lab/testing/samples.ts';
+import { errorOf, parseBench, sampleStack } from '../../../bench-lab/testing/samples.ts';
 
 const SMALL = { address: '10.0.0.1:6379', generators: 2 };
 
@@ -32,7 +31,7 @@ function refusalOf(content: object): string {
 /** The plan of a command line with a cluster. */
 function planOf(line: string, content: object = SMALL): ReturnType<typeof makePlan> {
   const words = line.split(' ').filter(Boolean);
-  return makePlan(BENCH.parse(['a', '--cluster', write(content), ...words]), [sampleStack('a')], 'run', 1);
+  return makePlan(parseBench(['a', '--cluster', write(content), ...words]), [sampleStack('a')], 'run', 1);
 }
 
 describe('bench.cluster.json', () => {
@@ -109,7 +108,7 @@ describe('a file that spreads rounds', () => {
     const { trials, spread: hosts, ...plan } = planOf('--rounds 4', content);
     expect(hosts).toMatchObject({ hosts: 3, role: 'twin' });
     const { trials: same, ...single } = makePlan(
-      BENCH.parse(['a', '--rounds', '4', '--connections', '60']),
+      parseBench(['a', '--rounds', '4', '--connections', '60']),
       [sampleStack('a')],
       'run',
       1,
@@ -118,9 +117,9 @@ describe('a file that spreads rounds', () => {
   });
 
   it('is refused for servers that are already running', () => {
-    const words = ['--url', 'http://127.0.0.1:3000', '--cluster', write(content)];
-    expect(errorOf(() => makePlan(BENCH.parse(words), [], 'run', 1)).message).toContain(
-      'the servers of --url are already running',
+    const words = ['http://127.0.0.1:3000', '--cluster', write(content)];
+    expect(errorOf(() => makePlan(parseBench(words), [], 'run', 1)).message).toContain(
+      'that at an address is already running',
     );
   });
 });

@@ -188,11 +188,7 @@ describe('readManifest', () => {
 
   it.each([
     ['"GET /a"', '"FETCH /a"', /^10: "requests\.0" must match pattern/],
-    [
-      '"GET /a"',
-      '{ "request": "GET /a", "weigth": 2 }',
-      /^10: "requests\.0" has no field "weigth", expected one of request, weight/,
-    ],
+    ['"GET /a"', '{ "request": "GET /a", "weigth": 2 }', /^10: "requests\.0" has no field "weigth"$/],
     [
       '"GET /a"',
       '{ "request": "GET /a", "expect": { "status": 99 } }',
@@ -239,13 +235,9 @@ describe('readManifest', () => {
     [
       '"framework": "fastify"',
       '"framework": "fastify", "colour": "red"',
-      '4: a stack has no field "colour", expected one of $schema, name, language, framework, class, scheme, runtime, build, default, variants, services, port, movesPort, envFile, version, packages, setup, startTimeoutSeconds, warmupTimeoutSeconds, lock, runtimes, requests, headers, rows, login',
+      '4: a stack has no field "colour", expected one of $schema, name, language, framework, class, scheme, runtime, build, default, variants, services, port, movesPort, envFile, version, packages, packagesUntil, setup, startTimeoutSeconds, warmupTimeoutSeconds, lock, runtimes, requests, headers, rows, login',
     ],
-    [
-      '"note": "with',
-      '"notes": "with',
-      '21: "variants.tuned" has no field "notes", expected one of command, groups, build, env, workloads, class, scheme, attest, deviates, note',
-    ],
+    ['"note": "with', '"notes": "with', '21: "variants.tuned" has no field "notes"'],
     [
       '"class": "framework"',
       '"class": "quick"',
@@ -452,11 +444,7 @@ describe('the manifest of an app', () => {
       '"--port", "{prot}"], "env": { "DB"',
       '17: unknown placeholder {prot}, expected one of {root} {host} {port}',
     ],
-    [
-      '"env": { "SEED": "1" }',
-      '"timeout": 5',
-      '19: "setup" has no field "timeout", expected one of command, env, timeoutSeconds',
-    ],
+    ['"env": { "SEED": "1" }', '"timeout": 5', '19: "setup" has no field "timeout"'],
   ])('is rejected with %s replaced by %s', (piece, by, says) => {
     expect(APP.split(piece).length).toBeGreaterThan(1);
     const error = errorOf(() => read(APP.replace(piece, by)));

@@ -2,6 +2,7 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
+import type { RuntimeKind } from 'bench-model/target';
 import { parsePackage, refuseStray, splitVersions } from '../../src/catalogue/packages.ts';
 import { errorOf } from '../../../bench-lab/testing/samples.ts';
 
@@ -64,6 +65,24 @@ describe('a package', () => {
   );
 });
 
+const withPackages = (...packages: string[]) => ({ python: [], node: [], packages });
+
+const on = (kind: RuntimeKind, id = 'a') => ({
+  id,
+  ...(kind !== 'none' && { runtime: { kind, spec: '22' } }),
+});
+
+describe('a runtime for none of the targets', () => {
+  it('is rejected, also if the target names its own', () => {
+    const python = { ...withPackages(), python: ['3.14'] };
+    const { exitCode, message } = errorOf(() => refuseStray(python, [on('node')]));
+    expect([exitCode, message]).toEqual([2, '--python has no effect on a']);
+    expect(() => refuseStray(python, [on('python', 'b@3.12')])).toThrow('--python has no effect on b@3.12');
+    expect(() => refuseStray({ ...python, node: ['22'] }, [on('none')])).toThrow('--python has no effect');
+    expect(() => refuseStray(python, [on('node'), on('python')])).not.toThrow();
+  });
+});
+
 describe('a package for none of the targets', () => {
   it.each([
     ['fastify==5.1.0', 'node', 'Python', 'write a version from npm as fastify@5.1.0'],
@@ -73,7 +92,7 @@ describe('a package for none of the targets', () => {
   ] as const)(
     'is rejected, with the correct syntax as a hint: %s for %s',
     (text, runtime, language, advice) => {
-      const { exitCode, message, hint } = errorOf(() => refuseStray([text], [runtime]));
+      const { exitCode, message, hint } = errorOf(() => refuseStray(withPackages(text), [on(runtime)]));
       expect(exitCode).toBe(2);
       expect(message).toBe(`--with ${text} is for ${language}, and no target runs on it`);
       expect(hint).toBe(advice);
@@ -82,8 +101,10 @@ describe('a package for none of the targets', () => {
 
   it('is rejected even if another package has a target', () => {
     const packages = ['fastify@5', 'fastapi==0.115'];
-    expect(errorOf(() => refuseStray(packages, ['node'])).message).toContain('--with fastapi==0.115 ');
-    expect(() => refuseStray(packages, ['node', 'python'])).not.toThrow();
+    expect(errorOf(() => refuseStray(withPackages(...packages), [on('node')])).message).toContain(
+      '--with fastapi==0.115 ',
+    );
+    expect(() => refuseStray(withPackages(...packages), [on('node'), on('python')])).not.toThrow();
   });
 });
 

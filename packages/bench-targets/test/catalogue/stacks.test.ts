@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { readApp } from '../../src/catalogue/apps/app.ts';
 import { usualRuntime } from '../../src/catalogue/runtimes.ts';
-import { expandTargets, readStacks, targetsOf } from '../../src/catalogue/stacks.ts';
+import { expandTargets, locateBuiltIn, readStacks, targetsOf } from '../../src/catalogue/stacks.ts';
 import type { Stack } from 'bench-model/stack';
 import { errorOf, sampleStack } from '../../../bench-lab/testing/samples.ts';
 
@@ -124,6 +124,7 @@ describe('the stacks of the repository', () => {
       expect.arrayContaining(['fastapi', 'fastify', 'litestar', 'uvicorn', 'vanilla']),
     );
     expect(new Set(stacks.map(({ name }) => name)).size).toBe(stacks.length);
+    expect(stacks.filter(({ name }) => locateBuiltIn(name) === undefined)).toEqual([]);
     const targets = stacks.flatMap(targetsOf);
     expect(new Set(targets.map(({ id }) => id)).size).toBe(targets.length);
     for (const { id, stack, variant } of targets) {

@@ -41,7 +41,7 @@ describe.runIf(process.platform === 'linux')('a server that is asked to collect 
     for (const child of children.splice(0)) child.kill('SIGKILL');
   });
 
-  /** Starts a program that writes one line, and asks it. Returns the answer, and its state afterwards. */
+  /** Starts a program that writes one line, and asks it. Returns the response, and its state afterwards. */
   async function ask(
     argv: string[],
     env: Record<string, string>,

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { firstError, lastLine } from '../../src/prepare/failures.ts';
+import { firstError, lastLine, reasonIn } from '../../src/prepare/failures.ts';
 
 const PNPM = `Error: ERR_PNPM_NO_MATCHING_VERSION
 
@@ -34,6 +34,10 @@ describe('the line that says what went wrong', () => {
     ['nothing', undefined, ''],
   ])('is complete and contains no address: %s', (_, text, line) => {
     expect(lastLine(text)).toBe(line);
+  });
+
+  it('is the last cause that pnpm 12 draws', () => {
+    expect(reasonIn(PNPM)).toBe(lastLine(PNPM));
   });
 });
 
@@ -94,7 +98,6 @@ describe('the first error of a build', () => {
         'cext.c:2:10: fatal error: nothere.h: No such file or directory',
         '    2 | #include <nothere.h>',
         '      |          ^~~~~~~~~~~',
-        'compilation terminated.',
       ],
     ],
     ['Python', TRACE, ['RuntimeError: needs libfoo 3, see …']],
@@ -126,6 +129,13 @@ describe('the first error of a build', () => {
     ['Maven', MAVEN, ['[ERROR] …/Shop.java:[7,5] cannot find symbol']],
   ])('is that of %s', (_, log, lines) => {
     expect(firstError(log)?.slice(0, lines.length)).toEqual(lines);
+  });
+
+  it('is that of a compiler without its assembler, and not the command that Python quotes', () => {
+    const error = "gcc: fatal error: cannot execute 'as': execvp: No such file or directory";
+    const quoted = `subprocess.CalledProcessError: Command '['gcc', ${"'-Wall', ".repeat(90)}]' returned 1`;
+    expect(firstError(`${error}\ncompilation terminated.\n${quoted}\n`)).toEqual([error]);
+    expect(firstError(quoted)).toBeUndefined();
   });
 
   it('is not known of other output', () => {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { findUnreached, unreachedError } from '../../src/prepare/unreached.ts';
+import { unreachedError } from '../../src/prepare/unreached.ts';
 
 const PIP = `WARNING: Retrying (Retry(total=0)) after connection broken by 'NewConnectionError('<pip._vendor.urllib3.connection.HTTPConnection object at 0x7fe9>: Failed to establish a new connection: [Errno 111] Connection refused')': /uv/
 ERROR: Could not find a version that satisfies the requirement uv (from versions: none)
@@ -68,18 +68,5 @@ describe('a registry that cannot be reached', () => {
     const env: NodeJS.ProcessEnv = {};
     unreachedError('cargo', CARGO, env);
     expect(unreachedError('cargo', 'error[E0308]: mismatched types', env)).toBeUndefined();
-  });
-});
-
-describe('the host that a program could not find', () => {
-  it.each([
-    [
-      'Error: request to https://files.example.org/a failed, reason: getaddrinfo ENOTFOUND files.example.org',
-      'files.example.org',
-    ],
-    ['curl: (6) Could not resolve host: files.example.org', 'files.example.org'],
-    ['Error: relation "orders" does not exist', undefined],
-  ])('is named in %j', (output, host) => {
-    expect(findUnreached(output)).toBe(host);
   });
 });

@@ -12,7 +12,7 @@ afterAll(() => rmSync(folder, { recursive: true, force: true }));
 describe('the functions of a program of Go without symbols', () => {
   needs(tool('go'));
 
-  it('have the names of its table of lines', async () => {
+  it('have the names and lines of its table of lines', async () => {
     const [source, program] = [join(folder, 'main.go'), join(folder, 'main')];
     writeFileSync(
       source,
@@ -22,8 +22,10 @@ describe('the functions of a program of Go without symbols', () => {
     const { stderr } = await run([program]);
     // perf prints the offset in the file, which the linker of Go loads at this address.
     const offset = (Number(stderr) - (process.arch === 'arm64' ? 0x1_0000 : 0x40_0000)).toString(16);
-    const sample = (name: string): string =>
-      `\t    ${offset} ${name} (${program})\n\t    10 [unknown] (${process.execPath})\n`;
-    expect(await nameGo(sample('[unknown]'), join(folder, 'draft'))).toBe(sample('main.planted'));
+    const sample = (name: string, place = ''): string =>
+      `\t    ${offset} ${name} (${program})${place}\n\t    10 [unknown] (${process.execPath})\n`;
+    expect(await nameGo(sample('[unknown]'), join(folder, 'draft'))).toBe(
+      sample('main.planted', ` ${source}:6`),
+    );
   });
 });

@@ -4,7 +4,7 @@
  */
 import { Command as Commander, CommanderError, Option } from 'commander';
 import { BenchError } from 'bench-model/errors';
-import { commandLine } from 'bench-machine/home';
+import { commandLine, documentOf } from 'bench-machine/home';
 import { suggest } from 'bench-model/suggest';
 import { COMMA, type Reader } from './values.ts';
 
@@ -13,6 +13,8 @@ export interface OptionSpec<T> {
   /** The placeholder of the value in the help, e.g. `<n>`; absent for a switch. */
   value?: string;
   help: string;
+  /** Its short form, one letter. */
+  short?: string;
   /** Its heading in the help. */
   group?: string;
   read: Reader<unknown>;
@@ -25,8 +27,8 @@ export interface OptionSpec<T> {
   usually?: string;
   /** Options, or `arguments`, that contradict this one, each with the reason or the remedy. */
   conflicts?: Readonly<Record<string, string>>;
-  /** The option, or `arguments`, without which this one has no effect; any one of a list is enough. */
-  needs?: string | readonly string[];
+  /** The option, or `arguments`, without which this one has no effect. */
+  needs?: string;
   /** Refuses all other options but those of this list and those that are `besideAlone`, with the reason. */
   alone?: { besides?: readonly string[]; because: string };
   /** Can be combined with every option that refuses others. */
@@ -98,6 +100,8 @@ interface ArgumentSpec {
   more?: string;
   /** A complete command line with the right number of them. */
   example: string;
+  /** Returns the options that contradict these words, each with the remedy. */
+  conflicts?: (words: readonly string[]) => Readonly<Record<string, string>>;
 }
 
 /** The declaration of a command. `read` turns the parsed words into a typed value, and `run` does what they ask for. */
@@ -115,6 +119,8 @@ interface CommandSpec<O, T> {
   examples?: readonly (readonly [words: string, answers: string])[];
   /** The options that most users need, if there are many: `--help` shows these, and `--help-all` shows all. */
   usual?: readonly (keyof O & string)[];
+  /** The command whose help lists the options that are not usual; by default `--help-all` of this one does. */
+  listedBy?: string;
   /** The last paragraphs of the help. */
   notes?: string;
   read(values: Values<O>, args: string[], words: readonly string[]): T;
@@ -137,7 +143,6 @@ export interface Command<T> {
 }
 
 const HELP_COLUMNS = 80;
-const OR = new Intl.ListFormat('en-GB', { type: 'disjunction' });
 
 /** Makes a command from its declaration. */
 export function defineCommand<const O extends object, T>(spec: CommandSpec<O, T>): Command<T> {
@@ -147,7 +152,8 @@ export function defineCommand<const O extends object, T>(spec: CommandSpec<O, T>
     summary: spec.about?.split('. ')[0]?.replace(/\.$/, '') ?? '',
     options: table,
     run: (request) => spec.run(request),
-    help(all = false) {
+    help(asksAll = false) {
+      const all = asksAll && spec.listedBy === undefined;
       const notes = all || spec.usual === undefined ? [] : [describeRest(spec, spec.usual.length)];
       const paragraphs = [...notes, ...(spec.notes === undefined ? [] : [spec.notes])];
       return [toCommander(spec, table, all).helpInformation(), ...paragraphs.map((one) => `${one}\n`)].join(
@@ -164,7 +170,7 @@ export function defineCommand<const O extends object, T>(spec: CommandSpec<O, T>
       const args = commander.args;
       const given = new Set(
         Object.keys(table).filter(
-          (name) => commander.getOptionValueSource(named(name, undefined, '').attributeName()) === 'cli',
+          (name) => commander.getOptionValueSource(named(name, {}).attributeName()) === 'cli',
         ),
       );
       refuseCombination(spec, table, given, args);
@@ -180,10 +186,9 @@ export function renderOverview(commands: readonly (readonly [name: string, summa
       [
         'Compares HTTP servers on this machine. In the folder of your service:',
         [
-          '  bench-http init             finds out how it starts, and writes stack.json',
-          '  bench-http --rev main,HEAD  what did my branch change?',
+          '  bench-http init               finds out how it starts, and writes stack.json',
+          '  bench-http compare main HEAD  what did my branch change?',
         ].join('\n'),
-        'The word bench can be omitted, as in the second line.',
       ].join('\n\n'),
     )
     .usage('<command> [options]')
@@ -204,7 +209,9 @@ function createCommander(name: string): Commander {
     .configureHelp({ optionDescription: ({ description }) => description });
 }
 
-function describeRest<O, T>({ name, options }: CommandSpec<O, T>, shown: number): string {
+function describeRest<O, T>({ name, options, listedBy }: CommandSpec<O, T>, shown: number): string {
+  if (listedBy !== undefined)
+    return `It takes the other options of ${commandLine(listedBy)} that apply to it.`;
   return `${commandLine(name)} --help-all shows ${Object.keys(options as object).length - shown} more options.`;
 }
 
@@ -226,7 +233,7 @@ function toCommander<O, T>(spec: CommandSpec<O, T>, table: Table, all = true): C
 }
 
 function toOption(name: string, one: OptionSpec<unknown>, table: Table): Option {
-  const made = named(name, one.value, describeOption(one));
+  const made = named(name, one, describeOption(one));
   if (one.default !== undefined) made.default(one.default);
   if (one.group !== undefined) made.helpGroup(`${one.group}:`);
   if (one.value === undefined) return made;
@@ -250,8 +257,13 @@ function toOption(name: string, one: OptionSpec<unknown>, table: Table): Option 
 }
 
 /** Makes an option. To commander, `--no-stock` would set `stock` to false; here, it is a switch like any other. */
-function named(name: string, value: string | undefined, about: string): Option {
-  const made = new Option(`--${name}${value === undefined ? '' : ` ${value}`}`, about);
+function named(
+  name: string,
+  { short, value }: Pick<OptionSpec<unknown>, 'short' | 'value'>,
+  about = '',
+): Option {
+  const flags = `${short === undefined ? '' : `-${short}, `}--${name}`;
+  const made = new Option(`${flags}${value === undefined ? '' : ` ${value}`}`, about);
   made.negate = false;
   return made;
 }
@@ -272,13 +284,16 @@ export function describeOption({
   return notes.length === 0 ? help : `${help} (${notes.join('; ')})`;
 }
 
+/** What other tools take as options, and a file of requests says for each request. */
+const OF_REQUEST = /^--(expect|method|status|schema|weight|login)/;
+
 function translate<O, T>(
   { code, message }: CommanderError,
-  { name, arguments: spec }: CommandSpec<O, T>,
+  { name, listedBy, arguments: spec }: CommandSpec<O, T>,
   table: Table,
 ): BenchError {
   const [, quoted = ''] = /'([^']*)'/.exec(message) ?? [];
-  const listed = `${commandLine(name)} --help-all lists the options`;
+  const listed = `${commandLine(name)} --help${listedBy === undefined ? '-all' : ''} lists the options`;
   if (code === 'commander.unknownOption') {
     const typed = quoted.split('=')[0] ?? quoted;
     // A switch with a value, as in `--json=yes`, is an unknown option to commander.
@@ -289,7 +304,9 @@ function translate<O, T>(
       typed,
       [...Object.keys(table), 'help', 'help-all'].map((one) => `--${one}`),
     );
-    return new BenchError('usage', `unknown option ${typed}`, close ?? listed);
+    const isOfRequest = Object.hasOwn(table, 'requests-file') && OF_REQUEST.test(typed);
+    const hint = isOfRequest ? `a file of requests has it: ${documentOf('guides/requests.md')}` : listed;
+    return new BenchError('usage', `unknown option ${typed}`, close ?? hint);
   }
   if (code === 'commander.optionMissingArgument') {
     const [, missing = ''] = /--([\w-]+)/.exec(quoted) ?? [];
@@ -321,7 +338,10 @@ function refuseCombination<O, T>(
   options: ReadonlySet<string>,
   args: readonly string[],
 ): void {
-  const { noun = 'argument' } = spec ?? {};
+  const { noun = 'argument', conflicts: conflictsOf } = spec ?? {};
+  const excluded = Object.entries(conflictsOf?.(args) ?? {}).find(([name]) => options.has(name));
+  if (excluded !== undefined)
+    throw new BenchError('usage', `--${excluded[0]} and ${args[0]} cannot be combined`, excluded[1]);
   const given = new Set([...options, ...(args.length > 0 ? [ARGUMENTS] : [])]);
   const shown = (name: string): string => (name === ARGUMENTS ? withArticle(noun) : `--${name}`);
   for (const name of options) {
@@ -342,14 +362,12 @@ function refuseCombination<O, T>(
     if (against !== undefined) {
       throw new BenchError('usage', `--${name} and ${shown(against[0])} cannot be combined`, against[1]);
     }
-    const enough = typeof needs === 'string' ? [needs] : (needs ?? []);
-    const [first] = enough;
-    if (first !== undefined && !enough.some((other) => given.has(other))) {
-      const missing = first === ARGUMENTS ? `<${noun}>` : `--${first} ${table[first]?.value ?? ''}`.trimEnd();
+    if (needs !== undefined && !given.has(needs)) {
+      const missing = needs === ARGUMENTS ? `<${noun}>` : `--${needs} ${table[needs]?.value ?? ''}`.trimEnd();
       throw new BenchError(
         'usage',
-        `--${name} has no effect without ${OR.format(enough.map(shown))}`,
-        `add ${enough.length > 1 ? 'one of them' : missing}, or omit --${name}`,
+        `--${name} has no effect without ${shown(needs)}`,
+        `add ${missing}, or omit --${name}`,
       );
     }
   }

@@ -57,6 +57,7 @@ export function configSchema({ options: all }: Bench): object {
   return {
     $schema: 'http://json-schema.org/draft-07/schema#',
     title: 'bench.config.json: what a job of CI measures, and the budgets that it must keep',
+    definitions: { list: { anyOf: [VALUE, { type: 'array', minItems: 1, items: VALUE }] } },
     type: 'object',
     required: ['bench', 'budgets'],
     additionalProperties: false,
@@ -118,12 +119,13 @@ export function configSchema({ options: all }: Bench): object {
   };
 }
 
+/** The value of an option. */
+const VALUE = { type: ['string', 'number'] };
+
 function schemaOf({ value, help, many }: OptionSpec<unknown>): object {
   if (value === undefined) return { description: help, type: 'boolean' };
-  const one = { type: ['string', 'number'] };
   const isList = many || value.includes('list');
-  const list = { type: 'array', minItems: 1, items: one };
-  return { description: help, ...(isList ? { anyOf: [{ type: ['string', 'number'] }, list] } : one) };
+  return { description: help, ...(isList ? { $ref: '#/definitions/list' } : VALUE) };
 }
 
 /** Reads a configuration. Throws a usage error with file, line and pointer if it is missing or not valid. */
@@ -226,7 +228,7 @@ function toFigure(typed: string, unit: Unit): number | undefined {
 
 /**
  * Throws a usage error if a budget names a rung, a request or a target that its run does not have, or a percentile that needs more
- * answers than a round has requests.
+ * responses than a round has requests.
  */
 export function refuseUnmeasured(
   budgeted: Config['budgets'][number],
@@ -270,14 +272,14 @@ export function refuseUnmeasured(
   }
 }
 
-/** In a closed loop, the number of answers is not known before it is measured. */
+/** In a closed loop, the number of responses is not known before it is measured. */
 function refuseUnsupported(
   { budget: { metric, connections }, place }: Config['budgets'][number],
   { load, windowSeconds, rungs }: Pick<Plan, 'rungs' | 'load' | 'windowSeconds'>,
 ): void {
   const needed = answersFor(metric);
   if (needed === undefined || load.mode === 'closed') return;
-  // Requests in flight at the end of a window have no answer yet.
+  // Requests in flight at the end of a window have no response yet.
   if (load.mode === 'promise') return;
   const open = Math.max(...rungs.filter((rung) => connections === undefined || rung === connections));
   const [requests, enough, cure] =
@@ -291,7 +293,7 @@ function refuseUnsupported(
   if (requests >= enough) return;
   throw new BenchError(
     'usage',
-    `${place}: a ${metric} needs ${needed} answers in each round, and this run sends only ${Math.floor(requests)} requests`,
+    `${place}: a ${metric} needs ${needed} responses in each round, and this run sends only ${Math.floor(requests)} requests`,
     `set ${cure}`,
   );
 }

@@ -46,7 +46,7 @@ export async function loadCommand(file: URL): Promise<Command<unknown>> {
   return ((await import(file.href)) as { default: Command<unknown> }).default;
 }
 
-/** Runs `bench-http <words>` and returns the exit code. The word `bench` can be omitted. */
+/** Runs `bench-http <words>` and returns the exit code. Options alone are those of `bench`. */
 export async function main(words: readonly string[]): Promise<number> {
   using output = bearLostOutput();
   // A signal that no step of the command handles would leave the programs that it waits for, such as compilers.
@@ -62,19 +62,21 @@ export async function main(words: readonly string[]): Promise<number> {
 
 async function runWords(words: readonly string[]): Promise<number> {
   const [first = 'help', ...rest] = words;
+  const [named] = rest;
+  if (first === 'help' && named !== undefined) return runWords([named, '--help']);
   if (first === 'help' || (rest.length === 0 && HELP.has(first))) {
     print(overview());
     return 0;
   }
-  if (first === '--version') {
+  if (['version', '--version', '-V'].includes(first)) {
     print(`${version()}\n`);
     return 0;
   }
   const files = findCommands();
-  const file = files.get(first);
   try {
+    const file = files.get(first);
     if (file !== undefined) return await runCommand(await loadCommand(file), rest);
-    await refuseMistyped(first, [...files.keys()]);
+    if (!first.startsWith('-')) throw await unknownCommand(first, [...files.keys()]);
     return await runCommand(await loadCommand(files.get('bench') as URL), words);
   } catch (error) {
     return fail(error);
@@ -101,13 +103,12 @@ export async function runCommand(command: Command<unknown>, words: readonly stri
   }
 }
 
-/** Throws a usage error for a word that is close to the name of a command, and no stack. */
-async function refuseMistyped(word: string, names: readonly string[]): Promise<void> {
-  const close = word.startsWith('-') ? undefined : suggest(word, names);
-  if (close === undefined) return;
-  const { readStacks } = await import('bench-targets/catalogue/stacks');
-  if (readStacks().some(({ name }) => name === word)) return;
-  throw new BenchError('usage', `unknown command or stack "${word}"`, close);
+async function unknownCommand(word: string, names: readonly string[]): Promise<BenchError> {
+  const { locateBuiltIn, readStacks } = await import('bench-targets/catalogue/stacks');
+  const isStack = readStacks().some(({ name }) => name === word.split(/[/@]/)[0]);
+  const close = locateBuiltIn(word) ?? suggest(word, names) ?? `the commands are ${names.join(', ')}`;
+  const cure = isStack ? `to measure it: bench-http bench ${word}` : close;
+  return new BenchError('usage', `unknown command "${word}"`, cure);
 }
 
 /** The commands with their summaries, which a test keeps: to load all commands for them would take longer than the rest. */

@@ -138,14 +138,25 @@ export const header: Reader<readonly [string, string]> = (typed, name) => {
   return [key.toLowerCase(), value];
 };
 
-/** Reads an http:// or https:// address, which may have a name: `old=http://127.0.0.1:3000`. */
-export const namedAddress: Reader<{ name?: string; url: URL }> = (typed, name) => {
-  const [, label, address = ''] = /^(?:([\w.-]+)=)?(.*)$/s.exec(typed) ?? [];
+/** An http:// or https:// address, which may have a name: `old=http://127.0.0.1:3000`. */
+export const ADDRESS = /^(?:([\w.-]+)=)?(https?:\/\/.*)$/is;
+
+/** Reads an address. Throws a usage error if it is not valid. */
+export function readAddress(typed: string): { name?: string; url: URL } {
+  const [, name, address = ''] = ADDRESS.exec(typed) ?? [];
   const url = URL.parse(address);
-  if (url?.protocol !== 'http:' && url?.protocol !== 'https:') {
-    return refuse(name, redactUrl(typed), 'an http:// or https:// address', 'http://127.0.0.1:3000/orders');
-  }
-  return label === undefined ? { url } : { name: label, url };
+  if (url === null)
+    throw new BenchError('usage', `${redactUrl(typed)}: not an address`, 'e.g. http://127.0.0.1:3000/orders');
+  return name === undefined ? { url } : { name, url };
+}
+
+/** Reads a variable and its values, such as `WORKERS=1,4`. */
+export const variable: Reader<readonly [name: string, values: string[]]> = (typed, name) => {
+  const [, key, list = ''] = /^([A-Za-z_]\w*)=(.+)$/s.exec(typed) ?? [];
+  const values = list.split(COMMA);
+  return key === undefined || values.length < 2
+    ? refuse(name, typed, 'a variable and two values or more', 'WORKERS=1,4')
+    : [key, values];
 };
 
 /** Reads a path such as `/orders?limit=20`. */

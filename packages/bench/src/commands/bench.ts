@@ -1,37 +1,30 @@
 /** `pnpm bench`: its options, and their translation into the options of a plan. */
 import { LONGEST_WARMUP_SECONDS, usualMetric } from 'bench-model/planned';
 import { PROMISED, readPromises } from 'bench-model/promise';
-import type { CurveLoad, LoadMode } from 'bench-model/settings';
+import type { BackgroundRequest, CurveLoad, LoadMode } from 'bench-model/settings';
 import { METRIC_IDS } from 'bench-model/metrics';
 import { BenchError } from 'bench-model/errors';
 import { ENGINE_NAMES } from 'bench-model/engines';
-import {
-  type AppOptions,
-  benchOptions,
-  present,
-  thresholdFor,
-  VERDICTS,
-  type BenchOptions,
-} from 'bench-model/options';
-import { existsSync } from 'node:fs';
-import { basename, join, resolve } from 'node:path';
+import { benchOptions, present, thresholdFor, VERDICTS, type BenchOptions } from 'bench-model/options';
 import { readCluster } from 'bench-targets/catalogue/cluster';
 import { PACKAGES, splitVersions } from 'bench-targets/catalogue/packages';
 import { WORKLOAD_NAMES } from 'bench-targets/catalogue/workloads/index';
 import { MOST_ROUNDS } from 'bench-model/limits';
 import { HOME, commandLine } from 'bench-machine/home';
 import { readRequests } from 'bench-targets/catalogue/workloads/requests/file';
+import { Texts } from 'bench-targets/catalogue/workloads/requests/texts';
 import { redactUrl, redactWords } from 'bench-machine/redact';
 import type { BenchRequest } from '../plan/request.ts';
 import { toSecrets } from '../plan/secrets.ts';
+import { nameProject, sortThings, type Things } from '../cli/things.ts';
 import { defineCommand, flag, option, repeated, WAITS, type Values } from '../cli/command.ts';
 import { print } from '../terminal/shell.ts';
 import {
   PATHS,
+  ADDRESS,
   curveLoad,
   header,
   listOf,
-  namedAddress,
   oneOf,
   pair,
   path,
@@ -39,6 +32,7 @@ import {
   share,
   span,
   text,
+  variable,
   wholeNumber,
   wordOr,
 } from '../cli/values.ts';
@@ -49,7 +43,6 @@ const ON = 'On which runtimes and versions';
 const LOAD = 'Load';
 const SERVER = 'Servers';
 const ASK = 'Your own requests';
-const URL_GROUP = 'Servers that are already running';
 const COMPARE = 'Comparing';
 const OUTPUT = 'Output and stored runs';
 
@@ -59,58 +52,22 @@ const OF_A_TEST = {
   quick: 'omit --quick to get a verdict',
 };
 
-const NO_TARGETS = 'omit the targets, or --url';
-const NO_TARGETS_APP = 'omit the targets, or --app';
-/** Options that define the requests. */
-const ASKS = ['get', 'request', 'requests-file', 'openapi', 'url'];
 /** Options that choose, prepare or start a server, or choose the workload of its stack. */
-const LAUNCHES = [
-  'rev',
-  'copy',
-  'workload',
-  'param',
-  'python',
-  'node',
-  'with',
-  'workers',
-  'threads',
-  'scale',
-];
-const ALREADY_RUNNING =
-  'the server of --url is already running: omit the other option, or launch the server with --stack <file>';
+const LAUNCHES = 'stack run env workload param python node with workers threads scale why'.split(' ');
 
-const OPTIONS = {
-  all: flag({
-    group: WHAT,
-    help: 'every variant of every stack that offers the workload',
-    conflicts: { arguments: 'omit the target: --all includes it' },
-  }),
+const ALREADY_RUNNING = 'the server is already running: omit the option, or name its folder';
+
+/** The options of every command that measures. */
+export const OPTIONS = {
   stack: repeated('<file>', text, { group: WHAT, help: 'a stack.json from outside the repository' }),
-  app: option('<folder>', text, {
+  run: repeated('<command>', text, {
     group: OWN,
-    help: 'the folder of your project; Bench builds an environment from the lock file, and never changes your files',
-    needs: 'run',
-    conflicts: {
-      copy: 'name the folders with --copy alone',
-      arguments: NO_TARGETS_APP,
-      all: NO_TARGETS_APP,
-      stack: 'measure them in two runs',
-    },
+    separator: null,
+    help: "the command that starts your server, in the named folder or this one; Bench replaces {port}, as in 'uvicorn app:app --port {port}', and sets PORT and HOST; two are compared",
   }),
-  run: option('<command>', text, {
+  env: option('<name=values>', variable, {
     group: OWN,
-    help: "the command that starts its server; Bench replaces {port}, as in 'uvicorn app:app --port {port}', and sets PORT and HOST",
-    needs: ['app', 'copy'],
-  }),
-  rev: repeated('<revision>', text, {
-    group: OWN,
-    help: 'a commit or a branch of the project, in its own environment; . is the working tree; give two to compare them',
-    conflicts: { copy: 'measure them in two runs' },
-  }),
-  copy: repeated('<folder>', text, {
-    group: OWN,
-    help: 'a copy of the project, instead of --app; give two to compare them',
-    conflicts: { all: NO_TARGETS_APP },
+    help: 'compare several values of a variable, e.g. WORKERS=1,4',
   }),
   workload: option('<name>', oneOf(WORKLOAD_NAMES), {
     group: WHAT,
@@ -144,12 +101,13 @@ const OPTIONS = {
   }),
   with: repeated('<package>', text, {
     group: ON,
-    help: 'a package to use instead of the locked one: fastapi==0.115 (Python), fastify@5.1.0 (npm), or the folder of a checkout; name several to compare them; for upgrade also a name alone, for the newest release that the project admits',
+    help: 'a package to use instead of the locked one: fastapi==0.115 (Python), fastify@5.1.0 (npm), or the folder of a checkout; name several to compare them; for upgrade, a name alone is its newest release',
     separator: PACKAGES,
   }),
 
   connections: option('<list>', listOf(wholeNumber()), {
     group: LOAD,
+    short: 'c',
     help: 'the numbers of connections, each measured separately, e.g. 10,100,1000',
     usually: 'set by the workload',
   }),
@@ -160,6 +118,7 @@ const OPTIONS = {
   }),
   duration: option('<time>', span(), {
     group: LOAD,
+    short: 'd',
     help: 'the length of the measured window',
     usually: 'set by the workload',
   }),
@@ -177,7 +136,7 @@ const OPTIONS = {
     group: LOAD,
     help: 'send exactly n requests, however long that takes, instead of measuring a window',
     conflicts: {
-      duration: 'omit --duration: the run ends when all requests are answered',
+      duration: 'omit --duration: the run ends when all requests have a response',
       rate: 'omit --amount: an open loop runs for --duration',
     },
   }),
@@ -257,11 +216,11 @@ const OPTIONS = {
   }),
   'requests-file': option('<file>', text, {
     group: ASK,
-    help: 'send the requests of this JSON file, which can have weights, expected answers and a login',
+    help: 'send the requests of this JSON file, which can have weights, expected responses and a login',
   }),
   openapi: option('<document>', text, {
     group: ASK,
-    help: 'send the GET requests of an OpenAPI document: a file, an address, or a path of the server such as /openapi.json',
+    help: 'send the GET requests of an OpenAPI document: a file, an address, or a path of a running server such as /openapi.json',
     conflicts: { 'requests-file': 'omit one of them' },
   }),
   header: repeated('<name: value>', header, {
@@ -269,32 +228,22 @@ const OPTIONS = {
     // A value can hold commas.
     separator: null,
     help: 'a header of every request',
-    needs: [...ASKS, 'resume', 'again'],
-    // Like --url, it supplies the secrets that a stored plan does not keep.
+    // It supplies the secrets that a stored plan does not keep.
     besideAlone: true,
   }),
   body: option('<text>', (typed) => typed, {
     group: ASK,
-    help: 'the body to send: text or @file',
-    needs: ['request', 'url'],
-  }),
-
-  url: repeated('[name=]<address>', namedAddress, {
-    group: URL_GROUP,
-    separator: /,(?=(?:[\w.-]+=)?https?:)/,
-    help: 'load this http:// or https:// address instead of a target; give two, as in old=http://… new=http://…, to compare them',
-    besideAlone: true,
-    conflicts: {
-      arguments: NO_TARGETS,
-      all: NO_TARGETS,
-      stack: NO_TARGETS,
-      ...Object.fromEntries(LAUNCHES.map((name) => [name, ALREADY_RUNNING])),
-    },
+    help: 'the body of --request or --background: text or @file',
   }),
 
   'no-interleave': flag({
     group: COMPARE,
     help: 'run one server at a time, even where several at once, loaded in short turns, show smaller differences',
+  }),
+  'no-control': flag({
+    group: COMPARE,
+    help: 'plant no known cost into turns of the baseline, which a run until decided reads back',
+    conflicts: OF_A_TEST,
   }),
   noise: flag({
     group: COMPARE,
@@ -336,10 +285,9 @@ const OPTIONS = {
 
   why: flag({
     group: COMPARE,
-    help: 'after the verdicts, start the servers of each difference again under a profiler (about 2 min), and name the functions that cost more or less',
+    help: 'after the verdicts, start the servers of each difference again under a profiler (about 40 s), and name the lines that cost more or less',
     conflicts: {
       quick: 'omit --quick: it is too short for a comparison',
-      url: 'let Bench start the servers: use --app or --stack instead of --url',
     },
     besideAlone: true,
     notInFile: true,
@@ -373,52 +321,44 @@ const OPTIONS = {
     group: OUTPUT,
     help: 'complete an interrupted run that you began on this machine',
     notInFile: true,
-    alone: { because: 'reuses the stored plan' },
+    alone: { besides: ['arguments'], because: 'reuses the stored plan' },
   }),
   again: option('<run>', text, {
     group: OUTPUT,
     help: 'measure the plan of a run once more that you began on this machine, and compare the two runs',
     notInFile: true,
-    alone: { because: 'reuses the stored plan' },
+    alone: { besides: ['arguments'], because: 'reuses the stored plan' },
   }),
 };
 
+/** Returns the options that a server which is already running excludes, and those that take nothing but its address. */
+export function refuseBesideThings(words: readonly string[]): Record<string, string> {
+  const excluded: Record<string, string> = {};
+  if (words.some((word) => ADDRESS.test(word))) for (const name of LAUNCHES) excluded[name] = ALREADY_RUNNING;
+  const isOther = words.some((word) => !ADDRESS.test(word));
+  if (isOther) for (const name of ['resume', 'again']) excluded[name] = 'a stored plan has its own targets';
+  return excluded;
+}
+
 /** All of `pnpm bench` but its request. */
-const BENCH = {
+export const SPEC = {
   name: 'bench',
   about: 'Measures HTTP servers on this machine, one fresh server per trial, and prints a table.',
   arguments: {
     terms: '[target...]',
     noun: 'target',
-    help: `stack[/variant][@runtime], globs allowed: fastify, "fastapi/*", fastapi@3.12; ${commandLine('list')} lists them (default: ${HOME.kind === 'repository' ? 'vanilla fastify fastapi litestar uvicorn' : 'the stack.json of this project'})`,
+    help: `stack[/variant][@runtime], globs allowed: fastify, "fastapi/*", fastapi@3.12, which ${commandLine('list')} lists; or a revision, a folder or an address, such as old=http://127.0.0.1:3000 (default: ${HOME.kind === 'repository' ? 'vanilla fastify fastapi litestar uvicorn' : 'the stack.json of this project'})`,
     example: commandLine('bench vanilla fastify'),
+    conflicts: refuseBesideThings,
   },
   options: OPTIONS,
   examples: [
-    ['bench-http --rev main,HEAD', 'what did my branch change?'],
-    ['bench-http --node 22,26', 'is a newer runtime faster?'],
-    ["bench-http --slo 'p99<50ms'", 'how much load does it take?'],
-    ['bench-http fastify fastapi --rounds 6', 'built-in stacks, compared'],
+    ['bench-http bench --quick', 'a first impression of this service'],
+    ["bench-http bench --slo 'p99<50ms'", 'how much load does it take?'],
+    ['bench-http bench http://127.0.0.1:3000', 'a server that is already running'],
+    ['bench-http bench fastify fastapi', 'stacks of Bench, in its clone'],
   ],
-  usual: [
-    'quick',
-    'app',
-    'run',
-    'rev',
-    'python',
-    'node',
-    'with',
-    'get',
-    'requests-file',
-    'url',
-    'connections',
-    'rounds',
-    'rate',
-    'slo',
-    'until-decided',
-    'budget',
-    'fail-on',
-  ],
+  usual: ['quick', 'get', 'requests-file', 'connections', 'rounds', 'duration', 'rate', 'slo', 'json'],
   notes:
     'Exit codes: 0 done, 1 a trial failed or --fail-on applies, 2 bad usage, 3 a\ntarget or engine that you named lacks its toolchain, 130 interrupted.',
   /**
@@ -428,46 +368,33 @@ const BENCH = {
   async run(raw: BenchRequest) {
     const { resolveRequest } = await import('../conduct/resolve.ts');
     const resolved = await resolveRequest(raw);
-    const { describeDry, refuseBudget, refuseFailOn } = await import('../conduct/dry.ts');
-    refuseFailOn(resolved);
-    refuseBudget(resolved);
-    if (raw.dryRun) return print(describeDry(resolved));
+    if (raw.dryRun) {
+      const { describeDry } = await import('../conduct/dry.ts');
+      return print(describeDry(resolved));
+    }
     const { measureAndReport } = await import('../conduct/outcome.ts');
     return measureAndReport(resolved);
   },
 } as const;
 
 /** `pnpm bench [target...]`. */
-export default defineCommand({ ...BENCH, read: readBench });
-
-/** The same for `upgrade`: the runtimes and packages of now against newer ones, until decided. */
-export const UPGRADE = defineCommand({
-  ...BENCH,
-  read: (values, targets, words): BenchRequest => {
-    const refused = (['python', 'node', 'quick'] as const).find((name) => values[name] || undefined);
-    if (refused === undefined) return readBench({ ...values, untilDecided: true }, targets, words, true);
-    throw new BenchError(
-      'usage',
-      `upgrade does not take --${refused}`,
-      refused === 'quick'
-        ? 'omit --quick to get a verdict'
-        : `bench --${refused} compares those that you name`,
-    );
-  },
-});
+export default defineCommand({ ...SPEC, read: readBench });
 
 /** Returns the request of a command line. */
-function readBench(
+export function readBench(
   values: Values<typeof OPTIONS>,
-  targets: string[],
+  named: readonly string[],
   words: readonly string[],
-  isUpgrade = false,
+  { upgrade, compares }: Pick<BenchRequest, 'upgrade' | 'compares'> = {},
 ): BenchRequest {
+  const things = sortThings(named, values.stack);
+  // One revision is compared with the working tree.
+  if (compares && things.revisions.length === 1) things.revisions.push('.');
+  const { targets, revisions, addresses } = things;
   return {
     ...benchOptions({
       targets,
-      all: values.all,
-      stacks: toStacks(values),
+      ...nameProject(things, values),
       matrix: {
         python: values.python ?? [],
         node: values.node ?? [],
@@ -484,20 +411,16 @@ function readBench(
         windowSeconds: values.duration,
         warmupSeconds: values.warmup === 'auto' ? undefined : values.warmup,
         timeoutSeconds: values.timeout,
-        background: values.background,
+        background: toBackground(values),
         interleave: values.noInterleave ? false : undefined,
+        control: values.noControl ? false : undefined,
         sequentialTest: toSequentialTest(values),
         engine: values.engine,
         params: values.param.length === 0 ? undefined : Object.fromEntries(values.param),
         threads: values.threads,
         cores: values.cores,
         scale: values.scale,
-        ...(isStored(values) ? {} : toUserRequests(values)),
-        apps: toApps(values),
-        copies:
-          values.copy.length === 0
-            ? undefined
-            : values.copy.map((name) => ({ kind: 'folder' as const, name })),
+        ...(isStored(values) ? {} : toUserRequests(values, addresses)),
       }),
     }),
     autoRate: values.rate === 'auto',
@@ -507,15 +430,19 @@ function readBench(
     detail: values.detail,
     wait: values.wait,
     ...present({
-      ifTwo: comparesTwo(values, targets) ? testOf(values) : undefined,
-      upgrade: isUpgrade || undefined,
+      ifTwo:
+        canBeDecided(values) && targets.every((pattern) => !pattern.includes('*'))
+          ? testOf(values)
+          : undefined,
+      upgrade,
+      compares,
       resume: values.resume,
       again: values.again,
-      secrets: isStored(values) ? toSecrets(values.url[0]?.url, values.header) : undefined,
+      secrets: isStored(values) ? toSecrets(addresses[0]?.url, values.header) : undefined,
       openapi: values.openapi,
       failOn: values.failOn,
       why: values.why || undefined,
-      revisions: values.rev.length === 0 ? undefined : values.rev,
+      revisions: revisions.length === 0 ? undefined : revisions,
     }),
   };
 }
@@ -571,37 +498,6 @@ function toCluster({
   return { ...read, generators: generators * processes, ...rungs };
 }
 
-function toApps({ app, run, copy: copies }: Values<typeof OPTIONS>): AppOptions[] | undefined {
-  const folder = app ?? copies[0];
-  if (folder === undefined || run === undefined) return undefined;
-  return [
-    {
-      folder,
-      run,
-      ...present({ name: app === undefined ? nameOfCopies(copies) : undefined }),
-    },
-  ];
-}
-
-/** The name that all copies share; undefined if their folders are those of the project itself. */
-function nameOfCopies(copies: readonly string[]): string | undefined {
-  const names = new Set(copies.map((folder) => basename(resolve(folder))));
-  return names.size > 1 ? 'app' : undefined;
-}
-
-/** The manifests; that of the first copy if neither a manifest nor a command is named. */
-function toStacks({ stack, run, copy: [first] }: Values<typeof OPTIONS>): string[] {
-  if (first === undefined || run !== undefined || stack.length > 0) return stack;
-  if (existsSync(join(HOME.root, 'stack.json'))) return stack;
-  const own = join(first, 'stack.json');
-  if (existsSync(own)) return [own];
-  throw new BenchError(
-    'usage',
-    `--copy ${first}: the folder has no stack.json, and --run is missing`,
-    "add --run, e.g. --run 'uvicorn app:app --port {port}'",
-  );
-}
-
 function toSequentialTest(values: Values<typeof OPTIONS>): BenchOptions['sequentialTest'] {
   const { untilDecided, budget, by, threshold } = values;
   const isAsked = untilDecided || [budget, by, threshold].some((one) => one !== undefined);
@@ -611,15 +507,10 @@ function toSequentialTest(values: Values<typeof OPTIONS>): BenchOptions['sequent
 /** Options of runs that do not go on until they are decided. */
 const OTHER_RUNS = ['rounds', 'slo', 'amount', 'background', 'scale', 'cluster'] as const;
 
-/** Returns true if a run of two targets can go on until it is decided: it has no number of rounds, and measures one load. */
-function comparesTwo(values: Values<typeof OPTIONS>, targets: readonly string[]): boolean {
-  const isOther =
-    values.all ||
-    values.quick ||
-    values.noise ||
-    'curve' in toLoad(values) ||
-    OTHER_RUNS.some((name) => values[name] !== undefined);
-  return !isOther && targets.every((pattern) => !pattern.includes('*'));
+/** Returns true if a run can go on until it is decided: it has no number of rounds, and measures one load. */
+export function canBeDecided(values: Values<typeof OPTIONS>): boolean {
+  const isOther = values.quick || values.noise || 'curve' in toLoad(values);
+  return !isOther && OTHER_RUNS.every((name) => values[name] === undefined);
 }
 
 function testOf(values: Values<typeof OPTIONS>): NonNullable<BenchOptions['sequentialTest']> {
@@ -634,11 +525,36 @@ function testOf(values: Values<typeof OPTIONS>): NonNullable<BenchOptions['seque
   };
 }
 
-/** The servers and the requests that were named. The path of `--url` is a request unless others are named. */
-function toUserRequests(values: Values<typeof OPTIONS>): Pick<BenchOptions, 'servers' | 'userRequests'> {
-  const { url: named, requestsFile: file, openapi } = values;
+/** True if the body is that of the background request: there is no other request to have it. */
+function isOfBackground({ background, request: asked }: Values<typeof OPTIONS>): boolean {
+  return background !== undefined && asked.length === 0;
+}
+
+/** Returns the background request, with its body. */
+function toBackground(values: Values<typeof OPTIONS>): BackgroundRequest | undefined {
+  const { background, body } = values;
+  if (background === undefined || body === undefined || !isOfBackground(values)) return background;
+  return { ...background, body: new Texts().read(body, '--body') };
+}
+
+/** The servers and the requests that were named. The path of an address is a request unless others are named. */
+function toUserRequests(
+  values: Values<typeof OPTIONS>,
+  named: Things['addresses'],
+): Pick<BenchOptions, 'servers' | 'userRequests'> {
+  const { requestsFile: file, openapi } = values;
   const written = [...values.get.map((one) => ({ method: 'GET', path: one })), ...values.request];
   const isNamed = written.length > 0 || file !== undefined || openapi !== undefined;
+  const body = isOfBackground(values) ? undefined : values.body;
+  const hasNoBody = body !== undefined && values.request.length === 0;
+  const hasNoRequest = values.header.length > 0 && !isNamed;
+  if (named.length === 0 && (hasNoBody || hasNoRequest)) {
+    throw new BenchError(
+      'usage',
+      `--${hasNoBody ? 'body' : 'header'} has no effect without a request`,
+      "add one, e.g. --request 'POST /orders'",
+    );
+  }
   if (named.length === 0 && !isNamed) return {};
   const servers = named.map(({ name, url }) => ({ ...toSecrets(url, []), ...present({ name }) }));
   const paths = new Set(named.map(({ url }) => readPath(url)));
@@ -648,7 +564,7 @@ function toUserRequests(values: Values<typeof OPTIONS>): Pick<BenchOptions, 'ser
     ...servers.map((one) => one.headers),
     Object.fromEntries(values.header),
   ) as Record<string, string>;
-  const verb = values.body === undefined ? 'GET' : 'POST';
+  const verb = body === undefined ? 'GET' : 'POST';
   return {
     ...(named.length === 0
       ? {}
@@ -659,7 +575,7 @@ function toUserRequests(values: Values<typeof OPTIONS>): Pick<BenchOptions, 'ser
       requests: isNamed ? written : [...paths].map((one) => ({ method: verb, path: one })),
       headers,
       ...present({
-        body: values.body,
+        body,
         draft: file === undefined ? undefined : readRequests(file).draft,
       }),
     },
@@ -677,14 +593,14 @@ function refusePaths(paths: ReadonlySet<string>, isNamed: boolean): void {
   if (isNamed && [...paths].some((one) => one !== '/')) {
     throw new BenchError(
       'usage',
-      `--url has the path ${redactUrl(first ?? '')}, but other options name the requests`,
-      'omit the path of --url',
+      `the address has the path ${redactUrl(first ?? '')}, but options name the requests`,
+      'omit the path',
     );
   }
   if (second !== undefined) {
     throw new BenchError(
       'usage',
-      `the addresses of --url have different paths: ${redactUrl(first ?? '')} and ${redactUrl(second)}`,
+      `the addresses have different paths: ${redactUrl(first ?? '')} and ${redactUrl(second)}`,
       'omit the paths, and name the request: --get /orders',
     );
   }

@@ -10,6 +10,8 @@ import { HOME, makeProjectFolder } from 'bench-machine/home';
 import { answersFor } from 'bench-statistics/histogram';
 import { METRICS } from 'bench-model/metrics';
 import type { Plan } from 'bench-model/plan';
+import { present } from 'bench-model/options';
+import type { BenchRequest } from '../plan/request.ts';
 import {
   describeBudget,
   describeMissing,
@@ -22,12 +24,10 @@ import { describeEnding } from 'bench-report/ending';
 import { renderMarkdown } from 'bench-report/markdown';
 import { toOutput } from 'bench-report/printable';
 import { toModel, type Model } from 'bench-report/model/model';
-import { listFound } from 'bench-report/notes';
 import { describePlan } from 'bench-report/plan';
 import { toView } from 'bench-report/view';
 import type { Trial } from 'bench-model/record';
 import { shown, type StoredRun } from 'bench-analysis/results/store';
-import { isReadFromServer } from '../conduct/openapi.ts';
 import { nameTarget } from 'bench-report/format';
 import type { MeasuredRun } from '../conduct/job.ts';
 import { measureRequest } from '../conduct/measure-request.ts';
@@ -60,16 +60,16 @@ export default defineCommand({
     const config = readConfig(file ?? join(HOME.root, 'bench.config.json'), bench);
     process.chdir(config.folder);
     const runs = await resolveRuns(config, wait);
-    if (dryRun) return print(`${runs.map(({ request }) => describePlan(request.plan)).join('\n\n')}\n`);
+    if (dryRun) return print(`${runs.map(({ request }) => describePlan(request.outline)).join('\n\n')}\n`);
     const measured: (MeasuredRun & Pick<JobRun, 'rate'>)[] = [];
     for (const { rate, request } of runs) {
       const ended = await measureRequest(request, terminal);
       if (ended === undefined) return 130;
       measured.push({ rate, ...ended });
       if (ended.interrupted) break;
-      if (request.goesOn?.(ended.run.trials) === false) {
+      if (request.goesOn?.(ended.run.plan, ended.run.trials) === false) {
         // A longer duration changes all runs of the job.
-        logLine('the job stops: its windows have too few answers for the percentile of a budget');
+        logLine('the job stops: its windows have too few responses for the percentile of a budget');
         break;
       }
     }
@@ -91,7 +91,10 @@ export default defineCommand({
     );
     print(`${renderBudgets(judged)}\n`);
     for (const { run, model } of reported)
-      for (const line of describeEnding(model.ending, run.plan)) logLine(`${run.plan.run}: ${line}`);
+      for (const line of [...describeEnding(model.ending, run.plan), model.outcome?.text ?? ''].filter(
+        Boolean,
+      ))
+        logLine(`${run.plan.run}: ${line}`);
     for (const line of verdict.warnings) logLine(`warning: ${line}`);
     const saved = writeSummary(toOutput(summary));
     logLine(`${verdict.words}; the summary is in ${shown(saved)}`);
@@ -104,32 +107,28 @@ export default defineCommand({
 async function resolveRuns(config: Config, wait: boolean): Promise<JobRun[]> {
   const runs: JobRun[] = [];
   for (const { rate, request: read } of config.runs) {
-    const request = await resolveRequest({ ...read(), wait, mayRepeatRevisions: true });
-    const { run: name } = request.plan;
     const own = config.budgets.filter(({ budget }) => budget.rate === rate);
-    // The requests of a document that the server has are not known yet.
-    if (!isReadFromServer(request.raw)) for (const one of own) refuseUnmeasured(one, request.plan);
     const budgets = own.map(({ budget }) => budget);
-    const run = rate === undefined ? name : `${name}-${rate}`;
-    const plan = { ...untilBeyond(request.plan, budgets), run };
-    const goesOn = whileInReach(plan, budgets, baselinesOf(config));
-    runs.push({ rate, request: { ...request, plan, goesOn } });
+    const asked = { ...untilBeyond(read(), budgets), ...present({ suffix: rate?.toString() }) };
+    const request = await resolveRequest({ ...asked, wait, mayRepeatRevisions: true });
+    for (const one of own) refuseUnmeasured(one, request.outline);
+    const goesOn = whileInReach(budgets, baselinesOf(config));
+    runs.push({ rate, request: { ...request, goesOn } });
   }
   return runs;
 }
 
 /**
- * Returns a function that is false once windows had too few answers for the percentile of a budget. An open loop is refused
+ * Returns a function that is false once windows had too few responses for the percentile of a budget. An open loop is refused
  * before it runs.
  */
 function whileInReach(
-  plan: Plan,
   budgets: readonly Budget[],
   baselines: readonly string[],
-): (trials: readonly Trial[]) => boolean {
-  const first = plan.trials.filter(({ round }) => round === 1);
+): (plan: Plan, trials: readonly Trial[]) => boolean {
   const percentiles = budgets.filter(({ metric }) => answersFor(metric) !== undefined);
-  return (trials) => {
+  return (plan, trials) => {
+    const first = plan.trials.filter(({ round }) => round === 1);
     const isWhole = trials.filter(({ round }) => round === 1).length === first.length;
     if (plan.load.mode !== 'closed' || !isWhole) return true;
     const run = { plan, trials: [...trials] };
@@ -137,11 +136,15 @@ function whileInReach(
   };
 }
 
-/** Returns a plan whose sequential test ends only when a difference is beyond the threshold, if a budget asks for that. */
-function untilBeyond({ sequentialTest, ...plan }: Plan, budgets: readonly Budget[]): Plan {
-  if (sequentialTest === undefined) return plan;
-  const isAsked = budgets.some(({ limit }) => limit.kind === 'worse');
-  return { ...plan, sequentialTest: isAsked ? { ...sequentialTest, beyond: true } : sequentialTest };
+/** Returns a request whose sequential test ends only when a difference is beyond the threshold, if a budget asks for that. */
+function untilBeyond(request: BenchRequest, budgets: readonly Budget[]): BenchRequest {
+  if (budgets.every(({ limit }) => limit.kind !== 'worse')) return request;
+  const { sequentialTest, ifTwo } = request;
+  return {
+    ...request,
+    ...(sequentialTest && { sequentialTest: { ...sequentialTest, beyond: true } }),
+    ...(ifTwo && { ifTwo: { ...ifTwo, beyond: true } }),
+  };
 }
 
 function baselinesOf({ budgets }: Config): string[] {
@@ -186,7 +189,6 @@ function conclude(
         const { why, cure } = describeWhy(row);
         return `undecided: ${describeBudget(row.budget)}, ${nameTarget(row)} at ${row.connections} connections: ${why}. ${cure}`;
       }),
-      ...reported.flatMap(({ model }) => listFound(model).map((found) => `found: ${found}`)),
       ...uncompared.map(
         ({ budget }) => `not compared: ${describeBudget(budget)}. The run has no other target`,
       ),

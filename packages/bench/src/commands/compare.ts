@@ -1,6 +1,11 @@
-import { METRIC_IDS } from 'bench-model/metrics';
+/** `pnpm compare`: versions of a service in one run, or stored runs. */
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
 import { defineCommand, flag, option } from '../cli/command.ts';
-import { listOf, oneOf, share, text } from '../cli/values.ts';
+import { refuseAmbiguous } from '../cli/things.ts';
+import { oneOf, text } from '../cli/values.ts';
+import type { BenchRequest } from '../plan/request.ts';
+import { SPEC, canBeDecided, OPTIONS, readBench, refuseBesideThings } from './bench.ts';
 import { compareWithin, type ComparedTable, findVerdicts, type Question } from 'bench-analysis/compare';
 import { compareRuns, type RunsTable } from 'bench-analysis/runs';
 import { FACTORS, unlikeRuns, type Factor } from 'bench-analysis/unlike';
@@ -17,10 +22,11 @@ import { serversOf } from 'bench-report/model/model';
 import { endingOf } from 'bench-analysis/due';
 import { describeEnding } from 'bench-report/ending';
 import { findRun, readRun } from 'bench-analysis/results/store';
-import { present, thresholdFor, VERDICTS } from 'bench-model/options';
+import { present, thresholdFor, type VERDICTS } from 'bench-model/options';
 import { showView } from '../conduct/compared.ts';
-import { readRepeats } from '../conduct/repeats.ts';
 import { logLine, print, printJson, printStyled } from '../terminal/shell.ts';
+
+const STORED = 'Stored runs';
 
 /** A comparison of stored runs. */
 export interface StoredComparison {
@@ -62,12 +68,11 @@ export function compareStored(options: Omit<CompareRequest, 'format' | 'failOn'>
     marks.push(
       ...explainBuilds(serversOf(first.plan, first.trials)),
       ...describeCopies(first.plan),
-      ...describeEnding(endingOf(first.plan, first.trials), first.plan, options.question.by),
+      ...describeEnding(endingOf(first), first.plan, options.question.by),
     );
   else marks.push(...describeDifferences(first, second));
   if (second !== undefined) {
-    const repeats = readRepeats(first, second);
-    const table = compareRuns(first, second, options.question, present({ across: options.across, repeats }));
+    const table = compareRuns(first, second, options.question, options.across);
     return { title: `${first.plan.run} → ${second.plan.run}`, marks, compared: { kind: 'between', table } };
   }
   const table = compareWithin(first, options.question);
@@ -80,7 +85,7 @@ export function compareStored(options: Omit<CompareRequest, 'format' | 'failOn'>
   return { title: `run ${first.plan.run}`, marks, compared: { kind: 'within', table } };
 }
 
-/** A parsed `pnpm compare` command. */
+/** A parsed comparison of stored runs. */
 interface CompareRequest {
   runs: string[];
   question: Question;
@@ -90,44 +95,106 @@ interface CompareRequest {
   format?: 'markdown' | 'json';
 }
 
+/** Options that apply to stored runs alone. */
+const OF_STORED = {
+  baseline: option('<target>', text, {
+    group: STORED,
+    help: 'the target that the others are compared with. A runtime such as @3.12, or a revision, compares each target with itself; undisturbed does so without its background request',
+    usually: 'the pairs that the run was planned for, otherwise its first target',
+  }),
+  across: option('<factor>', oneOf(FACTORS), {
+    group: STORED,
+    help: `the one factor that may differ between two runs: ${FACTORS.join(', ')}`,
+  }),
+  force: flag({ group: STORED, help: 'compare unlike runs, and mark the output' }),
+  format: option('<name>', oneOf(['markdown', 'json']), {
+    group: STORED,
+    help: 'print the comparison as markdown or json',
+    conflicts: { json: 'omit one of them' },
+  }),
+};
+
+/** Options that apply to stored runs and to new ones. */
+const OF_BOTH = ['by', 'threshold', 'fail-on', 'json'];
+
+/** Options of `bench` that a comparison does not have. */
+const { quick: _quick, 'until-decided': _until, resume: _resume, again: _again, ...OF_MEASURED } = OPTIONS;
+
 export default defineCommand({
   name: 'compare',
   about:
-    'Compares the targets inside one run with a baseline, round by round. With two runs, prints the ratio of each target to itself, without a verdict.',
+    'Compares versions of a service, or servers: measures them in turns until each difference is decided. Stored runs are compared without measuring.',
   arguments: {
-    terms: '<run> [later-run]',
-    noun: 'run',
-    help: 'the id of a stored run, its folder, or latest',
-    more: 'compare each target with itself in this later run, instead of with the other targets of <run>',
-    example: commandLine('compare <run> [later-run]'),
+    terms: '[thing...]',
+    noun: 'thing',
+    help: 'a revision (. is the working tree, with which a single one is compared), a folder, an address, a target such as fastapi@3.14, or a stored run',
+    example: commandLine('compare main HEAD'),
+    conflicts(words): Record<string, string> {
+      const isStored = words.some(isStoredRun);
+      const excluded = isStored ? Object.keys(OF_MEASURED) : Object.keys(OF_STORED);
+      const why = isStored ? 'a stored run is not measured again: omit it' : 'it is for stored runs: omit it';
+      return {
+        ...(isStored ? {} : refuseBesideThings(words)),
+        ...Object.fromEntries(excluded.filter((name) => !OF_BOTH.includes(name)).map((name) => [name, why])),
+      };
+    },
   },
-  options: {
-    by: option('<metric>', oneOf(METRIC_IDS), { help: METRIC_IDS.join(', '), default: 'cpu' }),
-    baseline: option('<target>', text, {
-      help: 'the target that the others are compared with. @3.12 compares each stack with itself on that runtime. The name of a revision or a copy, such as main, compares each target with itself in that version. undisturbed compares each target with and without its background request',
-      usually: 'the pairs that the run was planned for, otherwise its first target',
-    }),
-    threshold: option('<share>', share, {
-      help: 'the smallest difference that matters',
-      usually: '2%; 5% of a capacity',
-    }),
-    across: option('<factor>', oneOf(FACTORS), {
-      help: `the one factor that may differ: ${FACTORS.join(', ')}`,
-    }),
-    force: flag({ help: 'compare unlike runs, and mark the output' }),
-    'fail-on': option('<verdicts>', listOf(oneOf(VERDICTS)), {
-      help: `exit with 1 if one of these is found in the run: ${VERDICTS.join(', ')}. faster and slower count if the whole interval lies beyond the threshold`,
-    }),
-    format: option('<name>', oneOf(['markdown', 'json']), {
-      help: 'print the comparison as markdown or json',
-    }),
-    json: flag({ help: 'the same as --format json', conflicts: { format: 'omit one of them' } }),
-  },
-  notes: 'Exit codes: 0 compared, 1 --fail-on applies, 2 refused or bad usage.',
-  read(
-    { by, threshold = thresholdFor(by), baseline, failOn = [], across, format, json, ...rest },
-    runs,
-  ): CompareRequest {
+  options: { ...OF_MEASURED, ...OF_STORED },
+  examples: [
+    ['bench-http compare main HEAD', 'what did my branch change?'],
+    ['bench-http compare HEAD', 'my uncommitted changes?'],
+    ['bench-http compare . --env WORKERS=1,4', 'two settings'],
+    ["bench-http compare . --run '…' --run '…'", 'two commands'],
+    ['bench-http compare ./old ./new', 'two folders'],
+    ['bench-http compare --node 22,26', 'two runtimes'],
+  ],
+  usual: [
+    'run',
+    'env',
+    'python',
+    'node',
+    'with',
+    'get',
+    'connections',
+    'budget',
+    'by',
+    'threshold',
+    'fail-on',
+    'why',
+    'baseline',
+    'across',
+    'force',
+    'format',
+  ],
+  listedBy: 'bench',
+  notes: `Exit codes: 0 compared, 1 a trial failed or --fail-on applies, 2 bad usage, 3 a\ntoolchain is missing, 130 interrupted.`,
+  read(values, words, typed): CompareRequest | BenchRequest {
+    const runs = words.filter(isStoredRun);
+    if (runs.length === 0) {
+      const all = { ...values, quick: false, untilDecided: false, resume: undefined, again: undefined };
+      const asked = { ...all, untilDecided: canBeDecided(all) };
+      return readBench(asked, words, typed, { compares: true });
+    }
+    const other = words.find((word) => !runs.includes(word));
+    if (other !== undefined || runs.length > 2) {
+      throw new BenchError(
+        'usage',
+        other === undefined
+          ? 'at most two stored runs can be compared'
+          : `${other} is no stored run, and ${runs[0]} is one`,
+        'a stored run has no interval with what is measured now',
+      );
+    }
+    const {
+      by = 'cpu',
+      threshold = thresholdFor(by),
+      baseline,
+      failOn = [],
+      across,
+      format,
+      json,
+      force,
+    } = values;
     if (baseline !== undefined && runs.length > 1) {
       throw new BenchError(
         'usage',
@@ -139,18 +206,23 @@ export default defineCommand({
       throw new BenchError(
         'usage',
         '--fail-on needs one run that holds both sides: two runs of different times have no verdict',
-        `measure both sides in one run: ${commandLine(`bench --rev main,HEAD --fail-on ${failOn.join()}`)}, or ${commandLine('ci')}`,
+        `measure both sides in one run: ${commandLine(`compare main HEAD --fail-on ${failOn.join()}`)}, or ${commandLine('ci')}`,
       );
     }
     return {
-      ...rest,
       runs,
+      force,
       question: { by, threshold, ...present({ baseline }) },
       failOn,
-      ...present({ across, format: json ? 'json' : format }),
+      ...present({ across, format: json ? ('json' as const) : format }),
     };
   },
-  async run({ format, failOn, ...options }) {
+  async run(request) {
+    if (!('runs' in request)) {
+      await refuseAmbiguous(request);
+      return SPEC.run(request);
+    }
+    const { format, failOn, ...options } = request;
     const { title, marks, compared } = compareStored(options);
     if (format === 'json') printJson(toJson({ schema: 1, title, marks, ...compared.table }));
     else {
@@ -167,3 +239,8 @@ export default defineCommand({
     return found.length > 0 ? 1 : 0;
   },
 });
+
+/** Returns true for the name of a stored run: its id, its folder or latest. */
+function isStoredRun(word: string): boolean {
+  return word === 'latest' || /^\d{8}-\d{6}-/.test(word) || existsSync(join(word, 'run.json'));
+}

@@ -1,40 +1,29 @@
-/** `bench-http init`: looks at a project, tries to start its server, and writes the manifest that worked. */
-import { PACKAGES } from 'bench-targets/catalogue/packages';
-import { defineCommand, flag, option, repeated } from '../cli/command.ts';
-import { PATHS, header, text } from '../cli/values.ts';
-import { lstatSync, readdirSync, writeFileSync } from 'node:fs';
-import { dirname, join, relative, resolve } from 'node:path';
+/** `bench-http init`: asks how the server of a project starts, tries it, and writes the manifest that worked. */
+import { lstatSync, writeFileSync } from 'node:fs';
+import { basename, dirname, join, relative, resolve } from 'node:path';
 import { isFolder } from 'bench-machine/files';
-import { isBunOrDeno } from 'bench-targets/catalogue/apps/starts';
-import { joinWords } from 'bench-targets/catalogue/apps/words';
-import { BenchError } from 'bench-model/errors';
-import { MOST_ALONE } from 'bench-targets/catalogue/workloads/requests/sent';
 import { tryGit } from 'bench-machine/git';
-import { refuseUnset } from 'bench-targets/catalogue/workloads/requests/compose';
 import { holdsSecret } from 'bench-machine/redact';
-import { checkDraft } from '../init/manifest.ts';
-import { say } from '../init/say.ts';
-import { chooseStarts, tryStarts } from '../init/starts.ts';
-import { runtimeNamed, type InitChoices } from '../init/choices.ts';
-import { NOTHING_WRITTEN } from '../init/tryout.ts';
-import { onInterrupt } from '../terminal/shell.ts';
 import { stopPrograms } from 'bench-machine/subprocess';
-
-/** The files that are listed as found. */
-const TELLING =
-  /^(pyproject\.toml|uv\.lock|poetry\.lock|requirements.*\.txt|\.python-version|\.nvmrc|\.node-version|package\.json|pnpm-lock\.yaml|package-lock\.json|yarn\.lock|go\.mod|Cargo\.(toml|lock)|pom\.xml|(build|settings)\.gradle(\.kts)?|Gemfile|composer\.json|deno\.json|mix\.exs|Procfile)$/;
-
-/** A parsed `bench-http init` command. */
-interface InitRequest extends InitChoices {
-  folder: string;
-  run?: string | undefined;
-  output?: string | undefined;
-}
+import { BenchError } from 'bench-model/errors';
+import { needOf, SERVICE_NAMES } from 'bench-targets/catalogue/apps/needs';
+import { findWays, readWay } from 'bench-targets/catalogue/apps/ways';
+import { joinWords } from 'bench-targets/catalogue/apps/words';
+import { PACKAGES } from 'bench-targets/catalogue/packages';
+import { refuseUnset } from 'bench-targets/catalogue/workloads/requests/compose';
+import { defineCommand, flag, option, repeated } from '../cli/command.ts';
+import { header, PATHS, text } from '../cli/values.ts';
+import { NOTHING_WRITTEN } from '../init/attempt.ts';
+import { settle } from '../init/conversation.ts';
+import { checkDraft } from '../init/draft.ts';
+import { makeUser, NOBODY, say } from '../init/asker.ts';
+import type { Choices } from '../init/start.ts';
+import { onInterrupt } from '../terminal/shell.ts';
 
 export default defineCommand({
   name: 'init',
   about:
-    'Examines a project, starts its server, sends it requests, and writes the stack.json that worked. Prints its findings and its assumptions. Changes no other file; the server that it starts may.',
+    'Asks how the server of a project starts, tries it, and writes the stack.json that worked. Each question has an option. Without a terminal, it takes the first choice of each. Changes no other file; the server that it starts may.',
   arguments: {
     terms: '[folder]',
     noun: 'folder',
@@ -46,131 +35,115 @@ export default defineCommand({
       help: 'the command that starts the server, with {port}; PORT and HOST are set too',
       usually: 'found in the project',
     }),
-    get: repeated('<path>', text, {
-      help: 'a path to request, instead of one that the server offers',
-      separator: PATHS,
+    setup: option('<command>', text, {
+      help: 'what runs before each start; none for nothing',
+      usually: 'a migration',
     }),
-    header: repeated('<name: value>', header, {
-      help: 'a header of every request; written to the manifest',
+    service: repeated('<name>', text, {
+      help: 'what it needs: postgres, mysql, redis, or postgres=SHOP_DB with its variable; none for nothing',
+      separator: /,/,
+    }),
+    get: repeated('<path>', text, { help: 'a path to request', separator: PATHS }),
+    request: repeated('<request>', text, {
+      help: `any request, with its body: 'POST /orders {"id":1}'`,
+      separator: null,
+    }),
+    header: repeated('<name: value>', header, { help: 'a header of every request', separator: null }),
+    env: repeated('<variable>', text, {
+      help: 'NAME=value for the server, or a file with variables',
       separator: null,
     }),
     python: option('<version>', text, {
-      help: 'the version of Python, e.g. 3.12, or its path; the version is written to the manifest',
-      usually: 'that of the project, or the newest for which its lock has wheels',
+      help: 'the version of Python',
+      usually: 'that of the project',
     }),
     node: option('<version>', text, {
-      help: 'the version of Node, e.g. 22, or its path; the version is written to the manifest',
+      help: 'the version of Node',
       usually: 'that of the project',
     }),
     lock: option('<file>', text, {
-      help: 'the lock file or requirements file; written to the manifest',
+      help: 'the lock file or requirements file',
       usually: 'the one that Bench finds',
     }),
-    with: repeated('<package>', text, {
-      help: 'a package in addition to the lock; written to the manifest',
-      separator: PACKAGES,
-    }),
-    // Node takes --env-file for itself, wherever it stands.
-    dotenv: option('<file>', text, {
-      help: 'a file with variables of the server; written to the manifest',
-      usually: '.env.example if there is no .env',
-    }),
-    output: option('<file>', text, { help: 'another file in the folder', usually: 'stack.json' }),
-    yes: flag({ help: 'choose the first of several possibilities, and run it, instead of asking' }),
+    with: repeated('<package>', text, { help: 'a package in addition to the lock', separator: PACKAGES }),
+    output: option('<file>', text, { help: 'another name for it', usually: 'stack.json' }),
+    yes: flag({ help: 'take the first choice of each question, and run it' }),
   },
   notes:
-    'Exit codes: 0 written, 1 the server does not start or answer, 2 bad usage or an\nunanswered question, 3 a toolchain is missing, 130 interrupted.',
-  read: ({ dotenv: envFile, ...values }, [folder = '.']): InitRequest => ({ ...values, envFile, folder }),
-  async run(choices) {
-    const root = resolve(choices.folder);
+    'Exit codes: 0 written, 1 the server does not start or respond, 2 bad usage or an\nunanswered question, 3 a toolchain is missing, 130 interrupted.',
+  read(values, [folder = '.']) {
+    const { output = 'stack.json' } = values;
+    const named = basename(output);
+    if (output !== named && dirname(resolve(output)) !== resolve(folder))
+      throw new BenchError('usage', `${output} is outside of the project`, `name it only: --output ${named}`);
+    return { ...values, folder, named };
+  },
+  async run({ folder, run, named, yes, ...asked }) {
+    const root = resolve(folder);
     if (!isFolder(root))
-      throw new BenchError('usage', `${choices.folder}: not a folder`, 'name the folder of your project');
-    refuseExisting(resolve(choices.output ?? join(root, 'stack.json')));
-    for (const [, value] of choices.header) refuseUnset(value, '--header');
-    const found = readdirSync(root).filter((name) => TELLING.test(name));
-    say('found', found.length === 0 ? 'no file of a known package manager' : found.join(', '));
-    const starts = await chooseStarts(root, choices);
-    const place = join(root, starts[0].folder);
-    const file = resolve(choices.output ?? join(place, 'stack.json'));
-    if (dirname(file) !== place) {
-      throw new BenchError(
-        'usage',
-        `--output ${relative(process.cwd(), file)}: a manifest describes the folder that it is in`,
-        `name a file in ${choices.folder}`,
-      );
-    }
-    refuseExisting(file);
+      throw new BenchError('usage', `${folder}: not a folder`, 'name the folder of your project');
+    refuseExisting(join(root, named));
+    for (const [, value] of asked.header) refuseUnset(value, '--header');
+    const choices: Choices = {
+      ...asked,
+      services: asked.service.length === 0 ? undefined : asked.service.flatMap(readService),
+      requests: [...asked.get, ...asked.request],
+      headers: Object.fromEntries(asked.header),
+      env: Object.fromEntries(asked.env.filter(isVariable).map((one) => one.split(/=(.*)/s).slice(0, 2))),
+      envFile: asked.env.find((one) => !isVariable(one)),
+      packages: asked.with,
+    };
     const stopping = new AbortController();
     using _ = onInterrupt(() => {
       stopping.abort();
       stopPrograms();
     }, NOTHING_WRITTEN);
-    const { manifest, start } = await tryStarts(starts, { root, file, choices, stopping });
-    const { requests } = checkDraft(manifest, file);
+    const ways = run === undefined ? findWays(root) : [readWay(root, run)];
+    const isAsked = !yes && process.stdin.isTTY && process.stderr.isTTY;
+    const asker = isAsked ? makeUser(stopping.signal) : NOBODY;
+    const fileFor = (place: string): string => refuseExisting(join(place, named));
+    const { manifest, file } = await settle({ asker, root, ways, choices, fileFor, stopping });
+    checkDraft(manifest, file);
     writeFileSync(file, `${JSON.stringify(manifest, null, 2)}\n`, { flag: 'wx' });
     const shown = relative(process.cwd(), file);
     say('wrote', shown);
-    for (const [name, value] of choices.header)
-      if (holdsSecret(name, value)) say('wrote', describeSecret(name, value));
+    for (const [name] of asked.header.filter(([one, value]) => holdsSecret(one, value)))
+      say(
+        'wrote',
+        `the value of ${name} in it: to keep it out of your repository, write {env:NAME}, and set NAME`,
+      );
     const words = shown === 'stack.json' ? '' : ` --stack ${joinWords([shown])}`;
-    const { path } = runtimeNamed(choices, start.runtime);
-    // The manifest names a version, which this machine may not find by itself.
-    const interpreter = path === undefined ? '' : ` --${start.runtime} ${joinWords([path])}`;
-    const mayUpgrade = start.runtime !== 'none' && !isBunOrDeno(start.command) && path === undefined;
-    const count = requests?.draft.requests.length ?? 0;
-    for (const [command, options, answers] of await questionsFor(dirname(file), {
-      mayUpgrade,
-      requests: count,
-    }))
-      say('next', `bench-http${`${command}${words}${interpreter}${options}` || ' bench'}   ${answers}`);
+    say('next', `bench-http bench${words}   what it costs and how fast it is`);
+    if ((await tryGit(dirname(file), ['rev-parse', '--verify', '--quiet', 'HEAD~1'])) !== undefined)
+      say('next', `bench-http compare HEAD~1${words}   what your last change did`);
   },
 });
 
-function describeSecret(name: string, value: string): string {
-  // A scheme such as Bearer is no secret.
-  const kept = value.replace(/\S+$/, '{env:NAME}');
-  return `the value of ${name} in it: to keep it out of your repository, write '${name}: ${kept}', and set NAME`;
+function isVariable(one: string): boolean {
+  return /^\w+=/.test(one);
 }
 
-/** Throws a usage error if the manifest exists. */
-function refuseExisting(file: string): void {
+/** Reads `postgres`, `postgres=SHOP_DATABASE` or `none`. */
+function readService(typed: string): Choices['services'] & object {
+  const [name = '', variable] = typed.split('=');
+  const known = SERVICE_NAMES.find((one) => one === name);
+  if (name === 'none') return [];
+  if (known !== undefined) return [needOf(known, variable)];
+  throw new BenchError(
+    'usage',
+    `--service ${typed}: unknown service`,
+    `write one of ${SERVICE_NAMES.join(', ')}, none`,
+  );
+}
+
+/** Returns the path of a new manifest. Throws a usage error if it exists. */
+function refuseExisting(file: string): string {
   // A link to nothing is there, too.
-  if (lstatSync(file, { throwIfNoEntry: false }) === undefined) return;
+  if (lstatSync(file, { throwIfNoEntry: false }) === undefined) return file;
   const shown = relative(process.cwd(), file);
   throw new BenchError(
     'usage',
     `${shown} exists already, and init does not overwrite it`,
-    `name another file: --output ${join(dirname(shown), 'stack-new.json')}`,
+    'name another file: --output stack-new.json',
   );
-}
-
-/** The next commands and their options for a project with this many requests, and what they answer. */
-async function questionsFor(
-  root: string,
-  { mayUpgrade, requests }: { mayUpgrade: boolean; requests: number },
-): Promise<[command: string, options: string, answers: string][]> {
-  const each = requests > MOST_ALONE || requests === 1 ? '' : ` for each of ${requests} requests`;
-  const questions: [string, string, string][] = [['', '', 'what it costs and how fast it is']];
-  const change = await findChange(root);
-  if (change !== undefined)
-    questions.push(['', ` --rev ${change.revisions}`, `${change.what}: usually at most 4 min${each}`]);
-  if (mayUpgrade) questions.push([' upgrade', '', 'whether a newer runtime is faster']);
-  return [...questions, ['', ' --rate 100', 'its latency at 100 requests per second']];
-}
-
-/** The change that a developer asks about: that of the current branch, else the last one; undefined without two commits. */
-async function findChange(root: string): Promise<{ revisions: string; what: string } | undefined> {
-  const read = async (...words: string[]): Promise<string | undefined> => (await tryGit(root, words))?.trim();
-  const commitOf = (name: string): Promise<string | undefined> =>
-    read('rev-parse', '--verify', '--quiet', `${name}^{commit}`);
-  const branch = await read('branch', '--show-current');
-  const here = await commitOf('HEAD');
-  for (const main of ['main', 'master']) {
-    if (!branch || branch === main) break;
-    const there = await commitOf(main);
-    if (there !== undefined && there !== here)
-      return { revisions: `${main},HEAD`, what: `what the branch ${branch} changed` };
-  }
-  const hasTwo = (await commitOf('HEAD~1')) !== undefined;
-  return hasTwo ? { revisions: 'HEAD~1,.', what: 'what your last change did' } : undefined;
 }

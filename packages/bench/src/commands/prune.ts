@@ -15,7 +15,7 @@ import { sum } from 'bench-statistics/numbers';
 
 const KINDS = {
   environments: () => foldersIn(join(HOME.cache, 'environments')),
-  builds: () => [join(HOME.cache, 'builds')],
+  builds: () => ['builds', 'cargo'].map((name) => join(HOME.cache, name)),
   tools: () => [
     join(HOME.cache, 'uv'),
     ...['tools', 'runtimes', 'managers'].map((name) => join(HOME.cache, name)),

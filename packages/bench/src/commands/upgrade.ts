@@ -1,34 +1,33 @@
+/** `bench-http upgrade [target...]`: the runtime of now against the newer ones. */
+import { BenchError } from 'bench-model/errors';
 import { commandLine } from 'bench-machine/home';
-import { defineCommand, type Command } from '../cli/command.ts';
-import type { BenchRequest } from '../plan/request.ts';
-import { UPGRADE } from './bench.ts';
+import { defineCommand } from '../cli/command.ts';
+import { SPEC, OPTIONS, readBench } from './bench.ts';
 
-/** The options of `bench` that its help shows; the command takes all of them. */
-const SHOWN = ['app', 'run', 'get', 'connections', 'with', 'by', 'budget', 'fail-on', 'dry-run', 'wait'];
-
-const shown = defineCommand({
+export default defineCommand({
+  ...SPEC,
   name: 'upgrade',
   about:
     'Compares the runtime of a project with the newer ones on this machine. Builds an environment for each, leaves out those for which a package has no wheel, prefers builds of one maker, and measures in turns until each difference is decided. With --with, compares packages with the locked ones instead.',
   arguments: {
-    terms: '[target...]',
-    noun: 'target',
+    ...SPEC.arguments,
     help: 'stack[/variant][@runtime] (default: the stack.json of this project)',
     example: commandLine('upgrade'),
   },
-  options: Object.fromEntries(
-    SHOWN.flatMap((name) => (UPGRADE.options[name] === undefined ? [] : [[name, UPGRADE.options[name]]])),
-  ),
-  notes: `Takes the options of ${commandLine('bench')} that choose no runtime.`,
-  read: () => undefined,
-  run: () => Promise.resolve(),
+  options: OPTIONS,
+  examples: [],
+  usual: ['run', 'get', 'connections', 'with', 'by', 'budget', 'fail-on', 'dry-run', 'wait'],
+  listedBy: 'bench',
+  read(values, words, typed) {
+    const refused = (['python', 'node', 'quick'] as const).find((name) => values[name] || undefined);
+    if (refused === undefined)
+      return readBench({ ...values, untilDecided: true }, words, typed, { upgrade: true });
+    throw new BenchError(
+      'usage',
+      `upgrade does not take --${refused}`,
+      refused === 'quick'
+        ? 'omit --quick to get a verdict'
+        : `compare --${refused} compares those that you name`,
+    );
+  },
 });
-
-/** `bench-http upgrade [target...]`: the runtime of now against the newer ones. */
-const upgrade: Command<BenchRequest> = {
-  ...shown,
-  options: UPGRADE.options,
-  parse: (words) => UPGRADE.parse(words),
-  run: (request) => UPGRADE.run(request),
-};
-export default upgrade;

@@ -26,7 +26,7 @@ interface WhyRequest {
 export default defineCommand({
   name: 'why',
   about:
-    'Names the functions that cause the difference of a comparison. Starts fresh servers of both sides under a sampling profiler, and prints the functions whose CPU per request changed. The figures of the run stay as they are.',
+    'Names the lines of your code that cause a difference. Starts fresh servers of both sides under a profiler, and prints lines and packages whose CPU per request changed. The figures of the run stay as they are.',
   arguments: {
     terms: '<run> [target...]',
     noun: 'run',

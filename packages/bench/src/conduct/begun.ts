@@ -49,8 +49,7 @@ function nameOf(folder: string): string {
   return digest(realpathSync(folder));
 }
 
-/** The plan as it is stored, without the rounds after which it was stopped: every continuation changes those. */
-function digestOf({ stops: _stops, ...plan }: Plan): string {
+function digestOf(plan: Plan): string {
   return digest(JSON.stringify(plan));
 }
 

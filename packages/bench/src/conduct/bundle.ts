@@ -1,16 +1,13 @@
-/** Bundles the scripts of the pages. */
+/** Bundles the script of the page. */
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { build } from 'rolldown';
-import { PAGES, type PageName } from './page.ts';
+import { PAGES } from './page.ts';
 
-/** The entry of each script, in the folder of the pages. */
-const ENTRIES: Readonly<Record<PageName, string>> = { report: 'main.ts', site: 'site/main.ts' };
-
-/** Returns the script of a page as one text that is safe inside a script element, with the licences of its libraries. */
-export async function bundlePage(name: PageName): Promise<string> {
+/** Returns the script of the page as one text that is safe inside a script element, with the licences of its libraries. */
+export async function bundlePage(): Promise<string> {
   const { output } = await build({
-    input: join(PAGES, ENTRIES[name]),
+    input: join(PAGES, 'main.ts'),
     platform: 'browser',
     write: false,
     logLevel: 'warn',

@@ -25,7 +25,7 @@ export function compareTargets({ plan, comparisons }: Model, isAsked = false): M
 
 /** Returns the text of comparisons of a run, below its report. */
 export function showComparisons({ run }: Pick<Plan, 'run'>, tables: readonly ModelComparisons[]): string {
-  return tables.map((table) => showView(viewComparison(table, `run ${run}`))).join('');
+  return tables.map((table) => showView(viewComparison(table, `run ${run}`, [], false))).join('');
 }
 
 /** Returns a view as the terminal shows it in full. */

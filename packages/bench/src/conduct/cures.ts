@@ -75,7 +75,7 @@ const CURES: Cures = {
     orLonger(named, `correct ${named.command}: the port to listen on is {port}, or PORT in its environment`),
   silent: (_, named) => orLonger(named, askElse(named)),
   'hangs-up': () =>
-    'its last lines may say why: it must answer plain HTTP/1.1 requests on the port that it was given',
+    'its last lines may say why: it must serve plain HTTP/1.1 requests on the port that it was given',
   tls: (_, { https }) => https?.on ?? 'write its stack.json with init, which finds out that it speaks TLS',
   'no-tls': (_, { https }) => https?.off ?? 'remove "scheme" from its stack.json',
   http2: () => {
@@ -83,7 +83,7 @@ const CURES: Cures = {
     const measured = other === undefined ? '' : `, or measure it without Bench: ${other.join(' ')}`;
     return `every engine of Bench sends HTTP/1.1: let the server accept it beside HTTP/2${measured}`;
   },
-  'no-http': () => 'it must answer HTTP/1.1 (RFC 9112): curl -v shows what it sends',
+  'no-http': () => 'it must speak HTTP/1.1 (RFC 9112): curl -v shows what it sends',
   untrusted: () => 'name the authority that signed it: NODE_EXTRA_CA_CERTS=ca.pem in the environment',
   'wrong-answer': (fault, named) => cureAnswer(fault, named),
   'refuses-login': ({ request }) =>
@@ -107,9 +107,9 @@ function orLonger({ patience }: Named, other: string): string {
 }
 
 function askElse({ requests, workload }: Named, path = '/orders'): string {
-  if (workload !== undefined) return `request what it answers: --get ${path}`;
+  if (workload !== undefined) return `request what it serves: --get ${path}`;
   return requests === undefined
-    ? `name a path that it answers: --get ${path}`
+    ? `name a path that it serves: --get ${path}`
     : `correct the requests in ${requests}`;
 }
 
@@ -119,8 +119,8 @@ function cureAnswer(
 ): string {
   const { workload } = named;
   if (workload !== undefined)
-    return `the workload ${workload} needs this answer; for requests of your own: --get /orders`;
-  const expectIt = `if this answer is right, expect it in a file of requests: "expect": { "status": ${status} }`;
+    return `the workload ${workload} needs this response; for requests of your own: --get /orders`;
+  const expectIt = `if this response is right, expect it in a file of requests: "expect": { "status": ${status} }`;
   const { location, allow } = headers;
   if (status >= 300 && status < 400 && location !== undefined) {
     const to = describeRedirect(location, request);
@@ -140,8 +140,8 @@ function cureAnswer(
       return 'switch off its rate limit: every load exceeds it';
   }
   if (status >= 500) return 'its last lines may say why: the server runs, but fails at this request';
-  if (status >= 400) return `correct the request as its answer says: --header, --body; ${expectIt}`;
-  return 'if this answer is right, expect its status, its body or a JSON Schema of it in a file of requests: "expect"';
+  if (status >= 400) return `correct the request as its response says: --header, --body; ${expectIt}`;
+  return 'if this response is right, expect its status, its body or a JSON Schema of it in a file of requests: "expect"';
 }
 
 /** Says how to ask for the target of a redirect. */

@@ -1,10 +1,6 @@
 import { cureForFull } from 'bench-model/errors';
-import { trackRun } from 'bench-analysis/due';
-import { keepTime } from 'bench-analysis/time-budget';
 import { findEngines, type FoundEngine } from 'bench-load/engines';
 import type { Server } from 'bench-machine/launch';
-import { isListening } from 'bench-machine/ports';
-import { collectorOf, readCollections } from 'bench-targets/prepare/collections';
 import { collectGarbage, isNode } from 'bench-targets/prepare/collect';
 import { readRunningCode } from 'bench-targets/prepare/imports';
 import { answerFile, freshLauncher, type Launcher } from '../measure/launcher.ts';
@@ -13,6 +9,7 @@ import { seeServer } from '../measure/outside.ts';
 import { readInterpreterOf } from 'bench-targets/prepare/interpreters';
 import { readAllowedCores, widenServer, type PinnedCommands } from 'bench-machine/placement';
 import { familyOf } from 'bench-machine/procfs';
+import { startBurner } from 'bench-machine/resources/burner';
 import { openCompilerMeter } from 'bench-machine/resources/compiler-meter';
 import { CLOCK, openCpuMeter } from 'bench-machine/resources/cpu-meter';
 import { openSampler } from 'bench-machine/resources/open';
@@ -24,11 +21,9 @@ import type { RunEffects } from '../measure/run.ts';
 import { wakingRequest } from 'bench-targets/catalogue/workloads/workload';
 import { ANSWER_SECONDS, sendRequest } from 'bench-targets/catalogue/workloads/send';
 import { awaitRightAnswer, logIn, verify } from '../measure/verify.ts';
-import { hasCourse } from 'bench-model/planned';
 import type { Plan } from 'bench-model/plan';
 import type { Companion, RunningCompanion } from '../services/companion.ts';
 import { startCompanions } from '../services/index.ts';
-import type { Trial } from 'bench-model/record';
 import type { Session } from './session.ts';
 
 /** The connections of a run to the machine. */
@@ -45,12 +40,11 @@ interface Wiring {
   host?: string | undefined;
   /** The companions of the servers; none by default. */
   companions?: RunningCompanion[];
-  /** Trials that an interrupted run has already stored; none by default. */
-  before?: readonly Trial[];
-  /** Returns false if more trials are in vain; always true by default. */
-  goesOn?: (trials: readonly Trial[]) => boolean;
   /** Stores trials; does nothing by default. */
   record?: RunEffects['record'];
+  /** Decides whether the run goes on, and which trials are due; by default all are measured. */
+  decide?: RunEffects['decide'];
+  due?: RunEffects['due'];
   /** Shows progress; does nothing by default. */
   on?: RunEffects['on'];
 }
@@ -59,6 +53,8 @@ interface Wiring {
 export interface Start extends Omit<Wiring, 'token' | 'companions'> {
   session: Pick<Session, 'token' | 'recordLeftoverServer'>;
   companions: readonly Companion[];
+  /** True if databases are to count their statements. */
+  countsStatements?: boolean;
 }
 
 /** The effects of a run whose companions have started. Disposing stops them. */
@@ -69,11 +65,17 @@ interface StartedEffects extends AsyncDisposable {
 }
 
 /** Starts the companions of a run, and returns its effects. */
-export async function startEffects({ session, companions, ...wiring }: Start): Promise<StartedEffects> {
+export async function startEffects({
+  session,
+  companions,
+  countsStatements = false,
+  ...wiring
+}: Start): Promise<StartedEffects> {
   const { token } = session;
   const { folder, placed } = wiring;
   const recordLeftoverServer = (server: string | undefined): void => session.recordLeftoverServer(server);
-  const running = await startCompanions(companions, { token, folder, placed, recordLeftoverServer });
+  const context = { token, folder, placed, countsStatements, recordLeftoverServer };
+  const running = await startCompanions(companions, context);
   try {
     const created = await createEffects({ ...wiring, token, companions: running.all });
     return { ...created, [Symbol.asyncDispose]: () => running[Symbol.asyncDispose]() };
@@ -88,20 +90,6 @@ function pidHere(server: Server): number | undefined {
   return server.isRemote !== true && server.ended() === undefined ? server.pid() : undefined;
 }
 
-/** A target that failed this often fails again. */
-const FEWEST_FAILED = 3;
-
-/** Returns true if further rounds would only fail as all of these trials did. */
-export function isHopeless(
-  { targets }: Pick<Plan, 'targets'>,
-  trials: readonly Pick<Trial, 'target' | 'status'>[],
-): boolean {
-  return (
-    trials.every(({ status }) => status === 'failed') &&
-    targets.every(({ id }) => trials.filter(({ target }) => target.id === id).length >= FEWEST_FAILED)
-  );
-}
-
 /** Returns the effects of a real run, and the functions that stop it from outside. */
 export async function createEffects({
   plan,
@@ -112,18 +100,16 @@ export async function createEffects({
   engines,
   host,
   companions = [],
-  before = [],
-  goesOn = () => true,
   record = async () => {},
+  decide = () => 'continue',
+  due = () => () => true,
   on = () => {},
 }: Wiring): Promise<{ effects: RunEffects; stop: () => void }> {
   const time = await timeCommand();
   const found = engines ?? (await findEngines([plan.engine]));
   const [load] = found.map((engine) => engine.create({ placed, token }));
   if (load === undefined) throw new Error(`no engine ${plan.engine}`);
-  const tracker = trackRun(plan);
-  const mayBegin = keepTime(plan, { before });
-  // Checks wait as long as the load for an answer.
+  // Checks wait as long as the load for a response.
   const answerSeconds = Math.max(ANSWER_SECONDS, plan.timeoutSeconds);
   const interruption = new AbortController();
   const { signal: stopped } = interruption;
@@ -160,14 +146,6 @@ export async function createEffects({
       const pid = server.pid();
       if (!isNode(prepared) || pid === undefined) return undefined;
       return collectGarbage(pid, answerFile(folder, id, 'collected'));
-    },
-    async readCollections(server, window, { prepared, planned: { id, connections } }) {
-      const pid = server.pid();
-      const collector = collectorOf(prepared);
-      if (pid === undefined || collector === undefined || !hasCourse(plan, connections)) return undefined;
-      // A request would count, and may store something.
-      const wake = (): Promise<unknown> => isListening(server.host, server.port);
-      return readCollections(pid, { collector, file: answerFile(folder, id, 'collections'), wake }, window);
     },
     findWatcher(server, prepared) {
       const pid = server.isRemote === true ? undefined : server.pid();
@@ -215,6 +193,11 @@ export async function createEffects({
       const pid = pidHere(server);
       return pid === undefined ? undefined : widenServer(pid, pinned);
     },
+    async startBurner(server, pinned) {
+      const { cgroup } = server;
+      const isInIt = cgroup?.pids().includes(server.pid() ?? 0) === true;
+      return isInIt ? startBurner(cgroup, pinned.server) : undefined;
+    },
     now: () => Date.now(),
     clock: CLOCK,
     readCores(server) {
@@ -226,11 +209,8 @@ export async function createEffects({
       if (full !== undefined) throw full;
       await record(trials);
     },
-    decide: (trials) =>
-      mayBegin(trials) && goesOn(trials) && !isHopeless(plan, trials.slice(before.length))
-        ? 'continue'
-        : 'stop',
-    due: (trials) => tracker.due(trials),
+    decide,
+    due,
     interrupted: () => stopped.aborted,
     on,
   };

@@ -1,18 +1,17 @@
 import { estimateSeconds } from 'bench-model/planned';
-import { dueTrials, stopRun, trackRun } from 'bench-analysis/due';
+import { trackRun } from 'bench-analysis/due';
+import { keepTime } from 'bench-analysis/time-budget';
 import { unlikeResumed } from 'bench-analysis/unlike';
-import { DisposableStack } from '@whatwg-node/disposablestack';
 import { BenchError } from 'bench-model/errors';
 import { scaleTo } from '../measure/launcher.ts';
 import { loadCluster, type OpenCluster } from '../cluster.ts';
 import { findEngines } from 'bench-load/engines';
 import type { PinnedCommands } from 'bench-machine/placement';
 import { run } from '../measure/run.ts';
-import { fitAnswers, fitStarts } from '../plan/plan.ts';
-import { refuseAlone } from '../plan/refusals.ts';
+import { refuseBudget } from '../plan/refusals.ts';
 import type { Plan, PlannedTrial } from 'bench-model/plan';
 import { present } from 'bench-model/options';
-import { describeChoice, describeTurns } from 'bench-report/plan';
+import { describeChoice } from 'bench-report/plan';
 import { describeAhead, showProgress } from 'bench-report/progress';
 import type { Host } from 'bench-model/host';
 import {
@@ -23,97 +22,53 @@ import {
   versionDifferences,
   type StoredRun,
 } from 'bench-analysis/results/store';
-import type { Placement } from 'bench-model/record';
+import type { Placement, Trial } from 'bench-model/record';
 import { RUN_SCHEMA } from 'bench-model/versions';
 import type { Versions } from 'bench-model/run';
-import { refuseBudget } from './dry.ts';
 import { startEffects } from './effects.ts';
-import { prepareRun, readVersions } from './prepare.ts';
+import { readVersions, type ReadyRun } from './prepare.ts';
 import { noteRun } from './begun.ts';
 import type { Job, MeasuredRun } from './job.ts';
-import { tryTargets } from './tryout.ts';
 import { NOTHING_YET, SAVED, type Voice } from '../terminal/voice.ts';
 
-/**
- * Prepares, measures and stores the trials of a plan. Throws a usage or toolchain error before anything is
- * measured.
- */
-export async function measurePlan({
-  plan: whole,
-  session,
-  resumed,
-  isNamed,
-  typed,
-  voice,
-  planWithout,
-  goesOn,
-}: Job): Promise<MeasuredRun> {
-  using kept = new DisposableStack();
-  const release = (): void => {
-    kept[Symbol.dispose]();
-    session[Symbol.dispose]();
-  };
-  const known = [...(resumed?.trials ?? [])];
-  const describeStop = (): string => (known.length > 0 ? SAVED : NOTHING_YET);
-  using interrupts = new DisposableStack();
-  interrupts.use(voice.onInterrupt(() => voice.quit(() => release()), describeStop));
-  const { companions, launcher, placed, host, prepared, leftOut } = await prepareRun(whole, {
-    session,
-    isNamed,
-    voice,
-    kept,
-    check: (here, pinned) => {
-      if (resumed !== undefined) refuseOtherHost(resumed, here, placementOf(resumed, pinned));
-    },
-  });
-  const routed =
-    leftOut.length === 0 || planWithout === undefined
-      ? whole
-      : planWithout(leftOut.map(({ target }) => target));
-  refuseAlone(whole, routed);
-  if (routed !== whole) for (const line of describeChoice(routed)) voice.log(line);
-  await using cluster = await joinCluster(routed, voice);
-  const isOfUser = prepared.some((one) => 'attached' in one || one.stack.project !== undefined);
-  let fitted = routed;
-  if (isOfUser && resumed === undefined) {
-    const folder = session.makeFolder('try');
-    const slowest = await tryTargets(routed, prepared, {
-      session,
-      placed,
-      folder,
-      launcher,
-      companions,
-      voice,
-    });
-    if (slowest === undefined) voice.quit(() => release());
-    else fitted = fitStarts(fitAnswers(routed, slowest.answerSeconds), slowest.startupSeconds);
-    if (fitted !== routed) {
-      for (const line of describeTurns(fitted)) voice.log(line);
-      refuseBudget({ plan: fitted, resumed });
-    }
-  }
-  const engines = cluster === undefined ? await findEngines([routed.engine]) : [cluster.engine];
+/** Measures a plan with targets that are ready, and stores the run. Throws a usage or toolchain error before anything is measured. */
+export async function measurePlan(
+  plan: Plan,
+  { request, ready, session, voice }: Job & { ready: ReadyRun },
+): Promise<MeasuredRun> {
+  const { outline, resumed } = request;
+  const { companions, launcher, placed, host, prepared, leftOut } = ready;
+  const foreseen = describeChoice(outline);
+  for (const line of describeChoice(plan)) if (!foreseen.includes(line)) voice.log(line);
+  if (resumed === undefined) refuseBudget(plan);
+  await using cluster = await joinCluster(plan, voice);
+  const engines = cluster === undefined ? await findEngines([plan.engine]) : [cluster.engine];
   const versions = readVersions(prepared, companions, engines);
   if (resumed !== undefined) refuseOtherVersions(resumed, versions);
-  const plan = resumed === undefined ? fitted : routed;
-  const made = { schema: RUN_SCHEMA, plan, versions, leftOut, ...present({ typed }) };
+  const made = { schema: RUN_SCHEMA, plan, versions, leftOut, ...present({ typed: request.typed }) };
   const folder = resumed?.folder ?? createRun(made, host);
   if (resumed === undefined) noteRun(folder);
   const measured = { ...made, folder, host, trials: [] };
+  const before = stopsOf(resumed);
   if (resumed !== undefined) {
     mendRun(folder);
-    keepStops(folder, plan);
+    keepStops(folder, before);
   }
-  const tracker = trackRun(plan);
+  const tracker = trackRun(plan, before);
+  const stored = resumed?.trials ?? [];
+  const known = [...stored];
+  const mayBegin = keepTime(plan, tracker, { before: stored });
+  const isInVain = (all: Trial[]): boolean =>
+    isHopeless(plan, all.slice(stored.length)) || request.goesOn?.(plan, all) === false;
   const expectRest = (): PlannedTrial[] => {
-    const due = dueTrials(plan, known, tracker);
-    session.expect(estimateSeconds(plan, due));
-    return due;
+    const left = tracker.left(known);
+    session.expect(estimateSeconds(plan, left));
+    return left;
   };
   const mostSeconds = plan.sequentialTest?.budgetSeconds ?? Infinity;
-  const due = expectRest();
-  const leftSeconds = Math.min(estimateSeconds(plan, due), mostSeconds);
-  voice.log(`measuring: ${describeAhead(plan, due, leftSeconds)}`);
+  const left = expectRest();
+  const leftSeconds = Math.min(estimateSeconds(plan, left), mostSeconds);
+  voice.log(`measuring: ${describeAhead(plan, left, leftSeconds)}`);
   await using started = await startEffects({
     plan,
     session,
@@ -123,21 +78,40 @@ export async function measurePlan({
     engines,
     host: cluster?.host,
     companions,
-    before: known.slice(),
-    ...present({ goesOn }),
+    decide: (all) => (mayBegin(all) && !isInVain(all) ? 'continue' : 'stop'),
+    due: tracker.due,
     record: async (trials) => {
       appendTrials(folder, trials);
       known.push(...trials);
       expectRest();
     },
-    on: showProgress(plan, voice.screen, { before: resumed?.trials }),
+    on: showProgress(plan, voice.screen, { tracker, before: stored }),
   });
   const { effects } = started;
-  interrupts.use(voice.onInterrupt(started.stop, describeStop));
-  const trials = await run(plan, { placed, prepared, before: resumed?.trials ?? [] }, effects);
-  const stopped = stopRun(plan, trials);
-  keepStops(folder, stopped);
-  return { run: { ...measured, plan: stopped, trials }, interrupted: effects.interrupted() };
+  using _ = voice.onInterrupt(started.stop, () => (known.length > 0 ? SAVED : NOTHING_YET));
+  const trials = await run(plan, { placed, prepared, before: stored }, effects);
+  const stops = tracker.stopsAfter(trials);
+  keepStops(folder, stops);
+  return { run: { ...measured, stops, trials }, interrupted: effects.interrupted() };
+}
+
+/** Returns the stops of a run that is resumed. Whatever became of it, its report so far was a look. */
+export function stopsOf(resumed: StoredRun | undefined): number[] {
+  return resumed === undefined ? [] : trackRun(resumed.plan, resumed.stops).stopsAfter(resumed.trials);
+}
+
+/** A target that failed this often fails again. */
+const FEWEST_FAILED = 3;
+
+/** Returns true if further rounds would only fail as all of these trials did. */
+export function isHopeless(
+  { targets }: Pick<Plan, 'targets'>,
+  trials: readonly Pick<Trial, 'target' | 'status'>[],
+): boolean {
+  return (
+    trials.every(({ status }) => status === 'failed') &&
+    targets.every(({ id }) => trials.filter(({ target }) => target.id === id).length >= FEWEST_FAILED)
+  );
 }
 
 /** Joins the cluster of a plan. Its code is loaded only for a plan that has one. */
@@ -148,7 +122,7 @@ async function joinCluster({ cluster }: Plan, { log }: Voice): Promise<OpenClust
 }
 
 /** Returns the placement of the first trial of a run, if it were measured now. */
-function placementOf({ plan, trials: [first] }: StoredRun, placed: PinnedCommands): Placement {
+export function placementOf({ plan, trials: [first] }: StoredRun, placed: PinnedCommands): Placement {
   return first === undefined ? placed.placement : scaleTo(first.target, { plan, placed }).placed.placement;
 }
 

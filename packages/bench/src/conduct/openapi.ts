@@ -1,4 +1,4 @@
-/** The OpenAPI document of a run: from a file, an address, or the server itself. */
+/** The OpenAPI document of a run: from a file, or an address. */
 import type { BenchOptions } from 'bench-model/options';
 import type { BenchRequest } from '../plan/request.ts';
 import { readFileSync } from 'node:fs';
@@ -11,52 +11,24 @@ import { sendRequest } from 'bench-targets/catalogue/workloads/send';
 /** The longest time for an address to give its document. */
 const FETCH_SECONDS = 30;
 
-/** The hint for a document that cannot be read. */
-export const HINT = 'name a file, an address, or a path of the server: --openapi /openapi.json';
+const HINT = 'name a file or an address; init reads the document of a server that Bench starts';
 
-/** Returns true if only a server that Bench starts can give the document. */
-export function isReadFromServer({ openapi, servers }: BenchRequest): boolean {
-  return openapi?.startsWith('/') === true && servers === undefined && readFile(openapi) === undefined;
-}
-
-/**
- * Returns the options with the routes of the OpenAPI document, if the request names one that can be read now. Throws a usage
- * error for a dry run whose document only a server can give.
- */
+/** Returns the options with the routes of the OpenAPI document, if the request names one. */
 export async function addRoutes(raw: BenchRequest): Promise<BenchOptions> {
-  const { openapi } = raw;
-  if (openapi === undefined || raw.userRequests === undefined) return raw;
-  if (!isReadFromServer(raw)) return withRoutes(raw, await readDocument(raw, openapi));
-  if (!raw.dryRun) return raw;
-  throw new BenchError(
-    'usage',
-    `--openapi ${openapi} is read from the running server, and a dry run starts nothing`,
-    'save the document: --openapi openapi.json',
-  );
-}
-
-/** Returns the options with a request for the document in place of its routes, if only a server can give it. */
-export function askForDocument(options: BenchOptions, raw: BenchRequest): BenchOptions {
-  const { userRequests } = options;
-  if (userRequests === undefined || raw.openapi === undefined || !isReadFromServer(raw)) return options;
-  return { ...options, userRequests: { ...userRequests, requests: [{ method: 'GET', path: raw.openapi }] } };
+  const { openapi, userRequests } = raw;
+  if (openapi === undefined || userRequests === undefined) return raw;
+  const { text, shown } = await readDocument(raw, openapi);
+  // Loaded here, with the parser of YAML: most runs name no document.
+  const { readOpenapi } = await import('bench-targets/catalogue/workloads/requests/openapi');
+  const { requests, leftOut } = readOpenapi(text, shown, userRequests.headers);
+  const draft: Draft = { requests, openapi: shown, ...(leftOut.length === 0 ? {} : { leftOut }) };
+  return { ...raw, userRequests: { ...userRequests, draft } };
 }
 
 /** The text of a document, and its name in messages. */
 interface Document {
   text: string;
   shown: string;
-}
-
-/** Returns options with the routes of a document. */
-export async function withRoutes(options: BenchOptions, { text, shown }: Document): Promise<BenchOptions> {
-  const { userRequests } = options;
-  if (userRequests === undefined) return options;
-  // Loaded here, with the parser of YAML: most runs name no document.
-  const { readOpenapi } = await import('bench-targets/catalogue/workloads/requests/openapi');
-  const { requests, leftOut } = readOpenapi(text, shown, userRequests.headers);
-  const draft: Draft = { requests, openapi: shown, ...(leftOut.length === 0 ? {} : { leftOut }) };
-  return { ...options, userRequests: { ...userRequests, draft } };
 }
 
 async function readDocument({ servers, userRequests }: BenchOptions, openapi: string): Promise<Document> {

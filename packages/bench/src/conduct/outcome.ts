@@ -13,9 +13,7 @@ import type { ModelComparisons } from 'bench-report/model/definition';
 import { toModel, type Model } from 'bench-report/model/model';
 import { toView } from 'bench-report/view';
 import { shown, type StoredRun } from 'bench-analysis/results/store';
-import { present } from 'bench-model/options';
 import { compareTargets, showComparisons, showView } from './compared.ts';
-import { readRepeats } from './repeats.ts';
 import { measureRequest } from './measure-request.ts';
 import { writePage } from './page.ts';
 import { openSession } from './session.ts';
@@ -90,8 +88,10 @@ async function explainDifferences(
     return;
   }
   using session = await openSession(`${run.plan.run} (why)`, { wait: true });
-  const why = await profileRun(run, unique(different), { session, voice: terminal });
-  if (why !== undefined && !isJson) showWhy(why);
+  const why = await profileRun(run, unique(different), { session, voice: terminal, mostSeconds: 40 });
+  if (why === undefined) return;
+  if (!isJson) showWhy(why);
+  logLine(`to profile more servers of each side, for smaller causes: ${commandLine(`why ${run.plan.run}`)}`);
 }
 
 /** The comparisons of the targets of a run, and the text of all comparisons. */
@@ -114,7 +114,7 @@ function compareMeasured(
     ...unlikeRuns(old, run, undefined).map((difference) => `UNLIKE: ${difference}`),
     ...describeDifferences(old, run),
   ];
-  const between = compareRuns(old, run, questionOf(plan), present({ repeats: readRepeats(old, run) }));
+  const between = compareRuns(old, run, questionOf(plan));
   const title = `${old.plan.run} → ${plan.run}`;
   return { tables, text: `${within}${showView(viewRuns(between, title, differences))}` };
 }

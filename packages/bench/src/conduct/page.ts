@@ -8,9 +8,6 @@ import type { Model } from 'bench-report/model/model';
 import { writeReport } from 'bench-analysis/results/store';
 import { readWhy } from 'bench-analysis/why/store';
 
-/** A page with a separate script: the report of a run, or the index over all runs. */
-export type PageName = 'report' | 'site';
-
 /** The folder of the pages. */
 export const PAGES = fileURLToPath(new URL('../../../bench-report/page/', import.meta.url));
 
@@ -25,8 +22,8 @@ export const PAGE_SOURCES = [
   'pnpm-lock.yaml',
 ];
 
-/** Returns the name of a script in the package, where it is bundled when the package is made. */
-export const bundleOf = (name: PageName): string => `${name}.js`;
+/** The script in the package, where it is bundled when the package is made. */
+export const BUNDLE = 'report.js';
 
 /** The name of the report in the folder of a run. */
 const REPORT = 'report.html';
@@ -34,7 +31,7 @@ const REPORT = 'report.html';
 /** Renders the HTML report of a model with distributions, and the profiles in the folder of its run. */
 export async function renderPage(model: Model, folder?: string): Promise<string> {
   const why = folder === undefined ? undefined : readWhy(folder);
-  return renderHtml(model, await readAssets('report'), why);
+  return renderHtml(model, await readAssets(), why);
 }
 
 /** Writes the HTML report of a run into its folder and returns its path. */
@@ -49,23 +46,23 @@ export async function openPage(file: string): Promise<void> {
   await open(file);
 }
 
-/** Returns the script and the style of a page. A checkout bundles the script once per version of its sources. */
-export async function readAssets(name: PageName): Promise<Assets> {
-  const packed = join(PAGES, bundleOf(name));
-  const file = existsSync(packed) ? packed : await provideBundle(name);
+/** Returns the script and the style of the page. A checkout bundles the script once per version of its sources. */
+async function readAssets(): Promise<Assets> {
+  const packed = join(PAGES, BUNDLE);
+  const file = existsSync(packed) ? packed : await provideBundle();
   return { script: readFileSync(file, 'utf8'), style: readFileSync(join(PAGES, 'page.css'), 'utf8') };
 }
 
-async function provideBundle(name: PageName): Promise<string> {
+async function provideBundle(): Promise<string> {
   const root = join(PAGES, '../../..');
   const files = globSync(PAGE_SOURCES, { cwd: root }).map((file) => join(root, file));
-  const file = join(CACHE, `${name}-${digestOf(files, '')}.js`);
+  const file = join(CACHE, `${digestOf(files, '')}.js`);
   if (existsSync(file)) return file;
   const { bundlePage } = await import('./bundle.ts');
   mkdirSync(dirname(file), { recursive: true });
   // Another process may be writing the same file.
   const draft = `${file}.${process.pid}`;
-  writeFileSync(draft, await bundlePage(name));
+  writeFileSync(draft, await bundlePage());
   renameSync(draft, file);
   return file;
 }

@@ -30,7 +30,6 @@ import type { Voice } from '../terminal/voice.ts';
 
 /** A run that is ready to be measured on this machine. */
 export interface ReadyRun {
-  copies: PlacedCopies;
   companions: Companion[];
   launcher: Launcher;
   placed: PinnedCommands;
@@ -64,11 +63,11 @@ export async function prepareRun(
   check?.(host, placed);
   const targets = await prepareTargets(plan, launcher, { isNamed, log, copies: copies.stacks });
   for (const line of adviseBuild(await readInterpreters(targets.prepared))) log(`hint: ${line}`);
-  return { copies, companions, launcher, placed, host, ...targets };
+  return { companions, launcher, placed, host, ...targets };
 }
 
 /** Checks the machine for a plan and places its processes. Throws a usage error if the plan cannot run here. */
-export async function prepareMachine(
+async function prepareMachine(
   plan: Plan,
   { session, launcher, log }: { session: Session; launcher: Launcher; log: Voice['log'] },
   companions: Companion[],
@@ -106,7 +105,7 @@ function countAddresses({ cluster }: Plan): number {
 }
 
 /** Lays out the copies of projects that a plan measures. Disposing removes them. */
-export async function placePlanned(
+async function placePlanned(
   { targets, stacks, apps = [], attached }: Plan,
   log: Voice['log'],
 ): Promise<PlacedCopies> {
@@ -115,7 +114,7 @@ export async function placePlanned(
 }
 
 /** Prepares the targets of a plan, and reports those that are missing. Throws if a named one is. */
-export async function prepareTargets(
+async function prepareTargets(
   plan: Plan,
   launcher: Launcher,
   { isNamed, log, copies }: { isNamed: boolean; log: Voice['log']; copies: readonly Stack[] },

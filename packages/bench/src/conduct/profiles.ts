@@ -1,16 +1,18 @@
 /** The profiles of fresh servers, one after the other. */
-import { join } from 'node:path';
-import { CallTree, withoutClasses } from 'bench-analysis/why/fold';
+import { extname, join, relative } from 'node:path';
+import { FEWEST_PROFILES } from 'bench-analysis/why/explain';
+import { CallTree } from 'bench-analysis/why/fold';
+import { readLines } from 'bench-machine/files';
 import { BenchError } from 'bench-model/errors';
 import { warmupSecondsOf } from 'bench-model/planned';
 import type { Plan, PlannedTrial } from 'bench-model/plan';
 import { present } from 'bench-model/options';
-import type { ProfiledSide, WhyFile } from 'bench-model/why';
+import type { ComparedPair, Hunk, ProfiledSide, WhyFile } from 'bench-model/why';
 import type { findEngines } from 'bench-load/engines';
 import { formatSpan } from 'bench-report/format';
 import { sum } from 'bench-statistics/numbers';
-import { compareVersions } from 'bench-targets/catalogue/releases';
 import type { Launchable, Prepared } from 'bench-targets/prepare/prepare';
+import { filesOfProject } from 'bench-targets/prepare/projects/tree';
 import { findProfiler, type Profiler } from 'bench-targets/profile/profilers';
 import { scaleTo } from '../measure/launcher.ts';
 import { PROFILE_SECONDS, takeProfile, type TakenProfile } from '../measure/profile.ts';
@@ -32,7 +34,7 @@ interface Found {
 
 /** The profilers and the profiles of the targets of a run. */
 export class Profiles {
-  readonly tree = new CallTree();
+  readonly tree = new CallTree(readLines);
   readonly #found = new Map<string, Found>();
   readonly #missing = new Map<string, string>();
   readonly #sides = new Map<string, ProfiledSide>();
@@ -66,8 +68,22 @@ export class Profiles {
               return { cpuUs, ...present({ perRequest }), nodes: [], samples: [] };
             }),
           }
-        : { target, ...present({ profiler }), profiles },
+        : { target, ...present({ profiler }), lines: this.tree.linesIn(this.#rootOf(target)), profiles },
     );
+  }
+
+  #rootOf(target: string): string {
+    return this.#found.get(target)?.one.stack.root ?? '';
+  }
+
+  /** Returns where the code of two projects differs, in files like those whose functions ran. */
+  hunksOf({ baseline, candidate }: Pick<ComparedPair, 'baseline' | 'candidate'>): Hunk[] {
+    const [before, after] = [this.#rootOf(baseline), this.#rootOf(candidate)];
+    if (before === '' || after === '' || before === after) return [];
+    const kinds = new Set(this.tree.frames.map(({ from, file }) => from === 'project' && extname(file)));
+    const files = [before, after].flatMap((root) => filesOfProject(root).map((file) => relative(root, file)));
+    const code = [...new Set(files)].filter((file) => kinds.has(extname(file)));
+    return this.tree.hunksOf(code, { before, after });
   }
 
   /** The targets whose functions are not known, and the reason. */
@@ -82,14 +98,13 @@ export class Profiles {
     return this.#missing.has(target) ? { one: found.one } : found;
   }
 
-  add(target: string, { profiler }: Found, { stacks, ...costs }: TakenProfile): void {
+  add(target: string, { one: { stack }, profiler }: Found, { stacks, ...costs }: TakenProfile): void {
     const side = this.#sides.get(target) ?? {
       target,
       ...present({ profiler: profiler?.name }),
       profiles: [],
     };
-    const areBare = [...this.#found.values()].some(({ one }) => namesNoClasses(one));
-    side.profiles.push({ ...costs, ...this.tree.add(areBare ? withoutClasses(stacks) : stacks) });
+    side.profiles.push({ ...costs, ...this.tree.add(stacks, stack.root) });
     this.#sides.set(target, side);
   }
 
@@ -102,33 +117,35 @@ export class Profiles {
   }
 }
 
-/** True for Pythons whose functions do not know their class. */
-function namesNoClasses({ runtime }: Prepared): boolean {
-  return runtime?.kind === 'python' && compareVersions(runtime.version, '3.11') < 0;
-}
-
 /** All that the profiles of a run need. */
 interface Surroundings extends Pick<ReadyRun, 'placed' | 'launcher' | 'companions'> {
   plan: Plan;
   engines: Awaited<ReturnType<typeof findEngines>>;
   session: Session;
   voice: Voice;
+  /** The end of the last round but the fewest, in ms of the monotonic clock. */
+  until: number;
 }
 
 /** Takes one profile after the other. Returns false if it was interrupted. */
 export async function takeAll(
   due: readonly PlannedTrial[],
   profiles: Profiles,
-  { plan, placed, launcher, companions, engines, session, voice }: Surroundings,
+  { plan, placed, launcher, companions, engines, session, voice, until }: Surroundings,
 ): Promise<boolean> {
   const folder = session.makeFolder('why');
-  const wiring = { plan, session, placed, folder, launcher, engines, companions };
+  const wiring = { plan, session, placed, folder, launcher, engines, companions, countsStatements: true };
   await using started = await startEffects(wiring);
   const { effects, stop } = started;
   using _ = voice.onInterrupt(stop, 'stopping: the profiles are not kept');
+  const began = performance.now();
   for (const [index, planned] of due.entries()) {
-    const { target } = planned;
-    showProgress(due, index, { plan, session, voice });
+    const { target, round } = planned;
+    // A round takes as long as those before it.
+    const next = (performance.now() - began) / (round - 1);
+    const isFirst = due[index - 1]?.round !== round;
+    if (isFirst && round > FEWEST_PROFILES && performance.now() + next > until) break;
+    showProgress(due, index, { plan, session, voice, until });
     const found = profiles.of(target);
     if (found === undefined) continue;
     const { one, profiler } = found;
@@ -147,19 +164,19 @@ export async function takeAll(
   return true;
 }
 
-/** Where no line can be replaced, progress is logged this many times. */
-const LOGGED = 4;
-
+/** Where no line can be replaced, every fourth is logged. */
 function showProgress(
   due: readonly PlannedTrial[],
   index: number,
-  { plan, session, voice }: Pick<Surroundings, 'plan' | 'session' | 'voice'>,
+  { plan, session, voice, until }: Pick<Surroundings, 'plan' | 'session' | 'voice' | 'until'>,
 ): void {
-  const left = sum(due.slice(index).map((one) => secondsFor(plan, one)));
+  const secondsOf = (all: readonly PlannedTrial[]): number => sum(all.map((one) => secondsFor(plan, one)));
+  const fewest = secondsOf(due.slice(index).filter(({ round }) => round <= FEWEST_PROFILES));
+  const left = Math.min(secondsOf(due.slice(index)), Math.max(fewest, (until - performance.now()) / 1000));
   session.expect(left);
-  const of = `[${index + 1}/${due.length}] profiling ${due[index]?.target}, ${formatSpan(left)} left`;
+  const of = `profiling ${due[index]?.target}, ${formatSpan(left)} left`;
   if (voice.screen.isLive) voice.screen.showLive(of);
-  else if (index % Math.ceil(due.length / LOGGED) === 0) voice.log(of);
+  else if (index % 4 === 0) voice.log(of);
 }
 
 function secondsFor(plan: Plan, planned: PlannedTrial): number {

@@ -1,4 +1,4 @@
-/** From a request to a plan. */
+/** From the command line to a request that can be measured, and to its plan. */
 import { randomInt } from 'node:crypto';
 import { lstatSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
@@ -13,36 +13,55 @@ import { readCapacity } from 'bench-machine/facts';
 import { refuseCores } from 'bench-machine/preflight';
 import type { Plan } from 'bench-model/plan';
 import { present, type BenchOptions } from 'bench-model/options';
-import { makePlan, nameRun, repeatPlan } from '../plan/plan.ts';
+import type { Stack } from 'bench-model/stack';
+import { choose, makePlan, nameRun, repeatPlan, type Found } from '../plan/plan.ts';
+import { refuseBudget, refuseFailOn, refuseSingle } from '../plan/refusals.ts';
+import { restoreSecrets } from '../plan/secrets.ts';
 import type { Trial } from 'bench-model/record';
 import { findRun, readRun, type StoredRun } from 'bench-analysis/results/store';
 import { logLine } from '../terminal/shell.ts';
-import { addRoutes, askForDocument } from './openapi.ts';
+import { addRoutes } from './openapi.ts';
 import { refuseUnknown } from './begun.ts';
 import type { Copy } from 'bench-model/target';
 
-/** A request, resolved once: everything that it refers to has been found. */
+/** A request, resolved once: everything that it refers to has been found, and what cannot be measured is refused. */
 export interface ResolvedRequest {
   /** As it was typed. */
   raw: BenchRequest;
   /** The options of its plans: with the routes and copies that it names, and what this machine can do. */
   options: BenchOptions;
-  /** The plan. If the rate is measured first, it lacks only the rate. Without an OpenAPI document, it asks for that alone. */
-  plan: Plan;
+  stacks: Stack[];
+  /**
+   * Its plan if all targets are here and answer at once: it says what to prepare, and a dry run prints it. If the rate is
+   * measured first, it lacks only the rate.
+   */
+  outline: Plan;
+  /** True if the user named every target in full: a missing one is then an error. In a matrix or a glob, it is omitted. */
+  isNamed: boolean;
+  /** The words that asked for the run. */
+  typed?: string[];
   /** The run to complete. */
   resumed: StoredRun | undefined;
   /** The run whose plan is repeated, and with which the new run is compared. */
   repeated: StoredRun | undefined;
-  /** Returns false if its trials so far show that more of them are in vain. */
-  goesOn?: (trials: readonly Trial[]) => boolean;
+  /** Returns false if the trials of its plan so far show that more of them are in vain. */
+  goesOn?: (plan: Plan, trials: readonly Trial[]) => boolean;
 }
 
-/** Resolves a request. Throws a usage error if its plan cannot be made. */
+/** Resolves a request. Throws a usage error if it cannot be measured. */
 export async function resolveRequest(typed: BenchRequest): Promise<ResolvedRequest> {
   const raw = await nameRuntimes(typed);
-  const repeated = raw.again === undefined ? undefined : readBegun(raw.again, '--again');
-  const resumed = raw.resume === undefined ? undefined : readBegun(raw.resume, '--resume');
   const machineCores = availableParallelism();
+  const request = resolveStored(raw) ?? (await resolveOptions(raw, machineCores));
+  const { outline } = request;
+  refuseCores(outline.cores, machineCores);
+  refuseFailOn(raw, outline);
+  if (request.resumed === undefined) refuseBudget(outline);
+  return request;
+}
+
+/** Resolves a request that names no stored run. */
+async function resolveOptions(raw: BenchRequest, machineCores: number): Promise<ResolvedRequest> {
   const options: BenchOptions = {
     ...(await addRoutes(raw)),
     ...present({ copies: await findCopies(raw) }),
@@ -50,38 +69,78 @@ export async function resolveRequest(typed: BenchRequest): Promise<ResolvedReque
     ...((await readsCpu(raw)) ? { capacity: await readCapacity() } : {}),
     machineCores,
   };
+  const stacks = readStacks(options.stacks, options.apps?.map(readApp));
   if (raw.upgrade !== undefined) {
     const { packages } = options.matrix;
     options.matrix = { ...options.matrix, packages: [] };
-    const { targets } = planFrom('', askForDocument(options, raw));
+    const { targets } = choose(options, stacks);
     const { findUpgrade } = await import('./upgrade.ts');
-    const known = readStacks(options.stacks, options.apps?.map(readApp));
-    const { matrix, words } = await findUpgrade(targets, known, packages);
+    const { matrix, words } = await findUpgrade(targets, stacks, packages);
     options.matrix = matrix;
     options.isUpgrade = true;
     for (const line of words) logLine(line);
   }
-  let made = resumed?.plan ?? planFrom('', askForDocument(options, raw), repeated);
-  const isOfTwo = made.targets.length === 2 && resumed === undefined && repeated === undefined;
-  if (isOfTwo && raw.ifTwo !== undefined && options.sequentialTest === undefined) {
-    options.sequentialTest = raw.ifTwo;
-    made = planFrom('', askForDocument(options, raw));
-  }
-  const plan = resumed === undefined ? { ...made, run: nameRun(made.workload) } : made;
-  refuseCores(plan.cores, machineCores);
-  return { raw, options, plan, resumed, repeated };
+  const { targets, workload } = choose(options, stacks);
+  refuseSingle(raw, targets);
+  if (targets.length === 2 && raw.ifTwo !== undefined) options.sequentialTest ??= raw.ifTwo;
+  const seed = options.seed ?? randomInt(2 ** 32);
+  const run = nameRun(workload.name, raw.suffix);
+  const outline = makePlan(options, stacks, run, seed);
+  const found = {
+    raw,
+    options,
+    stacks,
+    outline,
+    isNamed: namesAll(options),
+    ...present({ typed: raw.typed }),
+  };
+  return { ...found, resumed: undefined, repeated: undefined };
+}
+
+function namesAll({ targets, matrix }: BenchOptions): boolean {
+  const isMatrix = Object.values(matrix).some((alternatives) => alternatives.length > 1);
+  return targets.length > 0 && !isMatrix && !targets.some((pattern) => pattern.includes('*'));
+}
+
+/** Resolves a request that names a stored run; undefined if it names none. */
+function resolveStored(raw: BenchRequest): ResolvedRequest | undefined {
+  const { resume, again, dryRun, secrets = { headers: {} } } = raw;
+  const run = resume ?? again;
+  if (run === undefined) return undefined;
+  const flag = resume === undefined ? 'again' : 'resume';
+  const stored = readRun(findRun(run));
+  refuseUnknown(stored, `--${flag}`);
+  const plan = dryRun ? stored.plan : restoreSecrets(stored.plan, secrets, { flag, run });
+  const found = { raw, options: raw, stacks: [], isNamed: false, ...present({ typed: stored.typed }) };
+  if (flag === 'resume') return { ...found, outline: plan, resumed: stored, repeated: undefined };
+  const own = { run: nameRun(plan.workload), seed: raw.seed ?? randomInt(2 ** 32) };
+  return { ...found, outline: repeatPlan(plan, own), resumed: undefined, repeated: stored };
+}
+
+/** Returns a request with other options, and the outline of its plan by these. */
+export function withOptions(
+  request: ResolvedRequest,
+  options: BenchOptions,
+  run = request.outline.run,
+): ResolvedRequest {
+  return { ...request, options, outline: makePlan(options, request.stacks, run, request.outline.seed) };
+}
+
+/** Makes the plan of a request, once: from what was found of its targets. A run that is resumed keeps its plan. */
+export function planFrom(
+  { options, stacks, outline, resumed, repeated }: ResolvedRequest,
+  found: Found,
+): Plan {
+  if (resumed !== undefined) return outline;
+  const { run, seed } = outline;
+  return repeated === undefined
+    ? makePlan(options, stacks, run, seed, found)
+    : repeatPlan(outline, { run, seed }, found);
 }
 
 /** The CPU of a server that is already running is read from its processes, not from a cgroup. */
 async function readsCpu({ servers }: BenchOptions): Promise<boolean> {
   return servers !== undefined || (await tryCgroup()).version !== undefined;
-}
-
-/** Reads a run whose plan is to be executed. Throws a usage error unless this user began it on this machine. */
-function readBegun(name: string, flag: '--resume' | '--again'): StoredRun {
-  const run = readRun(findRun(name));
-  refuseUnknown(run, flag);
-  return run;
 }
 
 /**
@@ -96,14 +155,25 @@ async function findCopies({
   stacks: [manifest],
 }: BenchRequest): Promise<Copy[] | undefined> {
   if (revisions === undefined) return copies;
-  const { findRevisions } = await import('bench-targets/prepare/copies/revisions');
+  const { findRevisions, listDocuments } = await import('bench-targets/prepare/copies/revisions');
   const folder = app?.folder ?? (manifest === undefined ? HOME.root : dirname(manifest));
-  return findRevisions(resolve(folder), revisions, { mayRepeat });
+  const found = await findRevisions(resolve(folder), revisions, { mayRepeat });
+  const [one, other, ...more] = found;
+  if (one === undefined || other === undefined || more.length > 0) return found;
+  const documents = await listDocuments(resolve(folder), [one, other]);
+  if (documents.length > 0) logLine(describeDocuments(one, other, documents));
+  return found;
+}
+
+/** Says of two revisions that no server differs between them. */
+function describeDocuments({ name: one }: Copy, { name: other }: Copy, [first, ...more]: string[]): string {
+  const rest = more.length === 0 ? '' : ` and ${more.length} more`;
+  return `warning: ${one} and ${other} differ only in documents: ${first}${rest}. Unless the server reads them, only noise makes their figures differ`;
 }
 
 /** In a user's project, its manifest is the default: `bench-http bench` needs no further words. */
-function manifestOfProject({ targets, stacks, apps, servers, all }: BenchOptions): { stacks?: string[] } {
-  const isNamed = [...targets, ...stacks, ...(apps ?? []), ...(servers ?? [])].length > 0 || all;
+function manifestOfProject({ targets, stacks, apps, servers }: BenchOptions): { stacks?: string[] } {
+  const isNamed = [...targets, ...stacks, ...(apps ?? []), ...(servers ?? [])].length > 0;
   return isNamed ? {} : present({ stacks: stacksOfProject() });
 }
 
@@ -113,13 +183,6 @@ export function stacksOfProject(): string[] | undefined {
   // A link to nothing is refused when it is read.
   const isThere = lstatSync(file, { throwIfNoEntry: false }) !== undefined;
   return HOME.kind === 'project' && isThere ? [relative(process.cwd(), file)] : undefined;
-}
-
-/** Makes the plan of a run; that of an old run in a new order, if there is one. */
-export function planFrom(run: string, options: BenchOptions, old?: StoredRun): Plan {
-  const seed = options.seed ?? randomInt(2 ** 32);
-  if (old !== undefined) return repeatPlan(old.plan, { run, seed, without: options.without });
-  return makePlan(options, readStacks(options.stacks, options.apps?.map(readApp)), run, seed);
 }
 
 /** A closed loop that measures roughly how fast each target is. */

@@ -1,17 +1,16 @@
 /** Shows the explanation of a run in the terminal. */
 import type { View } from 'bench-report/content';
-import { describeExplanation, describeMissing, viewWhy } from 'bench-report/why';
+import { describeMissing, viewWhy } from 'bench-report/why';
 import type { WhyFile } from 'bench-model/why';
 import { logLine, print, printStyled } from '../terminal/shell.ts';
 import { showView } from './compared.ts';
 
-/** Prints for each pair the table of the functions that changed, what a request takes, and sentences about them. */
+/** Prints for each pair sentences about its difference, the table of places and packages that changed, and what a request takes. */
 export function showWhy(why: WhyFile): void {
   for (const line of describeMissing(why)) logLine(line);
   for (const view of viewWhy(why)) {
+    print(`${[view.heading, ...view.sentences.map((one) => `  ${one}`)].join('\n')}\n`);
     for (const one of [view.table, view.use].filter(hasRows)) printStyled(showView(one));
-    const notes = hasRows(view.table) ? [] : view.table.notes.map((note) => `  ${note}`);
-    print(`${[...describeExplanation(view), ...notes].join('\n')}\n`);
   }
 }
 

@@ -12,14 +12,16 @@ import { scaleTo } from '../measure/launcher.ts';
 import { ServerLife, type TrialContext } from '../measure/life.ts';
 import type { RunEffects } from '../measure/run.ts';
 import type { Expected } from '../measure/verify.ts';
-import type { Launchable, Prepared } from 'bench-targets/prepare/prepare';
+import type { Prepared } from 'bench-targets/prepare/prepare';
 import type { Plan, PlannedTrial } from 'bench-model/plan';
-import { fitAnswers } from '../plan/plan.ts';
+import { areSlow, type Found } from '../plan/plan.ts';
 import type { Trial } from 'bench-model/record';
 import { sum } from 'bench-statistics/numbers';
 import { CompanionError } from '../services/companion.ts';
 import { cureFor, type Named } from './cures.ts';
-import { startEffects, type Start } from './effects.ts';
+import { startEffects } from './effects.ts';
+import type { Job } from './job.ts';
+import type { ReadyRun } from './prepare.ts';
 import { NOTHING_YET, type Voice } from '../terminal/voice.ts';
 
 /** The interval between lines about a server that does not answer yet. */
@@ -28,31 +30,24 @@ const WAITING_SECONDS = 3;
 /** A server is verified this often at most before it counts as slow. */
 const MOST_TIMES = 5;
 
-/** The surroundings of a first start. */
-interface TryoutContext extends Pick<Start, 'session' | 'placed' | 'companions' | 'launcher'> {
-  /** A folder for logs that is removed afterwards. */
-  folder: string;
-  voice: Voice;
-}
-
 /**
- * Starts the server of each target once, asks it for right answers, and stops it. Returns how long the slowest took for an
- * answer, and from its start to its stop, in seconds; undefined if the user interrupted. Throws a trial error with the
- * command, the request and the last lines of the server if one fails. A server that was already running is only asked, and may fail
- * later.
+ * Starts the server of each target once, asks it for correct responses, and stops it. Returns how long the slowest took; undefined
+ * if the user interrupted. Throws a trial error with the command, the request and the last lines of the server if one fails. A
+ * server that was already running is only asked, and may fail later. Built-in stacks are not tried.
  */
 export async function tryTargets(
   plan: Plan,
-  prepared: readonly Launchable[],
-  setup: TryoutContext,
-): Promise<{ answerSeconds: number; startupSeconds: number } | undefined> {
-  const { voice, ...start } = setup;
-  await using started = await startEffects({ plan, ...start });
-  const { stop } = started;
-  using _ = voice.onInterrupt(stop, NOTHING_YET);
+  { prepared, placed, companions, launcher }: ReadyRun,
+  { session, voice }: Pick<Job, 'session' | 'voice'>,
+): Promise<Found | undefined> {
+  if (prepared.every((one) => !('attached' in one) && one.stack.project === undefined)) return {};
+  // Its logs are removed with the session.
+  const folder = session.makeFolder('try');
+  await using started = await startEffects({ plan, session, placed, folder, companions, launcher });
+  using _ = voice.onInterrupt(started.stop, NOTHING_YET);
   const slowest = { answerSeconds: 0, startupSeconds: 0 };
   const named = new Set<string>();
-  const isSlow = (seconds: number): boolean => fitAnswers(plan, seconds) !== plan;
+  const isSlow = (seconds: number): boolean => areSlow(plan, seconds);
   const effects: RunEffects = {
     ...started.effects,
     async verify(...args) {
@@ -71,18 +66,16 @@ export async function tryTargets(
     if (first === undefined) continue;
     // All requests are tried, also those that are measured one at a time.
     const { route: _route, ...planned } = first;
+    const tried = { ...planned, id: `try${index + 1}-${planned.id}` };
+    const { target } = found;
+    const scaled = scaleTo(target, { plan, placed });
     if ('attached' in found) {
-      const scaled = scaleTo(found.target, { plan, placed: setup.placed });
-      const attached = { ...scaled, prepared: undefined, target: found.target };
-      await askAttached({ ...planned, id: `try${index + 1}-${planned.id}` }, attached, effects, voice);
+      await askAttached(tried, { ...scaled, prepared: undefined, target }, effects, voice);
       continue;
     }
-    voice.log(`trying ${found.target.id}: ${joinWords(found.variant.command)}`);
-    const scaled = scaleTo(found.target, { plan, placed: setup.placed });
-    const context = { ...scaled, prepared: found, target: found.target };
-    const tried = { ...planned, id: `try${index + 1}-${planned.id}` };
+    voice.log(`trying ${target.id}: ${joinWords(found.variant.command)}`);
     const sinceMs = performance.now();
-    const wrong = await tryTarget(tried, context, effects, voice);
+    const wrong = await tryTarget(tried, { ...scaled, prepared: found, target }, effects, voice);
     slowest.startupSeconds = Math.max(slowest.startupSeconds, (performance.now() - sinceMs) / 1000);
     if (effects.interrupted()) return undefined;
     if (wrong !== undefined) throw wrong;
@@ -92,7 +85,7 @@ export async function tryTargets(
 
 /** Says what a slow route does to a run that has others. */
 function describeSlow(route: string, seconds: number): string {
-  return `an answer to ${route} takes ${seconds.toFixed(1)} s, so the windows of all requests are long: measure it in another run`;
+  return `a response to ${route} takes ${seconds.toFixed(1)} s, so the windows of all requests are long: measure it in another run`;
 }
 
 /** What a server answered, and the mean time of its slowest route, in seconds. The route has a name if there are others. */
@@ -103,7 +96,7 @@ interface Timed {
 }
 
 /**
- * Verifies a server, and returns how long it took for an answer. The first answers of a process are its slowest, those of a JVM by
+ * Verifies a server, and returns how long it took for a response. The first responses of a process are its slowest, those of a JVM by
  * far, so a slow one is asked again.
  */
 export async function timeAnswers(
@@ -218,12 +211,12 @@ function failureBeside(error: CompanionError, { target, stack }: Prepared): Benc
   return error.explained(hint, `${target.id} cannot be measured: `);
 }
 
-/** A server that has not given a right answer yet. */
+/** A server that has not given a correct response yet. */
 export interface Awaited {
   server: Pick<Server, 'host' | 'port' | 'listensOn' | 'socketPaths' | 'mayIgnorePort' | 'logTail'>;
   /** True until a login is answered. The log may hold its token already, which is not known yet and cannot be hidden. */
   isLoggingIn: boolean;
-  /** The error in its last answer. */
+  /** The error in its last response. */
   wrong?: string;
 }
 
@@ -252,7 +245,7 @@ export function reportWaiting(
     const start = isFirst ? describeStart(plan, prepared, isLoggingIn ? undefined : server.logTail()) : [];
     isFirst = false;
     const limit = `${plan.startSeconds} s`;
-    log([`waiting for its first right answer: ${seconds} s of ${limit}${what}`, ...start].join('\n'));
+    log([`waiting for its first correct response: ${seconds} s of ${limit}${what}`, ...start].join('\n'));
   }, WAITING_SECONDS * 1000);
   return { [Symbol.dispose]: () => clearInterval(timer) };
 }
@@ -300,13 +293,13 @@ function faultOf(error: unknown): Fault | undefined {
 
 /** What became of a server that did start. */
 const OUTCOMES: Partial<Record<Fault['kind'] | 'other', string>> = {
-  silent: 'does not answer',
-  'hangs-up': 'does not answer',
+  silent: 'does not respond',
+  'hangs-up': 'does not respond',
   tls: 'does not speak HTTP/1.1 without TLS',
   'no-tls': 'does not speak TLS',
-  'no-http': 'does not answer in HTTP',
+  'no-http': 'does not speak HTTP',
   http2: 'does not speak HTTP/1.1',
-  'wrong-answer': 'starts, but its answer is wrong',
+  'wrong-answer': 'starts, but its response is wrong',
   'refuses-repeats': 'starts, but accepts the request only once',
   other: 'cannot be measured',
 };
@@ -334,7 +327,7 @@ function nameStart(plan: Plan, { variant, stack }: Pick<Prepared, 'variant' | 's
 function nameRequests({ userRequests, workload }: Plan): Named {
   return {
     command: 'its command',
-    https: { on: 'write https:// in --url', off: 'write http:// in --url' },
+    https: { on: 'write https://', off: 'write http://' },
     words: [],
     requests: userRequests?.openapi ?? userRequests?.from,
     workload: userRequests === undefined ? workload : undefined,

@@ -81,17 +81,18 @@ async function upgradePackages(
     }
     const [stack] = stacks;
     if (stack === undefined) continue;
-    const { newest, locked } = await findReleaseOf(stack, now, text);
+    const { newest, locked, isBeyond } = await findReleaseOf(stack, now, text);
     const versions = `${text} ${newest}${locked === undefined ? '' : `, locked ${locked}`}`;
     if (newest === locked) {
       throw new BenchError(
         'usage',
-        `upgrade: ${stack.name} has ${text} ${locked}, the newest release that it admits`,
+        `upgrade: ${stack.name} has ${text} ${locked}, the newest release`,
         `name another version: --with ${text}${now.kind === 'python' ? '==' : '@'}<version>`,
       );
     }
     packages.push(now.kind === 'python' ? `${text}==${newest}` : `${text}@${newest}`);
-    words.push(`comparing with the newest release that ${stack.name} admits: ${versions}`);
+    const of = isBeyond ? `although ${stack.name} admits only ${locked}` : `that ${stack.name} admits`;
+    words.push(`comparing with the newest release ${of}: ${versions}`);
   }
   return { matrix: { python: [], node: [], packages, asLocked: true }, words };
 }
@@ -107,7 +108,7 @@ function isBareName(text: string): boolean {
 
 async function findReleaseOf(stack: Stack, now: RuntimeSpec, name: string): Promise<Release> {
   const { root, project } = stack;
-  if (now.kind === 'node') return findNodeRelease(root, name);
+  if (now.kind === 'node') return findNodeRelease(root, project?.lock, name);
   const uv = await provideUv(HOME.cache);
   const { argv, runtime } = await findRuntime(now, { cache: HOME.cache, uv, mayInstall: true });
   const lock = project?.lock ?? { kind: 'requirements', file: join(root, 'requirements.txt') };

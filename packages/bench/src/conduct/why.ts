@@ -1,28 +1,26 @@
 /** Profiles the servers of a comparison after its trials, and stores where they spend their CPU. */
 import { DisposableStack } from '@whatwg-node/disposablestack';
-import { compareWithin, differencesWithin } from 'bench-analysis/compare';
+import { compareWithin, differencesWithin, questionOf } from 'bench-analysis/compare';
 import { isBounded, locateWithin } from 'bench-analysis/differences';
 import type { Contestants } from 'bench-analysis/contest';
-import { writeReport, type StoredRun } from 'bench-analysis/results/store';
+import type { StoredRun } from 'bench-analysis/results/store';
 import { keepWhy } from 'bench-analysis/why/store';
 import { BenchError } from 'bench-model/errors';
 import { present } from 'bench-model/options';
 import { suggest } from 'bench-model/suggest';
 import type { Plan } from 'bench-model/plan';
 import { WHY_SCHEMA } from 'bench-model/versions';
-import type { ComparedPair, ProfiledSide, WhyFile } from 'bench-model/why';
+import type { ComparedPair, WhyFile } from 'bench-model/why';
 import { findEngines } from 'bench-load/engines';
-import { toSpeedscope } from 'bench-report/why';
 import { PROFILE_SECONDS } from '../measure/profile.ts';
 import { planAlone } from '../plan/alone.ts';
 import type { Voice } from '../terminal/voice.ts';
 import { refuseOtherVersions } from './measure.ts';
 import { prepareRun, readVersions } from './prepare.ts';
 import { Profiles, takeAll } from './profiles.ts';
-import { questionOf } from 'bench-analysis/compare';
 import type { Session } from './session.ts';
 
-/** The fresh servers of each target. */
+/** The most fresh servers of each target. */
 const ROUNDS = 8;
 
 /** A pair of targets to explain. */
@@ -66,13 +64,14 @@ export function unique(rows: readonly Pair[]): Pair[] {
 
 /**
  * Profiles fresh servers of these pairs in turn, and stores the profiles with the run. Of a target without a profiler, what a request
- * takes is stored, and the reason. Returns undefined if it was interrupted. Throws a usage error if the servers are not those of the run.
+ * takes is stored, and the reason. After `mostSeconds`, only what an interval needs is taken. Returns undefined if it was interrupted. Throws a usage error if the servers are not those of the run.
  */
 export async function profileRun(
   run: StoredRun,
   pairs: readonly Pair[],
-  { session, voice }: { session: Session; voice: Voice },
+  { session, voice, mostSeconds = Infinity }: { session: Session; voice: Voice; mostSeconds?: number },
 ): Promise<WhyFile | undefined> {
+  const until = performance.now() + 1000 * mostSeconds;
   using kept = new DisposableStack();
   const plan = planProfiles(run.plan, pairs);
   const ready = await prepareRun(plan, { session, isNamed: true, voice, kept });
@@ -85,7 +84,7 @@ export async function profileRun(
     .filter((ids) => ids.every((id) => profiles.of(id)));
   const due = plan.trials.filter(({ target }) => able.flat().includes(target));
   const isWhole =
-    due.length === 0 || (await takeAll(due, profiles, { plan, ...ready, engines, session, voice }));
+    due.length === 0 || (await takeAll(due, profiles, { plan, ...ready, engines, session, voice, until }));
   if (!isWhole) return undefined;
   const why: WhyFile = {
     schema: WHY_SCHEMA,
@@ -93,15 +92,17 @@ export async function profileRun(
     connections: plan.rungs[0] ?? 1,
     seconds: PROFILE_SECONDS.profiled,
     ...present({ requests: run.plan.routes?.length }),
-    pairs: pairs.map((pair) => ({ ...pair, ...ratioIn(run, pair, plan.rungs[0]) })),
+    pairs: pairs.map((pair) => ({
+      ...pair,
+      ...ratioIn(run, pair, plan.rungs[0]),
+      hunks: profiles.hunksOf(pair),
+    })),
     frames: profiles.tree.frames,
     tree: profiles.tree.tree,
-    sides: profiles.sides.map((side) => ({ ...side, ...delayedIn(run, side) })),
+    sides: profiles.sides,
     missing: profiles.missing,
   };
   keepWhy(run.folder, why);
-  for (const side of why.sides.filter(({ profiler }) => profiler !== undefined))
-    writeReport(run.folder, speedscopeOf(side), JSON.stringify(toSpeedscope(why, side)));
   return why;
 }
 
@@ -129,17 +130,6 @@ function ratioIn(
 function refuseOthers(run: StoredRun, versions: StoredRun['versions']): void {
   const own = Object.entries(run.versions).filter(([name]) => versions[name] !== undefined);
   refuseOtherVersions({ ...run, versions: Object.fromEntries(own) }, versions);
-}
-
-/** Returns the delayed acknowledgement that the run has found in a target, if it did. */
-function delayedIn({ trials }: StoredRun, { target }: ProfiledSide): Pick<ProfiledSide, 'delayed'> {
-  const reasons = trials.filter((trial) => trial.target.id === target).flatMap((trial) => trial.reasons);
-  return present({ delayed: reasons.find(({ code }) => code === 'delayed-ack')?.text });
-}
-
-/** The name of the speedscope file of a target, in the folder of its run. */
-export function speedscopeOf({ target }: Pick<ProfiledSide, 'target'>): string {
-  return `why-${target.replaceAll(/[^\w.+-]+/g, '_')}.speedscope.json`;
 }
 
 /** Plans fresh servers of both sides in turn: A B, B A, and so on. */

@@ -1,4 +1,4 @@
-/** What an answer takes without a load: it shows where the time of an idle server goes. */
+/** What a response takes without a load: it shows where the time of an idle server goes. */
 import { Agent } from 'node:http';
 import { Agent as TlsAgent } from 'node:https';
 import type { Alone } from 'bench-model/measured';
@@ -10,7 +10,7 @@ import { median, sum } from 'bench-statistics/numbers';
 const REQUESTS = { fresh: 5, kept: 16 };
 /** The first requests of a connection: its acknowledgements are not delayed yet. */
 const UNTYPICAL = 4;
-/** Each kind of requests takes no longer than this and one answer of each. */
+/** Each kind of requests takes no longer than this and one response of each. */
 const SECONDS = 1;
 
 /** A request, and how often a mix sends it. */

@@ -25,7 +25,7 @@ interface Place {
   unknown?: string;
 }
 
-/** Chooses the launcher of a plan. Throws a usage error if a server of `--url` does not respond. */
+/** Chooses the launcher of a plan. Throws a usage error if a server at an address does not respond. */
 export async function chooseLauncher({ attached }: Plan): Promise<Launcher> {
   return attached === undefined ? freshLauncher : attachLauncher(attached);
 }
@@ -128,7 +128,7 @@ async function findServer(url: string, known?: ServerProcess): Promise<Place> {
     throw new BenchError(
       'usage',
       `nothing listens on ${hostname}:${port}`,
-      'start your server first, or check --url',
+      'start your server first, or check the address',
     );
   }
   const isRemote = !(await isThisMachine(host));

@@ -44,18 +44,18 @@ const KNOWN = 0.08;
 /** The longest part of a search for that. */
 const COARSE_PART = 0.5;
 /**
- * The rates of long steps in turn: the log odds of slow answers that are expected there, above those at the capacity. With fewer slow
- * answers most steps have none, with more the way to the capacity is long, and two that differ tell the slope.
+ * The rates of long steps in turn: the log odds of slow responses that are expected there, above those at the capacity. With fewer slow
+ * responses most steps have none, with more the way to the capacity is long, and two that differ tell the slope.
  */
 const ODDS = [1.5, 0.5];
 /**
- * The standard deviation of the logarithm of a capacity around that of earlier trials. A step without slow answers says nothing of how
- * far above it the capacity is: without this, the next one would lie far beyond it, and each of its answers be slow.
+ * The standard deviation of the logarithm of a capacity around that of earlier trials. A step without slow responses says nothing of how
+ * far above it the capacity is: without this, the next one would lie far beyond it, and each of its responses be slow.
  */
 const KNOWN_DEVIATION = 0.08;
 /** A search that kept its promises at every rate, or at none, takes up to this many long steps more. */
 const MOST_FURTHER = 2;
-/** A search that knows the capacity of earlier trials stays within this factor of it: slow answers come in bursts. */
+/** A search that knows the capacity of earlier trials stays within this factor of it: slow responses come in bursts. */
 const KNOWN_WITHIN = 1.3;
 /** The first rate, relative to the goodput of the closed loop of the warm-up. */
 const FIRST_SHARE = 0.7;
@@ -307,7 +307,7 @@ export class CapacitySearch {
     return counted === undefined ? [] : [makeReason('promise-rarely-kept', { promise, ...counted })];
   }
 
-  /** Judges whether the steps near the capacity have as many answers as their percentile needs. */
+  /** Judges whether the steps near the capacity have as many responses as their percentile needs. */
   #judgeAnswers(by: Promised, index: number, { perSecond, deviation }: Around): Reason[] {
     const counted = this.#steps.filter((step) => this.#counts(step));
     const answers = answersNear(
@@ -332,7 +332,7 @@ function shareOf({ requests, counted }: Shares): number {
 }
 
 /**
- * Counts the requests that break a promise; without a latency, those that fail. A request that fails breaks every promise: one on latency is about right answers
+ * Counts the requests that break a promise; without a latency, those that fail. A request that fails breaks every promise: one on latency is about correct responses
  * in time. Requests that were still open at the end break it if they are already older.
  */
 export function sharesOf(
@@ -374,7 +374,7 @@ function dependsOnGenerator(
   return most >= belowUs && bounds.some(([least, allowed]) => least < belowUs && most - least > allowed);
 }
 
-/** Returns the right answers per second at the end of a closed loop before all windows: over the second half of its last seconds. */
+/** Returns the correct responses per second at the end of a closed loop before all windows: over the second half of its last seconds. */
 export function paceOf({ warmup }: LoadResult, seconds: number): number {
   const { ok = [], milliseconds = 1 } = warmup ?? {};
   const last = ok.slice(-Math.max(1, Math.floor((500 * seconds) / milliseconds)));

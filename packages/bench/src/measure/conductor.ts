@@ -8,12 +8,13 @@ import {
   ROUTE_SECONDS,
   TURN_SECONDS,
   watchSeconds,
+  controlSeconds,
 } from 'bench-model/planned';
 import { AsyncDisposableStack, DisposableStack } from '@whatwg-node/disposablestack';
 import type { LoadResult } from 'bench-model/load';
 import type { Reason } from 'bench-model/reasons';
 import type { Trial } from 'bench-model/record';
-import type { Turns } from 'bench-model/measured';
+import type { Control, Turns } from 'bench-model/measured';
 import type { Plan, PlannedTrial } from 'bench-model/plan';
 import { present } from 'bench-model/options';
 import type { LoadMode } from 'bench-model/settings';
@@ -31,6 +32,7 @@ import type { LoadSpec } from 'bench-load/protocol';
 import type { Clock } from 'bench-machine/resources/cpu-meter';
 import { joinSampled, type Sampled } from 'bench-machine/resources/sampler';
 import { explainTrends, judgeTurns } from 'bench-analysis/judge/trend';
+import { ControlTaker } from './control.ts';
 import { Silence } from './silence.ts';
 import { TurnTaker } from './turns.ts';
 import { beginWatch, endWatch, isWatched } from './upkeep.ts';
@@ -53,16 +55,6 @@ const AMOUNT_SECONDS = 600;
 export interface Entry {
   planned: PlannedTrial;
   context: TrialContext;
-}
-
-/** Measures a single trial: one fresh server, one window. Never throws for a failure in it: a failed trial is data too. */
-export async function measureTrial(
-  planned: PlannedTrial,
-  context: TrialContext,
-  effects: TrialEffects,
-): Promise<Trial> {
-  const [trial] = await measureTogether([{ planned, context }], effects);
-  return trial as Trial;
 }
 
 /**
@@ -92,12 +84,12 @@ export async function measureTogether(entries: readonly Entry[], effects: TrialE
   const [first] = entries;
   if (first !== undefined) await loadAll(servers, sides, first, effects);
   for (const { life } of servers) await attempt(life, () => life.afterLoad());
-  for (const { life, trial, load, samples, turns, search, curve } of sides as (Side & {
+  for (const { life, trial, load, samples, turns, control, search, curve } of sides as (Side & {
     trial: LifeTrial;
   })[]) {
     await attempt(trial, async () => {
       const sampled = joinSampled(samples);
-      if (load !== undefined) await life.take({ load, sampled, turns, search, curve }, trial);
+      if (load !== undefined) await life.take({ load, sampled, turns, control, search, curve }, trial);
     });
   }
   const ended = (await Promise.all(lives.map((life) => life.end()))).flat();
@@ -154,6 +146,8 @@ interface Side {
   samples: Sampled[];
   /** Its turns, if they were short. */
   turns?: Turns;
+  /** What was planted into further turns, and read. */
+  control?: Control | undefined;
   /** The search of its capacity, if its plan has promises. */
   search?: Search;
   /** Open loops at other loads. */
@@ -290,7 +284,7 @@ async function loadInTurn(loaded: readonly Loaded[], loading: Loading): Promise<
   const areShort = takers.length === loaded.length;
   const { waitSeconds, load, byTurns } = plan;
   const { turnSeconds } = byTurns ?? { turnSeconds: TURN_SECONDS.comparison };
-  const turns = planTurns({
+  const needs = {
     sides: loaded.length,
     windowSeconds: sizeWindow(plan, { cycleSeconds, connections: only?.ready.spec.connections ?? 1 }),
     cycleSeconds,
@@ -298,9 +292,16 @@ async function loadInTurn(loaded: readonly Loaded[], loading: Loading): Promise<
     turnSeconds,
     turnAnswers: comparesByTurns(plan) ? TURN_ANSWERS.comparison : TURN_ANSWERS.table,
     areShort,
-  });
+  };
+  const turns = planTurns(needs);
   if (areShort) {
     await takeTurns(loaded, takers, turns, loading);
+    if (plan.control === undefined) return;
+    const { targets, share } = plan.control;
+    const windowSeconds = controlSeconds(needs.windowSeconds);
+    const controlled = planTurns({ ...needs, sides: 2, windowSeconds });
+    for (const one of loaded)
+      if (targets.includes(one.side.planned.target)) await takeControl(one, controlled, share, loading);
     return;
   }
   const { order, rampSeconds, spanSeconds } = turns;
@@ -355,7 +356,7 @@ async function openWindow(
   return await outlive(run, death);
 }
 
-/** The closed loop before a search, whose pace tells the first rate: its shortest time, and the answers of a connection. */
+/** The closed loop before a search, whose pace tells the first rate: its shortest time, and the responses of a connection. */
 const PACE_SECONDS = 0.5;
 const PACE_CYCLES = 3;
 
@@ -526,6 +527,38 @@ async function takeTurns(
   noteAll(loaded, found);
 }
 
+/**
+ * Takes the turns of a control on one server, once its own figures are complete. What fails here, but for the end of the server,
+ * takes nothing from them.
+ */
+async function takeControl(
+  { side, ready, session, death, silence }: Loaded,
+  turns: TurnPlan,
+  share: number,
+  { outlive, clock }: Loading,
+): Promise<void> {
+  const { life, trial, turns: taken } = side;
+  const { metered, spec } = ready;
+  const { turns: short } = session;
+  // Requests that are sent once each may be used up.
+  const isOnce = spec.routes?.some(({ once }) => once === true) === true;
+  if (taken === undefined || metered === undefined || short === undefined || isOnce) return;
+  const control = async (): Promise<Control | undefined> => {
+    await using burner = await ready.startBurner();
+    if (burner === undefined) return undefined;
+    const planting = { share, turns: turns.order.length / 2 };
+    const taker = await ControlTaker.begin({ metered, burner, clock, taken }, planting);
+    for (const turn of turns.order) {
+      await life.renewToken(turns.rampSeconds + turns.spanSeconds, { session, trial });
+      await silence.during(() => taker.take(short, turns, turn === 1));
+    }
+    return await taker.end();
+  };
+  await attempt(side.outcome, async () => {
+    side.control = await outlive(() => control().catch(() => undefined), death);
+  });
+}
+
 /** Returns the processes beside a server whose CPU belongs to the measurement. */
 function oursBeside(loaded: readonly Loaded[], side: Side): number[] {
   const session = loaded.find((one) => one.side === side)?.session;
@@ -576,7 +609,7 @@ function warmableOf(
   };
 }
 
-/** Warms up sides by turns. Returns the time between the answers of a connection, in seconds, of the slowest to answer. */
+/** Warms up sides by turns. Returns the time between the responses of a connection, in seconds, of the slowest to answer. */
 async function warmSides(loaded: readonly Loaded[], loading: Loading): Promise<number> {
   const { plan } = loading;
   const compares = loaded.length > 1 && comparesByTurns(plan);

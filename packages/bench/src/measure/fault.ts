@@ -1,4 +1,4 @@
-/** The faults of a server that does not give the right answer. Their cures are in conduct/cures.ts. */
+/** The faults of a server that does not give the correct response. Their cures are in conduct/cures.ts. */
 import { describeElsewhere, type Server } from 'bench-machine/launch';
 import { BenchError } from 'bench-model/errors';
 import type { Answer, WorkloadRequest } from 'bench-targets/catalogue/workloads/workload';
@@ -16,7 +16,7 @@ export type Fault =
   | { kind: 'not-listening' }
   /** It accepts connections and does not answer. */
   | { kind: 'silent' }
-  /** It closes connections without an answer. */
+  /** It closes connections without a response. */
   | { kind: 'hangs-up' }
   /** It speaks TLS, and was asked without. */
   | { kind: 'tls' }
@@ -24,7 +24,7 @@ export type Fault =
   | { kind: 'no-tls' }
   /** It speaks HTTP/2, and not HTTP/1.1. */
   | { kind: 'http2' }
-  /** Its answer cannot be parsed as HTTP. */
+  /** Its response cannot be parsed as HTTP. */
   | { kind: 'no-http' }
   /** Its certificate is not valid. */
   | { kind: 'untrusted' }

@@ -1,12 +1,11 @@
 /** The source of a run's servers: started for each trial, or already running. Chosen once per run. */
 
-import { coresOf, hasCourse } from 'bench-model/planned';
+import { coresOf } from 'bench-model/planned';
 import { resolve } from 'node:path';
 import { readStacks } from 'bench-targets/catalogue/stacks';
 import type { Stack } from 'bench-model/stack';
 import type { Draw } from 'bench-targets/catalogue/workloads/workload';
 import type { Plan, PlannedTrial } from 'bench-model/plan';
-import { collectorOf, countingEnvironment } from 'bench-targets/prepare/collections';
 import { collectableEnvironment, isNode } from 'bench-targets/prepare/collect';
 import { askableEnvironment, reportingEnvironment } from 'bench-targets/prepare/imports';
 import { launch } from 'bench-machine/launch';
@@ -65,19 +64,13 @@ function environmentOf(
   prepared: Prepared,
   planned: PlannedTrial,
   own: Draw['env'],
-  { plan, folder }: Pick<ServerContext, 'plan' | 'folder'>,
+  folder: string,
 ): Record<string, string> {
-  const collector = collectorOf(prepared);
-  const counting =
-    collector !== undefined && hasCourse(plan, planned.connections) && !('BENCH_COLLECTIONS' in prepared.env)
-      ? countingEnvironment(collector, prepared.env, answerFile(folder, planned.id, 'collections'))
-      : {};
   const env = {
     ...EARLY_DOTNET,
     ...prepared.env,
     ...own,
     ...askable(prepared, planned, folder),
-    ...counting,
   };
   if (!isNode(prepared)) return env;
   return { ...env, ...collectableEnvironment(env, answerFile(folder, planned.id, 'collected')) };
@@ -94,11 +87,7 @@ function askable(
 }
 
 /** The path prefix of the files in which the processes of a trial's server answer. */
-export function answerFile(
-  folder: string,
-  trial: string,
-  what: 'imports' | 'collected' | 'collections' | 'runtime',
-): string {
+export function answerFile(folder: string, trial: string, what: 'imports' | 'collected' | 'runtime'): string {
   return resolve(folder, 'data', `${trial.split('-', 1)[0]}-${what}`);
 }
 
@@ -128,7 +117,7 @@ export const freshLauncher: Launcher = {
         token,
         command: prepared.command,
         cwd: prepared.stack.root,
-        env: environmentOf(prepared, planned, draw.env, { plan, folder }),
+        env: environmentOf(prepared, planned, draw.env, folder),
         files: draw.files,
         workers: plan.workers,
         threads: plan.threads,

@@ -1,4 +1,4 @@
-/** The life of one server: start, first right answer, attest, verify, collect, load, verify, stop, account. */
+/** The life of one server: start, first correct response, attest, verify, collect, load, verify, stop, account. */
 
 import { ROUTE_SECONDS, warmupSecondsOf } from 'bench-model/planned';
 import { DisposableStack } from '@whatwg-node/disposablestack';
@@ -17,14 +17,13 @@ import { BenchError, toBenchError } from 'bench-model/errors';
 import type { CompanionName } from 'bench-model/companions';
 import type { FailedTrial, Placement, RunningCode, Trial, TrialHead, TrialTail } from 'bench-model/record';
 import type { LoadResult } from 'bench-model/load';
-import type { Alone, Collection, FoundCapacity, Measured } from 'bench-model/measured';
-import type { Reason } from 'bench-model/reasons';
+import type { Alone, FoundCapacity, Measured } from 'bench-model/measured';
+import { isFatal, isFinding, makeReason, type Reason } from 'bench-model/reasons';
 import type { Counts } from 'bench-model/figures';
 import type { LiveRuntime } from 'bench-model/runtimes';
 import type { Interpreter, Target } from 'bench-model/target';
 import type { Plan, PlannedTrial } from 'bench-model/plan';
 import { RECORD_SCHEMA } from 'bench-model/versions';
-import { isFatal, isFinding, makeReason } from 'bench-model/reasons';
 import type { UserRequests } from 'bench-model/requests';
 import { createRandom } from 'bench-statistics/random';
 import {
@@ -35,6 +34,7 @@ import {
 } from '../services/companion.ts';
 import type { Weighted } from './alone.ts';
 import { attest } from './attest.ts';
+import type { Caused } from './caused.ts';
 import { typicalUs } from 'bench-analysis/idle';
 import { judgeUnverified } from 'bench-analysis/judge/judge';
 import { judgeTrial, overWindow, type Seen } from 'bench-analysis/judge/trial';
@@ -48,6 +48,7 @@ import { describeUsedUp, shareOf } from '../plan/rows.ts';
 import type { Expected } from './verify.ts';
 import type { PinnedCommands } from 'bench-machine/placement';
 import type { Prepared } from 'bench-targets/prepare/prepare';
+import type { Burner } from 'bench-machine/resources/burner';
 import type { CompilerMeter } from 'bench-machine/resources/compiler-meter';
 import { UpkeepMeter, type Clock, type CpuMeter } from 'bench-machine/resources/cpu-meter';
 import type { Sampler } from 'bench-machine/resources/sampler';
@@ -60,7 +61,7 @@ import { sum } from 'bench-statistics/numbers';
 /** The effects of a trial, as arguments, so that tests run it with fakes. */
 export interface TrialEffects {
   launch(prepared: Prepared, planned: PlannedTrial, draw: Draw): Promise<Server>;
-  /** Asks until the first right answer. */
+  /** Asks until the first correct response. */
   awaitRightAnswer(server: Server, draw: Draw, deadlineSeconds: number): Promise<void>;
   /** Sends the login, and returns the draw with its token. Absent if no workload has one. */
   logIn?(server: Server, draw: Draw, deadlineSeconds: number): Promise<Draw>;
@@ -79,6 +80,8 @@ export interface TrialEffects {
   seeRuntime?(server: Server): SeenRuntime | undefined;
   /** Lets a server use every core of the run, until the returned function pins it again; undefined if it stays pinned. Absent if not needed. */
   widen?(server: Server, placed: PinnedCommands): Promise<(() => Promise<void>) | undefined>;
+  /** Starts what burns CPU in the accounting of a server; undefined if it has none of its own. Absent if not needed. */
+  startBurner?(server: Server, placed: PinnedCommands): Promise<Burner | undefined>;
   now(): number;
   /** The clock of the turns. */
   clock: Clock;
@@ -93,12 +96,6 @@ export interface TrialEffects {
    * Absent if not needed.
    */
   collect?(server: Server, prepared: Prepared, planned: PlannedTrial): Promise<number | undefined>;
-  /** Asks the live server for its long garbage collections in the window of a load. Absent if not needed. */
-  readCollections?(
-    server: Server,
-    load: LoadResult,
-    asked: { prepared: Prepared; planned: PlannedTrial },
-  ): Promise<Collection[] | undefined>;
   /** Names the watcher under which the server of a user runs; undefined if there is none. Absent if not needed. */
   findWatcher?(server: Server, prepared: Prepared | undefined): string | undefined;
   /** Asks an idle server one request at a time. Absent if not needed. */
@@ -107,12 +104,12 @@ export interface TrialEffects {
   readCode?(server: Server, code: CodeClaim, planned: PlannedTrial, draw: Draw): Promise<RunningCode>;
 }
 
-/** Returns a request after whose answer the connection is closed (RFC 9112, section 9.6). */
+/** Returns a request after whose response the connection is closed (RFC 9112, section 9.6). */
 function closeAfter(request: WorkloadRequest): WorkloadRequest {
   return { ...request, headers: { ...request.headers, connection: 'close' } };
 }
 
-/** Faster answers of an idle server need no explanation. */
+/** Faster responses of an idle server need no explanation. */
 const SLOW_US = 5000;
 
 /** The runtime of a live server. */
@@ -153,6 +150,8 @@ export interface ReadyServer {
   mostWarmupSeconds: number | undefined;
   /** True if Bench has started it. */
   isOwn: boolean;
+  /** Starts what burns CPU in its accounting; undefined if nothing can. */
+  startBurner(): Promise<Burner | undefined>;
   /** Lets it use every core of the run until it is pinned again. */
   widen(): Promise<(() => Promise<void>) | undefined>;
   /** The known processes of the server and its companions. */
@@ -204,7 +203,7 @@ export class ServerLife {
   #startup: Pick<Measured, 'startupSeconds'> = {};
   /** The answers to requests of the harness so far, and those of the load in sessions that have ended. */
   #answers = 0;
-  /** The time of the first right answer, in ms of the monotonic clock. */
+  /** The time of the first correct response, in ms of the monotonic clock. */
   #answeredAtMs: number | undefined;
   /** The processes that collected garbage before the load; undefined if none was to. */
   #collected: number | undefined;
@@ -239,7 +238,7 @@ export class ServerLife {
     this.#describeSent();
   }
 
-  /** Tells the companions of every answer that is checked. */
+  /** Tells the companions of every response that is checked. */
   #watch(draw: Draw): Draw {
     const { login } = draw;
     return {
@@ -286,7 +285,7 @@ export class ServerLife {
     return this.trials.every(({ failed }) => failed);
   }
 
-  /** Starts the companions and the server, waits for its first right answer, attests and verifies it. Throws if a step fails for all trials. */
+  /** Starts the companions and the server, waits for its first correct response, attests and verifies it. Throws if a step fails for all trials. */
   async start(): Promise<ReadyServer> {
     const { plan, prepared, target } = this.#context;
     let draw = this.#draw;
@@ -311,7 +310,7 @@ export class ServerLife {
     if (stranger !== undefined)
       throw new BenchError(
         'trial',
-        `port ${server.port} is answered by ${stranger}, which ran before the server started`,
+        `port ${server.port} is served by ${stranger}, which ran before the server started`,
       );
     const watcher = this.#effects.findWatcher?.(server, prepared);
     if (watcher !== undefined) this.note(makeReason('watcher', { watcher }));
@@ -348,6 +347,7 @@ export class ServerLife {
       seen: this.#seeRuntime(server),
       mostWarmupSeconds: prepared?.stack.warmupSeconds,
       isOwn: prepared !== undefined,
+      startBurner: async () => this.#effects.startBurner?.(server, this.#context.placed),
       widen: async () => this.#effects.widen?.(server, this.#context.placed),
       pids,
       beside: this.#meterBeside(processes),
@@ -505,7 +505,6 @@ export class ServerLife {
     return {
       age: {
         secondsSinceStart: (nowMs - startedAtMs) / 1000,
-        secondsSinceAnswer: (nowMs - this.#answeredAtMs) / 1000,
         ...(warmup === undefined ? {} : { answers: answers + warmup.answers }),
         ...(this.#collected === undefined ? {} : { collected: this.#collected }),
       },
@@ -518,14 +517,23 @@ export class ServerLife {
     for (const { companion } of this.#parts) companion.onAccount?.(lifetime);
   }
 
+  /** Counts what the server has caused in its companions so far. */
+  async countCaused(): Promise<Caused> {
+    const all = await Promise.all(
+      this.#parts.map(async ({ companion }) => (await companion.count?.()) ?? {}),
+    );
+    const statements = all.flatMap((one) => one.statements ?? []);
+    return Object.assign({}, ...all, statements.length > 0 && { statements }) as Caused;
+  }
+
   /** Called after the load, while the server still runs. Throws if a companion finds a failure. */
   async afterLoad(): Promise<void> {
     for (const { companion } of this.#parts) await companion.afterLoad?.();
   }
 
-  /** Judges the window of a trial and verifies the answers again. Throws if they are wrong now. */
+  /** Judges the window of a trial and verifies the responses again. Throws if they are wrong now. */
   async take(
-    { load, sampled, turns, search, curve }: WindowResult,
+    { load, sampled, turns, control, search, curve }: WindowResult,
     trial = this.trials[0] as LifeTrial,
   ): Promise<void> {
     const { plan, placed } = this.#context;
@@ -561,7 +569,6 @@ export class ServerLife {
     }
     const { reasons, findings } = judged;
     const { age } = this.#ageOf(trial, load);
-    const collections = await this.#readCollections(load);
     trial.add(reasons);
     trial.add(this.#judgeCores(trial));
     trial.add(search?.found.reasons ?? []);
@@ -570,7 +577,7 @@ export class ServerLife {
       ...seen,
       ...findings,
       ...this.#startup,
-      ...present({ age, collections }),
+      ...present({ age, control }),
       ...describeLoops({ search, curve }, trial.head, surroundings),
     };
     await this.renewToken(0);
@@ -591,13 +598,6 @@ export class ServerLife {
     const own = first.length > 0 && first.every((core) => placed.includes(core)) ? first : placed;
     const isSame = found.length === own.length && found.every((core) => own.includes(core));
     return isSame ? [] : [makeReason('cores-changed', { placed: own, found })];
-  }
-
-  async #readCollections(load: LoadResult): Promise<Collection[] | undefined> {
-    const { prepared } = this.#context;
-    if (this.#server === undefined || prepared === undefined) return undefined;
-    const asked = { prepared, planned: this.planned };
-    return this.#effects.readCollections?.(this.#server, load, asked);
   }
 
   /** Returns true if it is worth finding out why an idle server of a user answers slowly: once for each target and place. */
@@ -621,7 +621,7 @@ export class ServerLife {
     return this.#effects.askAlone?.(this.#server, asked).catch(() => undefined);
   }
 
-  /** Throws if the answers are wrong now. A server that still works for clients that have left only becomes suspect. */
+  /** Throws if the responses are wrong now. A server that still works for clients that have left only becomes suspect. */
   async #verifyAfter(trial: LifeTrial, { lifetime }: LoadResult): Promise<void> {
     if (this.#server === undefined) return;
     const { expected } = trial;
@@ -638,7 +638,7 @@ export class ServerLife {
     throw new BenchError('trial', this.#describeChange(trial, changed));
   }
 
-  /** Says when the right answer to a request of a trial has changed, and where. */
+  /** Says when the correct response to a request of a trial has changed, and where. */
   #describeChange(trial: LifeTrial, index: number): string {
     const { before, after } = this.#verified;
     const request = trial.drawOf(this.#draw).requests[index];
@@ -647,7 +647,7 @@ export class ServerLife {
     const at = request === undefined ? -1 : this.#draw.requests.indexOf(request);
     const [then, now] = [before, after].map(({ bodies }) => bodies.get(at));
     const where = then === undefined || now === undefined ? '' : `: ${describeDifference(now, then)}`;
-    return `${method} ${path}: the right answer after the load differs from that before it, ${seconds} s earlier${where}. If it may differ: "expect": { "status": 200 } of that request in stack.json`;
+    return `${method} ${path}: the correct response after the load differs from that before it, ${seconds} s earlier${where}. If it may differ: "expect": { "status": 200 } of that request in stack.json`;
   }
 
   /** Asks the server which code it ran, after the measurement: once, because that can take a second. */
@@ -727,10 +727,10 @@ function toRouteSpec({ first, count, statuses, schema, once }: Route): RouteSpec
   return { ...own, statuses, ...present({ schema }) };
 }
 
-/** The bytes of an answer that are kept to show where it has changed. */
+/** The bytes of a response that are kept to show where it has changed. */
 const KEPT_BYTES = 2 ** 16;
 
-/** The answers of verifications by the index of their request, and the begin of the last one on the monotonic clock. */
+/** The responses of verifications by the index of their request, and the begin of the last one on the monotonic clock. */
 interface SeenAnswers {
   atMs: number;
   bodies: Map<number, Buffer>;
@@ -749,7 +749,7 @@ function headOfBody(body: Buffer): Buffer {
 export class LifeTrial {
   readonly planned: PlannedTrial;
   readonly head: TrialHead;
-  /** The right answers to its requests; they count once it is verified. */
+  /** The correct responses to its requests; they count once it is verified. */
   expected: Expected;
   isVerified = false;
   measured: Measured | undefined;

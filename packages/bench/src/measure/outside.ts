@@ -21,7 +21,7 @@ export interface SeenServer {
 
 /**
  * Looks at a running server. Throws a trial error if none of its processes is the interpreter that was asked for, or if
- * its GIL or its JIT is not as asked for. `file` is a path prefix for the answers of its processes; `wake` sends a
+ * its GIL or its JIT is not as asked for. `file` is a path prefix for the responses of its processes; `wake` sends a
  * request, without which an idle server may not answer.
  */
 export async function seeServer(

@@ -3,17 +3,19 @@
  * calls.
  */
 import { openedShare } from 'bench-analysis/judge/judge';
-import { foldProfiles, NAMELESS, type Stack } from 'bench-analysis/why/fold';
-import { kernelUseBetween, readKernelUse, type KernelUse } from 'bench-machine/resources/kernel';
+import { foldProfiles, NAMELESS } from 'bench-analysis/why/fold';
+import { readLines } from 'bench-machine/files';
+import { familyOf, readProcess } from 'bench-machine/procfs';
 import { BenchError } from 'bench-model/errors';
 import type { Prepared } from 'bench-targets/prepare/prepare';
 import { attachCounter, parseCalls } from 'bench-targets/profile/calls';
-import { type Garbage, watchGarbage, withGarbage } from 'bench-targets/profile/garbage';
+import { type Told, watchTelling, withTelling } from 'bench-targets/profile/telling';
 import type { Profiler } from 'bench-targets/profile/profilers';
-import type { Calls, GarbageUse, RequestUse } from 'bench-model/why';
+import type { Calls, RequestUse, Stack } from 'bench-model/why';
 import type { PlannedTrial } from 'bench-model/plan';
 import { present } from 'bench-model/options';
 import { sum } from 'bench-statistics/numbers';
+import { causedBetween, placesOf, withTold } from './caused.ts';
 import { ServerLife, type TrialContext, type TrialEffects } from './life.ts';
 import { Silence } from './silence.ts';
 import { TurnTaker } from './turns.ts';
@@ -38,7 +40,7 @@ export async function takeProfile(
   { effects, profiler, file }: { effects: TrialEffects; profiler: Profiler | undefined; file: string },
 ): Promise<TakenProfile> {
   const watched = profiler?.ready(context.prepared, file) ?? context.prepared;
-  const prepared = withGarbage(watched, `${file}-garbage`);
+  const prepared = withTelling(watched, `${file}-told`);
   const life = new ServerLife(planned, { ...context, prepared }, effects);
   let taken: TakenProfile | undefined;
   try {
@@ -87,32 +89,37 @@ async function takeTurns(
   const load: Load = async (seconds) => {
     await life.renewToken(seconds, { session });
     const { answers } = await outlive(taker.take({ rampSeconds: 0, spanSeconds: seconds }));
-    if (answers === 0) throw new BenchError('trial', 'no right answer under load');
+    if (answers === 0) throw new BenchError('trial', 'no correct response under load');
     return { answers, cpuUs: (taker.taken.cpuUs?.at(-1) ?? 0) / answers };
   };
   await warmUp([{ ...only, session }], plan, { compares: false });
   await taker.begin([]);
   using during = life.duringLoad();
-  const collected = await watchGarbage(ready.server, prepared, `${file}-garbage`);
-  const before = readKernelUse(pid);
+  const tell = await watchTelling(ready.server, prepared, `${file}-told`);
+  const counted = await life.countCaused();
   const plain = await load(PROFILE_SECONDS.plain);
-  const kernel = kernelUseBetween(before, readKernelUse(pid));
-  const garbage = garbageOf(await collected(), plain);
+  const told = (await tell()) ?? {};
+  const caused = causedBetween(counted, withTold(await life.countCaused(), told), plain.answers);
   await using recording = profiler && (await outlive(profiler.attach(pid, file)));
   const profiled = recording && (await load(PROFILE_SECONDS.profiled));
-  const stacks = foldProfiles((await recording?.stop()) ?? [], prepared.stack.root);
+  const stacks = foldProfiles((await recording?.stop()) ?? [], prepared.stack.root, readLines);
   if (recording !== undefined) refuseNameless(stacks);
   const calls = await countCalls(pid, `${file}-calls`, load);
   during[Symbol.dispose]();
   const connections = openedShare(await outlive(turns.collect()));
-  const perRequest = { ...useOf(kernel, plain), ...present({ connections, calls, garbage }) };
+  const perRequest = {
+    threads: sum([...familyOf([pid])].map((one) => readProcess(one)?.threads ?? 0)),
+    ...caused,
+    ...toldOf(told, prepared.stack.root, plain.answers),
+    ...present({ connections, calls }),
+  };
   return { cpuUs: plain.cpuUs, ...present({ profiledUs: profiled?.cpuUs }), perRequest, stacks };
 }
 
-/** Loads the server for some seconds. Returns its right answers, and its CPU for each, in µs. */
+/** Loads the server for some seconds. Returns its correct responses, and its CPU for each, in µs. */
 type Load = (seconds: number) => Promise<{ answers: number; cpuUs: number }>;
 
-/** Counts the system calls of an answer; undefined where that is not possible. */
+/** Counts the system calls of a response; undefined where that is not possible. */
 async function countCalls(pid: number, file: string, load: Load): Promise<Calls | undefined> {
   await using counter = await attachCounter(pid, file);
   if (counter === undefined) return undefined;
@@ -122,19 +129,15 @@ async function countCalls(pid: number, file: string, load: Load): Promise<Calls 
   return Object.fromEntries(counts) as Calls;
 }
 
-/** Returns what each answer took. The kernel splits CPU at its ticks. */
-function useOf(kernel: KernelUse, { answers, cpuUs }: Awaited<ReturnType<Load>>): RequestUse {
-  const systemUs = (cpuUs * kernel.systemTicks) / Math.max(1, kernel.userTicks + kernel.systemTicks);
-  return {
-    userUs: cpuUs - systemUs,
-    systemUs,
-    faults: kernel.faults / answers,
-    waits: kernel.waits / answers,
-  };
-}
-
-function garbageOf(garbage: Garbage | undefined, { answers }: { answers: number }): GarbageUse | undefined {
-  return garbage && { collections: (1000 * garbage.count) / answers, us: (1000 * garbage.ms) / answers };
+/** Returns what a server tells of each response. `root` is the folder of its project. */
+function toldOf(
+  { count, ms = 0, waits }: Partial<Told>,
+  root: string,
+  answers: number,
+): Pick<RequestUse, 'garbage' | 'places'> {
+  if (count === undefined) return {};
+  const garbage = { collections: (1000 * count) / answers, us: (1000 * ms) / answers };
+  return { garbage, ...present({ places: waits && placesOf(waits, root, answers) }) };
 }
 
 /** Throws a trial error if no function was seen, or if most of the CPU was spent in functions without a name. */

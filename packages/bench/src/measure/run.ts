@@ -3,8 +3,7 @@ import { BenchError } from 'bench-model/errors';
 import type { FoundCapacity } from 'bench-model/measured';
 import { soundSearchOf } from 'bench-analysis/capacities';
 import type { FailedTrial, Trial } from 'bench-model/record';
-import type { Reason } from 'bench-model/reasons';
-import { makeReason } from 'bench-model/reasons';
+import { makeReason, type Reason } from 'bench-model/reasons';
 import type { Plan, PlannedTrial } from 'bench-model/plan';
 import { ROWS_HINT } from '../plan/rows.ts';
 import { measureTogether } from './conductor.ts';
@@ -80,7 +79,7 @@ export async function run(
   return trials;
 }
 
-/** Returns the searches of earlier trials of the same target and place that found a capacity, if nothing but their few answers is in doubt. */
+/** Returns the searches of earlier trials of the same target and place that found a capacity, if nothing but their few responses is in doubt. */
 export function searchesBefore(trials: readonly Trial[], planned: PlannedTrial): FoundCapacity[] {
   return trials.flatMap((trial) => {
     const isAlike = trial.target.id === planned.target && isSamePlace(trial, planned);

@@ -1,4 +1,4 @@
-/** The time for which a server under load gives no right answer. */
+/** The time for which a server under load gives no correct response. */
 import { BenchError } from 'bench-model/errors';
 
 /** The silence of one server: every turn of a server that hangs waits for its open requests. */
@@ -11,12 +11,12 @@ export class Silence {
     this.#mostSeconds = mostSeconds;
   }
 
-  /** Takes a step of the load, which counts its right answers. Throws if there has been none for too long. */
+  /** Takes a step of the load, which counts its correct responses. Throws if there has been none for too long. */
   async during(step: () => Promise<number>): Promise<void> {
     const begunMs = performance.now();
     const answers = await step();
     this.#ms = answers > 0 ? 0 : this.#ms + performance.now() - begunMs;
     if (this.#ms < this.#mostSeconds * 1000) return;
-    throw new BenchError('trial', `no right answer for ${(this.#ms / 1000).toFixed(0)} s under load`);
+    throw new BenchError('trial', `no correct response for ${(this.#ms / 1000).toFixed(0)} s under load`);
   }
 }

@@ -27,7 +27,7 @@ interface TurnsResult {
 /** The CPU of a process around turns. */
 interface Turning {
   turns: TurnMeter;
-  /** Undefined if only its CPU in the turns belongs to the answers. */
+  /** Undefined if only its CPU in the turns belongs to the responses. */
   upkeep: UpkeepMeter | undefined;
 }
 
@@ -98,7 +98,7 @@ export class TurnTaker {
   }
 
   /**
-   * Takes one turn. Every answer has arrived when its CPU is read. Work of the server between its turns is counted apart.
+   * Takes one turn. Every response has arrived when its CPU is read. Work of the server between its turns is counted apart.
    * `place` is that among the turns of all servers; by default among its own.
    */
   async take(

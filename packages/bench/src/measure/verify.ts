@@ -29,22 +29,22 @@ const POLL_MS = 5;
 /** The time for which a server may refuse its first request: it may mount its routes after it listens. */
 const SETTLE_MS = 1000;
 const REFUSED_POLL_MS = 50;
-/** The least time for an answer, also just before the deadline: a busy machine takes some ms. */
+/** The least time for a response, also just before the deadline: a busy machine takes some ms. */
 const LEAST_SECONDS = 1;
 /** The time between the end of a connection and that of its process. */
 const END_MS = 1000;
 /** The pause after which a server that gives no HTTP/1.1 answer is asked for its protocol again. */
 const PROTOCOL_MS = 500;
-/** A server that gives the right answer on another port for this long, or for a tenth of the limit, stays there. */
+/** A server that gives the correct response on another port for this long, or for a tenth of the limit, stays there. */
 const ELSEWHERE_MS = 3000;
 /** The status codes of a server that is still starting. */
 const MAY_BE_STARTING = new Set([408, 425, 429, 500, 502, 503, 504]);
 
 /**
- * Asks until the first right answer. Throws a trial error if the server ends, answers wrongly with a
+ * Asks until the first correct response. Throws a trial error if the server ends, answers wrongly with a
  * status of success, keeps refusing the request with a status that no starting server gives (404, any other 4xx, 3xx,
- * 501), gives the right answer on another port, or has not answered rightly by the deadline (in seconds). Throws at once for
- * an answer that no load can repeat, such as one that does not end within `answerSeconds`.
+ * 501), gives the correct response on another port, or has not answered rightly by the deadline (in seconds). Throws at once for
+ * a response that no load can repeat, such as one that does not end within `answerSeconds`.
  */
 export async function awaitRightAnswer(
   endpoint: Endpoint,
@@ -54,7 +54,7 @@ export async function awaitRightAnswer(
 ): Promise<void> {
   const { request: first, index } = takeRequest(draw);
   const deadlineMs = performance.now() + deadlineSeconds * 1000;
-  let last: Seen = { fault: { kind: 'silent' }, text: 'no answer' };
+  let last: Seen = { fault: { kind: 'silent' }, text: 'no response' };
   let refusal: { status: number; sinceMs: number } | undefined;
   const isRightFor = (answer: Answer): boolean => draw.check(answer, index) === undefined;
   const patienceMs = Math.min(ELSEWHERE_MS, deadlineSeconds * 100);
@@ -63,13 +63,13 @@ export async function awaitRightAnswer(
   const isRight = async (): Promise<boolean> => {
     const end = describeEnd(endpoint);
     if (end !== undefined)
-      throw new FaultError({ kind: 'ended', end }, `the server ended before it answered (${end})`);
+      throw new FaultError({ kind: 'ended', end }, `the server ended before it responded (${end})`);
     const leftSeconds = Math.max(LEAST_SECONDS, (deadlineMs - performance.now()) / 1000);
     const seconds = Math.min(answerSeconds, leftSeconds);
     const answer = await sendRequest(endpoint, first, seconds).catch(async (error: Error) => {
       // A server that is being stopped is not asked again.
       if (endpoint.stopped?.aborted === true) throw new BenchError('trial', 'interrupted');
-      // With more time, its answer may have ended.
+      // With more time, its response may have ended.
       const isCut = error instanceof EndlessError && seconds < answerSeconds;
       if (error instanceof UnmeasurableError && !isCut)
         throw nameRequest(describeAddress(endpoint, first), error);
@@ -98,7 +98,7 @@ export async function awaitRightAnswer(
     const { fault, text } = seeElsewhere(endpoint) ?? last;
     throw new FaultError(
       fault,
-      `${describeAddress(endpoint, first)}: no right answer within ${deadlineSeconds} s: ${text}`,
+      `${describeAddress(endpoint, first)}: no correct response within ${deadlineSeconds} s: ${text}`,
     );
   };
   const timeout = { milliseconds: Math.ceil(deadlineSeconds * 1000), fallback };
@@ -106,7 +106,7 @@ export async function awaitRightAnswer(
 }
 
 /**
- * Returns a function that is called while nothing answers. After `patienceMs` it throws a trial error if the right answer
+ * Returns a function that is called while nothing answers. After `patienceMs` it throws a trial error if the correct response
  * comes from another interface, or from another port although the command names none. A command that names its port is
  * waited for: the other port may be for metrics.
  */
@@ -135,7 +135,7 @@ function watchElsewhere(
 const PROTOCOL_FAULTS: ReadonlySet<Fault['kind']> = new Set(['tls', 'no-tls', 'http2', 'untrusted']);
 
 /**
- * Returns a function that is called with what was seen instead of a right answer. It throws a trial error if the server
+ * Returns a function that is called with what was seen instead of a correct response. It throws a trial error if the server
  * speaks another protocol, for which it asks the server now and then.
  */
 function watchProtocol(endpoint: Endpoint, first: WorkloadRequest): (seen: Seen) => Promise<void> {
@@ -194,16 +194,16 @@ export async function logIn(
   return rest;
 }
 
-/** The errors of OpenSSL for an answer in plain text. */
+/** The errors of OpenSSL for a response in plain text. */
 const NO_TLS = /WRONG_VERSION_NUMBER|PACKET_LENGTH_TOO_LONG|RECORD_LAYER_FAILURE/;
 const NO_TLS_TEXT = /wrong version number|packet length too long/i;
 /** The errors of Node for certificates. */
 const UNTRUSTED = /CERT|UNABLE_TO_VERIFY|HOSTNAME_MISMATCH/;
 
-/** Says what it means that a request got no answer. */
+/** Says what it means that a request got no response. */
 function seeNothing({ port, tls }: Endpoint, error: NodeJS.ErrnoException): Seen {
   if (error instanceof UnansweredError)
-    return { fault: { kind: 'silent' }, text: 'it accepts connections, but does not answer' };
+    return { fault: { kind: 'silent' }, text: 'it accepts connections, but does not respond' };
   const { code, message } = error;
   if (code === 'ECONNREFUSED')
     return { fault: { kind: 'not-listening' }, text: `nothing listens on port ${port}` };
@@ -211,17 +211,17 @@ function seeNothing({ port, tls }: Endpoint, error: NodeJS.ErrnoException): Seen
     return { fault: { kind: 'silent' }, text: 'this machine has no free port for a connection' };
   if (tls !== undefined) {
     if (NO_TLS.test(code ?? '') || NO_TLS_TEXT.test(message))
-      return { fault: { kind: 'no-tls' }, text: 'the server answers without TLS' };
+      return { fault: { kind: 'no-tls' }, text: 'the server responds without TLS' };
     if (code?.includes('NO_APPLICATION_PROTOCOL'))
       return { fault: { kind: 'http2' }, text: 'the server speaks TLS, but not HTTP/1.1' };
     if (UNTRUSTED.test(code ?? ''))
       return { fault: { kind: 'untrusted' }, text: `the certificate is not valid: ${message}` };
   }
   if (code?.startsWith('HPE_') === true)
-    return { fault: { kind: 'no-http' }, text: `its answer is not valid HTTP: ${message}` };
+    return { fault: { kind: 'no-http' }, text: `its response is not valid HTTP: ${message}` };
   const isClosed = code === 'ECONNRESET' || code === 'EPIPE';
   return isClosed
-    ? { fault: { kind: 'hangs-up' }, text: 'it closes the connection without an answer' }
+    ? { fault: { kind: 'hangs-up' }, text: 'it closes the connection without a response' }
     : { fault: { kind: 'silent' }, text: message };
 }
 
@@ -235,9 +235,9 @@ export async function seeEnd(endpoint: Endpoint): Promise<Seen | undefined> {
 
 /**
  * Sends every request of the draw in turn, then the first once more, then those that the server must refuse, and checks
- * each answer. Requests whose right answer is the one before the load are all sent twice: a body that differs the second
- * time is not compared under load. Returns the right answer to each request, null for one whose bytes may differ;
- * undefined if all may. Requests that are sent once are not repeated. Throws a trial error for the first wrong answer.
+ * each response. Requests whose correct response is the one before the load are all sent twice: a body that differs the second
+ * time is not compared under load. Returns the correct response to each request, null for one whose bytes may differ;
+ * undefined if all may. Requests that are sent once are not repeated. Throws a trial error for the first wrong response.
  */
 export async function verify(
   endpoint: Endpoint,
@@ -282,12 +282,12 @@ export async function verify(
     const isFirst = turn < probes.length;
     const isSame = isFirst || expected[index]?.sha256 === seen.sha256;
     if (!isSame && draw.fixedBody && route?.learns !== true)
-      fail(spec, 'two right answers differ in their bytes');
+      fail(spec, 'two correct responses differ in their bytes');
     if (isFirst) expected[index] = seen;
     else if (!isSame) expected[index] = null;
   }
   for (const { first, count, learns } of routes ?? []) {
-    // Rows of one route are alike: an answer that differs for one of them differs for the others sooner or later.
+    // Rows of one route are alike: a response that differs for one of them differs for the others sooner or later.
     const seen = probes.filter((index) => index >= first && index < first + count);
     if (learns && seen.some((index) => expected[index] === null)) expected.fill(null, first, first + count);
   }
@@ -298,7 +298,7 @@ export async function verify(
   return draw.fixedBody && expected.some((one) => one !== null) ? expected : undefined;
 }
 
-/** The right answer to each request, as far as it is the same bytes each time. */
+/** The correct response to each request, as far as it is the same bytes each time. */
 export type Expected = LoadSpec['expected'];
 
 /** A request as it was sent, and the row that filled in its placeholders. */

@@ -9,7 +9,7 @@ import { sum } from 'bench-statistics/numbers';
 
 /** The slices of each server whose ratios are tested for a trend. */
 const TESTED = 24;
-/** A slice that takes more than this multiple of its time is late: each has a few ms of orders and of last answers. */
+/** A slice that takes more than this multiple of its time is late: each has a few ms of orders and of last responses. */
 const LATE = 2;
 /** The slices that are added at a time while a server is not warm. */
 const MORE_SLICES = 4;
@@ -42,7 +42,7 @@ export interface WarmedSide {
 
 /** The end of a warm-up. */
 interface Warmed {
-  /** The time between the answers of a connection, in seconds, of the slowest server. */
+  /** The time between the responses of a connection, in seconds, of the slowest server. */
   cycleSeconds: number;
   sides: WarmedSide[];
   /** The servers whose CPU per request still changed relative to the others at the end; empty if they are not compared. */
@@ -53,7 +53,7 @@ interface Warmed {
  * Loads each server in slices, in turns A B B A, so that none is idle for long. A server that needs less begins later, so that all
  * have had their least load at the same time. Then the load goes on with those that are not warm. If the servers are compared, it
  * goes on with all of them, also while the ratio of their CPU per request has a trend. A slice that ends late, because its last
- * answers are slow, counts in full. `now` returns a time in ms.
+ * responses are slow, counts in full. `now` returns a time in ms.
  */
 export async function warmTogether(
   sides: readonly WarmingSide[],
@@ -167,7 +167,7 @@ class Warming {
     return { seconds: this.seconds, ...(share !== undefined && { compilersShare: share }) };
   }
 
-  /** The time between the answers of a connection; 0 if it is unknown. */
+  /** The time between the responses of a connection; 0 if it is unknown. */
   cycleSeconds(): number {
     const { connect, lifetime } = this.#last ?? {};
     const cycle = ((connect?.established ?? 0) * this.seconds) / (lifetime?.ok ?? 0);

@@ -29,13 +29,13 @@ export interface Warmable {
   hasFailed: () => boolean;
   /** Takes a step with it, whose failure is that of this server alone. */
   attempt(step: () => Promise<void>): Promise<void>;
-  /** Takes a step of the load, which counts its right answers. Throws if the server has given none for too long, or has ended. */
+  /** Takes a step of the load, which counts its correct responses. Throws if the server has given none for too long, or has ended. */
   during(step: () => Promise<number>): Promise<void>;
   /** Loads it for exactly this time instead, in seconds. */
   seconds?: number;
 }
 
-/** Warms up servers by turns. Returns the time between the answers of a connection in seconds, of the slowest, and the trends of the ratios if they are compared. */
+/** Warms up servers by turns. Returns the time between the responses of a connection in seconds, of the slowest, and the trends of the ratios if they are compared. */
 export async function warmUp(
   servers: readonly Warmable[],
   plan: Plan,
@@ -107,7 +107,7 @@ function sliceFor({ ready, session }: Warmable, { leastSeconds, mostSeconds }: S
   const isSet = leastSeconds === mostSeconds;
   const least = isSet ? LONGEST_SLICE_SECONDS : sliceOf(leastSeconds);
   const ordered = isSet ? leastSeconds : ORDERED_SLICE_SECONDS;
-  // Connections whose answers are slow begin one after the other.
+  // Connections whose responses are slow begin one after the other.
   return Math.max(session.turns === undefined ? ordered : least, ready.spec.spreadSeconds ?? 0, least);
 }
 

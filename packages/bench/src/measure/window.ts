@@ -3,7 +3,7 @@
 import { BenchError } from 'bench-model/errors';
 import type { Counts } from 'bench-model/figures';
 import type { LoadResult } from 'bench-model/load';
-import type { Turns } from 'bench-model/measured';
+import type { Control, Turns } from 'bench-model/measured';
 import type { Curve, Search } from './capacity.ts';
 import { describeEnd, type Server } from 'bench-machine/launch';
 import type { LoadSession, Window } from 'bench-load/engine';
@@ -18,6 +18,8 @@ export interface WindowResult {
   sampled: Sampled | undefined;
   /** The turns of servers whose turns are short. */
   turns?: Turns | undefined;
+  /** What was planted into further turns, and read. */
+  control?: Control | undefined;
   /** The search of a capacity, of which the load is one step. */
   search?: Search | undefined;
   /** Open loops at other loads. */

@@ -12,7 +12,6 @@ export function planAlone(plan: Plan, run: string, targets: readonly Target[], r
   const {
     byTurns: _byTurns,
     sequentialTest: _test,
-    stops: _stops,
     background: _background,
     cluster: _cluster,
     spread: _spread,

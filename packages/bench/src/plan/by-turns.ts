@@ -111,7 +111,7 @@ function whyApart(
       'a server always listens on one port. If it read PORT, they could take turns, which shows smaller differences',
     ],
     [length > MOST_AT_ONCE, `more than ${MOST_AT_ONCE} servers would wait too long for their turns`],
-    [!canTakeTurns(length, waitSeconds), `each answer waits ${waitSeconds} s`],
+    [!canTakeTurns(length, waitSeconds), `each response waits ${waitSeconds} s`],
     [
       fixed !== undefined,
       `each server needs its own service ${fixed?.name}, which has the fixed port ${fixed?.port}`,
@@ -134,9 +134,9 @@ function findFixedPort(stacks: readonly Stack[]): { name: string; port: number }
 }
 
 /**
- * Returns true if turns have time for the answers that they need, on the connections of this many servers: those of a slower
+ * Returns true if turns have time for the responses that they need, on the connections of this many servers: those of a slower
  * server would come after its turn, or its connections would be idle for longer than servers keep them. One core computes
- * the answers of all connections one after the other.
+ * the responses of all connections one after the other.
  */
 export function fitTurns(
   answerSeconds = 0,

@@ -1,16 +1,10 @@
-import {
-  OVERHEAD_SECONDS,
-  placeOf,
-  placesOf,
-  TURN_SECONDS,
-  takesTurns,
-  type Place,
-} from 'bench-model/planned';
+import { OVERHEAD_SECONDS, placeOf, TURN_SECONDS, takesTurns, type Place } from 'bench-model/planned';
 import { resolve } from 'node:path';
 import { readApp } from 'bench-targets/catalogue/apps/app';
 import { spreadCopies } from 'bench-targets/catalogue/copies';
+import { baselinesOf } from 'bench-analysis/compare';
 import { describeBackground } from 'bench-targets/catalogue/background';
-import { ENGINES, type EngineName } from 'bench-model/engines';
+import { ENGINES, startsOnly, type EngineName } from 'bench-model/engines';
 import { chooseLooks, mostRounds, scheduleNamed } from 'bench-targets/catalogue/looks';
 import { FIRST_FIVE, expandTargets, refuseThreads, spreadTargets } from 'bench-targets/catalogue/stacks';
 import { completeParams, workloadOf } from 'bench-targets/catalogue/workloads/index';
@@ -19,7 +13,6 @@ import { completeUserRequests, draftOptions } from 'bench-targets/catalogue/work
 import type { UserRequests, AttachedServer } from 'bench-model/requests';
 import { describeUserRequests, nameRoutes } from 'bench-targets/catalogue/workloads/requests/sent';
 import type { Workload } from 'bench-targets/catalogue/workloads/workload';
-import { REQUESTS } from 'bench-targets/catalogue/workloads/requests/workload';
 import type { BackgroundRequest, LoadMode } from 'bench-model/settings';
 import type { Target } from 'bench-model/target';
 import { BenchError } from 'bench-model/errors';
@@ -32,20 +25,7 @@ import { generatorsFor, refuseSizes, scaleTargets, sizesOf } from './scale.ts';
 import { fewestBusy } from './rungs.ts';
 import { redactUrl } from 'bench-machine/redact';
 import { RUN_SCHEMA } from 'bench-model/versions';
-import {
-  FEWEST_WAITS,
-  refuseBackground,
-  refuseCluster,
-  refuseEngine,
-  refuseRenewal,
-  refuseSpread,
-  refuseWindow,
-  tidy,
-  wholeWaits,
-} from './refusals.ts';
-
-/** More than a week of trials: the user mistyped. */
-const MOST_TRIALS = 100_000;
+import { FEWEST_WAITS, refusePlan, tidy, wholeWaits, type Untried } from './refusals.ts';
 
 /**
  * A decision takes many rounds, so each is short and at one rung by default. A second of turns on each side has
@@ -59,7 +39,7 @@ const SEARCH_SECONDS = 12;
 
 /** One body in this many is compared byte by byte. */
 const HASH_EVERY = 64;
-/** Nothing is known of the answers of a user, and there can be many different ones. */
+/** Nothing is known of the responses of a user, and there can be many different ones. */
 const HASH_EVERY_ASKED = 16;
 
 /** A server that is already running answers at once, unless it still answers 503. */
@@ -68,18 +48,60 @@ const ATTACHED_START_SECONDS = 5;
 /** The shortest window of one request of several by default: of a comparison by turns, and of any other plan. */
 const ROUTE_WINDOW_SECONDS = { comparison: 0.1, other: 1 };
 
+/** For start-up alone, servers need no load: one request to each, and no warm-up. */
+const START = {
+  connections: [1],
+  warmupSeconds: 0,
+  windowSeconds: 0.1,
+  load: { mode: 'amount' as const, requests: 1 },
+};
+
 const QUICK = { rounds: 1, windowSeconds: 1.5, warmupSeconds: 0.5 };
 
-/**
- * Makes the plan from the options. In each round every target runs once at every rung, in an order drawn from the
- * seed: either of two targets is equally likely to come first. Throws a usage error for unknown targets or
- * workloads.
- */
-export function makePlan(given: BenchOptions, stacks: Stack[], run: string, seed: number): Plan {
-  const userRequests = chooseRequests(given, stacks);
-  const options = userRequests === undefined ? given : { ...given, workload: REQUESTS };
-  const attached = options.servers && attachServers(options.servers, userRequests);
+/** What was found of the targets of a plan before it was made. A dry run has found nothing. */
+export interface Found {
+  /** The targets that cannot be launched here. */
+  leftOut?: readonly string[];
+  /** How long the slowest server took for a response, and from its start to its stop. */
+  answerSeconds?: number;
+  startupSeconds?: number;
+}
+
+/** What options ask to measure. */
+interface Chosen {
+  workload: Workload;
+  userRequests: UserRequests | undefined;
+  targets: Target[];
+}
+
+/** Chooses the workload and the targets of options. Throws a usage error for unknown ones. */
+export function choose(options: BenchOptions, stacks: Stack[]): Chosen {
+  const userRequests = chooseRequests(options, stacks);
   const workload = workloadOf({ workload: options.workload, userRequests });
+  const offered = userRequests === undefined ? workload.name : undefined;
+  const { servers, matrix, copies = [] } = options;
+  const targets =
+    servers === undefined
+      ? spreadCopies(spreadTargets(chooseTargets(options, stacks, offered), matrix), copies, stacks)
+      : attachServers(servers, userRequests).map((server) => attachedTarget(server, userRequests));
+  return { workload, userRequests, targets };
+}
+
+/**
+ * Makes the plan from the options and from what was found of its targets. In each round every target runs once at every
+ * rung, in an order drawn from the seed: either of two targets is equally likely to come first. Throws a usage error for
+ * unknown targets or workloads.
+ */
+export function makePlan(
+  given: BenchOptions,
+  stacks: Stack[],
+  run: string,
+  seed: number,
+  found: Found = {},
+): Plan {
+  const options = asksForStarts(given) ? { ...given, ...START } : given;
+  const { workload, userRequests, targets: all } = choose(options, stacks);
+  const attached = options.servers && attachServers(options.servers, userRequests);
   const { sequentialTest: typedTest, load } = options;
   // The fewer connections, the shorter the turns, and the more of the machine's pace they share.
   const isShort = typedTest !== undefined || load.mode === 'promise';
@@ -88,16 +110,8 @@ export function makePlan(given: BenchOptions, stacks: Stack[], run: string, seed
   const params = completeParams(workload, options.params ?? {});
   const waitSeconds = workload.waitSeconds?.(params);
   const chosen = { ...short, ...(options.quick ? quick : {}), ...options };
-  const spread =
-    attached === undefined
-      ? spreadCopies(
-          spreadTargets(chooseTargets(options, stacks, userRequests !== undefined), options.matrix),
-          options.copies ?? [],
-          stacks,
-        )
-      : attached.map((server) => attachedTarget(server, userRequests));
-  const { without = [] } = options;
-  const named = spread.filter(({ id }) => !without.includes(id));
+  const { leftOut = [] } = found;
+  const named = all.filter(({ id }) => !leftOut.includes(id));
   const { background } = options;
   const once = options.noise ? [...named, repeatTarget(named[0] as Target)] : named;
   const own =
@@ -110,7 +124,10 @@ export function makePlan(given: BenchOptions, stacks: Stack[], run: string, seed
     (a, b) => a - b,
   );
   // A capacity is that of a service under all of its requests.
-  const routes = userRequests === undefined || load.mode === 'promise' ? undefined : nameRoutes(userRequests);
+  const routes =
+    userRequests === undefined || load.mode === 'promise' || startsOnly(load)
+      ? undefined
+      : nameRoutes(userRequests);
   const compared = 1 + (targets.length - 1) * (routes?.length ?? 1);
   const sequentialTest = typedTest && {
     ...typedTest,
@@ -140,26 +157,6 @@ export function makePlan(given: BenchOptions, stacks: Stack[], run: string, seed
         ? { byTurns: { rungs, turnSeconds: TURN_SECONDS.comparison } }
         : {};
   const { byTurns } = turns;
-  refuseCluster(options, { engine, rungs, generators });
-  refuseSpread(options);
-  refuseWindow(options, waitSeconds);
-  refuseBackground(options);
-  refuseRenewal(options, userRequests);
-  const count = targets.length * placesOf({ rungs, ...present({ routes }) }).length * rounds;
-  if (count > MOST_TRIALS) {
-    throw new BenchError(
-      'usage',
-      `the plan has ${count.toLocaleString('en-US')} trials, and the limit is ${MOST_TRIALS.toLocaleString('en-US')}`,
-      'use fewer rounds, targets, connections or requests',
-    );
-  }
-  if (load.mode === 'amount' && load.requests < Math.max(...rungs)) {
-    throw new BenchError(
-      'usage',
-      `--amount ${load.requests} is less than the ${Math.max(...rungs)} connections`,
-      'use more: every connection sends at least one request',
-    );
-  }
   const usualSeconds =
     sequentialTest === undefined
       ? workload.windowSeconds
@@ -171,18 +168,7 @@ export function makePlan(given: BenchOptions, stacks: Stack[], run: string, seed
   const windowSeconds = wholeWaits(ownSeconds, waitSeconds);
   const warmupSeconds =
     options.warmupSeconds ?? Math.max(chosen.warmupSeconds ?? workload.warmupSeconds, waitSeconds ?? 0);
-  const draws = createRandom(seed);
-  const drawn = workload.draw(() => draws.float(), params);
-  refuseEngine(engine, {
-    rungs,
-    generators,
-    load,
-    windowSeconds,
-    warmupSeconds,
-    requests: drawn.requests,
-    routes: drawn.routes,
-  });
-  const plan: Plan = {
+  const planned: Untried = {
     schema: RUN_SCHEMA,
     run,
     seed,
@@ -203,10 +189,6 @@ export function makePlan(given: BenchOptions, stacks: Stack[], run: string, seed
     load,
     quick: options.quick,
     stacks: options.stacks,
-    trials: drawTrials(
-      { targets, rungs, rounds, ...present({ byTurns, routes, background, cluster: options.cluster }) },
-      seed,
-    ),
     ...turns,
     ...(byTurns !== undefined &&
       sequentialTest !== undefined &&
@@ -231,8 +213,35 @@ export function makePlan(given: BenchOptions, stacks: Stack[], run: string, seed
       apps: options.apps?.map(readApp),
     }),
   };
+  const draws = createRandom(seed);
+  const drawn = workload.draw(() => draws.float(), params);
+  refusePlan(planned, drawn, given.windowSeconds);
+  const plan = plantControl(finishPlan(planned, found), options);
   refuseFewRows(plan, drawn.routes);
   return plan;
+}
+
+/** Plans to plant the threshold of a comparison by turns into turns of its baselines, unless the options forbid it. */
+function plantControl(plan: Plan, { control = true }: BenchOptions): Plan {
+  const { sequentialTest, byTurns } = plan;
+  if (!control || byTurns === undefined || sequentialTest?.by !== 'cpu') return plan;
+  const targets = [...new Set(baselinesOf(plan).values())];
+  return targets.length === 0 ? plan : { ...plan, control: { share: sequentialTest.threshold, targets } };
+}
+
+/** Returns true if start-up decides, and no load is named. */
+function asksForStarts({ sequentialTest, load, connections, windowSeconds }: BenchOptions): boolean {
+  const isNamed = load.mode !== 'closed' || connections !== undefined || windowSeconds !== undefined;
+  return sequentialTest?.by === 'startup' && !isNamed;
+}
+
+/** Fits a plan to what was found of its servers, and draws its trials. */
+function finishPlan(plan: Untried, { answerSeconds = 0, startupSeconds = 0 }: Found): Plan {
+  const fitted: Untried = {
+    ...fitAnswers(plan, answerSeconds),
+    ...(startupSeconds > OVERHEAD_SECONDS && { startupSeconds: Math.round(10 * startupSeconds) / 10 }),
+  };
+  return { ...fitted, trials: drawTrials(fitted, plan.seed) };
 }
 
 /** Returns the generator processes of a run, and the cores of its largest server. Throws a usage error if it lacks cores. */
@@ -246,7 +255,7 @@ function resourcesFor({ scale, machineCores = Infinity, generators, cores }: Ben
   return { generators: generatorsFor(sizes, machineCores), cores: Math.max(...sizes) };
 }
 
-/** Returns the longest time that a target of a plan may take to its first right answer, in seconds. */
+/** Returns the longest time that a target of a plan may take to its first correct response, in seconds. */
 function startSecondsOf(
   targets: readonly Target[],
   stacks: readonly Stack[],
@@ -355,29 +364,30 @@ function rungsFor(engine: EngineName, rungs: number[]): number[] {
   return reached.length > 0 ? reached : [most];
 }
 
-/** `isAny` is true if any server can be asked, whatever workloads its manifest lists. */
-function chooseTargets(options: BenchOptions, stacks: Stack[], isAny: boolean): Target[] {
+/** Without a workload, any server can be asked, whatever workloads its manifest lists. */
+function chooseTargets(options: BenchOptions, stacks: Stack[], workload: string | undefined): Target[] {
   const { targets } = options;
-  const workload = isAny ? undefined : options.workload;
-  if (options.all) return expandTargets([...targets, '*/*'], stacks, workload);
   if (targets.length > 0) return expandTargets(targets, stacks, workload);
   const folders = (options.apps ?? []).map(({ folder }) => folder);
   const given = new Set([...options.stacks, ...folders].map((file) => resolve(file)));
   const own = stacks.filter(({ manifest }) => given.has(resolve(manifest))).map(({ name }) => name);
   if (own.length > 0) return expandTargets(own, stacks, workload);
-  if (isAny) {
+  if (workload === undefined) {
     throw new BenchError(
       'usage',
       'no server is named for the requests',
-      'name a target, or add --app, --stack path/to/stack.json or --url http://127.0.0.1:3000',
+      'name a target, a folder or an address, such as http://127.0.0.1:3000',
     );
   }
   const offering = FIRST_FIVE.filter((name) => {
     const stack = stacks.find((one) => one.name === name);
-    return workload === undefined || stack?.variants[stack.default]?.workloads.includes(workload);
+    return stack?.variants[stack.default]?.workloads.includes(workload);
   });
   return expandTargets(offering.length > 0 ? offering : ['*/*'], stacks, workload);
 }
+
+/** The workload if none is named. */
+const USUAL_WORKLOAD = 'devices';
 
 /**
  * Returns the requests of the options, or else those of the manifests that the options name; undefined for a workload of
@@ -399,6 +409,8 @@ function chooseRequests(
   // A manifest can offer workloads of Bench too: they are measured if the user names one.
   if (first?.requests === undefined || chosen.some(({ variants }) => offers(variants, workload)))
     return undefined;
+  if (workload !== USUAL_WORKLOAD)
+    throw new BenchError('usage', `--workload has no effect: ${first.manifest} has "requests"`, 'omit it');
   const wanted = completeUserRequests(first.requests.draft, first.requests.locate);
   for (const { manifest, requests } of others) {
     if (
@@ -444,7 +456,7 @@ function attachServers(
   throw new BenchError(
     'usage',
     `two servers are named ${twice.target}`,
-    'give them different names: --url old=http://127.0.0.1:3000 --url new=http://127.0.0.1:3001',
+    'give them different names: old=http://127.0.0.1:3000 new=http://127.0.0.1:3001',
   );
 }
 
@@ -459,34 +471,30 @@ function attachedTarget({ target }: AttachedServer, userRequests: UserRequests |
   };
 }
 
-/** Returns the id of a run that starts now: the time and the purpose. */
-export function nameRun(purpose: string, now = new Date()): string {
-  const moment = now.toISOString().slice(0, 19).replaceAll(/[-:]/g, '').replace('T', '-');
-  return `${moment}-${purpose}`;
+/** Returns the id of a run that starts now: the time and its purposes. */
+export function nameRun(...purposes: (string | undefined)[]): string {
+  const moment = new Date().toISOString().slice(0, 19).replaceAll(/[-:]/g, '').replace('T', '-');
+  return [moment, ...purposes.filter((one) => one !== undefined)].join('-');
 }
 
-/** Returns a plan that repeats an old one: the same targets but those `without`, in a new order and with new data. */
-export function repeatPlan(
-  { stops: _stops, ...old }: Plan,
-  { run, seed, without = [] }: { run: string; seed: number; without?: readonly string[] | undefined },
-): Plan {
+/** Returns a plan that repeats an old one: the same targets but those that are left out, in a new order and with new data. */
+export function repeatPlan(old: Plan, { run, seed }: Pick<Plan, 'run' | 'seed'>, found: Found = {}): Plan {
   const { byTurns: _byTurns, ...apart } = old;
-  const targets = old.targets.filter(({ id }) => !without.includes(id));
-  const plan: Plan = { ...(targets.length < 2 ? apart : old), run, seed, targets };
-  return { ...plan, trials: drawTrials(plan, seed) };
+  const targets = old.targets.filter(({ id }) => found.leftOut?.includes(id) !== true);
+  return finishPlan({ ...(targets.length < 2 ? apart : old), run, seed, targets }, found);
 }
 
-/** Returns a plan that counts on servers that take this long, in seconds, to start, to answer and to stop. */
-export function fitStarts(plan: Plan, seconds: number): Plan {
-  return seconds <= OVERHEAD_SECONDS ? plan : { ...plan, startupSeconds: Math.round(10 * seconds) / 10 };
+/** Returns true if answers that take this long change the turns or the windows of a plan. */
+export function areSlow(plan: Plan, seconds: number): boolean {
+  return fitAnswers(plan, seconds) !== plan;
 }
 
 /**
- * Returns a plan for servers that take this long for an answer. If turns cannot hold two of them, or would leave connections
+ * Fits a plan to servers that take this long for a response. If turns cannot hold two of them, or would leave connections
  * idle for too long, the servers are measured one at a time. Windows are at least as long as five answers, so that those at
  * their edges weigh little.
  */
-export function fitAnswers(plan: Plan, seconds: number): Plan {
+function fitAnswers(plan: Untried, seconds: number): Untried {
   const answerSeconds = Math.round(100 * seconds) / 100;
   const { byTurns, waitSeconds, load, targets } = plan;
   // Answers that wait by design have their own windows, and an amount of requests has none.
@@ -499,14 +507,13 @@ export function fitAnswers(plan: Plan, seconds: number): Plan {
   const isApart = rungs.length < (byTurns?.rungs.length ?? 0);
   if (windowSeconds === plan.windowSeconds && !isApart) return plan;
   const { byTurns: _byTurns, ...rest } = plan;
-  const fitted: Plan = {
+  return {
     ...rest,
     ...(byTurns !== undefined && rungs.length > 0 && { byTurns: { ...byTurns, rungs } }),
-    ...(isApart && { apart: 'their answers are too slow for turns' }),
+    ...(isApart && { apart: 'their responses are too slow for turns' }),
     answerSeconds,
     windowSeconds,
     warmupSeconds: Math.max(plan.warmupSeconds, answerSeconds),
     timeoutSeconds: Math.max(plan.timeoutSeconds, shortest),
   };
-  return { ...fitted, trials: drawTrials(fitted, plan.seed) };
 }

@@ -1,12 +1,15 @@
-/** Usage errors for plans that cannot be measured, and the length of windows whose answers wait by design. */
+/** Usage errors for plans that cannot be measured, and the length of windows whose responses wait by design. */
 import { ENGINES, type Engine, type EngineName } from 'bench-model/engines';
-import type { LoadMode } from 'bench-model/settings';
-import { haveIds, type Route } from 'bench-targets/catalogue/workloads/workload';
+import { haveIds, type Draw, type Route } from 'bench-targets/catalogue/workloads/workload';
 import { BenchError } from 'bench-model/errors';
+import { commandLine } from 'bench-machine/home';
+import { findShortBudget } from 'bench-analysis/time-budget';
+import { FEWEST_WITH_SPREAD } from 'bench-statistics/two-way';
+import { countOf, formatBudget, typeBudget } from 'bench-report/format';
+import type { BenchRequest } from './request.ts';
 import { IDLE_SECONDS, longestSilence, planTurns } from './turns.ts';
 import type { Plan } from 'bench-model/plan';
-import type { BenchOptions } from 'bench-model/options';
-import type { UserRequests } from 'bench-model/requests';
+import { placesOf } from 'bench-model/planned';
 
 /** With fewer waits, the edges of a window would weigh too much. */
 export const FEWEST_WAITS = 5;
@@ -22,11 +25,12 @@ export function tidy(value: number): number {
   return Number(value.toFixed(6));
 }
 
-/** Throws a toolchain error if a plan was to compare targets, and only one of them can be measured. */
+/** Throws a toolchain error if a plan is to compare targets, and only one of them can be measured. */
 export function refuseAlone(
   planned: Pick<Plan, 'targets' | 'sequentialTest'>,
-  { targets }: Pick<Plan, 'targets'>,
+  leftOut: readonly string[],
 ): void {
+  const targets = planned.targets.filter(({ id }) => !leftOut.includes(id));
   if (planned.sequentialTest === undefined || planned.targets.length < 2 || targets.length > 1) return;
   throw new BenchError(
     'toolchain',
@@ -43,91 +47,100 @@ function waitSilence(targets: number, waitSeconds: number): number {
   return tidy(longestSilence(targets, turns));
 }
 
-/** Returns true if servers whose answers wait this long can take turns. */
+/** Returns true if servers whose responses wait this long can take turns. */
 export function canTakeTurns(targets: number, waitSeconds: number | undefined): boolean {
   return waitSeconds === undefined || waitSilence(targets, waitSeconds) <= IDLE_SECONDS;
 }
 
-/** Throws a usage error for a window that is not a multiple of the wait. */
-export function refuseWindow(
-  { windowSeconds, workload }: BenchOptions,
-  waitSeconds: number | undefined,
-): void {
-  if (windowSeconds === undefined || windowSeconds === wholeWaits(windowSeconds, waitSeconds)) return;
-  throw new BenchError(
-    'usage',
-    `--duration ${windowSeconds}: each answer of ${workload} waits ${waitSeconds} s, and a window must hold a whole number of waits, at least ${FEWEST_WAITS}`,
-    `e.g. --duration ${wholeWaits(windowSeconds, waitSeconds)}`,
-  );
+/** The requests that a plan sends, as drawn once. */
+type Drawn = Pick<Draw, 'requests' | 'routes'>;
+
+/** All of a plan but its trials. */
+export type Untried = Omit<Plan, 'trials'>;
+
+/** A condition, what a user is told if it applies, and what to type instead. */
+type Refusal = [applies: boolean, what: string, cure: string];
+
+/** More than a week of trials: the user mistyped. */
+const MOST_TRIALS = 100_000;
+
+/** Throws a usage error for a plan that cannot be measured. `typedSeconds` is the window that the user named. */
+export function refusePlan(plan: Untried, drawn: Drawn, typedSeconds: number | undefined): void {
+  const all = [
+    ...hostRefusals(plan),
+    ...loadRefusals(plan, typedSeconds),
+    ...engineRefusals(plan, drawn).map(([applies, what, cure]): Refusal => {
+      return [applies, `${plan.engine} ${what}`, cure];
+    }),
+  ];
+  const refusal = all.find(([applies]) => applies);
+  if (refusal !== undefined) throw new BenchError('usage', refusal[1], refusal[2]);
 }
 
-/**
- * Throws a usage error for a background request to a server that is already running: it may still be working on the
- * request of the previous trial.
- */
-export function refuseBackground({ background, servers }: BenchOptions): void {
-  if (background === undefined) return;
-  if (servers !== undefined) {
-    throw new BenchError(
-      'usage',
-      '--background needs a fresh server for each trial: the server of --url may still be working on the request of the previous trial',
-      'launch the server with --stack path/to/stack.json',
-    );
-  }
-}
-
-/** Throws a usage error for a plan that needs more than hosts of a cluster can do together. */
-export function refuseCluster(
-  { cluster, load, servers }: BenchOptions,
-  { engine, rungs, generators }: { engine: string; rungs: readonly number[]; generators: number },
-): void {
-  if (cluster === undefined) return;
+/** What hosts of a cluster cannot do together. */
+function hostRefusals({ cluster, spread, engine, load, attached, rungs, generators }: Untried): Refusal[] {
   const least = Math.min(...rungs);
-  const refusals: [boolean, string, string][] = [
+  const needs: Refusal[] = [
     [engine !== 'autocannon', `takes the load driver of Bench, not ${engine}`, 'omit --engine'],
     [load.mode === 'amount', 'sends for a time, not an exact number of requests', 'use --duration'],
-    [servers !== undefined, 'starts its servers itself', 'omit --url, or --cluster'],
+    [attached !== undefined, 'starts its servers itself', 'omit the address, or --cluster'],
     [
       generators > least,
       `has ${generators} generator processes, which cannot share ${least} connections`,
       `use ${generators} connections or more`,
     ],
   ];
-  const [refusal] = refusals.filter(([applies]) => applies);
-  if (refusal !== undefined) throw new BenchError('usage', `--cluster ${refusal[1]}`, refusal[2]);
+  return [
+    ...needs.map(([applies, what, cure]): Refusal => {
+      return [cluster !== undefined && applies, `--cluster ${what}`, cure];
+    }),
+    [
+      spread !== undefined && attached !== undefined,
+      '--cluster starts a server on each host, and that at an address is already running',
+      'omit the address, or --cluster',
+    ],
+  ];
 }
 
-/** Throws a usage error for a login that is sent again, if the load has no pause for it. */
-export function refuseRenewal({ load, cluster }: BenchOptions, userRequests: UserRequests | undefined): void {
-  const every = userRequests?.login?.every;
-  if (every === undefined || (load.mode !== 'amount' && cluster === undefined)) return;
-  throw new BenchError(
-    'usage',
-    `the login is sent again every ${every} s, and ${cluster === undefined ? 'a load of --amount is one window' : 'hosts of a --cluster cannot pause for that'}`,
-    cluster === undefined ? 'use --duration, or omit "every"' : 'omit --cluster, or "every"',
-  );
-}
-
-/** Throws a usage error for rounds on several hosts if their servers are already running. */
-export function refuseSpread({ spread, servers }: BenchOptions): void {
-  if (spread === undefined || servers === undefined) return;
-  throw new BenchError(
-    'usage',
-    '--cluster starts a server on each host, and the servers of --url are already running',
-    'omit --url, or --cluster',
-  );
-}
-
-/** The demands of a plan on its engine. */
-interface Wanted {
-  rungs: number[];
-  generators: number;
-  load: LoadMode;
-  windowSeconds: number;
-  warmupSeconds: number;
-  requests: { method: string; body?: string }[];
-  /** The routes of the requests of a user. */
-  routes?: Pick<Route, 'statuses' | 'schema' | 'count'>[] | undefined;
+/** Loads that would not measure what they are to measure. */
+function loadRefusals(plan: Untried, typedSeconds: number | undefined): Refusal[] {
+  const { targets, rungs, rounds, load, waitSeconds, attached, background, cluster } = plan;
+  const whole = typedSeconds && wholeWaits(typedSeconds, waitSeconds);
+  const every = plan.userRequests?.login?.every;
+  const trials = targets.length * placesOf(plan).length * rounds;
+  const most = Math.max(...rungs);
+  return [
+    [
+      whole !== typedSeconds,
+      `--duration ${typedSeconds}: each response of ${plan.workload} waits ${waitSeconds} s, and a window must hold a whole number of waits, at least ${FEWEST_WAITS}`,
+      `e.g. --duration ${whole}`,
+    ],
+    [
+      background !== undefined && attached !== undefined,
+      '--background needs a fresh server for each trial: the server at an address may still be working on the request of the previous trial',
+      'let Bench start the server: name its folder',
+    ],
+    [
+      every !== undefined && cluster !== undefined,
+      `the login is sent again every ${every} s, and hosts of a --cluster cannot pause for that`,
+      'omit --cluster, or "every"',
+    ],
+    [
+      every !== undefined && load.mode === 'amount',
+      `the login is sent again every ${every} s, and a load of --amount is one window`,
+      'use --duration, or omit "every"',
+    ],
+    [
+      trials > MOST_TRIALS,
+      `the plan has ${trials.toLocaleString('en-US')} trials, and the limit is ${MOST_TRIALS.toLocaleString('en-US')}`,
+      'use fewer rounds, targets, connections or requests',
+    ],
+    [
+      load.mode === 'amount' && load.requests < most,
+      `--amount ${load.mode === 'amount' ? load.requests : 0} is less than the ${most} connections`,
+      'use more: every connection sends at least one request',
+    ],
+  ];
 }
 
 function countConnections(count: number): string {
@@ -139,19 +152,22 @@ function isPlain({ statuses, schema, count }: Pick<Route, 'statuses' | 'schema' 
   return schema === undefined && count === 1 && statuses.join() === '2xx';
 }
 
-/** Throws a usage error if an engine cannot do what the plan needs. */
-export function refuseEngine(name: EngineName, wanted: Wanted): void {
-  const engine: Engine = ENGINES[name];
-  const most = Math.max(...wanted.rungs);
-  const fewest = Math.min(...wanted.rungs);
-  const refusals: [boolean, string, string][] = [
+/** What an engine cannot do for a plan. */
+function engineRefusals(
+  { engine: name, rungs, generators, load, windowSeconds, warmupSeconds }: Untried,
+  { requests, routes }: Drawn,
+): Refusal[] {
+  const engine: Engine = ENGINES[name as EngineName];
+  const most = Math.max(...rungs);
+  const fewest = Math.min(...rungs);
+  return [
     [
-      !engine.openLoop && (wanted.load.mode === 'open' || wanted.load.mode === 'promise'),
+      !engine.openLoop && (load.mode === 'open' || load.mode === 'promise'),
       'has no open loop',
-      `omit ${wanted.load.mode === 'open' ? '--rate' : '--slo'}, or --engine`,
+      `omit ${load.mode === 'open' ? '--rate' : '--slo'}, or --engine`,
     ],
     [
-      !engine.counts && wanted.load.mode === 'amount',
+      !engine.counts && load.mode === 'amount',
       'cannot send an exact number of requests',
       'use --duration instead of --amount',
     ],
@@ -161,40 +177,76 @@ export function refuseEngine(name: EngineName, wanted: Wanted): void {
       `--connections ${engine.mostConnections}, or another engine`,
     ],
     [
-      engine.generators === undefined && wanted.generators > 1,
+      engine.generators === undefined && generators > 1,
       'runs as one process that uses every load core',
       'omit --scale, or --engine',
     ],
     [
-      engine.generators === 'threads' && wanted.generators > fewest,
-      `needs a connection for each thread: ${wanted.generators} threads cannot share ${countConnections(fewest)}`,
-      `use ${wanted.generators} connections or more`,
+      engine.generators === 'threads' && generators > fewest,
+      `needs a connection for each thread: ${generators} threads cannot share ${countConnections(fewest)}`,
+      `use ${generators} connections or more`,
     ],
     [
-      engine.wholeSeconds && ![wanted.windowSeconds, wanted.warmupSeconds].every(Number.isInteger),
-      `takes whole seconds, not ${wanted.warmupSeconds} s of warm-up and ${wanted.windowSeconds} s of window`,
+      engine.wholeSeconds && ![windowSeconds, warmupSeconds].every(Number.isInteger),
+      `takes whole seconds, not ${warmupSeconds} s of warm-up and ${windowSeconds} s of window`,
       '--duration 5 --warmup 2',
     ],
     [
-      !engine.ids && haveIds(wanted.requests),
-      'cannot give each request an id, by which this workload checks the answers',
+      !engine.ids && haveIds(requests),
+      'cannot give each request an id, by which this workload checks the responses',
       'omit --engine',
     ],
     [
       !engine.anyRequest &&
-        (wanted.requests.length !== 1 ||
-          wanted.requests.some(({ method, body }) => method !== 'GET' || body !== undefined)),
+        (requests.length !== 1 ||
+          requests.some(({ method, body }) => method !== 'GET' || body !== undefined)),
       'sends the same GET request every time, without a body',
       'use autocannon or one of the Python clients',
     ],
     [
-      !engine.routes &&
-        wanted.routes !== undefined &&
-        (wanted.routes.length > 1 || !wanted.routes.every(isPlain)),
+      !engine.routes && routes !== undefined && (routes.length > 1 || !routes.every(isPlain)),
       'sends one request and accepts every 2xx answer: it supports no rows, weights or other expectations',
       'omit --engine',
     ],
   ];
-  const [refusal] = refusals.filter(([applies]) => applies);
-  if (refusal !== undefined) throw new BenchError('usage', `${name} ${refusal[1]}`, refusal[2]);
+}
+
+/** Throws a usage error for a comparison of one thing. */
+export function refuseSingle({ compares }: Pick<BenchRequest, 'compares'>, targets: Plan['targets']): void {
+  if (!compares || targets.length > 1) return;
+  throw new BenchError(
+    'usage',
+    `a comparison needs two things, and this is one: ${targets[0]?.id}`,
+    `e.g. ${commandLine('compare main HEAD')}, or two values of a variable: --env WORKERS=1,4`,
+  );
+}
+
+/** Throws a usage error if `--fail-on` could find nothing: the plan compares no targets. */
+export function refuseFailOn({ failOn }: Pick<BenchRequest, 'failOn'>, plan: Plan): void {
+  if (failOn === undefined || plan.background !== undefined) return;
+  if (plan.targets.length < 2) {
+    throw new BenchError(
+      'usage',
+      '--fail-on compares the targets of a run, and the plan has one',
+      'name a second target',
+    );
+  }
+  if (plan.rounds >= FEWEST_WITH_SPREAD || plan.sequentialTest !== undefined) return;
+  throw new BenchError(
+    'usage',
+    `--fail-on needs a comparison, and ${countOf(plan.rounds, 'round')} cannot show one`,
+    'omit --rounds, or write --rounds 12',
+  );
+}
+
+/** Throws a usage error if the budget of a plan ends before its comparisons have the rounds that they need. */
+export function refuseBudget(plan: Plan): void {
+  const short = findShortBudget(plan);
+  if (short === undefined) return;
+  const { budgetSeconds, held, needed, enoughSeconds } = short;
+  throw new BenchError(
+    'usage',
+    `a budget of ${formatBudget(budgetSeconds)} allows about ${countOf(held, 'round')}, and a comparison needs ${needed}`,
+    `use --budget ${typeBudget(enoughSeconds)} or more`,
+  );
 }

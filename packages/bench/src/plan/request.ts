@@ -16,6 +16,8 @@ export interface BenchRequest extends BenchOptions {
   resume?: string;
   /** A stored run whose plan is measured again. */
   again?: string;
+  /** Ends the id of the run: the runs of a job begin in the same second. */
+  suffix?: string;
   /** The words of the command line, without secrets. */
   typed?: string[];
   /** The secrets that the stored run did not keep. */
@@ -24,6 +26,8 @@ export interface BenchRequest extends BenchOptions {
   openapi?: string;
   /** Compares the runtime of the targets with the newer ones that are here. */
   upgrade?: true;
+  /** Refuses a plan of one target. */
+  compares?: true;
   json: boolean;
   detail: boolean;
   wait: boolean;

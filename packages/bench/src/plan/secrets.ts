@@ -65,7 +65,7 @@ export function restoreSecrets(stored: Plan, { url, headers }: Secrets, { flag, 
     ...Object.keys(headers)
       .filter((name) => !isMissing(name))
       .map((name) => `--header ${name}`),
-    ...(url === undefined || mayHaveUrl ? [] : ['--url']),
+    ...(url === undefined || mayHaveUrl ? [] : ['an address']),
   ][0];
   if (stray !== undefined) {
     throw new BenchError(
@@ -78,13 +78,13 @@ export function restoreSecrets(stored: Plan, { url, headers }: Secrets, { flag, 
   if (url !== undefined && address !== undefined && redactUrl(url.href) !== address) {
     throw new BenchError(
       'usage',
-      `--url ${redactUrl(url.href)}: run ${run} measured ${address}`,
-      'repeat the same URL, with its secret',
+      `${redactUrl(url.href)}: run ${run} measured ${address}`,
+      'repeat the same address, with its secret',
     );
   }
   const names = new Set(kept.flatMap((one) => Object.keys(one.headers)).filter(isMissing));
   const lost = [
-    ...(needsUrl && url === undefined ? [`--url '${address}'`] : []),
+    ...(needsUrl && url === undefined ? [`'${address}'`] : []),
     ...[...names].filter((name) => headers[name] === undefined).map((name) => `--header '${name}: …'`),
   ];
   if (lost.length > 0) {

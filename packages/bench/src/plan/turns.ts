@@ -27,7 +27,7 @@ const SPAN_SECONDS = {
 };
 /** After a rest all connections of a side send at once, so its window opens one cycle later. */
 const RAMP_SECONDS = { leastShare: 0.1, most: 0.5 };
-/** One answer of this many is less than the noise between rounds. */
+/** One response of this many is less than the noise between rounds. */
 const FEWEST_ANSWERS = 200;
 /** Answers that wait by design arrive in waves, so a window holds at least this many whole waits. */
 const FEWEST_WAITS = 5;
@@ -50,7 +50,7 @@ interface TurnNeeds {
   windowSeconds: number;
   /** The time from answer to answer on one connection, of the slowest side. */
   cycleSeconds: number;
-  /** The designed wait of each answer. */
+  /** The designed wait of each response. */
   waitSeconds?: number | undefined;
   /** The shortest turn that is wanted. */
   turnSeconds: number;
@@ -89,7 +89,7 @@ export function planTurns(needs: TurnNeeds): TurnPlan {
 }
 
 /**
- * Returns the length of a window that holds enough answers, as far as the plan allows it. Of 20 answers, one more or less at an
+ * Returns the length of a window that holds enough responses, as far as the plan allows it. Of 20 responses, one more or less at an
  * edge is 5 %.
  */
 export function sizeWindow(

@@ -17,6 +17,7 @@ import type { Reason } from 'bench-model/reasons';
 import type { Counts, Resources } from 'bench-model/figures';
 import type { Target } from 'bench-model/target';
 import type { Plan } from 'bench-model/plan';
+import type { Caused } from '../measure/caused.ts';
 
 /** The facts that decide which companions a plan, or a command that serves one target, needs. */
 export interface CompanionNeeds extends Pick<
@@ -56,7 +57,10 @@ export interface CompanionProgram {
 }
 
 /** The resources of a program. */
-export interface LaunchContext extends Pick<CompanionContext, 'token' | 'folder' | 'placed'> {
+export interface LaunchContext extends Pick<
+  CompanionContext,
+  'token' | 'folder' | 'placed' | 'countsStatements'
+> {
   /** Distinguishes the programs of one run, from 0. */
   index?: number;
 }
@@ -96,6 +100,8 @@ export interface CompanionContext {
   /** The folder of the run, for its logs. */
   folder: string;
   placed: Pick<PinnedCommands, 'beside'>;
+  /** True if databases are to count their statements, which costs them time. */
+  countsStatements?: boolean;
   /** Records the leftovers on an external server if this run were killed; undefined once there are none. */
   recordLeftoverServer?: (server: string | undefined) => void;
 }
@@ -141,9 +147,11 @@ export interface TrialCompanion extends AsyncDisposable, CompanionJudge {
   duringLoad?(server: Server): Disposable;
   /** Called with the account of all requests of the generators, however the load ended. */
   onAccount?(lifetime: Counts): void;
+  /** Counts what the server has caused here so far. Absent if nothing counts it. */
+  count?(): Promise<Caused>;
   /** Called after the load, while the server is still running. */
   afterLoad?(): Promise<void>;
-  /** The number of complete answers of the server to its own requests so far. */
+  /** The number of complete responses of the server to its own requests so far. */
   answers?(): number;
   /** The number of its own requests to the server. */
   requests?(): number;

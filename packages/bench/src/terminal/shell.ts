@@ -15,36 +15,45 @@ const SAME_PRESS_MS = 1000;
 const LONGEST_STOP_MS = 60_000;
 
 const CLEAR_LINE = '\r\u001B[K';
+const LINE_ABOVE = '\u001B[A';
 
-/** True while a live line is on the terminal, which the next text replaces. */
-let isLineLive = false;
+/** The live lines on the terminal, which the next text replaces. */
+let liveLines = 0;
 
-/** Writes text on stderr, in place of the live line if there is one. */
+/** Writes text on stderr, in place of the live lines if there are some. */
 function writeLog(text: string, { isLive = false } = {}): void {
-  process.stderr.write(`${isLineLive ? CLEAR_LINE : ''}${text}${isLive ? '' : '\n'}`);
-  isLineLive = isLive;
+  const clear = Array.from({ length: liveLines }, () => CLEAR_LINE).join(LINE_ABOVE);
+  process.stderr.write(`${clear}${text}${isLive ? '' : '\n'}`);
+  liveLines = isLive ? text.split('\n').length : 0;
+}
+
+/** Writes a part of a report on stdout. What was live on the same terminal is erased before. */
+function writeReport(text: string): void {
+  if (liveLines > 0) writeLog('', { isLive: true });
+  liveLines = 0;
+  process.stdout.write(text);
 }
 
 /** Prints one line on stderr; stdout belongs to the report. */
 export const logLine: Tell = (line) => writeLog(toOutput(line));
 if (process.stderr.isTTY) {
   // A line that wraps could not be replaced.
-  logLine.showLive = (text) => screen.showLive(text.slice(0, (process.stderr.columns || 80) - 1));
+  logLine.showLive = (text) => screen.showLive(toLine(text).slice(0, (process.stderr.columns || 80) - 1));
 }
 
 /** Prints a report on stdout. */
 export function print(text: string): void {
-  process.stdout.write(toOutput(text));
+  writeReport(toOutput(text));
 }
 
 /** Prints a report in colour on stdout. Its parts were made safe before they were coloured. */
 export function printStyled(text: string): void {
-  process.stdout.write(text);
+  writeReport(text);
 }
 
 /** Prints a JSON document on stdout. Its values are already without secrets; a search in the text could hit figures. */
 export function printJson(text: string): void {
-  process.stdout.write(toPrintable(text));
+  writeReport(toPrintable(text));
 }
 
 /** Prints an HTML document on stdout. Its data is without secrets and control characters, and its script must not change. */
@@ -66,7 +75,14 @@ export const screen: Screen = {
     const width = process.stderr.columns || undefined;
     return { ...(width !== undefined && { width }), paint: paintFor(process.stderr) };
   },
-  showLive: (text) => writeLog(toLine(toOutput(text)), { isLive: true }),
+  showLive: (text) =>
+    writeLog(
+      text
+        .split('\n')
+        .map((line) => toLine(toOutput(line)))
+        .join('\n'),
+      { isLive: true },
+    ),
   showLine: (text, style) => {
     const line = toLine(toOutput(text));
     writeLog(style === undefined ? line : paintFor(process.stderr)(style, line));

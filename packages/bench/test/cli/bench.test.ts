@@ -3,7 +3,7 @@ import BENCH from '../../src/commands/bench.ts';
 import { errorOf } from '../../../bench-lab/testing/samples.ts';
 import { benchOptions } from 'bench-model/options';
 
-const URL_WORDS = ['--url', 'http://127.0.0.1:3000/orders?page=2'];
+const URL_WORDS = ['http://127.0.0.1:3000/orders?page=2'];
 const parse = (line: string) => BENCH.parse(line.split(' ').filter(Boolean));
 
 describe('bench', () => {
@@ -56,7 +56,7 @@ describe('bench', () => {
       '--stack a.json,b.json --param n=24,size=0 --with fastapi[all]==0.115,0.116,a>=1,<2,@b/c@5.1,v5.2,./d',
     );
     const { servers, userRequests } = parse(
-      '--url old=http://h:1,new=http://h:2 --get /a?ids=1,2,/b --header x:1,2',
+      'old=http://h:1 new=http://h:2 --get /a?ids=1,2,/b --header x:1,2',
     );
     expect({ stacks, params, packages: matrix.packages }).toEqual({
       stacks: ['a.json', 'b.json'],
@@ -68,16 +68,7 @@ describe('bench', () => {
       requests: [{ path: '/a?ids=1,2' }, { path: '/b' }],
       headers: { x: '1,2' },
     });
-    const two = BENCH.parse([
-      '--rev',
-      'HEAD~1, HEAD',
-      '--request',
-      'POST /a, PUT /b',
-      '--app',
-      '.',
-      '--run',
-      './x',
-    ]);
+    const two = BENCH.parse(['HEAD~1', 'HEAD', '--request', 'POST /a, PUT /b', '--run', './x']);
     expect(two.userRequests?.requests.map(({ method }) => method)).toEqual(['POST', 'PUT']);
     expect(two.revisions).toEqual(['HEAD~1', 'HEAD']);
   });
@@ -100,6 +91,17 @@ describe('bench', () => {
       method: 'GET',
       path: '/fib/42?a=b',
     });
+  });
+
+  it('gives a body to the background request if no other request can have it', () => {
+    const words = ['--get', '/', '--background', 'POST /login', '--body', '{"user":"ada"}'];
+    expect(BENCH.parse(words)).toMatchObject({
+      background: { method: 'POST', path: '/login', body: '{"user":"ada"}' },
+      userRequests: { requests: [{ method: 'GET', path: '/' }] },
+    });
+    expect(BENCH.parse(words).userRequests?.body).toBeUndefined();
+    const both = BENCH.parse([...words, '--request', 'POST /orders']);
+    expect([both.background?.body, both.userRequests?.body]).toEqual([undefined, '{"user":"ada"}']);
   });
 
   it('reads a rate, and --rate auto', () => {
@@ -158,7 +160,7 @@ describe('bench', () => {
   });
 
   it('reads a URL and headers with a stored run as its secrets', () => {
-    const parsed = parse('--resume a-run --url http://me:pw@127.0.0.1:1/');
+    const parsed = parse('--resume a-run http://me:pw@127.0.0.1:1/');
     expect(parsed.secrets).toEqual({
       url: new URL('http://127.0.0.1:1/'),
       headers: { authorization: 'Basic bWU6cHc=' },
@@ -173,7 +175,7 @@ const requestsOf = (...words: string[]) => BENCH.parse([...URL_WORDS, ...words])
 
 const messageOf = (...words: string[]) => errorOf(() => BENCH.parse(words)).message;
 
-describe('bench --url', () => {
+describe('an address', () => {
   it('sends GET, or POST with a body', () => {
     const { servers, userRequests } = BENCH.parse(URL_WORDS);
     expect(servers).toEqual([{ url: new URL('http://127.0.0.1:3000/orders?page=2') }]);
@@ -190,7 +192,7 @@ describe('bench --url', () => {
   });
 
   it('names several servers', () => {
-    const words = ['--url', 'old=http://127.0.0.1:1', '--url', 'new=http://127.0.0.1:2'];
+    const words = ['old=http://127.0.0.1:1', 'new=http://127.0.0.1:2'];
     const { servers, userRequests } = BENCH.parse([
       ...words,
       '--get',
@@ -211,8 +213,8 @@ describe('bench --url', () => {
   });
 
   it('refuses paths that differ, and a path beside other requests', () => {
-    const one = ['--url', 'http://127.0.0.1:1/a'];
-    expect(messageOf(...one, '--url', 'http://127.0.0.1:2/b')).toContain('different paths: /a and /b');
+    const one = ['http://127.0.0.1:1/a'];
+    expect(messageOf(...one, 'http://127.0.0.1:2/b')).toContain('different paths: /a and /b');
     expect(messageOf(...one, '--get', '/b')).toContain('has the path /a');
   });
 });

@@ -31,11 +31,16 @@ export const hasProc = process.platform === 'linux';
 const MARK = 'BENCH_TEST';
 const POLL_MS = 50;
 /** The longest wait for a condition on a busy machine. */
-const PATIENCE_MS = 45_000;
+const PATIENCE_MS = 120_000;
 
 /** Returns options as words of a command line: `{ rounds: 1 }` is `--rounds 1`. */
 export function flags(options: Record<string, string | number>): string[] {
   return Object.entries(options).flatMap(([name, value]) => [`--${name}`, String(value)]);
+}
+
+/** The same, after a word that names what is measured. */
+export function at(thing: string, options: Record<string, string | number>): string[] {
+  return [thing, ...flags(options)];
 }
 
 /**

@@ -138,7 +138,7 @@ describe('pnpm serve', () => {
     const args = ['vanilla', '--workload', 'gather', '--param', 'fixtures=3', '--port', String(port)];
     const serving = place.start('serve', args);
     const url = `http://127.0.0.1:${port}/data`;
-    const answer = await serving.until(() => fetch(url).catch(() => undefined), 'its first answer');
+    const answer = await serving.until(() => fetch(url).catch(() => undefined), 'its first response');
     expect(await answer.json()).toHaveLength(60);
     expect(serving.output).toMatch(/^upstream: (nginx|embedded) [\d.]+ on http:\/\/127\.0\.0\.1:\d+$/m);
     serving.signal('SIGTERM');
@@ -167,7 +167,7 @@ describe('pnpm bench:install', () => {
     const help = runToEnd([link, 'compare', '--help'], place.folder, { ...inheritedByUser(), PATH: path });
     expect(help).toMatchObject({
       status: 0,
-      stdout: expect.stringMatching(/^Usage: bench-http compare \[options\] <run>/) as string,
+      stdout: expect.stringMatching(/^Usage: bench-http compare \[options\] \[thing/) as string,
     });
     rmSync(link);
     writeFileSync(link, 'mine');

@@ -23,10 +23,9 @@ function write(config: unknown): string {
 }
 
 const BENCH = {
-  app: '.',
   run: 'uvicorn app:app --port {port}',
   get: '/orders?limit=20',
-  rev: ['main', 'HEAD'],
+  targets: ['main', 'HEAD'],
   connections: [10, 100],
 };
 
@@ -89,28 +88,28 @@ describe('bench.config.json', () => {
   });
 
   it.each([
-    ['an unknown metric', { metric: 'speed', atMost: '1ms' }, 'bench.config.json:17: "budgets.0.metric"'],
+    ['an unknown metric', { metric: 'speed', atMost: '1ms' }, 'bench.config.json:16: "budgets.0.metric"'],
     [
       'a wrong unit',
       { metric: 'p99', atMost: '20MB' },
-      'bench.config.json:18: /budgets/0/atMost: "20MB" is not',
+      'bench.config.json:17: /budgets/0/atMost: "20MB" is not',
     ],
-    ['no unit', { metric: 'p99', atMost: '20' }, 'bench.config.json:18: /budgets/0/atMost: "20" is not'],
+    ['no unit', { metric: 'p99', atMost: '20' }, 'bench.config.json:17: /budgets/0/atMost: "20" is not'],
     [
       'the wrong direction',
       { metric: 'goodput', atMost: '20/s' },
-      'bench.config.json:18: /budgets/0/atMost: goodput is better if it is higher, so its limit is "atLeast"',
+      'bench.config.json:17: /budgets/0/atMost: goodput is better if it is higher, so its limit is "atLeast"',
     ],
-    ['no limit', { metric: 'p99' }, 'bench.config.json:16: /budgets/0: a budget has either "atMost", or'],
+    ['no limit', { metric: 'p99' }, 'bench.config.json:15: /budgets/0: a budget has either "atMost", or'],
     [
       'half a limit',
       { metric: 'p99', against: 'main' },
-      'bench.config.json:16: /budgets/0: a budget with one of',
+      'bench.config.json:15: /budgets/0: a budget with one of',
     ],
     [
       'a wrong share',
       { metric: 'cpu', against: 'main', worseByAtMost: '300%' },
-      'bench.config.json:19: /budgets/0/worseByAtMost: "300%" is not a percentage',
+      'bench.config.json:18: /budgets/0/worseByAtMost: "300%" is not a percentage',
     ],
   ])('is refused with %s', (_, budget, message) => {
     expect(refusalOf(budget)).toContain(message);
@@ -129,10 +128,10 @@ describe('bench.config.json', () => {
   it('names the place of an option that bench refuses', () => {
     const budget = { metric: 'p99', atMost: '20ms' };
     expect(refusalOf(budget, { ...BENCH, duration: 'long' })).toContain(
-      'bench.config.json:14: /bench/duration: --duration long: expected a span of time',
+      'bench.config.json:13: /bench/duration: --duration long: expected a span of time',
     );
     expect(refusalOf(budget, { ...BENCH, colour: 'red' })).toContain(
-      'bench.config.json:14: "bench" has no field "colour"',
+      'bench.config.json:13: "bench" has no field "colour"',
     );
   });
 
@@ -154,10 +153,10 @@ describe('bench.config.json', () => {
     );
   });
 
-  it('refuses a percentile that needs more answers than a round has requests, with the duration that can', () => {
+  it('refuses a percentile that needs more responses than a round has requests, with the duration that can', () => {
     expect(refused('--rate 500 --duration 2 --connections 10', 'p99')).toEqual([
       'usage',
-      'bench.config.json:3: a p99 needs 1000 answers in each round, and this run sends only 1000 requests',
+      'bench.config.json:3: a p99 needs 1000 responses in each round, and this run sends only 1000 requests',
       'set "duration": 2.1',
     ]);
     expect(refused('--rate 500 --duration 2.1 --connections 10', 'p99')).toEqual([]);

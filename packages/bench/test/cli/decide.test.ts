@@ -41,11 +41,12 @@ describe('bench --again', () => {
 describe('bench --fail-on', () => {
   it.runIf(hasProc)(
     'ends with exit code 1 if it finds that verdict, and with 0 if not',
-    { timeout: 120_000 },
+    { timeout: 240_000 },
     async () => {
       await using place = new Place();
       const words = [...planted, 'planted/steady', 'planted/burns'];
-      const args = [...words, ...flags({ ...SHORT, rounds: 6, duration: 0.3 })];
+      // Its cost is so different that three rounds decide it.
+      const args = [...words, '--until-decided', ...flags({ duration: 0.3, warmup: 0, connections: 2 })];
       const slower = await place.run('bench', [...args, '--fail-on', 'slower']);
       expect(slower.stderr).toContain('--fail-on: found slower\n');
       expect(slower.status).toBe(1);
@@ -58,17 +59,6 @@ describe('bench --fail-on', () => {
 });
 
 describe('bench --rate auto', () => {
-  it('with --dry-run shows the probe run, then the plan at the rate that it determines', async () => {
-    await using place = new Place();
-    const words = ['planted/steady', '--rate', 'auto', '--dry-run'];
-    const { status, stdout } = await place.run('bench', [...planted, ...words, ...flags(SHORT)]);
-    const [probe = '', main = ''] = stdout.split('\n\n');
-    expect(probe).toMatch(/autocannon, closed loop, 1 s warm-up, 2 s window/);
-    expect(main).toMatch(/autocannon, open loop at half of the slowest goodput, /);
-    expect(stdout).not.toMatch(/\bat 1\/s/);
-    expect({ status, isKept: existsSync(place.results) }).toEqual({ status: 0, isKept: false });
-  });
-
   it('uses half of the goodput of the slowest target, and keeps the probe run', async () => {
     await using place = new Place();
     const words = ['planted/delays-5-ms', 'planted/delays-50-ms', '--rate', 'auto'];
@@ -79,7 +69,7 @@ describe('bench --rate auto', () => {
     const { load, engine } = readRunFile(place, main).plan;
     const rate = load.mode === 'open' ? load.perSecond : Number.NaN;
     expect(engine).toBe('autocannon');
-    // Two connections that wait 50 ms for each answer get at most 40 answers a second.
+    // Two connections that wait 50 ms for each answer get at most 40 responses a second.
     expect(rate).toBeGreaterThan(0);
     expect(rate).toBeLessThanOrEqual(20);
     expect(stderr).toContain(`rate: ${rate}/s, half of the goodput of planted/delays-50-ms at 2 connections`);
@@ -93,8 +83,8 @@ describe.skipIf(!hasProc)('a duel', () => {
     const short = flags({ duration: 0.5, warmup: 0, connections: 2 });
     const { status, stderr } = await place.run('bench', [...planted, ...words, ...short]);
     expect(status).toBe(2);
-    expect(stderr).toContain('allows about 1 round, and a comparison needs 6');
-    expect(stderr).toContain('use --budget 56s or more');
+    expect(stderr).toContain('allows about 0 rounds, and a comparison needs 3');
+    expect(stderr).toContain('use --budget 33s or more');
     expect(existsSync(place.results)).toBe(false);
   });
 
@@ -111,7 +101,7 @@ describe.skipIf(!hasProc)('a duel', () => {
     expect(stdout).toContain('stopping: completed trials are saved');
     expect(place.trials().length % 2).toBe(0);
     const [run = ''] = readdirSync(place.results);
-    expect(readRunFile(place, run).plan.stops).toEqual([place.trials().length / 2]);
+    expect(readRunFile(place, run).stops).toEqual([place.trials().length / 2]);
     expect(place.trials().filter((trial) => trial.status === 'failed')).toEqual([]);
     await place.untilGone();
   });

@@ -8,7 +8,7 @@ import type { ShopAccount } from '../../../bench-lab/planted/shop/server.ts';
 import type { LoadResult } from 'bench-model/load';
 import type { Trial } from 'bench-model/record';
 import { start } from 'bench-machine/subprocess';
-import { Place, flags, hasProc } from './cli.ts';
+import { at, flags, hasProc, Place } from './cli.ts';
 
 const SERVER = fileURLToPath(new URL('../../../bench-lab/planted/shop/server.ts', import.meta.url));
 const FEW = { connections: 4, rounds: 1, warmup: 0 };
@@ -30,7 +30,7 @@ const MIX = {
 };
 /**
  * Before the load: one until it answers, and each of 11 requests twice; after it, each twice again. Before the run, a server
- * is asked as often as before a load, to time its answers.
+ * is asked as often as before a load, to time its responses.
  */
 const PROBES = { before: 1 + 2 * 11, after: 2 * 11 };
 
@@ -87,7 +87,7 @@ describe('requests by weight, with rows', () => {
     await using place = new Place();
     await using shop = await openShop();
     const requests = writeRequests(place, MIX);
-    const args = flags({ url: shop.url, 'requests-file': requests, ...FEW, amount: 1000 });
+    const args = at(shop.url, { 'requests-file': requests, ...FEW, amount: 1000 });
     const { status, stdout } = await place.run('bench', [...args, '--detail']);
     expect(status).toBe(0);
     const [trial] = place.trials();
@@ -115,12 +115,12 @@ describe('requests by weight, with rows', () => {
     expect(stdout).toContain('GET /orders/{id}: 700 sent, 700 right');
   });
 
-  it('are judged by route: a planted share of wrong answers is found in the right one', async () => {
+  it('are judged by route: a planted share of wrong responses is found in the right one', async () => {
     await using place = new Place();
     const sound = ['--sound-first', String(2 * PROBES.before)];
     await using shop = await openShop(...sound, '--wrong-every', '20', '--fail-every', '10');
     const requests = writeRequests(place, MIX);
-    const args = flags({ url: shop.url, 'requests-file': requests, ...FEW, amount: 1000 });
+    const args = at(shop.url, { 'requests-file': requests, ...FEW, amount: 1000 });
     const { status } = await place.run('bench', args);
     expect(status).toBe(1);
     const load = loadOf(place.trials()[0]);
@@ -132,24 +132,24 @@ describe('requests by weight, with rows', () => {
       [0, 0],
     ]);
     expect(account.wrong['GET /orders']).toBe(35);
-    // The checks after the load end at the first wrong answer.
+    // The checks after the load end at the first wrong response.
     expect([20, 21]).toContain(account.wrong['POST /orders']);
     expect(place.trials()[0]?.reasons.map(({ code }) => code)).toEqual(
       expect.arrayContaining(['wrong-answers', 'errors']),
     );
   });
 
-  it('are checked by status alone if the answer differs from one time to the next', async () => {
+  it('are checked by status alone if the response differs from one time to the next', async () => {
     await using place = new Place();
     await using shop = await openShop();
-    const args = [...flags({ url: shop.url, ...FEW, amount: 40 }), '--get', '/now', '--get', '/health'];
+    const args = [...at(shop.url, { ...FEW, amount: 40 }), '--get', '/now', '--get', '/health'];
     const { status, stdout } = await place.run('bench', args);
     expect(status).toBe(0);
     const checks = place
       .trials()
       .map(({ route, requests }) => [route, requests?.requests.map(({ check }) => check)]);
     expect(Object.fromEntries(checks)).toEqual({ 'GET /now': ['status'], 'GET /health': ['bytes'] });
-    expect(stdout).toContain('answers: GET /now: only the status is checked');
+    expect(stdout).toContain('responses: GET /now: only the status is checked');
   });
 
   it('are refused with file and line before anything is measured', async () => {
@@ -157,14 +157,14 @@ describe('requests by weight, with rows', () => {
     const requests = writeRequests(place, MIX, 'id,qty\na,1\nb\n');
     const { status, stderr } = await place.run(
       'bench',
-      flags({ url: 'http://127.0.0.1:1', 'requests-file': requests }),
+      at('http://127.0.0.1:1', { 'requests-file': requests }),
     );
     expect(status).toBe(2);
     expect(stderr).toMatch(/ids\.csv:3: the row has 1 column, but the header has 2\n/);
     writeRequests(place, { requests: ['GET /a', { request: 'POST /b', weigth: 2 }] });
-    const wrong = await place.run('bench', flags({ url: 'http://127.0.0.1:1', 'requests-file': requests }));
+    const wrong = await place.run('bench', at('http://127.0.0.1:1', { 'requests-file': requests }));
     expect(wrong.stderr).toMatch(
-      /requests\.json:\d: "requests\.1" has no field "weigth", expected one of request, weight/,
+      /requests\.json:\d: "requests\.1" has no field "weigth"\n +did you mean weight\?/,
     );
   });
 });
@@ -181,8 +181,7 @@ describe('requests that a server takes once', () => {
     const order = { ...ORDER, headers: { 'x-id': '{id}' }, body: { id: '{id}' }, weight: 3 };
     const mix = { rows: 'ids.csv', requests: [order, 'GET /orders/{id}'] };
     const requests = writeRequests(place, mix, manyRows(4000));
-    const args = flags({
-      url: shop.url,
+    const args = at(shop.url, {
       'requests-file': requests,
       ...FEW,
       rounds: 2,
@@ -209,7 +208,7 @@ describe('requests that a server takes once', () => {
     await using shop = await openShop('--unique');
     const order = { ...ORDER, headers: { 'x-id': '{id}' }, body: { id: '{id}' } };
     const requests = writeRequests(place, { rows: 'ids.csv', requests: [order] }, manyRows(120));
-    const args = flags({ url: shop.url, 'requests-file': requests, ...FEW, rounds: 2, duration: 1 });
+    const args = at(shop.url, { 'requests-file': requests, ...FEW, rounds: 2, duration: 1 });
     const { status, stderr } = await place.run('bench', args);
     expect(status).toBe(1);
     expect(place.trials()).toHaveLength(1);
@@ -228,8 +227,7 @@ describe('requests that a server takes once', () => {
         { ...ORDER, headers: { 'x-id': '{seq}' }, body: { id: '{seq}' } },
       ],
     });
-    const args = flags({
-      url: shop.url,
+    const args = at(shop.url, {
       'requests-file': requests,
       ...FEW,
       rounds: 2,
@@ -243,7 +241,7 @@ describe('requests that a server takes once', () => {
   it('are named, with what makes them unique, if they are sent again', async () => {
     await using place = new Place();
     await using shop = await openShop('--unique');
-    const args = ['--request', 'POST /orders', '--body', '{"id":"a"}', ...flags({ url: shop.url, ...FEW })];
+    const args = ['--request', 'POST /orders', '--body', '{"id":"a"}', ...at(shop.url, { ...FEW })];
     const { status, stderr } = await place.run('bench', [...args, '--amount', '40']);
     expect(status).toBe(1);
     expect(stderr).toContain('hint: make each request unique: {uuid} or {seq} in its path or body');
@@ -262,26 +260,12 @@ describe('an OpenAPI document of the server', () => {
     'left out: POST /orders (not a GET request)',
   ];
 
-  it('is asked of a server that Bench starts, before the run', async () => {
+  it('is asked for, before the run', async () => {
     await using place = new Place();
-    const stack = {
-      name: 'shop',
-      language: 'typescript',
-      framework: 'none',
-      class: 'raw',
-      runtime: 'node',
-      default: 'node',
-      requests: ['GET /health'],
-      variants: { node: { command: ['{runtime}', SERVER, '--port', '{port}'] } },
-    };
-    const file = join(place.folder, 'stack.json');
-    writeFileSync(file, JSON.stringify(stack));
-    const args = flags({ stack: file, openapi: '/openapi.json', ...FEW, amount: 40 });
-    const dry = await place.run('bench', [...args, '--dry-run']);
-    expect([dry.status, dry.stderr]).toEqual([2, expect.stringContaining('a dry run starts nothing')]);
+    await using shop = await openShop();
+    const args = at(new URL(shop.url).origin, { openapi: '/openapi.json', ...FEW, amount: 40 });
     const { status, stderr } = await place.run('bench', args);
     expect(status).toBe(0);
-    expect(stderr).toContain('asking shop for /openapi.json');
     for (const line of LEFT_OUT) expect(stderr).toContain(line);
     const { userRequests } = place.runFile().plan;
     expect(userRequests?.requests.map(({ path }) => path)).toEqual(['/health', '/orders/a']);
@@ -356,7 +340,7 @@ describe('a login', () => {
     await using shop = await openShop('--token', TOKEN, '--expires', '3');
     const requests = writeRequests(place, { requests: ['GET /health'], login: { ...LOGIN, every: 1 } });
     const times = flags({ connections: 4, rounds: 1, warmup: 1.2, duration: 3 });
-    const args = [...flags({ url: shop.url, 'requests-file': requests }), ...times];
+    const args = [...at(shop.url, { 'requests-file': requests }), ...times];
     const { status, stdout, stderr } = await place.run('bench', args, { SHOP_PASSWORD: PASSWORD });
     expect([status, stderr]).toEqual([0, expect.not.stringContaining('error:')]);
     const [trial] = place.trials();
@@ -375,7 +359,7 @@ describe('a login', () => {
     await using shop = await openShop('--token', TOKEN);
     const login = { ...LOGIN, token: { json: '/access_token' } };
     const requests = writeRequests(place, { ...MIX, login });
-    const args = flags({ url: shop.url, 'requests-file': requests, ...FEW, amount: 40 });
+    const args = at(shop.url, { 'requests-file': requests, ...FEW, amount: 40 });
     const { status, stderr, stdout } = await place.run('bench', args, { SHOP_PASSWORD: PASSWORD });
     expect(status).toBe(1);
     expect(stderr).toContain('the login failed: the body has no /access_token; its fields are token, length');
@@ -392,10 +376,11 @@ describe.runIf(hasProc)('several running servers', () => {
     await using place = new Place();
     await using old = await openShop();
     await using now = await openShop();
-    const words = ['--url', `old=${old.url}`, '--url', `new=${now.url}`, '--get', '/health'];
+    const words = [`old=${old.url}`, `new=${now.url}`, '--get', '/health'];
     const { status, stdout } = await place.run('bench', [
       ...words,
       ...flags({ connections: 2, rounds: 6, warmup: 0.2, duration: 0.6 }),
+      '--detail',
     ]);
     expect(status).toBe(0);
     const trials = place.trials();
@@ -410,7 +395,7 @@ describe.runIf(hasProc)('several running servers', () => {
       const sent = trials
         .filter(({ target }) => target.id === name)
         .reduce((sum, trial) => sum + (loadOf(trial).lifetime?.sent ?? 0), 0);
-      // One until it answers, two before and two after each load; and three before the run, to time its answers.
+      // One until it answers, two before and two after each load; and three before the run, to time its responses.
       expect((await shop.account()).routes).toEqual({ 'GET /health': sent + 6 * 5 + 3 });
     }
     expect(stdout).toMatch(/old: already running, process \d+/);
@@ -419,15 +404,9 @@ describe.runIf(hasProc)('several running servers', () => {
   it('are refused if they are one process, or if one name is used twice', async () => {
     await using place = new Place();
     await using shop = await openShop();
-    const same = await place.run('bench', [
-      '--url',
-      `a=${shop.url}`,
-      '--url',
-      `b=${shop.url}`,
-      ...flags(FEW),
-    ]);
+    const same = await place.run('bench', [`a=${shop.url}`, `b=${shop.url}`, ...flags(FEW)]);
     expect([same.status, same.stderr]).toEqual([2, expect.stringContaining('a and b are the same server')]);
-    const twice = await place.run('bench', ['--url', `a=${shop.url}`, '--url', 'a=http://127.0.0.1:1']);
+    const twice = await place.run('bench', [`a=${shop.url}`, 'a=http://127.0.0.1:1']);
     expect([twice.status, twice.stderr]).toEqual([2, expect.stringContaining('two servers are named a')]);
   });
 });

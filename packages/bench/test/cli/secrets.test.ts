@@ -3,7 +3,7 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { Place, flags } from './cli.ts';
+import { at, Place } from './cli.ts';
 
 const BASIC = `Basic ${Buffer.from('me:open sesame').toString('base64')}`;
 /** Must not be stored or shown. */
@@ -70,7 +70,7 @@ describe('the secrets of an app', () => {
     writeFileSync(join(app, 'server.cjs'), TELLTALE);
     const run = 'node server.cjs --api-key flag-key-1';
     const env = { SHOP_TOKEN: 'env-token-1', SHOP_DB: 'postgres://me:env-password-1@db/shop' };
-    const args = flags({ app, run, get: '/', ...FEW });
+    const args = at(app, { run, get: '/', ...FEW });
     const { status, stdout, stderr } = await place.run('bench', [...args, '--json'], env);
     const texts = [stdout, stderr, ...filesOf(place)];
     for (const secret of ['flag-key-1', ...Object.values(env), 'env-password-1'])
@@ -102,7 +102,7 @@ describe('the secrets in the .env of a project', () => {
     const [token, password] = ['file-token-1', 'file-password-1'];
     const settings = [`SHOP_TOKEN="${token}"`, `SHOP_DB=postgres://me:${password}@db/shop`, 'SHOP_NAME=Shop'];
     writeFileSync(join(app, '.env'), `${settings.join('\n')}\n`);
-    const args = flags({ app, run: 'node server.cjs', get: '/', ...FEW });
+    const args = at(app, { run: 'node server.cjs', get: '/', ...FEW });
     const { status, stdout, stderr } = await place.run('bench', [...args, '--json']);
     const texts = [stdout, stderr, ...filesOf(place).filter((text) => !text.startsWith('.env: '))];
     for (const text of texts) {
@@ -119,7 +119,7 @@ describe('the secrets of a request', () => {
     await using place = new Place();
     await using echo = await openEcho(403);
     const url = `http://me:open%20sesame@127.0.0.1:${echo.port}/orders?page=2&token=query-token-1`;
-    const args = flags({ url, header: 'x-api-key: header-key-1', ...FEW });
+    const args = at(url, { header: 'x-api-key: header-key-1', ...FEW });
     const { status, stdout, stderr } = await place.run('bench', [...args, '--json']);
     expect([...echo.received]).toEqual([`/orders?page=2&token=query-token-1 ${BASIC} header-key-1`]);
     expect(status).toBe(1);
@@ -136,7 +136,7 @@ describe('the secrets of a request', () => {
     await using place = new Place();
     await using echo = await openEcho(200);
     const url = `http://me:open%20sesame@127.0.0.1:${echo.port}/orders?token=query-token-1`;
-    await place.run('bench', flags({ url, header: 'x-api-key: header-key-1', ...FEW }));
+    await place.run('bench', at(url, { header: 'x-api-key: header-key-1', ...FEW }));
     const sent = [...echo.received];
     expect(sent).toEqual([`/orders?token=query-token-1 ${BASIC} header-key-1`]);
     echo.received.clear();
@@ -144,18 +144,18 @@ describe('the secrets of a request', () => {
 
     for (const flag of ['--again', '--resume']) {
       const { status, stderr } = await place.run('bench', [flag, run]);
-      const orders = `--url 'http://127.0.0.1:${echo.port}/orders?token=(not-kept)'`;
+      const orders = `'http://127.0.0.1:${echo.port}/orders?token=(not-kept)'`;
       const headers = "--header 'authorization: …' --header 'x-api-key: …'";
       expect(stderr).toContain(`pnpm bench ${flag} ${run} ${orders} ${headers}\n`);
       expect(status).toBe(2);
     }
     const kept = ['--again', run, '--header', 'accept: text/plain'];
     expect((await place.run('bench', kept)).stderr).toContain('--header accept');
-    const other = ['--again', run, '--url', `http://127.0.0.1:${echo.port}/others?token=x`];
+    const other = ['--again', run, `http://127.0.0.1:${echo.port}/others?token=x`];
     expect((await place.run('bench', other)).stderr).toContain(`run ${run} measured http://127.0.0.1:`);
     expect([...echo.received]).toEqual([]);
 
-    const again = ['--again', run, '--url', url, '--header', 'x-api-key: header-key-1'];
+    const again = ['--again', run, url, '--header', 'x-api-key: header-key-1'];
     const { status, stdout, stderr } = await place.run('bench', again);
     expect(status).toBe(0);
     expect([...echo.received]).toEqual(sent);

@@ -2,7 +2,7 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { flags, Place } from './cli.ts';
+import { at, Place } from './cli.ts';
 
 const SERVER = `
 const { createServer } = require('node:http');
@@ -30,14 +30,14 @@ const FAILURES: [
     'answers with 404',
     { get: '/orders' },
     SERVER,
-    'shop starts, but its answer is wrong: GET http://127.0.0.1:PORT/orders: status 404: no such page\n',
-    'name a path that it answers: --get /orders; if this answer is right, expect it in a file of requests: "expect": { "status": 404 }',
+    'shop starts, but its response is wrong: GET http://127.0.0.1:PORT/orders: status 404: no such page\n',
+    'name a path that it serves: --get /orders; if this response is right, expect it in a file of requests: "expect": { "status": 404 }',
   ],
   [
     'redirects',
     { get: '/old' },
     SERVER,
-    'shop starts, but its answer is wrong: GET http://127.0.0.1:PORT/old: status 301 to /new\n',
+    'shop starts, but its response is wrong: GET http://127.0.0.1:PORT/old: status 301 to /new\n',
     'request the target of the redirect: --get /new; to measure the redirect itself: "expect": { "status": 301 } in a file of requests',
   ],
   [
@@ -51,7 +51,7 @@ const FAILURES: [
     'ends',
     { get: '/' },
     `throw new Error('no DATABASE_URL')`,
-    'shop does not start: the server ended before it answered (exit status 1: Error: no DATABASE_URL)\n',
+    'shop does not start: the server ended before it responded (exit status 1: Error: no DATABASE_URL)\n',
     'To start it by hand: PORT=8000 node server.cjs',
   ],
 ];
@@ -62,7 +62,7 @@ describe('a server that fails at the start', () => {
     const app = join(place.folder, 'shop');
     mkdirSync(app);
     writeFileSync(join(app, 'server.cjs'), server);
-    const options = flags({ app, run: 'node server.cjs', connections: 1, rounds: 1, ...given });
+    const options = at(app, { run: 'node server.cjs', connections: 1, rounds: 1, ...given });
     const { status, stderr } = await place.run('bench', options);
     expect(stderr.replaceAll(/(127\.0\.0\.1):\d+/g, '$1:PORT')).toContain(`error: ${words}`);
     expect(stderr).toContain(cure);

@@ -2,7 +2,7 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { flags, Place } from './cli.ts';
+import { at, flags, Place } from './cli.ts';
 import { CERTIFICATE, KEY } from '../../../bench-lab/testing/certificate.ts';
 
 const SIGNED = `{ key: ${JSON.stringify(KEY)}, cert: ${JSON.stringify(CERTIFICATE)} }`;
@@ -37,7 +37,7 @@ const REFUSALS: [what: string, server: string, https: boolean, words: string, cu
     'plain HTTP, asked with TLS',
     PLAIN,
     true,
-    'shop does not speak TLS: GET https://127.0.0.1:PORT/: the server answers without TLS\n',
+    'shop does not speak TLS: GET https://127.0.0.1:PORT/: the server responds without TLS\n',
     'remove "scheme" from ',
   ],
   [
@@ -62,8 +62,8 @@ describe('a server', () => {
     const app = makeShop(place, server);
     const stack = join(app, 'stack.json');
     writeFileSync(stack, JSON.stringify(SECURE));
-    const start = https ? { stack } : { app, run: 'node server.cjs', get: '/' };
-    const { status, stderr } = await place.run('bench', flags({ ...start, connections: 1, rounds: 1 }));
+    const start = https ? flags({ stack }) : at(app, { run: 'node server.cjs', get: '/' });
+    const { status, stderr } = await place.run('bench', [...start, ...flags({ connections: 1, rounds: 1 })]);
     expect(stderr.replaceAll(/(127\.0\.0\.1):\d+/g, '$1:PORT')).toContain(`error: ${words}`);
     expect(stderr).toContain(cure);
     expect(status).toBe(1);
@@ -72,10 +72,7 @@ describe('a server', () => {
   it('of HTTP/2 is recognised by init', async () => {
     await using place = new Place();
     const { status, stderr } = await place.run('init', [makeShop(place, HTTP2), '--run', 'node server.cjs']);
-    expect([status, stderr]).toEqual([
-      1,
-      expect.stringContaining('speaks HTTP/2 without TLS, and not HTTP/1.1'),
-    ]);
+    expect([status, stderr]).toEqual([1, expect.stringContaining('speaks HTTP/2 without TLS')]);
   });
 });
 
@@ -87,12 +84,17 @@ describe('TLS', () => {
     expect(written.stdout).toContain('it speaks TLS');
     const load = { connections: 2, rounds: 1, warmup: 0, amount: 40, stack: join(app, 'stack.json') };
     const { status, stdout } = await place.run('bench', [...flags(load), '--new-connections', '--detail']);
-    expect(stdout).toMatch(/TLSv1\.3, TLS_\w+: \d+ handshakes, 0 resumed/);
-    expect(stdout).toContain('40 connections opened in the window');
+    expect(stdout).toMatch(/TLSv1\.3, TLS_\w+/);
     expect(status).toBe(0);
     const [trial] = place.trials();
     expect(trial).toMatchObject({
-      measured: { load: { counts: { sent: 40, ok: 40 }, tls: { protocol: 'TLSv1.3', resumed: 0 } } },
+      measured: {
+        load: {
+          counts: { sent: 40, ok: 40 },
+          opened: { count: 40 },
+          tls: { protocol: 'TLSv1.3' },
+        },
+      },
     });
   });
 });

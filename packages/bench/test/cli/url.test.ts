@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { describe, expect, it } from 'vitest';
 import type { OkTrial } from 'bench-model/record';
-import { Place, flags } from './cli.ts';
+import { at, Place } from './cli.ts';
 
 const ORDER = '{"item":"tea","count":2}';
 const FEW = { connections: 2, rounds: 1, warmup: 0, amount: 40 };
@@ -18,8 +18,8 @@ interface Shop extends AsyncDisposable {
   received: Map<string, number>;
 }
 
-describe('--url: a server that is already running', () => {
-  it('gets the request, and is compared with the expected answer, and sampled', async () => {
+describe('a server that is already running', () => {
+  it('gets the request, and is compared with the expected response, and sampled', async () => {
     await using place = new Place();
     await using shop = await openShop();
     writeFileSync(join(place.folder, 'order.json'), ORDER);
@@ -30,12 +30,11 @@ describe('--url: a server that is already running', () => {
       body: `@${join(place.folder, 'order.json')}`,
       expect: { body: `@${join(place.folder, 'answer.json')}` },
     };
-    const options = {
-      url: new URL(shop.url).origin,
-      'requests-file': writeRequests(place, asked),
-      header: 'authorization: let me in',
-    };
-    const { status, stdout, stderr } = await place.run('bench', flags({ ...options, ...FEW }));
+    const options = { 'requests-file': writeRequests(place, asked), header: 'authorization: let me in' };
+    const { status, stdout, stderr } = await place.run('bench', [
+      ...at(new URL(shop.url).origin, { ...options, ...FEW }),
+      '--detail',
+    ]);
     expect(stdout).toMatch(/^POST \/orders, 1 round/m);
     expect(stdout).not.toMatch(/devices|server on core|workers? a server/);
     expect(stdout).toContain(`already running, process ${process.pid}, node ${process.version}`);
@@ -66,12 +65,12 @@ describe('--url: a server that is already running', () => {
     expect(trial).not.toHaveProperty('time');
   });
 
-  it('fails its trial if the answer differs from the expected one, and is not stopped', async () => {
+  it('fails its trial if the response differs from the expected one, and is not stopped', async () => {
     await using place = new Place();
     await using shop = await openShop();
     const request = { request: 'PUT /orders', expect: { body: '{"total":8,"ok":true}' } };
-    const options = { url: new URL(shop.url).origin, 'requests-file': writeRequests(place, request) };
-    const { status, stderr } = await place.run('bench', flags({ ...options, ...FEW }));
+    const options = { 'requests-file': writeRequests(place, request) };
+    const { status, stderr } = await place.run('bench', at(new URL(shop.url).origin, { ...options, ...FEW }));
     expect(stderr).toMatch(
       /: failed — PUT http:\/\/127\.0\.0\.1:\d+\/orders: the body differs from the expected one: \{"ok":true,"total":7\}$/m,
     );
@@ -82,7 +81,7 @@ describe('--url: a server that is already running', () => {
   it('is found by its port, also on an IPv6 address', async () => {
     await using place = new Place();
     await using shop = await openShop('::1');
-    const { status, stderr } = await place.run('bench', flags({ url: shop.url, ...FEW }));
+    const { status, stderr } = await place.run('bench', at(shop.url, FEW));
     expect(stderr).toMatch(/\[1\/1\] GET http:\/\/\[::1\]:\d+\/orders at 2, round 1: (ok|suspect)/);
     expect(status).toBe(0);
     const [trial] = place.trials();
@@ -93,29 +92,41 @@ describe('--url: a server that is already running', () => {
     expect(trial).toHaveProperty('measured.server.cpuUserUs');
   });
 
-  it('is described by the statuses of its answers if they are not all 200', async () => {
+  it('is described by the statuses of its responses if they are not all 200', async () => {
     await using place = new Place();
     await using shop = await openShop();
-    const options = { url: shop.url, header: 'if-none-match: "7"' };
-    const { status, stdout } = await place.run('bench', flags({ ...options, ...FEW }));
+    const options = { header: 'if-none-match: "7"' };
+    const { status, stdout } = await place.run('bench', at(shop.url, { ...options, ...FEW }));
     const { load } = (place.trials()[0] as OkTrial).measured;
     expect(load.statusCodes).toEqual({ 304: load.counts.ok });
     expect(stdout).toMatch(
       new RegExp(
-        `^  statuses: GET .* at 2: all ${load.counts.ok} answers had status 304\\.\n {2}304 has no body:`,
+        `^  statuses: GET .* at 2: all ${load.counts.ok} responses had status 304\\.\n {2}304 has no body:`,
         'm',
       ),
     );
     expect(status).toBe(0);
   });
 
-  it('fails its trial if its right answer changes, and says when and where', async () => {
+  it('is tried once if its rate is measured first', async () => {
     await using place = new Place();
-    // Once it is asked, first by itself and then for the trial, the load changes its answer.
+    await using shop = await openShop();
+    const { amount: _, ...few } = FEW;
+    const options = { header: 'authorization: let me in', body: ORDER };
+    const { stderr } = await place.run(
+      'bench',
+      at(shop.url, { ...options, ...few, duration: 0.3, rate: 'auto' }),
+    );
+    expect(stderr).toMatch(/^rate: \d+\/s, .*\n(.*\n)*\[1\/1\] POST/m);
+  });
+
+  it('fails its trial if its correct response changes, and says when and where', async () => {
+    await using place = new Place();
+    // Once it is asked, first by itself and then for the trial, the load changes its response.
     await using shop = await openShop('127.0.0.1', (count) => `{"ok":true,"total":${count > 20 ? 8 : 7}}`);
-    const { status, stderr } = await place.run('bench', flags({ url: shop.url, ...FEW }));
+    const { status, stderr } = await place.run('bench', at(shop.url, FEW));
     expect(stderr).toMatch(
-      /: failed — GET \/orders: the right answer after the load differs from that before it, \d+\.\d s earlier: from byte 20 on, "\{"ok":true,"total":8\}" instead of "\{"ok":true,"total":7\}"\. If it may differ: "expect": \{ "status": 200 \} of that request in stack\.json$/m,
+      /: failed — GET \/orders: the correct response after the load differs from that before it, \d+\.\d s earlier: from byte 20 on, "\{"ok":true,"total":8\}" instead of "\{"ok":true,"total":7\}"\. If it may differ: "expect": \{ "status": 200 \} of that request in stack\.json$/m,
     );
     expect(status).toBe(1);
   });
@@ -123,7 +134,7 @@ describe('--url: a server that is already running', () => {
   it('fails its trial soon if it has no such page', async () => {
     await using place = new Place();
     await using shop = await openShop();
-    const { status, stderr } = await place.run('bench', flags({ url: `${shop.url}/nowhere`, ...FEW }));
+    const { status, stderr } = await place.run('bench', at(`${shop.url}/nowhere`, FEW));
     expect(stderr).toContain(`: failed — GET ${shop.url}/nowhere: status 404: no such page\n`);
     expect(status).toBe(1);
   });
@@ -136,7 +147,7 @@ function writeRequests({ folder }: Place, request: object): string {
   return file;
 }
 
-/** `answer` gives the body of each right answer by its number. */
+/** `answer` gives the body of each correct response by its number. */
 async function openShop(
   address = '127.0.0.1',
   answer: (count: number) => string = () => '{"ok":true,"total":7}',

@@ -40,6 +40,11 @@ interface Refusal {
 /** One of each origin. `fixtures/golden/errors.txt` contains the words of all others. */
 const REFUSALS: Refusal[] = [
   { what: 'an unknown option', args: ['vanilla', '--conections', '10'] },
+  {
+    what: 'a status to expect',
+    args: ['--expect-status', '201'],
+    says: [/a file of requests has it: .*requests\.md/],
+  },
   { what: 'an unknown target', args: ['fastfy'] },
   {
     what: 'threads that a server does not support',
@@ -61,12 +66,12 @@ const REFUSALS: Refusal[] = [
   },
   {
     what: 'an address without a server',
-    args: ['--url', 'http://127.0.0.1:9/orders'],
+    args: ['http://127.0.0.1:9/orders'],
     says: [/nothing listens on 127\.0\.0\.1:9/],
   },
   {
     what: 'a body from a file that does not exist',
-    args: ['--url', 'http://127.0.0.1:9/orders', '--body', '@nowhere.json'],
+    args: ['http://127.0.0.1:9/orders', '--body', '@nowhere.json'],
     says: [/@nowhere\.json: the file cannot be read/],
   },
   {
@@ -101,7 +106,7 @@ describe('invalid input ends with exit code 2 and leaves nothing', () => {
 
   it('in a separate process', async () => {
     await using place = new Place();
-    const { status, stdout, stderr } = await place.run('bench', ['--url', 'http://127.0.0.1:9/orders']);
+    const { status, stdout, stderr } = await place.run('bench', ['http://127.0.0.1:9/orders']);
     expect(stderr).toMatch(/^error: \S/m);
     expect({ status, stdout }).toEqual({ status: 2, stdout: '' });
     expect(existsSync(place.results)).toBe(false);
@@ -217,7 +222,7 @@ describe('an obstacle', () => {
     const args = ['--stack', PLANTED, 'planted/false-attestation', '--connections', '1', '--rounds', '1'];
     const { status, stdout, stderr } = await place.run('bench', args);
     expect(stderr).toMatch(/\[1\/1\] .*: failed — .*mypyc is false/);
-    expect(stdout).toMatch(/in each row: .*status failed\n[^]*planted\/false-attestation .*— /);
+    expect(stdout).toMatch(/│ planted\/false-attestation +│ failed +│\n/);
     expect(stdout).not.toMatch(/│\s+0\s+│/);
     expect(status).toBe(1);
   });

@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest';
 import {
-  namedAddress,
   header,
   listOf,
   oneOf,
@@ -9,6 +8,7 @@ import {
   share,
   span,
   text,
+  variable,
   wholeNumber,
   type Reader,
 } from '../../src/cli/values.ts';
@@ -32,9 +32,7 @@ const READS: [string, Reader<unknown>, string, unknown][] = [
   ['pair', pair, 'n=24', ['n', 24]],
   ['request', request, ' GET /a?b=c ', { method: 'GET', path: '/a?b=c' }],
   ['header', header, 'X-A: b: c', ['x-a', 'b: c']],
-  ['address', namedAddress, 'http://127.0.0.1:1/a', { url: new URL('http://127.0.0.1:1/a') }],
-  ['named address', namedAddress, 'a=http://h/?b=c', { name: 'a', url: new URL('http://h/?b=c') }],
-  ['TLS address', namedAddress, 'https://h/', { url: new URL('https://h/') }],
+  ['variable', variable, 'WORKERS=1,4', ['WORKERS', ['1', '4']]],
 ];
 
 const REFUSES: [string, Reader<unknown>, string[]][] = [
@@ -49,7 +47,7 @@ const REFUSES: [string, Reader<unknown>, string[]][] = [
   ['pair', pair, ['n', 'n=', '=1', 'n=-1', 'n=1.5', 'n=1e3', '']],
   ['request', request, ['fib', '/fib/42', 'GET', 'GET fib/42', 'GET /fib 42', 'FETCH /fib', '']],
   ['header', header, ['authorization', ': x', 'a b: c', '']],
-  ['address', namedAddress, ['orders', 'ftp://127.0.0.1/', '127.0.0.1:3000', '']],
+  ['variable', variable, ['WORKERS', 'WORKERS=1', '=1,2', '1=1,2', '']],
 ];
 
 describe('the value of an option', () => {

@@ -36,7 +36,7 @@ const FEW = { connections: [2], amount: 40, warmup: 0 };
 
 /** Runs a job with these budgets. */
 function runJob(rounds: number, budgets: object[], load: object = FEW): Ended & { step: string } {
-  writeConfig({ app: '.', run: 'node server.cjs', get: '/orders', rounds, ...load }, budgets);
+  writeConfig({ run: 'node server.cjs', get: '/orders', rounds, ...load }, budgets);
   const step = join(folder, 'step.md');
   writeFileSync(step, 'before\n');
   const env = { ...environmentOfUser(folder), GITHUB_STEP_SUMMARY: step };
@@ -64,7 +64,7 @@ describe('a CI job', () => {
     expect(step).toBe(`before\n${summary}`);
   });
 
-  it('stops after the first round if its window has too few answers for a p99, and keeps that round', () => {
+  it('stops after the first round if its window has too few responses for a p99, and keeps that round', () => {
     writeFileSync(join(shop, 'server.cjs'), SLOW);
     const load = { connections: [2], duration: 0.5, warmup: 0 };
     const { status, stdout, stderr } = runJob(6, [{ metric: 'p99', atMost: '20ms' }], load);
@@ -72,7 +72,7 @@ describe('a CI job', () => {
     expect(status).toBe(1);
     expect(stderr).toContain('the job stops');
     expect(stdout).toMatch(
-      /NOT MEASURED: p99 is missing in 1 of 1 rounds: it needs 1,000 answers, and a round had \d+; "duration": \d+ has enough/,
+      /NOT MEASURED: p99 is missing in 1 of 1 rounds: it needs 1,000 responses, and a round had \d+; "duration": \d+ has enough/,
     );
     const results = join(shop, '.bench', 'results');
     const latest = readdirSync(results).toSorted().at(-1) ?? '';
@@ -92,7 +92,7 @@ describe('a CI job', () => {
     writeFileSync(join(shop, 'server.cjs'), `let seen = 0; ${failing}`);
     const { stderr, step } = runJob(1, [{ metric: 'startup', atMost: '600s' }], { ...FEW, amount: 400 });
     writeFileSync(join(shop, 'server.cjs'), SERVER);
-    expect(stderr).toMatch(/^warning: found: 2\d\.\d\d % of the requests failed/m);
+    expect(stderr).toMatch(/: .* Found: .*2\d\.\d\d % of the requests failed/m);
     expect(step).toMatch(/^- shop at 2: 2\d\.\d\d % of the requests failed \(/m);
   });
 

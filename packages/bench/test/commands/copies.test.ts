@@ -31,7 +31,7 @@ function writeVersion(root: string, version: string): void {
 
 /** Runs `bench-http` in the user's folder. */
 function bench(cwd: string, args: string[]): Ended {
-  return runCommand(args, cwd, environmentOfUser(folder));
+  return runCommand(['bench', ...args], cwd, environmentOfUser(folder));
 }
 
 /** Returns the version that each target of the newest run served, by the name of its copy. */
@@ -54,6 +54,22 @@ beforeEach(() => {
 });
 
 afterEach(() => rmSync(folder, { recursive: true, force: true }));
+
+describe('the settings of a project', () => {
+  it('are two values of a variable, or two commands, in the folder of the project', () => {
+    writeFileSync(join(shop, 'version.cjs'), 'exports.version = process.env.MODE + process.argv.length;');
+    const compare = (...words: string[]): Record<string, string | undefined> => {
+      const { stdout } = bench(shop, [...words, '--get', '/', ...SHORT, '--json']);
+      return versionsServed(shop, (JSON.parse(stdout) as { trials: Trial[] }).trials);
+    };
+    const run = 'node server.cjs';
+    expect(compare('--run', run, '--env', 'MODE=a,b')).toEqual({ 'MODE=a': 'a2', 'MODE=b': 'b2' });
+    expect(compare('--run', `MODE=c ${run}`, '--run', `MODE=d ${run} more`)).toEqual({
+      'MODE=c': 'c2',
+      'MODE=d more': 'd3',
+    });
+  });
+});
 
 describe('the copies of a project', () => {
   it('can be two commits and the working tree, each served from its own files', () => {
@@ -81,16 +97,7 @@ describe('the copies of a project', () => {
       ['status', 'worktree list', 'stash list'].map((words) => git(shop, ...words.split(' ')));
     const before = state();
 
-    const { status, stdout, stderr } = bench(shop, [
-      '--rev',
-      'main',
-      '--rev',
-      'cache',
-      '--rev',
-      '.',
-      ...SHORT,
-      '--json',
-    ]);
+    const { status, stdout, stderr } = bench(shop, ['main', 'cache', '.', ...SHORT, '--json']);
 
     expect({ status, stderr }).toMatchObject({
       status: 0,
@@ -112,7 +119,9 @@ describe('the copies of a project', () => {
       },
       { id: `shop[working tree of ${cache?.slice(0, 7)}]`, copy: { kind: 'working-tree', commit: cache } },
     ]);
-    expect(bench(shop, ['report', 'latest']).stdout).toContain(`main ${main?.slice(0, 7)}: Serve orders`);
+    expect(runCommand(['report', 'latest'], shop, environmentOfUser(folder)).stdout).toContain(
+      `main ${main?.slice(0, 7)}: Serve orders`,
+    );
     expect(state()).toEqual(before);
     expect(globSync('cache/revisions/*/*', { cwd: folder })).toEqual([]);
   });
@@ -126,10 +135,9 @@ describe('the copies of a project', () => {
     };
     for (const setting of ['CACHE=off', 'CACHE=on', 'CACHE=on']) commit(setting);
     const said = (revisions: string): string =>
-      bench(shop, ['--app', '.', '--run', 'node server.cjs', '--get', '/', '--rev', revisions, ...SHORT])
-        .stderr;
-    expect(said('HEAD~1,HEAD')).toContain('HEAD~1 and HEAD hold the same files of shop');
-    expect(said('HEAD~2,HEAD')).not.toContain('same files');
+      bench(shop, ['--run', 'node server.cjs', '--get', '/', ...revisions.split(' '), ...SHORT]).stderr;
+    expect(said('HEAD~1 HEAD')).toContain('HEAD~1 and HEAD hold the same files of shop');
+    expect(said('HEAD~2 HEAD')).not.toContain('same files');
   });
 
   it('are each set up in their own folder, with the services of their own manifests', () => {
@@ -170,7 +178,7 @@ describe('the copies of a project', () => {
     git(shop, 'commit', '--quiet', '--message', 'Cache orders');
     git(shop, 'switch', '--quiet', 'main');
 
-    const { status, stdout, stderr } = bench(shop, ['--rev', 'main', '--rev', 'cache', ...SHORT, '--json']);
+    const { status, stdout, stderr } = bench(shop, ['main', 'cache', ...SHORT, '--json']);
 
     expect({ status, stderr }).toEqual({
       status: 0,
@@ -191,15 +199,7 @@ describe('the copies of a project', () => {
     const files = (): string[] => [shop, other].flatMap((root) => readdirSync(root));
     const before = files();
     const run = ['--run', 'node server.cjs', '--get', '/orders'];
-    const { status, stdout } = bench(folder, [
-      '--copy',
-      './shop',
-      '--copy',
-      './other',
-      ...run,
-      ...SHORT,
-      '--json',
-    ]);
+    const { status, stdout } = bench(folder, ['./shop', './other', ...run, ...SHORT, '--json']);
     expect(status).toBe(0);
     const { trials } = JSON.parse(stdout) as { trials: Trial[] };
     expect(trials.map(({ target }) => target.id).toSorted()).toEqual(['app[./other]', 'app[./shop]']);

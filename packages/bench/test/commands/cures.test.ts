@@ -35,17 +35,17 @@ describe('cureFor', () => {
     [
       404,
       {},
-      'name a path that it answers: --get /orders; if this answer is right, expect it in a file of requests: "expect": { "status": 404 }',
+      'name a path that it serves: --get /orders; if this response is right, expect it in a file of requests: "expect": { "status": 404 }',
     ],
     [401, {}, "--header 'authorization: Bearer …'"],
     [405, { allow: 'PUT, POST' }, "--request 'PUT /orders'"],
-    [422, {}, 'correct the request as its answer says: --header, --body'],
+    [422, {}, 'correct the request as its response says: --header, --body'],
     [429, {}, 'switch off its rate limit'],
     [500, {}, 'its last lines may say why'],
     [
       200,
       {},
-      'if this answer is right, expect its status, its body or a JSON Schema of it in a file of requests: "expect"',
+      'if this response is right, expect its status, its body or a JSON Schema of it in a file of requests: "expect"',
     ],
     [
       301,
@@ -58,14 +58,14 @@ describe('cureFor', () => {
       { location: 'https://127.0.0.1:8000/orders' },
       "it redirects to https: --header 'x-forwarded-proto: https'",
     ],
-    [302, {}, 'if this answer is right, expect it'],
+    [302, {}, 'if this response is right, expect it'],
   ])('names what to type against status %i with %o', (status, headers, words) => {
     expect(cureAnswer(status, headers)).toContain(words);
   });
 
   it('names the file of the requests, and the workload of Bench', () => {
     expect(cureAnswer(404, {}, { requests: 'shop.json' })).toMatch(/^correct the requests in shop\.json;/);
-    expect(cureAnswer(404, {}, { workload: 'devices' })).toMatch(/^the workload devices needs this answer/);
+    expect(cureAnswer(404, {}, { workload: 'devices' })).toMatch(/^the workload devices needs this response/);
   });
 
   it('says TLS as the user named the server', () => {

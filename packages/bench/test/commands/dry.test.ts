@@ -1,4 +1,4 @@
-import { refuseBudget } from '../../src/conduct/dry.ts';
+import { refuseBudget } from '../../src/plan/refusals.ts';
 import { describe, expect, it } from 'vitest';
 import { estimateSeconds } from 'bench-model/planned';
 import bench from '../../src/commands/bench.ts';
@@ -8,15 +8,15 @@ import { errorOf, samplePlan } from '../../../bench-lab/testing/samples.ts';
 
 const budget = (line: string) => samplePlan(`--connections 10 --until-decided --budget ${line}`, ['a', 'b']);
 
-it('a budget that does not hold six rounds is refused, with one that does', () => {
-  const error = errorOf(() => refuseBudget({ plan: budget('60s'), resumed: undefined }));
+it('a budget that does not hold the rounds of a look is refused, with one that does', () => {
+  const error = errorOf(() => refuseBudget(budget('40s')));
   expect(error).toBeInstanceOf(BenchError);
   expect(error).toMatchObject({
     code: 'usage',
-    message: 'a budget of 60 s allows about 5 rounds, and a comparison needs 6',
-    hint: 'use --budget 3m or more',
+    message: 'a budget of 40 s allows about 1 round, and a comparison needs 3',
+    hint: 'use --budget 64s or more',
   });
-  expect(() => refuseBudget({ plan: budget('85s'), resumed: undefined })).not.toThrow();
+  expect(() => refuseBudget(budget('85s'))).not.toThrow();
 });
 
 /** The estimated time of a comparison of two servers in this language, in seconds. */
@@ -29,7 +29,7 @@ it('a plan takes as long as servers of its languages usually need to be warm', (
   expect(secondsIn('java') - secondsIn('go')).toBe(24 * (8 - 0.5));
 });
 
-const planOf = async (line: string) => (await resolveRequest(bench.parse(line.split(' ')))).plan;
+const planOf = async (line: string) => (await resolveRequest(bench.parse(line.split(' ')))).outline;
 
 describe('two targets', () => {
   it.each([

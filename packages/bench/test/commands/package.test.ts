@@ -128,9 +128,7 @@ describe('the package', () => {
   it('starts in an empty folder without any stacks, and leaves nothing behind', () => {
     const folder = installed.makeProject('empty');
     expect(installed.run(folder, ['--version'])).toMatchObject({ status: 0, stdout: `${VERSION}\n` });
-    expect(installed.run(folder, ['--help']).stdout).toMatch(
-      /^ +compare +Compares the targets inside one run/m,
-    );
+    expect(installed.run(folder, ['--help']).stdout).toMatch(/^ +compare +Compares versions of a service/m);
     const { status, stdout } = installed.run(folder, ['list']);
     expect(status).toBe(0);
     expect(stdout).not.toContain('fastify');
@@ -161,7 +159,7 @@ describe('the package', () => {
     ].join('\n');
     writeFileSync(join(folder, 'server.cjs'), server);
     const before = treeOf(installed.package);
-    const app = ['--app', '.', '--run', 'node server.cjs', '--get', '/items?limit=2'];
+    const app = ['--run', 'node server.cjs', '--get', '/items?limit=2'];
     const short = ['--rounds', '1', '--connections', '2', '--duration', '0.5', '--warmup', '0.2'];
     const { status, stdout, stderr } = installed.run(folder, [...app, ...short, '--json'], {
       DATABASE_URL: 'postgres://me:not-for-you@localhost/shop',
@@ -193,16 +191,9 @@ describe('the package', () => {
       join(folder, 'server.cjs'),
       `console.log('reading the settings'); throw new Error('no settings');`,
     );
-    const { status, stderr } = installed.run(folder, [
-      '--app',
-      '.',
-      '--run',
-      'node server.cjs',
-      '--get',
-      '/',
-    ]);
+    const { status, stderr } = installed.run(folder, ['--run', 'node server.cjs', '--get', '/']);
     expect(status).toBe(1);
-    expect(stderr).toContain('error: broken does not start: the server ended before it answered');
+    expect(stderr).toContain('error: broken does not start: the server ended before it responded');
     expect(stderr).toContain('  command: node server.cjs\n');
     expect(stderr).toContain('  asked:   GET /\n');
     expect(stderr).toContain('  | reading the settings\n');

@@ -39,18 +39,18 @@ describe('reportWaiting', () => {
     vi.advanceTimersByTime(3100);
     expect(lines.map((line) => line.split('\n'))).toEqual([
       [
-        'waiting for its first right answer: 3 s of 90 s; it listens on port 8000, not on 20001: pass {port} in the command in packages/vanilla/stack.json, e.g. --port {port}, or let the server read PORT',
+        'waiting for its first correct response: 3 s of 90 s; it listens on port 8000, not on 20001: pass {port} in the command in packages/vanilla/stack.json, e.g. --port {port}, or let the server read PORT',
         '  command: node server.js',
         expect.stringMatching(/^ {2}folder: .*vanilla$/) as string,
         '  asked:   GET /api/devices',
         '  its last lines:',
         '  | reading the model',
       ],
-      [expect.stringMatching(/^waiting for its first right answer: 6 s of 90 s/) as string],
+      [expect.stringMatching(/^waiting for its first correct response: 6 s of 90 s/) as string],
     ]);
   });
 
-  it('says what is wrong with the answers so far', () => {
+  it('says what is wrong with the responses so far', () => {
     const lines: string[] = [];
     const server = {
       host: '127.0.0.1',
@@ -91,7 +91,7 @@ describe('reportWaiting', () => {
   });
 });
 
-/** Verifies a server whose answers take this long, in milliseconds, each time that it is asked. */
+/** Verifies a server whose responses take this long, in milliseconds, each time that it is asked. */
 const timeServer = (method: string, milliseconds: number[]) => {
   const draw = { requests: [{ method }], check: () => undefined } as unknown as Draw;
   const left = [...milliseconds];
@@ -102,7 +102,7 @@ const timeServer = (method: string, milliseconds: number[]) => {
         vi.advanceTimersByTime(own);
         watched.check({} as Answer, 0);
       }
-      // The time after the last answer is not that of an answer.
+      // The time after the last response is not that of a response.
       vi.advanceTimersByTime(5000);
       return undefined;
     },
@@ -111,7 +111,7 @@ const timeServer = (method: string, milliseconds: number[]) => {
 };
 
 describe('timeAnswers', () => {
-  it('returns the mean time of the answers that verification awaits', async () => {
+  it('returns the mean time of the responses that verification awaits', async () => {
     expect((await timeServer('GET', [90])).answerSeconds).toBeCloseTo(0.09, 6);
   });
 
@@ -131,7 +131,7 @@ describe('timeAnswers', () => {
     expect(await timed).toMatchObject({ route: 'GET /stream', answerSeconds: 6 });
   });
 
-  it('asks a server again whose first answers are slow, unless it changes what it stores', async () => {
+  it('asks a server again whose first responses are slow, unless it changes what it stores', async () => {
     expect((await timeServer('GET', [400, 200, 50])).answerSeconds).toBeCloseTo(0.05, 6);
     expect((await timeServer('GET', [400, 300, 300, 300, 300])).answerSeconds).toBeCloseTo(0.3, 6);
     expect((await timeServer('POST', [400, 50])).answerSeconds).toBeCloseTo(0.4, 6);

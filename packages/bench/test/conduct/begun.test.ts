@@ -36,7 +36,7 @@ describe('a run that was begun here', () => {
   beforeEach(() => noteRun(folder));
 
   it('is known, also after it was stopped', () => {
-    change(({ plan }) => ({ plan: { ...plan, stops: [2] } }));
+    change(() => ({ stops: [2] }));
     expect(isKnown()).toBe(true);
     expect(() => refuseUnknown(readRun(folder), '--resume')).not.toThrow();
   });
@@ -73,11 +73,11 @@ describe('a run that was begun here', () => {
 
 describe('a received run', () => {
   it('is refused in two sentences, with the command that was typed for it', () => {
-    change(() => ({ typed: ['--app', '.', '--run', "sh -c 'touch OWNED'"] }));
+    change(() => ({ typed: ['--run', "sh -c 'touch OWNED'"] }));
     expect(errorOf(() => refuseUnknown(readRun(folder), '--again'))).toMatchObject({
       code: 'usage',
       message: `${folder} is not a run that you began here, or its plan has changed since. --again does not execute it`,
-      hint: `to read it: pnpm report ${folder}; to measure the same: pnpm bench --app . --run 'sh -c '\\''touch OWNED'\\'''`,
+      hint: `to read it: pnpm report ${folder}; to measure the same: pnpm bench --run 'sh -c '\\''touch OWNED'\\'''`,
     });
   });
 

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { isHopeless } from '../../src/conduct/effects.ts';
+import { isHopeless } from '../../src/conduct/measure.ts';
 import type { Trial } from 'bench-model/record';
 
 const plan = { targets: [{ id: 'old' }, { id: 'new' }] } as Parameters<typeof isHopeless>[0];

@@ -9,7 +9,7 @@ const VOICE = { log: () => {} } as unknown as Voice;
 const TAKEN: TakenProfile = {
   cpuUs: 100,
   profiledUs: 120,
-  perRequest: { userUs: 60, systemUs: 40, faults: 0, waits: 1 },
+  perRequest: { threads: 1 },
   stacks: [{ frames: [{ name: 'work', file: 'app.js', module: 'app' }], samples: 50 }],
 };
 
@@ -23,9 +23,9 @@ it('goes on without a profiler that fails too often, and then without the target
   profiles.add('app', found, TAKEN);
   expect(profiles.sides[0]).toMatchObject({ profiler: "V8's CPU profiler", profiles: [{ samples: [50] }] });
 
-  const words = Array.from({ length: 4 }, () => profiles.fail('app', 'it did not answer'));
+  const words = Array.from({ length: 4 }, () => profiles.fail('app', 'it did not respond'));
   expect(words).toEqual([true, true, true, false]);
-  expect(profiles.missing).toEqual([{ target: 'app', reason: 'it did not answer' }]);
+  expect(profiles.missing).toEqual([{ target: 'app', reason: 'it did not respond' }]);
   // What a request takes stays; the stacks of the profiles so far say nothing without those of the others.
   const bare = { cpuUs: TAKEN.cpuUs, perRequest: TAKEN.perRequest, nodes: [], samples: [] };
   expect(profiles.of('app')).toEqual({ one: prepared });
@@ -34,5 +34,5 @@ it('goes on without a profiler that fails too often, and then without the target
 
   for (let more = 0; more < 3; more++) profiles.fail('app', 'it has died');
   expect(profiles.of('app')).toBeUndefined();
-  expect(profiles.missing).toEqual([{ target: 'app', reason: 'it did not answer' }]);
+  expect(profiles.missing).toEqual([{ target: 'app', reason: 'it did not respond' }]);
 });

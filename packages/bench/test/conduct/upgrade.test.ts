@@ -1,4 +1,8 @@
-import { describe, expect, it } from 'vitest';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, afterEach, describe, expect, it, vi } from 'vitest';
+import type { Stack } from 'bench-model/stack';
 import type { InstalledPython } from 'bench-targets/prepare/installed';
 import { spreadTargets } from 'bench-targets/catalogue/stacks';
 import { chooseBuilds, findUpgrade } from '../../src/conduct/upgrade.ts';
@@ -69,6 +73,31 @@ describe('an upgrade of packages', () => {
       'a[fastify@5.1.0]',
       'a[fastify@5.6.0]',
     ]);
+  });
+});
+
+describe('an upgrade of a package of npm to its newest release', () => {
+  const root = mkdtempSync(join(tmpdir(), 'bench-upgrade-'));
+  afterAll(() => rmSync(root, { recursive: true, force: true }));
+  afterEach(() => vi.unstubAllEnvs());
+  const find = (asked: string) => {
+    writeFileSync(join(root, 'package.json'), JSON.stringify({ dependencies: { express: asked } }));
+    const locked = { 'node_modules/express': { version: '5.1.0' } };
+    writeFileSync(join(root, 'package-lock.json'), JSON.stringify({ packages: locked }));
+    const script =
+      '#!/bin/sh\ncase "$2" in *@5.1.0) echo \'"5.1.0"\';; *@*) echo \'["5.1.0","5.2.0"]\';; *) echo \'"6.0.0"\';; esac\n';
+    writeFileSync(join(root, 'npm'), script, { mode: 0o755 });
+    vi.stubEnv('PATH', `${root}:${process.env['PATH']}`);
+    const lock = { kind: 'npm', file: join(root, 'package-lock.json') } as const;
+    const stack = { name: 'a', root, project: { kind: 'node', lock } } as unknown as Stack;
+    return findUpgrade([{ ...target, runtime: { kind: 'node', spec: '26' } }], [stack], ['express']);
+  };
+
+  it('takes the newest that the project admits, or the newest of all if it pins the locked one', async () => {
+    expect(await find('^5.1.0')).toMatchObject({ matrix: { packages: ['express@5.2.0'] } });
+    const { matrix, words } = await find('5.1.0');
+    expect(matrix.packages).toEqual(['express@6.0.0']);
+    expect(words.join()).toContain('although a admits only 5.1.0: express 6.0.0, locked 5.1.0');
   });
 });
 

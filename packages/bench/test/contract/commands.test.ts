@@ -13,7 +13,7 @@ import { ADD, LIST } from './users.ts';
 const host = openHost();
 const stacks = readStacks();
 
-/** The answer of every stack without data. */
+/** The response of every stack without data. */
 interface Answer {
   request: WorkloadRequest;
   status: number;

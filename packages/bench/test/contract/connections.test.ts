@@ -16,7 +16,7 @@ afterEach(async () => {
   );
 });
 
-/** A server of node:http, which prints its port, with these options, those of `listen`, and these headers on every answer. */
+/** A server of node:http, which prints its port, with these options, those of `listen`, and these headers on every response. */
 async function serve(
   options: object,
   listen: object,

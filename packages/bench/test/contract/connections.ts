@@ -14,7 +14,7 @@ const MOST_CONNECTIONS = 10_000;
 
 /** A connection on which the server has answered once. */
 export interface KeptConnection {
-  /** Seconds since the answer. */
+  /** Seconds since the response. */
   idleSeconds(): number;
   /** Sends the request again. Returns true if it was answered on the same connection. */
   isReused(): Promise<boolean>;

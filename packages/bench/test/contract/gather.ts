@@ -36,7 +36,7 @@ interface Gathering {
   running: () => Running;
 }
 
-/** Tests how a target fetches from its upstream, and its answers if that fails. */
+/** Tests how a target fetches from its upstream, and its responses if that fails. */
 export function testGather({ wanted, ready, running }: Gathering): void {
   let server: Server;
   let upstream: Upstream;

@@ -19,7 +19,7 @@ import { createRandom } from 'bench-statistics/random';
 import { openToken } from '../../../bench-lab/test/known/leftovers.ts';
 import { openUpstream, type Upstream } from './upstream.ts';
 
-/** The longest time to the first right answer of a server on a busy machine. */
+/** The longest time to the first correct response of a server on a busy machine. */
 export const START_SECONDS = 60;
 
 /** A running server, and the data drawn for it by workload. */

@@ -109,7 +109,7 @@ describe('a Python stack with a checkout', () => {
 
   it('imports the checkout', async () => {
     const prepared = found.get();
-    expect(prepared.installed).toEqual(['Bench.Mine 0.0.7']);
+    expect(prepared.installed).toEqual(['bench-mine 0.0.7']);
     const { stdout } = await run([
       prepared.command[0] ?? '',
       '-c',

@@ -42,7 +42,7 @@ interface Started {
   connection?: KeptConnection;
 }
 
-/** Tests every variant of these stacks: its answers, attestations and sockets, and its end. */
+/** Tests every variant of these stacks: its responses, attestations and sockets, and its end. */
 export function testStacks(stacks: Stack[]): void {
   const host = openHost();
   const targets = stacks.flatMap(targetsOf);
@@ -256,7 +256,7 @@ function kindOf({ stack: { language }, variant }: Prepared, attested?: Attestati
   return JSON.stringify([language, attested?.['server'], threads]);
 }
 
-/** Returns parameters that no server assumes by itself, or the least if every answer would take too long. */
+/** Returns parameters that no server assumes by itself, or the least if every response would take too long. */
 function otherOf(workload: Workload): Params {
   const usual = Object.entries(completeParams(workload, {}));
   const other = Object.fromEntries(usual.map(([name, value]) => [name, value + 1]));
@@ -264,7 +264,7 @@ function otherOf(workload: Workload): Params {
   return waitSeconds > LONGEST_WAIT_SECONDS ? leastOf(workload) : other;
 }
 
-/** Returns the least parameters, whose answer differs from the usual one. */
+/** Returns the least parameters, whose response differs from the usual one. */
 function leastOf({ params = {} }: Workload): Params {
   return Object.fromEntries(Object.entries(params).map(([name, { least }]) => [name, least]));
 }

@@ -68,7 +68,7 @@ describe.each(offered)('users by $id', (wanted) => {
   it('answers 500 and logs the reason if it cannot connect', async () => {
     for (const request of [LIST, ADD])
       expect(await sendRequest(server, request)).toMatchObject({ status: 500 });
-    // A server may log a failure after its answer.
+    // A server may log a failure after its response.
     await until(() => /refused|connect call failed/i.test(server.log()), 'the reason in the log');
   });
 

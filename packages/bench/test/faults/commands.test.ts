@@ -4,7 +4,7 @@ import { hasProc, Place } from '../cli/cli.ts';
 import { COMMAND_CASES, NEEDS, type CommandCase } from './commands.ts';
 
 /** Generous: a busy machine may pause. */
-const MOST_MS = 90_000;
+const MOST_MS = 180_000;
 
 /** What this machine lacks, each with the reason. */
 const lacking = new Map(

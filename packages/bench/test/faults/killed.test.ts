@@ -6,7 +6,7 @@ import { start } from 'bench-machine/subprocess';
 import { PLANTED, USERS, Place, flags, hasProc, isAlive, until } from '../cli/cli.ts';
 
 /** Takes the lock and fails: nothing listens at that address. */
-const NOWHERE = ['--url', 'http://127.0.0.1:9/'];
+const NOWHERE = ['http://127.0.0.1:9/'];
 
 async function isLoaded(place: Place): Promise<boolean> {
   return ((await place.readAccount())?.requests.read ?? 0) > 50;

@@ -1,12 +1,17 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, it, type ExpectStatic } from 'vitest';
 import { COMMAND } from '../../../bench-lab/testing/user.ts';
 import { hasProc, Place } from '../cli/cli.ts';
 import { PROJECT_CASES, TOUCH, writeProject, type ProjectCase } from './projects.ts';
 
-const MOST_MS = 90_000;
-const QUESTION = 'Run this, with your rights? [Y/n]';
+const MOST_MS = 180_000;
+const QUESTION = 'Run this, with your rights?';
+/** The questions before that, each with an answer filled in. */
+const BEFORE = ['How does the server start?', 'Before each start?', 'What does it need?'];
+/** The questions after that, with the keys for them: Enter, or Ctrl-C where a server of these tests cannot start. */
+const AFTER = { 'Which requests?': '\r', 'What to change?': '\u0003' };
 
 /** Writes the project of a case, whose script touches the second of these files. */
 function writeIn(place: Place, one: ProjectCase): [folder: string, mark: string] {
@@ -15,15 +20,33 @@ function writeIn(place: Place, one: ProjectCase): [folder: string, mark: string]
   return [folder, mark];
 }
 
-/** Looks at a project on a terminal. Says yes if its script then runs or never does, otherwise no. */
+/** Looks at a project on a terminal, with the responses that are filled in. Says yes if its script then runs or never does, otherwise no. */
 async function look(one: ProjectCase, expect: ExpectStatic): Promise<void> {
   await using place = new Place({ hasTemporary: true });
   const [folder, mark] = writeIn(place, one);
-  const running = place.startInTerminal(`'${process.execPath}' '${COMMAND}' init '${folder}'`);
-  await running.until(() => running.output.includes(QUESTION), 'the question');
+  const running = place.startInTerminal(
+    `stty cols 100 rows 40; '${process.execPath}' '${COMMAND}' init '${folder}'`,
+  );
+  for (const question of [...BEFORE, QUESTION]) {
+    await running.until(() => running.output.includes(question), question);
+    if (question !== QUESTION) running.type('\r');
+  }
   for (const words of one.shows ?? []) expect(running.output).toContain(words);
   expect(existsSync(mark), running.output).toBe(false);
-  running.type(one.runs === undefined ? 'n\n' : '\n');
+  running.type(one.runs === undefined ? 'n' : '\r');
+  const keys = Object.entries({ ...AFTER, ...one.answers });
+  const end = { isSeen: false };
+  void running.ended.then(() => (end.isSeen = true));
+  let answered = running.output.length;
+  while (one.runs !== undefined && !end.isSeen) {
+    const asked = keys.find(([question]) => running.output.slice(answered).includes(`◆  ${question}`));
+    if (asked === undefined) {
+      await sleep(20);
+      continue;
+    }
+    answered = running.output.length;
+    running.type(asked[1]);
+  }
   const { status } = await running.ended;
   const { output } = running;
   expect(output).not.toContain('bug in Bench');

@@ -42,9 +42,9 @@ export interface ServerCase {
 }
 
 /**
- * The connection, and its request, with which the fault of a phase begins. One connection is for the first right answer, two
+ * The connection, and its request, with which the fault of a phase begins. One connection is for the first correct response, two
  * for the verification, two for the load, and the next ones for the verification after it. A server that waits counts requests
- * from the opening of the window on: without a right answer in it, the trial has other reasons.
+ * from the opening of the window on: without a correct response in it, the trial has other reasons.
  */
 export const FROM: Partial<Record<Phase, [connection: number, request: number, waits?: 'waits']>> = {
   start: [1, 1],
@@ -56,7 +56,7 @@ export const FROM: Partial<Record<Phase, [connection: number, request: number, w
 };
 
 /** The load of a trial, and that of a phase that needs another one. */
-export const LOAD = ['--duration', '1'];
+export const LOAD = ['--duration', '2'];
 export const LOADS: Partial<Record<Phase, string[]>> = { 'warm-up': ['--warmup', '5', ...LOAD] };
 
 const failed = (phase: Phase, fault: string, says: RegExp): ServerCase => ({
@@ -85,43 +85,33 @@ const sound = (phase: Phase, fault: string, more: Partial<ServerCase> = {}): Ser
   ...more,
 });
 
-const ENDLESS = /the answer did not end (within [\d.]+ s|after 256 MiB)/;
-const SILENT = /it accepts connections, but does not answer$/;
+const ENDLESS = /the response did not end (within [\d.]+ s|after 256 MiB)/;
+const SILENT = /it accepts connections, but does not respond$/;
 
 export const SERVER_CASES: ServerCase[] = [
   sound('window', 'none', { ended: { terminatedBySignal: 15 } }),
-  failed('start', 'exits with 0 at its start', /ended before it answered \(exit status 0\)$/),
   {
     ...failed('start', 'exits with 1 at its start', /\(exit status 1: Error: Cannot find module 'orm'\)$/),
     logs: /Cannot find module/,
   },
-  failed('start', 'is killed by SIGSEGV at its start', /ended before it answered \(ended by signal 11\)$/),
-  late('never listens', /no right answer within 5 s: nothing listens on port \d+$/),
+  late('never listens', /no correct response within 5 s: nothing listens on port \d+$/),
   failed('start', 'forks away', /its process \d+ \(.+\) still runs: it must stay in the foreground/),
   late('listens on another port', /it listens on port \d+, not on \d+$/),
   failed('start', 'listens on IPv6 alone', /it listens on \[::1\]:\d+, not on 127/),
-  failed('start', 'exits with 1', /ended before it answered \(exit status 1: Error: out of luck\)$/),
-  failed('start', 'is killed by SIGKILL', /ended before it answered \(ended by signal 9\)$/),
+  failed('start', 'is killed by SIGKILL', /ended before it responded \(ended by signal 9\)$/),
   late('is stopped by SIGSTOP', SILENT),
-  late('blocks its event loop', SILENT),
   late('says nothing', SILENT),
-  late('answers byte by byte without an end', ENDLESS),
-  failed('start', 'sends headers without an end', /Header overflow/),
   late('sends a body without an end', ENDLESS),
-  late('sends interim answers without an end', ENDLESS),
   late('announces a longer body', ENDLESS),
-  failed('start', 'announces two lengths', /Duplicate Content-Length/),
-  failed('start', 'sends chunks of garbage', /Invalid character in chunk size/),
   failed('start', 'speaks no HTTP', /Expected HTTP/),
-  failed('start', 'switches the protocol', /switched the protocol to websocket \(status 101\)/),
   failed('start', 'redirects in a circle', /status 302 to \/api\/devices instead of 200$/),
-  late('closes the connection', /it closes the connection without an answer$/),
+  late('closes the connection', /it closes the connection without a response$/),
 
   {
     ...failed(
       'attest',
       'never listens',
-      /^port \d+ is answered by process \d+ \(.*\), which ran before the server/,
+      /^port \d+ is served by process \d+ \(.*\), which ran before the server/,
     ),
     hasStranger: true,
   },
@@ -132,25 +122,20 @@ export const SERVER_CASES: ServerCase[] = [
   sound('attest', 'prints one line without an end', { logs: /bytes were left out here/ }),
 
   failed('verify', 'exits with 0', /before the load: the server ended \(exit status 0\)$/),
-  failed('verify', 'is killed by SIGSEGV', /before the load: the server ended \(ended by signal 11\)$/),
-  failed('verify', 'says nothing', /before the load: no answer in 3 s$/),
+  failed('verify', 'says nothing', /before the load: no response in 8 s$/),
   failed('verify', 'answers with an error', /before the load: status 500 instead of 200: {"error":"no"}$/),
   failed('verify', 'answers with a wrong body', /before the load: the body is not JSON/),
-  failed('verify', 'announces a shorter body', /before the load: /),
-  failed('verify', 'announces a negative length', /Invalid character in Content-Length/),
-  failed('verify', 'sends a huge chunk size', /Chunk size overflow/),
   failed('verify', 'closes in the middle of the body', /before the load: /),
 
-  spoiled('connect', 'says nothing', /after the load: no answer/, 'no-answers'),
+  spoiled('connect', 'says nothing', /after the load: no response/, 'no-answers'),
   spoiled('connect', 'resets the connection', /after the load: /, 'no-answers', 'errors'),
 
-  failed('warm-up', 'exits with 1', /the server died under load \(exit status 1: Error: out of luck\)$/),
   failed('warm-up', 'is killed by SIGKILL', /the server died under load \(ended by signal 9\)$/),
 
   {
     ...failed('window', 'is killed by SIGSEGV', /the server died under load \(ended by signal 11\)$/),
     // The trial ends with its server.
-    load: ['--duration', '5'],
+    load: ['--duration', '20'],
   },
   {
     ...failed(
@@ -158,35 +143,25 @@ export const SERVER_CASES: ServerCase[] = [
       'runs out of memory',
       /died under load \(ended by signal 6: FATAL ERROR: .*heap out of memory\)$/,
     ),
-    load: ['--duration', '5'],
+    load: ['--duration', '20'],
   },
-  spoiled('window', 'is stopped by SIGSTOP', /after the load: no answer/, 'unanswered'),
-  spoiled('window', 'blocks its event loop', /after the load: no answer/, 'unanswered'),
-  spoiled('window', 'stops reading', /after the load: no answer/, 'unanswered'),
+  spoiled('window', 'is stopped by SIGSTOP', /after the load: no response/, 'unanswered'),
+  spoiled('window', 'stops reading', /after the load: no response/, 'unanswered'),
   spoiled('window', 'stops listening', /after the load: nothing listens on port \d+$/),
-  spoiled('window', 'answers byte by byte without an end', ENDLESS, 'unanswered'),
-  spoiled('window', 'sends headers without an end', /Header overflow/, 'unanswered'),
-  spoiled('window', 'sends interim answers without an end', ENDLESS, 'unanswered'),
   spoiled('window', 'announces a longer body', ENDLESS, 'unanswered'),
-  spoiled('window', 'announces a negative length', /Invalid character/, 'wrong-answers', 'unanswered'),
   spoiled('window', 'sends chunks of garbage', /Invalid character/, 'wrong-answers'),
-  spoiled('window', 'speaks no HTTP', /Expected HTTP/, 'unanswered'),
   {
     ...sound('window', 'answers twice'),
     reasons: ['wrong-answers'],
     keeps: 'partial',
     says: /arrived without a request/,
   },
-  spoiled('window', 'switches the protocol', /switched the protocol/, 'errors'),
-  spoiled('window', 'redirects in a circle', /status 302/, 'errors'),
   spoiled('window', 'answers with an error', /status 500/, 'errors'),
   spoiled('window', 'answers with a wrong body', /the body is not JSON/, 'wrong-answers'),
   spoiled('window', 'closes in the middle of the body', /after the load: /, 'errors'),
 
-  spoiled('verify after', 'is stopped by SIGSTOP', /after the load: no answer in 3 s$/),
+  spoiled('verify after', 'is stopped by SIGSTOP', /after the load: no response in 8 s$/),
   spoiled('verify after', 'exits with 0', /after the load: the server ended \(exit status 0\)$/),
-  spoiled('verify after', 'announces two lengths', /after the load: .*Duplicate Content-Length$/),
-  spoiled('verify after', 'resets the connection', /after the load: it closes the connection/),
 
   {
     ...sound('stop', 'ignores SIGTERM'),
@@ -194,8 +169,6 @@ export const SERVER_CASES: ServerCase[] = [
     says: /ignored SIGTERM for 5 s and was killed/,
     ended: { terminatedBySignal: 9 },
   },
-  sound('stop', 'exits with 3 at SIGTERM', { ended: { exitStatus: 3 } }),
   sound('stop', 'crashes at SIGTERM', { ended: { terminatedBySignal: 11 } }),
-  sound('stop', 'starts another server at SIGTERM', { ended: { exitStatus: 0 } }),
   sound('stop', 'leaves children behind'),
 ];

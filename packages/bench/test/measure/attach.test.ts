@@ -35,7 +35,7 @@ const serversAt = (url: string, pid?: number) => [
 ];
 
 async function serverOf(launcher: Launcher, url: string, { signal } = new AbortController()) {
-  const plan = samplePlan(`--url ${url} --rounds 1`, []);
+  const plan = samplePlan(`${url} --rounds 1`, []);
   const { ready } = await launcher.prepare(plan, () => {});
   const placed = await launcher.place({ serverCores: 1, generators: 1 });
   const give = launcher.open({

@@ -185,12 +185,12 @@ describe('the search of a capacity', () => {
         return trial.reasons.map(({ code }) => code);
       });
     };
-    // 0.9 % of these answers take more than 95 ms by themselves.
+    // 0.9 % of these responses take more than 95 ms by themselves.
     expect(notesOf(exponential(0.02, 10)).at(-1)).toEqual(['promise-rarely-kept']);
     expect(notesOf(fixed(0.02, 10)).flat()).toEqual([]);
   });
 
-  it('says if too few answers were near the capacity for the percentile', () => {
+  it('says if too few responses were near the capacity for the percentile', () => {
     expect(search(exponential(0.02), 'p99<150ms', { known: 19 }).reasons).toMatchObject([
       { code: 'few-answers' },
     ]);
@@ -264,7 +264,7 @@ describe('a trial with promises', () => {
 
 describe('a broken promise', () => {
   const [promise] = readPromises('p99<50ms', 'slo') as [never];
-  it('counts late answers, failed requests, and open ones that are already older', () => {
+  it('counts late responses, failed requests, and open ones that are already older', () => {
     const load = {
       ...sampleLoad({ counts: sampleCounts({ ok: 3, non2xx: 2, timeout: 1, inFlight: 2 }) }),
       latencyHistogram: histogramOf(1, 2, 60),

@@ -1,7 +1,7 @@
 import { makeReason } from 'bench-model/reasons';
 import { describe, expect, it } from 'vitest';
 import { BenchError } from 'bench-model/errors';
-import { measureTrial } from '../../src/measure/conductor.ts';
+import { measureTogether } from '../../src/measure/conductor.ts';
 import type { Trial } from 'bench-model/record';
 import { sampleBackground, sampleLoad, samplePlan } from '../../../bench-lab/testing/samples.ts';
 import { createWorld, prepareFor, type Twist, type World } from './world.ts';
@@ -15,7 +15,9 @@ async function measure(twist: Twist = {}, id = DISTURBED): Promise<{ trial: Tria
   const planned = plan.trials.find(({ target }) => target === id)!;
   const placed = { placement: { kind: 'shared' as const }, server: [], generator: [] };
   const { target } = prepared;
-  return { trial: await measureTrial(planned, { plan, placed, prepared, target }, world.effects), world };
+  const context = { plan, placed, prepared, target };
+  const [trial] = await measureTogether([{ planned, context }], world.effects);
+  return { trial: trial!, world };
 }
 
 describe('a trial with a background request', () => {
@@ -76,7 +78,7 @@ describe('a trial with a background request', () => {
     expect(done.reasons.map(({ code }) => code)).toEqual(['ignored-sigterm']);
   });
 
-  it('fails if it was never answered correctly', async () => {
+  it('fails if it was without a response correctly', async () => {
     const background = sampleBackground({ sent: 3, statusCodes: { 404: 3 }, cancelled: 0 });
     const { trial } = await measure({ background });
     expect(trial).toMatchObject({ status: 'failed', partial: { companions: { background } } });

@@ -3,7 +3,7 @@
 import { Ajv } from 'ajv';
 import { expect } from 'vitest';
 import type { PinnedCommands } from 'bench-machine/placement';
-import { measureTrial } from '../../src/measure/conductor.ts';
+import { measureTogether } from '../../src/measure/conductor.ts';
 import type { Attestation } from 'bench-model/target';
 import type { Trial } from 'bench-model/record';
 import { SCHEMAS } from 'bench-model/schemas';
@@ -31,10 +31,10 @@ export async function measure(
   const plan = samplePlan(`--rounds 1 --connections 10 ${line}`, ['fastify']);
   const [prepared] = prepareFor(plan, attest);
   const context = { plan, placed, prepared, target: plan.targets[0]! };
-  const trial = await measureTrial(plan.trials[0]!, context, world.effects);
-  isRecord(asStored(trial));
+  const [trial] = await measureTogether([{ planned: plan.trials[0]!, context }], world.effects);
+  isRecord(asStored(trial!));
   expect(isRecord.errors ?? []).toEqual([]);
-  return { trial, world };
+  return { trial: trial!, world };
 }
 
 /** Returns the reasons of a trial, one line each. */

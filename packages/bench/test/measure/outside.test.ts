@@ -103,14 +103,14 @@ describe.runIf(process.platform === 'linux')('a server that prints nothing for B
   });
 
   it.each(['3.13t', '3.13+jit'])(
-    'fails if it does not answer although it was asked for: %s',
+    'fails if it does not respond although it was asked for: %s',
     async (spec) => {
       const error = await rejectionOf(see(spec, { isAskable: false }));
       expect(error.message).toContain(`@${spec} cannot be attested`);
     },
   );
 
-  it('is measured although it does not answer, if nothing was asked for', async () => {
+  it('is measured although it does not respond, if nothing was asked for', async () => {
     const { attested } = await see('3.12', { isAskable: false });
     expect(attested).toEqual([]);
   });

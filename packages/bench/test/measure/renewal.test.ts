@@ -50,7 +50,7 @@ describe('servers that take turns', () => {
       },
     );
     expect(trials.map(({ status }) => status)).toEqual(['ok', 'ok']);
-    // The login is work of no answer.
+    // The login is work of no response.
     for (const trial of trials)
       expect(measuredOf(trial)?.turns).toMatchObject({ restsCpuUs: 0, deferred: 0 });
     const turns = done.flatMap((step, at) => {

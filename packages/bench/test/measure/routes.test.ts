@@ -9,10 +9,9 @@ import { describePlan } from 'bench-report/plan';
 import { BenchError } from 'bench-model/errors';
 import type { PinnedCommands } from 'bench-machine/placement';
 import { afterAll, describe, expect, it } from 'vitest';
-import BENCH from '../../src/commands/bench.ts';
 import { makePlan } from '../../src/plan/plan.ts';
 import { run } from '../../src/measure/run.ts';
-import { CAPACITY, sampleStack } from '../../../bench-lab/testing/samples.ts';
+import { CAPACITY, parseBench, sampleStack } from '../../../bench-lab/testing/samples.ts';
 import { createWorld, prepareFor, type Twist } from './world.ts';
 
 const placed: PinnedCommands = {
@@ -28,7 +27,7 @@ const ROUTES = ['GET /a', 'GET /b', 'GET /c'];
 
 function planOf(words: string, names = ['main', 'feature'], given: Partial<BenchOptions> = {}): Plan {
   const routes = ROUTES.flatMap((route) => ['--get', route.slice(4)]);
-  const options = BENCH.parse([...routes, ...(words.match(/\S+/g) ?? []), ...names]);
+  const options = parseBench([...routes, ...(words.match(/\S+/g) ?? []), ...names]);
   const stacks = names.map((name) => sampleStack(name));
   return makePlan({ ...options, ...given }, stacks, 'a-run', 1);
 }
@@ -75,7 +74,7 @@ describe('the plan of several requests', () => {
       ['--requests-file', file],
       ['--get', '/a'],
     ]) {
-      const plan = makePlan(BENCH.parse([...words, 'main']), stacks, 'a-run', 1);
+      const plan = makePlan(parseBench([...words, 'main']), stacks, 'a-run', 1);
       expect(plan).not.toHaveProperty('routes');
       expect(plan.trials.some(({ route }) => route !== undefined)).toBe(false);
     }
@@ -86,7 +85,7 @@ describe('the plan of several requests', () => {
 
   it('distinguishes requests of one name', () => {
     const plan = makePlan(
-      BENCH.parse(['--get', '/a', '--get', '/a', 'main']),
+      parseBench(['--get', '/a', '--get', '/a', 'main']),
       [sampleStack('main')],
       'a-run',
       1,
@@ -95,7 +94,7 @@ describe('the plan of several requests', () => {
   });
 
   it('gives each of them a fresh server beside a background request', () => {
-    const options = BENCH.parse(['--get', '/a', '--get', '/b', '--background', 'GET /slow', 'main']);
+    const options = parseBench(['--get', '/a', '--get', '/b', '--background', 'GET /slow', 'main']);
     const { trials, routes } = makePlan(options, [sampleStack('main')], 'a-run', 1);
     expect(routes).toHaveLength(2);
     expect(trials.some(({ life }) => life !== undefined)).toBe(false);
@@ -184,7 +183,7 @@ describe('a run of several requests', () => {
     expect(trials.filter(({ status }) => status === 'ok')).toHaveLength(2);
   });
 
-  it('loses only the request whose answers change under load', async () => {
+  it('loses only the request whose responses change under load', async () => {
     let verified = 0;
     const { trials } = await measure(
       '',
@@ -207,7 +206,7 @@ describe('a run of several requests', () => {
       {
         at: {
           ready: () => {
-            throw new BenchError('trial', 'no right answer');
+            throw new BenchError('trial', 'no correct response');
           },
         },
       },

@@ -195,7 +195,7 @@ describe('run', () => {
   });
 
   it('measures a running server with the workload url, and records the request', async () => {
-    const plan = samplePlan('--url http://127.0.0.1:3000/a --rounds 2 --connections 10', []);
+    const plan = samplePlan('http://127.0.0.1:3000/a --rounds 2 --connections 10', []);
     const sent = { requests: [{ method: 'GET', path: '/a', weight: 1, headers: [], check: 'bytes' }] };
     const world = createWorld();
     const prepared = plan.targets.map((target) => ({ target, attached: true as const, version: 'node' }));

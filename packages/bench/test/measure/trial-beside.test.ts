@@ -5,7 +5,7 @@ import { sampleCounts, sampleLoad } from '../../../bench-lab/testing/samples.ts'
 import { measure, textsOf } from './one-trial.ts';
 
 describe('a trial with an upstream', () => {
-  // 10 fixtures for each of 50,000 answers; three requests of the verification.
+  // 10 fixtures for each of 50,000 responses; three requests of the verification.
   const looks = [
     { requests: 0, fetchUs: 700 },
     { requests: 30, fetchUs: 900 },
@@ -33,7 +33,7 @@ describe('a trial with an upstream', () => {
     });
   });
 
-  it('fails if the upstream got fewer requests than the answers needed', async () => {
+  it('fails if the upstream got fewer requests than the responses needed', async () => {
     const few = looks.with(2, { requests: 40, fetchUs: 800 });
     const { trial } = await measure({ looks: few, load }, { line });
     expect(trial).toMatchObject({

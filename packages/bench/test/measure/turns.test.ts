@@ -8,14 +8,14 @@ import { describePlan } from 'bench-report/plan';
 import { longestSilence, planTurns, sizeWindow } from '../../src/plan/turns.ts';
 import type { PinnedCommands } from 'bench-machine/placement';
 import { run } from '../../src/measure/run.ts';
-import BENCH from '../../src/commands/bench.ts';
 import { makePlan, repeatPlan } from '../../src/plan/plan.ts';
 import {
   CAPACITY,
+  parseBench,
   sampleCounts,
   sampleLoad,
-  sampleTurns,
   sampleStack,
+  sampleTurns,
 } from '../../../bench-lab/testing/samples.ts';
 import { createWorld, prepareFor, SAMPLED, type Twist, type World } from './world.ts';
 
@@ -52,7 +52,7 @@ describe('the window of a side', () => {
 
   it.each([
     ['at the default', 0.01, 1],
-    ['long enough for 200 answers', 0.1, 2],
+    ['long enough for 200 responses', 0.1, 2],
     ['at most five times the default', 1, 5],
   ])('is %s, if a connection is answered every %d s', (_what, cycleSeconds, seconds) => {
     expect(sizeWindow(plan, { cycleSeconds, connections: 10 })).toBe(seconds);
@@ -87,7 +87,7 @@ describe('the turns of a duel', () => {
 
   it.each([
     ['at least 0.1 s long', 0, 0.1],
-    ['ten answers long', 0.05, 0.5],
+    ['ten responses long', 0.05, 0.5],
     ['no longer than servers keep idle connections', 20, 1],
   ])('are %s', (_, cycleSeconds, span) => {
     for (const sides of [2, 3]) {
@@ -99,7 +99,7 @@ describe('the turns of a duel', () => {
     }
   });
 
-  it('begin with the time of one answer, outside the window', () => {
+  it('begin with the time of one response, outside the window', () => {
     expect(
       [0, 0.05, 20].map(
         (cycle) =>
@@ -241,7 +241,7 @@ describe('measureTogether', () => {
   );
 
   it.each(['fire', 'turn'] as const)(
-    'fails a server that gives no right answer for the timeout of a request: %s',
+    'fails a server that gives no correct response for the timeout of a request: %s',
     async (step) => {
       vi.useFakeTimers({ toFake: ['performance'] });
       let count = 0;
@@ -256,7 +256,7 @@ describe('measureTogether', () => {
         '--rounds 1 --connections 10 --duration 0.2 --warmup 1 --timeout 10',
       );
       expect(trials.map(({ reasons }) => reasons[0]?.text)).toEqual(
-        Array(2).fill('no right answer for 10 s under load'),
+        Array(2).fill('no correct response for 10 s under load'),
       );
       // Two waits of each server instead of one in each of its turns.
       expect(world.done.filter((what) => what.startsWith(step))).toHaveLength(4);
@@ -293,7 +293,7 @@ describe('measureTogether', () => {
     expect(windows).toEqual(['3000', '3001', '3002', '3002', '3001', '3000']);
   });
 
-  it('keeps one server if only the other gives wrong answers', async () => {
+  it('keeps one server if only the other gives wrong responses', async () => {
     const { trials } = await duel({
       at: { 'verify after the load': (count) => (count === 1 ? fail('wrong')() : undefined) },
     });
@@ -311,7 +311,7 @@ describe('measureTogether', () => {
 });
 
 const planOf = (words: string, readsCpu: boolean, names = ['vanilla', 'fastify']) => {
-  const options = BENCH.parse([...words.split(' '), ...names]);
+  const options = parseBench([...words.split(' '), ...names]);
   const stacks = names.map((name) => sampleStack(name));
   return makePlan({ ...options, ...(readsCpu && { capacity: CAPACITY }) }, stacks, 'a-run', 1);
 };
@@ -368,7 +368,7 @@ describe('the plan of a duel', () => {
 describe('the plan of a comparison of several servers of a user', () => {
   const THREE = ['main', 'asgi', 'http'];
   const made = (words: string, { names = THREE, capacity = CAPACITY, stack = {} } = {}) => {
-    const options = BENCH.parse(['--get', '/ping', ...words.split(' '), ...names]);
+    const options = parseBench(['--get', '/ping', ...words.split(' '), ...names]);
     const stacks = names.map((name) => ({ ...sampleStack(name), ...stack }));
     return makePlan({ ...options, ...present({ capacity }) }, stacks, 'a-run', 1);
   };
@@ -418,7 +418,7 @@ describe('the plan of a comparison of several servers of a user', () => {
   });
 
   it('says so where the CPU of each cannot be read', () => {
-    const options = BENCH.parse(['--get', '/ping', '--until-decided', ...THREE]);
+    const options = parseBench(['--get', '/ping', '--until-decided', ...THREE]);
     const plan = makePlan(
       options,
       THREE.map((name) => sampleStack(name)),
@@ -433,18 +433,16 @@ describe('the plan of a comparison of several servers of a user', () => {
       expect(describePlan(made(words))).not.toContain('one server at a time');
   });
 
-  it('is made anew without a target that is left out', () => {
-    const options = { ...BENCH.parse(['--get', '/ping', '--until-decided', ...THREE]), capacity: CAPACITY };
+  it('is made once, from what was found of its targets', () => {
+    const options = { ...parseBench(['--get', '/ping', '--until-decided', ...THREE]), capacity: CAPACITY };
     const stacks = THREE.map((name) => sampleStack(name));
     expect(makePlan(options, stacks, 'a-run', 1).sequentialTest?.looks).toBe('12/18/27/40/60');
-    const plan = makePlan({ ...options, without: ['asgi'] }, stacks, 'a-run', 1);
-    expect(plan).toEqual(makePlan({ ...options, targets: ['main', 'http'] }, stacks, 'a-run', 1));
+    const plan = makePlan(options, stacks, 'a-run', 1, { leftOut: ['asgi'], answerSeconds: 0.4 });
+    const two = makePlan({ ...options, targets: ['main', 'http'] }, stacks, 'a-run', 1);
+    expect(plan).toEqual({ ...two, answerSeconds: 0.4, windowSeconds: 2 });
     expect(plan.sequentialTest?.looks).toBe('12/18/24');
-    const again = repeatPlan(makePlan(options, stacks, 'a-run', 1), {
-      run: 'b',
-      seed: 2,
-      without: ['asgi', 'http'],
-    });
+    const old = makePlan(options, stacks, 'a-run', 1);
+    const again = repeatPlan(old, { run: 'b', seed: 2 }, { leftOut: ['asgi', 'http'] });
     expect(again.targets.map(({ id }) => id)).toEqual(['main']);
     expect(again.trials.every((trial) => trial.target === 'main' && trial.duel === undefined)).toBe(true);
   });
@@ -477,7 +475,7 @@ describe('the plan of a table', () => {
     ['another engine', '--connections 10 --engine wrk', FIVE, CAPACITY],
     ['the option', '--connections 10 --no-interleave', FIVE, CAPACITY],
   ])('measures one server at a time: %s', (_, words, names, capacity) => {
-    const options = BENCH.parse([...words.split(' '), ...names]);
+    const options = parseBench([...words.split(' '), ...names]);
     const stacks = names.map((name) => sampleStack(name));
     expect(makePlan({ ...options, capacity }, stacks, 'a-run', 1)).not.toHaveProperty('byTurns');
   });
@@ -486,7 +484,7 @@ describe('the plan of a table', () => {
     const workload = ['devices', 'gather', 'users', 'wait'];
     const stacks = FIVE.map((name) => sampleStack(name, { node: { workloads: workload } }));
     const made = (words: string, given = stacks) =>
-      makePlan({ ...BENCH.parse([...words.split(' '), ...FIVE]), capacity: CAPACITY }, given, 'a-run', 1);
+      makePlan({ ...parseBench([...words.split(' '), ...FIVE]), capacity: CAPACITY }, given, 'a-run', 1);
     for (const name of ['gather', 'users', 'wait'])
       expect(made(`--workload ${name}`)).not.toHaveProperty('byTurns');
     expect(made('--connections 10')).toHaveProperty('byTurns');
@@ -558,7 +556,7 @@ describe('the short turns of a duel', () => {
         deferred: 0,
         goodputPerSecond: Array(6).fill(40_000),
       });
-      // The fake sampler sees 2.5 s of CPU for 6,000 answers in six turns of 25 ms.
+      // The fake sampler sees 2.5 s of CPU for 6,000 responses in six turns of 25 ms.
       expect(trial.measured.cpuUsPerRequest).toBeCloseTo(2.5e6 / 6000);
       expect(trial.measured.server?.seconds).toBeCloseTo(0.15);
       expect(trial.measured.server?.coresUsed).toBeCloseTo(2.5 / 0.15);
@@ -663,7 +661,7 @@ describe('the short turns of a duel', () => {
 
   it.each([
     ['at least 20 ms long', 0, 0.02],
-    ['ten answers long', 0.01, 0.1],
+    ['ten responses long', 0.01, 0.1],
     ['no longer than servers keep idle connections', 20, 1],
   ])('are %s', (_, cycleSeconds, span) => {
     const { spanSeconds } = planTurns({
@@ -676,7 +674,7 @@ describe('the short turns of a duel', () => {
     expect(spanSeconds).toBeCloseTo(span);
   });
 
-  it('hold as many answers as a plan wants', () => {
+  it('hold as many responses as a plan wants', () => {
     const needs = { turnSeconds: 0.02, sides: 2, windowSeconds: 10, cycleSeconds: 0.02, areShort: true };
     expect(planTurns({ ...needs, turnAnswers: 2 }).spanSeconds).toBeCloseTo(0.04);
     expect(planTurns({ ...needs, turnAnswers: 10 }).spanSeconds).toBeCloseTo(0.2);
@@ -686,7 +684,7 @@ describe('the short turns of a duel', () => {
     [0, 0.002],
     [0.05, 0.05],
     [20, 0.5],
-  ])('begin with the time of one answer of %s s, between 2 ms and 0.5 s', (cycleSeconds, ramp) => {
+  ])('begin with the time of one response of %s s, between 2 ms and 0.5 s', (cycleSeconds, ramp) => {
     const turns = planTurns({ turnSeconds: 0.02, sides: 2, windowSeconds: 5, cycleSeconds, areShort: true });
     expect(turns.rampSeconds).toBe(ramp);
   });

@@ -8,7 +8,7 @@ import { checkJson, ID, type Draw } from 'bench-targets/catalogue/workloads/work
 import { sendRequest, type Endpoint } from 'bench-targets/catalogue/workloads/send';
 import { awaitRightAnswer, verify } from '../../src/measure/verify.ts';
 
-/** The answer of the server to a body; each test sets it. */
+/** The response of the server to a body; each test sets it. */
 let answer: (body: string) => { status?: number; body: string };
 const bodies: string[] = [];
 const listener: RequestListener = (request, response) => {
@@ -90,7 +90,7 @@ describe('rows that are sent once', () => {
 });
 
 describe('verify', () => {
-  it('gives each request a unique id, and expects it in the answer', async () => {
+  it('gives each request a unique id, and expects it in the response', async () => {
     answer = (body) => ({ body });
     bodies.length = 0;
     const expected = await verify(endpoint, draw, 'here');
@@ -111,7 +111,7 @@ describe('verify', () => {
     { method: 'GET', path: '/a?b=1', headers: { 'x-shop': '1' } },
     { method: 'POST', path: '/', headers: { 'content-type': 'text/plain' }, body: 'é' },
     { method: 'GET', path: '/', headers: { host: 'shop.test', connection: 'close' } },
-  ])('sends the bytes of the load, because an answer may repeat its headers: %j', async (spec) => {
+  ])('sends the bytes of the load, because a response may repeat its headers: %j', async (spec) => {
     let text = '';
     const listening = createTcpServer((socket) => {
       socket.on('data', (piece: Buffer) => {
@@ -131,7 +131,7 @@ describe('verify', () => {
     expect(text.toLowerCase()).toBe(sender.take(new Slot()).toString().toLowerCase());
   });
 
-  it('fails if the answer has the id of another request', async () => {
+  it('fails if the response has the id of another request', async () => {
     let last = '"none"';
     answer = (body) => {
       const before = last;
@@ -145,7 +145,7 @@ describe('verify', () => {
   it.each([
     ['POST', 'refuses-repeats'],
     ['GET', 'wrong-answer'],
-  ])('tells a %s that works only once from a wrong answer', async (method, kind) => {
+  ])('tells a %s that works only once from a wrong response', async (method, kind) => {
     const spec = { method, path: '/', headers: {} };
     let left = 1;
     answer = () => (left-- > 0 ? { body: '{}' } : { status: 409, body: 'exists' });
@@ -190,7 +190,7 @@ describe('awaitRightAnswer', () => {
     });
   });
 
-  it.each([404, 503, 500, 429])('waits for a server that first answers %i', async (status) => {
+  it.each([404, 503, 500, 429])('waits for a server that first responses %i', async (status) => {
     let left = 3;
     answer = (body) => (left-- > 0 ? { status, body: 'not yet' } : { body });
     await expect(awaitRightAnswer(endpoint, draw, 3600)).resolves.toBeUndefined();
@@ -205,7 +205,7 @@ describe('awaitRightAnswer', () => {
       listensOn: () => [{ address: '127.0.0.1', port: 8000 }],
     };
     await expect(awaitRightAnswer(elsewhere, draw, 0.05)).rejects.toThrow(
-      `no right answer within 0.05 s: it listens on port 8000, not on ${endpoint.port}`,
+      `no correct response within 0.05 s: it listens on port 8000, not on ${endpoint.port}`,
     );
   });
 
@@ -236,11 +236,11 @@ describe('awaitRightAnswer', () => {
 
     it.each([
       ['the command names its port, so the other one may be for metrics', false, 200],
-      ['the other port does not give the right answer', true, 404],
+      ['the other port does not give the correct response', true, 404],
     ])('waits until the deadline if %s', async (_why, mayIgnorePort, status) => {
       answer = (body) => ({ status, body });
       await expect(awaitRightAnswer(misplaced({ mayIgnorePort }), draw, 0.3)).rejects.toThrow(
-        /no right answer within 0\.3 s: it listens on port \d+/,
+        /no correct response within 0\.3 s: it listens on port \d+/,
       );
     });
   });
@@ -248,7 +248,7 @@ describe('awaitRightAnswer', () => {
   describe('if nothing answers', () => {
     it('says that nothing listens', async () => {
       await expect(awaitRightAnswer({ ...endpoint, port: 1 }, draw, 0.1)).rejects.toMatchObject({
-        message: 'POST http://127.0.0.1:1/: no right answer within 0.1 s: nothing listens on port 1',
+        message: 'POST http://127.0.0.1:1/: no correct response within 0.1 s: nothing listens on port 1',
         fault: { kind: 'not-listening' },
       });
     });
@@ -256,7 +256,7 @@ describe('awaitRightAnswer', () => {
     it('says that the server closes each connection', async () => {
       await using other = await openMisfit((socket) => socket.destroy());
       await expect(awaitRightAnswer(other, draw, 0.2)).rejects.toMatchObject({
-        message: expect.stringContaining('it closes the connection without an answer') as string,
+        message: expect.stringContaining('it closes the connection without a response') as string,
         fault: { kind: 'hangs-up' },
       });
     });
@@ -265,12 +265,12 @@ describe('awaitRightAnswer', () => {
   it('names the address at the deadline', async () => {
     answer = () => ({ status: 503, body: 'not yet' });
     await expect(awaitRightAnswer(endpoint, draw, 0.05)).rejects.toThrow(
-      `${where()}: no right answer within 0.05 s: status 503 instead of 200: not yet`,
+      `${where()}: no correct response within 0.05 s: status 503 instead of 200: not yet`,
     );
   });
 });
 
-describe('an answer that does not end', () => {
+describe('a response that does not end', () => {
   /** Sends events as fast as it can. */
   const events = createServer((_request, response) => {
     response.writeHead(200, { 'content-type': 'text/event-stream' });
@@ -292,13 +292,13 @@ describe('an answer that does not end', () => {
   });
 
   const REFUSED =
-    /^GET \S*\/events.*: the answer did not end within 0\.2 s \(text\/event-stream\)\. Endless answers, such as server-sent events, cannot be measured$/;
+    /^GET \S*\/events.*: the response did not end within 0\.2 s \(text\/event-stream\)\. Endless responses, such as server-sent events, cannot be measured$/;
 
   it('is refused at the start with an explanation', async () => {
     await expect(awaitRightAnswer(endless, stream, 30, 0.2)).rejects.toMatchObject({
       code: 'trial',
       message: expect.stringMatching(REFUSED) as string,
-      hint: expect.stringContaining('whose answers end') as string,
+      hint: expect.stringContaining('whose responses end') as string,
     });
   });
 
@@ -314,8 +314,8 @@ function drip(socket: Socket, head: string): void {
   socket.on('close', () => clearInterval(timer));
 }
 
-describe('a server that never completes an answer', () => {
-  const ENDLESS = /the answer did not end within (0\.2|1) s/;
+describe('a server that never completes a response', () => {
+  const ENDLESS = /the response did not end within (0\.2|1) s/;
   it.for<[string, (socket: Socket) => void, RegExp]>([
     [
       'switches the protocol',
@@ -331,8 +331,8 @@ describe('a server that never completes an answer', () => {
       ENDLESS,
     ],
     ['never closes', (socket) => socket.write('HTTP/1.1 200 OK\r\nConnection: close\r\n\r\npong'), ENDLESS],
-    ['says nothing', () => {}, /does not answer$|no answer in 0\.2 s/],
-    ['hangs up', (socket) => socket.end(), /it closes the connection without an answer/],
+    ['says nothing', () => {}, /does not respond$|no response in 0\.2 s/],
+    ['hangs up', (socket) => socket.end(), /it closes the connection without a response/],
   ])('%s: every wait ends', async ([, fault, says]) => {
     const faultyServer = createTcpServer((socket) => {
       socket.on('error', () => {});

@@ -50,7 +50,7 @@ describe('the warm-up of one server', () => {
     const { cycleSeconds, sides } = await warmTogether([a]);
     expect(a.loaded()).toBe(2);
     expect(sides).toEqual([{ seconds: 2 }]);
-    // Ten connections, 1,000 answers a second.
+    // Ten connections, 1,000 responses a second.
     expect(cycleSeconds).toBeCloseTo(0.01);
   });
 
@@ -156,7 +156,7 @@ describe('the warm-up of several servers', () => {
     expect(b.loaded()).toBe(2);
   });
 
-  it('ends in the planned time although each slice waits for slow answers', async () => {
+  it('ends in the planned time although each slice waits for slow responses', async () => {
     let nowMs = 0;
     const slow = (name: string): WarmingSide => {
       let ok = 0;
@@ -164,7 +164,7 @@ describe('the warm-up of several servers', () => {
         ...sideOf(level(10)),
         meter: { source: 'test', readUs: () => 10 * ok },
         async fire() {
-          // Ten connections, each with one answer after 3 s.
+          // Ten connections, each with one response after 3 s.
           fired.push(name);
           nowMs += 3000;
           ok += 10;

@@ -54,7 +54,7 @@ export interface Twist {
   load?: LoadResult;
   /** Returns the result of each window, instead of `load`. */
   fire?: (window: Window) => LoadResult;
-  /** The number of answers that are checked until the server is ready, and at each verification. */
+  /** The number of responses that are checked until the server is ready, and at each verification. */
   asks?: { ready: number; verify: number };
   /** The processes that collect garbage before the load; without it there is no Node server. */
   collected?: number;
@@ -76,9 +76,9 @@ export interface Twist {
   besideUs?: () => number;
   /** Lets the engine take short turns, between which the CPU of the servers can be read. */
   turns?: boolean;
-  /** The right answers of each short turn. */
+  /** The correct responses of each short turn. */
   answers?: number;
-  /** The CPU of a server in a turn, that of its answers in the rest after it, in µs, and its upkeep in µs per second. */
+  /** The CPU of a server in a turn, that of its responses in the rest after it, in µs, and its upkeep in µs per second. */
   cpuUs?: { turn: number; rest: number; upkeep?: number };
   /** Returns how the server ended; undefined while it runs. */
   ended?: () => string | undefined;
@@ -125,7 +125,7 @@ export function createWorld(twist: Twist = {}): World {
   const recorded: Trial[] = [];
   const counts = new Map<Step, number>();
   let hasMeasured = false;
-  /** The CPU of each server so far by its port, and that of its answers for the next rest, in µs, without its upkeep. */
+  /** The CPU of each server so far by its port, and that of its responses for the next rest, in µs, without its upkeep. */
   const spent = new Map<string, number>();
   const owed = new Map<string, number>();
   let nowMs = 0;

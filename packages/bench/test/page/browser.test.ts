@@ -109,6 +109,18 @@ describePage('of a ladder', headline, (opened) => {
     await page.keyboard.press('ArrowLeft');
   });
 
+  it('copies its picture as PNG', async () => {
+    const { page } = opened();
+    await page.evaluate(
+      `Object.defineProperty(navigator, 'clipboard', { value: { write: async ([item]) => {
+        globalThis.copied = await createImageBitmap(await item.getType('image/png'));
+      } } })`,
+    );
+    await page.getByRole('button', { name: 'Copy the picture' }).click();
+    await becomesTrue(page, 'globalThis.copied !== undefined');
+    expect(await page.evaluate('globalThis.copied.width')).toBeGreaterThan(1000);
+  });
+
   it('shows the same figures as the terminal', async () => {
     const { columns, groups } = toView(toModel(headline));
     expect(groups.length).toBeGreaterThan(1);
@@ -245,11 +257,11 @@ describe('the page of a run at an address with a filter', () => {
   });
 
   it('shows the same reports of time(1) as the terminal', async () => {
-    const { columns, groups } = toTimesView(toModel(headline), []);
+    const { columns, groups } = toTimesView(toModel(headline));
     const place = columns.indexOf('fastify');
     const told = groups
       .find(({ heading }) => heading === '1,000 connections')
-      ?.rows.map((row) => ({ field: row[0], scope: row[1], 'kept by': row[2], fastify: row[place] }));
+      ?.rows.map((row) => ({ field: row[0], scope: row[1], fastify: row[place] }));
     expect(await readTable(opened().page, 'time(1) at 1,000 connections')).toEqual(told);
   });
 

@@ -2,20 +2,28 @@ import { estimateSeconds } from 'bench-model/planned';
 import { describeTurns } from 'bench-report/plan';
 import { describe, expect, it } from 'vitest';
 import { fitTurns } from '../../src/plan/by-turns.ts';
-import { fitAnswers, fitStarts } from '../../src/plan/plan.ts';
+import { areSlow, repeatPlan, type Found } from '../../src/plan/plan.ts';
 import { samplePlan, sampleTurns } from '../../../bench-lab/testing/samples.ts';
 
 const duel = (line = '') => sampleTurns(`--connections 10 --until-decided ${line}`, ['a', 'b']);
 
+/** The same plan, made after its servers were tried. */
+const after = (plan: ReturnType<typeof duel>, found: Found) => repeatPlan(plan, plan, found);
+const fitAnswers = (plan: ReturnType<typeof duel>, answerSeconds: number) => after(plan, { answerSeconds });
+
 describe('a plan for servers that are slow to answer', () => {
-  it('keeps its turns if they hold two answers, and lengthens windows to five', () => {
-    for (const seconds of [0, 0.0004, 0.02, 0.1]) expect(fitAnswers(duel(), seconds)).toEqual(duel());
+  it('keeps its turns if they hold two responses, and lengthens windows to five', () => {
+    for (const seconds of [0, 0.0004, 0.02, 0.1]) {
+      expect(fitAnswers(duel(), seconds)).toEqual(duel());
+      expect(areSlow(duel(), seconds)).toBe(false);
+    }
+    expect(areSlow(duel(), 0.4)).toBe(true);
     const fitted = fitAnswers(duel(), 0.4);
     expect(fitted).toEqual({ ...duel(), answerSeconds: 0.4, windowSeconds: 2 });
     expect(fitted.trials.every((trial) => trial.duel !== undefined)).toBe(true);
   });
 
-  it('measures one server at a time if a turn does not hold two answers', () => {
+  it('measures one server at a time if a turn does not hold two responses', () => {
     const fitted = fitAnswers(duel(), 3.004);
     expect(fitted).toMatchObject({
       answerSeconds: 3,
@@ -26,7 +34,7 @@ describe('a plan for servers that are slow to answer', () => {
     expect(fitted.byTurns).toBeUndefined();
     expect(fitted.trials).toHaveLength(duel().trials.length);
     expect(fitted.trials.every((trial) => trial.duel === undefined)).toBe(true);
-    // Start, verification, warm-up and window wait for answers.
+    // Start, verification, warm-up and window wait for responses.
     expect(estimateSeconds(fitted) / fitted.trials.length).toBeGreaterThan(30);
   });
 
@@ -35,7 +43,7 @@ describe('a plan for servers that are slow to answer', () => {
     const fitted = fitAnswers(sampleTurns(line, Array.from('abcde')), 0.02);
     expect(fitted.byTurns?.rungs).toEqual([10]);
     expect(describeTurns(fitted)).toContain(
-      'one server at a time at 1,000 connections: their answers are too slow for turns',
+      'one server at a time at 1,000 connections: their responses are too slow for turns',
     );
     expect(fitAnswers(sampleTurns(line, Array.from('abcd')), 0.02).byTurns?.rungs).toEqual([10, 1000]);
   });
@@ -47,14 +55,14 @@ describe('a plan for servers that are slow to answer', () => {
 
   it('leaves alone what waits by design, and a fixed amount of requests', () => {
     const waiting = samplePlan('--connections 10 --workload wait', ['vanilla']);
-    expect(fitAnswers(waiting, 3)).toBe(waiting);
+    expect(fitAnswers(waiting, 3)).toEqual(waiting);
     const amount = samplePlan('--connections 10 --amount 1000', ['vanilla']);
-    expect(fitAnswers(amount, 3)).toBe(amount);
+    expect(fitAnswers(amount, 3)).toEqual(amount);
   });
 
   it('counts on the time that its servers took to start', () => {
-    expect(fitStarts(duel(), 2.9)).toEqual(duel());
-    const fitted = fitStarts(duel(), 17.04);
+    expect(after(duel(), { startupSeconds: 2.9 })).toEqual(duel());
+    const fitted = after(duel(), { startupSeconds: 17.04 });
     expect(fitted).toEqual({ ...duel(), startupSeconds: 17 });
     // The servers of a round start at the same time.
     expect(estimateSeconds(fitted) - estimateSeconds(duel())).toBeCloseTo(14 * duel().rounds, 6);

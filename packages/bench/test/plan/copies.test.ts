@@ -36,7 +36,9 @@ describe('a plan with copies of a project', () => {
   it('rejects a built-in stack', () => {
     const options = benchOptions({ targets: ['vanilla'], copies: COPIES });
     const error = errorOf(() => makePlan(options, [sampleStack('vanilla')], '20261122-120000-devices', 1));
-    expect(error.message).toBe('--rev is for your own service, and vanilla is a stack of Bench');
+    expect(error.message).toBe(
+      'main 1111111 is a version of your own service, and vanilla is a stack of Bench',
+    );
   });
 });
 

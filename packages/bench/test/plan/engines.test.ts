@@ -1,13 +1,18 @@
 import { describe, expect, it } from 'vitest';
 import { ENGINE_NAMES } from 'bench-model/engines';
 import { ID } from 'bench-targets/catalogue/workloads/workload';
-import BENCH from '../../src/commands/bench.ts';
 import { makePlan } from '../../src/plan/plan.ts';
-import { refuseEngine } from '../../src/plan/refusals.ts';
-import { CAPACITY, errorOf, samplePlan, sampleStack } from '../../../bench-lab/testing/samples.ts';
+import { refusePlan } from '../../src/plan/refusals.ts';
+import {
+  CAPACITY,
+  errorOf,
+  parseBench,
+  samplePlan,
+  sampleStack,
+} from '../../../bench-lab/testing/samples.ts';
 
 const duelOf = (engine: string) => {
-  const options = BENCH.parse(`a b --rounds 12 --connections 10 --engine ${engine}`.split(' '));
+  const options = parseBench(`a b --rounds 12 --connections 10 --engine ${engine}`.split(' '));
   return makePlan({ ...options, capacity: CAPACITY }, [sampleStack('a'), sampleStack('b')], 'run', 1).byTurns;
 };
 
@@ -44,8 +49,8 @@ describe('--engine', () => {
     '--engine requests --connections 10',
     '--engine k6 --connections 10000',
     '--engine wrk --duration 1.5',
-    '--engine wrk --url http://127.0.0.1:1 --request "POST /"',
-    '--engine k6 --url http://127.0.0.1:1/ --body {}',
+    '--engine wrk http://127.0.0.1:1 --request "POST /"',
+    '--engine k6 http://127.0.0.1:1/ --body {}',
   ])('rejects %s', (line) => {
     const { code, hint } = errorOf(() => samplePlan(line));
     expect(code).toBe('usage');
@@ -60,23 +65,16 @@ describe('--engine', () => {
     expect(errorOf(make)).toMatchObject({ code: 'usage', hint: expect.any(String) as string });
   });
 
-  it('accepts requests with unique ids only for engines that check the ids of answers', () => {
-    const requests = [{ method: 'POST', body: `{"id":"${ID}"}` }];
-    const wanted = {
-      rungs: [1],
-      generators: 1,
-      load: { mode: 'closed' as const },
-      takesTurns: false,
-      windowSeconds: 5,
-      warmupSeconds: 2,
-      requests,
-    };
-    expect(errorOf(() => refuseEngine('aiohttp', wanted)).message).toMatch(/^aiohttp cannot .* id/);
-    expect(() => refuseEngine('autocannon', wanted)).not.toThrow();
+  it('accepts requests with unique ids only for engines that check the ids of responses', () => {
+    const drawn = { requests: [{ method: 'POST', path: '/', headers: {}, body: `{"id":"${ID}"}` }] };
+    const refuse = (engine: string) =>
+      refusePlan({ ...samplePlan('--connections 1'), engine }, drawn, undefined);
+    expect(errorOf(() => refuse('aiohttp')).message).toMatch(/^aiohttp cannot .* id/);
+    expect(() => refuse('autocannon')).not.toThrow();
   });
 
   it('accepts the options that the Python clients support', () => {
-    for (const line of ['--amount 20000', '--duration 1.5', '--url http://127.0.0.1:1/ --body {}'])
+    for (const line of ['--amount 20000', '--duration 1.5', 'http://127.0.0.1:1/ --body {}'])
       expect(() => samplePlan(`--engine aiohttp ${line}`)).not.toThrow();
   });
 });

@@ -192,7 +192,7 @@ describe('a FastAPI service', () => {
       ].join('\n'),
     );
     project.write('bench.config.json', {
-      bench: { ...SHORT, rev: ['main', 'HEAD'], rounds: 1 },
+      bench: { ...SHORT, targets: ['main', 'HEAD'], rounds: 1 },
       budgets: [{ metric: 'startup', atMost: '1ms' }],
     });
     const job = run(['ci']);
@@ -240,59 +240,12 @@ describe('an Express service', () => {
   it('is measured with its uncommitted changes', { timeout: 5 * MINUTES }, () => {
     const project = made.get();
     project.replace('server.js', 'response.json(items', 'response.json(structuredClone(items)');
-    const app = ['--app', '.', '--run', 'npm start', '--get', '/items?limit=5'];
-    const ended = project.run([...app, '--rev', 'HEAD', '--rev', '.', ...optionsOf({ ...SHORT, rounds: 1 })]);
+    const app = ['--run', 'npm start', '--get', '/items?limit=5'];
+    const ended = project.run([...app, 'HEAD', '.', ...optionsOf({ ...SHORT, rounds: 1 })]);
     expect(ended.status).toBe(0);
-    expect(ended.stdout).toMatch(/HEAD \w{7}: The service\n +working tree/);
+    expect(ended.stdout).toMatch(/HEAD \w{7}: The service; working tree/);
     const codes = project.trials().map(({ status }) => status);
     expect(codes).toHaveLength(2);
     expect(codes).not.toContain('failed');
-  });
-});
-
-describe('a Go service', () => {
-  const made = needs(async () => {
-    await tool('go')();
-    return new Project(`${EXAMPLES}/go`);
-  });
-
-  it('fails the job of a branch that is much slower', { timeout: 5 * MINUTES }, () => {
-    const project = made.get();
-    project.write('stack.json', {
-      name: 'devices',
-      language: 'go',
-      framework: 'net/http',
-      class: 'framework',
-      runtime: 'none',
-      build: [['go', 'build', '-o', '{build}/server', '.']],
-      default: 'app',
-      variants: { app: { command: ['{build}/server'] } },
-      requests: ['GET /devices'],
-    });
-    project.commit('The service');
-    project.branch(
-      'Encode the devices 501 times',
-      'main.go',
-      '\tjson.NewEncoder',
-      '\tfor range 500 {\n\t\tjson.Marshal(devices)\n\t}\n\tjson.NewEncoder',
-    );
-    project.write('bench.config.json', {
-      bench: { ...SHORT, rev: ['main', 'HEAD'], rounds: 6, 'no-interleave': true },
-      budgets: [{ metric: 'cpu', against: 'main', worseByAtMost: '5%' }],
-    });
-    const { status, stdout } = project.run(['ci']);
-    expect(stdout).toMatch(/CPU .*at most 5 % .*HEAD \w{7}.* broken/);
-    expect(status).toBe(1);
-    const summary = readFileSync(join(project.folder, '.bench', 'summary.md'), 'utf8');
-    expect(summary).toMatch(/main \w{7}: The service/);
-    expect(summary).toMatch(/HEAD \w{7}: Encode the devices 501 times/);
-    // The binaries are built in the cache.
-    const tracked = ['go.mod', 'main.go', 'stack.json'];
-    expect(readdirSync(project.folder).toSorted()).toEqual([
-      '.bench',
-      '.git',
-      'bench.config.json',
-      ...tracked,
-    ]);
   });
 });

@@ -44,16 +44,6 @@ class Agent:
         """Return the time of this host, in ms since the epoch."""
         return time.time() * 1000
 
-    async def read_use(self) -> dict[str, float]:
-        """Return the CPU of this host and of this agent so far."""
-        used = os.times()
-        busy = facts.read_busy_us()
-        return {
-            "atMs": time.monotonic() * 1000,
-            "agentUs": (used.user + used.system) * 1e6,
-            **({} if busy is None else {"busyUs": busy}),
-        }
-
     async def start(self, process: int, argv: list[str], cwd: str) -> None:
         """Start a process. Its lines and its end become events."""
         env = {

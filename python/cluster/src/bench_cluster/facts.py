@@ -93,16 +93,6 @@ def _ports() -> int | None:
     return int(words[1]) - int(words[0]) + 1 if len(words) == 2 else None
 
 
-def read_busy_us() -> float | None:
-    """Return the CPU that all processes of this host have used, in µs; None if it is not known."""
-    first, _, _ = (_read("/proc/stat") or "").partition("\n")
-    ticks = first.split()[1:]
-    if len(ticks) < 8:
-        return None
-    user, nice, system, _idle, _wait, irq, soft_irq, _steal = (int(tick) for tick in ticks[:8])
-    return (user + nice + system + irq + soft_irq) * 1e6 / os.sysconf("SC_CLK_TCK")
-
-
 def _read(path: str) -> str | None:
     try:
         return Path(path).read_text(encoding="utf-8").strip()

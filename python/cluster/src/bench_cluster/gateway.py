@@ -44,7 +44,6 @@ class Gateway:
             "place": self._place,
             "describe": self._describe,
             "clock": self._clock,
-            "use": self._use,
             "start": self._start,
             "tell": self._tell,
             "end": self._end,
@@ -158,9 +157,6 @@ class Gateway:
             read = await handle.read_clock.remote()
             trips.append({"sentMs": sent, "readMs": read, "returnedMs": time.time() * 1000})
         return trips
-
-    async def _use(self, order: dict[str, Any]) -> object:
-        return await self._agent(order).read_use.remote()
 
     async def _start(self, order: dict[str, Any]) -> None:
         await self._agent(order).start.remote(order["process"], order["argv"], order["cwd"])

@@ -1,4 +1,4 @@
-/** An app of a user as a stack: `--app ./myapp --run 'uvicorn app:app --port {port}'`. */
+/** An app of a user as a stack: `bench ./myapp --run 'uvicorn app:app --port {port}'`. */
 import type { AppOptions } from 'bench-model/options';
 import { basename, resolve } from 'node:path';
 import { isFolder } from 'bench-machine/files';
@@ -25,8 +25,8 @@ export function readApp({ folder, run, name }: AppOptions): App {
   if (!isFolder(root)) {
     throw new BenchError(
       'usage',
-      `--app ${folder}: not a folder`,
-      'name the folder of your project, e.g. --app .',
+      `${folder}: not a folder`,
+      'name the folder of your project, e.g. ../my-api',
     );
   }
   const { words, env } = splitCommand(run, '--run');

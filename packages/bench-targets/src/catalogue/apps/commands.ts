@@ -1,34 +1,34 @@
-/** Everything that a start executes of a project, in words that hide nothing. Changes no file, and runs nothing. */
+/** Everything that a way executes of a project, in words that hide nothing. Changes no file, and runs nothing. */
 import { existsSync } from 'node:fs';
 import { dirname, join, relative } from 'node:path';
 import { readTextFile } from 'bench-machine/files';
+import { filesIn } from './files.ts';
 import { readNodeManifest, readPyproject } from './manifests.ts';
-import { findMigration, withMigration } from './migrations.ts';
-import { findNeeds } from './needs.ts';
 import { findProject } from './project.ts';
-import { filesIn } from './starts/files.ts';
-import type { Start } from './starts/start.ts';
-import { findExample } from './variables.ts';
+import type { Way } from './ways/way.ts';
 import { joinWords } from './words.ts';
 
-/** The project, and the files that the user names. */
+/** The project, and the files that the manifest names. */
 interface Named {
   root: string;
   lock?: string | undefined;
   envFile?: string | undefined;
+  /** The packages that the lock does not list. */
+  packages: readonly string[];
 }
 
 /**
- * Returns everything that a start executes, in its order: the installation, builds, the setup, and the server. Indented lines say what
+ * Returns everything that a way executes, in its order: the installation, builds, the setup, and the server. Indented lines say what
  * the one before them leads to.
  */
-export function commandsOf(start: Start, { root, lock, envFile }: Named): string[] {
-  const place = join(root, start.folder);
-  const { build, command, env, setup } = withSetup(root, start);
+export function commandsOf(way: Way, { root, lock, envFile, packages }: Named): string[] {
+  const place = join(root, way.folder);
+  const { build, command, env, setup } = way;
   const variables = Object.entries(env).map(([name, value]) => `${name}=${joinWords([value])}`);
-  const inside = start.folder === '' ? '' : ` in ${start.folder}`;
+  const inside = way.folder === '' ? '' : ` in ${way.folder}`;
   return [
-    ...installOf(place, start, lock),
+    ...installOf(place, way, lock),
+    ...packages.map((name) => `the installation of ${name}`),
     ...build.map((step) => `${joinWords(step)}${inside}`),
     ...(setup === undefined ? [] : [`${joinWords(setup)}${inside}, before each start`]),
     `${[...variables, joinWords(command)].join(' ')}${inside}`,
@@ -37,63 +37,35 @@ export function commandsOf(start: Start, { root, lock, envFile }: Named): string
   ];
 }
 
-/** Returns a start with the migration that it gets if its database is here. */
-function withSetup(root: string, start: Start): Start {
-  const hasDatabase = findNeeds(root, start.folder).some(({ service }) => 'use' in service);
-  const migration = hasDatabase ? findMigration(root, start) : undefined;
-  return migration === undefined ? start : withMigration(start, migration);
-}
-
 /** The scripts of a package that managers run when they install it. */
-const INSTALL_SCRIPTS = [
-  'preinstall',
-  'install',
-  'postinstall',
-  'prepublish',
-  'preprepare',
-  'prepare',
-  'postprepare',
-];
+const INSTALL_SCRIPTS = /^(?:preinstall|install|postinstall|prepublish|preprepare|prepare|postprepare)$/;
 /** The files of a project by which it changes what a package manager executes. */
-const STEERING = [
-  '.pnpmfile.cjs',
-  '.npmrc',
-  '.yarnrc',
-  '.yarnrc.yml',
-  'binding.gyp',
-  'bunfig.toml',
-  'setup.py',
-  'setup.cfg',
-];
+const STEERING = '.pnpmfile.cjs .npmrc .yarnrc .yarnrc.yml binding.gyp bunfig.toml setup.py setup.cfg'.split(
+  ' ',
+);
 
 /** Returns the installation of a project's packages, and what of the project it executes. */
-function installOf(place: string, { command, runtime, build }: Start, named: string | undefined): string[] {
-  if (runtime === 'none' || (runtime === 'node' && build.length === 0 && !hasPackages(place))) return [];
+function installOf(place: string, { command, runtime, build }: Way, named: string | undefined): string[] {
+  const { dependencies = {}, devDependencies = {} } = readNodeManifest(place);
+  const hasNone = Object.keys({ ...dependencies, ...devDependencies }).length === 0;
+  if (runtime === 'none' || (runtime === 'node' && build.length === 0 && hasNone)) return [];
   const { lock } = findProject(place, command, { known: runtime, named, where: '--lock' });
   if (lock === undefined) return [];
   const whole = dirname(lock.file);
   const steering = STEERING.filter((name) => existsSync(join(whole, name)) || existsSync(join(place, name)));
-  const builder =
-    runtime === 'python' && readPyproject(place)['build-system'] !== undefined ? ['pyproject.toml'] : [];
-  const by = [...builder, ...steering];
-  const scripts =
-    runtime === 'node'
-      ? filesIn(whole, '**/package.json').flatMap((file) => {
-          const all = readNodeManifest(join(whole, dirname(file))).scripts ?? {};
-          return INSTALL_SCRIPTS.flatMap((name) =>
-            all[name] === undefined ? [] : [`  ${file}: ${name}: ${all[name]}`],
-          );
-        })
-      : [];
+  const hasBackend = runtime === 'python' && readPyproject(place).isBuilt;
+  const by = [...(hasBackend ? ['pyproject.toml'] : []), ...steering];
+  const manifests = runtime === 'node' ? filesIn(whole, '**/package.json') : [];
+  const scripts = manifests.flatMap((file) =>
+    Object.entries(readNodeManifest(join(whole, dirname(file))).scripts ?? {})
+      .filter(([name]) => INSTALL_SCRIPTS.test(name))
+      .map(([name, line]) => `  ${file}: ${name}: ${line}`),
+  );
+  const steered = by.length === 0 ? '' : `, steered by ${by.join(', ')}`;
   return [
-    `the installation of ${relative(place, lock.file)}, and what its packages execute for it${by.length === 0 ? '' : `, steered by ${by.join(', ')}`}`,
+    `the installation of ${relative(place, lock.file)}, and what its packages execute for it${steered}`,
     ...scripts,
   ];
-}
-
-function hasPackages(place: string): boolean {
-  const { dependencies = {}, devDependencies = {} } = readNodeManifest(place);
-  return Object.keys({ ...dependencies, ...devDependencies }).length > 0;
 }
 
 /** A script of package.json in a command line, in another folder or in this one. */
@@ -124,11 +96,9 @@ function scriptsOf(place: string, commands: readonly string[][]): string[] {
 const LOADING =
   /^[ \t]*(?:export\s+)?((?:NODE_OPTIONS|NODE_PATH|LD_\w+|DYLD_\w+|PYTHON\w+|PATH|BASH_ENV|ENV|PERL5\w*|RUBY\w*|CLASSPATH|\w*JAVA\w*OPTIONS|GIT_\w+|SHELL)\s*=.*)$/gm;
 
-/** Returns the variables of a file for the server that make programs load code. */
+/** Returns the variables that make programs load code, of the file for the server and of the `.env` that it may read itself. */
 function loadedBy(place: string, named: string | undefined): string[] {
-  const file = named ?? (existsSync(join(place, '.env')) ? '.env' : findExample(place));
-  if (file === undefined) return [];
-  return [...(readTextFile(join(place, file)) ?? '').matchAll(LOADING)].map(
-    ([, line]) => `  ${file}: ${line}`,
+  return [...new Set(['.env', ...(named === undefined ? [] : [named])])].flatMap((file) =>
+    [...(readTextFile(join(place, file)) ?? '').matchAll(LOADING)].map(([, line]) => `  ${file}: ${line}`),
   );
 }

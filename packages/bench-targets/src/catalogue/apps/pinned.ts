@@ -6,16 +6,13 @@ import { BenchError } from 'bench-model/errors';
 import type { Stack } from 'bench-model/stack';
 import { bestFirst, newestFirst } from '../releases.ts';
 import { usualRuntime } from '../runtimes.ts';
-import { readNodeManifest, readPyproject } from './manifests.ts';
+import { readNodeManifest, readPipfile, readPyproject } from './manifests.ts';
 
 /** A version, and the file that asks for it. */
 interface Pinned {
   version: string;
   why: string;
 }
-
-/** Loads the parsers of ranges for the first project: most runs have none. */
-const require = createRequire(import.meta.url);
 
 /** A version that stands alone. */
 const EXACT = { python: /^(\d+\.\d+)(?:\.\d+)?$/, node: /^v?(\d+)(?:\.\d+)*$/ };
@@ -27,15 +24,17 @@ interface Semver {
   validRange: (range: string) => string | null;
 }
 
-/** More than any release of Python has. */
-const PATCHES = 50;
+/** Loads the parser of ranges for the first project: most runs have none. */
+const semver = (): Semver => createRequire(import.meta.url)('semver') as Semver;
 
 /** The files that ask for a version or a range of each language, best first. */
 const SOURCES: Record<'python' | 'node', Record<string, (root: string, file: string) => unknown>> = {
   python: {
     '.python-version': readFirstLine,
     '.tool-versions': (root, file) => readTool(root, file, 'python'),
-    'pyproject.toml': readPythonRange,
+    'runtime.txt': (root, file) => readFirstLine(root, file)?.replace(/^python-/, ''),
+    'pyproject.toml': (root) => readPyproject(root).python,
+    Pipfile: (root) => readPipfile(root).python,
   },
   node: {
     '.nvmrc': readFirstLine,
@@ -45,18 +44,14 @@ const SOURCES: Record<'python' | 'node', Record<string, (root: string, file: str
   },
 };
 
+/** Returns the first line that is no comment: pyenv and uv read it like this too. */
 function readFirstLine(root: string, name: string): string | undefined {
-  return readTextFile(join(root, name))?.trim().split('\n')[0]?.trim();
+  return /^[ \t]*([^#\s].*?)[ \t]*(?:#.*)?$/m.exec(readTextFile(join(root, name)) ?? '')?.[1];
 }
 
 function readTool(root: string, name: string, tool: string): string | undefined {
   const text = readTextFile(join(root, name)) ?? '';
   return new RegExp(`^${tool}\\s+(\\S+)`, 'm').exec(text)?.[1];
-}
-
-function readPythonRange(root: string): unknown {
-  const { project, tool } = readPyproject(root);
-  return project?.['requires-python'] ?? tool?.poetry?.dependencies?.python;
 }
 
 /** What a file of a project asks for: a version that stands alone, or a range. */
@@ -83,20 +78,17 @@ export function findPinned(root: string, kind: 'python' | 'node'): Pinned | unde
     const why = `${file}: ${range}`;
     if (exact !== undefined) return { version: exact, why };
     const usual = usualRuntime(kind);
-    const version = [usual, ...bestFirst(kind)].find((one) => FITS[kind](one, range)) ?? OLDER[kind](range);
+    const version = [usual, ...bestFirst(kind)].find((one) => fits(one, range)) ?? oldest(kind, range);
     if (version !== undefined) return version === usual ? undefined : { version, why };
   }
   return undefined;
 }
 
-/** Returns the Python of the image that a project runs in: `FROM python:3.12-slim`. Undefined if its files do not admit that. */
-export function pythonOfImage(root: string): Pinned | undefined {
-  const text = readTextFile(join(root, 'Dockerfile')) ?? '';
-  const [, image = '', version = ''] =
-    [...text.matchAll(/^FROM\s+(?:--\S+\s+)?((?:\S+\/)?python:(\d+\.\d+)\S*)/gim)].at(-1) ?? [];
-  return admittedBy(root, 'python').includes(version)
-    ? { version, why: `Dockerfile: FROM ${image}` }
-    : undefined;
+/** Returns the file of a project that asks for a version in words that Bench does not know; undefined if there is none. */
+export function findUnreadPin(root: string, kind: 'python' | 'node'): string | undefined {
+  const [first] = requestsOf(root, kind);
+  const isRead = first === undefined || first.exact !== undefined || isRange(first.range);
+  return isRead ? undefined : `${first.file}: ${first.range}`;
 }
 
 /** Returns the versions that a project admits, newest first: the one that it pins, those in its range, or all. */
@@ -104,7 +96,7 @@ export function admittedBy(root: string, kind: 'python' | 'node'): string[] {
   const all = newestFirst(kind);
   for (const { range, exact } of requestsOf(root, kind)) {
     if (exact !== undefined) return [exact];
-    const fitting = all.filter((one) => FITS[kind](one, range));
+    const fitting = all.filter((one) => fits(one, range));
     if (fitting.length > 0) return fitting;
   }
   return all;
@@ -112,12 +104,12 @@ export function admittedBy(root: string, kind: 'python' | 'node'): string[] {
 
 /** Throws a toolchain error if the `requires-python` of a project excludes a version, such as 3.10 or 3.10.13. */
 export function refuseExcluded({ name, root }: Pick<Stack, 'name' | 'root'>, version: string): void {
-  const range = readPythonRange(root);
-  if (typeof range !== 'string') return;
-  const fitting = newestFirst('python').filter((one) => FITS.python(one, range));
+  const range = readPyproject(root).python;
+  if (range === undefined) return;
+  const fitting = newestFirst('python').filter((one) => fits(one, range));
   const [release = version] = /^\d+(\.\d+){0,2}/.exec(version) ?? [];
   // A range that none of them fits may be written in another way than is known here: the installer judges it.
-  if (fitting.length === 0 || FITS.python(release, range)) return;
+  if (fitting.length === 0 || fits(release, range)) return;
   throw new BenchError(
     'toolchain',
     `${name} does not run on Python ${version}: its pyproject.toml requires ${range}`,
@@ -125,31 +117,29 @@ export function refuseExcluded({ name, root }: Pick<Stack, 'name' | 'root'>, ver
   );
 }
 
-/** The lowest version of a range that admits none of those known. */
-const OLDER = {
-  python: () => undefined,
-  node(range: string): string | undefined {
-    const { minVersion, validRange } = require('semver') as Semver;
-    return validRange(range) === null ? undefined : minVersion(range)?.major.toString();
-  },
-};
+/** Returns the lowest Node of a range that admits none of those known. */
+function oldest(kind: 'python' | 'node', range: string): string | undefined {
+  return kind === 'node' && isRange(range) ? semver().minVersion(range)?.major.toString() : undefined;
+}
 
-/** True if a version, or some patch release of it, is in a range; false for names such as `pypy3.10` and `lts/*`. */
-const FITS = {
-  python(version: string, range: string): boolean {
-    const { satisfies, validRange } = require('@renovatebot/pep440') as typeof import('@renovatebot/pep440');
-    // Poetry has ranges such as ^3.11 too.
-    if (!validRange(range)) return FITS.node(version, range.replaceAll(',', ' '));
-    const patches = Array.from({ length: PATCHES }, (_, patch) => `${version}.${patch}`);
-    return (isExact(version) ? [version] : patches).some((one) => satisfies(one, range));
-  },
-  node(version: string, range: string): boolean {
-    const { intersects, validRange } = require('semver') as Semver;
-    const versions = isExact(version) ? version : `${version}.x`;
-    return validRange(range) !== null && intersects(versions, range);
-  },
-};
+/** Returns a range in the notation of semver. Python has `>=3.9,<3.12`, `~=3.9` and `==3.11.*` too. */
+function toRange(range: string): string {
+  return range
+    .replaceAll(/!=[^,]*/g, '')
+    .replaceAll(/===?/g, '')
+    .replaceAll(/~=(?=\s*\d+\.\d+\.\d)/g, '~')
+    .replaceAll('~=', '^')
+    .replaceAll(',', ' ');
+}
 
-function isExact(version: string): boolean {
-  return version.split('.').length > 2;
+/** Returns true for a range, and false for names such as `pypy3.10` and `lts/*`. */
+function isRange(range: string): boolean {
+  return semver().validRange(toRange(range)) !== null;
+}
+
+/** Returns true if a version, or some patch release of it, is in a range. */
+function fits(version: string, range: string): boolean {
+  const versions = version.split('.').length > 2 ? version : `${version}.x`;
+  const isExcluded = range.replaceAll(' ', '').includes(`!=${version}.*`);
+  return !isExcluded && isRange(range) && semver().intersects(versions, toRange(range));
 }

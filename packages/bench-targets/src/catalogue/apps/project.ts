@@ -26,7 +26,9 @@ const LOCKS: Record<'python' | 'node', [pattern: RegExp, kind: LockKind][]> = {
     [/^poetry\.lock$/, 'poetry'],
     [/^requirements\.txt$/, 'requirements'],
     [/^requirements\b.*\.(txt|lock)$/, 'requirements'],
+    [/^Pipfile\.lock$/, 'pipfile'],
     [/^pyproject\.toml$/, 'pyproject'],
+    [/^Pipfile$/, 'pipfile'],
   ],
   node: [
     [/^pnpm-lock\.yaml$/, 'pnpm'],
@@ -59,7 +61,7 @@ export function findProject(
   { named, known, where = '--lock' }: NamedLock = {},
 ): Project {
   const root = resolve(folder);
-  const kind = known ?? languageOf(root, command);
+  const kind = known ?? runtimeOf(root, command);
   if (kind === 'none') {
     if (named === undefined) return { kind };
     throw new BenchError(
@@ -68,12 +70,12 @@ export function findProject(
       'omit it',
     );
   }
-  const found = named === undefined ? findLock(root, kind) : { lock: readNamed(root, kind, named, where) };
-  const version = findPinned(root, kind)?.version;
-  return { kind, ...found, ...present({ version }) };
+  const lock = named === undefined ? findLock(root, kind) : readNamed(root, kind, named, where);
+  return { kind, ...present({ lock, version: findPinned(root, kind)?.version }) };
 }
 
-function languageOf(root: string, command: string): RuntimeKind {
+/** Returns what a program runs on, by its name or the files of its folder. Throws a usage error if they are ambiguous. */
+export function runtimeOf(root: string, command: string): RuntimeKind {
   const language = languageOfProgram(command);
   if (language !== undefined) return language;
   // A program of the project itself is a binary or a script that says by its first line what it runs on.
@@ -91,28 +93,23 @@ function languageOf(root: string, command: string): RuntimeKind {
 }
 
 /** Finds the lock in the folder, or the nearest one above that lists the folder as a member of its workspace. */
-export function findLock(root: string, kind: 'python' | 'node'): Pick<Project, 'lock' | 'foreignLock'> {
+export function findLock(root: string, kind: 'python' | 'node'): Lock | undefined {
   const own = lockIn(root, kind);
-  if (own === undefined) return {};
-  if (own.kind !== 'pyproject' && own.kind !== 'package') return { lock: own };
+  if (own?.kind !== 'pyproject' && own?.kind !== 'package') return own;
   const above = parentsOf(dirname(root)).flatMap((folder) => workspaceLockIn(folder, kind) ?? []);
-  const shared = above.find((lock) => isMember(root, lock));
-  if (shared !== undefined) return { lock: shared };
-  return { lock: own, ...present({ foreignLock: above[0]?.file }) };
+  return above.find((lock) => isMember(root, lock)) ?? own;
 }
 
-/** The locks that can hold the packages of a workspace, and the text by which each lists a member. */
-const WORKSPACES: Partial<Record<LockKind, (member: string) => RegExp>> = {
+/** The text by which a lock lists a member of its workspace. Of other locks, package.json names the folders. */
+const MEMBERS: Partial<Record<LockKind, (member: string) => RegExp>> = {
   uv: (member) => new RegExp(`\\b(virtual|editable|directory) = "${member}"`),
   pnpm: (member) => new RegExp(`^ {2}(['"]?)${member}\\1:`, 'm'),
-  npm: (member) => new RegExp(`^\\s*"${member}": \\{`, 'm'),
-  yarn: (member) => new RegExp(`@workspace:${member}["',]`),
 };
 
 function workspaceLockIn(folder: string, kind: 'python' | 'node'): Lock | undefined {
   const names = namesIn(folder);
   return LOCKS[kind]
-    .filter(([, lock]) => WORKSPACES[lock] !== undefined)
+    .filter(([, lock]) => lock === 'uv' || kind === 'node')
     .flatMap(([pattern, lock]) =>
       names.filter((name) => pattern.test(name)).map((name) => ({ kind: lock, file: join(folder, name) })),
     )[0];
@@ -121,11 +118,9 @@ function workspaceLockIn(folder: string, kind: 'python' | 'node'): Lock | undefi
 function isMember(root: string, { kind, file }: Lock): boolean {
   const folder = dirname(file);
   const member = relative(folder, root).split(sep).join('/');
-  const pattern = WORKSPACES[kind]?.(member.replaceAll(/[.*+?^${}()|[\]\\]/g, String.raw`\$&`));
-  if (pattern?.test(readTextFile(file) ?? '') === true) return true;
-  // The lock of Yarn 1 does not list the members.
-  const { workspaces = [] } = readNodeManifest(folder);
-  return kind === 'yarn' && globSync(workspaces, { cwd: folder }).includes(relative(folder, root));
+  const pattern = MEMBERS[kind]?.(member.replaceAll(/[.*+?^${}()|[\]\\]/g, String.raw`\$&`));
+  if (pattern !== undefined) return pattern.test(readTextFile(file) ?? '');
+  return globSync(readNodeManifest(folder).workspaces ?? [], { cwd: folder }).includes(member);
 }
 
 function lockIn(folder: string, kind: 'python' | 'node'): Lock | undefined {
@@ -149,22 +144,16 @@ function lockIn(folder: string, kind: 'python' | 'node'): Lock | undefined {
 function readNamed(root: string, kind: 'python' | 'node', named: string, where: string): Lock {
   const file = resolve(root, named);
   const lock = LOCKS[kind].find(([pattern]) => pattern.test(basename(file)))?.[1];
-  if (!isFile(file)) {
-    throw new BenchError(
-      'usage',
-      `${where} ${named}: ${showPath(file)} does not exist`,
-      'name a file of the project',
-    );
-  }
+  const isHere = isFile(file);
   // Lists of requirements have any name.
   const any = kind === 'python' && file.endsWith('.txt') ? 'requirements' : undefined;
   const found = lock ?? any;
-  if (found !== undefined) return { kind: found, file };
+  if (isHere && found !== undefined) return { kind: found, file };
   throw new BenchError(
     'usage',
-    `${where} ${named}: not a lock of ${kind === 'python' ? 'Python' : 'Node'}`,
+    `${where} ${named}: ${isHere ? `not a lock of ${kind === 'python' ? 'Python' : 'Node'}` : 'does not exist'}`,
     kind === 'python'
-      ? 'name uv.lock, poetry.lock, a .txt file with requirements or pyproject.toml'
+      ? 'name uv.lock, poetry.lock, a .txt file with requirements, pyproject.toml or Pipfile'
       : 'name pnpm-lock.yaml, package-lock.json, yarn.lock or package.json',
   );
 }

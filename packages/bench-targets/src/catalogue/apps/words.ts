@@ -71,14 +71,3 @@ export function joinWords(words: readonly string[]): string {
     .map((word) => (/^(?:[\w@%+=:,./-]|\{\w+\})+$/.test(word) ? word : `'${word.replaceAll("'", `'\\''`)}'`))
     .join(' ');
 }
-
-/** Returns one command that runs these in their order, until one fails. */
-export function joinSteps(steps: readonly (readonly string[])[]): string[] {
-  const [first = [], ...others] = steps;
-  const lines = steps.map((words) => (isJoined(words) ? (words[2] ?? '') : joinWords(words)));
-  return others.length === 0 ? [...first] : ['sh', '-c', lines.join(' && ')];
-}
-
-function isJoined([program, option, , ...others]: readonly string[]): boolean {
-  return program === 'sh' && option === '-c' && others.length === 0;
-}

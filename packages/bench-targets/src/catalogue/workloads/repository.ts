@@ -4,7 +4,7 @@ const USUAL_MS = 2000;
 
 /**
  * `POST /customers`, `/products` and `/orders` in turn. The server validates the JSON body and passes a callback to
- * a shared method; the callback calls a repository, which logs the call and waits. The answer repeats the request
+ * a shared method; the callback calls a repository, which logs the call and waits. The response repeats the request
  * with its id, so state shared between requests shows as a crossed answer.
  */
 export const repository: Workload = {

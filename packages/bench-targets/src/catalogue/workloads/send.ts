@@ -1,4 +1,4 @@
-/** One HTTP request to a server, and its complete answer. */
+/** One HTTP request to a server, and its complete response. */
 import { request, type Agent, type IncomingMessage } from 'node:http';
 import { request as requestTls } from 'node:https';
 import { createIds, nextSender } from './ids.ts';
@@ -9,9 +9,9 @@ import type { Listening } from 'bench-machine/procfs';
 import { toAuthority } from 'bench-machine/ports';
 import { tlsOptions, type Tls } from 'bench-machine/tls';
 
-/** The longest time from a request to the end of its answer by default, in seconds. */
+/** The longest time from a request to the end of its response by default, in seconds. */
 export const ANSWER_SECONDS = 10;
-/** Larger than any answer worth measuring: the checks hold it in memory. */
+/** Larger than any response worth measuring: the checks hold it in memory. */
 const MOST_BYTES = 2 ** 28;
 
 const sender = nextSender();
@@ -21,10 +21,10 @@ const stamps = createStamps(sender);
 /** A server that accepts requests but did not answer in time. */
 export class UnansweredError extends BenchError {}
 
-/** An answer that no load can repeat. Asking again does not help. */
+/** A response that no load can repeat. Asking again does not help. */
 export class UnmeasurableError extends BenchError {}
 
-/** An answer that started but did not end in time. */
+/** A response that started but did not end in time. */
 export class EndlessError extends UnmeasurableError {}
 
 /** The address of a server, and its state: a server that has ended needs no further requests. */
@@ -61,9 +61,9 @@ function stampRequest({ path, headers, body, ...rest }: WorkloadRequest): Worklo
 }
 
 /**
- * Sends one request on its own connection, or on one of `agent`, and returns the complete answer. An id in the request is
- * a placeholder again in the answer. Takes no longer than `seconds`. Throws what node:http throws, an `UnansweredError` if
- * nothing arrives in this time, an `EndlessError` if the answer does not end in it, and an `UnmeasurableError` if the
+ * Sends one request on its own connection, or on one of `agent`, and returns the complete response. An id in the request is
+ * a placeholder again in the response. Takes no longer than `seconds`. Throws what node:http throws, an `UnansweredError` if
+ * nothing arrives in this time, an `EndlessError` if the response does not end in it, and an `UnmeasurableError` if the
  * server leaves HTTP.
  */
 export async function sendRequest(
@@ -122,7 +122,7 @@ function send(
         bodyMs: performance.now() - headAtMs,
       });
     });
-    response.on('close', () => reject(new Error('the answer was cut off')));
+    response.on('close', () => reject(new Error('the response was cut off')));
   });
   // Destroying the request also fails the response, so the reason is reported first.
   const fail = (error: Error): void => {
@@ -135,7 +135,7 @@ function send(
     fail(
       hasBegun
         ? createEndless(`within ${figure(seconds)} s`, contentType)
-        : new UnansweredError('trial', `no answer in ${figure(seconds)} s`),
+        : new UnansweredError('trial', `no response in ${figure(seconds)} s`),
     );
   };
   const deadline = setTimeout(giveUp, seconds * 1000);
@@ -144,14 +144,14 @@ function send(
   sent.on('upgrade', leave);
   sent.on('connect', leave);
   sent.on('close', () => {
-    if (contentType === undefined) reject(new Error('the connection closed without an answer'));
+    if (contentType === undefined) reject(new Error('the connection closed without a response'));
   });
   sent.end(body);
   return promise.finally(() => clearTimeout(deadline));
 }
 
 /**
- * Returns the headers of a request on its own connection as the load sends them: an answer may repeat them. The connection closes
+ * Returns the headers of a request on its own connection as the load sends them: a response may repeat them. The connection closes
  * after it all the same.
  */
 function asLoad(
@@ -179,8 +179,8 @@ function createEndless(limit: string, contentType = ''): EndlessError {
   const kind = contentType === '' ? '' : ` (${contentType})`;
   return new EndlessError(
     'trial',
-    `the answer did not end ${limit}${kind}. Endless answers, such as server-sent events, cannot be measured`,
-    'measure an address whose answers end, or give slow answers longer: --timeout 60',
+    `the response did not end ${limit}${kind}. Endless responses, such as server-sent events, cannot be measured`,
+    'measure an address whose responses end, or give slow responses longer: --timeout 60',
   );
 }
 
@@ -189,6 +189,6 @@ function createLeft({ statusCode, headers: { upgrade } }: IncomingMessage): Unme
   return new UnmeasurableError(
     'trial',
     `the server switched the protocol${to} (status ${statusCode}). Only HTTP can be measured`,
-    'measure an address that answers in HTTP, or omit the headers that ask for an upgrade',
+    'measure an address that speaks HTTP, or omit the headers that ask for an upgrade',
   );
 }

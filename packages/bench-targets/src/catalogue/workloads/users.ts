@@ -25,7 +25,7 @@ const COMMON = {
   stores: true as const,
 };
 
-/** `GET /users`: all rows of the table, read for each answer. With `rows=0`, an empty list. */
+/** `GET /users`: all rows of the table, read for each response. With `rows=0`, an empty list. */
 export const users: Workload = {
   ...COMMON,
   name: 'users',
@@ -86,7 +86,7 @@ function drawUser(random: () => number): Row {
   return { name: `${first} ${last}`, email: `${first}.${last}@example.org` };
 }
 
-/** Returns the id in an answer. */
+/** Returns the id in a response. */
 function readId(body: string): number | undefined {
   try {
     const told: unknown = JSON.parse(body);

@@ -2,7 +2,7 @@ import type { IncomingHttpHeaders } from 'node:http';
 import type { Status } from 'bench-model/requests';
 
 /**
- * The placeholder for an id. The sender replaces it with a unique id in each request body; a right answer repeats
+ * The placeholder for an id. The sender replaces it with a unique id in each request body; a correct response repeats
  * that id. It has the length of an id.
  */
 export const ID = 'bench-000000-00000000';
@@ -17,7 +17,7 @@ export interface WorkloadRequest {
   row?: string;
 }
 
-/** One answer, as received. */
+/** One response, as received. */
 export interface Answer {
   status: number;
   contentType: string;
@@ -41,7 +41,7 @@ export interface Route {
   schema?: string;
   /** True if two equal answers before the load define the right body. */
   learns: boolean;
-  /** True if right answers may be the same bytes each time. */
+  /** True if correct responses may be the same bytes each time. */
   isFixed: boolean;
   /**
    * Set if each of its requests is sent at most once, because a server may refuse it the second time. The first ones are for
@@ -50,10 +50,10 @@ export interface Route {
   once?: number;
 }
 
-/** A request before all others. Its answer completes the draw. */
+/** A request before all others. Its response completes the draw. */
 export interface Login {
   request: WorkloadRequest;
-  /** Returns the draw with the token of this answer, or the reason why there is none. */
+  /** Returns the draw with the token of this response, or the reason why there is none. */
   complete(answer: Answer): Draw | string;
 }
 
@@ -86,7 +86,7 @@ export function haveIds(requests: readonly Pick<WorkloadRequest, 'body'>[]): boo
   return requests.some(({ body }) => body?.includes(ID));
 }
 
-/** The requests and right answers of one trial. They are drawn for each trial, so that no answer can be hard-coded. */
+/** The requests and correct responses of one trial. They are drawn for each trial, so that no response can be hard-coded. */
 export interface Draw {
   requests: WorkloadRequest[];
   /** The routes; absent if each request is a separate route and they are sent in turn. */
@@ -111,13 +111,13 @@ export interface Draw {
   /** Requests that a right server refuses with a 4xx status. */
   refused?: WorkloadRequest[];
   /**
-   * Returns the error in an answer to `requests[index]`, or undefined if it is right. The id of the request is the
+   * Returns the error in a response to `requests[index]`, or undefined if it is right. The id of the request is the
    * placeholder again.
    */
   check(answer: Answer, index: number): string | undefined;
-  /** True if right answers to one request are always the same bytes, except for the id. */
+  /** True if correct responses to one request are always the same bytes, except for the id. */
   fixedBody: boolean;
-  /** The number of upstream requests behind one right answer; absent if the workload uses no upstream. */
+  /** The number of upstream requests behind one correct response; absent if the workload uses no upstream. */
   fetches?: number;
   /** The `Server-Timing` metric that holds the duration of the server's work. */
   timing?: string;
@@ -175,7 +175,7 @@ interface ParamRange {
   most: number;
 }
 
-/** A workload: its requests, the right answers, and the defaults of its plan. */
+/** A workload: its requests, the correct responses, and the defaults of its plan. */
 export interface Workload {
   name: string;
   rungs: number[];
@@ -184,10 +184,10 @@ export interface Workload {
   timeoutSeconds: number;
   /** The longest wait until every connection has been answered once, in seconds; 30 by default. */
   barrierSeconds?: number;
-  /** The longest time to the first right answer of a server, in seconds; 30 by default. */
+  /** The longest time to the first correct response of a server, in seconds; 30 by default. */
   startSeconds?: number;
   /**
-   * The designed wait of each answer, in seconds; windows are a multiple of it. Absent if answers do not wait.
+   * The designed wait of each response, in seconds; windows are a multiple of it. Absent if answers do not wait.
    * `params` are complete.
    */
   waitSeconds?(params: Params): number;
@@ -204,7 +204,7 @@ export interface Workload {
 /** The times of most workloads. */
 export const USUAL_TIMES = { windowSeconds: 5, warmupSeconds: 2, timeoutSeconds: 10 };
 
-/** The draw of one GET request whose right answer is this JSON. */
+/** The draw of one GET request whose correct response is this JSON. */
 export function drawGet(path: string, expected: string): Draw {
   return {
     requests: [{ method: 'GET', path, headers: {} }],
@@ -220,13 +220,13 @@ export function excerpt(body: Buffer | string): string {
   return text.length > 120 ? `${text.slice(0, 120)}…` : text;
 }
 
-/** Names the status of an answer, and the target of a redirect: `status 404`, `status 301 to /orders/`. */
+/** Names the status of a response, and the target of a redirect: `status 404`, `status 301 to /orders/`. */
 export function nameStatus({ status, headers }: Pick<Answer, 'status' | 'headers'>): string {
   const to = status >= 300 && status < 400 ? headers?.location : undefined;
   return `status ${status}${to === undefined ? '' : ` to ${to}`}`;
 }
 
-/** Describes an answer with a wrong status: `status 404 instead of 200: no such page`. */
+/** Describes a response with a wrong status: `status 404 instead of 200: no such page`. */
 export function describeStatus(answer: Answer, instead = ''): string {
   const text = excerpt(answer.body).trim();
   return `${nameStatus(answer)}${instead}${text === '' ? '' : `: ${text}`}`;
@@ -241,7 +241,7 @@ export function canonicalise(text: string): string {
   );
 }
 
-/** Returns why an answer is not the expected JSON; undefined if it is. */
+/** Returns why a response is not the expected JSON; undefined if it is. */
 export function checkJson(answer: Answer, expected: string): string | undefined {
   if (answer.status !== 200) return describeStatus(answer, ' instead of 200');
   if (!/^application\/json\b/.test(answer.contentType)) {

@@ -40,14 +40,14 @@ export async function placeCopies({ targets, stacks, apps, cache, log }: CopiesS
   try {
     const placed: Stack[] = [];
     for (const { copy, stack, app } of pairsOf(targets, stacks, apps)) {
-      const root =
-        copy.kind === 'folder' ? resolve(copy.name) : await rootInRevision(copy, stack, { cache, made, log });
+      const root = await rootOf(copy, stack, { cache, made, log });
       const found = readInCopy(stack, app, copy, root);
       if (found.usesCurrentManifest)
         log(`${labelOf(copy)} has no ${stack.manifest}: the current one is used for it`);
       placed.push(found.stack);
     }
-    for (const line of describeOdd(placed)) log(`warning: ${line}`);
+    for (const line of describeOdd(placed.filter(({ original }) => original !== undefined)))
+      log(`warning: ${line}`);
     return { stacks: placed, [Symbol.dispose]: dispose };
   } catch (error) {
     dispose();
@@ -72,12 +72,14 @@ function pairsOf(targets: readonly Target[], stacks: readonly Stack[], apps: rea
   return [...pairs.values()];
 }
 
-/** Lays a revision out unless that has been done, and returns the folder of a stack in it. */
-async function rootInRevision(
+/** Returns the folder of a stack in a copy. Lays a revision out unless that has been done. */
+async function rootOf(
   copy: Copy,
   { root, name }: Stack,
   { cache, made, log }: { cache: string; made: Set<string>; log: (line: string) => void },
 ): Promise<string> {
+  if (copy.kind === 'setting') return root;
+  if (copy.kind === 'folder') return resolve(copy.name);
   const top = await findRepository(root);
   // The names of all copies have the same length: that of a path can change the pace of a program.
   const own = join(folderOf(cache, top), digestOf([], `${copy.kind} ${copy.commit ?? ''}`));
@@ -93,7 +95,7 @@ async function rootInRevision(
   }
   const inside = relative(realpathSync(top), realpathSync(root));
   if (!inside.startsWith('..')) return refuseOutside(join(folder, inside), own, copy);
-  throw new BenchError('usage', `--rev: ${name} is not in the repository ${top}`);
+  throw new BenchError('usage', `${name} is not in the repository ${top}`);
 }
 
 /** Returns a folder in the copy of a revision. Throws a usage error if a link leads out of that: builds and setups write there. */
@@ -103,7 +105,7 @@ function refuseOutside(root: string, own: string, copy: Copy): string {
   throw new BenchError(
     'usage',
     `${labelOf(copy)} has a link at ${relative(own, root)}, which leads out of the repository, to ${realpathSync(root)}`,
-    'compare commits in which it is a folder, or two checkouts: --copy ./old --copy ./new',
+    'compare commits in which it is a folder, or two checkouts: ./old ./new',
   );
 }
 

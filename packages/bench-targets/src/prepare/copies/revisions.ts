@@ -14,6 +14,7 @@ import {
 } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { labelOf } from '../../catalogue/copy-label.ts';
+import { locateBuiltIn, readStacks } from '../../catalogue/stacks.ts';
 import { BenchError } from 'bench-model/errors';
 import { git, tryGit } from 'bench-machine/git';
 import { SubprocessError } from 'bench-machine/subprocess';
@@ -27,14 +28,14 @@ import { lastLine } from '../failures.ts';
 /** The revision that means the files as they are. */
 const WORKING_TREE = '.';
 
-/** Returns the top folder of the repository of a folder. Throws a usage error if it is in none. */
-export async function findRepository(folder: string): Promise<string> {
+/** Returns the top folder of the repository of a folder. Throws a usage error if it is in none: `names` may be no revisions. */
+export async function findRepository(folder: string, names: readonly string[] = []): Promise<string> {
   const top = await tryGit(folder, ['rev-parse', '--show-toplevel']);
   if (top !== undefined && top.trim() !== '') return top.trimEnd();
   throw new BenchError(
     'usage',
-    `--rev: ${folder} is not in a git repository`,
-    'compare two folders instead: --copy ./old --copy ./new',
+    `${folder} is not in a git repository, so it has no revisions`,
+    names.map(locateBuiltIn).find((hint) => hint !== undefined) ?? 'compare two folders instead: ./old ./new',
   );
 }
 
@@ -47,7 +48,7 @@ export async function findRevisions(
   names: readonly string[],
   { mayRepeat = false } = {},
 ): Promise<Copy[]> {
-  const top = await findRepository(folder);
+  const top = await findRepository(folder, names);
   const copies: Copy[] = [];
   for (const name of names) {
     const copy = await findRevision(top, name);
@@ -57,6 +58,20 @@ export async function findRevisions(
     else if (!mayRepeat) throw refuseSame(copy, same);
   }
   return copies;
+}
+
+/** Documents, by their names: no server is made of them. */
+const DOCUMENT = /\.(md|mdx|rst|adoc)$|(^|\/)(LICENSE|NOTICE|AUTHORS|CODEOWNERS|\.gitignore)$/i;
+
+/** Lists the files in which two revisions differ if all of them are documents; otherwise none. */
+export async function listDocuments(folder: string, [one, other]: readonly [Copy, Copy]): Promise<string[]> {
+  const top = await findRepository(folder);
+  const trees = [one, other].flatMap(({ kind, commit }) => (kind === 'revision' ? (commit ?? []) : []));
+  const changed = await git(top, ['diff', '--name-only', '-z', ...trees, '--']);
+  const fresh =
+    trees.length === 2 ? '' : await git(top, ['ls-files', '-z', '--others', '--exclude-standard']);
+  const names = `${changed}${fresh}`.split('\0').filter((name) => name !== '');
+  return names.every((name) => DOCUMENT.test(name)) ? names : [];
 }
 
 async function findRevision(top: string, name: string): Promise<Copy> {
@@ -82,7 +97,7 @@ async function requireCommit(top: string, name: string): Promise<string> {
   const found = only === undefined || remote.length > 1 ? undefined : await findCommit(top, only);
   if (found !== undefined) return found;
   const isShallow = (await tryGit(top, ['rev-parse', '--is-shallow-repository']))?.trim() === 'true';
-  const message = `--rev ${name}: unknown revision`;
+  const message = `"${name}" is no revision, target, folder or address`;
   if (isShallow) {
     throw new BenchError(
       'usage',
@@ -90,8 +105,12 @@ async function requireCommit(top: string, name: string): Promise<string> {
       'fetch them: git fetch --unshallow, or fetch-depth: 0 in the checkout of a CI job',
     );
   }
+  const parts = name.split(',');
+  if (parts.length > 1) throw new BenchError('usage', message, `write them apart: ${parts.join(' ')}`);
   const hint = names.length === 0 ? 'the repository has no commits yet' : 'git log --all lists the commits';
-  throw new BenchError('usage', message, suggest(name, names) ?? hint);
+  const targets = readStacks().map((stack) => stack.name);
+  const close = locateBuiltIn(name) ?? suggest(name, [...names, ...targets]);
+  throw new BenchError('usage', message, close ?? hint);
 }
 
 /** Returns the commit that a name means in the repository of a folder; undefined if there is none. */
@@ -114,8 +133,8 @@ async function refuseSubmodules(top: string, copy: Copy): Promise<void> {
   if (path === undefined) return;
   throw new BenchError(
     'usage',
-    `--rev ${copy.name}: ${path} is a submodule, and a commit does not hold the files of submodules`,
-    'check both revisions out with their submodules, and compare the folders: --copy ./old --copy ./new',
+    `${copy.name}: ${path} is a submodule, and a commit does not hold the files of submodules`,
+    'check both revisions out with their submodules, and compare the folders: ./old ./new',
   );
 }
 
@@ -128,13 +147,13 @@ async function findSame(top: string, copy: Copy, others: readonly Copy[]): Promi
 }
 
 function refuseSame(copy: Copy, same: Copy): BenchError {
-  const pair = `--rev ${same.name} and --rev ${copy.name}`;
+  const pair = `${same.name} and ${copy.name}`;
   return new BenchError(
     'usage',
     same.kind === copy.kind
       ? `${pair} are the same commit, ${labelOf(copy)}`
       : `${pair} are the same: the working tree has no uncommitted changes`,
-    'name two that differ, as in --rev HEAD~1,HEAD; --noise measures one twice, to show the noise of this machine',
+    'name two that differ, as in HEAD~1 HEAD; bench --noise measures one twice, to show the noise of this machine',
   );
 }
 
@@ -164,7 +183,7 @@ export async function layOut(
     rmSync(folder, { recursive: true, force: true });
     if (!(error instanceof SubprocessError)) throw error;
     const why = error.stderr.trim() === '' ? error.message : lastLine(error.stderr);
-    throw new BenchError('usage', `--rev ${copy.name} cannot be checked out: ${why}`);
+    throw new BenchError('usage', `${copy.name} cannot be checked out: ${why}`);
   }
   return { linked: linkSettings(top, folder), copied: await copyDatabases(top, folder) };
 }

@@ -3,9 +3,6 @@
 // SIGURG writes them. Costs nothing until the first.
 const collected = process.env.BENCH_COLLECTED;
 const collections = process.env.BENCH_COLLECTIONS;
-// As in sitecustomize.py.
-const LONG_MS = 1;
-const MOST_LONG = 5000;
 let report;
 
 function save(file, text) {
@@ -30,22 +27,19 @@ function collect() {
 
 /** Observes the collections from now on. Returns what writes them. */
 function observe() {
-  const { PerformanceObserver, performance } = require('node:perf_hooks');
-  const long = [];
+  const { PerformanceObserver } = require('node:perf_hooks');
   let [count, ms] = [0, 0];
   const take = (entries) => {
-    for (const { startTime, duration } of entries) {
+    for (const { duration } of entries) {
       count++;
       ms += duration;
-      if (duration >= LONG_MS && long.length < MOST_LONG)
-        long.push([performance.timeOrigin + startTime, duration]);
     }
   };
   const observer = new PerformanceObserver((list) => take(list.getEntries()));
   observer.observe({ entryTypes: ['gc'] });
   return () => {
     take(observer.takeRecords());
-    save(collections, JSON.stringify({ count, ms, long }));
+    save(collections, JSON.stringify({ count, ms }));
   };
 }
 

@@ -1,4 +1,4 @@
-"""Run the sampling profiler of Python 3.15 with whole file names in its collapsed stacks.
+"""Run the sampling profiler of Python 3.15 with whole file names and lines in its collapsed stacks.
 
 It is run by the interpreter of the server, in a process of its own: the profiler reads only its own version.
 """
@@ -16,10 +16,10 @@ class _Collector(Protocol):
 
 
 def export(self: _Collector, filename: str) -> bool:
-    """Write one line for each stack: the functions with their files, and the number of samples."""
+    """Write one line for each stack: the functions with their files and lines, and the number of samples."""
     stacks: Counter[str] = Counter()
     for (frames, _thread), count in self.stack_counter.items():
-        stacks[";".join(f"{name} ({file})" for file, _line, name in frames)] += count
+        stacks[";".join(f"{name} ({file}:{line})" for file, line, name in frames)] += count
     Path(filename).write_text(
         "".join(f"{stack} {count}\n" for stack, count in stacks.items()), encoding="utf-8"
     )

@@ -1,6 +1,6 @@
 """Writes the files of all imported modules, or the state of the runtime, when it is sent a signal.
 
-Costs nothing until then. Collections are noted only if they are asked for, which costs less than 1 µs each.
+Costs nothing until then.
 """
 
 # pathlib would be imported into the server.
@@ -9,51 +9,11 @@ Costs nothing until then. Collections are noted only if they are asked for, whic
 import os
 import sys
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-# As in collect.cjs.
-_LONG_MS = 1
-_MOST_LONG = 5000
-
 
 def _save(path: str, text: str) -> None:
     with open(path + ".part", "w", encoding="utf-8") as out:
         out.write(text)
     os.replace(path + ".part", path)
-
-
-def _watch_collections(file: str, signal: "Callable[[int, Callable[[int, object], None]], object]") -> None:
-    """Note the collections from now on. SIGURG writes them."""
-    import gc
-    import time
-
-    callbacks = getattr(gc, "callbacks", None)
-    if callbacks is None:
-        return
-    clock = time.perf_counter
-    began = 0.0
-    count = 0
-    spent = 0.0
-    long: list[str] = []
-
-    def notice(phase: str, info: object) -> None:
-        nonlocal began, count, spent
-        if phase == "start":
-            began = clock()
-            return
-        milliseconds = 1000 * (clock() - began)
-        count += 1
-        spent += milliseconds
-        if milliseconds >= _LONG_MS and len(long) < _MOST_LONG:
-            long.append(f"[{1000 * time.time() - milliseconds:.3f}, {milliseconds:.3f}]")
-
-    def write(number: int, frame: object) -> None:
-        _save(f"{file}-{os.getpid()}", f'{{"count": {count}, "ms": {spent}, "long": [{", ".join(long)}]}}')
-
-    callbacks.append(notice)
-    signal(16 if sys.platform == "darwin" else 23, write)
 
 
 def _install() -> None:
@@ -63,6 +23,11 @@ def _install() -> None:
     runtime = os.environ.get("BENCH_RUNTIME")
     collections = os.environ.get("BENCH_COLLECTIONS")
     here = os.path.dirname(os.path.abspath(__file__))
+    if collections is not None:
+        import caused
+
+        del sys.modules["caused"]
+        caused.watch(collections, os.environ.get("BENCH_OWN", "/"), _signal.signal)
     # The module search finds no trace of this folder.
     sys.path[:] = [path for path in sys.path if path != here]
     own = sys.modules.pop("sitecustomize", None)
@@ -71,8 +36,6 @@ def _install() -> None:
     except ImportError:
         if own is not None:
             sys.modules["sitecustomize"] = own
-    if collections is not None:
-        _watch_collections(collections, _signal.signal)
     if target is None and runtime is None:
         return
     module = type(sys)

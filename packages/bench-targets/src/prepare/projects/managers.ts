@@ -3,15 +3,15 @@
  * managers need not support.
  */
 import { chmodSync, mkdirSync, realpathSync, renameSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
+import { HOME } from 'bench-machine/home';
 import { readTextFile } from 'bench-machine/files';
 import { findOnPath } from 'bench-machine/subprocess';
 import type { Lock } from 'bench-model/stack';
 import { joinWords } from '../../catalogue/apps/words.ts';
 import { digestOf } from '../digest.ts';
 import { provideProgram } from '../npm.ts';
-import { PNPM_8, YARN_1, YARN_4 } from '../pins.ts';
-import { pnpmCommand } from '../pnpm.ts';
+import { PNPM_12, PNPM_8, YARN_1, YARN_4 } from '../pins.ts';
 
 /**
  * Returns a folder with `npm`, `npx` and the manager of the lock: each starts its program on the Node of Bench. Throws a toolchain
@@ -43,6 +43,15 @@ function onOwnNode(name: string): string[] {
   const path = findOnPath(name);
   const script = path === undefined ? '' : realpathSync(path);
   return /\.[cm]?js$/.test(script) ? [process.execPath, script] : [path ?? name];
+}
+
+/** The command that starts pnpm: the one that runs this script, else one that is fetched. */
+export async function pnpmCommand(
+  path = process.env['npm_execpath'] ?? '',
+  cache = HOME.cache,
+): Promise<string[]> {
+  if (!/^pn(pm)?\b/.test(basename(path))) return provideProgram(PNPM_12, cache);
+  return /\.[cm]?js$/.test(path) ? [process.execPath, path] : [path];
 }
 
 /** The pnpm that reads a lock: version 9 changed its form. */

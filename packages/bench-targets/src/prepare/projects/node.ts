@@ -5,7 +5,7 @@ import { present } from 'bench-model/options';
 import type { Lock } from 'bench-model/stack';
 import { BenchError } from 'bench-model/errors';
 import { run, SubprocessError } from 'bench-machine/subprocess';
-import { readNodeManifest } from '../../catalogue/apps/manifests.ts';
+import { readLockedByNpm, readNodeManifest } from '../../catalogue/apps/manifests.ts';
 import { compareVersions } from '../../catalogue/releases.ts';
 import { reasonIn } from '../failures.ts';
 import { unreachedError } from '../unreached.ts';
@@ -40,7 +40,7 @@ export function rootInCopy({ root, lock, folder }: Pick<ProjectCopy, 'root' | 'l
  */
 export async function makeProjectCopy(spec: ProjectCopy): Promise<void> {
   copyProject(dirname(spec.lock.file), spec.folder);
-  for (const { args, cwd } of stepsFor(spec)) await step(spec, args, cwd);
+  for (const { args, cwd } of stepsFor(spec)) await runManager(spec, args, cwd);
 }
 
 /** One command of a package manager, and the folder that it runs in. */
@@ -56,7 +56,8 @@ function at(cwd: string, ...args: string[]): Step {
 function stepsFor(spec: ProjectCopy): Step[] {
   const { folder, lock, packages } = spec;
   const root = rootInCopy(spec);
-  const npm = ['--no-audit', '--no-fund', '--ignore-scripts'];
+  // What npm fetches shows that it goes on.
+  const npm = ['--no-audit', '--no-fund', '--ignore-scripts', '--loglevel=http'];
   switch (lock.kind) {
     case 'pnpm': {
       const quiet = ['--ignore-scripts', '--reporter=append-only'];
@@ -86,14 +87,19 @@ function stepsFor(spec: ProjectCopy): Step[] {
 const OUTDATED =
   /\bin sync\b|ERR_PNPM_(OUTDATED|FROZEN)_LOCKFILE|YN0028|needs to be updated|would have been modified/;
 
-async function step(spec: ProjectCopy, argv: string[], cwd: string): Promise<void> {
+/** Runs a package manager for a project. Throws a toolchain error with its reason if it fails. */
+export async function runManager(
+  { root, lock, bins, version }: Omit<ProjectCopy, 'folder' | 'packages'>,
+  argv: string[],
+  cwd: string,
+): Promise<void> {
   const env = {
     ...process.env,
-    PATH: [...spec.bins, process.env['PATH']].join(delimiter),
+    PATH: [...bins, process.env['PATH']].join(delimiter),
     NODE_ENV: undefined,
     CI: 'true',
     // A build script that the project does not allow is no reason to fail, as it is for pnpm itself. npm warns of the setting.
-    ...(spec.lock.kind === 'pnpm' && {
+    ...(lock.kind === 'pnpm' && {
       pnpm_config_strict_dep_builds: 'false',
       npm_config_strict_dep_builds: 'false',
     }),
@@ -107,10 +113,10 @@ async function step(spec: ProjectCopy, argv: string[], cwd: string): Promise<voi
     const log = `${error.stdout}${error.stderr}`;
     const unreached = unreachedError(basename(argv[0] ?? ''), log);
     if (unreached !== undefined) throw unreached;
-    const file = relative(spec.root, spec.lock.file);
+    const file = relative(root, lock.file);
     throw new BenchError(
       'toolchain',
-      `${file} cannot be installed for Node ${spec.version}: ${reasonIn(log) || error.message}`,
+      `${file} cannot be installed for Node ${version}: ${reasonIn(log) || error.message}`,
       OUTDATED.test(log)
         ? `update ${file} with its package manager, then try again`
         : `correct what ${argv[0]} says, or choose another version with --node`,
@@ -119,28 +125,34 @@ async function step(spec: ProjectCopy, argv: string[], cwd: string): Promise<voi
 }
 
 /**
- * Finds the newest release of a package that the manifest of a project admits, and the installed one. Throws a toolchain error with
- * the reason of npm if it finds none.
+ * Finds the newest release of a package that the manifest of a project admits, or of all if it admits none but the locked one. Throws
+ * a toolchain error with the reason of npm if it finds none.
  */
-export async function findRelease(root: string, name: string): Promise<Release> {
+export async function findRelease(root: string, lock: Lock | undefined, name: string): Promise<Release> {
   const { dependencies = {}, devDependencies = {} } = readNodeManifest(root);
   const asked = dependencies[name] ?? devDependencies[name] ?? '';
   // A protocol such as `catalog:` names no range.
-  const wanted = /^[\w.^~<>=|* -]+$/.test(asked) ? `${name}@${asked}` : name;
+  const isRange = /^[\w.^~<>=|* -]+$/.test(asked);
+  const admitted = await viewNewest(root, isRange ? `${name}@${asked}` : name, name);
+  const locked =
+    (lock?.kind === 'npm' ? readLockedByNpm(lock.file, name) : undefined) ?? versionInProject(root, name);
+  if (!isRange || ![locked, asked].includes(admitted)) return { newest: admitted, ...present({ locked }) };
+  return { newest: await viewNewest(root, name, name), locked: admitted, isBeyond: true };
+}
+
+/** Returns the newest release of those that npm finds for `express@^5`. */
+async function viewNewest(root: string, wanted: string, name: string): Promise<string> {
+  const none = new BenchError('toolchain', `npm finds no ${wanted}`, `name a version: --with ${name}@…`);
   const { stdout } = await run(['npm', 'view', wanted, 'version', '--json'], { cwd: root }).catch(
     (error: unknown) => {
       if (!(error instanceof SubprocessError)) throw error;
-      throw (
-        unreachedError('npm', error.stderr) ??
-        new BenchError('toolchain', `npm finds no ${wanted}`, `name a version: --with ${name}@…`)
-      );
+      throw unreachedError('npm', error.stderr) ?? none;
     },
   );
   const versions = [JSON.parse(stdout) as string | string[]].flat();
   const newest = versions.toSorted(compareVersions).at(-1);
-  if (newest === undefined)
-    throw new BenchError('toolchain', `npm finds no ${wanted}`, `name a version: --with ${name}@…`);
-  return { newest, ...present({ locked: versionInProject(root, name) }) };
+  if (newest === undefined) throw none;
+  return newest;
 }
 
 /** Returns the installed version of a package; undefined if it is not installed. */

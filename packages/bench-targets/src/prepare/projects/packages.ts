@@ -1,10 +1,13 @@
 /** The packages of environments: a comparison of interpreters must not be one of packages. */
-import { relative } from 'node:path';
+import { basename, relative, resolve } from 'node:path';
 import { readTextFile } from 'bench-machine/files';
+import { BenchError } from 'bench-model/errors';
 import type { Lock } from 'bench-model/stack';
-import { parsePackage } from '../../catalogue/packages.ts';
 import type { Target } from 'bench-model/target';
+import type { FoundTarget } from '../../catalogue/found.ts';
+import { packagesOf, parsePackage, type NamedPackage } from '../../catalogue/packages.ts';
 import { normalise } from '../uv.ts';
+import { filesOfProject } from './tree.ts';
 
 /**
  * Describes the versions that one list of `name==version` has and the other has not. Names are alike as for an index. Of two versions before, the
@@ -30,7 +33,6 @@ interface Installed {
   /** The folder of the project. */
   root: string;
   lock: Lock;
-  foreignLock: string | undefined;
   /** The day on which it was installed. */
   day: string;
   /** The number of packages whose versions the list does not fix; undefined if it fixes all, or none. */
@@ -38,12 +40,10 @@ interface Installed {
 }
 
 /** Describes the list from which packages were installed: a lock, or that their versions were chosen, and when. */
-export function describeLock({ root, lock, foreignLock, day, open }: Installed): string {
+export function describeLock({ root, lock, day, open }: Installed): string {
   const name = relative(root, lock.file);
-  const found =
-    foreignLock === undefined ? '' : ` (${relative(root, foreignLock)} does not list this project)`;
-  if (lock.kind === 'pyproject' || lock.kind === 'package')
-    return `no lock${found}: packages of ${name}, versions chosen on ${day}`;
+  if (['pyproject.toml', 'package.json', 'Pipfile'].includes(basename(name)))
+    return `no lock: packages of ${name}, versions chosen on ${day}`;
   if (open === undefined || open.count === 0) return `packages of ${name}`;
   return `packages of ${name} (${open.count} of ${open.of} versions are not pinned: chosen on ${day})`;
 }
@@ -97,4 +97,23 @@ export function describeOtherPackages(prepared: readonly Equipped[]): string[] {
 
 function packagesIn(one: Equipped | undefined): string[] {
   return one?.packages ?? [];
+}
+
+/** Returns the packages of `--with` without a copy of the stack itself, which is what runs. */
+export function addedTo({ stack, target }: FoundTarget): NamedPackage[] {
+  return packagesOf(target).filter(({ folder }) => folder !== resolve(stack.root));
+}
+
+/** Returns the files of the packages that are folders. */
+export function filesOfCheckouts(packages: readonly NamedPackage[]): string[] {
+  return packages.flatMap(({ folder }) => (folder === undefined ? [] : filesOfProject(folder)));
+}
+
+/** The error for packages that no list of dependencies can hold. */
+export function cannotAdd(packages: readonly string[], missing: string): BenchError {
+  return new BenchError(
+    'toolchain',
+    `the project lists no dependencies, so ${packages.join(', ')} cannot be added to them`,
+    `add ${missing}, or omit --with`,
+  );
 }

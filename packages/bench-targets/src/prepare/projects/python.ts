@@ -1,23 +1,64 @@
-/** The environment of a user's Python project, made from its own lock by uv. The project stays as it is. */
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+/** The environment of a Python project, made from its own lock by uv. The project stays as it is. */
+import { existsSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { basename, dirname, isAbsolute, join, relative, resolve } from 'node:path';
-import { isFile, readTextFile } from 'bench-machine/files';
+import { readTextFile } from 'bench-machine/files';
+import { run, SubprocessError } from 'bench-machine/subprocess';
 import { BenchError } from 'bench-model/errors';
 import { present } from 'bench-model/options';
 import type { Lock } from 'bench-model/stack';
-import { readPyproject } from '../../catalogue/apps/manifests.ts';
-import { pinsOf, pythonIn, runUv, venvArgs, type PythonEnvironment } from '../python.ts';
+import { readPipfile, readPyproject } from '../../catalogue/apps/manifests.ts';
+import { firstError, lastLine } from '../failures.ts';
+import { unreachedError } from '../unreached.ts';
 import { normalise } from '../uv.ts';
+import { isPackage, pinsOf } from './locks.ts';
 import { differences } from './packages.ts';
 import { copyProject } from './tree.ts';
 
+/** The timeout of one step of uv, including builds from source. */
+const STEP_MS = 600_000;
+
 /** The environment of a project. */
-interface ProjectEnvironment extends PythonEnvironment {
+interface ProjectEnvironment {
   /** The target as named in warnings. */
   target: string;
+  /** The folder of the project, in which uv runs. */
+  root: string;
   lock: Lock;
+  /** The folder of the virtual environment. */
+  folder: string;
+  /** The path of the interpreter, and its version. */
+  python: string;
+  version: string;
+  uv: string;
+  /** Packages or checkouts to install on top of the lock, e.g. `fastapi==0.115`. */
+  packages: string[];
+  /** The folders of the packages beside the project that a lock of Bench leaves out. */
+  beside: readonly string[];
+  /** The day up to which releases of packages count. */
+  until?: string | undefined;
 }
+
+/**
+ * The arguments with which uv makes a virtual environment. It takes the folder of a link for the home of the interpreter, which finds
+ * no standard library there.
+ */
+export function venvArgs({ python, folder }: Pick<ProjectEnvironment, 'python' | 'folder'>): string[] {
+  return ['venv', '--quiet', '--python', existsSync(python) ? realpathSync(python) : python, folder];
+}
+
+/** Returns the folder of the compiled modules of an environment: those of its packages, and those of the program that it runs. */
+export function bytecodeIn(folder: string): string {
+  return join(folder, 'bytecode');
+}
+
+/** Returns the path of the interpreter in an environment. */
+export function pythonIn(folder: string): string {
+  return join(folder, 'bin', 'python');
+}
+
+/** A project whose packages are listed, but not installed. */
+type Listed = Omit<ProjectEnvironment, 'folder' | 'packages' | 'beside'>;
 
 /** The content of an environment. */
 export interface MadeEnvironment {
@@ -25,41 +66,6 @@ export interface MadeEnvironment {
   packages: string[];
   /** The packages whose versions differ from the lock, because others were asked for. */
   changed: string[];
-}
-
-/** Returns the files that decide what is installed. */
-export function filesOfLock(root: string, { kind, file }: Lock): string[] {
-  const included = kind === 'requirements' ? includedBy(file) : [];
-  const manifests = [join(dirname(file), 'pyproject.toml'), join(root, 'pyproject.toml')];
-  return [...new Set([file, ...included, ...manifests])].filter(isFile);
-}
-
-/** A dependency that is a folder or a file of the project, in a lock, a manifest or a list of requirements. */
-const LOCAL =
-  /\b(?:path|directory|editable)\s*=\s*"|\btype\s*=\s*"(?:directory|file)"|^\s*(?:-e|--editable|\.{0,2}\/)|\bfile:/m;
-
-/** Returns true if the environment depends on where the project is, and not only on the files that decide its packages. */
-export function dependsOnPlace(root: string, files: readonly string[]): boolean {
-  return isPackage(root) || files.some((file) => LOCAL.test(readTextFile(file) ?? ''));
-}
-
-/** Follows `-r other.txt` and `-c other.txt`. */
-function includedBy(file: string, seen = new Set([file])): string[] {
-  for (const [, name = ''] of (readTextFile(file) ?? '').matchAll(
-    /^\s*(?:-r|-c|--requirement|--constraint)[\s=]+(\S+)/gm,
-  )) {
-    const other = resolve(dirname(file), name);
-    if (seen.has(other) || !isFile(other)) continue;
-    seen.add(other);
-    includedBy(other, seen);
-  }
-  return [...seen];
-}
-
-/** Returns true if the project is a package, which its environment then contains. */
-export function isPackage(root: string): boolean {
-  const { 'build-system': build, tool } = readPyproject(root);
-  return build !== undefined && tool?.uv?.package !== false && tool?.poetry?.['package-mode'] !== false;
 }
 
 /**
@@ -74,9 +80,11 @@ export async function makeProjectEnvironment(
   try {
     await step(spec, venvArgs(spec));
     const requirements = await requirementsOf(spec, scratch);
-    const install = ['pip', 'install', '--python', pythonIn(spec.folder)];
+    // Its first server would else compile the packages, and start later than the others.
+    const install = ['pip', 'install', '--compile-bytecode', '--python', pythonIn(spec.folder)];
     // venv itself brought setuptools until 3.12, and pkg_resources left it with 81.
-    if (isBelow312(spec.version)) await step(spec, [...install, 'setuptools<81']);
+    if (isBelow312(spec.version) && spec.lock.kind !== 'hashed')
+      await step(spec, [...install, 'setuptools<81']);
     const pins = await installLocked(spec, install, { requirements, scratch });
     if (isPackage(spec.root)) await installItself(spec, scratch, install, log);
     const locked = await freeze(spec);
@@ -99,9 +107,10 @@ async function installLocked(
   install: readonly string[],
   { requirements, scratch }: { requirements: string; scratch: string },
 ): Promise<string[] | undefined> {
-  const words = [...install, '-r', requirements];
+  const { kind, groups = [] } = spec.lock;
+  const words = [...install, ...[requirements, ...groups].flatMap((list) => ['-r', list])];
   try {
-    await step(spec, words);
+    await step(spec, kind === 'hashed' ? [...words, '--no-deps', '--require-hashes'] : words);
     return undefined;
   } catch (error) {
     const asked = pinsOf(spec.packages.join('\n'));
@@ -109,7 +118,7 @@ async function installLocked(
     const overrides = join(scratch, 'overrides.txt');
     writeFileSync(overrides, asked.join('\n'));
     await step(spec, [...words, '--overrides', overrides]);
-    return pinsOf(readTextFile(requirements) ?? '');
+    return [requirements, ...groups].flatMap((list) => pinsOf(readTextFile(list) ?? ''));
   }
 }
 
@@ -124,11 +133,9 @@ const MOST_MISSING = 20;
  * Returns the packages of a lock that have no wheel for an interpreter, by the index of its packages. Undefined if it cannot
  * be asked.
  */
-export async function packagesWithoutWheel(
-  spec: Omit<ProjectEnvironment, 'folder' | 'packages'>,
-): Promise<string[] | undefined> {
+export async function packagesWithoutWheel(spec: Listed): Promise<string[] | undefined> {
   const scratch = mkdtempSync(join(tmpdir(), 'bench-wheels-'));
-  const bare = { ...spec, folder: scratch, packages: [] };
+  const bare = { ...spec, folder: scratch, packages: [], beside: [] };
   const missing: string[] = [];
   try {
     const requirements = await requirementsOf(bare, scratch);
@@ -165,34 +172,36 @@ export async function packagesWithoutWheel(
 export interface Release {
   newest: string;
   locked?: string;
+  /** True if the project admits only the locked one: the newest is that of all. */
+  isBeyond?: true;
 }
 
 /**
- * Finds the newest release of a package that the dependencies of a project admit together, and the locked one. Without a list of
- * dependencies in `pyproject.toml`, any release is admitted. Throws a toolchain error with the reason of uv if it finds none.
+ * Finds the newest release of a package that the dependencies of a project admit together, or of all if they admit none but the locked
+ * one. Without a list of dependencies in `pyproject.toml`, any release is admitted. Throws a toolchain error with the reason of uv if
+ * it finds none.
  */
-export async function findRelease(
-  spec: Omit<ProjectEnvironment, 'folder' | 'packages'>,
-  name: string,
-): Promise<Release> {
+export async function findRelease(spec: Listed, name: string): Promise<Release> {
   const scratch = mkdtempSync(join(tmpdir(), 'bench-release-'));
   try {
-    const asked = { ...spec, folder: scratch, packages: [] };
+    const asked = { ...spec, folder: scratch, packages: [], beside: [] };
     const list = join(scratch, 'wanted.in');
     writeFileSync(list, `${name}\n`);
     const declared =
-      readPyproject(spec.root).project?.dependencies === undefined ? [] : [join(spec.root, 'pyproject.toml')];
+      readPyproject(spec.root).dependencies === undefined ? [] : [join(spec.root, 'pyproject.toml')];
     const words = 'pip compile --quiet --no-header --no-annotate --upgrade --output-file'.split(' ');
     const resolved = join(scratch, 'resolved.txt');
-    await step(asked, [...words, resolved, '--python', spec.python, ...declared, list]);
-    const newest = versionIn(resolved, name);
-    if (newest === undefined)
-      throw new BenchError(
-        'toolchain',
-        `uv finds no release of ${name}`,
-        `name a version: --with ${name}==…`,
-      );
-    return { newest, ...present({ locked: versionIn(await requirementsOf(asked, scratch), name) }) };
+    const newestIn = async (lists: readonly string[]): Promise<string> => {
+      await step(asked, [...words, resolved, '--python', spec.python, ...lists, list]);
+      const found = versionIn(resolved, name);
+      if (found !== undefined) return found;
+      const cure = `name a version: --with ${name}==…`;
+      throw new BenchError('toolchain', `uv finds no release of ${name}`, cure);
+    };
+    const newest = await newestIn(declared);
+    const locked = versionIn(await requirementsOf(asked, scratch), name);
+    if (newest !== locked || declared.length === 0) return { newest, ...present({ locked }) };
+    return { newest: await newestIn([]), locked, isBeyond: true };
   } finally {
     rmSync(scratch, { recursive: true, force: true });
   }
@@ -215,8 +224,12 @@ const EXPORT_POETRY =
 /** Returns a file that pip can read, with the exact versions if the lock has them. */
 async function requirementsOf(spec: ProjectEnvironment, scratch: string): Promise<string> {
   const { kind, file } = spec.lock;
-  if (kind === 'requirements' || kind === 'pyproject') return file;
+  if (kind === 'requirements' || kind === 'hashed' || kind === 'pyproject') return file;
   const output = join(scratch, 'requirements.txt');
+  if (kind === 'pipfile') {
+    writeFileSync(output, readPipfile(dirname(file)).requirements.join('\n'));
+    return output;
+  }
   const exporter =
     kind === 'uv'
       ? [...EXPORT_UV, '--python', spec.python, '--project', spec.root]
@@ -247,16 +260,23 @@ function copyLocal(text: string, root: string, scratch: string): string {
     .join('\n');
 }
 
-/** Installs the project itself from a copy. A project that cannot be built may still run from its folder. */
+/**
+ * Installs the project itself from a copy, with the packages beside it. The project of a user that cannot be built may still run
+ * from its folder. Throws a toolchain error for a stack of Bench.
+ */
 async function installItself(
   spec: ProjectEnvironment,
   scratch: string,
   install: string[],
   log: (line: string) => void,
 ): Promise<void> {
-  const copy = join(scratch, 'itself', basename(spec.root));
-  copyProject(spec.root, copy);
-  await step(spec, [...install, '--no-deps', copy]).catch((error: Error) => {
+  const copies = [...spec.beside, spec.root].map((folder) => {
+    const copy = join(scratch, 'itself', basename(folder));
+    copyProject(folder, copy);
+    return copy;
+  });
+  await step(spec, [...install, '--no-deps', ...copies]).catch((error: Error) => {
+    if (spec.lock.kind === 'hashed') throw error;
     log(`warning: ${spec.target}: the project itself is not installed: ${error.message}`);
   });
 }
@@ -269,17 +289,39 @@ async function freeze(spec: ProjectEnvironment): Promise<string[]> {
   return found.map(({ name, version }) => `${name}==${version}`);
 }
 
-/** Runs one step of uv in the folder of the project and returns its output. */
-async function step(spec: ProjectEnvironment, args: string[], hint?: string): Promise<string> {
+/** Runs one step of uv in the folder of the project and returns its output. Throws a toolchain error with the reason of uv if it fails. */
+async function step(
+  { uv, root, version, folder, lock, until }: ProjectEnvironment,
+  args: string[],
+  hint = 'choose another interpreter, or another version with --with',
+): Promise<string> {
   const env = {
     ...process.env,
     // No tool may choose, create or change an environment of the project.
-    UV_PROJECT_ENVIRONMENT: spec.folder,
+    UV_PROJECT_ENVIRONMENT: folder,
     POETRY_VIRTUALENVS_CREATE: 'false',
     PYTHONDONTWRITEBYTECODE: '1',
+    PYTHONPYCACHEPREFIX: bytecodeIn(folder),
     VIRTUAL_ENV: undefined,
+    ...(until === undefined ? {} : { UV_EXCLUDE_NEWER: until }),
   };
-  const what = relative(spec.root, spec.lock.file);
-  const { stdout } = await runUv(spec, args, { env, what, ...(hint === undefined ? {} : { hint }) });
+  const ran = run([uv, ...args], { cwd: root, timeoutMs: STEP_MS, env });
+  const { stdout } = await ran.catch((error: unknown) => {
+    if (!(error instanceof SubprocessError)) throw error;
+    const stderr = error.stderr.trim() === '' ? error.message : error.stderr;
+    const unreached = unreachedError('uv', stderr);
+    if (unreached !== undefined) throw unreached;
+    const what = lock.kind === 'hashed' ? basename(root) : relative(root, lock.file);
+    const [, name, failed] =
+      /Failed to (?:download and )?build:? `?([\w.-]+)(?:==([^\s`]+))?/.exec(stderr) ?? [];
+    const why = (name === undefined ? undefined : firstError(stderr)?.join('\n')) ?? lastLine(stderr);
+    if (name === undefined)
+      throw new BenchError('toolchain', `${what} cannot be installed for Python ${version}: ${why}`, hint);
+    throw new BenchError(
+      'toolchain',
+      `${[name, failed].filter(Boolean).join(' ')} of ${what} has no wheel for Python ${version} and could not be built: ${why}`,
+      'choose an interpreter for which it has wheels, name a newer version with --with, or install what its build needs',
+    );
+  });
   return stdout;
 }

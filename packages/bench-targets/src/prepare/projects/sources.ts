@@ -1,10 +1,11 @@
-/** The sources of a user's project: its own files, and those of the packages that its manifests name by path. */
+/** The sources of a project: its own files, and those of the packages that its manifests name by path. */
 import { globSync } from 'node:fs';
 import { dirname, join, resolve, sep } from 'node:path';
 import { isFile, isFolder, readTextFile } from 'bench-machine/files';
 import { parentsOf } from 'bench-machine/home';
 import type { Stack } from 'bench-model/stack';
 import { filesOfProject } from './tree.ts';
+import { NODE_LOCKS, workspaceOf } from './workspace.ts';
 
 /** The manifests of packages, and for each language the text that marks a manifest of a workspace. */
 const MANIFESTS: Record<string, RegExp> = {
@@ -39,15 +40,30 @@ export function filesOfLocalPackages(root: string, named: readonly string[] = []
   return [...found];
 }
 
+/** The parts of a stack that say what it is made from. */
+type Sourced = Pick<Stack, 'root' | 'original' | 'project'> & Partial<Pick<Stack, 'runtime'>>;
+
 /** Returns the files that a project is made from, and those of the packages that the given files name by path. */
-export function sourcesOf(
-  { root, project }: Pick<Stack, 'root' | 'project'>,
-  named: readonly string[] = [],
-): string[] {
+export function sourcesOf(stack: Sourced, named: readonly string[] = []): string[] {
+  const { root, project } = stack;
   const { kind, lock } = project ?? {};
   // A Node workspace is copied and installed as a whole.
   const whole = kind === 'node' && lock !== undefined ? dirname(lock.file) : root;
-  return [...new Set([...filesOfProject(whole), ...filesOfLocalPackages(root, named)])];
+  return [
+    ...new Set([
+      ...filesOfProject(whole),
+      ...filesOfLocalPackages(root, named),
+      ...besideStack(stack).flatMap(filesOfProject),
+      ...(project === undefined && stack.runtime === 'node' ? NODE_LOCKS.filter(isFile) : []),
+    ]),
+  ];
+}
+
+/** Returns the packages that a stack of Bench shares with others, as folders. A copy of it uses those beside the original. */
+export function besideStack({ root, original = root, project, runtime }: Sourced): string[] {
+  if (project !== undefined) return [];
+  if (runtime === 'node') return [...workspaceOf(original)].filter((folder) => folder !== original);
+  return runtime === 'python' ? manifestsIn(original).flatMap(placesIn).filter(isPackage) : [];
 }
 
 function manifestsIn(folder: string): string[] {

@@ -2,7 +2,7 @@
 import { closeSync, openSync, readSync, statSync } from 'node:fs';
 import { join, relative, resolve, sep } from 'node:path';
 import { isFile } from 'bench-machine/files';
-import { startsBuild } from '../../catalogue/apps/starts/node.ts';
+import { startsBuild } from '../../catalogue/apps/ways/node.ts';
 import { filesOfProject } from './tree.ts';
 
 /** The first bytes of ELF, Mach-O, .NET and jar files. */

@@ -1,5 +1,5 @@
 /** The files of a user's project: listed and copied, never changed. */
-import { constants, cpSync, globSync, lstatSync, mkdirSync, readdirSync, symlinkSync } from 'node:fs';
+import { constants, cpSync, lstatSync, mkdirSync, readdirSync, symlinkSync } from 'node:fs';
 import { basename, dirname, join, relative, sep } from 'node:path';
 import { BenchError } from 'bench-model/errors';
 import { isFile } from 'bench-machine/files';
@@ -7,27 +7,11 @@ import { readNames } from 'bench-machine/procfs';
 import { digestOf } from '../digest.ts';
 
 /** Folders and files that tools make. */
-const MADE = new Set([
-  '.git',
-  '.hg',
-  '.bench',
-  '.venv',
-  'venv',
-  '.tox',
-  '.nox',
-  '__pycache__',
-  '.mypy_cache',
-  '.pytest_cache',
-  '.ruff_cache',
-  'node_modules',
-  '.next',
-  '.turbo',
-  '.gradle',
-  '.cache',
-  '.idea',
-  '.vscode',
-  '.DS_Store',
-]);
+const MADE = new Set(
+  '.git .hg .bench .venv venv .tox .nox __pycache__ .mypy_cache .pytest_cache .ruff_cache node_modules .next .turbo .gradle .cache .idea .vscode .DS_Store'.split(
+    ' ',
+  ),
+);
 
 /** The folders that compilers make beside a manifest. */
 const BUILT = new Map([
@@ -63,13 +47,6 @@ export function filesOfProject(root: string): string[] {
     if (entry.isDirectory()) return filesOfProject(path);
     return entry.isFile() || (holdsSettings(entry.name) && isFile(path)) ? [path] : [];
   });
-}
-
-/** Returns the files of a project that match one of the patterns, except for those that tools make. */
-export function matchingFiles(root: string, patterns: string[]): string[] {
-  return globSync(patterns, { cwd: root, withFileTypes: true, exclude: isMade })
-    .filter((entry) => entry.isFile())
-    .map(({ parentPath, name }) => join(parentPath, name));
 }
 
 /** Returns the digest of the names of files in a folder and of their contents, except for those that can hold secrets. */

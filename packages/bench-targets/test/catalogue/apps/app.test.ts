@@ -63,9 +63,9 @@ describe("a user's app", () => {
     ['uv.lock', 'pyproject.toml', '[[package]]\nsource = { virtual = "services/api" }\n'],
     ['uv.lock', 'pyproject.toml', '[[package]]\nsource = { editable = "services/api" }\n'],
     ['pnpm-lock.yaml', 'package.json', 'importers:\n\n  services/api:\n    dependencies: {}\n'],
-    ['package-lock.json', 'package.json', '{\n  "packages": {\n    "services/api": {}\n  }\n}\n'],
-    ['yarn.lock', 'package.json', '"api@workspace:services/api":\n  version: 0.0.0-use.local\n'],
+    ['package-lock.json', 'package.json', '{}', '{ "workspaces": ["services/*"] }'],
     ['yarn.lock', 'package.json', '# yarn lockfile v1\n', '{ "workspaces": ["services/*"] }'],
+    ['package.json', 'package.json', '', '{ "workspaces": ["services/*"] }'],
   ])('finds the %s above that lists it beside its %s, and no other: %s', (lock, manifest, text, top) => {
     const root = makeProject([lock, text], ['package.json', top ?? '{}']);
     const member = (name: string): string => {
@@ -75,14 +75,10 @@ describe("a user's app", () => {
       return folder;
     };
     const run = manifest === 'package.json' ? 'node a.js' : 'uvicorn a:b';
-    const { lock: shared, foreignLock } = stackOf(member('api'), run).project ?? {};
-    expect([shared?.file, foreignLock]).toEqual([join(root, lock), undefined]);
+    const fileOf = (name: string): string | undefined => stackOf(member(name), run).project?.lock?.file;
+    expect(fileOf('api')).toBe(join(root, lock));
     writeFileSync(join(root, 'package.json'), '{}');
-    const other = stackOf(member('other'), run).project;
-    expect([other?.lock?.file, other?.foreignLock]).toEqual([
-      join(root, 'services', 'other', manifest),
-      join(root, lock),
-    ]);
+    expect(fileOf('other')).toBe(join(root, 'services', 'other', manifest));
   });
 
   it('uses the lock that the user names', () => {
@@ -92,7 +88,7 @@ describe("a user's app", () => {
   });
 
   it.each([
-    ['does not exist', 'python', 'uv.lock', 'uv.lock does not exist'],
+    ['does not exist', 'python', 'uv.lock', 'uv.lock: does not exist'],
     ['has an unknown format', 'python', 'a.toml', '--lock a.toml: not a lock of Python'],
     ['is for a binary', './serve', 'a.toml', 'runs on neither Python nor Node'],
   ])('rejects a named lock that %s', (_, program, named, problem) => {
@@ -135,7 +131,7 @@ describe("a user's app", () => {
   });
 
   it.each([
-    ['a folder that does not exist', './nowhere', 'serve', '--app ./nowhere: not a folder'],
+    ['a folder that does not exist', './nowhere', 'serve', './nowhere: not a folder'],
     ['an unknown placeholder', '', 'serve {prt}', 'unknown placeholder {prt}'],
     ['a secret', '', 'API_TOKEN=abc serve', '--run API_TOKEN=…: the plan is stored'],
     ['a password in a URL', '', 'DB=postgres://u:abc@h/d serve', '--run DB=…: the plan is stored'],

@@ -1,8 +1,9 @@
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { basename, dirname, join } from 'node:path';
+import { basename, join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { startsOfJava } from '../../../src/catalogue/apps/starts/java.ts';
+import { waysOfCompiled } from '../../../src/catalogue/apps/ways/compiled.ts';
+import { writeFiles } from '../../../../bench-lab/testing/files.ts';
 
 let folder: string;
 beforeEach(() => {
@@ -10,21 +11,22 @@ beforeEach(() => {
 });
 afterEach(() => rmSync(folder, { recursive: true }));
 
-function find(files: Record<string, string>): ReturnType<typeof startsOfJava> {
-  for (const [name, text] of Object.entries(files)) {
-    mkdirSync(dirname(join(folder, name)), { recursive: true });
-    writeFileSync(join(folder, name), text);
-  }
-  return startsOfJava(folder, '');
+function find(files: Record<string, string>): ReturnType<typeof waysOfCompiled> {
+  writeFiles(folder, files);
+  return waysOfCompiled(folder, '');
 }
 
 /** What all starts in Java share. */
-const JAVA = { folder: '', packages: [], language: 'java', runtime: 'none', isForDevelopment: false };
-const MAVEN = ['--quiet', '--batch-mode', '-DskipTests', 'package'];
+const JAVA = { folder: '', language: 'java', runtime: 'none', isForDevelopment: false };
+const MAVEN = [
+  '--quiet',
+  '--batch-mode',
+  '-DskipTests',
+  'package',
+  'dependency:copy-dependencies',
+  '-DincludeScope=runtime',
+];
 const SPRING = { SERVER_PORT: '{port}', SERVER_ADDRESS: '{host}' };
-const PLUGIN = '<plugin><artifactId>spring-boot-maven-plugin</artifactId></plugin>';
-const PARENT = '<parent><artifactId>spring-boot-starter-parent</artifactId><version>3.5.1</version></parent>';
-
 describe('the start of a project of Maven', () => {
   it('is each main class, with the packages that it needs', () => {
     const starts = find({
@@ -34,7 +36,7 @@ describe('the start of a project of Maven', () => {
       'src/main/java/com/example/Order.java': 'package com.example;\n\nclass Order {}\n',
       'src/main/kotlin/Tool.kt': 'fun main() {}\n',
     });
-    const build = [['mvn', ...MAVEN, 'dependency:copy-dependencies', '-DincludeScope=runtime']];
+    const build = [['mvn', ...MAVEN]];
     const path = 'target/classes:target/dependency/*';
     expect(starts).toEqual([
       {
@@ -42,39 +44,26 @@ describe('the start of a project of Maven', () => {
         env: {},
         build,
         ...JAVA,
-        framework: 'javalin',
         why: 'src/main/java/com/example/Shop.java: the main class com.example.Shop',
       },
       expect.objectContaining({ command: ['java', '-cp', path, 'ToolKt'], build }),
     ]);
   });
 
-  it.each([
-    ['<artifactId>shop</artifactId><version>1.2</version>', 'shop-1.2'],
-    [`${PARENT}<artifactId>shop</artifactId>`, 'shop-3.5.1'],
-    [
-      `<!-- <artifactId>old</artifactId> -->${PARENT}<artifactId>shop</artifactId><version>1.2</version>`,
-      'shop-1.2',
-    ],
-    [
-      '<artifactId>shop</artifactId><version>${revision}</version><properties><revision>7</revision></properties>',
-      'shop-7',
-    ],
-    ['<artifactId>shop</artifactId><version>1</version><build><finalName>app</finalName></build>', 'app'],
-  ])('is the jar of Spring, by %s', (text, jar) => {
-    expect(find({ 'pom.xml': `<project>${text}<build>${PLUGIN}</build></project>` })).toMatchObject([
-      {
-        command: ['java', '-jar', `target/${jar}.jar`],
-        env: SPRING,
-        build: [['mvn', ...MAVEN]],
-        framework: 'spring-boot',
-      },
-    ]);
+  it('is that of Spring by its main class, with its variables', () => {
+    expect(
+      find({
+        'pom.xml': '<project><artifactId>spring-boot-starter-web</artifactId></project>',
+        'src/main/java/Shop.java': 'class Shop {\n  public static void main(String[] args) {}\n}\n',
+      }),
+    ).toMatchObject([{ command: ['java', '-cp', expect.any(String), 'Shop'], env: SPRING }]);
   });
 
   it('is built by the wrapper of the project', () => {
-    const text = `<project><artifactId>shop</artifactId><version>1</version>${PLUGIN}</project>`;
-    expect(find({ 'pom.xml': text, mvnw: '' })).toMatchObject([{ build: [['./mvnw', ...MAVEN]] }]);
+    const main = { 'src/main/kotlin/Shop.kt': 'fun main() {}\n' };
+    expect(find({ 'pom.xml': '<project></project>', mvnw: '', ...main })).toMatchObject([
+      { build: [['./mvnw', ...MAVEN]] },
+    ]);
   });
 });
 
@@ -92,7 +81,6 @@ describe('the start of a project of Gradle', () => {
         env: {},
         build: gradle('gradle', 'installDist'),
         ...JAVA,
-        framework: 'unknown',
         why: `${file}: the main class com.example.Shop`,
       },
     ]);
@@ -104,15 +92,6 @@ describe('the start of a project of Gradle', () => {
     expect(find({ 'build.gradle': text, gradlew: '' })).toMatchObject([
       { command: ['java', '-jar', jar], env: SPRING, build: gradle('./gradlew', 'bootJar') },
     ]);
-  });
-
-  it('is built by Maven if Gradle can build it too', () => {
-    const starts = find({
-      'pom.xml':
-        '<project><artifactId>shop</artifactId><artifactId>spring-boot-maven-plugin</artifactId></project>',
-      'build.gradle': "plugins { id 'org.springframework.boot' version '3.5.0' }\n",
-    });
-    expect(starts).toMatchObject([{ why: 'pom.xml: spring-boot-maven-plugin' }]);
   });
 
   it('is not known of a library', () => {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { joinSteps, joinWords, splitCommand } from '../../../src/catalogue/apps/words.ts';
+import { joinWords, splitCommand } from '../../../src/catalogue/apps/words.ts';
 import { errorOf } from '../../../../bench-lab/testing/samples.ts';
 
 describe('a command line', () => {
@@ -37,19 +37,5 @@ describe('a command line', () => {
   it('is quoted so that it splits into the same words', () => {
     const words = ['node', '-e', "it's", '{port}', 'a b', ''];
     expect(splitCommand(joinWords(words), '--run').words).toEqual(words);
-  });
-});
-
-describe('joinSteps', () => {
-  it('keeps a step, and quotes each word of several', () => {
-    const upgrade = ['flask', '--app', 'shop:create_app()', 'db', 'upgrade'];
-    expect(joinSteps([upgrade])).toEqual(upgrade);
-    const joined = joinSteps([['python', 'seed.py'], upgrade]);
-    expect(joined).toEqual(['sh', '-c', "python seed.py && flask --app 'shop:create_app()' db upgrade"]);
-    expect(joinSteps([joined, ['alembic', 'upgrade', 'head']])).toEqual([
-      'sh',
-      '-c',
-      `${joined[2]} && alembic upgrade head`,
-    ]);
   });
 });

@@ -52,7 +52,7 @@ describe('devices', () => {
     }
   });
 
-  it('requests one list, whose correct answers are identical byte by byte', () => {
+  it('requests one list, whose correct responses are identical byte by byte', () => {
     expect(draw.requests).toEqual([{ method: 'GET', path: '/api/devices', headers: {} }]);
     expect(draw.fixedBody).toBe(true);
   });

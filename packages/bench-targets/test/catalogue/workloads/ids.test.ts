@@ -56,11 +56,11 @@ describe('the sender', () => {
   });
 });
 
-describe('an answer to a request with a unique id', () => {
+describe('a response to a request with a unique id', () => {
   const [own, another] = ['bench-000001-00000001', 'bench-000002-00000001'];
   const expected = { bytes: 0, sha256: '', around: ['{"id":"', '"}'] };
 
-  /** Returns the counts of the window after an answer with this body. */
+  /** Returns the counts of the window after a response with this body. */
   function judge(body: string, status = 200) {
     const ledger = new Ledger({ expected: [expected], hashEvery: 64, requests: [post('')] });
     ledger.open(1e9);

@@ -1,8 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { asyncwait, wait } from '../../../src/catalogue/workloads/wait.ts';
-import BENCH from 'bench-http/commands/bench';
 import { makePlan } from 'bench-http/plan/plan';
-import { CAPACITY, samplePlan, sampleStack } from '../../../../bench-lab/testing/samples.ts';
+import { CAPACITY, parseBench, samplePlan, sampleStack } from '../../../../bench-lab/testing/samples.ts';
 
 const answer = (body: string) => ({
   status: 200,
@@ -45,7 +44,7 @@ describe('the window of a workload that waits', () => {
     const stacks = names.map((name) => sampleStack(name, { node: { workloads: ['devices', 'wait'] } }));
     const planOf = (...words: string[]) =>
       makePlan(
-        { ...BENCH.parse([...names, '--connections', '10', ...words]), capacity: CAPACITY },
+        { ...parseBench([...names, '--connections', '10', ...words]), capacity: CAPACITY },
         stacks,
         'a-run',
         1,

@@ -16,7 +16,7 @@ import { labelOf } from '../../../src/catalogue/copy-label.ts';
 import { BenchError } from 'bench-model/errors';
 import { runSync } from 'bench-machine/subprocess';
 import type { Copy } from 'bench-model/target';
-import { findRevisions, layOut } from '../../../src/prepare/copies/revisions.ts';
+import { findRevisions, layOut, listDocuments } from '../../../src/prepare/copies/revisions.ts';
 import { git } from '../../../../bench-lab/testing/user.ts';
 
 let folder: string;
@@ -87,6 +87,19 @@ describe('the revisions of a project', () => {
       { kind: 'revision', name: 'HEAD', commit: second, subject: 'Cache orders' },
     ]);
     expect(copies.map(labelOf)).toEqual([`main ${first.slice(0, 7)}`, `HEAD ${second.slice(0, 7)}`]);
+  });
+
+  it('name their changed files if these are only documents', async () => {
+    write('requirements.txt', 'fastapi==0.115.0');
+    commit('Serve orders');
+    write('guide/start.md', 'Start it.');
+    const second = commit('Tell how to start');
+    write('README.md', 'Read.');
+    const [first, told, tree] = (await findRevisions(project, ['HEAD~1', second, '.'])) as [Copy, Copy, Copy];
+    expect(await listDocuments(project, [first, told])).toEqual(['guide/start.md']);
+    expect(await listDocuments(project, [told, tree])).toEqual(['README.md']);
+    write('requirements.txt', 'fastapi==0.115.1');
+    expect(await listDocuments(project, [told, tree])).toEqual([]);
   });
 
   it('are laid out without any change to the checkout, the index, the stash and the worktrees', async () => {
@@ -183,9 +196,11 @@ describe('a revision that cannot be measured', () => {
     const { code, message, hint } = await refusalOf('feature/cash');
     expect({ code, message, hint }).toEqual({
       code: 'usage',
-      message: '--rev feature/cash: unknown revision',
+      message: '"feature/cash" is no revision, target, folder or address',
       hint: 'did you mean feature/cache?',
     });
+    expect((await refusalOf('main,HEAD')).hint).toBe('write them apart: main HEAD');
+    expect((await refusalOf('fastapi@3.14')).hint).toContain('fastapi is a built-in stack');
   });
 
   it('is missing from a shallow clone', async () => {
@@ -204,8 +219,8 @@ describe('a revision that cannot be measured', () => {
     const error = await findRevisions(folder, ['main']).catch((thrown: unknown) => thrown);
     expect(error).toMatchObject({
       code: 'usage',
-      message: `--rev: ${folder} is not in a git repository`,
-      hint: 'compare two folders instead: --copy ./old --copy ./new',
+      message: `${folder} is not in a git repository, so it has no revisions`,
+      hint: 'compare two folders instead: ./old ./new',
     });
   });
 
@@ -222,9 +237,7 @@ describe('a revision that cannot be measured', () => {
 
   it('is the same commit twice, or a working tree without changes', async () => {
     commit('Serve orders');
-    expect((await refusalOf('main', 'HEAD')).message).toContain(
-      '--rev main and --rev HEAD are the same commit',
-    );
+    expect((await refusalOf('main', 'HEAD')).message).toContain('main and HEAD are the same commit');
     expect((await refusalOf('HEAD', '.')).message).toContain('the working tree has no uncommitted changes');
     expect(await findRevisions(project, ['main', 'HEAD', '.'], { mayRepeat: true })).toMatchObject([
       { name: 'main' },

@@ -11,7 +11,7 @@ const REST_MS = 50;
 
 /** A request that is kept in flight beside a load. Disposing ends it. */
 export interface Background extends Disposable {
-  /** Counts the complete answers so far. */
+  /** Counts the complete responses so far. */
   answers(): number;
   /** Cancels the current request and returns the account. */
   end(): BackgroundUse;
@@ -23,11 +23,12 @@ export interface Background extends Disposable {
  */
 export function keepInFlight(
   { host, port, tls }: Pick<Endpoint, 'host' | 'port' | 'tls'>,
-  { method, path }: BackgroundRequest,
+  { method, path, body }: BackgroundRequest,
 ): Background {
   const kept = { keepAlive: true, maxSockets: 1 };
   const agent = tls === undefined ? new Agent(kept) : new TlsAgent({ ...kept, ...tlsOptions(tls) });
   const begin = tls === undefined ? request : requestTls;
+  const headers = body === undefined ? {} : { 'content-type': 'application/json' };
   const took = createHistogram();
   const statusCodes: Record<string, number> = {};
   const startedAt = performance.now();
@@ -40,10 +41,10 @@ export function keepInFlight(
     const sentAt = performance.now();
     let answer: IncomingMessage | undefined;
     sent++;
-    current = begin({ host, port, method, path, agent }, (response) => {
+    current = begin({ host, port, method, path, headers, agent }, (response) => {
       answer = response.on('error', () => {}).resume();
     });
-    // Errors show at the close: the answer is then incomplete.
+    // Errors show at the close: the response is then incomplete.
     current
       .on('error', () => {})
       .on('close', () => {
@@ -60,7 +61,7 @@ export function keepInFlight(
           rest = setTimeout(send, REST_MS);
         }
       });
-    current.end();
+    current.end(body);
   };
   const end = (): BackgroundUse => {
     if (use !== undefined) return use;

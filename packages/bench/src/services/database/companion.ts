@@ -1,10 +1,9 @@
 /** The database of `users` and `users-insert`: each trial has its own table in its own database. */
 import { asksDatabase } from 'bench-targets/catalogue/workloads/index';
 import type { DatabaseUse, InsertAccount } from 'bench-model/companions';
-import type { Reason } from 'bench-model/reasons';
-import { makeReason } from 'bench-model/reasons';
+import { makeReason, type Reason } from 'bench-model/reasons';
 import type { CompanionKind, RunningCompanion, TrialCompanion } from '../companion.ts';
-import { findDatabase, refuseCrowd, startDatabase, type Database } from './database.ts';
+import { findDatabase, refuseCrowd, startDatabase, type Database, type OpenTable } from './database.ts';
 import { Inserts } from './inserts.ts';
 import { COMPANION_JUDGES, judgeInserts } from 'bench-analysis/judge/companions';
 import type { Table } from 'bench-targets/catalogue/workloads/workload';
@@ -43,6 +42,13 @@ export function keepDatabase(holder: Database): RunningCompanion {
   };
 }
 
+/** Returns what counts the statements in these databases, if they are counted. */
+export function countsOf(databases: readonly Pick<OpenTable, 'count'>[]): Pick<TrialCompanion, 'count'> {
+  const all = databases.flatMap(({ count }) => count ?? []);
+  if (all.length === 0) return {};
+  return { count: async () => ({ statements: (await Promise.all(all.map((one) => one()))).flat() }) };
+}
+
 /** Opens the table of one trial. Throws a database error if it cannot be created. */
 export async function beginTrial(
   holder: Pick<Database, 'open' | 'process'>,
@@ -54,6 +60,7 @@ export async function beginTrial(
   return {
     env: opened.env,
     process: () => holder.process(),
+    ...countsOf([opened]),
     onAnswer: (status) => inserts.addAnswer(status),
     onAccount: (lifetime) => inserts.addLoad(lifetime),
     ...COMPANION_JUDGES.database(() => undefined),

@@ -5,6 +5,7 @@ import pWaitFor from 'p-wait-for';
 import type { Client, QueryResultRow } from 'pg';
 import type { Table } from 'bench-targets/catalogue/workloads/workload';
 import { BenchError } from 'bench-model/errors';
+import { present } from 'bench-model/options';
 import { hide, secretsOf } from 'bench-machine/redact';
 import type { Plan } from 'bench-model/plan';
 import { describeEnd } from 'bench-machine/launch';
@@ -44,6 +45,7 @@ export interface Database extends DatabaseServer {
 export interface OpenTable extends AsyncDisposable {
   /** The environment of its server. */
   env: Record<string, string>;
+  count?: OpenDatabase['count'] | undefined;
   /**
    * Counts the rows inserted by this trial once nobody is connected. Throws a database error if a connection
    * remains.
@@ -117,12 +119,8 @@ export async function startDatabase(program: DatabaseProgram, spec: CompanionCon
   if (!('launch' in program)) {
     const settings = await readSettings(program.url);
     spec.recordLeftoverServer?.(serverOf(program.url));
-    return new StandingDatabase({
-      program,
-      token: spec.token,
-      recordLeftoverServer: spec.recordLeftoverServer,
-      ...settings,
-    });
+    const { token, recordLeftoverServer } = spec;
+    return new StandingDatabase({ program, token, recordLeftoverServer, ...settings });
   }
   const launched = await program.launch(spec);
   const settings = await untilReady(launched, readSettings, {
@@ -130,7 +128,10 @@ export async function startDatabase(program: DatabaseProgram, spec: CompanionCon
     hint: 'set DATABASE_URL to another PostgreSQL',
   });
   const { url } = launched;
-  return new StandingDatabase({ program: { ...program, url }, launched, token: spec.token, ...settings });
+  const { token, countsStatements } = spec;
+  if (countsStatements) await query(url, 'create extension pg_stat_statements');
+  const parts = { program: { ...program, url }, launched, token, ...present({ countsStatements }) };
+  return new StandingDatabase({ ...parts, ...settings });
 }
 
 /** Connections that the servers cannot use: those reserved for superusers and that of the harness. */
@@ -180,6 +181,7 @@ interface Parts extends Settings {
   program: Pick<DatabaseProgram, 'kind' | 'version'> & { url: string };
   launched?: LaunchedProgram;
   token: string;
+  countsStatements?: boolean;
   recordLeftoverServer?: CompanionContext['recordLeftoverServer'];
 }
 
@@ -198,13 +200,14 @@ class StandingDatabase implements Database {
   }
 
   async openEmpty(): Promise<OpenDatabase> {
-    const { program, token } = this.#parts;
+    const { program, token, countsStatements } = this.#parts;
     const name = `${prefixOf(token)}${++this.#opened}`;
     const url = Object.assign(new URL(program.url), { pathname: `/${name}` }).href;
     await this.#ask(program.url, `create database ${name}`);
     hide(secretsOf({ url }));
     return {
       address: addressOf(url, USUAL_PORT),
+      ...(countsStatements && { count: () => this.#ask(program.url, STATEMENTS, [name]) }),
       [Symbol.asyncDispose]: async () => {
         await this.#ask(program.url, `drop database ${name} with (force)`);
       },
@@ -219,6 +222,7 @@ class StandingDatabase implements Database {
     await this.#ask(url, 'vacuum analyze users');
     return {
       env: { DATABASE_URL: url },
+      count: opened.count,
       countInserts: async () => {
         await this.#untilAlone(url);
         const row = [inserts?.name, inserts?.email];
@@ -279,6 +283,8 @@ const CREATE = `create table users (
 const FILL = `insert into users (name, email)
   select name, email from unnest($1::text[], $2::text[]) with ordinality as given (name, email, place) order by place`;
 const COUNT = 'select count(*)::int as count from users where name = $1 and email = $2';
+const STATEMENTS = `select query as text, calls::float8 as count, total_exec_time as ms
+  from pg_stat_statements join pg_database on pg_database.oid = dbid where datname = $1`;
 const OTHERS = `select count(*)::int as count from pg_stat_activity
   where datname = current_database() and pid <> pg_backend_pid() and backend_type = 'client backend'`;
 

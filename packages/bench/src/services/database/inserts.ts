@@ -1,12 +1,12 @@
 import type { Counts } from 'bench-model/figures';
 import type { InsertAccount } from 'bench-model/companions';
 
-/** Counts the inserts of one trial by their answers, to the harness and to the generators. */
+/** Counts the inserts of one trial by their responses, to the harness and to the generators. */
 export class Inserts {
   #acknowledged = 0;
   #unanswered = 0;
 
-  /** Counts an answer to the harness by its status; undefined if a request had no answer. */
+  /** Counts a response to the harness by its status; undefined if a request had no response. */
   addAnswer(status: number | undefined): void {
     if (status === undefined) this.#unanswered++;
     else if (status >= 200 && status <= 299) this.#acknowledged++;

@@ -8,6 +8,7 @@ import { hide, secretsOf } from 'bench-machine/redact';
 import { run } from 'bench-machine/subprocess';
 import { lastLine } from 'bench-targets/prepare/failures';
 import { launchedProgram, type LaunchContext, type LaunchedProgram } from '../companion.ts';
+import type { CountedStatement } from '../../measure/caused.ts';
 import {
   addressOf,
   DatabaseError,
@@ -85,7 +86,7 @@ export async function findMysql(folders = [...foldersOnPath(), ...OF_SERVERS]): 
 /** Starts a new, empty server. It may not answer yet. */
 async function launchMysql(
   { server: program, create }: Mysql,
-  { token, folder, placed }: LaunchContext,
+  { token, folder, placed, countsStatements = false }: LaunchContext,
 ): Promise<LaunchedProgram> {
   const port = await findFreePort(HOST);
   const password = randomBytes(16).toString('hex');
@@ -97,7 +98,17 @@ grant all privileges on *.* to '${USER}'@'${HOST}' with grant option;
   const server = await launch({
     id: 'mysql',
     token,
-    command: [...owner, 'sh', '-c', START, 'sh', ...create, program, scratch, '{port}'],
+    command: [
+      ...owner,
+      'sh',
+      '-c',
+      countsStatements ? `${START} --performance-schema` : START,
+      'sh',
+      ...create,
+      program,
+      scratch,
+      '{port}',
+    ],
     cwd: scratch,
     // Its owner may not write to that of Bench.
     env: { TMPDIR: scratch },
@@ -119,10 +130,10 @@ async function startMysql(program: Mysql, context: LaunchContext): Promise<Datab
   await untilReady(launched, (url) => query(url, 'select 1'), { name: NAME, hint: HINT });
   const prefix = prefixOf(context.token);
   let opened = 0;
-  const ask = (text: string): Promise<void> => {
+  const ask = <T>(text: string): Promise<T[]> => {
     const end = describeEnd(launched);
     if (end !== undefined) throw new DatabaseError(program, `has ended (${end})`);
-    return query(launched.url, text).catch((error: Error) => {
+    return query<T>(launched.url, text).catch((error: Error) => {
       throw new DatabaseError(program, `refuses a command: ${wordsOf(error)}`);
     });
   };
@@ -134,7 +145,10 @@ async function startMysql(program: Mysql, context: LaunchContext): Promise<Datab
       hide(secretsOf({ url }));
       return {
         address: addressOf(url, USUAL_PORT),
-        [Symbol.asyncDispose]: () => ask(`drop database ${name}`),
+        ...(context.countsStatements && { count: () => ask<CountedStatement>(countIn(name)) }),
+        async [Symbol.asyncDispose]() {
+          await ask(`drop database ${name}`);
+        },
       };
     },
     process: () => launched.process(),
@@ -142,15 +156,21 @@ async function startMysql(program: Mysql, context: LaunchContext): Promise<Datab
   };
 }
 
+/** Counts the statements in a database. Times are in ps. */
+const countIn = (database: string): string => `
+  select coalesce(digest_text, '') as text, cast(count_star as double) as count, sum_timer_wait / 1e9 as ms
+  from performance_schema.events_statements_summary_by_digest where schema_name = '${database}'`;
+
 /** Runs one statement on a separate connection. Throws the errors of mysql2. */
-async function query(uri: string, sql: string): Promise<void> {
+async function query<T>(uri: string, sql: string): Promise<T[]> {
   // Loaded here: only runs with this database need it, and every command imports this module.
   const { createConnection } = await import('mysql2/promise');
   const connection = await createConnection({ uri, connectTimeout: 10_000 });
   // If the connection breaks between statements, the next one reports it.
   connection.on('error', () => {});
   try {
-    await connection.query({ sql, timeout: QUERY_MS });
+    const [rows] = await connection.query({ sql, timeout: QUERY_MS });
+    return rows as T[];
   } finally {
     connection.destroy();
   }

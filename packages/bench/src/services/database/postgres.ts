@@ -63,7 +63,7 @@ export async function findPostgres(
 /** Starts a new, empty database. It may not answer yet. */
 export async function launchPostgres(
   { root }: Postgres,
-  { token, folder, placed }: LaunchContext,
+  { token, folder, placed, countsStatements = false }: LaunchContext,
 ): Promise<LaunchedProgram> {
   const port = await findFreePort(HOST);
   const password = randomBytes(16).toString('hex');
@@ -77,7 +77,7 @@ export async function launchPostgres(
       ...owner,
       'sh',
       '-c',
-      START,
+      countsStatements ? `${START} -c shared_preload_libraries=pg_stat_statements` : START,
       'sh',
       join(home, 'bin', 'initdb'),
       join(home, 'bin', 'postgres'),

@@ -7,6 +7,7 @@ import { describeEnd } from 'bench-machine/launch';
 import { runSync } from 'bench-machine/subprocess';
 import { isToken, makeScratchFolder } from 'bench-machine/scratch';
 import { BenchError } from 'bench-model/errors';
+import type { CountedStatement } from '../../measure/caused.ts';
 import {
   CompanionError,
   type CompanionContext,
@@ -42,6 +43,8 @@ export class DatabaseError extends CompanionError {
 export interface OpenDatabase extends AsyncDisposable {
   /** Its address with the password. */
   address: DatabaseAddress;
+  /** Counts the statements in it so far. Absent if its server was not told to. */
+  count?: () => Promise<CountedStatement[]>;
 }
 
 /** A running server of databases. Disposing stops it if it was started here. */

@@ -10,9 +10,10 @@ import { AsyncDisposableStack } from '@whatwg-node/disposablestack';
 import { BenchError } from 'bench-model/errors';
 import type { Target } from 'bench-model/target';
 import { digestOf } from 'bench-targets/prepare/digest';
+import { countsOf } from '../database/companion.ts';
 import { findForManifest } from '../database/database.ts';
 import { findMysql } from '../database/mysql.ts';
-import type { DatabaseServer, FoundDatabase } from '../database/server.ts';
+import type { DatabaseServer, FoundDatabase, OpenDatabase } from '../database/server.ts';
 import {
   CompanionError,
   type Companion,
@@ -243,13 +244,15 @@ async function beginTrial(
   const number = id.split('-', 1)[0] ?? id;
   const addresses = { ...given.addresses };
   const processes = [...given.processes];
+  const opened: OpenDatabase[] = [];
   const isOfTrial = ([name]: [string, Service]): boolean => given.addresses[name] === undefined;
   for (const [index, [name, service]] of Object.entries(declared).filter(isOfTrial).entries()) {
     if ('use' in service) {
       const database = databases[service.use];
       if (database === undefined) throw new Error(`a plan with ${service.use}, and none`);
-      const { address } = started.use(await database.openEmpty());
-      addresses[name] = address;
+      const one = started.use(await database.openEmpty());
+      opened.push(one);
+      addresses[name] = one.address;
       const process = database.process();
       if (process !== undefined) processes.push(process);
       continue;
@@ -262,31 +265,28 @@ async function beginTrial(
   const readyAt = performance.now();
   const env = fillAll(stack.variants[target.variant]?.env ?? {}, addresses);
   const own = { ...prepared?.env, ...env };
-  const setupSeconds =
-    setup === undefined
-      ? undefined
-      : await runSetup(
-          setup,
-          {
-            command: prepared?.setup ?? setup.command,
-            env: { ...own, ...fillAll(setup.env ?? {}, addresses) },
-          },
-          // The server starts in the same folder, which may be a copy.
-          {
-            ...contextFor(`${number}setup-${stack.name}`),
-            root: prepared?.stack.root ?? stack.root,
-            prefix: [],
-          },
-        );
-  const use: ServicesUse = {
-    startSeconds: (readyAt - startedAt) / 1000,
-    ...(setupSeconds === undefined ? {} : { setupSeconds }),
-  };
+  if (setup !== undefined) {
+    await runSetup(
+      setup,
+      {
+        command: prepared?.setup ?? setup.command,
+        env: { ...own, ...fillAll(setup.env ?? {}, addresses) },
+      },
+      // The server starts in the same folder, which may be a copy.
+      {
+        ...contextFor(`${number}setup-${stack.name}`),
+        root: prepared?.stack.root ?? stack.root,
+        prefix: [],
+      },
+    );
+  }
+  const use: ServicesUse = { startSeconds: (readyAt - startedAt) / 1000 };
   const [only, ...others] = processes;
   const kept = started.move();
   return {
     env,
     process: () => (others.length === 0 ? only : undefined),
+    ...countsOf(opened),
     ...COMPANION_JUDGES.services(() => undefined),
     record: (resources) => ({ ...use, ...(resources === undefined ? {} : { resources }) }),
     [Symbol.asyncDispose]: () => kept.disposeAsync(),

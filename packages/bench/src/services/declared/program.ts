@@ -102,7 +102,7 @@ async function untilReady(
   { root, isStopped }: ProgramContext,
 ): Promise<void> {
   const deadline = performance.now() + timeoutSeconds * 1000;
-  let last = 'no answer';
+  let last = 'no response';
   for (;;) {
     const end = describeEnd(server);
     if (end !== undefined) throw new NotReady(`ended before it was ready (${end})`);

@@ -66,8 +66,8 @@ export async function startUpstreams(
 }
 
 /**
- * Begins the part of an upstream in one trial; `fetches` is the number of fixtures behind one right answer,
- * `release` returns the upstream. Throws an upstream error if it does not answer: then there is no point in
+ * Begins the part of an upstream in one trial; `fetches` is the number of fixtures behind one correct response,
+ * `release` returns the upstream. Throws an upstream error if it does not respond: then there is no point in
  * launching the server.
  */
 export async function beginTrial(
@@ -89,6 +89,7 @@ export async function beginTrial(
     async beforeLoad() {
       before = await program.look();
     },
+    count: async () => ({ fetches: (await program.look()).requests }),
     async afterLoad() {
       if (before !== undefined) use = useBetween(before, await program.look());
     },

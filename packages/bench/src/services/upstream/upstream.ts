@@ -225,8 +225,8 @@ class LaunchedUpstream implements Upstream {
       const started = performance.now();
       const { status, body } = await this.#sendRequest(pathOf(0));
       times.push((performance.now() - started) * 1000);
-      if (status !== 200) throw this.#wrong(`answered ${pathOf(0)} with status ${status}`);
-      if (body.toString() !== this.#fixture) throw this.#wrong(`answered ${pathOf(0)} with another body`);
+      if (status !== 200) throw this.#wrong(`responded to ${pathOf(0)} with status ${status}`);
+      if (body.toString() !== this.#fixture) throw this.#wrong(`responded to ${pathOf(0)} with another body`);
     }
     return { requests: await this.#count(), fetchUs: Math.min(...times) };
   }
@@ -255,7 +255,7 @@ class LaunchedUpstream implements Upstream {
       await sleep(SETTLE_MS);
       const end = describeEnd(this.#launched);
       throw this.#wrong(
-        end === undefined ? `does not answer: ${(error as Error).message}` : `has ended (${end})`,
+        end === undefined ? `does not respond: ${(error as Error).message}` : `has ended (${end})`,
       );
     }
   }

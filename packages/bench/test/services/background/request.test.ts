@@ -3,6 +3,7 @@ import type { AddressInfo } from 'node:net';
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { METRIC_IDS } from 'bench-model/metrics';
 import { isFatal } from 'bench-model/reasons';
+import type { BackgroundRequest } from 'bench-model/settings';
 import type { BackgroundUse } from 'bench-model/companions';
 import { COMPANION_JUDGES } from 'bench-analysis/judge/companions';
 import { keepInFlight, type Background } from '../../../src/services/background/request.ts';
@@ -15,7 +16,10 @@ afterEach(() => {
 });
 
 /** Keeps a request in flight to a server with this listener. `asked` lists the requests it received. */
-async function disturb(answer: RequestListener): Promise<{ background: Background; received: string[] }> {
+async function disturb(
+  answer: RequestListener,
+  sent: BackgroundRequest = { method: 'GET', path: '/slow' },
+): Promise<{ background: Background; received: string[] }> {
   const received: string[] = [];
   const own = createServer((request, response) => {
     received.push(`${request.method} ${request.url}`);
@@ -26,7 +30,7 @@ async function disturb(answer: RequestListener): Promise<{ background: Backgroun
   const { port } = own.address() as AddressInfo;
   return {
     received,
-    background: keepInFlight({ host: '127.0.0.1', port }, { method: 'GET', path: '/slow' }),
+    background: keepInFlight({ host: '127.0.0.1', port }, sent),
   };
 }
 
@@ -49,7 +53,7 @@ describe('a request kept in flight', () => {
     expect(sockets.size).toBe(1);
   });
 
-  it('is counted by its status, or as lost if the answer is incomplete', async () => {
+  it('is counted by its status, or as lost if the response is incomplete', async () => {
     const { background, received } = await disturb((request, response) => {
       if (received.length === 1) response.writeHead(404).end();
       else if (received.length === 2) request.socket.destroy();
@@ -65,6 +69,21 @@ describe('a request kept in flight', () => {
       lost: 2,
       cancelled: 1,
     });
+  });
+
+  it('has its body, as JSON', async () => {
+    const bodies: string[] = [];
+    const { background } = await disturb(
+      async (request, response) => {
+        const body = (await request.toArray()).join('');
+        bodies.push(`${request.headers['content-type']} ${body}`);
+        if (bodies.length === 1) response.end();
+      },
+      { method: 'POST', path: '/login', body: '{"user":"ada"}' },
+    );
+    await vi.waitFor(() => expect(bodies).toHaveLength(2));
+    background.end();
+    expect(new Set(bodies)).toEqual(new Set(['application/json {"user":"ada"}']));
   });
 
   it('has no duration if none was answered', async () => {
@@ -100,7 +119,7 @@ describe('the judge of a background request', () => {
     expect(some).toEqual([
       {
         code: 'errors',
-        text: '30.00 % of the background requests failed (2 with status 500, 1 without an answer)',
+        text: '30.00 % of the background requests failed (2 with status 500, 1 without a response)',
         invalidates: [],
       },
     ]);

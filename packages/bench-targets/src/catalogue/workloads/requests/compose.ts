@@ -1,6 +1,5 @@
 /** From what a user wrote to the requests of a plan. */
-import type { UserRequestOptions } from 'bench-model/options';
-import { present } from 'bench-model/options';
+import { present, type UserRequestOptions } from 'bench-model/options';
 import type { Draft, Locate, UserRequests, UserRequest, UserRows } from 'bench-model/requests';
 import { BenchError } from 'bench-model/errors';
 import { locateByName, readParts } from './parts.ts';

@@ -1,7 +1,7 @@
 /** OpenAPI documents: the GET routes that can be asked without knowing the service. */
 import { parse, YAMLParseError } from 'yaml';
 import { BenchError } from 'bench-model/errors';
-import { partsOf } from '../../json-file.ts';
+import { isPart, type Part, partsOf } from '../../json-file.ts';
 import { isSecretName } from 'bench-machine/redact';
 import type { UserRequest, RouteLeftOut } from 'bench-model/requests';
 
@@ -10,9 +10,6 @@ export interface Routes {
   requests: UserRequest[];
   leftOut: RouteLeftOut[];
 }
-
-/** An object of a document. Nothing in it can be trusted. */
-type Part = Record<string, unknown>;
 
 const METHODS = ['get', 'put', 'post', 'delete', 'options', 'head', 'patch', 'trace', 'query'];
 const ENDLESS = 'text/event-stream';
@@ -117,7 +114,7 @@ function readRoute(
   if (needsCredentials(operation['security'] ?? document['security']) && !hasCredentials) {
     return 'needs credentials; give them with --header';
   }
-  if (isEndless(document, operation)) return 'its answers do not end (server-sent events)';
+  if (isEndless(document, operation)) return 'its responses do not end (server-sent events)';
   let filled = path;
   const query: string[] = [];
   const headers: Record<string, string> = {};
@@ -225,10 +222,6 @@ function decode(text: string): string {
   } catch {
     return text;
   }
-}
-
-function isPart(value: unknown): value is Part {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
 function toText(value: unknown): string {

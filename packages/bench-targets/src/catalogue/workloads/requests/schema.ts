@@ -1,4 +1,4 @@
-/** JSON Schemas of right answers. */
+/** JSON Schemas of correct responses. */
 import { createRequire } from 'node:module';
 import type { ErrorObject, ValidateFunction } from 'ajv';
 import { BenchError } from 'bench-model/errors';

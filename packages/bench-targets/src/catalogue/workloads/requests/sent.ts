@@ -74,7 +74,7 @@ export function listUserRequests(userRequests: UserRequests): Map<string, string
     if (body !== undefined) lines.set(`${name} body`, digestIn(userRequests, body).slice(0, 16));
     if (expect !== undefined)
       lines.set(
-        isOne ? 'expected answer' : `${name}, expected answer`,
+        isOne ? 'expected response' : `${name}, expected response`,
         shorten(describeExpectation(expect, userRequests)),
       );
   }

@@ -6,7 +6,7 @@ import type { TokenPlace } from 'bench-model/requests';
 /** A shorter token would occur by chance in other texts, and could not be removed from them. */
 const SHORTEST_TOKEN = 6;
 
-/** Returns the token in an answer, or the reason why there is none. The reason quotes no value: it may be secret. */
+/** Returns the token in a response, or the reason why there is none. The reason quotes no value: it may be secret. */
 export function readToken(answer: Answer, place: TokenPlace): { token: string } | { problem: string } {
   if (answer.status < 200 || answer.status > 299)
     return { problem: `status ${answer.status} instead of 2xx` };
@@ -22,13 +22,13 @@ function findToken(answer: Answer, place: TokenPlace): { token: string } | { pro
   if ('header' in place) {
     const value = answer.headers?.[place.header.toLowerCase()];
     const token = Array.isArray(value) ? value[0] : value;
-    return token ? { token } : { problem: `the answer has no header ${place.header}` };
+    return token ? { token } : { problem: `the response has no header ${place.header}` };
   }
   const cookies = [answer.headers?.['set-cookie'] ?? []].flat().map(parseCookie);
   const token = cookies.find(([name]) => name === place.cookie)?.[1];
   if (token) return { token };
   const names = cookies.map(([name]) => name).join(', ');
-  return { problem: `the answer sets no cookie ${place.cookie}${names === '' ? '' : `, only ${names}`}` };
+  return { problem: `the response sets no cookie ${place.cookie}${names === '' ? '' : `, only ${names}`}` };
 }
 
 function fromJson(body: string, pointer: string): { token: string } | { problem: string } {

@@ -34,11 +34,11 @@ export const REQUESTS = 'requests';
 const MOST_REQUESTS = 10_000;
 /** The same for requests that are sent once. They are built before the load, and held by every process that sends them. */
 const MOST_SENT_ONCE = 200_000;
-/** The requests whose answers are known before the load. Each is sent twice, one after another. */
+/** The requests whose responses are known before the load. Each is sent twice, one after another. */
 const MOST_PROBES = 200;
 /** The same for requests that are sent once. */
 const PROBES_SENT_ONCE = 5;
-/** The requests that the checks of a trial send: until the first right answer, before and after the load. */
+/** The requests that the checks of a trial send: until the first correct response, before and after the load. */
 const SENT_BY_CHECKS = 1 + 2 * PROBES_SENT_ONCE;
 
 /**

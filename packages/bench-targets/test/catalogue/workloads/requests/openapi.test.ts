@@ -61,7 +61,7 @@ describe('readOpenapi', () => {
       { route: 'DELETE /orders/{id}', reason: 'not a GET request' },
       { route: 'GET /users/{name}', reason: 'no example for the parameter "name"' },
       { route: 'GET /me', reason: 'needs credentials; give them with --header' },
-      { route: 'GET /events', reason: 'its answers do not end (server-sent events)' },
+      { route: 'GET /events', reason: 'its responses do not end (server-sent events)' },
       { route: 'GET /odd/{what}', reason: 'the parameter "what" of its path is not declared' },
     ]);
   });

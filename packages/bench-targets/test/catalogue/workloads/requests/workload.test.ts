@@ -23,7 +23,7 @@ function write(name: string, text: string): string {
 }
 
 const GET = { method: 'GET', path: '/orders?page=2' };
-/** Options, or the right answer of one request, as a file of requests has it. */
+/** Options, or the correct response of one request, as a file of requests has it. */
 type Given = Partial<UserRequestOptions> & { expect?: UserRequest['expect'] };
 const ask = ({ expect: right, ...given }: Given) =>
   completeUserRequests(
@@ -82,7 +82,7 @@ describe('one request', () => {
   });
 });
 
-describe('a correct answer', () => {
+describe('a correct response', () => {
   it('has any 2xx status by default, and is learned before the load starts', () => {
     for (const status of [200, 201, 204, 299]) expect(check({}, status, 'whatever')).toBeUndefined();
     for (const status of [199, 301, 404, 500]) expect(check({}, status, 'no')).toBe(`status ${status}: no`);
@@ -253,7 +253,7 @@ describe('a login', () => {
     expect(open({ cookie: 'sid' }).complete(answer('', 200, cookies))).toBeTypeOf('object');
   });
 
-  it('explains a missing token without quoting the answer', () => {
+  it('explains a missing token without quoting the response', () => {
     expect(open().complete(answer('{"data":{"access":"secret-token"}}'))).toBe(
       'the body has no /data/token; its fields are access',
     );

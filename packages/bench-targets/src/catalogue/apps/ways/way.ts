@@ -1,0 +1,32 @@
+/** A way to start a server, and what a place of a project says about it. */
+import type { RuntimeKind } from 'bench-model/target';
+
+/** One way to start a server. */
+export interface Way {
+  /** The folder to start in, relative to that of the project; empty for itself. */
+  folder: string;
+  command: string[];
+  env: Record<string, string>;
+  build: string[][];
+  /** The command that runs before each trial: migrations, for example. */
+  setup?: string[];
+  language: string;
+  runtime: RuntimeKind;
+  /** The file and its evidence for this way. */
+  why: string;
+  /** True for a server of development. */
+  isForDevelopment: boolean;
+}
+
+/** What a place of a project says about its start. */
+export interface Told {
+  folder: string;
+  why: string;
+  /** The command as a shell would take it, or as words. */
+  line: string | string[];
+  env?: Record<string, string>;
+  /** The command that runs before the server. */
+  before?: string[] | undefined;
+  /** True if it was written for the file system of a container: only the command that it ends in counts. */
+  isForeign?: boolean;
+}

@@ -1,0 +1,121 @@
+/**
+ * What a server tells of itself under load. The garbage that it collects: by the hooks of Node and Python, and in Go by the trace
+ * that `GODEBUG=gctrace=1` adds to its log, one line for each collection (package runtime of Go). That of Python also tells the
+ * statements of SQLite, and where the user's own code waits.
+ */
+import { isListening } from 'bench-machine/ports';
+import type { Server } from 'bench-machine/launch';
+import { sum, sumByKey } from 'bench-statistics/numbers';
+import { isNode } from '../prepare/collect.ts';
+import { hooked } from '../prepare/imports.ts';
+import type { Prepared } from '../prepare/prepare.ts';
+import { askBySignal, COLLECT, runtimesOf } from '../prepare/signals.ts';
+
+/** A server that does not handle signals is not waited for. */
+const ANSWER_MS = 1000;
+
+/** The collections of a server, and their time in ms: of CPU in Go, else of one thread. */
+interface Garbage {
+  count: number;
+  ms: number;
+}
+
+/** A line of the user, and how long all that waited there did, in ms. */
+export type Waited = Record<'file' | 'name' | 'in', string> & Record<'line' | 'ms', number>;
+
+/** What a server tells. The statements by their text, with their values; both lists are those since the first question. */
+export interface Told extends Garbage {
+  statements?: Record<string, number>;
+  waits?: Waited[];
+}
+
+/** How a server is asked: `file` is the prefix of the responses, and `wake` makes it handle a signal. */
+interface Question {
+  teller: 'node' | 'python';
+  file: string;
+  wake: () => Promise<unknown>;
+}
+
+/** Returns the runtime of a target whose hook tells; undefined for others. A Node one must have the hook of `collect.ts`. */
+function tellerOf(prepared: Prepared): 'node' | 'python' | undefined {
+  if (isNode(prepared)) return 'node';
+  return prepared.stack.runtime === 'python' ? 'python' : undefined;
+}
+
+/** Returns the environment in which the hook of a server tells; `file` is the prefix of the responses. */
+export function tellingEnvironment(
+  teller: 'node' | 'python',
+  env: Record<string, string>,
+  { file, root }: { file: string; root: string },
+): Record<string, string> {
+  return { ...(teller === 'python' && { ...hooked(env), BENCH_OWN: root }), BENCH_COLLECTIONS: file };
+}
+
+/** Returns what all processes of a server tell so far; undefined if none answers. */
+export async function askServer(pid: number, { teller, file, wake }: Question): Promise<Told | undefined> {
+  const pids = runtimesOf(pid, teller);
+  const texts = await askBySignal(pids, { signal: COLLECT, file, milliseconds: ANSWER_MS, wake });
+  const told = texts.map((text) => JSON.parse(text) as Told);
+  if (told.length === 0) return undefined;
+  return {
+    count: sum(told.map(({ count }) => count)),
+    ms: sum(told.map(({ ms }) => ms)),
+    statements: sumByKey(told.map(({ statements = {} }) => statements)),
+    waits: told.flatMap(({ waits = [] }) => waits),
+  };
+}
+
+/** Returns the target as its server must be launched to tell; `file` is the path prefix of its responses. */
+export function withTelling(prepared: Prepared, file: string): Prepared {
+  const teller = tellerOf(prepared);
+  const { env } = prepared;
+  const own =
+    teller === undefined
+      ? { GODEBUG: [env['GODEBUG'], 'gctrace=1'].filter(Boolean).join() }
+      : tellingEnvironment(teller, env, { file, root: prepared.stack.root });
+  return { ...prepared, env: { ...env, ...own } };
+}
+
+/** Begins to watch. The function that it returns tells what happened since; undefined if the server does not tell. */
+export async function watchTelling(
+  server: Pick<Server, 'pid' | 'host' | 'port' | 'log'>,
+  prepared: Prepared,
+  file: string,
+): Promise<() => Promise<Told | undefined>> {
+  const teller = tellerOf(prepared);
+  if (teller === undefined) {
+    const last = parseTrace(server.log()).at(-1)?.number ?? 0;
+    return async () => since(last, parseTrace(server.log()));
+  }
+  const pid = server.pid();
+  const wake = (): Promise<unknown> => isListening(server.host, server.port);
+  const ask = async (): Promise<Told | undefined> =>
+    pid === undefined ? undefined : askServer(pid, { teller, file, wake });
+  const before = await ask();
+  return async () => {
+    const after = before && (await ask());
+    return after && { ...after, count: after.count - before.count, ms: after.ms - before.ms };
+  };
+}
+
+interface Traced {
+  number: number;
+  ms: number;
+}
+
+/** Reads lines like `gc 7 @1.2s 3%: 0.02+1.3+0.05 ms clock, 0.04+0.3/1.1/0.8+0.1 ms cpu, …`. */
+export function parseTrace(log: string): Traced[] {
+  return [...log.matchAll(/^gc (\d+) @.+ ms clock, ([\d.+/]+) ms cpu/gm)].map(([, number, cpu = '']) => ({
+    number: Number(number),
+    ms: sum(cpu.split(/[+/]/).map(Number)),
+  }));
+}
+
+/** The log is cut if it grows, so its lines give the mean, and their numbers the count. */
+function since(last: number, traced: readonly Traced[]): Garbage | undefined {
+  const number = traced.at(-1)?.number;
+  if (number === undefined) return undefined;
+  const news = traced.filter((one) => one.number > last);
+  const count = number - last;
+  return { count, ms: news.length === 0 ? 0 : (count * sum(news.map(({ ms }) => ms))) / news.length };
+}

@@ -1,0 +1,141 @@
+import { once } from 'node:events';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { Readable } from 'node:stream';
+import { afterAll, afterEach, describe, expect, it } from 'vitest';
+import { start, type Child } from 'bench-machine/subprocess';
+import { collectableEnvironment, collectGarbage } from '../../src/prepare/collect.ts';
+import { askServer, tellingEnvironment } from '../../src/profile/telling.ts';
+
+const folder = mkdtempSync(join(tmpdir(), 'bench collections-'));
+afterAll(() => rmSync(folder, { recursive: true }));
+const [collected, file] = [join(folder, '001-collected'), join(folder, '001-collections')];
+
+/** Each line of input causes a collection. */
+const NODE = `
+  const kept = Array.from({ length: 300_000 }, (_, index) => ({ index }));
+  require('node:v8').setFlagsFromString('--expose-gc');
+  const gc = require('node:vm').runInNewContext('gc');
+  process.stdin.on('data', () => { gc(); console.log(kept.length); });
+  console.log('up');
+`;
+const PYTHON = `
+import gc, os, sys
+kept = [[index] for index in range(300_000)]
+# print writes the end of a line by itself if output is not buffered, which looks like a second answer.
+os.write(1, b"up\\n")
+for line in sys.stdin:
+    gc.collect()
+    os.write(1, b"%d\\n" % len(kept))
+`;
+
+/** A line of input causes waits of each kind, and a line of output ends them. */
+const WAITS = `import asyncio
+import sqlite3
+import sys
+import threading
+import time
+
+lock = asyncio.Lock()
+db = sqlite3.connect(":memory:")
+
+
+def sleep_in_thread():
+    time.sleep(0.5)
+
+async def sleep_in_task():
+    await asyncio.sleep(0.5)
+
+async def take_lock():
+    async with lock:
+        pass
+
+async def hide():
+    await asyncio.sleep(60)
+
+async def main():
+    hidden = asyncio.create_task(hide())
+    await asyncio.sleep(0)
+    await lock.acquire()
+    print("up", flush=True)
+    await asyncio.get_running_loop().run_in_executor(None, sys.stdin.readline)
+    thread = threading.Thread(target=sleep_in_thread)
+    thread.start()
+    tasks = [asyncio.create_task(one()) for one in (sleep_in_task, take_lock)]
+    for _ in range(20):
+        db.execute("select ?", (7,))
+    await tasks[0]
+    lock.release()
+    await tasks[1]
+    print("done", flush=True)
+    await asyncio.get_running_loop().run_in_executor(None, sys.stdin.readline)
+
+asyncio.run(main())
+`;
+
+/** Causes a collection, and waits for its end. */
+async function collect({ stdin, stdout }: Child): Promise<void> {
+  const ended = once(stdout as Readable, 'data');
+  stdin?.write('\n');
+  await ended;
+}
+
+describe.runIf(process.platform === 'linux')('a server that counts its collections', () => {
+  const children: Child[] = [];
+  afterEach(() => {
+    for (const child of children.splice(0)) child.kill('SIGKILL');
+  });
+
+  async function begin(argv: string[], env: Record<string, string>): Promise<Child> {
+    const { NODE_OPTIONS: _, ...own } = process.env;
+    const child = start({ env: { ...own, ...env }, stdio: ['pipe', 'pipe', 'inherit'] })`exec ${argv}`;
+    children.push(child);
+    await once(child.stdout as Readable, 'data');
+    return child;
+  }
+
+  it.for([
+    { teller: 'node', argv: [process.execPath, '-e', NODE] },
+    { teller: 'python', argv: ['python3', '-c', PYTHON] },
+  ] as const)('tells their number and time, if it runs $teller', async ({ teller, argv }) => {
+    const env = collectableEnvironment({}, collected);
+    const child = await begin([...argv], {
+      ...env,
+      ...tellingEnvironment(teller, env, { file, root: folder }),
+    });
+    const pid = child.pid as number;
+    if (teller === 'node') await collectGarbage(pid, collected);
+    const asked = { teller, file, wake: () => collect(child) };
+    const before = await askServer(pid, asked);
+    await collect(child);
+    const after = await askServer(pid, asked);
+    expect(after?.count).toBeGreaterThan(before?.count ?? Infinity);
+    expect(after?.ms).toBeGreaterThan(before?.ms ?? Infinity);
+  });
+
+  it('tells the statements of SQLite, and the lines at which its own code waits', async () => {
+    const source = join(folder, 'waits.py');
+    writeFileSync(source, WAITS);
+    const child = await begin(['python3', source], tellingEnvironment('python', {}, { file, root: folder }));
+    const asked = { teller: 'python', file, wake: async () => {} } as const;
+    await askServer(child.pid as number, asked);
+    await collect(child);
+    const told = await askServer(child.pid as number, asked);
+    expect(told?.statements).toEqual({ 'select 7': 20 });
+    const lines = told?.waits?.map(({ name, line, in: within }) => ({ name, line, within }));
+    const expected = [
+      { name: 'sleep_in_thread', line: 12, within: '' },
+      { name: 'sleep_in_task', line: 15, within: 'sleep' },
+      { name: 'take_lock', line: 18, within: expect.stringContaining('acquire') },
+    ];
+    expect(lines?.map(({ name }) => name)).not.toContain('hide');
+    expect(lines).toEqual(expect.arrayContaining(expected));
+  });
+
+  it('is left alone without the hook', async () => {
+    const child = await begin([process.execPath, '-e', NODE], {});
+    const asked = { teller: 'node', file, wake: async () => {} } as const;
+    expect(await askServer(child.pid as number, asked)).toBeUndefined();
+  });
+});
