@@ -1,4 +1,4 @@
-/** Keeps a run within its budget of time, to one round. */
+/** Keeps a run within its budget of time. */
 import { estimateSeconds, secondsPerRound } from 'bench-model/planned';
 import type { Plan } from 'bench-model/plan';
 import type { Trial } from 'bench-model/record';
@@ -33,8 +33,8 @@ export function findShortBudget(plan: Plan): ShortBudget | undefined {
 
 /**
  * Returns a function that decides before each trial if the budget of a plan allows it; for a plan without one, always. A round
- * begins if the budget holds it, by the pace of the rounds so far, or if a comparison needs just this one. A round that has
- * begun is finished. `before` are trials of an interrupted run, `atOnce` the rounds that are measured side by side.
+ * begins if the budget holds it, by the pace of the rounds so far; one that has begun is finished. `before` are trials of an
+ * interrupted run, `atOnce` the rounds that are measured side by side.
  */
 export function keepTime(
   plan: Plan,
@@ -47,7 +47,6 @@ export function keepTime(
 ): (trials: readonly Trial[]) => boolean {
   const { budgetSeconds } = plan.sequentialTest ?? {};
   if (budgetSeconds === undefined) return () => true;
-  const { fewestRounds: needed } = tracker.foreseen;
   const stored = new Set(before.map(({ id }) => id));
   const beganAtMs = now();
   return (trials) => {
@@ -62,7 +61,6 @@ export function keepTime(
     const pace = (atOnce * elapsed) / estimateSeconds(plan, measured);
     const due = tracker.left(trials);
     const next = due.filter(({ round }) => round === due[0]?.round);
-    if (pace * estimateSeconds(plan, next) <= leftSeconds) return true;
-    return leftSeconds > 0 && rounds + 1 === needed;
+    return pace * estimateSeconds(plan, next) <= leftSeconds;
   };
 }
