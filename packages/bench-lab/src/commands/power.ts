@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { summarisePool } from '../analyse/power.ts';
 import { unlikeHosts } from 'bench-analysis/unlike';
 import { BenchError } from 'bench-model/errors';
-import { EFFECTS } from '../measure/twins.ts';
+import { type Effect, EFFECTS } from '../measure/twins.ts';
 import { describeEffect, renderPower } from '../report/power.ts';
 import { toOutput } from 'bench-report/printable';
 import { readHost } from 'bench-machine/host';
@@ -28,15 +28,15 @@ const TEST_SECONDS = 120;
 export default defineCommand({
   name: 'power',
   about:
-    'Measures how often a comparison is right. Compares two builds of one server, one of which uses 3 %, 0 % or 1.5 % more CPU per request, for at most 2 minutes each. Adds the results to a pool.',
+    'Measures how often a comparison is right. Compares two builds of one server, one of which uses 3 %, 0 % or 1.5 % more CPU per request, or 3 % more 50 ms after it, for at most 2 minutes each. Adds the results to a pool.',
   options: {
     tests: option('<n>', wholeNumber(0), {
       help: 'comparisons of two builds to add; 0 only prints the pool',
       default: EFFECTS.length,
     }),
-    effects: option('<share,…>', listOf(extra), {
-      help: 'the effects to plant in these comparisons; the next comparison gets the effect with the fewest comparisons in the pool',
-      usually: '3%,0,1.5%',
+    effects: option('<share,…>', listOf(planted), {
+      help: 'the effects to plant in these comparisons, after the response with +later; the next comparison gets the effect with the fewest comparisons in the pool',
+      usually: EFFECTS.map(typedAs).join(','),
     }),
     pool: option('<folder>', text, { help: 'the folder of the pool', usually: 'results/power' }),
     ...WAITS,
@@ -63,7 +63,7 @@ export default defineCommand({
 interface More {
   tests: number;
   /** The effects to plant in these tests. */
-  effects: readonly number[];
+  effects: readonly Effect[];
   /** True if the command waits for another run to end. */
   wait: boolean;
 }
@@ -124,13 +124,30 @@ async function addTo(
  * Returns the next test: the effect with the fewest tests so far. Every other A/A test compares two copies of the same
  * program in different folders.
  */
-export function nextTest(done: readonly Pick<PooledTest, 'effect'>[], effects: readonly number[]): TestSetup {
-  const testsOf = (wanted: number): number => done.filter(({ effect }) => effect === wanted).length;
-  const [effect = 0] = effects.toSorted((a, b) => testsOf(a) - testsOf(b));
-  return { effect, copied: effect === 0 && testsOf(0) % 2 === 1 };
+export function nextTest(done: readonly Effect[], effects: readonly Effect[]): TestSetup {
+  const testsOf = (wanted: Effect): number => done.filter((one) => typedAs(one) === typedAs(wanted)).length;
+  const [next = { effect: 0 }] = effects.toSorted((a, b) => testsOf(a) - testsOf(b));
+  return { ...next, copied: next.effect === 0 && testsOf(next) % 2 === 1 };
 }
 
-function describeTest({ effect, copied, verdict, ratio = Number.NaN, rounds, seconds }: PooledTest): string {
-  const planted = `${describeEffect(effect)}${copied ? ', copied' : ''}`;
-  return `${planted}: ${verdict}, × ${ratio.toFixed(3)} after ${rounds} rounds, ${seconds.toFixed(0)} s`;
+/** Reads an effect: `3%`, `3%+later`. */
+function planted(typed: string, name: string): Effect {
+  const share = typed.replace(/\+later$/, '');
+  return { effect: extra(share, name), ...(share !== typed && { deferred: true }) };
+}
+
+function typedAs({ effect, deferred = false }: Effect): string {
+  return `${100 * effect}%${deferred ? '+later' : ''}`;
+}
+
+function describeTest({
+  copied,
+  verdict,
+  ratio = Number.NaN,
+  rounds,
+  seconds,
+  ...effect
+}: PooledTest): string {
+  const what = `${describeEffect(effect)}${copied ? ', copied' : ''}`;
+  return `${what}: ${verdict}, × ${ratio.toFixed(3)} after ${rounds} rounds, ${seconds.toFixed(0)} s`;
 }

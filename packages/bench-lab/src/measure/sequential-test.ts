@@ -14,7 +14,7 @@ import { BenchError } from 'bench-model/errors';
 import type { PinnedCommands } from 'bench-machine/placement';
 import { prepareAll, type Prepared } from 'bench-targets/prepare/prepare';
 import { run } from 'bench-http/measure/run';
-import { copyTwin, makeTwins, plantTwins, TRIAL_UNITS, unitsOf } from './twins.ts';
+import { copyTwin, type Effect, makeTwins, plantTwins, TRIAL_UNITS, unitsOf } from './twins.ts';
 import type { Stack } from 'bench-model/stack';
 import type { Trial } from 'bench-model/record';
 import { benchOptions, type BenchOptions } from 'bench-model/options';
@@ -74,20 +74,15 @@ function costsOf(trials: Trial[], target: string): (number | undefined)[] {
 function resultOf(
   { comparison, ...pair }: ComparedRow,
   trials: Trial[],
-): Pick<PooledTest, 'rounds' | 'verdict' | 'byMoreThanThreshold' | 'ratio' | 'differences'> {
+): Pick<PooledTest, 'rounds' | 'verdict' | 'ratio' | 'differences'> {
   const { rounds } = comparison;
+  const differences = differencesWithin(trials, pair, 'cpu').map((one) => one?.value ?? null);
   return {
     rounds,
     verdict: comparison.verdict,
-    byMoreThanThreshold: comparison.byMoreThanThreshold,
     ...(comparison.ratio === undefined ? {} : { ratio: comparison.ratio.estimate }),
-    differences: costDifferences(trials, pair).slice(0, rounds),
+    differences: differences.slice(0, rounds),
   };
-}
-
-/** Returns the log ratio of CPU per request of each round; null if a trial failed. */
-function costDifferences(trials: Trial[], pair: Parameters<typeof differencesWithin>[1]): (number | null)[] {
-  return differencesWithin(trials, pair, 'cpu').map((difference) => difference?.value ?? null);
 }
 
 function medianCost(trials: Trial[], target: string): number {
@@ -95,8 +90,7 @@ function medianCost(trials: Trial[], target: string): number {
 }
 
 /** One sequential test of two twins. */
-export interface TestSetup {
-  effect: number;
+export interface TestSetup extends Effect {
   /** True if the candidate is the same program in another folder. */
   copied: boolean;
 }
@@ -104,7 +98,7 @@ export interface TestSetup {
 /** Runs one sequential test: rounds in turns until they decide or the time is up. Undefined if interrupted. */
 export async function runTest(
   twins: Twins,
-  { effect, copied }: TestSetup,
+  { effect, deferred, copied }: TestSetup,
   context: TestContext,
 ): Promise<PooledTest | undefined> {
   const twin = readManifest(TWIN);
@@ -112,7 +106,9 @@ export async function runTest(
   const other = copied
     ? copyTwin(twin, join(context.folder, 'elsewhere', 'twin'))
     : { ...twin, name: 'other' };
-  const candidate = plantTwins(other, { base: unitsOf(twins, effect) });
+  const units = unitsOf(twins, effect);
+  const later = deferred ? units - twins.units.base : 0;
+  const candidate = plantTwins(other, { base: units - later }, later);
   const startedAt = new Date().toISOString();
   const began = performance.now();
   const options: Partial<BenchOptions> = {
@@ -130,9 +126,9 @@ export async function runTest(
   const row = table.rows[0];
   if (row === undefined) throw new BenchError('trial', 'a sequential test without a comparison');
   return {
-    kind: 'sequential-test',
     startedAt,
     effect,
+    ...(deferred && { deferred }),
     threshold: THRESHOLD,
     copied,
     seconds,

@@ -3,8 +3,20 @@ import { cpSync } from 'node:fs';
 import type { Stack } from 'bench-model/stack';
 import type { Twins } from '../results/pool.ts';
 
-/** The extra cost per request of the costlier twin, as shares, in a comparison of two. 0 is A/A. */
-export const EFFECTS: readonly number[] = [0.03, 0, 0.015];
+/** The extra cost per request of the costlier twin in a comparison of two. */
+export interface Effect {
+  /** Its share; 0 is A/A. */
+  effect: number;
+  /** True if it is spent 50 ms after the response. */
+  deferred?: boolean;
+}
+
+export const EFFECTS: readonly Effect[] = [
+  { effect: 0.03 },
+  { effect: 0 },
+  { effect: 0.015 },
+  { effect: 0.03, deferred: true },
+];
 
 /** The approximate cost per request of the base, in µs of CPU. */
 const BASE_COST_US = 100;
@@ -27,13 +39,13 @@ export function unitsOf({ unitNs, bareUs, units: { base } }: Twins, effect: numb
   return base + Math.round((effect * (bareUs * 1000 + base * unitNs)) / unitNs);
 }
 
-/** Builds the stack of the twin with one variant per name, which does this number of units per request. */
-export function plantTwins(twin: Stack, units: Record<string, number>): Stack {
+/** Builds the stack of the twin with one variant per name, which does this number of units per request, and `later` ones after it. */
+export function plantTwins(twin: Stack, units: Record<string, number>, later = 0): Stack {
   const { base } = twin.variants;
   if (base === undefined) throw new Error(`${twin.manifest} has no variant "base"`);
   const variants = Object.entries(units).map(([name, count]) => [
     name,
-    { ...base, command: [...base.command, '--units', String(count)] },
+    { ...base, command: [...base.command, '--later', String(later), '--units', String(count)] },
   ]);
   return { ...twin, default: Object.keys(units)[0] ?? 'base', variants: Object.fromEntries(variants) };
 }

@@ -1,4 +1,5 @@
-import { type EffectSummary, QUIET } from '../analyse/power.ts';
+import type { EffectSummary } from '../analyse/power.ts';
+import type { Effect } from '../measure/twins.ts';
 import type { Pool } from '../results/pool.ts';
 import { describeMachine } from 'bench-report/view';
 import { formatShare } from 'bench-report/format';
@@ -15,36 +16,22 @@ export function renderPower(pool: Pool, effects: readonly EffectSummary[]): stri
 }
 
 function renderEffects(effects: readonly EffectSummary[]): string {
-  const heads = [
-    'planted',
-    'tests',
-    'slower',
-    'same',
-    'undecided',
-    'faster',
-    `by > ${formatShare(effects[0]?.tests[0]?.threshold ?? 0.02)}`,
-    'right when quiet',
-    'ratio',
-    'spread',
-    'rounds',
-    'seconds',
-  ];
+  const heads = 'planted tests slower same undecided faster ratio spread rounds seconds'.split(' ');
   const rows = effects.map((one) => [
-    describeEffect(one.effect),
+    describeEffect(one),
     String(one.tests.length),
     ...(['slower', 'same', 'undecided', 'faster'] as const).map((verdict) => String(one.verdicts[verdict])),
-    String(one.byMoreThanThreshold),
-    one.effect === 0 ? '—' : `${one.quietRight} of ${one.quiet}`,
     `× ${one.ratio.toFixed(3)}`,
     formatShare(one.deviation),
     one.meanRounds.toFixed(1),
     one.meanSeconds.toFixed(0),
   ]);
-  const note = `metric: CPU per request. ratio: over the rounds of all tests. spread: the median robust deviation of the log ratios in a test. A test is quiet up to ${formatShare(QUIET)}`;
+  const note =
+    'metric: CPU per request. ratio: over the rounds of all tests. spread: the median robust deviation of the log ratios in a test';
   return `${renderRows(heads, rows)}\n  ${note}\n`;
 }
 
-/** Names a planted effect: `A/A`, `+3 %`. */
-export function describeEffect(effect: number): string {
-  return effect === 0 ? 'A/A' : `+${formatShare(effect)}`;
+/** Names a planted effect: `A/A`, `+3 %`, `+3 % later`. */
+export function describeEffect({ effect, deferred = false }: Effect): string {
+  return effect === 0 ? 'A/A' : `+${formatShare(effect)}${deferred ? ' later' : ''}`;
 }

@@ -5,6 +5,7 @@ import { appendLine, writeReport } from 'bench-analysis/results/store';
 import { BenchError } from 'bench-model/errors';
 import type { Host } from 'bench-model/host';
 import type { Verdict } from 'bench-model/options';
+import type { Effect } from '../measure/twins.ts';
 
 /** The version of a pool. */
 export const POOL_SCHEMA = 1;
@@ -24,11 +25,8 @@ export interface PoolFile {
 }
 
 /** One sequential test of twins, from its first round to its verdict. */
-export interface PooledTest {
-  kind: 'sequential-test';
+export interface PooledTest extends Effect {
   startedAt: string;
-  /** The share of CPU that the candidate uses more, as planted. */
-  effect: number;
   /** The smallest difference that mattered, as a share. */
   threshold: number;
   /** True if the candidate is the same program in another folder. */
@@ -37,7 +35,6 @@ export interface PooledTest {
   /** Failed ones included. */
   rounds: number;
   verdict: Verdict;
-  byMoreThanThreshold: boolean;
   ratio?: number;
   /** One log ratio for each round; null if a trial failed. */
   differences: (number | null)[];

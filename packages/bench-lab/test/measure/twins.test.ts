@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
 import { readManifest } from 'bench-targets/catalogue/manifest';
-import { copyTwin, EFFECTS, makeTwins, plantTwins, TRIAL_UNITS, unitsOf } from '../../src/measure/twins.ts';
+import { copyTwin, makeTwins, plantTwins, TRIAL_UNITS, unitsOf } from '../../src/measure/twins.ts';
 
 const TWIN = readManifest(fileURLToPath(new URL('../../planted/twin/stack.json', import.meta.url)));
 
@@ -15,7 +15,7 @@ describe('twins', () => {
     const twins = makeTwins(bareUs, bareUs + TRIAL_UNITS * unitUs);
     const costOf = (count: number) => bareUs + count * unitUs;
     expect(costOf(twins.units.base)).toBeCloseTo(100);
-    for (const effect of [...EFFECTS, 0.06, 0.1])
+    for (const effect of [0.015, 0.03, 0.06, 0.1])
       expect(costOf(unitsOf(twins, effect)) / costOf(twins.units.base)).toBeCloseTo(1 + effect, 4);
     expect(unitsOf(twins, 0)).toBe(twins.units.base);
   });
@@ -40,6 +40,11 @@ describe('twins', () => {
     expect(first).toBe('base');
     expect(variants['base']?.command.slice(0, -1)).toEqual(variants['dearer']?.command.slice(0, -1));
     expect([variants['base']?.command.at(-1), variants['dearer']?.command.at(-1)]).toEqual(['7', '9']);
+  });
+
+  it('spend units after the response that they are told to', () => {
+    const { variants } = plantTwins(TWIN, { base: 7 }, 2);
+    expect(variants['base']?.command.join(' ')).toMatch(/--later 2 --units 7$/);
   });
 
   it('can be in another folder', () => {
