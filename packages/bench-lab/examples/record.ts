@@ -1,5 +1,5 @@
 /**
- * Records the services of docs/findings/nine-services.md and why.md: lays each out as a user has it, in a repository with its lock file and its commits, runs
+ * Records the services of docs/findings: lays each out as a user has it, in a repository with its lock file and its commits, runs
  * its commands, and keeps what they print, with the runs behind it. Each commit overlays the files of a folder such as `change`.
  *
  * `pnpm exec node packages/bench-lab/examples/record.ts results/published/<date>-examples fastapi express`
@@ -13,8 +13,9 @@ import { splitCommand } from 'bench-targets/catalogue/apps/words';
 import { provideUv } from 'bench-targets/prepare/uv';
 import { inheritedByUser, runCommand } from '../testing/user.ts';
 
-/** A service: the tool that makes its lock, the subjects of its changes by their folders, and what its user types. */
+/** A service: its folder if that has another name, the tool that makes its lock, the subjects of its changes by their folders, and what its user types. */
 interface Service {
+  from?: string;
   lock?: 'uv' | 'npm';
   changes: Record<string, string>;
   commands: string[];
@@ -72,6 +73,36 @@ const SERVICES: Record<string, Service> = {
     changes: { change: 'Upgrade Express' },
     commands: ['init --get /items', `compare HEAD~1 HEAD --node 22 ${WHY}`],
   },
+  startup: {
+    changes: { change: 'Upgrade Pydantic' },
+    commands: [
+      'init --python 3.11 --get /part0',
+      'compare HEAD~1 HEAD --python 3.11 --by startup --budget 2m',
+    ],
+  },
+  abort: {
+    changes: { change: 'Stop by either signal' },
+    commands: ['init', 'compare HEAD~1 HEAD --node 22.6.0 --budget 1m'],
+  },
+  fetching: { changes: { change: 'Fetch with aiohttp' }, commands: [`compare HEAD~1 HEAD ${WHY}`] },
+  json: { changes: { change: 'Write JSON with orjson' }, commands: ['init', `compare HEAD~1 HEAD ${WHY}`] },
+  lazy: {
+    changes: { change: 'Load books when they are read' },
+    commands: ['init', `compare HEAD~1 HEAD ${WHY}`],
+  },
+  recycled: { changes: { change: 'Recycle workers' }, commands: ["init --run 'gunicorn app:app'", LONGER] },
+  loops: {
+    changes: {},
+    commands: [
+      `compare . ${['asyncio', 'uvloop'].map((loop) => `--run 'uvicorn main:app --port {port} --no-access-log --loop ${loop}'`).join(' ')} --get /ping --budget 2m`,
+    ],
+  },
+  'express-nodes': {
+    from: 'express',
+    lock: 'npm',
+    changes: {},
+    commands: ['init', 'compare --node 22,26 --budget 2m'],
+  },
   nodes: {
     changes: { raw: 'Write one text to the socket' },
     commands: [
@@ -82,9 +113,13 @@ const SERVICES: Record<string, Service> = {
 };
 
 /** Lays a service out in a folder. */
-async function layOut(name: string, { lock, changes }: Service, folder: string): Promise<void> {
-  const from = join(import.meta.dirname, name);
-  const folders = Object.keys(changes).map((one) => join(from, one));
+async function layOut(
+  name: string,
+  { from: own = name, lock, changes }: Service,
+  folder: string,
+): Promise<void> {
+  const from = join(import.meta.dirname, own);
+  const folders = ['change', ...Object.keys(changes)].map((one) => join(from, one));
   const run = (...argv: string[]): void => void runSync(argv, { cwd: folder });
   const commit = (subject: string): void => {
     run('git', 'add', '.');

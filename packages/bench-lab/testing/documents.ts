@@ -2,20 +2,14 @@
 import { HOME } from 'bench-machine/home';
 import { globSync, readFileSync } from 'node:fs';
 import { basename, dirname, join, relative } from 'node:path';
-import { compareRuns } from 'bench-analysis/runs';
 import { summarisePool } from '../src/analyse/power.ts';
 import { summarise } from 'bench-analysis/summary';
 import { ROOT } from 'bench-targets/catalogue/stacks';
 import { METRIC_IDS, METRICS, type MetricId } from 'bench-model/metrics';
-import { DEFAULT_THRESHOLD } from 'bench-model/options';
-import { viewComparison } from 'bench-report/compare';
-import { viewRuns } from 'bench-report/runs';
-import { renderTerminal } from 'bench-report/terminal';
 import { formatWhole } from 'bench-report/format';
-import { explainBuilds } from 'bench-report/interpreters';
 import { renderMarkdown } from 'bench-report/markdown';
 import { renderPower } from '../src/report/power.ts';
-import { serversOf, toModel } from 'bench-report/model/model';
+import { toModel } from 'bench-report/model/model';
 import { showLimit, showMetric, tellLimits } from 'bench-report/cells';
 import { toView } from 'bench-report/view';
 import { readPool } from '../src/results/pool.ts';
@@ -25,8 +19,8 @@ import { drawTable } from './draw-table.ts';
 import { toTerminal } from './terminal-picture.ts';
 import { embedPicture, toPicture, type Picture } from './pictures.ts';
 import { toPlanted } from './planted-picture.ts';
+import { toRatios } from './ratios-picture.ts';
 import { compareOf, drawRepeats, drawVerdicts } from './repeats.ts';
-import { drawVersions } from './versions.ts';
 import { readRun, type StoredRun } from 'bench-analysis/results/store';
 
 /** A part of a document between `<!-- kind words -->` and `<!-- end -->`. */
@@ -83,6 +77,7 @@ const PICTURE_OF: Record<string, (words: string[]) => Picture> = {
   picture: pictureOf,
   terminal: ([id = '', name = '']) => toTerminal(name, linesOf(id, name, IN_TERMINAL)),
   planted: ([id = '']) => toPlanted(readPool(folderOf(id)), id),
+  ratios: (ids) => toRatios(ids.map((id) => readPublished(id))),
 };
 
 function pictureOf([id = '', metric = '', ...rest]: string[]): Picture {
@@ -106,40 +101,8 @@ export function isQuoted(figure: string, text: string): boolean {
 
 /** The content of each kind of block. Words after the run limit it: `at 100` to a number of connections. */
 const BLOCKS: Record<string, (words: string[], path: string) => string> = {
-  /** `run ID [at 100] [detail]`: the report, as `pnpm report --format markdown` prints it, without its closing sentence. */
-  run: ([id = '', ...rest]) => {
-    const model = toModel(readPublished(id, connectionsOf(rest)));
-    const { closing: _, ...view } = toView(model, { detail: rest.at(-1) === 'detail' });
-    return renderMarkdown(view);
-  },
-
   /** `command NAME`: what a command of `bench-http` does, and its options. */
   command: ([name = '']) => drawCommand(name),
-
-  /** `beside METRIC METRIC at N of ID ID`: each target with its figures from several runs side by side. */
-  beside: (words) => {
-    const split = words.indexOf('of');
-    const at = words.indexOf('at');
-    const runs = words.slice(split + 1).map((id) => readPublished(id, connectionsOf(words.slice(at, split))));
-    return drawBeside(words.slice(0, at).map(metricOf), runs);
-  },
-
-  /** `compare ID` or `compare ID ID`: as `pnpm compare` prints it. */
-  compare: ([id = '', other]) => {
-    const run = readPublished(id);
-    if (other !== undefined)
-      return fence(
-        renderTerminal(
-          viewRuns(
-            compareRuns(run, readPublished(other), { by: 'cpu', threshold: DEFAULT_THRESHOLD }),
-            `${id} → ${other}`,
-            [],
-          ),
-        ),
-      );
-    const marks = explainBuilds(serversOf(run.plan, run.trials));
-    return fence(renderTerminal(viewComparison(compareOf(run), `run ${id}`, marks)));
-  },
 
   /** `scaling ID [for TARGET TARGET]`: the table of `--scale`, or these parts of it without notes. */
   scaling: (words) => {
@@ -158,10 +121,6 @@ const BLOCKS: Record<string, (words: string[], path: string) => string> = {
   verdicts: (ids, path) =>
     drawVerdicts(ids.map((id) => ({ link: linkFrom(path, id), table: compareOf(readPublished(id)) }))),
 
-  /** `versions ID ID`: each stack on each runtime against its first one, over the rounds of repeats. */
-  versions: (ids, path) =>
-    drawVersions(ids.map((id) => ({ link: linkFrom(path, id), run: readPublished(id) }))),
-
   /** `power ID`: as `pnpm bench:power` prints it. */
   power: ([id = '']) => {
     const pool = readPool(folderOf(id));
@@ -178,19 +137,14 @@ const BLOCKS: Record<string, (words: string[], path: string) => string> = {
   /** `planted ID`: what the comparisons of a pool of `pnpm bench:power` found, as a picture. */
   planted: (words, path) => embedPicture(PICTURE_OF['planted']!(words), relative(dirname(path), '.')),
 
+  /** `ratios ID ID`: the comparisons by CPU per request in a run and its repeats, as a picture. */
+  ratios: (words, path) => embedPicture(PICTURE_OF['ratios']!(words), relative(dirname(path), '.')),
+
   /** `repeats cpu of ID ID`: the agreement of repeats of one run. */
   repeats: ([metric = '', , ...ids], path) =>
     drawRepeats(
       metricOf(metric),
       ids.map((id) => ({ link: linkFrom(path, id), run: readPublished(id) })),
-    ),
-
-  /** `example ID NAME`: what a service of `packages/bench-lab/examples` was asked and found. */
-  example: ([id = '', name = '']) =>
-    fence(
-      linesOf(id, name, IN_EXAMPLE)
-        .map((line) => (line.startsWith('$') ? line : line.replaceAll(/ {2,}/g, '  ')))
-        .join('\n'),
     ),
 
   /** `why ID NAME`: the verdicts on a recorded service, and what `--why` said of them first. */
@@ -322,25 +276,4 @@ function drawRows(
 function splitAt(words: readonly string[], word: string): [string[], string[]] {
   const index = words.indexOf(word);
   return index === -1 ? [[...words], []] : [words.slice(0, index), words.slice(index + 1)];
-}
-
-/** Draws one row for each target: its figures after the warm-up of each run, side by side. */
-function drawBeside(metrics: MetricId[], runs: StoredRun[]): string {
-  const tables = runs.map(({ plan, trials }) => ({ plan, rows: summarise(trials) }));
-  const head = [
-    'target',
-    ...tables.flatMap(({ plan: { workload, warmupSeconds } }) =>
-      metrics.map((id) => `\`${workload}\` ${METRICS[id].label} after ${warmupSeconds} s`),
-    ),
-  ];
-  const targets = [...new Set(tables.flatMap(({ rows }) => rows.map(({ target }) => target)))];
-  const lines = targets.map((target) => [
-    target,
-    ...tables.flatMap(({ rows }) => {
-      const row = rows.find((one) => one.target === target);
-      return metrics.map((id) => (row === undefined ? '—' : showMetric(id, row)));
-    }),
-  ]);
-  const alignment = head.map((name) => (WORDS.has(name) ? '---' : '---:'));
-  return [head, alignment, ...lines].map((cells) => `| ${cells.join(' | ')} |`).join('\n');
 }

@@ -1,0 +1,14 @@
+from datetime import date
+
+from fastapi import FastAPI
+
+app = FastAPI()
+ORDERS = [
+    {"id": number, "placed": date(2026, 1, 1 + number % 28), "lines": [{"sku": f"S{k}", "count": k} for k in range(5)]}
+    for number in range(100)
+]
+
+
+@app.get("/orders")
+async def orders():
+    return ORDERS

@@ -1,0 +1,2 @@
+workers = 2
+max_requests = 500

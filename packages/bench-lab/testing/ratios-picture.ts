@@ -1,0 +1,104 @@
+/** A picture of comparisons: each ratio with its interval, as the report draws it. */
+import * as Plot from '@observablehq/plot';
+import { parseHTML } from 'linkedom';
+import type { ComparedRow } from 'bench-analysis/compare';
+import type { StoredRun } from 'bench-analysis/results/store';
+import { DEFAULT_THRESHOLD } from 'bench-model/options';
+import { describeVerdict } from 'bench-report/compare';
+import { nameCell, nameTarget } from 'bench-report/format';
+import { describeMachine } from 'bench-report/view';
+import { drawForest } from '../../bench-report/page/forest.ts';
+import { toFile, type Picture, type Theme } from './pictures.ts';
+import { compareOf } from './repeats.ts';
+
+const WIDTH = 760;
+const TITLE = 40;
+const CAPTION = 44;
+
+/** Plans the picture of CPU per request against the baselines of these runs. Repeats count as one run with all rounds. */
+export function toRatios(runs: readonly StoredRun[]): Picture {
+  const [first] = runs;
+  if (first === undefined) throw new Error('a picture of ratios needs a run');
+  const all = compareRepeats(runs);
+  const rungs = new Set(all.map(({ connections }) => connections));
+  const rows = all.map((row) => {
+    const cell = { target: row.candidate, route: row.route, connections: row.connections };
+    const name = rungs.size > 1 ? nameCell(cell) : nameTarget(cell);
+    return { name, comparison: row.comparison, words: describeVerdict(row) };
+  });
+  const baselines = new Set(all.map(({ baseline }) => baseline));
+  const title = `CPU per request against ${nameBaseline(baselines)}, lower is better`;
+  const rounds = Math.max(...all.map(({ comparison }) => comparison.rounds));
+  const below = `Lines: 95 % intervals of ${rounds} rounds. Grey: less than 2 %. Run ${first.plan.run}.\n${describeMachine(first.host)}.`;
+  return {
+    name: `ratios-${first.plan.run}`,
+    alt: `${title}: ${rows.map(({ name, words }) => `${name} ${words}`).join(', ')}`,
+    width: WIDTH,
+    draw: (theme) => draw(rows, { title, below }, theme),
+  };
+}
+
+/** The one baseline, or the runtime of all. */
+function nameBaseline(baselines: ReadonlySet<string>): string {
+  const [one = ''] = baselines;
+  return baselines.size === 1 ? one : `the same on ${one.split('@')[1] ?? one}`;
+}
+
+function draw(
+  rows: { name: string; comparison: ComparedRow['comparison']; words: string }[],
+  { title, below }: { title: string; below: string },
+  theme: Theme,
+): string {
+  const { document } = parseHTML('<!doctype html><html></html>');
+  const forest = drawForest(rows, { threshold: DEFAULT_THRESHOLD, better: 'lower' }, WIDTH);
+  const { height = 0, marginBottom = 0, marginLeft = 0 } = forest;
+  const placed = { textAnchor: 'start', dx: 8 - marginLeft } as const;
+  const svg = Plot.plot({
+    ...forest,
+    document,
+    width: WIDTH,
+    height: height + TITLE + CAPTION,
+    marginTop: TITLE,
+    marginBottom: marginBottom + CAPTION,
+    style: { fontSize: '13px' },
+    marks: [
+      ...(forest.marks ?? []),
+      Plot.text([title], { ...placed, frameAnchor: 'top-left', dy: -26, fontSize: 16, fontWeight: 600 }),
+      Plot.text([below], {
+        ...placed,
+        frameAnchor: 'bottom-left',
+        dy: CAPTION + 22,
+        lineHeight: 1.4,
+        fontSize: 12,
+        fill: 'var(--faint)',
+      }),
+    ],
+  }) as { outerHTML: string; setAttribute: (name: string, value: string) => void };
+  svg.setAttribute('xmlns', 'http://www.w3.org/2000/svg');
+  return toFile(svg.outerHTML, theme);
+}
+
+/** Compares over the rounds of all repeats together: runs with the same targets. */
+function compareRepeats(runs: readonly StoredRun[]): ComparedRow[] {
+  return [...Map.groupBy(runs, namesOf).values()].flatMap((group) => compareOf(joinRounds(group)).rows);
+}
+
+/** Returns one run with the rounds of several. */
+function joinRounds(runs: readonly StoredRun[]): StoredRun {
+  const [first] = runs;
+  if (first === undefined) throw new Error('a comparison needs a run');
+  let before = 0;
+  const trials = runs.flatMap((run) => {
+    const own = run.trials.map((trial) => ({ ...trial, round: trial.round + before }));
+    before += run.plan.rounds;
+    return own;
+  });
+  return { ...first, plan: { ...first.plan, rounds: before }, trials };
+}
+
+function namesOf({ plan }: StoredRun): string {
+  return plan.targets
+    .map(({ id }) => id)
+    .toSorted()
+    .join();
+}
