@@ -1,8 +1,7 @@
 /** Summarises a pool of sequential tests on twins: how often Bench was right. */
 import type { Verdict } from 'bench-model/options';
 import { mean, median, robustDeviation } from 'bench-statistics/numbers';
-import type { Effect } from '../measure/twins.ts';
-import type { PooledTest } from '../results/pool.ts';
+import type { Effect, PooledTest } from '../results/pool.ts';
 import { estimateCentre } from 'bench-statistics/signed-rank';
 
 /** All tests with one planted effect. */

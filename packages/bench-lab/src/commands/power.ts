@@ -7,13 +7,14 @@ import { join } from 'node:path';
 import { summarisePool } from '../analyse/power.ts';
 import { unlikeHosts } from 'bench-analysis/unlike';
 import { BenchError } from 'bench-model/errors';
-import { type Effect, EFFECTS } from '../measure/twins.ts';
+import { EFFECTS } from '../measure/twins.ts';
 import { describeEffect, renderPower } from '../report/power.ts';
 import { toOutput } from 'bench-report/printable';
 import { readHost } from 'bench-machine/host';
 import {
   appendPooled,
   createPool,
+  type Effect,
   POOL_SCHEMA,
   readPool,
   type Pool,

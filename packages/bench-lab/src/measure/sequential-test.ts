@@ -14,12 +14,12 @@ import { BenchError } from 'bench-model/errors';
 import type { PinnedCommands } from 'bench-machine/placement';
 import { prepareAll, type Prepared } from 'bench-targets/prepare/prepare';
 import { run } from 'bench-http/measure/run';
-import { copyTwin, type Effect, makeTwins, plantTwins, TRIAL_UNITS, unitsOf } from './twins.ts';
+import { copyTwin, makeTwins, plantTwins, TRIAL_UNITS, unitsOf } from './twins.ts';
 import type { Stack } from 'bench-model/stack';
 import type { Trial } from 'bench-model/record';
 import { benchOptions, type BenchOptions } from 'bench-model/options';
 import type { Plan } from 'bench-model/plan';
-import type { PooledTest, Twins } from '../results/pool.ts';
+import type { Effect, PooledTest, Twins } from '../results/pool.ts';
 import { median } from 'bench-statistics/numbers';
 
 const TWIN = fileURLToPath(new URL('../../planted/twin/stack.json', import.meta.url));

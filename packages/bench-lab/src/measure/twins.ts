@@ -1,16 +1,9 @@
 /** Twins: one server with different amounts of work per request, so that the difference between two is known. */
 import { cpSync } from 'node:fs';
 import type { Stack } from 'bench-model/stack';
-import type { Twins } from '../results/pool.ts';
+import type { Effect, Twins } from '../results/pool.ts';
 
-/** The extra cost per request of the costlier twin in a comparison of two. */
-export interface Effect {
-  /** Its share; 0 is A/A. */
-  effect: number;
-  /** True if it is spent 50 ms after the response. */
-  deferred?: boolean;
-}
-
+/** The effects of the comparisons, in turn. */
 export const EFFECTS: readonly Effect[] = [
   { effect: 0.03 },
   { effect: 0 },

@@ -1,6 +1,5 @@
 import type { EffectSummary } from '../analyse/power.ts';
-import type { Effect } from '../measure/twins.ts';
-import type { Pool } from '../results/pool.ts';
+import type { Effect, Pool } from '../results/pool.ts';
 import { describeMachine } from 'bench-report/view';
 import { formatShare } from 'bench-report/format';
 import { renderRows } from 'bench-report/terminal';

@@ -5,7 +5,6 @@ import { appendLine, writeReport } from 'bench-analysis/results/store';
 import { BenchError } from 'bench-model/errors';
 import type { Host } from 'bench-model/host';
 import type { Verdict } from 'bench-model/options';
-import type { Effect } from '../measure/twins.ts';
 
 /** The version of a pool. */
 export const POOL_SCHEMA = 1;
@@ -22,6 +21,14 @@ export interface PoolFile {
   schema: number;
   host: Host;
   twins: Twins;
+}
+
+/** The extra cost per request of the costlier twin in a comparison of two. */
+export interface Effect {
+  /** Its share; 0 is A/A. */
+  effect: number;
+  /** True if it is spent 50 ms after the response. */
+  deferred?: boolean;
 }
 
 /** One sequential test of twins, from its first round to its verdict. */

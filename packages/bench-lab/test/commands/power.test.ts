@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { nextTest } from '../../src/commands/power.ts';
-import { type Effect, EFFECTS } from '../../src/measure/twins.ts';
+import { EFFECTS } from '../../src/measure/twins.ts';
+import type { Effect } from '../../src/results/pool.ts';
 
 const effectsOf = (done: Effect[], effects: Effect[], count: number): Effect[] => {
   const pool = [...done];
