@@ -19,6 +19,7 @@ import { drawTable } from './draw-table.ts';
 import { toTerminal } from './terminal-picture.ts';
 import { embedPicture, toPicture, type Picture } from './pictures.ts';
 import { toPlanted } from './planted-picture.ts';
+import { toFlame } from './flame-picture.ts';
 import { toRatios } from './ratios-picture.ts';
 import { compareOf, drawRepeats, drawVerdicts } from './repeats.ts';
 import { readRun, type StoredRun } from 'bench-analysis/results/store';
@@ -77,6 +78,7 @@ const PICTURE_OF: Record<string, (words: string[]) => Picture> = {
   picture: pictureOf,
   terminal: ([id = '', name = '']) => toTerminal(name, linesOf(id, name, IN_TERMINAL)),
   planted: ([id = '']) => toPlanted(readPool(folderOf(id)), id),
+  flame: ([id = '']) => toFlame(readRun(folderOf(id))),
   ratios: (ids) => toRatios(ids.map((id) => readPublished(id))),
 };
 
@@ -139,6 +141,9 @@ const BLOCKS: Record<string, (words: string[], path: string) => string> = {
 
   /** `ratios ID ID`: the comparisons by CPU per request in a run and its repeats, as a picture. */
   ratios: (words, path) => embedPicture(PICTURE_OF['ratios']!(words), relative(dirname(path), '.')),
+
+  /** `flame ID`: where the first difference that `--why` explained in a run is spent, as a picture. */
+  flame: (words, path) => embedPicture(PICTURE_OF['flame']!(words), relative(dirname(path), '.')),
 
   /** `repeats cpu of ID ID`: the agreement of repeats of one run. */
   repeats: ([metric = '', , ...ids], path) =>

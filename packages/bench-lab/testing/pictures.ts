@@ -169,6 +169,7 @@ function readColours(theme: Theme): Map<string, string> {
   return new Map([...pairs].map(({ groups = {} }) => [groups['name'] ?? '', groups[theme] ?? '']));
 }
 
-function escape(text: string): string {
+/** Escapes a text for XML. */
+export function escape(text: string): string {
   return text.replaceAll('&', '&amp;').replaceAll('"', '&quot;').replaceAll('<', '&lt;');
 }

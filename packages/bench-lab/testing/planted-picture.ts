@@ -31,15 +31,15 @@ interface Part {
 export function toPlanted(pool: Pool | undefined, id: string): Picture {
   if (pool === undefined) throw new Error(`no pool ${id}`);
   const effects = summarisePool(pool.entries);
-  const parts = effects.flatMap(({ effect, tests, verdicts }): Part[] => {
-    const row =
-      effect === 0 ? 'nothing planted' : `+${(100 * effect).toFixed(1).replace('.0', '')} % CPU planted`;
+  const parts = effects.flatMap(({ effect, deferred, tests, verdicts }): Part[] => {
+    const share = `+${(100 * effect).toFixed(1).replace('.0', '')} % CPU`;
+    const row = effect === 0 ? 'nothing planted' : `${share} ${deferred ? '50 ms later' : 'planted'}`;
     let from = 0;
     return (Object.keys(FILLS) as Verdict[]).flatMap((verdict) => {
       const count = verdicts[verdict];
-      const share = count / tests.length;
-      from += share;
-      return count === 0 ? [] : [{ row, verdict, count, share, from: from - share }];
+      const part = count / tests.length;
+      from += part;
+      return count === 0 ? [] : [{ row, verdict, count, share: part, from: from - part }];
     });
   });
   const threshold = effects[0]?.tests[0]?.threshold ?? 0;

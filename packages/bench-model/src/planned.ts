@@ -154,7 +154,7 @@ export function warmupSecondsOf(
   const runtime = usualRuntime(targets.find(({ id }) => id === target)?.language ?? '');
   const own = runtime === undefined ? warmupSeconds : SHORTEST_WARMUP_SECONDS[runtime];
   const least = Math.max(own, waitSeconds);
-  if (quick) return Math.max(warmupSeconds, least / 2);
+  if (quick) return Math.max(warmupSeconds, least);
   return least + (runtime === 'jvm' || runtime === 'dotnet' ? COMPILING_SECONDS : 0);
 }
 

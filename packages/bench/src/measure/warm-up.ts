@@ -132,7 +132,7 @@ function spanOf({ ready, seconds }: Warmable, plan: Plan): Span {
   if (plan.autoWarmup !== true) return exactly(plan.warmupSeconds);
   const own = leastWarmup({ runtime: seen?.runtime, hasShortDelays: isOwn || (seen?.cores ?? 1) > 1 });
   const least = Math.min(mostWarmupSeconds, Math.max(own, plan.waitSeconds ?? 0));
-  if (plan.quick) return exactly(Math.max(plan.warmupSeconds, least / 2));
+  if (plan.quick) return exactly(Math.max(plan.warmupSeconds, least));
   // What a longer load uses up cannot be measured any more.
   const isUsedUp = spec.routes?.some(({ once }) => once === true) ?? false;
   return isUsedUp ? exactly(least) : { leastSeconds: least, mostSeconds: mostWarmupSeconds };
