@@ -265,6 +265,17 @@ function readListening(port?: number, read = readText): ListeningSocket[] {
 /** The state of a listening socket in the tables of the kernel. */
 export const LISTEN = '0A';
 
+/** Returns the ports of the clients that are connected to a port, or were in the last minute. */
+export function clientsOf(port: number, read = readText): Set<number> {
+  const rows = ['tcp', 'tcp6'].flatMap((table) => (read(`/proc/net/${table}`) ?? '').split('\n').slice(1));
+  const clients = rows.flatMap((row) => {
+    const [, local = '', remote = '', state] = row.trim().split(/\s+/);
+    const ends = [local, remote].map((end) => Number.parseInt(end.split(':')[1] ?? '', 16));
+    return state !== LISTEN && ends.includes(port) ? ends.filter((end) => end !== port) : [];
+  });
+  return new Set(clients);
+}
+
 /** Parses the sockets in state LISTEN, all or those on one port, from `/proc/net/tcp` or `tcp6`. */
 export function parseListening(table: string, port?: number): ListeningSocket[] {
   return table.split('\n').flatMap((line) => {

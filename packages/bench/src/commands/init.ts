@@ -1,6 +1,6 @@
 /** `bench-http init`: asks how the server of a project starts, tries it, and writes the manifest that worked. */
 import { lstatSync, writeFileSync } from 'node:fs';
-import { basename, dirname, join, relative, resolve } from 'node:path';
+import { dirname, join, relative, resolve } from 'node:path';
 import { isFolder } from 'bench-machine/files';
 import { tryGit } from 'bench-machine/git';
 import { holdsSecret } from 'bench-machine/redact';
@@ -66,23 +66,16 @@ export default defineCommand({
       usually: 'the one that Bench finds',
     }),
     with: repeated('<package>', text, { help: 'a package in addition to the lock', separator: PACKAGES }),
-    output: option('<file>', text, { help: 'another name for it', usually: 'stack.json' }),
     yes: flag({ help: 'take the first choice of each question, and run it' }),
   },
   notes:
     'Exit codes: 0 written, 1 the server does not start or respond, 2 bad usage or an\nunanswered question, 3 a toolchain is missing, 130 interrupted.',
-  read(values, [folder = '.']) {
-    const { output = 'stack.json' } = values;
-    const named = basename(output);
-    if (output !== named && dirname(resolve(output)) !== resolve(folder))
-      throw new BenchError('usage', `${output} is outside of the project`, `name it only: --output ${named}`);
-    return { ...values, folder, named };
-  },
-  async run({ folder, run, named, yes, ...asked }) {
+  read: (values, [folder = '.']) => ({ ...values, folder }),
+  async run({ folder, run, yes, ...asked }) {
     const root = resolve(folder);
     if (!isFolder(root))
       throw new BenchError('usage', `${folder}: not a folder`, 'name the folder of your project');
-    refuseExisting(join(root, named));
+    refuseExisting(root);
     for (const [, value] of asked.header) refuseUnset(value, '--header');
     const choices: Choices = {
       ...asked,
@@ -101,8 +94,14 @@ export default defineCommand({
     const ways = run === undefined ? findWays(root) : [readWay(root, run)];
     const isAsked = !yes && process.stdin.isTTY && process.stderr.isTTY;
     const asker = isAsked ? makeUser(stopping.signal) : NOBODY;
-    const fileFor = (place: string): string => refuseExisting(join(place, named));
-    const { manifest, file } = await settle({ asker, root, ways, choices, fileFor, stopping });
+    const { manifest, file } = await settle({
+      asker,
+      root,
+      ways,
+      choices,
+      fileFor: refuseExisting,
+      stopping,
+    });
     checkDraft(manifest, file);
     writeFileSync(file, `${JSON.stringify(manifest, null, 2)}\n`, { flag: 'wx' });
     const shown = relative(process.cwd(), file);
@@ -136,14 +135,15 @@ function readService(typed: string): Choices['services'] & object {
   );
 }
 
-/** Returns the path of a new manifest. Throws a usage error if it exists. */
-function refuseExisting(file: string): string {
+/** Returns the path of the new manifest in a folder. Throws a usage error if it exists. */
+function refuseExisting(folder: string): string {
+  const file = join(folder, 'stack.json');
   // A link to nothing is there, too.
   if (lstatSync(file, { throwIfNoEntry: false }) === undefined) return file;
   const shown = relative(process.cwd(), file);
   throw new BenchError(
     'usage',
     `${shown} exists already, and init does not overwrite it`,
-    'name another file: --output stack-new.json',
+    'give it another name, or remove it',
   );
 }

@@ -1,8 +1,10 @@
 /** One try of a draft: its server is prepared and started, answers, and is stopped. */
 import { describeTail, launch, listensElsewhere, type Server } from 'bench-machine/launch';
+import { clientsOf } from 'bench-machine/procfs';
 import { OWN_TLS } from 'bench-machine/tls';
 import { BenchError } from 'bench-model/errors';
 import { present } from 'bench-model/options';
+import type { Need } from 'bench-targets/catalogue/apps/needs';
 import { joinWords } from 'bench-targets/catalogue/apps/words';
 import { targetsOf } from 'bench-targets/catalogue/stacks';
 import { fill } from 'bench-targets/catalogue/workloads/requests/template';
@@ -48,12 +50,19 @@ export function refuseStopped({ signal }: AbortController): void {
   if (signal.aborted) throw INTERRUPTED;
 }
 
-/** Starts the server of a draft, and returns its manifest with the requests that `choose` returns while it runs. Throws if it does not start. */
+/** A draft that works: its manifest, its requests, and the services that nothing connected to. */
+export interface Worked {
+  manifest: object;
+  requests: Written[];
+  unused: Need[];
+}
+
+/** Starts the server of a draft, and asks it for the requests that `choose` returns while it runs. Throws if it does not start. */
 export async function tryDraft(
   draft: Draft,
   { file, stopping }: { file: string; stopping: AbortController },
   choose: (asking: Asking) => Promise<Written[]>,
-): Promise<object> {
+): Promise<Worked> {
   const prepared = await prepareDraft(draft, file).finally(() => refuseStopped(stopping));
   using session = await openSession(`init ${prepared.target.id}`, { isAlone: false, words: NOTHING_WRITTEN });
   using _ = onInterrupt(() => stopping.abort(), NOTHING_WRITTEN);
@@ -64,6 +73,7 @@ export async function tryDraft(
   await using services = await declared?.start({ token, folder, placed: {}, recordLeftoverServer });
   stopping.signal.addEventListener('abort', () => services?.interrupt?.());
   await using beside = await services?.begin(ANY, { id: 'init-services', target: prepared.target, prepared });
+  const findUnused = watchServices(draft, beside?.env);
   const port = draft.movesPort === true ? undefined : draft.port;
   await using server = await launch({
     id: 'init-server',
@@ -94,11 +104,27 @@ export async function tryDraft(
     const requests = await choose(asking);
     const slow = seconds > STARTS_SECONDS.usual ? 10 * Math.ceil((3 * seconds) / 10) : undefined;
     const scheme = server.tls === undefined ? undefined : 'https';
-    return makeManifest(draft, { requests, scheme, startTimeoutSeconds: slow }, file);
+    const manifest = makeManifest(draft, { requests, scheme, startTimeoutSeconds: slow }, file);
+    return { manifest, requests, unused: findUnused() };
   } catch (error) {
     refuseStopped(stopping);
     throw error instanceof BenchError ? explain(error, server, draft) : error;
   }
+}
+
+/** Returns a function that tells to which services nothing has connected since. A setup command has used the database before. */
+function watchServices({ needs, way }: Draft, env: Readonly<Record<string, string>> = {}): () => Need[] {
+  if (process.platform !== 'linux') return () => [];
+  const watched = needs
+    .filter(({ service }) => way.setup === undefined || !('use' in service))
+    .flatMap((need) => {
+      const values = Object.keys(need.env).map((name) => env[name] ?? '');
+      const port = Number(/(?:^|:)(\d{4,5})(?=[/)?]|$)/m.exec(values.join('\n'))?.[1]);
+      return Number.isNaN(port) ? [] : { need, port, before: clientsOf(port) };
+    });
+  const isUnused = ({ port, before }: (typeof watched)[number]): boolean =>
+    [...clientsOf(port)].every((client) => before.has(client));
+  return () => watched.filter(isUnused).map(({ need }) => need);
 }
 
 /** Any answer counts, but that of a server that calls itself unavailable. */

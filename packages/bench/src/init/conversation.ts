@@ -8,9 +8,9 @@ import { isJob, languageOf, readWay, type Way } from 'bench-targets/catalogue/ap
 import { joinWords } from 'bench-targets/catalogue/apps/words';
 import { logLine, printStyled } from '../terminal/shell.ts';
 import { describe, say, type Asker, type Option } from './asker.ts';
-import { refuseStopped, tryDraft, TryError } from './attempt.ts';
+import { refuseStopped, tryDraft, TryError, type Worked } from './attempt.ts';
 import type { Draft } from './draft.ts';
-import { chooseRequests } from './requests.ts';
+import { chooseRequests, typedOf } from './requests.ts';
 import { draftOf, readSetup, typedSetup, withSetup, type Choices } from './start.ts';
 import { understand, type Change, type Trouble } from './trouble.ts';
 
@@ -43,6 +43,7 @@ export async function settle(setting: Setting): Promise<{ manifest: object; file
   let changes: Change[] = [];
   let draft = await begin(setting);
   let isMoved = false;
+  let working: Worked | undefined;
   for (;;) {
     const file = fileFor(join(root, draft.way.folder));
     const lines = commandsOf(draft.way, { root, ...draft }).filter((line) => !shown.has(line));
@@ -50,12 +51,18 @@ export async function settle(setting: Setting): Promise<{ manifest: object; file
     await agree(lines, asker, isMoved);
     tried.add(JSON.stringify(draft));
     try {
-      const manifest = await tryDraft(draft, { file, stopping }, (asking) =>
-        chooseRequests(asking, asker, choices.requests),
-      );
-      return { manifest, file };
+      const named = working?.requests.map(typedOf) ?? choices.requests;
+      working = await tryDraft(draft, { file, stopping }, (asking) => chooseRequests(asking, asker, named));
+      const { manifest, unused } = working;
+      if (unused.length === 0) return { manifest, file };
+      say('left out', `${unused.map(({ name }) => name).join(', ')}: nothing connected to it`);
+      draft = { ...draft, needs: draft.needs.filter((need) => !unused.includes(need)) };
     } catch (error) {
       refuseStopped(stopping);
+      if (working !== undefined) {
+        say('kept', `it does not work without: ${(error as Error).message.split('\n')[0]}`);
+        return { manifest: working.manifest, file };
+      }
       const trouble = await understand(error, draft, root);
       const { why } = draft.way;
       lacked.set(why, trouble);

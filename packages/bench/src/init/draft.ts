@@ -1,5 +1,5 @@
 /** All that the manifest of a server says about its start: each question of `init` changes a part of it. */
-import { basename, dirname, relative } from 'node:path';
+import { dirname, relative } from 'node:path';
 import { present } from 'bench-model/options';
 import type { Stack } from 'bench-model/stack';
 import { nameOf } from 'bench-targets/catalogue/apps/app';
@@ -44,10 +44,8 @@ export function makeManifest(draft: Draft, { requests, ...learned }: Learned, fi
   const { way, needs, packages, headers, lock, version, envFile, port, movesPort, packagesUntil } = draft;
   const { language, runtime, build, command, setup } = way;
   const env: Record<string, string> = Object.assign({}, way.env, ...needs.map((need) => need.env));
-  const own = basename(file, '.json');
-  const name = nameOf(dirname(file));
   return {
-    name: own === 'stack' ? name : `${name}-${nameOf(own)}`,
+    name: nameOf(dirname(file)),
     language,
     framework: 'unknown',
     class: 'unknown',

@@ -1,5 +1,6 @@
 /** The requests to measure: which of a server's routes it answers. */
 import type { Server } from 'bench-machine/launch';
+import { toAuthority } from 'bench-machine/ports';
 import { BenchError } from 'bench-model/errors';
 import { present } from 'bench-model/options';
 import { countOf } from 'bench-report/format';
@@ -26,9 +27,7 @@ const CHECK = /\/(?:health(?:z|[-_]?check)?|livez|liveness|readyz|readiness|ping
 const VARYING = 10;
 
 /** A request as a manifest writes it. */
-export type Written =
-  | string
-  | { request: string; headers?: Record<string, string>; body?: unknown; expect?: { status: number } };
+export type Written = string | { request: string; body?: unknown; expect?: { status: number } };
 
 /** A server to ask, and the folder of its project. */
 export interface Asking {
@@ -42,7 +41,6 @@ export interface Asking {
 interface Sent {
   method: string;
   path: string;
-  headers?: Record<string, string>;
   body?: string | undefined;
 }
 
@@ -53,6 +51,8 @@ interface Offer extends Sent {
   isRight: boolean;
   words: string;
   answer: string;
+  /** The path on the server to which it redirects. */
+  leadsTo?: string | undefined;
 }
 
 /** Chooses the requests to measure while a server runs: those that are named, or of those that it answers. */
@@ -126,6 +126,15 @@ async function requireAnswer(typed: string, asking: Asking): Promise<Offer> {
   return offer;
 }
 
+/** Returns a request as a user types it. */
+export function typedOf(written: Written): string {
+  if (typeof written === 'string') return written;
+  const { request, body } = written;
+  return body === undefined
+    ? request
+    : `${request} ${typeof body === 'string' ? body : JSON.stringify(body)}`;
+}
+
 /** Reads a request as a user types it: `/orders`, `GET /orders` or `POST /orders {"id":1}`. */
 function readTyped(typed: string): Sent {
   const [, method = 'GET', path, body] =
@@ -151,11 +160,13 @@ async function explore(asking: Asking): Promise<Offer[]> {
   return [...told, ...others, ...more.slice(0, MOST_WRITTEN)];
 }
 
-/** Asks for each path once. A page that several paths show counts once. */
+/** Asks for each path once, and for those that they redirect to. A page that several paths show counts once. */
 async function askAll(paths: readonly string[], asking: Asking): Promise<Offer[]> {
   const all: Offer[] = [];
-  for (const path of [...new Set(paths)].slice(0, MOST_TRIED)) {
+  const asked = new Set([...new Set(paths)].slice(0, MOST_TRIED));
+  for (const path of asked) {
     const offer = await ask({ method: 'GET', path }, asking);
+    if (offer.leadsTo !== undefined) asked.add(offer.leadsTo);
     const isPage = offer.isRight && offer.answer.trimStart().startsWith('<');
     const isKnown = isPage && all.some(({ answer }) => answer === offer.answer);
     if (offer.status !== 404 && !isKnown) all.push(offer);
@@ -166,15 +177,15 @@ async function askAll(paths: readonly string[], asking: Asking): Promise<Offer[]
 /** Returns requests as a manifest writes them. Of one whose body varies, only the status is expected. */
 async function toWritten(chosen: readonly Offer[], asking: Asking): Promise<Written[]> {
   const all: Written[] = [];
-  for (const { method, path, headers, body, status, answer } of chosen) {
+  for (const { method, path, body, status, answer } of chosen) {
     const request = `${method} ${path}`;
     let varies = method !== 'GET';
     for (let count = 1; count < VARYING && !varies; count += 1)
-      varies = (await ask({ method, path, ...present({ headers }) }, asking)).answer !== answer;
+      varies = (await ask({ method, path }, asking)).answer !== answer;
     if (varies && method === 'GET')
       say('found', `${request}: its body varies, so only its status is checked: \`expect\` in stack.json`);
     const expect = varies && status !== undefined ? { status } : undefined;
-    const more = present({ headers, body: body === undefined ? undefined : toBody(body), expect });
+    const more = present({ body: body === undefined ? undefined : toBody(body), expect });
     all.push(Object.keys(more).length === 0 ? request : { request, ...more });
   }
   return all;
@@ -205,11 +216,11 @@ const LACKS: Record<number, string> = {
 
 /** Sends a request as a load generator does. Throws a fault if the server has ended. */
 async function ask(sent: Sent, { server, headers: shared }: Asking): Promise<Offer> {
-  const { method, path, headers, body } = sent;
+  const { method, path, body } = sent;
   try {
     const ofBody = body === undefined ? {} : { 'content-type': 'application/json' };
-    const all = { ...ofBody, ...shared, ...headers };
-    const seen = await sendRequest(server, { method, path, headers: all, ...present({ body }) });
+    const headers = { ...ofBody, ...shared };
+    const seen = await sendRequest(server, { method, path, headers, ...present({ body }) });
     const { status, contentType } = seen;
     const isRight = status >= 200 && status < 300;
     const answer = seen.body.toString();
@@ -220,7 +231,10 @@ async function ask(sent: Sent, { server, headers: shared }: Asking): Promise<Off
     const type = contentType.split(';')[0] || 'no content type';
     const size = `, ${type}, ${seen.body.length.toLocaleString('en-US')} bytes`;
     const words = `${nameStatus(seen)}${isRight ? size : reason}${lacks === undefined ? '' : `; ${lacks}`}`;
-    return { ...sent, status, isRight, words, answer };
+    const base = `http://${toAuthority(server)}`;
+    const to = status >= 300 && status < 400 ? new URL(seen.headers?.location ?? '', base) : undefined;
+    const leadsTo = to?.origin === base ? to.pathname : undefined;
+    return { ...sent, status, isRight, words, answer, leadsTo };
   } catch (error) {
     // An interruption aborts the request.
     if (server.stopped?.aborted === true) throw error;

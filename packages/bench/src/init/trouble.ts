@@ -6,7 +6,7 @@ import { BenchError } from 'bench-model/errors';
 import { present } from 'bench-model/options';
 import { KINDS, needOf, SERVICE_NAMES } from 'bench-targets/catalogue/apps/needs';
 import { admittedBy } from 'bench-targets/catalogue/apps/pinned';
-import { findMention, withPort } from 'bench-targets/catalogue/apps/variables';
+import { findExample, findMention, withPort } from 'bench-targets/catalogue/apps/variables';
 import { buildOfNode, findImageStep } from 'bench-targets/catalogue/apps/ways';
 import { joinWords } from 'bench-targets/catalogue/apps/words';
 import { canMovePorts } from 'bench-targets/catalogue/ports';
@@ -155,16 +155,27 @@ function subcommandMissing(failed: Failed): Understood | undefined {
 
 /** What languages say of a file, a folder or a module that is not there, with its name. */
 const ABSENT =
-  /(?:no such file or directory|ENOENT|does not exist|cannot find(?: module)?|not found)[^'"`\n]*['"`]([^'"`\n]+)['"`]|open ([\w./-]+): no such file/i;
+  /(?:no such file or directory|ENOENT|does not exist|cannot find(?: module)?|not found)[^'"`\n]*['"`]([^'"`\n]+)['"`]|open ([\w./-]+): no such file|node: (\S+): not found/i;
 
 function fileMissing(failed: Failed): Understood | undefined {
   const { draft, place, words } = failed;
   const { way } = draft;
-  const [, quoted, path = quoted ?? ''] = ABSENT.exec(words) ?? [];
+  const path =
+    ABSENT.exec(words)
+      ?.slice(1)
+      .find((one) => one !== undefined) ?? '';
   const isFile = /\.\w+$/.test(path);
   // Others than folders without a dot or a slash are packages.
   if (!/[./]/.test(path) && !/no such file|ENOENT/i.test(words)) return undefined;
   const name = basename(path);
+  const example = name.startsWith('.env') ? findExample(place) : undefined;
+  if (example !== undefined) {
+    const copied = { ...way, setup: ['cp', example, name] };
+    return {
+      text: `${name} is missing, of which ${example} is an example`,
+      changes: [change(failed, `cp ${example} ${name} before each start`, { way: copied })],
+    };
+  }
   const build = way.runtime === 'node' && way.build.length === 0 ? buildOfNode(place) : undefined;
   if (build !== undefined)
     return {

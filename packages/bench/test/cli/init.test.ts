@@ -171,6 +171,30 @@ describe('init', () => {
     expect(running()).toEqual([]);
   });
 
+  it.runIf(hasProc)('leaves out a service that nothing connected to', async () => {
+    const redis = `require('node:net').createServer().listen(process.argv[3])`;
+    write({
+      'package.json': PACKAGE,
+      'bin/redis-server': `#!/usr/bin/env node\n${redis}`,
+      '.env.example': 'CACHE=redis://localhost\n',
+      'server.js': SERVER,
+    });
+    chmodSync(join(folder, 'bin/redis-server'), 0o755);
+    vi.stubEnv('PATH', `${join(folder, 'bin')}:${process.env['PATH']}`);
+    const run = async (): Promise<object> => {
+      const { status, stdout } = await runHere(init, [folder]);
+      const file = join(folder, 'stack.json');
+      const { services } = JSON.parse(readFileSync(file, 'utf8')) as { services?: object };
+      rmSync(file);
+      return { status, services, isSaid: stdout.includes('left out redis: nothing connected to it\n') };
+    };
+    expect(await run()).toEqual({ status: 0, services: undefined, isSaid: true });
+    const connects = `require('node:net').connect(new URL(process.env.CACHE).port, '127.0.0.1');`;
+    write({ 'server.js': `${connects}${SERVER}` });
+    expect(await run()).toMatchObject({ status: 0, services: { redis: {} }, isSaid: false });
+    vi.unstubAllEnvs();
+  });
+
   it('gives a server the variables of .env if it ends without them', async () => {
     write({
       'package.json': PACKAGE,
@@ -257,7 +281,7 @@ describe('init', () => {
     expect([status, stdout, stderr]).toEqual([
       2,
       '',
-      expect.stringMatching(/stack\.json exists already, and init does not overwrite it\n.*--output/),
+      expect.stringMatching(/stack\.json exists already, and init does not overwrite it\n/),
     ]);
     expect(readFileSync(join(folder, 'stack.json'), 'utf8')).toBe('{}');
   });
@@ -318,6 +342,16 @@ describe('init', () => {
     write({ 'server.js': serving(['/health']) });
     expect(await runHere(init, [folder])).toMatchObject({ status: 0 });
     expect(readManifest(file)).toMatchObject({ requests: { draft: { requests: [{ path: '/health' }] } } });
+  });
+
+  it('follows a redirect to what can be measured', async () => {
+    const server = `require('node:http').createServer(({ url }, response) => {
+      response.writeHead(url === '/login' ? 200 : 302, { location: '/login?next=' + url }).end(url);
+    }).listen(process.env.PORT, process.env.HOST);`;
+    write({ 'package.json': PACKAGE, 'server.js': server });
+    expect(await runHere(init, [folder])).toMatchObject({ status: 0 });
+    const { requests } = readManifest(join(folder, 'stack.json'));
+    expect(requests).toMatchObject({ draft: { requests: [{ path: '/login' }] } });
   });
 
   it('expects only the status of a response whose body varies, also if two are equal', async () => {
@@ -424,13 +458,8 @@ describe('init', () => {
       variants: { app: { env: { SHOP: 'open' } } },
       requests: [{ request: 'POST /echo', body: { id: 1 } }],
     });
-    const { status, stderr } = await runHere(init, [
-      folder,
-      '--output',
-      join(folder, 'b.json'),
-      '--service',
-      'oracle',
-    ]);
+    rmSync(join(folder, 'stack.json'));
+    const { status, stderr } = await runHere(init, [folder, '--service', 'oracle']);
     expect([status, stderr]).toEqual([
       2,
       expect.stringContaining('write one of postgres, mysql, redis, none'),

@@ -95,7 +95,7 @@ const WRONG: Record<string, string[]> = {
   prune: ['--yes', '--force'],
   cluster: ['', 'fly', 'up', 'up down', 'up --local 1', 'up --local 4 --role server', 'up --ip 10.0.0.1'],
   host: [],
-  init: ['a b', '--get', '--run', '--nonsense', '--yes=no', '--output other/stack.json'],
+  init: ['a b', '--get', '--run', '--nonsense', '--yes=no'],
   install: ['here'],
   compare: [
     'latest latest latest',

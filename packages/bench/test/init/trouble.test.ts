@@ -78,6 +78,18 @@ describe('a server that does not start', () => {
     ]);
   });
 
+  it('gets a copy of the example of its variables', async () => {
+    write({ '.env.sample': 'SHOP=open\n' });
+    const trouble = await troubleOf('/bin/node: .env: not found', draftOf('node --env-file=.env server.js'));
+    expect(trouble.text).toBe('.env is missing, of which .env.sample is an example');
+    expect(changesOf(trouble)).toEqual([
+      [
+        'cp .env.sample .env before each start',
+        expect.objectContaining({ setup: { command: ['cp', '.env.sample', '.env'] } }),
+      ],
+    ]);
+  });
+
   it('misses a file that its image makes', async () => {
     write({ Dockerfile: 'FROM node\nCOPY . .\nRUN openssl req -keyout shop.pem\n' });
     const { text, changes, error, setup } = await troubleOf(

@@ -8,7 +8,7 @@ import { hide, literalsInCommand, literalsInEnvironment, valuesOf } from 'bench-
 import { PLAIN_VARIANT, type Stack } from 'bench-model/stack';
 import type { App } from 'bench-model/app';
 import { findProject } from './project.ts';
-import { scriptOf, withoutRunner } from './runners.ts';
+import { scriptOf, withoutRunner } from './ways/line.ts';
 import { splitCommand, type Words } from './words.ts';
 
 /** The variables that tell a server of a user where to listen. */

@@ -28,11 +28,9 @@ interface Kind {
   image: RegExp;
   /** The start of its addresses. */
   scheme: RegExp;
-  /** Its name in variables. */
+  /** Its name in variables, and in the names of its clients. */
   word: RegExp;
   port: string;
-  /** The packages that only its clients have. */
-  driver: RegExp;
 }
 
 export const KINDS: Record<ServiceName, Kind> = {
@@ -42,9 +40,8 @@ export const KINDS: Record<ServiceName, Kind> = {
     variable: 'DATABASE_URL',
     image: /^[ \t]*image:\s*["']?(?:\S*\/)?(?:postgres|postgis|timescaledb)\b/m,
     scheme: /^postgres/,
-    word: /postgres|psql|pgsql|^pg/i,
+    word: /postgres|psycopg|psql|pgsql|asyncpg|pgx|lib\/pq|(?:^|["'])pg/im,
     port: '5432',
-    driver: /["'\s](?:pg|postgres|postgresql|psycopg2?(?:-binary)?|asyncpg)["'\s=<>~[]|jackc\/pgx|lib\/pq/,
   },
   mysql: {
     title: 'MySQL',
@@ -52,9 +49,8 @@ export const KINDS: Record<ServiceName, Kind> = {
     variable: 'DATABASE_URL',
     image: /^[ \t]*image:\s*["']?(?:\S*\/)?(?:mysql|mariadb|percona)\b/m,
     scheme: /^(?:mysql|mariadb)|^[^\s/]*@tcp\(/,
-    word: /mysql|mariadb/i,
+    word: /mysql|mariadb|asyncmy/i,
     port: '3306',
-    driver: /["'\s](?:mysql2?|mariadb|pymysql|mysqlclient|aiomysql|asyncmy)["'\s=<>~[]|go-sql-driver\/mysql/i,
   },
   redis: {
     title: 'Redis',
@@ -64,7 +60,6 @@ export const KINDS: Record<ServiceName, Kind> = {
     scheme: /^rediss?:/,
     word: /redis|valkey/i,
     port: '6379',
-    driver: /$^/,
   },
 };
 
@@ -111,7 +106,7 @@ function mainDatabase(listings: readonly Listing[], place: string): ServiceName 
   const composed = listings.flatMap((one) => (one.kind === 'compose' ? one.text : [])).join('\n');
   const databases = SERVICE_NAMES.filter((name) => 'use' in KINDS[name].service);
   const pictured = databases.filter((name) => KINDS[name].image.test(composed));
-  const found = pictured.length > 0 ? pictured : databases.filter((name) => KINDS[name].driver.test(listed));
+  const found = pictured.length > 0 ? pictured : databases.filter((name) => KINDS[name].word.test(listed));
   return found.length === 1 ? found[0] : undefined;
 }
 

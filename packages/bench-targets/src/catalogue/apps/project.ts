@@ -29,6 +29,8 @@ const LOCKS: Record<'python' | 'node', [pattern: RegExp, kind: LockKind][]> = {
     [/^Pipfile\.lock$/, 'pipfile'],
     [/^pyproject\.toml$/, 'pyproject'],
     [/^Pipfile$/, 'pipfile'],
+    // uv reads it like a pyproject.toml.
+    [/^setup\.py$/, 'pyproject'],
   ],
   node: [
     [/^pnpm-lock\.yaml$/, 'pnpm'],

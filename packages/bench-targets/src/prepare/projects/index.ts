@@ -5,23 +5,17 @@ import { parseEnv } from 'node:util';
 import { readTextFile } from 'bench-machine/files';
 import { hide, literalsInEnvironment, valuesOf } from 'bench-machine/redact';
 import type { FoundTarget } from '../../catalogue/found.ts';
-import { buildsOf } from '../builds.ts';
 import { variablesOfMovedPort } from '../moved-port.ts';
 import { prepareNode } from './modules.ts';
 import { prepareProgram } from './programs.ts';
 import type { ReadyProject } from './ready.ts';
-import { warnStale } from './stale.ts';
 import { settingsOfProject } from './tree.ts';
 import { preparePython } from './venv.ts';
 
 /** Prepares the project of a target: that of a user, or a stack of Bench. Throws a toolchain error if its environment cannot be made. */
 export async function prepareProject(known: FoundTarget, log: (line: string) => void): Promise<ReadyProject> {
-  const { target, stack, variant } = known;
+  const { target, stack } = known;
   hideSettings(stack.root);
-  const isBuilt = buildsOf(stack, variant).length > 0;
-  // The files of a commit have the time of its checkout.
-  const stale = isBuilt || stack.copy !== undefined ? undefined : warnStale(stack.root, variant.command);
-  if (stale !== undefined) log(`warning: ${stale}`);
   const ready = await (target.runtime === undefined
     ? prepareProgram(known, log)
     : target.runtime.kind === 'python'

@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { waysOfCompiled } from '../../../src/catalogue/apps/ways/compiled.ts';
+import { findWays, type Way } from '../../../src/catalogue/apps/ways/index.ts';
 import { writeFiles } from '../../../../bench-lab/testing/files.ts';
 
 let folder: string;
@@ -11,9 +11,9 @@ beforeEach(() => {
 });
 afterEach(() => rmSync(folder, { recursive: true }));
 
-function find(files: Record<string, string>): ReturnType<typeof waysOfCompiled> {
+function find(files: Record<string, string>): Way[] {
   writeFiles(folder, files);
-  return waysOfCompiled(folder, '');
+  return findWays(folder);
 }
 
 /** What all starts in Java share. */

@@ -10,7 +10,6 @@ import {
   readlinkSync,
   realpathSync,
   rmSync,
-  utimesSync,
   writeFileSync,
 } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -521,24 +520,6 @@ describe('a program that Bench builds', () => {
     writeFileSync(join(lib, 'lib.go'), 'package lib // changed\n');
     const after = await prepareIt();
     expect(after.prepared[0]?.digest).not.toBe(before.prepared[0]?.digest);
-  });
-});
-
-describe('a program of the project', () => {
-  it('is named if it is older than a source', async () => {
-    const root = makeProject('stale-shop', { 'main.go': 'package main\n', server: '\x7fELF' });
-    chmodSync(join(root, 'server'), 0o755);
-    const hour = 3600;
-    utimesSync(join(root, 'server'), hour, hour);
-    const lines: string[] = [];
-    await prepare(root, './server', {}, lines);
-    expect(lines).toContainEqual(
-      expect.stringMatching(/^warning: server is older than main\.go, and Bench does not build it/),
-    );
-    utimesSync(join(root, 'main.go'), hour, hour);
-    const quiet: string[] = [];
-    await prepare(root, './server', {}, quiet);
-    expect(quiet.join()).not.toContain('warning');
   });
 });
 

@@ -5,30 +5,24 @@ import { parentsOf } from 'bench-machine/home';
 import { filesIn, readText } from '../files.ts';
 import { readCargoManifest } from '../manifests.ts';
 import { isJob } from './address.ts';
-import type { Way } from './way.ts';
+import type { Told } from './way.ts';
 
 /** Folders of Go programs that are no server: generators, plugins of tests. */
 const BESIDE_GO = /(?:^|\/)(?:testing|testdata|tools?|scripts|internal)\//;
-/** Returns the ways to start the programs that the project in a folder builds. */
-export function waysOfCompiled(root: string, folder: string): Way[] {
+
+/** Returns the programs that the project in a folder builds. */
+export function toldByCompiled(root: string, folder: string): Told[] {
   const place = join(root, folder);
-  const [maven, ...gradle] = ['pom.xml', 'build.gradle', 'build.gradle.kts'].map((name) =>
-    existsSync(join(place, name)) ? name : undefined,
-  );
-  const file = gradle.find((name) => name !== undefined);
-  return [
-    ...waysOfGo(place),
-    ...waysOfRust(place),
-    ...waysOfDotnet(place),
-    // A folder that both can build holds one server.
-    ...(maven !== undefined ? waysOfMaven(place) : file !== undefined ? waysOfGradle(place, file) : []),
-  ].map((way) => ({ ...way, folder, why: join(folder, way.why) }));
+  // A folder that both can build holds one server.
+  const java = waysOfMaven(place) ?? waysOfGradle(place);
+  const all = [...waysOfGo(place), ...waysOfRust(place), ...waysOfDotnet(place), ...java];
+  return all.map((one) => ({ ...one, folder, why: join(folder, one.why) }));
 }
 
-type Found = Omit<Way, 'folder'>;
+type Found = Omit<Told, 'folder'>;
 
-function built(language: string, command: string[], build: string[], why: string): Found {
-  return { command, env: {}, build: [build], language, runtime: 'none', why, isForDevelopment: false };
+function built(language: string, line: string[], build: string[], why: string): Found {
+  return { line, build, language, why };
 }
 
 /** The programs of a Go module, also if the module is that of a folder above. */
@@ -85,9 +79,10 @@ function toolOf(place: string, wrapper: string, name: string): string {
   return existsSync(join(place, wrapper)) ? `./${wrapper}` : name;
 }
 
-/** The classes with a main method. */
-function waysOfMaven(place: string): Found[] {
+/** The classes with a main method; undefined without a `pom.xml`. */
+function waysOfMaven(place: string): Found[] | undefined {
   const text = readText(place, 'pom.xml');
+  if (text === '') return undefined;
   const copies = ['dependency:copy-dependencies', '-DincludeScope=runtime'];
   const tool = toolOf(place, 'mvnw', 'mvn');
   const build = [tool, '--quiet', '--batch-mode', '-DskipTests', 'package', ...copies];
@@ -103,7 +98,9 @@ function waysOfMaven(place: string): Found[] {
   });
 }
 
-function waysOfGradle(place: string, file: string): Found[] {
+function waysOfGradle(place: string): Found[] {
+  const file = ['build.gradle', 'build.gradle.kts'].find((one) => existsSync(join(place, one)));
+  if (file === undefined) return [];
   const text = readText(place, file);
   const settings = ['settings.gradle', 'settings.gradle.kts'].map((one) => readText(place, one)).join('\n');
   const name = /rootProject\.name\s*=\s*["']([^"']+)/.exec(settings)?.[1] ?? basename(place);

@@ -2,13 +2,14 @@
 import { existsSync } from 'node:fs';
 import { basename, isAbsolute, join, resolve } from 'node:path';
 import { BenchError } from 'bench-model/errors';
+import { present } from 'bench-model/options';
 import { foldersOf } from '../files.ts';
 import { readNodeManifest, readPyproject } from '../manifests.ts';
 import { languageOfProgram, runtimeOf } from '../project.ts';
 import { leavesFolder } from '../services.ts';
 import { splitCommand, type Words } from '../words.ts';
 import { isBesideService, isForDevelopment, isServer } from './address.ts';
-import { waysOfCompiled } from './compiled.ts';
+import { toldByCompiled } from './compiled.ts';
 import { toldByContainers } from './containers.ts';
 import { readLine } from './line.ts';
 import { buildOfNode, startsBuild, toldByNodeSources, toldByScripts } from './node.ts';
@@ -20,20 +21,16 @@ export { findImageStep } from './containers.ts';
 export { buildOfNode } from './node.ts';
 export type { Way } from './way.ts';
 
+/** What tells of ways in a folder, nearest to production first. */
+const TELLING = [toldByScripts, toldByPython, toldByNodeSources, toldByCompiled, toldByPrograms];
+
 /** Returns the ways to start the server of the project in `root`, nearest to production first. Throws a usage error for a broken manifest. */
 export function findWays(root: string): Way[] {
   const folders = foldersOf(root);
-  const read = (told: readonly Told[]): Way[] => told.flatMap((one) => toWay(root, one) ?? []);
-  const tell = (find: (root: string, folder: string) => Told[]): Way[] =>
-    read(folders.flatMap((folder) => find(root, folder)));
-  const all = [
-    ...read(toldByContainers(root)),
-    ...tell(toldByScripts),
-    ...tell(toldByPython),
-    ...tell(toldByNodeSources),
-    ...folders.flatMap((folder) => waysOfCompiled(root, folder)),
-    ...tell(toldByPrograms),
-  ].filter(({ command }) => !isBesideService(command));
+  const told = TELLING.flatMap((tell) => folders.flatMap((folder) => tell(root, folder)));
+  const all = [...toldByContainers(root), ...told]
+    .flatMap((one) => toWay(root, one) ?? [])
+    .filter(({ command }) => !isBesideService(command));
   return [...Map.groupBy(all, keyOf).values()]
     .flatMap(([first]) => first ?? [])
     .toSorted((a, b) => Number(a.isForDevelopment) - Number(b.isForDevelopment));
@@ -111,19 +108,20 @@ function isOfProject(words: readonly string[], place: string): boolean {
   return languageOfProgram(program) !== undefined || isServer(words) || program in listed;
 }
 
-function finish(root: string, { folder, why, before }: Told, { words, env }: Words): Way {
+function finish(root: string, told: Told, { words, env }: Words): Way {
+  const { folder, why, before, build } = told;
   const place = join(root, folder);
-  const runtime = runtimeOf(place, words[0] ?? '');
+  const runtime = build === undefined ? runtimeOf(place, words[0] ?? '') : 'none';
   const isTypeScript = words.some((word) => /\.[cm]?tsx?$/.test(word));
   const ofNode = isTypeScript ? 'typescript' : 'javascript';
-  const build = runtime === 'node' && startsBuild(place, words) ? buildOfNode(place) : undefined;
+  const built = runtime === 'node' && startsBuild(place, words) ? buildOfNode(place) : build;
   return {
     folder,
     command: words,
     env,
-    build: build === undefined ? [] : [build],
-    ...(before === undefined ? {} : { setup: before }),
-    language: { python: 'python', node: ofNode, none: 'unknown' }[runtime],
+    build: built === undefined ? [] : [built],
+    ...present({ setup: before }),
+    language: told.language ?? { python: 'python', node: ofNode, none: 'unknown' }[runtime],
     runtime,
     why,
     isForDevelopment: isForDevelopment(words) || /scripts\.(?:\S*:)?dev$|: (?:app\.)?run\(/.test(why),

@@ -25,6 +25,9 @@ export interface Told {
   /** The command as a shell would take it, or as words. */
   line: string | string[];
   env?: Record<string, string>;
+  /** The command that makes its program, in this language. */
+  build?: string[];
+  language?: string;
   /** The command that runs before the server. */
   before?: string[] | undefined;
   /** True if it was written for the file system of a container: only the command that it ends in counts. */
