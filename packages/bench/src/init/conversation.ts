@@ -178,16 +178,6 @@ async function mend(trouble: Trouble, draft: Draft, left: Left): Promise<Draft> 
 function editsOf({ variable, setup }: Trouble, draft: Draft, { asker, root, choices }: Setting): Edit[] {
   const { way } = draft;
   const edits: Edit[] = [
-    { label: 'a variable or a header …', hint: variable, value: () => askVariable(asker, draft, variable) },
-    { label: 'what runs before each start …', hint: setup, value: () => askSetup(asker, draft, setup) },
-    { label: 'its services …', value: () => askServices(asker, draft) },
-    {
-      label: `another version of ${way.runtime} …`,
-      value: () =>
-        asker.type('Which version?', draft.version ?? '', (typed) =>
-          typed === '' ? draft : { ...draft, version: typed, isChosen: false },
-        ),
-    },
     {
       label: 'another command …',
       value: () =>
@@ -198,6 +188,16 @@ function editsOf({ variable, setup }: Trouble, draft: Draft, { asker, root, choi
             return draftOf(other, root, choices);
           return { ...draft, way: { ...way, ...other, build: way.build, env: { ...way.env, ...other.env } } };
         }),
+    },
+    { label: 'a variable or a header …', hint: variable, value: () => askVariable(asker, draft, variable) },
+    { label: 'what runs before each start …', hint: setup, value: () => askSetup(asker, draft, setup) },
+    { label: 'its services …', value: () => askServices(asker, draft) },
+    {
+      label: `another version of ${way.runtime} …`,
+      value: () =>
+        asker.type('Which version?', draft.version ?? '', (typed) =>
+          typed === '' ? draft : { ...draft, version: typed, isChosen: false },
+        ),
     },
   ];
   return edits

@@ -64,7 +64,7 @@ export async function chooseRequests(
   const typed: Offer[] = [];
   for (const one of named) typed.push(await requireAnswer(one, asking));
   if (typed.length > 0) return toWritten(typed, asking);
-  const offers = await explore(asking);
+  const { offers, post } = await explore(asking);
   const wrong = offers.filter(({ isRight }) => !isRight);
   // A health check is better than nothing.
   const right = offers
@@ -77,7 +77,7 @@ export async function chooseRequests(
     say('left out', line);
   // A server that fails at each request misses something; others may need one that is typed.
   const fails = wrong.some(({ status = 0 }) => status >= 500 || status === 400);
-  if (right.length === 0 && (fails || !asker.isUser)) throw foundNone(wrong);
+  if (right.length === 0 && (fails || !asker.isUser)) throw foundNone(wrong, post);
   for (;;) {
     const shown = [...typed, ...right];
     const chosen = await asker.pickMany<Offer | 'type' | 'start'>(
@@ -93,11 +93,10 @@ export async function chooseRequests(
       ],
       shown.length === 0 ? ['type'] : [...typed, ...usual],
     );
-    if (chosen.includes('start')) throw foundNone(wrong);
+    if (chosen.includes('start')) throw foundNone(wrong, post);
     const found = chosen.filter((one) => typeof one === 'object');
     if (found.length > 0 && !chosen.includes('type')) return toWritten(found, asking);
-    const post = offers.find(({ method }) => method === 'POST');
-    const initial = post === undefined ? 'GET /' : `POST ${post.path} {}`;
+    const initial = post === undefined ? 'GET /' : `POST ${post} {}`;
     const one = await asker.type(QUESTION, initial, (line) =>
       line === '' ? undefined : requireAnswer(line, asking),
     );
@@ -106,14 +105,13 @@ export async function chooseRequests(
 }
 
 /** Returns the error of a server without a request to measure. */
-function foundNone(offers: readonly Offer[]): BenchError {
-  const post = offers.find(({ method }) => method === 'POST');
+function foundNone(offers: readonly Offer[], post: string | undefined): BenchError {
   const [none, ...more] = describeAll(offers).slice(0, MOST_WRITTEN);
   const answers = [none ?? 'status 404 for each path that its log and its sources name, and for /', ...more];
   return new BenchError(
     'trial',
     ['the server serves no request that can be measured:', ...answers].join('\n  '),
-    post === undefined ? "name one: --get '/orders?limit=20'" : `name one: --request 'POST ${post.path} {…}'`,
+    post === undefined ? "name one: --get '/orders?limit=20'" : `name one: --request 'POST ${post} {…}'`,
   );
 }
 
@@ -144,20 +142,13 @@ function readTyped(typed: string): Sent {
 }
 
 /** Asks for the routes that the server's OpenAPI document, its log and its sources name. Throws a fault if the server ends. */
-async function explore(asking: Asking): Promise<Offer[]> {
-  const { paths, posts } = await readRoutes(asking);
+async function explore(asking: Asking): Promise<{ offers: Offer[]; post: string | undefined }> {
+  const { paths, post } = await readRoutes(asking);
   const told = await askAll(paths, asking);
   const found = [...pathsInLog(asking.server.log()), ...pathsInFiles(asking.root), '/', '/health'];
   const others = told.some(({ isRight }) => isRight) ? [] : await askAll(found, asking);
-  // Others than GET are offered and not sent: they may change something.
-  const more = posts.map((path) => ({
-    method: 'POST',
-    path,
-    isRight: false,
-    words: 'not tried',
-    answer: '',
-  }));
-  return [...told, ...others, ...more.slice(0, MOST_WRITTEN)];
+  // A POST may change something, so it is only proposed.
+  return { offers: [...told, ...others], post };
 }
 
 /** Asks for each path once, and for those that they redirect to. A page that several paths show counts once. */
@@ -246,25 +237,25 @@ async function ask(sent: Sent, { server, headers: shared }: Asking): Promise<Off
   }
 }
 
-/** Returns the routes of the server's OpenAPI document that can be asked without knowing it, and those of POST; none without a document. */
-async function readRoutes(asking: Asking): Promise<{ paths: string[]; posts: string[] }> {
+/** Returns the routes of the server's OpenAPI document that can be asked without knowing it, and one of POST; none without a document. */
+async function readRoutes(asking: Asking): Promise<{ paths: string[]; post?: string | undefined }> {
   for (const document of DOCUMENTS) {
     const { isRight, answer } = await ask({ method: 'GET', path: document }, asking);
     // Some servers answer every path: with their only page, for example.
     if (!isRight || answer.trimStart().startsWith('<') || !/openapi|swagger/i.test(answer)) continue;
-    const posts = [...answer.matchAll(POSTS)].map(([, path = '']) => path);
+    const post = POST.exec(answer)?.[1];
     try {
       const { requests, leftOut } = readOpenapi(answer, document);
       say('found', `${document}: ${countOf(requests.length + leftOut.length, 'route')}`);
-      return { paths: requests.map(({ path }) => path), posts };
+      return { paths: requests.map(({ path }) => path), post };
     } catch (error) {
       if (!(error instanceof BenchError)) throw error;
       say('found', error.message);
-      return { paths: [], posts };
+      return { paths: [], post };
     }
   }
-  return { paths: [], posts: [] };
+  return { paths: [] };
 }
 
-/** The routes of a document that take a POST and no parameter. */
-const POSTS = /"(\/[^"{}]*)"\s*:\s*\{\s*"post"/g;
+/** A route of a document that takes a POST and no parameter. */
+const POST = /"(\/[^"{}]*)"\s*:\s*\{\s*"post"/;

@@ -32,37 +32,33 @@ export function splitCommand(line: string, where: string): Words {
   return { words, env: Object.fromEntries(env) };
 }
 
+/** Blanks, quoted text, an escaped letter, plain text, and anything else. */
+const PARTS = /\s+|'([^']*)'|"((?:\\.|[^"\\$`])*)"|\\(.)|([^\s'"\\$`&|;<>]+)|(.)/gs;
+
 function split(line: string, where: string): string[] {
-  const refuse = (what: string, hint: string): never => {
-    throw new BenchError('usage', `${where} ${line}: ${what}`, hint);
-  };
   const words: string[] = [];
   let word: string | undefined;
-  let quote = '';
-  for (let index = 0; index < line.length; index++) {
-    const letter = line.charAt(index);
-    if (quote !== "'" && letter === '\\') {
-      word = `${word ?? ''}${line.charAt(++index)}`;
-    } else if (quote !== "'" && (letter === '$' || letter === '`')) {
-      refuse('Bench starts no shell, so nothing replaces the variable or the command', SCRIPT);
-    } else if (letter === quote) {
-      quote = '';
-    } else if (quote !== '') {
-      word = `${word ?? ''}${letter}`;
-    } else if (letter === "'" || letter === '"') {
-      quote = letter;
-      word ??= '';
-    } else if (/[&|;<>]/.test(letter)) {
-      refuse(`Bench starts no shell, so "${letter}" has no meaning`, SCRIPT);
-    } else if (/\s/.test(letter)) {
+  for (const { 0: text, 1: single, 2: double, 3: escaped, 4: plain, 5: other, index } of line.matchAll(
+    PARTS,
+  )) {
+    if (other !== undefined) throw refusedAt(line.slice(index), `${where} ${line}`);
+    if (/^\s/.test(text)) {
       if (word !== undefined) words.push(word);
       word = undefined;
-    } else {
-      word = `${word ?? ''}${letter}`;
-    }
+    } else word = `${word ?? ''}${single ?? double?.replaceAll(/\\(.)/gs, '$1') ?? escaped ?? plain}`;
   }
-  if (quote !== '') refuse(`the quote ${quote} is not closed`, 'close it');
   return word === undefined ? words : [...words, word];
+}
+
+/** Returns the error of a line of which only a shell understands the rest. */
+function refusedAt(rest: string, shown: string): BenchError {
+  const [sign = ''] = rest;
+  const [what, hint] = /^(?:"[^"]*)?[$`]/.test(rest)
+    ? ['Bench starts no shell, so nothing replaces the variable or the command', SCRIPT]
+    : /["']/.test(sign)
+      ? [`the quote ${sign} is not closed`, 'close it']
+      : [`Bench starts no shell, so "${sign}" has no meaning`, SCRIPT];
+  return new BenchError('usage', `${shown}: ${what}`, hint);
 }
 
 /** Returns the words as a line that a shell would split into them again. */

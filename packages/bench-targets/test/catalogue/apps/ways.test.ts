@@ -47,6 +47,8 @@ describe('the start of a Node project', () => {
     [{ start: 'npm run build && node dist/a.js', build: 'tsc' }, ['node', 'dist/a.js']],
     [{ dev: 'node --watch src/a.ts db.json' }, ['node', 'src/a.ts', 'db.json']],
     [{ start: 'tsx watch src/a.ts' }, ['tsx', 'src/a.ts']],
+    [{ start: 'nodemon -e ts --exec ts-node a.ts' }, ['ts-node', 'a.ts']],
+    [{ start: 'nodemon -L src/a.js' }, ['node', 'src/a.js']],
     [{ start: 'npm run serve --', serve: 'node a.js' }, ['node', 'a.js']],
     [{ start: 'cross-env NODE_ENV=production node a.js' }, ['node', 'a.js']],
   ])('is, of the scripts %j, %j', (scripts, command) => {
@@ -68,7 +70,6 @@ describe('the start of a Node project', () => {
   it.each([
     'nx serve',
     'vite --port 80',
-    'nodemon --exec ts-node a.ts',
     'concurrently "tsc -w" "node a.js"',
     'next dev',
     'tsc --watch',
@@ -228,14 +229,15 @@ describe('the start of a Python project', () => {
       { command: ['shop'], runtime: 'python' },
     ],
     [
-      'a Procfile with a release step',
+      'a Procfile with a release step, and one before the server',
       {
         'requirements.txt': 'gunicorn\n',
-        Procfile: 'release: python manage.py migrate\nweb: gunicorn shop:app --bind 0.0.0.0:$PORT\n',
+        Procfile:
+          'release: python manage.py migrate\nweb: python fill.py; gunicorn shop:app --bind 0.0.0.0:$PORT\n',
       },
       {
         command: ['gunicorn', 'shop:app', '--bind', '{host}:{port}'],
-        setup: ['sh', '-c', 'python manage.py migrate'],
+        setup: ['sh', '-c', 'python manage.py migrate && python fill.py'],
       },
     ],
     [

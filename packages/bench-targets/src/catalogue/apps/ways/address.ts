@@ -106,7 +106,7 @@ function lineOf(words: readonly string[]): string {
 
 /** The names of programs that end: they fill a database, build or test. */
 const ENDS =
-  /(^|[-_.:])(init|seed|setup|create|populate|migrat\w*|load|import|export|build|generate|lint|format|tests?|check|docs?|clean|deploy|worker|celery|client|cli)([-_.:]|$)/i;
+  /(^|[-_.:])(init|seed|setup|create|populate|migrat\w*|load|import|export|build|generate|lint|format|tests?|check|docs?|clean|deploy|worker|celery|client|cli)([-_.:]|$)|(?:cli|ctl)$/i;
 
 /** Returns true for a program that ends by itself, as its name says. */
 export function isJob(name: string): boolean {
@@ -118,5 +118,6 @@ export function withoutWatcher(line: string): string {
   return line
     .replaceAll(/\s--(?:watch|watch-path|hot|reload)(?:=\S+)?(?=\s|$)/g, '')
     .replace(/\btsx\s+watch\b(\s+--clear-screen=false)?/, 'tsx')
-    .replace(/\bnodemon\s+(?:--exec\s+)?(?=[\w./-]+\.[cm]?js\b)/, 'node ');
+    .replace(/\bnodemon\s(?:.*\s)?(?:--exec|-x)\s+(?=[\w-]+\s)/, '')
+    .replace(/\bnodemon\s(?:.*\s)?(?=[\w./-]+\.[cm]?js\b)/, 'node ');
 }

@@ -4,6 +4,7 @@ import { DockerfileParser, type Env, type Instruction } from 'dockerfile-ast';
 import { parse } from 'yaml';
 import { filesIn, hasManifest, readText } from '../files.ts';
 import { partOf } from '../manifests.ts';
+import { stepsOf } from './line.ts';
 import type { Told } from './way.ts';
 
 /** Images of development, of workers and of databases start another program. */
@@ -22,11 +23,14 @@ export function toldByContainers(root: string): Told[] {
 }
 
 function toldByProcfile(root: string): Told[] {
-  const text = readText(root, 'Procfile');
-  const line = /^web:\s*(.+)$/m.exec(text)?.[1];
-  const release = /^release:\s*(.+)$/m.exec(text)?.[1];
-  const before = release === undefined ? undefined : ['sh', '-c', release];
-  return line === undefined ? [] : [{ folder: '', why: 'Procfile: web', line, before, isForeign: true }];
+  const [, ...lines] = /^web:\s*(.+)$/m.exec(readText(root, 'Procfile')) ?? [];
+  const [, release] = /^release:\s*(.+)$/m.exec(readText(root, 'Procfile')) ?? [];
+  return lines.map((line) => {
+    // What its server waits for is a setup too.
+    const steps = [release ?? [], stepsOf(line).slice(0, -1)].flat();
+    const before = steps.length === 0 ? undefined : ['sh', '-c', steps.join(' && ')];
+    return { folder: '', why: 'Procfile: web', line, before, isForeign: true };
+  });
 }
 
 /** Returns the commands that an image may start: its ENTRYPOINT with the CMD, or the CMD alone if the first only prepares the image. */

@@ -25,7 +25,7 @@ export function readLine(
   try {
     const typed =
       typeof line === 'string'
-        ? splitCommand(lastStep(fillVariables(line, given)), 'start')
+        ? splitCommand(stepsOf(fillVariables(line, given)).at(-1) ?? '', 'start')
         : { words: [...line], env: {} };
     const { words, env } = withoutRunner(typed);
     const behind = lineBehind(words, place);
@@ -43,14 +43,14 @@ export function readLine(
   }
 }
 
-/** Returns what comes after the last `&&`, `;` or line end outside quotes. */
-function lastStep(line: string): string {
+/** Returns the steps of a line: what `&&`, `;` and line ends outside quotes separate. */
+export function stepsOf(line: string): string[] {
   const steps = [''];
   for (const [part] of line.trim().matchAll(/"(?:\\.|[^"\\])*"|'[^']*'|\\.|&&|;|\n|[\s\S]/g)) {
     if (['&&', ';', '\n'].includes(part)) steps.push('');
     else steps.push(`${steps.pop()}${part}`);
   }
-  return steps.at(-1) ?? '';
+  return steps.map((step) => step.trim());
 }
 
 /** Replaces the address of the environment by placeholders, and variables by their values or their defaults. */
