@@ -1,21 +1,15 @@
 /** `bench.cluster.json`, the hosts that take part in a run: its definition, and the types derived from it. */
 import { Type, type Static } from 'typebox';
-import { mapOf, ordinal, shape, span, text } from './definitions.ts';
+import { fraction, list, mapOf, ordinal, shape, span, text } from './definitions.ts';
 
-const ROLES = { description: 'The names of the resources that say which host does what.' };
+const ROLES = 'The names of the resources that say which host does what.';
 
 const fields = {
-  address: Type.String({
-    description: 'The head of the Ray cluster: host:port.',
-    pattern: '^[^\\s:/]+:\\d{1,5}$',
+  address: text('The head of the Ray cluster: host:port.', { pattern: '^[^\\s:/]+:\\d{1,5}$' }),
+  roles: shape(ROLES, {
+    server: text("The Ray resource of the host that the servers run on. By default 'server'."),
+    generator: text("The Ray resource of the hosts that send the load. By default 'generator'."),
   }),
-  roles: shape(
-    {
-      server: text("The Ray resource of the host that the servers run on. By default 'server'."),
-      generator: text("The Ray resource of the hosts that send the load. By default 'generator'."),
-    },
-    ROLES,
-  ),
   generators: ordinal('count: hosts that send the load'),
   processes: ordinal('count: generator processes on each of them; 1 by default'),
   leadMs: span('ms: from the choice of the start until the start; 500 by default'),
@@ -26,18 +20,13 @@ const fields = {
   checkout: text('The folder of this repository on the other hosts; by default the same as here.'),
   addresses: mapOf(
     Type.Array(text(), { minItems: 1, uniqueItems: true }),
-    "The source addresses of each host, by its name. By default the system's choice.",
+    'The source addresses of each host, by its name.',
   ),
 };
 
 const spreading = {
   hosts: ordinal('count: hosts with the role of a server, each of which runs whole rounds'),
-  threshold: Type.Number({
-    description:
-      'share: a host is left out if its CPU per request differs by more than this from that of the others; 0.05 by default',
-    exclusiveMinimum: 0,
-    exclusiveMaximum: 1,
-  }),
+  threshold: fraction('share: a host that differs by more from the others is left out; 0.05 by default'),
 };
 
 const { address, generators, roles, deadlineSeconds, server, checkout, addresses, ...pace } = fields;
@@ -46,8 +35,7 @@ const given = {
   $schema: Type.Optional(Type.String()),
   address,
   connections: Type.Optional(
-    Type.Array(ordinal('count: connections'), {
-      description: 'The numbers of connections, unless --connections names others.',
+    list('The numbers of connections, unless --connections names others.', ordinal('count: connections'), {
       minItems: 1,
       uniqueItems: true,
     }),
@@ -58,17 +46,17 @@ const given = {
 const loadingFile = shape({
   ...given,
   generators,
-  roles: Type.Optional(shape(Type.Partial(roles).properties, ROLES)),
+  roles: Type.Optional(shape(ROLES, Type.Partial(roles).properties)),
   ...Type.Partial(Type.Object({ ...pace, server, addresses })).properties,
 });
 
 const spreadingFile = shape({
   ...given,
-  spread: shape(
-    { hosts: spreading.hosts, threshold: Type.Optional(spreading.threshold) },
-    { description: 'Spreads the rounds over identical hosts. Excludes `generators`.' },
-  ),
-  roles: Type.Optional(shape({ server: Type.Optional(roles.properties.server) }, ROLES)),
+  spread: shape('Spreads the rounds over identical hosts. Excludes `generators`.', {
+    hosts: spreading.hosts,
+    threshold: Type.Optional(spreading.threshold),
+  }),
+  roles: Type.Optional(shape(ROLES, { server: Type.Optional(roles.properties.server) })),
 });
 
 /** The file as a user writes it: hosts that send the load, or hosts that the rounds are spread over. */
@@ -83,37 +71,26 @@ export const clusterFile = Type.Unsafe<Static<typeof loadingFile> | Static<typeo
 export type ClusterFile = Static<typeof clusterFile>;
 
 /** The part of a plan: complete, without what the command line overrides. */
-export const cluster = shape(
-  {
-    address,
-    roles,
-    generators,
-    deadlineSeconds,
-    ...pace,
-    ...Type.Partial(Type.Object({ server, checkout, addresses })).properties,
-  },
-  { description: 'The hosts that send the load; absent if this machine sends it.' },
-);
+export const cluster = shape('The hosts that send the load; absent if this machine sends it.', {
+  address,
+  roles,
+  generators,
+  deadlineSeconds,
+  ...pace,
+  ...Type.Partial(Type.Object({ server, checkout, addresses })).properties,
+});
 
-/** The hosts that send the load of a plan. */
 export type Cluster = Static<typeof cluster>;
 
 /** The part of a plan whose rounds run on several hosts. */
-export const spread = shape(
-  {
-    address,
-    role: text('The Ray resource of those hosts.'),
-    ...spreading,
-    deadlineSeconds,
-    checkout: Type.Optional(checkout),
-  },
-  {
-    description:
-      'The identical hosts that run the rounds side by side, each round on one host; absent if this machine runs them all.',
-  },
-);
+export const spread = shape('The identical hosts that run the rounds, each round on one host.', {
+  address,
+  role: text('The Ray resource of those hosts.'),
+  ...spreading,
+  deadlineSeconds,
+  checkout: Type.Optional(checkout),
+});
 
-/** The identical hosts that run the rounds of a plan side by side. */
 export type Spread = Static<typeof spread>;
 
 export const CLUSTER_HEAD = {

@@ -8,118 +8,81 @@ import { latency, resources } from './figures.ts';
 import { backgroundRequest } from './settings.ts';
 import { DATABASE_NAMES } from './manifest.ts';
 
-const upstreamUse = shape(
-  {
-    requests: count('count: of the server, from the first connect to the end of the drain'),
-    fetchUs: amount('µs: for one fixture without load, the longer of before and after'),
-    resources: Type.Optional(resources),
-  },
-  { description: "The upstream's share of the trial." },
-);
+const upstreamUse = shape("The upstream's share of the trial.", {
+  requests: count('count: of the server, from the first connect to the end of the drain'),
+  fetchUs: amount('µs: for one fixture without load, the longer of before and after'),
+  resources: Type.Optional(resources),
+});
 
-/** The upstream's share of a trial. */
 export type UpstreamUse = Static<typeof upstreamUse>;
 
 const upstream = {
   canBeLimit: true as const,
-  head: shape({ kind: text(), version: text() }, { description: 'The server of the fixtures.' }),
+  head: shape('The server of the fixtures.', { kind: text(), version: text() }),
   use: upstreamUse,
 };
 
-const insertAccount = shape(
-  {
-    acknowledged: count('count: answered with a status from 200 to 299'),
-    stored: count('count: rows in the end'),
-    unanswered: count('count: sent without a response, each stored or not'),
-  },
-  {
-    description:
-      "The outcome of inserts, if requests insert: from the first of them to the server's end, including those of the harness.",
-  },
-);
+const insertAccount = shape("The outcome of all inserts, from the first of them to the server's end.", {
+  acknowledged: count('count: answered with a status from 200 to 299'),
+  stored: count('count: rows in the end'),
+  unanswered: count('count: sent without a response, each stored or not'),
+});
 
-/** The outcome of inserts. */
 export type InsertAccount = Static<typeof insertAccount>;
 
-const databaseUse = shape(
-  { inserts: Type.Optional(insertAccount), resources: Type.Optional(resources) },
-  { description: "The database's share of the trial." },
-);
+const databaseUse = shape("The database's share of the trial.", {
+  inserts: Type.Optional(insertAccount),
+  resources: Type.Optional(resources),
+});
 
-/** The database's share of a trial. */
 export type DatabaseUse = Static<typeof databaseUse>;
 
 const database = {
   canBeLimit: true as const,
-  head: shape(
-    {
-      kind: oneOf(['embedded', 'external'] as const),
-      version: text(),
-      maxConnections: count('count: connections that it accepts, its own setting'),
-    },
-    { description: 'The database that the server asked: the embedded PostgreSQL, or an external one.' },
-  ),
+  head: shape('The database that the server asked.', {
+    kind: oneOf(['embedded', 'external'] as const),
+    version: text(),
+    maxConnections: count('count: connections that it accepts, its own setting'),
+  }),
   use: databaseUse,
 };
 
-const service = shape(
-  {
-    name: text(),
-    kind: oneOf(['program', ...DATABASE_NAMES] as const),
-    per: oneOf(['trial', 'run'] as const, 'Its lifetime. A database lives as long as a trial.'),
-    command: Type.Optional(command('As in the manifest.')),
-    version: Type.Optional(
-      text('The kind and the version of the database: `embedded 18.4`, `mariadb 10.11.19`.'),
-    ),
-  },
-  { description: 'A service of the manifest.' },
-);
+const service = shape('A service of the manifest.', {
+  name: text(),
+  kind: oneOf(['program', ...DATABASE_NAMES] as const),
+  per: oneOf(['trial', 'run'] as const, 'Its lifetime. A database lives as long as a trial.'),
+  command: Type.Optional(command('As in the manifest.')),
+  version: Type.Optional(text('The version of the database: `embedded 18.4`, `mariadb 10.11.19`.')),
+});
 
-const declared = shape(
-  {
-    services: Type.Array(service),
-    setup: Type.Optional(command('The command that ran before the server started, as in the manifest.')),
-  },
-  { description: 'The services and the setup command of the server, by its manifest.' },
-);
+const declared = shape('The services and the setup command of the server, by its manifest.', {
+  services: Type.Array(service),
+  setup: Type.Optional(command('The command that ran before the server started, as in the manifest.')),
+});
 
-/** The services and the setup of a target. */
 export type DeclaredServices = Static<typeof declared>;
 
-const servicesUse = shape(
-  {
-    startSeconds: span('s: until all services were ready'),
-    resources: Type.Optional(resources),
-  },
-  {
-    description:
-      'The share of the services in the trial. The resources are those of the only service; absent if there are several.',
-  },
-);
+const servicesUse = shape('The share of the services in the trial; resources if there is one.', {
+  startSeconds: span('s: until all services were ready'),
+  resources: Type.Optional(resources),
+});
 
-/** The share of the services in a trial. */
 export type ServicesUse = Static<typeof servicesUse>;
 
 const services = { head: declared, use: servicesUse, canBeLimit: true as const };
 
 const backgroundUse = shape(
+  'The outcome of the request that was kept in flight, which the load does not count.',
   {
     seconds: span('s: warm-up and window'),
     sent: count('count: requests that were begun'),
     statusCodes: mapOf(count('count: responses'), 'Responses by their status.'),
     lost: count('count: requests without a whole response'),
-    cancelled: count(
-      'count: unfinished at the end of the window, 1 or 0; the server may have gone on with it',
-    ),
+    cancelled: count('count: unfinished at the end of the window, 1 or 0'),
     durationUs: Type.Optional(latency),
-  },
-  {
-    description:
-      "The outcome of the request that was kept in flight, from the start of the warm-up to the end of the window. The load's counts do not include it. `sent` is the sum of the answered, lost and cancelled requests.",
   },
 );
 
-/** The outcome of the request that was kept in flight; the load's counts do not include it. */
 export type BackgroundUse = Static<typeof backgroundUse>;
 
 const background = { head: backgroundRequest, use: backgroundUse };
@@ -159,10 +122,10 @@ export function forEachCompanion<Fields extends Record<CompanionName, unknown>>(
   description: string,
 ): TObject<{ [Name in CompanionName]: TOptional<Extract<Fields[Name], object>> }> {
   const fields = Object.fromEntries(COMPANION_NAMES.map((name) => [name, Type.Optional(make(name))]));
-  return shape(fields, { description, minProperties: 1 }) as never;
+  return shape(description, fields, { minProperties: 1 }) as never;
 }
 
 export const companionHeads = forEachCompanion<{ [Name in CompanionName]: PartOf<Name, 'head'> }>(
   (name) => COMPANION_PARTS[name].head,
-  'The companions of the server, by name; absent if there were none.',
+  'The companions of the server, by name.',
 );

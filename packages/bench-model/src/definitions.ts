@@ -29,6 +29,10 @@ export const amount = (description: string) => Type.Number({ description, minimu
 /** A number above 0. */
 export const span = (description: string) => Type.Number({ description, exclusiveMinimum: 0 });
 
+/** A number between 0 and 1. */
+export const fraction = (description: string) =>
+  Type.Number({ description, exclusiveMinimum: 0, exclusiveMaximum: 1 });
+
 /** A text that is not empty. */
 export const text = (description?: string, options: Options = {}) =>
   Type.String({ ...say(description), minLength: 1, ...options });
@@ -51,13 +55,39 @@ export function oneOf<Word extends string>(words: readonly Word[], description?:
 /** An id that is part of a path, and of a command to type: no separators, no blanks, nothing that a shell obeys. */
 export const id = (description: string) => Type.String({ description, pattern: '^\\w[\\w.@+~-]*$' });
 
+/** Yes or no. */
+export const choice = (description: string) => Type.Boolean({ description });
+
 /** `true`, or absent. */
 export const flag = (description: string) => Type.Optional(Type.Literal(true, { description }));
 
 /** An object with these fields and no others. */
-export function shape<Fields extends TProperties>(fields: Fields, options: Options = {}): TObject<Fields> {
-  return Type.Object(fields, { additionalProperties: false, ...options });
+export function shape<Fields extends TProperties>(fields: Fields): TObject<Fields>;
+export function shape<Fields extends TProperties>(
+  description: string,
+  fields: Fields,
+  options?: Options,
+): TObject<Fields>;
+export function shape<Fields extends TProperties>(
+  first: string | Fields,
+  fields: Fields = first as Fields,
+  options: Options = {},
+): TObject<Fields> {
+  const description = typeof first === 'string' ? first : undefined;
+  return Type.Object(fields, { additionalProperties: false, ...say(description), ...options });
 }
+
+/** The same with a name, see `named`. */
+export function namedShape<Fields extends TProperties>(
+  name: string,
+  ...described: [description: string, fields: Fields, options?: Options]
+): TObject<Fields> {
+  return named(name, shape(...described));
+}
+
+/** A list of one kind of value. */
+export const list = <Item extends TSchema>(description: string, items: Item, options: Options = {}) =>
+  Type.Array(items, { description, ...options });
 
 /** An object with any names and one kind of value. */
 export function mapOf<Value extends TSchema>(

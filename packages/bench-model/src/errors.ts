@@ -23,6 +23,27 @@ export class BenchError extends Error {
   }
 }
 
+/** The user asked for something that cannot be. */
+export class UsageError extends BenchError {
+  constructor(message: string, hint?: string) {
+    super('usage', message, hint);
+  }
+}
+
+/** A program is missing that the user asked for. */
+export class ToolchainError extends BenchError {
+  constructor(message: string, hint?: string) {
+    super('toolchain', message, hint);
+  }
+}
+
+/** A trial failed. */
+export class TrialError extends BenchError {
+  constructor(message: string, hint?: string) {
+    super('trial', message, hint);
+  }
+}
+
 const IS_FULL = new Set(['ENOSPC', 'EDQUOT', 'EFBIG']);
 
 /** The causes of failed system calls that are settings or limits of the machine, each with its cure. */
@@ -46,5 +67,5 @@ export function toBenchError(error: unknown): BenchError | undefined {
   if (error instanceof BenchError) return error;
   const { code = '', syscall, message }: NodeJS.ErrnoException = error instanceof Error ? error : new Error();
   const cure = syscall === undefined ? undefined : (cureForFull({ code }) ?? OF_MACHINE[code]);
-  return cure === undefined ? undefined : new BenchError('usage', message, cure);
+  return cure === undefined ? undefined : new UsageError(message, cure);
 }

@@ -1,59 +1,48 @@
 /** The counts, latencies and resources of a window: their definitions, and the types derived from them. */
 import { Type, type Static } from 'typebox';
-import { amount, count, named, oneOf, shape, span, text } from './definitions.ts';
+import { amount, count, list, namedShape, oneOf, shape, span, text } from './definitions.ts';
 
-export const counts = named(
+export const counts = namedShape(
   'counts',
-  shape(
-    {
-      sent: count('count: requests, including those in flight at the start'),
-      ok: count('count: correct responses'),
-      non2xx: count(
-        'count: responses with a wrong status: another than 2xx, unless the request expects another',
-      ),
-      mismatch: count('count: responses with a wrong body'),
-      timeout: count('count: requests without a response in time'),
-      reset: count('count: requests lost to a connection that was reset or could not be opened'),
-      closedEarly: count('count: requests lost to a connection that was closed'),
-      inFlight: count('count: requests still in flight at the end'),
-    },
-    { description: 'The outcome of requests: sent is exactly the sum of all the others.' },
-  ),
+  'The outcome of requests: sent is exactly the sum of all the others.',
+  {
+    sent: count('count: requests, including those in flight at the start'),
+    ok: count('count: correct responses'),
+    non2xx: count('count: responses with a wrong status'),
+    mismatch: count('count: responses with a wrong body'),
+    timeout: count('count: requests without a response in time'),
+    reset: count('count: requests lost to a connection that was reset or could not be opened'),
+    closedEarly: count('count: requests lost to a connection that was closed'),
+    inFlight: count('count: requests still in flight at the end'),
+  },
 );
 
-/** The outcome of requests. `sent` is exactly the sum of all the others. */
 export type Counts = Static<typeof counts>;
 
 const PERCENTILES = ['p50', 'p75', 'p90', 'p97_5', 'p99', 'p99_9'] as const;
 
-export const latency = named(
+export const latency = namedShape(
   'latency',
-  shape(
-    {
-      mean: amount('µs: of the requests with a response'),
-      p50: Type.Optional(amount('µs: 50th percentile')),
-      p75: Type.Optional(amount('µs: 75th percentile')),
-      p90: Type.Optional(amount('µs: 90th percentile')),
-      p97_5: Type.Optional(amount('µs: 97.5th percentile')),
-      p99: Type.Optional(amount('µs: 99th percentile')),
-      p99_9: Type.Optional(amount('µs: 99.9th percentile')),
-      max: amount('µs: the slowest response; with an older request or a timeout, the longest wait'),
-      atLeast: Type.Optional(
-        Type.Unsafe<string[]>(
-          Type.Array(oneOf([...PERCENTILES, 'max']), {
-            description:
-              'Percentiles that fell among requests without a response. The figure is a lower bound: the timeout, or the age of the request when the window closed.',
-            minItems: 1,
-            uniqueItems: true,
-          }),
+  'Latency of correct responses. A percentile has ten responses beyond it.',
+  {
+    mean: amount('µs: of the requests with a response'),
+    p50: Type.Optional(amount('µs: 50th percentile')),
+    p75: Type.Optional(amount('µs: 75th percentile')),
+    p90: Type.Optional(amount('µs: 90th percentile')),
+    p97_5: Type.Optional(amount('µs: 97.5th percentile')),
+    p99: Type.Optional(amount('µs: 99th percentile')),
+    p99_9: Type.Optional(amount('µs: 99.9th percentile')),
+    max: amount('µs: the slowest response; with an older request or a timeout, the longest wait'),
+    atLeast: Type.Optional(
+      Type.Unsafe<string[]>(
+        list(
+          'Percentiles that fell among requests without a response: lower bounds.',
+          oneOf([...PERCENTILES, 'max']),
+          { minItems: 1, uniqueItems: true },
         ),
       ),
-    },
-    {
-      description:
-        'Latency of correct responses as the client saw it, or a part of it. A percentile with fewer than ten responses beyond it is absent.',
-    },
-  ),
+    ),
+  },
 );
 
 /** Percentiles in µs; one that its sample cannot support is absent, one beyond the timeout is a lower bound. */
@@ -62,9 +51,7 @@ export type LatencyUs = Static<typeof latency>;
 const processUse = shape({
   pid: count('process: its id, as attested'),
   cores: amount('cores: CPU of its threads that were alive at the end of the window'),
-  threads: Type.Array(amount('cores: CPU of one thread'), {
-    description: 'Its busiest threads, most first.',
-  }),
+  threads: list('Its busiest threads, most first.', amount('cores: CPU of one thread')),
 });
 
 /** CPU of one process over the window, of the threads that were alive at its end. */
@@ -78,52 +65,35 @@ const memoryReading = shape({
 /** Memory at a moment of a window. */
 export type MemoryReading = Static<typeof memoryReading>;
 
-export const resources = named(
+export const resources = namedShape(
   'resources',
-  shape(
-    {
-      source: text('Where CPU was read: cgroup v1, proc stat ticks, self.'),
-      scope: text('The processes that it covers.'),
-      seconds: span('s: length of the sampled span'),
-      cpuUserUs: amount('µs: CPU in user mode'),
-      cpuSystemUs: amount('µs: CPU in the kernel'),
-      coresUsed: amount('cores: CPU divided by the length of the span'),
-      memorySource: Type.Optional(text('The kind of memory figures: pss, footprint.')),
-      idleBytes: Type.Optional(span('bytes: before the load')),
-      loadedBytes: Type.Optional(span('bytes: at the end of the window')),
-      peakBytes: Type.Optional(span('bytes: the most seen in the window')),
-      contextSwitches: Type.Optional(count('count: voluntary and involuntary')),
-      processes: Type.Optional(count('count: processes alive at the end of the window')),
-      turnover: Type.Optional(
-        shape(
-          {
-            began: count('count: processes that began'),
-            ended: count('count: processes that ended'),
-          },
-          {
-            description:
-              'The processes that came and went in the window, of those that lived for at least 0.1 s. Absent if none did, and where they are not followed.',
-          },
-        ),
-      ),
-      busiest: Type.Optional(
-        Type.Array(processUse, {
-          description: 'The processes that used most CPU, most first; absent if threads cannot be read.',
-        }),
-      ),
-      memoryOverTime: Type.Optional(
-        Type.Array(memoryReading, {
-          description: 'Memory while the window was open, oldest first: at most 120 readings.',
-          maxItems: 120,
-        }),
-      ),
-    },
-    {
-      description:
-        'Resources of the server or of a companion over the window. An absent field was not measured.',
-    },
-  ),
+  'Resources of the server or of a companion over the window.',
+  {
+    source: text('Where CPU was read: cgroup v1, proc stat ticks, self.'),
+    scope: text('The processes that it covers.'),
+    seconds: span('s: length of the sampled span'),
+    cpuUserUs: amount('µs: CPU in user mode'),
+    cpuSystemUs: amount('µs: CPU in the kernel'),
+    coresUsed: amount('cores: CPU divided by the length of the span'),
+    memorySource: Type.Optional(text('The kind of memory figures: pss, footprint.')),
+    idleBytes: Type.Optional(span('bytes: before the load')),
+    loadedBytes: Type.Optional(span('bytes: at the end of the window')),
+    peakBytes: Type.Optional(span('bytes: the most seen in the window')),
+    contextSwitches: Type.Optional(count('count: voluntary and involuntary')),
+    processes: Type.Optional(count('count: processes alive at the end of the window')),
+    turnover: Type.Optional(
+      shape('The processes that came and went in the window, of those that lived for at least 0.1 s.', {
+        began: count('count: processes that began'),
+        ended: count('count: processes that ended'),
+      }),
+    ),
+    busiest: Type.Optional(list('The processes that used most CPU, most first.', processUse)),
+    memoryOverTime: Type.Optional(
+      list('Memory while the window was open, oldest first: at most 120 readings.', memoryReading, {
+        maxItems: 120,
+      }),
+    ),
+  },
 );
 
-/** Resources of one side over the window. Absent fields were not measured on this platform. */
 export type Resources = Static<typeof resources>;

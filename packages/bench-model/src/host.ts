@@ -1,6 +1,6 @@
 /** `host.json`, the machine that a run was measured on: its definition, and the type derived from it. */
 import { Type, type Static } from 'typebox';
-import { ordinal, shape, text } from './definitions.ts';
+import { list, ordinal, shape, text } from './definitions.ts';
 
 export const host = shape({
   platform: text('As Node names it: linux, darwin.'),
@@ -12,15 +12,12 @@ export const host = shape({
   virtualised: Type.Optional(Type.Boolean()),
   governor: Type.Optional(text('Of CPU frequency.')),
   cgroup: text('v1 or v2 if each server gets its own cgroup, else the reason why not.'),
-  load: Type.Array(Type.Number({ description: 'count: runnable tasks', minimum: 0 }), {
-    description: 'Before the run: means over 1, 5 and 15 minutes.',
-    minItems: 3,
-    maxItems: 3,
-  }),
-  node: Type.String({
-    description: 'Version of Node that the harness ran on.',
-    pattern: '^v\\d+\\.',
-  }),
+  load: list(
+    'Before the run: means over 1, 5 and 15 minutes.',
+    Type.Number({ description: 'count: runnable tasks', minimum: 0 }),
+    { minItems: 3, maxItems: 3 },
+  ),
+  node: text('Version of Node that the harness ran on.', { pattern: '^v\\d+\\.' }),
 });
 
 /** One machine, and its state before the run. A field that it does not report is absent. */

@@ -3,7 +3,7 @@
  * tables of the documents are made from these.
  */
 import { Type, type Static, type TSchema } from 'typebox';
-import { as, mapOf, named, oneOf, shape, text } from './definitions.ts';
+import { as, choice, list, mapOf, named, oneOf, shape, text } from './definitions.ts';
 import { status, type TokenPlace } from './requests.ts';
 import { attestation, STACK_CLASSES } from './target.ts';
 
@@ -11,8 +11,7 @@ const DRAFT = { $schema: Type.Optional(Type.String()) };
 
 const line = named(
   'line',
-  Type.String({
-    description: 'The method and the path, such as `GET /orders/{id}`.',
+  text('The method and the path, such as `GET /orders/{id}`.', {
     pattern: '^(GET|HEAD|POST|PUT|PATCH|DELETE|OPTIONS) /\\S*$',
   }),
 );
@@ -31,6 +30,7 @@ const body = named(
 );
 
 const expectation = shape(
+  'The correct response: `status`, `body` or `schema`. Without it: any 2xx, with the same body as before the load.',
   {
     status: Type.Optional(
       Type.Union([named('status', status), Type.Array(named('status', status), { minItems: 1 })], {
@@ -47,11 +47,7 @@ const expectation = shape(
       }),
     ),
   },
-  {
-    description:
-      'The correct response: `status`, `body` or `schema`. Without it: any 2xx, with the same body as before the load.',
-    minProperties: 1,
-  },
+  { minProperties: 1 },
 );
 
 const writtenRequest = shape({
@@ -67,10 +63,7 @@ const writtenRequest = shape({
   body: Type.Optional(body),
   expect: Type.Optional(expectation),
   repeat: Type.Optional(
-    Type.Boolean({
-      description:
-        '`true` to send rows again, `false` to send each once; `false` by default for POST and DELETE.',
-    }),
+    choice('`true` to send rows again, `false` to send each once; `false` by default for POST and DELETE.'),
   ),
 });
 
@@ -78,6 +71,7 @@ const writtenRequest = shape({
 export type WrittenRequest = Static<typeof writtenRequest>;
 
 const writtenLogin = shape(
+  'A request that is sent before the others. Its response holds the token that they carry.',
   {
     request: line,
     headers: Type.Optional(headers),
@@ -109,13 +103,13 @@ const writtenLogin = shape(
       ),
     ),
   },
-  { description: 'A request that is sent before the others. Its response holds the token that they carry.' },
 );
 
 /** A login, with the place of its token. */
 export type WrittenLogin = Static<typeof writtenLogin>;
 
-const requests = Type.Array(
+const requests = list(
+  'The requests, each as `GET /orders` or as an object. They alternate by weight.',
   Type.Unsafe<string | WrittenRequest>({
     type: ['string', 'object'],
     if: { type: 'string' },
@@ -123,10 +117,7 @@ const requests = Type.Array(
     then: line,
     else: writtenRequest,
   }),
-  {
-    description: 'The requests, each as `GET /orders` or as an object. They alternate by weight.',
-    minItems: 1,
-  },
+  { minItems: 1 },
 );
 
 const ofRequests = {
@@ -146,11 +137,11 @@ export type RequestsFile = Static<typeof requestsFile>;
 
 const argv = named(
   'argv',
-  Type.Array(Type.String(), {
-    description:
-      'An argument vector, never a shell string. Placeholders: `{runtime} {root} {host} {port} {workers} {threads} {build}`. Words with `{threads}` are left out without `--threads`.',
-    minItems: 1,
-  }),
+  list(
+    'An argument vector, never a shell string. Placeholders: `{runtime} {root} {host} {port} {workers} {threads} {build}`. Words with `{threads}` are left out without `--threads`.',
+    Type.String(),
+    { minItems: 1 },
+  ),
 );
 
 const env = Type.Optional(mapOf(Type.String(), 'Environment variables of the program.'));
@@ -215,18 +206,12 @@ export type ProgramService = Static<typeof programService>;
 /** One entry of `services`: an empty database for each trial, or a program. */
 export type Service = { use: DatabaseName } | ProgramService;
 
-const setup = shape(
-  {
-    command: argv,
-    env,
-    timeoutSeconds: seconds('The longest time that it may take; 60 by default.'),
-  },
-  {
-    description: 'A command before each trial, in a copy of the project: migrations, test data.',
-  },
-);
+const setup = shape('A command before each trial, in a copy of the project: migrations, test data.', {
+  command: argv,
+  env,
+  timeoutSeconds: seconds('The longest time that it may take; 60 by default.'),
+});
 
-/** The command that runs before each trial. */
 export type Setup = Static<typeof setup>;
 
 const stackClass = Type.Optional(
@@ -241,10 +226,10 @@ const scheme = Type.Optional(
 );
 
 const build = Type.Optional(
-  Type.Array(argv, {
-    description:
-      'Commands that make the program, once for each environment. `{build}` is a folder of the cache; without it, they run in a copy of the project.',
-  }),
+  list(
+    'Commands that make the program, once for each environment. `{build}` is a folder of the cache; without it, they run in a copy of the project.',
+    argv,
+  ),
 );
 
 /** The connection defaults that every server shares. */
@@ -253,28 +238,26 @@ const DEVIATIONS = ['backlog', 'keep-alive', 'nodelay'] as const;
 const variant = shape({
   command: argv,
   groups: Type.Optional(
-    Type.Array(Type.String(name), {
-      description:
-        'The dependency groups of Python that a variant installs. The lock of each is `requirements-<group>.txt`.',
-      uniqueItems: true,
-    }),
+    list(
+      'The dependency groups of Python that a variant installs. The lock of each is `requirements-<group>.txt`.',
+      Type.String(name),
+      { uniqueItems: true },
+    ),
   ),
   build,
   env,
-  workloads: Type.Optional(
-    Type.Array(Type.String(), { description: 'The workloads that it serves.', minItems: 1 }),
-  ),
+  workloads: Type.Optional(list('The workloads that it serves.', Type.String(), { minItems: 1 })),
   class: stackClass,
   scheme,
   attest: Type.Optional(
     as(attestation, 'What must be true in the live process, such as `{"loop": "uvloop"}`.'),
   ),
   deviates: Type.Optional(
-    Type.Array(oneOf(DEVIATIONS), {
-      description:
-        'Shared defaults that a variant cannot keep: `backlog`, `keep-alive`, `nodelay`. Its `note` says why.',
-      uniqueItems: true,
-    }),
+    list(
+      'Shared defaults that a variant cannot keep: `backlog`, `keep-alive`, `nodelay`. Its `note` says why.',
+      oneOf(DEVIATIONS),
+      { uniqueItems: true },
+    ),
   ),
   note: Type.Optional(Type.String({ description: 'What a reader of its figures must know.' })),
 });
@@ -326,10 +309,9 @@ export const manifest = shape({
   ),
   port: port('The port on which the server always listens. Its targets are then measured one at a time.'),
   movesPort: Type.Optional(
-    Type.Boolean({
-      description:
-        '`true`: Bench lets it listen on another port instead, by `LD_PRELOAD`, so that its targets can take turns. On Linux, with `cc`; not for Go.',
-    }),
+    choice(
+      '`true`: Bench lets it listen on another port instead, by `LD_PRELOAD`, so that its targets can take turns. On Linux, with `cc`; not for Go.',
+    ),
   ),
   envFile: Type.Optional(
     text(
@@ -337,33 +319,31 @@ export const manifest = shape({
     ),
   ),
   version: Type.Optional(
-    Type.String({
-      description: 'The version of its runtime: `"3.14"`, `bun`. By default the one that the project pins.',
+    text('The version of its runtime: `"3.14"`, `bun`. By default the one that the project pins.', {
       pattern: '^([0-9]+(\\.[0-9]+)*t?|bun|deno)$',
     }),
   ),
   packages: Type.Optional(
-    Type.Array(text(), {
-      description: 'Packages that the lock lacks, as the package manager takes them: `gunicorn==23.0.0`.',
+    list('Packages that the lock lacks, as the package manager takes them: `gunicorn==23.0.0`.', text(), {
       minItems: 1,
     }),
   ),
   packagesUntil: Type.Optional(
-    Type.String({
-      description:
-        'A day such as `2021-06-01`: only releases of Python packages up to it count where no list pins them. One set for all commits.',
-      pattern: '^\\d{4}-\\d{2}-\\d{2}$',
-    }),
+    text(
+      'A day such as `2021-06-01`: only releases of Python packages up to it count where no list pins them. One set for all commits.',
+      { pattern: '^\\d{4}-\\d{2}-\\d{2}$' },
+    ),
   ),
   setup: Type.Optional(setup),
   startTimeoutSeconds: seconds('How long its first correct response may take; 30 by default.'),
   warmupTimeoutSeconds: seconds('How long it may be loaded until it is warm; 40 by default.'),
   lock: Type.Optional(text('The lock file or list of requirements, if Bench does not find the right one.')),
   runtimes: Type.Optional(
-    Type.Array(Type.String({ pattern: '^\\d+(\\.\\d+)*$' }), {
-      description: 'The only versions that the stack runs on, such as `["3.11"]`. The first is the default.',
-      minItems: 1,
-    }),
+    list(
+      'The only versions that the stack runs on, such as `["3.11"]`. The first is the default.',
+      Type.String({ pattern: '^\\d+(\\.\\d+)*$' }),
+      { minItems: 1 },
+    ),
   ),
   requests: Type.Optional(requests),
   ...ofRequests,

@@ -7,7 +7,7 @@ import {
   type CompanionName,
   type PartOf,
 } from './companions.ts';
-import { amount, as, count, named, oneOf, shape, span } from './definitions.ts';
+import { amount, as, count, list, named, namedShape, oneOf, shape, span } from './definitions.ts';
 import { resources } from './figures.ts';
 import { promise } from './settings.ts';
 import { load } from './load.ts';
@@ -20,25 +20,18 @@ export const limit = named(
   ),
 );
 
-/** The side that was saturated. */
 export type Limit = Static<typeof limit>;
 
-export const budget = named(
+export const budget = namedShape(
   'budget',
-  shape(
-    {
-      by: oneOf(['cores', 'threads', 'gil'] as const),
-      usedCores: amount('cores: CPU of the server, of its loops, or of its processes'),
-      usableCores: amount('cores: the most that these could use'),
-    },
-    {
-      description:
-        'The budget that the server was judged by: all its cores, one core for each of its event loops, or for each process under a GIL. Absent if its CPU was not measured.',
-    },
-  ),
+  'The cores that it could use: all, one for each event loop, or for each process under a GIL.',
+  {
+    by: oneOf(['cores', 'threads', 'gil'] as const),
+    usedCores: amount('cores: CPU of the server, of its loops, or of its processes'),
+    usableCores: amount('cores: the most that these could use'),
+  },
 );
 
-/** The most that a server could use: all its cores, one core for each of its event loops, or for each process under a GIL. */
 export type ServerBudget = Static<typeof budget>;
 
 const step = {
@@ -58,172 +51,102 @@ const step = {
   listenOverflows: Type.Optional(count('count: connects that found the accept queue full')),
 };
 
-const openLoop = shape(step, { description: 'One open loop.' });
+const openLoop = shape('One open loop.', step);
 
-/** One open loop beside others on the same server. */
 export type OpenLoop = Static<typeof openLoop>;
 
-const searchStep = shape(
-  {
-    ...step,
-    requests: count('count: requests in it that kept or broke the promise that decides'),
-    brokenShare: amount('share: of these, those that broke it'),
-  },
-  { description: 'One open loop of a search.' },
-);
+const searchStep = shape('One open loop of a search.', {
+  ...step,
+  requests: count('count: requests in it that kept or broke the promise that decides'),
+  brokenShare: amount('share: of these, those that broke it'),
+});
 
-/** One open loop of a search. */
 export type Step = Static<typeof searchStep>;
 
 const curve = named(
   'curve',
-  Type.Array(shape({ share: Type.Optional(span('share: of the capacity; absent for a rate')), ...step }), {
-    description: 'Open loops at other loads (several of --rate).',
-  }),
-);
-
-const capacity = named(
-  'capacity',
-  shape(
-    {
-      perSecond: span('per second: the highest rate of requests that keeps the promises'),
-      bound: Type.Optional(
-        oneOf(
-          ['at least', 'at most'] as const,
-          'The capacity is not lower, or not higher, than the figure; absent if it was found.',
-        ),
-      ),
-      by: as(promise, 'The promise that breaks first.'),
-      pacePerSecond: span('per second: correct responses in the closed loop of the warm-up'),
-      steps: Type.Array(searchStep, { description: 'In the order of time.', minItems: 1 }),
-    },
-    { description: 'The result of a search of the highest rate that keeps promises (--slo).' },
+  list(
+    'Open loops at other loads (several of --rate).',
+    shape({ share: Type.Optional(span('share: of the capacity; absent for a rate')), ...step }),
   ),
 );
 
-/** The highest rate that keeps promises, and the steps of its search. */
+const capacity = namedShape('capacity', 'The highest rate that keeps promises (--slo).', {
+  perSecond: span('per second: the highest rate of requests that keeps the promises'),
+  bound: Type.Optional(oneOf(['at least', 'at most'] as const, 'The figure is only a bound.')),
+  by: as(promise, 'The promise that breaks first.'),
+  pacePerSecond: span('per second: correct responses in the closed loop of the warm-up'),
+  steps: list('In the order of time.', searchStep, { minItems: 1 }),
+});
+
 export type FoundCapacity = Static<typeof capacity>;
 
 const steadiness = oneOf(
   ['flat', 'warm-up', 'slowdown', 'erratic'] as const,
-  'The course of goodput in the window; absent if it was too short to judge.',
+  'The course of goodput in a window that is long enough.',
 );
 
 /** The shape of a window: the course of goodput in it. */
 export type Shape = Static<typeof steadiness>;
 
-const hostWindow = named(
-  'hostWindow',
-  shape(
-    {
-      otherProcessesCores: Type.Optional(
-        amount(
-          'cores: CPU of processes other than server, load and harness; absent if the server is not known',
-        ),
-      ),
-      stealCores: Type.Optional(amount('cores: CPU that the hypervisor gave to others')),
-      listenOverflows: Type.Optional(count('count: connects that found the accept queue full')),
-      lostSegments: Type.Optional(
-        count('count: TCP segments sent again, without those that their receivers reported as duplicates'),
-      ),
-      sentSegments: Type.Optional(count('count: TCP segments sent by the whole machine')),
-      throttled: Type.Optional(count('count: thermal throttles of cores and exhausted CPU quotas')),
-      harnessCores: Type.Optional(amount('cores: CPU of the harness itself')),
-    },
-    { description: 'The machine during the window.' },
-  ),
-);
+const hostWindow = namedShape('hostWindow', 'The machine during the window.', {
+  otherProcessesCores: Type.Optional(amount('cores: of processes other than server, load and harness')),
+  stealCores: Type.Optional(amount('cores: CPU that the hypervisor gave to others')),
+  listenOverflows: Type.Optional(count('count: connects that found the accept queue full')),
+  lostSegments: Type.Optional(count('count: TCP segments sent again, but for those reported as duplicates')),
+  sentSegments: Type.Optional(count('count: TCP segments sent by the whole machine')),
+  throttled: Type.Optional(count('count: thermal throttles of cores and exhausted CPU quotas')),
+  harnessCores: Type.Optional(amount('cores: CPU of the harness itself')),
+});
 
-/** The machine during the window. */
 export type HostWindow = Static<typeof hostWindow>;
 
-const age = named(
-  'age',
-  shape(
-    {
-      secondsSinceStart: amount('s: since its launch'),
-      answers: Type.Optional(
-        count(
-          'count: complete responses, right or wrong, that all its processes had given by then: before the load, to the load, and to a background request; absent if the engine does not report its own part',
-        ),
-      ),
-      collected: Type.Optional(
-        count(
-          'count: Node processes that collected all garbage in an idle moment before the load, as in production sooner or later; 0 if none could be asked to; absent for other runtimes and with --no-initial-gc',
-        ),
-      ),
-    },
-    {
-      description:
-        'The age of the server when its window opened; in turns, when the first of its windows opened. Absent for a server that was already running.',
-    },
-  ),
-);
+const age = namedShape('age', 'The age of a server that Bench started when its first window opened.', {
+  secondsSinceStart: amount('s: since its launch'),
+  answers: Type.Optional(count('count: complete responses of any kind, right or wrong, by then')),
+  collected: Type.Optional(count('count: Node processes that collected all garbage before the load')),
+});
 
-/** The age of a server when its window opened, or the first of its windows in turns. */
 export type Age = Static<typeof age>;
 
-const alone = named(
+const alone = namedShape(
   'alone',
-  shape(
-    {
-      freshUs: amount('µs: a response on a new connection, the connect included'),
-      keptUs: amount('µs: a response on a connection that had responded before'),
-      bodyUs: amount('µs: the part of it from the head of the response to the end of its body'),
-    },
-    {
-      description:
-        'Medians of responses to one request at a time, asked after the load; of mixed requests, their means. Only of an idle server whose responses were slow, in the first round.',
-    },
-  ),
+  'Median times of one request at a time, after the load. Only of an idle server that was slow.',
+  {
+    freshUs: amount('µs: a response on a new connection, the connect included'),
+    keptUs: amount('µs: a response on a connection that had responded before'),
+    bodyUs: amount('µs: the part of it from the head of the response to the end of its body'),
+  },
 );
 
 /** What answers took one at a time, without a load. */
 export type Alone = Static<typeof alone>;
 
-export const turns = named(
+export const turns = namedShape(
   'turns',
-  shape(
-    {
-      answers: Type.Array(count('count: correct responses of the whole turn, from silence to silence')),
-      cpuUs: Type.Optional(
-        Type.Array(
-          amount(
-            "µs: CPU of the server's tree in this turn; in records without `restsCpuUs`, from the end of its previous turn to the end of this one",
-          ),
-          { description: 'Absent if the process of the server is not known.' },
-        ),
+  'The short turns of a server, oldest first. A baseline may have more than the others.',
+  {
+    answers: Type.Array(count('count: correct responses of the whole turn, from silence to silence')),
+    cpuUs: Type.Optional(
+      list(
+        'Absent if the process of the server is not known.',
+        amount("µs: CPU of the server's tree in this turn"),
       ),
-      restsCpuUs: Type.Optional(amount("µs: CPU of the server's tree between its turns, all rests together")),
-      restsSeconds: Type.Optional(
-        amount('s: the rests together, with the time after the last turn in which deferred work is awaited'),
-      ),
-      upkeepUsPerSecond: Type.Optional(amount("µs: CPU of the server's tree without load, for each second")),
-      deferred: Type.Optional(
-        amount(
-          'share: CPU between the turns above the upkeep, of all CPU that the responses caused; `cpuUsPerRequest` includes it. Absent in records whose `cpuUsPerRequest` does not',
-        ),
-      ),
-      goodputPerSecond: Type.Array(
-        amount('per second: correct responses, each connection from its first request to its last response'),
-      ),
-      memoryBytes: Type.Optional(
-        Type.Array(amount('bytes: memory after the turn'), { description: 'Absent if it was not read.' }),
-      ),
-      places: Type.Optional(
-        Type.Array(count('count: turns of all servers before it in this round'), {
-          description: 'The order of time.',
-        }),
-      ),
-    },
-    {
-      description:
-        'The short turns of a server, oldest first. A baseline may have more turns than the others. Without `places`, turns with the same index of two servers are neighbours in time.',
-    },
-  ),
+    ),
+    restsCpuUs: Type.Optional(amount("µs: CPU of the server's tree between its turns, all rests together")),
+    restsSeconds: Type.Optional(amount('s: its rests together, with the one after its last turn')),
+    upkeepUsPerSecond: Type.Optional(amount("µs: CPU of the server's tree without load, for each second")),
+    deferred: Type.Optional(
+      amount('share: CPU between the turns above the upkeep, of all CPU of the responses'),
+    ),
+    goodputPerSecond: Type.Array(
+      amount('per second: correct responses, from first request to last response'),
+    ),
+    memoryBytes: Type.Optional(list('Absent if it was not read.', amount('bytes: memory after the turn'))),
+    places: Type.Optional(Type.Array(count('count: turns of all servers before it in this round'))),
+  },
 );
 
-/** The short turns of a server, oldest first. */
 export type Turns = Static<typeof turns>;
 
 const controlPart = shape({
@@ -232,18 +155,12 @@ const controlPart = shape({
   burntUs: amount('µs: what the helper burnt for each of these responses, by its own clock'),
 });
 
-const control = named(
+const control = namedShape(
   'control',
-  shape(
-    { turns: controlPart, between: as(controlPart, 'After the turns. Negative below the upkeep.') },
-    {
-      description:
-        'The control: a cost that a helper burnt in the accounting of the server, half of it in some turns and half after them. No other figure includes the turns of a control.',
-    },
-  ),
+  'A known cost that was burnt in the accounting of the server. No other figure includes it.',
+  { turns: controlPart, between: as(controlPart, 'After the turns. Negative below the upkeep.') },
 );
 
-/** What was planted into turns of a server, and what was read of them. */
 export type Control = Static<typeof control>;
 
 /** The fields of a window that was measured to its end. */
@@ -261,9 +178,7 @@ const seen = {
     ),
   ),
   cpuUsPerRequest: Type.Optional(
-    amount(
-      "µs: user and system CPU of the server's tree for each correct response to the load, including the CPU for a background request",
-    ),
+    amount("µs: CPU of the server's tree for each correct response, with all that they caused"),
   ),
   contextSwitchesPerRequest: Type.Optional(amount("count: of the server's tree for each correct response")),
   budget: Type.Optional(budget),
@@ -271,19 +186,10 @@ const seen = {
   startupSeconds: Type.Optional(span('s: from launch to the first correct response')),
   age: Type.Optional(age),
   alone: Type.Optional(alone),
-  capacity: Type.Optional(
-    as(
-      capacity,
-      'Of a search (--slo); `load` is then one of its steps near it, if possible one that kept the promises.',
-    ),
-  ),
+  capacity: Type.Optional(as(capacity, 'Of a search (--slo). `load` is one of its steps near it.')),
   curve: Type.Optional(curve),
-  turns: Type.Optional(
-    as(turns, 'Of servers that took turns. Absent if the engine or the companions need long windows.'),
-  ),
-  control: Type.Optional(
-    as(control, 'Of a baseline in a run until decided. Absent if nothing could be planted.'),
-  ),
+  turns: Type.Optional(as(turns, 'Of servers that took short turns.')),
+  control: Type.Optional(as(control, 'Of a baseline in a run until decided.')),
 };
 const complete = shape(seen);
 export const partial = named('partial', shape(Type.Partial(complete).properties));

@@ -1,6 +1,21 @@
 /** Plans: their definition, and the types derived from it. */
 import { Type, type Static } from 'typebox';
-import { amount, as, count, flag, id, oneOf, ordinal, shape, span, text, texts } from './definitions.ts';
+import {
+  amount,
+  as,
+  choice,
+  count,
+  flag,
+  fraction,
+  id,
+  list,
+  oneOf,
+  ordinal,
+  shape,
+  span,
+  text,
+  texts,
+} from './definitions.ts';
 import { app } from './app.ts';
 import { cluster, spread } from './cluster.ts';
 import { METRIC_IDS } from './metrics.ts';
@@ -13,25 +28,13 @@ import { RUN_SCHEMA } from './versions.ts';
 /** More numbers of connections than anybody measures: a report compares all targets at each. */
 const MOST_RUNGS = 100;
 
-const sequentialTest = shape(
-  {
-    looks: Type.String({
-      description: 'Numbers of rounds, the name of a schedule of looks; the last is that of the plan.',
-      pattern: '^\\d+(/\\d+)*$',
-    }),
-    by: oneOf(METRIC_IDS),
-    threshold: Type.Number({
-      description: 'share: the difference that matters',
-      exclusiveMinimum: 0,
-      exclusiveMaximum: 1,
-    }),
-    beyond: flag(
-      'faster and slower decide only if the whole interval lies beyond the threshold (--fail-on, budgets).',
-    ),
-    budgetSeconds: Type.Optional(span('s: after which it stops undecided')),
-  },
-  { description: 'The looks at which the run may stop because it is decided.' },
-);
+const sequentialTest = shape('The looks at which the run may stop because it is decided.', {
+  looks: text('A schedule of looks: numbers of rounds.', { pattern: '^\\d+(/\\d+)*$' }),
+  by: oneOf(METRIC_IDS),
+  threshold: fraction('share: the difference that matters'),
+  beyond: flag('Only a whole interval beyond the threshold decides (--fail-on, budgets).'),
+  budgetSeconds: Type.Optional(span('s: after which it stops undecided')),
+});
 
 /** The stopping rule of a sequential test, fixed before its first round. */
 export type SequentialTest = Static<typeof sequentialTest>;
@@ -40,7 +43,7 @@ const plannedTrial = shape({
   id: id('Unique in the run.'),
   target: text(),
   connections: ordinal('count: connections'),
-  route: Type.Optional(text('The request that it sends alone; absent if it sends all requests of its plan.')),
+  route: Type.Optional(text('The request that it sends alone.')),
   round: ordinal('count: from 1 on'),
   order: count('count: position in the run, from 0 on'),
   seed: count('seed: of the random choices of the trial'),
@@ -51,20 +54,12 @@ const plannedTrial = shape({
 /** A planned trial: its target, its connections and its place in the run. */
 export type PlannedTrial = Static<typeof plannedTrial>;
 
-const byTurns = shape(
-  {
-    rungs: Type.Array(ordinal('count: connections'), { minItems: 1, uniqueItems: true }),
-    turnSeconds: span('s: the shortest turn; those of slow servers are longer'),
-    mostSeconds: Type.Optional(
-      span(
-        's: the longest window, of servers so slow that theirs would hold few responses; absent if all are alike',
-      ),
-    ),
-  },
-  { description: 'At these rungs, all servers of a round run at the same time and are loaded in turn.' },
-);
+const byTurns = shape('At these rungs, the servers of a round run at once and are loaded in turn.', {
+  rungs: Type.Array(ordinal('count: connections'), { minItems: 1, uniqueItems: true }),
+  turnSeconds: span('s: the shortest turn; those of slow servers are longer'),
+  mostSeconds: Type.Optional(span('s: the longest window, of servers that are slow')),
+});
 
-/** The rungs at which servers take turns. */
 export type ByTurns = Static<typeof byTurns>;
 
 export const plan = shape({
@@ -73,35 +68,23 @@ export const plan = shape({
   seed: count('seed: of the order of the trials and of their seeds'),
   workload: text(),
   params: Type.Optional(params),
-  waitSeconds: Type.Optional(amount('s: how long each response waits by design; absent if it does not wait')),
-  startupSeconds: Type.Optional(
-    span(
-      's: how long the slowest server took to start, to respond and to stop before the run; present if that is long',
-    ),
-  ),
-  answerSeconds: Type.Optional(
-    span(
-      's: how long the slowest server took to respond before the run; present if turns or windows were changed for that',
-    ),
-  ),
+  waitSeconds: Type.Optional(amount('s: how long each response waits by design')),
+  startupSeconds: Type.Optional(span('s: the longest start, with its response and its end, before the run')),
+  answerSeconds: Type.Optional(span('s: the slowest response before the run, if windows were made longer')),
   upstream: Type.Optional(upstreamKind),
   background: Type.Optional(
-    as(backgroundRequest, 'Kept in flight beside the load of every target that repeats one as `background`.'),
+    as(backgroundRequest, 'Kept in flight beside the load of each target that repeats one so.'),
   ),
   targets: Type.Array(target, { minItems: 1 }),
   rungs: Type.Array(ordinal('count: connections'), { minItems: 1, maxItems: MOST_RUNGS, uniqueItems: true }),
   rounds: ordinal('count: how often every target is measured at every rung', { maximum: MOST_ROUNDS }),
   windowSeconds: span('s: length of the measured span'),
-  warmupSeconds: amount(
-    's: of load before the window; the least of a quick run, and of servers whose process is unknown',
-  ),
+  warmupSeconds: amount('s: of load before the window, or the least'),
   autoWarmup: flag('The warm-up ends when a server is warm (--warmup auto).'),
   timeoutSeconds: span('s: after which a request counts as timed out'),
   load: loadMode,
   workers: ordinal('count: processes that each server is asked to serve with'),
-  threads: Type.Optional(
-    ordinal('count: threads that each of them is asked to serve with; absent if the stack chooses'),
-  ),
+  threads: Type.Optional(ordinal('count: threads that each of them is asked to serve with')),
   cores: Type.Optional(ordinal('count: cores that each server is to use; absent if as many as workers')),
   generators: ordinal('count: generator processes, on all hosts of a cluster together'),
   cluster: Type.Optional(cluster),
@@ -110,43 +93,25 @@ export const plan = shape({
   barrierSeconds: span('s: how long to wait for all connections'),
   hashEvery: ordinal('count: one of this many bodies is hashed'),
   engine: text('The engine that sends the load; a target may name another.'),
-  quick: Type.Boolean({ description: 'A first impression: never published, never compared.' }),
+  quick: choice('A first impression: never published, never compared.'),
   byTurns: Type.Optional(byTurns),
-  apart: Type.Optional(
-    text('Why its servers do not take turns at the other rungs; absent if no turns could be expected.'),
-  ),
+  apart: Type.Optional(text('Why its servers do not take turns at the other rungs.')),
   sequentialTest: Type.Optional(sequentialTest),
   control: Type.Optional(
-    shape(
-      {
-        share: Type.Number({
-          description: 'share: of the CPU of a turn',
-          exclusiveMinimum: 0,
-          exclusiveMaximum: 1,
-        }),
-        targets: Type.Array(text(), { description: 'The baselines.', minItems: 1 }),
-      },
-      { description: 'A known cost that is planted into turns of these targets, and must be read back.' },
-    ),
+    shape('A known cost that is planted into turns of these targets.', {
+      share: fraction('share: of the CPU of a turn'),
+      targets: list('The baselines.', text(), { minItems: 1 }),
+    }),
   ),
   upgrade: flag('Newer runtimes or packages are compared with those of now (upgrade).'),
   userRequests: Type.Optional(userRequests),
   routes: Type.Optional(
-    Type.Array(text(), {
-      description:
-        'The names of the asked requests, which are measured one at a time; absent if they are sent mixed, or if there is one.',
-      minItems: 2,
-    }),
+    list('The names of the requests that are measured one at a time.', text(), { minItems: 2 }),
   ),
   attached: Type.Optional(attached),
   stacks: texts('Manifests from outside the repository, as typed.'),
-  apps: Type.Optional(
-    Type.Array(app, { description: 'Server programs of the user, without a manifest.', minItems: 1 }),
-  ),
-  trials: Type.Array(plannedTrial, {
-    description: 'In the order in which they are measured.',
-    minItems: 1,
-  }),
+  apps: Type.Optional(list('Server programs of the user, without a manifest.', app, { minItems: 1 })),
+  trials: list('In the order in which they are measured.', plannedTrial, { minItems: 1 }),
 });
 
 /** A plan: a value, printed by `--dry-run`, stored with the run, and never changed. */

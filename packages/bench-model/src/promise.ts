@@ -1,5 +1,5 @@
 /** Promises on latency and errors (--slo): how they are written and read, and what keeps them. */
-import { BenchError } from './errors.ts';
+import { UsageError } from './errors.ts';
 import { UNITS } from './units.ts';
 
 /** The share of requests above the limit that each promise on a latency allows. */
@@ -22,7 +22,7 @@ export function readPromises(typed: string, name: string): Promised[] {
   const promises = typed.split(',').map((text) => readPromise(text.trim()) ?? refuse(name, text.trim()));
   const twice = promises.find(({ of }, index) => promises.findIndex((one) => one.of === of) !== index);
   if (twice === undefined) return promises;
-  throw new BenchError('usage', `--${name} ${typed}: ${twice.of} has two limits`, 'omit one of them');
+  throw new UsageError(`--${name} ${typed}: ${twice.of} has two limits`, 'omit one of them');
 }
 
 function readPromise(text: string): Promised | undefined {
@@ -36,8 +36,7 @@ function readPromise(text: string): Promised | undefined {
 }
 
 function refuse(name: string, text: string): never {
-  throw new BenchError(
-    'usage',
+  throw new UsageError(
     `--${name} ${text === '' ? '""' : text}: expected ${PROMISED.join(', ')}, a < and a limit with its unit`,
     `e.g. --${name} 'p99<50ms' or --${name} 'p99.9<200ms,errors<0.1%'`,
   );

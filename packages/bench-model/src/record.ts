@@ -7,7 +7,9 @@ import {
   digest,
   flag,
   id,
+  list,
   named,
+  namedShape,
   oneOf,
   ordinal,
   shape,
@@ -24,19 +26,19 @@ import { attestation, interpreter, resolvedRuntime, target } from './target.ts';
 import { RECORD_SCHEMA } from './versions.ts';
 
 const ends = {
-  low: Type.Optional(amount('ratio: the least that the truth can be; absent if it has no lower bound')),
-  high: Type.Optional(amount('ratio: the most that the truth can be; absent if it has no upper bound')),
+  low: Type.Optional(amount('ratio: the least that the truth can be')),
+  high: Type.Optional(amount('ratio: the most that the truth can be')),
 };
 const bounds = Type.Unsafe<Bounds>(
   shape(
+    'The factors of its figures between which the true ones lie.',
     Object.fromEntries(
-      METRIC_IDS.map((metric) => [metric, Type.Optional(named('ends', shape(ends, { minProperties: 1 })))]),
+      METRIC_IDS.map((metric) => [
+        metric,
+        Type.Optional(namedShape('ends', 'The bounds of a figure.', ends, { minProperties: 1 })),
+      ]),
     ),
-    {
-      description:
-        'The factors of its figures between which the true ones lie. An invalidated metric that is absent has no bounds.',
-      minProperties: 1,
-    },
+    { minProperties: 1 },
   ),
 );
 
@@ -45,108 +47,77 @@ export const reason = named(
   shape({
     code: oneOf(REASON_CODES),
     text: text('The observation, in words and figures.'),
-    invalidates: Type.Array(named('metric', oneOf(METRIC_IDS)), {
-      description: 'The metrics that it invalidates: only those leave their ranking.',
-      uniqueItems: true,
-    }),
+    invalidates: list(
+      'The metrics that it invalidates: only those leave their ranking.',
+      named('metric', oneOf(METRIC_IDS)),
+      { uniqueItems: true },
+    ),
     bounds: Type.Optional(bounds),
   }),
 );
 
-const code = shape(
-  {
-    from: text('The folder or the revision as typed.'),
-    files: Type.Optional(ordinal('count: files')),
-    sha256: Type.Optional(digest('Of the names and contents of those files.')),
-    unknown: Type.Optional(
-      text('The reason why the loaded code is unknown; the other fields are then absent.'),
-    ),
-  },
-  {
-    description: 'The code that a live server had loaded from a copy: of a package, a folder or a revision.',
-  },
-);
+const code = shape('The code that a live server had loaded from a copy.', {
+  from: text('The folder or the revision as typed.'),
+  files: Type.Optional(ordinal('count: files')),
+  sha256: Type.Optional(digest('Of the names and contents of those files.')),
+  unknown: Type.Optional(text('The reason why it is unknown.')),
+});
 
-/** The code of a copy that a live server had loaded. */
 export type RunningCode = Static<typeof code>;
 
-const driver = named(
-  'driver',
-  shape(
-    { name: text('Its engine.'), version: text('version: of what sent the load') },
-    { description: 'The program that sent the load. Figures of two versions are not compared.' },
-  ),
-);
+const driver = namedShape('driver', 'The program that sent the load.', {
+  name: text('Its engine.'),
+  version: text('version: of what sent the load'),
+});
 
 const cores = named('cores', Type.Array(count("count: a core's number, from 0 on"), { minItems: 1 }));
 
-export const serverProcess = shape(
-  {
-    pid: ordinal('process: its id'),
-    executable: Type.Optional(text()),
-    version: Type.Optional(text('version: as the executable prints it, if it is a known runtime')),
-    command: Type.Optional(Type.Array(Type.String(), { description: 'Without secrets.' })),
-    cores: Type.Optional(as(cores, 'The cores that it may use.')),
-  },
-  {
-    description:
-      'The process of a server that was already running, as the system describes it; absent if it is not known.',
-  },
-);
+export const serverProcess = shape('The process of a server that was already running.', {
+  pid: ordinal('process: its id'),
+  executable: Type.Optional(text()),
+  version: Type.Optional(text('version: as the executable prints it, if it is a known runtime')),
+  command: Type.Optional(list('Without secrets.', Type.String())),
+  cores: Type.Optional(as(cores, 'The cores that it may use.')),
+});
 
-/** A process as the system describes it. A field that it does not report is absent. */
 export type ServerProcess = Static<typeof serverProcess>;
 
-export const placement = shape(
-  {
-    kind: oneOf(['separate', 'shared', 'unpinned'] as const),
-    server: Type.Optional(cores),
-    generator: Type.Optional(cores),
-    beside: Type.Optional(
-      forEachCompanion<Record<CompanionName, typeof cores>>(
-        () => cores,
-        "Cores of each companion with processes on this machine; the generators' if no core was left for it.",
-      ),
+export const placement = shape('The cores that each side could use; a side that was not pinned is absent.', {
+  kind: oneOf(['separate', 'shared', 'unpinned'] as const),
+  server: Type.Optional(cores),
+  generator: Type.Optional(cores),
+  beside: Type.Optional(
+    forEachCompanion<Record<CompanionName, typeof cores>>(
+      () => cores,
+      'Cores of each companion with processes on this machine.',
     ),
-  },
-  {
-    description:
-      'The cores that each side could use, by their number; an absent list means that nothing was pinned.',
-  },
-);
+  ),
+});
 
-/** The cores that each side may use; absent lists mean that the platform cannot pin. */
 export type Placement = Static<typeof placement>;
 
-export const time = shape(
-  {
-    format: oneOf(['gnu', 'bsd'] as const),
-    elapsedSeconds: Type.Optional(amount('s: wall clock')),
-    userSeconds: Type.Optional(amount('s: CPU in user mode, of descendants that were waited for')),
-    systemSeconds: Type.Optional(amount('s: CPU in the kernel, of descendants that were waited for')),
-    maxResidentBytes: Type.Optional(count('bytes: of the largest single process, not the sum')),
-    minorFaults: Type.Optional(count('count: page faults without I/O')),
-    majorFaults: Type.Optional(count('count: page faults with I/O')),
-    voluntarySwitches: Type.Optional(count('count: context switches, waiting')),
-    involuntarySwitches: Type.Optional(count('count: context switches, preempted')),
-    fileInputs: Type.Optional(count('count: file system reads')),
-    fileOutputs: Type.Optional(count('count: file system writes')),
-    messagesSent: Type.Optional(count('count: socket messages; BSD only')),
-    messagesReceived: Type.Optional(count('count: socket messages; BSD only')),
-    signalsReceived: Type.Optional(count('count: signals; BSD only')),
-    instructions: Type.Optional(count('count: instructions retired, direct child only; BSD only')),
-    cycles: Type.Optional(count('count: CPU cycles, direct child only; BSD only')),
-    peakFootprintBytes: Type.Optional(count('bytes: direct child only; BSD only')),
-    exitStatus: Type.Optional(count('status: as the shell gives it')),
-    terminatedBySignal: Type.Optional(ordinal('signal: its number')),
-  },
-  {
-    description:
-      "The report of /usr/bin/time over the server's whole life; a field that its platform does not keep is absent.",
-  },
-);
+export const time = shape("The report of /usr/bin/time over the server's whole life.", {
+  format: oneOf(['gnu', 'bsd'] as const),
+  elapsedSeconds: Type.Optional(amount('s: wall clock')),
+  userSeconds: Type.Optional(amount('s: CPU in user mode, of descendants that were waited for')),
+  systemSeconds: Type.Optional(amount('s: CPU in the kernel, of descendants that were waited for')),
+  maxResidentBytes: Type.Optional(count('bytes: of the largest single process, not the sum')),
+  minorFaults: Type.Optional(count('count: page faults without I/O')),
+  majorFaults: Type.Optional(count('count: page faults with I/O')),
+  voluntarySwitches: Type.Optional(count('count: context switches, waiting')),
+  involuntarySwitches: Type.Optional(count('count: context switches, preempted')),
+  fileInputs: Type.Optional(count('count: file system reads')),
+  fileOutputs: Type.Optional(count('count: file system writes')),
+  messagesSent: Type.Optional(count('count: socket messages; BSD only')),
+  messagesReceived: Type.Optional(count('count: socket messages; BSD only')),
+  signalsReceived: Type.Optional(count('count: signals; BSD only')),
+  instructions: Type.Optional(count('count: instructions retired, direct child only; BSD only')),
+  cycles: Type.Optional(count('count: CPU cycles, direct child only; BSD only')),
+  peakFootprintBytes: Type.Optional(count('bytes: direct child only; BSD only')),
+  exitStatus: Type.Optional(count('status: as the shell gives it')),
+  terminatedBySignal: Type.Optional(ordinal('signal: its number')),
+});
 
-/** One `/usr/bin/time` report, both formats in one shape; a field that its platform does not keep is absent. */
 export type TimeReport = Static<typeof time>;
 
 const head = shape({
@@ -159,10 +130,7 @@ const head = shape({
   run: id('Id of the run, and name of its folder.'),
   target,
   runtime: Type.Optional(resolvedRuntime),
-  attested: Type.Array(attestation, {
-    description:
-      'The attestations of the live server, one for each process that serves; a process of several threads counts as `workers` processes.',
-  }),
+  attested: list('Those of the live server, one for each of `workers`.', attestation),
   interpreter: Type.Optional(as(interpreter, 'Absent for a binary, and if it is not known.')),
   workload: text(),
   params: Type.Optional(params),
@@ -174,25 +142,18 @@ const head = shape({
   round: ordinal('count: from 1 on'),
   order: count('count: position in the run, from 0 on'),
   seed: count('seed: of the random choices of the trial'),
-  host: Type.Optional(
-    text('The host of a cluster that ran its round; absent if the machine of the command did.'),
-  ),
+  host: Type.Optional(text('The host of a cluster that ran its round.')),
   duel: Type.Optional(text('Trials whose servers ran at the same time and took turns have the same.')),
   life: Type.Optional(text('Trials that loaded the same server one after the other have the same.')),
-  startedAt: Type.String({
-    description: 'When the trial began: ISO 8601, UTC.',
+  startedAt: text('When the trial began: ISO 8601, UTC.', {
     pattern: '^\\d{4}-\\d{2}-\\d{2}T\\d{2}:\\d{2}:\\d{2}\\.\\d{3}Z$',
   }),
   engine: text('The engine that sent the load.'),
   driver: Type.Optional(as(driver, 'Absent if the engine does not report its version.')),
   load: as(loadMode, 'The load mode of the engine.'),
   workers: ordinal('count: processes that the server was asked to serve with'),
-  threads: Type.Optional(
-    ordinal('count: threads that each process was asked to serve with; absent if the stack chose'),
-  ),
-  cores: Type.Optional(
-    ordinal('count: cores that the server was to use, if asked for; placement has those that it could use'),
-  ),
+  threads: Type.Optional(ordinal('count: threads that each process was asked to serve with')),
+  cores: Type.Optional(ordinal('count: cores that the server was asked to use')),
   companions: Type.Optional(companionHeads),
   placement,
   warmupSeconds: amount('s: of load before the window'),
@@ -206,14 +167,11 @@ export type TrialHead = Static<typeof head>;
 
 const tail = shape({
   time: Type.Optional(time),
-  files: Type.Array(Type.String({ pattern: '^(\\w[\\w.@+~-]*/)*\\w[\\w.@+~-]*$' }), {
-    description: "The log and the raw time(1) report, relative to the run's folder.",
-  }),
-  logTail: Type.Optional(
-    Type.Array(Type.String(), {
-      description: 'The last lines of the log of a server that was started; present whenever a reason is.',
-    }),
+  files: list(
+    "The log and the raw time(1) report, in the run's folder.",
+    Type.String({ pattern: '^(\\w[\\w.@+~-]*/)*\\w[\\w.@+~-]*$' }),
   ),
+  logTail: Type.Optional(list('The last lines of its log, if there are reasons.', Type.String())),
 });
 
 /** The part of a trial's record about the end of the server, whatever the outcome. */
@@ -221,7 +179,7 @@ export type TrialTail = Static<typeof tail>;
 
 /** The fields that depend on the status of a trial. */
 const OUTCOMES = {
-  ok: { reasons: Type.Array(reason, { description: 'Findings only: they take no figure away.' }), measured },
+  ok: { reasons: list('Findings only: they take no figure away.', reason), measured },
   suspect: { reasons: Type.Array(reason, { minItems: 1 }), measured },
   failed: {
     reasons: Type.Array(reason, { minItems: 1 }),

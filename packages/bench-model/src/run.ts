@@ -1,14 +1,11 @@
 /** `run.json`: its definition, and the types derived from it. */
 import { Type, type Static } from 'typebox';
-import { mapOf, oneOf, ordinal, shape, span, text } from './definitions.ts';
+import { list, mapOf, oneOf, ordinal, shape, span, text } from './definitions.ts';
 import { MOST_ROUNDS } from './limits.ts';
 import { plan } from './plan.ts';
 import { RUN_SCHEMA } from './versions.ts';
 
-export const versions = mapOf(
-  Type.String(),
-  "The versions that a resumed run must find unchanged: the harness's Node, and for each target its runtime and the digest of its sources.",
-);
+export const versions = mapOf(Type.String(), 'The versions that a resumed run must find unchanged.');
 
 /** The versions that a run was made with: a resumed run must find the same ones. */
 export type Versions = Static<typeof versions>;
@@ -22,57 +19,39 @@ export const leftOut = shape({
 /** A target that was omitted from a run, and the reason. */
 export type LeftOut = Static<typeof leftOut>;
 
-export const judgedHost = shape(
-  {
-    name: text('As records name it.'),
-    verdict: oneOf(
-      ['reference', 'alike', 'slower', 'faster', 'unknown'] as const,
-      'slower and faster: by more than the threshold of the plan, with the whole interval. unknown: it has no figure.',
-    ),
-    cpuUsPerRequest: Type.Optional(span('µs: the median of its servers')),
-    ratio: Type.Optional(
-      shape(
-        {
-          estimate: span('ratio: its CPU per request ÷ that of the reference'),
-          low: Type.Optional(span('ratio: the lower end of the 95 % interval')),
-          high: Type.Optional(span('ratio: the upper end')),
-        },
-        { description: 'Absent for the reference.' },
-      ),
-    ),
-    why: Type.Optional(text('The reason why it has no figure.')),
-  },
-  {
-    description:
-      'A host of a spread run, and its A/A trials before the first round. Only a reference and those alike it took part.',
-  },
-);
+export const judgedHost = shape('A host of a spread run, by its A/A trials before the first round.', {
+  name: text('As records name it.'),
+  verdict: oneOf(
+    ['reference', 'alike', 'slower', 'faster', 'unknown'] as const,
+    'Only a reference and those alike took part.',
+  ),
+  cpuUsPerRequest: Type.Optional(span('µs: the median of its servers')),
+  ratio: Type.Optional(
+    shape('Absent for the reference.', {
+      estimate: span('ratio: its CPU per request ÷ that of the reference'),
+      low: Type.Optional(span('ratio: the lower end of the 95 % interval')),
+      high: Type.Optional(span('ratio: the upper end')),
+    }),
+  ),
+  why: Type.Optional(text('The reason why it has no figure.')),
+});
 
-/** A host of a spread run, and its A/A trials before the first round. */
 export type JudgedHost = Static<typeof judgedHost>;
 
 export const runFile = shape({
   schema: Type.Unsafe<number>({ description: 'version: of this schema', type: 'integer', const: RUN_SCHEMA }),
   plan,
   versions,
-  typed: Type.Optional(
-    Type.Array(Type.String(), {
-      description: 'The words after `bench` that asked for it, without secrets; absent if a program did.',
-    }),
-  ),
-  leftOut: Type.Array(leftOut, { description: 'Targets that could not be launched here.' }),
+  typed: Type.Optional(list('The words after `bench` that asked for it, without secrets.', Type.String())),
+  leftOut: list('Targets that could not be launched here.', leftOut),
   stops: Type.Optional(
-    Type.Array(ordinal('count: rounds', { maximum: MOST_ROUNDS }), {
-      description:
-        'The run was stopped after these rounds and its comparisons were shown, so they have spent a part of the error.',
-    }),
+    list(
+      'It was stopped after these rounds, which spent a part of the error.',
+      ordinal('count: rounds', { maximum: MOST_ROUNDS }),
+    ),
   ),
   hosts: Type.Optional(
-    Type.Array(judgedHost, {
-      description:
-        'The hosts that the rounds were to be spread over when the run began; absent if it has one.',
-      minItems: 1,
-    }),
+    list('The hosts that the rounds were to be spread over.', judgedHost, { minItems: 1 }),
   ),
 });
 

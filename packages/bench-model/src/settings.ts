@@ -1,6 +1,18 @@
 /** The settings of a plan that its records repeat: their definitions, and the types derived from them. */
 import { Type, type Static } from 'typebox';
-import { count, flag, mapOf, named, oneOf, ordinal, shape, span, text } from './definitions.ts';
+import {
+  count,
+  flag,
+  list,
+  mapOf,
+  named,
+  namedShape,
+  oneOf,
+  ordinal,
+  shape,
+  span,
+  text,
+} from './definitions.ts';
 import { PROMISED, type Promised } from './promise.ts';
 import { UPSTREAMS } from './upstreams.ts';
 
@@ -11,21 +23,15 @@ export const upstreamKind = oneOf(UPSTREAMS, 'The upstream that was asked for.')
 
 export const params = named(
   'params',
-  mapOf(
-    count('count: the workload says what it counts'),
-    'Parameters of the workload by name, all of them; absent if it has none.',
-  ),
+  mapOf(count('count: the workload says what it counts'), 'All parameters of the workload, by name.'),
 );
 
-export const backgroundRequest = named(
+export const backgroundRequest = namedShape(
   'backgroundRequest',
-  shape(
-    { method: text(), path: Type.String({ pattern: '^/' }), body: Type.Optional(Type.String()) },
-    { description: 'A request that is kept in flight beside the load, to the same server.' },
-  ),
+  'A request that is kept in flight beside the load, to the same server.',
+  { method: text(), path: Type.String({ pattern: '^/' }), body: Type.Optional(Type.String()) },
 );
 
-/** A request that is kept in flight beside the load, to the same server. */
 export type BackgroundRequest = Static<typeof backgroundRequest>;
 
 const connecting = {
@@ -35,17 +41,11 @@ const connecting = {
 export const promise = named(
   'promise',
   Type.Unsafe<Promised>(
-    shape(
-      {
-        of: oneOf(PROMISED),
-        belowUs: Type.Optional(span('µs: the latency stays below it; absent for errors')),
-        belowShare: Type.Optional(span('share: of the requests that fail; absent for a latency')),
-      },
-      {
-        description:
-          'A promise: a percentile of the latency, or the share of failed requests, below a limit.',
-      },
-    ),
+    shape('A promise: a percentile of the latency, or the share of failed requests, below a limit.', {
+      of: oneOf(PROMISED),
+      belowUs: Type.Optional(span('µs: the latency stays below it; absent for errors')),
+      belowShare: Type.Optional(span('share: of the requests that fail; absent for a latency')),
+    }),
   ),
 );
 
@@ -53,15 +53,13 @@ const curved = {
   curve: Type.Optional(
     named(
       'loads',
-      Type.Array(
+      list(
+        'Loads that are measured after the window (several of --rate).',
         Type.Union([
           shape({ perSecond: span('per second: requests that are due') }),
           shape({ share: span('share: of the capacity that the search found') }),
         ]),
-        {
-          minItems: 1,
-          description: 'Loads at which latency and CPU are measured after the window (several of --rate).',
-        },
+        { minItems: 1 },
       ),
     ),
   ),
@@ -91,8 +89,7 @@ export const loadMode = named(
       }),
     ],
     {
-      description:
-        'The load mode of the engine: each connection waits for its response, at a rate, an exact number of requests, or the highest rate that keeps promises (--slo).',
+      description: 'The load mode: closed, at a rate, an amount, or the highest rate that keeps promises.',
     },
   ),
 );

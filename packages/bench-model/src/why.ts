@@ -1,6 +1,6 @@
 /** The stored profiles of a run: `why.json`. They were taken after its trials, and their figures are in no other file. */
 import { Type, type Static } from 'typebox';
-import { id, amount, count, flag, oneOf, ordinal, shape, span, text } from './definitions.ts';
+import { amount, count, flag, id, list, oneOf, ordinal, shape, span, text } from './definitions.ts';
 import { WHY_SCHEMA } from './versions.ts';
 
 const frame = shape({
@@ -16,24 +16,18 @@ const frame = shape({
 /** A function in a stack. */
 export type Frame = Static<typeof frame>;
 
-const calls = shape(
-  {
-    all: amount('count: all system calls'),
-    writes: amount('count: writes to files and sockets'),
-  },
-  { description: 'Counted while strace slowed the server down. Absent if it may not.' },
-);
+const calls = shape('Counted while strace slowed the server down. Absent if it may not.', {
+  all: amount('count: all system calls'),
+  writes: amount('count: writes to files and sockets'),
+});
 
 /** The system calls of a server. */
 export type Calls = Static<typeof calls>;
 
-const garbage = shape(
-  {
-    collections: amount('count: garbage collections in 1,000 answers'),
-    us: amount('µs: their time for each answer; in Go, CPU'),
-  },
-  { description: 'Told by the runtime: CPython, Node or Go. Absent if it does not tell.' },
-);
+const garbage = shape('Told by the runtime: CPython, Node or Go. Absent if it does not tell.', {
+  collections: amount('count: garbage collections in 1,000 answers'),
+  us: amount('µs: their time for each answer; in Go, CPU'),
+});
 
 const statement = shape({
   text: text('The statement with ? for its values.'),
@@ -49,46 +43,35 @@ const wait = shape({
   line: ordinal('index: of its line, from 1'),
   name: text('The function.'),
   code: text('The text of the line; the function if it cannot be read.'),
-  in: Type.Optional(
-    text('The first and the last function that the line has called; absent if it has called C.'),
-  ),
+  in: Type.Optional(text('The first and the last function that the line has called.')),
   ms: amount('ms: the wait'),
 });
 
 /** A line of the user at which requests wait, of each answer. */
 export type Wait = Static<typeof wait>;
 
-const perRequest = shape(
-  {
-    connections: Type.Optional(amount('count: connections that the load opened')),
-    calls: Type.Optional(calls),
-    garbage: Type.Optional(garbage),
-    threads: amount('count: threads of the server, not of a request'),
-    fetches: Type.Optional(amount('count: requests to the upstream')),
-    statements: Type.Optional(
-      Type.Array(statement, {
-        description: 'Told by a database that Bench starts, and by SQLite in Python. Absent without one.',
-      }),
-    ),
-    places: Type.Optional(
-      Type.Array(wait, { description: 'Where requests wait. Told by Python; absent for others.' }),
-    ),
-  },
-  { description: 'What a request causes, without a profiler.' },
-);
+const perRequest = shape('What a request causes, without a profiler.', {
+  connections: Type.Optional(amount('count: connections that the load opened')),
+  calls: Type.Optional(calls),
+  garbage: Type.Optional(garbage),
+  threads: amount('count: threads of the server, not of a request'),
+  fetches: Type.Optional(amount('count: requests to the upstream')),
+  statements: Type.Optional(
+    list('Told by a database that Bench starts, and by SQLite in Python.', statement),
+  ),
+  places: Type.Optional(list('Where requests wait. Told by Python; absent for others.', wait)),
+});
 
-/** What a request causes. */
 export type RequestUse = Static<typeof perRequest>;
 
 const profile = shape({
   cpuUs: amount('µs: CPU per request, before the profiler was attached'),
   perRequest: Type.Optional(perRequest),
-  profiledUs: Type.Optional(
-    amount('µs: CPU per request while the profiler was attached; absent without one'),
+  profiledUs: Type.Optional(amount('µs: CPU per request while the profiler was attached')),
+  nodes: list(
+    'Empty without a profiler.',
+    count('index: of a node in the tree, the innermost function of a stack'),
   ),
-  nodes: Type.Array(count('index: of a node in the tree, the innermost function of a stack'), {
-    description: 'Empty without a profiler.',
-  }),
   samples: Type.Array(ordinal('count: samples of the stack at the same index of nodes')),
 });
 
@@ -98,11 +81,12 @@ export type Profile = Static<typeof profile>;
 const side = shape({
   target: text('The id of the target.'),
   profiler: Type.Optional(text('The profiler and its version; absent if the target has none.')),
-  profiles: Type.Array(profile, { description: 'One for each fresh server, in the order of the rounds.' }),
+  profiles: list('One for each fresh server, in the order of the rounds.', profile),
   lines: Type.Optional(
-    Type.Array(count('index: the line of the frame in its file on this side; 0 if it has none'), {
-      description: 'One for each of frames: those of the project are told apart by line.',
-    }),
+    list(
+      'One for each of frames.',
+      count('index: the line of the frame in its file on this side; 0 if it has none'),
+    ),
   ),
 });
 
@@ -111,9 +95,9 @@ export type ProfiledSide = Static<typeof side>;
 
 const hunk = shape({
   file: text('Relative to the project.'),
-  before: count('index: the first line in the baseline that differs; if none does, the one below'),
+  before: count('index: the first line in the baseline that differs, or the one below'),
   removed: count('count: lines of the baseline that differ'),
-  after: count('index: the first line in the candidate that differs; if none does, the one below'),
+  after: count('index: the first line in the candidate that differs, or the one below'),
   added: count('count: lines of the candidate that differ'),
 });
 
@@ -124,19 +108,13 @@ const comparedPair = shape({
   baseline: text(),
   candidate: text(),
   times: Type.Optional(
-    shape(
-      {
-        estimate: amount('ratio: the estimate'),
-        low: amount('ratio: the lower end'),
-        high: amount('ratio: the upper end'),
-      },
-      {
-        description:
-          'The CPU per request of the candidate over that of the baseline by the rounds of the run, with its 95 % interval. Absent if they do not tell it.',
-      },
-    ),
+    shape('The ratio of CPU per request by the rounds, with its 95 % interval.', {
+      estimate: amount('ratio: the estimate'),
+      low: amount('ratio: the lower end'),
+      high: amount('ratio: the upper end'),
+    }),
   ),
-  hunks: Type.Optional(Type.Array(hunk, { description: 'Where the code of the two projects differs.' })),
+  hunks: Type.Optional(list('Where the code of the two projects differs.', hunk)),
 });
 
 /** Two targets that are compared. */
@@ -147,29 +125,23 @@ export const whyFile = shape({
   run: id('The id of the run.'),
   connections: ordinal('count: connections to each server'),
   seconds: span('s: the length of a profile'),
-  requests: Type.Optional(
-    ordinal(
-      'count: different requests, which were sent in equal parts; absent if the run does not tell them apart',
+  requests: Type.Optional(ordinal('count: different requests, which were sent in equal parts')),
+  pairs: list('The targets that are compared.', comparedPair),
+  frames: list('Every function once.', frame),
+  tree: shape('The call tree of all profiles. A node comes after the one that called it.', {
+    parents: Type.Array(
+      Type.Integer({
+        description: 'index: of the node that called it; -1 for an outermost one',
+        minimum: -1,
+      }),
     ),
-  ),
-  pairs: Type.Array(comparedPair, { description: 'The targets that are compared.' }),
-  frames: Type.Array(frame, { description: 'Every function once.' }),
-  tree: shape(
-    {
-      parents: Type.Array(
-        Type.Integer({
-          description: 'index: of the node that called it; -1 for an outermost one',
-          minimum: -1,
-        }),
-      ),
-      frames: Type.Array(count('index: of the function in frames')),
-    },
-    { description: 'The call tree of all profiles. A node comes after the one that called it.' },
-  ),
-  sides: Type.Array(side),
-  missing: Type.Array(shape({ target: text(), reason: text() }), {
-    description: 'Targets whose functions are not known, and the reason.',
+    frames: Type.Array(count('index: of the function in frames')),
   }),
+  sides: Type.Array(side),
+  missing: list(
+    'Targets whose functions are not known, and the reason.',
+    shape({ target: text(), reason: text() }),
+  ),
 });
 
 /** The profiles of a run. */
