@@ -3,7 +3,7 @@
 import { accessSync, constants, existsSync, mkdirSync, rmdirSync } from 'node:fs';
 import { join, relative } from 'node:path';
 import pWaitFor from 'p-wait-for';
-import { BenchError } from 'bench-model/errors';
+import { UsageError } from 'bench-model/errors';
 import type { CpuReading } from './cpu.ts';
 import { readNames, readText } from './procfs.ts';
 
@@ -35,7 +35,6 @@ type CgroupOrReason = { cgroup: Cgroup; reason?: never } | { cgroup?: never; rea
 /** A mounted cgroup hierarchy that accounts for CPU, and the place of this process in it. */
 export interface Hierarchy {
   version: 'v1' | 'v2';
-  mount: string;
   /** The folder of this process's cgroup; undefined if the mount does not show it. */
   own: string | undefined;
 }
@@ -56,7 +55,7 @@ export function parseHierarchies(mountinfo: string, cgroup: string): Hierarchy[]
     if (path === undefined) continue;
     const below = relative(root, path);
     const own = below.startsWith('..') || path.startsWith('/..') ? undefined : join(mount, below);
-    found.push({ version, mount, own });
+    found.push({ version, own });
   }
   return found.toSorted((a, b) => a.version.localeCompare(b.version));
 }
@@ -72,11 +71,7 @@ export function readHierarchies(): Hierarchy[] {
  */
 export function openCgroup(token: string, hierarchies = readHierarchies()): CgroupOrReason {
   if (!/^[\w-]+$/.test(token)) {
-    throw new BenchError(
-      'usage',
-      `cgroup token ${JSON.stringify(token)} is not a plain word`,
-      'use [A-Za-z0-9_-]',
-    );
+    throw new UsageError(`cgroup token ${JSON.stringify(token)} is not a plain word`, 'use [A-Za-z0-9_-]');
   }
   const reasons: string[] = [];
   for (const hierarchy of hierarchies) {

@@ -3,7 +3,7 @@
 import { linkSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname } from 'node:path';
 import pWaitFor from 'p-wait-for';
-import { BenchError } from 'bench-model/errors';
+import { UsageError } from 'bench-model/errors';
 import { readProcess } from './procfs.ts';
 import { isToken, newToken } from './scratch.ts';
 import { runSync } from './subprocess.ts';
@@ -83,8 +83,8 @@ export function pause(): void {
   Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 2);
 }
 
-/** Creates a lock if there is none. Throws a usage error with this hint if it cannot be written. */
-export function tryCreate(file: string, holder: Holder, hint?: string): boolean {
+/** Creates a lock if there is none. Throws a usage error if it cannot be written. */
+export function tryCreate(file: string, holder: Holder): boolean {
   // The content is written to another file and linked into place, so nobody ever reads half a lock.
   const draft = `${file}.${holder.pid}.new`;
   try {
@@ -97,7 +97,7 @@ export function tryCreate(file: string, holder: Holder, hint?: string): boolean 
     return true;
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === 'EEXIST') return false;
-    throw new BenchError('usage', `${file} cannot be written: ${(error as Error).message}`, hint);
+    throw new UsageError(`${file} cannot be written: ${(error as Error).message}`);
   }
 }
 

@@ -1,5 +1,5 @@
 /** Git, asked without any effect on the checkout, the index, the stash or the worktree list of the user. */
-import { BenchError } from 'bench-model/errors';
+import { ToolchainError } from 'bench-model/errors';
 import { run, SubprocessError } from './subprocess.ts';
 
 const STEP_MS = 300_000;
@@ -37,7 +37,7 @@ export async function git(
     return (await run(['git', ...SETTINGS, ...args], options)).stdout;
   } catch (error) {
     if (error instanceof SubprocessError && error.why === 'missing')
-      throw new BenchError('toolchain', 'git is not on PATH, but revisions need it', 'install git');
+      throw new ToolchainError('git is not on PATH, but revisions need it', 'install git');
     throw error;
   }
 }

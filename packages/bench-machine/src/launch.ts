@@ -1,15 +1,14 @@
-import { closeSync, mkdirSync, openSync, readSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { closeSync, mkdirSync, openSync, rmSync, writeFileSync } from 'node:fs';
 import { uptime } from 'node:os';
 import { dirname, join, relative } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { stripVTControlCharacters } from 'node:util';
 import pWaitFor from 'p-wait-for';
-import { BenchError, cureForFull } from 'bench-model/errors';
+import { cureForFull, TrialError } from 'bench-model/errors';
 import type { Attestation } from 'bench-model/target';
 import { makeReason, type Reason } from 'bench-model/reasons';
 import type { ServerProcess, TimeReport } from 'bench-model/record';
-import { redactFile } from './redact-file.ts';
-import { hollowFile, trimFile } from './trim-file.ts';
+import { hollowFile, readEnd, redactFile, trimFile } from './log-file.ts';
 import { parseTime } from './time-report.ts';
 import {
   areListenersOlder,
@@ -31,7 +30,7 @@ import {
   socketPathsOf,
   type Listening,
 } from './procfs.ts';
-import { runSync, start, type Child } from './subprocess.ts';
+import { runSync, sendSignal, start, type Child } from './subprocess.ts';
 import type { TimeCommand } from './time.ts';
 import type { Tls } from './tls.ts';
 import { sum } from 'bench-statistics/numbers';
@@ -83,12 +82,13 @@ export interface LaunchSpec {
   /** True for a server of the user: it keeps the user's variables for databases and for its own settings. */
   isOfUser?: boolean;
   /** Contents by environment variable: each is written to a file that the variable names. */
-  files: Record<string, string>;
-  workers: number;
+  files?: Record<string, string>;
+  /** 1 by default. */
+  workers?: number;
   threads?: number | undefined;
-  /** The command prefix that pins the server to its cores; empty if pinning is not possible. */
-  prefix: string[];
-  time: TimeCommand | undefined;
+  /** The command prefix that pins the server to its cores; absent if pinning is not possible. */
+  prefix?: readonly string[] | undefined;
+  time?: TimeCommand | undefined;
   /** The address that it listens on; by default one that only this machine reaches. */
   host?: string | undefined;
   /** A free port; chosen if absent. */
@@ -157,8 +157,7 @@ export interface Server extends AsyncDisposable {
 export async function launch(spec: LaunchSpec): Promise<Server> {
   const port = spec.port ?? (await findFreePort(spec.host));
   if (spec.port !== undefined && (await isListening(spec.host ?? HOST, port)))
-    throw new BenchError(
-      'trial',
+    throw new TrialError(
       `port ${port} is taken, and the server listens on no other`,
       'stop what listens there',
     );
@@ -167,7 +166,7 @@ export async function launch(spec: LaunchSpec): Promise<Server> {
   } catch (error) {
     const failed = error as NodeJS.ErrnoException;
     if (failed.errno === undefined || cureForFull(failed) !== undefined) throw error;
-    throw new BenchError('trial', `the server could not be launched: ${(error as Error).message}`);
+    throw new TrialError(`the server could not be launched: ${(error as Error).message}`);
   }
 }
 
@@ -181,15 +180,15 @@ function launchAt(port: number, spec: LaunchSpec): Server {
   const number = numberOf(spec);
   // Names of one length in all trials: the size of the environment affects the memory layout of a server (Mytkowicz
   // et al. 2009).
-  const files = Object.entries(spec.files).map(([variable, text]) => {
+  const files = Object.entries(spec.files ?? {}).map(([variable, text]) => {
     const file = join(dataFolder, `${number}-${variable}.json`);
     writeFileSync(file, text);
     return [variable, file] as const;
   });
-  const { host = HOST } = spec;
-  const command = fillCommand(spec.command, { workers: spec.workers, threads: spec.threads, host, port });
+  const { host = HOST, workers = 1, threads, prefix = [] } = spec;
+  const command = fillCommand(spec.command, { workers, threads, host, port });
   const timed = spec.time === undefined ? [] : [...spec.time.argv, timeFile];
-  const argv = [...timed, ...spec.prefix, ...command];
+  const argv = [...timed, ...prefix, ...command];
 
   // Created anew, because an attempt that was killed may have left a log of the same name.
   const log = openSync(logFile, 'w');
@@ -218,21 +217,6 @@ const MARK = 'BENCH_SERVER';
 
 function markOf(spec: Pick<LaunchSpec, 'id' | 'token'>): string {
   return `${spec.token}-${numberOf(spec)}`;
-}
-
-/** Returns the last bytes of a file as text, from the begin of a line on if there is one; empty if it does not exist. */
-export function readEnd(file: string, bytes: number): string {
-  const size = statSync(file, { throwIfNoEntry: false })?.size ?? 0;
-  if (size === 0) return '';
-  const part = Buffer.alloc(Math.min(size, bytes));
-  const from = openSync(file, 'r');
-  try {
-    const read = readSync(from, part, 0, part.length, size - part.length);
-    const text = part.toString('utf8', 0, read);
-    return size > bytes ? text.slice(text.indexOf('\n') + 1) : text;
-  } finally {
-    closeSync(from);
-  }
 }
 
 /** Lists the last lines of a log that are not empty, or says that there are none; `indent` stands before the first words. */
@@ -345,7 +329,7 @@ function describeLeft(pids: readonly number[]): string {
 /** Fills in the placeholders of a command. Without a number of threads, words with `{threads}` are omitted. */
 export function fillCommand(
   command: string[],
-  values: Pick<LaunchSpec, 'workers' | 'threads'> & { host: string; port: number },
+  values: { workers: number; threads?: number | undefined; host: string; port: number },
 ): string[] {
   return command
     .filter((word) => values.threads !== undefined || !word.includes('{threads}'))
@@ -405,8 +389,7 @@ class LaunchedServer implements Server {
     this.startedAtMs = parts.startedAtMs;
     this.stopped = parts.spec.stopped;
     this.mayIgnorePort = !parts.spec.command.some((word) => word.includes('{port}'));
-    if (parts.child.pid === undefined)
-      throw new BenchError('trial', `${parts.spec.command[0]} could not be started`);
+    if (parts.child.pid === undefined) throw new TrialError(`${parts.spec.command[0]} could not be started`);
     this.#group = parts.child.pid;
     const mark = `${MARK}=${markOf(parts.spec)}`;
     this.#watchdog = watchGroup(this.#group, { ...parts.spec, mark, cgroup: parts.cgroup });
@@ -426,8 +409,7 @@ class LaunchedServer implements Server {
   }
 
   pid(): number {
-    if (this.#ended !== undefined)
-      throw new BenchError('trial', `the server is not running (${this.#ended})`);
+    if (this.#ended !== undefined) throw new TrialError(`the server is not running (${this.#ended})`);
     if (this.#parts.spec.time === undefined) return this.#group;
     return childOf(this.#group) ?? this.#group;
   }
@@ -596,15 +578,6 @@ function childOf(pid: number): number | undefined {
   } catch {
     // pgrep fails if there is none.
     return undefined;
-  }
-}
-
-/** Sends a signal to a process, or to a group by its negative id. Ignores processes that have ended. */
-function sendSignal(pid: number, name: NodeJS.Signals): void {
-  try {
-    process.kill(pid, name);
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== 'ESRCH') throw error;
   }
 }
 

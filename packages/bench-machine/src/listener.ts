@@ -9,7 +9,7 @@ import { run } from './subprocess.ts';
 const FORWARDERS = /^(docker-proxy|rootlessport|slirp4netns|com\.docker\.\S*|vpnkit\S*|ssh|sshd|gvproxy)$/;
 
 /** The process of a server, or the reason why it is unknown. */
-export type Found = { pid: number } | { unknown: string; isRemote: boolean };
+export type Found = { pid: number } | { unknown: string };
 
 /** Returns true if a host name or address belongs to this machine. */
 export async function isThisMachine(host: string): Promise<boolean> {
@@ -21,18 +21,15 @@ export async function isThisMachine(host: string): Promise<boolean> {
 /** Finds the process that listens on an address of this machine; of several, the one that started the others. */
 export async function findListener(host: string, port: number): Promise<Found> {
   const holders = await holdersOf(host, port);
-  if (holders.length === 0) return { unknown: `no visible process listens on port ${port}`, isRemote: false };
+  if (holders.length === 0) return { unknown: `no visible process listens on port ${port}` };
   const names = holders.map(({ name }) => name);
   const forwarder = names.find((name) => FORWARDERS.test(name));
   if (forwarder !== undefined)
-    return {
-      unknown: `${forwarder} listens on port ${port} and forwards to another process`,
-      isRemote: false,
-    };
+    return { unknown: `${forwarder} listens on port ${port} and forwards to another process` };
   const [first, ...others] = rootsOf(holders);
   if (first !== undefined && others.length === 0) return { pid: first.pid };
   const list = [first, ...others].flatMap((one) => (one === undefined ? [] : `${one.pid} (${one.name})`));
-  return { unknown: `several processes listen on port ${port}: ${list.join(', ')}`, isRemote: false };
+  return { unknown: `several processes listen on port ${port}: ${list.join(', ')}` };
 }
 
 /** A listening process. */

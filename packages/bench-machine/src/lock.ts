@@ -1,7 +1,7 @@
 import { existsSync, lstatSync } from 'node:fs';
 import { join } from 'node:path';
 import pWaitFor from 'p-wait-for';
-import { BenchError } from 'bench-model/errors';
+import { UsageError } from 'bench-model/errors';
 import { clearAway, holderFor, release, rewrite, tryCreate, type Holder } from './filelock.ts';
 import { claimMachine, PORT, type Measuring } from './claim.ts';
 import { newToken } from './scratch.ts';
@@ -51,8 +51,7 @@ export async function lockHost({
     const taken = await tryLock(file, mine, port, log);
     if ('held' in taken) return pWaitFor.resolveWith(taken.held);
     if (!wait) {
-      throw new BenchError(
-        'usage',
+      throw new UsageError(
         describe(taken.by),
         'two runs at once would distort each other: --wait starts this one later',
       );
@@ -116,8 +115,7 @@ function refusePlanted(file: string): void {
   const found = lstatSync(file, { throwIfNoEntry: false });
   if (found === undefined) return;
   refuseForeign(file, found);
-  if (!found.isFile())
-    throw new BenchError('usage', `${file} is not a file, so it is not a lock`, 'remove it');
+  if (!found.isFile()) throw new UsageError(`${file} is not a file, so it is not a lock`, 'remove it');
 }
 
 /** An estimated end that has moved by less than this is no news. */

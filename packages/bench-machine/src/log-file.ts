@@ -1,4 +1,4 @@
-/** Keeps the head and the tail of a log that a program fills. */
+/** The logs of other programs: read from their end, kept within bounds, and without secrets. */
 import {
   closeSync,
   fstatSync,
@@ -7,32 +7,47 @@ import {
   readSync,
   renameSync,
   statSync,
+  writeFileSync,
   writeSync,
 } from 'node:fs';
+import { readText } from './procfs.ts';
+import { redact } from './redact.ts';
 
 const NEWLINE = 0x0a;
+
+/** Returns the last bytes of a file as text, from the begin of a line on if there is one; empty if it does not exist. */
+export function readEnd(file: string, bytes: number): string {
+  const size = sizeOf(file);
+  if (size === 0) return '';
+  const text = readPart(file, Math.max(0, size - bytes), Math.min(size, bytes)).toString();
+  return size > bytes ? text.slice(text.indexOf('\n') + 1) : text;
+}
+
+/** Removes every secret from a text file. One without secrets stays as it is; a missing one is ignored. */
+export function redactFile(file: string): void {
+  const text = readText(file);
+  if (text === undefined) return;
+  const clean = redact(text);
+  if (clean !== text) writeFileSync(file, clean);
+}
 
 /**
  * Shortens a file to whole lines of its first and last `bytes`, with a line between them that says how much was left out. A
  * file of up to twice that size stays as it is; a missing one is ignored.
  */
 export function trimFile(file: string, bytes: number): void {
-  const size = statSync(file, { throwIfNoEntry: false })?.size ?? 0;
+  const size = sizeOf(file);
   if (size <= 2 * bytes) return;
-  const [head, tail] = readEnds(file, size, bytes);
+  const [head, tail] = [readPart(file, 0, bytes), readPart(file, size - bytes, bytes)];
   // Half a line could hold half a secret, which nobody would recognise.
   const first = head.subarray(0, head.lastIndexOf(NEWLINE) + 1);
-  const start = tail.indexOf(NEWLINE) + 1;
-  const last = start === 0 ? Buffer.alloc(0) : tail.subarray(start);
+  const last = tail.subarray(tail.includes(NEWLINE) ? tail.indexOf(NEWLINE) + 1 : bytes);
   const left = size - first.length - last.length;
   const short = `${file}.short`;
-  const to = openSync(short, 'w');
-  try {
-    for (const part of [first, Buffer.from(`[bench] ${left} bytes were left out here\n`), last])
-      writeSync(to, part);
-  } finally {
-    closeSync(to);
-  }
+  writeFileSync(
+    short,
+    Buffer.concat([first, Buffer.from(`[bench] ${left} bytes were left out here\n`), last]),
+  );
   renameSync(short, file);
 }
 
@@ -64,14 +79,17 @@ export function hollowFile(file: string, bytes: number, mostBytes: number): void
   }
 }
 
-function readEnds(file: string, size: number, bytes: number): [head: Buffer, tail: Buffer] {
-  const from = openSync(file, 'r');
+function sizeOf(file: string): number {
+  return statSync(file, { throwIfNoEntry: false })?.size ?? 0;
+}
+
+/** Reads at most so many bytes from a place on. */
+function readPart(file: string, from: number, bytes: number): Buffer {
+  const part = Buffer.alloc(bytes);
+  const open = openSync(file, 'r');
   try {
-    const [head, tail] = [Buffer.alloc(bytes), Buffer.alloc(bytes)];
-    readSync(from, head, 0, bytes, 0);
-    readSync(from, tail, 0, bytes, size - bytes);
-    return [head, tail];
+    return part.subarray(0, readSync(open, part, 0, bytes, from));
   } finally {
-    closeSync(from);
+    closeSync(open);
   }
 }

@@ -1,6 +1,6 @@
 /** Preflight: checks if this machine can carry a plan, and says what to change if not. Pure: facts in, findings out. */
 
-import { BenchError } from 'bench-model/errors';
+import { UsageError } from 'bench-model/errors';
 import { SPARE_FILES, type MachineFacts } from './facts.ts';
 
 /** The demands of a plan on the machine. */
@@ -43,8 +43,7 @@ export function preflight(facts: MachineFacts, needs: PreflightNeeds): Finding[]
 /** Throws a usage error if `--cores` asks for more cores than this machine has. */
 export function refuseCores(wanted: number | undefined, cores: number): void {
   if (wanted === undefined || wanted <= cores) return;
-  throw new BenchError(
-    'usage',
+  throw new UsageError(
     `this machine has ${coresOf(cores)}; --cores ${wanted} is not possible`,
     cores > 1 ? `--cores ${cores - 1} leaves one core for the load` : 'omit --cores',
   );

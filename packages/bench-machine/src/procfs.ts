@@ -21,8 +21,6 @@ export interface Process {
   /** The time of exited and waited-for children, including theirs. */
   childUserTicks: number;
   childSystemTicks: number;
-  /** Page faults. */
-  faults: number;
   threads: number;
   startTicks: number;
   /** Its status as in wait(2) once it has ended; 0 while it runs, and for those who may not know. */
@@ -65,7 +63,6 @@ export function parseProcess(text: string): Process | undefined {
     systemTicks: field(15),
     childUserTicks: field(16),
     childSystemTicks: field(17),
-    faults: field(10) + field(12),
     threads: field(20),
     startTicks: field(22),
     waitStatus: field(52),

@@ -3,7 +3,7 @@ import { randomBytes } from 'node:crypto';
 import { mkdirSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { BenchError } from 'bench-model/errors';
+import { UsageError } from 'bench-model/errors';
 
 /** Returns a new token. It marks everything that a command leaves outside results and caches. */
 export function newToken(): string {
@@ -27,8 +27,7 @@ export function makeScratchFolder(token: string, what: string): string {
   try {
     mkdirSync(folder, { mode: 0o700 });
   } catch (error) {
-    throw new BenchError(
-      'usage',
+    throw new UsageError(
       `${folder} cannot be created: ${(error as Error).message}`,
       'set TMPDIR to a folder that you may write to',
     );

@@ -2,7 +2,7 @@
 import { lstatSync, mkdirSync, type Stats } from 'node:fs';
 import { homedir, hostname } from 'node:os';
 import { isAbsolute, join } from 'node:path';
-import { BenchError } from 'bench-model/errors';
+import { UsageError } from 'bench-model/errors';
 
 /** A folder that other users cannot write to, so that its content can be trusted. */
 const PRIVATE = 0o700;
@@ -27,15 +27,13 @@ function openPrivate(folder: string): string {
   } catch (error) {
     // Something that exists but is not a folder is reported below.
     if ((error as NodeJS.ErrnoException).code !== 'EEXIST')
-      throw new BenchError('usage', `${folder} cannot be created: ${(error as Error).message}`, ELSEWHERE);
+      throw new UsageError(`${folder} cannot be created: ${(error as Error).message}`, ELSEWHERE);
   }
   const found = lstatSync(folder);
-  if (!found.isDirectory())
-    throw new BenchError('usage', `${folder} is not a folder`, `remove it, or ${ELSEWHERE}`);
+  if (!found.isDirectory()) throw new UsageError(`${folder} is not a folder`, `remove it, or ${ELSEWHERE}`);
   refuseForeign(folder, found, ELSEWHERE);
   if ((found.mode & 0o022) !== 0) {
-    throw new BenchError(
-      'usage',
+    throw new UsageError(
       `${folder} is writable for other users, so its locks cannot be trusted`,
       `check its content, then chmod 700 ${folder}`,
     );
@@ -47,5 +45,5 @@ function openPrivate(folder: string): string {
 export function refuseForeign(path: string, { uid }: Stats, cure = 'remove it'): void {
   const self = process.geteuid?.();
   if (self === undefined || uid === self) return;
-  throw new BenchError('usage', `${path} belongs to another user (uid ${uid}, not ${self})`, cure);
+  throw new UsageError(`${path} belongs to another user (uid ${uid}, not ${self})`, cure);
 }

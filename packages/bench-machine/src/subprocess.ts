@@ -4,8 +4,9 @@ import type { ChildProcess, StdioOptions } from 'node:child_process';
 import { once } from 'node:events';
 import { constants } from 'node:os';
 import { stripVTControlCharacters } from 'node:util';
-import { $, which } from 'zx/core';
-import { BenchError } from 'bench-model/errors';
+import { $ } from 'zx/core';
+import { TrialError } from 'bench-model/errors';
+import { findProgram } from './path.ts';
 import { familyOf, readProcess } from './procfs.ts';
 
 /** The longest time that a program may take to stop after SIGTERM at its time limit, before it is killed, and to end then. */
@@ -55,7 +56,7 @@ export class SubprocessError extends Error {
 /** zx with every setting that a ZX_… variable of the user could change. Its own quotes need Bash. */
 const zx = $({
   // Bash keeps environment variables with unusual names; not every sh does.
-  shell: findOnPath('bash') ?? '/bin/sh',
+  shell: findProgram('bash') ?? '/bin/sh',
   quote,
   prefix: '',
   postfix: '',
@@ -110,13 +111,15 @@ process.once('exit', stopPrograms);
 /** Asks the programs that `run` waits for to end, with all that they have started: package managers wait for their scripts. */
 export function stopPrograms(): void {
   const pids = [...awaited.keys()].flatMap(({ child }) => child?.pid ?? []);
-  for (const pid of familyOf(pids)) {
-    try {
-      process.kill(pid, 'SIGTERM');
-    } catch (error) {
-      // It has ended.
-      if ((error as NodeJS.ErrnoException).code !== 'ESRCH') throw error;
-    }
+  for (const pid of familyOf(pids)) sendSignal(pid, 'SIGTERM');
+}
+
+/** Sends a signal to a process, or to a group by its negative id. Ignores processes that have ended. */
+export function sendSignal(pid: number, name: NodeJS.Signals): void {
+  try {
+    process.kill(pid, name);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'ESRCH') throw error;
   }
 }
 
@@ -163,7 +166,7 @@ export function start(options: StartOptions): (pieces: TemplateStringsArray, ...
   return (pieces, ...words) => {
     const spawn = (): Child => {
       const { child } = zx({ ...surroundings(options), detached: true })(pieces, ...words);
-      if (child === undefined) throw new BenchError('trial', 'a process could not be started');
+      if (child === undefined) throw new TrialError('a process could not be started');
       return child;
     };
     let child = spawn();
@@ -191,11 +194,6 @@ export async function killAndWait(child: Child): Promise<void> {
   const gone = once(child, 'exit', { signal: AbortSignal.timeout(GRACE_MS) }).catch(() => {});
   child.kill('SIGKILL');
   await gone;
-}
-
-/** Returns the path of a program on PATH; undefined if it is not there. */
-export function findOnPath(program: string): string | undefined {
-  return which.sync(program, { nothrow: true }) ?? undefined;
 }
 
 const SILENT: Output = { stdout: '', stderr: '' };

@@ -1,6 +1,6 @@
 /** Reads the output of `/usr/bin/time`. */
 
-import { BenchError } from 'bench-model/errors';
+import { UsageError } from 'bench-model/errors';
 import type { TimeReport } from 'bench-model/record';
 
 /** The fields about the resources that a command used. */
@@ -105,8 +105,7 @@ export function parseTime(text: string): TimeReport {
     ? parseGnu(bare)
     : parseBsd(bare);
   if (report !== undefined) return report;
-  throw new BenchError(
-    'usage',
+  throw new UsageError(
     `no time(1) report in ${text.trim() === '' ? 'an empty text' : JSON.stringify(text.trim().slice(0, 80))}`,
   );
 }

@@ -1,7 +1,6 @@
 /** The `/usr/bin/time` command, which reports on the whole life of a server. */
 
 import { existsSync } from 'node:fs';
-import type { TimeReport } from 'bench-model/record';
 import { run } from './subprocess.ts';
 
 /** Its path on Linux and macOS, unless `BENCH_TIME` names another. The `time` of a shell reports less. */
@@ -10,7 +9,6 @@ const PATH = process.env['BENCH_TIME'] ?? '/usr/bin/time';
 /** `argv` ends with `-o`; the report file and the command to time follow. */
 export interface TimeCommand {
   argv: string[];
-  format: TimeReport['format'];
 }
 
 let finding: Promise<TimeCommand | undefined> | undefined;
@@ -26,10 +24,7 @@ export function timeCommand(): Promise<TimeCommand | undefined> {
 
 async function findTimeCommand(): Promise<TimeCommand | undefined> {
   if (!existsSync(PATH)) return undefined;
-  const candidates: TimeCommand[] = [
-    { argv: [PATH, '-v', '-o'], format: 'gnu' },
-    { argv: [PATH, '-l', '-o'], format: 'bsd' },
-  ];
+  const candidates: TimeCommand[] = [{ argv: [PATH, '-v', '-o'] }, { argv: [PATH, '-l', '-o'] }];
   if (process.platform !== 'linux') candidates.reverse();
   for (const candidate of candidates) {
     if (await runs(candidate.argv)) return candidate;

@@ -1,8 +1,5 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { describeEnd, fillCommand, readEnd, tailOf } from '../src/launch.ts';
+import { describeEnd, fillCommand, tailOf } from '../src/launch.ts';
 
 const COMMAND = ['python', '--bind={host}:{port}', '--workers', '{workers}', '--threads={threads}', '-q'];
 
@@ -122,24 +119,5 @@ describe('tailOf', () => {
     const log = ['serving', ...dump, ...many(30, more)].join('\n');
     expect(tailOf(log)).toEqual([...dump, ...many(16, more)]);
     expect(end(tailOf(log), 'exit status 2')).toBe(`exit status 2: ${dump[0]}`);
-  });
-});
-
-describe('readEnd', () => {
-  it.each([
-    ['all of a short file', 'one\ntwo\n', 100, 'one\ntwo\n'],
-    ['the last whole lines of a long file', `${'x'.repeat(1000)}\ntwo\nthree\n`, 12, 'two\nthree\n'],
-    ['the end of a long line', 'x'.repeat(1000), 3, 'xxx'],
-    ['nothing of an empty file', '', 3, ''],
-  ])('returns %s', (_, text, bytes, expected) => {
-    const folder = mkdtempSync(join(tmpdir(), 'bench-log-'));
-    const file = join(folder, 'server.log');
-    try {
-      expect(readEnd(file, bytes)).toBe('');
-      writeFileSync(file, text);
-      expect(readEnd(file, bytes)).toBe(expected);
-    } finally {
-      rmSync(folder, { recursive: true });
-    }
   });
 });

@@ -11,7 +11,8 @@ import {
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { hollowFile, trimFile } from '../src/trim-file.ts';
+import { hollowFile, readEnd, redactFile, trimFile } from '../src/log-file.ts';
+import { hide } from '../src/redact.ts';
 
 let folder: string;
 let file: string;
@@ -21,6 +22,41 @@ beforeEach(() => {
 });
 afterEach(() => {
   rmSync(folder, { recursive: true });
+});
+
+describe('readEnd', () => {
+  it.each([
+    ['all of a short file', 'one\ntwo\n', 100, 'one\ntwo\n'],
+    ['the last whole lines of a long file', `${'x'.repeat(1000)}\ntwo\nthree\n`, 12, 'two\nthree\n'],
+    ['the end of a long line', 'x'.repeat(1000), 3, 'xxx'],
+    ['nothing of an empty file', '', 3, ''],
+  ])('returns %s', (_, text, bytes, expected) => {
+    expect(readEnd(file, bytes)).toBe('');
+    writeFileSync(file, text);
+    expect(readEnd(file, bytes)).toBe(expected);
+  });
+});
+
+describe('redactFile', () => {
+  const secret = 'a-token-of-the-log-file-test';
+  hide([secret]);
+
+  it('removes a secret, and leaves every other byte as it is', () => {
+    const text = `a\r\nb\n\nné à ${'x'.repeat(2 ** 20)}\nend`;
+    for (const [before, after] of [
+      [text, text],
+      [`${text} ${secret}`, `${text} (not kept)`],
+      ['', ''],
+    ] as const) {
+      writeFileSync(file, before);
+      redactFile(file);
+      expect(readFileSync(file, 'utf8')).toBe(after);
+    }
+  });
+
+  it('ignores a file that does not exist', () => {
+    expect(() => redactFile(file)).not.toThrow();
+  });
 });
 
 describe('trimFile', () => {

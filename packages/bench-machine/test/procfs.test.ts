@@ -45,7 +45,6 @@ describe('parseProcess', () => {
       systemTicks: 12,
       childUserTicks: 13,
       childSystemTicks: 14,
-      faults: 108,
       threads: 3,
       startTicks: 86638,
       waitStatus: 2,

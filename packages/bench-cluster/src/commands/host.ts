@@ -8,7 +8,7 @@ import { BenchError } from 'bench-model/errors';
 import type { HostMessage, HostOrder, StopOrder } from '../host-protocol.ts';
 import { findEngines } from 'bench-load/engines';
 import { readLines } from 'bench-load/protocol';
-import { readEnd } from 'bench-machine/launch';
+import { readEnd } from 'bench-machine/log-file';
 import { run } from 'bench-http/measure/run';
 import { secretsIn } from 'bench-http/plan/secrets';
 import { hide, redact } from 'bench-machine/redact';

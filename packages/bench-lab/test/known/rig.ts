@@ -26,7 +26,7 @@ import { keepDatabase } from 'bench-http/services/database/companion';
 import type { RunningCompanion } from 'bench-http/services/companion';
 import { findCompanions, startCompanions } from 'bench-http/services/index';
 import { startUpstreams } from 'bench-http/services/upstream/companion';
-import { findUpstream, serveFixtures, type UpstreamProgram } from 'bench-http/services/upstream/upstream';
+import { findUpstream, type UpstreamProgram } from 'bench-http/services/upstream/upstream';
 import { makePlan } from 'bench-http/plan/plan';
 import { beyondNoise } from '../../testing/noise.ts';
 import { openToken } from './leftovers.ts';
@@ -157,12 +157,7 @@ async function measure(
   const placed = await choosePlacement({ ...needs, beside: fixtures === undefined ? [] : ['upstream'] });
   const context = { token, folder, placed };
   await using upstream =
-    fixtures &&
-    (await startUpstreams(
-      serveFixtures(program ?? (await findUpstream('embedded')), fixtures),
-      fixtures,
-      context,
-    ));
+    fixtures && (await startUpstreams(program ?? (await findUpstream('embedded')), fixtures, context));
   const disturbing = await (await background.find(plan))?.start(context);
   const holder = database && keepDatabase(database);
   const companions = given ?? [upstream ?? [], holder ?? [], disturbing ?? []].flat();

@@ -6,8 +6,6 @@ import { setTimeout as sleep } from 'node:timers/promises';
 
 /** The CPU time of one server so far. */
 export interface CpuMeter {
-  /** The source of the readings: `cgroup v1`, `schedstat`. */
-  source: string;
   /** Returns user and system CPU of the process tree so far, in µs. Throws if the server has ended. */
   readUs(): number;
 }
@@ -19,10 +17,9 @@ export interface CpuMeter {
 export function openCpuMeter(pid: number | undefined, cgroup: Cgroup | undefined): CpuMeter | undefined {
   if (pid === undefined || process.platform !== 'linux') return undefined;
   if (cgroup?.pids().includes(pid)) {
-    return { source: `cgroup ${cgroup.version}`, readUs: () => cgroup.readCpu()?.totalUs ?? gone(pid) };
+    return { readUs: () => cgroup.readCpu()?.totalUs ?? gone(pid) };
   }
   return {
-    source: 'schedstat',
     readUs() {
       const threads = [...familyOf([pid])].flatMap((one) => [...readThreadsUs(one).values()]);
       return threads.length === 0 ? gone(pid) : sum(threads);
@@ -52,43 +49,31 @@ export interface CpuSpans {
 /** Separates the CPU time of a server in its turns from that in the rests between them. */
 export class TurnMeter {
   readonly #stretches: Stretches;
-  readonly #turns: CpuSpans = { cpuUs: 0, seconds: 0 };
-  readonly #rests: CpuSpans = { cpuUs: 0, seconds: 0 };
-  readonly #aside: CpuSpans = { cpuUs: 0, seconds: 0 };
+  /** All turns so far. */
+  readonly turns: CpuSpans = { cpuUs: 0, seconds: 0 };
+  /** All rests so far. */
+  readonly rests: CpuSpans = { cpuUs: 0, seconds: 0 };
+  /** What belongs to no figure so far, such as a login. */
+  readonly aside: CpuSpans = { cpuUs: 0, seconds: 0 };
 
   /** Reads the CPU of the idle server. Throws if it has ended. */
   constructor(meter: CpuMeter, clock: Pick<Clock, 'nowMs'> = CLOCK) {
     this.#stretches = new Stretches(meter, clock);
   }
 
-  /** All turns so far. */
-  get turns(): Readonly<CpuSpans> {
-    return this.#turns;
-  }
-
-  /** All rests so far. */
-  get rests(): Readonly<CpuSpans> {
-    return this.#rests;
-  }
-
-  /** What belongs to no figure so far, such as a login. */
-  get aside(): Readonly<CpuSpans> {
-    return this.#aside;
-  }
-
   /** Ends what belongs to no figure; a rest has ended before it. Throws if the server has ended. */
   endAside(): void {
-    this.#stretches.endInto(this.#aside);
+    this.#stretches.endInto(this.aside);
   }
 
   /** Ends a rest: called right before a turn, and after the last one. Throws if the server has ended. */
   endRest(): void {
-    this.#stretches.endInto(this.#rests);
+    this.#stretches.endInto(this.rests);
   }
 
   /** Ends a turn and returns its CPU time, in µs. Throws if the server has ended. */
   endTurn(): number {
-    return this.#stretches.endInto(this.#turns);
+    return this.#stretches.endInto(this.turns);
   }
 }
 

@@ -1,6 +1,6 @@
 /** The sampler on macOS, which has neither /proc nor cgroups: it reads ps(1). Tested only on captured text. */
 
-import { BenchError } from 'bench-model/errors';
+import { TrialError } from 'bench-model/errors';
 import { cpuBetween, ownCpuUs, type CpuReading } from '../cpu.ts';
 import { run } from '../subprocess.ts';
 import type { Sampled, Sampler, SamplerOptions } from './sampler.ts';
@@ -93,7 +93,7 @@ interface Reading {
 export async function openDarwinSampler(options: SamplerOptions): Promise<Sampler> {
   const { serverPid } = options;
   if (serverPid !== undefined && familyIn(await readPs(), [serverPid]).length === 0) {
-    throw new BenchError('trial', `the server (process ${serverPid}) is not running`, 'see its log');
+    throw new TrialError(`the server (process ${serverPid}) is not running`, 'see its log');
   }
   return new DarwinSampler(options);
 }
@@ -140,7 +140,7 @@ class DarwinSampler implements Sampler {
 
   async stop(): Promise<Sampled> {
     const opened = this.#opened;
-    if (opened === undefined) throw new BenchError('trial', 'no window is open');
+    if (opened === undefined) throw new TrialError('no window is open');
     this[Symbol.dispose]();
     const closed = await this.#read();
     const us = (closed.atMs - opened.atMs) * 1000;

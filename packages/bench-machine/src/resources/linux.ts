@@ -1,6 +1,6 @@
 /** The sampler on Linux: cgroup or stat ticks for CPU, PSS for memory. */
 
-import { BenchError } from 'bench-model/errors';
+import { TrialError } from 'bench-model/errors';
 import type { HostWindow } from 'bench-model/measured';
 import type { Resources } from 'bench-model/figures';
 import { cpuBetween, ownCpuUs, type CpuReading } from '../cpu.ts';
@@ -64,7 +64,7 @@ class LinuxSampler implements Sampler {
 
   constructor({ serverPid, isRemote, cgroup, memoryIntervalMs = 100 }: SamplerOptions) {
     if (serverPid !== undefined && readProcess(serverPid) === undefined) {
-      throw new BenchError('trial', `the server (process ${serverPid}) is not running`, 'see its log');
+      throw new TrialError(`the server (process ${serverPid}) is not running`, 'see its log');
     }
     const roots = serverPid === undefined ? [] : [serverPid];
     this.#isKnown = serverPid !== undefined;
@@ -122,7 +122,7 @@ class LinuxSampler implements Sampler {
   // oxlint-disable-next-line typescript/require-await -- macOS must run another program.
   async stop(): Promise<Sampled> {
     const window = this.#end();
-    if (window === undefined) throw new BenchError('trial', 'no window is open');
+    if (window === undefined) throw new TrialError('no window is open');
     const closed = this.#read(window.ours);
     const trouble = troubleBetween(window.trouble, readTrouble());
     const server = this.#isKnown && this.#tree.rooted ? this.#serverBetween(window, closed) : undefined;

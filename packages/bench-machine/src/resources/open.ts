@@ -1,5 +1,5 @@
 /** Chooses the sampler of this platform. */
-import { BenchError } from 'bench-model/errors';
+import { TrialError } from 'bench-model/errors';
 import { openDarwinSampler } from './darwin.ts';
 import { openLinuxSampler } from './linux.ts';
 import type { Sampler, SamplerOptions } from './sampler.ts';
@@ -8,5 +8,5 @@ import type { Sampler, SamplerOptions } from './sampler.ts';
 export async function openSampler(options: SamplerOptions): Promise<Sampler> {
   if (process.platform === 'linux') return openLinuxSampler(options);
   if (process.platform === 'darwin') return openDarwinSampler(options);
-  throw new BenchError('trial', `resources cannot be sampled on ${process.platform}`, 'use Linux or macOS');
+  throw new TrialError(`resources cannot be sampled on ${process.platform}`, 'use Linux or macOS');
 }

@@ -6,7 +6,8 @@ import { existsSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { delimiter, join } from 'node:path';
 import { readNames } from 'bench-machine/procfs';
-import { findOnPath, run } from 'bench-machine/subprocess';
+import { findProgram } from 'bench-machine/path';
+import { run } from 'bench-machine/subprocess';
 
 const root = (): string => process.env['PYENV_ROOT'] ?? join(homedir(), '.pyenv');
 const shims = (): string => join(root(), 'shims');
@@ -26,7 +27,7 @@ export function interpretersOf(version: string): string[] {
 
 /** Returns the command that starts a program on PATH: its path behind a shim, or its name. */
 export async function findBehindShim(name: string): Promise<string> {
-  if (findOnPath(name) !== join(shims(), name)) return name;
+  if (findProgram(name) !== join(shims(), name)) return name;
   return run(['pyenv', 'which', name]).then(
     ({ stdout }) => stdout.trim(),
     () => name,
@@ -40,7 +41,7 @@ export function isPythonHere(line: string): boolean {
   return (
     interpretersOf(line).length > 0 ||
     readNames(ofUv).some((name) => name.startsWith(`cpython-${line}.`)) ||
-    ![undefined, join(shims(), `python${line}`)].includes(findOnPath(`python${line}`))
+    ![undefined, join(shims(), `python${line}`)].includes(findProgram(`python${line}`))
   );
 }
 

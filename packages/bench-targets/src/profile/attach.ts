@@ -2,7 +2,7 @@
 import { existsSync, readFileSync, rmSync } from 'node:fs';
 import { once } from 'node:events';
 import pWaitFor from 'p-wait-for';
-import { BenchError } from 'bench-model/errors';
+import { BenchError, TrialError } from 'bench-model/errors';
 import { hasEnded, killAndWait, start, type Child } from 'bench-machine/subprocess';
 import { lastLine } from '../prepare/failures.ts';
 
@@ -34,7 +34,7 @@ export async function attachTools(
   file: string,
   toolOf: (pid: number, output: string) => Tool,
 ): Promise<Observed> {
-  if (pids.length === 0) throw new BenchError('trial', 'the processes of the server are unknown');
+  if (pids.length === 0) throw new TrialError('the processes of the server are unknown');
   const running: { child: Child; tool: Tool; output: string; printed: () => string }[] = [];
   const end = async (): Promise<void> => {
     for (const { child } of running) await killAndWait(child);
@@ -76,11 +76,11 @@ export async function attachTools(
 async function waitFor(isDone: () => boolean): Promise<void> {
   const timeout = {
     milliseconds: ATTACH_MS,
-    message: new BenchError('trial', `the profiler did not attach within ${ATTACH_MS / 1000} s`),
+    message: new TrialError(`the profiler did not attach within ${ATTACH_MS / 1000} s`),
   };
   await pWaitFor(isDone, { interval: POLL_MS, timeout });
 }
 
 function failed(printed: string): BenchError {
-  return new BenchError('trial', `the profiler failed: ${lastLine(printed) || 'it printed no reason'}`);
+  return new TrialError(`the profiler failed: ${lastLine(printed) || 'it printed no reason'}`);
 }

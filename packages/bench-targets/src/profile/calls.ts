@@ -2,7 +2,7 @@
 import type { Calls } from 'bench-model/why';
 import { BenchError } from 'bench-model/errors';
 import { familyOf } from 'bench-machine/procfs';
-import { findOnPath } from 'bench-machine/subprocess';
+import { findProgram } from 'bench-machine/path';
 import { sum } from 'bench-statistics/numbers';
 import { attachTools, type Observed } from './attach.ts';
 
@@ -14,7 +14,7 @@ const KINDS = {
 
 /** Attaches strace to the processes of a server; undefined if it is missing, or may not. `file` is the path of its output. */
 export async function attachCounter(pid: number, file: string): Promise<Observed | undefined> {
-  const program = findOnPath('strace');
+  const program = findProgram('strace');
   if (program === undefined) return undefined;
   try {
     return await attachTools([pid], file, (one, output) => ({

@@ -1,7 +1,8 @@
 /** The lines of functions in programs of Go, and their names if they were built without symbols, as by `go run` and `-ldflags "-s -w"`. */
 import { writeFileSync } from 'node:fs';
 import { readBytes } from 'bench-machine/files';
-import { findOnPath, run } from 'bench-machine/subprocess';
+import { findProgram } from 'bench-machine/path';
+import { run } from 'bench-machine/subprocess';
 
 /** Every program of Go contains these bytes (debug/buildinfo). */
 const MAGIC = Buffer.from('\u{FF} Go buildinf:', 'latin1');
@@ -14,7 +15,7 @@ const PF_X = 1;
  * that each program of Go holds. What is not in it, and everything if go is not on PATH, stays as it is. `file` is the path of a draft.
  */
 export async function nameGo(text: string, file: string): Promise<string> {
-  const go = findOnPath('go');
+  const go = findProgram('go');
   if (go === undefined) return text;
   const lines = text.split('\n');
   const calls = lines.flatMap((line, index): Call[] => {

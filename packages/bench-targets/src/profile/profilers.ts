@@ -6,10 +6,11 @@
 import { existsSync } from 'node:fs';
 import { constants } from 'node:os';
 import { basename, join } from 'node:path';
-import { BenchError } from 'bench-model/errors';
+import { BenchError, ToolchainError, TrialError } from 'bench-model/errors';
 import type { Profiled } from 'bench-model/why';
 import { familyOf, readLink } from 'bench-machine/procfs';
-import { findOnPath, run } from 'bench-machine/subprocess';
+import { findProgram } from 'bench-machine/path';
+import { run } from 'bench-machine/subprocess';
 import { compareVersions } from '../catalogue/releases.ts';
 import { isNode } from '../prepare/collect.ts';
 import type { Prepared } from '../prepare/prepare.ts';
@@ -56,7 +57,7 @@ export async function findProfiler(prepared: Prepared, log: (line: string) => vo
 }
 
 function noProfiler(reason: string): BenchError {
-  return new BenchError('toolchain', reason, 'its functions cannot be compared');
+  return new ToolchainError(reason, 'its functions cannot be compared');
 }
 
 const asItIs = (prepared: Prepared): Prepared => prepared;
@@ -153,10 +154,7 @@ const NODE: Profiler = {
       const { SIGIO: signal } = constants.signals;
       const answers = await askBySignal(pids, { signal, file, milliseconds: ATTACH_MS });
       if (answers.length > 0 && answers.every(Boolean)) return answers;
-      throw new BenchError(
-        'trial',
-        'the server did not respond the profiler: it replaced NODE_OPTIONS or ended',
-      );
+      throw new TrialError('the server did not respond the profiler: it replaced NODE_OPTIONS or ended');
     };
     await ask();
     return {
@@ -173,7 +171,7 @@ const COMPILES = /^(java|dotnet|ruby|php|beam|erl|lua|mono)/;
 async function findPerf([command = '']: readonly string[]): Promise<Profiler> {
   const [name] = COMPILES.exec(basename(command)) ?? [];
   if (name !== undefined) throw noProfiler(`no profiler for ${name}`);
-  const program = findOnPath('perf');
+  const program = findProgram('perf');
   if (program === undefined) throw noProfiler('perf is not on PATH; Debian has it in linux-perf');
   const { stdout } = await run([program, '--version']);
   return {

@@ -1,7 +1,7 @@
 /** py-spy, a sampling profiler of Python: a program in a wheel of PyPI. */
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { BenchError } from 'bench-model/errors';
+import { ToolchainError } from 'bench-model/errors';
 import { HOME } from 'bench-machine/home';
 import { run } from 'bench-machine/subprocess';
 import { provideFolder } from '../prepare/environments.ts';
@@ -29,7 +29,7 @@ async function install(folder: string, python: string): Promise<void> {
     const { stderr = '' } = error as { stderr?: string };
     throw (
       unreachedError('uv', stderr) ??
-      new BenchError('toolchain', `py-spy cannot be installed: ${lastLine(stderr)}`, 'see what uv says')
+      new ToolchainError(`py-spy cannot be installed: ${lastLine(stderr)}`, 'see what uv says')
     );
   }
 }

@@ -2,7 +2,8 @@ import { once } from 'node:events';
 import { realpathSync } from 'node:fs';
 import type { Readable } from 'node:stream';
 import { afterEach, describe, expect, it } from 'vitest';
-import { findOnPath, start, type Child } from 'bench-machine/subprocess';
+import { findProgram } from 'bench-machine/path';
+import { start, type Child } from 'bench-machine/subprocess';
 import {
   describeNode,
   describePython,
@@ -135,7 +136,7 @@ describe('a Java', () => {
   needs(tool('java'));
 
   it('is known by its name and its version', async () => {
-    const program = realpathSync(findOnPath('java') ?? '');
+    const program = realpathSync(findProgram('java') ?? '');
     const version: unknown = expect.stringMatching(/^\d/);
     const implementation: unknown = expect.stringMatching(/^(openjdk|java)$/);
     expect(await readInterpreter(program)).toEqual({ implementation, version });

@@ -2,7 +2,8 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
-import { findOnPath, run } from 'bench-machine/subprocess';
+import { findProgram } from 'bench-machine/path';
+import { run } from 'bench-machine/subprocess';
 import { parseTrace, watchTelling, withTelling } from '../../src/profile/telling.ts';
 import type { Prepared } from '../../src/prepare/prepare.ts';
 
@@ -32,7 +33,7 @@ function line(number: number, ms: number): string {
 }
 
 describe('the garbage of a compiled server', () => {
-  it.runIf(findOnPath('go'))('is told by the trace of Go, beside what the user set', async () => {
+  it.runIf(findProgram('go'))('is told by the trace of Go, beside what the user set', async () => {
     const source = join(folder, 'main.go');
     writeFileSync(source, PROGRAM);
     const { env } = withTelling(COMPILED, 'unused');

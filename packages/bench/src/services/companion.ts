@@ -9,7 +9,7 @@ import type { CompanionJudge } from 'bench-analysis/judge/companions';
 import type { Prepared } from 'bench-targets/prepare/prepare';
 import type { Stack } from 'bench-model/stack';
 import type { Draw } from 'bench-targets/catalogue/workloads/workload';
-import { BenchError } from 'bench-model/errors';
+import { BenchError, TrialError } from 'bench-model/errors';
 import type { Server } from 'bench-machine/launch';
 import type { PinnedCommands } from 'bench-machine/placement';
 import type { CompanionName } from 'bench-model/companions';
@@ -197,6 +197,6 @@ export class CompanionError extends BenchError {
   /** Returns an error whose message holds everything, after the words `before`. */
   explained(hint: string, before = ''): BenchError {
     const lines = [before + this.message, ...this.details.map((line) => `  ${line}`)];
-    return new BenchError('trial', lines.join('\n'), hint);
+    return new TrialError(lines.join('\n'), hint);
   }
 }

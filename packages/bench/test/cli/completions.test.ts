@@ -2,7 +2,8 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, it } from 'vitest';
-import { findOnPath, runSync } from 'bench-machine/subprocess';
+import { findProgram } from 'bench-machine/path';
+import { runSync } from 'bench-machine/subprocess';
 import { renderCompletions } from '../../src/cli/completions.ts';
 import { findCommands, loadCommand } from '../../src/cli/main.ts';
 
@@ -17,7 +18,7 @@ const ASK =
   'source "$0"; COMP_WORDS=("$@"); COMP_CWORD=$(($# - 1)); _bench_http; printf "%s\\n" "${COMPREPLY[@]}"';
 
 it('completions have every command, its options and their values', ({ skip, expect }) => {
-  skip(findOnPath('bash') === undefined, 'bash is not on PATH, but needed to complete');
+  skip(findProgram('bash') === undefined, 'bash is not on PATH, but needed to complete');
   const script = join(folder, 'bash');
   writeFileSync(script, renderCompletions(commands));
   const ask = (...words: string[]): string[] =>

@@ -6,7 +6,7 @@ import { chmodSync, mkdirSync, realpathSync, renameSync, writeFileSync } from 'n
 import { basename, join } from 'node:path';
 import { HOME } from 'bench-machine/home';
 import { readTextFile } from 'bench-machine/files';
-import { findOnPath } from 'bench-machine/subprocess';
+import { findProgram } from 'bench-machine/path';
 import type { Lock } from 'bench-model/stack';
 import { joinWords } from '../../catalogue/apps/words.ts';
 import { digestOf } from '../digest.ts';
@@ -40,7 +40,7 @@ export function isClassic(file: string): boolean {
 
 /** The words that start a program of npm: its script on the Node of Bench, if it is one. */
 function onOwnNode(name: string): string[] {
-  const path = findOnPath(name);
+  const path = findProgram(name);
   const script = path === undefined ? '' : realpathSync(path);
   return /\.[cm]?js$/.test(script) ? [process.execPath, script] : [path ?? name];
 }

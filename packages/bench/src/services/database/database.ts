@@ -4,7 +4,7 @@ import { serversAtOnce } from 'bench-model/planned';
 import pWaitFor from 'p-wait-for';
 import type { Client, QueryResultRow } from 'pg';
 import type { Table } from 'bench-targets/catalogue/workloads/workload';
-import { BenchError } from 'bench-model/errors';
+import { UsageError } from 'bench-model/errors';
 import { present } from 'bench-model/options';
 import { hide, secretsOf } from 'bench-machine/redact';
 import type { Plan } from 'bench-model/plan';
@@ -83,14 +83,13 @@ async function findExternal(databaseUrl: string): Promise<DatabaseProgram> {
      from pg_roles where rolname = current_user`,
   ).catch((error: Error): never => {
     const { host, pathname } = new URL(url);
-    throw new BenchError('usage', `DATABASE_URL: ${host}${pathname}: ${wordsOf(error)}`, hint);
+    throw new UsageError(`DATABASE_URL: ${host}${pathname}: ${wordsOf(error)}`, hint);
   });
   const version = found?.version.split(' ')[0] ?? 'unknown';
   if (Number.parseInt(version, 10) < OLDEST)
-    throw new BenchError('usage', `DATABASE_URL: PostgreSQL ${version} is older than ${OLDEST}`, hint);
+    throw new UsageError(`DATABASE_URL: PostgreSQL ${version} is older than ${OLDEST}`, hint);
   if (found?.may !== true) {
-    throw new BenchError(
-      'usage',
+    throw new UsageError(
       'DATABASE_URL: its user cannot create databases, and each trial needs its own',
       'alter role … createdb; or unset DATABASE_URL to use the embedded PostgreSQL',
     );
@@ -102,8 +101,7 @@ async function findExternal(databaseUrl: string): Promise<DatabaseProgram> {
 function parseUrl(databaseUrl: string): string {
   const url = URL.parse(databaseUrl.replace(/^postgres:/, 'postgresql:'));
   if (url?.protocol !== 'postgresql:' || url.hostname === '' || url.pathname.length < 2) {
-    throw new BenchError(
-      'usage',
+    throw new UsageError(
       'DATABASE_URL: not a PostgreSQL address',
       'e.g. DATABASE_URL=postgresql://user:password@127.0.0.1:5432/name; unset it to use the embedded PostgreSQL',
     );
@@ -146,8 +144,7 @@ export function refuseCrowd(
   const servers = serversAtOnce(plan);
   const most = servers * workers * (pool + overflow);
   if (most <= database.maxConnections - RESERVED) return;
-  throw new BenchError(
-    'usage',
+  throw new UsageError(
     `the plan needs ${most} connections, and the database accepts ${database.maxConnections}: ${servers} server, ${workers} workers, a pool of ${pool} + ${overflow} each`,
     'lower --workers, --param pool= or --param overflow=',
   );

@@ -1,6 +1,6 @@
 /** MySQL or MariaDB, as installed: its data live as long as the run. */
 import { randomBytes } from 'node:crypto';
-import { BenchError } from 'bench-model/errors';
+import { ToolchainError } from 'bench-model/errors';
 import { describeEnd, launch } from 'bench-machine/launch';
 import { findProgram, foldersOnPath } from 'bench-machine/path';
 import { findFreePort, toAuthority } from 'bench-machine/ports';
@@ -60,15 +60,10 @@ export async function findMysql(folders = [...foldersOnPath(), ...OF_SERVERS]): 
   const find = (names: string[]): string | undefined =>
     names.flatMap((name) => findProgram(name, folders) ?? [])[0];
   const server = find(['mysqld', 'mariadbd']);
-  if (server === undefined)
-    throw new BenchError('toolchain', `${NAME} is not on PATH: no mysqld, no mariadbd`, HINT);
+  if (server === undefined) throw new ToolchainError(`${NAME} is not on PATH: no mysqld, no mariadbd`, HINT);
   const { stdout } = await run([server, '--no-defaults', '--version']).catch(
     (error: { stderr?: string } & Error) => {
-      throw new BenchError(
-        'toolchain',
-        `${NAME} does not run: ${lastLine(error.stderr) || error.message}`,
-        HINT,
-      );
+      throw new ToolchainError(`${NAME} does not run: ${lastLine(error.stderr) || error.message}`, HINT);
     },
   );
   const version = /\d+(\.\d+)+/.exec(stdout)?.[0] ?? 'unknown';
@@ -79,7 +74,7 @@ export async function findMysql(folders = [...foldersOnPath(), ...OF_SERVERS]): 
   if (!stdout.includes('MariaDB')) return found('mysql', [server, '--initialize-insecure']);
   const create = find(['mariadb-install-db', 'mysql_install_db']);
   if (create === undefined)
-    throw new BenchError('toolchain', `${server} is MariaDB, but mariadb-install-db is not on PATH`, HINT);
+    throw new ToolchainError(`${server} is MariaDB, but mariadb-install-db is not on PATH`, HINT);
   return found('mariadb', [create, '--skip-test-db']);
 }
 
@@ -112,12 +107,9 @@ grant all privileges on *.* to '${USER}'@'${HOST}' with grant option;
     cwd: scratch,
     // Its owner may not write to that of Bench.
     env: { TMPDIR: scratch },
-    files: {},
-    workers: 1,
     host: HOST,
     port,
-    prefix: placed.beside ?? [],
-    time: undefined,
+    prefix: placed.beside,
     scratch,
     folder,
   });

@@ -3,7 +3,7 @@
 import { randomBytes } from 'node:crypto';
 import { cpSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { BenchError } from 'bench-model/errors';
+import { ToolchainError } from 'bench-model/errors';
 import { launch } from 'bench-machine/launch';
 import { findFreePort, toAuthority } from 'bench-machine/ports';
 import { readText } from 'bench-machine/procfs';
@@ -43,7 +43,7 @@ export async function findPostgres(
     'install the optional dependencies of Bench, which have it for Linux and macOS; or set DATABASE_URL to another PostgreSQL';
   const found = (await import(wanted).catch(() => undefined)) as { postgres: string } | undefined;
   if (found === undefined)
-    throw new BenchError('toolchain', `PostgreSQL for the workload: ${wanted} is not installed`, hint);
+    throw new ToolchainError(`PostgreSQL for the workload: ${wanted} is not installed`, hint);
   const root = dirname(dirname(found.postgres));
   const askVersion = (): Promise<{ stdout: string }> => run([found.postgres, '--version']);
   try {
@@ -56,7 +56,7 @@ export async function findPostgres(
     return { version, root };
   } catch (error) {
     const why = lastLine((error as { stderr?: string }).stderr) || (error as Error).message;
-    throw new BenchError('toolchain', `PostgreSQL for the workload does not run: ${why}`, hint);
+    throw new ToolchainError(`PostgreSQL for the workload does not run: ${why}`, hint);
   }
 }
 
@@ -87,12 +87,9 @@ export async function launchPostgres(
     ],
     cwd: scratch,
     env: {},
-    files: {},
-    workers: 1,
     host: HOST,
     port,
-    prefix: placed.beside ?? [],
-    time: undefined,
+    prefix: placed.beside,
     // The data are discarded, so PostgreSQL need not write them to disk first.
     stopSignal: 'SIGQUIT',
     scratch,

@@ -6,7 +6,7 @@ import type { DatabaseAddress } from 'bench-targets/catalogue/apps/services';
 import { describeEnd } from 'bench-machine/launch';
 import { runSync } from 'bench-machine/subprocess';
 import { isToken, makeScratchFolder } from 'bench-machine/scratch';
-import { BenchError } from 'bench-model/errors';
+import { ToolchainError } from 'bench-model/errors';
 import type { CountedStatement } from '../../measure/caused.ts';
 import {
   CompanionError,
@@ -133,7 +133,7 @@ export async function untilReady<T>(
     return await pWaitFor(look, { interval: POLL_MS });
   } catch (error) {
     await launched[Symbol.asyncDispose]();
-    throw new BenchError('toolchain', `${name} does not start: ${(error as Error).message}`, hint);
+    throw new ToolchainError(`${name} does not start: ${(error as Error).message}`, hint);
   }
 }
 

@@ -7,7 +7,7 @@ import type { Surroundings, Stack } from 'bench-model/stack';
 import type { Addresses } from 'bench-targets/catalogue/apps/services';
 import { readStacks } from 'bench-targets/catalogue/stacks';
 import { AsyncDisposableStack } from '@whatwg-node/disposablestack';
-import { BenchError } from 'bench-model/errors';
+import { ToolchainError, UsageError } from 'bench-model/errors';
 import type { Target } from 'bench-model/target';
 import { digestOf } from 'bench-targets/prepare/digest';
 import { countsOf } from '../database/companion.ts';
@@ -100,8 +100,7 @@ export async function refuseMissing(name: string, service: Service, root: string
   }
   const [program = ''] = service.command;
   if (isOnPath(program, root)) return;
-  throw new BenchError(
-    'toolchain',
+  throw new ToolchainError(
     `service ${name}: ${program} is ${program.includes('/') ? `not a program in ${root}` : 'not on PATH'}`,
     INSTALLS[program] ?? 'install it, or correct "services" in the manifest',
   );
@@ -113,8 +112,7 @@ async function refuseImpossible({ stack, services: found }: Declared, takesTurns
     if ('use' in service) continue;
     await refuseMissing(name, service, stack.root);
     if (takesTurns && service.port !== undefined && service.per !== 'run') {
-      throw new BenchError(
-        'usage',
+      throw new UsageError(
         `service ${name} has the fixed port ${service.port}, and servers that run at once need one service each`,
         'use {port} instead of a fixed port, add "per": "run", or measure with --no-interleave',
       );

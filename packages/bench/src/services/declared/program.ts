@@ -10,7 +10,7 @@ import {
 } from 'bench-targets/catalogue/apps/services';
 import type { ProgramService, Setup } from 'bench-model/manifest';
 import { joinWords } from 'bench-targets/catalogue/apps/words';
-import { BenchError } from 'bench-model/errors';
+import { BenchError, UsageError } from 'bench-model/errors';
 import { describeEnd, describeTail, launch, type Server } from 'bench-machine/launch';
 import { describeListeners, isListening } from 'bench-machine/ports';
 import { sendRequest } from 'bench-targets/catalogue/workloads/send';
@@ -46,8 +46,7 @@ interface RunningService extends AsyncDisposable {
 /** Throws a usage error if the fixed port of a service is taken. */
 export async function refuseTakenPort(name: string, { port }: ProgramService): Promise<void> {
   if (port === undefined || !(await isListening(HOST, port))) return;
-  throw new BenchError(
-    'usage',
+  throw new UsageError(
     `service ${name}: port ${port} is taken by ${describeListeners(port)}`,
     'stop that process, or omit "port" and use {port}: Bench then chooses a free one',
   );
@@ -197,11 +196,8 @@ function start(
     command: [program.includes('/') ? resolve(root, program) : program, ...args],
     cwd: root,
     env,
-    files: {},
-    workers: 1,
-    prefix: [...prefix],
+    prefix,
     isOfUser: true,
-    time: undefined,
     folder,
     ...(port === undefined ? {} : { port }),
   });

@@ -1,21 +1,15 @@
 /** The external service of the workload `gather`. Servers that run at the same time have one upstream each. */
 import { fixturesOf } from 'bench-targets/catalogue/workloads/index';
 import type { UpstreamUse } from 'bench-model/companions';
-import type {
-  CompanionContext,
-  CompanionKind,
-  CompanionProgram,
-  RunningCompanion,
-  TrialCompanion,
-} from '../companion.ts';
+import type { CompanionContext, CompanionKind, RunningCompanion, TrialCompanion } from '../companion.ts';
 import { COMPANION_JUDGES } from 'bench-analysis/judge/companions';
 import {
   findUpstream,
-  serveFixtures,
   startUpstream,
   useBetween,
   type Upstream,
   type UpstreamLook,
+  type UpstreamProgram,
 } from './upstream.ts';
 
 export const upstream: CompanionKind = {
@@ -23,7 +17,7 @@ export const upstream: CompanionKind = {
   async find(plan) {
     const fixtures = fixturesOf(plan);
     if (fixtures === undefined) return undefined;
-    const program = serveFixtures(await findUpstream(plan.upstream), fixtures);
+    const program = await findUpstream(plan.upstream);
     return {
       name: 'upstream',
       version: `${program.kind} ${program.version}`,
@@ -38,14 +32,14 @@ export const upstream: CompanionKind = {
  * upstream counts the requests of one server.
  */
 export async function startUpstreams(
-  program: CompanionProgram,
-  [fixture = '']: readonly string[],
+  program: UpstreamProgram,
+  fixtures: readonly string[],
   { token, folder, placed }: Pick<CompanionContext, 'token' | 'folder' | 'placed'>,
 ): Promise<RunningCompanion> {
   const all: Upstream[] = [];
   const free: Upstream[] = [];
   const startOne = async (): Promise<Upstream> => {
-    const started = await startUpstream(program, fixture, { token, folder, placed, index: all.length });
+    const started = await startUpstream(program, fixtures, { token, folder, placed, index: all.length });
     all.push(started);
     return started;
   };

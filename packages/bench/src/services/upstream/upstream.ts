@@ -7,7 +7,7 @@ import { fileURLToPath } from 'node:url';
 import { pathOf, writeFixtures } from '@bench/upstream/fixtures';
 import pWaitFor from 'p-wait-for';
 import type { Answer } from 'bench-targets/catalogue/workloads/workload';
-import { BenchError } from 'bench-model/errors';
+import { ToolchainError } from 'bench-model/errors';
 import type { UpstreamKind } from 'bench-model/settings';
 import type { UpstreamUse } from 'bench-model/companions';
 import { describeEnd, launch } from 'bench-machine/launch';
@@ -17,7 +17,6 @@ import {
   CompanionError,
   launchedProgram,
   type CompanionProcess,
-  type CompanionProgram,
   type LaunchedProgram,
   type LaunchContext,
 } from '../companion.ts';
@@ -45,7 +44,7 @@ export interface UpstreamProgram {
 
 /** A failure of the upstream, which says nothing about the server. */
 export class UpstreamError extends CompanionError {
-  constructor({ kind, version }: Pick<CompanionProgram, 'kind' | 'version'>, what: string) {
+  constructor({ kind, version }: Pick<UpstreamProgram, 'kind' | 'version'>, what: string) {
     super(`the upstream (${kind} ${version}) ${what}`);
   }
 }
@@ -68,8 +67,6 @@ export function useBetween(before: UpstreamLook, after: UpstreamLook): UpstreamU
 
 /** A running upstream. Disposing stops it and removes its folder. */
 export interface Upstream extends AsyncDisposable {
-  kind: string;
-  version: string;
   url: string;
   /** The environment of its servers. */
   env: Record<string, string>;
@@ -88,7 +85,7 @@ export async function findUpstream(kind: UpstreamKind | undefined): Promise<Upst
   const found = await findNginx();
   if (typeof found !== 'string') return found;
   if (kind === undefined) return embedded();
-  throw new BenchError('toolchain', `nginx as the upstream: ${found}`, 'install it');
+  throw new ToolchainError(`nginx as the upstream: ${found}`, 'install it');
 }
 
 function embedded(): UpstreamProgram {
@@ -120,12 +117,6 @@ export function parseCount(text: string): number {
   return Number(/^ \d+ \d+ (\d+)/m.exec(text)?.[1] ?? text);
 }
 
-/** Returns a program as one that serves these fixtures. */
-export function serveFixtures(program: UpstreamProgram, fixtures: readonly string[]): CompanionProgram {
-  const { kind, version } = program;
-  return { kind, version, launch: (context) => launchUpstream(program, fixtures, context) };
-}
-
 /** Writes the fixtures and launches a program that serves them. */
 async function launchUpstream(
   { command, configuration }: UpstreamProgram,
@@ -146,121 +137,77 @@ async function launchUpstream(
     command,
     cwd: root,
     env: {},
-    files: {},
-    workers: 1,
     host: HOST,
     port,
-    prefix: placed.beside ?? [],
-    time: undefined,
+    prefix: placed.beside,
     folder,
   });
   return launchedProgram(server, `http://${authority}`, () => rmSync(root, { recursive: true, force: true }));
 }
 
-/**
- * Launches the program of an upstream, here or on another host. `fixture` is the first of those that it serves. Throws an
- * upstream error if it does not answer in time.
- */
+/** Starts an upstream that serves these fixtures. Throws an upstream error if it does not answer in time. */
 export async function startUpstream(
-  program: CompanionProgram,
-  fixture: string,
+  program: UpstreamProgram,
+  fixtures: readonly string[],
   context: LaunchContext,
 ): Promise<Upstream> {
-  const upstream = new LaunchedUpstream(program, await program.launch(context), fixture);
-  try {
-    await upstream.awaitReady();
-    return upstream;
-  } catch (error) {
-    await upstream[Symbol.asyncDispose]();
-    throw error;
-  }
-}
-
-class LaunchedUpstream implements Upstream {
-  readonly kind: string;
-  readonly version: string;
-  readonly url: string;
-  readonly env: Record<string, string>;
-  readonly #program: CompanionProgram;
-  readonly #launched: LaunchedProgram;
-  readonly #fixture: string;
+  const launched = await launchUpstream(program, fixtures, context);
+  const { url, ended, logTail } = launched;
+  const { hostname: host, port } = new URL(url);
   /** The number of answered requests of the harness so far. */
-  #own = 0;
-
-  constructor(program: CompanionProgram, launched: LaunchedProgram, fixture: string) {
-    this.kind = program.kind;
-    this.version = program.version;
-    this.url = launched.url;
-    this.env = { BENCH_UPSTREAM: this.url };
-    this.#program = program;
-    this.#launched = launched;
-    this.#fixture = fixture;
-  }
-
-  /** Waits until it answers. */
-  async awaitReady(): Promise<void> {
-    const deadline = performance.now() + START_MS;
-    const answers = async (): Promise<boolean> => {
-      try {
-        await this.#count();
-        return true;
-      } catch (error) {
-        if (this.#launched.ended() !== undefined || performance.now() > deadline) throw error;
-        return false;
-      }
-    };
-    // A failed request has paused already.
-    await pWaitFor(answers, { interval: 0 });
-  }
-
-  process(): CompanionProcess {
-    const process = this.#launched.process();
-    if (process === undefined) throw this.#wrong('has gone');
-    return process;
-  }
-
-  async look(): Promise<UpstreamLook> {
-    const times: number[] = [];
-    while (times.length < PROBES) {
-      const started = performance.now();
-      const { status, body } = await this.#sendRequest(pathOf(0));
-      times.push((performance.now() - started) * 1000);
-      if (status !== 200) throw this.#wrong(`responded to ${pathOf(0)} with status ${status}`);
-      if (body.toString() !== this.#fixture) throw this.#wrong(`responded to ${pathOf(0)} with another body`);
-    }
-    return { requests: await this.#count(), fetchUs: Math.min(...times) };
-  }
-
-  async #count(): Promise<number> {
-    const { status, body } = await this.#sendRequest('/count');
-    const count = parseCount(body.toString());
-    if (status !== 200 || !Number.isInteger(count))
-      throw this.#wrong(`does not report its count (status ${status})`);
-    return count - this.#own;
-  }
-
-  async [Symbol.asyncDispose](): Promise<void> {
-    await this.#launched[Symbol.asyncDispose]();
-  }
-
-  async #sendRequest(path: string): Promise<Answer> {
+  let own = 0;
+  const wrong = (what: string): UpstreamError => new UpstreamError(program, what);
+  const get = async (path: string): Promise<Answer> => {
     try {
-      const { hostname: host, port } = new URL(this.url);
-      const { ended, logTail } = this.#launched;
       const spec = { method: 'GET', path, headers: {} };
       const answer = await sendRequest({ host, port: Number(port), ended, logTail }, spec);
-      this.#own++;
+      own++;
       return answer;
     } catch (error) {
       await sleep(SETTLE_MS);
-      const end = describeEnd(this.#launched);
-      throw this.#wrong(
-        end === undefined ? `does not respond: ${(error as Error).message}` : `has ended (${end})`,
-      );
+      const end = describeEnd(launched);
+      throw wrong(end === undefined ? `does not respond: ${(error as Error).message}` : `has ended (${end})`);
     }
-  }
-
-  #wrong(what: string): UpstreamError {
-    return new UpstreamError(this.#program, what);
-  }
+  };
+  const countRequests = async (): Promise<number> => {
+    const { status, body } = await get('/count');
+    const count = parseCount(body.toString());
+    if (status !== 200 || !Number.isInteger(count))
+      throw wrong(`does not report its count (status ${status})`);
+    return count - own;
+  };
+  const deadline = performance.now() + START_MS;
+  const answers = async (): Promise<boolean> => {
+    try {
+      await countRequests();
+      return true;
+    } catch (error) {
+      if (ended() === undefined && performance.now() <= deadline) return false;
+      await launched[Symbol.asyncDispose]();
+      throw error;
+    }
+  };
+  // A failed request has paused already.
+  await pWaitFor(answers, { interval: 0 });
+  return {
+    url,
+    env: { BENCH_UPSTREAM: url },
+    process() {
+      const process = launched.process();
+      if (process === undefined) throw wrong('has gone');
+      return process;
+    },
+    async look() {
+      const times: number[] = [];
+      while (times.length < PROBES) {
+        const started = performance.now();
+        const { status, body } = await get(pathOf(0));
+        times.push((performance.now() - started) * 1000);
+        if (status !== 200) throw wrong(`responded to ${pathOf(0)} with status ${status}`);
+        if (body.toString() !== fixtures[0]) throw wrong(`responded to ${pathOf(0)} with another body`);
+      }
+      return { requests: await countRequests(), fetchUs: Math.min(...times) };
+    },
+    [Symbol.asyncDispose]: () => launched[Symbol.asyncDispose](),
+  };
 }
