@@ -3,7 +3,7 @@ import { type Schedule, scheduleNamed } from 'bench-targets/catalogue/looks';
 import { compareVersions } from 'bench-targets/catalogue/releases';
 import { suggest } from 'bench-model/suggest';
 import { type Level, memoryByAnswers, peaksAtEqualAnswers } from 'bench-statistics/growth';
-import { BenchError } from 'bench-model/errors';
+import { UsageError } from 'bench-model/errors';
 import { type Metric, METRICS, type MetricId } from 'bench-model/metrics';
 import type { Target } from 'bench-model/target';
 import type { Trial } from 'bench-model/record';
@@ -85,13 +85,12 @@ export interface ComparedTable extends Question {
 }
 
 /**
- * Holds the contest of a run by a metric: all pairs of its targets, or in a sequential test the given pairs, by default each
- * target with its baseline. Throws a usage error if the run has no such baseline.
+ * Holds the contest of a run by a metric: all pairs of its targets, or in a sequential test each target with its baseline.
+ * Throws a usage error if the run has no such baseline.
  */
 export function contestRun(
   { plan, stops, trials }: ComparedRun,
   { by, threshold, baseline }: Question,
-  given?: Contestants[],
 ): Contested[] {
   const targets = measuredTargets(plan, trials);
   const cells = groupByCell(trials);
@@ -111,7 +110,7 @@ export function contestRun(
   const own = hasTime ? { ...rules, part: COST_PART } : rules;
   const names = targets.map(({ id }) => id);
   const contested = isSequential
-    ? contestPairs(given ?? pairTargets(plan, targets, baseline).pairs, measure, own)
+    ? contestPairs(pairTargets(plan, targets, baseline).pairs, measure, own)
     : contestAll(names, placesOf(plan), measure, own);
   if (!hasTime) return contested;
   const comparisons = contested.length / (isSequential ? 1 : plan.rungs.length);
@@ -271,10 +270,9 @@ function pairTargets(
   return { from, pairs };
 }
 
-/** Maps each candidate of a plan to its baseline; throws a usage error if the plan has no such one. */
-export function baselinesOf(plan: Plan, from?: string): Map<string, string> {
-  const { pairs } = pairTargets(plan, plan.targets, from);
-  return new Map(pairs.map(({ candidate, baseline }) => [candidate, baseline]));
+/** Returns the baselines of a plan, each once. */
+export function baselinesOf(plan: Plan): string[] {
+  return [...new Set(pairTargets(plan, plan.targets, undefined).pairs.map(({ baseline }) => baseline))];
 }
 
 /** Throws a usage error if the targets of a plan have no such baseline. */
@@ -358,8 +356,7 @@ function chooseBaselines(targets: Target[], baseline: string): Pairing[] {
   if (found.length === 0) {
     const all = targets.flatMap((target) => Object.values(namesOf(target)));
     const names = [...new Set(all.filter((name) => name !== undefined))];
-    throw new BenchError(
-      'usage',
+    throw new UsageError(
       `the run has no target "${baseline}"`,
       suggest(baseline, names) ?? `name one of ${names.join(', ')}`,
     );

@@ -26,16 +26,6 @@ export interface Sample {
   mean?: Located | undefined;
 }
 
-/** Makes one comparison with the whole error budget: Hodges-Lehmann estimate, exact signed-rank interval, two-level verdict. */
-export function compareRounds(differences: Differences, rules: PairedRules): Comparison {
-  return compareTable([differences], rules)[0]!;
-}
-
-/** Makes the comparisons of one table, in order (see `locateTable`). Throws RangeError unless the threshold is above 0. */
-export function compareTable(rows: readonly Differences[], rules: PairedRules): Comparison[] {
-  return locateTable(rows, rules.schedule).map((sample) => concludeSample(sample, rows.length, rules));
-}
-
 /**
  * Locates the differences of the rows of one table, in order. Each ends at a planned look, or where the run was
  * stopped. Its interval gets one of `shares` of the error of that look (see `levelOf`), so that all intervals of the table hold

@@ -1,4 +1,5 @@
 /** The requests of a user one by one: how they ended, and how long their correct responses took. */
+import { seenOf } from 'bench-model/trial';
 import { METRICS } from 'bench-model/metrics';
 import type { Counts } from 'bench-model/figures';
 import { median, sum } from 'bench-statistics/numbers';
@@ -20,7 +21,7 @@ export interface Route {
 /** Summarises the requests of trials that sent the same ones; empty if they sent only one. */
 export function summariseRoutes(trials: readonly Trial[]): Route[] {
   const told = trials.flatMap((trial) => {
-    const { routes } = (trial.status === 'failed' ? trial.partial : trial.measured)?.load ?? {};
+    const { routes } = seenOf(trial)?.load ?? {};
     return routes === undefined ? [] : [{ trial, routes }];
   });
   const [first] = told;

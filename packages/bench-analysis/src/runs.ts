@@ -2,7 +2,7 @@
  * Two runs of different times, target by target. Their ratio includes every other change between them, also that of the
  * machine, so it has no interval and no verdict.
  */
-import { BenchError } from 'bench-model/errors';
+import { UsageError } from 'bench-model/errors';
 import type { Plan } from 'bench-model/plan';
 import { isDisturbed, isSamePlace, placesOf, type Place } from 'bench-model/planned';
 import type { StoredRun } from './results/store.ts';
@@ -45,7 +45,7 @@ export function compareRuns(
     return candidate === undefined ? [] : [{ candidate, baseline }];
   });
   if (shared.length === 0)
-    throw new BenchError('usage', 'the two runs share no target', 'compare runs of the same targets');
+    throw new UsageError('the two runs share no target', 'compare runs of the same targets');
   const places = placesOf(now.plan);
   const pairs = placesOf(old.plan)
     .filter((place) => places.some((one) => isSamePlace(one, place)))

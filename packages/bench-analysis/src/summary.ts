@@ -1,4 +1,4 @@
-import { measuredOf } from 'bench-model/trial';
+import { measuredOf, seenOf } from 'bench-model/trial';
 import { countAnswers, countCompletions } from 'bench-model/counts';
 import { METRIC_IDS, METRICS, type Metric, type MetricId } from 'bench-model/metrics';
 import type { Limit } from 'bench-model/measured';
@@ -107,9 +107,7 @@ function toRow(trials: Trial[]): Row {
 }
 
 function loadsOf(trials: Trial[]): LoadResult[] {
-  return trials.flatMap(
-    (trial) => (trial.status === 'failed' ? trial.partial?.load : trial.measured.load) ?? [],
-  );
+  return trials.flatMap((trial) => seenOf(trial)?.load ?? []);
 }
 
 function toRight(trials: Trial[]): number | undefined {

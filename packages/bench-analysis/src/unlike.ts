@@ -116,9 +116,7 @@ function propertiesOf(run: StoredRun, other: StoredRun): Property[] {
 
 /** `TLSv1.3`; undefined for plain HTTP. */
 function describeTls({ trials }: StoredRun): string | undefined {
-  const all = trials.flatMap((trial) =>
-    trial.status === 'failed' ? [] : (trial.measured.load.tls?.protocol ?? []),
-  );
+  const all = trials.flatMap((trial) => measuredOf(trial)?.load.tls?.protocol ?? []);
   return [...new Set(all)].toSorted().join(', ') || undefined;
 }
 
@@ -173,7 +171,7 @@ function describeWarmup({ autoWarmup, warmupSeconds }: Plan): string {
 }
 
 function haveCollected(trials: readonly Trial[]): boolean {
-  return trials.some((trial) => trial.status !== 'failed' && (trial.measured.age?.collected ?? 0) > 0);
+  return trials.some((trial) => (measuredOf(trial)?.age?.collected ?? 0) > 0);
 }
 
 /** Names the targets whose servers collected garbage before the load in this run, but not in the other. */

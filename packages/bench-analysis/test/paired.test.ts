@@ -4,7 +4,8 @@ import { fixedSchedule } from '../src/looks.ts';
 import { scheduleNamed, type Schedule } from 'bench-targets/catalogue/looks';
 import { differenceOf, exactly } from '../src/differences.ts';
 import { exact } from '../src/metrics.ts';
-import * as paired from '../src/paired.ts';
+import { canDecide, type PairedRules } from '../src/paired.ts';
+import * as paired from '../../bench-lab/testing/replay.ts';
 import { intervalBetween, trimFor, walshAverages } from 'bench-statistics/signed-rank';
 import { createRandom, type Random } from 'bench-statistics/random';
 import { describeVerdict } from 'bench-report/compare';
@@ -23,9 +24,9 @@ const intervalOf = (differences: number[], k: number) => {
 type Values = readonly (number | undefined)[];
 
 /** Compares differences that are known exactly, or not at all. */
-const compareTable = (rows: readonly Values[], rules: paired.PairedRules): Comparison[] =>
+const compareTable = (rows: readonly Values[], rules: PairedRules): Comparison[] =>
   paired.compareTable(rows.map(exactly), rules);
-const compareRounds = (row: Values, rules: paired.PairedRules): Comparison => compareTable([row], rules)[0]!;
+const compareRounds = (row: Values, rules: PairedRules): Comparison => compareTable([row], rules)[0]!;
 
 const drawn = (random: Random, rounds: number, centre: number, sd: number): number[] =>
   Array.from({ length: rounds }, () => centre + sd * random.normal());
@@ -301,6 +302,6 @@ describe('canDecide', () => {
     });
     expect(most.length).toBeGreaterThan(2);
     for (let dropped = 0; dropped <= 24; dropped++)
-      expect(paired.canDecide(dropped, RULES.schedule, 1)).toBe(dropped < most.length);
+      expect(canDecide(dropped, RULES.schedule, 1)).toBe(dropped < most.length);
   });
 });

@@ -3,8 +3,13 @@ import type { Comparison } from '../src/comparison.ts';
 import { fixedSchedule, isEarly } from '../src/looks.ts';
 import { type Schedule, scheduleNamed } from 'bench-targets/catalogue/looks';
 import { exactly } from '../src/differences.ts';
-import { compareRounds, compareTable } from '../src/paired.ts';
-import { countVerdicts, replayTest, type VerdictShares } from '../../bench-lab/testing/replay.ts';
+import {
+  compareRounds,
+  compareTable,
+  countVerdicts,
+  replayTest,
+  type VerdictShares,
+} from '../../bench-lab/testing/replay.ts';
 import { createRandom, type Random } from 'bench-statistics/random';
 import { type Noise, NOISES, drawTests } from './noise.ts';
 

@@ -3,7 +3,7 @@ import { mostRounds, scheduleNamed } from 'bench-targets/catalogue/looks';
 import type { Comparison } from '../src/comparison.ts';
 import { fixedSchedule, levelOf } from '../src/looks.ts';
 import { exactly } from '../src/differences.ts';
-import { compareTable } from '../src/paired.ts';
+import { compareTable } from '../../bench-lab/testing/replay.ts';
 import { trimFor } from 'bench-statistics/signed-rank';
 import { createRandom } from 'bench-statistics/random';
 import { missesZero, smallerSums } from './joint.ts';

@@ -1,7 +1,7 @@
 /** A cluster as a run uses it: the hosts that send its load, as one engine. */
 import { commandLine } from 'bench-machine/home';
 import type { Cluster as ClusterSpec } from 'bench-model/cluster';
-import { BenchError } from 'bench-model/errors';
+import { UsageError } from 'bench-model/errors';
 import { DRIVER_VERSION } from 'bench-model/versions';
 import type { OpenCluster } from 'bench-http/cluster';
 import { createAgent } from './agent.ts';
@@ -56,8 +56,7 @@ async function findOwnAddress(gateway: Gateway, { roles }: ClusterSpec): Promise
   const own = servers.find(({ address }) => listOwnAddresses().includes(address));
   if (own !== undefined) return own.address;
   const [first] = servers;
-  throw new BenchError(
-    'usage',
+  throw new UsageError(
     first === undefined
       ? `no host of the cluster has the role ${roles.server}`
       : `the servers belong on ${first.hostname} (${first.address}), and this is another host`,

@@ -1,6 +1,6 @@
 /** The Python process that speaks to Ray: orders with a response each, and events of agents. */
 import { commandLine } from 'bench-machine/home';
-import { BenchError } from 'bench-model/errors';
+import { BenchError, TrialError, UsageError } from 'bench-model/errors';
 import { hasEnded, start, type Child } from 'bench-machine/subprocess';
 import { listenTo } from 'bench-load/listen';
 import type { RoundTrip } from './clock.ts';
@@ -106,8 +106,7 @@ export class Gateway implements AsyncDisposable {
       return gateway;
     } catch (error) {
       await gateway[Symbol.asyncDispose]();
-      throw new BenchError(
-        'usage',
+      throw new UsageError(
         `the Ray cluster at ${address} cannot be joined: ${(error as Error).message}`,
         `start it with ${commandLine('cluster up')} on this host, and copy its token to all hosts`,
       );
@@ -145,14 +144,14 @@ export class Gateway implements AsyncDisposable {
       const waiting = this.#waiting.get(message.id);
       this.#waiting.delete(message.id);
       if (message.error === undefined) waiting?.resolve(message.result);
-      else waiting?.reject(new BenchError('trial', message.error));
+      else waiting?.reject(new TrialError(message.error));
     } else if ('agent' in message) this.#watchers.get(message.agent)?.(message);
     else if (message.event === 'joined') this.#joined.resolve(message.ray);
     else this.#joined.reject(new Error(message.why));
   }
 
   #break(why: string): void {
-    this.#broken ??= new BenchError('trial', `the gateway of the cluster failed: ${why.trim()}`);
+    this.#broken ??= new TrialError(`the gateway of the cluster failed: ${why.trim()}`);
     this.#joined.reject(this.#broken);
     for (const { reject } of this.#waiting.values()) reject(this.#broken);
     this.#waiting.clear();

@@ -2,7 +2,7 @@
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Spread } from 'bench-model/cluster';
-import { BenchError } from 'bench-model/errors';
+import { TrialError, UsageError } from 'bench-model/errors';
 import { checkoutOf, inspectCluster, refuseUnfit, type CheckedHost, type Inspected } from './inspect.ts';
 import { Gateway, type HostFacts } from './gateway.ts';
 import type { HostMessage, HostOrder, StopOrder } from './host-protocol.ts';
@@ -69,8 +69,7 @@ export function findUnequal(hosts: readonly Pick<CheckedHost, 'name' | 'facts'>[
 function refuseUnequal(hosts: readonly CheckedHost[]): void {
   const found = findUnequal(hosts);
   if (found.length === 0) return;
-  throw new BenchError(
-    'usage',
+  throw new UsageError(
     `rounds can only be spread over equal hosts: ${found.join('; ')}`,
     'give the role to equal hosts only',
   );
@@ -104,7 +103,7 @@ class OrderedHost implements ProgramHost {
     const limit = (): void => {
       timer = setTimeout(() => {
         this.stop();
-        over.reject(new BenchError('trial', `it did not finish in ${Math.round(seconds)} s`));
+        over.reject(new TrialError(`it did not finish in ${Math.round(seconds)} s`));
       }, seconds * 1000);
     };
     const running = this.#processes.start<HostMessage>(() => this.#argv, this.#checkout, {
@@ -118,7 +117,7 @@ class OrderedHost implements ProgramHost {
       broke: (why) => {
         ended.resolve();
         if (isDone) over.resolve();
-        else over.reject(new BenchError('trial', refusal ?? why));
+        else over.reject(new TrialError(refusal ?? why));
       },
     });
     this.#running = running;

@@ -2,7 +2,7 @@
 import { networkInterfaces } from 'node:os';
 import { isAbsolute, join, relative } from 'node:path';
 import type { Cluster as ClusterSpec, Spread } from 'bench-model/cluster';
-import { BenchError } from 'bench-model/errors';
+import { TrialError } from 'bench-model/errors';
 import { HOME } from 'bench-machine/home';
 import type { Gateway, HostFacts, PlacedAgent, RayNode } from './gateway.ts';
 
@@ -73,7 +73,7 @@ export async function inspectCluster(gateway: Gateway, spec: ClusterSpec | Sprea
 export function refuseUnfit(hosts: readonly CheckedHost[]): void {
   const unfit = hosts.filter((host) => host.unfit !== undefined);
   if (unfit.length > 0)
-    throw new BenchError('trial', unfit.map(({ name, unfit: why }) => `${name}: ${why}`).join('; '));
+    throw new TrialError(unfit.map(({ name, unfit: why }) => `${name}: ${why}`).join('; '));
 }
 
 /** Asks a host for its checkout, and for the Node of this version: that of the checkout, the same path, or that on PATH. */

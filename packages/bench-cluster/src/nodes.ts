@@ -3,7 +3,7 @@ import { existsSync, mkdirSync, openSync, readFileSync, rmSync, writeFileSync } 
 import { hostname } from 'node:os';
 import { dirname, join } from 'node:path';
 import pWaitFor from 'p-wait-for';
-import { BenchError } from 'bench-model/errors';
+import { ToolchainError } from 'bench-model/errors';
 import { HOME } from 'bench-machine/home';
 import { readText } from 'bench-machine/procfs';
 import { start } from 'bench-machine/subprocess';
@@ -49,7 +49,7 @@ export async function startNodes({ argv, env }: Program, words: string[]): Promi
     env: { ...process.env, ...env },
   })`exec ${[...argv, ...words]}`;
   const { pid } = child;
-  if (pid === undefined) throw new BenchError('toolchain', 'the nodes could not be started');
+  if (pid === undefined) throw new ToolchainError('the nodes could not be started');
   keep([...listNodes(), { pid, words }]);
   const told = (): string => readText(logFile) ?? '';
   const isUp = (): boolean => /"event": "up"|Ray runtime started/.test(told());
@@ -59,8 +59,7 @@ export async function startNodes({ argv, env }: Program, words: string[]): Promi
   });
   if (!isUp()) {
     await stopNodes();
-    throw new BenchError(
-      'toolchain',
+    throw new ToolchainError(
       `the nodes did not start: ${told().trim().split('\n').at(-1) ?? ''}`,
       `see ${logFile}`,
     );

@@ -1,5 +1,5 @@
 /** The load of several hosts on one server: place, arm, compare clocks, fire at T, merge. */
-import { BenchError } from 'bench-model/errors';
+import { TrialError } from 'bench-model/errors';
 import { readBacklog } from 'bench-machine/backlog';
 import type { Counts } from 'bench-model/figures';
 import type { Connect, HostUse, LoadResult } from 'bench-model/load';
@@ -142,7 +142,7 @@ export class ClusterSession implements LoadSession {
         parts.push({ host, connections, report: outcome.value });
       else missing.push({ host: agent.name, why: (host as Error).message });
     }
-    if (parts.length === 0) throw new BenchError('trial', describeMissing(missing));
+    if (parts.length === 0) throw new TrialError(describeMissing(missing));
     const { timeoutSeconds } = this.#spec;
     return mergeHosts(parts, {
       connect: this.#connect,
@@ -177,7 +177,7 @@ export class ClusterSession implements LoadSession {
 /** Names the host in the error of its agent. */
 function blame({ name }: Agent): (error: Error) => never {
   return (error) => {
-    throw new BenchError('trial', `${name}: ${error.message}`);
+    throw new TrialError(`${name}: ${error.message}`);
   };
 }
 

@@ -13,7 +13,7 @@ import { keepTime } from 'bench-analysis/time-budget';
 import { unlikeHosts } from 'bench-analysis/unlike';
 import type { Spread } from 'bench-model/cluster';
 import { DisposableStack } from '@whatwg-node/disposablestack';
-import { BenchError } from 'bench-model/errors';
+import { BenchError, TrialError, UsageError } from 'bench-model/errors';
 import { present } from 'bench-model/options';
 import { commandLine } from 'bench-machine/home';
 import type { HostMessage, HostOrder, PreparedHost } from './host-protocol.ts';
@@ -142,9 +142,9 @@ class HostAtWork {
     await this.#ask({ do: 'prepare', ...order }, PREPARE_SECONDS, (message) => {
       if (message.event === 'prepared') found = message.prepared;
     }).catch((error: Error) => {
-      throw new BenchError('trial', `${this.name}: ${error.message}`);
+      throw new TrialError(`${this.name}: ${error.message}`);
     });
-    if (found === undefined) throw new BenchError('trial', `${this.name} did not say what it has prepared`);
+    if (found === undefined) throw new TrialError(`${this.name} did not say what it has prepared`);
     return found;
   }
 
@@ -216,8 +216,7 @@ async function prepareAll(
     describeUnlike(first, other).map((text) => `${names[index + 1]}, unlike ${names[0]}: ${text}`),
   );
   if (found.length > 0) {
-    throw new BenchError(
-      'usage',
+    throw new UsageError(
       `rounds can only be spread over equal hosts: ${found.join('; ')}`,
       'give the role to equal hosts only, with the same toolchains',
     );
@@ -267,8 +266,7 @@ async function judgeAll(
 }
 
 function refuseHosts(judged: readonly JudgedHost[], threshold: number): BenchError {
-  return new BenchError(
-    'trial',
+  return new TrialError(
     `no more than half of the hosts agree: ${describeJudged(judged, threshold).join('; ')}`,
     'find out which of them are slow, or raise "threshold" of "spread"',
   );

@@ -2,7 +2,17 @@
 import type { Verdict } from 'bench-model/options';
 import type { Differences } from 'bench-statistics/two-way';
 import type { Comparison } from 'bench-analysis/comparison';
-import { compareRounds, type PairedRules } from 'bench-analysis/paired';
+import { concludeSample, locateTable, type PairedRules } from 'bench-analysis/paired';
+
+/** Makes the comparisons of one table, in order. */
+export function compareTable(rows: readonly Differences[], rules: PairedRules): Comparison[] {
+  return locateTable(rows, rules.schedule).map((sample) => concludeSample(sample, rows.length, rules));
+}
+
+/** Makes one comparison with the whole error budget. */
+export function compareRounds(differences: Differences, rules: PairedRules): Comparison {
+  return compareTable([differences], rules)[0]!;
+}
 
 /** The shares of sequential tests that ended in each verdict. */
 export interface VerdictShares {

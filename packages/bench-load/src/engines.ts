@@ -2,7 +2,7 @@ import { getCompileCacheDir } from 'node:module';
 import { availableParallelism } from 'node:os';
 import { dirname } from 'node:path';
 import { ENGINE_NAMES, type EngineName } from 'bench-model/engines';
-import { BenchError } from 'bench-model/errors';
+import { UsageError } from 'bench-model/errors';
 import { HOME, programBeside } from 'bench-machine/home';
 import { findTool } from 'bench-targets/prepare/builds';
 import type { PinnedCommands } from 'bench-machine/placement';
@@ -49,7 +49,7 @@ const FINDERS: Record<EngineName, () => Promise<FoundEngine>> = {
 
 async function findEngine(name: string): Promise<FoundEngine> {
   if (!Object.hasOwn(FINDERS, name))
-    throw new BenchError('usage', `unknown engine "${name}"`, ENGINE_NAMES.join(', '));
+    throw new UsageError(`unknown engine "${name}"`, ENGINE_NAMES.join(', '));
   return FINDERS[name as EngineName]();
 }
 

@@ -1,5 +1,5 @@
 /** A generator process as the harness sees it, on this machine or on another one. */
-import { BenchError } from 'bench-model/errors';
+import { BenchError, TrialError } from 'bench-model/errors';
 import type { Listener } from './listen.ts';
 import type { FinalReport, Order, Report, UsedUpReport } from './protocol.ts';
 
@@ -65,7 +65,7 @@ export class Generator {
   }
 
   #break(why: string): void {
-    this.#fail(new BenchError('trial', `${this.#name} failed: ${why.trim()}`));
+    this.#fail(new TrialError(`${this.#name} failed: ${why.trim()}`));
   }
 
   #fail(error: BenchError): void {

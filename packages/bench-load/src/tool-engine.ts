@@ -1,6 +1,6 @@
 import { engineNamed } from 'bench-model/engines';
 import { once } from 'node:events';
-import { BenchError } from 'bench-model/errors';
+import { TrialError } from 'bench-model/errors';
 import type { LoadResult } from 'bench-model/load';
 import { watchGroup } from 'bench-machine/launch';
 import { hasEnded, quote, start, type Child } from 'bench-machine/subprocess';
@@ -127,8 +127,7 @@ function readOutput(tool: Tool, stdout: string): ReturnType<Tool['read']> {
     return reported;
   } catch (error) {
     const excerpt = stdout.trim().slice(0, 200);
-    throw new BenchError(
-      'trial',
+    throw new TrialError(
       `the output of ${tool.name} is not in a known format (${(error as Error).message}): ${excerpt}`,
     );
   }
@@ -187,7 +186,7 @@ class Shell {
     const at = printed.lastIndexOf(STATUS);
     const [status = '', , children = ''] = printed.slice(at + STATUS.length).split('\n');
     if (status !== '0')
-      throw new BenchError('trial', `${this.#tool} failed (exit status ${status}): ${this.#stderr.trim()}`);
+      throw new TrialError(`${this.#tool} failed (exit status ${status}): ${this.#stderr.trim()}`);
     const before = this.#cpuUs;
     this.#cpuUs = readTimes(children);
     return { stdout: printed.slice(0, at), cpuUs: this.#cpuUs - before, seconds };
@@ -204,13 +203,13 @@ class Shell {
   }
 
   #break(why: string): void {
-    this.#waiting.reject(new BenchError('trial', `the load generator failed: ${why}`));
+    this.#waiting.reject(new TrialError(`the load generator failed: ${why}`));
   }
 }
 
 /** Adds user and system time in the format of `times`, `0m1.20s 0m0.30s`, in µs. */
 function readTimes(line: string): number {
   const spans = [...line.matchAll(/(\d+)m([\d.]+)s/g)];
-  if (spans.length !== 2) throw new BenchError('trial', `the shell did not print its times: ${line}`);
+  if (spans.length !== 2) throw new TrialError(`the shell did not print its times: ${line}`);
   return sum(spans.map(([, minutes, seconds]) => (Number(minutes) * 60 + Number(seconds)) * 1e6));
 }

@@ -1,3 +1,4 @@
+import { seenOf } from 'bench-model/trial';
 import { describeIdleCloses } from './idle.ts';
 import { countAnswers, describeCount } from 'bench-model/counts';
 import { growthOf, memoryByAnswers, type Growth } from 'bench-statistics/growth';
@@ -31,7 +32,7 @@ export function describeDetail(trials: Trial[]): string {
 }
 
 function describe(trial: Trial): string[] {
-  const measured = trial.status === 'failed' ? trial.partial : trial.measured;
+  const measured = seenOf(trial);
   const { time } = trial;
   return [
     ...trial.reasons.map(({ code, text }) => `${code}: ${toLine(text)}`),

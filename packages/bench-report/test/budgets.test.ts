@@ -2,7 +2,7 @@ import { expect, it } from 'vitest';
 import type { Budget, JudgedRow } from 'bench-analysis/budgets';
 import { exactly } from 'bench-analysis/differences';
 import { fixedSchedule } from 'bench-analysis/looks';
-import { compareRounds } from 'bench-analysis/paired';
+import { compareRounds } from '../../bench-lab/testing/replay.ts';
 import { makeReason } from 'bench-model/reasons';
 import { describeWhy, renderBudgets } from '../src/budgets.ts';
 

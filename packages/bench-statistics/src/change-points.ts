@@ -77,15 +77,10 @@ export function cutCorrelated(
 }
 
 /** Joins neighbouring stretches of `values`, those with the smallest step first, until each step is at least `least`. */
-export function joinAlike(
-  values: readonly number[],
-  cut: readonly Stretch[],
-  least: number,
-  stepBetween: (before: Stretch, after: Stretch) => number,
-): Stretch[] {
+export function joinAlike(values: readonly number[], cut: readonly Stretch[], least: number): Stretch[] {
   const levels = [...cut];
   for (;;) {
-    const steps = levels.slice(1).map((level, at) => stepBetween(levels[at]!, level));
+    const steps = levels.slice(1).map(({ centre }, at) => Math.abs(centre - levels[at]!.centre));
     const smallest = Math.min(...steps);
     if (steps.length === 0 || smallest >= least) return levels;
     const at = steps.indexOf(smallest);

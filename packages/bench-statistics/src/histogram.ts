@@ -3,7 +3,7 @@ import { inflateSync } from 'node:zlib';
 import { doDecode } from 'hdr-histogram-js/dist/JsHistogram.encoding.js';
 import { constructorFromBucketSize } from 'hdr-histogram-js/dist/JsHistogramFactory.js';
 import type { Histogram, JsHistogram } from 'hdr-histogram-js';
-import { BenchError } from 'bench-model/errors';
+import { UsageError } from 'bench-model/errors';
 import type { LatencyUs } from 'bench-model/figures';
 import { clamp, sum } from './numbers.ts';
 
@@ -88,8 +88,7 @@ export function mergeHistograms(encoded: readonly string[]): JsHistogram {
       merged.add(decode(text));
     } catch (error) {
       const why = error instanceof Error ? error.message : String(error);
-      throw new BenchError(
-        'usage',
+      throw new UsageError(
         `a latency histogram cannot be read: ${why}`,
         'delete the damaged line in trials.jsonl to lose only that trial',
       );

@@ -77,7 +77,7 @@ export function classifySlices(counts: readonly number[]): Shape | undefined {
   const least = Math.max(1, LEAST_CHANGE * typical);
 
   const cut = cutCorrelated(blocks, { ...CUT, noise: Math.max(0.5, noiseOf(blocks)) });
-  const joined = joinAlike(blocks, cut, least, (one, next) => Math.abs(next.centre - one.centre));
+  const joined = joinAlike(blocks, cut, least);
   const levels = dropPauses(blocks, joined, typical, least);
   return isErratic(blocks, levels, typical) ? 'erratic' : nameShape(levels);
 }

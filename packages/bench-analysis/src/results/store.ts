@@ -19,7 +19,7 @@ import {
 import { dirname, join, relative } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
 import { suggest } from 'bench-model/suggest';
-import { BenchError, cureForFull } from 'bench-model/errors';
+import { BenchError, cureForFull, UsageError } from 'bench-model/errors';
 import { HOME, makeProjectFolder, commandLine } from 'bench-machine/home';
 import { RECORD_SCHEMA, RUN_SCHEMA } from 'bench-model/versions';
 import { readTextFile } from 'bench-machine/files';
@@ -52,11 +52,7 @@ export function createRun(run: RunFile, host: Host): string {
 export function createFolder(parent: string, name: string, files: Record<string, object>): string {
   const folder = join(parent, name);
   if (existsSync(folder))
-    throw new BenchError(
-      'usage',
-      `${shown(folder)} exists`,
-      'another run began in the same second: try again',
-    );
+    throw new UsageError(`${shown(folder)} exists`, 'another run began in the same second: try again');
   try {
     if (parent === HOME.results) makeProjectFolder();
     mkdirSync(dirname(folder), { recursive: true });
@@ -131,7 +127,7 @@ function writeDurably(file: string, text: string, mode: 'a' | 'wx'): void {
 /** Explains why a file of a run cannot be written. */
 function unwritable(path: string, error: NodeJS.ErrnoException): BenchError {
   const hint = cureForFull(error) ?? `make ${shown(dirname(path))} a writable folder`;
-  return new BenchError('usage', `${shown(path)} cannot be written: ${error.message}`, hint);
+  return new UsageError(`${shown(path)} cannot be written: ${error.message}`, hint);
 }
 
 /** The word that names the newest run. */
@@ -154,8 +150,7 @@ export function findRun(name: string): string {
   ];
   const found = candidates.find((folder) => existsSync(join(folder, 'run.json')));
   if (found !== undefined) return found;
-  throw new BenchError(
-    'usage',
+  throw new UsageError(
     name === LATEST ? `${shown(HOME.results)} has no runs yet` : `unknown run "${name}"`,
     suggestRuns(name),
   );
@@ -307,7 +302,7 @@ const MOST_BYTES = 256 * 1024 ** 2;
  * device could stand in its place and never end, and a link could lead to any file of the user.
  */
 function textOf(file: string, { hint }: Pick<StoredKind<keyof Stored>, 'hint'>): string {
-  const refuse = (why: string): BenchError => new BenchError('usage', `${shown(file)}: ${why}`, hint);
+  const refuse = (why: string): BenchError => new UsageError(`${shown(file)}: ${why}`, hint);
   let found: Stats;
   try {
     found = lstatSync(file);
@@ -338,11 +333,11 @@ function check<Name extends keyof Stored>(
     // Any other value has no fields.
     value = typeof parsed === 'object' ? { ...parsed } : {};
   } catch (error) {
-    throw new BenchError('usage', `${shown(where)}: cannot be read: ${(error as Error).message}`, hint);
+    throw new UsageError(`${shown(where)}: cannot be read: ${(error as Error).message}`, hint);
   }
   if (version !== undefined) refuseVersion(value, where, version);
   const detail = problemWith(schema, value);
-  if (detail !== undefined) throw new BenchError('usage', `${shown(where)}: ${problem}: ${detail}`, hint);
+  if (detail !== undefined) throw new UsageError(`${shown(where)}: ${problem}: ${detail}`, hint);
   return value as unknown as Stored[Name];
 }
 
@@ -350,8 +345,7 @@ function check<Name extends keyof Stored>(
 function refuseVersion({ schema }: Record<string, unknown>, where: string, read: number): void {
   if (typeof schema !== 'number' || schema === read) return;
   const update = HOME.kind === 'repository' ? 'update with git pull' : 'install a newer bench-http';
-  throw new BenchError(
-    'usage',
+  throw new UsageError(
     `${shown(where)}: has schema ${schema}, and this version of Bench reads only schema ${read}`,
     `if a newer version wrote it, ${update}; otherwise, measure again`,
   );

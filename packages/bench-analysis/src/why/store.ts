@@ -1,7 +1,7 @@
 /** The profiles of a run, beside it: `why.json`. */
 import { lstatSync } from 'node:fs';
 import { join } from 'node:path';
-import { BenchError } from 'bench-model/errors';
+import { UsageError } from 'bench-model/errors';
 import { commandLine } from 'bench-machine/home';
 import { redact } from 'bench-machine/redact';
 import { WHY_SCHEMA } from 'bench-model/versions';
@@ -28,7 +28,7 @@ export function readWhy(folder: string): WhyFile | undefined {
   const why = readChecked(file, KIND);
   const problem = problemWithTree(why);
   if (problem === undefined) return why;
-  throw new BenchError('usage', `${shown(file)}: ${KIND.problem}: ${problem}`, KIND.hint);
+  throw new UsageError(`${shown(file)}: ${KIND.problem}: ${problem}`, KIND.hint);
 }
 
 /** More calls in each other than profilers record. A view of more would exhaust the stack of the program that shows it. */

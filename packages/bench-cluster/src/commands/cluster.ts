@@ -5,7 +5,7 @@ import { dirname, join, relative } from 'node:path';
 import { mkdirSync, writeFileSync } from 'node:fs';
 import type { Cluster } from 'bench-model/cluster';
 import { readCluster } from 'bench-targets/catalogue/cluster';
-import { BenchError } from 'bench-model/errors';
+import { UsageError } from 'bench-model/errors';
 import { commandLine, HOME } from 'bench-machine/home';
 import { estimateOffset, type Offset } from '../clock.ts';
 import { inspectCluster, type CheckedHost, type Inspected } from '../inspect.ts';
@@ -61,8 +61,7 @@ export default defineCommand({
     if (action === 'down') return { action };
     if (action === 'up' && local !== undefined) return { action, local };
     if (action === 'up' && role !== undefined) return { action, role, ...present({ join: head, ip }) };
-    throw new BenchError(
-      'usage',
+    throw new UsageError(
       action === 'up'
         ? 'up needs --local or --role'
         : `${commandLine('cluster')} takes up, check or down, not "${action}"`,
@@ -84,11 +83,7 @@ export default defineCommand({
 async function up(request: Extract<ClusterRequest, { action: 'up' }>): Promise<number> {
   const [running] = listNodes();
   if (running !== undefined)
-    throw new BenchError(
-      'usage',
-      `a cluster runs already: ${running.words.join(' ')}`,
-      commandLine('cluster down'),
-    );
+    throw new UsageError(`a cluster runs already: ${running.words.join(' ')}`, commandLine('cluster down'));
   const token = provideToken();
   const program = await provideProgram(logLine);
   const words =

@@ -6,7 +6,7 @@ import { commandLine, HOME } from 'bench-machine/home';
 import { join } from 'node:path';
 import { summarisePool } from '../analyse/power.ts';
 import { unlikeHosts } from 'bench-analysis/unlike';
-import { BenchError } from 'bench-model/errors';
+import { UsageError } from 'bench-model/errors';
 import { EFFECTS } from '../measure/twins.ts';
 import { describeEffect, renderPower } from '../report/power.ts';
 import { toOutput } from 'bench-report/printable';
@@ -51,7 +51,7 @@ export default defineCommand({
     // If the first test was interrupted, there is no pool yet.
     if (pool === undefined && interrupted) return 130;
     if (pool === undefined)
-      throw new BenchError('usage', `${shown(folder)} has no pool`, `${commandLine('power')} creates one`);
+      throw new UsageError(`${shown(folder)} has no pool`, `${commandLine('power')} creates one`);
     const report = renderPower(pool, summarisePool(pool.entries));
     writeReport(folder, 'power.txt', toOutput(report));
     print(report);
@@ -80,8 +80,7 @@ async function addTo(
   const host = await readHost();
   const unlike = stored === undefined ? [] : unlikeHosts(stored.host, host);
   if (unlike.length > 0)
-    throw new BenchError(
-      'usage',
+    throw new UsageError(
       `the pool was measured on another host: ${unlike.join('; ')}`,
       'start another pool with --pool FOLDER',
     );

@@ -10,7 +10,7 @@ import { compareWithin, type ComparedRow, differencesWithin } from 'bench-analys
 import { trackRun } from 'bench-analysis/due';
 import { keepTime } from 'bench-analysis/time-budget';
 import { readManifest } from 'bench-targets/catalogue/manifest';
-import { BenchError } from 'bench-model/errors';
+import { ToolchainError, TrialError } from 'bench-model/errors';
 import type { PinnedCommands } from 'bench-machine/placement';
 import { prepareAll, type Prepared } from 'bench-targets/prepare/prepare';
 import { run } from 'bench-http/measure/run';
@@ -124,7 +124,7 @@ export async function runTest(
     { by: 'cpu', threshold: THRESHOLD },
   );
   const row = table.rows[0];
-  if (row === undefined) throw new BenchError('trial', 'a sequential test without a comparison');
+  if (row === undefined) throw new TrialError('a sequential test without a comparison');
   return {
     startedAt,
     effect,
@@ -159,7 +159,6 @@ async function measure(
 async function prepareOrThrow(plan: Plan, stacks: Stack[]): Promise<Prepared[]> {
   const { prepared, missing } = await prepareAll(plan.targets, stacks);
   const [first] = missing;
-  if (first !== undefined)
-    throw new BenchError('toolchain', `${first.target.id}: ${first.reason}`, first.hint);
+  if (first !== undefined) throw new ToolchainError(`${first.target.id}: ${first.reason}`, first.hint);
   return prepared;
 }

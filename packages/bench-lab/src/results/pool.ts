@@ -2,7 +2,7 @@
 import { existsSync, mkdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { appendLine, writeReport } from 'bench-analysis/results/store';
-import { BenchError } from 'bench-model/errors';
+import { UsageError } from 'bench-model/errors';
 import type { Host } from 'bench-model/host';
 import type { Verdict } from 'bench-model/options';
 
@@ -58,7 +58,7 @@ export function readPool(folder: string): Pool | undefined {
   if (!existsSync(head)) return undefined;
   const pool = JSON.parse(readFileSync(head, 'utf8')) as PoolFile;
   if (pool.schema !== POOL_SCHEMA)
-    throw new BenchError('usage', `${head} is of another version`, 'start another pool with --pool FOLDER');
+    throw new UsageError(`${head} is of another version`, 'start another pool with --pool FOLDER');
   const file = join(folder, 'pool.jsonl');
   const lines = existsSync(file) ? readFileSync(file, 'utf8').split('\n').slice(0, -1) : [];
   return { ...pool, entries: lines.map((line) => JSON.parse(line) as PooledTest) };

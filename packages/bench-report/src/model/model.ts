@@ -1,5 +1,5 @@
 /** The step between analysis and text: every value that a report shows, with its type, and the notes on them. */
-import { measuredOf } from 'bench-model/trial';
+import { measuredOf, seenOf } from 'bench-model/trial';
 import { cellOf, groupByCell } from 'bench-analysis/cells';
 import { keyOfPlace, placeOf, placesOf } from 'bench-model/planned';
 import { compareWithin, contestRun, rankPlace, type ComparedRun } from 'bench-analysis/compare';
@@ -158,7 +158,7 @@ function figuresOf(row: Row, ranks: Partial<Record<MetricId, number>>): ModelRow
 function describeServers(
   trials: Trial[],
 ): Pick<ModelRow, 'answered' | 'idle' | 'budget' | 'deferredShare' | 'background'> {
-  const parts = trials.map((trial) => (trial.status === 'failed' ? trial.partial : trial.measured) ?? {});
+  const parts = trials.map((trial) => seenOf(trial) ?? {});
   const saturated = trials.flatMap((trial) => {
     const { limit, budget } = measuredOf(trial) ?? {};
     return limit === 'server' && budget !== undefined && budget.by !== 'cores' ? [budget] : [];
@@ -221,7 +221,7 @@ function describeIdleCloses(trials: Trial[]): Pick<ModelRow, 'idleCloses'> {
 /** Counts the processes that came and went, and the requests that were lost in these trials; empty if none did. */
 function describeTurnover(trials: Trial[]): Pick<ModelRow, 'turnover'> {
   const found = trials.flatMap((trial) => {
-    const { load, server } = (trial.status === 'failed' ? trial.partial : trial.measured) ?? {};
+    const { load, server } = seenOf(trial) ?? {};
     return load === undefined || server?.turnover === undefined
       ? []
       : [{ counts: load.counts, ...server.turnover }];
@@ -246,7 +246,7 @@ function describeTurnover(trials: Trial[]): Pick<ModelRow, 'turnover'> {
 function toPoint(trial: Trial): Point {
   const { id, round, order, seed, startedAt, status, reasons, logTail, files } = trial;
   const measured = measuredOf(trial);
-  const { counts } = (trial.status === 'failed' ? trial.partial : trial.measured)?.load ?? {};
+  const { counts } = seenOf(trial)?.load ?? {};
   const goodput = measured === undefined ? [] : goodputOverTime(measured.load);
   const memory = memoryOverTime(measured?.server?.memoryOverTime ?? []);
   const figures = METRIC_IDS.flatMap((metric) => {
@@ -286,9 +286,7 @@ function toServer(trials: Trial[]): ModelServer {
   );
   const [attested] = trials.flatMap((trial) => trial.attested);
   const [interpreter] = trials.flatMap((trial) => trial.interpreter ?? []);
-  const collected = rangeOf(
-    trials.flatMap((trial) => (trial.status === 'failed' ? [] : (trial.measured.age?.collected ?? []))),
-  );
+  const collected = rangeOf(trials.flatMap((trial) => measuredOf(trial)?.age?.collected ?? []));
   return {
     // A record contains more than the plan, such as what --with installed.
     target: first.target,

@@ -1,6 +1,6 @@
 /** Reads `bench.cluster.json`. */
 import { readFileSync } from 'node:fs';
-import { BenchError } from 'bench-model/errors';
+import { UsageError } from 'bench-model/errors';
 import { createCheck } from 'bench-model/json-schema';
 import { present } from 'bench-model/options';
 import { documentOf } from 'bench-machine/home';
@@ -36,8 +36,7 @@ export function readCluster(file: string): ReadCluster {
   }
   const cluster = { ...DEADLINE, ...PACE, ...fields, roles };
   if (cluster.skewMs > cluster.leadMs) {
-    throw new BenchError(
-      'usage',
+    throw new UsageError(
       `${read.at(['skewMs'])}: "skewMs" ${cluster.skewMs} is longer than the lead of ${cluster.leadMs} ms`,
       'orders that arrive after the start are refused: raise "leadMs"',
     );

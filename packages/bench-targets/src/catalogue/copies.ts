@@ -1,7 +1,7 @@
 /** Copies of a user's project: commits, the working tree, other folders, other settings. Each target is measured in every copy. */
 import { existsSync } from 'node:fs';
 import { basename, join, resolve } from 'node:path';
-import { BenchError } from 'bench-model/errors';
+import { UsageError } from 'bench-model/errors';
 import type { Copy, Target } from 'bench-model/target';
 import { startOf, toStack } from './apps/app.ts';
 import type { App } from 'bench-model/app';
@@ -17,8 +17,7 @@ export function spreadCopies(targets: Target[], copies: readonly Copy[], stacks:
   return targets.flatMap((target) => {
     const stack = stacks.find(({ name }) => name === target.stack);
     if (stack?.project === undefined) {
-      throw new BenchError(
-        'usage',
+      throw new UsageError(
         `${labelOf(copies[0] as Copy)} is a version of your own service, and ${target.stack} is a stack of Bench`,
         'omit one of them; for another version of a package, --with ./folder',
       );
@@ -42,8 +41,7 @@ interface StackInCopy {
 export function readInCopy(stack: Stack, app: App | undefined, copy: Copy, root: string): StackInCopy {
   if (copy.kind === 'setting') return { stack: applySetting(stack, copy), usesCurrentManifest: false };
   if (!existsSync(root)) {
-    throw new BenchError(
-      'usage',
+    throw new UsageError(
       `${labelOf(copy)} has no folder ${basename(root)}, where ${stack.name} is`,
       copy.kind === 'folder' ? 'name the folder of the project' : 'name a commit that has the service',
     );

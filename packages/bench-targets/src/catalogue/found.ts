@@ -1,7 +1,7 @@
 /** The stack of a target, in the copy that it is measured in. */
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
-import { BenchError } from 'bench-model/errors';
+import { UsageError } from 'bench-model/errors';
 import type { Stack, Variant } from 'bench-model/stack';
 import type { Target } from 'bench-model/target';
 import { readManifest } from './manifest.ts';
@@ -22,7 +22,7 @@ export function findStack(target: Target, stacks: Stack[]): FoundTarget {
   const stack = stacks.find(({ name, copy }) => name === target.stack && copy === target.copy?.name);
   const variant = stack?.variants[target.variant];
   if (stack === undefined || variant === undefined)
-    throw new BenchError('usage', `the stack of ${target.id} no longer exists`);
+    throw new UsageError(`the stack of ${target.id} no longer exists`);
   const root = packagesOf(target).find((one) => isCopyOf(one, stack))?.folder;
   if (root === undefined) return { target, stack, variant };
   const original = stack.root;
@@ -30,8 +30,7 @@ export function findStack(target: Target, stacks: Stack[]): FoundTarget {
   const own = readManifest(join(root, 'stack.json'));
   const found = own.variants[target.variant];
   if (found !== undefined) return { target, stack: { ...own, name: stack.name, original }, variant: found };
-  throw new BenchError(
-    'usage',
+  throw new UsageError(
     `${own.manifest} has no variant "${target.variant}"`,
     `add it, as in ${stack.manifest}`,
   );

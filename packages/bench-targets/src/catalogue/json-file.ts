@@ -10,7 +10,7 @@ import {
   type ParseError,
 } from 'jsonc-parser';
 import { readTextFile } from 'bench-machine/files';
-import { BenchError } from 'bench-model/errors';
+import { UsageError } from 'bench-model/errors';
 import { suggest } from 'bench-model/suggest';
 
 /** A JSON file with the lines of its values. */
@@ -40,16 +40,12 @@ export function showPath(file: string): string {
 /** Reads a JSON file. Throws a usage error with file and line if it is missing or is not JSON. */
 export function readJsonFile(file: string, hints: FileHints): JsonFile {
   const text = readTextFile(file);
-  if (text === undefined) throw new BenchError('usage', `${showPath(file)}: cannot be read`, hints.missing);
+  if (text === undefined) throw new UsageError(`${showPath(file)}: cannot be read`, hints.missing);
   const shown = showPath(file);
   const { tree, value, broken } = parseText(text);
   if (broken !== undefined || tree === undefined) {
     const problem = broken === undefined ? 'is empty' : broken.problem;
-    throw new BenchError(
-      'usage',
-      `${shown}:${lineAt(text, broken?.offset ?? 0)}: not JSON: ${problem}`,
-      hints.wrong,
-    );
+    throw new UsageError(`${shown}:${lineAt(text, broken?.offset ?? 0)}: not JSON: ${problem}`, hints.wrong);
   }
   return { shown, value, at: (path) => `${shown}:${lineOf(text, tree, path)}` };
 }
@@ -88,7 +84,7 @@ export function refuseErrors(
   const path = partsOf(instancePath).map((part) => (/^\d+$/.test(part) ? Number(part) : part));
   const where = path.length > 0 ? `"${path.join('.')}" ` : '';
   const refuse = (problem: string, place = path, then = hint): never => {
-    throw new BenchError('usage', `${at(place)}: ${problem}`, then);
+    throw new UsageError(`${at(place)}: ${problem}`, then);
   };
   if (keyword === 'additionalProperties') {
     const extra = String(params['additionalProperty']);

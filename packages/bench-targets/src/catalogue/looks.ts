@@ -2,7 +2,7 @@
  * Schedules of looks: the rounds after which a running comparison may be tested. They are fixed before the first
  * round.
  */
-import { BenchError } from 'bench-model/errors';
+import { UsageError } from 'bench-model/errors';
 
 /**
  * One look: after `rounds` rounds, with `k` Walsh averages trimmed at each end, or with Student's interval of this `error`.
@@ -71,10 +71,7 @@ export function chooseLooks(
 export function scheduleNamed(name: string): Schedule {
   const found = SCHEDULE_NAMES.find((one) => one === name);
   if (found !== undefined) return SCHEDULES[found];
-  throw new BenchError(
-    'usage',
-    `unknown schedule of looks "${name}", expected one of ${SCHEDULE_NAMES.join(', ')}`,
-  );
+  throw new UsageError(`unknown schedule of looks "${name}", expected one of ${SCHEDULE_NAMES.join(', ')}`);
 }
 
 /** Returns the number of rounds at the last look of a schedule. */

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
-import { BenchError } from 'bench-model/errors';
+import { UsageError } from 'bench-model/errors';
 import { createCheck } from 'bench-model/json-schema';
 import type { Manifest, RequestsFile, Service, WrittenVariant } from 'bench-model/manifest';
 import { PLAIN_VARIANT, type Stack, type Variant } from 'bench-model/stack';
@@ -51,7 +51,7 @@ export function checkManifest(read: JsonFile, root: string): Stack {
   refuseErrors((errorsOf ??= makeCheck())(read.value), read, { what: 'a stack', hint: CONTRACT_HINT });
   const manifest = read.value as Manifest;
   for (const [path, problem] of problemsOf(manifest, root))
-    throw new BenchError('usage', `${read.at(path)}: ${problem}`, CONTRACT_HINT);
+    throw new UsageError(`${read.at(path)}: ${problem}`, CONTRACT_HINT);
   const found = findLiterals(manifest);
   hide(valuesOf(found.map(([, literal]) => literal)));
   const literals = new Set(found.map(([path, { name }]) => `${read.at(path)}: ${name}`));

@@ -1,6 +1,6 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { basename, join, resolve } from 'node:path';
-import { BenchError } from 'bench-model/errors';
+import { UsageError } from 'bench-model/errors';
 import type { Matrix } from 'bench-model/options';
 import type { RuntimeKind, Target } from 'bench-model/target';
 import { readNodeManifest, readPyproject } from './apps/manifests.ts';
@@ -32,8 +32,7 @@ export function parsePackage(text: string): NamedPackage[] {
   if (name !== undefined && version !== undefined) return [{ kind: 'node', name, wanted: version }];
   const found = readCheckout(resolve(text));
   if (found.length > 0) return found;
-  throw new BenchError(
-    'usage',
+  throw new UsageError(
     `--with ${text}: not a version, and not a checkout`,
     'e.g. fastapi==0.115 (Python), fastify@5.1.0 (npm), ./folder with a pyproject.toml, a package.json that has a name, or a stack.json; with --upgrade also a name alone',
   );
@@ -101,14 +100,13 @@ export function refuseStray(
     if (matrix[kind].length === 0 || open.length > 0) continue;
     const [first] = targets;
     const cure = `omit it, or name a target in ${LANGUAGES[kind]} without a version`;
-    throw new BenchError('usage', `--${kind} has no effect on ${first?.id}`, cure);
+    throw new UsageError(`--${kind} has no effect on ${first?.id}`, cure);
   }
   for (const text of matrix.packages) {
     const named = parsePackage(text);
     const [first] = named;
     if (first === undefined || named.some(({ kind }) => runtimes.includes(kind))) continue;
-    throw new BenchError(
-      'usage',
+    throw new UsageError(
       `--with ${text} is for ${LANGUAGES[first.kind]}, and no target runs on it`,
       first.folder === undefined ? otherSpelling(first, text) : `name a target in ${LANGUAGES[first.kind]}`,
     );

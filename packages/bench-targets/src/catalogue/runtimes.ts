@@ -1,6 +1,6 @@
 import { globSync } from 'node:fs';
 import { homedir } from 'node:os';
-import { BenchError } from 'bench-model/errors';
+import { ToolchainError, UsageError } from 'bench-model/errors';
 import type { Attestation, ResolvedRuntime, RuntimeKind, RuntimeSpec } from 'bench-model/target';
 import type { Stack } from 'bench-model/stack';
 import { isPythonHere } from './pyenv.ts';
@@ -60,7 +60,7 @@ export function parseRuntime({ kind, spec }: RuntimeSpec): ParsedRuntime {
   const { base, jit, env } = SPECIFIER.exec(spec)?.groups ?? {};
   const pattern = kind === 'python' ? /^(\d+(\.\d+){1,2}t?|.*\/.*)$/ : /^(\d+(\.\d+){0,2}|bun|deno|.*\/.*)$/;
   if (base === undefined || (kind === 'node' && jit !== undefined) || !pattern.test(base))
-    throw new BenchError('usage', `@${spec} is not a ${kind} runtime`, EXAMPLES[kind]);
+    throw new UsageError(`@${spec} is not a ${kind} runtime`, EXAMPLES[kind]);
   const switches = (env ?? '').split(',').filter(Boolean);
   return {
     base,
@@ -69,8 +69,7 @@ export function parseRuntime({ kind, spec }: RuntimeSpec): ParsedRuntime {
       switches.map((text) => {
         const [, name, value] = /^(\w+)=(.*)$/.exec(text.trim()) ?? [];
         if (name === undefined || value === undefined) {
-          throw new BenchError(
-            'usage',
+          throw new UsageError(
             `@${spec}: unknown switch "${text}"`,
             'write {NAME=value}, e.g. {PYTHON_GIL=0}',
           );
@@ -116,8 +115,7 @@ export function claimsOfRuntime(spec: RuntimeSpec | ResolvedRuntime): Attestatio
 export function refuseUnfit({ name, runtimes }: Stack, { kind, version }: ResolvedRuntime): void {
   const [first] = runtimes;
   if (first === undefined || runtimes.some((one) => version === one || version.startsWith(`${one}.`))) return;
-  throw new BenchError(
-    'toolchain',
+  throw new ToolchainError(
     `${name} runs on ${kind} ${runtimes.join(', ')}, not on ${version}`,
     `${name}@${first}`,
   );

@@ -1,7 +1,7 @@
 import type { Matrix } from 'bench-model/options';
 import { existsSync, globSync } from 'node:fs';
 import { join } from 'node:path';
-import { BenchError } from 'bench-model/errors';
+import { UsageError } from 'bench-model/errors';
 import { toStack } from './apps/app.ts';
 import type { App } from 'bench-model/app';
 import { HOME, commandLine } from 'bench-machine/home';
@@ -33,8 +33,7 @@ export function readStacks(own: string[] = [], apps: App[] = []): Stack[] {
     const taken = stacks.find(({ name }) => name === stack.name);
     if (taken === undefined) stacks.push(stack);
     else if (taken.root !== stack.root || taken.manifest !== stack.manifest)
-      throw new BenchError(
-        'usage',
+      throw new UsageError(
         `${stack.manifest}: the name "${stack.name}" is taken by ${taken.manifest}`,
         'choose another "name"',
       );
@@ -81,14 +80,13 @@ function expand(pattern: string, stacks: Stack[], workload: string | undefined):
   const { stack: name = '', variant, runtime } = PATTERN.exec(pattern)?.groups ?? {};
   const known = stacks.filter((stack) => matches(name, stack.name));
   if (stacks.length === 0) {
-    throw new BenchError(
-      'usage',
+    throw new UsageError(
       'no server is named, and this folder has no stack.json',
       `${commandLine('init')} writes one; or name a server: --run 'uvicorn app:app --port {port}', or http://127.0.0.1:3000/orders`,
     );
   }
   if (known.length === 0) {
-    throw new BenchError('usage', `unknown stack "${name || pattern}"`, suggestTargets(pattern, stacks));
+    throw new UsageError(`unknown stack "${name || pattern}"`, suggestTargets(pattern, stacks));
   }
   const isGlob = pattern.includes('*');
   const targets = known.flatMap((stack) => {
@@ -97,15 +95,11 @@ function expand(pattern: string, stacks: Stack[], workload: string | undefined):
         ? [stack.default]
         : Object.keys(stack.variants).filter((one) => matches(variant, one));
     if (names.length === 0 && !name.includes('*')) {
-      throw new BenchError(
-        'usage',
-        `${stack.name} has no variant "${variant}"`,
-        suggestTargets(pattern, stacks),
-      );
+      throw new UsageError(`${stack.name} has no variant "${variant}"`, suggestTargets(pattern, stacks));
     }
     if (runtime !== undefined && stack.runtime === 'none') {
       if (isGlob) return [];
-      throw new BenchError('usage', `${stack.name} is a binary and has no runtime`, `omit @${runtime}`);
+      throw new UsageError(`${stack.name} is a binary and has no runtime`, `omit @${runtime}`);
     }
     return names.flatMap((one) => {
       const found = stack.variants[one] as Variant;
@@ -113,15 +107,14 @@ function expand(pattern: string, stacks: Stack[], workload: string | undefined):
         return [toTarget(stack, one, found, runtime)];
       if (isGlob) return [];
       if (found.workloads.length === 0) {
-        throw new BenchError('usage', `${pattern} has no request to send`, "e.g. --get '/orders?limit=20'");
+        throw new UsageError(`${pattern} has no request to send`, "e.g. --get '/orders?limit=20'");
       }
       const offers = `${stack.name}/${one} offers ${found.workloads.join(', ')}`;
-      throw new BenchError('usage', `${pattern} does not offer the workload "${workload}"`, offers);
+      throw new UsageError(`${pattern} does not offer the workload "${workload}"`, offers);
     });
   });
   if (targets.length === 0) {
-    throw new BenchError(
-      'usage',
+    throw new UsageError(
       `no target of "${pattern}" offers the workload "${workload}"`,
       `${commandLine('list')} lists the workloads of each target`,
     );
@@ -147,8 +140,7 @@ export function refuseThreads(targets: Target[], stacks: Stack[], workload: stri
     ({ stack, variant }) => !takers.some((taker) => taker.stack === stack && taker.variant === variant),
   );
   if (other === undefined) return;
-  throw new BenchError(
-    'usage',
+  throw new UsageError(
     `${other.id} does not support --threads`,
     takers.length === 0
       ? `omit it: no target of ${workload} does`

@@ -1,7 +1,7 @@
 import { basename, join } from 'node:path';
 import { joinWords } from '../catalogue/apps/words.ts';
 import { HOME } from 'bench-machine/home';
-import { BenchError } from 'bench-model/errors';
+import { ToolchainError } from 'bench-model/errors';
 import type { Stack, Variant } from 'bench-model/stack';
 import { firstError, withoutPlaces } from './failures.ts';
 import { run, SubprocessError } from 'bench-machine/subprocess';
@@ -38,8 +38,7 @@ export async function runBuild(
       const when = error.why === 'timeout' ? ` in ${BUILD_MS / 60_000} minutes` : '';
       // A failure removes the environment that it ran in.
       const isInEnvironment = argv[0]?.startsWith(HOME.cache) === true;
-      throw new BenchError(
-        'toolchain',
+      throw new ToolchainError(
         [`${stack.name}/${variant} could not be built${when}:`, ...lines].join(
           lines.length === 1 ? ' ' : '\n',
         ),
@@ -82,7 +81,7 @@ export async function findTool(tool: string, folder: string, purpose: string): P
     const { why, stdout: text } = error;
     // Some tools print their version and fail anyway.
     if (why !== 'missing') return { name: nameOf(tool, text), text };
-    throw new BenchError('toolchain', `${tool} is not on PATH, but needed ${purpose}`, get);
+    throw new ToolchainError(`${tool} is not on PATH, but needed ${purpose}`, get);
   }
 }
 

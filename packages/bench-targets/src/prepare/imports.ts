@@ -9,7 +9,7 @@ import { constants } from 'node:os';
 import { basename, join, relative, sep } from 'node:path';
 import pWaitFor from 'p-wait-for';
 import { fileURLToPath } from 'node:url';
-import { BenchError } from 'bench-model/errors';
+import { TrialError } from 'bench-model/errors';
 import type { Attestation, RuntimeKind } from 'bench-model/target';
 import type { RunningCode } from 'bench-model/record';
 import type { Server } from 'bench-machine/launch';
@@ -88,7 +88,7 @@ export async function readRunningCode(
   wake: () => Promise<unknown>,
 ): Promise<RunningCode> {
   const pid = server.pid();
-  if (pid === undefined) throw new BenchError('trial', `${claim.from}: the process of the server is unknown`);
+  if (pid === undefined) throw new TrialError(`${claim.from}: the process of the server is unknown`);
   const told = await readFiles(pid, server, claim, { answers, wake });
   const files = [...new Set(told)].filter((file) => existsSync(file)).map((file) => realpathSync(file));
   return findCode(claim, files);
@@ -117,7 +117,7 @@ export function findCode(claim: CodeClaim, files: string[]): RunningCode {
   const { from, language, folder, installed, instead, project } = claim;
   const unknown = (why: string): RunningCode => {
     if (project !== undefined) return { from, unknown: why };
-    throw new BenchError('trial', `${from}: ${why}`);
+    throw new TrialError(`${from}: ${why}`);
   };
   if (files.length === 0) return unknown('the server did not report which files it had loaded');
   if (language === 'none') {
@@ -138,8 +138,7 @@ export function findCode(claim: CodeClaim, files: string[]): RunningCode {
       existsSync(join(copy, relative(original, file))),
   );
   if (wrong !== undefined) {
-    throw new BenchError(
-      'trial',
+    throw new TrialError(
       `${from}: the server runs ${relative(process.cwd(), wrong)}, which is not in the copy`,
       'use paths relative to the project, so that each copy loads its own files',
     );
@@ -170,7 +169,7 @@ function digestFiles(from: string, found: readonly { file: string; name: string 
 /** Returns the files of a Python distribution in an environment. */
 export function filesOfDistribution(environment: string, name: string): CodeClaim['installed'] {
   const found = findDistribution(environment, name);
-  const record = found && join(found.folder, 'RECORD');
+  const record = found && join(found, 'RECORD');
   if (record === undefined || !existsSync(record)) return undefined;
   const root = join(record, '..', '..');
   const files = readFileSync(record, 'utf8')

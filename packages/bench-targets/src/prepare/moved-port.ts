@@ -2,7 +2,7 @@
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { HOME } from 'bench-machine/home';
-import { BenchError } from 'bench-model/errors';
+import { ToolchainError } from 'bench-model/errors';
 import { run } from 'bench-machine/subprocess';
 import { COMPILER } from '../catalogue/ports.ts';
 import { digestOf } from './digest.ts';
@@ -25,7 +25,7 @@ export async function variablesOfMovedPort(
     mkdirSync(folder, { recursive: true });
     await run([COMPILER, '-O2', '-shared', '-fPIC', '-o', library, source, '-ldl']).catch((error: Error) => {
       const why = `${COMPILER} cannot compile what moves its port: ${error.message}`;
-      throw new BenchError('toolchain', why, 'remove "movesPort" from the manifest');
+      throw new ToolchainError(why, 'remove "movesPort" from the manifest');
     });
   };
   await provideFolder(folder, make, () => {});

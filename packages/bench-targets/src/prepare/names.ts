@@ -1,6 +1,6 @@
 /** The names of interpreters that are given by path: tables show versions, not the folders of this machine. */
 import { homedir } from 'node:os';
-import { BenchError } from 'bench-model/errors';
+import { BenchError, UsageError } from 'bench-model/errors';
 import type { BenchOptions } from 'bench-model/options';
 import type { ResolvedRuntime, RuntimeKind } from 'bench-model/target';
 import { parseRuntime, readRuntime } from '../catalogue/runtimes.ts';
@@ -72,8 +72,7 @@ function refuseSameNames(texts: readonly string[]): void {
     const { name = text, spec } = readRuntime('python', text);
     const other = paths.get(name);
     if (other !== undefined) {
-      throw new BenchError(
-        'usage',
+      throw new UsageError(
         `two interpreters are called ${name}: ${other} and ${spec}`,
         `name them, e.g. old=${other},new=${spec}`,
       );

@@ -1,7 +1,7 @@
 /** Packages of npm that Bench fetches for itself, each into a folder of the cache. */
 import { existsSync, mkdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { BenchError } from 'bench-model/errors';
+import { ToolchainError } from 'bench-model/errors';
 import { awaitLock } from 'bench-machine/filelock';
 import { run, type SubprocessError } from 'bench-machine/subprocess';
 import { reasonIn } from './failures.ts';
@@ -72,10 +72,10 @@ export async function provideFile(folder: string, found: PackageFile, what: stri
   ];
   await run(['npm', ...words], { timeoutMs: 600_000 }).catch((error: SubprocessError) => {
     const why = unreachedError('npm', error.stderr)?.message ?? (reasonIn(error.stderr) || error.message);
-    throw new BenchError('toolchain', `${what} is not installed and npm could not fetch it: ${why}`, hint);
+    throw new ToolchainError(`${what} is not installed and npm could not fetch it: ${why}`, hint);
   });
   if (!existsSync(pathInPackage(fetched, found)))
-    throw new BenchError('toolchain', `${found.wanted} does not contain ${found.file}`, hint);
+    throw new ToolchainError(`${found.wanted} does not contain ${found.file}`, hint);
   renameSync(fetched, folder);
   return path;
 }

@@ -2,7 +2,7 @@ import { sep } from 'node:path';
 import { findStack, type FoundTarget } from '../catalogue/found.ts';
 import { packagesOf, parsePackage } from '../catalogue/packages.ts';
 import { claimsOfRuntime } from '../catalogue/runtimes.ts';
-import { BenchError } from 'bench-model/errors';
+import { BenchError, UsageError } from 'bench-model/errors';
 import { lastPrinted } from 'bench-machine/subprocess';
 import { HOME } from 'bench-machine/home';
 import { present } from 'bench-model/options';
@@ -111,8 +111,7 @@ function refuseSameCopies(targets: Target[]): void {
     const digest = digestOfFiles(folder, filesOfProject(folder));
     const other = seen.get(digest);
     if (other !== undefined) {
-      throw new BenchError(
-        'usage',
+      throw new UsageError(
         `--with ${other} and --with ${text} hold the same files: the same code would be measured twice`,
         'change one of them, or measure one with --noise for the noise floor',
       );

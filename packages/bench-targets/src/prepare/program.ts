@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { usualRuntime } from '../catalogue/runtimes.ts';
 import { ROOT } from '../catalogue/stacks.ts';
 import { PLAIN_VARIANT, type Stack } from 'bench-model/stack';
-import { BenchError } from 'bench-model/errors';
+import { ToolchainError } from 'bench-model/errors';
 import { HOME } from 'bench-machine/home';
 import { prepareAll, type Prepared } from './prepare.ts';
 
@@ -43,7 +43,7 @@ interface ProgramUse {
 export async function prepareProgram(program: Stack, use: ProgramUse): Promise<Prepared> {
   const { id, variant = program.default, elsewhere, log } = use;
   if (HOME.kind !== 'repository')
-    throw new BenchError('toolchain', `${id} is available only in the repository of Bench`, elsewhere);
+    throw new ToolchainError(`${id} is available only in the repository of Bench`, elsewhere);
 
   const target = {
     id,
@@ -56,7 +56,6 @@ export async function prepareProgram(program: Stack, use: ProgramUse): Promise<P
   } as const;
   const { prepared, missing } = await prepareAll([target], [program], log);
   const [found] = prepared;
-  if (found === undefined)
-    throw new BenchError('toolchain', `${id}: ${missing[0]?.reason}`, missing[0]?.hint);
+  if (found === undefined) throw new ToolchainError(`${id}: ${missing[0]?.reason}`, missing[0]?.hint);
   return found;
 }

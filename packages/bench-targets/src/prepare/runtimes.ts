@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { refuseExcluded } from '../catalogue/apps/pinned.ts';
 import { findNodes, OWN_NODE, parseRuntime, refuseUnfit, runsTypeScript } from '../catalogue/runtimes.ts';
-import { BenchError } from 'bench-model/errors';
+import { BenchError, ToolchainError } from 'bench-model/errors';
 import type { Stack } from 'bench-model/stack';
 import type { ResolvedRuntime, RuntimeSpec } from 'bench-model/target';
 import { HOME } from 'bench-machine/home';
@@ -66,8 +66,7 @@ async function lookFor(spec: RuntimeSpec, search: Search): Promise<FoundRuntime>
     return { runtime: { ...spec, version, build: { v8 } }, argv: [process.execPath] };
   }
   if (/^\d/.test(base) && !runsTypeScript(base) && search.isAnyNode !== true) {
-    throw new BenchError(
-      'toolchain',
+    throw new ToolchainError(
       `node ${base} cannot run these servers`,
       'the servers are TypeScript, which Node runs from 22.18 on: name 22.18 or newer',
     );
@@ -86,11 +85,7 @@ async function askJavaScript(spec: RuntimeSpec, base: string, path: string): Pro
   const isDeno = base === 'deno' || path.endsWith('/deno');
   const words = [resolve(path), isDeno ? 'eval' : '-e', ASK_JAVASCRIPT];
   const output = await run(words, OUTSIDE).catch((error: Error) => {
-    throw new BenchError(
-      'toolchain',
-      `${path} is not a JavaScript runtime: ${error.message}`,
-      'check the path',
-    );
+    throw new ToolchainError(`${path} is not a JavaScript runtime: ${error.message}`, 'check the path');
   });
   const { version, v8 } = JSON.parse(output.stdout) as { version: string; v8?: string };
   const build = v8 === undefined ? {} : { v8 };
@@ -117,15 +112,13 @@ async function provideBinary(base: string, { cache, mayInstall }: Search): Promi
   if (found === undefined || kept.length > 0) {
     const path = kept.at(-1);
     if (path !== undefined) return path;
-    throw new BenchError(
-      'toolchain',
+    throw new ToolchainError(
       `node ${base} is not installed`,
       `nvm install ${base}, or name its path: @/path/to/node`,
     );
   }
   if (!mayInstall && !existsSync(pathInPackage(folder, found)))
-    throw new BenchError(
-      'toolchain',
+    throw new ToolchainError(
       `${base} is not installed`,
       `it is part of the npm package ${found.wanted}, which a run fetches`,
     );
@@ -147,7 +140,7 @@ async function findPython(spec: RuntimeSpec, base: string, search: Search): Prom
   }
   if (base.includes('/')) {
     const why = existsSync(base) ? 'is not a Python interpreter' : 'does not exist';
-    throw new BenchError('toolchain', `${base} ${why}`, 'name the path of an interpreter');
+    throw new ToolchainError(`${base} ${why}`, 'name the path of an interpreter');
   }
   throw new NotInstalledError(
     'toolchain',

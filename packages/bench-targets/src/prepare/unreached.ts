@@ -1,6 +1,6 @@
 /** Registries that cannot be reached. After the first failure, this command and its child processes work offline. */
 
-import { BenchError } from 'bench-model/errors';
+import { BenchError, ToolchainError } from 'bench-model/errors';
 
 /** Messages of tools when no registry answered. */
 const UNREACHED =
@@ -43,8 +43,7 @@ export function unreachedError(
     return undefined;
   const reason = before ?? says ?? '';
   Object.assign(env, offline, { [nameOf(tool)]: reason });
-  return new BenchError(
-    'toolchain',
+  return new ToolchainError(
     `${tool} cannot reach its registry: ${reason}`,
     'check the network and try again',
   );

@@ -1,6 +1,6 @@
 import { existsSync, globSync, writeFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
-import { BenchError } from 'bench-model/errors';
+import { ToolchainError } from 'bench-model/errors';
 import { awaitLock } from 'bench-machine/filelock';
 import { run, type SubprocessError } from 'bench-machine/subprocess';
 import { findBehindShim } from '../catalogue/pyenv.ts';
@@ -56,8 +56,7 @@ async function fetchUv(cache: string): Promise<string> {
     const { stderr = '', stdout = '' } = error as Partial<SubprocessError>;
     const said = lastLine(stderr.trim() === '' ? stdout : stderr);
     const why = unreachedError('pip', stderr)?.message ?? (said || (error as Error).message);
-    throw new BenchError(
-      'toolchain',
+    throw new ToolchainError(
       `uv is not on PATH and python3 -m pip could not install it: ${why}`,
       'install uv, then run this again',
     );
@@ -76,16 +75,12 @@ async function answers(uv: string): Promise<boolean> {
   );
 }
 
-/** Returns the version of a distribution in a virtual environment, and the folder of its metadata; undefined if it is not installed. */
-export function findDistribution(
-  environment: string,
-  name: string,
-): { version: string; folder: string } | undefined {
-  for (const path of globSync('lib/python*/site-packages/*.dist-info', { cwd: environment })) {
-    const [, found = '', version = ''] = /^(.+)-([^-]+)\.dist-info$/.exec(basename(path)) ?? [];
-    if (normalise(found) === normalise(name)) return { version, folder: join(environment, path) };
-  }
-  return undefined;
+/** Returns the folder of the metadata of a distribution in a virtual environment; undefined if it is not installed. */
+export function findDistribution(environment: string, name: string): string | undefined {
+  const found = globSync('lib/python*/site-packages/*.dist-info', { cwd: environment }).find(
+    (path) => normalise(/^.+(?=-[^-]+\.dist-info$)/.exec(basename(path))?.[0] ?? '') === normalise(name),
+  );
+  return found && join(environment, found);
 }
 
 /** Normalises a name: PyPI treats different spellings as equal (PEP 503). */

@@ -3,7 +3,7 @@
  * commander splits the words and lays out the help.
  */
 import { Command as Commander, CommanderError, Option } from 'commander';
-import { BenchError } from 'bench-model/errors';
+import { BenchError, UsageError } from 'bench-model/errors';
 import { commandLine, documentOf } from 'bench-machine/home';
 import { suggest } from 'bench-model/suggest';
 import { COMMA, type Reader } from './values.ts';
@@ -29,8 +29,8 @@ export interface OptionSpec<T> {
   conflicts?: Readonly<Record<string, string>>;
   /** The option, or `arguments`, without which this one has no effect. */
   needs?: string;
-  /** Refuses all other options but those of this list and those that are `besideAlone`, with the reason. */
-  alone?: { besides?: readonly string[]; because: string };
+  /** Refuses all other options but those that are `besideAlone`, for this reason: `reuses the stored plan`. */
+  alone?: string;
   /** Can be combined with every option that refuses others. */
   besideAlone?: true;
   /** Belongs to a command line, not to `bench.config.json`. */
@@ -241,8 +241,7 @@ function toOption(name: string, one: OptionSpec<unknown>, table: Table): Option 
   let last: string | undefined;
   return made.argParser((typed: string, before: unknown) => {
     if (last !== undefined && !one.many) {
-      throw new BenchError(
-        'usage',
+      throw new UsageError(
         `--${name} ${last} --${name} ${typed}: --${name} takes one value`,
         `omit one of them`,
       );
@@ -298,7 +297,7 @@ function translate<O, T>(
     const typed = quoted.split('=')[0] ?? quoted;
     // A switch with a value, as in `--json=yes`, is an unknown option to commander.
     if (Object.hasOwn(table, typed.slice(2))) {
-      return new BenchError('usage', `${typed} takes no value`, `write ${typed}`);
+      return new UsageError(`${typed} takes no value`, `write ${typed}`);
     }
     const close = suggest(
       typed,
@@ -306,7 +305,7 @@ function translate<O, T>(
     );
     const isOfRequest = Object.hasOwn(table, 'requests-file') && OF_REQUEST.test(typed);
     const hint = isOfRequest ? `a file of requests has it: ${documentOf('guides/requests.md')}` : listed;
-    return new BenchError('usage', `unknown option ${typed}`, close ?? hint);
+    return new UsageError(`unknown option ${typed}`, close ?? hint);
   }
   if (code === 'commander.optionMissingArgument') {
     const [, missing = ''] = /--([\w-]+)/.exec(quoted) ?? [];
@@ -314,21 +313,20 @@ function translate<O, T>(
     if (one !== undefined) return missingValue(missing, one);
   }
   if (code === 'commander.missingArgument') {
-    return new BenchError('usage', `name ${withArticle(spec?.noun ?? 'argument')}`, spec?.example);
+    return new UsageError(`name ${withArticle(spec?.noun ?? 'argument')}`, spec?.example);
   }
   if (code === 'commander.excessArguments') {
     const most = spec?.terms.split(' ').length ?? 0;
-    return new BenchError(
-      'usage',
+    return new UsageError(
       `${commandLine(name)} takes ${most === 0 ? 'no arguments' : `at most ${most} ${most === 1 ? spec?.noun : (spec?.plural ?? `${spec?.noun}s`)}`}`,
       spec?.example ?? listed,
     );
   }
-  return new BenchError('usage', message.replace(/^error: /, ''), listed);
+  return new UsageError(message.replace(/^error: /, ''), listed);
 }
 
 function missingValue(name: string, { value = '' }: OptionSpec<unknown>): BenchError {
-  return new BenchError('usage', `--${name} needs a value`, `write --${name} ${value}`);
+  return new UsageError(`--${name} needs a value`, `write --${name} ${value}`);
 }
 
 /** Throws a usage error for options and arguments that contradict each other or have no effect. */
@@ -341,31 +339,25 @@ function refuseCombination<O, T>(
   const { noun = 'argument', conflicts: conflictsOf } = spec ?? {};
   const excluded = Object.entries(conflictsOf?.(args) ?? {}).find(([name]) => options.has(name));
   if (excluded !== undefined)
-    throw new BenchError('usage', `--${excluded[0]} and ${args[0]} cannot be combined`, excluded[1]);
+    throw new UsageError(`--${excluded[0]} and ${args[0]} cannot be combined`, excluded[1]);
   const given = new Set([...options, ...(args.length > 0 ? [ARGUMENTS] : [])]);
   const shown = (name: string): string => (name === ARGUMENTS ? withArticle(noun) : `--${name}`);
   for (const name of options) {
     const { alone, conflicts = {}, needs } = table[name] ?? {};
-    const stray =
-      alone &&
-      [...given].find(
-        (other) => other !== name && !alone.besides?.includes(other) && table[other]?.besideAlone !== true,
-      );
+    const stray = [...options].find((other) => other !== name && table[other]?.besideAlone !== true);
     if (alone !== undefined && stray !== undefined) {
-      throw new BenchError(
-        'usage',
-        `--${name} ${alone.because}, so ${shown(stray)} cannot be combined with it`,
+      throw new UsageError(
+        `--${name} ${alone}, so --${stray} cannot be combined with it`,
         commandLine(`${command} --${name} ${table[name]?.value ?? ''}`).trimEnd(),
       );
     }
     const against = Object.entries(conflicts).find(([other]) => given.has(other));
     if (against !== undefined) {
-      throw new BenchError('usage', `--${name} and ${shown(against[0])} cannot be combined`, against[1]);
+      throw new UsageError(`--${name} and ${shown(against[0])} cannot be combined`, against[1]);
     }
     if (needs !== undefined && !given.has(needs)) {
       const missing = needs === ARGUMENTS ? `<${noun}>` : `--${needs} ${table[needs]?.value ?? ''}`.trimEnd();
-      throw new BenchError(
-        'usage',
+      throw new UsageError(
         `--${name} has no effect without ${shown(needs)}`,
         `add ${missing}, or omit --${name}`,
       );

@@ -5,10 +5,11 @@ import type { Budget } from 'bench-analysis/budgets';
 import { requireBaseline } from 'bench-analysis/compare';
 import { documentOf } from 'bench-machine/home';
 import { readJsonFile, refuseErrors, type JsonFile } from 'bench-targets/catalogue/json-file';
-import { BenchError } from 'bench-model/errors';
+import { BenchError, UsageError } from 'bench-model/errors';
 import { answersFor } from 'bench-statistics/histogram';
 import { createCheck } from 'bench-model/json-schema';
-import { METRIC_IDS, METRICS, type MetricId } from 'bench-model/metrics';
+import { METRICS } from 'bench-model/metrics';
+import { writtenBudget, type WrittenBudget } from 'bench-model/budgets';
 import { present } from 'bench-model/options';
 import type { Plan } from 'bench-model/plan';
 import { UNITS, type Unit } from 'bench-model/units';
@@ -25,17 +26,7 @@ type Value = string | number | boolean | (string | number)[];
 
 interface ConfigFile {
   bench: Record<string, Value> & { targets?: string[] };
-  budgets: {
-    metric: MetricId;
-    rate?: number;
-    connections?: number;
-    request?: string;
-    of?: string;
-    atMost?: string | number;
-    atLeast?: string | number;
-    against?: string;
-    worseByAtMost?: string | number;
-  }[];
+  budgets: WrittenBudget[];
 }
 
 /** The configuration of a job. */
@@ -77,44 +68,7 @@ export function configSchema({ options: all }: Bench): object {
           ...Object.fromEntries(options.map(([name, spec]) => [name, schemaOf(spec)])),
         },
       },
-      budgets: {
-        type: 'array',
-        minItems: 1,
-        items: {
-          type: 'object',
-          required: ['metric'],
-          additionalProperties: false,
-          properties: {
-            metric: { enum: [...METRIC_IDS] },
-            rate: { description: 'Requests per second of an open loop.', type: 'integer', minimum: 1 },
-            connections: {
-              description: 'The number of connections to which it applies; all by default.',
-              type: 'integer',
-              minimum: 1,
-            },
-            request: {
-              description:
-                'The request to which it applies, e.g. GET /orders, of several that are measured one at a time; all by default.',
-              type: 'string',
-            },
-            of: {
-              description:
-                'The target or the revision to which it applies; all but the baselines by default.',
-              type: 'string',
-            },
-            atMost: {
-              description: 'The limit with its unit, e.g. 20ms; for latency, CPU, memory and start-up.',
-              type: 'string',
-            },
-            atLeast: { description: 'The limit of goodput, e.g. 1000/s.', type: 'string' },
-            against: { description: 'The baseline: a target, or a revision such as main.', type: 'string' },
-            worseByAtMost: {
-              description: 'The share by which it may be worse than the baseline, e.g. 3%.',
-              type: 'string',
-            },
-          },
-        },
-      },
+      budgets: { type: 'array', minItems: 1, items: writtenBudget },
     },
   };
 }
@@ -181,12 +135,12 @@ function wordsOf(command: Bench, name: string, value: Value): string[] {
     : [`--${name}=${values.join(',')}`];
 }
 
-function toBudget(one: ConfigFile['budgets'][number], index: number, read: JsonFile): Budget {
+function toBudget(one: WrittenBudget, index: number, read: JsonFile): Budget {
   const { metric, atMost, atLeast, against, worseByAtMost, request, ...rest } = one;
   const place = { ...rest, ...present({ route: request }) };
   const fail = (field: string | undefined, problem: string, hint = HINT): never => {
     const path = ['budgets', index, ...(field === undefined ? [] : [field])];
-    throw new BenchError('usage', `${read.at(path)}: /${path.join('/')}: ${problem}`, hint);
+    throw new UsageError(`${read.at(path)}: /${path.join('/')}: ${problem}`, hint);
   };
   const { better, unit } = METRICS[metric];
   const [limit, wrong] =
@@ -198,7 +152,7 @@ function toBudget(one: ConfigFile['budgets'][number], index: number, read: JsonF
   if ((figure !== undefined) === isRelative)
     return fail(undefined, `a budget has either "${limit}", or "against" and "worseByAtMost"`);
   if (figure !== undefined) {
-    const value = toFigure(String(figure), unit);
+    const value = toFigure(figure, unit);
     if (value === undefined)
       return fail(
         limit,
@@ -210,7 +164,7 @@ function toBudget(one: ConfigFile['budgets'][number], index: number, read: JsonF
   if (against === undefined || worseByAtMost === undefined)
     return fail(undefined, 'a budget with one of "against" and "worseByAtMost" needs the other');
   try {
-    const part = share(String(worseByAtMost), 'worseByAtMost');
+    const part = share(worseByAtMost, 'worseByAtMost');
     return { metric, ...place, limit: { kind: 'worse', share: part, against } };
   } catch {
     return fail('worseByAtMost', `"${worseByAtMost}" is not a percentage above 0% and below 100%`, 'e.g. 3%');
@@ -239,16 +193,14 @@ export function refuseUnmeasured(
   const { rungs, targets } = plan;
   const names = targets.flatMap(({ id, copy }) => (copy === undefined ? [id] : [id, copy.name]));
   if (connections !== undefined && !rungs.includes(connections)) {
-    throw new BenchError(
-      'usage',
+    throw new UsageError(
       `${place}: the run does not measure "connections": ${connections}`,
       `add ${connections} to "connections", which has ${rungs.join(', ')}`,
     );
   }
   const { routes = [] } = plan;
   if (route !== undefined && !routes.includes(route)) {
-    throw new BenchError(
-      'usage',
+    throw new UsageError(
       `${place}: the run does not measure "request": "${route}" alone`,
       routes.length === 0
         ? 'omit "request": the run sends one request, or several mixed'
@@ -256,11 +208,7 @@ export function refuseUnmeasured(
     );
   }
   if (of !== undefined && !names.includes(of)) {
-    throw new BenchError(
-      'usage',
-      `${place}: the run has no target "${of}"`,
-      suggest(of, names) ?? names.join(', '),
-    );
+    throw new UsageError(`${place}: the run has no target "${of}"`, suggest(of, names) ?? names.join(', '));
   }
   refuseUnsupported(budgeted, plan);
   if (limit.kind !== 'worse') return;
@@ -268,7 +216,7 @@ export function refuseUnmeasured(
     requireBaseline(plan, limit.against);
   } catch (error) {
     if (!(error instanceof BenchError)) throw error;
-    throw new BenchError('usage', `${place}: ${error.message}`, error.hint);
+    throw new UsageError(`${place}: ${error.message}`, error.hint);
   }
 }
 
@@ -291,8 +239,7 @@ function refuseUnsupported(
         ] as const)
       : ([load.requests, needed, `"amount": ${needed}`] as const);
   if (requests >= enough) return;
-  throw new BenchError(
-    'usage',
+  throw new UsageError(
     `${place}: a ${metric} needs ${needed} responses in each round, and this run sends only ${Math.floor(requests)} requests`,
     `set ${cure}`,
   );

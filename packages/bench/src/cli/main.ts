@@ -1,5 +1,5 @@
 /** The program `bench-http`: runs the command that the first word names. */
-import { BenchError } from 'bench-model/errors';
+import { BenchError, UsageError } from 'bench-model/errors';
 import { readdirSync, readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { basename, extname } from 'node:path';
@@ -108,7 +108,7 @@ async function unknownCommand(word: string, names: readonly string[]): Promise<B
   const isStack = readStacks().some(({ name }) => name === word.split(/[/@]/)[0]);
   const close = locateBuiltIn(word) ?? suggest(word, names) ?? `the commands are ${names.join(', ')}`;
   const cure = isStack ? `to measure it: bench-http bench ${word}` : close;
-  return new BenchError('usage', `unknown command "${word}"`, cure);
+  return new UsageError(`unknown command "${word}"`, cure);
 }
 
 /** The commands with their summaries, which a test keeps: to load all commands for them would take longer than the rest. */

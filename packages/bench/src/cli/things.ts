@@ -2,7 +2,7 @@
 import { existsSync } from 'node:fs';
 import { basename, join, resolve } from 'node:path';
 import { present, type BenchOptions } from 'bench-model/options';
-import { BenchError } from 'bench-model/errors';
+import { BenchError, UsageError } from 'bench-model/errors';
 import type { Copy } from 'bench-model/target';
 import { isFolder } from 'bench-machine/files';
 import { commandLine, HOME } from 'bench-machine/home';
@@ -53,7 +53,7 @@ export function sortThings(words: readonly string[], manifests: string[]): Thing
   for (const kind of ['address', 'folder'] as const) {
     const [one, other] = [named(kind).map(redactUrl)[0], APART[kind].flatMap(named)[0]];
     if (one === undefined || other === undefined) continue;
-    throw new BenchError('usage', `${other} cannot be measured beside ${one}`, 'use two runs');
+    throw new UsageError(`${other} cannot be measured beside ${one}`, 'use two runs');
   }
   return {
     targets: named('target'),
@@ -65,7 +65,7 @@ export function sortThings(words: readonly string[], manifests: string[]): Thing
 
 function requireFolder(word: string): string {
   if (isFolder(word)) return word;
-  throw new BenchError('usage', `${word}: not a folder`, 'name the folder of a project, e.g. ../my-api');
+  throw new UsageError(`${word}: not a folder`, 'name the folder of a project, e.g. ../my-api');
 }
 
 /** Throws a usage error for a word that is a target or a folder and, in the project, a revision too. */
@@ -79,7 +79,7 @@ export async function refuseAmbiguous(asked: Pick<BenchOptions, 'targets' | 'cop
     if ((await findCommit(HOME.root, word)) === undefined) continue;
     const [kind, other] = folders.includes(word) ? ['folder', `./${word}`] : ['target', `${word}/<variant>`];
     const cure = `write refs/heads/${word}, or ${other}`;
-    throw new BenchError('usage', `"${word}" is a revision, and a ${kind} too`, cure);
+    throw new UsageError(`"${word}" is a revision, and a ${kind} too`, cure);
   }
 }
 
@@ -100,8 +100,7 @@ export function nameProject(
 ): Pick<BenchOptions, 'stacks' | 'apps' | 'copies'> {
   const hasSettings = run.length > 1 || env !== undefined;
   if (hasSettings && (folders.length > 1 || revisions.length > 0)) {
-    throw new BenchError(
-      'usage',
+    throw new UsageError(
       'a run compares versions or settings, not both',
       'name one version, or omit --env and the second --run',
     );
@@ -150,8 +149,7 @@ function manifestOf(folder: string): string | undefined {
 }
 
 function lackOfCommand(folder: string): BenchError {
-  return new BenchError(
-    'usage',
+  return new UsageError(
     `${folder} has no stack.json, and --run is missing`,
     `${commandLine('init')} in that folder writes one; or add --run 'uvicorn app:app --port {port}'`,
   );
@@ -161,11 +159,7 @@ function lackOfCommand(folder: string): BenchError {
 function settingsOf(folder: string, run: readonly string[], env: Starts['env']): Copy[] {
   const [name, values = []] = env ?? [];
   if (name !== undefined && run.length > 1) {
-    throw new BenchError(
-      'usage',
-      'several commands and --env cannot be combined',
-      'write NAME=value in each --run',
-    );
+    throw new UsageError('several commands and --env cannot be combined', 'write NAME=value in each --run');
   }
   if (name !== undefined)
     return values.map((value) => ({ kind: 'setting', name: `${name}=${value}`, env: { [name]: value } }));

@@ -1,6 +1,6 @@
 /** Readers of option values. Each parses one text, or throws a usage error that says what is expected. */
 import { suggest } from 'bench-model/suggest';
-import { BenchError } from 'bench-model/errors';
+import { BenchError, UsageError } from 'bench-model/errors';
 import type { CurveLoad } from 'bench-model/settings';
 import { redactUrl } from 'bench-machine/redact';
 
@@ -70,8 +70,7 @@ export function oneOf<const T extends string>(words: readonly T[]): Reader<T> {
   const read: Reader<T> = (typed, name) => {
     const found = words.find((word) => word === typed);
     if (found !== undefined) return found;
-    throw new BenchError(
-      'usage',
+    throw new UsageError(
       `--${name} does not take "${typed}"`,
       suggest(typed, words) ?? `write one of ${words.join(', ')}`,
     );
@@ -146,7 +145,7 @@ export function readAddress(typed: string): { name?: string; url: URL } {
   const [, name, address = ''] = ADDRESS.exec(typed) ?? [];
   const url = URL.parse(address);
   if (url === null)
-    throw new BenchError('usage', `${redactUrl(typed)}: not an address`, 'e.g. http://127.0.0.1:3000/orders');
+    throw new UsageError(`${redactUrl(typed)}: not an address`, 'e.g. http://127.0.0.1:3000/orders');
   return name === undefined ? { url } : { name, url };
 }
 
@@ -164,8 +163,7 @@ export const path: Reader<string> = (typed, name) =>
   /^\/\S*$/.test(typed) ? typed : refuse(name, redactUrl(typed), 'a path', "'/orders?limit=20'");
 
 function refuse(name: string, typed: string | undefined, expected: string, example?: string): never {
-  throw new BenchError(
-    'usage',
+  throw new UsageError(
     `--${name}${typed === undefined ? '' : ` ${typed === '' ? '""' : typed}`}: expected ${expected}`,
     example === undefined ? undefined : `e.g. --${name} ${example}`,
   );

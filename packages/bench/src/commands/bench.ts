@@ -3,7 +3,7 @@ import { LONGEST_WARMUP_SECONDS, usualMetric } from 'bench-model/planned';
 import { PROMISED, readPromises } from 'bench-model/promise';
 import type { BackgroundRequest, CurveLoad, LoadMode } from 'bench-model/settings';
 import { METRIC_IDS } from 'bench-model/metrics';
-import { BenchError } from 'bench-model/errors';
+import { UsageError } from 'bench-model/errors';
 import { ENGINE_NAMES } from 'bench-model/engines';
 import { benchOptions, present, thresholdFor, VERDICTS, type BenchOptions } from 'bench-model/options';
 import { readCluster } from 'bench-targets/catalogue/cluster';
@@ -321,13 +321,13 @@ export const OPTIONS = {
     group: OUTPUT,
     help: 'complete an interrupted run that you began on this machine',
     notInFile: true,
-    alone: { besides: ['arguments'], because: 'reuses the stored plan' },
+    alone: 'reuses the stored plan',
   }),
   again: option('<run>', text, {
     group: OUTPUT,
     help: 'measure the plan of a run once more that you began on this machine, and compare the two runs',
     notInFile: true,
-    alone: { besides: ['arguments'], because: 'reuses the stored plan' },
+    alone: 'reuses the stored plan',
   }),
 };
 
@@ -455,8 +455,7 @@ function isStored({ resume, again }: Values<typeof OPTIONS>): boolean {
 function toRates(loads: readonly CurveLoad[]): { perSecond: number; curve?: CurveLoad[] } {
   const [first, ...others] = loads.map((one) => {
     if ('perSecond' in one) return one.perSecond;
-    throw new BenchError(
-      'usage',
+    throw new UsageError(
       '--rate: a share needs the capacity that it is a share of',
       "add --slo 'p99<50ms', or write rates, e.g. --rate 500,1000,2000",
     );
@@ -470,8 +469,7 @@ function toLoad({ rate, amount, slo, newConnections: isNew }: Values<typeof OPTI
   const connecting = isNew ? { newConnections: true as const } : {};
   if (slo !== undefined) {
     if (rate === 'auto')
-      throw new BenchError(
-        'usage',
+      throw new UsageError(
         '--rate auto and --slo cannot be combined',
         'omit --rate, or name loads, e.g. --rate 25%,50%',
       );
@@ -549,8 +547,7 @@ function toUserRequests(
   const hasNoBody = body !== undefined && values.request.length === 0;
   const hasNoRequest = values.header.length > 0 && !isNamed;
   if (named.length === 0 && (hasNoBody || hasNoRequest)) {
-    throw new BenchError(
-      'usage',
+    throw new UsageError(
       `--${hasNoBody ? 'body' : 'header'} has no effect without a request`,
       "add one, e.g. --request 'POST /orders'",
     );
@@ -591,15 +588,13 @@ function readPath({ pathname, search }: URL): string {
 function refusePaths(paths: ReadonlySet<string>, isNamed: boolean): void {
   const [first, second] = paths;
   if (isNamed && [...paths].some((one) => one !== '/')) {
-    throw new BenchError(
-      'usage',
+    throw new UsageError(
       `the address has the path ${redactUrl(first ?? '')}, but options name the requests`,
       'omit the path',
     );
   }
   if (second !== undefined) {
-    throw new BenchError(
-      'usage',
+    throw new UsageError(
       `the addresses have different paths: ${redactUrl(first ?? '')} and ${redactUrl(second)}`,
       'omit the paths, and name the request: --get /orders',
     );

@@ -2,7 +2,7 @@ import { commandLine } from 'bench-machine/home';
 import { defineCommand } from '../cli/command.ts';
 import { readStacks, targetsOf } from 'bench-targets/catalogue/stacks';
 import { suggest } from 'bench-model/suggest';
-import { BenchError } from 'bench-model/errors';
+import { ToolchainError, UsageError } from 'bench-model/errors';
 import { groupMissing, prepareAll } from 'bench-targets/prepare/prepare';
 import { describeWork, surveyWork } from 'bench-targets/prepare/inspect';
 import { fail, logLine } from '../terminal/shell.ts';
@@ -24,17 +24,13 @@ export default defineCommand({
     const names = stacks.map(({ name }) => name);
     const unknown = wanted.find((name) => !names.includes(name));
     if (unknown !== undefined)
-      throw new BenchError(
-        'usage',
-        `unknown stack "${unknown}"`,
-        suggest(unknown, names) ?? names.join(', '),
-      );
+      throw new UsageError(`unknown stack "${unknown}"`, suggest(unknown, names) ?? names.join(', '));
     const named = stacks.filter(({ name }) => wanted.length === 0 || wanted.includes(name));
     const targets = named.flatMap(targetsOf);
     for (const line of describeWork(await surveyWork(targets, stacks))) logLine(line);
     const { missing } = await prepareAll(targets, stacks, logLine);
     const codes = groupMissing(missing).map((group) =>
-      fail(new BenchError('toolchain', `${group.targets.join(', ')}: ${group.reason}`, group.hint)),
+      fail(new ToolchainError(`${group.targets.join(', ')}: ${group.reason}`, group.hint)),
     );
     return codes[0] ?? 0;
   },

@@ -9,7 +9,7 @@ import { SPEC, canBeDecided, OPTIONS, readBench, refuseBesideThings } from './be
 import { compareWithin, type ComparedTable, findVerdicts, type Question } from 'bench-analysis/compare';
 import { compareRuns, type RunsTable } from 'bench-analysis/runs';
 import { FACTORS, unlikeRuns, type Factor } from 'bench-analysis/unlike';
-import { BenchError } from 'bench-model/errors';
+import { UsageError } from 'bench-model/errors';
 import { commandLine } from 'bench-machine/home';
 import { describeDifferences } from 'bench-report/changes';
 import { describeCopies } from 'bench-report/plan';
@@ -41,12 +41,11 @@ export interface StoredComparison {
 export function compareStored(options: Omit<CompareRequest, 'format' | 'failOn'>): StoredComparison {
   const [first, second] = options.runs.map((name) => readRun(findRun(name)));
   if (first === undefined)
-    throw new BenchError('usage', 'name a run to compare', commandLine('compare <run> [later-run]'));
+    throw new UsageError('name a run to compare', commandLine('compare <run> [later-run]'));
   const marks: string[] = [];
   for (const { plan } of [first, ...(second === undefined ? [] : [second])]) {
     if (plan.quick)
-      throw new BenchError(
-        'usage',
+      throw new UsageError(
         `run ${plan.run} is a first impression (--quick): too short to compare`,
         'measure without --quick',
       );
@@ -57,8 +56,7 @@ export function compareStored(options: Omit<CompareRequest, 'format' | 'failOn'>
   if (unlike.length > 0 && !options.force) {
     const only = FACTORS.find((factor) => listUnlike(factor).length === 0);
     const declare = only === undefined ? '' : `--across ${only} declares that they may differ in this; `;
-    throw new BenchError(
-      'usage',
+    throw new UsageError(
       `the runs are unlike: ${unlike.join('; ')}`,
       `${declare}--force compares anyway and marks the output`,
     );
@@ -77,8 +75,7 @@ export function compareStored(options: Omit<CompareRequest, 'format' | 'failOn'>
   }
   const table = compareWithin(first, options.question);
   if (table.rows.length === 0)
-    throw new BenchError(
-      'usage',
+    throw new UsageError(
       `run ${first.plan.run} has nothing to compare: it needs two targets with figures`,
       `compare it with another run: ${commandLine(`compare ${first.plan.run} <later-run>`)}`,
     );
@@ -177,8 +174,7 @@ export default defineCommand({
     }
     const other = words.find((word) => !runs.includes(word));
     if (other !== undefined || runs.length > 2) {
-      throw new BenchError(
-        'usage',
+      throw new UsageError(
         other === undefined
           ? 'at most two stored runs can be compared'
           : `${other} is no stored run, and ${runs[0]} is one`,
@@ -196,15 +192,13 @@ export default defineCommand({
       force,
     } = values;
     if (baseline !== undefined && runs.length > 1) {
-      throw new BenchError(
-        'usage',
+      throw new UsageError(
         '--baseline names a target of one run, so a second run cannot be combined with it',
         'omit --baseline: each target is compared with itself in the other run',
       );
     }
     if (failOn.length > 0 && runs.length > 1) {
-      throw new BenchError(
-        'usage',
+      throw new UsageError(
         '--fail-on needs one run that holds both sides: two runs of different times have no verdict',
         `measure both sides in one run: ${commandLine(`compare main HEAD --fail-on ${failOn.join()}`)}, or ${commandLine('ci')}`,
       );

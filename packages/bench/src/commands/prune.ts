@@ -3,7 +3,7 @@ import { commandLine, HOME } from 'bench-machine/home';
 import { rmSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { suggest } from 'bench-model/suggest';
-import { BenchError } from 'bench-model/errors';
+import { UsageError } from 'bench-model/errors';
 import { readNames } from 'bench-machine/procfs';
 import { formatBytes } from 'bench-report/format';
 import { listRuns, shown, sizeOf } from 'bench-analysis/results/store';
@@ -47,8 +47,7 @@ export default defineCommand({
   read({ yes }, typed) {
     const unknown = typed.find((word) => !NAMES.includes(word));
     if (unknown === undefined) return { yes, wanted: typed };
-    throw new BenchError(
-      'usage',
+    throw new UsageError(
       `unknown kind "${unknown}"`,
       suggest(unknown, NAMES) ?? commandLine(`prune ${NAMES.join(' ')}`),
     );
@@ -79,8 +78,7 @@ export default defineCommand({
 async function agrees(what: string): Promise<boolean> {
   const isAgreed = await confirm(`remove ${what}?`);
   if (isAgreed !== undefined) return isAgreed;
-  throw new BenchError(
-    'usage',
+  throw new UsageError(
     `cannot ask whether to remove ${what}: there is no terminal`,
     commandLine(`prune ${what} --yes`),
   );

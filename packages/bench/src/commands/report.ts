@@ -1,7 +1,7 @@
 import { present } from 'bench-model/options';
-import { ARGUMENTS, defineCommand, flag, option } from '../cli/command.ts';
+import { defineCommand, flag, option } from '../cli/command.ts';
 import { oneOf } from '../cli/values.ts';
-import { BenchError } from 'bench-model/errors';
+import { UsageError } from 'bench-model/errors';
 import { commandLine } from 'bench-machine/home';
 import { describeDetail } from 'bench-report/detail';
 import { renderJson } from 'bench-report/json';
@@ -66,13 +66,13 @@ export default defineCommand({
     }),
     open: flag({
       help: 'open the report with charts in a browser: writes report.html into the folder of the run',
-      alone: { besides: [ARGUMENTS], because: 'shows every figure' },
+      alone: 'shows every figure',
     }),
   },
   read({ format, json, ...views }, [run = '']): ReportRequest {
     const [view] = (['time', 'detail'] as const).filter((name) => views[name]);
     if (view !== undefined && format !== undefined && format !== 'markdown') {
-      throw new BenchError('usage', `--format ${format} and --${view} cannot be combined`, WHOLE_RUN[view]);
+      throw new UsageError(`--format ${format} and --${view} cannot be combined`, WHOLE_RUN[view]);
     }
     return { ...views, run, ...present({ format: json ? 'json' : format }) };
   },
@@ -111,8 +111,7 @@ export default defineCommand({
 /** Throws a usage error for a run that ended before its first trial did. */
 function refuseEmpty({ plan, trials }: StoredRun): void {
   if (trials.length > 0) return;
-  throw new BenchError(
-    'usage',
+  throw new UsageError(
     `run ${plan.run} has no trials: it ended before the first one did`,
     `to measure it: ${commandLine(`bench --resume ${plan.run}`)}`,
   );

@@ -5,7 +5,7 @@ import pWaitFor from 'p-wait-for';
 import { expandTargets, readStacks, refuseThreads } from 'bench-targets/catalogue/stacks';
 import { completeParams, findWorkload, WORKLOAD_NAMES } from 'bench-targets/catalogue/workloads/index';
 import { readManifest } from 'bench-targets/catalogue/manifest';
-import { BenchError } from 'bench-model/errors';
+import { ToolchainError, TrialError, UsageError } from 'bench-model/errors';
 import { commandLine } from 'bench-machine/home';
 import { launch } from 'bench-machine/launch';
 import { describeListeners, isListening } from 'bench-machine/ports';
@@ -58,19 +58,17 @@ export default defineCommand({
       patterns.length === 0 ? [] : expandTargets(patterns, stacks, isOwn ? undefined : workload.name);
     const [target] = targets;
     if (target === undefined || targets.length > 1)
-      throw new BenchError('usage', 'name one target to serve', `e.g. ${commandLine('serve fastify')}`);
+      throw new UsageError('name one target to serve', `e.g. ${commandLine('serve fastify')}`);
     if ((threads ?? 1) > 1) refuseThreads(targets, stacks, workload.name);
     if (await isListening(HOST, port)) {
-      throw new BenchError(
-        'usage',
+      throw new UsageError(
         `port ${port} is taken by ${describeListeners(port)}`,
         commandLine(`serve ${target.id} --port ${port + 1}`),
       );
     }
     const { prepared, missing } = await prepareAll([target], stacks, logLine);
     const [ready] = prepared;
-    if (ready === undefined)
-      throw new BenchError('toolchain', missing[0]?.reason ?? target.id, missing[0]?.hint);
+    if (ready === undefined) throw new ToolchainError(missing[0]?.reason ?? target.id, missing[0]?.hint);
     const draw = workload.draw(() => Math.random(), params);
     const words = `stopping ${target.id}`;
     using session = await openSession(`serve ${target.id}`, { isAlone: false, words });
@@ -115,7 +113,6 @@ export default defineCommand({
       prefix: [],
       isOfUser: isOwn,
       isShown: true,
-      time: undefined,
       port,
       folder,
       stopped: stopping.signal,
@@ -134,7 +131,7 @@ export default defineCommand({
     for (const reason of (await server.stop()).trouble) logLine(`${target.id}: ${reason.text}`);
     if (stopping.signal.aborted) return INTERRUPTED;
     if (end === 'exit status 0') return 0;
-    throw new BenchError('trial', `${target.id} ended: ${end}`);
+    throw new TrialError(`${target.id} ended: ${end}`);
   },
 });
 

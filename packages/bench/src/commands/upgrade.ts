@@ -1,5 +1,5 @@
 /** `bench-http upgrade [target...]`: the runtime of now against the newer ones. */
-import { BenchError } from 'bench-model/errors';
+import { UsageError } from 'bench-model/errors';
 import { commandLine } from 'bench-machine/home';
 import { defineCommand } from '../cli/command.ts';
 import { SPEC, OPTIONS, readBench } from './bench.ts';
@@ -22,8 +22,7 @@ export default defineCommand({
     const refused = (['python', 'node', 'quick'] as const).find((name) => values[name] || undefined);
     if (refused === undefined)
       return readBench({ ...values, untilDecided: true }, words, typed, { upgrade: true });
-    throw new BenchError(
-      'usage',
+    throw new UsageError(
       `upgrade does not take --${refused}`,
       refused === 'quick'
         ? 'omit --quick to get a verdict'

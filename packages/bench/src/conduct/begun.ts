@@ -6,7 +6,7 @@ import { readRunFile, shown, writeReport, type StoredRun } from 'bench-analysis/
 import { commandLine } from 'bench-machine/home';
 import { readText } from 'bench-machine/procfs';
 import { openState } from 'bench-machine/state';
-import { BenchError } from 'bench-model/errors';
+import { UsageError } from 'bench-model/errors';
 import type { Plan } from 'bench-model/plan';
 import { typeBench } from 'bench-report/printable';
 import { joinWords } from 'bench-targets/catalogue/apps/words';
@@ -33,8 +33,7 @@ export function refuseUnknown(run: StoredRun, flag: '--resume' | '--again' | 'wh
   if (isBegun(run)) return;
   const { folder, typed } = run;
   const measure = typed === undefined ? 'start a new run' : typeBench(typed, run.plan);
-  throw new BenchError(
-    'usage',
+  throw new UsageError(
     `${shown(folder)} is not a run that you began here, or its plan has changed since. ${flag} does not execute it`,
     `to read it: ${commandLine(joinWords(['report', shown(folder)]))}; to measure the same: ${measure}`,
   );

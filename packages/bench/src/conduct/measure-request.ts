@@ -1,6 +1,6 @@
 /** From a request to a stored run: its targets, prepared and tried, its plan, and the measurement. */
 import type { Job, MeasuredRun } from './job.ts';
-import { BenchError } from 'bench-model/errors';
+import { TrialError } from 'bench-model/errors';
 import { secretsIn } from '../plan/secrets.ts';
 import { hide } from 'bench-machine/redact';
 import { countOf } from 'bench-report/format';
@@ -86,8 +86,7 @@ async function findRate(
   if (interrupted) return undefined;
   const goodputs = probe.trials.map((trial) => {
     if (trial.status !== 'failed') return { trial, goodput: trial.measured.load.goodputPerSecond };
-    throw new BenchError(
-      'trial',
+    throw new TrialError(
       `${trial.target.id} failed, so the rate cannot be derived from its goodput: ${trial.reasons[0]?.text ?? ''}`,
       'give a rate, e.g. --rate 1000',
     );

@@ -2,7 +2,7 @@ import { estimateSeconds } from 'bench-model/planned';
 import { trackRun } from 'bench-analysis/due';
 import { keepTime } from 'bench-analysis/time-budget';
 import { unlikeResumed } from 'bench-analysis/unlike';
-import { BenchError } from 'bench-model/errors';
+import { UsageError } from 'bench-model/errors';
 import { scaleTo } from '../measure/launcher.ts';
 import { loadCluster, type OpenCluster } from '../cluster.ts';
 import { findEngines } from 'bench-load/engines';
@@ -130,8 +130,7 @@ export function placementOf({ plan, trials: [first] }: StoredRun, placed: Pinned
 export function refuseOtherHost(resumed: StoredRun, host: Host, placement: Placement): void {
   const differences = unlikeResumed(resumed, { host, placement });
   if (differences.length === 0) return;
-  throw new BenchError(
-    'usage',
+  throw new UsageError(
     `run ${resumed.plan.run} was measured on another machine, or this machine has changed: ${differences.join('; ')}`,
     'start a new run, or resume this one on its own machine',
   );
@@ -141,8 +140,7 @@ export function refuseOtherHost(resumed: StoredRun, host: Host, placement: Place
 export function refuseOtherVersions(resumed: StoredRun, versions: Versions): void {
   const differences = versionDifferences(resumed.versions, versions);
   if (differences.length === 0) return;
-  throw new BenchError(
-    'usage',
+  throw new UsageError(
     `run ${resumed.plan.run} was measured with other versions: ${differences.join('; ')}`,
     'start a new run: one run cannot mix versions',
   );

@@ -3,7 +3,7 @@ import type { BenchOptions } from 'bench-model/options';
 import type { BenchRequest } from '../plan/request.ts';
 import { readFileSync } from 'node:fs';
 import type { Draft } from 'bench-model/requests';
-import { BenchError } from 'bench-model/errors';
+import { UsageError } from 'bench-model/errors';
 import { redactUrl } from 'bench-machine/redact';
 import { tlsOf } from 'bench-machine/tls';
 import { sendRequest } from 'bench-targets/catalogue/workloads/send';
@@ -37,7 +37,7 @@ async function readDocument({ servers, userRequests }: BenchOptions, openapi: st
   if (text !== undefined) return { text, shown: openapi };
   const [server] = servers ?? [];
   if (!isAddress && (server === undefined || !openapi.startsWith('/'))) {
-    throw new BenchError('usage', `--openapi ${openapi}: the file cannot be read`, HINT);
+    throw new UsageError(`--openapi ${openapi}: the file cannot be read`, HINT);
   }
   const address = isAddress ? openapi : `${server?.url.origin}${openapi}`;
   // The headers of the requests belong to the server, not to whoever publishes the document.
@@ -67,7 +67,7 @@ async function fetchText(address: string, headers: Record<string, string>): Prom
     const isLate = name === 'TimeoutError';
     problem = isLate ? `no document in ${FETCH_SECONDS} s` : cause instanceof Error ? cause.message : message;
   }
-  throw new BenchError('usage', `--openapi ${redactUrl(address)}: ${problem}`, HINT);
+  throw new UsageError(`--openapi ${redactUrl(address)}: ${problem}`, HINT);
 }
 
 function readFile(file: string): string | undefined {

@@ -2,7 +2,7 @@
 import { connectionsAtOnce, coresOf } from 'bench-model/planned';
 import type { Stack } from 'bench-model/stack';
 import { readStacks } from 'bench-targets/catalogue/stacks';
-import { BenchError } from 'bench-model/errors';
+import { ToolchainError, UsageError } from 'bench-model/errors';
 import { HOME } from 'bench-machine/home';
 import { readFacts } from 'bench-machine/facts';
 import { tryCgroup } from 'bench-machine/cgroup';
@@ -75,8 +75,7 @@ async function prepareMachine(
   if (plan.byTurns !== undefined && plan.attached === undefined) {
     const { reason } = await tryCgroup();
     if (reason !== undefined) {
-      throw new BenchError(
-        'usage',
+      throw new UsageError(
         `servers that take turns need a cgroup each, but none can be created: ${reason}`,
         'measure with --no-interleave',
       );
@@ -92,7 +91,7 @@ async function prepareMachine(
     addresses: countAddresses(plan),
   });
   for (const { level, what, advice } of findings) {
-    if (level === 'stop') throw new BenchError('usage', what, advice);
+    if (level === 'stop') throw new UsageError(what, advice);
     if (level === 'warn') log(`warning: ${what}${advice === undefined ? '' : ` — ${advice}`}`);
   }
   return session.place(needs, launcher.place);
@@ -124,7 +123,7 @@ async function prepareTargets(
   // A comparison of copies needs all of them.
   const isRequired = isNamed || copies.length > 0 || process.env['CI'] !== undefined;
   if (first !== undefined && (isRequired || prepared.length === 0)) {
-    throw new BenchError('toolchain', `${first.target.id}: ${first.reason}`, first.hint);
+    throw new ToolchainError(`${first.target.id}: ${first.reason}`, first.hint);
   }
   for (const line of describeAllMade(prepared)) log(line);
   for (const line of [...describeLiterals(prepared), ...describeOtherPackages(prepared)])

@@ -4,7 +4,7 @@ import { showPath } from 'bench-targets/catalogue/json-file';
 import { workloadOf } from 'bench-targets/catalogue/workloads/index';
 import type { Draw } from 'bench-targets/catalogue/workloads/workload';
 import { joinWords } from 'bench-targets/catalogue/apps/words';
-import { BenchError } from 'bench-model/errors';
+import { BenchError, TrialError } from 'bench-model/errors';
 import { present } from 'bench-model/options';
 import { describeTail, type Server } from 'bench-machine/launch';
 import { FaultError, seeElsewhere, type Fault } from '../measure/fault.ts';
@@ -276,8 +276,7 @@ function describeFailure(
   const fault = faultOf(error);
   const hint = error instanceof BenchError ? error.hint : undefined;
   const { id } = prepared.target;
-  return new BenchError(
-    'trial',
+  return new TrialError(
     [
       `${id} ${OUTCOMES[fault?.kind ?? 'other'] ?? 'does not start'}: ${trial.reasons[0]?.text ?? 'no reason'}`,
       ...describeStart(plan, prepared, trial.logTail ?? []),

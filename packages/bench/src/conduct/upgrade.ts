@@ -1,6 +1,6 @@
 /** The runtimes to which a project can be upgraded, and which of those here are compared. */
 import { join } from 'node:path';
-import { BenchError } from 'bench-model/errors';
+import { BenchError, UsageError } from 'bench-model/errors';
 import type { Matrix } from 'bench-model/options';
 import type { Stack } from 'bench-model/stack';
 import type { RuntimeSpec, Target } from 'bench-model/target';
@@ -44,10 +44,10 @@ export async function findUpgrade(
   );
   const [now, ...others] = runtimes.values();
   if (now === undefined)
-    throw new BenchError('usage', 'upgrade: the targets have no runtime', 'name a target on Python or Node');
+    throw new UsageError('upgrade: the targets have no runtime', 'name a target on Python or Node');
   if (others.length > 0) {
     const listed = listAll([...runtimes.keys()]);
-    throw new BenchError('usage', `upgrade: the targets run on ${listed}`, 'name targets that run on one');
+    throw new UsageError(`upgrade: the targets run on ${listed}`, 'name targets that run on one');
   }
   const own = stacks.filter(({ name }) => targets.some(({ stack }) => stack === name));
   if (packages.length > 0) return upgradePackages(now, own, packages);
@@ -84,8 +84,7 @@ async function upgradePackages(
     const { newest, locked, isBeyond } = await findReleaseOf(stack, now, text);
     const versions = `${text} ${newest}${locked === undefined ? '' : `, locked ${locked}`}`;
     if (newest === locked) {
-      throw new BenchError(
-        'usage',
+      throw new UsageError(
         `upgrade: ${stack.name} has ${text} ${locked}, the newest release`,
         `name another version: --with ${text}${now.kind === 'python' ? '==' : '@'}<version>`,
       );
@@ -254,5 +253,5 @@ function nameThem(example: string): string {
 
 function nothingNewer(now: string, hint: string, words: readonly string[] = []): BenchError {
   const told = words.map((line) => `\n  ${line}`).join('');
-  return new BenchError('usage', `upgrade: found nothing newer than ${now}${told}`, hint);
+  return new UsageError(`upgrade: found nothing newer than ${now}${told}`, hint);
 }

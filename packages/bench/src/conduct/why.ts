@@ -5,7 +5,7 @@ import { isBounded, locateWithin } from 'bench-analysis/differences';
 import type { Contestants } from 'bench-analysis/contest';
 import type { StoredRun } from 'bench-analysis/results/store';
 import { keepWhy } from 'bench-analysis/why/store';
-import { BenchError } from 'bench-model/errors';
+import { UsageError } from 'bench-model/errors';
 import { present } from 'bench-model/options';
 import { suggest } from 'bench-model/suggest';
 import type { Plan } from 'bench-model/plan';
@@ -33,14 +33,10 @@ export function findPair({ plan }: Pick<StoredRun, 'plan'>, names: readonly stri
     const found = ids.includes(name) ? [name] : ids.filter((id) => id.includes(name));
     if (found.length === 1) return found[0] as string;
     const what = found.length === 0 ? 'no target' : 'several targets';
-    throw new BenchError(
-      'usage',
-      `"${name}" names ${what} of run ${plan.run}`,
-      suggest(name, ids) ?? ids.join(', '),
-    );
+    throw new UsageError(`"${name}" names ${what} of run ${plan.run}`, suggest(name, ids) ?? ids.join(', '));
   });
   if (baseline === undefined || candidate === undefined || more.length > 0 || baseline === candidate)
-    throw new BenchError('usage', 'name two targets of the run, or none', ids.join(', '));
+    throw new UsageError('name two targets of the run, or none', ids.join(', '));
   return { baseline, candidate };
 }
 
@@ -48,11 +44,7 @@ export function findPair({ plan }: Pick<StoredRun, 'plan'>, names: readonly stri
 export function pairsOf(run: StoredRun): Pair[] {
   const { rows } = compareWithin(run, questionOf(run.plan));
   if (rows.length === 0)
-    throw new BenchError(
-      'usage',
-      `run ${run.plan.run} has nothing to compare`,
-      'measure two targets in one run',
-    );
+    throw new UsageError(`run ${run.plan.run} has nothing to compare`, 'measure two targets in one run');
   return unique(rows);
 }
 

@@ -4,7 +4,7 @@ import { lookup } from 'node:dns/promises';
 import type { AttachedServer } from 'bench-model/requests';
 import type { Target } from 'bench-model/target';
 import type { Plan } from 'bench-model/plan';
-import { BenchError } from 'bench-model/errors';
+import { UsageError } from 'bench-model/errors';
 import type { ServerProcess } from 'bench-model/record';
 import { identify } from 'bench-machine/identity';
 import type { Server } from 'bench-machine/launch';
@@ -95,8 +95,7 @@ function refuseSame(servers: readonly AttachedServer[], places: ReadonlyMap<stri
     const key = isRemote || process === undefined ? `${host} ${port}` : String(process.pid);
     const other = seen.get(key);
     if (other !== undefined) {
-      throw new BenchError(
-        'usage',
+      throw new UsageError(
         `${other} and ${target} are the same server${process === undefined ? '' : ` (process ${process.pid})`}`,
         'name two servers, or measure one twice with --noise',
       );
@@ -125,8 +124,7 @@ async function findServer(url: string, known?: ServerProcess): Promise<Place> {
     if (host === undefined && (await isListening(address, port))) host = address;
   }
   if (host === undefined) {
-    throw new BenchError(
-      'usage',
+    throw new UsageError(
       `nothing listens on ${hostname}:${port}`,
       'start your server first, or check the address',
     );

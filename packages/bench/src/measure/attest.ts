@@ -1,5 +1,5 @@
 import pWaitFor from 'p-wait-for';
-import { BenchError } from 'bench-model/errors';
+import { TrialError } from 'bench-model/errors';
 import { nameOfRuntime } from 'bench-model/planned';
 import type { Attestation } from 'bench-model/target';
 import { countWorkers, type Server } from 'bench-machine/launch';
@@ -24,8 +24,7 @@ export async function attest(
   const told = server.attestations();
   const count = countWorkers(told);
   if (claims.length > 0 && count < workers) {
-    throw new BenchError(
-      'trial',
+    throw new TrialError(
       `${count} of ${workers} workers attested themselves (no bench-attest line in the log)`,
     );
   }
@@ -38,8 +37,7 @@ export async function attest(
         : `@${prepared?.target.runtime && nameOfRuntime(prepared.target.runtime)}`;
       const modules = property === 'gil' ? modulesThatTookGil(server.log()) : [];
       const cause = modules.length > 0 ? ` (switched on by ${modules.join(', ')})` : '';
-      throw new BenchError(
-        'trial',
+      throw new TrialError(
         `false attestation: ${which}${property} is ${JSON.stringify(one[property])}${cause}, but ${stated} states ${JSON.stringify(wanted)}`,
       );
     }

@@ -13,7 +13,7 @@ import {
   type Route,
   type WorkloadRequest,
 } from 'bench-targets/catalogue/workloads/workload';
-import { BenchError, toBenchError } from 'bench-model/errors';
+import { toBenchError, TrialError } from 'bench-model/errors';
 import type { CompanionName } from 'bench-model/companions';
 import type { FailedTrial, Placement, RunningCode, Trial, TrialHead, TrialTail } from 'bench-model/record';
 import type { LoadResult } from 'bench-model/load';
@@ -308,8 +308,7 @@ export class ServerLife {
       this.#startup = { startupSeconds: (this.#answeredAtMs - startedAtMs) / 1000 };
     const stranger = server.stranger?.();
     if (stranger !== undefined)
-      throw new BenchError(
-        'trial',
+      throw new TrialError(
         `port ${server.port} is served by ${stranger}, which ran before the server started`,
       );
     const watcher = this.#effects.findWatcher?.(server, prepared);
@@ -635,7 +634,7 @@ export class ServerLife {
       (before, index) => before !== null && before.sha256 !== after?.[index]?.sha256,
     );
     if (changed === undefined || changed === -1) return;
-    throw new BenchError('trial', this.#describeChange(trial, changed));
+    throw new TrialError(this.#describeChange(trial, changed));
   }
 
   /** Says when the correct response to a request of a trial has changed, and where. */
@@ -876,32 +875,24 @@ export function plannedHead(
   planned: PlannedTrial,
   { plan, target, placement, atMs }: { plan: Plan; target: Target; placement: Placement; atMs: number },
 ): TrialHead {
+  const { run, workload, params, engine, load, workers, threads, cores, timeoutSeconds } = plan;
   return {
     schema: RECORD_SCHEMA,
-    id: planned.id,
-    run: plan.run,
+    run,
+    ...planned,
     target,
     attested: [],
-    workload: plan.workload,
-    ...(plan.params === undefined ? {} : { params: plan.params }),
-    connections: planned.connections,
-    ...(planned.route === undefined ? {} : { route: planned.route }),
-    round: planned.round,
-    order: planned.order,
-    seed: planned.seed,
-    ...(planned.duel === undefined ? {} : { duel: planned.duel }),
-    ...(planned.life === undefined ? {} : { life: planned.life }),
+    workload,
     startedAt: new Date(atMs).toISOString(),
-    engine: plan.engine,
-    load: plan.load,
-    workers: plan.workers,
-    ...(plan.threads === undefined ? {} : { threads: plan.threads }),
-    ...(plan.cores === undefined ? {} : { cores: plan.cores }),
+    engine,
+    load,
+    workers,
+    ...present({ params, threads, cores }),
     placement,
     warmupSeconds: warmupSecondsOf(plan, planned) + (planned.life === undefined ? 0 : ROUTE_SECONDS.warmup),
     plannedSeconds: plan.windowSeconds,
-    timeoutSeconds: plan.timeoutSeconds,
-    ...(plan.quick ? { quick: true } : {}),
+    timeoutSeconds,
+    ...(plan.quick && { quick: true as const }),
   };
 }
 

@@ -1,7 +1,7 @@
 /** Attests a user's server from outside: it prints nothing for Bench. */
 import { existsSync, realpathSync } from 'node:fs';
 import { basename } from 'node:path';
-import { BenchError } from 'bench-model/errors';
+import { TrialError } from 'bench-model/errors';
 import { identify } from 'bench-machine/identity';
 import type { Server } from 'bench-machine/launch';
 import { familyOf, readLink } from 'bench-machine/procfs';
@@ -40,8 +40,7 @@ export async function seeServer(
   const claims = claimsOfRuntime(found ?? runtime);
   const isAskedFor = claims['jit'] === true || claims['gil'] !== undefined;
   if (attested.length === 0 && isAskedFor) {
-    throw new BenchError(
-      'trial',
+    throw new TrialError(
       `@${nameOfRuntime(runtime)} cannot be attested: no process of the server says whether its GIL and its JIT are on`,
     );
   }
@@ -50,8 +49,7 @@ export async function seeServer(
     if (wrong === undefined) continue;
     const { gilBy } = wrong;
     const cause = property === 'gil' && gilBy !== undefined ? ` (switched on by ${gilBy})` : '';
-    throw new BenchError(
-      'trial',
+    throw new TrialError(
       `false attestation: ${property} is ${JSON.stringify(wrong[property])}${cause}, but @${nameOfRuntime(runtime)} states ${JSON.stringify(wanted)}`,
     );
   }
@@ -65,8 +63,7 @@ function refuseOther(pid: number, interpreter: string, target: string): void {
     .filter((path) => path !== '');
   if (programs.length === 0 || !existsSync(interpreter)) return;
   if (programs.includes(realpathSync(interpreter))) return;
-  throw new BenchError(
-    'trial',
+  throw new TrialError(
     `false attestation: ${target} runs ${[...new Set(programs.map((path) => basename(path)))].join(', ')}, and no process of it is ${interpreter}`,
     'write python, or the program of a package, without a path in the command. --python names another interpreter',
   );

@@ -6,7 +6,7 @@ import { openedShare } from 'bench-analysis/judge/judge';
 import { foldProfiles, NAMELESS } from 'bench-analysis/why/fold';
 import { readLines } from 'bench-machine/files';
 import { familyOf, readProcess } from 'bench-machine/procfs';
-import { BenchError } from 'bench-model/errors';
+import { TrialError } from 'bench-model/errors';
 import type { Prepared } from 'bench-targets/prepare/prepare';
 import { attachCounter, parseCalls } from 'bench-targets/profile/calls';
 import { type Told, watchTelling, withTelling } from 'bench-targets/profile/telling';
@@ -51,7 +51,7 @@ export async function takeProfile(
   }
   const [trial] = await life.end();
   if (taken !== undefined && !life.failed) return taken;
-  throw new BenchError('trial', trial.reasons[0]?.text ?? 'the server was not profiled');
+  throw new TrialError(trial.reasons[0]?.text ?? 'the server was not profiled');
 }
 
 async function takeTurns(
@@ -62,7 +62,7 @@ async function takeTurns(
   const ready = await life.start();
   const pid = ready.server.pid();
   if (pid === undefined || ready.metered === undefined)
-    throw new BenchError('trial', 'the CPU of the server cannot be read');
+    throw new TrialError('the CPU of the server cannot be read');
   await using session = effects.load().open(ready.spec, plan.generators);
   await using _ = accountFor(session, (counts) => life.account(counts));
   using death = watchForDeath(ready.server);
@@ -89,7 +89,7 @@ async function takeTurns(
   const load: Load = async (seconds) => {
     await life.renewToken(seconds, { session });
     const { answers } = await outlive(taker.take({ rampSeconds: 0, spanSeconds: seconds }));
-    if (answers === 0) throw new BenchError('trial', 'no correct response under load');
+    if (answers === 0) throw new TrialError('no correct response under load');
     return { answers, cpuUs: (taker.taken.cpuUs?.at(-1) ?? 0) / answers };
   };
   await warmUp([{ ...only, session }], plan, { compares: false });
@@ -142,15 +142,14 @@ function toldOf(
 
 /** Throws a trial error if no function was seen, or if most of the CPU was spent in functions without a name. */
 function refuseNameless(stacks: readonly Stack[]): void {
-  if (stacks.length === 0) throw new BenchError('trial', 'the profiler saw no function of the server');
+  if (stacks.length === 0) throw new TrialError('the profiler saw no function of the server');
   const nameless = stacks.filter(({ frames }) => frames.at(-1)?.name === NAMELESS);
   const [some, all] = [nameless, stacks].map((own) => sum(own.map(({ samples }) => samples))) as [
     number,
     number,
   ];
   if (some > all / 2)
-    throw new BenchError(
-      'trial',
+    throw new TrialError(
       'its functions have no names: the program was built without symbols. If it is one of Go, put go on PATH',
     );
 }

@@ -1,5 +1,5 @@
 import { isSamePlace, unitOf, type RunEvent } from 'bench-model/planned';
-import { BenchError } from 'bench-model/errors';
+import { TrialError } from 'bench-model/errors';
 import type { FoundCapacity } from 'bench-model/measured';
 import { soundSearchOf } from 'bench-analysis/capacities';
 import type { FailedTrial, Trial } from 'bench-model/record';
@@ -92,11 +92,7 @@ export function refuseSameCode(measured: readonly Trial[]): void {
   for (const { target, reasons } of measured) {
     const same = reasons.find(({ code }) => code === 'same-code');
     if (same !== undefined) {
-      throw new BenchError(
-        'trial',
-        `${target.id}: ${same.text}`,
-        'see which folder each server imports from',
-      );
+      throw new TrialError(`${target.id}: ${same.text}`, 'see which folder each server imports from');
     }
   }
 }
@@ -105,7 +101,7 @@ export function refuseSameCode(measured: readonly Trial[]): void {
 export function refuseUsedUp(measured: readonly Pick<Trial, 'target' | 'reasons'>[]): void {
   for (const { target, reasons } of measured) {
     const found = reasons.find(({ code }) => code === 'rows-used-up');
-    if (found !== undefined) throw new BenchError('trial', `${target.id}: ${found.text}`, ROWS_HINT);
+    if (found !== undefined) throw new TrialError(`${target.id}: ${found.text}`, ROWS_HINT);
   }
 }
 

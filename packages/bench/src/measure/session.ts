@@ -63,69 +63,47 @@ export async function openSession({ run, isAlone, log = () => {}, ...options }: 
   const lock = isAlone ? await lockHost({ ...options, run, token, state, log }) : undefined;
   try {
     for (const line of await removeLeftovers(state)) log(line);
-    return new OpenSession({ run, token, state, lock });
+    return enterSession({ run, token, state, lock });
   } catch (error) {
     lock?.[Symbol.dispose]();
     throw error;
   }
 }
 
-class OpenSession implements Session {
-  readonly token: string;
-  readonly #entry: Entry;
-  readonly #file: string;
-  readonly #lock: HostLock | undefined;
-
-  constructor({
-    run,
+/** Notes a command in the state folder. */
+function enterSession({
+  run,
+  token,
+  state,
+  lock,
+}: Pick<LockOptions, 'run' | 'token' | 'state'> & { lock: HostLock | undefined }): Session {
+  const file = entryOf(state, token);
+  const entry: Entry = {
+    ...holderFor(run, token),
+    temporary: tmpdir(),
+    cgroups: readHierarchies().flatMap(({ own }) => own ?? []),
+  };
+  rewrite(file, entry);
+  return {
     token,
-    state,
-    lock,
-  }: {
-    run: string;
-    token: string;
-    state: string;
-    lock: HostLock | undefined;
-  }) {
-    this.token = token;
-    this.#lock = lock;
-    this.#file = entryOf(state, token);
-    this.#entry = {
-      ...holderFor(run, token),
-      temporary: tmpdir(),
-      cgroups: readHierarchies().flatMap(({ own }) => own ?? []),
-    };
-    rewrite(this.#file, this.#entry);
-  }
-
-  makeFolder(what: string): string {
-    return makeScratchFolder(this.token, what);
-  }
-
-  expect(seconds: number): void {
-    this.#lock?.expect(seconds);
-  }
-
-  recordLeftoverServer(server: string | undefined): void {
-    if (server === undefined) delete this.#entry.database;
-    else this.#entry.database = server;
-    rewrite(this.#file, this.#entry);
-  }
-
-  [Symbol.dispose](): void {
-    // Leftovers stay noted: databases to drop, and folders that another process still writes to.
-    if (this.#removeFolders() && this.#entry.database === undefined) rmSync(this.#file, { force: true });
-    this.#lock?.[Symbol.dispose]();
-  }
-
-  #removeFolders(): boolean {
-    try {
-      removeFolders(this.#entry);
-      return true;
-    } catch {
-      return false;
-    }
-  }
+    makeFolder: (what) => makeScratchFolder(token, what),
+    expect: (seconds) => lock?.expect(seconds),
+    recordLeftoverServer(server) {
+      if (server === undefined) delete entry.database;
+      else entry.database = server;
+      rewrite(file, entry);
+    },
+    [Symbol.dispose]() {
+      try {
+        removeFolders(entry);
+        // Leftovers stay noted: databases to drop, and folders that another process still writes to.
+        if (entry.database === undefined) rmSync(file, { force: true });
+      } catch {
+        // The next command removes them.
+      }
+      lock?.[Symbol.dispose]();
+    },
+  };
 }
 
 /** Removes the leftovers of killed commands, identified only by their tokens. Returns their descriptions. */

@@ -1,5 +1,5 @@
 /** The time for which a server under load gives no correct response. */
-import { BenchError } from 'bench-model/errors';
+import { TrialError } from 'bench-model/errors';
 
 /** The silence of one server: every turn of a server that hangs waits for its open requests. */
 export class Silence {
@@ -17,6 +17,6 @@ export class Silence {
     const answers = await step();
     this.#ms = answers > 0 ? 0 : this.#ms + performance.now() - begunMs;
     if (this.#ms < this.#mostSeconds * 1000) return;
-    throw new BenchError('trial', `no correct response for ${(this.#ms / 1000).toFixed(0)} s under load`);
+    throw new TrialError(`no correct response for ${(this.#ms / 1000).toFixed(0)} s under load`);
   }
 }

@@ -11,7 +11,7 @@ import {
   type Route,
   type WorkloadRequest,
 } from 'bench-targets/catalogue/workloads/workload';
-import { BenchError } from 'bench-model/errors';
+import { BenchError, TrialError } from 'bench-model/errors';
 import { describeEnd, listensElsewhere } from 'bench-machine/launch';
 import {
   sendRequest,
@@ -68,7 +68,7 @@ export async function awaitRightAnswer(
     const seconds = Math.min(answerSeconds, leftSeconds);
     const answer = await sendRequest(endpoint, first, seconds).catch(async (error: Error) => {
       // A server that is being stopped is not asked again.
-      if (endpoint.stopped?.aborted === true) throw new BenchError('trial', 'interrupted');
+      if (endpoint.stopped?.aborted === true) throw new TrialError('interrupted');
       // With more time, its response may have ended.
       const isCut = error instanceof EndlessError && seconds < answerSeconds;
       if (error instanceof UnmeasurableError && !isCut)
@@ -247,7 +247,7 @@ export async function verify(
 ): Promise<Expected> {
   const fail = (spec: WorkloadRequest, problem: string, fault?: Fault): never => {
     const message = `${nameSent(spec)} ${when}: ${problem}`;
-    throw fault === undefined ? new BenchError('trial', message) : new FaultError(fault, message);
+    throw fault === undefined ? new TrialError(message) : new FaultError(fault, message);
   };
   const askFor = (spec: WorkloadRequest) =>
     sendRequest(endpoint, spec, answerSeconds).catch(async (error: Error) => {

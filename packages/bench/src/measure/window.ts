@@ -1,6 +1,6 @@
 /** One window on a server: the load, the sampler, and the death of the server. */
 
-import { BenchError } from 'bench-model/errors';
+import { TrialError } from 'bench-model/errors';
 import type { Counts } from 'bench-model/figures';
 import type { LoadResult } from 'bench-model/load';
 import type { Control, Turns } from 'bench-model/measured';
@@ -75,7 +75,7 @@ export function watchForDeath(server: Server): { promise: Promise<never> } & Dis
   const { promise, reject } = Promise.withResolvers<never>();
   const timer = setInterval(() => {
     const end = describeEnd(server);
-    if (end !== undefined) reject(new BenchError('trial', `the server died under load (${end})`));
+    if (end !== undefined) reject(new TrialError(`the server died under load (${end})`));
   }, POLL_MS);
   promise.catch(() => {});
   return { promise, [Symbol.dispose]: () => clearInterval(timer) };

@@ -15,7 +15,7 @@ import { describeUserRequests, nameRoutes } from 'bench-targets/catalogue/worklo
 import type { Workload } from 'bench-targets/catalogue/workloads/workload';
 import type { BackgroundRequest, LoadMode } from 'bench-model/settings';
 import type { Target } from 'bench-model/target';
-import { BenchError } from 'bench-model/errors';
+import { UsageError } from 'bench-model/errors';
 import type { Stack } from 'bench-model/stack';
 import { START_SECONDS, present, type BenchOptions, type ServerOptions } from 'bench-model/options';
 import { chooseTurns, fitTurns } from './by-turns.ts';
@@ -225,7 +225,7 @@ export function makePlan(
 function plantControl(plan: Plan, { control = true }: BenchOptions): Plan {
   const { sequentialTest, byTurns } = plan;
   if (!control || byTurns === undefined || sequentialTest?.by !== 'cpu') return plan;
-  const targets = [...new Set(baselinesOf(plan).values())];
+  const targets = baselinesOf(plan);
   return targets.length === 0 ? plan : { ...plan, control: { share: sequentialTest.threshold, targets } };
 }
 
@@ -373,8 +373,7 @@ function chooseTargets(options: BenchOptions, stacks: Stack[], workload: string 
   const own = stacks.filter(({ manifest }) => given.has(resolve(manifest))).map(({ name }) => name);
   if (own.length > 0) return expandTargets(own, stacks, workload);
   if (workload === undefined) {
-    throw new BenchError(
-      'usage',
+    throw new UsageError(
       'no server is named for the requests',
       'name a target, a folder or an address, such as http://127.0.0.1:3000',
     );
@@ -410,7 +409,7 @@ function chooseRequests(
   if (first?.requests === undefined || chosen.some(({ variants }) => offers(variants, workload)))
     return undefined;
   if (workload !== USUAL_WORKLOAD)
-    throw new BenchError('usage', `--workload has no effect: ${first.manifest} has "requests"`, 'omit it');
+    throw new UsageError(`--workload has no effect: ${first.manifest} has "requests"`, 'omit it');
   const wanted = completeUserRequests(first.requests.draft, first.requests.locate);
   for (const { manifest, requests } of others) {
     if (
@@ -418,8 +417,7 @@ function chooseRequests(
       isSameRequests(wanted, completeUserRequests(requests.draft, requests.locate))
     )
       continue;
-    throw new BenchError(
-      'usage',
+    throw new UsageError(
       `${first.manifest} and ${manifest} ask for different requests, so their figures could not be compared`,
       'give both the same requests, or name them: --requests-file requests.json',
     );
@@ -453,8 +451,7 @@ function attachServers(
     ({ target }, index) => attached.findIndex((one) => one.target === target) !== index,
   );
   if (twice === undefined) return attached;
-  throw new BenchError(
-    'usage',
+  throw new UsageError(
     `two servers are named ${twice.target}`,
     'give them different names: old=http://127.0.0.1:3000 new=http://127.0.0.1:3001',
   );

@@ -1,7 +1,7 @@
 /** Usage errors for plans that cannot be measured, and the length of windows whose responses wait by design. */
 import { ENGINES, type Engine, type EngineName } from 'bench-model/engines';
 import { haveIds, type Draw, type Route } from 'bench-targets/catalogue/workloads/workload';
-import { BenchError } from 'bench-model/errors';
+import { ToolchainError, UsageError } from 'bench-model/errors';
 import { commandLine } from 'bench-machine/home';
 import { findShortBudget } from 'bench-analysis/time-budget';
 import { FEWEST_WITH_SPREAD } from 'bench-statistics/two-way';
@@ -32,8 +32,7 @@ export function refuseAlone(
 ): void {
   const targets = planned.targets.filter(({ id }) => !leftOut.includes(id));
   if (planned.sequentialTest === undefined || planned.targets.length < 2 || targets.length > 1) return;
-  throw new BenchError(
-    'toolchain',
+  throw new ToolchainError(
     `only ${targets[0]?.id ?? 'none of the targets'} can be measured, so nothing can be compared`,
     'see above why the others are left out; to measure it alone, name it alone, without --until-decided',
   );
@@ -74,7 +73,7 @@ export function refusePlan(plan: Untried, drawn: Drawn, typedSeconds: number | u
     }),
   ];
   const refusal = all.find(([applies]) => applies);
-  if (refusal !== undefined) throw new BenchError('usage', refusal[1], refusal[2]);
+  if (refusal !== undefined) throw new UsageError(refusal[1], refusal[2]);
 }
 
 /** What hosts of a cluster cannot do together. */
@@ -214,8 +213,7 @@ function engineRefusals(
 /** Throws a usage error for a comparison of one thing. */
 export function refuseSingle({ compares }: Pick<BenchRequest, 'compares'>, targets: Plan['targets']): void {
   if (!compares || targets.length > 1) return;
-  throw new BenchError(
-    'usage',
+  throw new UsageError(
     `a comparison needs two things, and this is one: ${targets[0]?.id}`,
     `e.g. ${commandLine('compare main HEAD')}, or two values of a variable: --env WORKERS=1,4`,
   );
@@ -225,15 +223,13 @@ export function refuseSingle({ compares }: Pick<BenchRequest, 'compares'>, targe
 export function refuseFailOn({ failOn }: Pick<BenchRequest, 'failOn'>, plan: Plan): void {
   if (failOn === undefined || plan.background !== undefined) return;
   if (plan.targets.length < 2) {
-    throw new BenchError(
-      'usage',
+    throw new UsageError(
       '--fail-on compares the targets of a run, and the plan has one',
       'name a second target',
     );
   }
   if (plan.rounds >= FEWEST_WITH_SPREAD || plan.sequentialTest !== undefined) return;
-  throw new BenchError(
-    'usage',
+  throw new UsageError(
     `--fail-on needs a comparison, and ${countOf(plan.rounds, 'round')} cannot show one`,
     'omit --rounds, or write --rounds 12',
   );
@@ -244,8 +240,7 @@ export function refuseBudget(plan: Plan): void {
   const short = findShortBudget(plan);
   if (short === undefined) return;
   const { budgetSeconds, held, needed, enoughSeconds } = short;
-  throw new BenchError(
-    'usage',
+  throw new UsageError(
     `a budget of ${formatBudget(budgetSeconds)} allows about ${countOf(held, 'round')}, and a comparison needs ${needed}`,
     `use --budget ${typeBudget(enoughSeconds)} or more`,
   );

@@ -1,6 +1,6 @@
 /** Rows that are sent once: the part that each trial may use, and how many a run needs. */
 import type { Route, Share } from 'bench-targets/catalogue/workloads/workload';
-import { BenchError } from 'bench-model/errors';
+import { UsageError } from 'bench-model/errors';
 import { warmupSecondsOf } from 'bench-model/planned';
 import type { Plan, PlannedTrial } from 'bench-model/plan';
 import type { RowsFacts } from 'bench-model/reasons';
@@ -54,8 +54,7 @@ export function refuseFewRows(plan: PlannedLoad, routes: Routes): void {
   const loads = trials.map((planned) => needed(plan, planned, { ...once, perSecond }));
   const least = livesOf(plan) * (once.checks + Math.max(...rungs, ...loads));
   if (count >= least) return;
-  throw new BenchError(
-    'usage',
+  throw new UsageError(
     `${file} has ${count.toLocaleString('en-US')} rows, and each is sent once: this run needs at least ${least.toLocaleString('en-US')}`,
     ROWS_HINT,
   );

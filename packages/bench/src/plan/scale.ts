@@ -1,7 +1,7 @@
 /** Runs that scale servers: one worker of one thread on one core, against more workers or more threads on more cores. */
 import { takesThreads } from 'bench-targets/catalogue/stacks';
 import type { Stack } from 'bench-model/stack';
-import { BenchError } from 'bench-model/errors';
+import { UsageError } from 'bench-model/errors';
 import type { Scale, Target } from 'bench-model/target';
 import type { Plan } from 'bench-model/plan';
 import { nameSize } from 'bench-model/planned';
@@ -54,8 +54,7 @@ export function refuseSizes(sizes: readonly number[], machineCores: number): voi
   if (tooLarge.length === 0) return;
   const fitting = sizes.filter((size) => size <= machineCores);
   const cores = machineCores === 1 ? '1 core' : `${machineCores} cores`;
-  throw new BenchError(
-    'usage',
+  throw new UsageError(
     `this machine has ${cores}; --scale ${tooLarge.join(',')} is not possible`,
     machineCores === 1
       ? 'scaling needs a machine with more cores'

@@ -1,5 +1,5 @@
 /** The secrets of a request. Stored plans hold none, so the user gives them again. */
-import { BenchError } from 'bench-model/errors';
+import { UsageError } from 'bench-model/errors';
 import { commandLine } from 'bench-machine/home';
 import type { Plan } from 'bench-model/plan';
 import {
@@ -68,16 +68,14 @@ export function restoreSecrets(stored: Plan, { url, headers }: Secrets, { flag, 
     ...(url === undefined || mayHaveUrl ? [] : ['an address']),
   ][0];
   if (stray !== undefined) {
-    throw new BenchError(
-      'usage',
+    throw new UsageError(
       `${nameFlag(flag)} reuses the stored plan, so ${stray} cannot be combined with it`,
       commandLine(commandOf({ flag, run })),
     );
   }
   if (userRequests === undefined) return plan;
   if (url !== undefined && address !== undefined && redactUrl(url.href) !== address) {
-    throw new BenchError(
-      'usage',
+    throw new UsageError(
       `${redactUrl(url.href)}: run ${run} measured ${address}`,
       'repeat the same address, with its secret',
     );
@@ -88,8 +86,7 @@ export function restoreSecrets(stored: Plan, { url, headers }: Secrets, { flag, 
     ...[...names].filter((name) => headers[name] === undefined).map((name) => `--header '${name}: …'`),
   ];
   if (lost.length > 0) {
-    throw new BenchError(
-      'usage',
+    throw new UsageError(
       `run ${run} sent secrets, which a stored run does not keep`,
       `repeat them: ${commandLine(`${commandOf({ flag, run })} ${lost.join(' ')}`)}`,
     );
@@ -118,8 +115,7 @@ function restoreFromFile(plan: Plan): Plan {
     (one, index) => nameSent(one) === nameSent(userRequests.requests[index]),
   );
   if (!isSame || nameSent(draft.login) !== nameSent(userRequests.login)) {
-    throw new BenchError(
-      'usage',
+    throw new UsageError(
       `${userRequests.from}: its requests have changed since the run began`,
       'restore the file, or start a new run',
     );
@@ -154,8 +150,7 @@ function refuseLostCommand({ run, apps = [] }: Plan, flag: Named['flag']): void 
     command.some((word) => word.includes(NOT_KEPT) || word.includes(NOT_KEPT_IN_URL)),
   );
   if (lost === undefined) return;
-  throw new BenchError(
-    'usage',
+  throw new UsageError(
     `the command of ${lost.name} in run ${run} holds a secret, which a stored run does not keep`,
     `start a new run. To use ${nameFlag(flag)} later, let the server read the secret from its environment`,
   );
@@ -168,8 +163,7 @@ function refuseLost(requests: readonly UserRequest[], flag: Named['flag'], run: 
       path.includes(NOT_KEPT_IN_URL) || body.includes(NOT_KEPT) || body.includes(NOT_KEPT_IN_URL),
   );
   if (lost === undefined) return;
-  throw new BenchError(
-    'usage',
+  throw new UsageError(
     `${nameRequest(lost)} of run ${run} holds a secret, which a stored run does not keep`,
     `start a new run. To use ${nameFlag(flag)} later, write the secret as {env:NAME}`,
   );

@@ -1,6 +1,6 @@
 import { setImmediate } from 'node:timers/promises';
 import { inspect } from 'node:util';
-import { BenchError, cureForFull, toBenchError } from 'bench-model/errors';
+import { cureForFull, toBenchError, UsageError } from 'bench-model/errors';
 import type { Layout } from 'bench-report/terminal';
 import { paintFor } from 'bench-report/paint';
 import { toLine, toOutput, toPrintable } from 'bench-report/printable';
@@ -143,8 +143,7 @@ export function bearLostOutput(): Output {
       // A stream reports its error after the write.
       await setImmediate();
       if (lost === undefined) return;
-      throw new BenchError(
-        'usage',
+      throw new UsageError(
         `the standard output cannot be written: ${lost.message}`,
         cureForFull(lost) ?? 'send it to another place; what was stored before is kept',
       );

@@ -248,10 +248,9 @@ describe('every command', () => {
     // A comparison has the options of bench but for some, which they may mention.
     const names = [...commands.flatMap(({ options }) => Object.keys(options)), ARGUMENTS];
     for (const { options } of commands) {
-      const mentioned = Object.values(options).flatMap(({ conflicts = {}, needs, alone }) => [
+      const mentioned = Object.values(options).flatMap(({ conflicts = {}, needs }) => [
         ...Object.keys(conflicts),
         ...[needs ?? []].flat(),
-        ...(alone?.besides ?? []),
       ]);
       expect(mentioned.filter((name) => !names.includes(name))).toEqual([]);
     }

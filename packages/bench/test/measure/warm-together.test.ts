@@ -15,7 +15,7 @@ function sideOf(
     sliceSeconds: 0.125,
     runtime: 'python',
     loaded: () => seconds,
-    meter: { source: 'test', readUs: () => cpuUs },
+    meter: { readUs: () => cpuUs },
     compilers: undefined,
     async fire(length) {
       fired.push(name);
@@ -150,7 +150,7 @@ describe('the warm-up of several servers', () => {
         return side.fire(seconds);
       },
     }));
-    const working = { ...b, meter: { source: 'test', readUs: () => b.meter!.readUs() + restUs } };
+    const working = { ...b, meter: { readUs: () => b.meter!.readUs() + restUs } };
     const { trends } = await warmTogether([others[0]!, working, others[1]!], { compares: true });
     expect(trends).toEqual([]);
     expect(b.loaded()).toBe(2);
@@ -162,7 +162,7 @@ describe('the warm-up of several servers', () => {
       let ok = 0;
       return {
         ...sideOf(level(10)),
-        meter: { source: 'test', readUs: () => 10 * ok },
+        meter: { readUs: () => 10 * ok },
         async fire() {
           // Ten connections, each with one response after 3 s.
           fired.push(name);

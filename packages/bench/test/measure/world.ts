@@ -236,7 +236,7 @@ export function createWorld(twist: Twist = {}): World {
         },
       };
     },
-    meterBeside: () => twist.besideUs && { source: 'fake', readUs: twist.besideUs },
+    meterBeside: () => twist.besideUs && { readUs: twist.besideUs },
     meter({ port }) {
       if (twist.turns !== true) return undefined;
       let seen = 0;

@@ -1,4 +1,4 @@
-import { BenchError } from 'bench-model/errors';
+import { UsageError } from 'bench-model/errors';
 import { devices } from './devices.ts';
 import { asyncfib, fib } from './fib.ts';
 import { gather } from './gather.ts';
@@ -18,7 +18,7 @@ export const WORKLOAD_NAMES = WORKLOADS.map(({ name }) => name);
 export function findWorkload(name: string): Workload {
   const found = WORKLOADS.find((one) => one.name === name);
   if (found !== undefined) return found;
-  throw new BenchError('usage', `unknown workload "${name}", expected one of ${WORKLOAD_NAMES.join(', ')}`);
+  throw new UsageError(`unknown workload "${name}", expected one of ${WORKLOAD_NAMES.join(', ')}`);
 }
 
 /** The part of a plan that says what is requested. */
@@ -45,11 +45,10 @@ export function completeParams({ name, params = {} }: Workload, given: Params): 
     if (range === undefined) {
       const names = Object.keys(params);
       const expected = names.length === 0 ? 'it takes no parameters' : `expected one of ${names.join(', ')}`;
-      throw new BenchError('usage', `unknown parameter "${param}" of ${name}, ${expected}`);
+      throw new UsageError(`unknown parameter "${param}" of ${name}, ${expected}`);
     }
     if (value < range.least || value > range.most) {
-      throw new BenchError(
-        'usage',
+      throw new UsageError(
         `--param ${param}=${value}: expected a number from ${range.least} to ${range.most}`,
       );
     }

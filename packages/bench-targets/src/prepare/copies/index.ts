@@ -6,7 +6,7 @@ import type { App } from 'bench-model/app';
 import { readInCopy } from '../../catalogue/copies.ts';
 import { labelOf } from '../../catalogue/copy-label.ts';
 import type { Stack } from 'bench-model/stack';
-import { BenchError } from 'bench-model/errors';
+import { UsageError } from 'bench-model/errors';
 import type { Copy, Target } from 'bench-model/target';
 import { digestOf } from '../digest.ts';
 import { sourcesOf } from '../projects/sources.ts';
@@ -95,15 +95,14 @@ async function rootOf(
   }
   const inside = relative(realpathSync(top), realpathSync(root));
   if (!inside.startsWith('..')) return refuseOutside(join(folder, inside), own, copy);
-  throw new BenchError('usage', `${name} is not in the repository ${top}`);
+  throw new UsageError(`${name} is not in the repository ${top}`);
 }
 
 /** Returns a folder in the copy of a revision. Throws a usage error if a link leads out of that: builds and setups write there. */
 function refuseOutside(root: string, own: string, copy: Copy): string {
   if (!existsSync(root) || relative(realpathSync(own), realpathSync(root)).split(sep)[0] !== '..')
     return root;
-  throw new BenchError(
-    'usage',
+  throw new UsageError(
     `${labelOf(copy)} has a link at ${relative(own, root)}, which leads out of the repository, to ${realpathSync(root)}`,
     'compare commits in which it is a folder, or two checkouts: ./old ./new',
   );

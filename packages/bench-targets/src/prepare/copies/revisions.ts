@@ -15,7 +15,7 @@ import {
 import { basename, dirname, join } from 'node:path';
 import { labelOf } from '../../catalogue/copy-label.ts';
 import { locateBuiltIn, readStacks } from '../../catalogue/stacks.ts';
-import { BenchError } from 'bench-model/errors';
+import { BenchError, UsageError } from 'bench-model/errors';
 import { git, tryGit } from 'bench-machine/git';
 import { SubprocessError } from 'bench-machine/subprocess';
 import type { Copy } from 'bench-model/target';
@@ -32,8 +32,7 @@ const WORKING_TREE = '.';
 export async function findRepository(folder: string, names: readonly string[] = []): Promise<string> {
   const top = await tryGit(folder, ['rev-parse', '--show-toplevel']);
   if (top !== undefined && top.trim() !== '') return top.trimEnd();
-  throw new BenchError(
-    'usage',
+  throw new UsageError(
     `${folder} is not in a git repository, so it has no revisions`,
     names.map(locateBuiltIn).find((hint) => hint !== undefined) ?? 'compare two folders instead: ./old ./new',
   );
@@ -99,18 +98,17 @@ async function requireCommit(top: string, name: string): Promise<string> {
   const isShallow = (await tryGit(top, ['rev-parse', '--is-shallow-repository']))?.trim() === 'true';
   const message = `"${name}" is no revision, target, folder or address`;
   if (isShallow) {
-    throw new BenchError(
-      'usage',
+    throw new UsageError(
       `${message}. This clone is shallow, so it lacks most commits`,
       'fetch them: git fetch --unshallow, or fetch-depth: 0 in the checkout of a CI job',
     );
   }
   const parts = name.split(',');
-  if (parts.length > 1) throw new BenchError('usage', message, `write them apart: ${parts.join(' ')}`);
+  if (parts.length > 1) throw new UsageError(message, `write them apart: ${parts.join(' ')}`);
   const hint = names.length === 0 ? 'the repository has no commits yet' : 'git log --all lists the commits';
   const targets = readStacks().map((stack) => stack.name);
   const close = locateBuiltIn(name) ?? suggest(name, [...names, ...targets]);
-  throw new BenchError('usage', message, close ?? hint);
+  throw new UsageError(message, close ?? hint);
 }
 
 /** Returns the commit that a name means in the repository of a folder; undefined if there is none. */
@@ -131,8 +129,7 @@ async function refuseSubmodules(top: string, copy: Copy): Promise<void> {
   // The server of this checkout runs without those that are empty in it.
   const path = paths.find((one) => isFolder(join(top, one)) && readdirSync(join(top, one)).length > 0);
   if (path === undefined) return;
-  throw new BenchError(
-    'usage',
+  throw new UsageError(
     `${copy.name}: ${path} is a submodule, and a commit does not hold the files of submodules`,
     'check both revisions out with their submodules, and compare the folders: ./old ./new',
   );
@@ -148,8 +145,7 @@ async function findSame(top: string, copy: Copy, others: readonly Copy[]): Promi
 
 function refuseSame(copy: Copy, same: Copy): BenchError {
   const pair = `${same.name} and ${copy.name}`;
-  return new BenchError(
-    'usage',
+  return new UsageError(
     same.kind === copy.kind
       ? `${pair} are the same commit, ${labelOf(copy)}`
       : `${pair} are the same: the working tree has no uncommitted changes`,
@@ -183,7 +179,7 @@ export async function layOut(
     rmSync(folder, { recursive: true, force: true });
     if (!(error instanceof SubprocessError)) throw error;
     const why = error.stderr.trim() === '' ? error.message : lastLine(error.stderr);
-    throw new BenchError('usage', `${copy.name} cannot be checked out: ${why}`);
+    throw new UsageError(`${copy.name} cannot be checked out: ${why}`);
   }
   return { linked: linkSettings(top, folder), copied: await copyDatabases(top, folder) };
 }

@@ -1,7 +1,7 @@
 /** The lists from which Python environments are made: the lock of a project, and all files that decide what is installed. */
 import { basename, dirname, join, relative, resolve } from 'node:path';
 import { isFile, readTextFile } from 'bench-machine/files';
-import { BenchError } from 'bench-model/errors';
+import { ToolchainError } from 'bench-model/errors';
 import type { Lock, Stack, Variant } from 'bench-model/stack';
 import { readPyproject } from '../../catalogue/apps/manifests.ts';
 import { ROOT } from '../../catalogue/stacks.ts';
@@ -19,8 +19,7 @@ export function lockOf({ name, root }: Stack, { groups: named }: Variant): Lock 
   if (missing === undefined) return { kind: 'hashed', file: main, groups };
   const file = basename(missing);
   const isOurs = relative(join(ROOT, 'python'), root) === basename(root);
-  throw new BenchError(
-    'toolchain',
+  throw new ToolchainError(
     `${name} has no ${file}: its dependencies are not locked`,
     isOurs
       ? `run python/lock.sh ${basename(root)}`

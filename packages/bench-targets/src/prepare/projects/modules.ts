@@ -3,7 +3,7 @@ import { existsSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { isFile } from 'bench-machine/files';
 import { HOME, parentsOf } from 'bench-machine/home';
-import { BenchError } from 'bench-model/errors';
+import { ToolchainError, UsageError } from 'bench-model/errors';
 import { present } from 'bench-model/options';
 import type { RuntimeSpec } from 'bench-model/target';
 import { readNodeManifest } from '../../catalogue/apps/manifests.ts';
@@ -107,8 +107,7 @@ async function provideWorkspace(
 function requireModules(root: string): void {
   const { dependencies = {} } = readNodeManifest(root);
   if (Object.keys(dependencies).length === 0 || binsOf(root, '').length > 0) return;
-  throw new BenchError(
-    'toolchain',
+  throw new ToolchainError(
     `${showPath(root)} has no node_modules`,
     `npm install --prefix ${showPath(root)}, then try again`,
   );
@@ -129,8 +128,7 @@ async function provideModules(
   const builds = buildsOf(stack, variant);
   const hasNone = Object.keys({ ...dependencies, ...devDependencies }).length === 0;
   if (lock === undefined && builds.length > 0) {
-    throw new BenchError(
-      'usage',
+    throw new UsageError(
       `${stack.name} has a "build", but no package.json`,
       `add one, or omit "build" in ${stack.manifest}`,
     );

@@ -3,7 +3,7 @@ import { basename, delimiter, dirname, join, relative } from 'node:path';
 import { parentsOf } from 'bench-machine/home';
 import { present } from 'bench-model/options';
 import type { Lock } from 'bench-model/stack';
-import { BenchError } from 'bench-model/errors';
+import { ToolchainError } from 'bench-model/errors';
 import { run, SubprocessError } from 'bench-machine/subprocess';
 import { readLockedByNpm, readNodeManifest } from '../../catalogue/apps/manifests.ts';
 import { compareVersions } from '../../catalogue/releases.ts';
@@ -114,8 +114,7 @@ export async function runManager(
     const unreached = unreachedError(basename(argv[0] ?? ''), log);
     if (unreached !== undefined) throw unreached;
     const file = relative(root, lock.file);
-    throw new BenchError(
-      'toolchain',
+    throw new ToolchainError(
       `${file} cannot be installed for Node ${version}: ${reasonIn(log) || error.message}`,
       OUTDATED.test(log)
         ? `update ${file} with its package manager, then try again`
@@ -142,7 +141,7 @@ export async function findRelease(root: string, lock: Lock | undefined, name: st
 
 /** Returns the newest release of those that npm finds for `express@^5`. */
 async function viewNewest(root: string, wanted: string, name: string): Promise<string> {
-  const none = new BenchError('toolchain', `npm finds no ${wanted}`, `name a version: --with ${name}@…`);
+  const none = new ToolchainError(`npm finds no ${wanted}`, `name a version: --with ${name}@…`);
   const { stdout } = await run(['npm', 'view', wanted, 'version', '--json'], { cwd: root }).catch(
     (error: unknown) => {
       if (!(error instanceof SubprocessError)) throw error;

@@ -1,7 +1,7 @@
 /** The packages of environments: a comparison of interpreters must not be one of packages. */
 import { basename, relative, resolve } from 'node:path';
 import { readTextFile } from 'bench-machine/files';
-import { BenchError } from 'bench-model/errors';
+import { BenchError, ToolchainError } from 'bench-model/errors';
 import type { Lock } from 'bench-model/stack';
 import type { Target } from 'bench-model/target';
 import type { FoundTarget } from '../../catalogue/found.ts';
@@ -111,8 +111,7 @@ export function filesOfCheckouts(packages: readonly NamedPackage[]): string[] {
 
 /** The error for packages that no list of dependencies can hold. */
 export function cannotAdd(packages: readonly string[], missing: string): BenchError {
-  return new BenchError(
-    'toolchain',
+  return new ToolchainError(
     `the project lists no dependencies, so ${packages.join(', ')} cannot be added to them`,
     `add ${missing}, or omit --with`,
   );

@@ -5,7 +5,7 @@ import { awaitLock } from 'bench-machine/filelock';
 import { isFile, readTextFile } from 'bench-machine/files';
 import { HOME, parentsOf } from 'bench-machine/home';
 import { isProgram } from 'bench-machine/path';
-import { BenchError } from 'bench-model/errors';
+import { ToolchainError } from 'bench-model/errors';
 import type { Stack } from 'bench-model/stack';
 import type { FoundTarget } from '../../catalogue/found.ts';
 import { buildsOf, findTool, runBuild, variablesOfBuilds } from '../builds.ts';
@@ -180,8 +180,7 @@ async function provideProgram(
   for (const argv of commands) await runBuild(argv, { ...stack, root }, target.variant);
   const missing = outputs.find((output) => !existsSync(output));
   if (missing !== undefined) {
-    throw new BenchError(
-      'toolchain',
+    throw new ToolchainError(
       `the build of ${stack.name}/${target.variant} does not write ${missing.replace(build, '{build}')}`,
       `correct "build" or "command" in ${stack.manifest}`,
     );

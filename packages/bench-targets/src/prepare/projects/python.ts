@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { basename, dirname, isAbsolute, join, relative, resolve } from 'node:path';
 import { readTextFile } from 'bench-machine/files';
 import { run, SubprocessError } from 'bench-machine/subprocess';
-import { BenchError } from 'bench-model/errors';
+import { BenchError, ToolchainError } from 'bench-model/errors';
 import { present } from 'bench-model/options';
 import type { Lock } from 'bench-model/stack';
 import { readPipfile, readPyproject } from '../../catalogue/apps/manifests.ts';
@@ -196,7 +196,7 @@ export async function findRelease(spec: Listed, name: string): Promise<Release> 
       const found = versionIn(resolved, name);
       if (found !== undefined) return found;
       const cure = `name a version: --with ${name}==…`;
-      throw new BenchError('toolchain', `uv finds no release of ${name}`, cure);
+      throw new ToolchainError(`uv finds no release of ${name}`, cure);
     };
     const newest = await newestIn(declared);
     const locked = versionIn(await requirementsOf(asked, scratch), name);
@@ -316,9 +316,8 @@ async function step(
       /Failed to (?:download and )?build:? `?([\w.-]+)(?:==([^\s`]+))?/.exec(stderr) ?? [];
     const why = (name === undefined ? undefined : firstError(stderr)?.join('\n')) ?? lastLine(stderr);
     if (name === undefined)
-      throw new BenchError('toolchain', `${what} cannot be installed for Python ${version}: ${why}`, hint);
-    throw new BenchError(
-      'toolchain',
+      throw new ToolchainError(`${what} cannot be installed for Python ${version}: ${why}`, hint);
+    throw new ToolchainError(
       `${[name, failed].filter(Boolean).join(' ')} of ${what} has no wheel for Python ${version} and could not be built: ${why}`,
       'choose an interpreter for which it has wheels, name a newer version with --with, or install what its build needs',
     );

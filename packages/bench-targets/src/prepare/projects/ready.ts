@@ -4,7 +4,7 @@ import { basename, isAbsolute, join, resolve } from 'node:path';
 import { parseEnv } from 'node:util';
 import { isFile, readTextFile } from 'bench-machine/files';
 import { findProgram, foldersOnPath, isProgram } from 'bench-machine/path';
-import { BenchError } from 'bench-model/errors';
+import { ToolchainError, UsageError } from 'bench-model/errors';
 import type { Stack } from 'bench-model/stack';
 import type { ResolvedRuntime } from 'bench-model/target';
 import { languageOfProgram } from '../../catalogue/apps/project.ts';
@@ -101,8 +101,7 @@ export function locate(command: readonly string[], place: Place, what = '--run')
   if (program.includes('/')) {
     const path = isAbsolute(program) ? program : resolve(place.root, program);
     if (isProgram(path)) return [path, ...args];
-    throw new BenchError(
-      'toolchain',
+    throw new ToolchainError(
       `${program} is not a program in ${place.root}`,
       `build it first, or correct ${what}`,
     );
@@ -111,8 +110,7 @@ export function locate(command: readonly string[], place: Place, what = '--run')
   const path = kind === 'python' && languageOfProgram(program) === 'python' ? [] : foldersOnPath();
   const found = findProgram(program, [...place.bins, ...path]);
   if (found !== undefined) return [found, ...args];
-  throw new BenchError(
-    'toolchain',
+  throw new ToolchainError(
     `${basename(program)} is not in the environment of the project${path.length === 0 ? '' : ', nor on PATH'}`,
     kind !== 'python'
       ? `install ${program}, or correct ${what}`
@@ -136,7 +134,7 @@ export function readEnvFile({ root, envFile, manifest }: Stack): Record<string, 
   if (envFile === undefined) return {};
   const file = join(root, envFile);
   if (!isFile(file))
-    throw new BenchError('usage', `${manifest}: ${envFile} does not exist`, 'name a file of the project');
+    throw new UsageError(`${manifest}: ${envFile} does not exist`, 'name a file of the project');
   const all = parseEnv(readTextFile(file) ?? '');
   const fill = (text: string): string =>
     text.replaceAll(/\$\{(\w+)\}/g, (whole, name: string) => process.env[name] ?? all[name] ?? whole);

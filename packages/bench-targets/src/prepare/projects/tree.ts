@@ -1,7 +1,7 @@
 /** The files of a user's project: listed and copied, never changed. */
 import { constants, cpSync, lstatSync, mkdirSync, readdirSync, symlinkSync } from 'node:fs';
 import { basename, dirname, join, relative, sep } from 'node:path';
-import { BenchError } from 'bench-model/errors';
+import { UsageError } from 'bench-model/errors';
 import { isFile } from 'bench-machine/files';
 import { readNames } from 'bench-machine/procfs';
 import { digestOf } from '../digest.ts';
@@ -67,8 +67,7 @@ export function settingsOfProject(root: string): string[] {
  */
 export function copyProject(root: string, folder: string): void {
   if (!relative(root, folder).startsWith('..'))
-    throw new BenchError(
-      'usage',
+    throw new UsageError(
       `${folder} is in the project itself, so the project cannot be copied there`,
       'name a folder outside of the project in BENCH_CACHE',
     );

@@ -4,7 +4,7 @@ import { basename, join } from 'node:path';
 import type { NamedPackage } from '../../catalogue/packages.ts';
 import { readNodeManifest } from '../../catalogue/apps/manifests.ts';
 import { ROOT } from '../../catalogue/stacks.ts';
-import { BenchError } from 'bench-model/errors';
+import { ToolchainError } from 'bench-model/errors';
 import type { Lock, Stack } from 'bench-model/stack';
 import { runManager } from './node.ts';
 import { copyProject } from './tree.ts';
@@ -51,8 +51,7 @@ export async function installCopy(
   await runManager({ root, lock: WORKSPACE_LOCK, ...tools }, ['pnpm', ...args], folder);
   const stray = packages.find(({ name }) => findModule(folder, name) === undefined);
   if (stray === undefined) return;
-  throw new BenchError(
-    'toolchain',
+  throw new ToolchainError(
     `${stack.name} does not depend on ${stray.name}`,
     `omit ${stack.name}, or name one of its dependencies`,
   );

@@ -1,7 +1,7 @@
 /** From what a user wrote to the requests of a plan. */
 import { present, type UserRequestOptions } from 'bench-model/options';
 import type { Draft, Locate, UserRequests, UserRequest, UserRows } from 'bench-model/requests';
-import { BenchError } from 'bench-model/errors';
+import { UsageError } from 'bench-model/errors';
 import { locateByName, readParts } from './parts.ts';
 import { MARKS } from '../stamps.ts';
 import { readRows, type Rows } from './rows.ts';
@@ -17,8 +17,7 @@ export function draftOptions({ requests, headers, body, draft, rows }: UserReque
     return { method, path, weight: 1, headers: {}, ...(carries && present({ body })) };
   });
   if (body !== undefined && written.every((one) => one.body === undefined)) {
-    throw new BenchError(
-      'usage',
+    throw new UsageError(
       '--body has no effect: no request carries a body',
       "add one, e.g. --request 'POST /orders'",
     );
@@ -39,7 +38,7 @@ export function completeUserRequests(
   locate: Locate = locateByName(requests),
 ): UserRequests {
   if (requests.length === 0) {
-    throw new BenchError('usage', 'no request is named', "e.g. --get '/orders?limit=20'");
+    throw new UsageError('no request is named', "e.g. --get '/orders?limit=20'");
   }
   const texts = new Texts();
   const rows = file === undefined ? undefined : readRows(file);
@@ -49,8 +48,7 @@ export function completeUserRequests(
     ...(login === undefined ? [] : [TOKEN]),
   ]);
   if (login !== undefined && rows?.names.includes(TOKEN)) {
-    throw new BenchError(
-      'usage',
+    throw new UsageError(
       `${rows.file}:1: the column "${TOKEN}" has the name of the login's token`,
       'rename the column',
     );
@@ -85,8 +83,7 @@ function refuseUnknown(text: string, columns: ReadonlySet<string>, where: string
   const unknown = namesIn(text).find((name) => !columns.has(name));
   if (unknown === undefined) return;
   const known = columns.size === 0 ? '' : `; the known names are ${[...columns].join(', ')}`;
-  throw new BenchError(
-    'usage',
+  throw new UsageError(
     `${where}: nothing gives {${unknown}} a value${known}`,
     `name a file with a column ${unknown}: "rows": "ids.csv" in a file of requests or stack.json`,
   );
@@ -96,8 +93,7 @@ function refuseUnknown(text: string, columns: ReadonlySet<string>, where: string
 function refuseExpectedMark(expected: string | undefined, rows: Rows | undefined, where: string): void {
   const mark = namesIn(expected ?? '').find((name) => name in MARKS && rows?.names.includes(name) !== true);
   if (mark === undefined) return;
-  throw new BenchError(
-    'usage',
+  throw new UsageError(
     `${where}: the expected body holds {${mark}}, which is another value in each request`,
     'expect a status or a JSON Schema instead',
   );
@@ -107,5 +103,5 @@ function refuseExpectedMark(expected: string | undefined, rows: Rows | undefined
 export function refuseUnset(text: string | undefined, where: string): void {
   const unset = variablesIn(text ?? '').find((name) => !process.env[name]);
   if (unset === undefined) return;
-  throw new BenchError('usage', `${where}: the variable ${unset} is not set`, `set it: export ${unset}=…`);
+  throw new UsageError(`${where}: the variable ${unset} is not set`, `set it: export ${unset}=…`);
 }

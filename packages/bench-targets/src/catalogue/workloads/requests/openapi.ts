@@ -1,6 +1,6 @@
 /** OpenAPI documents: the GET routes that can be asked without knowing the service. */
 import { parse, YAMLParseError } from 'yaml';
-import { BenchError } from 'bench-model/errors';
+import { UsageError } from 'bench-model/errors';
 import { isPart, type Part, partsOf } from '../../json-file.ts';
 import { isSecretName } from 'bench-machine/redact';
 import type { UserRequest, RouteLeftOut } from 'bench-model/requests';
@@ -30,8 +30,7 @@ export function readOpenapi(
   const document = parseDocument(text, shown);
   const isKnown = typeof document['openapi'] === 'string' || typeof document['swagger'] === 'string';
   if (!isKnown || !isPart(document['paths'])) {
-    throw new BenchError(
-      'usage',
+    throw new UsageError(
       `${shown}: not an OpenAPI document`,
       'it needs the field "openapi" or "swagger", and "paths"',
     );
@@ -62,8 +61,7 @@ export function readOpenapi(
   }
   if (routes.requests.length > 0) return routes;
   const reasons = routes.leftOut.slice(0, 3).map(({ route, reason }) => `${route}: ${reason}`);
-  throw new BenchError(
-    'usage',
+  throw new UsageError(
     `${shown}: no route can be measured${reasons.length === 0 ? '' : ` (${reasons.join('; ')})`}`,
     'name the requests: --get /orders, or --requests-file requests.json',
   );
@@ -79,8 +77,7 @@ function parseDocument(text: string, shown: string): Part {
   } catch (error) {
     const line = error instanceof YAMLParseError ? error.linePos?.[0].line : undefined;
     const problem = (error as Error).message.split('\n')[0];
-    throw new BenchError(
-      'usage',
+    throw new UsageError(
       `${shown}${line === undefined ? '' : `:${line}`}: neither JSON nor YAML: ${problem}`,
       'name an OpenAPI document, e.g. --openapi openapi.yaml',
     );
@@ -90,8 +87,7 @@ function parseDocument(text: string, shown: string): Part {
 
 function refuseMore(shown: string, count: number, most: number, what: string): void {
   if (count <= most) return;
-  throw new BenchError(
-    'usage',
+  throw new UsageError(
     `${shown}: ${count.toLocaleString('en-US')} ${what}, and the limit is ${most.toLocaleString('en-US')}`,
     'name the requests: --get /orders, or --requests-file requests.json',
   );

@@ -2,7 +2,7 @@
 import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { extname } from 'node:path';
-import { BenchError } from 'bench-model/errors';
+import { UsageError } from 'bench-model/errors';
 import type { UserRows } from 'bench-model/requests';
 import type { Values } from './template.ts';
 import { digestOf } from './texts.ts';
@@ -28,15 +28,14 @@ export function readRows(file: string): Rows {
   try {
     text = readFileSync(file, 'utf8');
   } catch {
-    throw new BenchError(
-      'usage',
+    throw new UsageError(
       `${file}: the file of rows cannot be read`,
       'e.g. "rows": "ids.csv" in the file of requests',
     );
   }
   const isLines = ['.jsonl', '.ndjson', '.json'].includes(extname(file)) || text.trimStart().startsWith('{');
   const { names, rows } = isLines ? readLines(file, text) : readCsv(file, text);
-  if (rows.length === 0) throw new BenchError('usage', `${file}: the file has no rows`, HINT);
+  if (rows.length === 0) throw new UsageError(`${file}: the file has no rows`, HINT);
   return { file, count: rows.length, names, sha256: digestOf(text), rows };
 }
 
@@ -47,12 +46,11 @@ function readCsv(file: string, text: string): { names: string[]; rows: Row[] } {
   const twice = names.find((name, index) => name === '' || names.indexOf(name) !== index);
   if (twice !== undefined) {
     const problem = twice === '' ? 'a column has no name' : `two columns are named "${twice}"`;
-    throw new BenchError('usage', `${file}:1: ${problem}`, HINT);
+    throw new UsageError(`${file}:1: ${problem}`, HINT);
   }
   const rows = others.map(({ record, line }): Row => {
     if (record.length !== names.length) {
-      throw new BenchError(
-        'usage',
+      throw new UsageError(
         `${file}:${line}: the row has ${count(record.length)}, but the header has ${names.length}`,
         'quote values that contain a comma',
       );
@@ -77,7 +75,7 @@ function parseCsv(file: string, text: string): { record: string[]; line: number 
     if (!(error instanceof CsvError)) throw error;
     const line = typeof error['lines'] === 'number' ? error['lines'] : 1;
     const problem = error.code.replace(/^CSV_/, '').replaceAll('_', ' ').toLowerCase();
-    throw new BenchError('usage', `${file}:${line}: not CSV: ${problem}`, HINT);
+    throw new UsageError(`${file}:${line}: not CSV: ${problem}`, HINT);
   }
 }
 
@@ -93,10 +91,10 @@ function readLines(file: string, text: string): { names: string[]; rows: Row[] }
     try {
       value = JSON.parse(content.replace(/^\uFEFF/, ''));
     } catch {
-      throw new BenchError('usage', `${file}:${line}: not JSON`, HINT);
+      throw new UsageError(`${file}:${line}: not JSON`, HINT);
     }
     if (typeof value !== 'object' || value === null || Array.isArray(value)) {
-      throw new BenchError('usage', `${file}:${line}: not a JSON object`, HINT);
+      throw new UsageError(`${file}:${line}: not a JSON object`, HINT);
     }
     return [{ line, values: value as Values }];
   });
@@ -104,11 +102,7 @@ function readLines(file: string, text: string): { names: string[]; rows: Row[] }
   for (const { line, values } of rows) {
     const missing = names.find((name) => !Object.hasOwn(values, name));
     if (missing === undefined) continue;
-    throw new BenchError(
-      'usage',
-      `${file}:${line}: the row has no "${missing}"`,
-      'give every row the same fields',
-    );
+    throw new UsageError(`${file}:${line}: the row has no "${missing}"`, 'give every row the same fields');
   }
   return { names, rows };
 }

@@ -1,7 +1,7 @@
 /** JSON Schemas of correct responses. */
 import { createRequire } from 'node:module';
 import type { ErrorObject, ValidateFunction } from 'ajv';
-import { BenchError } from 'bench-model/errors';
+import { UsageError } from 'bench-model/errors';
 
 /** Loads Ajv for the first schema: most runs have none. */
 const require = createRequire(import.meta.url);
@@ -18,7 +18,7 @@ export function compileSchema(text: string, where: string): SchemaCheck {
   try {
     schema = JSON.parse(text);
   } catch {
-    throw new BenchError('usage', `${where}: the schema is not JSON`, 'e.g. {"type": "array"}');
+    throw new UsageError(`${where}: the schema is not JSON`, 'e.g. {"type": "array"}');
   }
   const validate = compile(schema, where);
   return (value) => {
@@ -39,8 +39,7 @@ function compile(schema: unknown, where: string): ValidateFunction {
     const { Ajv2020 } = require('ajv/dist/2020.js') as typeof import('ajv/dist/2020.js');
     return (isNew ? new Ajv2020(OPTIONS) : new Ajv(OPTIONS)).compile(schema as object);
   } catch (error) {
-    throw new BenchError(
-      'usage',
+    throw new UsageError(
       `${where}: not a JSON Schema: ${(error as Error).message}`,
       'write a schema of draft 7 or 2020-12 without references to other files',
     );

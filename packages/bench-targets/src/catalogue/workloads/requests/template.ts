@@ -2,7 +2,7 @@
  * Placeholders in requests: `{id}` from a row, `{uuid}` and `{seq}` made for each request, `{token}` from the login,
  * `{env:NAME}` from the environment.
  */
-import { BenchError } from 'bench-model/errors';
+import { UsageError } from 'bench-model/errors';
 import { hide } from 'bench-machine/redact';
 
 /** Values by the names of their placeholders. A row of JSON lines holds any JSON value. */
@@ -38,8 +38,7 @@ export function fill(text: string, values: Values, place: Place, where = 'a requ
   const filled = fillIn(text, values, place);
   // oxlint-disable-next-line no-control-regex -- a line break would begin another header
   if (place !== 'header' || !/[\u0000-\u0008\u000A-\u001F\u007F]/.test(filled)) return filled;
-  throw new BenchError(
-    'usage',
+  throw new UsageError(
     `${where}: the value of a header contains a control character`,
     'remove line breaks from the value',
   );
@@ -65,11 +64,7 @@ function placeholderOf([, quoted, bare]: RegExpMatchArray): string {
 function readVariable(name: string): string {
   const value = process.env[name];
   if (value === undefined || value === '') {
-    throw new BenchError(
-      'usage',
-      `{env:${name}}: the variable ${name} is not set`,
-      `set it: export ${name}=…`,
-    );
+    throw new UsageError(`{env:${name}}: the variable ${name} is not set`, `set it: export ${name}=…`);
   }
   hide([value, encodeURIComponent(value)]);
   return value;

@@ -1,7 +1,7 @@
 /** Texts that are written in place or in a file: `{"n":1}` or `@order.json`. */
 import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
-import { BenchError } from 'bench-model/errors';
+import { UsageError } from 'bench-model/errors';
 
 /** Reads texts. Each file is read once. */
 export class Texts {
@@ -27,11 +27,7 @@ export class Texts {
     try {
       contents = readFileSync(text.slice(1), 'utf8');
     } catch {
-      throw new BenchError(
-        'usage',
-        `${where} ${text}: the file cannot be read`,
-        'check the path after the @',
-      );
+      throw new UsageError(`${where} ${text}: the file cannot be read`, 'check the path after the @');
     }
     const digest = digestOf(contents);
     refuseChanged(this.#planned[text], digest, `${where} ${text}`);
@@ -44,8 +40,7 @@ export class Texts {
 /** Throws a usage error if a file has another digest than when the run was planned. */
 export function refuseChanged(planned: string | undefined, now: string, what: string): void {
   if (planned === undefined || planned === now) return;
-  throw new BenchError(
-    'usage',
+  throw new UsageError(
     `${what}: the file has changed since the run began`,
     'restore the file, or start a new run',
   );

@@ -21,7 +21,7 @@ import { ANY_SUCCESS, locateByName, readParts, type Kind, type Parts } from './p
 import { isSentOnce } from './sent.ts';
 import { isRightStatus } from './status.ts';
 import { readRows, type Row, type Rows } from './rows.ts';
-import { BenchError } from 'bench-model/errors';
+import { TrialError } from 'bench-model/errors';
 import { MARKS } from '../stamps.ts';
 import { fill, namesIn, TOKEN, type Place, type Values } from './template.ts';
 import { refuseChanged, Texts } from './texts.ts';
@@ -197,7 +197,7 @@ function takeNext(routes: readonly Route[], checked: number[], at: number, index
   if (route?.once === undefined) return index;
   const used = checked[at] ?? 0;
   if (used >= Math.min(route.once, route.count)) {
-    throw new BenchError('trial', `${route.name}: no row is left for the checks, because each is sent once`);
+    throw new TrialError(`${route.name}: no row is left for the checks, because each is sent once`);
   }
   checked[at] = used + 1;
   return route.first + used;
