@@ -11,44 +11,26 @@ export interface Engine {
   /** What there can be several of; absent if the engine is always one process. */
   generators?: 'processes' | 'threads';
   /** True if it can send an exact number of requests. */
-  counts: boolean;
+  counts?: boolean;
   /** True if it has an open loop. */
-  openLoop: boolean;
+  openLoop?: boolean;
   /** True if it can load several servers by short turns. */
-  takesTurns: boolean;
+  takesTurns?: boolean;
   /** True if it can send any method and body, and several requests in turn. */
-  anyRequest: boolean;
+  anyRequest?: boolean;
   /** True if it can send the requests of a user: their rows, weights and expected responses. */
-  routes: boolean;
+  routes?: boolean;
   /** True if it can give every request a unique id and find that id in the response. */
-  ids: boolean;
+  ids?: boolean;
   /** True if it takes durations in whole seconds only. */
-  wholeSeconds: boolean;
+  wholeSeconds?: boolean;
 }
 
 /** External tools open all connections at once, so more than this would overflow the accept queue. */
 const MOST_AT_ONCE = 1000;
 
-const CLIENT = {
-  generators: 'processes',
-  counts: true,
-  openLoop: false,
-  takesTurns: false,
-  anyRequest: true,
-  routes: false,
-  ids: false,
-  wholeSeconds: false,
-} as const;
-const TOOL = {
-  mostConnections: MOST_AT_ONCE,
-  counts: false,
-  openLoop: false,
-  takesTurns: false,
-  anyRequest: false,
-  routes: false,
-  ids: false,
-  wholeSeconds: false,
-};
+const CLIENT = { generators: 'processes', counts: true, anyRequest: true } as const;
+const TOOL = { mostConnections: MOST_AT_ONCE };
 
 /** Every engine by name. All of them offer a closed loop: a connection sends its next request after the response. */
 export const ENGINES = {

@@ -72,6 +72,14 @@ function finding<Facts>(summary: string, text: (facts: Facts) => string): Findin
   return { kind: 'finding', summary, text };
 }
 
+/** Something that got in the way. */
+function disturbance<Facts>(
+  summary: string,
+  rest: Omit<Disturbance<Facts>, 'kind' | 'summary'>,
+): Disturbance<Facts> {
+  return { kind: 'disturbance', summary, ...rest };
+}
+
 /** A thrown failure: its message is the text. */
 const thrown = fatal(({ message }: { message: string }) => message);
 
@@ -199,14 +207,11 @@ const DEFINITIONS = {
       `the server ignored ${signal} for ${seconds} s and was killed`,
   ),
 
-  little: {
-    kind: 'disturbance',
+  little: disturbance('figures contradicted each other', {
     invalidates: RATES_AND_LATENCY,
-    summary: 'figures contradicted each other',
     text: describeContradiction,
-  },
-  'late-generator': {
-    kind: 'disturbance',
+  }),
+  'late-generator': disturbance('the load generator was late', {
     invalidates: ({ reads, starts }: LateGenerator) => [
       ...new Set([
         ...(reads.some(({ metric }) => metric === 'p50') ? LATENCY : []),
@@ -214,53 +219,42 @@ const DEFINITIONS = {
         ...([...reads, ...starts].some(({ metric }) => metric !== 'p50') ? TAIL : []),
       ]),
     ],
-    summary: 'the load generator was late',
     text: describeLateness,
-  },
-  'late-sample': {
-    kind: 'disturbance',
+  }),
+  'late-sample': disturbance('CPU was read too late', {
     invalidates: CPU,
-    summary: 'CPU was read too late',
     bounds: ({ seconds, windowSeconds }) => ({ cpu: { low: 1, high: seconds / windowSeconds } }),
     text: ({ seconds, windowSeconds }: { seconds: number; windowSeconds: number }) =>
       `CPU was read over ${seconds.toFixed(1)} s, but the window lasted ${windowSeconds.toFixed(1)} s: Bench was stopped or got no CPU`,
-  },
-  'generator-bound': {
-    kind: 'disturbance',
+  }),
+  'generator-bound': disturbance('the load generator was saturated', {
     invalidates: RATES,
     bounds: () => ({ goodput: { low: 1 } }),
-    summary: 'the load generator was saturated',
     cure: 'Lower the rate, or use fewer connections',
     text: ({ busy, coresUsed, host }: Saturation) => {
       const beside = coresUsed === undefined ? '' : ` while the server used ${coresUsed.toFixed(2)} cores`;
       return `the generator ${host === undefined ? '' : `on ${host} `}was ${Math.round(busy * 100)} % busy${beside}: goodput is a lower bound, and latency includes the generator's delays`;
     },
-  },
-  'companion-bound': {
-    kind: 'disturbance',
+  }),
+  'companion-bound': disturbance('the upstream or the database was saturated', {
     invalidates: RATES,
     bounds: () => ({ goodput: { low: 1 } }),
-    summary: 'the upstream or the database was saturated',
     cure: 'Lower the rate, or use fewer connections',
     text: ({ name, coresUsed, cores }: Saturated) => {
       const where = cores === undefined ? '' : ` (core ${cores.join(',')})`;
       return `the ${name} used ${coresUsed.toFixed(2)} cores${where}: goodput is a lower bound, and latency includes the ${name}'s delays`;
     },
-  },
-  'promise-kept': {
-    kind: 'disturbance',
+  }),
+  'promise-kept': disturbance('the promise did not break at any rate that the load generator reached', {
     invalidates: CAPACITY,
     bounds: () => ({ capacity: { low: 1 } }),
-    summary: 'the promise did not break at any rate that the load generator reached',
     cure: 'Send the load from several hosts: --cluster bench.cluster.json',
     text: ({ perSecond, busy, reach }: { perSecond: number; busy: number; reach: number }) =>
       `the promise held at every rate that the load generator could judge, up to ${figure(perSecond)}/s; the generator was ${Math.round(busy * 100)} % busy at most, and reaches about ${figure(reach)}/s`,
-  },
-  'promise-broken': {
-    kind: 'disturbance',
+  }),
+  'promise-broken': disturbance('the promise was broken at the lowest rate', {
     invalidates: CAPACITY,
     bounds: () => ({ capacity: { high: 1 } }),
-    summary: 'the promise was broken at the lowest rate',
     cure: 'Promise less, or measure for longer: --duration',
     text: ({
       promise,
@@ -272,11 +266,9 @@ const DEFINITIONS = {
       brokenShare: number;
     }) =>
       `${promise} was broken at every rate, down to ${digits(perSecond)}/s, where ${digits(100 * brokenShare)} % of the requests broke it: the capacity is lower`,
-  },
-  'few-answers': {
-    kind: 'disturbance',
+  }),
+  'few-answers': disturbance('too few answers to judge the promise', {
     invalidates: CAPACITY,
-    summary: 'too few answers to judge the promise',
     cure: 'Use a longer --duration',
     bounds: ({ deviation }) => ({
       capacity: { low: Math.exp(-2 * deviation), high: Math.exp(2 * deviation) },
@@ -293,59 +285,47 @@ const DEFINITIONS = {
       deviation: number;
     }) =>
       `${promise} was judged on ${figure(answers)} responses near the capacity, and needs ${figure(needed)}: use a longer --duration`,
-  },
-  'ratio-trend': {
-    kind: 'disturbance',
+  }),
+  'ratio-trend': disturbance('servers changed relative to each other', {
     invalidates: RATES_AND_CPU,
-    summary: 'servers changed relative to each other',
     bounds: ({ change }) => {
       const most = Math.max(change, 1 / change);
       return { cpu: { low: 1 / most, high: most }, goodput: { low: 1 / most, high: most } };
     },
     text: ({ other, change, when }: Drift) =>
       `CPU per request relative to ${other ?? 'the other servers'} still changed ${when}, by a factor of ${change.toFixed(2)}: ${other === undefined ? 'this server' : 'one of the two servers'} was not warm`,
-  },
-  'other-processes': {
-    kind: 'disturbance',
+  }),
+  'other-processes': disturbance('other processes used the CPU', {
     invalidates: RATES_AND_CAPACITY,
     cancelsInTurns: RATES,
-    summary: 'other processes used the CPU',
     cure: 'Let no other work run at the same time',
     bounds: boundTaken,
     text: ({ cores }: Disturbed) => `other processes used ${percent(cores)} of a core`,
-  },
+  }),
   /** CPU time does not contain what was taken, but each request costs more while it is: see docs/concepts/how-it-works.md. */
-  steal: {
-    kind: 'disturbance',
+  steal: disturbance('the hypervisor took CPU time', {
     invalidates: RATES_CPU_AND_CAPACITY,
     cancelsInTurns: RATES_AND_CPU,
-    summary: 'the hypervisor took CPU time',
     cure: 'Use a machine that does not share its CPU',
     bounds: boundTaken,
     text: ({ cores }: Disturbed) => `the hypervisor took ${percent(cores)} of a core`,
-  },
-  'cores-changed': {
-    kind: 'disturbance',
+  }),
+  'cores-changed': disturbance('the server did not stay on its cores', {
     invalidates: RATES_CPU_AND_CAPACITY,
-    summary: 'the server did not stay on its cores',
     cure: 'Let nothing else pin processes',
     text: ({ placed, found }: { placed: readonly number[]; found: readonly number[] }) =>
       `the server was placed on core ${placed.join()}, but could run on ${found.join()} when its window closed`,
-  },
-  retransmits: {
-    kind: 'disturbance',
+  }),
+  retransmits: disturbance('TCP segments were lost', {
     invalidates: TAIL,
-    summary: 'TCP segments were lost',
     text: ({ count, sent }: { count: number; sent: number }) =>
       `${figure(count)} of ${figure(sent)} TCP segments were lost and sent again`,
-  },
-  throttled: {
-    kind: 'disturbance',
+  }),
+  throttled: disturbance('the CPU was throttled', {
     invalidates: RATES_CPU_AND_CAPACITY,
-    summary: 'the CPU was throttled',
     cure: 'Raise the CPU limit of the container',
     text: ({ count }: { count: number }) => `the CPU was throttled ${count} times`,
-  },
+  }),
 } satisfies Record<string, Definition<never>>;
 
 /** The code of a reason: one of the rows above. */

@@ -186,7 +186,7 @@ function engineRefusals(
       `use ${generators} connections or more`,
     ],
     [
-      engine.wholeSeconds && ![windowSeconds, warmupSeconds].every(Number.isInteger),
+      engine.wholeSeconds === true && ![windowSeconds, warmupSeconds].every(Number.isInteger),
       `takes whole seconds, not ${warmupSeconds} s of warm-up and ${windowSeconds} s of window`,
       '--duration 5 --warmup 2',
     ],

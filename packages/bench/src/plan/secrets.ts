@@ -95,15 +95,18 @@ export function restoreSecrets(stored: Plan, { url, headers }: Secrets, { flag, 
   const requests = kept.map((one) => ({
     ...one,
     ...(path === undefined ? {} : { path }),
-    headers: Object.fromEntries(
-      Object.entries(one.headers).map(([name, value]) => [
-        name,
-        value === NOT_KEPT ? (headers[name] ?? value) : value,
-      ]),
-    ),
+    headers: fillIn(one.headers, headers),
   }));
   refuseLost(requests, flag, run);
   return { ...plan, userRequests: { ...userRequests, requests } };
+}
+
+/** Returns headers with the given values for those that were not kept. */
+function fillIn(headers: UserRequest['headers'], given: UserRequest['headers']): UserRequest['headers'] {
+  const kept = Object.entries(headers);
+  return Object.fromEntries(
+    kept.map(([name, value]) => [name, value === NOT_KEPT ? (given[name] ?? value) : value]),
+  );
 }
 
 /** Takes the secrets that a run did not keep from the file that its requests were read from. */
@@ -124,12 +127,7 @@ function restoreFromFile(plan: Plan): Plan {
     const { headers: given = {}, body } = draft.requests[index] ?? {};
     return {
       ...one,
-      headers: Object.fromEntries(
-        Object.entries(one.headers).map(([name, value]) => [
-          name,
-          value === NOT_KEPT ? (given[name] ?? value) : value,
-        ]),
-      ),
+      headers: fillIn(one.headers, given),
       ...(body !== undefined && redact(body) === one.body ? { body } : {}),
     };
   });

@@ -48,14 +48,6 @@ export interface CompanionKind {
   find(needs: CompanionNeeds): Promise<Companion | undefined>;
 }
 
-/** A program behind a companion, found on this machine. */
-export interface CompanionProgram {
-  kind: string;
-  version: string;
-  /** Starts it. It may not answer yet. */
-  launch(context: LaunchContext): Promise<LaunchedProgram>;
-}
-
 /** The resources of a program. */
 export interface LaunchContext extends Pick<
   CompanionContext,
@@ -71,12 +63,6 @@ export interface LaunchedProgram extends AsyncDisposable, Pick<Server, 'ended' |
   url: string;
   /** Returns the process to sample; undefined if it has ended. */
   process(): CompanionProcess | undefined;
-}
-
-/** A program that somebody else runs. */
-export interface ExternalProgram extends Pick<CompanionProgram, 'kind' | 'version'> {
-  /** With its password. */
-  url: string;
 }
 
 /** A companion that a plan needs, before it is started. */

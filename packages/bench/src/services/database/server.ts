@@ -12,8 +12,7 @@ import {
   CompanionError,
   type CompanionContext,
   type CompanionProcess,
-  type CompanionProgram,
-  type ExternalProgram,
+  type LaunchContext,
   type LaunchedProgram,
 } from '../companion.ts';
 
@@ -29,8 +28,11 @@ export const USER = 'bench';
 export const NOBODY = 65_534;
 const AS_NOBODY = ['setpriv', `--reuid=${NOBODY}`, `--regid=${NOBODY}`, '--clear-groups'] as const;
 
-/** A database server that can hold the table. */
-export type DatabaseProgram = CompanionProgram | ExternalProgram;
+/** A database server that can hold the table: one to start, or one that somebody else runs, with its password in the URL. */
+export type DatabaseProgram = { kind: string; version: string } & (
+  | { launch(context: LaunchContext): Promise<LaunchedProgram> }
+  | { url: string }
+);
 
 /** A failure of the database, which says nothing about the server. */
 export class DatabaseError extends CompanionError {
