@@ -45,10 +45,7 @@ const step = {
   failedShare: amount('share: of its requests that failed'),
   cpuUsPerRequest: Type.Optional(amount('µs: CPU of the server for each correct response')),
   limit,
-  budget: Type.Optional(budget),
   generatorBusy: amount('share: of its busiest process, over the window'),
-  meanOpen: Type.Optional(amount('count: mean number of requests that were due and had no outcome')),
-  listenOverflows: Type.Optional(count('count: connects that found the accept queue full')),
 };
 
 const openLoop = shape('One open loop.', step);

@@ -154,10 +154,7 @@ const openLoop: Required<OpenLoop> = {
   failedShare: 0,
   cpuUsPerRequest: 1,
   limit: 'server',
-  budget: { by: 'threads', usedCores: 0.97, usableCores: 1 },
   generatorBusy: 0.3,
-  meanOpen: 2.4,
-  listenOverflows: 0,
 };
 const step: Required<Step> = { ...openLoop, requests: 798, brokenShare: 0.008 };
 const measured: Required<Measured> = {

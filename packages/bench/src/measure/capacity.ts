@@ -404,9 +404,6 @@ export function describeLoops(
         p99_9Us: p99_9,
         maxUs: max,
         cpuUsPerRequest: findings.cpuUsPerRequest,
-        budget: findings.budget,
-        meanOpen: load.schedule?.meanOpen,
-        listenOverflows: host.listenOverflows,
       }),
     };
   };
