@@ -1,24 +1,15 @@
-import type { ReasonCode } from 'bench-model/reasons';
+import { kindOf, type Reason, type ReasonCode } from 'bench-model/reasons';
 
-/**
- * The reasons that a busy machine can add to any trial. All others come from the server or from Bench.
- * Little's law is among them because these windows are short: one pause weighs more than its tolerance.
- */
-const NOISE: ReadonlySet<ReasonCode> = new Set<ReasonCode>([
-  'little',
-  'other-processes',
-  'steal',
+/** The findings that a pause of a busy machine can cause. Windows are short here: it weighs more than in a real run. */
+const OF_PAUSES: ReadonlySet<ReasonCode> = new Set<ReasonCode>([
   'connections',
-  'retransmits',
-  'throttled',
   'unsteady',
-  'generator-bound',
-  'late-generator',
-  'late-sample',
   'stall',
+  'memory-grows',
 ]);
 
-/** Returns the codes of the reasons that a busy machine does not explain. */
-export function beyondNoise(reasons: readonly { code: ReasonCode }[]): ReasonCode[] {
-  return reasons.map(({ code }) => code).filter((code) => !NOISE.has(code));
+/** Returns the codes of the reasons that a busy machine does not explain: it can add any disturbance to any trial. */
+export function beyondNoise(reasons: readonly Reason[]): ReasonCode[] {
+  const beyond = reasons.filter((one) => kindOf(one) !== 'disturbance' && !OF_PAUSES.has(one.code));
+  return beyond.map(({ code }) => code);
 }

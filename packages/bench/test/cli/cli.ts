@@ -113,6 +113,16 @@ async function withCores<T>(work: () => Promise<T>): Promise<T> {
   }
 }
 
+/** Places of one file that exist at the same time; more than its tests that run at the same time. */
+const PARTS = 8;
+let places = 0;
+
+/** Returns a part of the ports of this worker: commands that look for one at the same moment must not find the same. */
+function nextPorts(): string {
+  const [part = 1, parts = 1] = (process.env['BENCH_PORTS'] ?? '1/1').split('/').map(Number);
+  return `${(part - 1) * PARTS + 1 + (places++ % PARTS)}/${parts * PARTS}`;
+}
+
 /** The contents of the lock file of a run. */
 export interface LockFile {
   pid: number;
@@ -134,6 +144,7 @@ export class Place implements AsyncDisposable {
   /** The temporary folder: shared by all places, or separate with `hasTemporary`. */
   readonly temporary: string;
   readonly #mark = randomUUID();
+  readonly #ports = nextPorts();
   /** Processes from before this place: their environment need not be read again and again. */
   #others = new Set(listPids());
 
@@ -188,6 +199,7 @@ export class Place implements AsyncDisposable {
       BENCH_STATE: this.state,
       TMPDIR: this.temporary,
       [MARK]: this.#mark,
+      BENCH_PORTS: this.#ports,
       NO_COLOR: '1',
       // The packages of this checkout are installed: pnpm need not check.
       pnpm_config_verify_deps_before_run: 'false',
