@@ -1,7 +1,8 @@
 import { globSync, readFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { defineConfig, type TestProjectInlineConfiguration } from 'vitest/config';
+import { defineConfig } from 'vitest/config';
+import { BaseSequencer, type TestSpecification } from 'vitest/node';
 import { Skips } from './packages/bench-lab/testing/skips.ts';
 import { Passed } from './packages/bench-lab/testing/unchanged.ts';
 
@@ -23,25 +24,21 @@ process.env['NODE_COMPILE_CACHE'] ??= join(tmpdir(), 'node-compile-cache');
 // The hints say `pnpm`, whoever started the tests.
 delete process.env['npm_config_user_agent'];
 
-/** Returns the project of these files; none if there are none. */
-function projectOf(name: string, include: string[], isolate: boolean): TestProjectInlineConfiguration[] {
-  const test = { name, include, exclude: unchanged, isolate, maxWorkers };
-  return include.length === 0 ? [] : [{ extends: true, test }];
-}
+const all = globSync('packages/*/test/**/*.test.ts');
+/** They replace modules or the environment before an import. */
+const replacing = all.filter((file) => /\bvi\.(mock|hoisted)\(/.test(readFileSync(file, 'utf8')));
+const sharing = all.filter((file) => !replacing.includes(file));
 
-/** Returns the projects of a package: its tests, and those that replace modules or the environment before an import. */
-function projectsOf(name: string): TestProjectInlineConfiguration[] {
-  const all = globSync(`packages/${name}/test/**/*.test.ts`);
-  const replacing = all.filter((file) => /\bvi\.(mock|hoisted)\(/.test(readFileSync(file, 'utf8')));
-  return [
-    // The files of a worker share its modules: importing them again for each file was a quarter of all work.
-    ...projectOf(
-      name,
-      all.filter((file) => !replacing.includes(file)),
-      false,
-    ),
-    ...projectOf(`${name}, own modules`, replacing, true),
-  ];
+/** Files that wait for servers most of their time. */
+const WAITING = /\/test\/(contract|known)\//;
+
+/** Begins with those, so that nothing else waits for them at the end. */
+class WaitingFirst extends BaseSequencer {
+  override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
+    // oxlint-disable-next-line unicorn/no-array-sort -- a sequencer is not an array
+    const sorted = await super.sort(files);
+    return sorted.toSorted((a, b) => Number(WAITING.test(b.moduleId)) - Number(WAITING.test(a.moduleId)));
+  }
 }
 
 export default defineConfig({
@@ -53,6 +50,13 @@ export default defineConfig({
     setupFiles: ['packages/bench-lab/testing/ports.ts'],
     globalSetup: isWhole ? ['packages/bench-lab/testing/prepare.ts'] : [],
     reporters: ['default', new Skips(isWhole, IS_CI), ...(passed ? [passed] : [])],
-    projects: globSync('packages/*/test').flatMap((folder) => projectsOf(folder.split('/')[1] ?? '')),
+    sequence: { sequencer: WaitingFirst },
+    exclude: unchanged,
+    maxWorkers,
+    projects: [
+      // The files of a worker share its modules: importing them again for each file was a quarter of all work.
+      { extends: true, test: { name: 'shared modules', include: sharing, isolate: false } },
+      { extends: true, test: { name: 'own modules', include: replacing } },
+    ],
   },
 });

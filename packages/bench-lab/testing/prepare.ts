@@ -3,6 +3,8 @@ import { readNames } from 'bench-machine/procfs';
 import { join } from 'node:path';
 import type { TestProject } from 'vitest/node';
 import { readStacks, targetsOf } from 'bench-targets/catalogue/stacks';
+import type { Stack } from 'bench-model/stack';
+import type { Target } from 'bench-model/target';
 import { prepareAll } from 'bench-targets/prepare/prepare';
 import { describeWork, surveyWork, type Work } from 'bench-targets/prepare/inspect';
 
@@ -29,8 +31,14 @@ export default async function prepare(project: TestProject): Promise<void> {
   );
   const buildable = targets.filter(({ stack }) => !unbuilt.includes(stack));
   for (const line of describeWork(work.filter(({ name }) => !unbuilt.includes(name)))) logLine(line);
+  // A compiler waits for its linker, and an installer for its registry: together they use the cores.
+  const kinds = Map.groupBy(buildable, ({ language }) => language).values();
+  await Promise.all([...kinds].map((alike) => prepareKind(alike, stacks)));
+}
+
+async function prepareKind(targets: Target[], stacks: Stack[]): Promise<void> {
   let timer: NodeJS.Timeout | undefined;
-  await prepareAll(buildable, stacks, (doing) => {
+  await prepareAll(targets, stacks, (doing) => {
     clearTimeout(timer);
     timer = setTimeout(() => logLine(doing), LOG_AFTER_MS);
   });
