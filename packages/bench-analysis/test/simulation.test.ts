@@ -42,7 +42,7 @@ const differs = ({ verdict }: Comparison): boolean => verdict === 'faster' || ve
 function alarms(draw: (random: Random) => number): number {
   const random = createRandom(11);
   const early = USUAL.filter(isEarly);
-  const tests = 20_000;
+  const tests = 10_000;
   let wrong = 0;
   for (let test = 0; test < tests; test++) {
     const values = exactly(Array.from({ length: 6 }, () => draw(random)));
@@ -70,13 +70,13 @@ function shareOfSame(share: number, more: number): number {
 
 describe.each(NOISES)('%s noise', (noise) => {
   it('A/A at sd(d) = 0.08: faster or slower ≤ 0.055, "by more than 2 percent" ≤ 0.01', () => {
-    const { verdicts, byMoreThanThreshold } = simulate(noise, 0.08, 0, 3000);
+    const { verdicts, byMoreThanThreshold } = simulate(noise, 0.08, 0, 1500);
     expect(verdicts.faster + verdicts.slower).toBeLessThanOrEqual(0.055);
     expect(byMoreThanThreshold).toBeLessThanOrEqual(0.01);
   });
 
   it('A/A at sd(d) = 0.01: same > 0.99, never faster or slower', () => {
-    const { verdicts } = simulate(noise, 0.01, 0, 1000);
+    const { verdicts } = simulate(noise, 0.01, 0, 500);
     expect(verdicts.same).toBeGreaterThan(0.99);
     expect(verdicts.faster + verdicts.slower).toBe(0);
   });
@@ -84,7 +84,7 @@ describe.each(NOISES)('%s noise', (noise) => {
   it.each([0.01, 0.08])(
     'exactly +2 percent at sd(d) = %d: "by more than 2 percent", same and faster each ≤ 0.035',
     (sd) => {
-      const { verdicts, byMoreThanThreshold } = simulate(noise, sd, 0.02, 1200);
+      const { verdicts, byMoreThanThreshold } = simulate(noise, sd, 0.02, 800);
       expect(byMoreThanThreshold).toBeLessThanOrEqual(0.035);
       expect(verdicts.same).toBeLessThanOrEqual(0.035);
       expect(verdicts.faster).toBeLessThanOrEqual(0.035);
@@ -92,10 +92,10 @@ describe.each(NOISES)('%s noise', (noise) => {
   );
 
   it('+6 and +3 percent at sd(d) = 0.054: +6 is found, neither is called same or faster', () => {
-    const six = simulate(noise, 0.054, 0.06, 1000).verdicts;
+    const six = simulate(noise, 0.054, 0.06, 500).verdicts;
     expect(six.slower).toBeGreaterThanOrEqual(0.95);
     expect(six.faster + six.same).toBe(0);
-    const three = simulate(noise, 0.054, 0.03, 1000).verdicts;
+    const three = simulate(noise, 0.054, 0.03, 500).verdicts;
     expect(three.faster + three.same).toBeLessThanOrEqual(0.005);
   });
 
@@ -163,7 +163,7 @@ describe('the simulation shows that', () => {
 describe('a table of six rows against one baseline', () => {
   it('has a faster or slower row at any look in ≤ 0.055 of tables if all are equal', () => {
     const random = createRandom(3);
-    const tables = Array.from({ length: 1000 }, () => drawTable([0, 0, 0, 0, 0, 0], random));
+    const tables = Array.from({ length: 600 }, () => drawTable([0, 0, 0, 0, 0, 0], random));
     const wrong = tables.filter((rows) =>
       USUAL.some(({ rounds }) => {
         const soFar = rows.map((row) => exactly(row.slice(0, rounds)));
@@ -175,7 +175,7 @@ describe('a table of six rows against one baseline', () => {
 
   it('finds the three rows that differ, with a wrong verdict in ≤ 0.055 of tables', () => {
     const random = createRandom(4);
-    const tables = Array.from({ length: 1000 }, () =>
+    const tables = Array.from({ length: 500 }, () =>
       compareTable(drawTable([0.3, -0.2, 0.15, 0, 0, 0], random).map(exactly), RULES).map(
         ({ verdict }) => verdict,
       ),
