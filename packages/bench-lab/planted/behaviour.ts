@@ -4,7 +4,6 @@ import { type Server, type Socket, createServer } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Account } from './account.ts';
 import { prepareAnswers } from './answers.ts';
-import { spin } from './burner.ts';
 import { Connection, type House, type Treatment } from './connection.ts';
 import { Faults } from './faults.ts';
 import { type Options, plantedFaults, readOptions } from './options.ts';
@@ -134,11 +133,6 @@ function stop(signal: NodeJS.Signals): void {
 function die(): void {
   account.requests.pending++;
   print('planted-account', account.snapshot('death'));
-  if (options['die-signal'] !== '') {
-    process.removeAllListeners(options['die-signal']);
-    process.kill(process.pid, options['die-signal']);
-    spin(1e6);
-  }
   process.exit(1);
 }
 

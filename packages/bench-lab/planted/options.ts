@@ -71,7 +71,6 @@ const DEFAULTS = {
   'bind-after-ms': 0,
   'never-bind': false,
   'die-after-requests': 0,
-  'die-signal': '',
   'ignore-sigterm': false,
 };
 

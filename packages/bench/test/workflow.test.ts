@@ -89,6 +89,18 @@ describe('the job of the sample workflow, with a tag as the baseline', () => {
     };
   };
   let baseline: string;
+  /** Writes the documented configuration with these changes. */
+  const configure = (changed: object): void => {
+    const blocks = readFileSync(PAGE, 'utf8').matchAll(/^```json\n(.*?)^```$/gms);
+    const json = [...blocks].map(([, one = '']) => one).find((one) => one.includes('["baseline", "HEAD"]'));
+    const { bench, budgets } = JSON.parse(json ?? '') as { bench: object; budgets: object[] };
+    // Six short rounds on a busy machine differ by more than the documented limit in some runs.
+    const config = {
+      bench: { ...bench, ...SHORT, ...changed },
+      budgets: budgets.map((one) => ({ ...one, worseByAtMost: '90%' })),
+    };
+    writeFileSync(join(shop, 'bench.config.json'), JSON.stringify(config));
+  };
 
   beforeAll(() => {
     folder = realpathSync(mkdtempSync(join(tmpdir(), 'bench-job-')));
@@ -110,15 +122,7 @@ describe('the job of the sample workflow, with a tag as the baseline', () => {
     git(shop, 'init', '--quiet', '--initial-branch=main');
     baseline = commit('List the orders');
     git(shop, 'tag', 'baseline');
-    const blocks = readFileSync(PAGE, 'utf8').matchAll(/^```json\n(.*?)^```$/gms);
-    const json = [...blocks].map(([, one = '']) => one).find((one) => one.includes('["baseline", "HEAD"]'));
-    const { bench, budgets } = JSON.parse(json ?? '') as { bench: object; budgets: object[] };
-    // Six short rounds on a busy machine differ by more than the documented limit in some runs.
-    const config = {
-      bench: { ...bench, ...SHORT },
-      budgets: budgets.map((one) => ({ ...one, worseByAtMost: '90%' })),
-    };
-    writeFileSync(join(shop, 'bench.config.json'), JSON.stringify(config));
+    configure({ rounds: 1 });
     commit('Hold every commit against the baseline');
   });
 
@@ -129,13 +133,15 @@ describe('the job of the sample workflow, with a tag as the baseline', () => {
     const head = commit('Describe the shop');
     const { status, output, summary } = runJob();
     expect({ status, output }).toMatchObject({ status: 0 });
-    expect(summary).toMatch(/^## Bench: (all 1 budget checks kept|1 of 1 budget checks undecided)\n/);
+    // One round says nothing, and a job does not fail for that.
+    expect(summary).toMatch(/^## Bench: 1 of 1 budget checks undecided\n/);
     expect(summary).toContain(`shop[HEAD ${head}]`);
     expect(summary).toContain(`baseline ${baseline}: List the orders`);
   });
 
   it('fails a commit that is slower, and its summary names commit, budget and difference', () => {
     writeFileSync(join(shop, 'server.cjs'), SLOW);
+    configure({});
     const head = commit('Sort the orders');
     const { status, summary } = runJob();
     expect(status).toBe(1);

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { METRIC_IDS } from 'bench-model/metrics';
-import { ASKED, ASKED_BEFORE, accountOf, loadOf, openBothWays, reasonOf, reasonsOf } from './rig.ts';
+import { ASKED, ASKED_BEFORE, accountOf, loadOf, openRig, reasonOf, reasonsOf } from './rig.ts';
 
-const { ways } = openBothWays();
+const rig = openRig();
 
 const SOUND = ['--sound-first', String(ASKED_BEFORE)];
 const AMOUNT = 600;
@@ -10,7 +10,7 @@ const AMOUNT = 600;
 const EVERY = 130;
 const LOAD = ['--connections', '10', '--amount', String(AMOUNT)];
 
-describe.each(ways)('a server that answers a request twice, read $way', ({ rig }) => {
+describe('a server that answers a request twice', () => {
   it.each([
     ['at once', '0'],
     ['a little later', '3'],
@@ -31,7 +31,7 @@ describe.each(ways)('a server that answers a request twice, read $way', ({ rig }
   });
 });
 
-describe.each(ways)('a server that sends 103 before each response, read $way', ({ rig }) => {
+describe('a server that sends 103 before each response', () => {
   it('completes each request once, and the counts agree', async () => {
     const seen = await rig.measure({ planted: ['--early-hints'], bench: LOAD });
     const { counts, lifetime, statusCodes, unsolicited } = loadOf(seen);

@@ -14,7 +14,7 @@ import {
 } from './rig.ts';
 import type { Seen } from './rig.ts';
 
-const { rig: byShapes, ways } = openBothWays();
+const { rig, ways } = openBothWays();
 
 /** Faults count from the first request of the load on. */
 const SOUND = ['--sound-first', String(ASKED_BEFORE)];
@@ -50,7 +50,7 @@ function expectAge(seen: Seen): void {
   expect(age?.answers).toBe(all - inWindow - ASKED_AFTER);
 }
 
-describe.each(ways)('a sound server, read $way', ({ rig }) => {
+describe('a sound server', () => {
   it('counts as many requests as the generator sent', async () => {
     let readAtEnd: number | undefined;
     const seen = await rig.measure({
@@ -89,10 +89,9 @@ describe.each(ways)('a sound server, read $way', ({ rig }) => {
   });
 });
 
-// The age is made of counts, which both ways keep.
 describe('a sound server that several generators load', () => {
   it('has the age in responses that it counts itself, after a warm-up too', async () => {
-    const seen = await byShapes.measure({
+    const seen = await rig.measure({
       planted: ['--delay-ms', '5'],
       bench: [...LOAD, '--warmup', '0.3'],
       plan: { generators: 3 },
@@ -117,7 +116,7 @@ describe('each class of error is counted as the server counted it', () => {
     ['a reset', '--reset-every', 'reset'],
     ['a closed connection', '--close-early-every', 'closedEarly'],
   ] as const)('%s instead of some responses', async (_, fault, kind) => {
-    const seen = await byShapes.measure({ planted: [...SOUND, fault, EVERY], bench: LOAD });
+    const seen = await rig.measure({ planted: [...SOUND, fault, EVERY], bench: LOAD });
     expect(loadOf(seen).counts).toMatchObject({ sent: AMOUNT, ok: AMOUNT - spoiled, [kind]: spoiled });
     expectAgreement(seen);
     expect(seen.trial.status).not.toBe('failed');
@@ -132,7 +131,7 @@ describe('each class of error is counted as the server counted it', () => {
     ['another body of the same length', '--wrong-body-every'],
     ['a body of another length', '--wrong-length-every'],
   ])('%s in some responses fails the trial', async (_, fault) => {
-    const seen = await byShapes.measure({ planted: [...SOUND, fault, EVERY], bench: LOAD });
+    const seen = await rig.measure({ planted: [...SOUND, fault, EVERY], bench: LOAD });
     expect(loadOf(seen).counts).toMatchObject({ sent: AMOUNT, ok: AMOUNT - spoiled, mismatch: spoiled });
     expectAgreement(seen);
     expect(seen.trial.status).toBe('failed');
@@ -144,7 +143,7 @@ describe('each class of error is counted as the server counted it', () => {
   });
 
   it('fewer errors than one in a thousand are counted and invalidate nothing', async () => {
-    const seen = await byShapes.measure({
+    const seen = await rig.measure({
       planted: [...SOUND, '--status-500-every', '600'],
       bench: ['--connections', '10', '--amount', '1050'],
     });
@@ -153,9 +152,9 @@ describe('each class of error is counted as the server counted it', () => {
     expect(reasonsOf(seen)).toEqual([]);
   });
 
-  it.each(ways)('all classes at once, with two generators, read $way', async ({ rig }) => {
+  it.each(ways)('all classes at once, with two generators, read $way', async ({ rig: reader }) => {
     const first = ['--reset-every', '1000', '--close-early-every', '800', '--status-500-every', '600'];
-    const seen = await rig.measure({
+    const seen = await reader.measure({
       planted: [...SOUND, ...first, '--wrong-body-every', '400', '--wrong-length-every', '200'],
       bench: ['--connections', '10', '--amount', '3000'],
       plan: { generators: 2 },
@@ -171,28 +170,24 @@ describe('each class of error is counted as the server counted it', () => {
 });
 
 describe('a late or missing answer', () => {
-  it.each(ways)(
-    'counts as a timeout, and makes the percentiles that it reaches lower bounds, read $way',
-    async ({ rig }) => {
-      const seen = await rig.measure({
-        planted: [...SOUND, '--stall-at', '200', '--stall-ms', '1800', '--stall-quietly'],
-        bench: ['--connections', '20', '--amount', '500', '--timeout', '1'],
-      });
-      const { counts, latencyUs } = loadOf(seen);
-      expectAgreement(seen);
-      expect(counts).toMatchObject({ sent: 500, ok: 500 - counts.timeout });
-      // Each connection has at least one timeout before the stall ends.
-      expect(counts.timeout).toBeGreaterThanOrEqual(20);
-      expect(latencyUs?.atLeast).toContain('p97_5');
-      expect(latencyUs?.p97_5).toBe(1e6);
-      expect(reasonsOf(seen)).toContain('errors');
-      expect(reasonOf(seen, 'errors').text).toContain(describeCount('timeout', counts.timeout));
-    },
-  );
+  it('counts as a timeout, and makes the percentiles that it reaches lower bounds', async () => {
+    const seen = await rig.measure({
+      planted: [...SOUND, '--stall-at', '200', '--stall-ms', '1800', '--stall-quietly'],
+      bench: ['--connections', '20', '--amount', '500', '--timeout', '1'],
+    });
+    const { counts, latencyUs } = loadOf(seen);
+    expectAgreement(seen);
+    expect(counts).toMatchObject({ sent: 500, ok: 500 - counts.timeout });
+    // Each connection has at least one timeout before the stall ends.
+    expect(counts.timeout).toBeGreaterThanOrEqual(20);
+    expect(latencyUs?.atLeast).toContain('p97_5');
+    expect(latencyUs?.p97_5).toBe(1e6);
+    expect(reasonsOf(seen)).toContain('errors');
+    expect(reasonOf(seen, 'errors').text).toContain(describeCount('timeout', counts.timeout));
+  });
 
-  // Without a response, nothing is read in either way.
   it('leaves no figures if every request times out', async () => {
-    const seen = await byShapes.measure({
+    const seen = await rig.measure({
       planted: [...SOUND, '--delay-ms', '1500'],
       bench: ['--connections', '10', '--duration', '0.5', '--timeout', '0.2'],
       plan: { barrierSeconds: 0.4 },

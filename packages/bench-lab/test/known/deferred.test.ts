@@ -56,17 +56,19 @@ const SERVERS = {
   inline: '--burn-us 6000',
   'after 50 ms': '--burn-us 2000 --later-us 4000 --later-ms 50',
   'after 500 ms': '--burn-us 2000 --later-us 4000 --later-ms 500',
-  'in a thread': '--burn-us 2000 --later-us 4000 --later-ms 500 --later-in thread',
   'in a child': '--burn-us 2000 --later-us 4000 --later-ms 500 --later-in child',
 };
 
-describe.each(['by turns', 'one after the other'] as const)('CPU per request %s', (mode) => {
+describe.each([
+  ['by turns', Object.keys(SERVERS)],
+  ['one after the other', ['inline', 'in a child']],
+] as [Mode, (keyof typeof SERVERS)[]][])('CPU per request %s', (mode, names) => {
   let measured: Record<string, Measured>;
   beforeAll(async () => {
-    measured = await measure(mode, SERVERS);
+    measured = await measure(mode, Object.fromEntries(names.map((name) => [name, SERVERS[name]])));
   });
 
-  it.each(Object.keys(SERVERS).slice(1))('includes two thirds of the work of a response, done %s', (name) => {
+  it.each(names.slice(1))('includes two thirds of the work of a response, done %s', (name) => {
     const [inline = Number.NaN, later = Number.NaN] = ['inline', name].map(
       (one) => measured[one]?.cpuUsPerRequest,
     );
@@ -91,7 +93,7 @@ describe.runIf(hasCgroup)('a control', () => {
   it('of half the cost is burnt in the accounting of a running server, and read back', async () => {
     const stack = readManifest(PLANTED);
     const options = parseBench(
-      'planted/burns planted/steady --connections 5 --warmup 0.6 --until-decided'.split(' '),
+      'planted/burns planted/steady --connections 5 --warmup 0.6 --duration 2 --until-decided'.split(' '),
     );
     const plan = makePlan({ ...options, interleave: true }, [stack], 'known', 1);
     const [{ round }] = plan.trials as [PlannedTrial];
@@ -100,9 +102,10 @@ describe.runIf(hasCgroup)('a control', () => {
     const seen = await rig.measureAll({ ...plan, control, trials }, [stack]);
     const measured = seen.map(({ trial }) => measuredOf(trial)?.control);
     const [{ turns, between }] = measured.filter((one) => one !== undefined) as [Control];
-    expect(turns.burntUs / turns.plainUs).toBeGreaterThan(0.2);
-    expect(between.burntUs / turns.plainUs).toBeGreaterThan(0.2);
+    // A quarter each, of which a busy machine gives the helper less.
+    expect(turns.burntUs / turns.plainUs).toBeGreaterThan(0.1);
+    expect(between.burntUs / turns.plainUs).toBeGreaterThan(0.1);
     expect((between.plantedUs - between.plainUs) / between.burntUs).toBeGreaterThan(0.5);
-    expect(turns.plantedUs / turns.plainUs).toBeGreaterThan(1.1);
+    expect((turns.plantedUs - turns.plainUs) / turns.burntUs).toBeGreaterThan(0.5);
   });
 });

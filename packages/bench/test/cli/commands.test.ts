@@ -292,7 +292,7 @@ describe('pnpm bench-http ci', () => {
   it.concurrent('judges on Ctrl-C what it has measured, and keeps the summary', async ({ expect }) => {
     await using place = new Place();
     const config = join(place.folder, 'bench.config.json');
-    const bench = { targets: ['planted/steady'], stack: [join(ROOT, PLANTED)], connections: [2] };
+    const bench = { targets: ['planted/delays-5-ms'], stack: [join(ROOT, PLANTED)], connections: [2] };
     const short = { rounds: 50, duration: 0.3, warmup: 0 };
     const budgets = [{ metric: 'startup', atMost: '600s' }];
     writeFileSync(config, JSON.stringify({ bench: { ...bench, ...short }, budgets }));

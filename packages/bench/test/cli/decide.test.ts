@@ -45,12 +45,12 @@ describe('bench --fail-on', () => {
     async () => {
       await using place = new Place();
       const words = [...planted, 'planted/steady', 'planted/burns'];
-      // Its cost is so different that three rounds decide it.
-      const args = [...words, '--until-decided', ...flags({ duration: 0.3, warmup: 0, connections: 2 })];
+      // Its cost is so different that the fewest rounds with a verdict find it.
+      const args = [...words, ...flags({ rounds: 6, duration: 0.3, warmup: 0, connections: 2 })];
       const slower = await place.run('bench', [...args, '--fail-on', 'slower']);
       expect(slower.stderr).toContain('--fail-on: found slower\n');
       expect(slower.status).toBe(1);
-      const faster = await place.run('bench', [...args, '--fail-on', 'faster']);
+      const faster = await place.run('compare', [place.runFolder(), '--fail-on', 'faster']);
       expect(faster.stdout).toMatch(/ slower: /);
       expect(faster.status).toBe(0);
       for (const { status } of place.trials()) expect(status).not.toBe('failed');

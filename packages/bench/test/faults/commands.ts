@@ -27,7 +27,7 @@ export interface CommandCase {
 
 const FOLDER = 'packages/bench-lab/planted/unruly';
 const load = (more: Record<string, string | number> = {}): string[] =>
-  flags({ connections: 2, warmup: 0, duration: 1, rounds: 1, ...more });
+  flags({ connections: 2, warmup: 0, duration: 0.5, rounds: 1, ...more });
 const unruly = (more?: Record<string, string | number>): string[] => [
   'unruly',
   '--stack',
@@ -86,7 +86,7 @@ async function startWindow(
   more: Record<string, string | number> = {},
   env: Record<string, string> = {},
 ): Promise<Running> {
-  const words = ['planted/delays-1-ms', '--stack', PLANTED, ...load({ duration: 3, ...more })];
+  const words = ['planted/delays-5-ms', '--stack', PLANTED, ...load({ duration: 3, ...more })];
   const running = place.start('bench', words, env);
   await running.until(() => isLoaded(place), 'the window');
   return running;
@@ -516,7 +516,7 @@ export const COMMAND_CASES: CommandCase[] = [
         'node',
         'packages/bench/bench-http.mjs',
         'bench',
-        'planted/delays-1-ms',
+        'planted/delays-5-ms',
         '--stack',
         PLANTED,
       ];
