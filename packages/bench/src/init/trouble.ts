@@ -233,7 +233,7 @@ function hostRefused(failed: Failed): Understood | undefined {
 
 /** What programs say of a variable that is not set, and its name. */
 const UNSET = /required|missing|not set|undefined|must be|not defined|environment|KeyError/i;
-const VARIABLE = /\b(?!ERR_)[A-Z][A-Z0-9]*_[A-Z0-9_]+\b/;
+const VARIABLE = /(?<!\bin )\b(?!ERR_)[A-Z][A-Z0-9]*_[A-Z0-9_]+\b/;
 
 function variableMissing(failed: Failed): Understood {
   const { draft, place, words, code } = failed;

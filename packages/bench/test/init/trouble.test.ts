@@ -133,7 +133,7 @@ describe('a server that does not start', () => {
     ['Error: missing environment variable SHOP_KEY', 'SHOP_KEY'],
     ['shop_key\n  Field required [type=missing]', 'SHOP_KEY'],
     ['GET /: status 400: DisallowedHost at /', 'ALLOWED_HOSTS'],
-    ['Error: no table orders', undefined],
+    ["'shop' must be in INSTALLED_APPS, or no table orders", undefined],
   ])('misses a variable, by %j: %s', async (log, name) => {
     expect((await troubleOf(log, draftOf('node shop.js'))).variable).toBe(name);
   });
