@@ -120,7 +120,7 @@ describe('the capacities of two targets', () => {
   it('leave out a trial whose search was spoilt', () => {
     const [first, ...others] = run(1) as [Trial, ...Trial[]];
     if (first.status === 'failed') throw new Error('it has not failed');
-    const broken = makeReason('promise-broken', { promise: 'p99 < 20 ms', perSecond: 400, brokenShare: 0.1 });
+    const broken = makeReason('slo-violated', { promise: 'p99 < 20 ms', perSecond: 400, brokenShare: 0.1 });
     const spoilt = suspectTrial('a', first.measured, [broken], { round: 1, connections: 100 });
     const [difference] = differencesWithin([spoilt, ...others], PAIR, 'capacity');
     expect(difference?.low ?? -Infinity).toBe(-Infinity);

@@ -140,12 +140,12 @@ async function layOut(
   }
 }
 
-/** Copies the runs that a service was measured in: plans, machines and trials. Paths in them begin at the repository. */
+/** Copies the runs that a service was measured in: plans, machines, trials and profiles. Paths in them begin at the repository. */
 function keepRuns(folder: string, place: string): void {
   for (const plan of globSync('**/.bench/results/*/run.json', { cwd: folder })) {
     const run = dirname(plan);
     mkdirSync(join(place, basename(run)), { recursive: true });
-    for (const file of ['run.json', 'host.json', 'trials.jsonl'])
+    for (const file of globSync(['{run,host,why}.json', 'trials.jsonl'], { cwd: join(folder, run) }))
       writeFileSync(
         join(place, basename(run), file),
         readFileSync(join(folder, run, file), 'utf8').replaceAll(`${HOME.root}/`, ''),

@@ -175,6 +175,20 @@ const BLOCKS: Record<string, (words: string[], path: string) => string> = {
         }),
     ),
 
+  /** `told ID`: the last verdict on each recorded service, and the line or the finding that Bench named. */
+  told: ([id = '']) =>
+    drawTable(
+      ['service', 'verdict', 'cause or finding'],
+      globSync('*.txt', { cwd: folderOf(id) })
+        .toSorted()
+        .map((file) => {
+          const lines = linesOf(id, basename(file, '.txt'), /./);
+          const verdicts = lines.flatMap((line) => / × .+?((?:\w+): .+?[;)])/.exec(line)?.[1] ?? []);
+          const [told] = lines.flatMap((line) => TOLD.exec(line)?.slice(1).find(Boolean) ?? []);
+          return [basename(file, '.txt'), verdicts.at(-1)?.replace(/;$/, '') ?? '', told ?? ''];
+        }),
+    ),
+
   /** `rows goodput cpu of ID ID [at 100] [for TARGET TARGET]`: chosen columns and rows of runs in one table. */
   rows: (words, path) => {
     const [metrics, rest] = splitAt(words, 'of');
@@ -194,9 +208,12 @@ const IN_EXAMPLE = /^(?:\$ |started |asked |exit code |[\d,]+ +\S+\[.+ × )/;
 const IN_WHY = /^(?:[\d,]+ +.+ × | {2}(?:No function|[\d.]+ of [\d.]+ µs are in))/;
 const MOST_CAUSES = 2;
 
+/** The line or the package that `--why` named first, or else what was found. */
+const TOLD = /^ {2}(\S+:\d+ .+\(\): .+|\S+ \S+ of .+ in .+)\.$|Found: .+? at [\d,]+: (.+?)(?:;|\. )/;
+
 /** The lines of a recording that a picture of it shows. */
 const IN_TERMINAL =
-  /^(?:\$ |started |asked |wrote |target +against |\S+\[.+ × | {2}ratios of| {2}A planted|The CPU per request|$)/;
+  /^(?:\$ |started |asked |wrote |target +against |\S+\[.+ × | {2}ratios of| {2}A planted| {2}\S+:\d+ |  Each request sends|$)/;
 
 /** Returns the lines of a recorded service that match a pattern. */
 function linesOf(id: string, name: string, shown: RegExp): string[] {

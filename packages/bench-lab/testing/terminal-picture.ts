@@ -41,9 +41,9 @@ function draw(lines: readonly string[], theme: Theme): string {
   );
 }
 
-/** Commands and the sentence at the end stand out. */
+/** Commands and the cause stand out. */
 function styleOf(line: string): string {
-  if (/^(?:\$|The) /.test(line)) return ' font-weight="700"';
+  if (/^\$ |^ {2}\S+:\d+ /.test(line)) return ' font-weight="700"';
   return /^\S+ {2}target|^ /.test(line) ? ' fill="var(--faint)"' : '';
 }
 

@@ -97,7 +97,7 @@ export function describeLoad(load: LoadMode): string {
       : `open loop at ${at}${connects}`;
   }
   if (load.mode === 'promise')
-    return `open loops of independent users (Poisson arrivals) at the rates around the highest that keeps ${describePromises(load.promises)}${connects}`;
+    return `open loops of independent users (Poisson arrivals) at the rates around the highest that meets ${describePromises(load.promises)}${connects}`;
   if (startsOnly(load)) return 'no load: one request to each server';
   return `exactly ${load.requests.toLocaleString('en-US')} requests${connects}`;
 }

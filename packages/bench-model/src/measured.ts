@@ -54,7 +54,7 @@ export type OpenLoop = Static<typeof openLoop>;
 
 const searchStep = shape('One open loop of a search.', {
   ...step,
-  requests: count('count: requests in it that kept or broke the promise that decides'),
+  requests: count('count: requests in it that met or violated the SLO that decides'),
   brokenShare: amount('share: of these, those that broke it'),
 });
 
@@ -68,10 +68,10 @@ const curve = named(
   ),
 );
 
-const capacity = namedShape('capacity', 'The highest rate that keeps promises (--slo).', {
-  perSecond: span('per second: the highest rate of requests that keeps the promises'),
+const capacity = namedShape('capacity', 'The highest rate that meets SLOs (--slo).', {
+  perSecond: span('per second: the highest rate of requests that meets the SLOs'),
   bound: Type.Optional(oneOf(['at least', 'at most'] as const, 'The figure is only a bound.')),
-  by: as(promise, 'The promise that breaks first.'),
+  by: as(promise, 'The SLO that is violated first.'),
   pacePerSecond: span('per second: correct responses in the closed loop of the warm-up'),
   steps: list('In the order of time.', searchStep, { minItems: 1 }),
 });

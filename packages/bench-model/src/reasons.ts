@@ -191,10 +191,10 @@ const DEFINITIONS = {
     () =>
       'on one core, this JVM collects garbage serially. With several it would use G1: to measure that, use --cores 2, or -XX:+UseG1GC',
   ),
-  'promise-rarely-kept': finding(
+  'slo-rarely-met': finding(
     'the capacity is probably lower',
     ({ promise, kept, loads }: { promise: string; kept: number; loads: number }) =>
-      `${kept} of ${loads} loads kept ${promise}: some requests probably break it without any load, and the capacity is lower. Promise less to know it`,
+      `${kept} of ${loads} loads met ${promise}: some requests probably violate it without any load, and the capacity is lower. A looser SLO tells`,
   ),
   'not-verified': finding(
     'the server could not be verified after the load',
@@ -245,17 +245,17 @@ const DEFINITIONS = {
       return `the ${name} used ${coresUsed.toFixed(2)} cores${where}: goodput is a lower bound, and latency includes the ${name}'s delays`;
     },
   }),
-  'promise-kept': disturbance('the promise did not break at any rate that the load generator reached', {
+  'slo-met': disturbance('the SLO was met at every rate that the load generator reached', {
     invalidates: CAPACITY,
     bounds: () => ({ capacity: { low: 1 } }),
     cure: 'Send the load from several hosts: --cluster bench.cluster.json',
     text: ({ perSecond, busy, reach }: { perSecond: number; busy: number; reach: number }) =>
-      `the promise held at every rate that the load generator could judge, up to ${figure(perSecond)}/s; the generator was ${Math.round(busy * 100)} % busy at most, and reaches about ${figure(reach)}/s`,
+      `the SLO was met at every rate that the load generator could judge, up to ${figure(perSecond)}/s; the generator was ${Math.round(busy * 100)} % busy at most, and reaches about ${figure(reach)}/s`,
   }),
-  'promise-broken': disturbance('the promise was broken at the lowest rate', {
+  'slo-violated': disturbance('the SLO was violated at the lowest rate', {
     invalidates: CAPACITY,
     bounds: () => ({ capacity: { high: 1 } }),
-    cure: 'Promise less, or measure for longer: --duration',
+    cure: 'Set a looser SLO, or measure for longer: --duration',
     text: ({
       promise,
       perSecond,
@@ -265,9 +265,9 @@ const DEFINITIONS = {
       perSecond: number;
       brokenShare: number;
     }) =>
-      `${promise} was broken at every rate, down to ${digits(perSecond)}/s, where ${digits(100 * brokenShare)} % of the requests broke it: the capacity is lower`,
+      `${promise} was violated at every rate, down to ${digits(perSecond)}/s, where ${digits(100 * brokenShare)} % of the requests violated it: the capacity is lower`,
   }),
-  'few-answers': disturbance('too few answers to judge the promise', {
+  'few-answers': disturbance('too few responses to judge the SLO', {
     invalidates: CAPACITY,
     cure: 'Use a longer --duration',
     bounds: ({ deviation }) => ({

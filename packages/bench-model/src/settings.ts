@@ -41,11 +41,14 @@ const connecting = {
 export const promise = named(
   'promise',
   Type.Unsafe<Promised>(
-    shape('A promise: a percentile of the latency, or the share of failed requests, below a limit.', {
-      of: oneOf(PROMISED),
-      belowUs: Type.Optional(span('µs: the latency stays below it; absent for errors')),
-      belowShare: Type.Optional(span('share: of the requests that fail; absent for a latency')),
-    }),
+    shape(
+      'A service level objective (SLO): a percentile of the latency, or the share of failed requests, below a limit.',
+      {
+        of: oneOf(PROMISED),
+        belowUs: Type.Optional(span('µs: the latency stays below it; absent for errors')),
+        belowShare: Type.Optional(span('share: of the requests that fail; absent for a latency')),
+      },
+    ),
   ),
 );
 
@@ -89,7 +92,7 @@ export const loadMode = named(
       }),
     ],
     {
-      description: 'The load mode: closed, at a rate, an amount, or the highest rate that keeps promises.',
+      description: 'The load mode: closed, at a rate, an amount, or the highest rate that meets SLOs.',
     },
   ),
 );

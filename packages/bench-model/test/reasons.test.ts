@@ -104,9 +104,9 @@ const FACTS: Facts = {
   'cores-changed': [{ placed: [1], found: [0, 2] }],
   'late-sample': [{ seconds: 2.8, windowSeconds: 1 }],
   overrun: [{ offered: 5000, served: 4100.3 }],
-  'promise-kept': [{ perSecond: 4100, busy: 0.83, reach: 4300 }],
-  'promise-broken': [{ promise: 'p99 < 50 ms', perSecond: 12.4, brokenShare: 0.034 }],
-  'promise-rarely-kept': [{ promise: 'p99 < 50 ms', kept: 1, loads: 24 }],
+  'slo-met': [{ perSecond: 4100, busy: 0.83, reach: 4300 }],
+  'slo-violated': [{ promise: 'p99 < 50 ms', perSecond: 12.4, brokenShare: 0.034 }],
+  'slo-rarely-met': [{ promise: 'p99 < 50 ms', kept: 1, loads: 24 }],
   'few-answers': [{ promise: 'p99.9 < 50 ms', answers: 4200, needed: 10_000, deviation: 0.1 }],
   stall: [
     { count: 10, aboveUs: 1e6, slowestUs: 3_012_000, tail: 'p99', tailUs: 570 },
@@ -205,7 +205,7 @@ describe('the table of reasons', () => {
     expect(bounds).toEqual([
       'generator-bound goodput',
       'companion-bound goodput',
-      'promise-kept capacity',
+      'slo-met capacity',
       // Without the CPU of the server, nothing says how much more it could have done.
       'other-processes capacity',
       'other-processes goodput',

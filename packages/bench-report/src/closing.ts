@@ -107,7 +107,7 @@ function describeCapacities(
 
 /** True for a capacity that is known within bounds, or is a bound itself. */
 function isBounded(capacity: ModelFigure): boolean {
-  return capacity.reasons.every((code) => code === 'promise-broken') || isUsable(capacity);
+  return capacity.reasons.every((code) => code === 'slo-violated') || isUsable(capacity);
 }
 
 /** `3,900/s (3,700/s to 4,100/s)`, `at least 3,900/s`, `less than 40.0/s`; `probably less than` that by most of its rounds. */
@@ -116,8 +116,8 @@ function describeCapacity({
   rounds,
   reasons: doubts,
 }: Pick<ModelRow, 'rounds' | 'reasons'> & { capacity: ModelFigure }): string {
-  const isRare = doubts.some((one) => one.reason.code === 'promise-rarely-kept' && one.rounds > rounds / 2);
-  const less = reasons.includes('promise-broken') ? 'less than ' : isRare ? 'probably less than ' : '';
+  const isRare = doubts.some((one) => one.reason.code === 'slo-rarely-met' && one.rounds > rounds / 2);
+  const less = reasons.includes('slo-violated') ? 'less than ' : isRare ? 'probably less than ' : '';
   const bound = atLeast ? 'at least ' : less;
   const [value, low, high] = [median, interval?.low ?? 0, interval?.high ?? 0].map((one) =>
     showValue('capacity', one),

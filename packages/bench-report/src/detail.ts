@@ -149,7 +149,7 @@ function describeStep({ perSecond, servedPerSecond, failedShare, brokenShare, ..
   ] as const;
   const figures = [
     ...latencies.flatMap(([name, us]) => (us === undefined ? [] : [`${name} ${formatUs(us)}`])),
-    `${formatShare(brokenShare)} broke the promise`,
+    `${formatShare(brokenShare)} violated the SLO`,
     ...(failedShare > 0 ? [`${formatShare(failedShare)} failed`] : []),
     ...(step.cpuUsPerRequest === undefined ? [] : [`${formatCost(step.cpuUsPerRequest)} µs per request`]),
     `limit ${step.limit}`,

@@ -31,7 +31,7 @@ export function explainSigns({
   const few = rounds < FEWEST_WITH_SPREAD ? ` ${countOf(rounds, 'round')} cannot rank targets.` : '';
   const isSearched = rows.some(({ figures }) => figures.capacity);
   const searched = isSearched
-    ? '; of a capacity, half of its 95 % interval in this run. The other figures are those of a load near it that kept the promise'
+    ? '; of a capacity, half of its 95 % interval in this run. The other figures are those of a load near it that met the SLO'
     : '';
   const limits = describeLimits(rows, companions);
   const paired =

@@ -70,16 +70,18 @@ export function viewUse(uses: readonly ChangedUse[]): View {
 /** `Each request waits 4.2 ms at main.py:12 (await asyncio.sleep(0.004), in sleep) instead of 0.1.` */
 export function describePlace({ part, before, after }: ChangedPart<Wait>): string {
   const within = part.in === undefined ? '' : `, in ${part.in}`;
-  return `${eachWaits(after)} at ${part.file}:${part.line} (\`${cut(part.code)}\`${within})${insteadOf(before)}.`;
+  return describeWait(`at ${part.file}:${part.line} (\`${cut(part.code)}\`${within})`, before, after);
 }
 
 /** `Each request waits 4.1 ms in the database for SELECT pg_sleep(?) instead of 0.1.` */
 export function describeTime({ part, before, after }: ChangedPart<Statement>): string {
-  return `${eachWaits(after)} in the database for \`${cut(part.text)}\`${insteadOf(before)}.`;
+  return describeWait(`in the database for \`${cut(part.text)}\``, before, after);
 }
 
-function eachWaits(ms: number): string {
-  return isNone(ms) ? 'No request waits' : `Each request waits ${formatPer(ms)} ms`;
+function describeWait(where: string, before: number, after: number): string {
+  return isNone(after)
+    ? `No request waits any longer ${where}: ${formatPer(before)} ms before.`
+    : `Each request waits ${formatPer(after)} ms ${where}${insteadOf(before)}.`;
 }
 
 /** `Each request sends 21 statements instead of 2: 20 × SELECT … FROM book WHERE author_id = ?, instead of 1.` */
@@ -106,10 +108,9 @@ export function describeUse(uses: readonly ChangedUse[]): string[] {
     ({ name }) => name !== 'statements' && !(isCaused && (name === 'calls' || name === 'writes')),
   );
   const counts = told.map(
-    ({ name, before, after }) =>
-      `${isNone(after) ? 'no' : formatTimes(after)} ${LABELS[name]}${insteadOf(before)}`,
+    ({ name, before, after }) => `${LABELS[name]} ${formatTimes(before)} → ${formatTimes(after)}`,
   );
-  return counts.length === 0 ? [] : [`There are ${counts.join(', ')}.`];
+  return counts.length === 0 ? [] : [`Also changed: ${counts.join(', ')}.`];
 }
 
 /** Returns true for what a table shows as 0.00. */
@@ -124,7 +125,7 @@ function insteadOf(before: number): string {
 /** `21` for 20.99, `1.84`. */
 function formatTimes(figure: number): string {
   const whole = Math.round(figure);
-  return Math.abs(figure - whole) < 0.01 * figure ? whole.toLocaleString('en-US') : formatPer(figure);
+  return Math.abs(figure - whole) <= 0.01 * figure ? whole.toLocaleString('en-US') : formatPer(figure);
 }
 
 /** Returns a statement without its list of columns, or a line, cut to a length that can be read. */

@@ -75,7 +75,7 @@ describe('the last sentence of a report', () => {
     const facts = { promise: 'p99 < 50 ms', kept: 1, loads: 24 };
     const rarely = better.map((trial) =>
       trial.target.id === 'vanilla' && trial.round > 3
-        ? { ...trial, reasons: [makeReason('promise-rarely-kept', facts)] }
+        ? { ...trial, reasons: [makeReason('slo-rarely-met', facts)] }
         : trial,
     ) as Trial[];
     expect(close(plan, rarely)).toMatch(

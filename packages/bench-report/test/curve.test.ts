@@ -97,10 +97,10 @@ describe('a step of a search, in detail', () => {
   it('says what was offered and served, and by how much the queue grew beyond the capacity', () => {
     const text = describeDetail(trials);
     expect(text).toContain(
-      'offered 5,000/s for 2 s, served 4,100/s; p99 411 ms, 93 % broke the promise, limit server',
+      'offered 5,000/s for 2 s, served 4,100/s; p99 411 ms, 93 % violated the SLO, limit server',
     );
     expect(text).toContain(
-      'offered 4,000/s for 2 s, served 4,000/s; p99 48.0 ms, 0.8 % broke the promise, 91.2 µs per request, limit waiting',
+      'offered 4,000/s for 2 s, served 4,000/s; p99 48.0 ms, 0.8 % violated the SLO, 91.2 µs per request, limit waiting',
     );
   });
 });

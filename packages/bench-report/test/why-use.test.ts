@@ -31,7 +31,7 @@ it('what requests cause is a row for each count', () => {
 
 it('what clearly differs is told, without what follows from statements', () => {
   expect(describeUse(USES)).toEqual([
-    'There are 1 connections opened per request instead of none, 1,014 system calls per request instead of 8.39, 1,001 writes per request instead of 1, no garbage collections per 1,000 requests instead of 10.4.',
+    'Also changed: connections opened per request 0 → 1, system calls per request 8.39 → 1,014, writes per request 1 → 1,001, garbage collections per 1,000 requests 10.4 → 0.',
   ]);
   expect(describeUse([STATEMENTS, ...USES.slice(1, 3)])).toEqual([]);
 });
@@ -55,6 +55,6 @@ it('names the line and the statement for which requests wait', () => {
   );
   const statement = { text: 'select pg_sleep(?)', count: 1, ms: 4 };
   expect(describeTime({ part: statement, before: 4.2, after: 0, ...CHANGE })).toBe(
-    'No request waits in the database for `select pg_sleep(?)` instead of 4.20.',
+    'No request waits any longer in the database for `select pg_sleep(?)`: 4.20 ms before.',
   );
 });

@@ -155,7 +155,7 @@ describe('the explanation of a comparison', () => {
   it('says what a request takes of sides without a profiler, and nothing of functions', () => {
     const sides = [bareSide('main', 2), bareSide('http', 6)];
     const [view] = viewWhy({ ...WHY, sides });
-    expect(view?.sentences).toEqual(['There are 6 threads instead of 2.']);
+    expect(view?.sentences).toEqual(['Also changed: threads 2 → 6.']);
     expect(view?.table.groups[0]?.rows).toEqual([]);
     expect(view?.use.groups[0]?.rows).toHaveLength(1);
     expect(buildFlame({ ...WHY, sides }, { baseline: 'main', candidate: 'http' })).toBeUndefined();

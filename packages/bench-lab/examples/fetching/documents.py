@@ -1,21 +1,17 @@
 import asyncio
 import sys
 
-BODY = b'{"name": "a document", "text": "' + b"x" * 1000 + b'"}'
+BODY = b'{"name": "a document", "text": "%s"}' % (b"x" * 1000)
 HEAD = b"HTTP/1.1 200 OK\r\ncontent-type: application/json\r\ncontent-length: %d\r\n\r\n" % len(BODY)
 
 
-class Documents(asyncio.Protocol):
-    def connection_made(self, transport):
-        self.transport = transport
-
-    def data_received(self, data):
-        self.transport.write((HEAD + BODY) * data.count(b"\r\n\r\n"))
+async def answer(reader, writer):
+    while await reader.readuntil(b"\r\n\r\n"):
+        writer.write(HEAD + BODY)
 
 
-async def serve(port: int):
-    server = await asyncio.get_running_loop().create_server(Documents, "127.0.0.1", port)
-    await server.serve_forever()
+async def serve():
+    await (await asyncio.start_server(answer, "127.0.0.1", int(sys.argv[1]))).serve_forever()
 
 
-asyncio.run(serve(int(sys.argv[1])))
+asyncio.run(serve())

@@ -111,9 +111,7 @@ for (const [name, queue, text, seconds = usualSeconds] of SERVERS) {
     ),
     // Above 0, the candidate is worse.
     count(planted, ({ interval }) => interval !== undefined && interval.low > 0),
-    count(all, ({ trials }) =>
-      (trials.at(-1)?.reasons ?? []).some(({ code }) => code === 'promise-rarely-kept'),
-    ),
+    count(all, ({ trials }) => (trials.at(-1)?.reasons ?? []).some(({ code }) => code === 'slo-rarely-met')),
   ];
   console.log(`| ${[name, text, `${seconds} s`, ...cells].join(' | ')} |`);
 }

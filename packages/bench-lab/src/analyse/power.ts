@@ -18,27 +18,25 @@ export interface EffectSummary extends Effect {
 
 /** Summarises a pool: its tests by effect, the largest first, and those after the response last. */
 export function summarisePool(tests: readonly PooledTest[]): EffectSummary[] {
-  return [false, true].flatMap((deferred) => {
-    const byEffect = Map.groupBy(
-      tests.filter((test) => (test.deferred ?? false) === deferred),
-      ({ effect }) => effect,
-    );
-    return [...byEffect]
-      .toSorted(([a], [b]) => b - a)
-      .map(([effect, same]) => ({ effect, deferred, ...summariseTests(same) }));
-  });
+  const alike = Map.groupBy(tests, ({ effect, deferred = false }) => `${effect} ${deferred}`);
+  return [...alike.values()]
+    .map(summariseTests)
+    .toSorted((a, b) => Number(a.deferred) - Number(b.deferred) || b.effect - a.effect);
 }
 
 function measuredOf({ differences }: Pick<PooledTest, 'differences'>): number[] {
   return differences.filter((difference) => difference !== null);
 }
 
-function summariseTests(tests: PooledTest[]): Omit<EffectSummary, keyof Effect> {
+function summariseTests(tests: PooledTest[]): EffectSummary {
+  const [{ effect, deferred = false }] = tests as [PooledTest];
   const verdicts: Record<Verdict, number> = { faster: 0, slower: 0, same: 0, undecided: 0 };
   for (const { verdict } of tests) verdicts[verdict]++;
   const measured = tests.filter((test) => measuredOf(test).length > 0);
   const differences = measured.map(measuredOf);
   return {
+    effect,
+    deferred,
     tests,
     verdicts,
     deviation: measured.length > 0 ? median(differences.map(robustDeviation)) : Number.NaN,

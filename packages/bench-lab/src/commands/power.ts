@@ -29,14 +29,14 @@ const TEST_SECONDS = 120;
 export default defineCommand({
   name: 'power',
   about:
-    'Measures how often a comparison is right. Compares two builds of one server, one of which uses 3 %, 0 % or 1.5 % more CPU per request, or 3 % more 50 ms after it, for at most 2 minutes each. Adds the results to a pool.',
+    'Measures how often a comparison is right. Compares two builds of one server, one of which uses more CPU per request, for at most 2 minutes each. Adds the results to a pool.',
   options: {
     tests: option('<n>', wholeNumber(0), {
       help: 'comparisons of two builds to add; 0 only prints the pool',
       default: EFFECTS.length,
     }),
     effects: option('<share,…>', listOf(planted), {
-      help: 'the effects to plant in these comparisons, after the response with +later; the next comparison gets the effect with the fewest comparisons in the pool',
+      help: 'the effects to plant, after the response with +later; the one with the fewest comparisons in the pool is next',
       usually: EFFECTS.map(typedAs).join(','),
     }),
     pool: option('<folder>', text, { help: 'the folder of the pool', usually: 'results/power' }),

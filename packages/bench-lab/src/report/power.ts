@@ -25,9 +25,7 @@ function renderEffects(effects: readonly EffectSummary[]): string {
     one.meanRounds.toFixed(1),
     one.meanSeconds.toFixed(0),
   ]);
-  const note =
-    'metric: CPU per request. ratio: over the rounds of all tests. spread: the median robust deviation of the log ratios in a test';
-  return `${renderRows(heads, rows)}\n  ${note}\n`;
+  return `${renderRows(heads, rows)}\n  metric: CPU per request. ratio: over the rounds of all tests. spread: the median robust deviation of the log ratios in a test\n`;
 }
 
 /** Names a planted effect: `A/A`, `+3 %`, `+3 % later`. */

@@ -146,9 +146,9 @@ export const OPTIONS = {
     usually: 'a closed loop',
     notInFile: true,
   }),
-  slo: option('<promises>', readPromises, {
+  slo: option('<objectives>', readPromises, {
     group: LOAD,
-    help: `find the capacity: the highest rate of independent requests that keeps these promises, such as 'p99<50ms' or 'p99.9<200ms,errors<0.1%'. A promise limits ${PROMISED.slice(0, -1).join(', ')} or ${PROMISED.at(-1)}. --duration is the length of a search`,
+    help: `find the capacity: the highest rate of independent requests that meets these SLOs, such as 'p99<50ms' or 'p99.9<200ms,errors<0.1%'. An SLO limits ${PROMISED.slice(0, -1).join(', ')} or ${PROMISED.at(-1)}. --duration is the length of a search`,
     usually: 'a closed loop',
     conflicts: {
       amount: 'omit --amount: a search runs for --duration',

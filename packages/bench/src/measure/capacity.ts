@@ -214,7 +214,7 @@ export class CapacitySearch {
     if (broken.length === 0 && isLimited) {
       const use = Math.max(...this.#steps.map((step) => step.busy));
       const reach = Math.round(this.#reach);
-      const held = makeReason('promise-kept', { perSecond: Math.round(perSecond), busy: use, reach });
+      const held = makeReason('slo-met', { perSecond: Math.round(perSecond), busy: use, reach });
       const few = this.#judgeAnswers(by, index, { perSecond, deviation });
       return {
         ...common,
@@ -229,7 +229,7 @@ export class CapacitySearch {
         perSecond,
         brokenShare: shareOf(shares[index] as Shares),
       };
-      return { ...common, perSecond, bound: 'at most', reasons: [makeReason('promise-broken', facts)] };
+      return { ...common, perSecond, bound: 'at most', reasons: [makeReason('slo-violated', facts)] };
     }
     const few = this.#judgeAnswers(by, index, { perSecond: found, deviation });
     return { ...common, perSecond: found, reasons: [...few, ...this.#judgeKept(by, index)] };
@@ -304,7 +304,7 @@ export class CapacitySearch {
     const own = this.#steps.map(({ shares }) => shares[index] as Shares);
     const counted = countRarelyKept([...(this.#learned[index]?.steps ?? []), ...own], levelOf(by));
     const promise = describePromises([by]);
-    return counted === undefined ? [] : [makeReason('promise-rarely-kept', { promise, ...counted })];
+    return counted === undefined ? [] : [makeReason('slo-rarely-met', { promise, ...counted })];
   }
 
   /** Judges whether the steps near the capacity have as many responses as their percentile needs. */

@@ -142,13 +142,13 @@ describe('the search of a capacity', () => {
 
   it('is a lower bound if the generator was saturated before the promise broke', () => {
     const found = search(fixed(0.0002), 'p99<20ms', { edit: saturate });
-    expect(found).toMatchObject({ bound: 'at least', reasons: [{ code: 'promise-kept' }] });
+    expect(found).toMatchObject({ bound: 'at least', reasons: [{ code: 'slo-met' }] });
     expect(found.perSecond).toBeLessThan(5000);
   });
 
   it('stays below the rate at which the generator would be saturated, and names it', () => {
     const found = search(fixed(0.0002), 'p99<20ms', { edit: tire, pace: 1500 });
-    expect(found).toMatchObject({ bound: 'at least', reasons: [{ code: 'promise-kept' }] });
+    expect(found).toMatchObject({ bound: 'at least', reasons: [{ code: 'slo-met' }] });
     expect(found.reasons[0]?.text).toContain('reaches about 1,7');
     expect(Math.max(...found.steps.map(({ perSecond }) => perSecond))).toBeGreaterThan(0);
     expect(found.steps.filter(({ perSecond }) => perSecond >= 1800)).toEqual([]);
@@ -167,12 +167,12 @@ describe('the search of a capacity', () => {
 
   it('is an upper bound if the promise was broken at every rate', () => {
     const found = search(fixed(0.03), 'p99<20ms');
-    expect(found).toMatchObject({ bound: 'at most', reasons: [{ code: 'promise-broken' }] });
+    expect(found).toMatchObject({ bound: 'at most', reasons: [{ code: 'slo-violated' }] });
   });
 
   it('does not count a step that the generator made slow by late starts', () => {
     const found = search(exponential(0.002), 'p99<50ms', { edit: delay, known: 280 });
-    expect(found).toMatchObject({ bound: 'at least', reasons: [{ code: 'promise-kept' }] });
+    expect(found).toMatchObject({ bound: 'at least', reasons: [{ code: 'slo-met' }] });
   });
 
   it('notes that hardly any step kept the promise, as if some requests break it without a load', () => {
@@ -186,7 +186,7 @@ describe('the search of a capacity', () => {
       });
     };
     // 0.9 % of these responses take more than 95 ms by themselves.
-    expect(notesOf(exponential(0.02, 10)).at(-1)).toEqual(['promise-rarely-kept']);
+    expect(notesOf(exponential(0.02, 10)).at(-1)).toEqual(['slo-rarely-met']);
     expect(notesOf(fixed(0.02, 10)).flat()).toEqual([]);
   });
 
@@ -254,7 +254,7 @@ describe('a trial with promises', () => {
       promise: 'p99 < 50 ms',
       deviation: 0.1,
     });
-    const broken = makeReason('promise-broken', { promise: 'p99 < 50 ms', perSecond: 400, brokenShare: 0.1 });
+    const broken = makeReason('slo-violated', { promise: 'p99 < 50 ms', perSecond: 400, brokenShare: 0.1 });
     const doubted = (reason: Reason): Trial[] =>
       trials.map((trial) => ({ ...trial, status: 'suspect' as const, reasons: [reason] }));
     expect(before(doubted(few))).toEqual([400, 420]);

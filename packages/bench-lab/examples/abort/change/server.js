@@ -1,5 +1,4 @@
 const http = require('node:http');
-
 const stop = new AbortController();
 
 http

@@ -8,11 +8,11 @@ import { readNodeManifest, readPyproject } from '../manifests.ts';
 import { languageOfProgram, runtimeOf } from '../project.ts';
 import { leavesFolder } from '../services.ts';
 import { splitCommand, type Words } from '../words.ts';
-import { isBesideService, isForDevelopment } from './address.ts';
+import { isBesideService, isForDevelopment, isServer } from './address.ts';
 import { toldByCompiled } from './compiled.ts';
 import { toldByContainers } from './containers.ts';
 import { readLine } from './line.ts';
-import { buildOfStart, toldByNodeSources, toldByScripts } from './node.ts';
+import { buildOfNode, startsBuild, toldByNodeSources, toldByScripts } from './node.ts';
 import { toldByPrograms, toldByPython } from './python.ts';
 import type { Told, Way } from './way.ts';
 
@@ -96,10 +96,7 @@ function toWay(root: string, told: Told): Way | undefined {
   if (isForeign && !isOfProject(words, place)) return undefined;
   // An image may start what it has built, which is not in the project.
   if (own.includes('/') && !own.startsWith('{') && !existsSync(resolve(place, own))) return undefined;
-  const way = finish(root, told, { words, env: { ...env, ...read.env } });
-  const script = args.find((word) => /\.(?:py|[cm]?[jt]s)$/.test(word));
-  const isMissing = isForeign && script !== undefined && !existsSync(resolve(place, script));
-  return isMissing && way.build.length === 0 ? undefined : way;
+  return finish(root, told, { words, env: { ...env, ...read.env } });
 }
 
 /** Returns true if a command that an image names starts a program of the project, or a known server; false for Cron or Apache. */
@@ -108,7 +105,7 @@ function isOfProject(words: readonly string[], place: string): boolean {
   if (program.includes('/')) return !leavesFolder(place, program);
   const { dependencies = {}, devDependencies = {} } = readNodeManifest(place);
   const listed = { ...dependencies, ...devDependencies, ...readPyproject(place).scripts };
-  return languageOfProgram(program) !== undefined || program in listed;
+  return languageOfProgram(program) !== undefined || isServer(words) || program in listed;
 }
 
 function finish(root: string, told: Told, { words, env }: Words): Way {
@@ -117,7 +114,7 @@ function finish(root: string, told: Told, { words, env }: Words): Way {
   const runtime = build === undefined ? runtimeOf(place, words[0] ?? '') : 'none';
   const isTypeScript = words.some((word) => /\.[cm]?tsx?$/.test(word));
   const ofNode = isTypeScript ? 'typescript' : 'javascript';
-  const built = runtime === 'node' ? buildOfStart(place, words) : build;
+  const built = runtime === 'node' && startsBuild(place, words) ? buildOfNode(place) : build;
   return {
     folder,
     command: words,
