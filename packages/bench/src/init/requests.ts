@@ -4,7 +4,7 @@ import { toAuthority } from 'bench-machine/ports';
 import { BenchError } from 'bench-model/errors';
 import { present } from 'bench-model/options';
 import { countOf } from 'bench-report/format';
-import { pathsInFiles, pathsInLog } from 'bench-targets/catalogue/apps/routes';
+import { AVOIDED, pathsInFiles, pathsInLog } from 'bench-targets/catalogue/apps/routes';
 import { readOpenapi } from 'bench-targets/catalogue/workloads/requests/openapi';
 import { sendRequest, UnansweredError, UnmeasurableError } from 'bench-targets/catalogue/workloads/send';
 import { excerpt, nameStatus } from 'bench-targets/catalogue/workloads/workload';
@@ -247,7 +247,7 @@ async function readRoutes(asking: Asking): Promise<{ paths: string[]; post?: str
     try {
       const { requests, leftOut } = readOpenapi(answer, document);
       say('found', `${document}: ${countOf(requests.length + leftOut.length, 'route')}`);
-      return { paths: requests.map(({ path }) => path), post };
+      return { paths: requests.map(({ path }) => path).filter((path) => !AVOIDED.test(path)), post };
     } catch (error) {
       if (!(error instanceof BenchError)) throw error;
       say('found', error.message);

@@ -61,12 +61,12 @@ const paths = {
   '/items/{id}': { get: { parameters: [{ ...id, example: 7 }] } },
   '/broken': { get: {} },
   '/orders': { get: {} },
-  '/mine': { get: {} },
+  '/mine': { get: {} }, '/panic': { get: {} },
 };
 createServer((request, response) => {
   if (request.url === '/openapi.json') return response.end(JSON.stringify({ openapi: '3.1.0', paths }));
   if (['/orders', '/items/7'].includes(request.url)) return response.end('[]');
-  if (request.url === '/broken') return response.writeHead(500).end('no\\u001b database');
+  if (request.url === '/panic') process.exit(3); else if (request.url === '/broken') return response.writeHead(500).end('no\\u001b database');
   response.writeHead(request.url === '/mine' ? 401 : 404).end();
 }).listen(process.env.PORT, '127.0.0.1');
 `;

@@ -23,8 +23,8 @@ const IN_DJANGO =
 const IN_ROUTER = /\bpath\(\s*r?["']([^"']*)["']\s*,\s*include\(\s*\w*router\.urls/;
 
 /** Paths that change something, never end, or show nothing of the service. */
-const AVOIDED =
-  /log-?out|sign-?out|shutdown|delete|remove|reset|kill|restart|stream|events?$|\/ws\b|\.(?:js|css|png|ico|svg|map)$|\/(?:robots|humans)\.txt$|\/sitemap[^/]*\.xml$|^\/(?:docs?|redoc|reference|swagger|scalar|static|metrics)\b/i;
+export const AVOIDED =
+  /\b(?:panic|crash|quit|exit)\b|log-?out|sign-?out|shutdown|delete|remove|reset|kill|restart|stream|events?$|\/ws\b|\.(?:js|css|png|ico|svg|map)$|\/(?:robots|humans)\.txt$|\/sitemap[^/]*\.xml$|^\/(?:docs?|redoc|reference|swagger|scalar|static|metrics)\b/i;
 /** Paths with a parameter, in any notation. */
 const WITH_PARAMETER = /^[^?]*[{}<>:*()$[\]]/;
 
