@@ -2,7 +2,7 @@
 import { countAnswers } from 'bench-model/counts';
 import { median } from 'bench-statistics/numbers';
 import type { TimeReport, Trial } from 'bench-model/record';
-import { TIME_FIELD_NAMES, type TimeField } from 'bench-machine/time-report';
+import { TIME_FIELD_NAMES, type TimeField } from 'bench-model/time-fields';
 import { cellOf } from './cells.ts';
 
 /** The resources that a target used at a rung: the median of each field over its rounds. */

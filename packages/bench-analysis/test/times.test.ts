@@ -1,7 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { usageOf } from '../src/times.ts';
 import type { TimeReport } from 'bench-model/record';
-import { parseTime, TIME_FIELD_NAMES, TIME_FIELDS } from 'bench-machine/time-report';
+import { parseTime } from 'bench-machine/time-report';
+import { TIME_FIELD_NAMES, TIME_FIELDS } from 'bench-model/time-fields';
 import { failedTrial, okTrial, readFixture, sampleMeasured } from '../../bench-lab/testing/samples.ts';
 
 const report = (userSeconds: number, given: Partial<TimeReport> = {}): TimeReport => ({

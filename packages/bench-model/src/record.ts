@@ -1,5 +1,5 @@
 /** The record of one trial: its definition, and the types derived from it. */
-import { Type, type Static, type TObject } from 'typebox';
+import { Type, type Static, type TNumber, type TObject, type TOptional } from 'typebox';
 import {
   amount,
   as,
@@ -24,6 +24,7 @@ import { sent } from './requests.ts';
 import { loadMode, params } from './settings.ts';
 import { attestation, interpreter, resolvedRuntime, target } from './target.ts';
 import { RECORD_SCHEMA } from './versions.ts';
+import { TIME_FIELD_NAMES, TIME_FIELDS, type TimeField } from './time-fields.ts';
 
 const ends = {
   low: Type.Optional(amount('ratio: the least that the truth can be')),
@@ -96,24 +97,16 @@ export const placement = shape('The cores that each side could use; a side that 
 
 export type Placement = Static<typeof placement>;
 
+const timeFields = Object.fromEntries(
+  TIME_FIELD_NAMES.map((name) => {
+    const { label, unit, scope } = TIME_FIELDS[name];
+    return [name, Type.Optional((unit === 's' ? amount : count)(`${unit}: ${label}, of the ${scope}`))];
+  }),
+) as Record<TimeField, TOptional<TNumber>>;
+
 export const time = shape("The report of /usr/bin/time over the server's whole life.", {
   format: oneOf(['gnu', 'bsd'] as const),
-  elapsedSeconds: Type.Optional(amount('s: wall clock')),
-  userSeconds: Type.Optional(amount('s: CPU in user mode, of descendants that were waited for')),
-  systemSeconds: Type.Optional(amount('s: CPU in the kernel, of descendants that were waited for')),
-  maxResidentBytes: Type.Optional(count('bytes: of the largest single process, not the sum')),
-  minorFaults: Type.Optional(count('count: page faults without I/O')),
-  majorFaults: Type.Optional(count('count: page faults with I/O')),
-  voluntarySwitches: Type.Optional(count('count: context switches, waiting')),
-  involuntarySwitches: Type.Optional(count('count: context switches, preempted')),
-  fileInputs: Type.Optional(count('count: file system reads')),
-  fileOutputs: Type.Optional(count('count: file system writes')),
-  messagesSent: Type.Optional(count('count: socket messages; BSD only')),
-  messagesReceived: Type.Optional(count('count: socket messages; BSD only')),
-  signalsReceived: Type.Optional(count('count: signals; BSD only')),
-  instructions: Type.Optional(count('count: instructions retired, direct child only; BSD only')),
-  cycles: Type.Optional(count('count: CPU cycles, direct child only; BSD only')),
-  peakFootprintBytes: Type.Optional(count('bytes: direct child only; BSD only')),
+  ...timeFields,
   exitStatus: Type.Optional(count('status: as the shell gives it')),
   terminatedBySignal: Type.Optional(ordinal('signal: its number')),
 });

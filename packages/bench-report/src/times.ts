@@ -1,6 +1,6 @@
 /** The reports of time(1) side by side: fields as rows, targets as columns. */
 import type { TargetUsage } from 'bench-analysis/times';
-import { TIME_FIELD_NAMES, TIME_FIELDS, type TimeFieldHead, type TimeScope } from 'bench-machine/time-report';
+import { TIME_FIELD_NAMES, TIME_FIELDS, type TimeFieldHead, type TimeScope } from 'bench-model/time-fields';
 import { countOf, describeConnections, formatCost, formatWhole } from './format.ts';
 import type { Model } from './model/model.ts';
 import type { View } from './content.ts';
