@@ -93,10 +93,12 @@ describe('a delay at thousands of connections', () => {
       bench: [...MOST, '--duration', '1'],
       wrap: accountForWindow,
     });
-    // No generator sends 80,000 requests a second. Where other programs take the cores, they are named instead.
+    // No generator sends 80,000 requests a second. What takes the cores from it is named instead.
     expect(validOf(seen)).toEqual([]);
     expect(seen.trial.reasons.map(({ code }) => code)).toEqual(
-      expect.arrayContaining([expect.stringMatching(/^(generator-bound|late-generator|other-processes)$/)]),
+      expect.arrayContaining([
+        expect.stringMatching(/^(generator-bound|late-generator|other-processes|steal|throttled)$/),
+      ]),
     );
     expectRightOrMarked(seen);
   });

@@ -345,7 +345,7 @@ describe('a login', () => {
     expect([status, stderr]).toEqual([0, expect.not.stringContaining('error:')]);
     const [trial] = place.trials();
     expect(loadOf(trial).lifetime).toMatchObject({ non2xx: 0 });
-    expect(loadOf(trial).windowSeconds).toBeCloseTo(3, 1);
+    expect(loadOf(trial).windowSeconds).toBeGreaterThan(2.9);
     const { logins, loginsUnderLoad, refused } = await shop.account();
     // One before the run, and one in each second.
     expect(logins).toBeGreaterThanOrEqual(1 + 5);
