@@ -109,7 +109,7 @@ describe('the start that an image names', () => {
     ],
     ['FROM a AS base\nCMD ["uvicorn", "old:app"]\nFROM base\nCMD ["uvicorn", "shop:app"]', UVICORN],
   ])('by %j is %j', (text, command) => {
-    write({ ...PYTHON, Dockerfile: `FROM python\n${text}\n` });
+    write({ ...PYTHON, 'manage.py': '', Dockerfile: `FROM python\n${text}\n` });
     expect(first()).toMatchObject([{ command, runtime: 'python', folder: '' }]);
   });
 
@@ -123,8 +123,8 @@ describe('the start that an image names', () => {
     ['ENTRYPOINT ./Docker/endless.sh', []],
     ['CMD ["/usr/local/bin/uvicorn", "shop:app"]', [UVICORN]],
     ['CMD rm -rf /srv && cp a /etc && uvicorn shop:app', [UVICORN]],
-    ['CMD ["/bin/cp", "a", "/etc"]', []],
     ['CMD ["../../../bin/cp", "a", "/etc"]', []],
+    ['CMD ["python", "made-by-the-image.py"]', []],
   ])('by %j is read for the command that it ends in', (text, commands) => {
     write({
       ...PYTHON,

@@ -96,7 +96,10 @@ function toWay(root: string, told: Told): Way | undefined {
   if (isForeign && !isOfProject(words, place)) return undefined;
   // An image may start what it has built, which is not in the project.
   if (own.includes('/') && !own.startsWith('{') && !existsSync(resolve(place, own))) return undefined;
-  return finish(root, told, { words, env: { ...env, ...read.env } });
+  const way = finish(root, told, { words, env: { ...env, ...read.env } });
+  const script = args.find((word) => /\.(?:py|[cm]?[jt]s)$/.test(word));
+  const isMissing = isForeign && script !== undefined && !existsSync(resolve(place, script));
+  return isMissing && way.build.length === 0 ? undefined : way;
 }
 
 /** Returns true if a command that an image names starts a program of the project, or a known server; false for Cron or Apache. */
