@@ -115,14 +115,14 @@ export function withPort(
     const why = `${name}=${filled}: ${file} ${value === '' ? 'reads it' : `sets it to ${value}`}`;
     return { way: { ...way, env: { ...way.env, [name]: filled } }, why };
   }
-  // flag.String("listen", ":8080", …)
+  // flag.String("listen", ":8080", …). Flags of Go take two hyphens as well as one; those of others only two.
   const option = new RegExp(
     `\\.(?:String|Int)(?:Var)?\\((?:&?[\\w.]+,\\s*)?"([\\w-]+)",\\s*"?([\\w.]*:)?${port}\\b`,
   );
   for (const { file, text } of listings) {
     const [, name, host = ''] = option.exec(text) ?? [];
-    if (name === undefined || way.command.includes(`-${name}`)) continue;
-    const words = [`-${name}`, `${host}${placeholder}`];
+    if (name === undefined || way.command.includes(`--${name}`)) continue;
+    const words = [`--${name}`, `${host}${placeholder}`];
     return {
       way: { ...way, command: [...command, ...words] },
       why: `${words.join(' ')}: ${file} sets it to ${host}${port}`,

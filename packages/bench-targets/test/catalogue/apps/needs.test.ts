@@ -162,8 +162,8 @@ describe('a start that takes its port from Bench', () => {
   it('gets it by the option that its source declares', () => {
     write({ 'main.go': 'listen := flag.String("listen", ":8085", "address")' });
     expect(withPort(readWay(folder, './serve'), folder, 8085)).toMatchObject({
-      way: { command: ['./serve', '-listen', ':{port}'] },
-      why: '-listen :{port}: main.go sets it to :8085',
+      way: { command: ['./serve', '--listen', ':{port}'] },
+      why: '--listen :{port}: main.go sets it to :8085',
     });
   });
 
