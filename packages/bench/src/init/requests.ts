@@ -158,7 +158,7 @@ async function askAll(paths: readonly string[], asking: Asking): Promise<Offer[]
   for (const path of asked) {
     const offer = await ask({ method: 'GET', path }, asking);
     if (offer.leadsTo !== undefined) asked.add(offer.leadsTo);
-    const isPage = offer.isRight && offer.answer.trimStart().startsWith('<');
+    const isPage = offer.isRight && !/^\s*[[{]/.test(offer.answer);
     const isKnown = isPage && all.some(({ answer }) => answer === offer.answer);
     if (offer.status !== 404 && !isKnown) all.push(offer);
   }

@@ -200,8 +200,14 @@ function serviceMissing(failed: Failed): Understood | undefined {
   const { draft, place, words } = failed;
   const lines = [...words.matchAll(REFUSED)].join('\n');
   const name = SERVICE_NAMES.find((one) => lines.includes(KINDS[one].port));
-  if (name === undefined || draft.needs.some((need) => need.name === name)) return undefined;
+  if (name === undefined) return undefined;
   const { port, variable, title } = KINDS[name];
+  const others = draft.needs.filter((need) => need.name !== name);
+  if (others.length < draft.needs.length)
+    return {
+      text: `it looks for ${title} on port ${port} only`,
+      changes: [change(failed, `without ${name}`, { needs: others })],
+    };
   const mention = findMention(place, new RegExp(`(?<!\\d)${port}(?!\\d)`));
   const names = mention === undefined ? '' : `: ${mention} names it`;
   // A file that is no source takes no address from a variable.

@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { BenchError } from 'bench-model/errors';
+import { needOf } from 'bench-targets/catalogue/apps/needs';
 import { readWay } from 'bench-targets/catalogue/apps/ways';
 import { git } from '../../../bench-lab/testing/user.ts';
 import { foldTrace, TryError } from '../../src/init/attempt.ts';
@@ -80,14 +81,8 @@ describe('a server that does not start', () => {
 
   it('gets a copy of the example of its variables', async () => {
     write({ '.env.sample': 'SHOP=open\n' });
-    const trouble = await troubleOf('/bin/node: .env: not found', draftOf('node --env-file=.env server.js'));
-    expect(trouble.text).toBe('.env is missing, of which .env.sample is an example');
-    expect(changesOf(trouble)).toEqual([
-      [
-        'cp .env.sample .env before each start',
-        expect.objectContaining({ setup: { command: ['cp', '.env.sample', '.env'] } }),
-      ],
-    ]);
+    const { changes } = await troubleOf('/bin/node: .env: not found', draftOf('node --env-file=.env a.js'));
+    expect(changes).toMatchObject([{ draft: { way: { setup: ['cp', '.env.sample', '.env'] } } }]);
   });
 
   it('misses a file that its image makes', async () => {
@@ -116,6 +111,12 @@ describe('a server that does not start', () => {
       'PostgreSQL is missing: config/shop.yaml:3 names it. Nothing listens on port 5432',
       [],
     ]);
+  });
+
+  it('does without a database that it looks for on the usual port only', async () => {
+    const draft = draftOf('node shop.js', { needs: [needOf('mysql')] });
+    const { changes } = await troubleOf('Error: connect ECONNREFUSED 127.0.0.1:3306', draft);
+    expect(changes).toMatchObject([{ says: 'without mysql', draft: { needs: [] } }]);
   });
 
   it('gets a database whose address it may take from a variable', async () => {

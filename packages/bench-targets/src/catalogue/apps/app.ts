@@ -14,9 +14,6 @@ import { splitCommand, type Words } from './words.ts';
 /** The variables that tell a server of a user where to listen. */
 export const ADDRESS = { HOST: '{host}', PORT: '{port}' };
 
-/** The only variant of an app. */
-const VARIANT = 'app';
-
 const PLACEHOLDERS = ['port', 'host', 'workers', 'root', 'runtime'];
 
 /** Returns an app as a plan stores it. Throws a usage error if its folder does not exist or its command is not valid. */
@@ -77,9 +74,9 @@ export function toStack({ name, folder, command, env = {} }: App): Stack {
     runtime: project.kind,
     build: [],
     runtimes: [],
-    default: VARIANT,
+    default: 'app',
     variants: {
-      [VARIANT]: {
+      app: {
         ...PLAIN_VARIANT,
         command: argv,
         env: { ...ADDRESS, ...own },

@@ -154,9 +154,7 @@ function readNamed(root: string, kind: 'python' | 'node', named: string, where: 
   throw new BenchError(
     'usage',
     `${where} ${named}: ${isHere ? `not a lock of ${kind === 'python' ? 'Python' : 'Node'}` : 'does not exist'}`,
-    kind === 'python'
-      ? 'name uv.lock, poetry.lock, a .txt file with requirements, pyproject.toml or Pipfile'
-      : 'name pnpm-lock.yaml, package-lock.json, yarn.lock or package.json',
+    `name a lock, a list of requirements or a manifest, e.g. ${kind === 'python' ? 'uv.lock' : 'package-lock.json'}`,
   );
 }
 

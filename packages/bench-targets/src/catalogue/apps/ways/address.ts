@@ -36,9 +36,10 @@ export function withAddress(words: readonly string[]): string[] {
   if (django > 0) return [...words.slice(0, django + 1), '{host}:{port}', '--noreload'];
   // `--port=80` is `--port 80`.
   const plain = words.flatMap((word) => (/^--[\w-]+=/.test(word) ? word.split(/=(.*)/s, 2) : [word]));
-  const address = isServer(words) ? SERVERS[programOf(words)] : undefined;
+  const name = programOf(words);
+  const address = Object.hasOwn(SERVERS, name) ? SERVERS[name] : undefined;
   if (address === undefined) return fillUnknown(words);
-  if (WITH_WORD.test(programOf(words)) && !words.some((word) => WORDS.includes(word))) return [...words];
+  if (WITH_WORD.test(name) && !words.some((word) => WORDS.includes(word))) return [...words];
   const at = programAt(words) + 1;
   const given = plain.slice(at).flatMap((word, index, all) => {
     const before = all[index - 1] ?? '';
@@ -47,7 +48,7 @@ export function withAddress(words: readonly string[]): string[] {
   });
   const program = words.slice(0, at);
   // Waitress takes no option after its app.
-  const isLast = programOf(words) === 'waitress-serve';
+  const isLast = name === 'waitress-serve';
   return isLast ? [...program, ...address, ...given] : [...program, ...given, ...address];
 }
 
@@ -68,11 +69,6 @@ function programAt(words: readonly string[]): number {
 
 function programOf(words: readonly string[]): string {
   return basename(words[programAt(words)] ?? '');
-}
-
-/** Returns true if a command starts a server that is known by its name. */
-export function isServer(words: readonly string[]): boolean {
-  return Object.hasOwn(SERVERS, programOf(words));
 }
 
 /** Servers that say themselves that they are for development. */

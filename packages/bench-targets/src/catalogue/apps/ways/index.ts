@@ -8,11 +8,11 @@ import { readNodeManifest, readPyproject } from '../manifests.ts';
 import { languageOfProgram, runtimeOf } from '../project.ts';
 import { leavesFolder } from '../services.ts';
 import { splitCommand, type Words } from '../words.ts';
-import { isBesideService, isForDevelopment, isServer } from './address.ts';
+import { isBesideService, isForDevelopment } from './address.ts';
 import { toldByCompiled } from './compiled.ts';
 import { toldByContainers } from './containers.ts';
 import { readLine } from './line.ts';
-import { buildOfNode, startsBuild, toldByNodeSources, toldByScripts } from './node.ts';
+import { buildOfStart, toldByNodeSources, toldByScripts } from './node.ts';
 import { toldByPrograms, toldByPython } from './python.ts';
 import type { Told, Way } from './way.ts';
 
@@ -108,7 +108,7 @@ function isOfProject(words: readonly string[], place: string): boolean {
   if (program.includes('/')) return !leavesFolder(place, program);
   const { dependencies = {}, devDependencies = {} } = readNodeManifest(place);
   const listed = { ...dependencies, ...devDependencies, ...readPyproject(place).scripts };
-  return languageOfProgram(program) !== undefined || isServer(words) || program in listed;
+  return languageOfProgram(program) !== undefined || program in listed;
 }
 
 function finish(root: string, told: Told, { words, env }: Words): Way {
@@ -117,7 +117,7 @@ function finish(root: string, told: Told, { words, env }: Words): Way {
   const runtime = build === undefined ? runtimeOf(place, words[0] ?? '') : 'none';
   const isTypeScript = words.some((word) => /\.[cm]?tsx?$/.test(word));
   const ofNode = isTypeScript ? 'typescript' : 'javascript';
-  const built = runtime === 'node' && startsBuild(place, words) ? buildOfNode(place) : build;
+  const built = runtime === 'node' ? buildOfStart(place, words) : build;
   return {
     folder,
     command: words,

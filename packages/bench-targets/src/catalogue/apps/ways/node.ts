@@ -57,10 +57,10 @@ export function toldByNodeSources(root: string, folder: string): Told[] {
 /** The folders into which the build scripts of Node projects write. */
 const BUILT = /^(?:\.\/)?(?:dist|build|out|lib|\.output)(?:\/|$)/;
 
-/** Returns true if a command starts what the build of a Node project writes. */
-export function startsBuild(root: string, [program = '', ...words]: readonly string[]): boolean {
-  const isBuilt = words.some((word) => BUILT.test(word)) || (program === 'next' && words[0] === 'start');
-  return isBuilt && buildOfNode(root) !== undefined;
+/** Returns the build of a Node project if a command starts what it writes. */
+export function buildOfStart(root: string, words: readonly string[]): string[] | undefined {
+  const isNext = words[0] === 'next' && words[1] === 'start';
+  return isNext || words.slice(1).some((word) => BUILT.test(word)) ? buildOfNode(root) : undefined;
 }
 
 /** Returns the build of a Node project; undefined if it has no script for that. */
