@@ -1,6 +1,6 @@
 /** `bench.cluster.json`, the hosts that take part in a run: its definition, and the types derived from it. */
 import { Type, type Static } from 'typebox';
-import { fraction, list, mapOf, ordinal, shape, span, text } from './definitions.ts';
+import { fraction, list, mapOf, ordinal, shape, span, text, when } from './definitions.ts';
 
 const ROLES = 'The names of the resources that say which host does what.';
 
@@ -62,10 +62,7 @@ const spreadingFile = shape({
 /** The file as a user writes it: hosts that send the load, or hosts that the rounds are spread over. */
 export const clusterFile = Type.Unsafe<Static<typeof loadingFile> | Static<typeof spreadingFile>>({
   type: 'object',
-  if: { required: ['spread'] },
-  // oxlint-disable-next-line unicorn/no-thenable -- a keyword of JSON Schema
-  then: spreadingFile,
-  else: loadingFile,
+  ...when({ required: ['spread'] }, spreadingFile, loadingFile),
 });
 
 export type ClusterFile = Static<typeof clusterFile>;

@@ -101,6 +101,12 @@ export function mapOf<Value extends TSchema>(
   });
 }
 
+/** The part of a schema that depends on a condition: an error then names what is wrong with the one that was meant. */
+export function when(condition: object, then: object, otherwise?: object): object {
+  // oxlint-disable-next-line unicorn/no-thenable -- a keyword of JSON Schema
+  return { if: condition, then, ...(otherwise !== undefined && { else: otherwise }) };
+}
+
 /** A field that may be absent; in memory it may also be undefined. */
 export function maybe<Value extends TSchema>(value: Value): TOptional<TUnsafe<Static<Value> | undefined>> {
   return Type.Optional(Type.Unsafe<Static<Value> | undefined>(value));

@@ -12,6 +12,7 @@ import {
   shape,
   span,
   text,
+  when,
 } from './definitions.ts';
 import { counts, latency } from './figures.ts';
 
@@ -238,15 +239,14 @@ export const load = namedShape(
   },
   {
     allOf: [
-      {
-        if: { required: ['lifetime'] },
-        // oxlint-disable-next-line unicorn/no-thenable -- a keyword of JSON Schema
-        then: {
+      when(
+        { required: ['lifetime'] },
+        {
           type: 'object',
           required: owned.required,
           properties: { connect: { type: 'object', required: connect.required }, counts },
         },
-      },
+      ),
     ],
   },
 );

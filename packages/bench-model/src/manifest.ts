@@ -3,7 +3,7 @@
  * tables of the documents are made from these.
  */
 import { Type, type Static, type TSchema } from 'typebox';
-import { as, choice, list, mapOf, named, oneOf, shape, text } from './definitions.ts';
+import { as, choice, list, mapOf, named, oneOf, shape, text, when } from './definitions.ts';
 import { status, type TokenPlace } from './requests.ts';
 import { attestation, STACK_CLASSES } from './target.ts';
 
@@ -112,10 +112,7 @@ const requests = list(
   'The requests, each as `GET /orders` or as an object. They alternate by weight.',
   Type.Unsafe<string | WrittenRequest>({
     type: ['string', 'object'],
-    if: { type: 'string' },
-    // oxlint-disable-next-line unicorn/no-thenable -- a keyword of JSON Schema
-    then: line,
-    else: writtenRequest,
+    ...when({ type: 'string' }, line, writtenRequest),
   }),
   { minItems: 1 },
 );
@@ -177,16 +174,17 @@ const programService = shape({
     Type.Unsafe<'tcp' | { http: string } | { command: string[] }>({
       description:
         '`"tcp"` (default), `{ "http": "/health" }`, or `{ "command": […] }`, which must exit with 0.',
-      if: { type: 'string' },
-      // oxlint-disable-next-line unicorn/no-thenable -- a keyword of JSON Schema
-      then: { enum: ['tcp'] },
-      else: {
-        type: 'object',
-        additionalProperties: false,
-        minProperties: 1,
-        maxProperties: 1,
-        properties: { http: { type: 'string', pattern: '^/\\S*$' }, command: argv },
-      },
+      ...when(
+        { type: 'string' },
+        { enum: ['tcp'] },
+        {
+          type: 'object',
+          additionalProperties: false,
+          minProperties: 1,
+          maxProperties: 1,
+          properties: { http: { type: 'string', pattern: '^/\\S*$' }, command: argv },
+        },
+      ),
     }),
   ),
   per: Type.Optional(
@@ -293,13 +291,7 @@ export const manifest = shape({
   }),
   services: Type.Optional(
     mapByName(
-      Type.Unsafe<Service>({
-        type: 'object',
-        if: { required: ['use'] },
-        // oxlint-disable-next-line unicorn/no-thenable -- a keyword of JSON Schema
-        then: database,
-        else: programService,
-      }),
+      Type.Unsafe<Service>({ type: 'object', ...when({ required: ['use'] }, database, programService) }),
       {
         description:
           'Its databases and other companions, by name. `{name.url}`, `{name.host}` and `{name.port}` can be used in the `env` of variants, of later services and of `setup`.',

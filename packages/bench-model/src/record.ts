@@ -15,6 +15,7 @@ import {
   shape,
   span,
   text,
+  when,
 } from './definitions.ts';
 import { companionHeads, forEachCompanion, type CompanionName } from './companions.ts';
 import { measured, partial } from './measured.ts';
@@ -205,15 +206,9 @@ export const record = Type.Unsafe<Trial>({
   allOf: STATUSES.map((status) => {
     const { type, required, properties } = Type.Object(OUTCOMES[status]);
     const others = varying.filter((name) => !(name in properties));
-    return {
-      if: { properties: { status: { const: status } }, required: ['status'] },
-      // oxlint-disable-next-line unicorn/no-thenable -- a keyword of JSON Schema
-      then: {
-        type,
-        required,
-        properties: { ...properties, ...Object.fromEntries(others.map((name) => [name, false])) },
-      },
-    };
+    const fields = { ...properties, ...Object.fromEntries(others.map((name) => [name, false])) };
+    const own = { properties: { status: { const: status } }, required: ['status'] };
+    return when(own, { type, required, properties: fields });
   }),
 });
 
