@@ -75,10 +75,15 @@ export function listPictures(): Picture[] {
 
 /** The blocks that show a picture. */
 const PICTURE_OF: Record<string, (words: string[]) => Picture> = {
+  /** `picture ID cpu at 100`: a metric of all targets as a picture. */
   picture: pictureOf,
+  /** `terminal ID NAME`: a service of `packages/bench-lab/examples` from `init` to the verdict, as a picture of a terminal. */
   terminal: ([id = '', name = '']) => toTerminal(name, linesOf(id, name, IN_TERMINAL)),
+  /** `planted ID`: what the comparisons of a pool of `pnpm bench:power` found, as a picture. */
   planted: ([id = '']) => toPlanted(readPool(folderOf(id)), id),
+  /** `flame ID`: where the first difference that `--why` explained in a run is spent, as a picture. */
   flame: ([id = '']) => toFlame(readRun(folderOf(id))),
+  /** `ratios ID ID`: the comparisons by CPU per request in a run and its repeats, as a picture. */
   ratios: (ids) => toRatios(ids.map((id) => readPublished(id))),
 };
 
@@ -103,6 +108,13 @@ export function isQuoted(figure: string, text: string): boolean {
 
 /** The content of each kind of block. Words after the run limit it: `at 100` to a number of connections. */
 const BLOCKS: Record<string, (words: string[], path: string) => string> = {
+  ...Object.fromEntries(
+    Object.entries(PICTURE_OF).map(([kind, plan]) => [
+      kind,
+      (words: string[], path: string) => embedPicture(plan(words), path),
+    ]),
+  ),
+
   /** `command NAME`: what a command of `bench-http` does, and its options. */
   command: ([name = '']) => drawCommand(name),
 
@@ -129,21 +141,6 @@ const BLOCKS: Record<string, (words: string[], path: string) => string> = {
     if (pool === undefined) throw new Error(`no pool ${id}`);
     return fence(renderPower(pool, summarisePool(pool.entries)));
   },
-
-  /** `picture ID cpu at 100`: a metric of all targets as a picture. */
-  picture: (words, path) => embedPicture(pictureOf(words), relative(dirname(path), '.')),
-
-  /** `terminal ID NAME`: a service of `packages/bench-lab/examples` from `init` to the verdict, as a picture of a terminal. */
-  terminal: (words, path) => embedPicture(PICTURE_OF['terminal']!(words), relative(dirname(path), '.')),
-
-  /** `planted ID`: what the comparisons of a pool of `pnpm bench:power` found, as a picture. */
-  planted: (words, path) => embedPicture(PICTURE_OF['planted']!(words), relative(dirname(path), '.')),
-
-  /** `ratios ID ID`: the comparisons by CPU per request in a run and its repeats, as a picture. */
-  ratios: (words, path) => embedPicture(PICTURE_OF['ratios']!(words), relative(dirname(path), '.')),
-
-  /** `flame ID`: where the first difference that `--why` explained in a run is spent, as a picture. */
-  flame: (words, path) => embedPicture(PICTURE_OF['flame']!(words), relative(dirname(path), '.')),
 
   /** `repeats cpu of ID ID`: the agreement of repeats of one run. */
   repeats: ([metric = '', , ...ids], path) =>

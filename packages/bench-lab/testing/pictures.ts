@@ -2,6 +2,7 @@
 import * as Plot from '@observablehq/plot';
 import { parseHTML } from 'linkedom';
 import { readFileSync } from 'node:fs';
+import { dirname, relative } from 'node:path';
 import { axisFrom0, fitNames } from '../../bench-report/page/axes.ts';
 import { summarise, type Row } from 'bench-analysis/summary';
 import { METRICS, type MetricId } from 'bench-model/metrics';
@@ -59,9 +60,9 @@ export function fileOf({ name }: Picture, theme: Theme): string {
   return `${name}-${theme}.svg`;
 }
 
-/** Returns the picture as HTML that follows the theme of the reader. `up` leads to the root of the repository. */
-export function embedPicture(picture: Picture, up: string): string {
-  const source = (theme: Theme): string => `${up}${PICTURES}/${fileOf(picture, theme)}`;
+/** Returns the picture as HTML that follows the theme of the reader, for the document at `path`. */
+export function embedPicture(picture: Picture, path: string): string {
+  const source = (theme: Theme): string => relative(dirname(path), `${PICTURES}/${fileOf(picture, theme)}`);
   return [
     '<picture>',
     `  <source media="(prefers-color-scheme: dark)" srcset="${source('dark')}">`,

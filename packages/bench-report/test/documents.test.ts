@@ -22,6 +22,7 @@ import { fileOf, PICTURES, THEMES } from '../../bench-lab/testing/pictures.ts';
 import { readFixture } from '../../bench-lab/testing/samples.ts';
 
 const DOCUMENTS = listDocuments();
+const PICTURED = / src(?:set)?="(?<to>[^"]+)"/g;
 
 /** The options of all commands, from their help texts. */
 const OPTIONS: readonly string[] = readFixture('golden/help.txt').match(/--[a-z][a-z-]*/g) ?? [];
@@ -70,7 +71,7 @@ describe.each(DOCUMENTS)('%s', (path) => {
   });
 
   it('links to files and headings that exist', () => {
-    const links = [...proseOf(document).matchAll(/\]\((?<to>[^)\s]+)\)/g)];
+    const links = [...proseOf(document).matchAll(/\]\((?<to>[^)\s]+)\)/g), ...document.matchAll(PICTURED)];
     const missing = links
       .map(({ groups }) => groups?.['to'] ?? '')
       .filter((to) => !to.startsWith('http') && !leadsSomewhere(path, to));
