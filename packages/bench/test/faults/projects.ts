@@ -237,7 +237,7 @@ const BESIDE: ProjectCase[] = [
   {
     fault: 'a watcher, and the server of its documentation',
     files: {
-      'package.json': scripts({ start: 'nodemon --exec ts-node touch.ts', dev: 'vite' }),
+      'package.json': scripts({ start: 'ts-node-dev touch.ts', dev: 'vite' }),
       'website/package.json': scripts({ start: 'node docs.js' }),
       'website/docs.js': `${TOUCH}${SERVER}`,
       'touch.ts': TOUCH,
