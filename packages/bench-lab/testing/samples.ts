@@ -232,7 +232,6 @@ function sampleHead(target: string, given: Partial<TrialHead>): TrialHead {
     workers: 1,
     placement: { kind: 'separate', server: [1], generator: [0] },
     warmupSeconds: 2,
-    plannedSeconds: 5,
     timeoutSeconds: 10,
     ...given,
   };

@@ -75,7 +75,6 @@ export const resources = namedShape(
     cpuUserUs: amount('µs: CPU in user mode'),
     cpuSystemUs: amount('µs: CPU in the kernel'),
     coresUsed: amount('cores: CPU divided by the length of the span'),
-    memorySource: Type.Optional(text('The kind of memory figures: pss, footprint.')),
     idleBytes: Type.Optional(span('bytes: before the load')),
     loadedBytes: Type.Optional(span('bytes: at the end of the window')),
     peakBytes: Type.Optional(span('bytes: the most seen in the window')),

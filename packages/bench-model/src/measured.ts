@@ -131,7 +131,6 @@ export const turns = namedShape(
       ),
     ),
     restsCpuUs: Type.Optional(amount("µs: CPU of the server's tree between its turns, all rests together")),
-    restsSeconds: Type.Optional(amount('s: its rests together, with the one after its last turn')),
     upkeepUsPerSecond: Type.Optional(amount("µs: CPU of the server's tree without load, for each second")),
     deferred: Type.Optional(
       amount('share: CPU between the turns above the upkeep, of all CPU of the responses'),

@@ -151,7 +151,6 @@ const head = shape({
   companions: Type.Optional(companionHeads),
   placement,
   warmupSeconds: amount('s: of load before the window'),
-  plannedSeconds: span('s: length of the window as planned'),
   timeoutSeconds: span('s: after which a request counts as timed out'),
   quick: flag('A first impression (--quick): never published, never compared.'),
 });

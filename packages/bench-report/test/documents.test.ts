@@ -1,4 +1,3 @@
-import { REPORT_FORMATS } from 'bench-http/commands/report';
 import { existsSync, globSync, readdirSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { beforeAll, describe, expect, it } from 'vitest';
@@ -153,7 +152,6 @@ describe('CONTRIBUTING.md', () => {
 /** The pages that list all entries of a table. */
 const LISTS = [
   { page: 'docs/reference/report.md', what: 'reason', names: REASON_CODES },
-  { page: 'docs/reference/report.md', what: 'report format', names: REPORT_FORMATS },
   { page: 'docs/reference/bench-config-json.md', what: 'metric', names: METRIC_IDS },
   { page: 'docs/reference/workloads.md', what: 'workload', names: WORKLOAD_NAMES },
   { page: 'docs/reference/workloads.md', what: 'engine', names: ENGINE_NAMES },

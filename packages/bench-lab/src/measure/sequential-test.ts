@@ -63,13 +63,6 @@ export async function measureTwins(context: TestContext): Promise<Twins | undefi
   return twins;
 }
 
-/** Returns the CPU per request of a target by round, in µs; undefined if the trial failed. */
-function costsOf(trials: Trial[], target: string): (number | undefined)[] {
-  return trials
-    .filter((trial) => trial.target.id === target)
-    .map((trial) => measuredOf(trial)?.cpuUsPerRequest);
-}
-
 /** The result of a test as a pool keeps it; a difference of a round is null if a trial failed. */
 function resultOf(
   { comparison, ...pair }: ComparedRow,
@@ -85,8 +78,10 @@ function resultOf(
   };
 }
 
-function medianCost(trials: Trial[], target: string): number {
-  return median(costsOf(trials, target).filter((cost) => cost !== undefined));
+/** Returns the median CPU per request of a target over its rounds, in µs. */
+function medianCost(trials: Trial[], id: string): number {
+  const own = trials.filter(({ target }) => target.id === id);
+  return median(own.flatMap((trial) => measuredOf(trial)?.cpuUsPerRequest ?? []));
 }
 
 /** One sequential test of two twins. */

@@ -159,7 +159,6 @@ class DarwinSampler implements Sampler {
           cpuUserUs: userUs,
           cpuSystemUs: systemUs,
           coresUsed: (userUs + systemUs) / us,
-          memorySource: 'rss (ps)',
           ...(this.#idleBytes !== undefined && { idleBytes: this.#idleBytes }),
           loadedBytes,
           peakBytes: Math.max(this.#peakBytes, loadedBytes),

@@ -189,7 +189,6 @@ class LinuxSampler implements Sampler {
       coresUsed: (userUs + systemUs) / 1e6 / seconds,
       ...(this.#idleBytes !== undefined && { idleBytes: this.#idleBytes }),
       ...(loadedBytes !== undefined && {
-        memorySource: 'pss',
         loadedBytes,
         peakBytes: window.memory.peakBytes(),
         memoryOverTime: window.memoryOverTime.readings,

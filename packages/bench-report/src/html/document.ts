@@ -1,4 +1,4 @@
-/** The HTML report, and the document of every page: one file that needs no network. */
+/** The HTML report: one file that needs no network. */
 import { createHash } from 'node:crypto';
 import { redact } from 'bench-machine/redact';
 import type { WhyFile } from 'bench-model/why';
@@ -16,12 +16,7 @@ export interface Assets {
 const UNSAFE = /[<>&\u2028\u2029]/g;
 
 /** Renders a model with distributions, and the profiles of its run, as an HTML document that loads nothing and runs only the given script. */
-export function renderHtml(model: Model, assets: Assets, why?: WhyFile): string {
-  return renderDocument(toPage(model, why), assets);
-}
-
-/** Renders data as an HTML document that loads nothing and runs only the given script, which shows the data. */
-export function renderDocument(data: unknown, { script, style }: Assets): string {
+export function renderHtml(model: Model, { script, style }: Assets, why?: WhyFile): string {
   const policy = [
     "default-src 'none'",
     `script-src 'sha256-${createHash('sha256').update(script).digest('base64')}'`,
@@ -46,7 +41,7 @@ ${style}</style>
 </head>
 <body>
 <noscript>This page needs JavaScript. It loads nothing from a network.</noscript>
-<script type="application/json" id="data">${embed(data)}</script>
+<script type="application/json" id="data">${embed(toPage(model, why))}</script>
 <script>${script}</script>
 </body>
 </html>

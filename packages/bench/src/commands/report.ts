@@ -1,47 +1,21 @@
-import { present } from 'bench-model/options';
 import { defineCommand, flag, option } from '../cli/command.ts';
-import { oneOf } from '../cli/values.ts';
+import { text } from '../cli/values.ts';
 import { UsageError } from 'bench-model/errors';
 import { commandLine } from 'bench-machine/home';
 import { describeDetail } from 'bench-report/detail';
 import { renderJson } from 'bench-report/json';
 import { renderMarkdown } from 'bench-report/markdown';
-import { toModel, type Model } from 'bench-report/model/model';
+import { toModel } from 'bench-report/model/model';
 import { renderClosing, renderTerminal } from 'bench-report/terminal';
 import { toTimesView } from 'bench-report/times';
 import { toView } from 'bench-report/view';
-import { findRun, readRun, shown, type StoredRun } from 'bench-analysis/results/store';
+import { findRun, readRun, shown } from 'bench-analysis/results/store';
 import { readWhy } from 'bench-analysis/why/store';
 import { isBegun } from '../conduct/begun.ts';
 import { compareTargets, showComparisons } from '../conduct/compared.ts';
-import { openPage, renderPage, writePage } from '../conduct/page.ts';
+import { writePage, writeSite } from '../conduct/page.ts';
 import { showWhy } from '../conduct/show-why.ts';
-import { layoutFor, logLine, print, printHtml, printJson, printStyled } from '../terminal/shell.ts';
-
-/** The formats of a report other than the table for a terminal, each with its content in the words of the help. */
-const FORMATS = {
-  markdown: 'tables and notes',
-  html: 'one file with charts',
-  json: 'every value and every record',
-};
-type ReportFormat = keyof typeof FORMATS;
-export const REPORT_FORMATS = Object.keys(FORMATS) as ReportFormat[];
-
-/** A parsed `pnpm report` command. */
-interface ReportRequest {
-  run: string;
-  time: boolean;
-  /** Writes the HTML report and opens it in a browser. */
-  open: boolean;
-  detail: boolean;
-  format?: ReportFormat;
-}
-
-/** The reasons why the views of a table do not apply to formats that hold the whole run. */
-const WHOLE_RUN = {
-  time: 'omit --time: the format holds every trial',
-  detail: 'omit --detail: the format holds every trial',
-};
+import { layoutFor, logLine, print, printJson, printStyled } from '../terminal/shell.ts';
 
 export default defineCommand({
   name: 'report',
@@ -57,41 +31,40 @@ export default defineCommand({
       help: 'print the report of /usr/bin/time on each server: fields as rows, targets as columns',
     }),
     detail: flag({ help: 'print every column and every trial' }),
-    format: option('<name>', oneOf(REPORT_FORMATS), {
-      help: `print the report in this format: ${REPORT_FORMATS.map((name) => `${name} (${FORMATS[name]})`).join(', ')}`,
-    }),
-    json: flag({
-      help: 'the same as --format json',
-      conflicts: { ...WHOLE_RUN, format: 'omit one of them' },
-    }),
+    markdown: flag({ help: 'print tables and notes as Markdown' }),
+    json: flag({ help: 'print every value and every record as JSON', alone: 'holds every trial' }),
     open: flag({
       help: 'open the report with charts in a browser: writes report.html into the folder of the run',
       alone: 'shows every figure',
     }),
+    site: option('<folder>', text, {
+      help: 'write the pages of all runs below <run>, and an index',
+      alone: 'shows every figure',
+    }),
   },
-  read({ format, json, ...views }, [run = '']): ReportRequest {
-    const [view] = (['time', 'detail'] as const).filter((name) => views[name]);
-    if (view !== undefined && format !== undefined && format !== 'markdown') {
-      throw new UsageError(`--format ${format} and --${view} cannot be combined`, WHOLE_RUN[view]);
-    }
-    return { ...views, run, ...present({ format: json ? 'json' : format }) };
-  },
-  async run(request) {
-    const { format, time, detail } = request;
-    const run = readRun(findRun(request.run));
-    if (format !== 'json') refuseEmpty(run);
-    const model = toModel(run, { distributions: request.open || format === 'html' || format === 'json' });
-    if (request.open) {
+  read: (values, [run = '']) => ({ ...values, named: run }),
+  async run({ named, time, detail, markdown, json, open, site }) {
+    if (site !== undefined) return logLine(`index of the reports: ${shown(await writeSite(named, site))}`);
+    const run = readRun(findRun(named));
+    if (!json && run.trials.length === 0)
+      throw new UsageError(
+        `run ${run.plan.run} has no trials: it ended before the first one did`,
+        `to measure it: ${commandLine(`bench --resume ${run.plan.run}`)}`,
+      );
+    const model = toModel(run, { distributions: open || json });
+    if (open) {
       const page = await writePage(model, run.folder);
       logLine(`opening ${shown(page)}`);
-      return openPage(page);
+      const { default: openFile } = await import('open');
+      await openFile(page);
+      return;
     }
-    if (format !== undefined && format !== 'markdown') return PRINTERS[format](model, run);
+    if (json) return printJson(renderJson(model, run.trials));
     const why = readWhy(run.folder);
     const view = time
       ? toTimesView(model)
       : toView(model, { detail, isExplained: why !== undefined, isForeign: !isBegun(run) });
-    if (format === 'markdown') {
+    if (markdown) {
       print(renderMarkdown(view));
       if (detail) print(describeDetail(run.trials));
       return;
@@ -107,21 +80,3 @@ export default defineCommand({
     if (closing !== undefined) printStyled(`${renderClosing(closing, layout)}\n`);
   },
 });
-
-/** Throws a usage error for a run that ended before its first trial did. */
-function refuseEmpty({ plan, trials }: StoredRun): void {
-  if (trials.length > 0) return;
-  throw new UsageError(
-    `run ${plan.run} has no trials: it ended before the first one did`,
-    `to measure it: ${commandLine(`bench --resume ${plan.run}`)}`,
-  );
-}
-
-/** Prints a whole run in a format that takes no other options. */
-const PRINTERS: Record<
-  Exclude<ReportFormat, 'markdown'>,
-  (model: Model, run: StoredRun) => void | Promise<void>
-> = {
-  html: async (model, { folder }) => printHtml(await renderPage(model, folder)),
-  json: (model, { trials }) => printJson(renderJson(model, trials)),
-};

@@ -3,9 +3,11 @@ import { existsSync, globSync, mkdirSync, readFileSync, renameSync, writeFileSyn
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { digestOf } from 'bench-targets/prepare/digest';
+import { UsageError } from 'bench-model/errors';
 import { renderHtml, type Assets } from 'bench-report/html/document';
-import type { Model } from 'bench-report/model/model';
-import { writeReport } from 'bench-analysis/results/store';
+import { renderSite, type Entry } from 'bench-report/html/site';
+import { toModel, type Model } from 'bench-report/model/model';
+import { readRun, writeReport } from 'bench-analysis/results/store';
 import { readWhy } from 'bench-analysis/why/store';
 
 /** The folder of the pages. */
@@ -40,10 +42,24 @@ export async function writePage(model: Model, folder: string): Promise<string> {
   return join(folder, REPORT);
 }
 
-/** Opens a report in the browser of the user. */
-export async function openPage(file: string): Promise<void> {
-  const { default: open } = await import('open');
-  await open(file);
+/**
+ * Writes the reports of all runs below a folder, and an index of them, into another one. Returns the path of the index. Throws
+ * a usage error if no run with a trial is there.
+ */
+export async function writeSite(from: string, place: string): Promise<string> {
+  const runs = globSync('**/run.json', { cwd: from }).map((file) => readRun(join(from, dirname(file))));
+  const entries: Entry[] = [];
+  mkdirSync(place, { recursive: true });
+  for (const run of runs.filter(({ trials }) => trials.length > 0)) {
+    const model = toModel(run, { distributions: true });
+    const file = `${run.plan.run}.html`;
+    writeReport(place, file, await renderPage(model, run.folder));
+    entries.push({ file, model });
+  }
+  if (entries.length === 0)
+    throw new UsageError(`${from} has no runs with a trial`, 'name a folder of runs, such as .bench/results');
+  writeReport(place, 'index.html', renderSite(entries, (await readAssets()).style));
+  return join(place, 'index.html');
 }
 
 /** Returns the script and the style of the page. A checkout bundles the script once per version of its sources. */

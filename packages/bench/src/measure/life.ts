@@ -890,7 +890,6 @@ export function plannedHead(
     ...present({ params, threads, cores }),
     placement,
     warmupSeconds: warmupSecondsOf(plan, planned) + (planned.life === undefined ? 0 : ROUTE_SECONDS.warmup),
-    plannedSeconds: plan.windowSeconds,
     timeoutSeconds,
     ...(plan.quick && { quick: true as const }),
   };

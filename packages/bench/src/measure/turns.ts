@@ -166,13 +166,10 @@ export class TurnTaker {
 }
 
 /** Returns what the record of a server says of the time between its turns. */
-function describeRests(
-  cpu: TurnsCpu,
-): Pick<Turns, 'restsCpuUs' | 'restsSeconds' | 'upkeepUsPerSecond' | 'deferred'> {
+function describeRests(cpu: TurnsCpu): Pick<Turns, 'restsCpuUs' | 'upkeepUsPerSecond' | 'deferred'> {
   const { rests, upkeepUsPerSecond } = cpu;
   return {
     restsCpuUs: Math.round(rests.cpuUs),
-    restsSeconds: Math.round(rests.seconds * 1e4) / 1e4,
     ...(upkeepUsPerSecond !== undefined && {
       upkeepUsPerSecond: Math.round(upkeepUsPerSecond),
       deferred: Math.round(deferredShare(cpu) * 1e4) / 1e4,

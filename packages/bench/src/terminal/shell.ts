@@ -56,11 +56,6 @@ export function printJson(text: string): void {
   writeReport(toPrintable(text));
 }
 
-/** Prints an HTML document on stdout. Its data is without secrets and control characters, and its script must not change. */
-export function printHtml(text: string): void {
-  process.stdout.write(text);
-}
-
 /** Sends a message to the command that started this program, and returns when it has left. */
 export async function sendMessage(message: object): Promise<void> {
   await new Promise((resolve) => {

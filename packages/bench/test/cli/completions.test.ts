@@ -32,5 +32,4 @@ it('completions have every command, its options and their values', ({ skip, expe
     expect(ask(name, '--').toSorted()).toEqual(all);
   }
   expect(ask('fastify', '--').toSorted()).toEqual(ask('bench', '--').toSorted());
-  expect(ask('report', 'x', '--format', '')).toEqual(['markdown', 'html', 'json']);
 });

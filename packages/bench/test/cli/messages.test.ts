@@ -124,7 +124,7 @@ const WRONG: Record<string, string[]> = {
   power: ['--tests -1', '--target fastify', 'vanilla'],
   completions: ['tcsh'],
   doctor: ['--connections none'],
-  report: ['', 'a b', 'a --json --format html', 'a --format html --detail', 'a --format xml'],
+  report: ['', 'a b', 'a --json --detail', 'a --open --markdown', 'a --format xml'],
   upgrade: ['--python 3.13', '--quick'],
   serve: ['--port 0', 'vanilla fastify', 'vanilla --workload devises'],
   list: ['fastify'],

@@ -1,4 +1,4 @@
-import { copyFileSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { copyFileSync, cpSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -11,18 +11,14 @@ const fixture = (path: string) =>
 
 const report = (...words: string[]) => runHere(REPORT, [fixture('run'), ...words]);
 
-describe('pnpm report --format', () => {
+describe('pnpm report', () => {
   it.each([
     ['markdown', /^\| target \|/m],
     ['json', /^\{\n {2}"run": /],
-  ])('%s prints that format', async (format, start) => {
-    const { status, stdout } = await report('--format', format);
+  ])('--%s prints that format', async (format, start) => {
+    const { status, stdout } = await report(`--${format}`);
     expect(stdout).toMatch(start);
     expect(status).toBe(0);
-  });
-
-  it('json prints what --json prints', async () => {
-    expect(await report('--format', 'json')).toEqual(await report('--json'));
   });
 });
 
@@ -36,7 +32,7 @@ function copyEmpty(): string {
 }
 
 describe('pnpm report of a run without trials', () => {
-  it.each([[[]], [['--time']], [['--format', 'markdown']], [['--format', 'html']]])(
+  it.each([[[]], [['--time']], [['--markdown']], [['--open']]])(
     'says so instead of printing an empty table: %j',
     async (words) => {
       const { status, stdout, stderr } = await runHere(REPORT, [copyEmpty(), ...words]);
@@ -65,6 +61,25 @@ describe('pnpm report of a run that compares', () => {
 
 describe('pnpm report --open', () => {
   it('takes a run', () => {
-    expect(REPORT.parse(['latest', '--open'])).toMatchObject({ run: 'latest', open: true });
+    expect(REPORT.parse(['latest', '--open'])).toMatchObject({ named: 'latest', open: true });
+  });
+});
+
+describe('pnpm report --site', () => {
+  it('writes the reports of a folder of runs, and an index that shows them', async () => {
+    const folder = mkdtempSync(join(tmpdir(), 'bench-site-'));
+    onTestFinished(() => rmSync(folder, { recursive: true }));
+    const place = join(folder, 'site');
+    cpSync(fixture('run'), join(folder, 'runs/one'), { recursive: true });
+    const { status, stderr } = await runHere(REPORT, [join(folder, 'runs'), '--site', place]);
+    expect({ status, stderr }).toEqual({
+      status: 0,
+      stderr: expect.stringMatching(/site\/index\.html/) as string,
+    });
+    const [page = ''] = readdirSync(place).filter((file) => file !== 'index.html');
+    const index = readFileSync(join(place, 'index.html'), 'utf8');
+    expect(index).toContain(`<iframe src="${page}"`);
+    expect(index).toMatch(/<h2><a href="[^"]+">\S+ .+<\/a><\/h2>/);
+    expect(readFileSync(join(place, page), 'utf8')).toContain('Bench report');
   });
 });

@@ -73,7 +73,7 @@ describe('a run that somebody sent', () => {
 
 describe('a stored run that', () => {
   it.each(RUN_CASES.filter(({ says }) => says !== undefined))('$fault', async ({ spoil, format, says }) => {
-    const ended = await tell(spoil, 'report', format === undefined ? [] : ['--format', format]);
+    const ended = await tell(spoil, 'report', format === undefined ? [] : [`--${format}`]);
     expect(ended.stderr).toMatch(says!);
     expect(ended.stderr).not.toMatch(/defect|bug in Bench/);
     expect(ended).toMatchObject({ status: 2, stdout: '' });

@@ -51,7 +51,6 @@ describe('a trial of one server', () => {
       engine: 'fake',
       driver: { name: 'fake', version: '0' },
       warmupSeconds: 1,
-      plannedSeconds: 3,
       timeoutSeconds: 4,
       quick: true,
       placement: PLACED.placement,

@@ -551,7 +551,6 @@ describe('the short turns of a duel', () => {
         cpuUs: Array(6).fill(10_000),
         restsCpuUs: 0,
         // Six turns of the other server, and the time for deferred work.
-        restsSeconds: 0.75,
         upkeepUsPerSecond: 0,
         deferred: 0,
         goodputPerSecond: Array(6).fill(40_000),
