@@ -36,15 +36,7 @@ const SERVICES: Record<string, Service> = {
   express: { lock: 'npm', changes: { change: 'Answer with copies' }, commands: ['init', LONGER] },
   go: { changes: { change: 'Answer with an ETag' }, commands: ['init', COMPARE] },
   django: { changes: { change: 'Count the books' }, commands: ['init', LONGER] },
-  flask: {
-    changes: { change: 'Log the answer' },
-    commands: [
-      "init --run 'gunicorn app:app'",
-      "init --run 'gunicorn -k gevent app:app' --output gevent.json",
-      "init --run 'waitress-serve app:app' --output waitress.json",
-      'compare HEAD~1 HEAD --stack stack.json,gevent.json,waitress.json --budget 3m',
-    ],
-  },
+  flask: { changes: { change: 'Log the answer' }, commands: ["init --run 'gunicorn app:app'", LONGER] },
   nestjs: { lock: 'npm', changes: { change: 'Add links' }, commands: ['init', LONGER] },
   java: { changes: { change: 'Format quotes' }, commands: ['init', LONGER] },
   monorepo: {

@@ -83,12 +83,14 @@ export async function makeProjectEnvironment(
     // Its first server would else compile the packages, and start later than the others.
     const install = ['pip', 'install', '--compile-bytecode', '--python', pythonIn(spec.folder)];
     // venv itself brought setuptools until 3.12, and pkg_resources left it with 81.
-    if (isBelow312(spec.version) && spec.lock.kind !== 'hashed')
+    if (Number(spec.version.split('.')[1]) < 12 && spec.lock.kind !== 'hashed')
       await step(spec, [...install, 'setuptools<81']);
     const pins = await installLocked(spec, install, { requirements, scratch });
     if (isPackage(spec.root)) await installItself(spec, scratch, install, log);
     const locked = await freeze(spec);
     if (spec.packages.length === 0) return { packages: locked, changed: [] };
+    // Python takes compiled code by time and size alone, and uv unpacks several versions in one second.
+    rmSync(bytecodeIn(spec.folder), { recursive: true, force: true });
     await step(spec, [...install, ...spec.packages]);
     const packages = await freeze(spec);
     const before = pins === undefined ? locked : [...packages, ...pins];
@@ -120,10 +122,6 @@ async function installLocked(
     await step(spec, [...words, '--overrides', overrides]);
     return [requirements, ...groups].flatMap((list) => pinsOf(readTextFile(list) ?? ''));
   }
-}
-
-function isBelow312(version: string): boolean {
-  return Number(version.split('.')[1]) < 12;
 }
 
 /** More packages without a wheel than a lock has that can be installed. */
