@@ -210,7 +210,7 @@ const TOLD = /^ {2}(\S+:\d+ .+\(\): .+|\S+ \S+ of .+ in .+)\.$|Found: .+? at [\d
 
 /** The lines of a recording that a picture of it shows. */
 const IN_TERMINAL =
-  /^(?:\$ |started |asked |wrote |target +against |\S+\[.+ × | {2}ratios of| {2}A planted| {2}\S+:\d+ |  Each request sends|$)/;
+  /^(?:\$ |started |asked |wrote |target +against |\S+\[.+(?: × |more CPU)| {2}ratios of| {2}\S+:\d+ .+\.$| {2}Each request)/;
 
 /** Returns the lines of a recorded service that match a pattern. */
 function linesOf(id: string, name: string, shown: RegExp): string[] {

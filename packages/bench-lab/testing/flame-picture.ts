@@ -9,7 +9,7 @@ import { escape, toFile, type Picture } from './pictures.ts';
 const WIDTH = 760;
 const ROW = 20;
 const TITLE = 44;
-const CAPTION = 40;
+const CAPTION = 56;
 /** Deeper calls are left out: a document shows where a difference begins. */
 const DEPTH = 9;
 /** A letter takes this much, in px. */
@@ -28,9 +28,15 @@ export function toFlame({ folder, host, plan }: StoredRun & { folder: string }):
   const [title = ''] = sentences;
   const depth = Math.min(DEPTH, depthOf(flame));
   const height = TITLE + depth * ROW + CAPTION;
-  const caption = `A box is as wide as the CPU per request of a call with all below it. Red: more than before. Run ${plan.run}, ${describeMachine(host)}.`;
+  const captions = [
+    'µs of CPU per request. A box is as wide as a call with all below it; red: more than before, blue: less.',
+    `Run ${plan.run}, ${describeMachine(host)}.`,
+  ].map(
+    (text, index) =>
+      `<text x="2" y="${height - 32 + 17 * index}" font-size="11.5" fill="var(--faint)">${escape(text)}</text>`,
+  );
   const boxes = drawBoxes(flame, { x: 0, width: WIDTH, depth: 0, whole: flame }).join('');
-  const svg = `<svg xmlns="http://www.w3.org/2000/svg" width="${WIDTH}" height="${height}" viewBox="0 0 ${WIDTH} ${height}" font-family="system-ui, sans-serif" font-size="12" fill="var(--text)"><text x="2" y="24" font-size="15" font-weight="600">${escape(title)}</text>${boxes}<text x="2" y="${height - 14}" font-size="11.5" fill="var(--faint)">${escape(caption)}</text></svg>`;
+  const svg = `<svg xmlns="http://www.w3.org/2000/svg" width="${WIDTH}" height="${height}" viewBox="0 0 ${WIDTH} ${height}" font-family="system-ui, sans-serif" font-size="12" fill="var(--text)"><text x="2" y="24" font-size="15" font-weight="600">${escape(title)}</text>${boxes}${captions.join('')}</svg>`;
   return {
     name: `flame-${plan.run}`,
     alt: `Differential flame graph. ${sentences.join(' ')}`,

@@ -97,13 +97,14 @@ export async function runTest(
   context: TestContext,
 ): Promise<PooledTest | undefined> {
   const twin = readManifest(TWIN);
-  const base = plantTwins(twin, { base: twins.units.base });
+  const units = unitsOf(twins, effect);
+  const later = (count: number): string[] => (deferred ? ['--later', String(count)] : []);
+  const base = plantTwins(twin, { base: twins.units.base }, later(0));
   const other = copied
     ? copyTwin(twin, join(context.folder, 'elsewhere', 'twin'))
     : { ...twin, name: 'other' };
-  const units = unitsOf(twins, effect);
-  const later = deferred ? units - twins.units.base : 0;
-  const candidate = plantTwins(other, { base: units - later }, later);
+  const own = { base: deferred ? twins.units.base : units };
+  const candidate = plantTwins(other, own, later(units - twins.units.base));
   const startedAt = new Date().toISOString();
   const began = performance.now();
   const options: Partial<BenchOptions> = {

@@ -32,13 +32,13 @@ export function unitsOf({ unitNs, bareUs, units: { base } }: Twins, effect: numb
   return base + Math.round((effect * (bareUs * 1000 + base * unitNs)) / unitNs);
 }
 
-/** Builds the stack of the twin with one variant per name, which does this number of units per request, and `later` ones after it. */
-export function plantTwins(twin: Stack, units: Record<string, number>, later = 0): Stack {
+/** Builds the stack of the twin with one variant per name, which does this number of units per request, and has these `options`. */
+export function plantTwins(twin: Stack, units: Record<string, number>, options: string[] = []): Stack {
   const { base } = twin.variants;
   if (base === undefined) throw new Error(`${twin.manifest} has no variant "base"`);
   const variants = Object.entries(units).map(([name, count]) => [
     name,
-    { ...base, command: [...base.command, '--later', String(later), '--units', String(count)] },
+    { ...base, command: [...base.command, ...options, '--units', String(count)] },
   ]);
   return { ...twin, default: Object.keys(units)[0] ?? 'base', variants: Object.fromEntries(variants) };
 }

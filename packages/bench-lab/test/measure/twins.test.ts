@@ -43,7 +43,7 @@ describe('twins', () => {
   });
 
   it('spend units after the response that they are told to', () => {
-    const { variants } = plantTwins(TWIN, { base: 7 }, 2);
+    const { variants } = plantTwins(TWIN, { base: 7 }, ['--later', '2']);
     expect(variants['base']?.command.join(' ')).toMatch(/--later 2 --units 7$/);
   });
 
