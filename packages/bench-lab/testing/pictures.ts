@@ -94,9 +94,7 @@ function drawBars(
   const marginRight = Math.max(MARGIN.right, 20 + CHARACTER * longest);
   const spans = bars.map(({ most }) => most);
   const placed = { frameAnchor: 'bottom-left', textAnchor: 'start', dx: MARGIN.left - marginLeft } as const;
-  const { document } = parseHTML('<!doctype html><html></html>');
-  const svg = Plot.plot({
-    document,
+  return drawPlot(theme, {
     width: WIDTH,
     height: MARGIN.top + bars.length * ROW + MARGIN.bottom,
     marginTop: MARGIN.top,
@@ -132,7 +130,16 @@ function drawBars(
         fill: 'var(--faint)',
       }),
     ],
-  }) as { outerHTML: string; setAttribute: (name: string, value: string) => void };
+  });
+}
+
+/** Draws a chart as an SVG file with the colours of one theme. */
+export function drawPlot(theme: Theme, options: Plot.PlotOptions): string {
+  const { document } = parseHTML('<!doctype html><html></html>');
+  const svg = Plot.plot({ ...options, document }) as {
+    outerHTML: string;
+    setAttribute: (name: string, value: string) => void;
+  };
   // A separate file needs the namespace that a page would imply.
   svg.setAttribute('xmlns', 'http://www.w3.org/2000/svg');
   return toFile(svg.outerHTML, theme);

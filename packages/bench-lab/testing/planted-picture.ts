@@ -1,11 +1,10 @@
 /** A picture of what the comparisons of a pool found, beside what was planted. */
 import * as Plot from '@observablehq/plot';
-import { parseHTML } from 'linkedom';
 import type { Verdict } from 'bench-model/options';
 import { describeMachine } from 'bench-report/view';
 import { summarisePool } from '../src/analyse/power.ts';
 import type { Pool } from '../src/results/pool.ts';
-import { toFile, type Picture, type Theme } from './pictures.ts';
+import { drawPlot, type Picture, type Theme } from './pictures.ts';
 
 const WIDTH = 760;
 const ROW = 44;
@@ -59,9 +58,7 @@ export function toPlanted(pool: Pool | undefined, id: string): Picture {
 function draw(parts: Part[], { title, below }: { title: string; below: string }, theme: Theme): string {
   const rows = [...new Set(parts.map(({ row }) => row))];
   const placed = { frameAnchor: 'bottom-left', textAnchor: 'start', dx: -MARGIN.left + 16 } as const;
-  const { document } = parseHTML('<!doctype html><html></html>');
-  const svg = Plot.plot({
-    document,
+  return drawPlot(theme, {
     width: WIDTH,
     height: MARGIN.top + rows.length * ROW + MARGIN.bottom,
     marginTop: MARGIN.top,
@@ -90,7 +87,5 @@ function draw(parts: Part[], { title, below }: { title: string; below: string },
       Plot.text([title], { ...placed, frameAnchor: 'top-left', dy: -30, fontSize: 16, fontWeight: 600 }),
       Plot.text([below], { ...placed, dy: 38, lineHeight: 1.4, fontSize: 12, fill: 'var(--faint)' }),
     ],
-  }) as { outerHTML: string; setAttribute: (name: string, value: string) => void };
-  svg.setAttribute('xmlns', 'http://www.w3.org/2000/svg');
-  return toFile(svg.outerHTML, theme);
+  });
 }

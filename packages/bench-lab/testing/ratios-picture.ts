@@ -1,6 +1,5 @@
 /** A picture of comparisons: each ratio with its interval, as the report draws it. */
 import * as Plot from '@observablehq/plot';
-import { parseHTML } from 'linkedom';
 import type { ComparedRow } from 'bench-analysis/compare';
 import type { StoredRun } from 'bench-analysis/results/store';
 import { DEFAULT_THRESHOLD } from 'bench-model/options';
@@ -8,7 +7,7 @@ import { describeVerdict } from 'bench-report/compare';
 import { nameCell, nameTarget } from 'bench-report/format';
 import { describeMachine } from 'bench-report/view';
 import { drawForest } from '../../bench-report/page/forest.ts';
-import { toFile, type Picture, type Theme } from './pictures.ts';
+import { drawPlot, type Picture, type Theme } from './pictures.ts';
 import { compareOf } from './repeats.ts';
 
 const WIDTH = 760;
@@ -49,13 +48,11 @@ function draw(
   { title, below }: { title: string; below: string },
   theme: Theme,
 ): string {
-  const { document } = parseHTML('<!doctype html><html></html>');
   const forest = drawForest(rows, { threshold: DEFAULT_THRESHOLD, better: 'lower' }, WIDTH);
   const { height = 0, marginBottom = 0, marginLeft = 0 } = forest;
   const placed = { textAnchor: 'start', dx: 8 - marginLeft } as const;
-  const svg = Plot.plot({
+  return drawPlot(theme, {
     ...forest,
-    document,
     width: WIDTH,
     height: height + TITLE + CAPTION,
     marginTop: TITLE,
@@ -73,9 +70,7 @@ function draw(
         fill: 'var(--faint)',
       }),
     ],
-  }) as { outerHTML: string; setAttribute: (name: string, value: string) => void };
-  svg.setAttribute('xmlns', 'http://www.w3.org/2000/svg');
-  return toFile(svg.outerHTML, theme);
+  });
 }
 
 /** Compares over the rounds of all repeats together: runs with the same targets. */

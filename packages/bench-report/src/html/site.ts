@@ -3,7 +3,7 @@ import { toPrintable } from '../printable.ts';
 import type { Model } from '../model/definition.ts';
 import { toPage } from './data.ts';
 
-export interface Entry {
+interface Entry {
   file: string;
   model: Model;
 }

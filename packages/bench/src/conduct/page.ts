@@ -5,7 +5,7 @@ import { fileURLToPath } from 'node:url';
 import { digestOf } from 'bench-targets/prepare/digest';
 import { UsageError } from 'bench-model/errors';
 import { renderHtml, type Assets } from 'bench-report/html/document';
-import { renderSite, type Entry } from 'bench-report/html/site';
+import { renderSite } from 'bench-report/html/site';
 import { toModel, type Model } from 'bench-report/model/model';
 import { readRun, writeReport } from 'bench-analysis/results/store';
 import { readWhy } from 'bench-analysis/why/store';
@@ -47,18 +47,19 @@ export async function writePage(model: Model, folder: string): Promise<string> {
  * a usage error if no run with a trial is there.
  */
 export async function writeSite(from: string, place: string): Promise<string> {
-  const runs = globSync('**/run.json', { cwd: from }).map((file) => readRun(join(from, dirname(file))));
-  const entries: Entry[] = [];
+  const found = globSync('**/run.json', { cwd: from }).map((file) => readRun(join(from, dirname(file))));
+  const runs = found.filter(({ trials }) => trials.length > 0);
+  if (runs.length === 0)
+    throw new UsageError(`${from} has no runs with a trial`, 'name a folder of runs, such as .bench/results');
+  const assets = await readAssets();
   mkdirSync(place, { recursive: true });
-  for (const run of runs.filter(({ trials }) => trials.length > 0)) {
+  const entries = runs.map((run) => {
     const model = toModel(run, { distributions: true });
     const file = `${run.plan.run}.html`;
-    writeReport(place, file, await renderPage(model, run.folder));
-    entries.push({ file, model });
-  }
-  if (entries.length === 0)
-    throw new UsageError(`${from} has no runs with a trial`, 'name a folder of runs, such as .bench/results');
-  writeReport(place, 'index.html', renderSite(entries, (await readAssets()).style));
+    writeReport(place, file, renderHtml(model, assets, readWhy(run.folder)));
+    return { file, model };
+  });
+  writeReport(place, 'index.html', renderSite(entries, assets.style));
   return join(place, 'index.html');
 }
 

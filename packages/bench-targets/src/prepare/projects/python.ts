@@ -82,9 +82,9 @@ export async function makeProjectEnvironment(
     const requirements = await requirementsOf(spec, scratch);
     // Its first server would else compile the packages, and start later than the others.
     const install = ['pip', 'install', '--compile-bytecode', '--python', pythonIn(spec.folder)];
-    // venv itself brought setuptools until 3.12, and pkg_resources left it with 81.
+    // venv itself brought setuptools until 3.12, and pkg_resources left it with 81. The list may replace it, and compiles all.
     if (Number(spec.version.split('.')[1]) < 12 && spec.lock.kind !== 'hashed')
-      await step(spec, [...install, 'setuptools<81']);
+      await step(spec, ['pip', 'install', '--python', pythonIn(spec.folder), 'setuptools<81']);
     const pins = await installLocked(spec, install, { requirements, scratch });
     if (isPackage(spec.root)) await installItself(spec, scratch, install, log);
     const locked = await freeze(spec);
