@@ -19,11 +19,11 @@ import type { Range } from './model/definition.ts';
 import { describeRequests } from './requests.ts';
 import { listAny } from './words.ts';
 
-/** Describes the plan as `--dry-run` prints it. `load` replaces the description of a rate that is not yet known. */
-export function describePlan(plan: Plan, load = describeLoad(plan.load)): string {
+/** Describes the plan as `--dry-run` prints it. */
+export function describePlan(plan: Plan): string {
   const lines = [
     `${countOf(plan.trials.length, 'trial')}: ${countOf(plan.targets.length, 'target')} at ${describeConnections(plan.rungs)}, ${countOf(plan.rounds, 'round')}, ${plan.userRequests === undefined ? 'workload ' : ''}${describeWorkload(plan)}`,
-    `${plan.engine}, ${load}, ${describeSpan(plan)}, timeout ${plan.timeoutSeconds} s${plan.attached === undefined ? `, ${describeWorkers(plan)}` : ''}, seed ${plan.seed}`,
+    `${plan.engine}, ${describeLoad(plan.load)}, ${describeSpan(plan)}, timeout ${plan.timeoutSeconds} s${plan.attached === undefined ? `, ${describeWorkers(plan)}` : ''}, seed ${plan.seed}`,
     ...describeMix(plan),
     ...describeTurns(plan),
     ...describePlannedHosts(plan),

@@ -29,8 +29,6 @@ export interface BenchInput extends Partial<BenchOptions> {
   again?: string;
   /** Revisions of the project to measure, such as `main`; `.` is the working tree. */
   revisions?: string[];
-  /** True for an open loop at half of the slowest goodput, which is measured first. */
-  autoRate?: boolean;
   /** Waits for another run on this machine to end; otherwise `bench` throws. */
   wait?: boolean;
   /** Takes one line of progress or one warning. By default nothing is printed. */
@@ -60,21 +58,19 @@ export interface BenchResult {
  * `BenchError` for a request that is not valid, for a missing toolchain, and while another run measures.
  */
 export async function bench(input: BenchInput = {}): Promise<BenchResult> {
-  const { resume, again, revisions, autoRate = false, wait = false, log, signal, ...options } = input;
+  const { resume, again, revisions, wait = false, log, signal, ...options } = input;
   const voice = programVoice(log, signal);
   const request = await resolveRequest({
     ...benchOptions(options),
-    autoRate,
     wait,
     dryRun: false,
     json: false,
     detail: false,
     ...present({ resume, again, revisions }),
   });
-  const measured = await measureRequest(request, voice);
-  if (measured === undefined) throw new BenchError('interrupted', 'interrupted before the rate was known');
-  const { folder, plan, host, trials, leftOut } = measured.run;
-  return { run: plan.run, folder, plan, host, trials, leftOut, interrupted: measured.interrupted };
+  const { run, interrupted } = await measureRequest(request, voice);
+  const { folder, plan, host, trials, leftOut } = run;
+  return { run: plan.run, folder, plan, host, trials, leftOut, interrupted };
 }
 
 /** The options of `compare`. */

@@ -156,15 +156,9 @@ export function findRun(name: string): string {
   );
 }
 
-/**
- * Returns the ids of the newest runs, newest first. Omits the probe of `--rate auto`, which belongs to the run
- * after it.
- */
+/** Returns the ids of the newest runs, newest first. */
 function newestRuns(count: number): string[] {
-  return listRuns()
-    .filter((id) => !id.endsWith('-probe'))
-    .toReversed()
-    .slice(0, count);
+  return listRuns().toReversed().slice(0, count);
 }
 
 function suggestRuns(name: string): string {

@@ -140,9 +140,9 @@ export const OPTIONS = {
       rate: 'omit --amount: an open loop runs for --duration',
     },
   }),
-  rate: option('<loads>', wordOr('auto', listOf(curveLoad)), {
+  rate: option('<loads>', listOf(curveLoad), {
     group: LOAD,
-    help: 'an open loop: n requests start per second, and latency counts from the intended start. auto: measure all targets first, and use half of the slowest goodput. Several, such as 500,1000,2000, show latency and CPU over load; with --slo, also shares of the capacity, such as 25%,50%,75%,90%',
+    help: 'an open loop: n requests start per second, and latency counts from the intended start. Several, such as 500,1000,2000, show latency and CPU over load; with --slo, also shares of the capacity, such as 25%,50%,75%,90%',
     usually: 'a closed loop',
     notInFile: true,
   }),
@@ -369,8 +369,8 @@ export const SPEC = {
     const { resolveRequest } = await import('../conduct/resolve.ts');
     const resolved = await resolveRequest(raw);
     if (raw.dryRun) {
-      const { describeDry } = await import('../conduct/dry.ts');
-      return print(describeDry(resolved));
+      const { describePlan } = await import('bench-report/plan');
+      return print(`${describePlan(resolved.outline)}\n`);
     }
     const { measureAndReport } = await import('../conduct/outcome.ts');
     return measureAndReport(resolved);
@@ -423,7 +423,6 @@ export function readBench(
         ...(isStored(values) ? {} : toUserRequests(values, addresses)),
       }),
     }),
-    autoRate: values.rate === 'auto',
     typed: redactWords(words),
     dryRun: values.dryRun,
     json: values.json,
@@ -467,16 +466,8 @@ function toRates(loads: readonly CurveLoad[]): { perSecond: number; curve?: Curv
 
 function toLoad({ rate, amount, slo, newConnections: isNew }: Values<typeof OPTIONS>): LoadMode {
   const connecting = isNew ? { newConnections: true as const } : {};
-  if (slo !== undefined) {
-    if (rate === 'auto')
-      throw new UsageError(
-        '--rate auto and --slo cannot be combined',
-        'omit --rate, or name loads, e.g. --rate 25%,50%',
-      );
+  if (slo !== undefined)
     return { mode: 'promise', promises: slo, ...present({ curve: rate }), ...connecting };
-  }
-  // A rate that is measured first replaces this one; until then any rate makes the same plan.
-  if (rate === 'auto') return { mode: 'open', perSecond: 1, ...connecting };
   if (rate !== undefined) return { mode: 'open', ...toRates(rate), ...connecting };
   return amount === undefined
     ? { mode: 'closed', ...connecting }

@@ -25,9 +25,7 @@ import { layoutFor, logLine, print, printJson, printStyled, terminal } from '../
 /** Measures a request, shows its report, and returns the exit code. */
 export async function measureAndReport(request: ResolvedRequest): Promise<number> {
   const { raw, repeated } = request;
-  const measured = await measureRequest(request, terminal);
-  if (measured === undefined) return 130;
-  const { run, interrupted } = measured;
+  const { run, interrupted } = await measureRequest(request, terminal);
   const { plan, trials, folder } = run;
   const resume = `to continue: ${commandLine(`bench --resume ${plan.run}`)}`;
   const model = toModel({ ...run, interrupted }, { distributions: true });

@@ -31,10 +31,7 @@ export interface ResolvedRequest {
   /** The options of its plans: with the routes and copies that it names, and what this machine can do. */
   options: BenchOptions;
   stacks: Stack[];
-  /**
-   * Its plan if all targets are here and answer at once: it says what to prepare, and a dry run prints it. If the rate is
-   * measured first, it lacks only the rate.
-   */
+  /** Its plan if all targets are here and answer at once: it says what to prepare, and a dry run prints it. */
   outline: Plan;
   /** True if the user named every target in full: a missing one is then an error. In a matrix or a glob, it is omitted. */
   isNamed: boolean;
@@ -117,15 +114,6 @@ function resolveStored(raw: BenchRequest): ResolvedRequest | undefined {
   return { ...found, outline: repeatPlan(plan, own), resumed: undefined, repeated: stored };
 }
 
-/** Returns a request with other options, and the outline of its plan by these. */
-export function withOptions(
-  request: ResolvedRequest,
-  options: BenchOptions,
-  run = request.outline.run,
-): ResolvedRequest {
-  return { ...request, options, outline: makePlan(options, request.stacks, run, request.outline.seed) };
-}
-
 /** Makes the plan of a request, once: from what was found of its targets. A run that is resumed keeps its plan. */
 export function planFrom(
   { options, stacks, outline, resumed, repeated }: ResolvedRequest,
@@ -183,19 +171,4 @@ export function stacksOfProject(): string[] | undefined {
   // A link to nothing is refused when it is read.
   const isThere = lstatSync(file, { throwIfNoEntry: false }) !== undefined;
   return HOME.kind === 'project' && isThere ? [relative(process.cwd(), file)] : undefined;
-}
-
-/** A closed loop that measures roughly how fast each target is. */
-const PROBE = { rounds: 1, warmupSeconds: 1, windowSeconds: 2 };
-
-/** Returns the options of the probe: a closed loop, long enough to show roughly how fast each target is. */
-export function probing({ sequentialTest: _sequentialTest, load, ...rest }: BenchOptions): BenchOptions {
-  const { newConnections } = load;
-  return {
-    ...rest,
-    ...PROBE,
-    load: { mode: 'closed', ...present({ newConnections }) },
-    noise: false,
-    interleave: false,
-  };
 }

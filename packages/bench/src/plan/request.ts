@@ -3,8 +3,6 @@ import type { Secrets } from './secrets.ts';
 
 /** A parsed `pnpm bench` command: a plan, and how to run it. */
 export interface BenchRequest extends BenchOptions {
-  /** True if the rate of the open loop is half of the slowest target's goodput, measured first. */
-  autoRate: boolean;
   /** The test that ends the run if it compares two targets and no other test is asked for. */
   ifTwo?: BenchOptions['sequentialTest'];
   dryRun: boolean;

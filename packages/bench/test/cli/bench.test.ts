@@ -10,7 +10,6 @@ describe('bench', () => {
   it('omits options that were not given, so that the workload decides', () => {
     expect(parse('')).toEqual({
       ...benchOptions(),
-      autoRate: false,
       ifTwo: { by: 'cpu', threshold: 0.02 },
       dryRun: false,
       wait: false,
@@ -104,12 +103,8 @@ describe('bench', () => {
     expect([both.background?.body, both.userRequests?.body]).toEqual([undefined, '{"user":"ada"}']);
   });
 
-  it('reads a rate, and --rate auto', () => {
-    expect(parse('--rate 2000')).toMatchObject({
-      load: { mode: 'open', perSecond: 2000 },
-      autoRate: false,
-    });
-    expect(parse('--rate auto')).toMatchObject({ load: { mode: 'open' }, autoRate: true });
+  it('reads a rate, and an amount', () => {
+    expect(parse('--rate 2000').load).toEqual({ mode: 'open', perSecond: 2000 });
     expect(parse('--amount 500').load).toEqual({ mode: 'amount', requests: 500 });
     expect(parse('').load).toEqual({ mode: 'closed' });
   });
@@ -121,7 +116,6 @@ describe('bench', () => {
       sequentialTest: { by: 'capacity' },
     });
     expect(parse('--slo p99<50ms --until-decided --by cpu').sequentialTest).toMatchObject({ by: 'cpu' });
-    expect(() => parse('--slo p99<50ms --rate auto')).toThrow('--rate auto');
   });
 
   it('reads loads as rates, the first of which is the main one, or as shares of a capacity', () => {

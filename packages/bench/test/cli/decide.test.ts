@@ -58,24 +58,6 @@ describe('bench --fail-on', () => {
   );
 });
 
-describe('bench --rate auto', () => {
-  it('uses half of the goodput of the slowest target, and keeps the probe run', async () => {
-    await using place = new Place();
-    const words = ['planted/delays-5-ms', 'planted/delays-50-ms', '--rate', 'auto'];
-    const { status, stderr } = await place.run('bench', [...planted, ...words, ...flags(SHORT)]);
-    expect(status).toBe(0);
-    const [main = '', probe = ''] = readdirSync(place.results).toSorted();
-    expect(probe).toBe(`${main}-probe`);
-    const { load, engine } = readRunFile(place, main).plan;
-    const rate = load.mode === 'open' ? load.perSecond : Number.NaN;
-    expect(engine).toBe('autocannon');
-    // Two connections that wait 50 ms for each answer get at most 40 responses a second.
-    expect(rate).toBeGreaterThan(0);
-    expect(rate).toBeLessThanOrEqual(20);
-    expect(stderr).toContain(`rate: ${rate}/s, half of the goodput of planted/delays-50-ms at 2 connections`);
-  });
-});
-
 describe.skipIf(!hasProc)('a duel', () => {
   it('refuses a budget without room for a verdict, and names one that has it', async () => {
     await using place = new Place();

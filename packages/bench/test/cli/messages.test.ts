@@ -145,7 +145,6 @@ const REFUSED = [
   'vanilla --engine wrk --amount 100 --connections 10',
   'vanilla --engine requests --connections 10',
   'vanilla --engine wrk --duration 2.5',
-  'vanilla --engine aiohttp --rate auto',
   'vanilla --engine wrk --amount 20000',
   'vanilla --engine k6 --connections 10000',
   'vanilla --engine wrk --duration 1.5',

@@ -108,18 +108,6 @@ describe('a server that is already running', () => {
     expect(status).toBe(0);
   });
 
-  it('is tried once if its rate is measured first', async () => {
-    await using place = new Place();
-    await using shop = await openShop();
-    const { amount: _, ...few } = FEW;
-    const options = { header: 'authorization: let me in', body: ORDER };
-    const { stderr } = await place.run(
-      'bench',
-      at(shop.url, { ...options, ...few, duration: 0.3, rate: 'auto' }),
-    );
-    expect(stderr).toMatch(/^rate: \d+\/s, .*\n(.*\n)*\[1\/1\] POST/m);
-  });
-
   it('fails its trial if its correct response changes, and says when and where', async () => {
     await using place = new Place();
     // Once it is asked, first by itself and then for the trial, the load changes its response.

@@ -44,7 +44,7 @@ describe('--engine', () => {
 
   it.each([
     '--engine wrk --rate 100',
-    '--engine aiohttp --rate auto',
+    '--engine aiohttp --rate 100',
     '--engine wrk --amount 20000',
     '--engine requests --connections 10',
     '--engine k6 --connections 10000',
