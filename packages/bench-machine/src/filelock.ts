@@ -8,7 +8,7 @@ import { readProcess } from './procfs.ts';
 import { isToken, newToken } from './scratch.ts';
 import { runSync } from './subprocess.ts';
 
-const WAIT_MS = 100;
+const WAIT_MS = 250;
 
 /** The content of a lock file: its holder. */
 export interface Holder {
@@ -26,22 +26,33 @@ export function holderFor(run: string, token: string): Holder {
   return { pid: process.pid, began: beginOf(process.pid) ?? '', run, token };
 }
 
-/**
- * Waits until nobody else holds the lock, and takes it; disposing releases it. Reports the current holder once.
- */
+/** Waits until nobody else builds the same, and takes the lock of the build; disposing releases it. Reports its holder once. */
 export async function awaitLock(
   file: string,
   log: (waiting: string) => void = () => {},
 ): Promise<Disposable> {
   mkdirSync(dirname(file), { recursive: true });
-  const mine = holderFor('', newToken());
   let told = false;
+  return takeLock(file, holderFor('', newToken()), ({ pid }) => {
+    if (!told) log(`process ${pid} is building the same: waiting for it`);
+    told = true;
+  });
+}
+
+/**
+ * Takes a lock as soon as nobody else holds it; disposing releases it. Calls `onHeld` with its holder each time that it looks in
+ * vain, and throws what that throws.
+ */
+export async function takeLock(
+  file: string,
+  mine: Holder,
+  onHeld: (by: Holder) => void,
+): Promise<Disposable> {
   const isMine = (): boolean => {
     while (!tryCreate(file, mine)) {
       const holder = clearAway(file, mine);
       if (holder === undefined) continue;
-      if (!told) log(`process ${holder.pid} is building the same: waiting for it`);
-      told = true;
+      onHeld(holder);
       return false;
     }
     return true;
@@ -51,7 +62,7 @@ export async function awaitLock(
 }
 
 /** Releases a lock if this holder still has it. */
-export function release(file: string, { token }: Holder): void {
+function release(file: string, { token }: Holder): void {
   const holder = readHolder(file);
   if (holder !== 'absent' && holder?.token === token) rmSync(file, { force: true });
 }
@@ -79,12 +90,12 @@ export function clearAway(file: string, mine: Holder): Holder | undefined {
 }
 
 /** Blocks for 2 ms. No other work is in progress before the lock is held. */
-export function pause(): void {
+function pause(): void {
   Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 2);
 }
 
 /** Creates a lock if there is none. Throws a usage error if it cannot be written. */
-export function tryCreate(file: string, holder: Holder): boolean {
+function tryCreate(file: string, holder: Holder): boolean {
   // The content is written to another file and linked into place, so nobody ever reads half a lock.
   const draft = `${file}.${holder.pid}.new`;
   try {

@@ -5,7 +5,7 @@ import { homedir } from 'node:os';
 import { basename } from 'node:path';
 import { present } from 'bench-model/options';
 import type { ServerProcess } from 'bench-model/record';
-import { isSecretName, NOT_KEPT, redact } from './redact.ts';
+import { redactCommand } from './redact.ts';
 import { readAllowedCores } from './placement.ts';
 import { readLink, readText } from './procfs.ts';
 import { run } from './subprocess.ts';
@@ -30,7 +30,7 @@ export async function identify(pid: number): Promise<ServerProcess> {
     ...present({
       executable: executable === '' ? undefined : withoutHome(executable),
       version: executable.startsWith('/') ? await askVersion(program, executable) : undefined,
-      command: words.length === 0 ? undefined : redactCommand(words),
+      command: words.length === 0 ? undefined : redactCommand(words).map(withoutHome),
       cores: readAllowedCores(pid),
     }),
   };
@@ -80,17 +80,6 @@ export function isTrusted(path: string): boolean {
   } catch {
     return false;
   }
-}
-
-/** Returns a command line without secrets: values of options that name one, and credentials in addresses. */
-export function redactCommand(argv: readonly string[]): string[] {
-  return argv.map((word, index) => {
-    const [, name, value] = /^(-{0,2}[\w.-]+)=(.+)$/s.exec(word) ?? [];
-    if (name !== undefined && value !== undefined && isSecretName(name)) return `${name}=${NOT_KEPT}`;
-    const before = argv[index - 1] ?? '';
-    if (/^--?[\w-]+$/.test(before) && isSecretName(before) && !word.startsWith('-')) return NOT_KEPT;
-    return withoutHome(redact(word));
-  });
 }
 
 /** Returns a path without the name of the user. */

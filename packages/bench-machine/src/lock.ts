@@ -1,9 +1,7 @@
 import { existsSync, lstatSync } from 'node:fs';
 import { join } from 'node:path';
-import pWaitFor from 'p-wait-for';
 import { UsageError } from 'bench-model/errors';
-import { clearAway, holderFor, release, rewrite, tryCreate, type Holder } from './filelock.ts';
-import { claimMachine, PORT, type Measuring } from './claim.ts';
+import { clearAway, holderFor, rewrite, takeLock, type Holder } from './filelock.ts';
 import { newToken } from './scratch.ts';
 import { refuseForeign } from './state.ts';
 
@@ -21,16 +19,9 @@ export interface LockOptions {
   state: string;
   /** Waits until the measuring run has ended instead of refusing. */
   wait?: boolean;
-  /**
-   * Called with the run that it waits for and its estimated end, again when they change, and with facts that cannot be
-   * determined.
-   */
+  /** Called with the run that it waits for and its estimated end, again when they change. */
   log?: (line: string) => void;
-  /** The port that all users of the machine share; false if they share none. */
-  port?: number | false;
 }
-
-const WAIT_MS = 500;
 
 /**
  * Takes the lock of the host: two runs at once would measure each other. Takes over a lock whose holder has died.
@@ -42,65 +33,29 @@ export async function lockHost({
   state,
   wait = false,
   log = () => {},
-  port = meetingPort(),
 }: LockOptions): Promise<HostLock> {
   const file = join(state, 'host.lock');
   const mine = holderFor(run, token);
-  let told: Measuring | undefined;
-  const take = async () => {
-    const taken = await tryLock(file, mine, port, log);
-    if ('held' in taken) return pWaitFor.resolveWith(taken.held);
+  let told: Holder | undefined;
+  refusePlanted(file);
+  const held = await takeLock(file, mine, (by) => {
     if (!wait) {
       throw new UsageError(
-        describe(taken.by),
+        describe(by),
         'two runs at once would distort each other: --wait starts this one later',
       );
     }
-    if (told === undefined || isNews(taken.by, told)) {
-      log(`waiting: ${describe(taken.by)}`);
-      told = taken.by;
-    }
-    return false;
-  };
-  const held = await pWaitFor(take, { interval: WAIT_MS });
+    if (told !== undefined && !isNews(by, told)) return;
+    log(`waiting: ${describe(by)}`);
+    told = by;
+  });
   return {
     expect(seconds) {
       mine.endsAt = Math.round(Date.now() + seconds * 1000);
       rewrite(file, mine);
     },
-    [Symbol.dispose]() {
-      held[Symbol.dispose]();
-      release(file, mine);
-    },
+    [Symbol.dispose]: () => held[Symbol.dispose](),
   };
-}
-
-/** A state folder chosen for this run alone is not shared with other users of the machine. */
-function meetingPort(): number | false {
-  return process.env['BENCH_STATE'] === undefined ? PORT : false;
-}
-
-async function tryLock(
-  file: string,
-  mine: Holder,
-  port: number | false,
-  log: (line: string) => void,
-): Promise<{ held: Disposable } | { by: Measuring }> {
-  while (!tryCreate(file, mine)) {
-    refusePlanted(file);
-    const by = clearAway(file, mine);
-    if (by !== undefined) return { by };
-  }
-  const held = { [Symbol.dispose]() {} };
-  if (port === false) return { held };
-  const claim = await claimMachine(() => mine, port);
-  if ('held' in claim) return claim;
-  if ('by' in claim) {
-    release(file, mine);
-    return claim;
-  }
-  log(`warning: a program other than Bench uses port ${port}, so other users cannot see this run`);
-  return { held };
 }
 
 /** Removes the lock of a run that was killed. Throws a usage error for a lock that belongs to another user. */
@@ -122,15 +77,14 @@ function refusePlanted(file: string): void {
 const NEWS_MS = 60_000;
 
 /** Returns true if another run is measuring now, or if its estimated end has changed much. */
-function isNews(now: Measuring, before: Measuring): boolean {
+function isNews(now: Holder, before: Holder): boolean {
   if (now.run !== before.run || now.pid !== before.pid) return true;
   if (now.endsAt === undefined) return false;
   return before.endsAt === undefined || Math.abs(now.endsAt - before.endsAt) > NEWS_MS;
 }
 
-function describe({ pid, run, endsAt, uid }: Measuring): string {
-  const whose = uid === undefined || uid === process.geteuid?.() ? '' : ` of user ${uid}`;
-  return `run ${run} is measuring on this machine (process ${pid}${whose})${describeEnd(endsAt)}`;
+function describe({ pid, run, endsAt }: Holder): string {
+  return `run ${run} is measuring on this machine (process ${pid})${describeEnd(endsAt)}`;
 }
 
 function describeEnd(endsAt: number | undefined): string {

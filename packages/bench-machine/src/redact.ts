@@ -133,14 +133,20 @@ export function literalsInEnvironment(env: Readonly<Record<string, string | unde
 
 /** Returns the secrets in a command: values of options with secret names, and passwords in URLs. */
 export function literalsInCommand(words: readonly string[]): Literal[] {
-  return words.flatMap((word, index) => {
-    const [, assigned, value = ''] = /^(-{0,2}[\w.-]+)=(.+)$/s.exec(word) ?? [];
-    if (assigned !== undefined) return literalsIn(assigned, value);
-    const before = words[index - 1] ?? '';
-    // The name of a secret is an option, and the word after it no other one.
-    const isValue = /^--?[a-z][\w-]*$/i.test(before) && !word.startsWith('-');
-    return literalsIn(isValue ? before : '', word);
-  });
+  return words.flatMap((word, index) => literalsInWord(word, words[index - 1]));
+}
+
+function literalsInWord(word: string, before = ''): Literal[] {
+  const [, assigned, value = ''] = /^(-{0,2}[\w.-]+)=(.+)$/s.exec(word) ?? [];
+  if (assigned !== undefined) return literalsIn(assigned, value);
+  // The name of a secret is an option, and the word after it no other one.
+  const isValue = /^--?[a-z][\w-]*$/i.test(before) && !word.startsWith('-');
+  return literalsIn(isValue ? before : '', word);
+}
+
+/** Returns the words of a command without secrets: values of options that name one, and credentials in URLs. */
+export function redactCommand(words: readonly string[]): string[] {
+  return words.map((word, index) => removeFrom(word, literalsInWord(word, words[index - 1])));
 }
 
 /** Returns the words of a command line of Bench without secrets: in headers, URLs, bodies and commands of servers. */
@@ -149,11 +155,12 @@ export function redactWords(words: readonly string[]): string[] {
     const isHeader = word.startsWith('--header=') || words[index - 1] === '--header';
     const [, before = '', name = '', value] = /^((?:--header=)?([^:]+):\s*)(.+)$/s.exec(word) ?? [];
     if (isHeader && holdsSecret(name, value)) return `${before}${NOT_KEPT}`;
-    return literalsInCommand(word.split(/\s+/)).reduce(
-      (text, literal) => text.replaceAll(literal.value, NOT_KEPT),
-      redact(word),
-    );
+    return removeFrom(word, literalsInCommand(word.split(/\s+/)));
   });
+}
+
+function removeFrom(text: string, literals: readonly Literal[]): string {
+  return redact(literals.reduce((left, { value }) => left.replaceAll(value, NOT_KEPT), text));
 }
 
 /** Returns the values to hide for secrets in plain text, in every spelling that a program may print. */

@@ -1,5 +1,6 @@
 /** TLS towards a server, and the protocol that a port speaks. */
-import { connect, isIP } from 'node:net';
+import { connect as connectHttp2 } from 'node:http2';
+import { isIP } from 'node:net';
 import { connect as connectTls, type ConnectionOptions } from 'node:tls';
 import { isThisMachine } from './listener.ts';
 import { toAuthority } from './ports.ts';
@@ -19,14 +20,6 @@ export const OWN_TLS: Tls = { servername: 'localhost', verifies: false };
 const ALPN = ['http/1.1'];
 /** The longest wait for the response of a port that is asked for its protocol. */
 const PROBE_MS = 1000;
-/** The first bytes of an HTTP/2 client: the preface and an empty SETTINGS frame (RFC 9113, sections 3.4 and 6.5). */
-const PREFACE = Buffer.concat([
-  Buffer.from('PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n'),
-  Buffer.from([0, 0, 0, 4, 0, 0, 0, 0, 0]),
-]);
-const FRAME_HEADER_BYTES = 9;
-const SETTINGS = 4;
-
 /** Returns how to speak TLS to the server of a URL; undefined for http. */
 export async function tlsOf({ protocol, hostname }: URL): Promise<Tls | undefined> {
   if (protocol !== 'https:') return undefined;
@@ -56,40 +49,24 @@ export async function seeProtocol(host: string, port: number): Promise<'tls' | '
 }
 
 /** Returns true if a port answers the beginning of a TLS handshake. */
-export function speaksTls(host: string, port: number): Promise<boolean> {
-  return new Promise((resolve) => {
-    const socket = connectTls({ host, port, ...tlsOptions(OWN_TLS), timeout: PROBE_MS });
-    const settle = (answer: boolean): void => {
-      socket.destroy();
-      resolve(answer);
-    };
-    socket
-      .once('secureConnect', () => settle(true))
-      // It may want a certificate of the client, or HTTP/2.
-      .once('error', ({ code }: NodeJS.ErrnoException) => settle(code?.includes('_ALERT_') === true))
-      .once('close', () => settle(false))
-      .once('timeout', () => settle(false));
-  });
+function speaksTls(host: string, port: number): Promise<boolean> {
+  const { promise, resolve } = Promise.withResolvers<boolean>();
+  const socket = connectTls({ host, port, ...tlsOptions(OWN_TLS), timeout: PROBE_MS })
+    .once('secureConnect', () => resolve(true))
+    // It may want a certificate of the client, or HTTP/2.
+    .once('error', ({ code }: NodeJS.ErrnoException) => resolve(code?.includes('_ALERT_') === true))
+    .once('close', () => resolve(false))
+    .once('timeout', () => resolve(false));
+  return promise.finally(() => socket.destroy());
 }
 
+/** Returns true if a port answers the preface of HTTP/2 with its settings. */
 function speaksHttp2(host: string, port: number): Promise<boolean> {
-  return new Promise((resolve) => {
-    const socket = connect({ host, port, timeout: PROBE_MS });
-    let received = Buffer.alloc(0);
-    const settle = (answer: boolean): void => {
-      socket.destroy();
-      resolve(answer);
-    };
-    socket
-      .once('connect', () => socket.write(PREFACE))
-      .on('data', (piece: Buffer) => {
-        received = Buffer.concat([received, piece]);
-        // The first frame of a server is SETTINGS, of the stream 0.
-        if (received.length >= FRAME_HEADER_BYTES)
-          settle(received[3] === SETTINGS && received.readUInt32BE(5) === 0);
-      })
-      .once('error', () => settle(false))
-      .once('close', () => settle(false))
-      .once('timeout', () => settle(false));
-  });
+  const { promise, resolve } = Promise.withResolvers<boolean>();
+  const session = connectHttp2(toOrigin({ host, port }))
+    .once('remoteSettings', () => resolve(true))
+    .once('error', () => resolve(false))
+    .once('close', () => resolve(false));
+  session.setTimeout(PROBE_MS, () => resolve(false));
+  return promise.finally(() => session.destroy());
 }

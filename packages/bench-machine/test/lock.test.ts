@@ -10,7 +10,6 @@ import {
   symlinkSync,
   writeFileSync,
 } from 'node:fs';
-import { connect, createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
@@ -18,7 +17,6 @@ import { fileURLToPath } from 'node:url';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { BenchError } from 'bench-model/errors';
 import { lockHost, type LockOptions, type HostLock } from '../src/lock.ts';
-import { findFreePort } from '../src/ports.ts';
 import { isToken, newToken, scratchOf } from '../src/scratch.ts';
 import { openState } from '../src/state.ts';
 import { run, start, type Child } from '../src/subprocess.ts';
@@ -37,7 +35,7 @@ afterEach(() => rmSync(state, { recursive: true, force: true }));
 const PATIENCE = { timeout: 10_000 };
 
 const take = (name: string, options: Partial<LockOptions> = {}): Promise<HostLock> =>
-  lockHost({ run: name, token: newToken(), state, port: false, ...options });
+  lockHost({ run: name, token: newToken(), state, ...options });
 
 /** Leaves the lock of a killed run. */
 function leaveStale(pid = deadPid()): void {
@@ -194,71 +192,6 @@ describe('lockHost', () => {
     expect(hint).toBe('remove it');
   });
 });
-
-describe('the port that excludes other users', () => {
-  it('lets one user measure, and tells the others who measures and for how long', async () => {
-    const port = await findFreePort();
-    const other = mkdtempSync(join(tmpdir(), 'bench-lock-'));
-    {
-      using first = await take('first', { port });
-      first.expect(300);
-      const { message } = await refusalOf(take('second', { port, state: other }));
-      const by = `run first is measuring on this machine (process ${process.pid}), until about `;
-      expect(message.slice(0, by.length)).toBe(by);
-      expect(message.slice(by.length)).toMatch(/^\d\d:\d\d \(5 min\)$/);
-      expect(readdirSync(other)).toEqual([]);
-    }
-    using _ = await take('second', { port, state: other });
-    expect(readdirSync(other)).toEqual(['host.lock']);
-    rmSync(other, { recursive: true });
-  });
-
-  it('names the user of another run', async () => {
-    const port = await findFreePort();
-    await using _ = await openImpostor(port, '{"bench":1,"pid":7,"run":"theirs","uid":4711}\n');
-    expect((await refusalOf(take('mine', { port }))).message).toBe(
-      'run theirs is measuring on this machine (process 7 of user 4711); it does not know yet for how long',
-    );
-  });
-
-  it.each(['', 'HTTP/1.1 400 Bad Request\r\n\r\n', '{"bench":1,"pid":"x","run":7}'])(
-    'does not stop a run if another program listens: %j',
-    async (said) => {
-      const port = await findFreePort();
-      await using stranger = await openImpostor(port, said);
-      expect(stranger).toBeDefined();
-      const told: string[] = [];
-      using _ = await take('mine', { port, log: (line) => told.push(line) });
-      expect(told).toEqual([
-        `warning: a program other than Bench uses port ${port}, so other users cannot see this run`,
-      ]);
-    },
-  );
-
-  it('does not stop a run if a client is only connected', async () => {
-    const port = await findFreePort();
-    using _ = await take('mine', { port });
-    const socket = connect(port, '127.0.0.1');
-    const [said] = (await once(socket, 'data')) as [Buffer];
-    expect(JSON.parse(said.toString())).toMatchObject({ bench: 1, run: 'mine', pid: process.pid });
-    // The token is a secret.
-    expect(said.toString()).not.toContain(holderOf().token);
-    socket.destroy();
-  });
-});
-
-/** Listens on the port and sends this to every client. */
-async function openImpostor(port: number, said: string): Promise<AsyncDisposable> {
-  const server = createServer((socket) => socket.on('error', () => {}).end(said));
-  server.listen(port, '127.0.0.1');
-  await once(server, 'listening');
-  return {
-    async [Symbol.asyncDispose]() {
-      server.close();
-      await once(server, 'close');
-    },
-  };
-}
 
 const open = (env: NodeJS.ProcessEnv): string => openState(env, join(state, 'home'));
 

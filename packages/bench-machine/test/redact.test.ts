@@ -5,6 +5,7 @@ import {
   literalsInCommand,
   literalsInEnvironment,
   redact,
+  redactCommand,
   redactUrl,
   secretsOf,
   splitCredentials,
@@ -82,6 +83,23 @@ describe('a secret in plain text', () => {
     ['serve --auth --port 3000 --token {env:TOKEN} token', []],
   ])('is found in the command %s', (line, found) => {
     expect(literalsInCommand(line.split(' ')).map(({ name, value }) => `${name}=${value}`)).toEqual(found);
+  });
+});
+
+describe('redactCommand', () => {
+  it('removes secrets, however they are passed', () => {
+    const command = ['node', 'a.js', '--token', 'abc', '--api-key=abc', '-p', '3000', 'PASSWORD=abc'];
+    expect(redactCommand(command)).toEqual([
+      'node',
+      'a.js',
+      '--token',
+      '(not kept)',
+      '--api-key=(not kept)',
+      '-p',
+      '3000',
+      'PASSWORD=(not kept)',
+    ]);
+    expect(redactCommand(['--db', 'postgres://me:abc@localhost/x']).join(' ')).not.toContain('abc');
   });
 });
 

@@ -8,7 +8,7 @@ let held: HostLock | undefined;
 
 async function take(token: string): Promise<string> {
   try {
-    held = await lockHost({ run: `run-of-${process.pid}`, token, state, port: false });
+    held = await lockHost({ run: `run-of-${process.pid}`, token, state });
     return 'taken';
   } catch (error) {
     return error instanceof BenchError ? 'refused' : String(error);

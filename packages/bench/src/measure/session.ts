@@ -29,7 +29,7 @@ export interface Session extends Disposable {
 }
 
 /** The purpose of a session. */
-export interface Purpose extends Pick<LockOptions, 'wait' | 'log' | 'port'> {
+export interface Purpose extends Pick<LockOptions, 'wait' | 'log'> {
   /** Shown to commands that are refused. */
   run: string;
   /** True if it measures, and so must run alone. */

@@ -3,7 +3,6 @@ import { createServer, type AddressInfo } from 'node:net';
 import { describe, expect, it } from 'vitest';
 import { samplePlan } from '../../../bench-lab/testing/samples.ts';
 import { attachLauncher, describeProcess } from '../../src/measure/attach.ts';
-import { redactCommand } from 'bench-machine/identity';
 import type { Launcher } from '../../src/measure/launcher.ts';
 import { findListener, parseLsof, rootsOf } from 'bench-machine/listener';
 import { start, type Child } from 'bench-machine/subprocess';
@@ -122,23 +121,6 @@ describe('parseLsof', () => {
       { pid: 4712, ppid: 4711, name: 'Python' },
     ]);
     expect(parseLsof('')).toEqual([]);
-  });
-});
-
-describe('redactCommand', () => {
-  it('removes secrets, however they are passed', () => {
-    const command = ['node', 'a.js', '--token', 'abc', '--api-key=abc', '-p', '3000', 'PASSWORD=abc'];
-    expect(redactCommand(command)).toEqual([
-      'node',
-      'a.js',
-      '--token',
-      '(not kept)',
-      '--api-key=(not kept)',
-      '-p',
-      '3000',
-      'PASSWORD=(not kept)',
-    ]);
-    expect(redactCommand(['--db', 'postgres://me:abc@localhost/x']).join(' ')).not.toContain('abc');
   });
 });
 
