@@ -3,7 +3,7 @@ import { countCompletions } from 'bench-model/counts';
 import { sum } from 'bench-statistics/numbers';
 import type { ClusterLoad, Connect, HostPart, HostUse, OwnLoadResult } from 'bench-model/load';
 import { mergeReports } from 'bench-load/merge';
-import type { DoneReport } from 'bench-load/protocol';
+import type { LoadReport } from 'bench-load/protocol';
 
 /** The width of a merged slice. */
 const SLICE_MS = 100;
@@ -12,7 +12,7 @@ const SLICE_MS = 100;
 export interface HostReport {
   host: HostUse;
   connections: number;
-  report: DoneReport;
+  report: LoadReport;
 }
 
 /** The circumstances of a load by several hosts. */
@@ -63,7 +63,7 @@ export function mergeHosts(parts: readonly HostReport[], facts: ClusterFacts): O
 }
 
 /** Returns a report on the clock of this host. */
-function align({ report, host }: HostReport): DoneReport {
+function align({ report, host }: HostReport): LoadReport {
   return {
     ...report,
     openedAtMs: report.openedAtMs - host.offsetMs,
@@ -71,7 +71,7 @@ function align({ report, host }: HostReport): DoneReport {
   };
 }
 
-function describePart({ host, connections }: HostReport, report: DoneReport, opensAtMs: number): HostPart {
+function describePart({ host, connections }: HostReport, report: LoadReport, opensAtMs: number): HostPart {
   const { counts, cycleUs, windowSeconds } = report;
   return {
     host: host.name,
@@ -86,7 +86,7 @@ function describePart({ host, connections }: HostReport, report: DoneReport, ope
   };
 }
 
-function spanOf({ openedAtMs, windowSeconds }: DoneReport): Span {
+function spanOf({ openedAtMs, windowSeconds }: LoadReport): Span {
   return { fromMs: openedAtMs, toMs: openedAtMs + windowSeconds * 1000 };
 }
 
@@ -97,7 +97,7 @@ function intersect(spans: readonly Span[]): Span {
 }
 
 /** Returns the correct responses of a report in a span. A slice at its edge counts in proportion. */
-function countWithin(report: DoneReport, within: Span): number {
+function countWithin(report: LoadReport, within: Span): number {
   const { milliseconds, ok } = report.slices;
   const window = spanOf(report);
   return sum(
@@ -113,7 +113,7 @@ function countWithin(report: DoneReport, within: Span): number {
 }
 
 /** Cuts the overlap into slices of equal length; an incomplete last one is dropped. Their sum is rounded once, not in each. */
-function sliceAgain(reports: readonly DoneReport[], { fromMs, toMs }: Span): number[] {
+function sliceAgain(reports: readonly LoadReport[], { fromMs, toMs }: Span): number[] {
   const slices = Math.floor((toMs - fromMs) / SLICE_MS + 1e-6);
   const until = (slice: number): number => {
     const span = { fromMs, toMs: fromMs + slice * SLICE_MS };

@@ -8,15 +8,7 @@ import { Generator, type Line } from 'bench-load/line';
 import type { Listener } from 'bench-load/listen';
 import { mergeConnects, mergeCounts } from 'bench-load/merge';
 import { armOrders, fireOrders } from 'bench-load/orders';
-import type {
-  ArmedReport,
-  ArmOrder,
-  CountedReport,
-  DoneReport,
-  FireOrder,
-  LoadSpec,
-  Report,
-} from 'bench-load/protocol';
+import type { LoadReport, LoadSpec, OrderOf, Report } from 'bench-load/protocol';
 import { estimateOffset, joinOffsets, type Offset, type RoundTrip } from './clock.ts';
 import { inTime } from 'bench-load/deadline';
 import { mergeHosts, type HostReport } from './merge.ts';
@@ -91,11 +83,10 @@ export class ClusterSession implements LoadSession {
       const generator = new Generator((events) => agent.open(events), `the generator on ${agent.name}`);
       return { agent, generator, connections };
     });
-    const connects = this.#members.map(async ({ agent, generator }, index) => {
+    const connects = this.#members.map(({ agent, generator }, index) => {
       const sources = addresses[agent.name];
-      const order = { ...(orders[index] as ArmOrder), ...(sources === undefined ? {} : { sources }) };
-      const armed = generator.ask<ArmedReport>(order, 'armed');
-      return (await inTime(armed, barrierSeconds + deadlineSeconds, agent.name)).connect;
+      const order = { ...(orders[index] as OrderOf<'arm'>), ...(sources === undefined ? {} : { sources }) };
+      return inTime(generator.ask(order), barrierSeconds + deadlineSeconds, agent.name);
     });
     this.#connect = mergeConnects(await Promise.all(connects));
   }
@@ -114,11 +105,11 @@ export class ClusterSession implements LoadSession {
     const seconds = leadMs / 1000 + window.warmupSeconds + window.windowSeconds;
     const outcomes = await Promise.allSettled(
       members.map(async ({ agent, generator }, index) => {
-        const order = orders[index] as FireOrder;
+        const order = orders[index] as OrderOf<'fire'>;
         const own = order.atMs + (before.get(agent)?.offsetMs ?? 0);
         generator.mark = edges.mark;
         try {
-          const done = generator.ask<DoneReport>({ ...order, atMs: own }, 'done', own);
+          const done = generator.ask({ ...order, atMs: own }, own);
           return await inTime(done, seconds + DRAIN_SECONDS + deadlineSeconds, agent.name);
         } finally {
           edges.leave();
@@ -136,7 +127,7 @@ export class ClusterSession implements LoadSession {
     const parts: HostReport[] = [];
     const missing: { host: string; why: string }[] = [];
     for (const [index, { agent, connections }] of members.entries()) {
-      const outcome = outcomes[index] as PromiseSettledResult<DoneReport>;
+      const outcome = outcomes[index] as PromiseSettledResult<LoadReport>;
       const host = outcome.status === 'rejected' ? (outcome.reason as Error) : hosts.get(agent);
       if (outcome.status === 'fulfilled' && host !== undefined && !(host instanceof Error))
         parts.push({ host, connections, report: outcome.value });
@@ -157,10 +148,9 @@ export class ClusterSession implements LoadSession {
 
   async count(): Promise<Counts> {
     const { deadlineSeconds } = this.#terms;
-    const counts = this.#members.map(async ({ agent, generator }) => {
-      const counted = generator.ask<CountedReport>({ do: 'count', session: 0 }, 'counted');
-      return (await inTime(counted, deadlineSeconds, agent.name)).lifetime;
-    });
+    const counts = this.#members.map(({ agent, generator }) =>
+      inTime(generator.ask({ do: 'count', session: 0 }), deadlineSeconds, agent.name),
+    );
     return mergeCounts(await Promise.all(counts));
   }
 

@@ -4,7 +4,7 @@ import type { RoundTrip } from '../src/clock.ts';
 import type { Agent } from '../src/session.ts';
 import type { Line } from 'bench-load/line';
 import type { Listener } from 'bench-load/listen';
-import type { ArmOrder, DoneReport, FireOrder, Order, Report } from 'bench-load/protocol';
+import type { ArmOrder, FireOrder, LoadReport, Order, Report } from 'bench-load/protocol';
 import type { Random } from 'bench-statistics/random';
 import { sampleCounts } from '../../bench-lab/testing/samples.ts';
 
@@ -97,21 +97,21 @@ export class SimulatedAgent implements Agent {
     if (notAfterMs !== undefined && this.#now() > notAfterMs) return broke('its order came too late');
     if (order.do === 'arm') {
       if (fault === 'dies-at-arm') return broke('it ended (SIGKILL)');
-      return take({ event: 'armed', connect: this.#arm(order) });
+      return take({ event: 'done', order: 'arm', result: this.#arm(order) });
     }
     if (order.do !== 'fire') return;
     const done = await this.#fire(order);
     if (fault === 'dies-in-window') return broke('it ended (SIGKILL)');
     await sleep(this.#delay());
-    if (fault !== 'never-reports') take(done);
+    if (fault !== 'never-reports') take({ event: 'done', order: 'fire', result: done });
   }
 
-  #arm({ connections: planned }: ArmOrder): DoneReport['connect'] {
+  #arm({ connections: planned }: ArmOrder): LoadReport['connect'] {
     this.#connections = planned;
     return { planned, established: planned, seconds: 0.1, refused: 0, retried: 0 };
   }
 
-  async #fire({ atMs, warmupSeconds, windowSeconds }: FireOrder): Promise<DoneReport> {
+  async #fire({ atMs, warmupSeconds, windowSeconds }: FireOrder): Promise<LoadReport> {
     const { fault, faultMs, perSecond } = this.nature;
     const startMs = atMs - this.#offsetMs;
     const opensMs = startMs + warmupSeconds * 1000 + (fault === 'opens-late' ? faultMs : 0);
@@ -128,7 +128,6 @@ export class SimulatedAgent implements Agent {
     const ok = Array.from({ length: Math.ceil((windowSeconds * 1000) / SLICE_MS) }, () => 0);
     for (const { atMs: at } of counted) ok[Math.floor((at - opensMs) / SLICE_MS)]!++;
     return {
-      event: 'done',
       connect: {
         planned: this.#connections,
         established: this.#connections,

@@ -8,23 +8,7 @@ import { listenTo, type Listener } from './listen.ts';
 import { readBacklog } from 'bench-machine/backlog';
 import { mergeConnects, mergeCounts, mergeReports, mergeTurns } from './merge.ts';
 import { armOrders, fireOrders } from './orders.ts';
-import {
-  type ArmedReport,
-  type CountedReport,
-  type DoneReport,
-  type FireOrder,
-  type LoadSpec,
-  type Order,
-  type FinalReport,
-  type LeftReport,
-  type ReplacedReport,
-  type Report,
-  type RequestSpec,
-  type Turn,
-  type TurnedReport,
-  type TurnOrder,
-  type TurnResult,
-} from './protocol.ts';
+import type { LoadSpec, OrderOf, Orders, Report, RequestSpec, Turn, TurnResult } from './protocol.ts';
 
 /** The delay between the order to fire and the warm-up, for each process that must receive it before the first begins. */
 const LEAD_MS = 10;
@@ -118,12 +102,8 @@ class Fleet implements LoadSession {
     this.#backlog = readBacklog(host, port);
     const capacity = await this.#backlog;
     const orders = armOrders(this.#spec, this.#generators.length, { session: this.#session, capacity });
-    const reports = await this.#ask<ArmedReport>(
-      'armed',
-      this.#spec.barrierSeconds,
-      (index) => orders[index] as Order,
-    );
-    this.#connect = mergeConnects(reports.map((report) => report.connect));
+    const connects = await this.#ask(orders, this.#spec.barrierSeconds);
+    this.#connect = mergeConnects(connects);
   }
 
   async fire(window: Window, mark: (edge: 'opened' | 'closed') => void): Promise<LoadResult> {
@@ -140,54 +120,59 @@ class Fleet implements LoadSession {
       };
     }
     const seconds = window.warmupSeconds + window.windowSeconds;
-    const reports = await this.#ask<DoneReport>('done', seconds, (index) => orders[index] as FireOrder);
+    const reports = await this.#ask(orders, seconds);
     return mergeReports(reports, this.#connect, this.#spec.timeoutSeconds, this.#fleet.name);
   }
 
   async #take(turn: Turn): Promise<TurnResult> {
     const atMs = Date.now() + (this.#generators.length > 1 ? TURN_LEAD_MS : 0);
-    const order: TurnOrder = { do: 'turn', session: this.#session, atMs, ...turn };
-    return mergeTurns(
-      await this.#ask<TurnedReport>('turned', turn.rampSeconds + turn.windowSeconds, () => order),
-    );
+    const turns = await this.#askAll('turn', { atMs, ...turn }, turn.rampSeconds + turn.windowSeconds);
+    return mergeTurns(turns);
   }
 
   async #collect(): Promise<LoadResult> {
     if (this.#connect === undefined) throw new Error('collect before arm');
-    const order: Order = { do: 'collect', session: this.#session };
-    const reports = await this.#ask<DoneReport>('done', 0, () => order);
+    const reports = await this.#askAll('collect', {});
     return mergeReports(reports, this.#connect, this.#spec.timeoutSeconds, this.#fleet.name);
   }
 
   async #replace(requests: readonly RequestSpec[]): Promise<void> {
-    const order: Order = { do: 'replace', session: this.#session, requests: [...requests] };
-    await this.#ask<ReplacedReport>('replaced', 0, () => order);
+    await this.#askAll('replace', { requests });
   }
 
   async #leave(): Promise<void> {
     if (this.#backlog === undefined) return;
     await this.#backlog;
-    const order: Order = { do: 'leave', session: this.#session };
-    await this.#ask<LeftReport>('left', 0, () => order);
+    await this.#askAll('leave', {});
   }
 
   async count(): Promise<Counts> {
     // Generators cannot answer for an unknown session.
     if (this.#backlog === undefined) throw new Error('count before arm');
     await this.#backlog;
-    const order: Order = { do: 'count', session: this.#session };
-    const reports = await this.#ask<CountedReport>('counted', 0, () => order);
-    return mergeCounts(reports.map(({ lifetime }) => lifetime));
+    return mergeCounts(await this.#askAll('count', {}));
   }
 
-  /** Gives each process its order, which takes about this long, and returns their reports. Throws if one fails or hangs. */
-  #ask<R extends FinalReport>(
-    event: R['event'],
+  /** Gives all processes the same order, which takes about this long, and returns their results. */
+  #askAll<Name extends keyof Orders>(
+    name: Name,
+    says: Orders[Name]['says'],
+    seconds = 0,
+  ): Promise<Orders[Name]['result'][]> {
+    const order = { do: name, session: this.#session, ...says };
+    return this.#ask(
+      this.#generators.map(() => order),
+      seconds,
+    );
+  }
+
+  /** Gives each process its order, which takes about this long, and returns their results. Throws if one fails or hangs. */
+  #ask<Name extends keyof Orders>(
+    orders: readonly OrderOf<Name>[],
     seconds: number,
-    orderFor: (index: number) => Order,
-  ): Promise<R[]> {
-    const reports = this.#generators.map((generator, index) => generator.ask<R>(orderFor(index), event));
-    return inTime(Promise.all(reports), seconds + LATE_SECONDS, 'the load generator');
+  ): Promise<Orders[Name]['result'][]> {
+    const results = this.#generators.map((generator, index) => generator.ask(orders[index] as OrderOf<Name>));
+    return inTime(Promise.all(results), seconds + LATE_SECONDS, 'the load generator');
   }
 
   async [Symbol.asyncDispose](): Promise<void> {

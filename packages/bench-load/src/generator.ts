@@ -11,8 +11,6 @@ import { Alarm } from './alarm.ts';
 import { Arrivals } from './arrivals.ts';
 import { type AutocannonClient, Client, version } from './autocannon.ts';
 import { runConnection, type ConnectionContext, type Gate } from './client.ts';
-import { encodeHistogram } from 'bench-statistics/histogram';
-import { haveIds } from 'bench-targets/catalogue/workloads/workload';
 import { createSender, type Sender } from './sender.ts';
 import { Ledger, type Slot } from './ledger.ts';
 import { Pacer } from './pacer.ts';
@@ -22,14 +20,14 @@ import { Shapes } from './shapes.ts';
 import { createTimingReader } from './timing.ts';
 import {
   readLines,
-  type ArmOrder,
-  type DoneReport,
   type FireOrder,
+  type LoadReport,
   type Order,
+  type OrderOf,
   type Report,
   type RequestSpec,
-  type TurnedReport,
   type TurnOrder,
+  type TurnResult,
 } from './protocol.ts';
 import type { SchemaCheck } from 'bench-targets/catalogue/workloads/requests/schema';
 import type { Connect } from 'bench-model/load';
@@ -81,26 +79,37 @@ readLines<Order>(
 );
 
 async function carryOut(order: Order): Promise<void> {
-  if (order.do === 'arm') {
-    const created = compileSchemas(order).then((schemas) => new Session(order, schemas));
-    sessions.set(order.session, created);
-    tell({ event: 'armed', connect: await (await created).stand() });
-    return;
-  }
+  if (order.do === 'arm')
+    sessions.set(
+      order.session,
+      compileSchemas(order).then((schemas) => new Session(order, schemas)),
+    );
   const session = await sessions.get(order.session);
-  if (session === undefined) return;
-  if (order.do === 'fire') tell(await session.fire(order));
-  else if (order.do === 'turn') tell(await session.turn(order));
-  else if (order.do === 'replace') tell(session.replace(order.requests));
-  else if (order.do === 'leave') {
-    sessions.delete(order.session);
-    tell(session.leave());
-  } else if (order.do === 'collect') tell(session.collect());
-  else tell({ event: 'counted', lifetime: session.count() });
+  if (session !== undefined) tell({ event: 'done', order: order.do, result: await follow(session, order) });
+}
+
+function follow(session: Session, order: Order): unknown {
+  switch (order.do) {
+    case 'arm':
+      return session.stand();
+    case 'fire':
+      return session.fire(order);
+    case 'turn':
+      return session.turn(order);
+    case 'collect':
+      return session.collect();
+    case 'count':
+      return session.count();
+    case 'replace':
+      return session.replace(order.requests);
+    case 'leave':
+      sessions.delete(order.session);
+      return session.leave();
+  }
 }
 
 /** Compiles the schemas of the routes, by their index. The compiler is loaded only if there is one. */
-async function compileSchemas({ routes = [] }: ArmOrder): Promise<(SchemaCheck | undefined)[]> {
+async function compileSchemas({ routes = [] }: OrderOf<'arm'>): Promise<(SchemaCheck | undefined)[]> {
   if (routes.every(({ schema }) => schema === undefined)) return [];
   const { compileSchema } = await import('bench-targets/catalogue/workloads/requests/schema');
   return routes.map(({ schema }) =>
@@ -134,7 +143,7 @@ interface Mark {
 
 /** The connections of this process to one server, from the first connect to the end of the last drain. */
 class Session {
-  readonly #order: ArmOrder;
+  readonly #order: OrderOf<'arm'>;
   readonly #ledger: Ledger;
   readonly #pacer: Pacer;
   readonly #sender: Sender;
@@ -158,7 +167,7 @@ class Session {
   #windowSeconds = 0;
   readonly #use = { cpuUs: 0, seconds: 0, activeSeconds: 0 };
 
-  constructor(order: ArmOrder, schemas: (SchemaCheck | undefined)[]) {
+  constructor(order: OrderOf<'arm'>, schemas: (SchemaCheck | undefined)[]) {
     if (version !== '9.0.0')
       throw new Error(`autocannon ${version} is installed, but the driver changes members of 9.0.0 alone`);
     this.#order = order;
@@ -229,18 +238,18 @@ class Session {
   }
 
   /** Sends these requests from now on. */
-  replace(requests: readonly RequestSpec[]): Report {
+  replace(requests: readonly RequestSpec[]): null {
     this.#sender.replace(requests);
-    return { event: 'replaced' };
+    return null;
   }
 
   /** Closes its connections. */
-  leave(): Report {
+  leave(): null {
     this.#budget = -Infinity;
     this.#pacer[Symbol.dispose]();
     for (const client of this.#clients) client.destroy();
     this.#queue?.[Symbol.dispose]();
-    return { event: 'left' };
+    return null;
   }
 
   /** Returns the number of connections that may start now. */
@@ -264,7 +273,7 @@ class Session {
   }
 
   /** Warms up, opens the window (again), closes it, drains, and returns the account of all its openings. */
-  async fire(order: FireOrder): Promise<Report> {
+  async fire(order: FireOrder): Promise<LoadReport> {
     const ledger = this.#ledger;
     if (order.isApart === true) this.#restart();
     await this.#begin(order, order.warmupSeconds);
@@ -312,7 +321,7 @@ class Session {
    * Loads the server from silence to silence, with a window in between. No timer separates the last response from the
    * report: with short turns, the pauses between them would be a large part of the time.
    */
-  async turn(order: TurnOrder): Promise<TurnedReport> {
+  async turn(order: TurnOrder): Promise<TurnResult> {
     const ledger = this.#ledger;
     const okBefore = ledger.lifetime.ok;
     const endedBefore = this.#ended();
@@ -337,7 +346,6 @@ class Session {
     const answers = ledger.lifetime.ok - okBefore;
     const ended = this.#ended() - endedBefore;
     return {
-      event: 'turned',
       seconds: Math.max(0, ...this.#lines.map(({ slot, first }) => spanOf(slot, first))),
       answers,
       goodputPerSecond: ended === 0 ? 0 : (answers / ended) * this.#pace(),
@@ -388,46 +396,15 @@ class Session {
   }
 
   /** Returns the account of all openings of the window. */
-  collect(connect = this.#connect(0)): DoneReport {
-    const ledger = this.#ledger;
+  collect(connect = this.#connect(0)): LoadReport {
+    const { cpuUs, seconds, activeSeconds } = this.#use;
     return {
-      event: 'done',
       connect,
       openedAtMs: this.#openedAtMs ?? this.#closedAtMs,
       closedAtMs: this.#closedAtMs,
       windowSeconds: this.#windowSeconds,
-      counts: ledger.window,
-      lifetime: this.count(),
-      statusCodes: ledger.statusCodes,
-      latencyHistogram: encodeHistogram(ledger.histogram),
-      shortestHistogram: encodeHistogram(ledger.shortest),
-      openAges: ledger.openAges,
-      unansweredAges: ledger.unansweredAges,
-      timing: this.#encodeTiming(),
-      cycleUs: ledger.cycleUs,
-      silentConnections: ledger.silentConnections,
-      opened: ledger.opening,
-      tls: ledger.tls,
-      idleCloses: ledger.idleCloses,
-      slices: ledger.slices,
-      warmup: { ...ledger.warmup, answers: ledger.answersBefore },
-      bodyBytes: ledger.bodyBytes,
-      bodiesHashed: ledger.bodiesHashed,
-      routes: ledger.reportRoutes(),
-      crossed: haveIds(this.#order.requests) ? ledger.crossed : undefined,
-      firstWrong: ledger.firstWrong,
-      unsolicited: ledger.unsolicited,
-      schedule: this.#schedule && {
-        ...this.#schedule.report,
-        started: ledger.started,
-        meanOpen: ledger.meanOpen,
-      },
-      sinceSentHistogram: ledger.sinceSentHistogram,
-      use: {
-        seconds: this.#use.seconds,
-        cpuUs: this.#use.cpuUs,
-        utilisation: this.#use.activeSeconds / this.#use.seconds,
-      },
+      ...this.#ledger.report(this.#schedule?.report),
+      use: { seconds, cpuUs, utilisation: activeSeconds / seconds },
     };
   }
 
@@ -451,14 +428,7 @@ class Session {
 
   /** Returns the account of all requests so far. */
   count(): Counts {
-    return { ...this.#ledger.lifetime, inFlight: this.#ledger.countInFlight() };
-  }
-
-  #encodeTiming(): DoneReport['timing'] {
-    const { timing: metric } = this.#order;
-    const { timing } = this.#ledger;
-    if (metric === undefined || timing === undefined) return undefined;
-    return { metric, told: encodeHistogram(timing.told), rest: encodeHistogram(timing.rest) };
+    return this.#ledger.countAll();
   }
 
   /** Reports that a route has no more requests. The harness ends the load. */
@@ -493,7 +463,7 @@ class Session {
 
   /** Waits for as long as the slowest response took: unsolicited responses show only when none is due. */
   async #awaitStragglers(): Promise<void> {
-    const slowestMs = this.#ledger.histogram.maxValue / 1000;
+    const slowestMs = this.#ledger.account.latencies.histogram.maxValue / 1000;
     await sleep(clamp(slowestMs, STRAGGLER_MS.least, STRAGGLER_MS.most));
   }
 

@@ -9,12 +9,12 @@ import { present } from 'bench-model/options';
 import { Arrivals, createArrival, type Arrival } from './arrivals.ts';
 import { createHistogram, encodeHistogram, Latencies, recordMilliseconds } from 'bench-statistics/histogram';
 import { idsIn } from 'bench-targets/catalogue/workloads/ids';
-import { isConditional } from 'bench-targets/catalogue/workloads/workload';
+import { haveIds, isConditional } from 'bench-targets/catalogue/workloads/workload';
 import type { SchemaCheck } from 'bench-targets/catalogue/workloads/requests/schema';
 import { isRightStatus } from 'bench-targets/catalogue/workloads/requests/status';
 import { routesOf } from './cycle.ts';
 import { Population } from './population.ts';
-import type { DoneReport, LoadSpec, RouteReport, RouteSpec } from './protocol.ts';
+import type { LoadReport, LoadSpec, RouteReport, RouteSpec, StartReport } from './protocol.ts';
 
 /** The outcome of one request. */
 type Outcome = Exclude<keyof Counts, 'sent' | 'inFlight'>;
@@ -133,15 +133,55 @@ function encodeAges(ages: readonly Age[]): string | undefined {
   return encodeHistogram(histogram);
 }
 
-/** The account of one route. */
-interface RouteAccount {
-  lifetime: Counts;
-  window: Counts;
-  histogram: JsHistogram;
+/** The account of all windows since the begin, or since the last restart. */
+class Account {
+  readonly counts = emptyCounts();
+  readonly statusCodes: Record<string, number> = {};
+  readonly latencies = new Latencies();
+  /** The lower bounds of the same latencies: a busy process reads answers later than they arrive. */
+  readonly shortest = new Latencies();
+  /** The latencies of an open loop without the time that requests waited although a connection was free. */
+  sinceSent: Latencies | undefined;
+  /** For the same responses: the reported time and the rest of the latency. Absent until a response reports its time. */
+  timing: { told: JsHistogram; rest: JsHistogram } | undefined;
+  /** The times of the connects. */
+  readonly connects = new Latencies();
+  readonly cycleUs = { sum: 0, count: 0 };
+  readonly slices: Required<Slices> = { milliseconds: SLICE_MS, ok: [], cpuUs: [] };
+  bodiesHashed = 0;
+  /** The mismatches that carried the id of another request. */
+  crossed = 0;
+  /** The first response with a wrong body; undefined without any. */
+  firstWrong: FirstWrong | undefined;
+  /** The requests that were open when a window opened. */
+  carried = 0;
+  /** The time for which the windows were open, in ms. */
+  openMs = 0;
+  /** The population over this time, in requests × ms. */
+  population = 0;
+  /** The completions of each connection before the first window, and the connections without any in the windows. */
+  completionsBefore: number[] | undefined;
+  silentConnections = 0;
+  /** The ages of the requests that were open when a window closed. */
+  readonly openAges: Age[] = [];
+  /** The ages of those that got no response after it either, when the wait for them ended. */
+  readonly unansweredAges: Age[] = [];
+  /** The part of each route; empty if there is only one. */
+  readonly routes: { counts: Counts; histogram: JsHistogram }[];
+
+  constructor(routes: number) {
+    this.routes = Array.from({ length: routes }, () => ({
+      counts: emptyCounts(),
+      histogram: createHistogram(),
+    }));
+  }
 }
 
 /** The part of a load that the ledger needs. */
-type LedgerSpec = Pick<LoadSpec, 'expected' | 'hashEvery' | 'requests' | 'routes'>;
+type LedgerSpec = Pick<LoadSpec, 'expected' | 'hashEvery' | 'requests' | 'routes' | 'timing'>;
+
+/** The part of the report of a session that its ledger knows. */
+type LedgerReport = Omit<LoadReport, 'connect' | 'openedAtMs' | 'closedAtMs' | 'windowSeconds' | 'use'>;
 
 /**
  * Accounts for every request of one session exactly once: over the whole life, and over the window, which may open
@@ -152,23 +192,14 @@ type LedgerSpec = Pick<LoadSpec, 'expected' | 'hashEvery' | 'requests' | 'routes
 export class Ledger {
   readonly slots: Slot[] = [];
   readonly lifetime = emptyCounts();
-  readonly window = emptyCounts();
-  statusCodes: Record<string, number> = {};
-  /** For the same responses: the reported time and the rest of the latency. Absent until a response reports its time. */
-  timing: { told: JsHistogram; rest: JsHistogram } | undefined;
-  cycleUs = { sum: 0, count: 0 };
-  slices: Required<Slices> = { milliseconds: SLICE_MS, ok: [], cpuUs: [] };
+  /** The account of the windows. */
+  account: Account;
   /** The correct responses before the first window, in slices of the time under load. */
   readonly warmup: { milliseconds: number; ok: number[] } = { milliseconds: SLICE_MS, ok: [] };
   /** The connections that the server closed because they were idle, since the first connect; undefined without any. */
   idleCloses: IdleCloses | undefined;
-  bodiesHashed = 0;
   /** The TLS of the connections; undefined for plain HTTP. */
   tls: TlsUse | undefined;
-  /** The mismatches in the window that carried the id of another request. */
-  crossed = 0;
-  /** The first response of the window with a wrong body; undefined without any. */
-  firstWrong: FirstWrong | undefined;
   unsolicited = 0;
   bodyBytes: number | undefined;
   begun = 0;
@@ -186,16 +217,10 @@ export class Ledger {
   onClose: () => void = () => {};
   /** Called when a request has ended. */
   onEnd: () => void = () => {};
-  #latencies = new Latencies();
-  #shortest = new Latencies();
-  /** The times of the connects of the window. */
-  #connects = new Latencies();
-  /** The latencies of an open loop without the time that requests waited although a connection was free. */
-  #sinceSent: Latencies | undefined;
   /** The responses of each route so far whose right body is known. */
   readonly #answers: number[] = [];
-  /** The account of each route; empty if there is only one. */
-  readonly #accounts: RouteAccount[] = [];
+  /** The counts of each route over the whole life; empty if there is only one. */
+  readonly #routeLifetimes: Counts[];
   /** The route of each request. */
   readonly #routeOf: number[] = [];
   readonly #routes: RouteSpec[];
@@ -217,20 +242,10 @@ export class Ledger {
   #warmedBefore = 0;
   /** The responses when the first window opened; undefined before. */
   #answersBefore: number | undefined;
-  #silent = 0;
-  #opened = 0;
-  #silentBefore: number[] | undefined;
-  /** The time that the window was open before, in ms. */
-  #openBefore = 0;
-  /** The requests that were open when a window opened. */
-  #carried = 0;
-  /** The population at the opening of the window and over all windows before, in requests × ms. */
+  /** The population at the opening of the window, in requests × ms. */
   #populationBefore = 0;
-  #populationSum = 0;
-  /** The ages of the requests that were open when a window closed. */
-  #openAges: Age[] = [];
-  /** The ages of those that got no response after it either, when the wait for them ended. */
-  #unansweredAges: Age[] = [];
+  readonly #timing: string | undefined;
+  readonly #haveIds: boolean;
   readonly #expected: LoadSpec['expected'];
   readonly #hashEvery: number;
   /** The right body of each request, once a response had the right hash. */
@@ -248,7 +263,9 @@ export class Ledger {
     schemas: readonly (SchemaCheck | undefined)[] = [],
     keptBytes = KEPT_BYTES,
   ) {
-    const { expected, hashEvery, requests } = spec;
+    const { expected, hashEvery, requests, timing } = spec;
+    this.#timing = timing;
+    this.#haveIds = haveIds(requests);
     this.#expected = expected;
     this.#hashEvery = hashEvery;
     this.#roomBytes = keptBytes;
@@ -259,11 +276,10 @@ export class Ledger {
     this.#right = this.#routes.map(({ statuses }) =>
       Array.from({ length: 600 }, (_, status) => isRightStatus(status, statuses)),
     );
-    for (const [route, { first, count }] of this.#routes.entries()) {
+    for (const [route, { first, count }] of this.#routes.entries())
       for (let request = first; request < first + count; request++) this.#routeOf[request] = route;
-      if (this.#routes.length > 1)
-        this.#accounts.push({ lifetime: emptyCounts(), window: emptyCounts(), histogram: createHistogram() });
-    }
+    this.#routeLifetimes = this.#routes.length > 1 ? this.#routes.map(emptyCounts) : [];
+    this.account = new Account(this.#routeLifetimes.length);
   }
 
   addSlot(): Slot {
@@ -274,42 +290,7 @@ export class Ledger {
 
   /** Forgets all windows so far: the account of a window begins with the next one. That of the session goes on. */
   restart(): void {
-    Object.assign(this.window, emptyCounts());
-    for (const account of this.#accounts) {
-      account.window = emptyCounts();
-      account.histogram = createHistogram();
-    }
-    this.statusCodes = {};
-    this.timing = undefined;
-    this.cycleUs = { sum: 0, count: 0 };
-    this.slices = { milliseconds: SLICE_MS, ok: [], cpuUs: [] };
-    this.bodiesHashed = 0;
-    this.crossed = 0;
-    this.firstWrong = undefined;
-    this.#latencies = new Latencies();
-    this.#shortest = new Latencies();
-    this.#connects = new Latencies();
-    this.#sinceSent = undefined;
-    this.#silentBefore = undefined;
-    this.#opened = 0;
-    this.#openBefore = 0;
-    this.#carried = 0;
-    this.#populationSum = 0;
-    this.#openAges = [];
-    this.#unansweredAges = [];
-  }
-
-  get histogram(): JsHistogram {
-    return this.#latencies.histogram;
-  }
-
-  /** The lower bounds of the same latencies: a busy process reads answers later than they arrive. */
-  get shortest(): JsHistogram {
-    return this.#shortest.histogram;
-  }
-
-  get sinceSentHistogram(): string | undefined {
-    return this.#sinceSent && encodeHistogram(this.#sinceSent.histogram);
+    this.account = new Account(this.#routeLifetimes.length);
   }
 
   get isOpen(): boolean {
@@ -341,15 +322,7 @@ export class Ledger {
 
   /** Records that a connection was opened, this many ms after its connect began. */
   connect(milliseconds: number): void {
-    if (!this.#open) return;
-    this.#opened++;
-    this.#connects.record(milliseconds);
-  }
-
-  /** The connections that were opened in the window; their times as an encoded histogram, without any absent. */
-  get opening(): NonNullable<DoneReport['opened']> {
-    if (this.#opened === 0) return { count: 0 };
-    return { count: this.#opened, connects: encodeHistogram(this.#connects.histogram) };
+    if (this.#open) this.account.connects.record(milliseconds);
   }
 
   /**
@@ -438,56 +411,91 @@ export class Ledger {
 
   /** Counts an event of one request in the account of the session and in that of its route. */
   #count({ request }: Slot, what: Outcome | 'sent', isInWindow: boolean): void {
-    const account = this.#accounts[this.#routeOf[request] ?? 0];
+    const route = this.#routeOf[request] ?? 0;
+    const lifetime = this.#routeLifetimes[route];
     increment(this.lifetime, what);
-    if (account !== undefined) increment(account.lifetime, what);
+    if (lifetime !== undefined) increment(lifetime, what);
     if (!isInWindow) return;
-    increment(this.window, what);
-    if (account !== undefined) increment(account.window, what);
+    const { counts, routes } = this.account;
+    const own = routes[route];
+    increment(counts, what);
+    if (own !== undefined) increment(own.counts, what);
   }
 
   /** Adds the open requests to a count of the window. */
   #countOpen(what: 'sent' | 'inFlight'): void {
+    const { counts, routes } = this.account;
     for (const { pending, request } of this.slots) {
       if (!pending) continue;
-      this.window[what]++;
-      const account = this.#accounts[this.#routeOf[request] ?? 0];
-      if (account !== undefined) account.window[what]++;
+      counts[what]++;
+      const own = routes[this.#routeOf[request] ?? 0];
+      if (own !== undefined) own.counts[what]++;
     }
   }
 
+  /** Returns the account of all requests so far. */
+  countAll(): Counts {
+    return { ...this.lifetime, inFlight: this.countInFlight() };
+  }
+
+  /** Returns the account of all windows, with the starts that the schedule of an open loop has counted. */
+  report(starts?: StartReport): LedgerReport {
+    const { counts, carried, openMs, population, timing, sinceSent, ...account } = this.account;
+    const connects = account.connects.histogram;
+    return {
+      counts,
+      lifetime: this.countAll(),
+      statusCodes: account.statusCodes,
+      latencyHistogram: encodeHistogram(account.latencies.histogram),
+      shortestHistogram: encodeHistogram(account.shortest.histogram),
+      sinceSentHistogram: sinceSent && encodeHistogram(sinceSent.histogram),
+      openAges: encodeAges(account.openAges),
+      unansweredAges: encodeAges(account.unansweredAges),
+      timing:
+        this.#timing === undefined || timing === undefined
+          ? undefined
+          : {
+              metric: this.#timing,
+              told: encodeHistogram(timing.told),
+              rest: encodeHistogram(timing.rest),
+            },
+      cycleUs: account.cycleUs,
+      silentConnections: account.silentConnections,
+      opened: {
+        count: connects.totalCount,
+        ...(connects.totalCount > 0 && { connects: encodeHistogram(connects) }),
+      },
+      tls: this.tls,
+      idleCloses: this.idleCloses,
+      slices: account.slices,
+      warmup: { ...this.warmup, answers: this.#answersBefore ?? countAnswers(this.lifetime) },
+      bodyBytes: this.bodyBytes,
+      bodiesHashed: account.bodiesHashed,
+      routes: this.#reportRoutes(),
+      crossed: this.#haveIds ? account.crossed : undefined,
+      firstWrong: account.firstWrong,
+      unsolicited: this.unsolicited,
+      schedule: starts && {
+        ...starts,
+        started: counts.sent - carried,
+        meanOpen: population / openMs,
+      },
+    };
+  }
+
   /** The account of each route; undefined if there is only one. */
-  reportRoutes(): RouteReport[] | undefined {
-    if (this.#accounts.length === 0) return undefined;
-    return this.#accounts.map(({ lifetime, window, histogram }, route) => ({
-      counts: window,
+  #reportRoutes(): RouteReport[] | undefined {
+    const { routes, openAges } = this.account;
+    if (routes.length === 0) return undefined;
+    return routes.map(({ counts, histogram }, route) => ({
+      counts,
       lifetime: {
-        ...lifetime,
+        ...(this.#routeLifetimes[route] as Counts),
         inFlight: this.slots.filter((slot) => slot.pending && this.#routeOf[slot.request] === route).length,
       },
       latencyHistogram: encodeHistogram(histogram),
-      openAges: encodeAges(this.#openAges.filter((age) => age.route === route)),
+      openAges: encodeAges(openAges.filter((age) => age.route === route)),
     }));
-  }
-
-  /** The ages of the requests that were open when the window closed, as an encoded histogram; undefined without any. */
-  get openAges(): string | undefined {
-    return encodeAges(this.#openAges);
-  }
-
-  /** The ages of those that got no response after it either; undefined without any. */
-  get unansweredAges(): string | undefined {
-    return encodeAges(this.#unansweredAges);
-  }
-
-  /** The requests that were sent in the window. */
-  get started(): number {
-    return this.window.sent - this.#carried;
-  }
-
-  /** The mean number of open requests of an open loop, over the time that the window was open. */
-  get meanOpen(): number {
-    return this.#populationSum / this.#openBefore;
   }
 
   /**
@@ -506,12 +514,13 @@ export class Ledger {
       this.stoodAt = now;
     }
     if (this.#open) {
-      this.statusCodes[status] = (this.statusCodes[status] ?? 0) + 1;
+      const { statusCodes, slices } = this.account;
+      statusCodes[status] = (statusCodes[status] ?? 0) + 1;
       if (outcome === 'mismatch') this.#noteWrong(slot, body, now);
       if (outcome === 'ok') {
         const slice = Math.floor(this.#openMs(now) / SLICE_MS);
         if (slice !== this.#slice) this.#turnTo(slice);
-        this.slices.ok[slice] = (this.slices.ok[slice] ?? 0) + 1;
+        slices.ok[slice] = (slices.ok[slice] ?? 0) + 1;
         this.bodyBytes = bodyBytes;
       }
     } else if (this.#warmingSince !== undefined && outcome === 'ok') {
@@ -524,9 +533,9 @@ export class Ledger {
   }
 
   #noteWrong({ request, bodyBytes }: Slot, body: 'right' | 'wrong' | 'crossed', now: number): void {
-    if (body === 'crossed') this.crossed++;
+    if (body === 'crossed') this.account.crossed++;
     else
-      this.firstWrong ??= {
+      this.account.firstWrong ??= {
         seconds: this.#openMs(now) / 1000,
         bytes: bodyBytes,
         ...present({ rightBytes: this.#expected?.[request]?.bytes }),
@@ -545,7 +554,7 @@ export class Ledger {
   /** Records a request that was due and had no connection when the window closed. `intended` is on the monotonic clock. */
   leave(intended: number): void {
     this.population.end(intended);
-    this.#openAges.push({ milliseconds: this.#closedAt - intended, route: undefined });
+    this.account.openAges.push({ milliseconds: this.#closedAt - intended, route: undefined });
   }
 
   /** Called when the wait for the responses after a window is over. */
@@ -562,9 +571,9 @@ export class Ledger {
   #noteUnanswered(slot: Slot, now: number): void {
     if (slot.sentAt > this.#endedAt) return;
     const age = this.#ageOf(slot, now);
-    this.#unansweredAges.push(age);
+    this.account.unansweredAges.push(age);
     // The latencies of its window include those of the responses after it.
-    if (this.timesByStart) this.#openAges.push(age);
+    if (this.timesByStart) this.account.openAges.push(age);
   }
 
   /** Records the start of a load before the first window; later ones, between the windows of its turns, do not count. */
@@ -585,12 +594,7 @@ export class Ledger {
     const now = performance.now();
     const warming = this.#warmingSince === undefined ? 0 : now - this.#warmingSince;
     const open = this.#open ? now - this.#openedAt : 0;
-    return (this.#warmedBefore + warming + this.#openBefore + open) / 1000;
-  }
-
-  /** The responses, right or wrong, until the first window opened; until now if it has not opened. */
-  get answersBefore(): number {
-    return this.#answersBefore ?? countAnswers(this.lifetime);
+    return (this.#warmedBefore + warming + this.account.openMs + open) / 1000;
   }
 
   /**
@@ -601,13 +605,13 @@ export class Ledger {
   open(milliseconds: number): void {
     if (milliseconds > 0) this.#answersBefore ??= countAnswers(this.lifetime);
     this.#countOpen('sent');
-    this.#carried += this.countInFlight();
-    this.#silentBefore ??= this.slots.map((slot) => slot.completions);
+    this.account.carried += this.countInFlight();
+    this.account.completionsBefore ??= this.slots.map((slot) => slot.completions);
     this.#openedAt = performance.now();
     this.#closesAt = this.#openedAt + milliseconds;
     this.#populationBefore = this.population.until(this.#openedAt);
     this.population.closesAtMs = this.#closesAt;
-    this.#slice = Math.floor(this.#openBefore / SLICE_MS);
+    this.#slice = Math.floor(this.account.openMs / SLICE_MS);
     this.#cpuUs = ownCpuUs();
     this.#open = true;
   }
@@ -616,7 +620,8 @@ export class Ledger {
   #turnTo(slice: number): void {
     const before = this.#cpuUs;
     this.#cpuUs = ownCpuUs();
-    this.slices.cpuUs[this.#slice] = (this.slices.cpuUs[this.#slice] ?? 0) + this.#cpuUs - before;
+    const { cpuUs } = this.account.slices;
+    cpuUs[this.#slice] = (cpuUs[this.#slice] ?? 0) + this.#cpuUs - before;
     this.#slice = slice;
   }
 
@@ -627,23 +632,20 @@ export class Ledger {
     this.#countOpen('inFlight');
     this.#endedAt = performance.now();
     this.#closedAt = Math.min(this.#endedAt, this.#closesAt);
-    this.#populationSum += this.population.until(this.#closedAt) - this.#populationBefore;
+    const { account } = this;
+    account.population += this.population.until(this.#closedAt) - this.#populationBefore;
     this.population.closesAtMs = Infinity;
     if (!this.timesByStart)
-      for (const slot of this.slots) if (isOpen(slot)) this.#openAges.push(this.#ageOf(slot, this.#closedAt));
-    this.#openBefore += this.#closedAt - this.#openedAt;
+      for (const slot of this.slots)
+        if (isOpen(slot)) this.account.openAges.push(this.#ageOf(slot, this.#closedAt));
+    account.openMs += this.#closedAt - this.#openedAt;
     this.#turnTo(this.#slice);
     for (const column of ['ok', 'cpuUs'] as const)
-      this.slices[column] = padSlices(this.slices[column], this.#openBefore);
-    this.#silent = this.slots.filter(
-      (slot, index) => slot.completions === this.#silentBefore?.[index],
+      account.slices[column] = padSlices(account.slices[column], account.openMs);
+    account.silentConnections = this.slots.filter(
+      (slot, index) => slot.completions === account.completionsBefore?.[index],
     ).length;
     this.onClose();
-  }
-
-  /** The connections that completed no request in the window; 0 before it closes. */
-  get silentConnections(): number {
-    return this.#silent;
   }
 
   /** Records the latencies of a response that was read this many ms after its request was sent; both end with its arrival. */
@@ -654,20 +656,21 @@ export class Ledger {
   ): void {
     const since = intendedAt === undefined ? sinceSent : now - intendedAt;
     const milliseconds = since - sinceArrival(by, now, sinceSent);
-    this.#latencies.record(milliseconds);
-    if (intendedAt !== undefined) (this.#sinceSent ??= new Latencies()).record(milliseconds - lateMs);
-    const account = this.#accounts[this.#routeOf[request] ?? 0];
-    if (account !== undefined) recordMilliseconds(account.histogram, milliseconds);
-    this.#shortest.record(since - sinceArrival(from, now, sinceSent));
+    const { account } = this;
+    account.latencies.record(milliseconds);
+    if (intendedAt !== undefined) (account.sinceSent ??= new Latencies()).record(milliseconds - lateMs);
+    const own = account.routes[this.#routeOf[request] ?? 0];
+    if (own !== undefined) recordMilliseconds(own.histogram, milliseconds);
+    account.shortest.record(since - sinceArrival(from, now, sinceSent));
     if (toldMs === undefined) return;
-    this.timing ??= { told: createHistogram(), rest: createHistogram() };
-    recordMilliseconds(this.timing.told, toldMs);
-    recordMilliseconds(this.timing.rest, milliseconds - toldMs);
+    account.timing ??= { told: createHistogram(), rest: createHistogram() };
+    recordMilliseconds(account.timing.told, toldMs);
+    recordMilliseconds(account.timing.rest, milliseconds - toldMs);
   }
 
   /** The time that the window has been open, in ms. */
   #openMs(now: number): number {
-    return this.#openBefore + now - this.#openedAt;
+    return this.account.openMs + now - this.#openedAt;
   }
 
   #end(slot: Slot, outcome: Outcome, now: number, arrivedAt = now): void {
@@ -676,8 +679,8 @@ export class Ledger {
     this.#count(slot, outcome, this.#open);
     slot.completions++;
     if (slot.lastEnd !== undefined && this.#isTimed(slot)) {
-      this.cycleUs.sum += (now - slot.lastEnd) * 1000;
-      this.cycleUs.count++;
+      this.account.cycleUs.sum += (now - slot.lastEnd) * 1000;
+      this.account.cycleUs.count++;
     }
     slot.lastEnd = now;
     this.onEnd();
@@ -701,11 +704,11 @@ export class Ledger {
     const { right, hash, pieces } = slot;
     forgetBody(slot);
     if (right !== undefined) {
-      this.bodiesHashed++;
+      this.account.bodiesHashed++;
       return isWrong || slot.differs ? 'wrong' : 'right';
     }
     if (hash !== undefined) {
-      this.bodiesHashed++;
+      this.account.bodiesHashed++;
       if (isWrong || hash.digest('hex') !== expected?.sha256) return 'wrong';
       if (pieces !== undefined) this.#keep(slot.request, pieces);
       return 'right';
@@ -714,12 +717,12 @@ export class Ledger {
     // An empty body is not JSON.
     if (slot.bodyBytes === 0 && this.#schemas[this.#routeOf[slot.request] ?? 0] !== undefined) return 'wrong';
     // For an empty body, the length is enough.
-    if (expected?.bytes === 0) this.bodiesHashed++;
+    if (expected?.bytes === 0) this.account.bodiesHashed++;
     return isWrong ? 'wrong' : 'right';
   }
 
   #judgeSchema(slot: Slot, pieces: Buffer[]): 'right' | 'wrong' {
-    this.bodiesHashed++;
+    this.account.bodiesHashed++;
     try {
       const value: unknown = JSON.parse(Buffer.concat(pieces).toString());
       return this.#schemas[this.#routeOf[slot.request] ?? 0]?.(value) === undefined ? 'right' : 'wrong';
@@ -730,7 +733,7 @@ export class Ledger {
 
   /** Compares the whole body and the ids in it. */
   #judgeOwn(slot: Slot, { id, answer }: NonNullable<Slot['own']>): 'right' | 'wrong' | 'crossed' {
-    this.bodiesHashed++;
+    this.account.bodiesHashed++;
     const text = (answer.length === 1 ? (answer[0] as Buffer) : Buffer.concat(answer)).toString('latin1');
     const around = this.#expected?.[slot.request]?.around;
     if (around !== undefined && text === around.join(id)) return 'right';

@@ -1,7 +1,7 @@
 /** A generator process as the harness sees it, on this machine or on another one. */
 import { BenchError, TrialError } from 'bench-model/errors';
 import type { Listener } from './listen.ts';
-import type { FinalReport, Order, Report, UsedUpReport } from './protocol.ts';
+import type { Order, OrderOf, Orders, Report, UsedUpReport } from './protocol.ts';
 
 /** The way to a running generator process. */
 export interface Line {
@@ -30,7 +30,7 @@ export class UsedUpError extends BenchError {
 export class Generator {
   readonly #line: Line;
   readonly #name: string;
-  readonly #waiting = new Map<Report['event'], PromiseWithResolvers<Report>>();
+  readonly #waiting = new Map<keyof Orders, PromiseWithResolvers<unknown>>();
   #broken: BenchError | undefined;
   mark: (edge: 'opened' | 'closed') => void = () => {};
 
@@ -44,13 +44,13 @@ export class Generator {
     return this.#line.pid;
   }
 
-  /** Sends an order and returns its final report. Throws if the process fails first. */
-  ask<R extends FinalReport>(order: Order, event: R['event'], notAfterMs?: number): Promise<R> {
+  /** Sends an order and returns its result. Throws if the process fails first. */
+  ask<Name extends keyof Orders>(order: OrderOf<Name>, notAfterMs?: number): Promise<Orders[Name]['result']> {
     if (this.#broken) throw this.#broken;
-    const waiting = Promise.withResolvers<Report>();
-    this.#waiting.set(event, waiting);
-    this.#line.send(order, notAfterMs);
-    return waiting.promise as Promise<R>;
+    const waiting = Promise.withResolvers<unknown>();
+    this.#waiting.set(order.do, waiting);
+    this.#line.send(order as Order, notAfterMs);
+    return waiting.promise as Promise<Orders[Name]['result']>;
   }
 
   end(): Promise<void> {
@@ -60,8 +60,8 @@ export class Generator {
   #take(report: Report): void {
     if (report.event === 'broken') this.#break(report.message);
     else if (report.event === 'used-up') this.#fail(new UsedUpError(report));
-    else if (report.event === 'opened' || report.event === 'closed') this.mark(report.event);
-    else this.#waiting.get(report.event)?.resolve(report);
+    else if (report.event === 'done') this.#waiting.get(report.order)?.resolve(report.result);
+    else this.mark(report.event);
   }
 
   #break(why: string): void {

@@ -11,7 +11,7 @@ import {
   timeoutsOf,
   type Wait,
 } from 'bench-statistics/histogram';
-import type { DoneReport, ScheduleCounts, TurnResult } from './protocol.ts';
+import type { LoadReport, ScheduleCounts, TurnResult } from './protocol.ts';
 import { sum, sumByKey } from 'bench-statistics/numbers';
 
 /** Splits `total` into `parts` whole shares that differ by at most one and add up to it exactly. */
@@ -30,13 +30,13 @@ export function mergeConnects(connects: Connect[]): Connect {
  * which start and end slightly apart. Histograms are merged count by count.
  */
 export function mergeReports(
-  reports: DoneReport[],
+  reports: LoadReport[],
   connect: Connect,
   timeoutSeconds: number,
   engine: string,
 ): OwnLoadResult {
-  const total = (of: (report: DoneReport) => number): number => sum(reports.map(of));
-  const known = <T>(of: (report: DoneReport) => T | undefined): T[] =>
+  const total = (of: (report: LoadReport) => number): number => sum(reports.map(of));
+  const known = <T>(of: (report: LoadReport) => T | undefined): T[] =>
     reports.map(of).filter((one) => one !== undefined);
   const counts = mergeCounts(reports.map((report) => report.counts));
   const histogram = mergeHistograms(reports.map((report) => report.latencyHistogram));
@@ -95,7 +95,7 @@ export function mergeReports(
 }
 
 /** Merges the schedules of an open loop, with the latencies since the requests were sent; undefined in a closed loop. */
-function mergeSchedules(reports: DoneReport[], waits: readonly Wait[]): LoadResult['schedule'] {
+function mergeSchedules(reports: LoadReport[], waits: readonly Wait[]): LoadResult['schedule'] {
   const schedules = reports.flatMap(({ schedule }) => schedule ?? []);
   if (schedules.length === 0) return undefined;
   const counts = sumByKey<keyof ScheduleCounts>(schedules);
@@ -121,7 +121,7 @@ export function mergeTurns(turns: readonly TurnResult[]): TurnResult {
 }
 
 /** Merges the connections that were opened in the windows. */
-function mergeOpened(all: NonNullable<DoneReport['opened']>[]): LoadResult['opened'] {
+function mergeOpened(all: NonNullable<LoadReport['opened']>[]): LoadResult['opened'] {
   const connectUs = summariseLatency(mergeHistograms(all.flatMap(({ connects }) => connects ?? [])));
   return { count: sum(all.map(({ count }) => count)), ...(connectUs && { connectUs }) };
 }
@@ -135,7 +135,7 @@ function mergeWarmups(warmups: Warmup[]): Warmup {
 }
 
 /** Merges the accounts of each route; undefined if the requests have one route only. */
-function mergeRoutes(reports: DoneReport[], timeoutSeconds: number): LoadResult['routes'] {
+function mergeRoutes(reports: LoadReport[], timeoutSeconds: number): LoadResult['routes'] {
   return reports[0]?.routes?.map((_, route) => {
     const parts = reports.flatMap((report) => report.routes?.[route] ?? []);
     const counts = mergeCounts(parts.map((part) => part.counts));
@@ -154,7 +154,7 @@ function mergeRoutes(reports: DoneReport[], timeoutSeconds: number): LoadResult[
 }
 
 /** Merges the times that answers reported; undefined if none did. */
-function mergeTimings(timings: NonNullable<DoneReport['timing']>[]): LoadResult['timing'] {
+function mergeTimings(timings: NonNullable<LoadReport['timing']>[]): LoadResult['timing'] {
   const [first] = timings;
   const toldUs = summariseLatency(mergeHistograms(timings.map(({ told }) => told)));
   const restUs = summariseLatency(mergeHistograms(timings.map(({ rest }) => rest)));

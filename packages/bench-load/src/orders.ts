@@ -3,14 +3,14 @@ import { nextSender } from 'bench-targets/catalogue/workloads/ids';
 import { sum } from 'bench-statistics/numbers';
 import type { Window } from './engine.ts';
 import { splitShares } from './merge.ts';
-import type { ArmOrder, FireOrder, LoadSpec, RouteSpec } from './protocol.ts';
+import type { LoadSpec, OrderOf, RouteSpec } from './protocol.ts';
 
 /** Returns the order to connect for each process. `capacity` is the accept queue of the server, if known. */
 export function armOrders(
   spec: LoadSpec,
   processes: number,
   { session, capacity }: { session: number; capacity: number | undefined },
-): ArmOrder[] {
+): OrderOf<'arm'>[] {
   const { connections, ...rest } = spec;
   return splitShares(connections, processes).map((share, index) => ({
     do: 'arm',
@@ -35,7 +35,7 @@ export function fireOrders(
   { warmupSeconds, windowSeconds, load, gapSeed, isApart }: Window,
   processes: number,
   { session, atMs }: { session: number; atMs: number },
-): FireOrder[] {
+): OrderOf<'fire'>[] {
   const amounts = load.mode === 'amount' ? splitShares(load.requests, processes) : [];
   return Array.from({ length: processes }, (_, index) => ({
     do: 'fire',

@@ -17,11 +17,49 @@ import type { Counts } from 'bench-model/figures';
  * ends when its stdin ends. Times are wall-clock, so that a generator could run on another machine; durations are
  * measured on its monotonic clock.
  *
- * Every generator carries out three orders: `arm` (it reports `armed`), `fire` (`opened`, `closed`, `done`) and `count`
- * (`counted`), which can come while another order is carried out. It gets `turn`, `collect`, `replace` (`replaced`) and `leave`
- * (`left`) only if its engine takes short turns. A generator that cannot go on reports `broken`.
+ * These are the orders by their names: what each of them says, and its result. Every generator carries out `arm`, `fire` and
+ * `count`. It gets the others only if its engine takes short turns.
  */
-export type Order = ArmOrder | FireOrder | TurnOrder | AccountOrder | ReplaceOrder;
+export interface Orders {
+  /** Connects. */
+  arm: { says: ArmOrder; result: Connect };
+  /** Loads the server, and opens the window. */
+  fire: { says: FireOrder; result: LoadReport };
+  /** Loads the server in a closed loop for one short turn, from silence to silence. A report of each turn would cost more than the turn. */
+  turn: { says: TurnOrder; result: TurnResult };
+  /** Asks for the account of all turns. */
+  collect: { says: object; result: LoadReport };
+  /** Asks for the account of all requests so far, also while another order is carried out. */
+  count: { says: object; result: Counts };
+  /** Replaces the requests of a session that is not under load by as many others, which have the same responses. */
+  replace: { says: { requests: readonly RequestSpec[] }; result: null };
+  /** Closes the connections. */
+  leave: { says: object; result: null };
+}
+
+/** An order of this name, to a session: two servers that take turns have one each in the same processes. */
+export type OrderOf<Name extends keyof Orders> = Orders[Name]['says'] & { do: Name; session: number };
+
+export type Order = { [Name in keyof Orders]: OrderOf<Name> }[keyof Orders];
+
+/** The messages of a generator. */
+export type Report =
+  /** The result of an order of this name. */
+  | { event: 'done'; order: keyof Orders; result: unknown }
+  /** The window has just opened or closed. */
+  | { event: 'opened' | 'closed' }
+  | UsedUpReport
+  /** It cannot go on. */
+  | { event: 'broken'; message: string };
+
+/** A route has sent each of its requests once. The generator sends nothing more. */
+export interface UsedUpReport {
+  event: 'used-up';
+  /** The requests of the route, in all processes together. */
+  requests: number;
+  /** The time under load until then. */
+  seconds: number;
+}
 
 /** One request of the workload. */
 export interface RequestSpec {
@@ -83,9 +121,6 @@ export interface LoadSpec {
 
 /** One process's share of the load on one server. */
 export interface ArmOrder extends LoadSpec {
-  do: 'arm';
-  /** The number of the session in its process: two servers that take turns have one each. */
-  session: number;
   /** The accept queue of the server in connections, if known, and the number of processes that connect to it. */
   acceptQueue: { capacity?: number | undefined; processes: number };
   /** The source addresses that its connections take in turn; absent if the system chooses. */
@@ -97,8 +132,6 @@ export interface ArmOrder extends LoadSpec {
 }
 
 export interface FireOrder {
-  do: 'fire';
-  session: number;
   /** The start of the warm-up, in ms since the epoch. */
   atMs: number;
   warmupSeconds: number;
@@ -133,66 +166,10 @@ export interface TurnResult {
   goodputPerSecond: number;
 }
 
-/** Loads a server in a closed loop for one short turn, from silence to silence. A report of each turn would cost more than the turn. */
+/** The order to take a turn. */
 export interface TurnOrder extends Turn {
-  do: 'turn';
-  session: number;
   /** The start of the turn, in ms since the epoch. */
   atMs: number;
-}
-
-/**
- * Asks for the account of a session: of all its turns (`collect`), or of all requests so far, at any time (`count`). Or ends it:
- * its connections are closed (`leave`).
- */
-interface AccountOrder {
-  do: 'collect' | 'count' | 'leave';
-  session: number;
-}
-
-/** Replaces the requests of a session that is not under load by as many others, which have the same responses. */
-export interface ReplaceOrder {
-  do: 'replace';
-  session: number;
-  requests: RequestSpec[];
-}
-
-export type Report =
-  | FinalReport
-  /** The window has just opened or closed. */
-  | { event: 'opened' | 'closed' }
-  | UsedUpReport
-  | { event: 'broken'; message: string };
-
-/** The report that ends an order. */
-export type FinalReport =
-  | ArmedReport
-  | ReplacedReport
-  | LeftReport
-  | TurnedReport
-  | DoneReport
-  | CountedReport;
-
-/** A route has sent each of its requests once. The generator sends nothing more. */
-export interface UsedUpReport {
-  event: 'used-up';
-  /** The requests of the route, in all processes together. */
-  requests: number;
-  /** The time under load until then. */
-  seconds: number;
-}
-
-export interface ReplacedReport {
-  event: 'replaced';
-}
-
-export interface LeftReport {
-  event: 'left';
-}
-
-export interface ArmedReport {
-  event: 'armed';
-  connect: Connect;
 }
 
 /** The account of one route: in the windows, and from the first connect on. */
@@ -200,7 +177,7 @@ export interface RouteReport {
   counts: Counts;
   lifetime: Counts;
   latencyHistogram: string;
-  /** As in `DoneReport`. */
+  /** As in `LoadReport`. */
   openAges?: string | undefined;
 }
 
@@ -210,14 +187,8 @@ export type ScheduleCounts = Omit<ScheduleReport, 'lateUs' | 'sinceSentUs'>;
 /** The starts of an open loop that its schedule counts. */
 export type StartReport = Pick<ScheduleReport, 'intended' | 'late' | 'dropped'>;
 
-/** The account of one turn. Every request of it has ended, except those that the drain did not wait for. */
-export interface TurnedReport extends TurnResult {
-  event: 'turned';
-}
-
 /** The account of a session over all its windows. */
-export interface DoneReport {
-  event: 'done';
+export interface LoadReport {
   connect: Connect;
   openedAtMs: number;
   closedAtMs: number;
@@ -266,11 +237,6 @@ export interface DoneReport {
   /** Unsolicited responses since the first connect; absent if the client cannot detect them. */
   unsolicited?: number;
   use: GeneratorUse;
-}
-
-export interface CountedReport {
-  event: 'counted';
-  lifetime: Counts;
 }
 
 /** Splits a byte stream into lines, and hands each parsed one to `take`, and one that is no JSON object to `refuse`. */

@@ -3,7 +3,7 @@ import { performance } from 'node:perf_hooks';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { mergeHistograms } from 'bench-statistics/histogram';
 import { Ledger, type Slot } from '../src/ledger.ts';
-import type { ExpectedBody } from '../src/protocol.ts';
+import type { ExpectedBody, ScheduleCounts } from '../src/protocol.ts';
 import { createRandom } from 'bench-statistics/random';
 import { sumOf } from '../../bench-lab/testing/samples.ts';
 
@@ -32,6 +32,11 @@ function createLedger(
 ): Ledger {
   const requests = (expected ?? [undefined]).map(() => ({ method: 'GET', path: '/', headers: {} }));
   return new Ledger({ expected, hashEvery, requests }, undefined, undefined, keptBytes);
+}
+
+/** Returns the account of an open loop whose schedule has counted nothing. */
+function startsOf(ledger: Ledger): Partial<ScheduleCounts> {
+  return ledger.report({ intended: 0, late: 0, dropped: 0 }).schedule ?? {};
 }
 
 function answer(ledger: Ledger, slot: Slot, { status = 200, body = RIGHT, ms = 1 } = {}): void {
@@ -90,17 +95,26 @@ describe('the sum of all outcomes', () => {
         }
         const inFlight = ledger.countInFlight();
         expect(ledger.lifetime.sent).toBe(sumOf(ledger.lifetime) + inFlight);
-        expect(ledger.window.sent).toBe(sumOf(ledger.window) + (windows === 'open' ? inFlight : 0));
-        const counted = [ledger.window.sent, sumOf(ledger.window) - ledger.window.inFlight];
+        expect(ledger.account.counts.sent).toBe(
+          sumOf(ledger.account.counts) + (windows === 'open' ? inFlight : 0),
+        );
+        const counted = [
+          ledger.account.counts.sent,
+          sumOf(ledger.account.counts) - ledger.account.counts.inFlight,
+        ];
         expect(counted).toEqual([begun, ended]);
       }
       ledger.close();
-      expect(ledger.window.sent).toBe(sumOf(ledger.window));
-      const answers = Object.values(ledger.statusCodes).reduce((sum, count) => sum + count, 0);
-      expect(answers).toBe(ledger.window.ok + ledger.window.non2xx + ledger.window.mismatch);
-      expect(ledger.slices.ok.reduce((sum, count) => sum + count, 0)).toBe(ledger.window.ok);
-      expect(ledger.histogram.totalCount).toBeLessThanOrEqual(ledger.window.ok);
-      expect(ledger.window.ok - ledger.histogram.totalCount).toBeLessThanOrEqual(ledger.standing);
+      expect(ledger.account.counts.sent).toBe(sumOf(ledger.account.counts));
+      const answers = Object.values(ledger.account.statusCodes).reduce((sum, count) => sum + count, 0);
+      expect(answers).toBe(
+        ledger.account.counts.ok + ledger.account.counts.non2xx + ledger.account.counts.mismatch,
+      );
+      expect(ledger.account.slices.ok.reduce((sum, count) => sum + count, 0)).toBe(ledger.account.counts.ok);
+      expect(ledger.account.latencies.histogram.totalCount).toBeLessThanOrEqual(ledger.account.counts.ok);
+      expect(ledger.account.counts.ok - ledger.account.latencies.histogram.totalCount).toBeLessThanOrEqual(
+        ledger.standing,
+      );
       expect(ledger.standing).toBe(slots.filter(({ isEstablished }) => isEstablished).length);
     },
   );
@@ -134,7 +148,7 @@ describe('the outcome of a response', () => {
     const ledger = createLedger(undefined, 1);
     answer(ledger, ledger.addSlot(), { body: WRONG });
     expect(ledger.lifetime.ok).toBe(1);
-    expect(ledger.bodiesHashed).toBe(0);
+    expect(ledger.account.bodiesHashed).toBe(0);
   });
 
   it('is decided by every byte of every body, over all its packets', () => {
@@ -148,7 +162,7 @@ describe('the outcome of a response', () => {
     for (const body of [RIGHT, RIGHT, WRONG, RIGHT]) inPieces(body);
     for (const body of [WRONG, RIGHT, Buffer.concat([RIGHT, RIGHT])]) answer(ledger, slot, { body });
     expect(ledger.lifetime).toMatchObject({ ok: 4, mismatch: 3 });
-    expect(ledger.bodiesHashed).toBe(7);
+    expect(ledger.account.bodiesHashed).toBe(7);
   });
 
   it('is found wrong every 32nd time, in step with any number of connections', () => {
@@ -198,11 +212,11 @@ describe('the load before the window', () => {
     now += 70;
     ledger.endWarmup();
     expect(ledger.warmup).toEqual({ milliseconds: 50, ok: [1, 0, 0, 1, 1] });
-    expect(ledger.answersBefore).toBe(6);
+    expect(ledger.report().warmup?.answers).toBe(6);
     ledger.open(100);
     answer(ledger, slot);
     ledger.close();
-    expect(ledger.answersBefore).toBe(6);
+    expect(ledger.report().warmup?.answers).toBe(6);
   });
 
   it('ends with the first window, and a window of length 0 does not count', () => {
@@ -220,7 +234,7 @@ describe('the load before the window', () => {
     ledger.endWarmup();
     ledger.open(100);
     ledger.close();
-    expect([ledger.answersBefore, ledger.warmup.ok]).toEqual([2, []]);
+    expect([ledger.report().warmup?.answers, ledger.warmup.ok]).toEqual([2, []]);
   });
 });
 
@@ -236,7 +250,7 @@ describe('the window', () => {
     ledger.send(b);
     ledger.close();
     ledger.lose(b, 'timeout');
-    expect(ledger.window).toMatchObject({ sent: 3, mismatch: 1, inFlight: 2, timeout: 0 });
+    expect(ledger.account.counts).toMatchObject({ sent: 3, mismatch: 1, inFlight: 2, timeout: 0 });
     expect(ledger.lifetime).toMatchObject({ sent: 4, timeout: 1 });
   });
 
@@ -244,12 +258,12 @@ describe('the window', () => {
     const ledger = createLedger([EXPECTED], 1);
     const slot = ledger.addSlot();
     answer(ledger, slot, { body: Buffer.from('before') });
-    expect(ledger.firstWrong).toBeUndefined();
+    expect(ledger.account.firstWrong).toBeUndefined();
     ledger.open(1e9);
     answer(ledger, slot);
-    expect(ledger.firstWrong).toBeUndefined();
+    expect(ledger.account.firstWrong).toBeUndefined();
     for (const body of ['[]', '["later"]']) answer(ledger, slot, { body: Buffer.from(body) });
-    expect(ledger.firstWrong).toEqual({
+    expect(ledger.account.firstWrong).toEqual({
       seconds: expect.any(Number) as number,
       bytes: 2,
       rightBytes: EXPECTED.bytes,
@@ -273,7 +287,14 @@ describe('the window', () => {
       if (end === 'complete') ledger.complete(a, 500, 1);
       else ledger.lose(a, 'timeout');
       expect([closings, ledger.isOpen]).toEqual([1, false]);
-      expect(ledger.window).toMatchObject({ sent: 3, ok: 1, reset: 1, inFlight: 1, non2xx: 0, timeout: 0 });
+      expect(ledger.account.counts).toMatchObject({
+        sent: 3,
+        ok: 1,
+        reset: 1,
+        inFlight: 1,
+        non2xx: 0,
+        timeout: 0,
+      });
       ledger.close();
       expect(closings).toBe(1);
     }
@@ -285,8 +306,11 @@ describe('the window', () => {
     ledger.open(1e9);
     answer(ledger, slot, { ms: 900 });
     answer(ledger, slot, { ms: 5 });
-    expect(ledger.window.ok).toBe(2);
-    expect([ledger.histogram.totalCount, ledger.histogram.maxValue]).toEqual([1, 5000]);
+    expect(ledger.account.counts.ok).toBe(2);
+    expect([
+      ledger.account.latencies.histogram.totalCount,
+      ledger.account.latencies.histogram.maxValue,
+    ]).toEqual([1, 5000]);
   });
 
   it('records no latency of a wrong response, and none outside the window', () => {
@@ -299,8 +323,8 @@ describe('the window', () => {
     answer(ledger, slot, { body: WRONG });
     ledger.close();
     answer(ledger, slot);
-    expect(ledger.histogram.totalCount).toBe(0);
-    expect(ledger.statusCodes).toEqual({ 200: 1, 503: 1 });
+    expect(ledger.account.latencies.histogram.totalCount).toBe(0);
+    expect(ledger.account.statusCodes).toEqual({ 200: 1, 503: 1 });
   });
 
   it('counts correct responses per slice, and 0 in empty slices', () => {
@@ -312,9 +336,9 @@ describe('the window', () => {
       answer(ledger, slot);
     }
     ledger.close();
-    expect(ledger.slices).toMatchObject({ milliseconds: 50, ok: [2, 1, 0, 0, 1] });
-    const [first = 0, , empty, , last = 0] = ledger.slices.cpuUs;
-    expect(ledger.slices.cpuUs).toHaveLength(5);
+    expect(ledger.account.slices).toMatchObject({ milliseconds: 50, ok: [2, 1, 0, 0, 1] });
+    const [first = 0, , empty, , last = 0] = ledger.account.slices.cpuUs;
+    expect(ledger.account.slices.cpuUs).toHaveLength(5);
     expect(empty).toBe(0);
     expect(first * last).toBeGreaterThan(0);
   });
@@ -332,10 +356,10 @@ describe('the window', () => {
     ledger.send(b);
     now += 4;
     ledger.lose(b, 'reset');
-    expect(ledger.silentConnections).toBe(0);
+    expect(ledger.account.silentConnections).toBe(0);
     ledger.close();
-    expect(ledger.cycleUs).toEqual({ sum: 12_000 + 3000 + 19_000, count: 3 });
-    expect(ledger.silentConnections).toBe(1);
+    expect(ledger.account.cycleUs).toEqual({ sum: 12_000 + 3000 + 19_000, count: 3 });
+    expect(ledger.account.silentConnections).toBe(1);
     expect(ledger.lastEndMs()).toBe(1019);
   });
 
@@ -356,16 +380,16 @@ describe('the window', () => {
     answer(ledger, slot, { ms: 7 });
     now += 50;
     ledger.close();
-    expect(ledger.window).toMatchObject({ sent: 2, ok: 1, non2xx: 0, inFlight: 1 });
-    expect(ledger.histogram.totalCount).toBe(1);
-    expect(ledger.histogram.maxValue).toBeGreaterThanOrEqual(7000);
-    expect(ledger.statusCodes).toEqual({ 200: 1 });
-    expect(ledger.slices.ok).toEqual([1]);
-    expect(ledger.bodiesHashed).toBe(1);
-    expect(ledger.silentConnections).toBe(1);
-    expect(ledger.started).toBe(1);
-    expect(mergeHistograms([ledger.openAges ?? '']).totalCount).toBe(1);
-    expect(ledger.unansweredAges).toBeUndefined();
+    expect(ledger.account.counts).toMatchObject({ sent: 2, ok: 1, non2xx: 0, inFlight: 1 });
+    expect(ledger.account.latencies.histogram.totalCount).toBe(1);
+    expect(ledger.account.latencies.histogram.maxValue).toBeGreaterThanOrEqual(7000);
+    expect(ledger.account.statusCodes).toEqual({ 200: 1 });
+    expect(ledger.account.slices.ok).toEqual([1]);
+    expect(ledger.account.bodiesHashed).toBe(1);
+    expect(ledger.account.silentConnections).toBe(1);
+    expect(startsOf(ledger).started).toBe(1);
+    expect(mergeHistograms([ledger.report().openAges ?? '']).totalCount).toBe(1);
+    expect(ledger.report().unansweredAges).toBeUndefined();
     expect(ledger.lifetime).toMatchObject({ ok: 4, non2xx: 1 });
   });
 
@@ -393,17 +417,17 @@ describe('the window', () => {
     now += 300;
     ledger.close();
     expect(closings).toEqual([1500, 4100]);
-    expect(ledger.window).toMatchObject({ sent: 4, ok: 2, non2xx: 1, inFlight: 1 });
-    expect(ledger.window.sent).toBe(sumOf(ledger.window));
-    expect(ledger.slices.milliseconds).toBe(50);
-    expect(ledger.slices.ok).toHaveLength(20);
-    expect(ledger.slices.ok.flatMap((count, slice) => (count > 0 ? [[slice, count]] : []))).toEqual([
+    expect(ledger.account.counts).toMatchObject({ sent: 4, ok: 2, non2xx: 1, inFlight: 1 });
+    expect(ledger.account.counts.sent).toBe(sumOf(ledger.account.counts));
+    expect(ledger.account.slices.milliseconds).toBe(50);
+    expect(ledger.account.slices.ok).toHaveLength(20);
+    expect(ledger.account.slices.ok.flatMap((count, slice) => (count > 0 ? [[slice, count]] : []))).toEqual([
       [2, 1],
       [16, 1],
     ]);
-    expect(ledger.silentConnections).toBe(0);
+    expect(ledger.account.silentConnections).toBe(0);
     // From the wake-up to the first response, and none to the second: 100 before, 300 after.
-    expect(ledger.cycleUs).toEqual({ sum: 400_000, count: 3 });
+    expect(ledger.account.cycleUs).toEqual({ sum: 400_000, count: 3 });
     expect(ledger.lifetime).toMatchObject({ sent: 6, ok: 5, non2xx: 1 });
   });
 
@@ -416,7 +440,7 @@ describe('the window', () => {
     ledger.open(1e9);
     now += 2;
     answer(ledger, slot);
-    expect(ledger.cycleUs).toEqual({ sum: 2000, count: 1 });
+    expect(ledger.account.cycleUs).toEqual({ sum: 2000, count: 1 });
   });
 });
 
@@ -440,10 +464,10 @@ describe('a request that is open when the window closes', () => {
     answer(ledger, c);
     now += 100;
     ledger.close();
-    expect(rangeOf(ledger.openAges)).toEqual([500, 600, 2]);
+    expect(rangeOf(ledger.report().openAges)).toEqual([500, 600, 2]);
     // Due, and without a connection.
     ledger.leave(now - 20);
-    expect(rangeOf(ledger.openAges)).toEqual([20, 600, 3]);
+    expect(rangeOf(ledger.report().openAges)).toEqual([20, 600, 3]);
   });
 
   it('is unanswered only if no response follows, even if the client gives it up', () => {
@@ -462,9 +486,9 @@ describe('a request that is open when the window closes', () => {
     now += 4500;
     ledger.lose(late, 'timeout');
     ledger.settle();
-    expect(rangeOf(ledger.openAges)[2]).toBe(4);
+    expect(rangeOf(ledger.report().openAges)[2]).toBe(4);
     // The bounds of a bucket of 3 digits.
-    expect(rangeOf(ledger.unansweredAges)).toEqual([4997, 5001, 2]);
+    expect(rangeOf(ledger.report().unansweredAges)).toEqual([4997, 5001, 2]);
   });
 
   it('is counted in short turns only if no response follows, whose latency belongs to its turn', () => {
@@ -485,8 +509,8 @@ describe('a request that is open when the window closes', () => {
     ledger.complete(a, 200, 25);
     now += 1000;
     ledger.settle();
-    expect(ledger.histogram.totalCount).toBe(1);
-    expect(rangeOf(ledger.openAges)).toEqual([1025, 1025, 1]);
+    expect(ledger.account.latencies.histogram.totalCount).toBe(1);
+    expect(rangeOf(ledger.report().openAges)).toEqual([1025, 1025, 1]);
   });
 });
 
@@ -508,8 +532,8 @@ describe('the open requests of an open loop', () => {
     now += 60;
     ledger.close();
     // 40 ms of the first one, 70 of the second, and it had been due before it was sent.
-    expect(ledger.meanOpen).toBeCloseTo((40 + 70) / 100, 6);
-    expect(ledger.started).toBe(1);
+    expect(startsOf(ledger).meanOpen).toBeCloseTo((40 + 70) / 100, 6);
+    expect(startsOf(ledger).started).toBe(1);
   });
 
   it('are not counted after the time of a window that a pause of the machine closes late', () => {
@@ -529,7 +553,7 @@ describe('the open requests of an open loop', () => {
     ledger.receive(a, RIGHT);
     ledger.complete(a, 200, 0);
     ledger.close();
-    expect(ledger.meanOpen).toBeCloseTo(10 / 100, 6);
+    expect(startsOf(ledger).meanOpen).toBeCloseTo(10 / 100, 6);
   });
 });
 
@@ -565,16 +589,16 @@ describe('the time that answers report', () => {
     for (const slot of [a, silent, fresh]) take(ledger, slot, sentAt);
     ledger.receive(b, RIGHT);
     ledger.complete(b, 500, 5);
-    expect(ledger.histogram.totalCount).toBe(2);
-    expect(ledger.timing?.told.totalCount).toBe(1);
-    expect(ledger.timing?.told.mean).toBeCloseTo(3000, -1);
-    expect(ledger.timing?.rest.mean).toBeCloseTo(2000, -1);
+    expect(ledger.account.latencies.histogram.totalCount).toBe(2);
+    expect(ledger.account.timing?.told.totalCount).toBe(1);
+    expect(ledger.account.timing?.told.mean).toBeCloseTo(3000, -1);
+    expect(ledger.account.timing?.rest.mean).toBeCloseTo(2000, -1);
   });
 
   it('is absent if no response reports one', () => {
     const { ledger, slots } = ledgerOf(1);
     take(ledger, slots[0]!, now - 5);
-    expect(ledger.timing).toBeUndefined();
+    expect(ledger.account.timing).toBeUndefined();
   });
 });
 
@@ -584,14 +608,17 @@ describe('the latency of responses that one poll found', () => {
     const sentAt = now;
     now += 5;
     for (const slot of slots) take(ledger, slot, sentAt);
-    expect([ledger.histogram.totalCount, ledger.histogram.minNonZeroValue]).toEqual([4, 5000]);
-    expect(ledger.histogram.maxValue).toBeLessThan(5008);
+    expect([
+      ledger.account.latencies.histogram.totalCount,
+      ledger.account.latencies.histogram.minNonZeroValue,
+    ]).toEqual([4, 5000]);
+    expect(ledger.account.latencies.histogram.maxValue).toBeLessThan(5008);
     await immediate();
     ledger.send(slots[0]!);
     const again = now;
     now += 7;
     take(ledger, slots[0]!, again);
-    expect(ledger.histogram.maxValue).toBeGreaterThanOrEqual(7000);
+    expect(ledger.account.latencies.histogram.maxValue).toBeGreaterThanOrEqual(7000);
   });
 
   it('does not begin before the request was sent, if the loop polls again within a turn', () => {
@@ -602,9 +629,9 @@ describe('the latency of responses that one poll found', () => {
     const sentAt = now;
     now += 3;
     take(ledger, a, sentAt);
-    expect(ledger.histogram.minNonZeroValue).toBeGreaterThanOrEqual(3000);
+    expect(ledger.account.latencies.histogram.minNonZeroValue).toBeGreaterThanOrEqual(3000);
     take(ledger, b, sentAt);
-    expect(ledger.histogram.maxValue).toBeLessThan(5008);
+    expect(ledger.account.latencies.histogram.maxValue).toBeLessThan(5008);
   });
 
   it('begins at the intended time in an open loop', () => {
@@ -617,9 +644,9 @@ describe('the latency of responses that one poll found', () => {
     }
     now += 5;
     for (const slot of slots) take(ledger, slot, sentAt);
-    expect(ledger.histogram.minNonZeroValue).toBeGreaterThan(24_900);
-    expect(ledger.histogram.maxValue).toBeLessThan(25_100);
-    expect(mergeHistograms([ledger.sinceSentHistogram ?? '']).getValueAtPercentile(50)).toBeCloseTo(
+    expect(ledger.account.latencies.histogram.minNonZeroValue).toBeGreaterThan(24_900);
+    expect(ledger.account.latencies.histogram.maxValue).toBeLessThan(25_100);
+    expect(mergeHistograms([ledger.report().sinceSentHistogram ?? '']).getValueAtPercentile(50)).toBeCloseTo(
       17_000,
       -2,
     );
@@ -652,11 +679,12 @@ function loadInShortWindows(timesByStart: boolean): Ledger {
 
 describe('short windows', () => {
   it('omit slow responses if latencies belong to the window in which they end', () => {
-    expect(loadInShortWindows(false).histogram.maxValue / 1000).toBeCloseTo(10, 0);
+    expect(loadInShortWindows(false).account.latencies.histogram.maxValue / 1000).toBeCloseTo(10, 0);
   });
 
   it('keep slow responses if latencies belong to the window in which they began', () => {
-    const { histogram, cycleUs } = loadInShortWindows(true);
+    const { latencies, cycleUs } = loadInShortWindows(true).account;
+    const { histogram } = latencies;
     expect(histogram.maxValue / 1000).toBeCloseTo(40, 0);
     expect(cycleUs.count).toBe(histogram.totalCount);
     expect(cycleUs.sum / cycleUs.count).toBeGreaterThan(15_000);
@@ -674,13 +702,13 @@ describe('the bodies of a route with rows', () => {
     const passes = 400;
     for (let index = 0; index < passes * count; index++) {
       slot.request = index % count;
-      const before = ledger.bodiesHashed;
+      const before = ledger.account.bodiesHashed;
       answer(ledger, slot);
-      if (ledger.bodiesHashed > before) seen.add(slot.request);
+      if (ledger.account.bodiesHashed > before) seen.add(slot.request);
     }
     expect(seen.size).toBe(count);
     const usual = (passes * count) / 16;
     // Five standard deviations; the choice is the same every time.
-    expect(Math.abs(ledger.bodiesHashed - usual)).toBeLessThan(5 * Math.sqrt(usual));
+    expect(Math.abs(ledger.account.bodiesHashed - usual)).toBeLessThan(5 * Math.sqrt(usual));
   });
 });

@@ -2,18 +2,17 @@ import { countCompletions } from 'bench-model/counts';
 import { describe, expect, it } from 'vitest';
 import { createHistogram, encodeHistogram, mergeHistograms } from 'bench-statistics/histogram';
 import { mergeConnects, mergeReports, splitShares } from '../src/merge.ts';
-import type { DoneReport } from '../src/protocol.ts';
+import type { LoadReport } from '../src/protocol.ts';
 import type { Counts } from 'bench-model/figures';
 import { createRandom, type Random } from 'bench-statistics/random';
 import { sampleCounts, sumOf } from '../../bench-lab/testing/samples.ts';
 
 const connect = { planned: 10, established: 9, seconds: 0.5, refused: 1, retried: 2 };
 
-function reportOf(given: Partial<DoneReport> = {}): DoneReport {
+function reportOf(given: Partial<LoadReport> = {}): LoadReport {
   const histogram = createHistogram();
   histogram.recordValue(100);
   return {
-    event: 'done',
     connect: { planned: 5, established: 5, seconds: 0, refused: 0, retried: 0 },
     openedAtMs: 1000,
     closedAtMs: 6000,

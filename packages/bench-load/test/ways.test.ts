@@ -144,17 +144,19 @@ function play(steps: readonly Step[], load: Load, lessons?: number) {
     if (ending === 'reset') line.emit('error', new Error('reset'));
     if (ending === 'timeout') vi.advanceTimersByTime(isRefused === true ? 10_000 : 60_000);
   }
+  const { counts, statusCodes, crossed, bodiesHashed, timing, latencies } = ledger.account;
+  const { histogram } = latencies;
   const account = {
-    lifetime: { ...ledger.lifetime, inFlight: ledger.countInFlight() },
-    window: { ...ledger.window },
-    statusCodes: ledger.statusCodes,
+    lifetime: ledger.countAll(),
+    window: { ...counts },
+    statusCodes,
     unsolicited: ledger.unsolicited,
-    crossed: ledger.crossed,
-    bodiesHashed: ledger.bodiesHashed,
+    crossed,
+    bodiesHashed,
     bodyBytes: ledger.bodyBytes,
-    latencies: [ledger.histogram.totalCount, ledger.histogram.mean, ledger.histogram.maxValue],
-    told: ledger.timing && [ledger.timing.told.totalCount, ledger.timing.told.mean],
-    rest: ledger.timing && [ledger.timing.rest.totalCount, ledger.timing.rest.mean],
+    latencies: [histogram.totalCount, histogram.mean, histogram.maxValue],
+    told: timing && [timing.told.totalCount, timing.told.mean],
+    rest: timing && [timing.rest.totalCount, timing.rest.mean],
     connections: lines.length - before,
     written: lines.slice(before).map(({ written }) => written.length),
     closed: lines.slice(before).map(({ isDestroyed }) => isDestroyed),

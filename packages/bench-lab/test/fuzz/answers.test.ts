@@ -11,7 +11,7 @@ import type { Child } from 'bench-machine/subprocess';
 import type { LoadSession } from 'bench-load/engine';
 import { Generator } from 'bench-load/line';
 import { listenTo } from 'bench-load/listen';
-import type { ArmedReport, LoadSpec } from 'bench-load/protocol';
+import type { LoadSpec } from 'bench-load/protocol';
 import { openSession, toSpec } from '../../../bench-load/test/session.ts';
 import { takeMany, textsLike } from './mutate.ts';
 
@@ -119,7 +119,7 @@ describe('the responses of a server', () => {
 });
 
 const REPORTS = [
-  { event: 'armed', connect: { planned: 2, established: 2, seconds: 0.1, refused: 0, retried: 0 } },
+  { event: 'done', order: 'count', result: { sent: 2, ok: 2 } },
   { event: 'broken', message: 'no more' },
   { event: 'opened' },
   { event: 'used-up', route: 0, requests: 3, seconds: 1 },
@@ -139,9 +139,7 @@ describe('a generator', () => {
         listenTo(child, events);
         return { pid: undefined, send: () => {}, end: async () => {} };
       });
-      const asked = generator
-        .ask<ArmedReport>({ do: 'count', session: 0 }, 'armed')
-        .catch((error: unknown) => error);
+      const asked = generator.ask({ do: 'count', session: 0 }).catch((error: unknown) => error);
       stdout.end(text);
       await once(stdout, 'close');
       child.emit('exit', 1, null);

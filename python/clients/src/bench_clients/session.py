@@ -25,11 +25,11 @@ class Session:
         self._load.start()
         deadline = self._started + self._load.order["barrierSeconds"]
         wait_until(lambda: all(slot.stands for slot in self._load.slots), deadline)
-        self._tell({"event": "armed", "connect": self._connect(time.monotonic() - self._started)})
+        self._finish("arm", self._connect(time.monotonic() - self._started))
 
     def count(self) -> None:
         """Reports the outcomes of all requests so far, at any time."""
-        self._tell({"event": "counted", "lifetime": count_lifetime(self._load.slots)})
+        self._finish("count", count_lifetime(self._load.slots))
 
     def fire(self, order: dict[str, Any]) -> None:
         """Warms up, opens the window, closes it, drains, and reports the account."""
@@ -61,9 +61,9 @@ class Session:
         if amount is not None:
             # It ends just after its last answer: an answer exactly at `closed` would not count.
             closed = min(closed, 1 + max(slot.ended[-2] for slot in load.slots if slot.ended))
-        self._tell(
+        self._finish(
+            "fire",
             {
-                "event": "done",
                 "connect": connect,
                 "openedAtMs": opened_at_ms,
                 "closedAtMs": closed_at_ms,
@@ -74,8 +74,11 @@ class Session:
                 "use": use,
                 "warmup": count_warmup(load.slots, begun, warmed, opened),
                 **count_window(load.slots, woken, opened, closed),
-            }
+            },
         )
+
+    def _finish(self, order: str, result: dict[str, Any]) -> None:
+        self._tell({"event": "done", "order": order, "result": result})
 
     def _is_quiet(self) -> bool:
         return all(slot.pending_since is None for slot in self._load.slots)

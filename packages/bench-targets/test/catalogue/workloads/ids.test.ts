@@ -69,8 +69,8 @@ describe('a response to a request with a unique id', () => {
     ledger.send(slot);
     for (const byte of Buffer.from(body)) ledger.receive(slot, Buffer.from([byte]));
     ledger.complete(slot, status, 1);
-    const { ok, mismatch, non2xx } = ledger.window;
-    return { ok, mismatch, non2xx, crossed: ledger.crossed };
+    const { ok, mismatch, non2xx } = ledger.account.counts;
+    return { ok, mismatch, non2xx, crossed: ledger.account.crossed };
   }
 
   it.each([
