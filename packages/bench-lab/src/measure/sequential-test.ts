@@ -49,14 +49,14 @@ export interface TestContext {
 
 /** Measures the cost of a unit of work on this machine. Undefined if interrupted. */
 export async function measureTwins(context: TestContext): Promise<Twins | undefined> {
-  const stack = plantTwins(readManifest(TWIN), { bare: 0, worked: TRIAL_UNITS });
+  const stack = plantTwins(readManifest(TWIN), TRIAL_UNITS);
   const { trials } = await measure(
     [stack],
-    { targets: ['twin/bare', 'twin/worked'], interleave: true, rounds: COST_ROUNDS },
+    { targets: ['twin/low', 'twin/high'], interleave: true, rounds: COST_ROUNDS },
     context,
   );
   if (context.isInterrupted()) return undefined;
-  const twins = makeTwins(medianCost(trials, 'twin'), medianCost(trials, 'twin/worked'));
+  const twins = makeTwins(medianCost(trials, 'twin'), medianCost(trials, 'twin/high'));
   logLine(
     `twins: a request costs ${twins.bareUs.toFixed(1)} µs, a unit of work ${twins.unitNs.toFixed(2)} ns`,
   );

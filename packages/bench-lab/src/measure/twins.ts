@@ -13,16 +13,23 @@ export const EFFECTS: readonly Effect[] = [
 
 /** The approximate cost per request of the base, in µs of CPU. */
 const BASE_COST_US = 100;
-/** The units of work that determine the cost of one. */
-export const TRIAL_UNITS = 5000;
+/**
+ * The units of work that determine the cost of one. A server without work has more requests in each loop of its events, so
+ * that each costs less: from it, the cost of the base would be estimated at a quarter less than it is.
+ */
+export const TRIAL_UNITS = { low: 1000, high: 3000 } as const;
 
 /**
- * Determines the twins for this machine from the cost of a request without work and with `TRIAL_UNITS` of it, in µs.
+ * Determines the twins for this machine from the cost of a request with the `low` and the `high` number of units, in µs.
  * Throws RangeError if the second is not higher.
  */
-export function makeTwins(bareUs: number, workedUs: number): Twins {
-  const unitUs = (workedUs - bareUs) / TRIAL_UNITS;
-  if (!(unitUs > 0)) throw new RangeError(`${TRIAL_UNITS} units of work cost ${workedUs - bareUs} µs`);
+export function makeTwins(lowUs: number, highUs: number): Twins {
+  const unitUs = (highUs - lowUs) / (TRIAL_UNITS.high - TRIAL_UNITS.low);
+  if (!(unitUs > 0))
+    throw new RangeError(
+      `${TRIAL_UNITS.high} units of work cost ${highUs - lowUs} µs more than ${TRIAL_UNITS.low}`,
+    );
+  const bareUs = lowUs - TRIAL_UNITS.low * unitUs;
   const baseUs = Math.max(BASE_COST_US, 2 * bareUs);
   return { unitNs: unitUs * 1000, bareUs, units: { base: Math.round((baseUs - bareUs) / unitUs) } };
 }
