@@ -2,7 +2,7 @@ import { startsOnly } from 'bench-model/engines';
 import { type Metric, METRICS, metricsOf } from 'bench-model/metrics';
 import { sum } from 'bench-statistics/numbers';
 import type { Interval } from 'bench-model/interval';
-import { boundFactors, cancelsInTurns, isFatal, makesLowerBound, type Reason } from 'bench-model/reasons';
+import { boundFactors, isFatal, makesLowerBound, meaningOf, type Reason } from 'bench-model/reasons';
 import type { Trial } from 'bench-model/record';
 
 /** The figure of one trial for a metric. */
@@ -61,7 +61,9 @@ export function boundFigureInTurns(
 ): BoundedFigure | undefined {
   if (trial.status !== 'suspect') return boundFigure(trial, metric);
   const reasons = trial.reasons.filter(
-    (reason) => !cancelsInTurns(reason, metric.id) && !counted.some((other) => isSameDoubt(reason, other)),
+    (reason) =>
+      !meaningOf(reason).cancelsInTurns?.includes(metric.id) &&
+      !counted.some((other) => isSameDoubt(reason, other)),
   );
   return boundFigure({ ...trial, reasons }, metric);
 }

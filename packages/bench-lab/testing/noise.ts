@@ -1,4 +1,4 @@
-import { kindOf, type Reason, type ReasonCode } from 'bench-model/reasons';
+import { meaningOf, type Reason, type ReasonCode } from 'bench-model/reasons';
 
 /** The findings that a pause of a busy machine can cause. Windows are short here: it weighs more than in a real run. */
 const OF_PAUSES: ReadonlySet<ReasonCode> = new Set<ReasonCode>([
@@ -10,6 +10,6 @@ const OF_PAUSES: ReadonlySet<ReasonCode> = new Set<ReasonCode>([
 
 /** Returns the codes of the reasons that a busy machine does not explain: it can add any disturbance to any trial. */
 export function beyondNoise(reasons: readonly Reason[]): ReasonCode[] {
-  const beyond = reasons.filter((one) => kindOf(one) !== 'disturbance' && !OF_PAUSES.has(one.code));
+  const beyond = reasons.filter((one) => meaningOf(one).kind !== 'disturbance' && !OF_PAUSES.has(one.code));
   return beyond.map(({ code }) => code);
 }

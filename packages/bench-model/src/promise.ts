@@ -1,6 +1,6 @@
 /** Promises on latency and errors (--slo): how they are written and read, and what keeps them. */
 import { UsageError } from './errors.ts';
-import { UNITS } from './units.ts';
+import { describeTime, UNITS } from './units.ts';
 
 /** The share of requests above the limit that each promise on a latency allows. */
 const ALLOWED = { p50: 0.5, p90: 0.1, p99: 0.01, 'p99.9': 0.001 } as const;
@@ -49,9 +49,7 @@ export function describePromises(promises: readonly Promised[]): string {
 
 function describePromise({ of, belowUs = 0, belowShare }: Promised): string {
   if (belowShare !== undefined) return `${of} < ${Number((belowShare * 100).toPrecision(4))} %`;
-  const [value, unit] =
-    belowUs >= 1e6 ? [belowUs / 1e6, 's'] : belowUs >= 1e3 ? [belowUs / 1e3, 'ms'] : [belowUs, 'µs'];
-  return `${of} < ${Number(value.toPrecision(4))} ${unit}`;
+  return `${of} < ${describeTime(belowUs, 4)}`;
 }
 
 /**

@@ -1,9 +1,11 @@
 /** Every problem that a trial can have: one row per reason. Nothing else decides the meaning of a reason. */
+import type { InsertAccount } from './companions.ts';
 import { describeCount } from './counts.ts';
-import { METRIC_IDS, metricsOf, type MetricId } from './metrics.ts';
 import type { Interval } from './interval.ts';
 import type { FirstWrong } from './load.ts';
-import { describeBytes } from './units.ts';
+import type { Shape } from './measured.ts';
+import { METRIC_IDS, metricsOf, type MetricId } from './metrics.ts';
+import { describeBytes, describeTime } from './units.ts';
 
 /** The factors between which the true figures lie, relative to those of a trial; a metric or an end that is absent has no bound. */
 export type Bounds = Partial<Record<MetricId, Partial<Interval>>>;
@@ -17,66 +19,50 @@ export interface Reason {
 }
 
 /** The meaning of a reason. */
-type Definition<Facts> = Fatal<Facts> | Disturbance<Facts> | Finding<Facts>;
-
-interface Base<Facts> {
-  text: (facts: Facts) => string;
-}
-
-/** The trial has failed: none of its figures may be used. */
-interface Fatal<Facts> extends Base<Facts> {
-  kind: 'fatal';
-}
-
-interface Doubt<Facts> extends Base<Facts> {
+interface Meaning {
+  /**
+   * What it does to a trial.
+   * - `fatal`: the trial has failed, and none of its figures may be used
+   * - `disturbance`: the machine, the load generator or the plan got in the way: figures are invalid, or known only within bounds
+   * - `finding`: the server did something that its user wants to know, which takes no figure away
+   */
+  kind: 'fatal' | 'disturbance' | 'finding';
   /** Completes "In 3 of 60 trials, …", for a summary of many trials. */
   summary: string;
-}
-
-/** The machine, the load generator or the plan got in the way: figures are invalid, or known only within bounds. */
-interface Disturbance<Facts> extends Doubt<Facts> {
-  kind: 'disturbance';
-  invalidates: readonly MetricId[] | ((facts: Facts) => readonly MetricId[]);
-  /** What to do if it leaves too many figures without a bound. */
+  /** What to do if a disturbance leaves too many figures without a bound; absent if that depends on what its text says. */
   cure?: string;
   /** The invalidated metrics whose ratio is still valid between servers that take turns, because it affects them alike. */
   cancelsInTurns?: readonly MetricId[];
+}
+
+/** The meaning of a reason, and what it says of a trial with these facts. The text of a finding begins with what the server did, in figures. */
+interface Row<Facts> extends Meaning {
+  text: (facts: Facts) => string;
+  invalidates: readonly MetricId[] | ((facts: Facts) => readonly MetricId[]);
   /** Says how far the figures can be from the truth, as factors of them. An invalidated metric without bounds may be anything. */
   bounds?: (facts: Facts) => Bounds;
 }
 
-/** The server did something that its user wants to know. It takes no figure away. The text begins with what it did, in figures. */
-interface Finding<Facts> extends Doubt<Facts> {
-  kind: 'finding';
-}
-
-const ALL = METRIC_IDS;
 const RATES = metricsOf('pace');
 const RATES_AND_CPU = metricsOf('pace', 'cpu');
-const RATES_AND_CAPACITY = metricsOf('pace', 'capacity');
 const RATES_CPU_AND_CAPACITY = metricsOf('pace', 'cpu', 'capacity');
-const RATES_AND_LATENCY = metricsOf('pace', 'latency', 'tail');
-const MEDIAN = metricsOf('latency').filter((id) => !metricsOf('tail').includes(id));
 const LATENCY = metricsOf('latency');
 const TAIL = metricsOf('tail');
-const CPU: readonly MetricId[] = ['cpu'];
+const MEDIAN = LATENCY.filter((id) => !TAIL.includes(id));
 const CAPACITY: readonly MetricId[] = ['capacity'];
 
 /** A reason that fails the trial. */
-function fatal<Facts>(text: (facts: Facts) => string): Fatal<Facts> {
-  return { kind: 'fatal', text };
+function fatal<Facts>(text: Row<Facts>['text']): Row<Facts> {
+  return { kind: 'fatal', summary: 'a server failed', invalidates: METRIC_IDS, text };
 }
 
 /** Something that the server did. */
-function finding<Facts>(summary: string, text: (facts: Facts) => string): Finding<Facts> {
-  return { kind: 'finding', summary, text };
+function finding<Facts>(summary: string, text: Row<Facts>['text']): Row<Facts> {
+  return { kind: 'finding', summary, invalidates: [], text };
 }
 
 /** Something that got in the way. */
-function disturbance<Facts>(
-  summary: string,
-  rest: Omit<Disturbance<Facts>, 'kind' | 'summary'>,
-): Disturbance<Facts> {
+function disturbance<Facts>(summary: string, rest: Omit<Row<Facts>, 'kind' | 'summary'>): Row<Facts> {
   return { kind: 'disturbance', summary, ...rest };
 }
 
@@ -92,12 +78,14 @@ export interface RowsFacts {
   needed?: number | undefined;
 }
 
-function describeRows(rows: number, lives: number): string {
-  const all = `${rows.toLocaleString('en-US')} rows`;
-  return lives === 1 ? `its ${all}` : `the ${all} of one of ${lives.toLocaleString('en-US')} loads`;
+/** A percentile that the load generator may have made, between two figures in µs. */
+export interface Uncertain {
+  metric: 'p50' | 'p99';
+  least: number;
+  most: number;
 }
 
-const DEFINITIONS = {
+const ROWS = {
   trial: thrown,
   /** A companion failed, which says nothing about the server. */
   companion: thrown,
@@ -107,36 +95,54 @@ const DEFINITIONS = {
     ({ other, files }: { other: string; files: number }) =>
       `the server ran the same code as ${other} (${files} files with the same contents)`,
   ),
-  'rows-used-up': fatal(({ file, rows, seconds, lives, needed }: RowsFacts) =>
-    [
-      `each row of ${file} is sent once, and ${describeRows(rows, lives)} were used up`,
-      seconds > 0 ? ` after ${seconds.toFixed(1)} s of load` : ' before the load began',
-      needed === undefined ? '' : `: it takes about ${needed.toLocaleString('en-US')}`,
-    ].join(''),
-  ),
+  'rows-used-up': fatal(({ file, rows, seconds, lives, needed }: RowsFacts) => {
+    const all = `${figure(rows)} rows`;
+    const whose = lives === 1 ? `its ${all}` : `the ${all} of one of ${figure(lives)} loads`;
+    const when = seconds > 0 ? ` after ${seconds.toFixed(1)} s of load` : ' before the load began';
+    const wanted = needed === undefined ? '' : `: it takes about ${figure(needed)}`;
+    return `each row of ${file} is sent once, and ${whose} were used up${when}${wanted}`;
+  }),
   'host-lost': fatal(({ lost, task }: { lost: readonly { host: string; why: string }[]; task: string }) =>
     lost.map(({ host, why }) => `${host} did not ${task}: ${why}`).join('; '),
   ),
-  'wrong-answers': fatal(describeWrongAnswers),
-  'no-answers': fatal(
+  /** `bodies` are responses with another body, `crossed` those that belonged to another request, `unsolicited` those without one. */
+  'wrong-answers': fatal(
     ({
-      planned,
-      established,
-      seen,
+      bodies,
+      first,
+      crossed,
+      unsolicited,
     }: {
-      planned: number;
-      established: number | undefined;
-      seen: [string, number][];
+      bodies: number;
+      first?: FirstWrong | undefined;
+      crossed: number;
+      unsolicited: number;
     }) =>
+      join([
+        crossed > 0 && `${figure(crossed)} responses belonged to another request`,
+        bodies > 0 && `${figure(bodies)} responses had a wrong body${describeFirst(first)}`,
+        unsolicited > 0 &&
+          `${responses(unsolicited)} arrived without a request: the server responds to some requests more than once`,
+      ]),
+  ),
+  'no-answers': fatal(
+    ({ planned, established, seen }: { planned: number; established: number | undefined; seen: Counted }) =>
       `no correct response in the window; ${established ?? 'an unknown number'} of ${planned} connections were established: ${list(seen) || 'no requests'}`,
   ),
-  'upstream-count': fatal(({ ok, fetches, requests, isShort }: UpstreamCount) => {
-    const answered = `${figure(ok)} responses need ${fetches} fixtures each`;
-    return isShort
-      ? `${answered}, but the upstream got only ${figure(requests)} requests: the server may have cached fixtures`
-      : `${answered}, but the upstream got ${figure(requests)} requests: more than needed`;
-  }),
-  inserts: fatal(({ acknowledged, stored, unanswered }: Inserts) => {
+  'upstream-count': fatal(
+    ({
+      ok,
+      fetches,
+      requests,
+      isShort,
+    }: Record<'ok' | 'fetches' | 'requests', number> & { isShort: boolean }) => {
+      const answered = `${figure(ok)} responses need ${fetches} fixtures each`;
+      return isShort
+        ? `${answered}, but the upstream got only ${figure(requests)} requests: the server may have cached fixtures`
+        : `${answered}, but the upstream got ${figure(requests)} requests: more than needed`;
+    },
+  ),
+  inserts: fatal(({ acknowledged, stored, unanswered }: InsertAccount) => {
     const also = unanswered === 0 ? '' : `, ${figure(unanswered)} without a response`;
     const account = `${figure(acknowledged)} inserts were acknowledged${also}, and the table has ${figure(stored)}`;
     if (stored < acknowledged) return `${account}: ${figure(acknowledged - stored)} were lost`;
@@ -144,17 +150,22 @@ const DEFINITIONS = {
     return `${account}: some were stored twice, or stored after an error response`;
   }),
   background: fatal(
-    ({ failed, ended, kinds }: { failed: number; ended: number; kinds: [string, number][] }) =>
+    ({ failed, ended, kinds }: { failed: number; ended: number; kinds: Counted }) =>
       `${failed} of ${ended} background requests failed (${list(kinds)}): the server did not do the background work`,
   ),
 
   connections: finding('not all connections were served', describeConnections),
   errors: finding(
     'requests failed',
-    ({ share, kinds, what = 'requests' }: { share: number; kinds: [string, number][]; what?: string }) =>
+    ({ share, kinds, what = 'requests' }: { share: number; kinds: Counted; what?: string }) =>
       `${(share * 100).toFixed(2)} % of the ${what} failed (${list(kinds)})`,
   ),
-  unanswered: finding('requests had no response', describeUnanswered),
+  /** Of `sent` requests, `count` waited for `leastUs` or longer, beyond the slowest response. */
+  unanswered: finding(
+    'requests had no response',
+    ({ count, sent, leastUs, slowestUs }: Record<'count' | 'sent' | 'leastUs' | 'slowestUs', number>) =>
+      `${figure(count)} of ${figure(sent)} requests (${digits((100 * count) / sent)} %) got no response in ${(leastUs / 1e6).toFixed(1)} s or more; the slowest response took ${describeTime(slowestUs)}`,
+  ),
   overrun: finding(
     'the server could not keep up with the rate',
     ({ offered, served }: { offered: number; served: number }) =>
@@ -162,13 +173,24 @@ const DEFINITIONS = {
   ),
   'memory-grows': finding(
     'memory grew with each response',
-    ({ estimate, interval, withoutFall }: { estimate: number; interval: Interval; withoutFall?: number }) =>
-      `memory grows by ${describeBytes(estimate)} per response (${describeBytes(interval.low)} to ${describeBytes(interval.high)})${withoutFall === undefined ? '' : `: it never fell in ${figure(withoutFall)} responses. If a collector may free it later, use a longer --duration`}`,
+    ({ estimate, interval, withoutFall }: { estimate: number; interval: Interval; withoutFall?: number }) => {
+      const grown = `memory grows by ${describeBytes(estimate)} per response (${describeBytes(interval.low)} to ${describeBytes(interval.high)})`;
+      return withoutFall === undefined
+        ? grown
+        : `${grown}: it never fell in ${figure(withoutFall)} responses. If a collector may free it later, use a longer --duration`;
+    },
   ),
+  /** `tail` is the highest known percentile up to p99. */
   stall: finding(
     'a few responses stalled',
-    ({ count, aboveUs, slowestUs, tail, tailUs }: Stall) =>
-      `${count === 1 ? '1 response' : `${figure(count)} responses`} stalled for up to ${describeTime(slowestUs)}: ${count === 1 ? 'it' : 'they'} took more than ${describeTime(aboveUs)}, while ${tail.replace('_', '.')} is ${describeTime(tailUs)}`,
+    ({
+      count,
+      aboveUs,
+      slowestUs,
+      tail,
+      tailUs,
+    }: Record<'count' | 'aboveUs' | 'slowestUs' | 'tailUs', number> & { tail: string }) =>
+      `${responses(count)} stalled for up to ${describeTime(slowestUs)}: ${count === 1 ? 'it' : 'they'} took more than ${describeTime(aboveUs)}, while ${tail.replace('_', '.')} is ${describeTime(tailUs)}`,
   ),
   'delayed-ack': finding(
     'each response waited for a delayed acknowledgement',
@@ -180,11 +202,23 @@ const DEFINITIONS = {
     ({ watcher }: { watcher: string }) =>
       `the server runs under ${watcher}: that restarts it when its files change, and figures will differ from those in production. Start it as in production`,
   ),
-  unsteady: finding('the pace of the server was not steady', describePace),
+  /** `least` and `most` are the responses in the slowest and the fastest span, each of these milliseconds. */
+  unsteady: finding(
+    'the pace of the server was not steady',
+    ({
+      shape,
+      least,
+      most,
+      milliseconds,
+    }: { shape: keyof typeof PACES } & Record<'least' | 'most' | 'milliseconds', number>) => {
+      const [low, high] = [least, most].map((count) => figure(Math.round((1000 * count) / milliseconds)));
+      return `${PACES[shape]} in the window, with ${low} responses/s in its slowest ${milliseconds} ms and ${high}/s in its fastest`;
+    },
+  ),
   compiling: finding(
     'the compilers of the server were still at work',
     ({ share, seconds }: { share: number; seconds: number }) =>
-      `after ${figure(seconds)} s of load, its compilers still used ${(100 * share).toFixed(0)} % of its CPU: a request costs up to that much less once they rest, if they do`,
+      `after ${figure(seconds)} s of load, its compilers still used ${percent(share)} of its CPU: a request costs up to that much less once they rest, if they do`,
   ),
   'serial-collector': finding<undefined>(
     'the JVM saw one core',
@@ -208,39 +242,63 @@ const DEFINITIONS = {
   ),
 
   little: disturbance('figures contradicted each other', {
-    invalidates: RATES_AND_LATENCY,
+    invalidates: metricsOf('pace', 'latency', 'tail'),
     text: describeContradiction,
   }),
+  /** `reads` may come from responses that were read late, `starts` from requests that were sent late although a connection was free. */
   'late-generator': disturbance('the load generator was late', {
-    invalidates: ({ reads, starts }: LateGenerator) => [
-      ...new Set([
-        ...(reads.some(({ metric }) => metric === 'p50') ? LATENCY : []),
-        ...(starts.some(({ metric }) => metric === 'p50') ? MEDIAN : []),
-        ...([...reads, ...starts].some(({ metric }) => metric !== 'p50') ? TAIL : []),
+    invalidates: ({ reads, starts }) =>
+      METRIC_IDS.filter(
+        (id) =>
+          (LATENCY.includes(id) && !reads.every(isTail)) ||
+          (MEDIAN.includes(id) && !starts.every(isTail)) ||
+          (TAIL.includes(id) && [...reads, ...starts].some(isTail)),
+      ),
+    text: ({ reads, starts }: { reads: readonly Uncertain[]; starts: readonly Uncertain[] }) =>
+      join([
+        reads.length > 0 && `responses waited in the load generator: ${describeRanges(reads, 1)}`,
+        starts.length > 0 &&
+          `requests waited in the load generator although a connection was free: ${describeRanges(starts, 2)}`,
       ]),
-    ],
-    text: describeLateness,
   }),
   'late-sample': disturbance('CPU was read too late', {
-    invalidates: CPU,
+    invalidates: ['cpu'],
     bounds: ({ seconds, windowSeconds }) => ({ cpu: { low: 1, high: seconds / windowSeconds } }),
     text: ({ seconds, windowSeconds }: { seconds: number; windowSeconds: number }) =>
       `CPU was read over ${seconds.toFixed(1)} s, but the window lasted ${windowSeconds.toFixed(1)} s: Bench was stopped or got no CPU`,
   }),
+  /** `host` is that of the busiest generator, if there are several. */
   'generator-bound': disturbance('the load generator was saturated', {
     invalidates: RATES,
     bounds: () => ({ goodput: { low: 1 } }),
     cure: 'Lower the rate, or use fewer connections',
-    text: ({ busy, coresUsed, host }: Saturation) => {
+    text: ({
+      busy,
+      coresUsed,
+      host,
+    }: {
+      busy: number;
+      coresUsed: number | undefined;
+      host?: string | undefined;
+    }) => {
       const beside = coresUsed === undefined ? '' : ` while the server used ${coresUsed.toFixed(2)} cores`;
-      return `the generator ${host === undefined ? '' : `on ${host} `}was ${Math.round(busy * 100)} % busy${beside}: goodput is a lower bound, and latency includes the generator's delays`;
+      return `the generator ${host === undefined ? '' : `on ${host} `}was ${percent(busy)} busy${beside}: goodput is a lower bound, and latency includes the generator's delays`;
     },
   }),
+  /** `cores` are those that it could use; undefined if nothing is pinned. */
   'companion-bound': disturbance('the upstream or the database was saturated', {
     invalidates: RATES,
     bounds: () => ({ goodput: { low: 1 } }),
     cure: 'Lower the rate, or use fewer connections',
-    text: ({ name, coresUsed, cores }: Saturated) => {
+    text: ({
+      name,
+      coresUsed,
+      cores,
+    }: {
+      name: 'upstream' | 'database';
+      coresUsed: number;
+      cores: readonly number[] | undefined;
+    }) => {
       const where = cores === undefined ? '' : ` (core ${cores.join(',')})`;
       return `the ${name} used ${coresUsed.toFixed(2)} cores${where}: goodput is a lower bound, and latency includes the ${name}'s delays`;
     },
@@ -250,7 +308,7 @@ const DEFINITIONS = {
     bounds: () => ({ capacity: { low: 1 } }),
     cure: 'Send the load from several hosts: --cluster bench.cluster.json',
     text: ({ perSecond, busy, reach }: { perSecond: number; busy: number; reach: number }) =>
-      `the SLO was met at every rate that the load generator could judge, up to ${figure(perSecond)}/s; the generator was ${Math.round(busy * 100)} % busy at most, and reaches about ${figure(reach)}/s`,
+      `the SLO was met at every rate that the load generator could judge, up to ${figure(perSecond)}/s; the generator was ${percent(busy)} busy at most, and reaches about ${figure(reach)}/s`,
   }),
   'slo-violated': disturbance('the SLO was violated at the lowest rate', {
     invalidates: CAPACITY,
@@ -267,6 +325,7 @@ const DEFINITIONS = {
     }) =>
       `${promise} was violated at every rate, down to ${digits(perSecond)}/s, where ${digits(100 * brokenShare)} % of the requests violated it: the capacity is lower`,
   }),
+  /** `deviation` is the standard deviation of the logarithm of the capacity. */
   'few-answers': disturbance('too few responses to judge the SLO', {
     invalidates: CAPACITY,
     cure: 'Use a longer --duration',
@@ -277,30 +336,33 @@ const DEFINITIONS = {
       answers,
       needed,
       promise,
-    }: {
-      answers: number;
-      needed: number;
-      promise: string;
-      /** The standard deviation of the logarithm of the capacity. */
-      deviation: number;
-    }) =>
+    }: Record<'answers' | 'needed' | 'deviation', number> & { promise: string }) =>
       `${promise} was judged on ${figure(answers)} responses near the capacity, and needs ${figure(needed)}: use a longer --duration`,
   }),
+  /** A change of one server's cost relative to another, or to all others. */
   'ratio-trend': disturbance('servers changed relative to each other', {
     invalidates: RATES_AND_CPU,
     bounds: ({ change }) => {
       const most = Math.max(change, 1 / change);
       return { cpu: { low: 1 / most, high: most }, goodput: { low: 1 / most, high: most } };
     },
-    text: ({ other, change, when }: Drift) =>
+    text: ({
+      other,
+      change,
+      when,
+    }: {
+      other?: string;
+      change: number;
+      when: 'after the warm-up' | 'in the window';
+    }) =>
       `CPU per request relative to ${other ?? 'the other servers'} still changed ${when}, by a factor of ${change.toFixed(2)}: ${other === undefined ? 'this server' : 'one of the two servers'} was not warm`,
   }),
   'other-processes': disturbance('other processes used the CPU', {
-    invalidates: RATES_AND_CAPACITY,
+    invalidates: metricsOf('pace', 'capacity'),
     cancelsInTurns: RATES,
     cure: 'Let no other work run at the same time',
     bounds: boundTaken,
-    text: ({ cores }: Disturbed) => `other processes used ${percent(cores)} of a core`,
+    text: ({ cores }: Taken) => `other processes used ${percent(cores)} of a core`,
   }),
   /** CPU time does not contain what was taken, but each request costs more while it is: see docs/concepts/how-it-works.md. */
   steal: disturbance('the hypervisor took CPU time', {
@@ -308,7 +370,7 @@ const DEFINITIONS = {
     cancelsInTurns: RATES_AND_CPU,
     cure: 'Use a machine that does not share its CPU',
     bounds: boundTaken,
-    text: ({ cores }: Disturbed) => `the hypervisor took ${percent(cores)} of a core`,
+    text: ({ cores }: Taken) => `the hypervisor took ${percent(cores)} of a core`,
   }),
   'cores-changed': disturbance('the server did not stay on its cores', {
     invalidates: RATES_CPU_AND_CAPACITY,
@@ -326,31 +388,24 @@ const DEFINITIONS = {
     cure: 'Raise the CPU limit of the container',
     text: ({ count }: { count: number }) => `the CPU was throttled ${count} times`,
   }),
-} satisfies Record<string, Definition<never>>;
+} satisfies Record<string, Row<never>>;
 
 /** The code of a reason: one of the rows above. */
-export type ReasonCode = keyof typeof DEFINITIONS;
+export type ReasonCode = keyof typeof ROWS;
 
-type FactsOf<Code extends ReasonCode> = Parameters<(typeof DEFINITIONS)[Code]['text']>[0];
-
-/** What a reason does to a trial. */
-export type ReasonKind = Definition<never>['kind'];
+type FactsOf<Code extends ReasonCode> = Parameters<(typeof ROWS)[Code]['text']>[0];
 
 /** The codes of all reasons. */
-export const REASON_CODES = Object.keys(DEFINITIONS) as readonly ReasonCode[];
+export const REASON_CODES = Object.keys(ROWS) as readonly ReasonCode[];
 
 /** Makes the reason of this code from the facts in its text. */
 export function makeReason<Code extends ReasonCode>(code: Code, facts: FactsOf<Code>): Reason {
-  const definition = DEFINITIONS[code] as Definition<FactsOf<Code>>;
-  const text = definition.text(facts);
-  if (definition.kind === 'finding') return { code, text, invalidates: [] };
-  if (definition.kind === 'fatal') return { code, text, invalidates: [...ALL] };
-  const invalidates =
-    typeof definition.invalidates === 'function' ? definition.invalidates(facts) : definition.invalidates;
-  const bounds = boundInvalidated(invalidates, definition.bounds?.(facts));
+  const row = ROWS[code] as Row<FactsOf<Code>>;
+  const invalidates = typeof row.invalidates === 'function' ? row.invalidates(facts) : row.invalidates;
+  const bounds = boundInvalidated(invalidates, row.bounds?.(facts));
   return {
     code,
-    text,
+    text: row.text(facts),
     invalidates: [...invalidates],
     ...(Object.keys(bounds).length > 0 && { bounds }),
   };
@@ -381,36 +436,24 @@ export function boundFactors(reasons: readonly Reason[], metric: MetricId): Inte
   return { low, high };
 }
 
-/** Returns what a reason is: it fails the trial, it disturbed it, or it is something that the server did. */
-export function kindOf({ code }: Reason): ReasonKind {
-  return DEFINITIONS[code].kind;
+/** Returns the meaning of a reason. */
+export function meaningOf({ code }: Reason): Meaning {
+  return ROWS[code];
 }
 
 /** Returns true if a trial with this reason has failed. */
 export function isFatal(reason: Reason): boolean {
-  return kindOf(reason) === 'fatal';
+  return meaningOf(reason).kind === 'fatal';
 }
 
 /** Returns true if a reason is about the server, and takes no figure away. */
 export function isFinding(reason: Reason): boolean {
-  return kindOf(reason) === 'finding';
-}
-
-/** Describes what happened in a number of trials: completes "In 3 of 60 trials, …". Undefined if they failed. */
-export function summaryOf({ code }: Reason): string | undefined {
-  const definition: Definition<never> = DEFINITIONS[code];
-  return definition.kind === 'fatal' ? undefined : definition.summary;
+  return meaningOf(reason).kind === 'finding';
 }
 
 /** Returns the figure of a finding: its text up to the explanation. */
 export function briefOf({ text }: Reason): string {
   return text.split(': ', 1)[0] ?? text;
-}
-
-/** Says what to do against a disturbance; undefined if that depends on what its text says. */
-export function cureOf({ code }: Reason): string | undefined {
-  const definition: Definition<never> = DEFINITIONS[code];
-  return definition.kind === 'disturbance' ? definition.cure : undefined;
 }
 
 /** Returns true if this reason makes the figure of this metric a lower bound: it is at least that, and has no bound above. */
@@ -419,23 +462,17 @@ export function makesLowerBound({ bounds }: Reason, metric: MetricId): boolean {
   return low === 1 && high === undefined;
 }
 
-/** Returns true if this reason leaves the ratio of this metric valid between servers that take turns. */
-export function cancelsInTurns({ code }: Reason, metric: MetricId): boolean {
-  const definition: Definition<never> = DEFINITIONS[code];
-  return definition.kind === 'disturbance' && definition.cancelsInTurns?.includes(metric) === true;
+/** A figure that can change by more than this share says little. */
+const MOST_CHANGE = 0.5;
+
+/** Returns the share by which a figure of 1 can change within its bounds; undefined if that leaves it to say little. */
+export function changeWithin({ low = 0, high = Infinity }: Partial<Interval> = {}): number | undefined {
+  const change = Math.max(1 / low, high) - 1;
+  return change <= MOST_CHANGE ? change : undefined;
 }
 
-/** A percentile that the load generator may have made, between two figures in µs. */
-export interface Uncertain {
-  metric: 'p50' | 'p99';
-  least: number;
-  most: number;
-}
-
-/** Percentiles that may come from responses that were read late, and from requests that were sent late although a connection was free. */
-interface LateGenerator {
-  reads: readonly Uncertain[];
-  starts: readonly Uncertain[];
+function isTail({ metric }: Uncertain): boolean {
+  return metric !== 'p50';
 }
 
 function describeRanges(uncertain: readonly Uncertain[], decimals: number): string {
@@ -445,49 +482,16 @@ function describeRanges(uncertain: readonly Uncertain[], decimals: number): stri
     .join(', ');
 }
 
-function describeLateness({ reads, starts }: LateGenerator): string {
-  return [
-    ...(reads.length > 0 ? [`responses waited in the load generator: ${describeRanges(reads, 1)}`] : []),
-    ...(starts.length > 0
-      ? [`requests waited in the load generator although a connection was free: ${describeRanges(starts, 2)}`]
-      : []),
-  ].join('; ');
-}
-
-/** Answers that are not those to their requests. */
-interface WrongAnswers {
-  /** Answers with another body. */
-  bodies: number;
-  first?: FirstWrong | undefined;
-  /** Answers that belonged to another request. */
-  crossed: number;
-  /** Answers without a request. */
-  unsolicited: number;
-}
-
-function describeWrongAnswers({ bodies, first, crossed, unsolicited }: WrongAnswers): string {
-  const parts = [
-    ...(crossed > 0 ? [`${figure(crossed)} responses belonged to another request`] : []),
-    ...(bodies > 0
-      ? [
-          `${figure(bodies)} responses had a wrong body${first === undefined ? '' : `, the first ${describeWrong(first)}`}`,
-        ]
-      : []),
-    ...(unsolicited > 0
-      ? [
-          `${unsolicited === 1 ? '1 response' : `${figure(unsolicited)} responses`} arrived without a request: the server responds to some requests more than once`,
-        ]
-      : []),
-  ];
-  return parts.join('; ');
-}
-
-function describeWrong({ seconds, bytes, rightBytes }: FirstWrong): string {
+/** `, the first 1.2 s after the window opened: of 17 bytes instead of 1,200`. */
+function describeFirst(first: FirstWrong | undefined): string {
+  if (first === undefined) return '';
+  const { seconds, bytes, rightBytes } = first;
+  const instead = rightBytes === undefined ? '' : ` instead of ${figure(rightBytes)}`;
   const length =
     bytes === rightBytes
       ? `of the right length, ${figure(bytes)} bytes`
-      : `of ${figure(bytes)} bytes${rightBytes === undefined ? '' : ` instead of ${figure(rightBytes)}`}`;
-  return `${seconds.toFixed(1)} s after the window opened: ${length}`;
+      : `of ${figure(bytes)} bytes${instead}`;
+  return `, the first ${seconds.toFixed(1)} s after the window opened: ${length}`;
 }
 
 /** Connections that the server did not accept, or did not serve. */
@@ -507,21 +511,20 @@ interface Connections {
 }
 
 function describeConnections(facts: Connections): string {
-  const { planned, served, silent = 0, established, refused = 0, overflows = 0, host } = facts;
-  const parts = [
-    ...(established === undefined
-      ? []
-      : [
-          `${established} of ${planned} connections were established when the window opened: ${refused > 0 ? `${refused} connects were refused or failed` : `${planned - established} without a response`}`,
-        ]),
-    ...(served === undefined
-      ? []
-      : [
-          `${served} of ${planned} connections were served${silent > 0 ? `: ${silent} got no response in the window` : ": by their rate and cycle time (Little's law)"}`,
-        ]),
-    ...(overflows > 0 ? [`${figure(overflows)} connects overflowed the accept queue`] : []),
-  ];
-  return `${from(host)}${parts.join('; ')}`;
+  const { planned, served, silent = 0, established = planned, refused = 0, overflows = 0, host } = facts;
+  const lost =
+    refused > 0
+      ? `${refused} connects were refused or failed`
+      : `${planned - established} without a response`;
+  const found =
+    silent > 0 ? `${silent} got no response in the window` : "by their rate and cycle time (Little's law)";
+  const parts = join([
+    established < planned &&
+      `${established} of ${planned} connections were established when the window opened: ${lost}`,
+    served !== undefined && `${served} of ${planned} connections were served: ${found}`,
+    overflows > 0 && `${figure(overflows)} connects overflowed the accept queue`,
+  ]);
+  return `${from(host)}${parts}`;
 }
 
 /** Figures that cannot all be right: connections served or requests open by Little's law, or the mean latency and the mean cycle in µs. */
@@ -538,21 +541,6 @@ function describeContradiction(facts: Contradiction): string {
   return `${from(facts.host)}rate and cycle time account for ${facts.served} connections, but there are ${facts.planned} (Little's law): the pace changed too much`;
 }
 
-interface Stall {
-  count: number;
-  aboveUs: number;
-  slowestUs: number;
-  /** The highest known percentile up to p99. */
-  tail: string;
-  tailUs: number;
-}
-
-/** `3.01 s`, `100 ms`, `570 µs`. */
-function describeTime(us: number): string {
-  if (us >= 1e6) return `${Number((us / 1e6).toPrecision(3))} s`;
-  return us >= 1000 ? `${Number((us / 1000).toPrecision(3))} ms` : `${Math.round(us)} µs`;
-}
-
 /** Servers that send head and body apart, and what makes each send them at once. */
 const NAGLE_CURES: readonly [server: RegExp, cure: string][] = [
   [/\buvicorn\b/, 'With uvloop, uvicorn sends both at once: install uvloop'],
@@ -564,30 +552,26 @@ function cureOfNagle(command = ''): string {
   return cure ?? 'Set TCP_NODELAY on its sockets, or send responses in one write';
 }
 
-interface Unanswered {
-  count: number;
-  /** All requests of the window. */
-  sent: number;
-  /** How long the youngest of them had waited, in µs. */
-  leastUs: number;
-  /** The latency of the slowest response, in µs. */
-  slowestUs: number;
+const PACES: Record<Exclude<Shape, 'flat'>, string> = {
+  'warm-up': 'the server was still getting faster',
+  slowdown: 'the server was getting slower',
+  erratic: 'the pace of the server kept changing',
+};
+
+/** The cores that others took, and those that the server itself used; undefined if unknown. */
+interface Taken {
+  cores: number;
+  coresUsed?: number | undefined;
 }
 
-function describeUnanswered({ count, sent, leastUs, slowestUs }: Unanswered): string {
-  return `${figure(count)} of ${figure(sent)} requests (${digits((100 * count) / sent)} %) got no response in ${(leastUs / 1e6).toFixed(1)} s or more; the slowest response took ${figureMs(slowestUs / 1000)}`;
-}
+/** While the hypervisor takes a core, a request costs more, by up to twice the share that was taken. */
+const COST_OF_TAKEN = 2;
 
-/** A figure with two digits, or whole. */
-function digits(value: number): string {
-  return value >= 10 ? figure(Math.round(value)) : value.toPrecision(2);
-}
-
-interface Saturation {
-  busy: number;
-  coresUsed: number | undefined;
-  /** The host of the busiest generator, if there are several. */
-  host?: string | undefined;
+/** With the time that others took, the server could have answered that much more. */
+function boundTaken({ cores, coresUsed = 0 }: Taken): Bounds {
+  const share = cores / coresUsed;
+  const pace = { low: 1, high: 1 + share };
+  return { goodput: pace, capacity: pace, cpu: { low: 1 / (1 + COST_OF_TAKEN * share), high: 1 } };
 }
 
 /** Says which generator a reason is about. */
@@ -595,85 +579,29 @@ function from(host: string | undefined): string {
   return host === undefined ? '' : `from ${host}, `;
 }
 
-function figureMs(milliseconds: number): string {
-  return `${milliseconds.toFixed(1)} ms`;
-}
+/** Outcomes with their numbers. */
+type Counted = readonly [outcome: string, count: number][];
 
-interface Saturated {
-  name: 'upstream' | 'database';
-  coresUsed: number;
-  /** The cores that it could use; undefined if nothing is pinned. */
-  cores: readonly number[] | undefined;
-}
-
-interface Disturbed {
-  cores: number;
-  /** The cores that the server itself used; undefined if unknown. */
-  coresUsed?: number | undefined;
-}
-
-/** A figure that can change by more than this share says little. */
-const MOST_CHANGE = 0.5;
-
-/** Returns the share by which a figure of 1 can change within its bounds; undefined if that leaves it to say little. */
-export function changeWithin({ low = 0, high = Infinity }: Partial<Interval> = {}): number | undefined {
-  const change = Math.max(1 / low, high) - 1;
-  return change <= MOST_CHANGE ? change : undefined;
-}
-
-/** While the hypervisor takes a core, a request costs more, by up to twice the share that was taken. */
-const COST_OF_TAKEN = 2;
-
-/** With the time that others took, the server could have answered that much more. */
-function boundTaken({ cores, coresUsed = 0 }: Disturbed): Bounds {
-  const share = cores / coresUsed;
-  const pace = { low: 1, high: 1 + share };
-  return { goodput: pace, capacity: pace, cpu: { low: 1 / (1 + COST_OF_TAKEN * share), high: 1 } };
-}
-
-interface UpstreamCount {
-  ok: number;
-  fetches: number;
-  requests: number;
-  isShort: boolean;
-}
-
-/** A change of one server's cost relative to another, or to all others. */
-interface Drift {
-  other?: string;
-  change: number;
-  when: 'after the warm-up' | 'in the window';
-}
-
-interface Inserts {
-  acknowledged: number;
-  stored: number;
-  unanswered: number;
-}
-
-interface Pace {
-  shape: 'warm-up' | 'slowdown' | 'erratic';
-  least: number;
-  most: number;
-  milliseconds: number;
-}
-
-const PACES: Record<Pace['shape'], string> = {
-  'warm-up': 'the server was still getting faster',
-  slowdown: 'the server was getting slower',
-  erratic: 'the pace of the server kept changing',
-};
-
-function describePace({ shape, least, most, milliseconds }: Pace): string {
-  return `${PACES[shape]} in the window (${least} to ${most} responses per ${milliseconds} ms)`;
-}
-
-function list(counts: readonly [string, number][]): string {
+function list(counts: Counted): string {
   return counts.map(([name, count]) => describeCount(name, count)).join(', ');
 }
 
-function percent(cores: number): string {
-  return `${Math.round(cores * 100)} %`;
+/** Joins the parts that apply. */
+function join(parts: readonly (string | false)[]): string {
+  return parts.filter(Boolean).join('; ');
+}
+
+function responses(count: number): string {
+  return count === 1 ? '1 response' : `${figure(count)} responses`;
+}
+
+/** A figure with two digits, or whole. */
+function digits(value: number): string {
+  return value >= 10 ? figure(Math.round(value)) : value.toPrecision(2);
+}
+
+function percent(share: number): string {
+  return `${Math.round(share * 100)} %`;
 }
 
 function figure(count: number): string {

@@ -37,3 +37,9 @@ export function describeBytes(bytes: number): string {
   if (size < 999.5) return `${sign}${Math.round(size)} B`;
   return `${sign}${size < 9950 ? (size / 1000).toFixed(1) : Math.round(size / 1000).toLocaleString('en-US')} KB`;
 }
+
+/** A time given in µs, rounded to this many digits, without trailing zeros: `3.01 s`, `100 ms`, `570 µs`. */
+export function describeTime(us: number, digits = 3): string {
+  const [value, unit] = us >= 1e6 ? [us / 1e6, 's'] : us >= 1000 ? [us / 1000, 'ms'] : [us, 'µs'];
+  return `${Number(value.toPrecision(digits))} ${unit}`;
+}

@@ -3,7 +3,7 @@ import { type Budget, type JudgedBudget, type JudgedRow, lacksAnswers } from 'be
 import { answersFor } from 'bench-statistics/histogram';
 import { commandLine } from 'bench-machine/home';
 import { METRICS } from 'bench-model/metrics';
-import { cureOf, summaryOf } from 'bench-model/reasons';
+import { meaningOf } from 'bench-model/reasons';
 import { countOf, formatChange, formatShare, formatWhole, nameTarget } from './format.ts';
 import { tableInMarkdown } from './markdown.ts';
 import { renderRows } from './terminal.ts';
@@ -84,9 +84,10 @@ export function describeWhy({ comparison, interval, open }: JudgedRow): { why: s
   const isShort = comparison.verdict === 'undecided' && comparison.why === 'too-few-rounds';
   if (isShort || first === undefined) return { why: 'too few rounds', cure };
   const { reason, rounds } = first;
+  const { summary, cure: own } = meaningOf(reason);
   return {
-    why: `${summaryOf(reason) ?? 'a server failed'} in ${rounds} of ${countOf(comparison.rounds, 'round')}`,
-    cure: cureOf(reason) ?? `${commandLine('report latest --detail')} says more`,
+    why: `${summary} in ${rounds} of ${countOf(comparison.rounds, 'round')}`,
+    cure: own ?? `${commandLine('report latest --detail')} says more`,
   };
 }
 

@@ -1,5 +1,5 @@
 /** A finding in words: what servers did that their user wants to know. */
-import { briefOf, summaryOf, type Reason, type ReasonCode } from 'bench-model/reasons';
+import { briefOf, meaningOf, type Reason, type ReasonCode } from 'bench-model/reasons';
 import { sum } from 'bench-statistics/numbers';
 import { formatWhole, nameCell } from './format.ts';
 import type { ModelRow, Problem } from './model/definition.ts';
@@ -35,6 +35,6 @@ export function describeFinding({ reason: { code }, places }: Problem, rows: rea
   const count = formatWhole(sum(places.map(({ rounds }) => rounds)));
   const trials = formatWhole(sum(rows.map(({ rounds }) => rounds)));
   return [
-    `In ${count} of ${trials} trials, ${summaryOf(first.reason)}, such as ${nameCell(first.row)}: ${first.reason.text}.`,
+    `In ${count} of ${trials} trials, ${meaningOf(first.reason).summary}, such as ${nameCell(first.row)}: ${first.reason.text}.`,
   ];
 }

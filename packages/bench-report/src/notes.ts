@@ -1,7 +1,7 @@
 /** The notes on a run: what a reader must know beside its table, in the order in which every view shows them. */
 import { EACH } from 'bench-analysis/judge/judge';
 import { METRICS, metricsOf, type MetricId } from 'bench-model/metrics';
-import { changeWithin, isFinding, makesLowerBound, summaryOf, type Reason } from 'bench-model/reasons';
+import { changeWithin, isFinding, makesLowerBound, meaningOf, type Reason } from 'bench-model/reasons';
 import { sum } from 'bench-statistics/numbers';
 import { describeControl } from './compare.ts';
 import { describeBudget } from './detail.ts';
@@ -158,7 +158,7 @@ function noteDisturbances({ problems, rows }: Facts): Note[] {
       const effect = describeEffect(reason, rows);
       return {
         brief: [
-          `In ${count} of ${all} trials, ${summaryOf(reason)}${effect === '' ? '' : `; there, ${effect}`}.`,
+          `In ${count} of ${all} trials, ${meaningOf(reason).summary}${effect === '' ? '' : `; there, ${effect}`}.`,
         ],
         full: [describeProblem(problem, rows)],
       };
@@ -167,7 +167,9 @@ function noteDisturbances({ problems, rows }: Facts): Note[] {
       brief:
         others.length === 0
           ? []
-          : [`Also: ${others.map(({ reason, count }) => `in ${count}, ${summaryOf(reason)}`).join('; ')}.`],
+          : [
+              `Also: ${others.map(({ reason, count }) => `in ${count}, ${meaningOf(reason).summary}`).join('; ')}.`,
+            ],
       full: others.map(({ problem }) => describeProblem(problem, rows)),
     },
   ];

@@ -337,7 +337,7 @@ describe('a request without a response', () => {
   it('is counted in any load, and takes no figure away', () => {
     expect(reasonsOf(unanswered(700))).toEqual({ unanswered: [] });
     expect(textOf(unanswered(700))).toBe(
-      '700 of 2,700 requests (26 %) got no response in 5.0 s or more; the slowest response took 1.0 ms',
+      '700 of 2,700 requests (26 %) got no response in 5.0 s or more; the slowest response took 1 ms',
     );
     const closed = { ...unanswered(700), mode: { mode: 'closed' } as const };
     expect(reasonsOf({ ...closed, load: { ...closed.load, meanCycleUs: 250_000 } })).toHaveProperty(
@@ -462,7 +462,7 @@ describe('the shape of the window', () => {
     const slowing = shortWindow([...level(500, 20), ...level(300, 20)]);
     expect(judge(slowing).shape).toBe('slowdown');
     expect(textOf(slowing)).toContain(
-      'the server was getting slower in the window (1200 to 2000 responses per 200 ms)',
+      'the server was getting slower in the window, with 6,000 responses/s in its slowest 200 ms and 10,000/s in its fastest',
     );
   });
 

@@ -21,7 +21,7 @@ import { median, sum, sumByKey } from 'bench-statistics/numbers';
 import { countCompletions, joinIdleCloses } from 'bench-model/counts';
 import { present, thresholdFor } from 'bench-model/options';
 import type { Plan } from 'bench-model/plan';
-import { isFatal, kindOf, REASON_CODES } from 'bench-model/reasons';
+import { isFatal, meaningOf, REASON_CODES } from 'bench-model/reasons';
 import { typeBench } from '../printable.ts';
 import type { Trial } from 'bench-model/record';
 import type { StoredRun } from 'bench-analysis/results/store';
@@ -427,7 +427,7 @@ function problemsOf(rows: Row[]): Problem[] {
 
 /** The place of a problem among the reasons; all disturbances share the last. */
 function placeAmong({ reason }: Problem): number {
-  return kindOf(reason) === 'disturbance' ? REASON_CODES.length : REASON_CODES.indexOf(reason.code);
+  return meaningOf(reason).kind === 'disturbance' ? REASON_CODES.length : REASON_CODES.indexOf(reason.code);
 }
 
 function countTrials({ places }: Problem): number {
