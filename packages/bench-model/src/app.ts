@@ -1,18 +1,12 @@
 /** The app of a user as a plan stores it. */
 import { Type, type Static } from 'typebox';
-import { command, shape, text } from './definitions.ts';
+import { command, mapOf, shape, text } from './definitions.ts';
 
 export const app = shape('A server program of a user, measured without a manifest (--run).', {
   name: text('The name of its stack.'),
   folder: text('The folder of the project, as typed.'),
   command: command('The command that starts the server.'),
-  env: Type.Optional(
-    Type.Unsafe<Record<string, string>>({
-      type: 'object',
-      additionalProperties: { type: 'string' },
-      description: 'Variables that the command sets, as in NAME=value command.',
-    }),
-  ),
+  env: Type.Optional(mapOf(Type.String(), 'Variables that the command sets, as in NAME=value command.')),
 });
 
 export type App = Static<typeof app>;

@@ -1,6 +1,6 @@
 /** `bench.cluster.json`, the hosts that take part in a run: its definition, and the types derived from it. */
 import { Type, type Static } from 'typebox';
-import { fraction, list, mapOf, ordinal, shape, span, text, when } from './definitions.ts';
+import { fraction, list, mapOf, optional, ordinal, shape, span, text, when } from './definitions.ts';
 
 const ROLES = 'The names of the resources that say which host does what.';
 
@@ -30,7 +30,6 @@ const spreading = {
 };
 
 const { address, generators, roles, deadlineSeconds, server, checkout, addresses, ...pace } = fields;
-const optional = Type.Partial(Type.Object({ deadlineSeconds, checkout })).properties;
 const given = {
   $schema: Type.Optional(Type.String()),
   address,
@@ -40,14 +39,14 @@ const given = {
       uniqueItems: true,
     }),
   ),
-  ...optional,
+  ...optional({ deadlineSeconds, checkout }),
 };
 
 const loadingFile = shape({
   ...given,
   generators,
-  roles: Type.Optional(shape(ROLES, Type.Partial(roles).properties)),
-  ...Type.Partial(Type.Object({ ...pace, server, addresses })).properties,
+  roles: Type.Optional(shape(ROLES, optional(roles.properties))),
+  ...optional({ ...pace, server, addresses }),
 });
 
 const spreadingFile = shape({
@@ -74,7 +73,7 @@ export const cluster = shape('The hosts that send the load; absent if this machi
   generators,
   deadlineSeconds,
   ...pace,
-  ...Type.Partial(Type.Object({ server, checkout, addresses })).properties,
+  ...optional({ server, checkout, addresses }),
 });
 
 export type Cluster = Static<typeof cluster>;
@@ -89,8 +88,3 @@ export const spread = shape('The identical hosts that run the rounds, each round
 });
 
 export type Spread = Static<typeof spread>;
-
-export const CLUSTER_HEAD = {
-  title: 'bench.cluster.json: the hosts that send the load, or that the rounds are spread over',
-  description: 'Read by --cluster. docs/guides/several-machines.md describes it.',
-};

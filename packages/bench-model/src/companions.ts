@@ -1,9 +1,9 @@
 /**
- * The part of each companion in a record: `head` says what it was, `use` what it did in the trial. `canBeLimit` marks those
- * that can be saturated: a report then names them as the limit. A new companion is one more entry in `COMPANION_PARTS`.
+ * The parts of the companions in a record. A new companion is one more entry in `HEADS` and in `USES`, and in `COMPANION_LIMITS`
+ * if it can be saturated: a report then names it as the limit.
  */
-import { Type, type Static, type TObject, type TOptional } from 'typebox';
-import { amount, command, count, mapOf, oneOf, shape, span, text } from './definitions.ts';
+import { Type, type Static, type TProperties } from 'typebox';
+import { amount, command, count, mapOf, oneOf, optional, shape, span, text } from './definitions.ts';
 import { latency, resources } from './figures.ts';
 import { backgroundRequest } from './settings.ts';
 import { DATABASE_NAMES } from './manifest.ts';
@@ -15,12 +15,6 @@ const upstreamUse = shape("The upstream's share of the trial.", {
 });
 
 export type UpstreamUse = Static<typeof upstreamUse>;
-
-const upstream = {
-  canBeLimit: true as const,
-  head: shape('The server of the fixtures.', { kind: text(), version: text() }),
-  use: upstreamUse,
-};
 
 const insertAccount = shape("The outcome of all inserts, from the first of them to the server's end.", {
   acknowledged: count('count: answered with a status from 200 to 299'),
@@ -36,16 +30,6 @@ const databaseUse = shape("The database's share of the trial.", {
 });
 
 export type DatabaseUse = Static<typeof databaseUse>;
-
-const database = {
-  canBeLimit: true as const,
-  head: shape('The database that the server asked.', {
-    kind: oneOf(['embedded', 'external'] as const),
-    version: text(),
-    maxConnections: count('count: connections that it accepts, its own setting'),
-  }),
-  use: databaseUse,
-};
 
 const service = shape('A service of the manifest.', {
   name: text(),
@@ -69,8 +53,6 @@ const servicesUse = shape('The share of the services in the trial; resources if 
 
 export type ServicesUse = Static<typeof servicesUse>;
 
-const services = { head: declared, use: servicesUse, canBeLimit: true as const };
-
 const backgroundUse = shape(
   'The outcome of the request that was kept in flight, which the load does not count.',
   {
@@ -85,47 +67,49 @@ const backgroundUse = shape(
 
 export type BackgroundUse = Static<typeof backgroundUse>;
 
-const background = { head: backgroundRequest, use: backgroundUse };
+/** What each companion was, in the order in which these begin. */
+const HEADS = {
+  upstream: shape('The server of the fixtures.', { kind: text(), version: text() }),
+  database: shape('The database that the server asked.', {
+    kind: oneOf(['embedded', 'external'] as const),
+    version: text(),
+    maxConnections: count('count: connections that it accepts, its own setting'),
+  }),
+  services: declared,
+  background: backgroundRequest,
+};
 
-/** The parts of all companions, in the order in which these begin. */
-export const COMPANION_PARTS = { upstream, database, services, background };
-
-type Parts = typeof COMPANION_PARTS;
-
-/** The name of a possible companion of a server during a trial. */
-export type CompanionName = keyof Parts;
-
-/** The definition of a companion's part of a record. */
-export type PartOf<Name extends CompanionName, Part extends 'head' | 'use'> = Parts[Name][Part];
-
-/** The part of each companion in a record's head. */
-export type CompanionHeads = { [Name in CompanionName]: Static<PartOf<Name, 'head'>> };
-
-/** The part of each companion in the measurements. */
-export type CompanionRecords = { [Name in CompanionName]: Static<PartOf<Name, 'use'>> };
-
-/** The name of a companion that can be saturated. */
-export type CompanionLimit = {
-  [Name in CompanionName]: Parts[Name] extends { canBeLimit: true } ? Name : never;
-}[CompanionName];
-
-const COMPANION_NAMES = Object.keys(COMPANION_PARTS) as CompanionName[];
+/** What each companion did in a trial. */
+const USES = {
+  upstream: upstreamUse,
+  database: databaseUse,
+  services: servicesUse,
+  background: backgroundUse,
+} satisfies Record<keyof typeof HEADS, unknown>;
 
 /** The companions that can be saturated. */
-export const COMPANION_LIMITS = COMPANION_NAMES.filter(
-  (name): name is CompanionLimit => 'canBeLimit' in COMPANION_PARTS[name],
-);
+export const COMPANION_LIMITS = ['upstream', 'database', 'services'] as const;
 
-/** Returns a definition with one optional field for each companion. */
-export function forEachCompanion<Fields extends Record<CompanionName, unknown>>(
-  make: (name: CompanionName) => object,
-  description: string,
-): TObject<{ [Name in CompanionName]: TOptional<Extract<Fields[Name], object>> }> {
-  const fields = Object.fromEntries(COMPANION_NAMES.map((name) => [name, Type.Optional(make(name))]));
-  return shape(description, fields, { minProperties: 1 }) as never;
+/** The name of a possible companion of a server during a trial. */
+export type CompanionName = keyof typeof HEADS;
+
+/** The name of a companion that can be saturated. */
+export type CompanionLimit = (typeof COMPANION_LIMITS)[number];
+
+const someCompanions = <Parts extends TProperties>(description: string, parts: Parts) =>
+  shape(description, optional(parts), { minProperties: 1 });
+
+export const companionHeads = someCompanions('The companions of the server, by name.', HEADS);
+export const companionUses = someCompanions('The parts of the companions of the trial, by name.', USES);
+
+/** The part of each companion in a record's head. */
+export type CompanionHeads = Required<Static<typeof companionHeads>>;
+
+/** The part of each companion in the measurements. */
+export type CompanionRecords = Required<Static<typeof companionUses>>;
+
+/** Returns a definition with the same optional field for each companion. */
+export function forEachCompanion<Part extends TProperties[string]>(description: string, part: Part) {
+  const parts = Object.fromEntries(Object.keys(HEADS).map((name) => [name, part]));
+  return someCompanions(description, parts as Record<CompanionName, Part>);
 }
-
-export const companionHeads = forEachCompanion<{ [Name in CompanionName]: PartOf<Name, 'head'> }>(
-  (name) => COMPANION_PARTS[name].head,
-  'The companions of the server, by name.',
-);

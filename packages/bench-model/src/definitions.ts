@@ -85,6 +85,10 @@ export function namedShape<Fields extends TProperties>(
   return named(name, shape(...described));
 }
 
+/** The same fields, each of which may be absent. */
+export const optional = <Fields extends TProperties>(fields: Fields) =>
+  Type.Partial(Type.Object(fields)).properties;
+
 /** A list of one kind of value. */
 export const list = <Item extends TSchema>(description: string, items: Item, options: Options = {}) =>
   Type.Array(items, { description, ...options });

@@ -22,9 +22,3 @@ export const host = shape({
 
 /** One machine, and its state before the run. A field that it does not report is absent. */
 export type Host = Static<typeof host>;
-
-export const HOST_HEAD = {
-  title: "The machine that a run was measured on: a run's host.json",
-  description:
-    'A field that the machine does not report is absent. No environment variables, no names of users or hosts, no paths.',
-};

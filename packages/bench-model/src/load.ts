@@ -8,6 +8,7 @@ import {
   mapOf,
   maybe,
   namedShape,
+  optional,
   ordinal,
   shape,
   span,
@@ -63,7 +64,7 @@ export type IdleCloses = Static<typeof idleCloses>;
 export const toldCounts = shape(
   'The requests in the window. If every count is there, sent is the sum of all the others.',
   {
-    ...Type.Partial(counts).properties,
+    ...optional(counts.properties),
     ok: counts.properties.ok,
     failed: Type.Optional(count('count: requests that failed in an unknown way')),
   },
@@ -184,7 +185,7 @@ export const load = namedShape(
   {
     engine: text(),
     connect: shape('The same as far as the engine reports it.', {
-      ...Type.Partial(connect).properties,
+      ...optional(connect.properties),
       planned: connected.planned,
     }),
     windowSeconds: span('s: of a monotonic clock, the mean over the processes'),
@@ -193,7 +194,7 @@ export const load = namedShape(
     warmup: Type.Optional(warmup),
     schedule: Type.Optional(schedule),
     counts: toldCounts,
-    ...Type.Partial(Type.Object(accounted)).properties,
+    ...optional(accounted),
     goodputPerSecond: amount('per second: correct responses, summed over the processes'),
     completionsPerSecond: amount('per second: requests that ended, whatever the outcome'),
     opened: Type.Optional(opened),

@@ -4,7 +4,7 @@
  */
 import { Type, type Static, type TSchema } from 'typebox';
 import { as, choice, list, mapOf, named, oneOf, shape, text, when } from './definitions.ts';
-import { status, type TokenPlace } from './requests.ts';
+import { status, token } from './requests.ts';
 import { attestation, STACK_CLASSES } from './target.ts';
 
 const DRAFT = { $schema: Type.Optional(Type.String()) };
@@ -76,19 +76,7 @@ const writtenLogin = shape(
     request: line,
     headers: Type.Optional(headers),
     body: Type.Optional(body),
-    token: Type.Unsafe<TokenPlace>({
-      description:
-        'The place of the token in the response: a JSON pointer into the body, a header or a cookie.',
-      type: 'object',
-      additionalProperties: false,
-      minProperties: 1,
-      maxProperties: 1,
-      properties: {
-        json: { type: 'string', pattern: '^(/.*)?$' },
-        header: { type: 'string', minLength: 1 },
-        cookie: { type: 'string', minLength: 1 },
-      },
-    }),
+    token,
     every: Type.Optional(
       Type.Number({
         description:
@@ -343,13 +331,3 @@ export const manifest = shape({
 
 /** A `stack.json`. */
 export type Manifest = Static<typeof manifest>;
-
-export const REQUESTS_HEAD = {
-  title: 'Requests: what a server is asked, and what a correct response is',
-  description: 'Read by --requests-file. docs/guides/requests.md describes it.',
-};
-
-export const STACK_HEAD = {
-  title: 'stack.json: how a server program is started, and what it is asked',
-  description: 'docs/reference/stack-json.md describes it.',
-};

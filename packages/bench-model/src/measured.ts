@@ -1,13 +1,7 @@
 /** Everything that a window gives: its definition, and the types derived from it. */
 import { Type, type Static } from 'typebox';
-import {
-  COMPANION_LIMITS,
-  COMPANION_PARTS,
-  forEachCompanion,
-  type CompanionName,
-  type PartOf,
-} from './companions.ts';
-import { amount, as, count, list, named, namedShape, oneOf, shape, span } from './definitions.ts';
+import { COMPANION_LIMITS, companionUses } from './companions.ts';
+import { amount, as, count, list, named, namedShape, oneOf, optional, shape, span } from './definitions.ts';
 import { resources } from './figures.ts';
 import { promise } from './settings.ts';
 import { load } from './load.ts';
@@ -164,15 +158,7 @@ const whole = { load, limit, host: hostWindow };
 const seen = {
   ...whole,
   server: Type.Optional(resources),
-  companions: Type.Optional(
-    named(
-      'companionRecords',
-      forEachCompanion<{ [Name in CompanionName]: PartOf<Name, 'use'> }>(
-        (name) => COMPANION_PARTS[name].use,
-        'The parts of the companions of the trial, by name.',
-      ),
-    ),
-  ),
+  companions: Type.Optional(named('companionRecords', companionUses)),
   cpuUsPerRequest: Type.Optional(
     amount("µs: CPU of the server's tree for each correct response, with all that they caused"),
   ),
@@ -188,7 +174,7 @@ const seen = {
   control: Type.Optional(as(control, 'Of a baseline in a run until decided.')),
 };
 const complete = shape(seen);
-export const partial = named('partial', shape(Type.Partial(complete).properties));
+export const partial = named('partial', shape(optional(seen)));
 
 /** Everything that a window gave. */
 export type Measured = Static<typeof complete>;

@@ -39,7 +39,7 @@ const sequentialTest = shape('The looks at which the run may stop because it is 
 /** The stopping rule of a sequential test, fixed before its first round. */
 export type SequentialTest = Static<typeof sequentialTest>;
 
-const plannedTrial = shape({
+export const plannedTrial = shape({
   id: id('Unique in the run.'),
   target: text(),
   connections: ordinal('count: connections'),

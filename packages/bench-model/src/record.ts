@@ -17,10 +17,11 @@ import {
   text,
   when,
 } from './definitions.ts';
-import { companionHeads, forEachCompanion, type CompanionName } from './companions.ts';
+import { companionHeads, forEachCompanion } from './companions.ts';
 import { measured, partial } from './measured.ts';
 import { METRIC_IDS } from './metrics.ts';
 import { REASON_CODES, type Bounds } from './reasons.ts';
+import { plannedTrial } from './plan.ts';
 import { sent } from './requests.ts';
 import { loadMode, params } from './settings.ts';
 import { attestation, interpreter, resolvedRuntime, target } from './target.ts';
@@ -88,12 +89,7 @@ export const placement = shape('The cores that each side could use; a side that 
   kind: oneOf(['separate', 'shared', 'unpinned'] as const),
   server: Type.Optional(cores),
   generator: Type.Optional(cores),
-  beside: Type.Optional(
-    forEachCompanion<Record<CompanionName, typeof cores>>(
-      () => cores,
-      'Cores of each companion with processes on this machine.',
-    ),
-  ),
+  beside: Type.Optional(forEachCompanion('Cores of each companion with processes on this machine.', cores)),
 });
 
 export type Placement = Static<typeof placement>;
@@ -131,14 +127,8 @@ const head = shape({
   requests: Type.Optional(sent),
   process: Type.Optional(serverProcess),
   code: Type.Optional(code),
-  connections: ordinal('count: connections asked for'),
-  route: Type.Optional(text('The request that it sent alone; absent if it sent all requests of its plan.')),
-  round: ordinal('count: from 1 on'),
-  order: count('count: position in the run, from 0 on'),
-  seed: count('seed: of the random choices of the trial'),
+  ...Type.Omit(plannedTrial, ['id', 'target']).properties,
   host: Type.Optional(text('The host of a cluster that ran its round.')),
-  duel: Type.Optional(text('Trials whose servers ran at the same time and took turns have the same.')),
-  life: Type.Optional(text('Trials that loaded the same server one after the other have the same.')),
   startedAt: text('When the trial began: ISO 8601, UTC.', {
     pattern: '^\\d{4}-\\d{2}-\\d{2}T\\d{2}:\\d{2}:\\d{2}\\.\\d{3}Z$',
   }),
@@ -210,9 +200,3 @@ export const record = Type.Unsafe<Trial>({
     return when(own, { type, required, properties: fields });
   }),
 });
-
-export const RECORD_HEAD = {
-  title: "The record of one trial: one line of a run's trials.jsonl",
-  description:
-    "A field that was not measured is absent: never 0, never -1. A figure's description begins with its unit.",
-};

@@ -8,6 +8,7 @@ import {
   list,
   mapOf,
   namedShape,
+  optional,
   ordinal,
   shape,
   span,
@@ -64,16 +65,20 @@ const rows = shape('The file whose rows fill in the placeholders.', {
 /** A file of rows as a plan keeps it. */
 export type UserRows = Static<typeof rows>;
 
-const token = Type.Union([
-  shape({
-    json: Type.String({ pattern: '^(/.*)?$', description: 'A JSON pointer into the body (RFC 6901).' }),
-  }),
-  shape({ header: text('The name of a header.') }),
-  shape({ cookie: text('The name of a cookie.') }),
-]);
-
 /** The place of a token in the answer to a login. */
-export type TokenPlace = Static<typeof token>;
+export type TokenPlace = { json: string } | { header: string } | { cookie: string };
+
+export const token = Type.Unsafe<TokenPlace>({
+  ...shape(
+    'The place of the token in the response: a JSON pointer into the body, a header or a cookie.',
+    optional({
+      json: Type.String({ pattern: '^(/.*)?$', description: 'A JSON pointer into the body (RFC 6901).' }),
+      header: text('The name of a header.'),
+      cookie: text('The name of a cookie.'),
+    }),
+    { minProperties: 1, maxProperties: 1 },
+  ),
+});
 
 const login = shape('The request that is sent before the others, for a token.', {
   method: text(),

@@ -57,9 +57,3 @@ export const runFile = shape({
 
 /** `run.json`. */
 export type RunFile = Static<typeof runFile>;
-
-export const RUN_HEAD = {
-  title: "The plan of a run, and the versions that it was made with: a run's run.json",
-  description:
-    'Written before the first trial: --resume continues with this plan. Later, only `stops` is added.',
-};

@@ -147,12 +147,6 @@ export const whyFile = shape({
 /** The profiles of a run. */
 export type WhyFile = Static<typeof whyFile>;
 
-export const WHY_HEAD = {
-  title: 'Why',
-  description:
-    'why.json: the sampled stacks of fresh servers of both sides of a comparison, taken after its trials.',
-};
-
 /** A function in a stack, with its line in the file of the project; of a whole function, with its first one. */
 export interface Sampled extends Frame {
   line?: number;
