@@ -1,11 +1,19 @@
 /** The axes of charts, and the texts beside them. Needs no DOM: the pictures of the documents share it. */
 import type * as Plot from '@observablehq/plot';
+import type { TrialFigure } from 'bench-analysis/metrics';
 import { METRICS, type MetricId } from 'bench-model/metrics';
 import { FORMATS } from '../src/format.ts';
 
 /** Writes a value of a metric with its unit. */
 export function writeValue(id: MetricId, value: number): string {
   return FORMATS[METRICS[id].unit](value);
+}
+
+/** Writes the figure of one trial with its mark. */
+export function writeTrial(id: MetricId, figure: TrialFigure | undefined): string {
+  if (figure === undefined) return '—';
+  const { value, atLeast, valid } = figure;
+  return `${atLeast ? '≥ ' : ''}${writeValue(id, value)}${valid || atLeast ? '' : ' ?'}`;
 }
 
 /** A letter of the charts takes at most this much on average, in pixels: they have no font of equal widths. */
@@ -75,6 +83,20 @@ export function ratioTicks(least: number, most: number, count: number): number[]
 /** Writes a value beside an axis: without zeros after the point. */
 export function tickText(id: MetricId, value: number): string {
   return value === 0 ? '0' : writeValue(id, value).replace(/\.0+(?=\s|$)/, '');
+}
+
+/** A logarithmic axis of a metric, with ticks within these values. */
+export function logAxis(
+  id: MetricId,
+  values: readonly number[],
+): Pick<Plot.ScaleOptions, 'type' | 'grid' | 'label' | 'ticks'> & { tickFormat: (value: number) => string } {
+  return {
+    type: 'log',
+    grid: true,
+    label: null,
+    ticks: logTicks(values),
+    tickFormat: (value) => tickText(id, value),
+  };
 }
 
 /** A linear axis from 0 to the largest value: its ticks are round in the unit of the metric. */

@@ -6,7 +6,7 @@ import { axisFrom0, labelBelow, LINE_MARGINS, writeValue } from './axes.ts';
 import { chart } from './chart.ts';
 import { element, table, type Content } from './elements.ts';
 import type { Section } from './section.ts';
-import { giveLooks, legend, lines, tip, type Dot } from './series.ts';
+import { giveLooks, legend, lines, tip, toSeries } from './series.ts';
 
 type Moments = NonNullable<PageRow['trials'][number]['goodputOverTime']>;
 
@@ -66,15 +66,15 @@ function showCourse(
     .slice(0, MOST_TRIALS);
   if (trials.length === 0) return undefined;
   const looks = giveLooks(trials.map(({ round }) => round));
-  const series = trials.flatMap(({ round, moments }) => {
-    const look = looks.get(round);
-    const values = moments.map(({ seconds, value }): Dot => ({
-      x: seconds,
-      y: value,
-      isSound: true,
-      text: `${round}, ${seconds.toFixed(2)} s\n${writeValue(id, value)}`,
-    }));
-    return look === undefined ? [] : [{ look, dots: values }];
+  const series = toSeries(trials, looks, {
+    name: ({ round }) => round,
+    dots: ({ round, moments }) =>
+      moments.map(({ seconds, value }) => ({
+        x: seconds,
+        y: value,
+        isSound: true,
+        text: `${round}, ${seconds.toFixed(2)} s\n${writeValue(id, value)}`,
+      })),
   });
   const dots = series.flatMap((one) => one.dots);
   const title = `${name} over time, ${nameCell(row)}`;

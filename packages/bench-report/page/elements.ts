@@ -73,6 +73,32 @@ export function table<Row>(
   );
 }
 
+/** Makes a table of cells in words. */
+export function tableOfWords(
+  caption: string,
+  { columns, words }: { columns: readonly string[]; words: readonly string[] },
+  rows: readonly string[][],
+): HTMLElement {
+  return table(
+    caption,
+    columns.map((head, index) => ({
+      head,
+      cell: (row: string[]) => row[index],
+      isText: words.includes(head),
+    })),
+    rows,
+  );
+}
+
+/** Makes a list of sentences. */
+export function list(texts: readonly string[], looks?: string): HTMLElement {
+  return element(
+    'ul',
+    { class: looks },
+    texts.map((text) => element('li', {}, text)),
+  );
+}
+
 /** Makes a part that a reader opens. */
 export function disclosure(summary: Content, ...contents: Content[]): HTMLDetailsElement {
   return element('details', {}, element('summary', {}, summary), contents);

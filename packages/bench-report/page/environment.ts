@@ -1,5 +1,5 @@
 import { formatBytes, formatWhole } from '../src/format.ts';
-import { element, table } from './elements.ts';
+import { element, list, table } from './elements.ts';
 import type { Section } from './section.ts';
 
 /** The machine, the versions and the servers as they were found. */
@@ -22,11 +22,7 @@ export const environment: Section = {
       ...Object.entries(versions),
     ];
     return [
-      element(
-        'ul',
-        {},
-        setting.map((line) => element('li', {}, line)),
-      ),
+      list(setting),
       table(
         'Machine and versions',
         [
@@ -42,8 +38,8 @@ export const environment: Section = {
           { head: 'class', cell: ({ target }) => target.class, isText: true },
           { head: 'language', cell: ({ target }) => target.language, isText: true },
           { head: 'runtime', cell: ({ words }) => words, isText: true },
-          { head: 'attested by the server', cell: ({ attested }) => list(attested ?? {}), isText: true },
-          { head: 'build of the runtime', cell: ({ runtime }) => list(runtime?.build ?? {}), isText: true },
+          { head: 'attested by the server', cell: ({ attested }) => join(attested ?? {}), isText: true },
+          { head: 'build of the runtime', cell: ({ runtime }) => join(runtime?.build ?? {}), isText: true },
         ],
         servers.filter(({ target }) => targets.has(target.id)),
       ),
@@ -51,7 +47,7 @@ export const environment: Section = {
   },
 };
 
-function list(values: Record<string, unknown>): string {
+function join(values: Record<string, unknown>): string {
   const all = Object.entries(values).map(([name, value]) => `${name} ${String(value)}`);
   return all.length === 0 ? '—' : all.join(', ');
 }
@@ -79,12 +75,5 @@ export const repeat: Section = {
 export const notes: Section = {
   id: 'notes',
   title: 'Notes',
-  build: ({ page }) =>
-    page.notes.length === 0
-      ? undefined
-      : element(
-          'ul',
-          {},
-          page.notes.map((note) => element('li', {}, note)),
-        ),
+  build: ({ page }) => (page.notes.length === 0 ? undefined : list(page.notes)),
 };

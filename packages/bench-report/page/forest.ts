@@ -4,7 +4,8 @@ import type { Comparison } from 'bench-analysis/comparison';
 import type { Metric } from 'bench-model/metrics';
 import { VERDICTS } from 'bench-model/options';
 import { formatChange } from '../src/format.ts';
-import { fitNames, logTicks, ratioTicks, roomFor } from './axes.ts';
+import { logTicks, ratioTicks, roomFor } from './axes.ts';
+import { layOutRows, writeBeside } from './bars.ts';
 import { chart } from './chart.ts';
 import { table, type Column } from './elements.ts';
 
@@ -69,8 +70,6 @@ export function drawForest(
   { threshold, better }: Forest,
   width: number,
 ): Plot.PlotOptions {
-  const names = rows.map(({ name }) => name);
-  const { margin, axis } = fitNames(names, width);
   const points = rows.flatMap((row) => {
     const { ratio, verdict, why } = { why: undefined, ...row.comparison };
     if (ratio === undefined) return [];
@@ -93,14 +92,12 @@ export function drawForest(
   const [least, most] = [Math.min(...bounds) / 1.02, Math.max(...bounds) * 1.02];
   const textOf = ({ change, verdict, why }: (typeof points)[number]): string =>
     width < 520 ? change : `${change} ${why === 'blind' ? why : verdict}`;
-  const right = roomFor([...points.map(textOf), '+0.00 %']);
-  const room = Math.max(3, Math.floor((width - margin - right) / 60));
-  const ticks = most / least < 3 ? ratioTicks(least, most, room) : logTicks([least, most]);
+  const names = rows.map(({ name }) => name);
+  const { room, layout } = layOutRows(names, width, roomFor([...points.map(textOf), '+0.00 %']));
+  const count = Math.max(3, Math.floor(room / 60));
+  const ticks = most / least < 3 ? ratioTicks(least, most, count) : logTicks([least, most]);
   return {
-    height: 46 + names.length * 24,
-    marginLeft: margin,
-    marginRight: right,
-    marginBottom: 34,
+    ...layout,
     x: {
       type: 'log',
       domain: [least, most],
@@ -108,7 +105,6 @@ export function drawForest(
       label: null,
       ticks,
     },
-    y: axis,
     marks: [
       // The format of a logarithmic axis would leave out some of the ticks.
       Plot.axisX(ticks, { text: (ratio: number) => `× ${Number(ratio.toPrecision(3))}` }),
@@ -147,14 +143,7 @@ export function drawForest(
           },
         ),
       ),
-      Plot.text(points, {
-        y: 'name',
-        frameAnchor: 'right',
-        textAnchor: 'start',
-        dx: 8,
-        text: textOf,
-        fill: 'currentColor',
-      }),
+      writeBeside(points, 'name', textOf),
     ],
   };
 }

@@ -2,11 +2,11 @@ import { METRICS, type MetricId } from 'bench-model/metrics';
 import { showLimit, showMetric } from '../src/cells.ts';
 import { formatWhole, nameTarget } from '../src/format.ts';
 import type { PageRow } from '../src/html/data.ts';
-import { axisFrom0, labelBelow, LINE_MARGINS, logTicks, tickText } from './axes.ts';
+import { axisFrom0, labelBelow, LINE_MARGINS, logAxis } from './axes.ts';
 import { chart } from './chart.ts';
 import { element, table, type Content } from './elements.ts';
 import { explainFaint, looksOf, type Context, type Section } from './section.ts';
-import { legend, lines, tip, type Dot } from './series.ts';
+import { legend, lines, tip, toSeries, type Dot } from './series.ts';
 
 const HEIGHT = 240;
 const SHOWN: readonly MetricId[] = ['goodput', 'p50', 'p99', 'cpu', 'memory'];
@@ -41,11 +41,12 @@ function showMetricOverRungs(id: MetricId, context: Context): Content {
   const { rows } = context;
   const looks = looksOf(rows, context);
   const { label, better } = METRICS[id];
-  const series = [...Map.groupBy(rows, nameTarget).values()].flatMap((own) => {
-    const look = looks.get(own[0]?.target ?? '');
-    return look === undefined ? [] : [{ look, dots: own.flatMap((row) => toDot(id, row)) }];
+  const series = toSeries([...Map.groupBy(rows, nameTarget).values()], looks, {
+    name: ([first]) => first?.target ?? '',
+    dots: (own) => own.flatMap((row) => toDot(id, row)),
   });
   const dots = series.flatMap((one) => one.dots);
+  const heights = dots.map(({ y }) => y);
   const rungs = [...new Set(rows.map(({ connections }) => connections))].toSorted((a, b) => a - b);
   return chart({
     title: `${label} by connections`,
@@ -59,19 +60,7 @@ function showMetricOverRungs(id: MetricId, context: Context): Content {
         tickFormat: formatWhole,
         ...labelBelow('connections'),
       },
-      y: LOGARITHMIC.includes(id)
-        ? {
-            type: 'log',
-            grid: true,
-            label: null,
-            ticks: logTicks(dots.map(({ y }) => y)),
-            tickFormat: (value: number) => tickText(id, value),
-          }
-        : axisFrom0(
-            id,
-            dots.map(({ y }) => y),
-            HEIGHT,
-          ),
+      y: LOGARITHMIC.includes(id) ? logAxis(id, heights) : axisFrom0(id, heights, HEIGHT),
       marks: [...lines(series), tip(dots)],
     }),
     values: table(

@@ -1,10 +1,10 @@
 import { formatUs, formatWhole } from '../src/format.ts';
 import type { PageRow } from '../src/html/data.ts';
-import { labelBelow, logTicks, tickText, LINE_MARGINS } from './axes.ts';
+import { labelBelow, LINE_MARGINS, logAxis } from './axes.ts';
 import { chart } from './chart.ts';
 import { element, table, type Content } from './elements.ts';
 import { byPlace, explainFaint, looksOf, type Context, type Section } from './section.ts';
-import { legend, lines, tip, type Dot } from './series.ts';
+import { legend, lines, tip, toSeries, type Dot } from './series.ts';
 
 const PERCENTILES = [50, 90, 99, 99.9, 99.99, 99.999];
 
@@ -31,22 +31,24 @@ export const latency: Section = {
 /** The position of a percentile: 90 is 1, 99 is 2, 99.9 is 3. */
 const placeOf = (percentile: number): number => -Math.log10(1 - percentile / 100);
 
-function showPlace(place: string, rows: PageRow[], { looks }: Context): Content {
-  const title = `Latency by percentile at ${place}`;
-  const series = rows.flatMap(({ target, distribution }) => {
-    const look = looks.get(target);
-    if (look === undefined || distribution === undefined) return [];
-    const dots = distribution.points
+function toDots({ target, distribution }: PageRow): Dot[] {
+  const { points = [], valid = false } = distribution ?? {};
+  return (
+    points
       // The fastest answer of all says nothing about the others.
       .filter(({ percentile, us }) => percentile > 0 && us > 0)
-      .map(({ percentile, us }): Dot => ({
+      .map(({ percentile, us }) => ({
         x: placeOf(percentile),
         y: us,
-        isSound: distribution.valid,
+        isSound: valid,
         text: `${target}\np${percentile}: ${formatUs(us)}`,
-      }));
-    return [{ look, dots }];
-  });
+      }))
+  );
+}
+
+function showPlace(place: string, rows: PageRow[], { looks }: Context): Content {
+  const title = `Latency by percentile at ${place}`;
+  const series = toSeries(rows, looks, { name: ({ target }) => target, dots: toDots });
   const dots = series.flatMap((one) => one.dots);
   const farthest = Math.max(...dots.map(({ x }) => x));
   const ends = new Set(PERCENTILES.map(placeOf).filter((position) => position <= farthest));
@@ -62,13 +64,10 @@ function showPlace(place: string, rows: PageRow[], { looks }: Context): Content 
         ...labelBelow('percentile of requests'),
         grid: true,
       },
-      y: {
-        type: 'log',
-        grid: true,
-        label: null,
-        ticks: logTicks(dots.map(({ y }) => y)),
-        tickFormat: (us: number) => tickText('p50', us),
-      },
+      y: logAxis(
+        'p50',
+        dots.map(({ y }) => y),
+      ),
       marks: [...lines(series, ({ x }) => ends.has(x)), tip(dots)],
     }),
     values: table(

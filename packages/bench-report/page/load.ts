@@ -2,11 +2,11 @@ import { METRICS } from 'bench-model/metrics';
 import { formatCount, formatWhole } from '../src/format.ts';
 import { toCurveView } from '../src/curve.ts';
 import type { PageRow } from '../src/html/data.ts';
-import { axisFrom0, labelBelow, LINE_MARGINS, logTicks, tickText, writeValue } from './axes.ts';
+import { axisFrom0, labelBelow, LINE_MARGINS, logAxis, writeValue } from './axes.ts';
 import { chart } from './chart.ts';
-import { element, table, type Content } from './elements.ts';
+import { element, tableOfWords, type Content } from './elements.ts';
 import { byPlace, explainFaint, looksOf, type Context, type Section } from './section.ts';
-import { legend, lines, tip, type Dot } from './series.ts';
+import { legend, lines, tip, toSeries, type Dot } from './series.ts';
 
 const HEIGHT = 240;
 const SHOWN = ['p50', 'p99', 'p99.9', 'cpu'] as const;
@@ -40,16 +40,13 @@ export const load: Section = {
 function showOverLoad(id: (typeof SHOWN)[number], place: string, context: Context): Content[] {
   const { rows } = context;
   const looks = looksOf(rows, context);
-  const series = rows.flatMap((row) => {
-    const look = looks.get(row.target);
-    return look === undefined ? [] : [{ look, dots: dotsOf(id, row) }];
-  });
+  const series = toSeries(rows, looks, { name: ({ target }) => target, dots: (row) => dotsOf(id, row) });
   const dots = series.flatMap((one) => one.dots);
   const heights = dots.map(({ y }) => y);
   if (dots.length === 0) return [];
   const { label } = METRICS[id];
   const title = `${label} by load at ${place}`;
-  const { columns = [], words = [], groups = [] } = toCurveView(rows) ?? {};
+  const shown = toCurveView(rows);
   return [
     chart({
       title,
@@ -63,32 +60,13 @@ function showOverLoad(id: (typeof SHOWN)[number], place: string, context: Contex
           tickFormat: formatWhole,
           ...labelBelow('requests per second'),
         },
-        y:
-          id === 'cpu'
-            ? axisFrom0(id, heights, HEIGHT)
-            : {
-                type: 'log',
-                grid: true,
-                label: null,
-                ticks: logTicks(heights),
-                tickFormat: (value: number) => tickText(id, value),
-              },
+        y: id === 'cpu' ? axisFrom0(id, heights, HEIGHT) : logAxis(id, heights),
         marks: [...lines(series), tip(dots)],
       }),
       values: element(
         'div',
         {},
-        groups.map(({ heading, rows: points }) =>
-          table(
-            heading,
-            columns.map((head, index) => ({
-              head,
-              cell: (point: string[]) => point[index],
-              isText: words.includes(head),
-            })),
-            points,
-          ),
-        ),
+        shown?.groups.map(({ heading, rows: points }) => tableOfWords(heading, shown, points)),
       ),
     }),
   ];

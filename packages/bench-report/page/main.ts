@@ -5,7 +5,7 @@ import { formatAddress, parseAddress, type Filters } from './address.ts';
 import { comparisons } from './comparisons.ts';
 import { course } from './course.ts';
 import { showAnswer } from './answer.ts';
-import { disclosure, element } from './elements.ts';
+import { disclosure, element, list } from './elements.ts';
 import { environment, notes, repeat } from './environment.ts';
 import { showFrame } from './frame.ts';
 import { ladders } from './ladders.ts';
@@ -102,11 +102,7 @@ function buildHead(): Element {
 function buildCaveats(): Element {
   const caveats = disclosure(
     'Before you use a figure',
-    element(
-      'ul',
-      {},
-      page.caveats.map((one) => element('li', {}, one)),
-    ),
+    list(page.caveats),
     page.rows.some(({ trials: all }) => all.some(({ reasons }) => reasons.length > 0))
       ? element('p', {}, linkProblems())
       : undefined,

@@ -1,6 +1,6 @@
 import { formatWhole, nameCell } from '../src/format.ts';
 import type { PageRow } from '../src/html/data.ts';
-import { writeValue } from './axes.ts';
+import { writeTrial } from './axes.ts';
 import { disclosure, element, table, type Content } from './elements.ts';
 import type { Section } from './section.ts';
 
@@ -94,11 +94,7 @@ export const trials: Section = {
               { head: 'limit', cell: ({ trial }) => trial.limit ?? '—', isText: true },
               ...shown.map(({ id, label }) => ({
                 head: label,
-                cell: ({ trial: { figures } }: { trial: Trial }) => {
-                  const figure = figures[id];
-                  if (figure === undefined) return '—';
-                  return `${figure.atLeast ? '≥ ' : ''}${writeValue(id, figure.value)}${figure.valid || figure.atLeast ? '' : ' ?'}`;
-                },
+                cell: ({ trial }: { trial: Trial }) => writeTrial(id, trial.figures[id]),
               })),
               {
                 head: 'reasons',

@@ -1,12 +1,13 @@
 import * as Plot from '@observablehq/plot';
 import { METRICS, type MetricId } from 'bench-model/metrics';
-import { describeRight, describeStatus, showGrowth, showLimit, showMetric } from '../src/cells.ts';
-import { GROWTH, RIGHT } from '../src/table.ts';
+import { showMetric } from '../src/cells.ts';
+import { toTable } from '../src/table.ts';
 import type { PageRow } from '../src/html/data.ts';
-import { axisFrom0, fitNames, logTicks, roomFor, tickText, writeValue } from './axes.ts';
+import { axisFrom0, logAxis, roomFor, writeValue } from './axes.ts';
+import { layOutRows, writeBeside } from './bars.ts';
 import { chart } from './chart.ts';
-import { element, table, type Column, type Content } from './elements.ts';
-import { byPlace, sortRows, type Context, type Section } from './section.ts';
+import { element, tableOfWords, type Content } from './elements.ts';
+import { byPlace, sortRows, type Section } from './section.ts';
 
 /** The meaning of the marks of a picture of ranks. */
 export const RANKS_KEY =
@@ -16,8 +17,7 @@ export const RANKS_KEY =
 export const ranking: Section = {
   id: 'ranking',
   title: 'Ranking',
-  build: (context) => {
-    const { rows, metric } = context;
+  build: ({ rows, metric }) => {
     const { label, better } = METRICS[metric];
     return [
       element(
@@ -26,13 +26,14 @@ export const ranking: Section = {
         `By ${label}: ${better} is better. Targets that the rounds do not distinguish share a rank. A target has none if no comparison bounds its difference from another.`,
       ),
       element('p', { class: 'key' }, RANKS_KEY),
-      byPlace(rows).map(([place, all]) => showPlace(place, sortRows(all, metric), context)),
+      byPlace(rows).map(([place, all]) => showPlace(place, sortRows(all, metric), metric)),
     ];
   },
 };
 
-function showPlace(place: string, rows: PageRow[], { page, metric }: Context): Content {
+function showPlace(place: string, rows: PageRow[], metric: MetricId): Content {
   const title = `${METRICS[metric].label} at ${place}`;
+  const shown = toTable(rows, metric);
   const measured = rows.filter(({ figures }) => figures[metric] !== undefined);
   const [first] = measured;
   return chart({
@@ -42,14 +43,10 @@ function showPlace(place: string, rows: PageRow[], { page, metric }: Context): C
         ? 'No target has a figure.'
         : `${measured.length} targets; the first is ${first.target} with ${showMetric(metric, first)}.`,
     draw: (width) => drawRanks(measured, metric, width),
-    values: table(
+    values: tableOfWords(
       title,
-      columnsOf(
-        rows,
-        page.metrics.map(({ id }) => id),
-        metric,
-      ),
-      rows,
+      shown,
+      shown.groups.flatMap((group) => group.rows),
     ),
   });
 }
@@ -60,10 +57,6 @@ export function drawRanks(
   id: MetricId,
   width: number,
 ): Plot.PlotOptions {
-  const { margin, axis } = fitNames(
-    rows.map(({ target }) => target),
-    width,
-  );
   const points = rows.flatMap(({ target, figures }) => {
     const figure = figures[id];
     if (figure === undefined) return [];
@@ -78,23 +71,14 @@ export function drawRanks(
   });
   const spans = points.flatMap(({ least, most }) => [least, most]).filter((value) => value > 0);
   const isWide = Math.max(...spans) / Math.min(...spans) > 30;
-  const right = roomFor(points.map(({ text }) => text));
+  const { room, layout } = layOutRows(
+    rows.map(({ target }) => target),
+    width,
+    roomFor(points.map(({ text }) => text)),
+  );
   return {
-    height: 46 + rows.length * 24,
-    marginLeft: margin,
-    marginRight: right,
-    marginBottom: 34,
-    x: isWide
-      ? {
-          type: 'log',
-          nice: true,
-          grid: true,
-          label: null,
-          ticks: logTicks(spans),
-          tickFormat: (value: number) => tickText(id, value),
-        }
-      : axisFrom0(id, spans, width - margin - right),
-    y: axis,
+    ...layout,
+    x: isWide ? { nice: true, ...logAxis(id, spans) } : axisFrom0(id, spans, room),
     marks: [
       Plot.ruleY(points, {
         y: 'target',
@@ -127,29 +111,7 @@ export function drawRanks(
         points.filter(({ valid, atLeast }) => !valid && !atLeast),
         { y: 'target', x: 'median', r: 4.5, symbol: 'times', stroke: 'var(--bad)', strokeWidth: 2 },
       ),
-      Plot.text(points, {
-        y: 'target',
-        frameAnchor: 'right',
-        textAnchor: 'start',
-        dx: 8,
-        text: 'text',
-        fill: 'currentColor',
-      }),
+      writeBeside(points, 'target', ({ text }) => text),
     ],
   };
-}
-
-function columnsOf(rows: PageRow[], ids: MetricId[], ranked: MetricId): Column<PageRow>[] {
-  const shown = ids.filter((id) => rows.some(({ figures }) => figures[id] !== undefined));
-  const hasWrong = rows.some(({ right = 1 }) => right < 1);
-  return [
-    { head: 'target', cell: ({ target }) => target, isText: true },
-    { head: '#', cell: ({ figures }) => String(figures[ranked]?.rank ?? '—') },
-    { head: 'class', cell: (row) => row.class, isText: true },
-    ...shown.map((id): Column<PageRow> => ({ head: METRICS[id].label, cell: (row) => showMetric(id, row) })),
-    ...(rows.some(({ growth }) => growth !== undefined) ? [{ head: GROWTH, cell: showGrowth }] : []),
-    ...(hasWrong ? [{ head: RIGHT, cell: describeRight }] : []),
-    { head: 'limit', cell: showLimit, isText: true },
-    { head: 'status', cell: describeStatus, isText: true },
-  ];
 }

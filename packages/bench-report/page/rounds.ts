@@ -1,10 +1,10 @@
 import { METRICS } from 'bench-model/metrics';
 import type { PageRow } from '../src/html/data.ts';
-import { axisFrom0, labelBelow, LINE_MARGINS, writeValue } from './axes.ts';
+import { axisFrom0, labelBelow, LINE_MARGINS, writeTrial, writeValue } from './axes.ts';
 import { chart } from './chart.ts';
 import { element, table, type Content } from './elements.ts';
 import { byPlace, explainFaint, looksOf, type Context, type Section } from './section.ts';
-import { legend, lines, tip, type Dot } from './series.ts';
+import { legend, lines, tip, toSeries, type Dot } from './series.ts';
 
 const HEIGHT = 260;
 
@@ -31,16 +31,15 @@ export const rounds: Section = {
 function showPlace(place: string, rows: PageRow[], { metric, looks }: Context): Content {
   const { label } = METRICS[metric];
   const title = `${label} by round at ${place}`;
-  const series = rows.flatMap(({ target, trials }) => {
-    const look = looks.get(target);
-    if (look === undefined) return [];
-    const dots = trials.flatMap(({ round, figures, status }): Dot[] => {
-      const figure = figures[metric];
-      if (figure === undefined) return [];
-      const text = `${target}, round ${round}\n${writeValue(metric, figure.value)} (${status})`;
-      return [{ x: round, y: figure.value, isSound: figure.valid && !figure.atLeast, text }];
-    });
-    return [{ look, dots }];
+  const series = toSeries(rows, looks, {
+    name: ({ target }) => target,
+    dots: ({ target, trials }) =>
+      trials.flatMap(({ round, figures, status }): Dot[] => {
+        const figure = figures[metric];
+        if (figure === undefined) return [];
+        const text = `${target}, round ${round}\n${writeValue(metric, figure.value)} (${status})`;
+        return [{ x: round, y: figure.value, isSound: figure.valid && !figure.atLeast, text }];
+      }),
   });
   const dots = series.flatMap((one) => one.dots);
   const numbers = [...new Set(rows.flatMap(({ trials }) => trials.map(({ round }) => round)))].toSorted(
@@ -70,11 +69,8 @@ function showPlace(place: string, rows: PageRow[], { metric, looks }: Context): 
         { head: 'target', cell: ({ target }) => target, isText: true },
         ...numbers.map((number) => ({
           head: `round ${number}`,
-          cell: ({ trials }: PageRow) => {
-            const figure = trials.find(({ round }) => round === number)?.figures[metric];
-            if (figure === undefined) return '—';
-            return `${figure.atLeast ? '≥ ' : ''}${writeValue(metric, figure.value)}${figure.valid || figure.atLeast ? '' : ' ?'}`;
-          },
+          cell: ({ trials }: PageRow) =>
+            writeTrial(metric, trials.find(({ round }) => round === number)?.figures[metric]),
         })),
       ],
       rows,

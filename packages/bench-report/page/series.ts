@@ -39,11 +39,26 @@ export interface Dot {
   text: string;
 }
 
+/** A line of points with its look. */
+export interface Series {
+  look: Look;
+  dots: readonly Dot[];
+}
+
+/** Makes the series of things that have a look by their names. */
+export function toSeries<Thing>(
+  things: readonly Thing[],
+  looks: ReadonlyMap<string, Look>,
+  { name, dots }: { name: (thing: Thing) => string; dots: (thing: Thing) => readonly Dot[] },
+): Series[] {
+  return things.flatMap((thing) => {
+    const look = looks.get(name(thing));
+    return look === undefined ? [] : [{ look, dots: dots(thing) }];
+  });
+}
+
 /** Draws lines with symbols at the points that `marked` selects; at all of them by default. */
-export function lines(
-  series: readonly { look: Look; dots: readonly Dot[] }[],
-  marked: (dot: Dot) => boolean = () => true,
-): Plot.Markish[] {
+export function lines(series: readonly Series[], marked: (dot: Dot) => boolean = () => true): Plot.Markish[] {
   const [back, front] = [true, false].map((isFaint) =>
     series.filter(({ look }) => (look.isFaint ?? false) === isFaint),
   );

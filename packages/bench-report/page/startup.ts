@@ -1,7 +1,8 @@
 import * as Plot from '@observablehq/plot';
 import { formatUs } from '../src/format.ts';
 import { median } from 'bench-statistics/numbers';
-import { axisFrom0, fitNames } from './axes.ts';
+import { axisFrom0 } from './axes.ts';
+import { layOutRows, writeBeside } from './bars.ts';
 import { chart } from './chart.ts';
 import { element, table } from './elements.ts';
 import type { Section } from './section.ts';
@@ -31,21 +32,15 @@ export const startup: Section = {
         title,
         description: `${targets.length} targets; ${targets[0]?.target} starts fastest.`,
         draw: (width) => {
-          const { margin, axis } = fitNames(
-            targets.map(({ target }) => target),
-            width,
-          );
+          const names = targets.map(({ target }) => target);
+          const { room, layout } = layOutRows(names, width, 64);
           return {
-            height: 46 + targets.length * 24,
-            marginLeft: margin,
-            marginRight: 64,
-            marginBottom: 34,
+            ...layout,
             x: axisFrom0(
               'startup',
               targets.flatMap(({ seconds }) => seconds),
-              width - margin - 64,
+              room,
             ),
-            y: axis,
             marks: [
               Plot.tickX(
                 targets.flatMap(({ target, seconds }) => seconds.map((value) => ({ target, value }))),
@@ -59,14 +54,7 @@ export const startup: Section = {
                 },
               ),
               Plot.dot(targets, { y: 'target', x: 'middle', r: 4.5, fill: 'var(--accent)' }),
-              Plot.text(targets, {
-                y: 'target',
-                frameAnchor: 'right',
-                textAnchor: 'start',
-                dx: 8,
-                text: ({ middle }: { middle: number }) => formatUs(middle * 1e6),
-                fill: 'currentColor',
-              }),
+              writeBeside(targets, 'target', ({ middle }) => formatUs(middle * 1e6)),
             ],
           };
         },

@@ -1,4 +1,4 @@
-import { disclosure, element, table, type Column } from './elements.ts';
+import { disclosure, element, list, table, type Column } from './elements.ts';
 import { nameRung, type Section } from './section.ts';
 
 /** The reports of time(1) side by side: fields as rows, targets as columns. */
@@ -24,11 +24,7 @@ export const times: Section = {
         made.open = index === 0;
         return made;
       }),
-      element(
-        'ul',
-        {},
-        explanations.map((note) => element('li', {}, note)),
-      ),
+      list(explanations),
     ];
   },
 };

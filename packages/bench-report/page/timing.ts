@@ -2,7 +2,8 @@ import * as Plot from '@observablehq/plot';
 import { showFigure } from '../src/cells.ts';
 import { formatUs, formatWhole } from '../src/format.ts';
 import type { PageRow } from '../src/html/data.ts';
-import { axisFrom0, fitNames } from './axes.ts';
+import { axisFrom0 } from './axes.ts';
+import { layOutRows } from './bars.ts';
 import { chart } from './chart.ts';
 import { element, table, type Content } from './elements.ts';
 import { byPlace, type Section } from './section.ts';
@@ -56,18 +57,14 @@ function showPlace(place: string, rows: Timed[], name: string): Content {
       .join('; '),
     legend: element('p', { class: 'key' }, `filled: ${name}, outlined: respond`),
     draw: (width) => {
-      const { margin, axis } = fitNames(targets, width);
+      const { room, layout } = layOutRows(targets, width, 24);
       return {
-        height: 46 + targets.length * 26,
-        marginLeft: margin,
-        marginRight: 24,
-        marginBottom: 34,
+        ...layout,
         x: axisFrom0(
           'p50',
           parts.map(({ to }) => to),
-          width - margin,
+          room,
         ),
-        y: axis,
         marks: [
           Plot.barX(parts, {
             y: 'target',
