@@ -415,7 +415,7 @@ describe('the view of a comparison', () => {
   it('shows the ratio, the verdict, the difference and its interval', () => {
     const text = renderTerminal(viewComparison(compareWithin(sampleRun(1.06), CPU), 'run', ['a mark']));
     expect(text).toMatch(
-      /fastify\s+× 1\.0\d\d\s+slower: \+6\.\d % \(\+\d\.\d % to \+\d\.\d %\), median latency 0 % \(0 % to 0 %\)\s+2\s+in each row: connections 10, rounds 12/,
+      /fastify\s+× 1\.0\d\d\s+slower: \+6\.\d % \(\+\d\.\d % to \+\d\.\d %\), median latency 0 % \(0 % to 0 %\)\s+2\s+In each row: connections 10, rounds 12/,
     );
     expect(text).toContain('a mark');
     expect(text).not.toContain('hold simultaneously');
@@ -429,7 +429,7 @@ describe('the view of a comparison', () => {
     const targets = [...plan.targets, ...['a', 'b'].map((id) => ({ ...plan.targets[1]!, id }))];
     const run = { ...rest, plan: { ...plan, targets }, trials: [...trials, ...thrice] };
     expect(renderTerminal(viewComparison(compareWithin(run, CPU), 'run', []))).toContain(
-      'paired by round; all 3 intervals hold simultaneously with 95 % confidence',
+      'Paired by round; all 3 intervals hold simultaneously with 95 % confidence',
     );
   });
 

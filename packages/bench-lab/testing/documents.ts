@@ -11,6 +11,7 @@ import { renderMarkdown } from 'bench-report/markdown';
 import { renderPower } from '../src/report/power.ts';
 import { toModel } from 'bench-report/model/model';
 import { showLimit, showMetric, tellLimits } from 'bench-report/cells';
+import { toScalingView } from '../../bench-report/src/scaling.ts';
 import { toView } from 'bench-report/view';
 import { readPool } from '../src/results/pool.ts';
 import { listDocuments } from '../../../scripts/checks/documents.ts';
@@ -121,7 +122,9 @@ const BLOCKS: Record<string, (words: string[], path: string) => string> = {
   /** `scaling ID [for TARGET TARGET]`: the table of `--scale`, or these parts of it without notes. */
   scaling: (words) => {
     const [[id = ''], targets] = splitAt(words, 'for');
-    const { scaling, closing: _, ...view } = toView(toModel(readPublished(id)));
+    const model = toModel(readPublished(id));
+    const scaling = toScalingView(model);
+    const { beside: _, closing: __, ...view } = toView(model);
     if (scaling === undefined) throw new Error(`${id} was not made with --scale`);
     const isWanted = ({ heading }: { heading: string }): boolean =>
       targets.some((target) => heading.startsWith(`${target},`));
@@ -210,7 +213,7 @@ const TOLD = /^ {2}(\S+:\d+ .+\(\): .+|\S+ \S+ of .+ in .+)\.$|Found: .+? at [\d
 
 /** The lines of a recording that a picture of it shows. */
 const IN_TERMINAL =
-  /^(?:\$ |started |asked |wrote |target +against |\S+\[.+(?: × |more CPU)| {2}ratios of| {2}\S+:\d+ .+\.$| {2}Each request)/;
+  /^(?:\$ |started |asked |wrote |target +against |\S+\[.+(?: × |more CPU)| {2}[Rr]atios of| {2}\S+:\d+ .+\.$| {2}Each request)/;
 
 /** Returns the lines of a recorded service that match a pattern. */
 function linesOf(id: string, name: string, shown: RegExp): string[] {

@@ -3,6 +3,7 @@ import { describeUnknown } from 'bench-analysis/unlike';
 import { describeBackground } from 'bench-targets/catalogue/background';
 import type { StoredRun } from 'bench-analysis/results/store';
 import { explainBuildsBetween } from './interpreters.ts';
+import { listGiven } from './words.ts';
 
 /** Lists the differences of two runs besides their figures: unlike builds of interpreters, facts that no record shows, and changes. */
 export function describeDifferences(old: StoredRun, now: StoredRun): string[] {
@@ -16,15 +17,11 @@ export function describeChanges(old: StoredRun, now: StoredRun): string[] {
     .filter((name) => then.get(name) !== here.get(name))
     .map((name) => `changed: ${name} ${then.get(name) ?? 'absent'} → ${here.get(name) ?? 'absent'}`);
   const unknown = [...new Set([...unknownOf(old), ...unknownOf(now)])];
-  if (unknown.length > 0) {
-    return [
-      ...(changes.length > 0 ? changes : ['no known changes']),
-      ...unknown.map((what) => `unknown: ${what}`),
-    ];
-  }
-  return changes.length > 0
-    ? changes
-    : ['no changes in processes, versions, runtimes, frameworks or servers'];
+  const none =
+    unknown.length > 0
+      ? 'no known changes'
+      : 'no changes in processes, versions, runtimes, frameworks or servers';
+  return [...(changes.length > 0 ? changes : [none]), ...unknown.map((what) => `unknown: ${what}`)];
 }
 
 /** Lists the unknown properties of servers that were already running. */
@@ -32,11 +29,12 @@ function unknownOf({ plan, trials }: StoredRun): string[] {
   if (plan.attached === undefined) return [];
   return plan.targets.map(({ id }) => {
     const own = trials.filter(({ target }) => target.id === id);
-    const program = own.some(({ process }) => process?.version !== undefined)
-      ? []
-      : ['runtime and its version'];
-    const process = own.some((trial) => trial.process !== undefined) ? [] : ['process'];
-    return `${[...process, ...program, 'framework', 'workers', 'source code'].join(', ')} of ${id}`;
+    const unknown = listGiven([
+      own.every(({ process }) => process === undefined) && 'process',
+      own.every(({ process }) => process?.version === undefined) && 'runtime and its version',
+      'framework, workers, source code',
+    ]);
+    return `${unknown.join(', ')} of ${id}`;
   });
 }
 

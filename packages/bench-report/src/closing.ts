@@ -27,7 +27,7 @@ import type { Model, ModelComparisons, ModelFigure, ModelRow, Outcome } from './
 import { listFound } from './notes.ts';
 import { describeScalings } from './scaling.ts';
 import { describeUpgrade } from './upgrade.ts';
-import { listAll, listAny, nameSome, QUALITIES, showValue } from './words.ts';
+import { listAll, listAny, listGiven, nameSome, QUALITIES, showValue } from './words.ts';
 
 /** The findings that the last line says. */
 const MOST_FINDINGS = 3;
@@ -69,7 +69,7 @@ export function describeOutcome(model: Omit<Model, 'outcome'>): Outcome | undefi
         ? describeUpgrade(model, compared)
         : describeCompared(compared, model.rows));
   const found = nameSome(listFound(model), MOST_FINDINGS);
-  const text = [`${sentence}.`, ...(found.length === 0 ? [] : [`Found: ${found.join('; ')}.`])].join(' ');
+  const text = listGiven([`${sentence}.`, found.length > 0 && `Found: ${found.join('; ')}.`]).join(' ');
   return { text, isCompared: compared !== undefined };
 }
 
@@ -119,10 +119,9 @@ function describeCapacity({
   const isRare = doubts.some((one) => one.reason.code === 'slo-rarely-met' && one.rounds > rounds / 2);
   const less = reasons.includes('slo-violated') ? 'less than ' : isRare ? 'probably less than ' : '';
   const bound = atLeast ? 'at least ' : less;
-  const [value, low, high] = [median, interval?.low ?? 0, interval?.high ?? 0].map((one) =>
-    showValue('capacity', one),
-  );
-  return `${bound}${value}${interval === undefined || bound !== '' ? '' : ` (${low} to ${high})`}`;
+  const show = (value: number): string => showValue('capacity', value);
+  if (bound !== '' || interval === undefined) return `${bound}${show(median)}`;
+  return `${show(median)} (${show(interval.low)} to ${show(interval.high)})`;
 }
 
 /**
@@ -314,17 +313,15 @@ function describeOnly(rows: readonly ModelRow[], metric: MetricId): string {
   const [row] = rows.toSorted((a, b) => goodputOf(b) - goodputOf(a));
   if (row === undefined) return '';
   const { target, connections, figures } = row;
-  const show = (id: MetricId, name = ''): string[] => {
+  const show = (id: MetricId, name = ''): string | undefined => {
     const figure = figures[id];
-    if (!isUsable(figure)) return [];
+    if (!isUsable(figure)) return undefined;
     const { median, atLeast, within } = figure;
     const doubt = within === undefined ? '' : ` (in doubt by up to ${formatShare(within)})`;
-    return [`${atLeast ? 'at least ' : ''}${showValue(id, median)}${name}${doubt}`];
+    return `${atLeast ? 'at least ' : ''}${showValue(id, median)}${name}${doubt}`;
   };
-  const shown = [
-    ...show('goodput'),
-    ...(metric === 'goodput' || !isKnown(figures[metric]) ? [] : show(metric, ` ${METRICS[metric].name}`)),
-  ];
+  const isOther = metric !== 'goodput' && isKnown(figures[metric]);
+  const shown = listGiven([show('goodput'), isOther && show(metric, ` ${METRICS[metric].name}`)]);
   return `${target} at ${describeConnections([connections])}: ${shown.join(', ')}`;
 }
 

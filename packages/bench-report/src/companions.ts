@@ -2,6 +2,7 @@
 import { joinWords } from 'bench-targets/catalogue/apps/words';
 import type { CompanionHeads, CompanionName, CompanionRecords } from 'bench-model/companions';
 import { formatUs, formatWhole } from './format.ts';
+import { listGiven } from './words.ts';
 
 type Words<Parts> = { readonly [Name in keyof Parts]?: (part: Parts[Name]) => string | undefined };
 
@@ -17,13 +18,13 @@ const HEADS: Words<CompanionHeads> = {
 /** The measurements of a record. */
 const USES: Words<CompanionRecords> = {
   upstream: ({ requests, fetchUs, resources }) =>
-    [
+    listGiven([
       `${formatWhole(requests)} requests`,
-      ...describeCores(resources),
+      describeCores(resources),
       `${formatUs(fetchUs)} per fixture without load`,
-    ].join(', '),
+    ]).join(', '),
   database: ({ inserts, resources }) =>
-    [...describeCores(resources), ...(inserts === undefined ? [] : [describeInserts(inserts)])].join(', '),
+    listGiven([describeCores(resources), inserts && describeInserts(inserts)]).join(', '),
 };
 
 /** Describes what ran as a companion; undefined if a report says so elsewhere. */
@@ -42,8 +43,8 @@ export function describeUse<Name extends CompanionName>(
   return (USES[name] ?? JSON.stringify)(use);
 }
 
-function describeCores(resources: { coresUsed: number } | undefined): string[] {
-  return resources === undefined ? [] : [`${resources.coresUsed.toFixed(2)} cores`];
+function describeCores(resources: { coresUsed: number } | undefined): string | undefined {
+  return resources && `${resources.coresUsed.toFixed(2)} cores`;
 }
 
 type Inserts = NonNullable<CompanionRecords['database']['inserts']>;
@@ -60,7 +61,5 @@ function describeServices({ services, setup }: CompanionHeads['services']): stri
       ? `${name}: PostgreSQL ${version}, a new database per trial`
       : `${name}: ${per === 'run' ? 'one for the run' : 'a new one per trial'}`,
   );
-  return [...told, ...(setup === undefined ? [] : [`setup before each trial: ${joinWords(setup)}`])].join(
-    '; ',
-  );
+  return listGiven([...told, setup && `setup before each trial: ${joinWords(setup)}`]).join('; ');
 }

@@ -42,8 +42,8 @@ export function viewComparison(
     ...(hasRanks ? [String(row.rank ?? '—')] : []),
   ]);
   const notes = [
-    `ratios of ${label}, ${better} is better; the smallest difference that matters is ${formatShare(table.threshold)}`,
-    `paired by round${describeConfidence(table)}`,
+    `Ratios of ${label}, ${better} is better; the smallest difference that matters is ${formatShare(table.threshold)}`,
+    `Paired by round${describeConfidence(table)}`,
     ...marks,
   ];
   const view = viewTable({ title, columns, rows, notes }, ['connections', 'rounds', 'rank']);
@@ -74,11 +74,11 @@ export function describeBaseline({ baseline = '', rows }: Pick<ComparedTable, 'b
   return baseline.startsWith('@') ? `against itself on ${baseline.slice(1)}` : `against ${baseline}`;
 }
 
+/** The names of the two targets, if they are not said already. */
+type Names = Partial<Pick<ComparedRow, 'candidate' | 'baseline'>>;
+
 /** `slower: +21 % (+15 % to +28 %)`; an undecided one with the reason and the rounds that would probably decide it. */
-export function describeVerdict({
-  comparison,
-  ...names
-}: Pick<ComparedRow, 'comparison'> & Partial<Pick<ComparedRow, 'candidate' | 'baseline'>>): string {
+export function describeVerdict({ comparison, ...names }: Pick<ComparedRow, 'comparison'> & Names): string {
   const difference = describeDifferences(comparison);
   if (comparison.verdict !== 'undecided') {
     const { verdict, ratio } = comparison;
@@ -120,10 +120,7 @@ function describeMore(why: Undecided['why'], moreRounds: number | undefined): st
 /** `but +5 % (−1 % to +11 %) for the mean of all`, or why it is not known, and `3 of 23 processes of HEAD cost 40 % more (rounds 4, 9 and 17)`. */
 function describeMean(
   { mean, dear, rounds, unbounded }: Comparison,
-  {
-    candidate = 'the candidate',
-    baseline = 'the baseline',
-  }: Partial<Pick<ComparedRow, 'candidate' | 'baseline'>>,
+  { candidate = 'the candidate', baseline = 'the baseline' }: Names,
 ): string[] {
   const all = [
     mean === undefined

@@ -18,13 +18,11 @@ export interface View {
   /** The number of first columns that each part of a table repeats, if it may be split into parts that fit. */
   repeated?: number;
   groups: { heading: string; rows: string[][] }[];
-  /** Rows have no frame, and stand below the heading of their group unless it is the title. */
+  /** Rows have no frame and no heading. */
   isPlain?: true;
-  /** The scaling of servers, in a separate table; absent if nothing was scaled. */
-  scaling?: ScalingView;
-  /** The latency of each target over its load, in a separate table; absent if it was not measured. */
-  curve?: Omit<ScalingView, 'groups'> & Pick<View, 'groups'>;
-  /** The meaning of marks and columns, shown only if they occur. */
+  /** Separate tables: the scaling of servers, and the latency over their load, as far as they were measured. */
+  beside?: SideTable[];
+  /** The meaning of marks and columns, shown only if they occur, and not empty. */
   signs: Sign[];
   /** The notes that a reader needs to interpret the figures. */
   notes: string[];
@@ -42,8 +40,11 @@ export function viewTable(
   return { title, setting: [], columns, words, expendable: [], groups, isPlain: true, signs: [], notes };
 }
 
-/** The table of a scaled run, with its heading and what a reader must know. */
-export interface ScalingView extends Pick<View, 'title' | 'columns' | 'words' | 'expendable' | 'notes'> {
+/** A separate table, with its heading and what a reader must know. */
+export type SideTable = Pick<View, 'title' | 'columns' | 'words' | 'expendable' | 'groups' | 'notes'>;
+
+/** The table of a scaled run: a group for each target at each place. */
+export interface ScalingView extends SideTable {
   groups: (View['groups'][number] & Pick<Scaling, 'of' | 'connections' | 'route'>)[];
 }
 

@@ -1,11 +1,11 @@
 /** Latency over load in words: a table with a group for each target at each place. */
 import { METRICS } from 'bench-model/metrics';
-import type { View } from './content.ts';
+import type { SideTable } from './content.ts';
 import { formatCost, formatCount, formatShare, formatUs, nameCell } from './format.ts';
 import type { ModelRow } from './model/definition.ts';
 
 /** Builds the table; undefined if no trial measured other loads. */
-export function toCurveView(rows: readonly ModelRow[]): View['curve'] {
+export function toCurveView(rows: readonly ModelRow[]): SideTable | undefined {
   const drawn = rows.flatMap((row) => (row.curve === undefined ? [] : [{ ...row, curve: row.curve }]));
   if (drawn.length === 0) return undefined;
   const figures = { p50: formatUs, p99: formatUs, 'p99.9': formatUs, cpu: formatCost } as const;
@@ -32,6 +32,6 @@ export function toCurveView(rows: readonly ModelRow[]): View['curve'] {
         point.limit,
       ]),
     })),
-    notes: [`${hasShares ? 'load: the share of the capacity of each trial; ' : ''}medians of the rounds`],
+    notes: [`Medians of the rounds${hasShares ? '; load is the share of the capacity of each trial' : ''}`],
   };
 }

@@ -6,7 +6,8 @@ import type { FoundCapacity, Measured, ServerBudget, Step } from 'bench-model/me
 import { describePromises } from 'bench-model/promise';
 import type { CompanionName, CompanionRecords } from 'bench-model/companions';
 import type { GeneratorUse, LoadResult } from 'bench-model/load';
-import type { Trial } from 'bench-model/record';
+import type { Resources } from 'bench-model/figures';
+import type { TimeReport, Trial } from 'bench-model/record';
 import { describeUse } from './companions.ts';
 import { describeBytes } from 'bench-model/units';
 import {
@@ -16,11 +17,11 @@ import {
   formatCost,
   formatCount,
   formatShare,
-  formatUs,
   formatWhole,
 } from './format.ts';
 import { toLine } from './printable.ts';
 import { describeRoutes } from './requests.ts';
+import { listGiven, listLatencies } from './words.ts';
 
 /** Describes every trial in full, with the figures that the table omits. */
 export function describeDetail(trials: Trial[]): string {
@@ -33,18 +34,22 @@ export function describeDetail(trials: Trial[]): string {
 
 function describe(trial: Trial): string[] {
   const measured = seenOf(trial);
-  const { time } = trial;
   return [
     ...trial.reasons.map(({ code, text }) => `${code}: ${toLine(text)}`),
     ...(measured === undefined ? [] : describeMeasured(measured)),
     ...(measured?.load === undefined ? [] : describeRoutes(measured.load, trial)),
-    ...(time === undefined
-      ? []
-      : [
-          `time(1), whole life: ${time.elapsedSeconds ?? '—'} s elapsed, ${time.userSeconds ?? '—'} s user, ${time.systemSeconds ?? '—'} s system, ${time.maxResidentBytes === undefined ? '—' : formatBytes(time.maxResidentBytes)} largest process`,
-        ]),
+    ...(trial.time === undefined ? [] : [describeTime(trial.time)]),
     ...(trial.logTail ?? []).map((line) => `log: ${line}`),
   ];
+}
+
+function describeTime({ elapsedSeconds, userSeconds, systemSeconds, maxResidentBytes }: TimeReport): string {
+  const [elapsed, user, system] = [elapsedSeconds, userSeconds, systemSeconds].map((one) => one ?? '—');
+  return `time(1), whole life: ${elapsed} s elapsed, ${user} s user, ${system} s system, ${showBytes(maxResidentBytes)} largest process`;
+}
+
+function showBytes(bytes: number | undefined): string {
+  return bytes === undefined ? '—' : formatBytes(bytes);
 }
 
 function describeBackgroundUse({
@@ -55,75 +60,61 @@ function describeBackgroundUse({
   cancelled,
   durationUs,
 }: CompanionRecords['background']): string {
-  const parts = [
-    ...Object.entries(statusCodes).map(([status, count]) => `${count} with status ${status}`),
-    ...(lost > 0 ? [`${lost} without a response`] : []),
-    ...(cancelled > 0 ? [`${cancelled} unfinished and cancelled`] : []),
-  ];
   const { mean, p50, max } = durationUs ?? {};
-  const took = [
-    ...(p50 === undefined ? [] : [`p50 ${formatUs(p50)}`]),
-    ...(mean === undefined ? [] : [`mean ${formatUs(mean)}`]),
-    ...(max === undefined ? [] : [`max ${formatUs(max)}`]),
-  ];
-  return `background, ${seconds.toFixed(1)} s with the warm-up: ${sent} sent, ${parts.join(', ')}${took.length > 0 ? `; ${took.join(', ')}` : ''}`;
+  const parts = listGiven([
+    `${sent} sent`,
+    ...Object.entries(statusCodes).map(([status, count]) => `${count} with status ${status}`),
+    lost > 0 && `${lost} without a response`,
+    cancelled > 0 && `${cancelled} unfinished and cancelled`,
+  ]);
+  const flow = listGiven([parts.join(', '), listLatencies({ p50, mean, max }).join(', ')]);
+  return `background, ${seconds.toFixed(1)} s with the warm-up: ${flow.join('; ')}`;
 }
 
-function describeMeasured({
-  load,
-  server,
-  companions,
-  cpuUsPerRequest,
-  limit,
-  budget,
-  shape,
-  host,
-  capacity,
-  turns,
-}: Partial<Measured>): string[] {
+function describeMeasured(measured: Partial<Measured>): string[] {
+  const { load, server, companions, cpuUsPerRequest, limit, budget, shape, host, capacity, turns } = measured;
   const { background, ...others } = companions ?? {};
-  const lines: string[] = [];
-  if (load !== undefined) {
-    const { counts, connect, latencyUs } = load;
-    const classes = Object.entries(counts).filter(([, count]) => count > 0);
-    lines.push(
-      ...describeConnect(connect),
-      ...(load.tls === undefined ? [] : [`${load.tls.protocol}, ${load.tls.cipher}`]),
-      ...(load.idleCloses === undefined
-        ? []
-        : [`closed by the server while idle: ${describeIdleCloses(load.idleCloses)}`]),
-      `${describeWindow(load, turns)}: ${classes.map(([name, count]) => describeCount(name, count, turns === undefined ? 1 : turns.answers.length)).join(', ')}`,
-      `goodput ${formatCount(load.goodputPerSecond)}/s`,
-    );
-    lines.push(...describeChecked(load));
-    if (latencyUs !== undefined) {
-      const named = Object.entries(latencyUs).filter(
-        (entry): entry is [string, number] => typeof entry[1] === 'number',
-      );
-      lines.push(
-        `latency ${named.map(([name, us]) => `${name.replace('_', '.')} ${latencyUs.atLeast?.includes(name) ? '≥ ' : ''}${formatUs(us)}`).join(', ')}`,
-      );
-    }
-    lines.push(`generators: ${load.generators.map(describeGenerator).join('; ')}`, ...describeCluster(load));
-  }
-  if (capacity !== undefined) lines.push(...describeSearch(capacity));
-  if (background !== undefined) lines.push(describeBackgroundUse(background));
-  if (server !== undefined) {
-    lines.push(
-      `server (${server.scope}, ${server.source}): ${server.coresUsed.toFixed(2)} cores${cpuUsPerRequest === undefined ? '' : `, ${formatCost(cpuUsPerRequest)} µs per request`}, ${server.idleBytes === undefined ? '—' : formatBytes(server.idleBytes)} before the load, ${server.peakBytes === undefined ? '—' : formatBytes(server.peakBytes)} peak in the window`,
-    );
-    const growth = load && growthOf(memoryByAnswers({ load, server, turns }));
-    if (growth !== undefined) lines.push(describeGrowth(growth));
-  }
-  for (const [name, use] of Object.entries(others))
-    lines.push(`${name}: ${describeUse(name as CompanionName, use)}`);
-  if (host?.otherProcessesCores !== undefined)
-    lines.push(
+  const growth = load && server && growthOf(memoryByAnswers({ load, server, turns }));
+  return listGiven([
+    ...(load === undefined ? [] : describeLoad(load, turns)),
+    ...(capacity === undefined ? [] : describeSearch(capacity)),
+    background && describeBackgroundUse(background),
+    server && describeServer(server, cpuUsPerRequest),
+    growth && describeGrowth(growth),
+    ...Object.entries(others).map(([name, use]) => `${name}: ${describeUse(name as CompanionName, use)}`),
+    host?.otherProcessesCores !== undefined &&
       `other processes used ${host.otherProcessesCores.toFixed(2)} cores, Bench itself ${(host.harnessCores ?? 0).toFixed(2)}`,
-    );
-  if (budget !== undefined && budget.by !== 'cores') lines.push(describeBudget(budget));
-  lines.push(`limit: ${limit ?? 'unknown'}; goodput over the window: ${shape ?? 'unknown'}`);
-  return lines;
+    budget && budget.by !== 'cores' && describeBudget(budget),
+    `limit: ${limit ?? 'unknown'}; goodput over the window: ${shape ?? 'unknown'}`,
+  ]);
+}
+
+function describeServer(
+  { scope, source, coresUsed, ...memory }: Resources,
+  cpuUs: number | undefined,
+): string {
+  const cost = cpuUs === undefined ? '' : `, ${formatCost(cpuUs)} µs per request`;
+  return `server (${scope}, ${source}): ${coresUsed.toFixed(2)} cores${cost}, ${showBytes(memory.idleBytes)} before the load, ${showBytes(memory.peakBytes)} peak in the window`;
+}
+
+/** Describes the load: its connections, the outcome of its requests, their latencies, and what sent them. */
+function describeLoad(load: LoadResult, turns: Measured['turns']): string[] {
+  const { counts, tls, idleCloses, latencyUs, generators } = load;
+  const { atLeast, ...latencies } = latencyUs ?? {};
+  const outcomes = Object.entries(counts)
+    .filter(([, count]) => count > 0)
+    .map(([name, count]) => describeCount(name, count, turns?.answers.length));
+  return listGiven([
+    describeConnect(load.connect),
+    tls && `${tls.protocol}, ${tls.cipher}`,
+    idleCloses && `closed by the server while idle: ${describeIdleCloses(idleCloses)}`,
+    `${describeWindow(load, turns)}: ${outcomes.join(', ')}`,
+    `goodput ${formatCount(load.goodputPerSecond)}/s`,
+    describeChecked(load),
+    latencyUs && `latency ${listLatencies(latencies, atLeast).join(', ')}`,
+    `generators: ${generators.map(describeGenerator).join('; ')}`,
+    ...describeCluster(load),
+  ]);
 }
 
 /** Describes the steps of a search, by their rates. */
@@ -141,19 +132,14 @@ function describeStep({ perSecond, servedPerSecond, failedShare, brokenShare, ..
     `offered ${formatCount(perSecond)}/s for ${step.seconds} s`,
     `served ${formatCount(servedPerSecond)}/s`,
   ];
-  const latencies = [
-    ['p50', step.p50Us],
-    ['p99', step.p99Us],
-    ['p99.9', step.p99_9Us],
-    ['max', step.maxUs],
-  ] as const;
-  const figures = [
-    ...latencies.flatMap(([name, us]) => (us === undefined ? [] : [`${name} ${formatUs(us)}`])),
+  const { p50Us, p99Us, p99_9Us, maxUs, cpuUsPerRequest } = step;
+  const figures = listGiven([
+    ...listLatencies({ p50: p50Us, p99: p99Us, p99_9: p99_9Us, max: maxUs }),
     `${formatShare(brokenShare)} violated the SLO`,
-    ...(failedShare > 0 ? [`${formatShare(failedShare)} failed`] : []),
-    ...(step.cpuUsPerRequest === undefined ? [] : [`${formatCost(step.cpuUsPerRequest)} µs per request`]),
+    failedShare > 0 && `${formatShare(failedShare)} failed`,
+    cpuUsPerRequest !== undefined && `${formatCost(cpuUsPerRequest)} µs per request`,
     `limit ${step.limit}`,
-  ];
+  ]);
   return `${flow.join(', ')}; ${figures.join(', ')}`;
 }
 
@@ -178,12 +164,12 @@ export function describeBudget({ by, usedCores, usableCores }: ServerBudget): st
   return `its busiest ${threads} used ${used}; ${they} can use ${most}`;
 }
 
-/** Says how many bodies were compared byte by byte, if not all of them. */
-function describeChecked({ lifetime, bodiesHashed }: LoadResult): string[] {
-  if (lifetime === undefined || bodiesHashed === undefined) return [];
-  const answers = countAnswers(lifetime);
-  if (bodiesHashed >= answers) return [];
-  return [`${formatWhole(bodiesHashed)} of ${formatWhole(answers)} bodies checked byte by byte`];
+/** Says how many bodies were compared byte by byte; undefined if all of them were. */
+function describeChecked({ lifetime, bodiesHashed = Infinity }: LoadResult): string | undefined {
+  const answers = lifetime === undefined ? 0 : countAnswers(lifetime);
+  return bodiesHashed < answers
+    ? `${formatWhole(bodiesHashed)} of ${formatWhole(answers)} bodies checked byte by byte`
+    : undefined;
 }
 
 function describeGrowth({ estimate, interval: { low, high }, isKept }: Growth): string {
@@ -197,11 +183,10 @@ function describeConnect({
   seconds,
   refused,
   retried,
-}: LoadResult['connect']): string[] {
-  if (established === undefined || seconds === undefined) return [];
-  return [
-    `${established} of ${planned} connections established after ${seconds.toFixed(2)} s (${refused} refused, ${retried} retried)`,
-  ];
+}: LoadResult['connect']): string | undefined {
+  return established === undefined || seconds === undefined
+    ? undefined
+    : `${established} of ${planned} connections established after ${seconds.toFixed(2)} s (${refused} refused, ${retried} retried)`;
 }
 
 /** The part of each generator of a cluster, and what is missing. */

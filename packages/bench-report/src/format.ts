@@ -66,7 +66,7 @@ export function groupByPlace<Row extends Place & { target: string }>(
   return [...groups.values()].map((own) => {
     const [{ connections, route }] = own as [Row];
     return {
-      heading: describePlace({ connections, ...(!isAlone && route !== undefined && { route }) }),
+      heading: describePlace({ connections, route: isAlone ? undefined : route }),
       rows: own,
     };
   });

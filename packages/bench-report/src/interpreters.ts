@@ -4,7 +4,7 @@ import type { BuildOption, Interpreter } from 'bench-model/target';
 import type { StoredRun } from 'bench-analysis/results/store';
 import { countOf } from './format.ts';
 import type { ModelServer } from './model/definition.ts';
-import { listAll } from './words.ts';
+import { listAll, listGiven } from './words.ts';
 
 const OPTIONS: Record<BuildOption, string> = {
   pgo: 'PGO',
@@ -33,26 +33,26 @@ export function describeRuntime({ interpreter, runtime }: ModelServer): string {
   if (interpreter === undefined && runtime === undefined) return '—';
   const { kind = '', spec = '', version = '', build, byDefault } = runtime ?? {};
   const named = `${OTHER_ENGINES.includes(spec) ? spec : kind} ${version}`;
-  return [
+  return listGiven([
     interpreter === undefined ? named : describeInterpreter(interpreter),
-    ...(build?.['freethreaded'] === 'true' ? ['without the GIL'] : []),
-    ...(byDefault === true ? ['by default'] : []),
-  ].join(', ');
+    build?.['freethreaded'] === 'true' && 'without the GIL',
+    byDefault && 'by default',
+  ]).join(', ');
 }
 
 function describeBuild(interpreter: Interpreter): string[] {
   const { implementation, maker, compiler, optimisation } = interpreter;
-  const options = (Object.keys(OPTIONS) as BuildOption[]).flatMap((option) => {
+  const options = (Object.keys(OPTIONS) as BuildOption[]).map((option) => {
     const isOn = interpreter[option];
     if (isOn === true) return OPTIONS[option];
-    return isOn === false && implementation === 'CPython' && USUAL.has(option) ? `no ${OPTIONS[option]}` : [];
+    return isOn === false && implementation === 'CPython' && USUAL.has(option) && `no ${OPTIONS[option]}`;
   });
-  return [
-    ...(maker === undefined ? [] : [`by ${maker}`]),
-    ...(optimisation === undefined || optimisation === USUAL_LEVEL ? [] : [optimisation]),
+  return listGiven([
+    maker && `by ${maker}`,
+    optimisation !== USUAL_LEVEL && optimisation,
     ...options,
-    ...(compiler === undefined ? [] : [compiler]),
-  ];
+    compiler,
+  ]);
 }
 
 /** Lists the interpreters of the servers of a run in one line; empty if there is none. */

@@ -31,11 +31,9 @@ export interface Placed {
 export interface Standing extends Place {
   /** All rows with a usable figure, the best median first. */
   placed: Placed[];
-  /** The reason why no row is the best; absent if at least one is. */
-  obstacle?: Obstacle;
   /**
    * The rows that share the first rank: none is distinguished from a better one. After a single round, the one with the
-   * best median. Empty if there is an obstacle.
+   * best median. Empty if a row could be better than all that have a figure.
    */
   best: Placed[];
   /** Those of them that are named the best: none is much worse than the first. */
@@ -43,9 +41,6 @@ export interface Standing extends Place {
   /** True if no row has a rank. */
   isUnranked: boolean;
 }
-
-/** A reason for naming no best row: no figure is usable, no other one is, a lower bound may hide a better one, or a row has no rank. */
-export type Obstacle = { kind: 'none' | 'alone' } | { kind: 'bound' | 'no-rank'; row: ModelRow };
 
 /** A row that is more than this many times worse than the first is not named the best beside it. */
 const NEAR = 1.2;
@@ -56,10 +51,7 @@ const LEAST_ANSWERED = 0.1;
 /** A row without a rank that is this many times worse than the best is not the best itself. */
 const FAR_WORSE = 2;
 
-/**
- * Finds the best rows of one place by the ranks, which come from the comparison of all its rows. A rival whose figure is a lower
- * bound could be better than all others, and so could one without a rank, unless it is far worse: then no row is the best.
- */
+/** Finds the best rows of one place by the ranks, which come from the comparison of all its rows. */
 export function findStanding(rows: readonly ModelRow[], metric: MetricId): Standing {
   const sign = METRICS[metric].better === 'lower' ? 1 : -1;
   const most = Math.max(...rows.map(goodputOf).filter(Number.isFinite));
@@ -70,17 +62,15 @@ export function findStanding(rows: readonly ModelRow[], metric: MetricId): Stand
     })
     .toSorted((a, b) => sign * (a.figure.median - b.figure.median));
   const isUnranked = rows.every(({ figures }) => figures[metric]?.rank === undefined);
-  const obstacle = findObstacle(rows, placed, { metric, isUnranked });
   const first = isUnranked ? placed.slice(0, 1) : placed.filter(({ figure }) => figure.rank === 1);
-  const best = obstacle === undefined ? first : [];
-  const least = placed[0]?.figure.median ?? 0;
+  const isKnownBest = isUnranked ? isFirstOfFew(rows, placed) : areOthersWorse(rows, placed, metric);
+  const best = isKnownBest && hasFigures(rows, placed) ? first : [];
   return {
     ...placeOf(rows[0] ?? { connections: 0 }),
     placed,
     isUnranked,
     best,
-    near: best.filter(({ figure: { median } }) => Math.max(median / least, least / median) <= NEAR),
-    ...(obstacle && { obstacle }),
+    near: best.filter((one) => timesWorse(one, placed) <= NEAR),
   };
 }
 
@@ -88,40 +78,29 @@ function goodputOf({ figures: { goodput } }: ModelRow): number {
   return goodput?.median ?? Infinity;
 }
 
-function findObstacle(
-  rows: readonly ModelRow[],
-  placed: readonly Placed[],
-  { metric, isUnranked }: { metric: MetricId; isUnranked: boolean },
-): Obstacle | undefined {
-  if (placed.length === 0) return { kind: 'none' };
-  const bound = placed.find(({ figure }) => figure.atLeast);
-  if (bound !== undefined) return { kind: 'bound', row: bound.row };
-  if (placed.length === 1 && rows.length > 1) return { kind: 'alone' };
-  if (isUnranked) {
-    const doubtful = findDoubtful(placed);
-    if (doubtful !== undefined) return { kind: 'no-rank', row: doubtful.row };
-    const [row] = rows.toSorted((a, b) => countValid(a, metric) - countValid(b, metric));
-    return row === undefined || row.rounds < FEWEST_WITH_SPREAD ? undefined : { kind: 'no-rank', row };
-  }
-  const best = placed[0]?.figure.median ?? 0;
-  const isFar = ({ figure: { median } }: Placed): boolean =>
-    Math.max(best / median, median / best) >= FAR_WORSE;
-  const far = new Set(placed.filter(isFar).map(({ row }) => row));
-  const row = rows.find((one) => one.figures[metric]?.rank === undefined && !far.has(one));
-  return row && { kind: 'no-rank', row };
+/** How many times the median of a row is worse than the best one. */
+function timesWorse({ figure: { median } }: Placed, [first]: readonly Placed[]): number {
+  const best = first?.figure.median ?? 0;
+  return Math.max(median / best, best / median);
 }
 
-/** Returns a row whose figure is in doubt by so much that the first is not surely better, or worse, than another. */
-function findDoubtful([first, ...others]: readonly Placed[]): Placed | undefined {
-  if (first === undefined) return undefined;
-  const apart = ({ figure: { median, within = 0 } }: Placed): boolean =>
-    Math.abs(Math.log(median / first.figure.median)) >=
-    Math.log1p(within) + Math.log1p(first.figure.within ?? 0);
-  const rival = others.find((other) => !apart(other));
-  return rival !== undefined && first.figure.within !== undefined ? first : rival;
+/** Returns true if no figure is only a lower bound, which could hide a better one, and a row has a rival with a figure. */
+function hasFigures(rows: readonly ModelRow[], placed: readonly Placed[]): boolean {
+  return !placed.some(({ figure }) => figure.atLeast) && placed.length >= Math.min(2, rows.length);
 }
 
-function countValid({ figures }: ModelRow, metric: MetricId): number {
-  const { rounds = 0, valid = false } = figures[metric] ?? {};
-  return valid ? rounds : 0;
+/** Returns true if too few rounds for ranks still show a first: no other figure is in doubt by so much that it could be better. */
+function isFirstOfFew(rows: readonly ModelRow[], [first, ...others]: readonly Placed[]): boolean {
+  if (first === undefined || rows.some(({ rounds }) => rounds >= FEWEST_WITH_SPREAD)) return false;
+  const doubtOf = ({ figure: { within = 0 } }: Placed): number => Math.log1p(within);
+  return others.every((other) => {
+    const apart = Math.abs(Math.log(other.figure.median / first.figure.median));
+    return apart >= doubtOf(other) + doubtOf(first);
+  });
+}
+
+/** Returns true if each row without a rank is far worse than the best. */
+function areOthersWorse(rows: readonly ModelRow[], placed: readonly Placed[], metric: MetricId): boolean {
+  const far = placed.filter((one) => timesWorse(one, placed) >= FAR_WORSE).map(({ row }) => row);
+  return rows.every((row) => row.figures[metric]?.rank !== undefined || far.includes(row));
 }

@@ -5,17 +5,13 @@ import type { View } from './content.ts';
 /** Renders a view as Markdown: the outcome, the setting, a table for each rung, then the notes. */
 export function renderMarkdown(view: View): string {
   const tables = tablesInMarkdown(view);
-  const beside = [view.scaling, view.curve].flatMap((table) =>
-    table === undefined
-      ? []
-      : [
-          `### ${escapeCell(table.title)}`,
-          '',
-          ...tablesInMarkdown(table),
-          ...listInMarkdown(table.notes),
-          '',
-        ],
-  );
+  const beside = (view.beside ?? []).flatMap((table) => [
+    `### ${escapeCell(table.title)}`,
+    '',
+    ...tablesInMarkdown(table),
+    ...listInMarkdown(table.notes),
+    '',
+  ]);
   const setting = listInMarkdown(view.setting);
   if (setting.length > 0) setting.push('');
   const signs = readSigns(view).join(' ');

@@ -1,17 +1,24 @@
 /** The notes on a run: what a reader must know beside its table, in the order in which every view shows them. */
 import { EACH } from 'bench-analysis/judge/judge';
 import { METRICS, metricsOf, type MetricId } from 'bench-model/metrics';
-import { changeWithin, isFinding, makesLowerBound, meaningOf, type Reason } from 'bench-model/reasons';
+import {
+  briefOf,
+  changeWithin,
+  isFinding,
+  makesLowerBound,
+  meaningOf,
+  type Reason,
+  type ReasonCode,
+} from 'bench-model/reasons';
 import { sum } from 'bench-statistics/numbers';
 import { describeControl } from './compare.ts';
 import { describeBudget } from './detail.ts';
 import { describeEnding } from './ending.ts';
-import { briefFinding, describeFinding } from './findings.ts';
 import { countOf, formatShare, formatUs, formatWhole, nameCell } from './format.ts';
 import { describeIdleCloses } from './idle.ts';
 import { explainBuilds } from './interpreters.ts';
 import type { Model, ModelRow, Note, Problem } from './model/definition.ts';
-import { listAll } from './words.ts';
+import { listAll, listLatencies } from './words.ts';
 
 /** Returns the lines of all notes: brief for a first look, or in full. */
 export function listNotes({ notes }: Pick<Model, 'notes'>, extent: 'brief' | 'full'): string[] {
@@ -55,24 +62,24 @@ function startOf({ trials }: ModelRow): number {
 }
 
 /** A note that is as long in brief. */
-function noteAlike(lines: string[]): Note[] {
-  return [{ brief: lines, full: lines }];
+function noteAlike(lines: string[], found?: string): Note[] {
+  return [{ brief: lines, full: lines, found }];
 }
 
-/** A note of one line on all rows that something can be said of: after `head`, each with its words. Empty without any. */
-function noteRows(
-  rows: readonly ModelRow[],
-  head: string,
-  describe: (row: ModelRow) => string | undefined,
-): Note[] {
+/** Says something of a row in words; undefined if there is nothing to say. */
+type Describe = (row: ModelRow) => string | undefined;
+
+/**
+ * A note of one line on all rows that something can be said of: after `head`, each with its words. Empty without any. `find` says
+ * in a few words what a server did.
+ */
+function noteRows(rows: readonly ModelRow[], head: string, describe: Describe, find?: Describe): Note[] {
   const places = describeEach(rows, describe).map(({ row, words }) => `${nameCell(row)}: ${words}`);
-  return places.length === 0 ? [] : noteAlike([`${head} ${places.join('; ')}.`]);
+  if (places.length === 0) return [];
+  return noteAlike([`${head} ${places.join('; ')}.`], find && findEach(rows, find));
 }
 
-function describeEach(
-  rows: readonly ModelRow[],
-  describe: (row: ModelRow) => string | undefined,
-): { row: ModelRow; words: string }[] {
+function describeEach(rows: readonly ModelRow[], describe: Describe): { row: ModelRow; words: string }[] {
   return rows.flatMap((row) => {
     const words = describe(row);
     return words === undefined ? [] : [{ row, words }];
@@ -80,18 +87,11 @@ function describeEach(
 }
 
 /** Returns what servers did in a few words: with the row, if there are several, and the number of the other rows. */
-function findEach(
-  rows: readonly ModelRow[],
-  describe: (row: ModelRow) => string | undefined,
-): Pick<Note, 'found'> {
+function findEach(rows: readonly ModelRow[], describe: Describe): string | undefined {
   const [first, ...others] = describeEach(rows, describe);
-  if (first === undefined) return {};
+  if (first === undefined || rows.length === 1) return first?.words;
   const more = others.length === 0 ? '' : ` (and ${others.length} more)`;
-  return { found: `${rows.length === 1 ? '' : `${nameCell(first.row)}${more}: `}${first.words}` };
-}
-
-function countTrials(rows: readonly ModelRow[]): string {
-  return formatWhole(sum(rows.map(({ rounds }) => rounds)));
+  return `${nameCell(first.row)}${more}: ${first.words}`;
 }
 
 /** What was planted into turns of the baselines, and what was read of it; or that nothing could be planted. */
@@ -137,59 +137,88 @@ function noteFindings({ problems, rows }: Facts): Note[] {
     .map((problem) => ({
       brief: describeFinding(problem, rows),
       full: [describeProblem(problem, rows)],
-      ...findEach(rows, (row) => briefFinding(problem.reason.code, row)),
+      found: findEach(rows, (row) => findUsual(problem.reason.code, row)),
     }));
+}
+
+/** Returns a finding of most rounds of a row with its figure: `memory grows by 4.0 KB per response`; undefined for another row. */
+function findUsual(code: ReasonCode, { reasons, rounds, statuses }: ModelRow): string | undefined {
+  const own = reasons.find(({ reason }) => reason.code === code);
+  const isUsual = own !== undefined && own.rounds > (rounds - statuses.failed) / 2;
+  return isUsual ? briefOf(own.reason) : undefined;
+}
+
+/** Findings with more texts than these are counted. */
+const MOST_TEXTS = 2;
+
+/** Describes a finding: its whole text with its rows, or how often it was found, with an example. */
+function describeFinding(problem: Problem, rows: readonly ModelRow[]): string[] {
+  const { code } = problem.reason;
+  const found = describeEach(
+    rows,
+    (row) => row.reasons.find(({ reason }) => reason.code === code)?.reason.text,
+  );
+  const texts = [...Map.groupBy(found, ({ words }) => words)];
+  if (texts.length <= MOST_TEXTS)
+    return texts.map(([text, own]) => `${own.map(({ row }) => nameCell(row)).join(', ')}: ${text}.`);
+  return found
+    .slice(0, 1)
+    .map(({ row, words }) => `${summarise(problem, rows)}, such as ${nameCell(row)}: ${words}.`);
 }
 
 /** The disturbances that are described in a sentence each; the others are counted in one. */
 const MOST_DISTURBANCES = 3;
 
 function noteDisturbances({ problems, rows }: Facts): Note[] {
-  const all = countTrials(rows);
-  const counted = problems.flatMap((problem) => {
-    const { reason, isFatal, places } = problem;
-    return isFatal || isFinding(reason)
-      ? []
-      : [{ problem, reason, count: formatWhole(sum(places.map(({ rounds }) => rounds))) }];
-  });
-  const others = counted.slice(MOST_DISTURBANCES);
+  const all = problems.filter(({ reason, isFatal }) => !isFatal && !isFinding(reason));
+  const others = all.slice(MOST_DISTURBANCES);
+  const counted = others.map((one) => `in ${countProblem(one)}, ${meaningOf(one.reason).summary}`);
   return [
-    ...counted.slice(0, MOST_DISTURBANCES).map(({ problem, reason, count }): Note => {
-      const effect = describeEffect(reason, rows);
+    ...all.slice(0, MOST_DISTURBANCES).map((problem): Note => {
+      const effect = describeEffect(problem.reason, rows);
       return {
-        brief: [
-          `In ${count} of ${all} trials, ${meaningOf(reason).summary}${effect === '' ? '' : `; there, ${effect}`}.`,
-        ],
+        brief: [`${summarise(problem, rows)}${effect === '' ? '' : `; there, ${effect}`}.`],
         full: [describeProblem(problem, rows)],
       };
     }),
     {
-      brief:
-        others.length === 0
-          ? []
-          : [
-              `Also: ${others.map(({ reason, count }) => `in ${count}, ${meaningOf(reason).summary}`).join('; ')}.`,
-            ],
-      full: others.map(({ problem }) => describeProblem(problem, rows)),
+      brief: counted.length === 0 ? [] : [`Also: ${counted.join('; ')}.`],
+      full: others.map((problem) => describeProblem(problem, rows)),
     },
   ];
 }
 
+/** `In 3 of 60 trials, other processes used the CPU`. */
+function summarise(problem: Problem, rows: readonly ModelRow[]): string {
+  return `In ${countProblem(problem)} of ${countTrials(rows)} trials, ${meaningOf(problem.reason).summary}`;
+}
+
+function countProblem({ places }: Problem): string {
+  return formatWhole(sum(places.map(({ rounds }) => rounds)));
+}
+
+function countTrials(rows: readonly ModelRow[]): string {
+  return formatWhole(sum(rows.map(({ rounds }) => rounds)));
+}
+
+/** The effects of a disturbance on one metric, and on several. */
+const EFFECTS = {
+  bound: ['is a lower bound', 'are lower bounds'],
+  within: ['is known within bounds', 'are known within bounds'],
+  lost: ['does not count', 'do not count'],
+} as const;
+
 /** `goodput is a lower bound, and latency does not count`; empty for a reason that invalidates none of the measured metrics. */
 function describeEffect(reason: Reason, rows: readonly ModelRow[]): string {
-  const affected = affectedBy(reason, rows);
-  const bounds = affected.filter((id) => makesLowerBound(reason, id));
-  const others = affected.filter((id) => !makesLowerBound(reason, id));
-  const isWithin = (id: MetricId): boolean => changeWithin(reason.bounds?.[id]) !== undefined;
-  const within = others.filter(isWithin);
-  const rest = others.filter((id) => !isWithin(id));
-  return [
-    ...(bounds.length === 0 ? [] : [`${nameMetrics(bounds)} is a lower bound`]),
-    ...(within.length === 0
-      ? []
-      : [`${nameMetrics(within)} ${isOne(within) ? 'is' : 'are'} known within bounds`]),
-    ...(rest.length === 0 ? [] : [`${nameMetrics(rest)} ${isOne(rest) ? 'does' : 'do'} not count`]),
-  ].join(', and ');
+  const affected = Map.groupBy(affectedBy(reason, rows), (id): keyof typeof EFFECTS => {
+    if (makesLowerBound(reason, id)) return 'bound';
+    return changeWithin(reason.bounds?.[id]) === undefined ? 'lost' : 'within';
+  });
+  const parts = (Object.keys(EFFECTS) as (keyof typeof EFFECTS)[]).flatMap((effect) => {
+    const names = nameMetrics(affected.get(effect) ?? []);
+    return names.length === 0 ? [] : `${listAll(names)} ${EFFECTS[effect][names.length === 1 ? 0 : 1]}`;
+  });
+  return parts.join(', and ');
 }
 
 const RARE: readonly MetricId[] = ['capacity', 'services'];
@@ -200,23 +229,11 @@ function affectedBy({ invalidates }: Reason, rows: readonly ModelRow[]): MetricI
 }
 
 /** Names metrics in words; the median and the whole tail together are the latency. */
-function listNames(metrics: readonly MetricId[]): string[] {
+function nameMetrics(metrics: readonly MetricId[]): string[] {
   const tail = metricsOf('tail');
   if (!tail.every((id) => metrics.includes(id))) return metrics.map((id) => METRICS[id].name);
-  const isLatency = (id: MetricId): boolean => id === 'p50' || tail.includes(id);
-  const names = metrics.map((id) => {
-    if (!isLatency(id)) return METRICS[id].name;
-    return metrics.includes('p50') ? 'latency' : 'tail latency';
-  });
-  return [...new Set(names)];
-}
-
-function nameMetrics(metrics: readonly MetricId[]): string {
-  return listAll(listNames(metrics));
-}
-
-function isOne(metrics: readonly MetricId[]): boolean {
-  return listNames(metrics).length === 1;
+  const whole = metrics.includes('p50') ? 'latency' : 'tail latency';
+  return [...new Set(metrics.map((id) => (id === 'p50' || tail.includes(id) ? whole : METRICS[id].name)))];
 }
 
 function describeProblem({ reason, isFatal, places }: Problem, rows: readonly ModelRow[]): string {
@@ -246,7 +263,7 @@ function noteSkipped({ leftOut }: Facts): Note[] {
 
 /** Lists the statuses of rows whose responses were not all 200, and what 304 means for their figures. */
 function noteStatuses({ rows }: Facts): Note[] {
-  const notes = noteRows(rows, 'statuses:', ({ answered }) => {
+  const notes = noteRows(rows, 'Statuses:', ({ answered }) => {
     if (answered === undefined) return undefined;
     const counts = Object.entries(answered).toSorted(([, a], [, b]) => b - a);
     const [only] = counts;
@@ -254,41 +271,31 @@ function noteStatuses({ rows }: Facts): Note[] {
       ? `all ${formatWhole(only[1])} responses had status ${only[0]}`
       : counts.map(([status, count]) => `${formatWhole(count)} with status ${status}`).join(', ');
   });
-  return rows.some(({ answered = {} }) => '304' in answered)
-    ? [
-        ...notes,
-        ...noteAlike([
-          '304 has no body: without if-none-match and if-modified-since, the server sends whole responses.',
-        ]),
-      ]
-    : notes;
+  const bare =
+    '304 has no body: without if-none-match and if-modified-since, the server sends whole responses.';
+  return rows.some(({ answered = {} }) => '304' in answered) ? [...notes, ...noteAlike([bare])] : notes;
 }
 
 /** Names the idle servers whose requests wait for each other, and the likely cause. */
 function noteIdleness({ rows }: Facts): Note[] {
-  const lines = rows.flatMap((row) =>
-    row.idle === undefined ? [] : [`latency, ${nameCell(row)}: ${describeIdle(row.idle, row.connections)}.`],
-  );
-  const found = findEach(
+  const lines = describeEach(
     rows,
     ({ idle, connections }) =>
-      idle && `the server, though idle, serves ${describeAtOnce(idle.atOnce, connections)}`,
-  );
-  return [{ brief: lines, full: lines, ...found }];
+      idle &&
+      `a response takes ${formatUs(idle.aloneUs)} alone, and ${describeAtOnce(idle, connections)}: look for ${
+        idle.atOnce === 1
+          ? 'a lock, one worker, or a call that blocks its event loop'
+          : `a pool of ${formatWhole(idle.atOnce)} connections, threads or workers`
+      }`,
+  ).map(({ row, words }) => `Latency of ${nameCell(row)}: ${words}.`);
+  const found = findEach(rows, ({ idle, connections }) => idle && describeAtOnce(idle, connections));
+  return noteAlike(lines, found);
 }
 
-function describeIdle({ atOnce, aloneUs }: NonNullable<ModelRow['idle']>, connections: number): string {
-  const causes =
-    atOnce === 1
-      ? 'a lock, one worker, or a call that blocks its event loop'
-      : `a pool of ${formatWhole(atOnce)} connections, threads or workers`;
-  return `a response takes ${formatUs(aloneUs)} alone, and the server, though idle, serves ${describeAtOnce(atOnce, connections)}: look for ${causes}`;
-}
-
-function describeAtOnce(atOnce: number, connections: number): string {
-  return atOnce === 1
-    ? 'one request at a time'
-    : `about ${formatWhole(atOnce)} of ${formatWhole(connections)} requests at a time`;
+function describeAtOnce({ atOnce }: NonNullable<ModelRow['idle']>, connections: number): string {
+  const requests =
+    atOnce === 1 ? 'one request' : `about ${formatWhole(atOnce)} of ${formatWhole(connections)} requests`;
+  return `the server, though idle, serves ${requests} at a time`;
 }
 
 /** Above this share of the CPU of its responses, the work that a server does later is shown. */
@@ -296,17 +303,14 @@ const LEAST_DEFERRED = 0.01;
 
 /** Names the servers that do work of their responses later, and how much. */
 function noteDeferred({ rows }: Facts): Note[] {
-  const head =
-    'Part of CPU µs/req is deferred work: the server does it after its responses, between its turns.';
-  const found = findEach(rows, (row) => {
-    const share = describeDeferred(row);
-    return share && `${share} of its CPU per request is spent after the responses`;
-  });
-  return noteRows(rows, head, describeDeferred).map((note) => ({ ...note, ...found }));
-}
-
-function describeDeferred({ deferredShare = 0 }: ModelRow): string | undefined {
-  return deferredShare > LEAST_DEFERRED ? formatShare(Number(deferredShare.toPrecision(2))) : undefined;
+  const describe = ({ deferredShare = 0 }: ModelRow): string | undefined =>
+    deferredShare > LEAST_DEFERRED ? formatShare(Number(deferredShare.toPrecision(2))) : undefined;
+  return noteRows(
+    rows,
+    'Part of CPU µs/req is deferred work: the server does it after its responses, between its turns.',
+    describe,
+    (row) => describe(row) && `${describe(row)} of its CPU per request is spent after the responses`,
+  );
 }
 
 /** From this share of the requests on, opened connections are named. */
@@ -318,10 +322,10 @@ function noteOpened({ rows, plan }: Facts): Note[] {
   return [
     ...noteRows(
       rows,
-      `each request opened a new connection${cause}. Latency and CPU µs/req include connecting.`,
+      `Each request opened a new connection${cause}. Latency and CPU µs/req include connecting.`,
       ({ opened }) => (opened === undefined || opened.share < EACH ? undefined : describeConnects(opened)),
     ),
-    ...noteRows(rows, 'some requests opened a new connection:', ({ opened }) =>
+    ...noteRows(rows, 'Some requests opened a new connection:', ({ opened }) =>
       opened === undefined || opened.share < LEAST_OPENED || opened.share >= EACH
         ? undefined
         : `${formatShare(opened.share)}, ${describeConnects(opened)}`,
@@ -331,27 +335,22 @@ function noteOpened({ rows, plan }: Facts): Note[] {
 
 /** `10,000 connects/s (p50 100 µs, p99 400 µs)`. */
 function describeConnects({ perSecond, p50, p99 }: NonNullable<ModelRow['opened']>): string {
-  const times = Object.entries({ p50, p99 }).flatMap(([of, us]) =>
-    us === undefined ? [] : `${of} ${formatUs(us)}`,
-  );
-  const took = times.length === 0 ? '' : ` (${times.join(', ')})`;
-  return `${formatWhole(Math.round(perSecond))} connects/s${took}`;
+  const times = listLatencies({ p50, p99 }).join(', ');
+  return `${formatWhole(Math.round(perSecond))} connects/s${times === '' ? '' : ` (${times})`}`;
 }
 
 /** Names the servers that closed idle connections, and what happened to the requests that met such a close. */
 function noteIdleCloses({ rows }: Facts): Note[] {
   return noteRows(
     rows,
-    'the server closes idle connections.',
+    'The server closes idle connections.',
     ({ idleCloses }) => idleCloses && describeIdleCloses(idleCloses),
   );
 }
 
 /** Names the servers whose processes came and went under load, and what that cost. */
 function noteTurnover({ rows }: Facts): Note[] {
-  const head = 'processes of the server came and went.';
-  const found = findEach(rows, describeTurnover);
-  return noteRows(rows, head, describeTurnover).map((note) => ({ ...note, ...found }));
+  return noteRows(rows, 'Processes of the server came and went.', describeTurnover, describeTurnover);
 }
 
 /** `workers were replaced 5 times under load in 5 trials, 20 requests got no response (0.04 %)`. */
@@ -373,7 +372,7 @@ function describeTurnover({ turnover }: ModelRow): string | undefined {
 function noteBackground({ rows }: Facts): Note[] {
   return noteRows(
     rows,
-    'background: counts, goodput and latency exclude the background requests; CPU µs/req, memory and limit include their cost.',
+    'Counts, goodput and latency exclude the background requests; CPU µs/req, memory and limit include their cost.',
     ({ background }) => {
       if (background === undefined) return undefined;
       const { answered, cancelled, longestUs } = background;
@@ -385,8 +384,8 @@ function noteBackground({ rows }: Facts): Note[] {
 
 /** Explains which servers were saturated although cores were idle, and why. */
 function noteBudgets({ rows }: Facts): Note[] {
-  const own = rows.flatMap(({ budget, ...row }) => (budget === undefined ? [] : [{ ...row, budget }]));
-  const count = new Set(own.map(({ target }) => target)).size;
+  const own = describeEach(rows, ({ budget }) => budget && describeBudget(budget));
+  const count = new Set(own.map(({ row }) => row.target)).size;
   const head =
     count === 1
       ? '1 server was saturated with idle cores beside it'
@@ -394,7 +393,7 @@ function noteBudgets({ rows }: Facts): Note[] {
   return [
     {
       brief: count === 0 ? [] : [`${head}: an event loop, a thread or a GIL uses at most one core.`],
-      full: own.map((row) => `limit server, ${nameCell(row)}: ${describeBudget(row.budget)}.`),
+      full: own.map(({ row, words }) => `The limit of ${nameCell(row)} is the server: ${words}.`),
     },
   ];
 }

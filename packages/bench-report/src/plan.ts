@@ -17,7 +17,7 @@ import {
 } from './format.ts';
 import type { Range } from './model/definition.ts';
 import { describeRequests } from './requests.ts';
-import { listAny } from './words.ts';
+import { listAny, listGiven } from './words.ts';
 
 /** Describes the plan as `--dry-run` prints it. */
 export function describePlan(plan: Plan): string {
@@ -75,11 +75,11 @@ export function describeWorkers({ workers, threads, cores, targets, apps = [] }:
   const own = apps.filter(({ command }) => !command.some((word) => word.includes('{workers}')));
   const names = own.map(({ name }) => name);
   const isOwn = targets.every(({ stack }) => names.includes(stack));
-  const resources = [
+  const resources = listGiven([
     isOwn ? 'as many workers' : countOf(workers, 'worker'),
-    ...(threads === undefined ? [] : [`of ${countOf(threads, 'thread')}`]),
-    ...(cores === undefined ? [] : [`on ${countOf(cores, 'core')}`]),
-  ].join(' ');
+    threads !== undefined && `of ${countOf(threads, 'thread')}`,
+    cores !== undefined && `on ${countOf(cores, 'core')}`,
+  ]).join(' ');
   if (isOwn) return `${resources}${each} as its command starts`;
   const others = names.length === 0 ? '' : ` (${names.join(', ')}: as many as its command starts)`;
   return `${resources}${each}${others}`;

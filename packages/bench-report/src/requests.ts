@@ -1,9 +1,10 @@
 /** Words about the requests of a user. */
-import type { UserRequests, UserLogin, CheckKind, SentRequests } from 'bench-model/requests';
+import type { UserRequests, UserLogin, UserRows, CheckKind, SentRequests } from 'bench-model/requests';
 import { redactUrl } from 'bench-machine/redact';
 import type { LoadResult } from 'bench-model/load';
 import type { Trial } from 'bench-model/record';
-import { countOf, formatUs, formatWhole } from './format.ts';
+import { countOf, formatWhole } from './format.ts';
+import { listGiven, listLatencies } from './words.ts';
 
 /** More requests are counted, not listed. */
 const MOST_LISTED = 3;
@@ -30,27 +31,24 @@ export function describeAsking(
   sent: SentRequests | undefined,
 ): string[] {
   if (userRequests === undefined) return [];
-  const { rows } = sent ?? {};
-  const used =
-    rows === undefined || rows.used >= rows.count ? '' : `, ${formatWhole(rows.used)} in each trial`;
-  return [
-    ...(userRequests.login === undefined
-      ? []
-      : [
-          `login: ${redactUrl(`${userRequests.login.method} ${userRequests.login.path}`)} before each load${describeEvery(userRequests.login)}`,
-        ]),
-    ...(userRequests.rows === undefined
-      ? []
-      : [
-          `rows: ${formatWhole(userRequests.rows.count)} from ${userRequests.rows.file}${used}, shuffled; ${describeUse(sent)}`,
-        ]),
+  const { login, rows } = userRequests;
+  return listGiven([
+    login && describeLogin(login),
+    rows && describeRows(rows, sent),
     ...describeChecks(userRequests, sent),
     ...describeLeftOut(userRequests),
-  ];
+  ]);
 }
 
-function describeEvery({ every }: Pick<UserLogin, 'every'>): string {
-  return every === undefined ? '' : `, and again every ${every} s, between windows`;
+function describeLogin({ method, path, every }: UserLogin): string {
+  const again = every === undefined ? '' : `, and again every ${every} s, between windows`;
+  return `login: ${redactUrl(`${method} ${path}`)} before each load${again}`;
+}
+
+function describeRows({ count, file }: UserRows, sent: SentRequests | undefined): string {
+  const { rows } = sent ?? {};
+  const used = rows && rows.used < rows.count ? `, ${formatWhole(rows.used)} in each trial` : '';
+  return `rows: ${formatWhole(count)} from ${file}${used}, shuffled; ${describeUse(sent)}`;
 }
 
 /** Says which requests use each row once. */
@@ -79,12 +77,10 @@ function describeChecks(userRequests: UserRequests, sent: SentRequests | undefin
     if (check !== undefined && kinds.get(`${method} ${path}`) !== 'status')
       kinds.set(`${method} ${path}`, check);
   }
-  const by = Map.groupBy([...kinds], ([, kind]) => kind);
+  const by = Map.groupBy([...kinds.keys()], (name) => kinds.get(name) as CheckKind);
   return [...by].map(([kind, names]) => {
-    const all =
-      names.length === userRequests.requests.length
-        ? ''
-        : `${names.map(([name]) => redactUrl(name)).join(', ')}: `;
+    const isAll = names.length === userRequests.requests.length;
+    const all = isAll ? '' : `${names.map(redactUrl).join(', ')}: `;
     const some =
       kind === 'bytes' && rows !== undefined && rows.checked < rows.used
         ? ` (${formatWhole(rows.checked)} of ${formatWhole(rows.used)} rows; of the others only the status)`
@@ -99,14 +95,10 @@ export function describeRoutes({ routes = [] }: LoadResult, { requests }: Trial)
     const { method, path } = requests?.requests[index] ?? { method: 'request', path: String(index + 1) };
     const { sent, ok, ...others } = counts;
     const wrong = Object.entries(others).filter(([, count]) => count > 0);
-    const tail = (['p50', 'p99'] as const).flatMap((name) => {
-      const us = latencyUs?.[name];
-      return us === undefined ? [] : [`${name} ${formatUs(us)}`];
-    });
     return [
       `${redactUrl(`${method} ${path}`)}: ${formatWhole(sent)} sent, ${formatWhole(ok)} right`,
       ...wrong.map(([name, count]) => `${formatWhole(count)} ${name}`),
-      ...tail,
+      ...listLatencies({ p50: latencyUs?.p50, p99: latencyUs?.p99 }),
     ].join(', ');
   });
 }

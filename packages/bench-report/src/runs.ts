@@ -30,7 +30,7 @@ export function viewRuns({ by, rows }: RunsTable, title: string, marks: readonly
 }
 
 const OF_ITS_RUN =
-  'no ratio: a capacity holds for its run, and the next day it can be a third higher. To compare two servers, measure both in one run';
+  'No ratio: a capacity holds for its run, and the next day it can be a third higher. To compare two servers, measure both in one run';
 
 const NO_INTERVAL =
-  'no interval and no verdict: the runs were measured at different times, so a ratio includes every other change between them, also that of the machine';
+  'No interval and no verdict: the runs were measured at different times, so a ratio includes every other change between them, also that of the machine';

@@ -6,7 +6,7 @@ import { countOf, describeConnections, describePlace } from './format.ts';
 import type { Scaling } from 'bench-analysis/scaling';
 import type { Model } from './model/definition.ts';
 import type { ScalingView } from './content.ts';
-import { nameSome } from './words.ts';
+import { listGiven, nameSome } from './words.ts';
 
 /** Builds the table; undefined if nothing was scaled. */
 export function toScalingView({ scalings, rows }: Pick<Model, 'scalings' | 'rows'>): ScalingView | undefined {
@@ -72,19 +72,13 @@ function explainScaling({ scalings, rows }: Required<Pick<Model, 'scalings' | 'r
       (row) => row.target === one.target && isSamePlace(row, one) && row.limits.includes('generator'),
     ),
   );
-  return [
+  return listGiven([
     'speed-up: goodput ÷ that of 1 worker on 1 core in the same round. efficiency: speed-up ÷ cores. threads: those of one worker; several workers have one each, if the stack lets you choose.',
-    ...(scaled.some(({ isShared }) => isShared)
-      ? [
-          'shared: this machine has no core left for the load, so it ran on the cores of the server too. Speed-ups are lower bounds; CPU per request is not affected as much.',
-        ]
-      : []),
-    ...(isLimited
-      ? [
-          'The load generator was saturated in some rows, so their speed-ups are bounds: the server may serve more.',
-        ]
-      : []),
-  ];
+    scaled.some(({ isShared }) => isShared) &&
+      'shared: this machine has no core left for the load, so it ran on the cores of the server too. Speed-ups are lower bounds; CPU per request is not affected as much.',
+    isLimited &&
+      'The load generator was saturated in some rows, so their speed-ups are bounds: the server may serve more.',
+  ]);
 }
 
 /**

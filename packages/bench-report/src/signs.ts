@@ -9,8 +9,8 @@ import { isSampled, showLimit } from './cells.ts';
 import type { Sign, View } from './content.ts';
 import { countOf, formatShare, formatWhole } from './format.ts';
 import type { Model } from './model/definition.ts';
-import { GROWTH, hasWrong, RANK, REST, RIGHT, timingMetricOf } from './table.ts';
-import { listAny } from './words.ts';
+import { GROWTH, RANK, REST, RIGHT, timingMetricOf } from './table.ts';
+import { listAny, listGiven } from './words.ts';
 
 /** Explains the marks and the columns that a table may have. */
 export function explainSigns({
@@ -33,7 +33,6 @@ export function explainSigns({
   const searched = isSearched
     ? '; of a capacity, half of its 95 % interval in this run. The other figures are those of a load near it that met the SLO'
     : '';
-  const limits = describeLimits(rows, companions);
   const paired =
     plan?.sequentialTest === undefined ? '' : ' Verdicts compare within rounds, so ± does not limit them.';
   return [
@@ -48,57 +47,47 @@ export function explainSigns({
     { mark: '≥', text: '≥ lower bound.' },
     { mark: '~', text: '~ in doubt in every round, by this share at most.' },
     { mark: '?', text: '? invalid in every round.' },
-    ...(limits === undefined ? [] : [{ column: 'limit', text: limits }]),
+    { column: 'limit', text: describeLimits(rows, companions) },
     {
       column: GROWTH,
       text: `${GROWTH}: the memory that the server gained for each answer to the request, garbage included.`,
     },
-    ...(hasWrong(rows)
-      ? [
-          {
-            column: RIGHT,
-            text: `${RIGHT}: the share of requests with a correct response.${describeSample(rows)}`,
-          },
-        ]
-      : []),
-    ...(metric === undefined
-      ? []
-      : [
-          {
-            column: REST,
-            text: `${metric}: the median time that servers reported (Server-Timing). ${REST}: the median of the latency minus that time. At more than 1 connection, ${REST} includes time in queues.`,
-          },
-        ]),
+    {
+      column: RIGHT,
+      text: `${RIGHT}: the share of requests with a correct response.${describeSample(rows)}`,
+    },
+    {
+      column: REST,
+      text: `${metric}: the median time that servers reported (Server-Timing). ${REST}: the median of the latency minus that time. At more than 1 connection, ${REST} includes time in queues.`,
+    },
   ];
 }
 
 /** Selects the texts of the marks and columns that a table shows. */
 export function readSigns({ signs, columns, groups }: Pick<View, 'signs' | 'columns' | 'groups'>): string[] {
   const cells = groups.flatMap(({ rows }) => rows.flat());
-  return signs
-    .filter(
-      ({ mark, column }) =>
-        (column === undefined || columns.includes(column)) &&
-        // A name may have the character of a mark: shop[HEAD~1], GET /orders?limit=20.
-        (mark === undefined || cells.some((cell) => cell.split(' ').some((word) => word.startsWith(mark)))),
-    )
-    .map(({ text }) => text);
+  const shown = signs.filter(
+    ({ mark, column }) =>
+      (column === undefined || columns.includes(column)) &&
+      // A name may have the character of a mark: shop[HEAD~1], GET /orders?limit=20.
+      (mark === undefined || cells.some((cell) => cell.split(' ').some((word) => word.startsWith(mark)))),
+  );
+  return listGiven(shown.map(({ text }) => text));
 }
 
-/** Explains the limits that occur; undefined if no row has one. */
-function describeLimits(rows: readonly Row[], companions: Model['companions']): string | undefined {
+/** Explains the limits that occur; empty if no row has one. */
+function describeLimits(rows: readonly Row[], companions: Model['companions']): string {
   const shown = new Set<string>(rows.map(showLimit));
   const services = Object.keys(companions ?? {}).filter((name) => shown.has(name));
-  const saturated = [
-    ...(shown.has('server') ? ['the server'] : []),
+  const saturated = listGiven([
+    shown.has('server') && 'the server',
     ...services.map((name) => `the ${name}`),
-    ...(shown.has('generator') ? ['the load generator'] : []),
-    ...(shown.has('waiting') ? ['nothing (waiting)'] : []),
-    ...(shown.has('others') ? ['the CPU, by processes that do not belong to this run (others)'] : []),
-    ...(shown.has('unknown') ? ['unknown, because the CPU of the server was not measured'] : []),
-  ];
-  if (saturated.length === 0) return undefined;
-  return `limit: what was saturated: ${listAny(saturated)}.`;
+    shown.has('generator') && 'the load generator',
+    shown.has('waiting') && 'nothing (waiting)',
+    shown.has('others') && 'the CPU, by processes that do not belong to this run (others)',
+    shown.has('unknown') && 'unknown, because the CPU of the server was not measured',
+  ]);
+  return saturated.length === 0 ? '' : `limit: what was saturated: ${listAny(saturated)}.`;
 }
 
 /** Says how many bodies the share of correct responses is based on. */

@@ -62,7 +62,7 @@ function isSound({ statuses, rounds }: Row): boolean {
 }
 
 /** Returns true if some requests of a row were answered wrongly. */
-export function hasWrong(rows: readonly Row[]): boolean {
+function hasWrong(rows: readonly Row[]): boolean {
   return rows.some(({ right = 1 }) => right < 1);
 }
 

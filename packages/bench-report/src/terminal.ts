@@ -30,7 +30,7 @@ export function renderTerminal(
 ): string {
   const { view, shared } = share(clean(shown));
   const brief = noteLines === Infinity ? undefined : view.brief;
-  const { scaling, curve, closing } = view;
+  const { beside = [], closing } = view;
   const { narrowed, omitted } = narrow(view, width);
   const indent = (line: string): string => wrap(`  ${line}`, width);
   const columns = [...narrowed.columns, ...shared.map(({ column }) => column)];
@@ -42,18 +42,19 @@ export function renderTerminal(
     ...(signs.length > 0 ? [signs.join(' ')] : []),
     ...view.notes,
   ];
-  const beside = [scaling, curve].flatMap((table) => (table === undefined ? [] : [narrow(table, width)]));
   return [
     paint('strong', wrap(view.title, width)),
     ...(brief?.setting ?? view.setting).map(indent),
     draw(narrowed, width, paint),
-    ...beside.flatMap((table) => [
-      '',
-      paint('strong', table.narrowed.title),
-      draw(table.narrowed, width, paint),
-      ...[...table.omitted, ...table.narrowed.notes].map(indent),
-      '',
-    ]),
+    ...beside
+      .map((table) => narrow(table, width))
+      .flatMap((table) => [
+        '',
+        paint('strong', table.narrowed.title),
+        draw(table.narrowed, width, paint),
+        ...[...table.omitted, ...table.narrowed.notes].map(indent),
+        '',
+      ]),
     ...limit(notes.map(indent), noteLines),
     ...(closing === undefined ? [] : [renderClosing(closing, { width, paint })]),
     '',
@@ -92,6 +93,10 @@ function clean<T>(value: T): T {
   return Object.fromEntries(Object.entries(value).map(([key, inside]) => [key, clean(inside)])) as T;
 }
 
+function rowsOf({ groups }: Pick<View, 'groups'>): string[][] {
+  return groups.flatMap(({ rows }) => rows);
+}
+
 /** A column that says the same in each row. */
 interface Shared {
   column: string;
@@ -100,25 +105,20 @@ interface Shared {
 
 /** Takes the columns that say the same in each row out of a table. */
 function share(view: View): { view: View; shared: Shared[] } {
-  const rows = view.groups.flatMap((group) => group.rows);
+  const rows = rowsOf(view);
   const shared = view.columns.flatMap((column, place): Shared[] => {
     const cell = rows[0]?.[place] ?? '';
     const isShared = view.shareable?.includes(column) && rows.every((cells) => cells[place] === cell);
     return isShared ? [{ column, cell }] : [];
   });
-  return {
-    view: without(
-      view,
-      shared.map(({ column }) => column),
-    ),
-    shared,
-  };
+  const columns = shared.map(({ column }) => column);
+  return { view: without(view, columns), shared };
 }
 
-/** `in each row: class framework, limit server, status ok`. */
+/** `In each row: class framework, limit server, status ok`. */
 function describeShared(shared: readonly Shared[]): string[] {
   if (shared.length === 0) return [];
-  return [`in each row: ${shared.map(({ column, cell }) => `${column} ${cell}`).join(', ')}`];
+  return [`In each row: ${shared.map(({ column, cell }) => `${column} ${cell}`).join(', ')}`];
 }
 
 function linesOf(texts: readonly string[]): number {
@@ -153,7 +153,7 @@ function narrow<T extends Drawn>(table: T, width: number): { narrowed: T; omitte
   return {
     narrowed: without(table, omitted),
     omitted:
-      omitted.length > 0 ? [`omitted to fit ${width} columns: ${omitted.join(', ')}; see --detail.`] : [],
+      omitted.length > 0 ? [`Omitted to fit ${width} columns: ${omitted.join(', ')}; see --detail.`] : [],
   };
 }
 
@@ -174,32 +174,9 @@ function pick<T extends Drawn>(table: T, places: readonly number[]): T {
 
 /** Draws a table, at most `width` columns wide if possible. One of many targets in columns is drawn in parts that fit. */
 function draw(table: Drawn, width: number, paint: Paint): string {
-  if (table.isPlain) return drawPlain(table, width, paint);
+  if (table.isPlain) return renderRows(table.columns, paintRows(rowsOf(table), paint), table.columns, width);
   const parts = table.repeated === undefined ? [table] : splitColumns(table, table.repeated, width);
   return parts.map((part) => drawFramed(part, width, paint)).join('\n');
-}
-
-/** Draws the rows of each group below its heading, with columns that align across all groups. */
-function drawPlain({ title, columns, words, groups }: Drawn, width: number, paint: Paint): string {
-  const [first, ...others] = groups;
-  if (first !== undefined && others.length === 0 && first.heading === title)
-    return renderRows(columns, paintRows(first.rows, paint), columns, width);
-  const all = paintRows(
-    groups.flatMap(({ rows }) => rows),
-    paint,
-  );
-  const [head = '', ...lines] = renderRows(columns, all, words)
-    .split('\n')
-    .map((line) => line.trimEnd());
-  const drawn = groups.flatMap(({ heading, rows }) => [
-    '',
-    ...wrap(heading, width)
-      .split('\n')
-      .map((line) => paint('strong', line)),
-    head,
-    ...lines.splice(0, rows.length),
-  ]);
-  return [...drawn, ''].join('\n');
 }
 
 /** The frame and the padding of a table take this much for each column, and 1 more. */
@@ -207,10 +184,8 @@ const FRAME_COLUMNS = 3;
 
 /** Splits a table into parts that fit, each with the first `repeated` columns. */
 function splitColumns(table: Drawn, repeated: number, width: number): Drawn[] {
-  const { columns, groups } = table;
-  const widths = fitColumns([columns, ...groups.flatMap(({ rows }) => rows)], Infinity).map(
-    (own) => own + FRAME_COLUMNS,
-  );
+  const { columns } = table;
+  const widths = fitColumns([columns, ...rowsOf(table)], Infinity).map((own) => own + FRAME_COLUMNS);
   const room = width - 1 - sum(widths.slice(0, repeated));
   const parts: number[][] = [];
   let left = 0;
@@ -229,11 +204,9 @@ function splitColumns(table: Drawn, repeated: number, width: number): Drawn[] {
   return (parts.length === 0 ? [[]] : parts).map((part) => pick(table, [...first, ...part]));
 }
 
-function drawFramed({ columns, words, groups }: Drawn, width: number, paint: Paint): string {
-  const widths = fitColumns(
-    [columns, ...groups.flatMap(({ rows }) => rows)],
-    width - 1 - FRAME_COLUMNS * columns.length,
-  );
+function drawFramed(drawn: Drawn, width: number, paint: Paint): string {
+  const { columns, words, groups } = drawn;
+  const widths = fitColumns([columns, ...rowsOf(drawn)], width - 1 - FRAME_COLUMNS * columns.length);
   const table = new Table({
     head: columns.map((column) => paint('strong', column)),
     style: { head: [], border: [], compact: true },

@@ -30,6 +30,7 @@ import {
 } from './plan.ts';
 import { decidingMetric } from './leaders.ts';
 import { toTable } from './table.ts';
+import { listGiven } from './words.ts';
 
 /** The parts of a view that can be longer. */
 export interface Extent extends Circumstances {
@@ -43,27 +44,20 @@ export function toView(
   { detail = false, isExplained = false, isForeign = false }: Extent = {},
 ): View {
   const { rows } = model;
-  const closing = closeReport(model, { isExplained, isForeign });
-  const scaling = toScalingView(model);
-  const curve = toCurveView(rows);
+  const brief = {
+    setting: describeBriefly(model),
+    notes: describeAsking(model.plan.userRequests, model.sent),
+  };
   return {
     title: titleOf(model),
     setting: describeSetting(model),
-    ...(detail
-      ? {}
-      : {
-          brief: {
-            setting: describeBriefly(model),
-            notes: describeAsking(model.plan.userRequests, model.sent),
-          },
-        }),
+    brief: detail ? undefined : brief,
     ...toTable(rows, decidingMetric(model)),
     ...(detail && { shareable: [] }),
-    ...(scaling && { scaling }),
-    ...(curve && { curve }),
+    beside: [toScalingView(model), toCurveView(rows)].flatMap((table) => table ?? []),
     signs: explainSigns({ ...model, by: decidingMetric(model) }),
     notes: [...listNotes(model, detail ? 'full' : 'brief'), ...(detail ? [] : nameDetail(model))],
-    ...(closing && { closing }),
+    closing: closeReport(model, { isExplained, isForeign }),
   };
 }
 
@@ -87,9 +81,9 @@ function describeRounds({ sequentialTest }: Plan, { measured, planned }: Model['
 
 /** The machine, the time and an unusual load in one line, and what is compared in another. */
 function describeBriefly({ plan, host }: Pick<Model, 'plan' | 'host'>): string[] {
-  const load = isUsualLoad(plan.load) ? [] : [describeLoad(plan.load)];
-  const copies = [...describeApps(plan), ...describeCopies(plan)].join('; ');
-  return [[`run ${plan.run}`, describeMachine(host), ...load].join(', '), ...(copies === '' ? [] : [copies])];
+  const load = isUsualLoad(plan.load) ? undefined : describeLoad(plan.load);
+  const facts = listGiven([`run ${plan.run}`, describeMachine(host), load]);
+  return listGiven([facts.join(', '), [...describeApps(plan), ...describeCopies(plan)].join('; ')]);
 }
 
 /** The conditions of the measurement, one fact per line. */
@@ -174,15 +168,14 @@ function describeAge({ age }: Model): string[] {
 /** Says which Node servers collected garbage before the load; empty without a Node server. */
 function describeCollected({ servers }: Model): string[] {
   const missed = servers.filter(({ collected }) => collected === 0);
-  return [
-    ...(servers.some(({ collected = 0 }) => collected > 0)
-      ? ['Node servers ran one full garbage collection before the load']
-      : []),
+  return listGiven([
+    servers.some(({ collected = 0 }) => collected > 0) &&
+      'Node servers ran one full garbage collection before the load',
     ...missed.map(
       ({ target }) =>
         `${target.id}: no garbage collection before the load, because the server could not be asked for it`,
     ),
-  ];
+  ]);
 }
 
 /** The engine and its load mode; a closed loop is the default and is not mentioned. */
@@ -215,9 +208,7 @@ function describeCompanions({ companions = {}, placement }: Model): string[] {
 
 /** The machine in one line. */
 export function describeMachine({ virtualised, cpuModel, cores, platform, release }: Host): string {
-  return [virtualised ? 'VM' : '', cpuModel ?? '', `${cores} cores`, `${platform} ${release}`]
-    .filter(Boolean)
-    .join(', ');
+  return listGiven([virtualised && 'VM', cpuModel, `${cores} cores`, `${platform} ${release}`]).join(', ');
 }
 
 function describePlacement({ kind, server, generator }: Placement): string {

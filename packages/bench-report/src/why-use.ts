@@ -61,8 +61,8 @@ export function viewUse(uses: readonly ChangedUse[]): View {
   const columns = ['count', 'before', 'after', 'difference (95 % interval)'];
   const isCounted = uses.some(({ name }) => name === 'writes');
   const note = isCounted
-    ? 'system calls are counted under strace, which slows the server down; all else without a profiler'
-    : 'system calls were not counted: strace is missing, or not permitted';
+    ? 'System calls are counted under strace, which slows the server down; all else without a profiler'
+    : 'System calls were not counted: strace is missing, or not permitted';
   const notes = rows.length === 0 ? [] : [note];
   return viewTable({ title: 'what requests cause', columns, rows, notes }, columns.slice(1));
 }

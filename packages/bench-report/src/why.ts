@@ -50,7 +50,7 @@ export function viewWhy(why: WhyFile): WhyView[] {
 
 /** Says of which targets the functions are not known, and why. */
 export function describeMissing({ missing }: WhyFile): string[] {
-  return missing.map(({ target, reason }) => `the functions of ${target} are not known: ${reason}`);
+  return missing.map(({ target, reason }) => `The functions of ${target} are not known: ${reason}`);
 }
 
 function viewPair(explained: Explained, { why, hunks }: { why: WhyFile; hunks: readonly Hunk[] }): WhyView {
@@ -61,7 +61,7 @@ function viewPair(explained: Explained, { why, hunks }: { why: WhyFile; hunks: r
   const isMarked = rows.some(([place = '']) => place.startsWith(MARK));
   const notes = [
     ...(isMarked ? [`${MARK} the code of the two sides differs there`] : []),
-    'lines: with all that they call; all intervals hold together with 95 % confidence',
+    'Lines include all that they call; all intervals hold together with 95 % confidence',
     ...describeProfilers([baseline, candidate], why),
   ];
   const pair = { baseline: baseline.target, candidate: candidate.target };

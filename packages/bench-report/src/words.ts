@@ -2,7 +2,7 @@
 import type { Verdict } from 'bench-model/options';
 import { METRICS, type MetricId } from 'bench-model/metrics';
 import { UNITS } from 'bench-model/units';
-import { FORMATS } from './format.ts';
+import { FORMATS, formatUs } from './format.ts';
 
 /** A verdict on any metric, whichever direction is better. */
 export const QUALITIES: Readonly<Record<Verdict, string>> = {
@@ -16,6 +16,21 @@ export const QUALITIES: Readonly<Record<Verdict, string>> = {
 export function showValue(id: MetricId, value: number): string {
   const { unit } = METRICS[id];
   return FORMATS[unit](value) + UNITS[unit].suffix;
+}
+
+/** Returns the texts that apply: those that are neither absent, nor false, nor empty. */
+export function listGiven(texts: readonly (string | false | undefined)[]): string[] {
+  return texts.filter((text): text is string => Boolean(text));
+}
+
+/** Lists latencies in µs by their names, as far as they are known: `p50 100 µs`, `p99.9 ≥ 10.0 s`. */
+export function listLatencies(
+  latencies: Readonly<Record<string, number | undefined>>,
+  atLeast: readonly string[] = [],
+): string[] {
+  return Object.entries(latencies).flatMap(([name, us]) =>
+    us === undefined ? [] : `${name.replace('_', '.')} ${atLeast.includes(name) ? '≥ ' : ''}${formatUs(us)}`,
+  );
 }
 
 /** Lists words as in a sentence: `1, 10 and 100`. */

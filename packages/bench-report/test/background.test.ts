@@ -41,7 +41,7 @@ describe('a run with a background request', () => {
     );
     expect(setting.at(-1)).toBe('background: GET /fib/42, kept in flight during the warm-up and the window');
     expect(notes.at(-1)).toBe(
-      'background: counts, goodput and latency exclude the background requests; CPU µs/req, memory and limit include their cost. ' +
+      'Counts, goodput and latency exclude the background requests; CPU µs/req, memory and limit include their cost. ' +
         'fastify (with GET /fib/42) at 10: 2 answered (the longest after 3.00 s), 2 unfinished at the end and cancelled.',
     );
     expect(describePlan(plan)).toContain('background: GET /fib/42');

@@ -29,10 +29,10 @@ it.each<[ServerBudget, string]>([
 it('the report says that a saturated server could not use all its cores', () => {
   const { trials: _, ...run } = readGoldenRun();
   const notesOf = (trial: Trial): string[] => listNotes(toModel({ ...run, trials: [trial] }), 'full');
-  const note = `limit server, vanilla at 10: ${describeBudget(LOOP)}.`;
+  const note = `The limit of vanilla at 10 is the server: ${describeBudget(LOOP)}.`;
   expect(notesOf(limitedBy(LOOP))).toContain(note);
   expect(notesOf(limitedBy(LOOP, 'waiting')).join('\n')).not.toContain('busiest thread');
-  expect(notesOf(limitedBy({ ...LOOP, by: 'cores' })).join('\n')).not.toContain('limit server,');
+  expect(notesOf(limitedBy({ ...LOOP, by: 'cores' })).join('\n')).not.toContain('is the server');
   expect(describeDetail([limitedBy(LOOP)])).toContain(describeBudget(LOOP));
   expect(listNotes(toModel({ ...run, trials: [limitedBy(LOOP)] }), 'brief')).toContain(
     '1 server was saturated with idle cores beside it: an event loop, a thread or a GIL uses at most one core.',

@@ -31,7 +31,7 @@ vi.mock(import('bench-model/metrics'), async (original) => {
 const run = readGoldenRun();
 
 const omittedAt = (width: number) =>
-  /omitted to fit \d+ columns: ([^;]+);/.exec(
+  /Omitted to fit \d+ columns: ([^;]+);/.exec(
     renderTerminal(toView(toModel(run)), { width }).replaceAll(/\s+/g, ' '),
   )?.[1];
 

@@ -125,7 +125,7 @@ describe('the notes in brief', () => {
     expect(notesOf({ 200: 4000 }, true)).toEqual([]);
     expect(notesOf({ 201: 4000 }, false)).toEqual([]);
     expect(notesOf({ 200: 4000, 503: 8000 }, true)[0]).toMatch(
-      /^statuses: \w+ at 10: 40,000 with status 503, 20,000 with status 200; \w+ at 10: .*00\.$/,
+      /^Statuses: \w+ at 10: 40,000 with status 503, 20,000 with status 200; \w+ at 10: .*00\.$/,
     );
     expect(notesOf({ 304: 4000 }, true)[0]).toContain('all 20,000 responses had status 304');
     expect(notesOf({ 304: 4000 }, true)[1]).toMatch(/^304 has no body:/);
@@ -147,13 +147,13 @@ describe('the notes in brief', () => {
   it('names the servers whose requests opened connections', () => {
     const place = 'fastify at 10: 10,000 connects/s (p50 100 µs, p99 400 µs)';
     expect(noteOf(1)).toBe(
-      `each request opened a new connection: the server closes them. Latency and CPU µs/req include connecting. ${place}.`,
+      `Each request opened a new connection: the server closes them. Latency and CPU µs/req include connecting. ${place}.`,
     );
     expect(noteOf(1, { mode: 'closed', newConnections: true })).toBe(
-      `each request opened a new connection (--new-connections). Latency and CPU µs/req include connecting. ${place}.`,
+      `Each request opened a new connection (--new-connections). Latency and CPU µs/req include connecting. ${place}.`,
     );
     expect(noteOf(0.1)).toMatch(
-      /^some requests opened a new connection: fastify at 10: 10 %, 1,000 connects\/s/,
+      /^Some requests opened a new connection: fastify at 10: 10 %, 1,000 connects\/s/,
     );
     expect(noteOf(0.001)).toBeUndefined();
   });
@@ -179,11 +179,11 @@ describe('the notes in brief', () => {
     const model = toModel({ plan, host, versions: {}, leftOut: [], trials });
     const notes = listNotes(model, 'full');
     expect(notes).toContain(
-      'the server closes idle connections. fastify at 10: 15 connections after 2.0 s of silence, 5 requests were sent again.',
+      'The server closes idle connections. fastify at 10: 15 connections after 2.0 s of silence, 5 requests were sent again.',
     );
     const lost = String.raw`5 processes ended and 10 began under load in 5 trials, 20 requests got no response \(0\.0\d+ %\)`;
     const replaced = 'workers were replaced 10 times under load in 5 trials, no request was lost';
-    const came = notes.find((line) => line.startsWith('processes of the server came and went.'));
+    const came = notes.find((line) => line.startsWith('Processes of the server came and went.'));
     expect(came).toMatch(new RegExp(`fastify at 10: ${lost}`));
     expect(came).toContain(`vanilla at 10: ${replaced}`);
     expect(listFound(model)).toEqual([expect.stringMatching(/\(and 1 more\): .* under load in 5 trials/)]);
@@ -263,7 +263,7 @@ describe('a busy run on a terminal', () => {
   /** Returns the lines between the table and the last sentence, without the courses of the ladder. */
   function notesAt(width: number): string[] {
     const lines = renderTerminal(view, { width, noteLines: 10 }).trimEnd().split('\n');
-    const from = lines.findIndex((line) => /^ {2}(omitted to fit|[#±] )/.test(line));
+    const from = lines.findIndex((line) => /^ {2}(Omitted to fit|[#±] )/.test(line));
     return lines.slice(from, lines.lastIndexOf(''));
   }
 

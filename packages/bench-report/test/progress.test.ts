@@ -110,7 +110,7 @@ describe('the table so far', () => {
     play(plan, screen);
     const [first = '', second = '', ...others] = textsOf(shown, 'report');
     expect(first).toMatch(
-      /^after 1 of 3 rounds:\n┌[^]*\n  in each row: class framework, limit waiting, status ok\n/,
+      /^after 1 of 3 rounds:\n┌[^]*\n  In each row: class framework, limit waiting, status ok\n/,
     );
     expect(first).toContain('│ 100 connections');
     expect(first).toMatch(/│ vanilla .* 101 │/);

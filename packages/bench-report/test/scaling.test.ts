@@ -96,7 +96,7 @@ describe('the report of a run that scales servers', () => {
   it('adds nothing to a run without sizes', () => {
     const model = toModel(readGoldenRun());
     expect(model.scalings).toBeUndefined();
-    expect(toView(model).scaling).toBeUndefined();
+    expect(toView(model).beside).toEqual([]);
   });
 });
 

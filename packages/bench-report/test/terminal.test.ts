@@ -36,7 +36,7 @@ it('says what is the same in each row once, below the table', () => {
     notes: [],
   };
   const lines = renderTerminal(view).split('\n');
-  expect(lines.at(-3)).toBe('  in each row: class raw, status ok');
+  expect(lines.at(-3)).toBe('  In each row: class raw, status ok');
   expect(lines[2]?.match(/[a-z]\S*/g)).toEqual(['target', 'p99', 'limit']);
   expect(lines.at(-2)).toBe('  class: how it was written.');
 });

@@ -149,7 +149,7 @@ describe('the explanation of a comparison', () => {
 
   it('leaves out a side that was not measured, with the reason', () => {
     expect(others).toEqual([]);
-    expect(describeMissing(WHY)).toEqual(['the functions of lost are not known: no profiler for ruby']);
+    expect(describeMissing(WHY)).toEqual(['The functions of lost are not known: no profiler for ruby']);
   });
 
   it('says what a request takes of sides without a profiler, and nothing of functions', () => {

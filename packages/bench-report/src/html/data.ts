@@ -80,13 +80,11 @@ export function toPage(model: Model, why?: WhyFile): Page {
   const named = model.plan.targets.length === 1 ? nameByRoute : <Cell>(cell: Cell): Cell => cell;
   const shownIn = detailedTrials(model.rows);
   const { columns, words, groups, notes } = toTimesView(model);
-  const scaling = toScalingView(model);
   const metric = decidingMetric(model);
-  const verdict = toVerdict(model);
-  const startedAt = model.rows.flatMap(({ trials }) => trials.map((trial) => trial.startedAt)).toSorted()[0];
+  const trials = model.rows.flatMap((row) => row.trials);
   return {
     run,
-    ...(repeat !== undefined && { repeat }),
+    repeat,
     rounds,
     metrics,
     servers: servers.map((server) => ({ ...server, words: describeRuntime(server) })),
@@ -94,8 +92,8 @@ export function toPage(model: Model, why?: WhyFile): Page {
     versions,
     title: titleOf(model),
     machine: describeMachine(host),
-    ...(verdict && { verdict }),
-    ...(startedAt !== undefined && { startedAt }),
+    verdict: toVerdict(model),
+    startedAt: trials.map((trial) => trial.startedAt).toSorted()[0],
     metric,
     outcome: model.outcome?.text ?? 'No trial has ended.',
     isCompared: model.outcome?.isCompared ?? false,
@@ -114,9 +112,9 @@ export function toPage(model: Model, why?: WhyFile): Page {
       rows: rows.map((one) => ({ ...one, words: describeVerdict(one) })),
     })),
     times: { columns, words, groups, notes },
-    ...(scaling && { scaling }),
-    ...(why && { why: toPageWhy(why) }),
-    shortened: model.rows.flatMap(({ trials }) => trials).length - shownIn.size,
+    scaling: toScalingView(model),
+    why: why && toPageWhy(why),
+    shortened: trials.length - shownIn.size,
   };
 }
 

@@ -1,6 +1,5 @@
 /** The differential flame graph of a comparison: one call tree with CPU per request on both sides. */
 import { scaleToRounds, stackCosts } from 'bench-analysis/why/explain';
-import { present } from 'bench-model/options';
 import type { ProfiledSide, WhyFile } from 'bench-model/why';
 import { describeMissing, viewWhy, type WhyView } from '../why.ts';
 
@@ -42,7 +41,7 @@ export function toPageWhy(why: WhyFile): { pairs: PageWhy[]; missing: string[] }
         })
         .filter(({ rows }) => rows.length > 0),
       notes: [...table.notes, ...use.notes],
-      ...present({ flame: buildFlame(why, { baseline, candidate }) }),
+      flame: buildFlame(why, { baseline, candidate }),
     })),
   };
 }

@@ -61,8 +61,7 @@ export function toVerdict(model: Model): PageVerdict | undefined {
 
 function nameSide({ target }: ModelRow, { servers }: Model): Side {
   const copy = servers.find((server) => server.target.id === target)?.target.copy;
-  const { subject } = copy ?? {};
-  return { name: copy === undefined ? target : labelOf(copy), ...(subject !== undefined && { subject }) };
+  return { name: copy === undefined ? target : labelOf(copy), subject: copy?.subject };
 }
 
 function toTile(
@@ -78,7 +77,7 @@ function toTile(
     label: id === 'p50' ? name : label,
     before: showFigure(before.figures[id], FORMATS[unit]),
     after: showFigure(after.figures[id], FORMATS[unit]),
-    ...(old > 0 && now !== old && { change }),
-    ...(judged && { verdict: judged.verdict }),
+    change: old > 0 && now !== old ? change : undefined,
+    verdict: judged?.verdict,
   };
 }

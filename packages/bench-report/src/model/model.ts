@@ -19,11 +19,12 @@ import { usageOf } from 'bench-analysis/times';
 import { METRIC_IDS, METRICS, type MetricId } from 'bench-model/metrics';
 import { median, sum, sumByKey } from 'bench-statistics/numbers';
 import { countCompletions, joinIdleCloses } from 'bench-model/counts';
-import { present, thresholdFor } from 'bench-model/options';
+import { thresholdFor } from 'bench-model/options';
 import type { Plan } from 'bench-model/plan';
 import { isFatal, meaningOf, REASON_CODES } from 'bench-model/reasons';
 import { typeBench } from '../printable.ts';
-import type { Trial } from 'bench-model/record';
+import type { LoadResult } from 'bench-model/load';
+import type { Placement, Trial } from 'bench-model/record';
 import type { StoredRun } from 'bench-analysis/results/store';
 import type {
   LoadHost,
@@ -59,48 +60,44 @@ export interface Parts {
 export function toModel(source: Source, { distributions = false }: Parts = {}): Model {
   const { plan, host, versions, leftOut, trials, interrupted } = source;
   const tracker = trackRun(plan, source.stops);
-  const ending = endingOf(source, interrupted, tracker);
   const summary = summarise(trials);
   const contests = contestAll(source, summary);
-  const rows = rankRows(summary, groupByCell(trials), contests, distributions);
-  const [first] = trials;
-  const age = ageOf(trials);
-  const hosts = hostsOf(trials);
-  const roundHosts = roundHostsOf(source);
-  const sent = sentBy(trials);
-  const scalings = toScalings(summary, plan.targets, trials);
   const facts: Omit<Model, 'notes' | 'outcome'> = {
     run: plan.run,
-    ...(source.typed && { repeat: typeBench(source.typed, plan) }),
+    repeat: source.typed && typeBench(source.typed, plan),
     plan,
     host,
     versions,
     leftOut,
-    ...(plan.quick && { quick: true }),
+    quick: plan.quick ? true : undefined,
     rounds: { measured: tracker.countRounds(trials), planned: plan.rounds },
-    ...(ending && { ending }),
-    metrics: METRIC_IDS.map((id) => ({
+    ending: endingOf(source, interrupted, tracker),
+    metrics: METRIC_IDS.map((id) => METRICS[id]).map(({ id, label, unit, better }) => ({
       id,
-      label: METRICS[id].label,
-      unit: METRICS[id].unit,
-      better: METRICS[id].better,
+      label,
+      unit,
+      better,
     })),
     servers: serversOf(plan, trials),
-    ...(first && { placement: largestPlacement(trials) }),
-    ...(first?.companions && { companions: first.companions }),
-    ...(sent && { sent }),
-    ...(age && { age }),
-    ...(hosts && { hosts }),
-    ...(roundHosts && { roundHosts }),
-    rows,
+    placement: largestPlacement(trials),
+    companions: trials[0]?.companions,
+    sent: sentBy(trials),
+    age: ageOf(trials),
+    hosts: orAbsent(hostsOf(trials)),
+    roundHosts: roundHostsOf(source),
+    rows: rankRows(summary, groupByCell(trials), contests, distributions),
     comparisons: contests.map(({ table }) => table),
-    ...(scalings.length > 0 && { scalings }),
+    scalings: orAbsent(toScalings(summary, plan.targets, trials)),
     problems: problemsOf(summary),
     times: usageOf(trials),
   };
   const noted = { ...facts, notes: notesOf(facts) };
-  const outcome = describeOutcome(noted);
-  return { ...noted, ...(outcome && { outcome }) };
+  return { ...noted, outcome: describeOutcome(noted) };
+}
+
+/** Returns a list that is not empty; undefined for any other. */
+function orAbsent<Item>(list: Item[]): Item[] | undefined {
+  return list.length > 0 ? list : undefined;
 }
 
 /** Returns the rows with their ranks, their trials and the findings of these about the server. */
@@ -110,143 +107,103 @@ function rankRows(
   contests: readonly Contest[],
   distributions: boolean,
 ): ModelRow[] {
-  const ranks = new Map<string, Partial<Record<MetricId, number>>>();
-  for (const { by, ranksAt } of contests) {
-    for (const row of rows) {
-      const rank = ranksAt.get(keyOfPlace(row))?.get(row.target);
-      if (rank === undefined) continue;
-      ranks.set(cellOf(row), { ...ranks.get(cellOf(row)), [by]: rank });
-    }
-  }
   return rows.map((row) => {
     const trials = (groups.get(cellOf(row)) ?? []).toSorted((a, b) => a.round - b.round);
-    const distribution = distributions ? distributionOf(trials) : undefined;
-    const routes = summariseRoutes(trials);
-    const curve = summariseCurve(trials);
+    const measured = trials.flatMap((trial) => measuredOf(trial) ?? []);
+    const loads = measured.map(({ load }) => load);
+    const ranks = new Map(
+      contests.map(({ by, ranksAt }) => [by, ranksAt.get(keyOfPlace(row))?.get(row.target)]),
+    );
     return {
       ...row,
-      figures: figuresOf(row, ranks.get(cellOf(row)) ?? {}),
-      ...describeServers(trials),
-      ...describeOpened(trials),
-      ...describeIdleCloses(trials),
-      ...describeTurnover(trials),
-      ...(routes.length > 0 && { routes }),
-      ...(curve.length > 0 && { curve }),
+      figures: figuresOf(row, ranks),
+      answered: answersOf(trials),
+      idle: measured.flatMap((one) => explainIdle(one) ?? [])[0],
+      budget: measured.find(({ limit, budget }) => limit === 'server' && budget && budget.by !== 'cores')
+        ?.budget,
+      deferredShare: medianOf(trials.flatMap((trial) => seenOf(trial)?.turns?.deferred ?? [])),
+      background: backgroundOf(trials),
+      opened: openedIn(loads),
+      idleCloses: joinIdleCloses(loads.flatMap(({ idleCloses }) => idleCloses ?? [])),
+      turnover: turnoverOf(trials),
+      routes: orAbsent(summariseRoutes(trials)),
+      curve: orAbsent(summariseCurve(trials)),
       trials: trials.map(toPoint),
-      ...(distribution && { distribution }),
+      distribution: distributions ? distributionOf(trials) : undefined,
     };
   });
 }
 
-function figuresOf(row: Row, ranks: Partial<Record<MetricId, number>>): ModelRow['figures'] {
+function figuresOf(
+  { figures, reasons }: Row,
+  ranks: ReadonlyMap<MetricId, number | undefined>,
+): ModelRow['figures'] {
   const entries = METRIC_IDS.flatMap((id): [MetricId, ModelFigure][] => {
-    const figure = row.figures[id];
-    if (figure === undefined) return [];
-    const rank = ranks[id];
-    const reasons = row.reasons.filter(({ reason }) => reason.invalidates.includes(id));
-    return [
-      [
-        id,
-        { ...figure, ...(rank !== undefined && { rank }), reasons: reasons.map(({ reason }) => reason.code) },
-      ],
-    ];
+    const figure = figures[id];
+    const against = reasons.flatMap(({ reason }) => (reason.invalidates.includes(id) ? reason.code : []));
+    return figure === undefined ? [] : [[id, { ...figure, rank: ranks.get(id), reasons: against }]];
   });
   return Object.fromEntries(entries);
 }
 
-/** Returns what the trials of a row say of the server itself: its responses, its saturation, its deferred work, its background requests. */
-function describeServers(
-  trials: Trial[],
-): Pick<ModelRow, 'answered' | 'idle' | 'budget' | 'deferredShare' | 'background'> {
-  const parts = trials.map((trial) => seenOf(trial) ?? {});
-  const saturated = trials.flatMap((trial) => {
-    const { limit, budget } = measuredOf(trial) ?? {};
-    return limit === 'server' && budget !== undefined && budget.by !== 'cores' ? [budget] : [];
-  });
-  const uses = parts.flatMap(({ companions }) => companions?.background ?? []);
-  const deferred = parts.flatMap(({ turns }) => turns?.deferred ?? []);
-  const [budget] = saturated;
-  const [idle] = trials.flatMap(
-    (trial) => (trial.status === 'failed' ? undefined : explainIdle(trial.measured)) ?? [],
-  );
-  const answered = sumByKey(
-    trials.flatMap((trial, index): Record<string, number>[] => {
-      const { statusCodes } = parts[index]?.load ?? {};
-      return trial.requests === undefined || statusCodes === undefined ? [] : [statusCodes];
-    }),
-  );
+function medianOf(values: number[]): number | undefined {
+  return values.length === 0 ? undefined : median(values);
+}
+
+/** Counts the responses to the requests of a user by their status; undefined if all were 200. */
+function answersOf(trials: Trial[]): ModelRow['answered'] {
+  const asked = trials.filter(({ requests }) => requests !== undefined);
+  const answered = sumByKey(asked.map((trial) => seenOf(trial)?.load?.statusCodes ?? {}));
+  return Object.keys(answered).some((status) => status !== '200') ? answered : undefined;
+}
+
+function backgroundOf(trials: Trial[]): ModelRow['background'] {
+  const uses = trials.flatMap((trial) => seenOf(trial)?.companions?.background ?? []);
+  if (uses.length === 0) return undefined;
   return {
-    ...(Object.keys(answered).some((status) => status !== '200') && { answered }),
-    ...(idle && { idle }),
-    ...(budget && { budget }),
-    ...(deferred.length > 0 && { deferredShare: median(deferred) }),
-    ...(uses.length > 0 && {
-      background: {
-        answered: sum(uses.map(({ statusCodes }) => sum(Object.values(statusCodes)))),
-        cancelled: sum(uses.map(({ cancelled }) => cancelled)),
-        longestUs: Math.max(0, ...uses.map(({ durationUs }) => durationUs?.max ?? 0)),
-      },
-    }),
+    answered: sum(uses.map(({ statusCodes }) => sum(Object.values(statusCodes)))),
+    cancelled: sum(uses.map(({ cancelled }) => cancelled)),
+    longestUs: Math.max(0, ...uses.map(({ durationUs }) => durationUs?.max ?? 0)),
   };
 }
 
-/** Returns the medians of the connections that were opened in the windows; empty if no trial counted them. */
-function describeOpened(trials: Trial[]): Pick<ModelRow, 'opened'> {
-  const loads = trials.flatMap((trial) => measuredOf(trial)?.load ?? []);
-  const counted = loads.flatMap(({ opened, windowSeconds }) =>
-    opened ? [{ ...opened, windowSeconds }] : [],
-  );
-  if (counted.length === 0) return {};
-  const times = counted.flatMap(({ connectUs }) => connectUs ?? []);
-  const [p50, p99] = (['p50', 'p99'] as const).map((name) => {
-    const values = times.flatMap((one) => one[name] ?? []);
-    return values.length === 0 ? undefined : median(values);
-  });
+/** Returns the medians of the connections that were opened in the windows; undefined if no trial counted them. */
+function openedIn(loads: LoadResult[]): ModelRow['opened'] {
+  const rates = loads.flatMap(({ opened, windowSeconds }) => (opened ? opened.count / windowSeconds : []));
+  if (rates.length === 0) return undefined;
+  const times = loads.flatMap(({ opened }) => opened?.connectUs ?? []);
   return {
-    opened: {
-      perSecond: median(counted.map(({ count, windowSeconds }) => count / windowSeconds)),
-      share: median(loads.flatMap((load) => openedShare(load) ?? [])),
-      ...present({ p50, p99 }),
-    },
+    perSecond: median(rates),
+    share: median(loads.flatMap((load) => openedShare(load) ?? [])),
+    p50: medianOf(times.flatMap(({ p50 }) => p50 ?? [])),
+    p99: medianOf(times.flatMap(({ p99 }) => p99 ?? [])),
   };
 }
 
-/** Joins the idle closes of the trials; empty without any. */
-function describeIdleCloses(trials: Trial[]): Pick<ModelRow, 'idleCloses'> {
-  const loads = trials.flatMap((trial) => measuredOf(trial)?.load ?? []);
-  const idleCloses = joinIdleCloses(loads.flatMap((load) => load.idleCloses ?? []));
-  return idleCloses === undefined ? {} : { idleCloses };
-}
-
-/** Counts the processes that came and went, and the requests that were lost in these trials; empty if none did. */
-function describeTurnover(trials: Trial[]): Pick<ModelRow, 'turnover'> {
+/** Counts the processes that came and went, and the requests that were lost in these trials; undefined if none did. */
+function turnoverOf(trials: Trial[]): ModelRow['turnover'] {
   const found = trials.flatMap((trial) => {
     const { load, server } = seenOf(trial) ?? {};
-    return load === undefined || server?.turnover === undefined
-      ? []
-      : [{ counts: load.counts, ...server.turnover }];
+    return load && server?.turnover ? [{ counts: load.counts, ...server.turnover }] : [];
   });
-  if (found.length === 0) return {};
+  if (found.length === 0) return undefined;
   const failed = sum(
     found.map(({ counts: { timeout = 0, reset = 0, closedEarly = 0, failed: other = 0 } }) =>
       sum([timeout, reset, closedEarly, other]),
     ),
   );
   return {
-    turnover: {
-      began: sum(found.map(({ began }) => began)),
-      ended: sum(found.map(({ ended }) => ended)),
-      trials: found.length,
-      failed,
-      share: failed / Math.max(1, sum(found.map(({ counts }) => countCompletions(counts)))),
-    },
+    began: sum(found.map(({ began }) => began)),
+    ended: sum(found.map(({ ended }) => ended)),
+    trials: found.length,
+    failed,
+    share: failed / Math.max(1, sum(found.map(({ counts }) => countCompletions(counts)))),
   };
 }
 
 function toPoint(trial: Trial): Point {
   const { id, round, order, seed, startedAt, status, reasons, logTail, files } = trial;
   const measured = measuredOf(trial);
-  const { counts } = seenOf(trial)?.load ?? {};
   const goodput = measured === undefined ? [] : goodputOverTime(measured.load);
   const memory = memoryOverTime(measured?.server?.memoryOverTime ?? []);
   const figures = METRIC_IDS.flatMap((metric) => {
@@ -260,13 +217,13 @@ function toPoint(trial: Trial): Point {
     seed,
     startedAt,
     status,
-    ...(measured && { limit: measured.limit }),
+    limit: measured?.limit,
     reasons: [...reasons],
     figures: Object.fromEntries(figures),
-    ...(counts && { counts }),
-    ...(goodput.length > 1 && { goodputOverTime: goodput }),
-    ...(memory.length > 1 && { memoryOverTime: memory }),
-    ...(reasons.length > 0 && logTail && { logTail }),
+    counts: seenOf(trial)?.load?.counts,
+    goodputOverTime: goodput.length > 1 ? goodput : undefined,
+    memoryOverTime: memory.length > 1 ? memory : undefined,
+    logTail: reasons.length > 0 ? logTail : undefined,
     files,
   };
 }
@@ -284,27 +241,27 @@ function toServer(trials: Trial[]): ModelServer {
   const processes = new Map(
     trials.flatMap(({ process }) => (process === undefined ? [] : [[process.pid, process]])),
   );
-  const [attested] = trials.flatMap((trial) => trial.attested);
-  const [interpreter] = trials.flatMap((trial) => trial.interpreter ?? []);
   const collected = rangeOf(trials.flatMap((trial) => measuredOf(trial)?.age?.collected ?? []));
   return {
     // A record contains more than the plan, such as what --with installed.
     target: first.target,
-    ...(first.runtime && { runtime: first.runtime }),
-    ...(interpreter && { interpreter }),
-    ...(attested && { attested }),
-    ...(collected && { collected: collected.least }),
+    runtime: first.runtime,
+    interpreter: trials.find((trial) => trial.interpreter)?.interpreter,
+    attested: trials.flatMap((trial) => trial.attested)[0],
+    collected: collected?.least,
     processes: [...processes.values()],
   };
 }
 
 /** Returns the placement of the server with the most cores: in a scaled run, the others use some of these. */
-function largestPlacement([first, ...others]: Trial[]): Trial['placement'] {
-  return others.reduce(
-    (largest, { placement }) =>
-      (placement.server?.length ?? 0) > (largest.server?.length ?? 0) ? placement : largest,
-    (first as Trial).placement,
-  );
+function largestPlacement(trials: Trial[]): Model['placement'] {
+  const placements = trials.map(({ placement }) => placement);
+  const most = Math.max(...placements.map(coresOf));
+  return placements.find((placement) => coresOf(placement) === most);
+}
+
+function coresOf({ server = [] }: Placement): number {
+  return server.length;
 }
 
 /** Returns the requests of the first trial; a request whose check differed between trials has the weakest. */
@@ -333,11 +290,11 @@ function ageOf(trials: Trial[]): Model['age'] {
   const ages = trials.flatMap((trial) => measuredOf(trial)?.age ?? []);
   const seconds = rangeOf(ages.map(({ secondsSinceStart }) => secondsSinceStart));
   const answers = rangeOf(ages.flatMap((age) => age.answers ?? []));
-  return seconds && { seconds, ...(answers && { answers }) };
+  return seconds && { seconds, answers };
 }
 
-/** The hosts that sent the load, over all trials that count; undefined if this machine did. */
-function hostsOf(trials: Trial[]): LoadHost[] | undefined {
+/** The hosts that sent the load, over all trials that count; none if this machine did. */
+function hostsOf(trials: Trial[]): LoadHost[] {
   const loads = trials.flatMap((trial) => measuredOf(trial)?.load.cluster ?? []);
   const parts = loads.flatMap((load) => load.parts);
   const all = sum(parts.map(({ counts }) => counts.ok));
@@ -350,14 +307,14 @@ function hostsOf(trials: Trial[]): LoadHost[] | undefined {
     const sent = parts.filter(({ host }) => host === name);
     return {
       name,
-      ...(cpuModel === undefined ? {} : { cpuModel }),
-      ...(cores === undefined ? {} : { cores }),
+      cpuModel,
+      cores,
       share: sum(sent.map(({ counts }) => counts.ok)) / all,
       skewMs: Math.max(...sent.map(({ skewMs }) => Math.abs(skewMs))),
       clockErrorMs: Math.max(...own.map(({ clockErrorMs }) => clockErrorMs)),
     };
   });
-  return hosts.length === 0 ? undefined : hosts.toSorted((a, b) => (a.name < b.name ? -1 : 1));
+  return hosts.toSorted((a, b) => (a.name < b.name ? -1 : 1));
 }
 
 /** The hosts that the rounds were spread over. One that joined when the run was resumed was not compared with the others. */

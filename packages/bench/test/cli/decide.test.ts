@@ -24,7 +24,7 @@ describe('bench --again', () => {
     // The same versions and sources: nothing changed.
     expect(stdout).toContain('no changes in processes, versions, runtimes, frameworks or servers');
     expect(stdout).not.toContain('changed: ');
-    expect(stdout).toContain('no interval and no verdict');
+    expect(stdout).toContain('No interval and no verdict');
     const [then, today] = [readRunFile(place, old).plan, readRunFile(place, now).plan];
     expect({ ...today, run: '', seed: 0, trials: [] }).toEqual({ ...then, run: '', seed: 0, trials: [] });
     expect(today.seed).not.toBe(then.seed);

@@ -101,7 +101,7 @@ describe('a server that is already running', () => {
     expect(load.statusCodes).toEqual({ 304: load.counts.ok });
     expect(stdout).toMatch(
       new RegExp(
-        `^  statuses: GET .* at 2: all ${load.counts.ok} responses had status 304\\.\n {2}304 has no body:`,
+        `^  Statuses: GET .* at 2: all ${load.counts.ok} responses had status 304\\.\n {2}304 has no body:`,
         'm',
       ),
     );
