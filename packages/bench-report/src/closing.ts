@@ -119,9 +119,10 @@ function describeCapacity({
   const isRare = doubts.some((one) => one.reason.code === 'slo-rarely-met' && one.rounds > rounds / 2);
   const less = reasons.includes('slo-violated') ? 'less than ' : isRare ? 'probably less than ' : '';
   const bound = atLeast ? 'at least ' : less;
-  const show = (value: number): string => showValue('capacity', value);
-  if (bound !== '' || interval === undefined) return `${bound}${show(median)}`;
-  return `${show(median)} (${show(interval.low)} to ${show(interval.high)})`;
+  const found = `${bound}${showValue('capacity', median)}`;
+  return bound !== '' || interval === undefined
+    ? found
+    : `${found} (${showValue('capacity', interval.low)} to ${showValue('capacity', interval.high)})`;
 }
 
 /**

@@ -303,14 +303,17 @@ const LEAST_DEFERRED = 0.01;
 
 /** Names the servers that do work of their responses later, and how much. */
 function noteDeferred({ rows }: Facts): Note[] {
-  const describe = ({ deferredShare = 0 }: ModelRow): string | undefined =>
-    deferredShare > LEAST_DEFERRED ? formatShare(Number(deferredShare.toPrecision(2))) : undefined;
   return noteRows(
     rows,
     'Part of CPU µs/req is deferred work: the server does it after its responses, between its turns.',
-    describe,
-    (row) => describe(row) && `${describe(row)} of its CPU per request is spent after the responses`,
+    shareDeferred,
+    (row) =>
+      shareDeferred(row) && `${shareDeferred(row)} of its CPU per request is spent after the responses`,
   );
+}
+
+function shareDeferred({ deferredShare = 0 }: ModelRow): string | undefined {
+  return deferredShare > LEAST_DEFERRED ? formatShare(Number(deferredShare.toPrecision(2))) : undefined;
 }
 
 /** From this share of the requests on, opened connections are named. */
