@@ -1,6 +1,6 @@
 /** The reports of time(1) of a run: the resources that each server used in its whole life. */
 import { countAnswers } from 'bench-model/counts';
-import { median } from 'bench-statistics/numbers';
+import { medianOf } from 'bench-statistics/numbers';
 import type { TimeReport, Trial } from 'bench-model/record';
 import { TIME_FIELD_NAMES, type TimeField } from 'bench-model/time-fields';
 import { cellOf } from './cells.ts';
@@ -34,8 +34,8 @@ export function usageOf(trials: readonly Trial[]): TargetUsage[] {
   return [...groups.values()]
     .map((rounds): TargetUsage => {
       const [{ target, connections }] = rounds as [(typeof rounds)[number]];
-      const answers = medianOfKnown(rounds.map((one) => one.answers));
-      const cost = medianOfKnown(rounds.map((one) => costOf(one.time, one.answers)));
+      const answers = medianOf(rounds.map((one) => one.answers));
+      const cost = medianOf(rounds.map((one) => costOf(one.time, one.answers)));
       return {
         target,
         connections,
@@ -50,7 +50,7 @@ export function usageOf(trials: readonly Trial[]): TargetUsage[] {
 
 function mediansOf(reports: readonly TimeReport[]): TargetUsage['fields'] {
   const fields = TIME_FIELD_NAMES.flatMap((name) => {
-    const value = medianOfKnown(reports.map((report) => report[name]));
+    const value = medianOf(reports.map((report) => report[name]));
     return value === undefined ? [] : [[name, value] as const];
   });
   return Object.fromEntries(fields);
@@ -59,9 +59,4 @@ function mediansOf(reports: readonly TimeReport[]): TargetUsage['fields'] {
 function costOf({ userSeconds, systemSeconds }: TimeReport, answers = 0): number | undefined {
   if (userSeconds === undefined || systemSeconds === undefined || answers === 0) return undefined;
   return ((userSeconds + systemSeconds) * 1e6) / answers;
-}
-
-function medianOfKnown(values: readonly (number | undefined)[]): number | undefined {
-  const known = values.filter((value) => value !== undefined);
-  return known.length === 0 ? undefined : median(known);
 }

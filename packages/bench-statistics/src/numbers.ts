@@ -36,6 +36,12 @@ export function medianOfSorted(sorted: Float64Array): number {
   return low + (high - low) / 2;
 }
 
+/** The median of the values that are known, in their unit; undefined without any. */
+export function medianOf(values: readonly (number | undefined)[]): number | undefined {
+  const known = values.filter((value) => value !== undefined);
+  return known.length === 0 ? undefined : median(known);
+}
+
 /**
  * A standard deviation that is robust to outliers, in the unit of `values`: the median absolute deviation (Hampel 1974) ×
  * 1.4826, or 1 / Φ⁻¹(3/4), which makes it that of a normal sample. Throws RangeError for no values.

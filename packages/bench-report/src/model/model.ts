@@ -17,7 +17,7 @@ import { toScalings } from 'bench-analysis/scaling';
 import { summarise, type Row } from 'bench-analysis/summary';
 import { usageOf } from 'bench-analysis/times';
 import { METRIC_IDS, METRICS, type MetricId } from 'bench-model/metrics';
-import { median, sum, sumByKey } from 'bench-statistics/numbers';
+import { median, medianOf, sum, sumByKey } from 'bench-statistics/numbers';
 import { countCompletions, joinIdleCloses } from 'bench-model/counts';
 import { thresholdFor } from 'bench-model/options';
 import type { Plan } from 'bench-model/plan';
@@ -121,7 +121,7 @@ function rankRows(
       idle: measured.flatMap((one) => explainIdle(one) ?? [])[0],
       budget: measured.find(({ limit, budget }) => limit === 'server' && budget && budget.by !== 'cores')
         ?.budget,
-      deferredShare: medianOf(trials.flatMap((trial) => seenOf(trial)?.turns?.deferred ?? [])),
+      deferredShare: medianOf(trials.map((trial) => seenOf(trial)?.turns?.deferred)),
       background: backgroundOf(trials),
       opened: openedIn(loads),
       idleCloses: joinIdleCloses(loads.flatMap(({ idleCloses }) => idleCloses ?? [])),
@@ -144,10 +144,6 @@ function figuresOf(
     return figure === undefined ? [] : [[id, { ...figure, rank: ranks.get(id), reasons: against }]];
   });
   return Object.fromEntries(entries);
-}
-
-function medianOf(values: number[]): number | undefined {
-  return values.length === 0 ? undefined : median(values);
 }
 
 /** Counts the responses to the requests of a user by their status; undefined if all were 200. */
@@ -175,8 +171,8 @@ function openedIn(loads: LoadResult[]): ModelRow['opened'] {
   return {
     perSecond: median(rates),
     share: median(loads.flatMap((load) => openedShare(load) ?? [])),
-    p50: medianOf(times.flatMap(({ p50 }) => p50 ?? [])),
-    p99: medianOf(times.flatMap(({ p99 }) => p99 ?? [])),
+    p50: medianOf(times.map(({ p50 }) => p50)),
+    p99: medianOf(times.map(({ p99 }) => p99)),
   };
 }
 
