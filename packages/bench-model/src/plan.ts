@@ -43,7 +43,7 @@ export const plannedTrial = shape({
   id: id('Unique in the run.'),
   target: text(),
   connections: ordinal('count: connections'),
-  route: Type.Optional(text('The request that it sends alone.')),
+  route: Type.Optional(text('The request that it sends alone; absent if it sends all requests of the plan.')),
   round: ordinal('count: from 1 on'),
   order: count('count: position in the run, from 0 on'),
   seed: count('seed: of the random choices of the trial'),
