@@ -5,19 +5,25 @@ import { HOME } from 'bench-machine/home';
 import { GENERATOR } from 'bench-load/engines';
 import { present } from 'bench-model/options';
 import type { Gateway } from './gateway.ts';
-import { checkoutOf, type Inspected } from './inspect.ts';
-import type { RemoteProcesses } from './process.ts';
+import type { Inspected } from './inspect.ts';
+import { RemoteProcesses } from './process.ts';
 import type { Agent } from './session.ts';
+
+/** An agent that is reached through the gateway. */
+export interface RemoteAgent extends Agent {
+  /** True once its host is gone. */
+  isLost(): boolean;
+}
 
 /** Returns the agent of a host, reached through the gateway. `localPrefix` is the command that pins generators on this machine. */
 export function createAgent(
   gateway: Gateway,
   { agent, name, facts, isHere }: Inspected,
-  processes: RemoteProcesses,
   { spec, localPrefix }: { spec: ClusterSpec; localPrefix: string[] },
-): Agent {
+): RemoteAgent {
   const { cpuModel, cores, release, taskset } = facts;
-  const checkout = checkoutOf(spec);
+  const processes = new RemoteProcesses(gateway, agent);
+  const checkout = spec.checkout ?? HOME.root;
   const generator = [facts.node.path ?? 'node', join(checkout, relative(HOME.root, GENERATOR))];
   /** Pins a generator to a separate core if its host has one to spare. */
   const prefixOf = (process: number): string[] => {
@@ -29,10 +35,8 @@ export function createAgent(
     name,
     host: { cores, release, ...present({ cpuModel }) },
     pid: isHere ? facts.pid : undefined,
+    isLost: () => processes.lost !== undefined,
     readClock: (trips) => gateway.ask('clock', { agent, trips }),
-    open: (events) => ({
-      ...processes.start((process) => [...prefixOf(process), ...generator], checkout, events),
-      pid: undefined,
-    }),
+    open: (events) => processes.start((process) => [...prefixOf(process), ...generator], checkout, events),
   };
 }

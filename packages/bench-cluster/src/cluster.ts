@@ -1,20 +1,20 @@
 /** A cluster as a run uses it: the hosts that send its load, as one engine. */
 import { commandLine } from 'bench-machine/home';
+import { listOwnAddresses } from 'bench-machine/ports';
 import type { Cluster as ClusterSpec } from 'bench-model/cluster';
 import { UsageError } from 'bench-model/errors';
 import { DRIVER_VERSION } from 'bench-model/versions';
 import type { OpenCluster } from 'bench-http/cluster';
-import { createAgent } from './agent.ts';
+import { createAgent, type RemoteAgent } from './agent.ts';
 import { Gateway } from './gateway.ts';
-import { inspectCluster, listOwnAddresses, refuseUnfit, type Inspected } from './inspect.ts';
-import { RemoteProcesses } from './process.ts';
+import { inspectCluster, refuseUnfit } from './inspect.ts';
 import { provideProgram } from './program.ts';
-import { ClusterSession, type Agent } from './session.ts';
+import { ClusterSession } from './session.ts';
 
 /** Joins the cluster of a plan, and finds the address of this host in it. Throws a usage error if that is not possible. */
 export async function openCluster(spec: ClusterSpec, log?: (line: string) => void): Promise<OpenCluster> {
   const gateway = await Gateway.join(await provideProgram(log), spec.address);
-  const hosts = new PlacedHosts(gateway, spec);
+  const place = placeHosts(gateway, spec);
   const leave = (): Promise<void> => gateway[Symbol.asyncDispose]();
   try {
     const host = spec.server ?? (await findOwnAddress(gateway, spec));
@@ -26,19 +26,7 @@ export async function openCluster(spec: ClusterSpec, log?: (line: string) => voi
         create: ({ placed }) => ({
           name: 'autocannon',
           version: DRIVER_VERSION,
-          open: (load) =>
-            new ClusterSession(
-              {
-                place: () => hosts.generators(placed.generator),
-                processes: spec.processes,
-                leadMs: spec.leadMs,
-                allowedSkewMs: spec.skewMs,
-                deadlineSeconds: spec.deadlineSeconds,
-                engine: 'autocannon',
-                addresses: spec.addresses,
-              },
-              load,
-            ),
+          open: (load) => new ClusterSession({ ...spec, place: () => place(placed.generator) }, load),
         }),
       },
       [Symbol.asyncDispose]: leave,
@@ -66,39 +54,20 @@ async function findOwnAddress(gateway: Gateway, { roles }: ClusterSpec): Promise
   );
 }
 
-/** A host that sends load, and the processes on it. */
-interface PlacedHost {
-  host: Inspected;
-  processes: RemoteProcesses;
-}
-
-/** The hosts of a cluster that send the load. They stay from trial to trial. If one of them is lost, all are placed anew. */
-class PlacedHosts {
-  readonly #gateway: Gateway;
-  readonly #spec: ClusterSpec;
-  #placed: PlacedHost[] | undefined;
-
-  constructor(gateway: Gateway, spec: ClusterSpec) {
-    this.#gateway = gateway;
-    this.#spec = spec;
-  }
-
-  /** Returns the agents that send. Throws a trial error if too few hosts are left, or one does not fit. */
-  async generators(localPrefix: string[]): Promise<Agent[]> {
-    return (await this.#place()).map(({ host, processes }) =>
-      createAgent(this.#gateway, host, processes, { spec: this.#spec, localPrefix }),
-    );
-  }
-
-  async #place(): Promise<PlacedHost[]> {
-    if (this.#placed !== undefined && this.#placed.every(({ processes }) => processes.lost === undefined))
-      return this.#placed;
-    this.#placed = undefined;
-    const hosts = await inspectCluster(this.#gateway, this.#spec);
+/**
+ * Returns a function that places the agents of the hosts that send the load. They stay from trial to trial; if one of them is lost,
+ * all are placed anew. The function throws a trial error if too few hosts are left, or one does not fit.
+ */
+function placeHosts(gateway: Gateway, spec: ClusterSpec): (localPrefix: string[]) => Promise<RemoteAgent[]> {
+  let placed: RemoteAgent[] = [];
+  return async (localPrefix) => {
+    if (placed.length > 0 && !placed.some((agent) => agent.isLost())) return placed;
+    placed = [];
+    const hosts = await inspectCluster(gateway, spec);
     refuseUnfit(hosts);
-    this.#placed = hosts
+    placed = hosts
       .filter(({ task }) => task === 'generator')
-      .map((host) => ({ host, processes: new RemoteProcesses(this.#gateway, host.agent) }));
-    return this.#placed;
-  }
+      .map((host) => createAgent(gateway, host, { spec, localPrefix }));
+    return placed;
+  };
 }

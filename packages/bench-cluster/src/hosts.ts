@@ -3,11 +3,16 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Spread } from 'bench-model/cluster';
 import { TrialError, UsageError } from 'bench-model/errors';
-import { checkoutOf, inspectCluster, refuseUnfit, type CheckedHost, type Inspected } from './inspect.ts';
+import { HOME } from 'bench-machine/home';
+import { inspectCluster, refuseUnfit, type CheckedHost, type Inspected } from './inspect.ts';
+import type { Line } from 'bench-load/line';
 import { Gateway, type HostFacts } from './gateway.ts';
 import type { HostMessage, HostOrder, StopOrder } from './host-protocol.ts';
 import { provideProgram } from './program.ts';
-import { RemoteProcesses, type RemoteProcess } from './process.ts';
+import { RemoteProcesses } from './process.ts';
+
+/** What a host has prepared or measured. */
+export type Produced = Extract<HostMessage, { event: 'prepared' | 'trial' }>;
 
 /** A host that carries out orders with the program of its checkout. */
 export interface ProgramHost {
@@ -17,7 +22,7 @@ export interface ProgramHost {
    * Carries out an order, and returns when it is done. Throws a trial error that says why it was not. `seconds` is the
    * longest that it may take once no other command measures on that host.
    */
-  ask(order: HostOrder, seconds: number, take: (message: HostMessage) => void): Promise<void>;
+  ask(order: HostOrder, seconds: number, take: (message: Produced) => void): Promise<void>;
   /** Stops its current order. */
   stop(): void;
 }
@@ -28,14 +33,20 @@ export interface OpenHosts extends AsyncDisposable {
 }
 
 /** Joins a cluster, and checks the hosts that a run is to be spread over. Throws an error that names those that do not fit. */
-export async function openHosts(spec: Spread, log?: (doing: string) => void): Promise<OpenHosts> {
+export async function openHosts(spec: Spread, log: (line: string) => void): Promise<OpenHosts> {
   const gateway = await Gateway.join(await provideProgram(log), spec.address);
   try {
     const hosts = await inspectCluster(gateway, spec);
     refuseUnfit(hosts);
-    refuseUnequal(hosts);
+    const unequal = findUnequal(hosts);
+    if (unequal.length > 0) {
+      throw new UsageError(
+        `rounds can only be spread over equal hosts: ${unequal.join('; ')}`,
+        'give the role to equal hosts only',
+      );
+    }
     return {
-      hosts: hosts.map((host) => new OrderedHost(gateway, host, checkoutOf(spec))),
+      hosts: hosts.map((host) => new OrderedHost(gateway, host, spec.checkout ?? HOME.root, log)),
       [Symbol.asyncDispose]: () => gateway[Symbol.asyncDispose](),
     };
   } catch (error) {
@@ -66,15 +77,6 @@ export function findUnequal(hosts: readonly Pick<CheckedHost, 'name' | 'facts'>[
   });
 }
 
-function refuseUnequal(hosts: readonly CheckedHost[]): void {
-  const found = findUnequal(hosts);
-  if (found.length === 0) return;
-  throw new UsageError(
-    `rounds can only be spread over equal hosts: ${found.join('; ')}`,
-    'give the role to equal hosts only',
-  );
-}
-
 /** The longest that a program may take to stop. */
 const STOP_MS = 15_000;
 
@@ -84,17 +86,25 @@ class OrderedHost implements ProgramHost {
   readonly #processes: RemoteProcesses;
   readonly #checkout: string;
   readonly #argv: string[];
-  #running: RemoteProcess | undefined;
+  readonly #log: (line: string) => void;
+  readonly #told = new Set<string>();
+  #running: Line<object> | undefined;
 
-  constructor(gateway: Gateway, { agent, name, facts }: Inspected, checkout: string) {
+  constructor(
+    gateway: Gateway,
+    { agent, name, facts }: Inspected,
+    checkout: string,
+    log: (line: string) => void,
+  ) {
     this.name = name;
+    this.#log = log;
     this.#checkout = checkout;
     this.#processes = new RemoteProcesses(gateway, agent);
     const program = join(checkout, 'packages', 'bench', 'bench-http.mjs');
     this.#argv = [facts.node.path ?? 'node', program, 'host'];
   }
 
-  async ask(order: HostOrder, seconds: number, take: (message: HostMessage) => void): Promise<void> {
+  async ask(order: HostOrder, seconds: number, take: (message: Produced) => void): Promise<void> {
     const over = Promise.withResolvers<void>();
     const ended = Promise.withResolvers<void>();
     let timer: NodeJS.Timeout | undefined;
@@ -108,9 +118,11 @@ class OrderedHost implements ProgramHost {
     };
     const running = this.#processes.start<HostMessage>(() => this.#argv, this.#checkout, {
       take: (message) => {
-        if (message.event === 'refused') refusal = describeRefusal(message);
+        if (message.event === 'refused')
+          refusal = message.hint === undefined ? message.message : `${message.message} (${message.hint})`;
         else if (message.event === 'done') isDone = true;
         else if (message.event === 'began') limit();
+        else if (message.event === 'log') this.#pass(message.line);
         else take(message);
       },
       // The next order waits for the end of the program, which releases its machine.
@@ -136,8 +148,11 @@ class OrderedHost implements ProgramHost {
   stop(): void {
     this.#running?.send({ do: 'stop' } satisfies StopOrder);
   }
-}
 
-function describeRefusal({ message, hint }: { message: string; hint?: string }): string {
-  return hint === undefined ? message : `${message} (${hint})`;
+  /** Passes on what the program says, once: each round prepares the same anew, and only figures differ. */
+  #pass(line: string): void {
+    const text = line.replaceAll(/\d+/g, '');
+    if (!this.#told.has(text)) this.#log(`${this.name}: ${line}`);
+    this.#told.add(text);
+  }
 }

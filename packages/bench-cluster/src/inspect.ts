@@ -1,5 +1,4 @@
 /** The hosts of a cluster: placed by their roles, asked for their facts, and checked. */
-import { networkInterfaces } from 'node:os';
 import { isAbsolute, join, relative } from 'node:path';
 import type { Cluster as ClusterSpec, Spread } from 'bench-model/cluster';
 import { TrialError } from 'bench-model/errors';
@@ -36,11 +35,6 @@ function listTasks(spec: ClusterSpec | Spread): Pick<CheckedHost, 'task' | 'role
   return tasks.map((task) => ({ task, role: roles[task] }));
 }
 
-/** The folder of this repository on the hosts of a file. */
-export function checkoutOf({ checkout = HOME.root }: ClusterSpec | Spread): string {
-  return checkout;
-}
-
 /**
  * Places an agent on each host of a file, the server's too, and returns the hosts with their facts.
  * Throws a trial error if there are too few hosts.
@@ -51,7 +45,7 @@ export async function inspectCluster(gateway: Gateway, spec: ClusterSpec | Sprea
   const placed = await gateway.ask('place', { roles, seconds: spec.deadlineSeconds });
   const nodes = new Map((await gateway.ask('nodes')).map((node) => [node.node, node]));
   const own = await gateway.ask('describe', describeOrder(HOME.root));
-  const order = describeOrder(checkoutOf(spec));
+  const order = describeOrder(spec.checkout ?? HOME.root);
   const facts = await Promise.all(placed.map(({ agent }) => gateway.ask('describe', { agent, ...order })));
   const names = nameHosts(placed.map(({ node }) => nodes.get(node) as RayNode));
   return placed.map(({ agent, node }: PlacedAgent, index): Inspected => {
@@ -112,10 +106,4 @@ export function nameHosts(nodes: readonly Pick<RayNode, 'hostname' | 'address'>[
     if (isUnique(short, name)) return name;
     return isUnique(long, withAddress) ? withAddress : `${name} #${index}`;
   });
-}
-
-/** The addresses of this machine that other hosts may see; those of one link only are left out. */
-export function listOwnAddresses(): string[] {
-  const all = Object.values(networkInterfaces()).flatMap((one) => one ?? []);
-  return all.map(({ address }) => address).filter((address) => !address.startsWith('fe80:'));
 }

@@ -20,7 +20,6 @@ interface ClusterFacts {
   /** Counts of the connections of all generators, and the time to establish them. */
   connect: Connect;
   timeoutSeconds: number;
-  engine: string;
   /** The planned opening of all windows, in ms since the epoch on the clock of this host. */
   opensAtMs: number;
   planned: number;
@@ -39,13 +38,13 @@ interface Span {
  * those of the overlap, on the clock of this host.
  */
 export function mergeHosts(parts: readonly HostReport[], facts: ClusterFacts): OwnLoadResult {
-  const { connect, timeoutSeconds, engine, opensAtMs, planned, missing, allowedSkewMs } = facts;
+  const { connect, timeoutSeconds, opensAtMs, planned, missing, allowedSkewMs } = facts;
   const aligned = parts.map(align);
   const overlap = intersect(aligned.map(spanOf));
   const overlapMs = overlap.toMs - overlap.fromMs;
   // Missing generators are judged as such, not as connections that nobody answered.
   const arrived = { ...connect, planned: sum(parts.map((part) => part.connections)) };
-  const merged = mergeReports(aligned, arrived, timeoutSeconds, engine);
+  const merged = mergeReports(aligned, arrived, timeoutSeconds, 'autocannon');
   const ok = sum(aligned.map((report) => countWithin(report, overlap)));
   return {
     ...merged,

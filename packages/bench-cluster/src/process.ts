@@ -1,14 +1,7 @@
 /** Processes that the agent of another host starts. Orders and events pass through the gateway. */
 import { describeExit, type Listener } from 'bench-load/listen';
+import type { Line } from 'bench-load/line';
 import type { AgentEvent, Gateway } from './gateway.ts';
-
-/** A running process on another host. */
-export interface RemoteProcess {
-  /** Sends a line. One that has not arrived by `notAfterMs`, in ms since the epoch of that host, breaks the process. */
-  send(message: object, notAfterMs?: number): void;
-  /** Kills the process, and returns when it has ended. */
-  end(): Promise<void>;
-}
 
 /** The agent of one host, and the processes that it has started. */
 export class RemoteProcesses {
@@ -30,13 +23,14 @@ export class RemoteProcesses {
     commandOf: (process: number) => string[],
     cwd: string,
     events: Listener<Message>,
-  ): RemoteProcess {
+  ): Line<object> {
     const process = ++this.#last;
     const at = { agent: this.#agent, process };
     this.#events.set(process, events as Listener<unknown>);
     const started = this.#gateway.ask('start', { ...at, argv: commandOf(process), cwd });
     started.catch((error: Error) => events.broke(error.message));
     return {
+      pid: undefined,
       send: (message, notAfterMs) => {
         const line = JSON.stringify(message);
         started

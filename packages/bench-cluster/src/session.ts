@@ -1,4 +1,5 @@
 /** The load of several hosts on one server: place, arm, compare clocks, fire at T, merge. */
+import type { Cluster as ClusterSpec } from 'bench-model/cluster';
 import { TrialError } from 'bench-model/errors';
 import { readBacklog } from 'bench-machine/backlog';
 import type { Counts } from 'bench-model/figures';
@@ -33,18 +34,12 @@ export interface Agent {
 }
 
 /** The conditions of a load by several hosts. */
-export interface ClusterTerms {
+export interface ClusterTerms extends Pick<
+  ClusterSpec,
+  'processes' | 'leadMs' | 'skewMs' | 'deadlineSeconds' | 'addresses'
+> {
   /** Returns the agents of a trial. Throws a trial error if too few hosts are left, or one does not fit. */
   place: () => Promise<Agent[]>;
-  /** The generator processes on each host. */
-  processes: number;
-  leadMs: number;
-  allowedSkewMs: number;
-  /** The longest wait for a response that is due. */
-  deadlineSeconds: number;
-  engine: string;
-  /** The source addresses of each host, by its name. */
-  addresses?: Record<string, string[]> | undefined;
   /** Reads the accept queue of the server. */
   backlog?: typeof readBacklog;
 }
@@ -93,7 +88,7 @@ export class ClusterSession implements LoadSession {
 
   async fire(window: Window, mark: (edge: 'opened' | 'closed') => void): Promise<LoadResult> {
     if (this.#connect === undefined) throw new Error('fire before arm');
-    const { leadMs, allowedSkewMs, deadlineSeconds, engine } = this.#terms;
+    const { leadMs, skewMs, deadlineSeconds } = this.#terms;
     const members = this.#members;
     const agents = [...new Set(members.map(({ agent }) => agent))];
     const before = new Map<Agent, Offset>();
@@ -133,16 +128,16 @@ export class ClusterSession implements LoadSession {
         parts.push({ host, connections, report: outcome.value });
       else missing.push({ host: agent.name, why: (host as Error).message });
     }
-    if (parts.length === 0) throw new TrialError(describeMissing(missing));
+    if (parts.length === 0)
+      throw new TrialError(missing.map(({ host, why }) => `${host}: ${why}`).join('; '));
     const { timeoutSeconds } = this.#spec;
     return mergeHosts(parts, {
       connect: this.#connect,
       timeoutSeconds,
-      engine,
       opensAtMs: atMs + window.warmupSeconds * 1000,
       planned: members.length,
       missing,
-      allowedSkewMs,
+      allowedSkewMs: skewMs,
     });
   }
 
@@ -192,8 +187,4 @@ function countEdges(
       if (++left === processes) close();
     },
   };
-}
-
-function describeMissing(missing: readonly { host: string; why: string }[]): string {
-  return missing.map(({ host, why }) => `${host}: ${why}`).join('; ');
 }

@@ -54,7 +54,7 @@ export async function measureSpread(
   using interrupts = new DisposableStack();
   interrupts.use(voice.onInterrupt(() => voice.quit(() => session[Symbol.dispose]()), describeStop));
   await using cluster = await open(spread, voice.log);
-  const all = cluster.hosts.map((host) => new HostAtWork(host, voice.log));
+  const all = cluster.hosts;
   const ready = await prepareAll(all, { plan, isNamed });
   const [{ host, placement, versions, targets, leftOut }] = ready;
   if (resumed !== undefined) {
@@ -87,7 +87,7 @@ export async function measureSpread(
     .map((one): RoundHost => ({
       name: one.name,
       placement,
-      measure: (planned) => one.measure({ plan, planned, isNamed, folder }),
+      measure: (planned) => measureOn(one, { plan, planned, isNamed, folder }),
     }));
   const before = known.slice();
   const mayBegin = keepTime(plan, tracker, { before, atOnce: hosts.length });
@@ -119,72 +119,41 @@ export async function measureSpread(
   return { run: { ...run, folder, host, trials }, interrupted: isStopped };
 }
 
-/** A host with what this command asks of it. */
-class HostAtWork {
-  readonly name: string;
-  readonly #host: ProgramHost;
-  readonly #log: (line: string) => void;
-  readonly #told = new Set<string>();
-
-  constructor(host: ProgramHost, log: (line: string) => void) {
-    this.#host = host;
-    this.#log = log;
-    this.name = host.name;
-  }
-
-  stop(): void {
-    this.#host.stop();
-  }
-
-  /** Makes the targets of a plan ready. Throws a trial error that names this host. */
-  async prepare(order: Omit<HostOrder, 'do'>): Promise<PreparedHost> {
-    let found: PreparedHost | undefined;
-    await this.#ask({ do: 'prepare', ...order }, PREPARE_SECONDS, (message) => {
+/** Makes the targets of a plan ready on a host. Throws a trial error that names it. */
+async function prepareOn(host: ProgramHost, order: Omit<HostOrder, 'do'>): Promise<PreparedHost> {
+  let found: PreparedHost | undefined;
+  await host
+    .ask({ do: 'prepare', ...order }, PREPARE_SECONDS, (message) => {
       if (message.event === 'prepared') found = message.prepared;
-    }).catch((error: Error) => {
-      throw new TrialError(`${this.name}: ${error.message}`);
+    })
+    .catch((error: Error) => {
+      throw new TrialError(`${host.name}: ${error.message}`);
     });
-    if (found === undefined) throw new TrialError(`${this.name} did not say what it has prepared`);
-    return found;
-  }
+  if (found === undefined) throw new TrialError(`${host.name} did not say what it has prepared`);
+  return found;
+}
 
-  /** Measures trials of a plan in order. Files of a trial are written into the folder. Never throws. */
-  async measure({
-    plan,
+/** Measures trials of a plan on a host, in order. Files of a trial are written into the folder. Never throws. */
+async function measureOn(
+  host: ProgramHost,
+  {
+    plan: { spread: _spread, ...plan },
     planned,
     isNamed,
     folder,
-  }: {
-    plan: Plan;
-    planned: readonly PlannedTrial[];
-    isNamed: boolean;
-    folder?: string;
-  }): Promise<HostRound> {
-    const trials: Trial[] = [];
-    const { spread: _spread, ...own } = plan;
-    const round: Plan = { ...own, trials: [...planned] };
-    try {
-      await this.#ask({ do: 'measure', plan: round, isNamed }, longestRound(round), (message) => {
-        if (message.event !== 'trial') return;
-        trials.push(message.trial);
-        if (folder !== undefined) writeFiles(folder, message);
-      });
-      return { trials };
-    } catch (error) {
-      return { trials, lost: (error as Error).message };
-    }
-  }
-
-  #ask(order: HostOrder, seconds: number, take: (message: HostMessage) => void): Promise<void> {
-    return this.#host.ask(order, seconds, (message) => {
-      if (message.event !== 'log') take(message);
-      else {
-        // Each round prepares the same anew; only figures differ.
-        const text = message.line.replaceAll(/\d+/g, '');
-        if (!this.#told.has(text)) this.#log(`${this.name}: ${message.line}`);
-        this.#told.add(text);
-      }
+  }: { plan: Plan; planned: readonly PlannedTrial[]; isNamed: boolean; folder?: string },
+): Promise<HostRound> {
+  const trials: Trial[] = [];
+  const round: Plan = { ...plan, trials: [...planned] };
+  try {
+    await host.ask({ do: 'measure', plan: round, isNamed }, longestRound(round), (message) => {
+      if (message.event !== 'trial') return;
+      trials.push(message.trial);
+      if (folder !== undefined) writeFiles(folder, message);
     });
+    return { trials };
+  } catch (error) {
+    return { trials, lost: (error as Error).message };
   }
 }
 
@@ -206,10 +175,10 @@ function writeFiles(folder: string, { trial, files }: Extract<HostMessage, { eve
 
 /** Prepares all hosts at the same time. Throws a usage error if they are not alike. */
 async function prepareAll(
-  hosts: readonly HostAtWork[],
+  hosts: readonly ProgramHost[],
   { plan: { spread: _spread, ...plan }, isNamed }: { plan: Plan; isNamed: boolean },
 ): Promise<[PreparedHost, ...PreparedHost[]]> {
-  const ready = await Promise.all(hosts.map((host) => host.prepare({ plan, isNamed })));
+  const ready = await Promise.all(hosts.map((host) => prepareOn(host, { plan, isNamed })));
   const [first, ...others] = ready as [PreparedHost, ...PreparedHost[]];
   const names = hosts.map(({ name }) => name);
   const found = others.flatMap((other, index) =>
@@ -241,7 +210,7 @@ function describeConditions({ versions, placement }: PreparedHost): Versions {
 
 /** Measures A/A trials on all hosts at the same time: fresh servers of the first target. */
 async function judgeAll(
-  hosts: readonly HostAtWork[],
+  hosts: readonly ProgramHost[],
   plan: Plan,
   { isNamed, targets, threshold }: { isNamed: boolean; targets: readonly string[]; threshold: number },
 ): Promise<JudgedHost[]> {
@@ -253,7 +222,7 @@ async function judgeAll(
   };
   const figures = await Promise.all(
     hosts.map(async (host): Promise<HostFigures> => {
-      const { trials, lost } = await host.measure({ plan: aa, planned: aa.trials, isNamed });
+      const { trials, lost } = await measureOn(host, { plan: aa, planned: aa.trials, isNamed });
       const cpuUs = trials.flatMap((trial) => measuredOf(trial)?.cpuUsPerRequest ?? []);
       const why = lost ?? trials[0]?.reasons[0]?.text ?? 'its trials have no CPU per request';
       // A host that is lost has fewer figures than its interval needs.

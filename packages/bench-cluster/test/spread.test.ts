@@ -2,8 +2,8 @@ import { programVoice } from 'bench-http/terminal/voice';
 import { readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, describe, expect, it, vi } from 'vitest';
-import type { HostMessage, HostOrder, PreparedHost } from '../src/host-protocol.ts';
-import type { ProgramHost } from '../src/hosts.ts';
+import type { HostOrder, PreparedHost } from '../src/host-protocol.ts';
+import type { Produced, ProgramHost } from '../src/hosts.ts';
 import { measureSpread } from '../src/spread.ts';
 import type { ResolvedRequest } from 'bench-http/conduct/resolve';
 import type { Session } from 'bench-http/conduct/session';
@@ -58,7 +58,7 @@ class FakeHost implements ProgramHost {
     this.#nature = nature;
   }
 
-  async ask(order: HostOrder, _seconds: number, take: (message: HostMessage) => void): Promise<void> {
+  async ask(order: HostOrder, _seconds: number, take: (message: Produced) => void): Promise<void> {
     this.orders.push(order);
     const { plan } = order;
     if (order.do === 'prepare') {

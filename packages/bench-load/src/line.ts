@@ -3,10 +3,10 @@ import { BenchError, TrialError } from 'bench-model/errors';
 import type { Listener } from './listen.ts';
 import type { Order, OrderOf, Orders, Report, UsedUpReport } from './protocol.ts';
 
-/** The way to a running generator process. */
-export interface Line {
-  /** Sends an order. One that has not arrived by `notAfterMs`, in ms since the epoch, breaks the line. */
-  send(order: Order, notAfterMs?: number): void;
+/** The way to a running process, by default a generator. */
+export interface Line<Message = Order> {
+  /** Sends a message. One that has not arrived by `notAfterMs`, in ms since the epoch there, breaks the line. */
+  send(message: Message, notAfterMs?: number): void;
   /** Ends the process. */
   end(): Promise<void>;
   /** The id of the process; undefined if it runs on another machine. */
