@@ -1,9 +1,10 @@
 /** Lock files that name their holder. A lock whose holder has died can be taken over. */
 
-import { linkSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { linkSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname } from 'node:path';
 import pWaitFor from 'p-wait-for';
 import { UsageError } from 'bench-model/errors';
+import { makeFolder } from './files.ts';
 import { readProcess } from './procfs.ts';
 import { isToken, newToken } from './scratch.ts';
 import { runSync } from './subprocess.ts';
@@ -31,7 +32,7 @@ export async function awaitLock(
   file: string,
   log: (waiting: string) => void = () => {},
 ): Promise<Disposable> {
-  mkdirSync(dirname(file), { recursive: true });
+  makeFolder(dirname(file));
   let told = false;
   return takeLock(file, holderFor('', newToken()), ({ pid }) => {
     if (!told) log(`process ${pid} is building the same: waiting for it`);
@@ -96,10 +97,9 @@ function pause(): void {
 
 /** Creates a lock if there is none. Throws a usage error if it cannot be written. */
 function tryCreate(file: string, holder: Holder): boolean {
-  // The content is written to another file and linked into place, so nobody ever reads half a lock.
-  const draft = `${file}.${holder.pid}.new`;
   try {
-    writeFileSync(draft, JSON.stringify(holder));
+    // The content is written to another file and linked into place, so nobody ever reads half a lock.
+    const draft = writeDraft(file, holder);
     try {
       linkSync(draft, file);
     } finally {
@@ -114,9 +114,13 @@ function tryCreate(file: string, holder: Holder): boolean {
 
 /** Updates the holder in a lock that it has. */
 export function rewrite(file: string, holder: Holder): void {
+  renameSync(writeDraft(file, holder), file);
+}
+
+function writeDraft(file: string, holder: Holder): string {
   const draft = `${file}.${holder.pid}.new`;
   writeFileSync(draft, JSON.stringify(holder));
-  renameSync(draft, file);
+  return draft;
 }
 
 /** Returns true if the process that a lock names is still running. */

@@ -1,6 +1,16 @@
-/** What is at a path. Nothing is at a path that no system can have: texts of others name such paths, too. */
-import { join } from 'node:path';
-import { closeSync, constants, fstatSync, openSync, readSync, statSync, type Stats } from 'node:fs';
+/** What is at a path, and new folders. Nothing is at a path that no system can have: texts of others name such paths, too. */
+import { join, resolve } from 'node:path';
+import { UsageError } from 'bench-model/errors';
+import {
+  closeSync,
+  constants,
+  fstatSync,
+  mkdirSync,
+  openSync,
+  readSync,
+  statSync,
+  type Stats,
+} from 'node:fs';
 
 /** The most bytes that are read of a file which others wrote: more than any lock has. */
 const MOST_BYTES = 64 * 1024 ** 2;
@@ -57,6 +67,17 @@ function readFirst(file: number, size: number): Buffer {
     length += count;
   }
   return bytes.subarray(0, length);
+}
+
+/** Makes a folder, with those above it, unless something is there. Throws a usage error with the cure if it cannot. */
+export function makeFolder(folder: string, { mode = 0o777, cure = 'name another folder' } = {}): void {
+  try {
+    // Nothing can be made below /proc, where a recursive call would try for ever.
+    mkdirSync(folder, { recursive: !resolve(folder).startsWith('/proc/'), mode });
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'EEXIST')
+      throw new UsageError(`${folder} cannot be created: ${(error as Error).message}`, cure);
+  }
 }
 
 function lookAt(path: string): Stats | undefined {

@@ -1,8 +1,9 @@
 /** The user's state folder, with the locks and the entries of running commands. */
-import { lstatSync, mkdirSync, type Stats } from 'node:fs';
+import { lstatSync, type Stats } from 'node:fs';
 import { homedir, hostname } from 'node:os';
 import { isAbsolute, join } from 'node:path';
 import { UsageError } from 'bench-model/errors';
+import { makeFolder } from './files.ts';
 
 /** A folder that other users cannot write to, so that its content can be trusted. */
 const PRIVATE = 0o700;
@@ -22,13 +23,7 @@ export function openState(env = process.env, home = homedir()): string {
 const ELSEWHERE = 'set XDG_STATE_HOME to a folder of your own';
 
 function openPrivate(folder: string): string {
-  try {
-    mkdirSync(folder, { recursive: true, mode: PRIVATE });
-  } catch (error) {
-    // Something that exists but is not a folder is reported below.
-    if ((error as NodeJS.ErrnoException).code !== 'EEXIST')
-      throw new UsageError(`${folder} cannot be created: ${(error as Error).message}`, ELSEWHERE);
-  }
+  makeFolder(folder, { mode: PRIVATE, cure: ELSEWHERE });
   const found = lstatSync(folder);
   if (!found.isDirectory()) throw new UsageError(`${folder} is not a folder`, `remove it, or ${ELSEWHERE}`);
   refuseForeign(folder, found, ELSEWHERE);

@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync, symlinkSync, truncateSync, writeFileSync } from 'n
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, it } from 'vitest';
-import { readBytes, readTextFile, sizeOfFile } from '../src/files.ts';
+import { isFolder, makeFolder, readBytes, readTextFile, sizeOfFile } from '../src/files.ts';
 import { runSync } from '../src/subprocess.ts';
 
 let folder: string;
@@ -33,4 +33,14 @@ it('knows the size of a file that is too large to be read', () => {
   writeFileSync(join(folder, 'a'), '12345');
   expect(readBytes(join(folder, 'a'), 4)).toBeUndefined();
   expect([sizeOfFile(join(folder, 'a')), sizeOfFile(folder)]).toEqual([5, 0]);
+});
+
+it('makes a folder with those above it, unless something is there', () => {
+  const made = join(folder, 'a', 'b');
+  for (let time = 0; time < 2; time++) makeFolder(made);
+  expect(isFolder(made)).toBe(true);
+});
+
+it.runIf(process.platform === 'linux')('refuses to make a folder below /proc', () => {
+  expect(() => makeFolder('/proc/a/b')).toThrow('/proc/a/b cannot be created: ENOENT');
 });

@@ -22,7 +22,7 @@ import { suggest } from 'bench-model/suggest';
 import { BenchError, cureForFull, UsageError } from 'bench-model/errors';
 import { HOME, makeProjectFolder, commandLine } from 'bench-machine/home';
 import { RECORD_SCHEMA, RUN_SCHEMA } from 'bench-model/versions';
-import { readTextFile } from 'bench-machine/files';
+import { makeFolder, readTextFile } from 'bench-machine/files';
 import { redact } from 'bench-machine/redact';
 import type { Host } from 'bench-model/host';
 import type { Trial } from 'bench-model/record';
@@ -55,7 +55,7 @@ export function createFolder(parent: string, name: string, files: Record<string,
     throw new UsageError(`${shown(folder)} exists`, 'another run began in the same second: try again');
   try {
     if (parent === HOME.results) makeProjectFolder();
-    mkdirSync(dirname(folder), { recursive: true });
+    makeFolder(dirname(folder));
     mkdirSync(folder);
     for (const [file, value] of Object.entries(files))
       writeReport(folder, file, `${JSON.stringify(value, null, 2)}\n`);

@@ -2,6 +2,7 @@
 import { existsSync, globSync, mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { makeFolder } from 'bench-machine/files';
 import { digestOf } from 'bench-targets/prepare/digest';
 import { UsageError } from 'bench-model/errors';
 import { renderHtml, type Assets } from 'bench-report/html/document';
@@ -52,7 +53,7 @@ export async function writeSite(from: string, place: string): Promise<string> {
   if (runs.length === 0)
     throw new UsageError(`${from} has no runs with a trial`, 'name a folder of runs, such as .bench/results');
   const assets = await readAssets();
-  mkdirSync(place, { recursive: true });
+  makeFolder(place);
   const entries = runs.map((run) => {
     const model = toModel(run, { distributions: true });
     const file = `${run.plan.run}.html`;
