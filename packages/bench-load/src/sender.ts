@@ -34,21 +34,16 @@ interface Mark {
   isId: boolean;
 }
 
-/** Creates the sender of one session. A request with marks gets new values in their place each time. */
-export function createSender({
-  requests,
-  routes,
-  order,
-  host,
-  port,
-  tls,
-  sender,
-  skippedCycles,
-}: Pick<
+/** The part of an order that its sender needs. */
+type SenderSpec = Pick<
   ArmOrder,
   'requests' | 'routes' | 'order' | 'host' | 'port' | 'tls' | 'sender' | 'skippedCycles'
->): Sender {
-  const cycle = new Cycle({ requests, routes, order }, skippedCycles);
+>;
+
+/** Creates the sender of one session. A request with marks gets new values in their place each time. */
+export function createSender(spec: SenderSpec): Sender {
+  const { requests, host, port, tls, sender } = spec;
+  const cycle = new Cycle(spec, spec.skippedCycles);
   const build = createBuilder({ host: new URL(toOrigin({ host, port, tls })).host });
   const closing = requests.map((request) => /\bclose\b/i.test(connectionOf(request) ?? ''));
   const makeBytes = (request: RequestSpec): Buffer => {
@@ -58,7 +53,7 @@ export function createSender({
   const ids = haveIds(requests) ? [{ mark: ID, next: createIds(sender), isId: true }] : [];
   const marks: Mark[] = [...ids, ...createStamps(sender).map((stamp) => ({ ...stamp, isId: false }))];
   const writerOf = (all: readonly RequestSpec[]): Writer =>
-    createWriter({ requests: all, routes: routesOf({ requests, routes }) }, makeBytes, marks);
+    createWriter({ requests: all, routes: routesOf(spec) }, makeBytes, marks);
   let write = writerOf(requests);
   return {
     take(slot) {

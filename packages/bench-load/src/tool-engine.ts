@@ -1,9 +1,8 @@
 import { engineNamed } from 'bench-model/engines';
-import { once } from 'node:events';
 import { TrialError } from 'bench-model/errors';
 import type { LoadResult } from 'bench-model/load';
 import { watchGroup } from 'bench-machine/launch';
-import { hasEnded, quote, start, type Child } from 'bench-machine/subprocess';
+import { killAndWait, quote, start, type Child } from 'bench-machine/subprocess';
 import { inTime } from './deadline.ts';
 import type { LoadEngine, LoadSession, Window } from './engine.ts';
 import { summarise, timeoutsOf } from 'bench-statistics/histogram';
@@ -37,8 +36,6 @@ export function createToolEngine(spec: ToolSpec): LoadEngine {
 
 /** The time for which a tool may go on after its load and its last timeout before it counts as hung. */
 const LATE_SECONDS = 60;
-/** The longest wait for the end of a killed shell. */
-const END_MS = 5000;
 
 /** The output and the cost of one run of the tool. */
 interface Ran {
@@ -195,11 +192,7 @@ class Shell {
   async end(): Promise<void> {
     this.#child.removeAllListeners('exit');
     this.#watchdog?.stdin?.end('done\n');
-    const { pid } = this.#child;
-    if (pid === undefined || hasEnded(this.#child)) return;
-    const gone = once(this.#child, 'exit', { signal: AbortSignal.timeout(END_MS) }).catch(() => {});
-    process.kill(-pid, 'SIGKILL');
-    await gone;
+    await killAndWait(this.#child);
   }
 
   #break(why: string): void {

@@ -1,7 +1,7 @@
 /** The CPU time of every task on the machine, as precisely as the machine reports it. */
 
 import { type CpuTotals, readCpuTotals } from './counters.ts';
-import { listPids, type Process, readProcess, readText, US_PER_TICK } from './procfs.ts';
+import { listPids, type Process, readProcess, readThreadUs, US_PER_TICK } from './procfs.ts';
 import { sum } from 'bench-statistics/numbers';
 
 /**
@@ -48,7 +48,7 @@ function fromProcStat(): (() => number) | undefined {
   const softirq = softirqThreads();
   return () => {
     const totals = readCpuTotals();
-    return totals === undefined ? 0 : busyUs(totals, sumTasksUs(softirq));
+    return totals === undefined ? 0 : busyUs(totals, sum(softirq.map((pid) => readThreadUs(pid, pid) ?? 0)));
   };
 }
 
@@ -68,15 +68,4 @@ function softirqThreads(): number[] {
     const process = readProcess(pid);
     return process?.kernelThread === true && process.command.startsWith('ksoftirqd/');
   });
-}
-
-function sumTasksUs(pids: readonly number[]): number {
-  return sum(pids.map(readTaskUs));
-}
-
-function readTaskUs(pid: number): number {
-  const nanoseconds = readText(`/proc/${pid}/schedstat`)?.split(' ')[0];
-  if (nanoseconds !== undefined) return Number(nanoseconds) / 1000;
-  const process = readProcess(pid);
-  return process === undefined ? 0 : (process.userTicks + process.systemTicks) * US_PER_TICK;
 }

@@ -76,18 +76,8 @@ function cacheOf({ XDG_CACHE_HOME: cache = '' }: NodeJS.ProcessEnv, user: string
 /** The folders of this process. */
 export const HOME = findHome(process.cwd());
 
-/** The scripts of the repository whose names differ from those of the commands: pnpm has commands of these names. */
-const SCRIPTS: Record<string, string> = {
-  doctor: 'bench:doctor',
-  ci: 'bench:ci',
-  init: 'bench:init',
-  install: 'bench:install',
-  list: 'bench:list',
-  power: 'bench:power',
-  prune: 'bench:prune',
-  upgrade: 'bench:upgrade',
-  why: 'bench:why',
-};
+/** The commands whose scripts in the repository have `bench:` before their names: pnpm has commands of these names. */
+const SCRIPTS = new Set('ci doctor init install list power prune upgrade why'.split(' '));
 
 /** Returns the words that start pnpm here: with `npx` if that brought it for this command only. */
 export function typePnpm(
@@ -101,7 +91,7 @@ export function typePnpm(
 export function commandLine(words: string): string {
   // Options alone mean the command `bench`.
   if (HOME.kind !== 'repository') return `${NAME} ${words.replace(/^bench (?=-)/, '')}`;
-  return `${typePnpm()} ${words.replace(/^\S+/, (name) => SCRIPTS[name] ?? name)}`;
+  return `${typePnpm()} ${words.replace(/^\S+/, (name) => (SCRIPTS.has(name) ? `bench:${name}` : name))}`;
 }
 
 /** Returns the path of a document of Bench: in the repository from its root, elsewhere where it is installed. */

@@ -31,7 +31,6 @@ import {
   type Listening,
 } from './procfs.ts';
 import { runSync, sendSignal, start, type Child } from './subprocess.ts';
-import type { TimeCommand } from './time.ts';
 import type { Tls } from './tls.ts';
 import { sum } from 'bench-statistics/numbers';
 
@@ -88,7 +87,8 @@ export interface LaunchSpec {
   threads?: number | undefined;
   /** The command prefix that pins the server to its cores; absent if pinning is not possible. */
   prefix?: readonly string[] | undefined;
-  time?: TimeCommand | undefined;
+  /** The words of `timeCommand`; absent without a report. */
+  time?: readonly string[] | undefined;
   /** The address that it listens on; by default one that only this machine reaches. */
   host?: string | undefined;
   /** A free port; chosen if absent. */
@@ -162,54 +162,12 @@ export async function launch(spec: LaunchSpec): Promise<Server> {
       'stop what listens there',
     );
   try {
-    return launchAt(port, spec);
+    return new LaunchedServer(port, spec);
   } catch (error) {
     const failed = error as NodeJS.ErrnoException;
     if (failed.errno === undefined || cureForFull(failed) !== undefined) throw error;
     throw new TrialError(`the server could not be launched: ${(error as Error).message}`);
   }
-}
-
-/** Starts a server on this port, with its files. Throws what node:fs throws, as for a full disk. */
-function launchAt(port: number, spec: LaunchSpec): Server {
-  const logFile = join(spec.folder, 'logs', `${spec.id}.log`);
-  const timeFile = join(spec.folder, 'time', `${spec.id}.txt`);
-  const dataFolder = join(spec.folder, 'data');
-  for (const folder of ['logs', 'time', 'data']) mkdirSync(join(spec.folder, folder), { recursive: true });
-
-  const number = numberOf(spec);
-  // Names of one length in all trials: the size of the environment affects the memory layout of a server (Mytkowicz
-  // et al. 2009).
-  const files = Object.entries(spec.files ?? {}).map(([variable, text]) => {
-    const file = join(dataFolder, `${number}-${variable}.json`);
-    writeFileSync(file, text);
-    return [variable, file] as const;
-  });
-  const { host = HOST, workers = 1, threads, prefix = [] } = spec;
-  const command = fillCommand(spec.command, { workers, threads, host, port });
-  const timed = spec.time === undefined ? [] : [...spec.time.argv, timeFile];
-  const argv = [...timed, ...prefix, ...command];
-
-  // Created anew, because an attempt that was killed may have left a log of the same name.
-  const log = openSync(logFile, 'w');
-  const output = spec.isShown === true ? 'inherit' : log;
-  rmSync(timeFile, { force: true });
-  const { cgroup } = openCgroup(`${spec.token}-${number}`);
-  const startedAtMs = performance.now();
-  const child = start({
-    cwd: spec.cwd,
-    stdio: ['ignore', output, output],
-    env: {
-      ...neutralEnvironment(spec.isOfUser),
-      ...Object.fromEntries(files),
-      ...fillEnvironment(spec.env, { host, port }),
-      BENCH_TOKEN: spec.token,
-      [MARK]: markOf(spec),
-    },
-    // The shell becomes time(1), so that the pid and the group are those of the measured server.
-  })`set -e; for file in ${cgroup?.procsFiles ?? []}; do echo $$ > "$file"; done; ulimit -n $(ulimit -Hn) || true; exec ${argv}`;
-  closeSync(log);
-  return new LaunchedServer({ spec, port, logFile, timeFile, cgroup, child, startedAtMs });
 }
 
 /** The variable that marks the processes of one server: some leave its process group. */
@@ -314,6 +272,19 @@ function boundLog(file: string): void {
   }
 }
 
+/** Writes the files of a server, and returns the variables that name them. */
+function writeFiles(spec: LaunchSpec): Record<string, string> {
+  // Names of one length in all trials: the size of the environment affects the memory layout of a server (Mytkowicz
+  // et al. 2009).
+  return Object.fromEntries(
+    Object.entries(spec.files ?? {}).map(([variable, text]) => {
+      const file = join(spec.folder, 'data', `${numberOf(spec)}-${variable}.json`);
+      writeFileSync(file, text);
+      return [variable, file];
+    }),
+  );
+}
+
 /** The part of an id that is unique in a run. */
 function numberOf({ id }: Pick<LaunchSpec, 'id'>): string {
   return id.split('-', 1)[0] ?? id;
@@ -336,14 +307,6 @@ export function fillCommand(
     .map((word) => fill(word, values));
 }
 
-/** Fills in the placeholders of variables. */
-function fillEnvironment(
-  env: Readonly<Record<string, string>>,
-  place: { host: string; port: number },
-): Record<string, string> {
-  return Object.fromEntries(Object.entries(env).map(([name, value]) => [name, fill(value, place)]));
-}
-
 /** Replaces the placeholders of these names. */
 function fill(text: string, values: object): string {
   return Object.entries(values).reduce(
@@ -352,25 +315,19 @@ function fill(text: string, values: object): string {
   );
 }
 
-interface Parts {
-  spec: LaunchSpec;
-  port: number;
-  logFile: string;
-  timeFile: string;
-  cgroup: Cgroup | undefined;
-  child: Child;
-  startedAtMs: number;
-}
-
+/** A server under time(1), with its log, its files and its cgroup. */
 class LaunchedServer implements Server {
   readonly host: string;
   readonly port: number;
-  tls?: Tls;
+  readonly tls?: Tls;
   readonly cgroup: Cgroup | undefined;
   readonly startedAtMs: number;
   readonly mayIgnorePort: boolean;
   readonly stopped: AbortSignal | undefined;
-  readonly #parts: Parts;
+  readonly #spec: LaunchSpec;
+  readonly #logFile: string;
+  readonly #timeFile: string;
+  /** The id of its first process, and of its process group. */
   readonly #group: number;
   readonly #watchdog: Child;
   readonly #logBound: NodeJS.Timeout;
@@ -380,23 +337,51 @@ class LaunchedServer implements Server {
   #ended: string | undefined;
   #stopped: Promise<Stopped> | undefined;
 
-  constructor(parts: Parts) {
-    this.#parts = parts;
-    this.host = parts.spec.host ?? HOST;
-    this.port = parts.port;
-    if (parts.spec.tls !== undefined) this.tls = parts.spec.tls;
-    this.cgroup = parts.cgroup;
-    this.startedAtMs = parts.startedAtMs;
-    this.stopped = parts.spec.stopped;
-    this.mayIgnorePort = !parts.spec.command.some((word) => word.includes('{port}'));
-    if (parts.child.pid === undefined) throw new TrialError(`${parts.spec.command[0]} could not be started`);
-    this.#group = parts.child.pid;
-    const mark = `${MARK}=${markOf(parts.spec)}`;
-    this.#watchdog = watchGroup(this.#group, { ...parts.spec, mark, cgroup: parts.cgroup });
-    this.#logBound = setInterval(() => boundLog(parts.logFile), LOG_POLL_MS);
+  /** Starts it on this port. Throws what node:fs throws, as for a full disk. */
+  constructor(port: number, spec: LaunchSpec) {
+    const { host = HOST, folder, token, time, workers = 1, threads, prefix = [] } = spec;
+    this.host = host;
+    this.port = port;
+    if (spec.tls !== undefined) this.tls = spec.tls;
+    this.stopped = spec.stopped;
+    this.mayIgnorePort = !spec.command.some((word) => word.includes('{port}'));
+    this.#spec = spec;
+    this.#logFile = join(folder, 'logs', `${spec.id}.log`);
+    this.#timeFile = join(folder, 'time', `${spec.id}.txt`);
+    for (const name of ['logs', 'time', 'data']) mkdirSync(join(folder, name), { recursive: true });
+    // Created anew, because an attempt that was killed may have left a log of the same name.
+    const log = openSync(this.#logFile, 'w');
+    rmSync(this.#timeFile, { force: true });
+    const output = spec.isShown === true ? 'inherit' : log;
+    const timed = time === undefined ? [] : [...time, this.#timeFile];
+    const argv = [...timed, ...prefix, ...fillCommand(spec.command, { workers, threads, host, port })];
+    const variables = Object.entries(spec.env).map(([name, value]) => [name, fill(value, { host, port })]);
+    this.cgroup = openCgroup(`${token}-${numberOf(spec)}`).cgroup;
+    this.startedAtMs = performance.now();
+    const child = start({
+      cwd: spec.cwd,
+      stdio: ['ignore', output, output],
+      env: {
+        ...neutralEnvironment(spec.isOfUser),
+        ...writeFiles(spec),
+        ...Object.fromEntries(variables),
+        BENCH_TOKEN: token,
+        [MARK]: markOf(spec),
+      },
+      // The shell becomes time(1), so that the pid and the group are those of the measured server.
+    })`set -e; for file in ${this.cgroup?.procsFiles ?? []}; do echo $$ > "$file"; done; ulimit -n $(ulimit -Hn) || true; exec ${argv}`;
+    closeSync(log);
+    if (child.pid === undefined) throw new TrialError(`${spec.command[0]} could not be started`);
+    this.#group = child.pid;
+    this.#watchdog = watchGroup(this.#group, {
+      ...spec,
+      mark: `${MARK}=${markOf(spec)}`,
+      cgroup: this.cgroup,
+    });
+    this.#logBound = setInterval(() => boundLog(this.#logFile), LOG_POLL_MS);
     this.#logBound.unref();
     this.#exit = new Promise((resolve) => {
-      parts.child.once('exit', (status, signal) => {
+      child.once('exit', (status, signal) => {
         // time(1) and shells report a signal as 128 + its number.
         const killed = signal ?? (status !== null && status > 128 ? `signal ${status - 128}` : undefined);
         // A daemon ends its first process rightly, and goes on in another one.
@@ -410,7 +395,7 @@ class LaunchedServer implements Server {
 
   pid(): number {
     if (this.#ended !== undefined) throw new TrialError(`the server is not running (${this.#ended})`);
-    if (this.#parts.spec.time === undefined) return this.#group;
+    if (this.#spec.time === undefined) return this.#group;
     return childOf(this.#group) ?? this.#group;
   }
 
@@ -433,11 +418,11 @@ class LaunchedServer implements Server {
   }
 
   log(): string {
-    return readEnd(this.#parts.logFile, LOG_BYTES);
+    return readEnd(this.#logFile, LOG_BYTES);
   }
 
   logTail(): string[] {
-    return tailOf(readEnd(this.#parts.logFile, TAIL_BYTES));
+    return tailOf(readEnd(this.#logFile, TAIL_BYTES));
   }
 
   attestations(): Attestation[] {
@@ -470,7 +455,7 @@ class LaunchedServer implements Server {
     if (this.#ended === undefined) {
       const server = this.pid();
       // Before time(1) has forked there is no report to keep.
-      const { stopSignal = 'SIGTERM' } = this.#parts.spec;
+      const { stopSignal = 'SIGTERM' } = this.#spec;
       sendSignal(server, stopSignal);
       // A stopped process (SIGSTOP) takes the signal only when it goes on.
       sendSignal(server, 'SIGCONT');
@@ -492,10 +477,9 @@ class LaunchedServer implements Server {
     this.#watchdog.stdin?.end('done\n');
     clearInterval(this.#logBound);
     // A server that prints its requests also prints their tokens, and its command line can hold a password.
-    const { logFile, timeFile } = this.#parts;
-    trimFile(logFile, KEPT_BYTES);
-    for (const file of [logFile, timeFile]) redactFile(file);
-    const { scratch } = this.#parts.spec;
+    trimFile(this.#logFile, KEPT_BYTES);
+    for (const file of [this.#logFile, this.#timeFile]) redactFile(file);
+    const { scratch } = this.#spec;
     if (scratch !== undefined) rmSync(scratch, { recursive: true, force: true });
     // Another program may have taken the free port meanwhile.
     const lived = { from: this.#bornAt, to: endedAt };
@@ -524,10 +508,9 @@ class LaunchedServer implements Server {
 
   /** Returns the processes of a server, of which some may have left its process group. */
   #strays(): number[] {
-    const { cgroup, spec } = this.#parts;
-    if (cgroup !== undefined) return cgroup.pids();
+    if (this.cgroup !== undefined) return this.cgroup.pids();
     if (process.platform !== 'linux') return [];
-    const mark = markOf(spec);
+    const mark = markOf(this.#spec);
     return listPids().filter((pid) => environHas(pid, MARK, mark) && readProcess(pid)?.zombie === false);
   }
 
@@ -537,11 +520,11 @@ class LaunchedServer implements Server {
   }
 
   #readTime(): Pick<Stopped, 'time' | 'files'> {
-    const { spec, logFile, timeFile } = this.#parts;
-    const files = [relative(spec.folder, logFile)];
-    const text = readText(timeFile);
+    const { folder } = this.#spec;
+    const files = [relative(folder, this.#logFile)];
+    const text = readText(this.#timeFile);
     if (text === undefined) return { files };
-    files.push(relative(spec.folder, timeFile));
+    files.push(relative(folder, this.#timeFile));
     try {
       return { files, time: parseTime(text) };
     } catch {

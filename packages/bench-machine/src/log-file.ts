@@ -10,6 +10,7 @@ import {
   writeFileSync,
   writeSync,
 } from 'node:fs';
+import { sizeOfFile } from './files.ts';
 import { readText } from './procfs.ts';
 import { redact } from './redact.ts';
 
@@ -17,7 +18,7 @@ const NEWLINE = 0x0a;
 
 /** Returns the last bytes of a file as text, from the begin of a line on if there is one; empty if it does not exist. */
 export function readEnd(file: string, bytes: number): string {
-  const size = sizeOf(file);
+  const size = sizeOfFile(file);
   if (size === 0) return '';
   const text = readPart(file, Math.max(0, size - bytes), Math.min(size, bytes)).toString();
   return size > bytes ? text.slice(text.indexOf('\n') + 1) : text;
@@ -36,7 +37,7 @@ export function redactFile(file: string): void {
  * file of up to twice that size stays as it is; a missing one is ignored.
  */
 export function trimFile(file: string, bytes: number): void {
-  const size = sizeOf(file);
+  const size = sizeOfFile(file);
   if (size <= 2 * bytes) return;
   const [head, tail] = [readPart(file, 0, bytes), readPart(file, size - bytes, bytes)];
   // Half a line could hold half a secret, which nobody would recognise.
@@ -77,10 +78,6 @@ export function hollowFile(file: string, bytes: number, mostBytes: number): void
   } finally {
     closeSync(open);
   }
-}
-
-function sizeOf(file: string): number {
-  return statSync(file, { throwIfNoEntry: false })?.size ?? 0;
 }
 
 /** Reads at most so many bytes from a place on. */

@@ -166,14 +166,12 @@ export async function pinHarness({ placement, generator }: PinnedCommands): Prom
   // If all sides share every core, there is nothing to pin.
   const isShared = placement.kind === 'shared' && generator.length === 0;
   if (isShared || placement.generator === undefined) return;
-  await run([
-    'taskset',
-    '--all-tasks',
-    '--cpu-list',
-    '--pid',
-    placement.generator.join(','),
-    String(process.pid),
-  ]);
+  await pin(process.pid, placement.generator.join(','));
+}
+
+/** Pins all threads of a process to a list of cores. */
+async function pin(pid: number, list: string): Promise<void> {
+  await run(['taskset', '--all-tasks', '--cpu-list', '--pid', list, String(pid)]);
 }
 
 /**
@@ -205,7 +203,7 @@ const PIN_ATTEMPTS = 3;
 async function pinAll(pids: readonly number[], list: string): Promise<void> {
   for (const pid of pids) {
     for (let attempt = 0; attempt < PIN_ATTEMPTS && !arePinned(pid, list); attempt++)
-      await run(['taskset', '--all-tasks', '--cpu-list', '--pid', list, String(pid)]).catch(() => {});
+      await pin(pid, list).catch(() => {});
   }
 }
 

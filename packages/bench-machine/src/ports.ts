@@ -34,17 +34,12 @@ export function toAuthority({ host, port }: { host: string; port: number }): str
 
 /** Returns true if something accepts connections on the port. */
 export async function isListening(host: string, port: number): Promise<boolean> {
-  return new Promise((resolve) => {
-    const socket = connect({ host, port, timeout: 1000 });
-    const settle = (answer: boolean) => {
-      socket.destroy();
-      resolve(answer);
-    };
-    socket
-      .once('connect', () => settle(true))
-      .once('error', () => settle(false))
-      .once('timeout', () => settle(false));
-  });
+  const { promise, resolve } = Promise.withResolvers<boolean>();
+  const socket = connect({ host, port, timeout: 1000 })
+    .once('connect', () => resolve(true))
+    .once('error', () => resolve(false))
+    .once('timeout', () => resolve(false));
+  return promise.finally(() => socket.destroy());
 }
 
 /** Describes the listeners of a port: process ids and names if the platform reports them. */
@@ -56,8 +51,7 @@ export function describeListeners(port: number): string {
 
 /** Returns true if a port has listeners, and all are known to have started before this time, in ticks since the boot. */
 export function areListenersOlder(port: number, ticks: number): boolean {
-  const starts = listenersOn(port).map((pid) => readProcess(pid)?.startTicks ?? NaN);
-  return starts.length > 0 && starts.every((start) => start < ticks);
+  return haveStarted(port, (start) => start < ticks);
 }
 
 /**
@@ -65,6 +59,11 @@ export function areListenersOlder(port: number, ticks: number): boolean {
  * of them is a child of a process that lived in it.
  */
 export function isTakenFromOutside(port: number, { from, to }: { from: number; to: number }): boolean {
-  const starts = listenersOn(port).map((pid) => (readProcess(pid)?.startTicks ?? NaN) / TICKS_PER_SECOND);
-  return starts.length > 0 && starts.every((seconds) => seconds < from || seconds > to);
+  return haveStarted(port, (start) => start < from * TICKS_PER_SECOND || start > to * TICKS_PER_SECOND);
+}
+
+/** Returns true if a port has listeners, and each is known to have started at such a time. */
+function haveStarted(port: number, test: (startTicks: number) => boolean): boolean {
+  const starts = listenersOn(port).map((pid) => readProcess(pid)?.startTicks ?? NaN);
+  return starts.length > 0 && starts.every(test);
 }

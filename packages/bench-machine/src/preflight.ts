@@ -1,6 +1,7 @@
 /** Preflight: checks if this machine can carry a plan, and says what to change if not. Pure: facts in, findings out. */
 
 import { UsageError } from 'bench-model/errors';
+import { present } from 'bench-model/options';
 import { SPARE_FILES, type MachineFacts } from './facts.ts';
 
 /** The demands of a plan on the machine. */
@@ -26,7 +27,7 @@ export interface Finding {
 const BUSY_CORES = 0.1;
 
 /** Returns the number of connections to one port of a server that the ephemeral ports of one address allow. */
-export function countPorts({ first, last }: NonNullable<MachineFacts['ephemeralPorts']>): number {
+function countPorts({ first, last }: NonNullable<MachineFacts['ephemeralPorts']>): number {
   return last - first + 1;
 }
 
@@ -49,38 +50,38 @@ export function refuseCores(wanted: number | undefined, cores: number): void {
   );
 }
 
+const ok = (what: string): Finding => ({ level: 'ok', what });
+const warn = (what: string, advice?: string): Finding => ({ level: 'warn', what, ...present({ advice }) });
+const stop = (what: string, advice: string): Finding => ({ level: 'stop', what, advice });
+
 const checkOpenFiles: Check = ({ openFiles, platform }, { connections }) => {
   if (openFiles === undefined) return undefined;
   const need = connections + SPARE_FILES;
   const { soft, hard } = openFiles;
+  const allowed = `open files: ${figure(hard)} allowed`;
   if (hard >= need) {
     const lifted = soft >= need ? '' : `, the soft limit of ${figure(soft)} is raised`;
-    return { level: 'ok', what: `open files: ${figure(hard)} allowed, ${figure(need)} needed${lifted}` };
+    return ok(`${allowed}, ${figure(need)} needed${lifted}`);
   }
-  return {
-    level: 'stop',
-    what: `open files: ${figure(hard)} allowed, but server and generator each need ${figure(need)} for ${figure(connections)} connections`,
-    advice:
-      platform === 'darwin'
-        ? `sudo launchctl limit maxfiles ${need} ${need}, then a new terminal`
-        : `raise the hard limit: sudo prlimit --nofile=${need}:${need} --pid $$`,
-  };
+  return stop(
+    `${allowed}, but server and generator each need ${figure(need)} for ${figure(connections)} connections`,
+    platform === 'darwin'
+      ? `sudo launchctl limit maxfiles ${need} ${need}, then a new terminal`
+      : `raise the hard limit: sudo prlimit --nofile=${need}:${need} --pid $$`,
+  );
 };
 
 const checkPorts: Check = ({ ephemeralPorts, platform }, { connections, addresses = 1 }) => {
   if (ephemeralPorts === undefined) return undefined;
   const ports = countPorts(ephemeralPorts) * addresses;
-  if (ports >= connections) {
-    return { level: 'ok', what: `ephemeral ports: ${figure(ports)} for ${figure(connections)} connections` };
-  }
-  return {
-    level: 'stop',
-    what: `ephemeral ports: ${figure(ports)} for ${figure(connections)} connections`,
-    advice:
-      platform === 'darwin'
-        ? 'sudo sysctl -w net.inet.ip.portrange.first=32768'
-        : 'sudo sysctl -w net.ipv4.ip_local_port_range="1024 65535", or more client addresses (any 127.x.y.z)',
-  };
+  const what = `ephemeral ports: ${figure(ports)} for ${figure(connections)} connections`;
+  if (ports >= connections) return ok(what);
+  return stop(
+    what,
+    platform === 'darwin'
+      ? 'sudo sysctl -w net.inet.ip.portrange.first=32768'
+      : 'sudo sysctl -w net.ipv4.ip_local_port_range="1024 65535", or more client addresses (any 127.x.y.z)',
+  );
 };
 
 const checkTimeWait: Check = (facts, { connections, addresses = 1 }) => {
@@ -88,102 +89,96 @@ const checkTimeWait: Check = (facts, { connections, addresses = 1 }) => {
   const { timeWaitSeconds = platform === 'darwin' ? 30 : 60 } = facts;
   if (ephemeralPorts === undefined) return undefined;
   const ports = countPorts(ephemeralPorts) * addresses;
+  const stays = `TIME_WAIT: ports stay taken for ${timeWaitSeconds} s`;
   if (platform === 'darwin') {
     // The number of waiting ports is not visible there; two trials in a row are what exhausts them.
     if (ports >= 2 * connections) return undefined;
-    return {
-      level: 'warn',
-      what: `TIME_WAIT: ports stay taken for ${timeWaitSeconds} s; two trials of ${figure(connections)} connections within that exhaust ${figure(ports)}`,
-      advice: 'sudo sysctl -w net.inet.tcp.msl=1000, or pause between trials',
-    };
+    return warn(
+      `${stays}; two trials of ${figure(connections)} connections within that exhaust ${figure(ports)}`,
+      'sudo sysctl -w net.inet.tcp.msl=1000, or pause between trials',
+    );
   }
   if (timeWaitReused) {
     const remembered = timeWait === undefined ? '' : `${figure(timeWait)} connections; `;
-    return { level: 'ok', what: `TIME_WAIT: ${remembered}ports can be reused after one second` };
+    return ok(`TIME_WAIT: ${remembered}ports can be reused after one second`);
   }
   if (timeWaitReused === false) {
-    const most = Math.floor(ports / timeWaitSeconds);
-    return {
-      level: 'warn',
-      what: `TIME_WAIT: ports stay taken for ${timeWaitSeconds} s (tcp_tw_reuse is 0), so a server that closes each connection gets at most ${figure(most)} requests per second`,
-      advice: 'sudo sysctl -w net.ipv4.tcp_tw_reuse=2',
-    };
+    const most = figure(Math.floor(ports / timeWaitSeconds));
+    return warn(
+      `${stays} (tcp_tw_reuse is 0), so a server that closes each connection gets at most ${most} requests per second`,
+      'sudo sysctl -w net.ipv4.tcp_tw_reuse=2',
+    );
   }
   if (timeWait === undefined) return undefined;
-  if (ports - timeWait >= connections) {
-    return { level: 'ok', what: `TIME_WAIT: ${figure(timeWait)} ports still taken` };
-  }
-  return {
-    level: 'warn',
-    what: `TIME_WAIT: ${figure(timeWait)} connections; the plan needs ${figure(connections)} of ${figure(ports)} ports`,
-    advice: `wait ${timeWaitSeconds} s`,
-  };
+  if (ports - timeWait >= connections) return ok(`TIME_WAIT: ${figure(timeWait)} ports still taken`);
+  return warn(
+    `TIME_WAIT: ${figure(timeWait)} connections; the plan needs ${figure(connections)} of ${figure(ports)} ports`,
+    `wait ${timeWaitSeconds} s`,
+  );
 };
 
 /** The queue sets the pace of the connects, so a short one only takes longer. */
 const checkAcceptQueue: Check = ({ somaxconn }) =>
   somaxconn === undefined
     ? undefined
-    : { level: 'ok', what: `accept queue: up to ${figure(somaxconn)}, if the server requests it` };
+    : ok(`accept queue: up to ${figure(somaxconn)}, if the server requests it`);
 
 const checkOtherProcesses: Check = ({ otherProcessesCores, load, cores }) => {
   const advice = 'stop other programs; above 10 % of a core a trial is suspect';
   if (otherProcessesCores !== undefined) {
     const what = `other processes use ${otherProcessesCores.toFixed(2)} cores`;
-    return otherProcessesCores > BUSY_CORES ? { level: 'warn', what, advice } : { level: 'ok', what };
+    return otherProcessesCores > BUSY_CORES ? warn(what, advice) : ok(what);
   }
   if (load === undefined) return undefined;
   const what = `load average ${load.toFixed(2)} on ${cores} cores`;
-  return load > Math.max(0.5, cores / 4) ? { level: 'warn', what, advice } : { level: 'ok', what };
+  return load > Math.max(0.5, cores / 4) ? warn(what, advice) : ok(what);
 };
 
 const checkGovernor: Check = ({ governor }) => {
   if (governor === undefined) return undefined;
   const what = `frequency governor: ${governor}`;
-  if (governor === 'performance') return { level: 'ok', what };
-  return { level: 'warn', what, advice: 'sudo cpupower frequency-set -g performance' };
+  return governor === 'performance' ? ok(what) : warn(what, 'sudo cpupower frequency-set -g performance');
 };
 
 const checkPower: Check = ({ onBattery }) => {
   if (onBattery === undefined) return undefined;
-  if (!onBattery) return { level: 'ok', what: 'on mains power' };
-  return { level: 'warn', what: 'on battery: the CPU may save power', advice: 'connect the power supply' };
+  return onBattery
+    ? warn('on battery: the CPU may save power', 'connect the power supply')
+    : ok('on mains power');
 };
 
-const checkThrottling: Check = ({ throttled }) => {
-  if (throttled === undefined || throttled === 0) return undefined;
-  return {
-    level: 'warn',
-    what: `the CPU was throttled ${figure(throttled)} times during this check`,
-    advice: 'let it cool down, or raise the CPU quota of this container',
-  };
-};
+const checkThrottling: Check = ({ throttled = 0 }) =>
+  throttled === 0
+    ? undefined
+    : warn(
+        `the CPU was throttled ${figure(throttled)} times during this check`,
+        'let it cool down, or raise the CPU quota of this container',
+      );
 
 const checkCores: Check = ({ cores }, { serverCores, generators }) => {
-  if (cores >= serverCores + generators) return { level: 'ok', what: coresOf(cores) };
-  const shared = cores < serverCores + 1;
-  return {
-    level: 'warn',
-    what: shared
-      ? `${coresOf(cores)} for a server on ${serverCores} and its load: they compete for CPU time`
-      : `${coresOf(cores)} for a server on ${serverCores} and ${generators} generators: the generators share`,
-    advice: shared ? 'read CPU per request rather than goodput' : `use ${cores - serverCores} generators`,
-  };
+  const all = coresOf(cores);
+  if (cores >= serverCores + generators) return ok(all);
+  return cores < serverCores + 1
+    ? warn(
+        `${all} for a server on ${serverCores} and its load: they compete for CPU time`,
+        'read CPU per request rather than goodput',
+      )
+    : warn(
+        `${all} for a server on ${serverCores} and ${generators} generators: the generators share`,
+        `use ${cores - serverCores} generators`,
+      );
 };
 
 const checkPinning: Check = ({ unpinned, platform }) => {
-  if (unpinned === undefined)
-    return { level: 'ok', what: 'server and generator can be pinned to separate cores' };
-  const what = `not pinned to cores: ${unpinned}`;
-  return platform === 'linux'
-    ? { level: 'warn', what, advice: 'install util-linux' }
-    : { level: 'warn', what };
+  if (unpinned === undefined) return ok('server and generator can be pinned to separate cores');
+  const advice = platform === 'linux' ? 'install util-linux' : undefined;
+  return warn(`not pinned to cores: ${unpinned}`, advice);
 };
 
 const checkTime: Check = ({ time, platform }) => {
-  if (time) return { level: 'ok', what: '/usr/bin/time works' };
-  const what = '/usr/bin/time is missing: reports lack the totals of each server';
-  return platform === 'linux' ? { level: 'warn', what, advice: 'apt install time' } : { level: 'warn', what };
+  if (time) return ok('/usr/bin/time works');
+  const advice = platform === 'linux' ? 'apt install time' : undefined;
+  return warn('/usr/bin/time is missing: reports lack the totals of each server', advice);
 };
 
 const CHECKS: readonly Check[] = [

@@ -1,6 +1,7 @@
 /** Facts about single processes under `/proc` of Linux. A process that has ended gives undefined, never an error. */
 
 import { readdirSync, readFileSync, readlinkSync, writeFileSync } from 'node:fs';
+import { sum } from 'bench-statistics/numbers';
 
 /** The unit of the times in `/proc`: USER_HZ, fixed at 100 on every architecture that Node supports. */
 export const TICKS_PER_SECOND = 100;
@@ -93,6 +94,12 @@ export function familyOf(pids: readonly number[]): Set<number> {
   return family;
 }
 
+/** Returns the processes that started a process, the nearest first, without the first process of the system. */
+export function ancestorsOf(pid: number): number[] {
+  const parent = readProcess(pid)?.ppid ?? 0;
+  return parent <= 1 ? [] : [parent, ...ancestorsOf(parent)];
+}
+
 /** Each thread lists the children that it started. */
 export function childrenOf(pid: number): number[] {
   return readNames(`/proc/${pid}/task`).flatMap((thread) =>
@@ -114,25 +121,27 @@ export function childrenByParent(): (pid: number) => number[] {
 /** Returns the context switches of each living thread by thread id. */
 export function readSwitches(pid: number): Map<number, number> {
   const lines = /^(?:non)?voluntary_ctxt_switches:\s*(\d+)/gm;
-  const switches = new Map<number, number>();
-  for (const thread of readNames(`/proc/${pid}/task`)) {
+  return byThread(pid, (thread) => {
     const status = readText(`/proc/${pid}/task/${thread}/status`);
-    if (status === undefined) continue;
-    let count = 0;
-    for (const [, number] of status.matchAll(lines)) count += Number(number);
-    switches.set(Number(thread), count);
-  }
-  return switches;
+    if (status === undefined) return undefined;
+    return sum([...status.matchAll(lines)].map(([, count]) => Number(count)));
+  });
 }
 
 /** Returns the CPU time of each living thread in µs, by thread id. */
 export function readThreadsUs(pid: number): Map<number, number> {
-  const spent = new Map<number, number>();
-  for (const thread of readNames(`/proc/${pid}/task`)) {
-    const us = readThreadUs(pid, thread);
-    if (us !== undefined) spent.set(Number(thread), us);
-  }
-  return spent;
+  return byThread(pid, (thread) => readThreadUs(pid, thread));
+}
+
+/** Reads something of each thread of a process; one that has ended gives undefined. */
+function byThread(pid: number, read: (thread: string) => number | undefined): Map<number, number> {
+  const threads = readNames(`/proc/${pid}/task`);
+  return new Map(
+    threads.flatMap((thread) => {
+      const value = read(thread);
+      return value === undefined ? [] : [[Number(thread), value] as const];
+    }),
+  );
 }
 
 /**

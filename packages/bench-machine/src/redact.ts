@@ -99,9 +99,7 @@ export function secretsOf({
 }): string[] {
   const parsed = URL.parse(url);
   const parameters = [...(parsed?.searchParams ?? [])].filter(([name]) => isSecretName(name));
-  const values = Object.entries(headers).filter(
-    ([name, value]) => isSecretName(name) && !isPlaceholder(value),
-  );
+  const values = Object.entries(headers).filter(([name, value]) => holdsSecret(name, value));
   const found = [
     ...parameters.map(([, value]) => value),
     ...values.flatMap(([, value]) => [value, ...credentialsOf(value)]),

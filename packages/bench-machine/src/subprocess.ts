@@ -188,11 +188,12 @@ export function hasEnded({ exitCode, signalCode, pid }: Child): boolean {
   return exitCode !== null || signalCode !== null || pid === undefined;
 }
 
-/** Kills a program unless it has ended, and waits for its end, but not for one that the kernel holds. */
+/** Kills a program and what it has started, unless it has ended, and waits for its end, but not for one that the kernel holds. */
 export async function killAndWait(child: Child): Promise<void> {
-  if (hasEnded(child)) return;
+  const { pid } = child;
+  if (pid === undefined || hasEnded(child)) return;
   const gone = once(child, 'exit', { signal: AbortSignal.timeout(GRACE_MS) }).catch(() => {});
-  child.kill('SIGKILL');
+  sendSignal(-pid, 'SIGKILL');
   await gone;
 }
 

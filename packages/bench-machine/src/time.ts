@@ -6,28 +6,26 @@ import { run } from './subprocess.ts';
 /** Its path on Linux and macOS, unless `BENCH_TIME` names another. The `time` of a shell reports less. */
 const PATH = process.env['BENCH_TIME'] ?? '/usr/bin/time';
 
-/** `argv` ends with `-o`; the report file and the command to time follow. */
-export interface TimeCommand {
-  argv: string[];
-}
-
-let finding: Promise<TimeCommand | undefined> | undefined;
+let finding: Promise<string[] | undefined> | undefined;
 
 /**
- * Returns the command that writes the report of `/usr/bin/time` to a file: GNU `-v -o`, BSD `-l -o`. Undefined if
- * it is missing or supports neither. Looks once.
+ * Returns the words that write the report of `/usr/bin/time` to a file: GNU `-v -o`, BSD `-l -o`. The report file and the command
+ * to time follow them. Undefined if it is missing or supports neither. Looks once.
  */
-export function timeCommand(): Promise<TimeCommand | undefined> {
+export function timeCommand(): Promise<string[] | undefined> {
   finding ??= findTimeCommand();
   return finding;
 }
 
-async function findTimeCommand(): Promise<TimeCommand | undefined> {
+async function findTimeCommand(): Promise<string[] | undefined> {
   if (!existsSync(PATH)) return undefined;
-  const candidates: TimeCommand[] = [{ argv: [PATH, '-v', '-o'] }, { argv: [PATH, '-l', '-o'] }];
+  const candidates = [
+    [PATH, '-v', '-o'],
+    [PATH, '-l', '-o'],
+  ];
   if (process.platform !== 'linux') candidates.reverse();
   for (const candidate of candidates) {
-    if (await runs(candidate.argv)) return candidate;
+    if (await runs(candidate)) return candidate;
   }
   return undefined;
 }

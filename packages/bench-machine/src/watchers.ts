@@ -1,40 +1,26 @@
 /** Programs of development that start a server anew when its files change, recognised in its process tree. */
 import { basename } from 'node:path';
-import { addressesOf, environHas, familyOf, readNames, readProcess, readText } from './procfs.ts';
+import { addressesOf, ancestorsOf, environHas, familyOf, readNames, readText } from './procfs.ts';
 
 /** Watchers that are programs of their own. */
 const PROGRAMS = new Set(
   'air cargo-watch entr node-dev nodemon onchange reflex ts-node-dev tsnd watchexec watchmedo'.split(' '),
 );
 
-/** Programs that watch files with one of these words after their name. */
-const MODES: Readonly<Record<string, RegExp>> = {
-  astro: /^dev$/,
-  bun: /^--(watch|hot)$/,
-  cargo: /^watch$/,
-  deno: /^--watch/,
-  dotnet: /^watch$/,
-  fastapi: /^dev$/,
-  flask: /^--(debug|reload)$/,
-  granian: /^--reload$/,
-  gunicorn: /^--reload$/,
-  hypercorn: /^--reload$/,
-  litestar: /^(--reload|-r)$/,
-  nest: /^(--watch|-w)$/,
-  next: /^dev$/,
-  node: /^--watch/,
-  nuxt: /^dev$/,
-  nuxi: /^dev$/,
-  quarkus: /^dev$/,
-  quart: /^--(debug|reload)$/,
-  'react-router': /^dev$/,
-  remix: /^dev$/,
-  sanic: /^(--dev|-d|--auto-reload|-r|--reload)$/,
-  tsx: /^watch$/,
-  uvicorn: /^--reload$/,
-  vite: /^(dev|serve)$/,
-  webpack: /^(serve|--watch|-w)$/,
-};
+/** Programs that watch files, and the word after their name with which they do. */
+const MODES: readonly [programs: string, word: RegExp][] = [
+  ['astro fastapi next nuxi nuxt quarkus react-router remix', /^dev$/],
+  ['cargo dotnet tsx', /^watch$/],
+  ['granian gunicorn hypercorn uvicorn', /^--reload$/],
+  ['flask quart', /^--(debug|reload)$/],
+  ['deno node', /^--watch/],
+  ['bun', /^--(watch|hot)$/],
+  ['litestar', /^(--reload|-r)$/],
+  ['nest', /^(--watch|-w)$/],
+  ['sanic', /^(--dev|-d|--auto-reload|-r|--reload)$/],
+  ['vite', /^(dev|serve)$/],
+  ['webpack', /^(serve|--watch|-w)$/],
+];
 
 /** Variables by which a reloader marks the server that it starts. */
 const MARKS: readonly [variable: string, name: string][] = [
@@ -52,7 +38,7 @@ export function nameWatcher(words: readonly string[]): string | undefined {
   for (const [index, word] of words.slice(0, isInterpreted ? WORDS_BEFORE : 1).entries()) {
     for (const program of nameProgram(word)) {
       if (PROGRAMS.has(program)) return program;
-      const mode = MODES[program];
+      const [, mode] = MODES.find(([programs]) => programs.split(' ').includes(program)) ?? [];
       // The words of a script that Node runs are not those of Node.
       const own = program === 'node' ? takeOptions(words.slice(index + 1)) : words.slice(index + 1);
       const found = mode && own.find((one) => mode.test(one));
@@ -113,11 +99,4 @@ function nameCommand([program = '', ...words]: string[]): string {
     .flat()
     .map((word) => basename(word))
     .join(' ');
-}
-
-/** The processes that started a process, the nearest first, without the first process of the system. */
-function ancestorsOf(pid: number): number[] {
-  const found: number[] = [];
-  for (let at = readProcess(pid)?.ppid ?? 0; at > 1; at = readProcess(at)?.ppid ?? 0) found.push(at);
-  return found;
 }

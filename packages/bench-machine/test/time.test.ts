@@ -11,7 +11,7 @@ describe.skipIf(!existsSync('/usr/bin/time'))('timeCommand', () => {
     const command = await timeCommand();
     const folder = mkdtempSync(join(tmpdir(), 'bench-time-'));
     const file = join(folder, 'report.txt');
-    await run([...(command?.argv ?? []), file, 'true']);
+    await run([...(command ?? []), file, 'true']);
     const report = parseTime(readFileSync(file, 'utf8'));
     rmSync(folder, { recursive: true });
     expect(report.maxResidentBytes).toBeGreaterThan(100_000);

@@ -46,9 +46,36 @@ export interface CpuSpans {
   seconds: number;
 }
 
+/** The CPU of a process in stretches of time that follow one another. */
+export class Stretches {
+  readonly #meter: CpuMeter;
+  readonly #clock: Pick<Clock, 'nowMs'>;
+  #readUs: number;
+  #atMs: number;
+
+  /** Reads the CPU at the begin of the first. Throws if the process has ended. */
+  constructor(meter: CpuMeter, clock: Pick<Clock, 'nowMs'> = CLOCK) {
+    this.#meter = meter;
+    this.#clock = clock;
+    this.#readUs = meter.readUs();
+    this.#atMs = clock.nowMs();
+  }
+
+  /** Ends a stretch, adds it to others of its kind and returns its CPU, in µs. */
+  endInto(kind: CpuSpans): number {
+    const [us, ms] = [this.#readUs, this.#atMs];
+    this.#readUs = this.#meter.readUs();
+    this.#atMs = this.#clock.nowMs();
+    // A thread that exits takes its CPU with it if there is no cgroup.
+    const spent = Math.max(0, this.#readUs - us);
+    kind.cpuUs += spent;
+    kind.seconds += (this.#atMs - ms) / 1000;
+    return spent;
+  }
+}
+
 /** Separates the CPU time of a server in its turns from that in the rests between them. */
-export class TurnMeter {
-  readonly #stretches: Stretches;
+export class TurnMeter extends Stretches {
   /** All turns so far. */
   readonly turns: CpuSpans = { cpuUs: 0, seconds: 0 };
   /** All rests so far. */
@@ -56,24 +83,19 @@ export class TurnMeter {
   /** What belongs to no figure so far, such as a login. */
   readonly aside: CpuSpans = { cpuUs: 0, seconds: 0 };
 
-  /** Reads the CPU of the idle server. Throws if it has ended. */
-  constructor(meter: CpuMeter, clock: Pick<Clock, 'nowMs'> = CLOCK) {
-    this.#stretches = new Stretches(meter, clock);
-  }
-
   /** Ends what belongs to no figure; a rest has ended before it. Throws if the server has ended. */
   endAside(): void {
-    this.#stretches.endInto(this.aside);
+    this.endInto(this.aside);
   }
 
   /** Ends a rest: called right before a turn, and after the last one. Throws if the server has ended. */
   endRest(): void {
-    this.#stretches.endInto(this.rests);
+    this.endInto(this.rests);
   }
 
   /** Ends a turn and returns its CPU time, in µs. Throws if the server has ended. */
   endTurn(): number {
-    return this.#stretches.endInto(this.turns);
+    return this.endInto(this.turns);
   }
 }
 
@@ -103,34 +125,6 @@ export class UpkeepMeter {
   end(): void {
     this.#open?.endInto(this.#idle);
     this.#open = undefined;
-  }
-}
-
-/** The CPU of a process in stretches of time that follow one another. */
-export class Stretches {
-  readonly #meter: CpuMeter;
-  readonly #clock: Pick<Clock, 'nowMs'>;
-  #readUs: number;
-  #atMs: number;
-
-  /** Reads the CPU at the begin of the first. Throws if the process has ended. */
-  constructor(meter: CpuMeter, clock: Pick<Clock, 'nowMs'>) {
-    this.#meter = meter;
-    this.#clock = clock;
-    this.#readUs = meter.readUs();
-    this.#atMs = clock.nowMs();
-  }
-
-  /** Ends a stretch, adds it to others of its kind and returns its CPU, in µs. */
-  endInto(kind: CpuSpans): number {
-    const [us, ms] = [this.#readUs, this.#atMs];
-    this.#readUs = this.#meter.readUs();
-    this.#atMs = this.#clock.nowMs();
-    // A thread that exits takes its CPU with it if there is no cgroup.
-    const spent = Math.max(0, this.#readUs - us);
-    kind.cpuUs += spent;
-    kind.seconds += (this.#atMs - ms) / 1000;
-    return spent;
   }
 }
 

@@ -8,7 +8,7 @@ import type { Cgroup } from '../cgroup.ts';
 import { openEveryone } from '../everyone.ts';
 import { readCpuTotals, readTrouble, troubleBetween } from '../counters.ts';
 import type { CpuTotals, TroubleCounters } from '../counters.ts';
-import { type Process, readProcess } from '../procfs.ts';
+import { ancestorsOf, type Process, readProcess } from '../procfs.ts';
 import type { Sampled, Sampler, SamplerOptions } from './sampler.ts';
 import { MemoryMeter, sumPssBytes } from './memory.ts';
 import { Series } from './series.ts';
@@ -45,12 +45,9 @@ interface Window {
   timer: NodeJS.Timeout;
 }
 
-/** Opens the Linux sampler. Throws a trial error if the process of the server is not running. */
-export function openLinuxSampler(options: SamplerOptions): Sampler {
-  return new LinuxSampler(options);
-}
-
-class LinuxSampler implements Sampler {
+/** The sampler on Linux. */
+export class LinuxSampler implements Sampler {
+  readonly #isKnown: boolean;
   readonly #tree: ProcessTree;
   readonly #cgroup: Cgroup | undefined;
   readonly #readEveryoneUs: (() => number) | undefined;
@@ -60,8 +57,7 @@ class LinuxSampler implements Sampler {
   #idleBytes: number | undefined;
   #window: Window | undefined;
 
-  readonly #isKnown: boolean;
-
+  /** Throws a trial error if the process of the server is not running. */
   constructor({ serverPid, isRemote, cgroup, memoryIntervalMs = 100 }: SamplerOptions) {
     if (serverPid !== undefined && readProcess(serverPid) === undefined) {
       throw new TrialError(`the server (process ${serverPid}) is not running`, 'see its log');
@@ -90,27 +86,21 @@ class LinuxSampler implements Sampler {
     const opened = this.#read(tree);
     const trouble = readTrouble();
     const processes = this.#processes();
-    const switches = readAllSwitches(processes);
-    const threads = readAllThreads(processes);
-    const timer = setInterval(() => this.#sampleMemory(), this.#memoryIntervalMs);
-    timer.unref();
     const turnover = new Turnover(processes);
-    const memory = new MemoryMeter(() => {
-      const running = this.#processes();
-      turnover.note(running);
-      return running;
-    });
-    const memoryOverTime = new Series();
     this.#window = {
       ours: tree,
       opened,
       trouble,
-      switches,
-      threads,
+      switches: readAllSwitches(processes),
+      threads: readAllThreads(processes),
       turnover,
-      memory,
-      memoryOverTime,
-      timer,
+      memory: new MemoryMeter(() => {
+        const running = this.#processes();
+        turnover.note(running);
+        return running;
+      }),
+      memoryOverTime: new Series(),
+      timer: setInterval(() => this.#sampleMemory(), this.#memoryIntervalMs).unref(),
     };
     this.#sampleMemory();
   }
@@ -126,11 +116,7 @@ class LinuxSampler implements Sampler {
     const closed = this.#read(window.ours);
     const trouble = troubleBetween(window.trouble, readTrouble());
     const server = this.#isKnown && this.#tree.rooted ? this.#serverBetween(window, closed) : undefined;
-    const host = {
-      ...hostBetween(window.opened, closed),
-      ...trouble,
-    };
-    return { ...(server && { server }), host };
+    return { ...(server && { server }), host: { ...hostBetween(window.opened, closed), ...trouble } };
   }
 
   [Symbol.dispose](): void {
@@ -157,15 +143,11 @@ class LinuxSampler implements Sampler {
     memoryOverTime?.add({ seconds: (performance.now() - opened.atMs) / 1000, bytes });
   }
 
-  #readServer(): Reading['server'] {
-    return this.#cgroup === undefined ? this.#tree.readCpu() : this.#cgroup.readCpu();
-  }
-
   #read(ours: ProcessTree): Reading {
     return {
       atMs: performance.now(),
       everyoneUs: this.#readEveryoneUs?.(),
-      server: this.#readServer(),
+      server: this.#cgroup === undefined ? this.#tree.readCpu() : this.#cgroup.readCpu(),
       oursUs: ours.readCpu().totalUs,
       harnessUs: ownCpuUs(),
       totals: readCpuTotals(),
@@ -221,9 +203,4 @@ export function hostBetween(opened: Reading, closed: Reading): HostWindow {
     host.otherProcessesCores = (closed.everyoneUs - opened.everyoneUs - known) / us;
   }
   return host;
-}
-
-function ancestorsOf(pid: number): number[] {
-  const parent = readProcess(pid)?.ppid ?? 0;
-  return parent === 0 ? [] : [parent, ...ancestorsOf(parent)];
 }

@@ -4,7 +4,7 @@ import type { CompanionName } from 'bench-model/companions';
 import type { HostWindow } from 'bench-model/measured';
 import type { ProcessUse, Resources } from 'bench-model/figures';
 import type { Cgroup } from '../cgroup.ts';
-import { sum } from 'bench-statistics/numbers';
+import { mean, sum, sumByKey } from 'bench-statistics/numbers';
 
 /** The processes that a sampler reads. */
 export interface SamplerOptions {
@@ -151,6 +151,7 @@ function joinResources(all: readonly Resources[]): Resources {
   const seconds = sum(all.map((one) => one.seconds));
   const cpuUserUs = sum(all.map((one) => one.cpuUserUs));
   const cpuSystemUs = sum(all.map((one) => one.cpuSystemUs));
+  const turnovers = all.flatMap(({ turnover }) => turnover ?? []);
   const peaks = all.map(({ peakBytes }) => peakBytes).filter((bytes) => bytes !== undefined);
   const switches = all.map(({ contextSwitches }) => contextSwitches).filter((count) => count !== undefined);
   return {
@@ -161,20 +162,8 @@ function joinResources(all: readonly Resources[]): Resources {
     coresUsed: (cpuUserUs + cpuSystemUs) / 1e6 / seconds,
     ...(peaks.length > 0 && { peakBytes: Math.max(...peaks) }),
     ...(switches.length > 0 && { contextSwitches: sum(switches) }),
-    ...joinTurnovers(all),
+    ...(turnovers.length > 0 && { turnover: sumByKey<'began' | 'ended'>(turnovers) }),
     ...joinBusiest(all),
-  };
-}
-
-/** Sums over the windows; empty if no process came or went. */
-function joinTurnovers(all: readonly Resources[]): Pick<Resources, 'turnover'> {
-  const turnovers = all.flatMap(({ turnover }) => turnover ?? []);
-  if (turnovers.length === 0) return {};
-  return {
-    turnover: {
-      began: sum(turnovers.map(({ began }) => began)),
-      ended: sum(turnovers.map(({ ended }) => ended)),
-    },
   };
 }
 
@@ -197,26 +186,20 @@ function joinBusiest(all: readonly Resources[]): Pick<Resources, 'busiest'> {
   return { busiest: [...uses.values()].toSorted((a, b) => b.cores - a.cores) };
 }
 
+/** The figures of the machine that are shares; the others are counts of events. */
+const SHARES: (keyof HostWindow)[] = ['otherProcessesCores', 'stealCores', 'harnessCores'];
+const EVENTS: (keyof HostWindow)[] = ['listenOverflows', 'lostSegments', 'sentSegments', 'throttled'];
+
 /** Joins the figures of the machine: shares are means over the windows, events are sums. A figure that one window lacks is absent. */
 function joinHosts(hosts: readonly HostWindow[]): HostWindow {
-  const joined = { ...hosts.at(-1) };
-  for (const name of ['otherProcessesCores', 'stealCores', 'harnessCores'] as const)
-    joinField(joined, name, hosts, (values) => sum(values) / values.length);
-  for (const name of ['listenOverflows', 'lostSegments', 'sentSegments', 'throttled'] as const)
-    joinField(joined, name, hosts, sum);
+  const joined: HostWindow = {};
+  for (const name of [...SHARES, ...EVENTS]) {
+    const values = hosts.map((host) => host[name]).filter((value) => value !== undefined);
+    if (values.length < hosts.length) continue;
+    joined[name] = SHARES.includes(name) ? mean(values) : sum(values);
+  }
   // Negative values come from coarse readings. Over several windows they cancel out.
   if (joined.otherProcessesCores !== undefined)
     joined.otherProcessesCores = Math.max(0, joined.otherProcessesCores);
   return joined;
-}
-
-function joinField(
-  joined: HostWindow,
-  name: keyof HostWindow,
-  hosts: readonly HostWindow[],
-  join: (values: number[]) => number,
-): void {
-  const values = hosts.map((host) => host[name]).filter((value) => value !== undefined);
-  if (values.length === hosts.length) joined[name] = join(values);
-  else delete joined[name];
 }

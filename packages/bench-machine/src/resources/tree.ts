@@ -103,13 +103,19 @@ export function switchesBetween(
   before: ReadonlyMap<number, number>,
   after: ReadonlyMap<number, number>,
 ): number {
-  let count = 0;
-  for (const [thread, switches] of after) {
+  return sum(spentBetween(before, after));
+}
+
+/** Returns the difference of a count for each thread that ran at the second reading. */
+function spentBetween(
+  before: ReadonlyMap<number, number> | undefined,
+  after: ReadonlyMap<number, number>,
+): number[] {
+  return [...after].map(([thread, count]) => {
+    const from = before?.get(thread) ?? 0;
     // If the count of a thread id has fallen, the id belongs to a new thread.
-    const from = before.get(thread) ?? 0;
-    count += switches >= from ? switches - from : switches;
-  }
-  return count;
+    return count >= from ? count - from : count;
+  });
 }
 
 /** The CPU of every running thread so far, in µs: by process id, then by thread id. */
@@ -128,11 +134,7 @@ const LEAST_CORES = 0.01;
 /** The busiest processes and threads between two readings, in cores, among those that ran at the second. */
 export function busiestBetween(before: ThreadTimes, after: ThreadTimes, seconds: number): ProcessUse[] {
   const uses = [...after].map(([pid, threads]): ProcessUse => {
-    const spent = [...threads].map(([thread, us]) => {
-      const from = before.get(pid)?.get(thread) ?? 0;
-      // If the CPU of a thread id has fallen, the id belongs to a new thread.
-      return (us >= from ? us - from : us) / 1e6 / seconds;
-    });
+    const spent = spentBetween(before.get(pid), threads).map((us) => us / 1e6 / seconds);
     const busy = spent.filter((cores) => cores >= LEAST_CORES).toSorted((a, b) => b - a);
     return { pid, cores: sum(spent), threads: busy.slice(0, MOST_THREADS) };
   });

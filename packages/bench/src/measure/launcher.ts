@@ -20,7 +20,6 @@ import type { Target } from 'bench-model/target';
 import { present } from 'bench-model/options';
 import { planOf } from '../plan/scale.ts';
 import { prepareAll, type Launchable, type Missing, type Prepared } from 'bench-targets/prepare/prepare';
-import type { TimeCommand } from 'bench-machine/time';
 import { describeWork, surveyWork } from 'bench-targets/prepare/inspect';
 import type { TrialEffects } from './life.ts';
 
@@ -30,7 +29,7 @@ export interface ServerContext {
   placed: PinnedCommands;
   token: string;
   folder: string;
-  time: TimeCommand | undefined;
+  time: readonly string[] | undefined;
   /** The address that servers listen on; by default one that only this machine reaches. */
   host?: string | undefined;
   /** Aborted when the run is interrupted. */
