@@ -102,14 +102,3 @@ function readOwnCpuStat(): string | undefined {
     .map((mount) => readText(`${mount}${path}/cpu.stat`))
     .find((text) => text?.includes('nr_throttled'));
 }
-
-/** Parses the number of TCP sockets in TIME_WAIT from `/proc/net/sockstat`; each still holds its port. */
-export function parseTimeWait(sockstat: string): number | undefined {
-  const count = /^TCP: .*\btw (\d+)/m.exec(sockstat)?.[1];
-  return count === undefined ? undefined : Number(count);
-}
-
-/** Returns the number of TCP sockets in TIME_WAIT in this network namespace. */
-export function readTimeWait(): number | undefined {
-  return parseTimeWait(readText('/proc/net/sockstat') ?? '');
-}

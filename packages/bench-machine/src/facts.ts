@@ -5,7 +5,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { present } from 'bench-model/options';
 import { whyNotPinned } from './placement.ts';
 import { openEveryone } from './everyone.ts';
-import { readTimeWait, readTrouble } from './counters.ts';
+import { readTrouble } from './counters.ts';
 import { readNames, readText } from './procfs.ts';
 import { run } from './subprocess.ts';
 import { timeCommand } from './time.ts';
@@ -23,8 +23,7 @@ export interface MachineFacts {
   time: boolean;
   openFiles?: { soft: number; hard: number };
   ephemeralPorts?: { first: number; last: number };
-  /** The number of sockets in TIME_WAIT, and the time that one stays there. */
-  timeWait?: number;
+  /** The time for which a socket stays in TIME_WAIT. */
   timeWaitSeconds?: number;
   /** True if a new connection over loopback may reuse the port of one in TIME_WAIT after a second. */
   timeWaitReused?: boolean;
@@ -54,7 +53,6 @@ export async function readFacts({ observeMs = 1000 } = {}): Promise<MachineFacts
       unpinned: await whyNotPinned(),
       openFiles: await readOpenFiles(),
       ephemeralPorts: await readEphemeralPorts(),
-      timeWait: readTimeWait(),
       timeWaitSeconds: await readTimeWaitSeconds(),
       timeWaitReused: readTimeWaitReused(),
       somaxconn: await readSomaxconn(),
