@@ -1,13 +1,14 @@
 /** The runs that this user began on this machine. Only their plans are executed again: any other could hold any command. */
 import { createHash } from 'node:crypto';
-import { mkdirSync, realpathSync, rmSync } from 'node:fs';
+import { mkdirSync, readFileSync, realpathSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
-import { readRunFile, shown, writeReport, type StoredRun } from 'bench-analysis/results/store';
+import { shown, writeReport, type StoredRun } from 'bench-analysis/results/store';
 import { commandLine } from 'bench-machine/home';
 import { readText } from 'bench-machine/procfs';
 import { openState } from 'bench-machine/state';
 import { UsageError } from 'bench-model/errors';
 import type { Plan } from 'bench-model/plan';
+import type { RunFile } from 'bench-model/run';
 import { typeBench } from 'bench-report/printable';
 import { joinWords } from 'bench-targets/catalogue/apps/words';
 
@@ -15,7 +16,9 @@ import { joinWords } from 'bench-targets/catalogue/apps/words';
 export function noteRun(folder: string): void {
   const notes = folderOfNotes();
   mkdirSync(notes, { recursive: true });
-  writeReport(notes, nameOf(folder), digestOf(readRunFile(folder).plan));
+  // This command has just written it: it need not be validated.
+  const { plan } = JSON.parse(readFileSync(join(folder, 'run.json'), 'utf8')) as RunFile;
+  writeReport(notes, nameOf(folder), digestOf(plan));
 }
 
 /** Forgets a run that is about to be removed. */
