@@ -6,7 +6,7 @@ import { BaseSequencer, type TestSpecification } from 'vitest/node';
 import { Skips } from './packages/bench-lab/testing/skips.ts';
 import { Passed } from './packages/bench-lab/testing/unchanged.ts';
 
-/** A whole run prepares everything first, so that no test waits for a compiler or runs beside one. */
+/** A whole run prepares everything while its first files run. */
 const isWhole = process.argv.slice(2).join(' ') === 'run';
 
 const IS_CI = process.env['CI'] !== undefined;
@@ -15,8 +15,8 @@ const IS_CI = process.env['CI'] !== undefined;
 const passed = isWhole && !IS_CI ? new Passed() : undefined;
 const unchanged = passed?.list() ?? [];
 
-/** Most tests wait for servers to start and stop: two files at a time would leave two cores idle. */
-const maxWorkers = 4;
+/** Most tests wait for servers to start and stop: fewer files at a time would leave two cores idle. */
+const maxWorkers = 6;
 
 // The tests start hundreds of Node processes: none of them compiles the same file twice.
 process.env['NODE_COMPILE_CACHE'] ??= join(tmpdir(), 'node-compile-cache');
@@ -29,15 +29,25 @@ const all = globSync('packages/*/test/**/*.test.ts');
 const replacing = all.filter((file) => /\bvi\.(mock|hoisted)\(/.test(readFileSync(file, 'utf8')));
 const sharing = all.filter((file) => !replacing.includes(file));
 
-/** Files that wait for servers most of their time. */
-const WAITING = /\/test\/(contract|known)\//;
+/**
+ * The order of files: those that start no server run beside the preparation, those that wait for one most of their time come
+ * before the others, which then fill the gaps.
+ */
+const ORDER = [
+  /\/bench-(model|statistics|analysis|report)\/test\//,
+  /\/test\/known\//,
+  /\/test\/contract\//,
+  /./,
+];
 
-/** Begins with those, so that nothing else waits for them at the end. */
-class WaitingFirst extends BaseSequencer {
+const placeOf = ({ moduleId }: TestSpecification): number => ORDER.findIndex((one) => one.test(moduleId));
+
+/** Sorts files by the first pattern that they match. */
+class InOrder extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
     // oxlint-disable-next-line unicorn/no-array-sort -- a sequencer is not an array
     const sorted = await super.sort(files);
-    return sorted.toSorted((a, b) => Number(WAITING.test(b.moduleId)) - Number(WAITING.test(a.moduleId)));
+    return sorted.toSorted((a, b) => placeOf(a) - placeOf(b));
   }
 }
 
@@ -50,7 +60,7 @@ export default defineConfig({
     setupFiles: ['packages/bench-lab/testing/ports.ts'],
     globalSetup: isWhole ? ['packages/bench-lab/testing/prepare.ts'] : [],
     reporters: ['default', new Skips(isWhole, IS_CI), ...(passed ? [passed] : [])],
-    sequence: { sequencer: WaitingFirst },
+    sequence: { sequencer: InOrder },
     exclude: unchanged,
     maxWorkers,
     projects: [

@@ -14,11 +14,12 @@ const logLine = (line: string): void => void process.stderr.write(`${line}\n`);
 const LOG_AFTER_MS = 2000;
 
 /**
- * Makes the environments and builds of a whole run, after saying what has to be made. Compiled stacks that were never
- * built here are left to `pnpm build` and to CI: their tests hold the binaries that are measured, with link-time
- * optimisation, and those take minutes. The tests report what is missing.
+ * Begins to make the environments and builds of a whole run, after saying what has to be made. A test that needs one waits
+ * for it, and the run ends after the last one. Compiled stacks that were never built here are left to `pnpm build` and to CI:
+ * their tests hold the binaries that are measured, with link-time optimisation, and those take minutes. The tests report
+ * what is missing.
  */
-export default async function prepare(project: TestProject): Promise<void> {
+export default async function prepare(project: TestProject): Promise<() => Promise<unknown>> {
   const stacks = readStacks();
   const targets = stacks.flatMap(targetsOf);
   const work = await surveyWork(targets, stacks);
@@ -33,7 +34,10 @@ export default async function prepare(project: TestProject): Promise<void> {
   for (const line of describeWork(work.filter(({ name }) => !unbuilt.includes(name)))) logLine(line);
   // A compiler waits for its linker, and an installer for its registry: together they use the cores.
   const kinds = Map.groupBy(buildable, ({ language }) => language).values();
-  await Promise.all([...kinds].map((alike) => prepareKind(alike, stacks)));
+  const made = Promise.all([...kinds].map((alike) => prepareKind(alike, stacks)));
+  // The end of the run reports why it failed.
+  made.catch(() => {});
+  return () => made;
 }
 
 async function prepareKind(targets: Target[], stacks: Stack[]): Promise<void> {
