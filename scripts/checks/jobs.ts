@@ -27,6 +27,8 @@ export const LANGUAGES = ['typescript', 'python', 'go', 'rust', 'csharp'] as con
 export type Language = (typeof LANGUAGES)[number];
 
 const RUST = 'packages/rustcontract/Cargo.toml';
+/** CI compiles with the profile of the stacks, so that their builds find what the checks have compiled. */
+const PROFILE = process.env['CI'] === undefined ? '' : '--release';
 const GO_TEST = (folder: string): string => `go -C ${folder} vet ./... && go -C ${folder} test ./...`;
 /** gofmt lists unformatted files, but exits with 0. */
 const gofmt = (folders: string[], fix: boolean): string =>
@@ -96,12 +98,12 @@ export function rustChecks(fix: boolean, name?: string): Checks {
     compile: [
       {
         name: 'clippy',
-        command: `cargo clippy ${on} --locked ${one} --all-targets -- -D warnings`,
+        command: `cargo clippy ${on} --locked ${PROFILE} ${one} --all-targets -- -D warnings`,
         tool: 'cargo',
       },
       {
         name: 'cargo test',
-        command: `cargo test ${on} --locked --quiet ${name === undefined ? '' : one}`,
+        command: `cargo test ${on} --locked --quiet ${PROFILE} ${name === undefined ? '' : one}`,
         tool: 'cargo',
       },
     ],
