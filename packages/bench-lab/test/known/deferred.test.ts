@@ -29,7 +29,7 @@ async function measure(mode: Mode, servers: Record<string, string>): Promise<Rec
   const targets = Object.keys(servers).map((name) => `planted/${idOf(name)}`);
   const options = parseBench([
     ...targets,
-    ...`--rounds 1 --connections 5 --warmup 0.6 --duration 1.5`.split(' '),
+    ...`--rounds 1 --connections 5 --warmup 0.3 --duration 1`.split(' '),
   ]);
   const seen = await rig.measureAll(
     makePlan({ ...options, interleave: mode === 'by turns' }, stacks, 'known', 1),

@@ -491,25 +491,6 @@ export const COMMAND_CASES: CommandCase[] = [
   },
   {
     phase: 'window',
-    fault: 'another run starts',
-    async run(place) {
-      const running = await startWindow(place, { duration: 3600 });
-      const { status, stderr } = await place.start('bench', ['http://127.0.0.1:9/']).ended;
-      const { requests: before } = (await place.readAccount())!;
-      await running.until(
-        async () => (await place.readAccount())!.requests.read > before.read,
-        'more requests',
-      );
-      running.signal('SIGTERM');
-      const ended = await running.ended;
-      return { ...ended, stderr: `${ended.stderr}exit status ${status}: ${stderr}` };
-    },
-    status: 130,
-    says: /exit status 2: error: run \S+ is measuring on this machine/,
-    kept: [],
-  },
-  {
-    phase: 'window',
     fault: 'its terminal closes',
     async run(place) {
       const words = [

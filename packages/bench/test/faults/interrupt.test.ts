@@ -134,7 +134,7 @@ describe.skipIf(!hasProc)('SIGTERM to the command alone', () => {
   }) => {
     await using place = new Place();
     const options = { stack: PLANTED, connections: '1,2', rounds: 1, amount: 50, warmup: 0 };
-    const running = place.start('bench', ['planted/delays-1-ms', 'planted/delays-5-ms', ...flags(options)]);
+    const running = place.start('bench', ['planted/delays-5-ms', ...flags(options)]);
     await running.until(() => place.trials().length > 0, 'the first trial');
     running.signal('SIGTERM');
     const { status, stderr } = await running.ended;
@@ -143,10 +143,10 @@ describe.skipIf(!hasProc)('SIGTERM to the command alone', () => {
     expect(status).toBe(130);
     await place.untilGone();
     const before = place.trials();
-    expect(before.length).toBeLessThan(4);
+    expect(before).toHaveLength(1);
 
     const resumed = await place.run('bench', ['--resume', plan.run]);
-    expect(resumed.stderr).toMatch(new RegExp(`^\\[${before.length + 1}/4\\] `, 'm'));
+    expect(resumed.stderr).toMatch(/^\[2\/2\] /m);
     expect(resumed.status).toBe(0);
     const after = place.trials();
     expect(after.slice(0, before.length)).toEqual(before);
