@@ -2,7 +2,6 @@
 import { connect as connectHttp2 } from 'node:http2';
 import { isIP } from 'node:net';
 import { connect as connectTls, type ConnectionOptions } from 'node:tls';
-import { isThisMachine } from './listener.ts';
 import { toAuthority } from './ports.ts';
 
 /** How a client speaks TLS to a server. */
@@ -24,6 +23,8 @@ const PROBE_MS = 1000;
 export async function tlsOf({ protocol, hostname }: URL): Promise<Tls | undefined> {
   if (protocol !== 'https:') return undefined;
   const name = hostname.replace(/^\[(.*)\]$/, '$1');
+  // Loaded here: a generator starts without what starts programs.
+  const { isThisMachine } = await import('./listener.ts');
   const verifies = !(await isThisMachine(name));
   return isIP(name) === 0 ? { servername: name, verifies } : { verifies };
 }
