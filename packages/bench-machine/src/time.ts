@@ -31,8 +31,8 @@ async function findTimeCommand(): Promise<string[] | undefined> {
 }
 
 async function runs(argv: string[]): Promise<boolean> {
-  // A PATH may lack every other program.
-  return run([...argv, '/dev/null', process.execPath, '--version']).then(
+  // A PATH may lack every program.
+  return run([...argv, '/dev/null', '/bin/sh', '-c', ':']).then(
     () => true,
     () => false,
   );
