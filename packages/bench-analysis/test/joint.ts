@@ -55,8 +55,18 @@ export function boundJointError(looks: readonly { rounds: number; k: number }[])
   return { low: singles - pairs, high: singles - neighbours };
 }
 
+/** What was computed before: schedules share their first looks. */
+const known = new Map<string, number>();
+
 /** The probability that all of these looks exclude 0, on either side. */
 export function crossAll(looks: readonly { rounds: number; k: number }[]): number {
+  const key = looks.map(({ rounds, k }) => `${rounds}/${k}`).join(' ');
+  const probability = known.get(key) ?? computeCrossAll(looks);
+  known.set(key, probability);
+  return probability;
+}
+
+function computeCrossAll(looks: readonly { rounds: number; k: number }[]): number {
   let probability = 0;
   for (let sides = 0; sides < 2 ** (looks.length - 1); sides++) {
     probability +=
