@@ -1,7 +1,7 @@
 /** The options of a plan as typed values. Every caller that makes a plan fills them in. */
 import type { Cluster, Spread } from './cluster.ts';
 import type { EngineName } from './engines.ts';
-import type { BackgroundRequest, LoadMode, UpstreamKind } from './settings.ts';
+import type { BackgroundRequest, LoadMode } from './settings.ts';
 import type { Copy } from './target.ts';
 import type { Draft } from './requests.ts';
 import type { MetricId } from './metrics.ts';
@@ -36,8 +36,6 @@ export interface BenchOptions {
   workload: string;
   /** Parameters of the workload by name. */
   params?: Record<string, number>;
-  /** The kind of upstream; by default nginx if it is on PATH, else the embedded server. */
-  upstream?: UpstreamKind;
   connections?: number[];
   rounds?: number;
   windowSeconds?: number;

@@ -20,7 +20,7 @@ import { app } from './app.ts';
 import { cluster, spread } from './cluster.ts';
 import { METRIC_IDS } from './metrics.ts';
 import { userRequests, attached } from './requests.ts';
-import { backgroundRequest, loadMode, params, upstreamKind } from './settings.ts';
+import { backgroundRequest, loadMode, params } from './settings.ts';
 import { target } from './target.ts';
 import { MOST_ROUNDS } from './limits.ts';
 import { RUN_SCHEMA } from './versions.ts';
@@ -71,7 +71,6 @@ export const plan = shape({
   waitSeconds: Type.Optional(amount('s: how long each response waits by design')),
   startupSeconds: Type.Optional(span('s: the longest start, with its response and its end, before the run')),
   answerSeconds: Type.Optional(span('s: the slowest response before the run, if windows were made longer')),
-  upstream: Type.Optional(upstreamKind),
   background: Type.Optional(
     as(backgroundRequest, 'Kept in flight beside the load of each target that repeats one so.'),
   ),

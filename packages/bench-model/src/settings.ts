@@ -14,12 +14,6 @@ import {
   text,
 } from './definitions.ts';
 import { PROMISED, type Promised } from './promise.ts';
-import { UPSTREAMS } from './upstreams.ts';
-
-/** A program that can be the upstream of a workload. */
-export type UpstreamKind = (typeof UPSTREAMS)[number];
-
-export const upstreamKind = oneOf(UPSTREAMS, 'The upstream that was asked for.');
 
 export const params = named(
   'params',

@@ -333,7 +333,6 @@ const plan: Required<Plan> = {
   waitSeconds: 2,
   threads: 2,
   cores: 2,
-  upstream: 'embedded',
   background: { method: 'GET', path: '/fib/42' },
   stacks: ['../my-api/stack.json'],
   apps: [{ name: 'api', folder: '.', command: ['uvicorn', 'app:app'], env: { A: 'b' } }],

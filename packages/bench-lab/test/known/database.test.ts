@@ -7,15 +7,9 @@ import { Client } from 'pg';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { readManifest } from 'bench-targets/catalogue/manifest';
 import { BenchError } from 'bench-model/errors';
-import {
-  findDatabase,
-  refuseCrowd,
-  removeDatabases,
-  startDatabase,
-  type Database,
-  type Debt,
-} from 'bench-http/services/database/database';
-import { keepDatabase } from 'bench-http/services/database/companion';
+import { findDatabase, removeDatabases, type Debt } from 'bench-http/services/database/database';
+import { keepDatabase, refuseCrowd } from 'bench-http/services/database/companion';
+import type { DatabaseServer } from 'bench-http/services/database/server';
 import { makePlan } from 'bench-http/plan/plan';
 import { METRIC_IDS } from 'bench-model/metrics';
 import { needs, postgres } from '../../testing/needs.ts';
@@ -28,16 +22,15 @@ const rig = openRig();
 const stack = readManifest(fileURLToPath(new URL('../../planted/users/stack.json', import.meta.url)));
 const folder = mkdtempSync(join(tmpdir(), 'bench-database-'));
 
-let database: Database;
+let database: DatabaseServer;
 /** The URL of a user with all rights. */
 let url: string;
 
 const found = needs(postgres);
 beforeAll(async () => {
   if (found.why !== undefined) return;
-  database = await startDatabase(await findDatabase(''), { token, folder, placed: {} });
-  await using table = await database.open({ rows: [] });
-  url = Object.assign(new URL(table.env['DATABASE_URL'] ?? ''), { pathname: '/postgres' }).href;
+  database = await (await findDatabase('')).start({ token, folder, placed: {} });
+  url = database.url;
 });
 afterAll(async () => {
   await database?.[Symbol.asyncDispose]();
@@ -148,7 +141,7 @@ describe('DATABASE_URL', () => {
   it('selects the database server, and the run leaves nothing on it', async () => {
     const program = await findDatabase(url);
     expect(program).toMatchObject({ kind: 'external', version: '18.4' });
-    await using holder = await startDatabase(program, { token, folder, placed: {} });
+    await using holder = await program.start({ token, folder, placed: {} });
     const seen = await measure('faithful', '--workload users-insert --connections 4 --amount 100', holder);
     expect(reasonsOf(seen)).toEqual([]);
     expect(seen.trial.companions?.database?.kind).toBe('external');

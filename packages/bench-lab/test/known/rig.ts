@@ -14,7 +14,7 @@ import { afterAll } from 'vitest';
 import { createEffects } from 'bench-http/conduct/effects';
 import type { Snapshot } from '../../planted/account.ts';
 import { readManifest } from 'bench-targets/catalogue/manifest';
-import type { Database } from 'bench-http/services/database/database';
+import type { DatabaseServer } from 'bench-http/services/database/server';
 import { choosePlacement } from 'bench-machine/placement';
 import { prepareAll } from 'bench-targets/prepare/prepare';
 import { readText } from 'bench-machine/procfs';
@@ -26,7 +26,7 @@ import { keepDatabase } from 'bench-http/services/database/companion';
 import type { RunningCompanion } from 'bench-http/services/companion';
 import { findCompanions, startCompanions } from 'bench-http/services/index';
 import { startUpstreams } from 'bench-http/services/upstream/companion';
-import { findUpstream, type UpstreamProgram } from 'bench-http/services/upstream/upstream';
+import { EMBEDDED_UPSTREAM, type UpstreamProgram } from 'bench-http/services/upstream/upstream';
 import { makePlan } from 'bench-http/plan/plan';
 import { beyondNoise } from '../../testing/noise.ts';
 import { openToken } from './leftovers.ts';
@@ -57,7 +57,7 @@ export interface Order {
   /** The upstream of the workload; by default the embedded one. */
   upstream?: UpstreamProgram;
   /** The database of the workload. */
-  database?: Database;
+  database?: DatabaseServer;
   /** The companions of the server; by default those that the workload needs. */
   companions?: RunningCompanion[];
 }
@@ -156,8 +156,7 @@ async function measure(
   const needs = { serverCores: coresOf(plan), generators: plan.generators };
   const placed = await choosePlacement({ ...needs, beside: fixtures === undefined ? [] : ['upstream'] });
   const context = { token, folder, placed };
-  await using upstream =
-    fixtures && (await startUpstreams(program ?? (await findUpstream('embedded')), fixtures, context));
+  await using upstream = fixtures && (await startUpstreams(program ?? EMBEDDED_UPSTREAM, fixtures, context));
   const disturbing = await (await background.find(plan))?.start(context);
   const holder = database && keepDatabase(database);
   const companions = given ?? [upstream ?? [], holder ?? [], disturbing ?? []].flat();

@@ -205,7 +205,6 @@ export function makePlan(
       cores,
       cluster: options.cluster,
       spread: options.spread,
-      upstream: options.upstream,
       background,
       userRequests,
       routes,

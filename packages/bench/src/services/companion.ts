@@ -5,12 +5,13 @@
  * The life of a companion: `find` (does the plan need it, and is it installed?) → `start` once per run → `begin` for each
  * trial → its hooks, in the order in which `TrialCompanion` lists them → dispose, on every path.
  */
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { CompanionJudge } from 'bench-analysis/judge/companions';
 import type { Prepared } from 'bench-targets/prepare/prepare';
 import type { Stack } from 'bench-model/stack';
 import type { Draw } from 'bench-targets/catalogue/workloads/workload';
 import { BenchError, TrialError } from 'bench-model/errors';
-import type { Server } from 'bench-machine/launch';
+import { describeEnd, type Server } from 'bench-machine/launch';
 import type { PinnedCommands } from 'bench-machine/placement';
 import type { CompanionName } from 'bench-model/companions';
 import type { Reason } from 'bench-model/reasons';
@@ -25,14 +26,12 @@ export interface CompanionNeeds extends Pick<
   | 'workload'
   | 'params'
   | 'userRequests'
-  | 'upstream'
   | 'background'
   | 'workers'
   | 'byTurns'
   | 'targets'
   | 'stacks'
   | 'apps'
-  | 'cluster'
 > {
   /** The stacks of the copies of a user's project; none by default. */
   copies?: readonly Stack[];
@@ -46,15 +45,6 @@ export interface CompanionKind {
    * available.
    */
   find(needs: CompanionNeeds): Promise<Companion | undefined>;
-}
-
-/** The resources of a program. */
-export interface LaunchContext extends Pick<
-  CompanionContext,
-  'token' | 'folder' | 'placed' | 'countsStatements'
-> {
-  /** Distinguishes the programs of one run, from 0. */
-  index?: number;
 }
 
 /** A program that was launched. Disposing stops it and removes its files. */
@@ -150,11 +140,7 @@ export interface TrialCompanion extends AsyncDisposable, CompanionJudge {
 }
 
 /** Returns a launched server as the program of a companion. */
-export function launchedProgram(
-  server: Server,
-  url: string,
-  release: () => void = () => {},
-): LaunchedProgram {
+export function launchedProgram(server: Server, url: string): LaunchedProgram {
   return {
     url,
     ended: () => server.ended(),
@@ -165,9 +151,30 @@ export function launchedProgram(
     },
     async [Symbol.asyncDispose]() {
       await server.stop();
-      release();
     },
   };
+}
+
+const POLL_MS = 20;
+
+/** A program is not ready, for the reason in the message. */
+export class NotReady extends Error {}
+
+/** Waits until `look` finds nothing that a program lacks to be ready. Throws if it ends, or is not ready in time. */
+export async function untilReady(
+  program: Pick<LaunchedProgram, 'ended' | 'logTail'>,
+  look: () => Promise<string | undefined>,
+  seconds: number,
+): Promise<void> {
+  const deadline = performance.now() + seconds * 1000;
+  for (;;) {
+    const end = describeEnd(program);
+    if (end !== undefined) throw new NotReady(`ended before it was ready (${end})`);
+    const why = await look();
+    if (why === undefined) return;
+    if (performance.now() > deadline) throw new NotReady(`is not ready after ${seconds} s: ${why}`);
+    await sleep(POLL_MS);
+  }
 }
 
 /** A failure of a companion, which says nothing about the server. */

@@ -5,12 +5,9 @@ import { afterAll } from 'vitest';
 import type { Variant } from 'bench-model/stack';
 import { completeParams, findWorkload } from 'bench-targets/catalogue/workloads/index';
 import type { Draw, Params, Table, Workload } from 'bench-targets/catalogue/workloads/workload';
-import {
-  findDatabase,
-  startDatabase,
-  type Database,
-  type OpenTable,
-} from '../../src/services/database/database.ts';
+import { openTable, type OpenTable } from '../../src/services/database/companion.ts';
+import { findDatabase } from '../../src/services/database/database.ts';
+import type { DatabaseServer } from '../../src/services/database/server.ts';
 import { launch, type LaunchSpec, type Server } from 'bench-machine/launch';
 import type { Prepared } from 'bench-targets/prepare/prepare';
 import { familyOf, readText, socketsOf } from 'bench-machine/procfs';
@@ -73,7 +70,7 @@ export function openHost(): Host {
   const folder = mkdtempSync(join(tmpdir(), 'bench-contract-'));
   const servers: Server[] = [];
   const disposables = new AsyncDisposableStack();
-  let database: Promise<Database> | undefined;
+  let database: Promise<DatabaseServer> | undefined;
   let count = 0;
   afterAll(async () => {
     await Promise.all(servers.map((server) => server.stop()));
@@ -90,12 +87,12 @@ export function openHost(): Host {
     servers.push(server);
     return server;
   };
-  const start = async (): Promise<Database> =>
-    disposables.use(await startDatabase(await findDatabase(''), { token, folder, placed: {} }));
+  const start = async (): Promise<DatabaseServer> =>
+    disposables.use(await (await findDatabase('')).start({ token, folder, placed: {} }));
   // One for all servers of the file, each with a separate table.
-  const openTable = async (table: Table): Promise<OpenTable> => {
+  const openOne = async (table: Table): Promise<OpenTable> => {
     database ??= start();
-    return (await database).open(table);
+    return openTable(await database, table);
   };
   return {
     async serve({ command, stack, variant }, { workers, threads, ...drawing }) {
@@ -104,7 +101,7 @@ export function openHost(): Host {
       const upstream = fixtures.length > 0 ? disposables.use(await openUpstream(fixtures)) : undefined;
       const tables = drawn.flatMap(({ draw }) => draw.table ?? []);
       const rows = tables.flatMap((table) => table.rows);
-      const opened = tables.length > 0 ? await openTable({ rows }) : undefined;
+      const opened = tables.length > 0 ? await openOne({ rows }) : undefined;
       const told = drawn.map(({ draw }) => draw.env);
       const fetched = upstream && { BENCH_UPSTREAM: upstream.url };
       const env = Object.assign({}, variant.env, ...told, fetched, opened?.env);

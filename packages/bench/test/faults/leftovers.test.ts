@@ -3,7 +3,8 @@ import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
 import { Client } from 'pg';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { findDatabase, startDatabase, type Database } from '../../src/services/database/database.ts';
+import { findDatabase } from '../../src/services/database/database.ts';
+import type { DatabaseServer } from '../../src/services/database/server.ts';
 import { findFreePort } from 'bench-machine/ports';
 import { newToken } from 'bench-machine/scratch';
 import { PLANTED, USERS, Place, flags, hasProc, until, type Running } from '../cli/cli.ts';
@@ -15,14 +16,13 @@ const LONG = flags({ connections: 1, warmup: 0, duration: 60 });
 const SHORT = flags({ connections: 1, amount: 50, warmup: 0, rounds: 1 });
 
 const folder = mkdtempSync(join(tmpdir(), 'bench-leftovers-'));
-let database: Database;
+let database: DatabaseServer;
 /** The URL of a database server that no command started. */
 let url = '';
 
 beforeAll(async () => {
-  database = await startDatabase(await findDatabase(''), { token: newToken(), folder, placed: {} });
-  await using table = await database.open({ rows: [] });
-  url = Object.assign(new URL(table.env['DATABASE_URL'] ?? ''), { pathname: '/postgres' }).href;
+  database = await (await findDatabase('')).start({ token: newToken(), folder, placed: {} });
+  url = database.url;
 });
 afterAll(async () => {
   await database[Symbol.asyncDispose]();

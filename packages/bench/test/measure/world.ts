@@ -300,25 +300,22 @@ function companion(
 }
 
 function createDatabase(stored: number, reach: (step: Step) => Promise<void>): RunningCompanion {
-  const holder = {
-    async open() {
-      await reach('table');
-      return {
-        env: { DATABASE_URL: 'postgresql://127.0.0.1/trial' },
-        async countInserts() {
-          await reach('count rows');
-          return stored;
-        },
-        [Symbol.asyncDispose]: () => reach('drop'),
-      };
+  const opened = {
+    env: { DATABASE_URL: 'postgresql://127.0.0.1/trial' },
+    async countInserts() {
+      await reach('count rows');
+      return stored;
     },
-    process: () => undefined,
+    [Symbol.asyncDispose]: () => reach('drop'),
   };
   const head = { kind: 'embedded', version: '18.4', maxConnections: 500 };
   return companion(
     'database',
     () => head,
-    ({ table }) => beginTable(holder, table ?? { rows: [] }),
+    async ({ table = { rows: [] } }) => {
+      await reach('table');
+      return beginTable(opened, table, () => undefined);
+    },
   );
 }
 

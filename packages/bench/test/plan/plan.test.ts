@@ -1,4 +1,4 @@
-import { benchOptions, type BenchOptions } from 'bench-model/options';
+import { benchOptions } from 'bench-model/options';
 import { coresOf, estimateSeconds } from 'bench-model/planned';
 import { asksDatabase, fixturesOf } from 'bench-targets/catalogue/workloads/index';
 import { describe, expect, it } from 'vitest';
@@ -165,17 +165,16 @@ describe('makePlan', () => {
     expect(looksOf('--slo p99<50ms', ['vanilla', 'fastify', 'uvicorn'])[1]).toBe(60);
   });
 
-  it('chooses the upstream when it runs, unless the plan names one', () => {
+  it('has the fixtures of an upstream, beside which servers take turns', () => {
     const stacks = ['vanilla', 'fastify'].map((name) =>
       sampleStack(name, { node: { workloads: ['devices', 'gather'] } }),
     );
-    const planOf = (line: string, given: Partial<BenchOptions> = {}) =>
-      makePlan({ ...parseBench(line.split(' ')), capacity: CAPACITY, ...given }, stacks, 'a-run', 1);
-    const plan = planOf('vanilla --workload gather --param items=2', { upstream: 'embedded' });
-    expect(plan).toMatchObject({ upstream: 'embedded', params: { fixtures: 10, items: 2 } });
+    const planOf = (line: string) =>
+      makePlan({ ...parseBench(line.split(' ')), capacity: CAPACITY }, stacks, 'a-run', 1);
+    const plan = planOf('vanilla --workload gather --param items=2');
+    expect(plan).toMatchObject({ params: { fixtures: 10, items: 2 } });
     expect(fixturesOf(plan)).toHaveLength(10);
     expect(fixturesOf(samplePlan(''))).toBeUndefined();
-    expect(planOf('vanilla fastify --workload gather')).not.toHaveProperty('upstream');
     expect(planOf('vanilla fastify --workload gather --until-decided')).toMatchObject({
       byTurns: { rungs: [10] },
       windowSeconds: 1,

@@ -12,7 +12,7 @@ import { newToken } from 'bench-machine/scratch';
 import { unreachedError } from 'bench-targets/prepare/unreached';
 import { provideUv } from 'bench-targets/prepare/uv';
 import type { Trial } from 'bench-model/record';
-import { findDatabase, startDatabase } from '../../src/services/database/database.ts';
+import { findDatabase } from '../../src/services/database/database.ts';
 import { needs, postgres, tool } from '../../../bench-lab/testing/needs.ts';
 import { Installed } from '../../../bench-lab/testing/packed.ts';
 import { git, type Ended } from '../../../bench-lab/testing/user.ts';
@@ -127,10 +127,9 @@ describe('a FastAPI service', () => {
   let secrets: () => string[];
   beforeAll(async () => {
     if (found.why !== undefined || made.why !== undefined) return;
-    const started = await startDatabase(await findDatabase(''), { token: newToken(), folder, placed: {} });
+    const started = await (await findDatabase('')).start({ token: newToken(), folder, placed: {} });
     database = started;
-    await using table = await started.open({ rows: [] });
-    const url = Object.assign(new URL(table.env['DATABASE_URL'] ?? ''), { pathname: '/postgres' });
+    const url = new URL(started.url);
     const tokens = join(folder, 'tokens');
     Object.assign(env, {
       ORDERS_PASSWORD: 'open-sesame-27',

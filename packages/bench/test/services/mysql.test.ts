@@ -48,7 +48,9 @@ describe('MySQL', () => {
     chmodSync(folder, 0o755);
     await expect(found.start({ token, folder, placed: {} })).rejects.toMatchObject({
       code: 'toolchain',
-      message: expect.stringMatching(/^MySQL does not start: exit status 1: \[ERROR\] no space left$/),
+      message: expect.stringMatching(
+        /^MySQL ended before it was ready \(exit status 1: \[ERROR\] no space left\)$/,
+      ),
     });
     expect(existsSync(scratchOf(token, 'mysql'))).toBe(false);
   });

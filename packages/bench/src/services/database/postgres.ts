@@ -1,5 +1,4 @@
-/** The embedded PostgreSQL: its binaries come in npm packages, and its data live as long as the run. */
-
+/** PostgreSQL: how to ask it, and the embedded one, whose binaries come in npm packages and whose data live as long as the run. */
 import { randomBytes } from 'node:crypto';
 import { cpSync } from 'node:fs';
 import { dirname, join } from 'node:path';
@@ -9,21 +8,47 @@ import { findFreePort, toAuthority } from 'bench-machine/ports';
 import { readText } from 'bench-machine/procfs';
 import { run, runSync } from 'bench-machine/subprocess';
 import { lastLine } from 'bench-targets/prepare/failures';
-import { launchedProgram, type LaunchedProgram, type LaunchContext } from '../companion.ts';
-import { isOpenToNobody, makeScratch, MAX_CONNECTIONS, USER } from './server.ts';
-
-/**
- * The start script: `$1` initdb, `$2` postgres, `$3` the folder, `$4` the address, `$5` the port. A random password of 128 bits needs no iterations, which slow down pools that connect on demand; lib/pq
- * refuses fewer than 1,000.
- */
-const START = [
-  `"$1" --pgdata="$3/data" --username=${USER} --pwfile="$3/password" --auth=scram-sha-256 --set=scram_iterations=1000`,
-  '--locale=C --encoding=UTF8 --no-sync > /dev/null',
-  '&& exec "$2" -D "$3/data" -p "$5" -c listen_addresses="$4" -c unix_socket_directories=',
-  `-c max_connections=${MAX_CONNECTIONS}`,
-].join(' ');
+import { launchedProgram, type CompanionContext, type LaunchedProgram } from '../companion.ts';
+import {
+  awaitServer,
+  isOpenToNobody,
+  makeScratch,
+  MAX_CONNECTIONS,
+  QUERY_MS,
+  USER,
+  type DatabaseServer,
+  type Dialect,
+} from './server.ts';
 
 const HOST = '127.0.0.1';
+
+/** How to ask PostgreSQL. */
+export const POSTGRES: Dialect = {
+  name: 'PostgreSQL',
+  hint: 'set DATABASE_URL to another PostgreSQL',
+  usualPort: 5432,
+  async query<T extends object>(connectionString: string, text: string, values: readonly unknown[] = []) {
+    // Loaded here: only runs with a database need it, and every command imports this module.
+    const pg = await import('pg');
+    const client = new pg.Client({
+      connectionString,
+      connectionTimeoutMillis: 10_000,
+      query_timeout: QUERY_MS,
+    });
+    // If the connection breaks between queries, the next query reports it.
+    client.on('error', () => {});
+    try {
+      await client.connect();
+      return (await client.query<T>(text, [...values])).rows;
+    } finally {
+      await client.end().catch(() => {});
+    }
+  },
+  drop: (name) => `drop database if exists ${name} with (force)`,
+  statementsIn: (name) => `
+    select query as text, calls::float8 as count, total_exec_time as ms
+    from pg_stat_statements join pg_database on pg_database.oid = dbid where datname = '${name}'`,
+};
 
 /** The binaries of this platform. */
 export interface Postgres {
@@ -60,10 +85,31 @@ export async function findPostgres(
   }
 }
 
-/** Starts a new, empty database. It may not answer yet. */
-export async function launchPostgres(
-  { root }: Postgres,
-  { token, folder, placed, countsStatements = false }: LaunchContext,
+/**
+ * The start script: `$1` initdb, `$2` postgres, `$3` the folder, `$4` the address, `$5` the port. A random password of 128 bits needs no iterations, which slow down pools that connect on demand; lib/pq
+ * refuses fewer than 1,000.
+ */
+const START = [
+  `"$1" --pgdata="$3/data" --username=${USER} --pwfile="$3/password" --auth=scram-sha-256 --set=scram_iterations=1000`,
+  '--locale=C --encoding=UTF8 --no-sync > /dev/null',
+  '&& exec "$2" -D "$3/data" -p "$5" -c listen_addresses="$4" -c unix_socket_directories=',
+  `-c max_connections=${MAX_CONNECTIONS}`,
+].join(' ');
+
+/** Starts a new, empty database. Throws a toolchain error if it does not answer in time. */
+export async function startPostgres(
+  { root, version }: Postgres,
+  context: CompanionContext,
+): Promise<DatabaseServer> {
+  const program = { kind: 'embedded', version };
+  const server = await awaitServer(await launchPostgres(root, context), POSTGRES, program, context);
+  if (context.countsStatements) await server.ask(server.url, 'create extension pg_stat_statements');
+  return server;
+}
+
+async function launchPostgres(
+  root: string,
+  { token, folder, placed, countsStatements = false }: CompanionContext,
 ): Promise<LaunchedProgram> {
   const port = await findFreePort(HOST);
   const password = randomBytes(16).toString('hex');

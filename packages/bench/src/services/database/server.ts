@@ -1,23 +1,22 @@
-/** A database server of any kind: its program, its start, its failures, and the empty databases on it. */
+/** A database server of any kind: its start, its failures, and the empty databases on it. */
 import { chownSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import pWaitFor from 'p-wait-for';
 import type { DatabaseAddress } from 'bench-targets/catalogue/apps/services';
 import { describeEnd } from 'bench-machine/launch';
 import { runSync } from 'bench-machine/subprocess';
+import { hide, secretsOf } from 'bench-machine/redact';
 import { isToken, makeScratchFolder } from 'bench-machine/scratch';
 import { ToolchainError } from 'bench-model/errors';
 import type { CountedStatement } from '../../measure/caused.ts';
 import {
   CompanionError,
+  untilReady,
   type CompanionContext,
   type CompanionProcess,
-  type LaunchContext,
   type LaunchedProgram,
 } from '../companion.ts';
 
-const START_MS = 60_000;
-export const POLL_MS = 20;
+const START_SECONDS = 60;
 /** The longest time for one statement: creating a database copies a template. */
 export const QUERY_MS = 60_000;
 /** More connections than any plan needs, and as many for every plan. */
@@ -28,15 +27,31 @@ export const USER = 'bench';
 export const NOBODY = 65_534;
 const AS_NOBODY = ['setpriv', `--reuid=${NOBODY}`, `--regid=${NOBODY}`, '--clear-groups'] as const;
 
-/** A database server that can hold the table: one to start, or one that somebody else runs, with its password in the URL. */
-export type DatabaseProgram = { kind: string; version: string } & (
-  | { launch(context: LaunchContext): Promise<LaunchedProgram> }
-  | { url: string }
-);
+/** A server of databases that was found: one to start, or one that somebody else runs. */
+export interface FoundDatabase {
+  kind: string;
+  version: string;
+  /** Throws a toolchain error if it does not start. */
+  start(context: CompanionContext): Promise<DatabaseServer>;
+}
+
+/** How to talk to database servers of one kind. */
+export interface Dialect {
+  /** Its name, and what to do if it does not start. */
+  name: string;
+  hint: string;
+  usualPort: number;
+  /** Runs one statement on a separate connection. Throws the errors of its driver. */
+  query<T extends object>(url: string, text: string, values?: readonly unknown[]): Promise<T[]>;
+  /** Drops a database, even if a server is still connected. */
+  drop(name: string): string;
+  /** Selects each statement in a database so far, with its count and its time in ms. */
+  statementsIn(name: string): string;
+}
 
 /** A failure of the database, which says nothing about the server. */
 export class DatabaseError extends CompanionError {
-  constructor({ kind, version }: Pick<DatabaseProgram, 'kind' | 'version'>, what: string) {
+  constructor({ kind, version }: Pick<FoundDatabase, 'kind' | 'version'>, what: string) {
     super(`the database (${kind} ${version}) ${what}`);
   }
 }
@@ -49,22 +64,114 @@ export interface OpenDatabase extends AsyncDisposable {
   count?: () => Promise<CountedStatement[]>;
 }
 
-/** A running server of databases. Disposing stops it if it was started here. */
-export interface DatabaseServer extends AsyncDisposable {
-  /** Creates an empty database. Disposing removes it. Throws a database error if that fails. */
-  openEmpty(): Promise<OpenDatabase>;
-  /** Returns the process to sample; undefined if its processes are unknown. */
+/** The parts of a running server. */
+interface Parts extends Pick<FoundDatabase, 'kind' | 'version'>, Pick<CompanionContext, 'countsStatements'> {
+  dialect: Dialect;
+  /** The address of a database in which others can be created, with the password. */
+  url: string;
+  /** Marks its databases. */
+  token: string;
+  /** The connections that it accepts. */
+  maxConnections: number;
+  /** Returns how it has ended; undefined if it runs, or if it is not known. */
+  ended?(): string | undefined;
   process(): CompanionProcess | undefined;
+  stop(): Promise<void>;
 }
 
-/** A server of databases that a manifest can use, found on this machine. */
-export interface FoundDatabase extends Pick<DatabaseProgram, 'kind' | 'version'> {
-  /** Throws a toolchain error if it does not start. */
-  start(context: CompanionContext): Promise<DatabaseServer>;
+/** A running server of databases. Disposing stops it if it was started here. */
+export class DatabaseServer implements AsyncDisposable {
+  readonly #parts: Parts;
+  #opened = 0;
+
+  constructor(parts: Parts) {
+    this.#parts = parts;
+  }
+
+  get kind(): string {
+    return this.#parts.kind;
+  }
+
+  get version(): string {
+    return this.#parts.version;
+  }
+
+  get maxConnections(): number {
+    return this.#parts.maxConnections;
+  }
+
+  get url(): string {
+    return this.#parts.url;
+  }
+
+  /** Creates an empty database. Throws a database error if that fails. */
+  async openEmpty(): Promise<OpenDatabase> {
+    const { dialect, token, countsStatements } = this.#parts;
+    const name = `${prefixOf(token)}${++this.#opened}`;
+    const url = Object.assign(new URL(this.url), { pathname: `/${name}` }).href;
+    await this.ask(this.url, `create database ${name}`);
+    hide(secretsOf({ url }));
+    return {
+      address: addressOf(url, dialect.usualPort),
+      ...(countsStatements && { count: () => this.ask(this.url, dialect.statementsIn(name)) }),
+      [Symbol.asyncDispose]: async () => {
+        await this.ask(this.url, dialect.drop(name));
+      },
+    };
+  }
+
+  /** Runs one statement in a database of it. Throws a database error if that fails. */
+  async ask<T extends object>(url: string, text: string, values?: readonly unknown[]): Promise<T[]> {
+    const { dialect } = this.#parts;
+    const end = this.#parts.ended?.();
+    if (end !== undefined) throw new DatabaseError(this, `has ended (${end})`);
+    return dialect.query<T>(url, text, values).catch((error: Error) => {
+      throw new DatabaseError(this, `refuses a command: ${wordsOf(error)}`);
+    });
+  }
+
+  /** Returns the process to sample; undefined if its processes are unknown. */
+  process(): CompanionProcess | undefined {
+    return this.#parts.process();
+  }
+
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.#parts.stop();
+  }
+}
+
+/** Returns a launched server once it answers. Stops it and throws a toolchain error if it does not answer in time. */
+export async function awaitServer(
+  launched: LaunchedProgram,
+  dialect: Dialect,
+  { kind, version }: Pick<FoundDatabase, 'kind' | 'version'>,
+  { token, countsStatements = false }: CompanionContext,
+): Promise<DatabaseServer> {
+  const { url } = launched;
+  const look = (): Promise<string | undefined> =>
+    dialect.query(url, 'select 1').then(() => undefined, wordsOf);
+  try {
+    await untilReady(launched, look, START_SECONDS);
+  } catch (error) {
+    await launched[Symbol.asyncDispose]();
+    throw new ToolchainError(`${dialect.name} ${(error as Error).message}`, dialect.hint);
+  }
+  return new DatabaseServer({
+    kind,
+    version,
+    dialect,
+    url,
+    token,
+    countsStatements,
+    maxConnections: MAX_CONNECTIONS,
+    ended: () => describeEnd(launched),
+    process: () => launched.process(),
+    stop: async () => launched[Symbol.asyncDispose](),
+  });
 }
 
 /** Returns the address of a database by its URL, in the parts that servers without a URL take. */
-export function addressOf(url: string, usualPort: number): DatabaseAddress {
+function addressOf(url: string, usualPort: number): DatabaseAddress {
   const { hostname, port, username, password, pathname } = new URL(url);
   return {
     url,
@@ -104,38 +211,6 @@ export function isOpenToNobody(program: string): boolean {
     return true;
   } catch {
     return false;
-  }
-}
-
-/**
- * Waits until a launched database answers a question, and returns the answer. Stops it and throws a toolchain error with this
- * hint if it does not answer in time.
- */
-export async function untilReady<T>(
-  launched: LaunchedProgram,
-  ask: (url: string) => Promise<T>,
-  { name, hint }: { name: string; hint: string },
-): Promise<T> {
-  const deadline = performance.now() + START_MS;
-  const look = async () => {
-    try {
-      return pWaitFor.resolveWith(await ask(launched.url));
-    } catch (error) {
-      const end = describeEnd(launched);
-      if (end !== undefined) throw new Error(end, { cause: error });
-      if (performance.now() > deadline)
-        throw new Error(
-          [wordsOf(error as Error), ...launched.logTail().slice(-1)].filter(Boolean).join(': '),
-          { cause: error },
-        );
-      return false;
-    }
-  };
-  try {
-    return await pWaitFor(look, { interval: POLL_MS });
-  } catch (error) {
-    await launched[Symbol.asyncDispose]();
-    throw new ToolchainError(`${name} does not start: ${(error as Error).message}`, hint);
   }
 }
 

@@ -11,7 +11,7 @@ import { ToolchainError, UsageError } from 'bench-model/errors';
 import type { Target } from 'bench-model/target';
 import { digestOf } from 'bench-targets/prepare/digest';
 import { countsOf } from '../database/companion.ts';
-import { findForManifest } from '../database/database.ts';
+import { findDatabase } from '../database/database.ts';
 import { findMysql } from '../database/mysql.ts';
 import type { DatabaseServer, FoundDatabase, OpenDatabase } from '../database/server.ts';
 import {
@@ -72,7 +72,7 @@ export async function findDeclared(
 
 /** Finds the server of each database that a manifest can use. */
 const DATABASES: Record<DatabaseName, () => Promise<FoundDatabase>> = {
-  postgres: findForManifest,
+  postgres: () => findDatabase(),
   mysql: () => findMysql(),
 };
 
@@ -126,10 +126,47 @@ function isOnPath(program: string, root: string): boolean {
   return isProgram(resolve(root, program.replaceAll('{root}', root)));
 }
 
-/** The services that have started, and their addresses. */
+/** The services that have started, in their order. */
 interface Started {
   addresses: Record<string, Addresses[string]>;
   processes: CompanionProcess[];
+  databases: OpenDatabase[];
+}
+
+/** What starts the services of a stack. */
+interface Starter {
+  /** Collects what is to be stopped. */
+  started: AsyncDisposableStack;
+  servers: Partial<Record<DatabaseName, DatabaseServer>>;
+  contextFor: (id: string) => ProgramContext;
+}
+
+/** Starts services in their order, beside those that run already. Throws a companion error if one fails. `id` begins the names of their logs. */
+async function startAll(
+  wanted: readonly [name: string, Service][],
+  running: Started,
+  id: string,
+  { started, servers, contextFor }: Starter,
+): Promise<Started> {
+  const addresses = { ...running.addresses };
+  const processes = [...running.processes];
+  const databases = [...running.databases];
+  for (const [index, [name, service]] of wanted.entries()) {
+    let process: CompanionProcess | undefined;
+    if ('use' in service) {
+      const server = servers[service.use] as DatabaseServer;
+      const opened = started.use(await server.openEmpty());
+      databases.push(opened);
+      addresses[name] = opened.address;
+      process = server.process();
+    } else {
+      const program = await startService(name, service, addresses, contextFor(`${id}s${index}-${name}`));
+      addresses[name] = started.use(program).address;
+      process = program.process();
+    }
+    if (process !== undefined) processes.push(process);
+  }
+  return { addresses, processes, databases };
 }
 
 /** Starts the services that live as long as the run. Throws a trial error with the last lines of a service that does not start. */
@@ -141,30 +178,27 @@ async function startDeclared(
   const { token, folder, placed } = context;
   await using started = new AsyncDisposableStack();
   let isStopped = false;
-  const contextFor = ({ stack }: Declared, id: string): ProgramContext => ({
-    id,
-    token,
-    folder,
-    root: stack.root,
-    prefix: placed.beside ?? [],
-    isStopped: () => isStopped,
-  });
-  const servers: ServiceContext['databases'] = {};
+  const servers: Starter['servers'] = {};
   for (const [name, found] of Object.entries(databases) as [DatabaseName, FoundDatabase][])
     servers[name] = started.use(await found.start(context));
+  const starterFor = ({ stack }: Declared): Omit<Starter, 'started'> => ({
+    servers,
+    contextFor: (id) => ({
+      id,
+      token,
+      folder,
+      root: stack.root,
+      prefix: placed.beside ?? [],
+      isStopped: () => isStopped,
+    }),
+  });
   const shared = new Map<string, Started>();
   for (const [index, one] of all.entries()) {
     if (shared.has(nameShared(one))) continue;
-    const given: Started = { addresses: {}, processes: [] };
-    shared.set(nameShared(one), given);
-    for (const [name, service] of Object.entries(one.services)) {
-      if ('use' in service || service.per !== 'run') continue;
-      const id = `run${index}s${Object.keys(given.addresses).length}-${name}`;
-      const running = await startService(name, service, given.addresses, contextFor(one, id)).catch(sayAll);
-      started.use(running);
-      given.addresses[name] = running.address;
-      given.processes.push({ pid: running.server.pid() ?? 0, cgroup: running.server.cgroup });
-    }
+    const ofRun = Object.entries(one.services).filter(([, service]) => isOfRun(service));
+    const none: Started = { addresses: {}, processes: [], databases: [] };
+    const given = startAll(ofRun, none, `run${index}`, { ...starterFor(one), started }).catch(sayAll);
+    shared.set(nameShared(one), await given);
   }
   const kept = started.move();
   return {
@@ -177,17 +211,18 @@ async function startDeclared(
       const one = all.find(({ stack }) => isOf(stack, trial.target));
       const given = one && shared.get(nameShared(one));
       if (one === undefined || given === undefined) throw new Error(`${trial.target.id} has no services`);
-      return beginTrial(one, trial, {
-        given,
-        databases: servers,
-        contextFor: (id) => contextFor(one, id),
-      });
+      return beginTrial(one, trial, given, starterFor(one));
     },
     interrupt() {
       isStopped = true;
     },
     [Symbol.asyncDispose]: () => kept.disposeAsync(),
   };
+}
+
+/** Returns true for a service that lives as long as the run. */
+function isOfRun(service: Service): boolean {
+  return !('use' in service) && service.per === 'run';
 }
 
 /** Copies of a stack that declare the same services share those that live as long as the run. */
@@ -209,7 +244,7 @@ function describeDeclared({ services: found, setup }: Declared, databases: Datab
             name,
             kind: service.use,
             per: 'trial' as const,
-            ...describeVersion(databases[service.use]),
+            version: describeDatabase(databases[service.use] as FoundDatabase),
           }
         : { name, kind: 'program' as const, per: service.per ?? 'trial', command: service.command },
     ),
@@ -217,74 +252,37 @@ function describeDeclared({ services: found, setup }: Declared, databases: Datab
   };
 }
 
-function describeVersion(found: FoundDatabase | undefined): { version?: string } {
-  return found === undefined ? {} : { version: describeDatabase(found) };
-}
-
-/** The surroundings of a trial. */
-interface ServiceContext {
-  given: Started;
-  databases: Partial<Record<DatabaseName, DatabaseServer>>;
-  contextFor: (id: string) => ProgramContext;
-}
-
 /**
- * Starts the services of one trial in their order, and runs the setup command. Throws a companion error if one of them
+ * Starts the services of one trial beside the given ones, and runs the setup command. Throws a companion error if one of them
  * fails; what has started is then stopped.
  */
 async function beginTrial(
   { services: declared, setup, stack }: Declared,
   { id, target, prepared }: CompanionTrial,
-  { given, databases, contextFor }: ServiceContext,
+  given: Started,
+  starter: Omit<Starter, 'started'>,
 ): Promise<TrialCompanion> {
   await using started = new AsyncDisposableStack();
   const startedAt = performance.now();
   const number = id.split('-', 1)[0] ?? id;
-  const addresses = { ...given.addresses };
-  const processes = [...given.processes];
-  const opened: OpenDatabase[] = [];
-  const isOfTrial = ([name]: [string, Service]): boolean => given.addresses[name] === undefined;
-  for (const [index, [name, service]] of Object.entries(declared).filter(isOfTrial).entries()) {
-    if ('use' in service) {
-      const database = databases[service.use];
-      if (database === undefined) throw new Error(`a plan with ${service.use}, and none`);
-      const one = started.use(await database.openEmpty());
-      opened.push(one);
-      addresses[name] = one.address;
-      const process = database.process();
-      if (process !== undefined) processes.push(process);
-      continue;
-    }
-    const running = await startService(name, service, addresses, contextFor(`${number}s${index}-${name}`));
-    started.use(running);
-    addresses[name] = running.address;
-    processes.push({ pid: running.server.pid() ?? 0, cgroup: running.server.cgroup });
-  }
-  const readyAt = performance.now();
+  const ofTrial = Object.entries(declared).filter(([, service]) => !isOfRun(service));
+  const { addresses, processes, databases } = await startAll(ofTrial, given, number, { ...starter, started });
+  const use: ServicesUse = { startSeconds: (performance.now() - startedAt) / 1000 };
   const env = fillAll(stack.variants[target.variant]?.env ?? {}, addresses);
-  const own = { ...prepared?.env, ...env };
   if (setup !== undefined) {
-    await runSetup(
-      setup,
-      {
-        command: prepared?.setup ?? setup.command,
-        env: { ...own, ...fillAll(setup.env ?? {}, addresses) },
-      },
-      // The server starts in the same folder, which may be a copy.
-      {
-        ...contextFor(`${number}setup-${stack.name}`),
-        root: prepared?.stack.root ?? stack.root,
-        prefix: [],
-      },
-    );
+    const command = prepared?.setup ?? setup.command;
+    const own = { ...prepared?.env, ...env, ...fillAll(setup.env ?? {}, addresses) };
+    // The server starts in the same folder, which may be a copy.
+    const root = prepared?.stack.root ?? stack.root;
+    const context = { ...starter.contextFor(`${number}setup-${stack.name}`), root, prefix: [] };
+    await runSetup(setup, { command, env: own }, context);
   }
-  const use: ServicesUse = { startSeconds: (readyAt - startedAt) / 1000 };
   const [only, ...others] = processes;
   const kept = started.move();
   return {
     env,
     process: () => (others.length === 0 ? only : undefined),
-    ...countsOf(opened),
+    ...countsOf(databases),
     ...COMPANION_JUDGES.services(() => undefined),
     record: (resources) => ({ ...use, ...(resources === undefined ? {} : { resources }) }),
     [Symbol.asyncDispose]: () => kept.disposeAsync(),

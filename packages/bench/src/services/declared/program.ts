@@ -15,7 +15,7 @@ import { describeEnd, describeTail, launch, type Server } from 'bench-machine/la
 import { describeListeners, isListening } from 'bench-machine/ports';
 import { sendRequest } from 'bench-targets/catalogue/workloads/send';
 import { run, SubprocessError } from 'bench-machine/subprocess';
-import { CompanionError } from '../companion.ts';
+import { CompanionError, launchedProgram, NotReady, untilReady, type LaunchedProgram } from '../companion.ts';
 
 const POLL_MS = 20;
 const HOST = '127.0.0.1';
@@ -38,9 +38,8 @@ export interface ProgramContext {
 }
 
 /** A service that is ready. Disposing stops it. */
-interface RunningService extends AsyncDisposable {
+interface RunningService extends AsyncDisposable, Pick<LaunchedProgram, 'process'> {
   address: ServiceAddress;
-  server: Server;
 }
 
 /** Throws a usage error if the fixed port of a service is taken. */
@@ -61,14 +60,20 @@ export async function startService(
 ): Promise<RunningService> {
   await refuseTakenPort(name, service);
   const { port, env = {}, url = 'http://{host}:{port}', ready = 'tcp' } = service;
+  const { timeoutSeconds = READY_SECONDS } = service;
   const server = await start(service.command, fillAll(env, addresses), context, port);
   const fill = (text: string): string =>
     text
       .replaceAll('{host}', server.host)
       .replaceAll('{port}', String(server.port))
       .replaceAll('{root}', context.root);
+  const program = launchedProgram(server, fill(url));
+  const look = (): Promise<string | undefined> => {
+    if (context.isStopped()) throw new BenchError('interrupted', `interrupted while service ${name} started`);
+    return lookAt(server, ready, fill, context.root);
+  };
   try {
-    await untilReady(name, service, server, fill, context);
+    await untilReady(program, look, timeoutSeconds);
   } catch (error) {
     await server.stop();
     if (!(error instanceof NotReady)) throw error;
@@ -78,46 +83,16 @@ export async function startService(
       ...describeTail(server.logTail()),
     ]);
   }
-  return {
-    server,
-    address: { host: server.host, port: String(server.port), url: fill(url) },
-    async [Symbol.asyncDispose]() {
-      await server.stop();
-    },
-  };
+  return { ...program, address: { host: server.host, port: String(server.port), url: program.url } };
 }
 
 /** The setup command failed. */
 export class SetupError extends CompanionError {}
 
-/** A service is not ready, for the reason in the message. */
-class NotReady extends Error {}
-
-async function untilReady(
-  name: string,
-  { ready = 'tcp', timeoutSeconds = READY_SECONDS }: ProgramService,
-  server: Server,
-  fill: (text: string) => string,
-  { root, isStopped }: ProgramContext,
-): Promise<void> {
-  const deadline = performance.now() + timeoutSeconds * 1000;
-  let last = 'no response';
-  for (;;) {
-    const end = describeEnd(server);
-    if (end !== undefined) throw new NotReady(`ended before it was ready (${end})`);
-    if (isStopped()) throw new BenchError('interrupted', `interrupted while service ${name} started`);
-    const why = await look(ready, server, fill, root);
-    if (why === undefined) return;
-    last = why;
-    if (performance.now() > deadline) throw new NotReady(`is not ready after ${timeoutSeconds} s: ${last}`);
-    await sleep(POLL_MS);
-  }
-}
-
 /** Returns why a service is not ready; undefined if it is. */
-async function look(
-  ready: NonNullable<ProgramService['ready']>,
+async function lookAt(
   server: Server,
+  ready: NonNullable<ProgramService['ready']>,
   fill: (text: string) => string,
   root: string,
 ): Promise<string | undefined> {

@@ -17,7 +17,7 @@ export const upstream: CompanionKind = {
   async find(plan) {
     const fixtures = fixturesOf(plan);
     if (fixtures === undefined) return undefined;
-    const program = await findUpstream(plan.upstream);
+    const program = await findUpstream();
     return {
       name: 'upstream',
       version: `${program.kind} ${program.version}`,
@@ -34,12 +34,12 @@ export const upstream: CompanionKind = {
 export async function startUpstreams(
   program: UpstreamProgram,
   fixtures: readonly string[],
-  { token, folder, placed }: Pick<CompanionContext, 'token' | 'folder' | 'placed'>,
+  context: CompanionContext,
 ): Promise<RunningCompanion> {
   const all: Upstream[] = [];
   const free: Upstream[] = [];
   const startOne = async (): Promise<Upstream> => {
-    const started = await startUpstream(program, fixtures, { token, folder, placed, index: all.length });
+    const started = await startUpstream(program, fixtures, context, all.length);
     all.push(started);
     return started;
   };

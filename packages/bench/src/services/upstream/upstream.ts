@@ -5,29 +5,25 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { pathOf, writeFixtures } from '@bench/upstream/fixtures';
-import pWaitFor from 'p-wait-for';
 import type { Answer } from 'bench-targets/catalogue/workloads/workload';
-import { ToolchainError } from 'bench-model/errors';
-import type { UpstreamKind } from 'bench-model/settings';
 import type { UpstreamUse } from 'bench-model/companions';
 import { describeEnd, launch } from 'bench-machine/launch';
 import { findFreePort, toAuthority } from 'bench-machine/ports';
-import { run, SubprocessError } from 'bench-machine/subprocess';
+import { run } from 'bench-machine/subprocess';
 import {
   CompanionError,
   launchedProgram,
+  untilReady,
+  type CompanionContext,
   type CompanionProcess,
-  type LaunchedProgram,
-  type LaunchContext,
 } from '../companion.ts';
 import { sendRequest } from 'bench-targets/catalogue/workloads/send';
 
 const CONFIGURATION = fileURLToPath(import.meta.resolve('@bench/upstream/nginx.conf'));
-const EMBEDDED = fileURLToPath(import.meta.resolve('@bench/upstream/server'));
 
 const HOST = '127.0.0.1';
-const START_MS = 10_000;
-/** The pause between a failure and the next try. Within it, a process that failed because it was ending has ended. */
+const START_SECONDS = 10;
+/** The pause after a failure. Within it, a process that failed because it was ending has ended. */
 const SETTLE_MS = 100;
 /** The number of times that a fixture is fetched to time it; the fastest counts. */
 const PROBES = 3;
@@ -76,34 +72,30 @@ export interface Upstream extends AsyncDisposable {
   look(): Promise<UpstreamLook>;
 }
 
-/**
- * Finds the requested kind, else nginx, else the embedded server. Throws a toolchain error if nginx is requested
- * and missing.
- */
-export async function findUpstream(kind: UpstreamKind | undefined): Promise<UpstreamProgram> {
-  if (kind === 'embedded') return embedded();
-  const found = await findNginx();
-  if (typeof found !== 'string') return found;
-  if (kind === undefined) return embedded();
-  throw new ToolchainError(`nginx as the upstream: ${found}`, 'install it');
+/** The server that Bench brings. */
+export const EMBEDDED_UPSTREAM: UpstreamProgram = {
+  kind: 'embedded',
+  version: process.versions.node,
+  command: [
+    process.execPath,
+    fileURLToPath(import.meta.resolve('@bench/upstream/server')),
+    '--host',
+    '{host}',
+    '--port',
+    '{port}',
+  ],
+};
+
+/** Finds nginx, else returns the embedded server. */
+export async function findUpstream(): Promise<UpstreamProgram> {
+  return (await findNginx()) ?? EMBEDDED_UPSTREAM;
 }
 
-function embedded(): UpstreamProgram {
-  return {
-    kind: 'embedded',
-    version: process.versions.node,
-    command: [process.execPath, EMBEDDED, '--host', '{host}', '--port', '{port}'],
-  };
-}
-
-/** Returns nginx, or the reason why it cannot be used. */
-async function findNginx(): Promise<UpstreamProgram | string> {
-  const told = await run(['nginx', '-V']).catch((error: Error) => error);
-  if (told instanceof SubprocessError && told.why === 'missing') return 'it is not on PATH';
-  if (told instanceof Error) return told.message;
-  const [, version] = /^nginx version: \S+\/([\d.]+)/m.exec(told.stderr) ?? [];
-  if (version === undefined) return 'nginx -V does not print a version';
-  if (!told.stderr.includes('http_stub_status_module')) return 'it was built without stub_status';
+/** Finds nginx with a page that counts its requests; undefined if there is none. */
+export async function findNginx(): Promise<UpstreamProgram | undefined> {
+  const { stderr } = await run(['nginx', '-V']).catch(() => ({ stderr: '' }));
+  const [, version] = /^nginx version: \S+\/([\d.]+)/m.exec(stderr) ?? [];
+  if (version === undefined || !stderr.includes('http_stub_status_module')) return undefined;
   return {
     kind: 'nginx',
     version,
@@ -117,18 +109,23 @@ export function parseCount(text: string): number {
   return Number(/^ \d+ \d+ (\d+)/m.exec(text)?.[1] ?? text);
 }
 
-/** Writes the fixtures and launches a program that serves them. */
-async function launchUpstream(
-  { command, configuration }: UpstreamProgram,
+/**
+ * Starts an upstream that serves these fixtures; `index` is its number in the run. Throws an upstream error if it does not
+ * answer in time.
+ */
+export async function startUpstream(
+  program: UpstreamProgram,
   fixtures: readonly string[],
-  { token, folder, placed, index = 0 }: LaunchContext,
-): Promise<LaunchedProgram> {
+  { token, folder, placed }: CompanionContext,
+  index = 0,
+): Promise<Upstream> {
   const id = index === 0 ? 'upstream' : `upstream${index + 1}`;
   const root = join(folder, id);
   mkdirSync(root, { recursive: true });
   writeFixtures(root, fixtures);
   const port = await findFreePort(HOST);
   const authority = toAuthority({ host: HOST, port });
+  const { command, configuration } = program;
   if (configuration !== undefined)
     writeFileSync(join(root, 'nginx.conf'), configuration.replaceAll('{address}', authority));
   const server = await launch({
@@ -142,33 +139,26 @@ async function launchUpstream(
     prefix: placed.beside,
     folder,
   });
-  return launchedProgram(server, `http://${authority}`, () => rmSync(root, { recursive: true, force: true }));
-}
-
-/** Starts an upstream that serves these fixtures. Throws an upstream error if it does not answer in time. */
-export async function startUpstream(
-  program: UpstreamProgram,
-  fixtures: readonly string[],
-  context: LaunchContext,
-): Promise<Upstream> {
-  const launched = await launchUpstream(program, fixtures, context);
-  const { url, ended, logTail } = launched;
-  const { hostname: host, port } = new URL(url);
+  const launched = launchedProgram(server, `http://${authority}`);
+  const { url } = launched;
+  const stop = async (): Promise<void> => {
+    await server.stop();
+    rmSync(root, { recursive: true, force: true });
+  };
+  const wrong = (what: string): UpstreamError => new UpstreamError(program, what);
   /** The number of answered requests of the harness so far. */
   let own = 0;
-  const wrong = (what: string): UpstreamError => new UpstreamError(program, what);
-  const get = async (path: string): Promise<Answer> => {
-    try {
-      const spec = { method: 'GET', path, headers: {} };
-      const answer = await sendRequest({ host, port: Number(port), ended, logTail }, spec);
-      own++;
-      return answer;
-    } catch (error) {
+  const ask = async (path: string): Promise<Answer> => {
+    const answer = await sendRequest(server, { method: 'GET', path, headers: {} });
+    own++;
+    return answer;
+  };
+  const get = (path: string): Promise<Answer> =>
+    ask(path).catch(async (error: Error) => {
       await sleep(SETTLE_MS);
       const end = describeEnd(launched);
-      throw wrong(end === undefined ? `does not respond: ${(error as Error).message}` : `has ended (${end})`);
-    }
-  };
+      throw wrong(end === undefined ? `does not respond: ${error.message}` : `has ended (${end})`);
+    });
   const countRequests = async (): Promise<number> => {
     const { status, body } = await get('/count');
     const count = parseCount(body.toString());
@@ -176,19 +166,17 @@ export async function startUpstream(
       throw wrong(`does not report its count (status ${status})`);
     return count - own;
   };
-  const deadline = performance.now() + START_MS;
-  const answers = async (): Promise<boolean> => {
-    try {
-      await countRequests();
-      return true;
-    } catch (error) {
-      if (ended() === undefined && performance.now() <= deadline) return false;
-      await launched[Symbol.asyncDispose]();
-      throw error;
-    }
-  };
-  // A failed request has paused already.
-  await pWaitFor(answers, { interval: 0 });
+  const look = (): Promise<string | undefined> =>
+    ask('/count').then(
+      () => undefined,
+      ({ message }: Error) => message,
+    );
+  try {
+    await untilReady(launched, look, START_SECONDS);
+  } catch (error) {
+    await stop();
+    throw wrong((error as Error).message);
+  }
   return {
     url,
     env: { BENCH_UPSTREAM: url },
@@ -208,6 +196,6 @@ export async function startUpstream(
       }
       return { requests: await countRequests(), fetchUs: Math.min(...times) };
     },
-    [Symbol.asyncDispose]: () => launched[Symbol.asyncDispose](),
+    [Symbol.asyncDispose]: stop,
   };
 }
