@@ -12,15 +12,14 @@ import { attachCounter, parseCalls } from 'bench-targets/profile/calls';
 import { type Told, watchTelling, withTelling } from 'bench-targets/profile/telling';
 import type { Profiler } from 'bench-targets/profile/profilers';
 import type { Calls, RequestUse, Stack } from 'bench-model/why';
-import type { PlannedTrial } from 'bench-model/plan';
+import type { Plan, PlannedTrial } from 'bench-model/plan';
 import { present } from 'bench-model/options';
 import { sum } from 'bench-statistics/numbers';
 import { causedBetween, placesOf, withTold } from './caused.ts';
 import { ServerLife, type TrialContext, type TrialEffects } from './life.ts';
-import { Silence } from './silence.ts';
+import { attempt, Generators, sideOf, withSessions, type Loaded } from './loaded.ts';
 import { TurnTaker } from './turns.ts';
-import { warmUp, type Warmable } from './warm-up.ts';
-import { accountFor, watchForDeath } from './window.ts';
+import { warmUp } from './warm-up.ts';
 
 /** The load without a profiler, from which the use of a request comes, the load under it, and that whose system calls are counted. */
 export const PROFILE_SECONDS = { plain: 1, profiled: 2.5, counted: 0.5 };
@@ -41,58 +40,51 @@ export async function takeProfile(
 ): Promise<TakenProfile> {
   const watched = profiler?.ready(context.prepared, file) ?? context.prepared;
   const prepared = withTelling(watched, `${file}-told`);
+  const { plan } = context;
   const life = new ServerLife(planned, { ...context, prepared }, effects);
   let taken: TakenProfile | undefined;
-  try {
-    taken = await takeTurns(life, { ...context, prepared }, { effects, profiler, file });
-    await life.afterLoad();
-  } catch (error) {
-    life.fail(error);
-  }
+  await attempt(life, async () => {
+    const side = sideOf(life, await life.start(), life.trials[0]);
+    await using generators = new Generators(effects.load(), plan.generators);
+    await withSessions([side], { plan, generators }, async ([one]) => {
+      if (one !== undefined && !life.failed) taken = await takeTurns(one, { plan, prepared, profiler, file });
+    });
+    if (!life.failed) await life.afterLoad();
+  });
   const [trial] = await life.end();
   if (taken !== undefined && !life.failed) return taken;
   throw new TrialError(trial.reasons[0]?.text ?? 'the server was not profiled');
 }
 
+/** What a profile is taken of, and with. */
+interface Profiling {
+  plan: Plan;
+  prepared: Prepared;
+  profiler: Profiler | undefined;
+  file: string;
+}
+
 async function takeTurns(
-  life: ServerLife,
-  { plan, prepared }: TrialContext & { prepared: Prepared },
-  { effects, profiler, file }: { effects: TrialEffects; profiler: Profiler | undefined; file: string },
-): Promise<TakenProfile> {
-  const ready = await life.start();
+  one: Loaded,
+  { plan, prepared, profiler, file }: Profiling,
+): Promise<TakenProfile | undefined> {
+  const { side, session, outlive } = one;
+  const { life, ready } = side;
   const pid = ready.server.pid();
   if (pid === undefined || ready.metered === undefined)
     throw new TrialError('the CPU of the server cannot be read');
-  await using session = effects.load().open(ready.spec, plan.generators);
-  await using _ = accountFor(session, (counts) => life.account(counts));
-  using death = watchForDeath(ready.server);
-  const outlive = async <T>(step: Promise<T>): Promise<T> => {
-    step.catch(() => {});
-    return Promise.race([step, death.promise]);
-  };
-  await outlive(session.arm());
-  const [trial] = life.trials;
-  const silence = new Silence(plan.timeoutSeconds);
-  const only: Omit<Warmable, 'session'> = {
-    life,
-    trial,
-    trials: life.trials,
-    ready,
-    hasFailed: () => false,
-    attempt: (step) => outlive(step()),
-    during: (step) => silence.during(step),
-  };
   // Nothing but CPU is read around these turns, so companions may work beside them.
   const { turns } = session;
   const taker = TurnTaker.of({ ...ready, sampler: undefined, beside: [] }, turns);
   if (turns === undefined || taker === undefined) throw new Error('the load driver takes no turns');
   const load: Load = async (seconds) => {
     await life.renewToken(seconds, { session });
-    const { answers } = await outlive(taker.take({ rampSeconds: 0, spanSeconds: seconds }));
+    const { answers } = await outlive(() => taker.take({ rampSeconds: 0, spanSeconds: seconds }));
     if (answers === 0) throw new TrialError('no correct response under load');
     return { answers, cpuUs: (taker.taken.cpuUs?.at(-1) ?? 0) / answers };
   };
-  await warmUp([{ ...only, session }], plan, { compares: false });
+  await warmUp([one], plan, { compares: false });
+  if (side.outcome.failed) return undefined;
   await taker.begin([]);
   using during = life.duringLoad();
   const tell = await watchTelling(ready.server, prepared, `${file}-told`);
@@ -100,15 +92,15 @@ async function takeTurns(
   const plain = await load(PROFILE_SECONDS.plain);
   const told = (await tell()) ?? {};
   const caused = causedBetween(counted, withTold(await life.countCaused(), told), plain.answers);
-  await using recording = profiler && (await outlive(profiler.attach(pid, file)));
+  await using recording = profiler && (await outlive(() => profiler.attach(pid, file)));
   const profiled = recording && (await load(PROFILE_SECONDS.profiled));
   const stacks = foldProfiles((await recording?.stop()) ?? [], prepared.stack.root, readLines);
   if (recording !== undefined) refuseNameless(stacks);
   const calls = await countCalls(pid, `${file}-calls`, load);
   during[Symbol.dispose]();
-  const connections = openedShare(await outlive(turns.collect()));
+  const connections = openedShare(await outlive(() => turns.collect()));
   const perRequest = {
-    threads: sum([...familyOf([pid])].map((one) => readProcess(one)?.threads ?? 0)),
+    threads: sum([...familyOf([pid])].map((own) => readProcess(own)?.threads ?? 0)),
     ...caused,
     ...toldOf(told, prepared.stack.root, plain.answers),
     ...present({ connections, calls }),

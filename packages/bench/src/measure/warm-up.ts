@@ -6,7 +6,7 @@ import { makeReason } from 'bench-model/reasons';
 import { leastWarmup, LONGEST_SLICE_SECONDS, sliceOf, waitsForCompilers } from 'bench-analysis/judge/warm';
 import type { RatioTrend } from 'bench-analysis/judge/trend';
 import type { LoadSession } from 'bench-load/engine';
-import type { LifeTrial, ReadyServer, ServerLife } from './life.ts';
+import type { Loaded } from './loaded.ts';
 import { warmTogether, type WarmingSide } from './warm-together.ts';
 
 /** The load on a server that has its own cores again, before anything is measured, in seconds. */
@@ -16,24 +16,8 @@ const RAMP_SECONDS = 0.5;
 /** A tool, or generators on other hosts, are ordered anew for each slice. */
 const ORDERED_SLICE_SECONDS = 1;
 
-/** A server with its connections. */
-export interface Warmable {
-  life: Pick<ServerLife, 'renewToken'>;
-  /** The trials whose windows follow: those of all its requests, or one. */
-  trials: readonly LifeTrial[];
-  /** The trial whose requests are sent; undefined for those of all. */
-  trial: LifeTrial | undefined;
-  ready: ReadyServer;
-  session: LoadSession;
-  /** Returns true if it has failed, and takes no further part. */
-  hasFailed: () => boolean;
-  /** Takes a step with it, whose failure is that of this server alone. */
-  attempt(step: () => Promise<void>): Promise<void>;
-  /** Takes a step of the load, which counts its correct responses. Throws if the server has given none for too long, or has ended. */
-  during(step: () => Promise<number>): Promise<void>;
-  /** Loads it for exactly this time instead, in seconds. */
-  seconds?: number;
-}
+/** A server to warm up; for exactly this time if it is given, in seconds. */
+type Warmable = Loaded & { seconds?: number | undefined };
 
 /** Warms up servers by turns. Returns the time between the responses of a connection in seconds, of the slowest, and the trends of the ratios if they are compared. */
 export async function warmUp(
@@ -43,9 +27,9 @@ export async function warmUp(
 ): Promise<{ cycleSeconds: number; trends: RatioTrend[] }> {
   const sides = servers.map((server) => sideOf(server, plan));
   const narrow = new Map<number, () => Promise<void>>();
-  for (const [index, { ready, seconds }] of servers.entries()) {
-    if (seconds !== undefined || !waitsForCompilers(ready.seen?.runtime)) continue;
-    const pin = await ready.widen();
+  for (const [index, { side, seconds }] of servers.entries()) {
+    if (seconds !== undefined || !waitsForCompilers(side.ready.seen?.runtime)) continue;
+    const pin = await side.ready.widen();
     if (pin !== undefined) narrow.set(index, pin);
   }
   const {
@@ -56,9 +40,9 @@ export async function warmUp(
     for (const pin of narrow.values()) await pin();
   });
   for (const index of narrow.keys()) await sides[index]?.fire(SETTLE_SECONDS);
-  for (const [index, { trials }] of servers.entries()) {
+  for (const [index, { side }] of servers.entries()) {
     const { seconds = 0, compilersShare } = warmed[index] ?? {};
-    for (const trial of trials) {
+    for (const trial of side.trial === undefined ? side.life.trials : [side.trial]) {
       trial.addWarmup(seconds);
       if (compilersShare !== undefined && !trial.failed)
         trial.note(makeReason('compiling', { share: compilersShare, seconds }));
@@ -68,14 +52,15 @@ export async function warmUp(
 }
 
 /** Returns the time under load before the window of a server that is measured alone, in seconds. */
-export function rampOf({ ready, seconds, session }: Warmable, plan: Plan, cycleSeconds: number): number {
+export function rampOf({ side, seconds, session }: Warmable, plan: Plan, cycleSeconds: number): number {
   // A tool opens new connections for its window.
   if (seconds === 0 || plan.warmupSeconds === 0 || session.count === undefined) return 0;
-  return Math.max(RAMP_SECONDS, cycleSeconds, ready.spec.spreadSeconds ?? 0);
+  return Math.max(RAMP_SECONDS, cycleSeconds, side.ready.spec.spreadSeconds ?? 0);
 }
 
 function sideOf(server: Warmable, plan: Plan): WarmingSide {
-  const { ready, session, trial, life } = server;
+  const { session, silence, attempt } = server;
+  const { life, trial, outcome, ready } = server.side;
   const span = inWhole(spanOf(server, plan), session);
   let ok = 0;
   return {
@@ -84,11 +69,12 @@ function sideOf(server: Warmable, plan: Plan): WarmingSide {
     runtime: ready.seen?.runtime,
     meter: ready.metered?.meter,
     compilers: ready.seen?.compilers,
-    prepare: (seconds) => server.attempt(() => life.renewToken(seconds, { session, trial })),
+    prepare: (seconds) => attempt(() => life.renewToken(seconds, { session, trial })),
     async fire(warmupSeconds) {
       let result: LoadResult | undefined;
-      await server.attempt(() =>
-        server.during(async () => {
+      await attempt(() =>
+        // Until its first window, a connection keeps itself alive by occasional requests. Later it is silent between windows.
+        silence.during(async () => {
           const window = { warmupSeconds, windowSeconds: 0, load: { mode: 'closed' } } as const;
           result = await session.fire(window, () => {});
           const before = ok;
@@ -97,18 +83,18 @@ function sideOf(server: Warmable, plan: Plan): WarmingSide {
           return ok - before;
         }),
       );
-      return server.hasFailed() ? undefined : result;
+      return outcome.failed ? undefined : result;
     },
   };
 }
 
 /** Returns the length of a slice of load in seconds. One whose time is set needs none to be judged by. */
-function sliceFor({ ready, session }: Warmable, { leastSeconds, mostSeconds }: Span): number {
+function sliceFor({ side, session }: Warmable, { leastSeconds, mostSeconds }: Span): number {
   const isSet = leastSeconds === mostSeconds;
   const least = isSet ? LONGEST_SLICE_SECONDS : sliceOf(leastSeconds);
   const ordered = isSet ? leastSeconds : ORDERED_SLICE_SECONDS;
   // Connections whose responses are slow begin one after the other.
-  return Math.max(session.turns === undefined ? ordered : least, ready.spec.spreadSeconds ?? 0, least);
+  return Math.max(session.turns === undefined ? ordered : least, side.ready.spec.spreadSeconds ?? 0, least);
 }
 
 type Span = Pick<WarmingSide, 'leastSeconds' | 'mostSeconds'>;
@@ -126,8 +112,8 @@ function exactly(seconds: number): Span {
 }
 
 /** Returns the shortest and the longest warm-up of a server, in seconds. */
-function spanOf({ ready, seconds }: Warmable, plan: Plan): Span {
-  const { seen, isOwn, mostWarmupSeconds = LONGEST_WARMUP_SECONDS, spec } = ready;
+function spanOf({ side, seconds }: Warmable, plan: Plan): Span {
+  const { seen, isOwn, mostWarmupSeconds = LONGEST_WARMUP_SECONDS, spec } = side.ready;
   if (seconds !== undefined) return exactly(seconds);
   if (plan.autoWarmup !== true) return exactly(plan.warmupSeconds);
   const own = leastWarmup({ runtime: seen?.runtime, hasShortDelays: isOwn || (seen?.cores ?? 1) > 1 });
