@@ -1,6 +1,7 @@
 import { ARGUMENTS, defineCommand, flag } from '../cli/command.ts';
 import { commandLine, HOME } from 'bench-machine/home';
 import { rmSync, statSync } from 'node:fs';
+import { createInterface } from 'node:readline/promises';
 import { join } from 'node:path';
 import { suggest } from 'bench-model/suggest';
 import { UsageError } from 'bench-model/errors';
@@ -9,7 +10,6 @@ import { formatBytes } from 'bench-report/format';
 import { listRuns, shown, sizeOf } from 'bench-analysis/results/store';
 import { forgetRun } from '../conduct/begun.ts';
 import { openSession } from '../conduct/session.ts';
-import { confirm } from '../terminal/ask.ts';
 import { print } from '../terminal/shell.ts';
 import { sum } from 'bench-statistics/numbers';
 
@@ -76,10 +76,16 @@ export default defineCommand({
 });
 
 async function agrees(what: string): Promise<boolean> {
-  const isAgreed = await confirm(`remove ${what}?`);
-  if (isAgreed !== undefined) return isAgreed;
-  throw new UsageError(
-    `cannot ask whether to remove ${what}: there is no terminal`,
-    commandLine(`prune ${what} --yes`),
-  );
+  if (!process.stdin.isTTY || !process.stderr.isTTY) {
+    throw new UsageError(
+      `cannot ask whether to remove ${what}: there is no terminal`,
+      commandLine(`prune ${what} --yes`),
+    );
+  }
+  const lines = createInterface({ input: process.stdin, output: process.stderr });
+  try {
+    return /^y(es)?$/i.test((await lines.question(`remove ${what}? [y/N] `)).trim());
+  } finally {
+    lines.close();
+  }
 }

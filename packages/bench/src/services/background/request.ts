@@ -1,13 +1,16 @@
-import { Agent, request, type ClientRequest, type IncomingMessage } from 'node:http';
-import { Agent as TlsAgent, request as requestTls } from 'node:https';
+import { Agent } from 'node:http';
+import { Agent as TlsAgent } from 'node:https';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { present } from 'bench-model/options';
 import type { BackgroundRequest } from 'bench-model/settings';
 import type { BackgroundUse } from 'bench-model/companions';
 import { createHistogram, recordMilliseconds, summariseLatency } from 'bench-statistics/histogram';
-import { tlsOptions } from 'bench-machine/tls';
-import type { Endpoint } from 'bench-targets/catalogue/workloads/send';
+import { sendRequest, type Endpoint } from 'bench-targets/catalogue/workloads/send';
 
 /** The pause after an unanswered request, so that a server that is down is not flooded. */
 const REST_MS = 50;
+/** Longer than any load: a request may take as long as it takes. */
+const LONGEST_SECONDS = 1e6;
 
 /** A request that is kept in flight beside a load. Disposing ends it. */
 export interface Background extends Disposable {
@@ -25,60 +28,54 @@ export function keepInFlight(
   { host, port, tls }: Pick<Endpoint, 'host' | 'port' | 'tls'>,
   { method, path, body }: BackgroundRequest,
 ): Background {
-  const kept = { keepAlive: true, maxSockets: 1 };
-  const agent = tls === undefined ? new Agent(kept) : new TlsAgent({ ...kept, ...tlsOptions(tls) });
-  const begin = tls === undefined ? request : requestTls;
-  const headers = body === undefined ? {} : { 'content-type': 'application/json' };
+  const over = new AbortController();
+  const { signal } = over;
+  const server: Endpoint = {
+    host,
+    port,
+    ...present({ tls }),
+    ended: () => undefined,
+    logTail: () => [],
+    stopped: signal,
+  };
+  const headers: Record<string, string> = body === undefined ? {} : { 'content-type': 'application/json' };
+  const agent = new (tls === undefined ? Agent : TlsAgent)({ keepAlive: true, maxSockets: 1 });
   const took = createHistogram();
   const statusCodes: Record<string, number> = {};
   const startedAt = performance.now();
   let [sent, answered, lost] = [0, 0, 0];
-  let current: ClientRequest | undefined;
-  let rest: NodeJS.Timeout | undefined;
   let use: BackgroundUse | undefined;
-
-  const send = (): void => {
-    const sentAt = performance.now();
-    let answer: IncomingMessage | undefined;
-    sent++;
-    current = begin({ host, port, method, path, headers, agent }, (response) => {
-      answer = response.on('error', () => {}).resume();
-    });
-    // Errors show at the close: the response is then incomplete.
-    current
-      .on('error', () => {})
-      .on('close', () => {
-        current = undefined;
-        if (use !== undefined) return;
-        if (answer?.complete === true) {
-          answered++;
-          const status = String(answer.statusCode);
-          statusCodes[status] = (statusCodes[status] ?? 0) + 1;
-          recordMilliseconds(took, performance.now() - sentAt);
-          send();
-        } else {
-          lost++;
-          rest = setTimeout(send, REST_MS);
-        }
-      });
-    current.end(body);
+  const keep = async (): Promise<void> => {
+    while (!signal.aborted) {
+      sent++;
+      const sentAt = performance.now();
+      const request = { method, path, headers, ...present({ body }) };
+      const answer = await sendRequest(server, request, LONGEST_SECONDS, agent).catch(() => undefined);
+      if (signal.aborted) return;
+      if (answer === undefined) {
+        lost++;
+        await sleep(REST_MS);
+      } else {
+        answered++;
+        statusCodes[answer.status] = (statusCodes[answer.status] ?? 0) + 1;
+        recordMilliseconds(took, performance.now() - sentAt);
+      }
+    }
   };
   const end = (): BackgroundUse => {
     if (use !== undefined) return use;
-    const durationUs = summariseLatency(took);
     use = {
       seconds: (performance.now() - startedAt) / 1000,
       sent,
       statusCodes,
       lost,
-      cancelled: current === undefined ? 0 : 1,
-      ...(durationUs === undefined ? {} : { durationUs }),
+      cancelled: sent - answered - lost,
+      ...present({ durationUs: summariseLatency(took) }),
     };
-    clearTimeout(rest);
-    current?.destroy();
+    over.abort();
     agent.destroy();
     return use;
   };
-  send();
+  void keep();
   return { answers: () => answered, end, [Symbol.dispose]: () => void end() };
 }
