@@ -38,7 +38,9 @@ export interface StoredComparison {
 }
 
 /** Compares stored runs. Throws a usage error for runs that cannot be compared. */
-export function compareStored(options: Omit<CompareRequest, 'format' | 'failOn'>): StoredComparison {
+export function compareStored(
+  options: Omit<CompareRequest, 'markdown' | 'json' | 'failOn'>,
+): StoredComparison {
   const [first, second] = options.runs.map((name) => readRun(findRun(name)));
   if (first === undefined)
     throw new UsageError('name a run to compare', commandLine('compare <run> [later-run]'));
@@ -89,7 +91,8 @@ interface CompareRequest {
   failOn: (typeof VERDICTS)[number][];
   across?: Factor;
   force: boolean;
-  format?: 'markdown' | 'json';
+  markdown: boolean;
+  json: boolean;
 }
 
 /** Options that apply to stored runs alone. */
@@ -104,9 +107,9 @@ const OF_STORED = {
     help: `the one factor that may differ between two runs: ${FACTORS.join(', ')}`,
   }),
   force: flag({ group: STORED, help: 'compare unlike runs, and mark the output' }),
-  format: option('<name>', oneOf(['markdown', 'json']), {
+  markdown: flag({
     group: STORED,
-    help: 'print the comparison as markdown or json',
+    help: 'print the comparison as Markdown',
     conflicts: { json: 'omit one of them' },
   }),
 };
@@ -161,7 +164,7 @@ export default defineCommand({
     'baseline',
     'across',
     'force',
-    'format',
+    'markdown',
   ],
   listedBy: 'bench',
   notes: `Exit codes: 0 compared, 1 a trial failed or --fail-on applies, 2 bad usage, 3 a\ntoolchain is missing, 130 interrupted.`,
@@ -181,16 +184,8 @@ export default defineCommand({
         'a stored run has no interval with what is measured now',
       );
     }
-    const {
-      by = 'cpu',
-      threshold = thresholdFor(by),
-      baseline,
-      failOn = [],
-      across,
-      format,
-      json,
-      force,
-    } = values;
+    const { by = 'cpu', threshold = thresholdFor(by), baseline, failOn = [], across } = values;
+    const { markdown, json, force } = values;
     if (baseline !== undefined && runs.length > 1) {
       throw new UsageError(
         '--baseline names a target of one run, so a second run cannot be combined with it',
@@ -206,9 +201,11 @@ export default defineCommand({
     return {
       runs,
       force,
+      markdown,
+      json,
       question: { by, threshold, ...present({ baseline }) },
       failOn,
-      ...present({ across, format: json ? ('json' as const) : format }),
+      ...present({ across }),
     };
   },
   async run(request) {
@@ -216,16 +213,16 @@ export default defineCommand({
       await refuseAmbiguous(request);
       return SPEC.run(request);
     }
-    const { format, failOn, ...options } = request;
+    const { markdown, json, failOn, ...options } = request;
     const { title, marks, compared } = compareStored(options);
-    if (format === 'json') printJson(toJson({ schema: 1, title, marks, ...compared.table }));
+    if (json) printJson(toJson({ schema: 1, title, marks, ...compared.table }));
     else {
       const view =
         compared.kind === 'within'
           ? viewComparison(compared.table, title, marks)
           : viewRuns(compared.table, title, marks);
-      if (format === undefined) printStyled(showView(view));
-      else print(renderMarkdown(view));
+      if (markdown) print(renderMarkdown(view));
+      else printStyled(showView(view));
     }
     if (compared.kind === 'between') return 0;
     const found = findVerdicts(compared.table, failOn);
