@@ -93,7 +93,7 @@ describe('a control', () => {
 
 describe('a comparison whose control is not read back', () => {
   const plan = {
-    ...samplePlan('--until-decided --connections 10', ['old', 'new'], { looks: '12/18/24' }),
+    ...samplePlan('--threshold 2% --connections 10', ['old', 'new'], { looks: '12/18/24' }),
     control: { share: SHARE, targets: ['old'] },
   };
   const runOf = (between: number, cpu: number): { plan: typeof plan; trials: Trial[] } => {

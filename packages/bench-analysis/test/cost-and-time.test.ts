@@ -15,7 +15,7 @@ import {
 import { drawTests, NOISES } from './noise.ts';
 
 const PLAN = {
-  ...samplePlan('--until-decided --connections 10', ['old', 'new'], { looks: '12/18/24' }),
+  ...samplePlan('--threshold 2% --connections 10', ['old', 'new'], { looks: '12/18/24' }),
   control: { share: 0.02, targets: ['old'] },
 };
 const CPU = { by: 'cpu', threshold: 0.02 } as const;

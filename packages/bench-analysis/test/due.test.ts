@@ -37,7 +37,7 @@ const roundsOf = (trials: Trial[], name: string): number =>
   trials.filter(({ target }) => target.id === name).length;
 
 const planOf = (names: string[], line = '--connections 10'): Plan =>
-  samplePlan(`--until-decided ${line}`, names, { looks: '12/18/24' });
+  samplePlan(`--threshold 2% ${line}`, names, { looks: '12/18/24' });
 
 const THREE = planOf(['a', 'b', 'c']);
 

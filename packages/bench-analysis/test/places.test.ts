@@ -70,15 +70,15 @@ describe('requests that are measured one at a time', () => {
 
   it('are found slower among ten in the rounds that one alone takes', () => {
     const ten = Array.from({ length: 10 }, (_, index) => `GET /${'abcdefghij'[index]}`);
-    const plan = planOf('--until-decided', undefined, ten);
+    const plan = planOf('--threshold 2%', undefined, ten);
     const { rows = [] } = trackRun(plan).standing(measure(plan, 12)) ?? {};
     const slower = rows.filter(({ comparison: { verdict } }) => verdict === 'slower');
     expect(slower.map(({ route, comparison: { rounds } }) => [route, rounds])).toEqual([['GET /b', 12]]);
     // One request alone has its first look then, too.
-    expect(trackRun(planOf('--until-decided', undefined, ['GET /b'])).foreseen.decisiveRounds).toBe(12);
+    expect(trackRun(planOf('--threshold 2%', undefined, ['GET /b'])).foreseen.decisiveRounds).toBe(12);
   });
 
-  it.each(['--rounds 12', '--until-decided'])(
+  it.each(['--rounds 12', '--threshold 2%'])(
     'are compared with themselves, never with each other: %s',
     (words) => {
       const plan = planOf(words);
@@ -97,7 +97,7 @@ describe('requests that are measured one at a time', () => {
   );
 
   it('leave the rounds one by one, when they are decided', () => {
-    const plan = planOf('--until-decided');
+    const plan = planOf('--threshold 2%');
     const trials = measure(plan, 18).map((trial): Trial =>
       // Their ratio jumps between rounds.
       trial.route === 'GET /a' && trial.target.id === 'feature' && trial.status !== 'failed'

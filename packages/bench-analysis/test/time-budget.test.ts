@@ -6,7 +6,7 @@ import type { Plan } from 'bench-model/plan';
 import type { Trial } from 'bench-model/record';
 import { okTrial, sampleMeasured, samplePlan } from '../../bench-lab/testing/samples.ts';
 
-const planOf = (line: string): Plan => samplePlan(`--connections 10 --until-decided ${line}`, ['a', 'b']);
+const planOf = (line: string): Plan => samplePlan(`--connections 10 --threshold 2% ${line}`, ['a', 'b']);
 
 /** The time of a round of two trials, by estimate. */
 const ROUND = secondsPerRound(planOf(''));
@@ -76,7 +76,7 @@ describe('findShortBudget', () => {
 
   it('finds none without a budget, and none for a single target', () => {
     expect(findShortBudget(planOf(''))).toBeUndefined();
-    const alone = samplePlan('--connections 10 --until-decided --budget 5s', ['a']);
+    const alone = samplePlan('--connections 10 --budget 5s', ['a']);
     expect(findShortBudget(alone)).toBeUndefined();
   });
 });

@@ -1,5 +1,5 @@
 /**
- * The default length of each side of a round of `--until-decided`. Longer windows make a round more precise,
+ * The default length of each side of a round of `--threshold 2%`. Longer windows make a round more precise,
  * shorter ones make more rounds of fresh processes. The simulation has the deviations that were recorded: 1.5 % between
  * processes of one program, and 0.5 (quiet) or 1.4 % (busy) in 2 s of turns.
  */
@@ -51,7 +51,7 @@ function costOf(windowSeconds: number): { quiet: number; busy: number } {
 }
 
 describe('the default window of a duel until it is decided', () => {
-  const { windowSeconds } = sampleTurns('--until-decided');
+  const { windowSeconds } = sampleTurns('--threshold 2%');
   const usual = costOf(windowSeconds);
 
   it('takes less time per verdict than 2 s, on any machine', () => {

@@ -231,7 +231,7 @@ describe('a run on identical hosts', () => {
   });
 
   it('pairs within rounds, so that hosts of unequal speed decide a comparison until a look', async () => {
-    const plan = planOf('--until-decided --connections 10');
+    const plan = planOf('--threshold 2% --connections 10');
     const costs = { fastify: 1.05 };
     const { trials } = await measure({ a: { costs }, b: { costs, factor: 1.04 }, c: { costs } }, plan);
     const rounds = new Set(trials.map(({ round }) => round));

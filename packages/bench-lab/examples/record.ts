@@ -97,10 +97,7 @@ const SERVICES: Record<string, Service> = {
   },
   nodes: {
     changes: { raw: 'Write one text to the socket' },
-    commands: [
-      'init',
-      ...['HEAD~1', 'HEAD'].map((one) => `bench ${one} --node 22,26 --until-decided ${WHY}`),
-    ],
+    commands: ['init', ...['HEAD~1', 'HEAD'].map((one) => `bench ${one} --node 22,26 --by cpu ${WHY}`)],
   },
 };
 

@@ -32,7 +32,7 @@ function rounds(ratio: number, count: number): Trial[] {
 }
 
 const decided = (line = '') =>
-  samplePlan(`--connections 10 --until-decided ${line}`, undefined, { looks: '12/18/24' });
+  samplePlan(`--connections 10 --threshold 2% ${line}`, undefined, { looks: '12/18/24' });
 
 const end = (plan: Plan, trials: Trial[], interrupted?: boolean, by?: MetricId): string[] =>
   describeEnding(endingOf({ plan, trials }, interrupted), plan, by);

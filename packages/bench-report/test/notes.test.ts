@@ -219,7 +219,7 @@ describe('the notes in brief', () => {
 
   it('says as what a planted cost was read, and that a comparison which misses it is blind', () => {
     const decided = {
-      ...samplePlan('--until-decided --connections 10', ['vanilla', 'fastify'], { looks: '12/18/24' }),
+      ...samplePlan('--threshold 2% --connections 10', ['vanilla', 'fastify'], { looks: '12/18/24' }),
       control: { share: 0.02, targets: ['vanilla'] },
     };
     const modelWith = (between: number | undefined) => {

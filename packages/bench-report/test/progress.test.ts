@@ -141,7 +141,7 @@ describe('the table so far', () => {
 });
 
 describe('a sequential test', () => {
-  const plan = samplePlan('--connections 10 --until-decided', ['vanilla', 'fastify']);
+  const plan = samplePlan('--connections 10 --threshold 2%', ['vanilla', 'fastify']);
 
   it.each([true, false])('lists the decisions of each look (on a terminal: %s)', (isLive) => {
     const { screen, shown } = record(isLive);
@@ -155,7 +155,7 @@ describe('a sequential test', () => {
   it('shows no decided comparison twice', () => {
     const { screen, shown } = record(false);
     const names = ['vanilla', 'fastify', 'noisy'];
-    const matrix = samplePlan('--connections 10 --until-decided --budget 1h', names, { looks: '12/18/24' });
+    const matrix = samplePlan('--connections 10 --budget 1h', names, { looks: '12/18/24' });
     play(matrix, screen, { until: 3 * 19, costs: { noisy: (round) => 100 + 40 * Math.sin(round * round) } });
     const lines = textsOf(shown, 'line').filter((line) => !line.startsWith('['));
     expect(lines[0]).toBe('after 3 rounds, 1 of 2 comparisons decided:');
@@ -198,7 +198,7 @@ describe('a sequential test', () => {
 
   it('names no look in its live line that the budget does not hold', () => {
     const { screen, shown } = record(true, 120);
-    const line = `--connections 10 --until-decided --budget ${Math.ceil(2 * secondsPerRound(plan))}s`;
+    const line = `--connections 10 --budget ${Math.ceil(2 * secondsPerRound(plan))}s`;
     play(samplePlan(line, ['vanilla', 'fastify'], { looks: '12/18/24' }), screen, { until: 2 });
     expect(textsOf(shown, 'live')[0]).toContain(' · first look at the end of the budget · at most ');
   });
@@ -211,7 +211,7 @@ const ahead = (line: string, seconds: number) => {
 };
 
 it('says before a run when it may end, if the budget lasts that long', () => {
-  const line = '--until-decided';
+  const line = '--threshold 2%';
   expect(ahead(line, 1800)).toMatch(
     /^may end after 12 rounds, in about \d+ (s|min); 30 min left, until \d\d:\d\d$/,
   );

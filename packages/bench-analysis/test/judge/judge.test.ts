@@ -457,7 +457,7 @@ describe('the shape of the window', () => {
     expect(judge(evidenceOf(slicesOf([...level(2500, 20), 3]))).shape).toBe('flat');
   });
 
-  it('is found in a window of 2 s, the default of --until-decided', () => {
+  it('is found in a window of 2 s, the default of --threshold 2%', () => {
     expect(judge(shortWindow([...level(500, 40), 2])).shape).toBe('flat');
     const slowing = shortWindow([...level(500, 20), ...level(300, 20)]);
     expect(judge(slowing).shape).toBe('slowdown');

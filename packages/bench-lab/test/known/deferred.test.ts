@@ -93,7 +93,7 @@ describe.runIf(hasCgroup)('a control', () => {
   it('of half the cost is burnt in the accounting of a running server, and read back', async () => {
     const stack = readManifest(PLANTED);
     const options = parseBench(
-      'planted/burns planted/steady --connections 5 --warmup 0.6 --duration 2 --until-decided'.split(' '),
+      'planted/burns planted/steady --connections 5 --warmup 0.6 --duration 2 --threshold 2%'.split(' '),
     );
     const plan = makePlan({ ...options, interleave: true }, [stack], 'known', 1);
     const [{ round }] = plan.trials as [PlannedTrial];

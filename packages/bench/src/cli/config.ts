@@ -73,7 +73,6 @@ export function configSchema({ options: all }: Bench): object {
   };
 }
 
-/** The value of an option. */
 const VALUE = { type: ['string', 'number'] };
 
 function schemaOf({ value, help, many }: OptionSpec<unknown>): object {
@@ -111,7 +110,7 @@ function toRequest(
 ): BenchRequest {
   const { targets = [], ...options } = bench;
   const words = Object.entries(options).flatMap(([name, value]) => wordsOf(command, name, value));
-  const hasRounds = ['rounds', 'until-decided'].some((name) => name in options);
+  const hasRounds = ['rounds', 'budget', 'by', 'threshold'].some((name) => name in options);
   try {
     return command.parse([
       ...targets,

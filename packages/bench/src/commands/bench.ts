@@ -46,7 +46,7 @@ const ASK = 'Your own requests';
 const COMPARE = 'Comparing';
 const OUTPUT = 'Output and stored runs';
 
-/** The options of a run until decided imply it. */
+/** The options of a run until decided. */
 const OF_A_TEST = {
   rounds: 'omit --rounds: a run until decided chooses its own',
   quick: 'omit --quick to get a verdict',
@@ -87,7 +87,7 @@ export const OPTIONS = {
   quick: flag({
     group: WHAT,
     help: 'a first impression in under a minute; too short for a comparison',
-    conflicts: { 'until-decided': 'omit --quick to get a verdict', noise: 'omit --quick to compare' },
+    conflicts: { noise: 'omit --quick to compare' },
     notInFile: true,
   }),
 
@@ -114,7 +114,8 @@ export const OPTIONS = {
   rounds: option('<n>', wholeNumber(1, MOST_ROUNDS), {
     group: LOAD,
     help: 'how often each target is measured',
-    usually: '3',
+    usually:
+      '3; for two targets, and with --budget, --by or --threshold, until every comparison has a verdict',
   }),
   duration: option('<time>', span(), {
     group: LOAD,
@@ -249,14 +250,6 @@ export const OPTIONS = {
     group: COMPARE,
     help: 'A/A: measure the first target twice, to show the noise of this machine',
   }),
-  'until-decided': flag({
-    group: COMPARE,
-    help: 'look at the results after some rounds, and stop when every comparison has a verdict',
-    usually: 'for two targets, without --rounds',
-    conflicts: {
-      rounds: 'omit --rounds: a run until decided chooses its own',
-    },
-  }),
   budget: option('<time>', span(), {
     group: COMPARE,
     help: 'stop after this time, even if undecided, e.g. 10m',
@@ -385,11 +378,11 @@ export function readBench(
   values: Values<typeof OPTIONS>,
   named: readonly string[],
   words: readonly string[],
-  { upgrade, compares }: Pick<BenchRequest, 'upgrade' | 'compares'> = {},
+  asked: Pick<BenchRequest, 'upgrade' | 'compares'> = {},
 ): BenchRequest {
   const things = sortThings(named, values.stack);
   // One revision is compared with the working tree.
-  if (compares && things.revisions.length === 1) things.revisions.push('.');
+  if (asked.compares && things.revisions.length === 1) things.revisions.push('.');
   const { targets, revisions, addresses } = things;
   return {
     ...benchOptions({
@@ -414,7 +407,7 @@ export function readBench(
         background: toBackground(values),
         interleave: values.noInterleave ? false : undefined,
         control: values.noControl ? false : undefined,
-        sequentialTest: toSequentialTest(values),
+        sequentialTest: isTested(values, asked) ? testOf(values) : undefined,
         engine: values.engine,
         params: values.param.length === 0 ? undefined : Object.fromEntries(values.param),
         threads: values.threads,
@@ -423,6 +416,7 @@ export function readBench(
         ...(isStored(values) ? {} : toUserRequests(values, addresses)),
       }),
     }),
+    ...asked,
     typed: redactWords(words),
     dryRun: values.dryRun,
     json: values.json,
@@ -433,8 +427,6 @@ export function readBench(
         canBeDecided(values) && targets.every((pattern) => !pattern.includes('*'))
           ? testOf(values)
           : undefined,
-      upgrade,
-      compares,
       resume: values.resume,
       again: values.again,
       secrets: isStored(values) ? toSecrets(addresses[0]?.url, values.header) : undefined,
@@ -487,17 +479,20 @@ function toCluster({
   return { ...read, generators: generators * processes, ...rungs };
 }
 
-function toSequentialTest(values: Values<typeof OPTIONS>): BenchOptions['sequentialTest'] {
-  const { untilDecided, budget, by, threshold } = values;
-  const isAsked = untilDecided || [budget, by, threshold].some((one) => one !== undefined);
-  return isAsked ? testOf(values) : undefined;
+/** Returns true for a run that goes on until it is decided, whatever the number of its targets. */
+function isTested(
+  values: Values<typeof OPTIONS>,
+  { upgrade, compares }: Pick<BenchRequest, 'upgrade' | 'compares'>,
+): boolean {
+  const isNamed = [values.budget, values.by, values.threshold].some((one) => one !== undefined);
+  return isNamed || upgrade === true || (compares === true && canBeDecided(values));
 }
 
 /** Options of runs that do not go on until they are decided. */
 const OTHER_RUNS = ['rounds', 'slo', 'amount', 'background', 'scale', 'cluster'] as const;
 
 /** Returns true if a run can go on until it is decided: it has no number of rounds, and measures one load. */
-export function canBeDecided(values: Values<typeof OPTIONS>): boolean {
+function canBeDecided(values: Values<typeof OPTIONS>): boolean {
   const isOther = values.quick || values.noise || 'curve' in toLoad(values);
   return !isOther && OTHER_RUNS.every((name) => values[name] === undefined);
 }

@@ -5,7 +5,7 @@ import { defineCommand, flag, option } from '../cli/command.ts';
 import { refuseAmbiguous } from '../cli/things.ts';
 import { oneOf, text } from '../cli/values.ts';
 import type { BenchRequest } from '../plan/request.ts';
-import { SPEC, canBeDecided, OPTIONS, readBench, refuseBesideThings } from './bench.ts';
+import { SPEC, OPTIONS, readBench, refuseBesideThings } from './bench.ts';
 import { compareWithin, type ComparedTable, findVerdicts, type Question } from 'bench-analysis/compare';
 import { compareRuns, type RunsTable } from 'bench-analysis/runs';
 import { FACTORS, unlikeRuns, type Factor } from 'bench-analysis/unlike';
@@ -84,7 +84,6 @@ export function compareStored(
   return { title: `run ${first.plan.run}`, marks, compared: { kind: 'within', table } };
 }
 
-/** A parsed comparison of stored runs. */
 interface CompareRequest {
   runs: string[];
   question: Question;
@@ -118,7 +117,7 @@ const OF_STORED = {
 const OF_BOTH = ['by', 'threshold', 'fail-on', 'json'];
 
 /** Options of `bench` that a comparison does not have. */
-const { quick: _quick, 'until-decided': _until, resume: _resume, again: _again, ...OF_MEASURED } = OPTIONS;
+const { quick: _quick, resume: _resume, again: _again, ...OF_MEASURED } = OPTIONS;
 
 export default defineCommand({
   name: 'compare',
@@ -171,8 +170,7 @@ export default defineCommand({
   read(values, words, typed): CompareRequest | BenchRequest {
     const runs = words.filter(isStoredRun);
     if (runs.length === 0) {
-      const all = { ...values, quick: false, untilDecided: false, resume: undefined, again: undefined };
-      const asked = { ...all, untilDecided: canBeDecided(all) };
+      const asked = { ...values, quick: false, resume: undefined, again: undefined };
       return readBench(asked, words, typed, { compares: true });
     }
     const other = words.find((word) => !runs.includes(word));

@@ -20,8 +20,7 @@ export default defineCommand({
   listedBy: 'bench',
   read(values, words, typed) {
     const refused = (['python', 'node', 'quick'] as const).find((name) => values[name] || undefined);
-    if (refused === undefined)
-      return readBench({ ...values, untilDecided: true }, words, typed, { upgrade: true });
+    if (refused === undefined) return readBench(values, words, typed, { upgrade: true });
     throw new UsageError(
       `upgrade does not take --${refused}`,
       refused === 'quick'

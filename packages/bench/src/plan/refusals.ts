@@ -34,7 +34,7 @@ export function refuseAlone(
   if (planned.sequentialTest === undefined || planned.targets.length < 2 || targets.length > 1) return;
   throw new ToolchainError(
     `only ${targets[0]?.id ?? 'none of the targets'} can be measured, so nothing can be compared`,
-    'see above why the others are left out; to measure it alone, name it alone, without --until-decided',
+    'see above why the others are left out; to measure it alone, name it alone',
   );
 }
 

@@ -111,11 +111,11 @@ describe('bench', () => {
 
   it('reads promises, which are decided by capacity', () => {
     const promises = [{ of: 'p99', belowUs: 50_000 }];
-    expect(parse('--slo p99<50ms --until-decided')).toMatchObject({
+    expect(parse('--slo p99<50ms --by capacity')).toMatchObject({
       load: { mode: 'promise', promises },
       sequentialTest: { by: 'capacity' },
     });
-    expect(parse('--slo p99<50ms --until-decided --by cpu').sequentialTest).toMatchObject({ by: 'cpu' });
+    expect(parse('--slo p99<50ms --by cpu').sequentialTest).toMatchObject({ by: 'cpu' });
   });
 
   it('reads loads as rates, the first of which is the main one, or as shares of a capacity', () => {
@@ -132,16 +132,16 @@ describe('bench', () => {
   });
 
   it('reads when a sequential test stops, and by which metric', () => {
-    expect(parse('--until-decided').sequentialTest).toEqual({
+    expect(parse('--threshold 2%').sequentialTest).toEqual({
       by: 'cpu',
       threshold: 0.02,
     });
-    expect(parse('--until-decided --budget 10m --by p99 --threshold 3%').sequentialTest).toEqual({
+    expect(parse('--budget 10m --by p99 --threshold 3%').sequentialTest).toEqual({
       by: 'p99',
       threshold: 0.03,
       budgetSeconds: 600,
     });
-    expect(parse('--slo p99<50ms --until-decided').sequentialTest).toEqual({
+    expect(parse('--slo p99<50ms --by capacity').sequentialTest).toEqual({
       by: 'capacity',
       threshold: 0.05,
     });

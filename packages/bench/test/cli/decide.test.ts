@@ -61,7 +61,7 @@ describe('bench --fail-on', () => {
 describe.skipIf(!hasProc)('a duel', () => {
   it('refuses a budget without room for a verdict, and names one that has it', async () => {
     await using place = new Place();
-    const words = ['planted/steady', 'planted/burns', '--until-decided', '--budget', '0.1s'];
+    const words = ['planted/steady', 'planted/burns', '--budget', '0.1s'];
     const short = flags({ duration: 0.5, warmup: 0, connections: 2 });
     const { status, stderr } = await place.run('bench', [...planted, ...words, ...short]);
     expect(status).toBe(2);

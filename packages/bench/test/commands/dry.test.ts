@@ -6,7 +6,7 @@ import { resolveRequest } from '../../src/conduct/resolve.ts';
 import { BenchError } from 'bench-model/errors';
 import { errorOf, samplePlan } from '../../../bench-lab/testing/samples.ts';
 
-const budget = (line: string) => samplePlan(`--connections 10 --until-decided --budget ${line}`, ['a', 'b']);
+const budget = (line: string) => samplePlan(`--connections 10 --budget ${line}`, ['a', 'b']);
 
 it('a budget that does not hold the rounds of a look is refused, with one that does', () => {
   const error = errorOf(() => refuseBudget(budget('40s')));

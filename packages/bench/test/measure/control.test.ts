@@ -90,17 +90,16 @@ const planOf = (words: string) => sampleTurns(`--connections 10 ${words}`);
 
 describe('the plan of a control', () => {
   it('plants the threshold into the baselines of a run until decided', () => {
-    expect(planOf('--until-decided').control).toEqual({ share: 0.02, targets: ['vanilla'] });
-    expect(planOf('--until-decided --threshold 1%').control?.share).toBe(0.01);
+    expect(planOf('--threshold 2%').control).toEqual({ share: 0.02, targets: ['vanilla'] });
+    expect(planOf('--threshold 1%').control?.share).toBe(0.01);
   });
 
-  it.each(['--until-decided --no-control', '--until-decided --by memory', '--rounds 6'])(
-    'has none with %s',
-    (words) => expect(planOf(words)).not.toHaveProperty('control'),
+  it.each(['--threshold 2% --no-control', '--by memory', '--rounds 6'])('has none with %s', (words) =>
+    expect(planOf(words)).not.toHaveProperty('control'),
   );
 
   it('has none without turns', () => {
-    expect(samplePlan('--until-decided --no-interleave', ['a', 'b'])).not.toHaveProperty('control');
+    expect(samplePlan('--threshold 2% --no-interleave', ['a', 'b'])).not.toHaveProperty('control');
   });
 
   it('is refused where a run has none', () => {
@@ -110,7 +109,7 @@ describe('the plan of a control', () => {
   it('takes at most a fifth of the time', () => {
     for (const words of ['', ' --duration 0.5', ' --duration 3']) {
       const [plain, own] = [' --no-control', ''].map((more) =>
-        estimateSeconds(planOf(`--until-decided${words}${more}`)),
+        estimateSeconds(planOf(`--threshold 2%${words}${more}`)),
       ) as [number, number];
       expect(own).toBeGreaterThan(plain);
       expect((own - plain) / own).toBeLessThan(0.2);

@@ -53,7 +53,7 @@ describe('the plan of several requests', () => {
   });
 
   it('has all servers take turns with one request after the other', () => {
-    const plan = planOf('--until-decided', undefined, { capacity: CAPACITY });
+    const plan = planOf('--threshold 2%', undefined, { capacity: CAPACITY });
     const round = plan.trials.slice(0, 6);
     expect(new Set(round.map(({ duel }) => duel))).toEqual(new Set(['c10-r1']));
     expect(new Set(round.map(({ life }) => life)).size).toBe(2);

@@ -48,7 +48,7 @@ const placesOf = (order: number[], side: number) =>
   order.flatMap((one, place) => (one === side ? [place] : []));
 
 describe('the window of a side', () => {
-  const plan = sampleTurns('--until-decided --connections 10', ['a', 'b']);
+  const plan = sampleTurns('--threshold 2% --connections 10', ['a', 'b']);
 
   it.each([
     ['at the default', 0.01, 1],
@@ -59,7 +59,7 @@ describe('the window of a side', () => {
   });
 
   it('is as long as it was asked to be', () => {
-    const asked = sampleTurns('--until-decided --connections 10 --duration 2', ['a', 'b']);
+    const asked = sampleTurns('--threshold 2% --connections 10 --duration 2', ['a', 'b']);
     expect(sizeWindow(asked, { cycleSeconds: 1, connections: 10 })).toBe(2);
   });
 });
@@ -334,14 +334,14 @@ describe('the plan of a duel', () => {
 
   it('is the default between two targets if CPU is read from a cgroup', () => {
     const byTurns = { rungs: [10], turnSeconds: 0.02 };
-    expect(planOf('--until-decided', true)).toMatchObject({ byTurns, rungs: [10], rounds: 24 });
-    expect(planOf('--until-decided', false)).not.toHaveProperty('byTurns');
-    expect(planOf('--until-decided --no-interleave', true)).not.toHaveProperty('byTurns');
+    expect(planOf('--threshold 2%', true)).toMatchObject({ byTurns, rungs: [10], rounds: 24 });
+    expect(planOf('--threshold 2%', false)).not.toHaveProperty('byTurns');
+    expect(planOf('--threshold 2% --no-interleave', true)).not.toHaveProperty('byTurns');
     expect(planOf('--rounds 6 --connections 10', true)).toMatchObject({ byTurns });
     expect(planOf('--rounds 12 --connections 10000', true)).not.toHaveProperty('byTurns');
   });
 
-  it.each(['--until-decided', '--rounds 12 --connections 10', '--connections 10'])(
+  it.each(['--threshold 2%', '--rounds 12 --connections 10', '--connections 10'])(
     'is never chosen for an open loop, in whose rests requests would become due: %s',
     (line) => {
       expect(planOf(line, true)).toHaveProperty('byTurns');
@@ -374,14 +374,14 @@ describe('the plan of a comparison of several servers of a user', () => {
   };
 
   it.each([
-    ['--until-decided', 0.02],
+    ['--threshold 2%', 0.02],
     ['--rounds 6 --connections 10', 0.02],
     ['--connections 10', 0.1],
   ])('has them go round like built-in stacks: %s', (words, turnSeconds) => {
     const plan = made(words);
     expect(plan).toMatchObject({
       byTurns: { rungs: [10], turnSeconds },
-      windowSeconds: words.startsWith('--u') ? 1 : 5,
+      windowSeconds: words.startsWith('--threshold') ? 1 : 5,
     });
     expect(plan.trials.every((trial) => trial.duel === `c10-r${trial.round}`)).toBe(true);
     expect(describePlan(plan)).toContain('the 3 servers of a round run at once');
@@ -391,7 +391,7 @@ describe('the plan of a comparison of several servers of a user', () => {
   it.each([
     [
       'memory',
-      '--until-decided',
+      '--threshold 2%',
       { capacity: { servers: 2, connections: 10_000 } },
       'one server at a time: the memory of this machine may not hold the 3 servers of a round',
     ],
@@ -403,13 +403,13 @@ describe('the plan of a comparison of several servers of a user', () => {
     ],
     [
       'an engine',
-      '--until-decided --engine wrk',
+      '--threshold 2% --engine wrk',
       {},
       'one server at a time: wrk does not load servers in turn',
     ],
     [
       'a fixed port',
-      '--until-decided',
+      '--threshold 2%',
       { stack: { surroundings: { services: { cache: { command: ['cache'], port: 6379 } } } } },
       'one server at a time: each server needs its own service cache, which has the fixed port 6379',
     ],
@@ -418,7 +418,7 @@ describe('the plan of a comparison of several servers of a user', () => {
   });
 
   it('says so where the CPU of each cannot be read', () => {
-    const options = parseBench(['--get', '/ping', '--until-decided', ...THREE]);
+    const options = parseBench(['--get', '/ping', '--threshold', '2%', ...THREE]);
     const plan = makePlan(
       options,
       THREE.map((name) => sampleStack(name)),
@@ -429,12 +429,12 @@ describe('the plan of a comparison of several servers of a user', () => {
   });
 
   it('says nothing to a quick run or to one that asks for it', () => {
-    for (const words of ['--quick', '--until-decided --no-interleave'])
+    for (const words of ['--quick', '--threshold 2% --no-interleave'])
       expect(describePlan(made(words))).not.toContain('one server at a time');
   });
 
   it('is made once, from what was found of its targets', () => {
-    const options = { ...parseBench(['--get', '/ping', '--until-decided', ...THREE]), capacity: CAPACITY };
+    const options = { ...parseBench(['--get', '/ping', '--threshold', '2%', ...THREE]), capacity: CAPACITY };
     const stacks = THREE.map((name) => sampleStack(name));
     expect(makePlan(options, stacks, 'a-run', 1).sequentialTest?.looks).toBe('12/18/27/40/60');
     const plan = makePlan(options, stacks, 'a-run', 1, { leftOut: ['asgi'], answerSeconds: 0.4 });

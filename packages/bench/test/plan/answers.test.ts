@@ -5,7 +5,7 @@ import { fitTurns } from '../../src/plan/by-turns.ts';
 import { areSlow, repeatPlan, type Found } from '../../src/plan/plan.ts';
 import { samplePlan, sampleTurns } from '../../../bench-lab/testing/samples.ts';
 
-const duel = (line = '') => sampleTurns(`--connections 10 --until-decided ${line}`, ['a', 'b']);
+const duel = (line = '') => sampleTurns(`--connections 10 --threshold 2% ${line}`, ['a', 'b']);
 
 /** The same plan, made after its servers were tried. */
 const after = (plan: ReturnType<typeof duel>, found: Found) => repeatPlan(plan, plan, found);
@@ -39,7 +39,7 @@ describe('a plan for servers that are slow to answer', () => {
   });
 
   it('measures one server at a time if connections would be idle for too long between their turns', () => {
-    const line = '--connections 10,1000 --until-decided';
+    const line = '--connections 10,1000 --threshold 2%';
     const fitted = fitAnswers(sampleTurns(line, Array.from('abcde')), 0.02);
     expect(fitted.byTurns?.rungs).toEqual([10]);
     expect(describeTurns(fitted)).toContain(

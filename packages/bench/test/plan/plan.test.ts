@@ -16,13 +16,13 @@ import {
 const FOUR = ['vanilla', 'fastify', 'fastapi', 'litestar'];
 
 const looksOf = (line: string, names = ['vanilla', 'fastify']) => {
-  const { sequentialTest, rounds } = samplePlan(`--until-decided ${line}`, names);
+  const { sequentialTest, rounds } = samplePlan(`--threshold 2% ${line}`, names);
   return [sequentialTest?.looks, rounds];
 };
 
 describe('refuseAlone', () => {
   it('refuses a comparison of which one target is left, but not a table', () => {
-    const { targets, ...rest } = samplePlan('--until-decided', ['vanilla', 'fastify']);
+    const { targets, ...rest } = samplePlan('--threshold 2%', ['vanilla', 'fastify']);
     expect(errorOf(() => refuseAlone({ targets, ...rest }, ['fastify'])).message).toContain(
       'only vanilla can be measured',
     );
@@ -175,11 +175,11 @@ describe('makePlan', () => {
     expect(plan).toMatchObject({ params: { fixtures: 10, items: 2 } });
     expect(fixturesOf(plan)).toHaveLength(10);
     expect(fixturesOf(samplePlan(''))).toBeUndefined();
-    expect(planOf('vanilla fastify --workload gather --until-decided')).toMatchObject({
+    expect(planOf('vanilla fastify --workload gather --threshold 2%')).toMatchObject({
       byTurns: { rungs: [10] },
       windowSeconds: 1,
     });
-    expect(planOf('vanilla fastify --workload gather --until-decided --no-interleave')).toMatchObject({
+    expect(planOf('vanilla fastify --workload gather --threshold 2% --no-interleave')).toMatchObject({
       windowSeconds: 2,
     });
   });
@@ -234,8 +234,8 @@ describe('makePlan', () => {
       hint: 'e.g. --duration 10',
     });
     expect(errorOf(() => planOf('--duration 13')).hint).toBe('e.g. --duration 14');
-    expect(planOf('flask --until-decided')).not.toHaveProperty('byTurns');
-    expect(planOf('flask --param ms=50 --until-decided')).toMatchObject({
+    expect(planOf('flask --threshold 2%')).not.toHaveProperty('byTurns');
+    expect(planOf('flask --param ms=50 --threshold 2%')).toMatchObject({
       byTurns: { turnSeconds: 0.02 },
       waitSeconds: 0.05,
     });
@@ -265,7 +265,7 @@ describe('makePlan', () => {
   });
 
   it('neither warms up nor loads servers whose start-up alone decides, unless a load is named', () => {
-    const { load, rungs, byTurns, autoWarmup, ...plan } = samplePlan('--until-decided --by startup', FOUR);
+    const { load, rungs, byTurns, autoWarmup, ...plan } = samplePlan('--by startup', FOUR);
     expect({ load, rungs, byTurns, autoWarmup }).toEqual({
       load: { mode: 'amount', requests: 1 },
       rungs: [1],
@@ -273,7 +273,7 @@ describe('makePlan', () => {
       autoWarmup: undefined,
     });
     expect(plan.warmupSeconds).toBe(0);
-    const loaded = samplePlan('--until-decided --by startup --duration 2', FOUR);
+    const loaded = samplePlan('--by startup --duration 2', FOUR);
     expect(loaded).toMatchObject({ load: { mode: 'closed' }, autoWarmup: true });
   });
 

@@ -33,7 +33,7 @@ describe('the window of a workload that waits', () => {
     ['--param ms=2000', { windowSeconds: 10, warmupSeconds: 2, timeoutSeconds: 10 }],
     ['--param ms=3000', { windowSeconds: 15, warmupSeconds: 3, timeoutSeconds: 15 }],
     ['--param ms=2000 --quick', { windowSeconds: 10, warmupSeconds: 2 }],
-    ['--param ms=2000 --until-decided', { windowSeconds: 10, warmupSeconds: 2 }],
+    ['--param ms=2000 --threshold 2%', { windowSeconds: 10, warmupSeconds: 2 }],
     ['--param ms=2000 --duration 12 --warmup 1', { windowSeconds: 12, warmupSeconds: 1 }],
   ])('contains only whole waits, at least five by default: %s', (line, spans) => {
     expect(samplePlan(`--workload asyncwait ${line}`)).toMatchObject(spans);
